@@ -1,0 +1,45 @@
+import { MESSAGE_TYPES } from '@pixmesh/contracts/messages/message-types';
+import { KafkaConfig, readConfig } from '@pixmesh/http/config';
+import { registerSchemas } from '@pixmesh/kafka/schema-registry';
+import { createTopics } from '@pixmesh/kafka/topics';
+import { migrateSchema } from '@pixmesh/postgres/migrate';
+import { createLogger } from '@pixmesh/telemetry/logger';
+import { z } from 'zod';
+
+import { schemasToMigrate } from './schemas-of-services.ts';
+
+const Config = z.object({
+  ...KafkaConfig,
+  ADMIN_DATABASE_URL: z.url({ error: 'expected a postgres:// URL' }),
+  KAFKA_REPLICATION_FACTOR: z.coerce.number().int().min(1).default(1),
+  KAFKA_MIN_INSYNC_REPLICAS: z.coerce.number().int().min(1).default(1),
+});
+
+/** Migrates every schema, creates the topics and registers the message schemas. Safe to repeat. */
+export async function prepareInstallation(env: NodeJS.ProcessEnv = process.env): Promise<void> {
+  const config = readConfig(Config, env);
+  await Promise.all([
+    migrateAll(config.ADMIN_DATABASE_URL, env),
+    createTopics({
+      brokers: config.KAFKA_BROKERS,
+      clientId: 'deploy',
+      logger: createLogger('deploy', 'warn'),
+      replicationFactor: config.KAFKA_REPLICATION_FACTOR,
+      minInsyncReplicas: config.KAFKA_MIN_INSYNC_REPLICAS,
+      topicPrefix: config.KAFKA_TOPIC_PREFIX,
+    }),
+    registerSchemas(config.SCHEMA_REGISTRY_URL, MESSAGE_TYPES).then(printSchemaIds),
+  ]);
+}
+
+async function migrateAll(adminUrl: string, env: NodeJS.ProcessEnv): Promise<void> {
+  for (const { schema, mechanisms, migrationsDir } of schemasToMigrate()) {
+    const variable = `DATABASE_PASSWORD_${schema.toUpperCase()}`;
+    const { [variable]: password } = readConfig(z.object({ [variable]: z.string() }), env);
+    await migrateSchema({ adminUrl, schema, mechanisms, migrationsDir, password: password ?? '' });
+  }
+}
+
+function printSchemaIds(ids: Map<string, number>): void {
+  for (const [subject, id] of ids) process.stdout.write(`${subject} ${id}\n`);
+}

@@ -1,0 +1,25 @@
+import { fileURLToPath } from 'node:url';
+
+type ServiceSchema = {
+  schema: string;
+  mechanisms: readonly ('outbox' | 'dead-letters')[];
+};
+
+/** What each service keeps in Postgres: its own schema, and which shared mechanisms live in it. */
+const SERVICE_SCHEMAS: Readonly<Record<string, ServiceSchema>> = {
+  gateway: { schema: 'gateway', mechanisms: ['outbox'] },
+  charges: { schema: 'charges', mechanisms: ['outbox', 'dead-letters'] },
+  ledger: { schema: 'ledger', mechanisms: ['outbox', 'dead-letters'] },
+  'webhook-dispatcher': { schema: 'webhook_dispatcher', mechanisms: ['dead-letters'] },
+  'acquirer-simulator': { schema: 'acquirer_simulator', mechanisms: [] },
+};
+
+export type SchemaToMigrate = ServiceSchema & { service: string; migrationsDir: string };
+
+export function schemasToMigrate(): SchemaToMigrate[] {
+  return Object.entries(SERVICE_SCHEMAS).map(([service, entry]) => ({
+    ...entry,
+    service,
+    migrationsDir: fileURLToPath(new URL(`../services/${service}/migrations`, import.meta.url)),
+  }));
+}

@@ -1,0 +1,51 @@
+import { z } from 'zod';
+
+import { Timestamp } from '../timestamp.ts';
+
+export const ChargeStatus = z.enum([
+  'processing',
+  'pending',
+  'paid',
+  'expired',
+  'canceled',
+  'failed',
+  'refunded',
+  'charged_back',
+  'infraction',
+]);
+export type ChargeStatus = z.infer<typeof ChargeStatus>;
+
+/** Who receives the money; every inner field may be unknown (specification, charge; decision 104). */
+export const Receiver = z.object({
+  name: z.string().nullable(),
+  document: z.string().nullable(),
+  pix_key: z.string().nullable(),
+  pix_key_type: z.enum(['cpf', 'cnpj', 'email', 'phone', 'random']).nullable(),
+  institution_name: z.string().nullable(),
+  institution_ispb: z.string().nullable(),
+  branch: z.string().nullable(),
+  account: z.string().nullable(),
+  account_type: z.enum(['checking', 'savings', 'payment', 'salary']).nullable(),
+});
+export type Receiver = z.infer<typeof Receiver>;
+
+/** The charge as every route and event shows it (specification, charge). Amounts in cents. */
+export const Charge = z.object({
+  id: z.uuid(),
+  object: z.literal('charge'),
+  status: ChargeStatus,
+  amount: z.int().min(0),
+  currency: z.literal('BRL'),
+  method: z.literal('pix'),
+  description: z.string().nullable(),
+  reference: z.string().nullable(),
+  customer: z.object({ name: z.string(), email: z.string(), document: z.string() }).nullable(),
+  pix: z.object({ br_code: z.string().nullable(), end_to_end_id: z.string().nullable() }),
+  receiver: Receiver.nullable(),
+  webhook_url: z.string().nullable(),
+  expires_at: Timestamp.nullable(),
+  paid_at: Timestamp.nullable(),
+  failure_reason: z.string().nullable(),
+  created_at: Timestamp,
+});
+export type Charge = z.infer<typeof Charge>;

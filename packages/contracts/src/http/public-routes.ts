@@ -1,0 +1,79 @@
+import type { z } from 'zod';
+
+import { Account } from './account.ts';
+import { Balance } from './balance.ts';
+import { Charge } from './charge.ts';
+import { CreateChargeBody } from './create-charge-body.ts';
+import type { PublicErrorCode } from './error-body.ts';
+import type { Scope } from './scopes.ts';
+
+/** One route of `/v1`: what the gateway checks before it forwards, and what the owner promises. */
+export type PublicRoute = {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly path: `/v1/${string}`;
+  /** The service that answers; the gateway answers its own routes itself. */
+  readonly owner: 'gateway' | 'charges' | 'ledger';
+  /** Null: any valid key may call (decision 34). */
+  readonly scope: Scope | null;
+  /** The resource kind a creation makes; such a route requires `Idempotency-Key`. */
+  readonly creates: 'charge' | 'payout' | null;
+  readonly status: 200 | 201 | 204;
+  readonly body: z.ZodType | null;
+  readonly response: z.ZodType | null;
+  /** Codes of this route beside those every route may answer. */
+  readonly errors: readonly PublicErrorCode[];
+};
+
+const READ = { creates: null, status: 200, body: null } as const;
+
+/** The table of public routes: it drives the gateway's router, the owners and the tests. */
+export const PUBLIC_ROUTES = {
+  createCharge: {
+    method: 'POST',
+    path: '/v1/charges',
+    owner: 'charges',
+    scope: 'charge:write',
+    creates: 'charge',
+    status: 201,
+    body: CreateChargeBody,
+    response: Charge,
+    errors: [
+      'VALIDATION_ERROR',
+      'INVALID_DOCUMENT',
+      'METHOD_NOT_SUPPORTED',
+      'IDEMPOTENCY_KEY_REQUIRED',
+      'AMOUNT_BELOW_MINIMUM',
+      'INVALID_WEBHOOK_URL',
+      'ACCOUNT_INACTIVE',
+      'ACQUIRER_REJECTED',
+      'PAYLOAD_TOO_LARGE',
+    ],
+  },
+  getCharge: {
+    ...READ,
+    method: 'GET',
+    path: '/v1/charges/:id',
+    owner: 'charges',
+    scope: 'charge:read',
+    response: Charge,
+    errors: ['CHARGE_NOT_FOUND'],
+  },
+  getBalance: {
+    ...READ,
+    method: 'GET',
+    path: '/v1/balance',
+    owner: 'ledger',
+    scope: 'balance:read',
+    response: Balance,
+    errors: [],
+  },
+  getAccount: {
+    ...READ,
+    method: 'GET',
+    path: '/v1/account',
+    owner: 'gateway',
+    scope: 'account:read',
+    response: Account,
+    errors: [],
+  },
+} as const satisfies Record<string, PublicRoute>;

@@ -1,0 +1,16 @@
+/** Headers between services. The public listener strips every one that begins with this prefix. */
+export const INTERNAL_HEADER_PREFIX = 'x-pixmesh-';
+
+export const INTERNAL_HEADERS = {
+  /** The signed token of the caller. */
+  token: 'x-pixmesh-token',
+  /** Milliseconds the caller will still wait. */
+  timeoutMs: 'x-pixmesh-timeout-ms',
+} as const;
+
+/** Public answer headers (decision 223). */
+export const ANSWER_HEADERS = {
+  requestId: 'x-request-id',
+  replayed: 'idempotent-replayed',
+  mismatch: 'idempotency-mismatch',
+} as const;

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+
+import { AccountStatus, LatePaymentPolicy, OnboardingStatus } from '../http/account.ts';
+
+/** Settings of an account that owners of resources decide by; read fresh with every request. */
+export const AccountSettings = z.object({
+  status: AccountStatus,
+  onboarding_status: OnboardingStatus,
+  auto_payout_enabled: z.boolean(),
+  payouts_enabled: z.boolean(),
+  /** Cents. */
+  payout_fee: z.int().min(0),
+  /** Seconds. */
+  charge_expires_in: z.int(),
+  release_delay_seconds: z.int().min(0),
+  late_payment_policy: LatePaymentPolicy,
+});
+export type AccountSettings = z.infer<typeof AccountSettings>;
+
+/** Who calls, on whose behalf: the tenant comes from here and from nowhere else. */
+export const CallerClaims = z.object({
+  account_id: z.uuid(),
+  application_id: z.uuid(),
+  key_id: z.uuid(),
+  request_id: z.string(),
+  settings: AccountSettings,
+  /** On creations: the id derived from the `Idempotency-Key` (design section 4). */
+  creation_id: z.uuid().nullable(),
+});
+export type CallerClaims = z.infer<typeof CallerClaims>;
+
+/** Services that call or are called inside the mesh; each signs with its own key. */
+export const ServiceName = z.enum(['gateway', 'charges', 'ledger', 'webhook-dispatcher']);
+export type ServiceName = z.infer<typeof ServiceName>;

@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+
+import { z } from 'zod';
+
+/** A wrong or missing setting: one line that names the variable and what was expected. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/**
+ * Reads the environment once into a frozen, typed object. `X_FILE` gives the path of a file that holds `X`.
+ * @throws ConfigError with one line per wrong variable
+ */
+export function readConfig<Schema extends z.ZodType>(
+  schema: Schema,
+  env: NodeJS.ProcessEnv = process.env,
+): Readonly<z.output<Schema>> {
+  const result = schema.safeParse(withFiles(env));
+  if (result.success) return Object.freeze(result.data);
+  const lines = result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+  throw new ConfigError(lines.join('\n'));
+}
+
+/** Settings that every service has. */
+export const CommonConfig = {
+  NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
+  LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+  HOST: z.string().default('127.0.0.1'),
+  INTERNAL_PORT: port(),
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'expected a postgres:// URL' }),
+} as const;
+
+/** Settings of every service that speaks Kafka. */
+export const KafkaConfig = {
+  KAFKA_BROKERS: z
+    .string({ error: 'expected host:port, separated by commas' })
+    .transform((text) => text.split(',')),
+  KAFKA_TOPIC_PREFIX: z.string().default(''),
+  SCHEMA_REGISTRY_URL: z.url({ error: 'expected a URL' }),
+} as const;
+
+/** A TCP port; 0 asks for any free one. */
+export function port() {
+  return z.coerce
+    .number({ error: 'expected a port number' })
+    .int({ error: 'expected a port number' })
+    .min(0)
+    .max(65_535);
+}
+
+/** A duration in milliseconds with its default. */
+export function milliseconds(defaultMs: number) {
+  return z.coerce
+    .number({ error: 'expected a number of milliseconds' })
+    .int()
+    .min(1, { error: 'expected a number of milliseconds above 0' })
+    .default(defaultMs);
+}
+
+function withFiles(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const merged: NodeJS.ProcessEnv = { ...env };
+  for (const [name, path] of Object.entries(env)) {
+    const target = name.endsWith('_FILE') ? name.slice(0, -'_FILE'.length) : null;
+    if (!target || !path || merged[target] !== undefined) continue;
+    merged[target] = readSecretFile(name, path);
+  }
+  return merged;
+}
+
+function readSecretFile(name: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trimEnd();
+  } catch {
+    throw new ConfigError(`${name}: expected the path of a readable file`);
+  }
+}

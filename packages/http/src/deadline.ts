@@ -1,0 +1,19 @@
+/** The instant until which a caller waits. Travels between services as the milliseconds that remain. */
+export type Deadline = {
+  remainingMs(): number;
+  /** Aborts when the deadline passes. */
+  signal(): AbortSignal;
+};
+
+/** Starts a deadline now, by a clock that never jumps. */
+export function deadlineIn(ms: number): Deadline {
+  const end = performance.now() + ms;
+  const remainingMs = (): number => Math.max(0, Math.floor(end - performance.now()));
+  return { remainingMs, signal: () => AbortSignal.timeout(remainingMs()) };
+}
+
+/** The deadline a caller sent, never later than our own limit. */
+export function deadlineFrom(header: string | string[] | undefined, maxMs: number): Deadline {
+  const asked = typeof header === 'string' ? Number.parseInt(header, 10) : Number.NaN;
+  return deadlineIn(Number.isNaN(asked) ? maxMs : Math.min(Math.max(0, asked), maxMs));
+}

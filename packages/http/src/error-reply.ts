@@ -1,0 +1,49 @@
+import {
+  ERROR_STATUS,
+  type ErrorBody,
+  isPublicErrorCode,
+} from '@pixmesh/contracts/http/error-body';
+import { AppError } from '@pixmesh/kernel/app-error';
+import type { FastifyError, FastifyReply } from 'fastify';
+
+export type ErrorAnswer = { status: number; body: ErrorBody };
+
+const FRAMEWORK_CODES: Readonly<Record<string, () => AppError>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: () => new AppError('PAYLOAD_TOO_LARGE'),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => new AppError('VALIDATION_ERROR', { details: ['body'] }),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
+    new AppError('VALIDATION_ERROR', { details: ['content-type'] }),
+  FST_ERR_BAD_URL: () => new AppError('NOT_FOUND'),
+};
+
+/** The one place where an error becomes a status and a body. What has no public code is `INTERNAL_ERROR`. */
+export function toErrorAnswer(error: unknown): ErrorAnswer {
+  const appError = asAppError(error);
+  const code = isPublicErrorCode(appError.code) ? appError.code : 'INTERNAL_ERROR';
+  const hidden = code !== appError.code;
+  return {
+    status: ERROR_STATUS[code],
+    body: {
+      code,
+      message: hidden ? new AppError(code).publicMessage : appError.publicMessage,
+      details: hidden ? [] : [...appError.details],
+      ...appError.extra,
+    },
+  };
+}
+
+export function sendError(reply: FastifyReply, error: unknown): FastifyReply {
+  const { status, body } = toErrorAnswer(error);
+  return reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(body));
+}
+
+/** Whether the error is a bug or an outage of ours, to be logged with its stack. */
+export function isUnexpected(error: unknown): boolean {
+  return toErrorAnswer(error).status >= 500;
+}
+
+function asAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  const code = (error as FastifyError | null)?.code ?? '';
+  return FRAMEWORK_CODES[code]?.() ?? new AppError('INTERNAL_ERROR', { cause: error });
+}

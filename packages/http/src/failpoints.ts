@@ -1,0 +1,44 @@
+/**
+ * Named places where a test can make a process die, hang or fail: before and after every commit and every
+ * call to another system. Armed through the internal listener, so that a restart disarms them; that listener
+ * refuses in production. Each failpoint fires once.
+ */
+export const FAILPOINTS = [
+  'charges.create.before-insert',
+  'charges.create.after-insert',
+  'charges.create.after-answer',
+  'charges.create.after-commit',
+  'charges.paid.after-readback',
+  'charges.paid.after-commit',
+  'charges.paid.before-ledger-event',
+  'gateway.callback.before-store',
+  'gateway.callback.after-store',
+  'ledger.command.after-commit',
+  'outbox.relay.after-publish',
+  'webhooks.intake.after-commit',
+  'webhooks.send.after-claim',
+  'webhooks.send.after-2xx',
+] as const;
+
+export type Failpoint = (typeof FAILPOINTS)[number];
+type FailpointAction = 'kill' | 'hang' | 'error';
+
+const armed = new Map<string, FailpointAction>();
+
+/** Replaces what is armed. @throws when a name is unknown */
+export function armFailpoints(actions: Record<string, FailpointAction>): void {
+  const unknown = Object.keys(actions).find((name) => !FAILPOINTS.includes(name as Failpoint));
+  if (unknown !== undefined) throw new Error(`unknown failpoint ${unknown}`);
+  armed.clear();
+  for (const [name, action] of Object.entries(actions)) armed.set(name, action);
+}
+
+/** Does nothing unless a test armed this place. */
+export async function failpoint(name: Failpoint): Promise<void> {
+  const action = armed.get(name);
+  if (action === undefined) return;
+  armed.delete(name);
+  if (action === 'error') throw new Error(`failpoint ${name}`);
+  if (action === 'hang') return await new Promise<never>(() => undefined);
+  process.kill(process.pid, 'SIGKILL');
+}

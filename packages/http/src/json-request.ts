@@ -1,0 +1,35 @@
+import { AppError } from '@pixmesh/kernel/app-error';
+import { parseJsonBody } from '@pixmesh/kernel/json-body';
+import type { z } from 'zod';
+
+const JSON_MEDIA_TYPE = /^application\/json\s*(;|$)/i;
+
+/**
+ * Reads a request body as one JSON object. A missing media type is tolerated, another one is not (decision 2).
+ * @throws AppError `VALIDATION_ERROR` with `content-type` or `body`
+ */
+export function readJsonObject(
+  bytes: Uint8Array,
+  contentType: string | undefined,
+): Record<string, unknown> {
+  if (contentType !== undefined && !JSON_MEDIA_TYPE.test(contentType.trim())) {
+    throw new AppError('VALIDATION_ERROR', { details: ['content-type'] });
+  }
+  const body = parseJsonBody(bytes);
+  if (body.kind === 'invalid') throw new AppError('VALIDATION_ERROR', { details: ['body'] });
+  return body.value;
+}
+
+/**
+ * Parses a value by its schema; every fault of shape is named in one answer, as dotted paths (decisions 10, 11).
+ * @throws AppError `VALIDATION_ERROR`
+ */
+export function parseShape<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+): z.output<Schema> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const paths = result.error.issues.map((issue) => issue.path.join('.') || 'body');
+  throw new AppError('VALIDATION_ERROR', { details: [...new Set(paths)] });
+}

@@ -1,0 +1,38 @@
+import { stopTelemetry } from '@pixmesh/telemetry/sdk';
+import closeWithGrace from 'close-with-grace';
+
+import { ConfigError } from './config.ts';
+
+/** A stop that takes longer is ended: longest request + drain of consumers and senders. */
+const STOP_TIMEOUT_MS = 20_000;
+
+/**
+ * The life of a service process: starts it, stops it in order on a signal, and says in one line why it could
+ * not start. An unhandled rejection is a bug: the process ends, with its telemetry flushed.
+ */
+export async function runService(
+  name: string,
+  start: () => Promise<AsyncDisposable>,
+): Promise<void> {
+  let running: AsyncDisposable;
+  try {
+    running = await start();
+  } catch (error) {
+    process.stderr.write(`${name}: ${describeBootFailure(error)}\n`);
+    await stopTelemetry();
+    process.exit(1);
+  }
+  closeWithGrace({ delay: STOP_TIMEOUT_MS, logger: false }, async ({ err }) => {
+    if (err) process.stderr.write(`${name}: ${err.stack ?? err.message}\n`);
+    await running[Symbol.asyncDispose]();
+    await stopTelemetry();
+  });
+}
+
+function describeBootFailure(error: unknown): string {
+  if (error instanceof ConfigError) return error.message.replaceAll('\n', '; ');
+  if (!(error instanceof Error)) return 'could not start';
+  const { code, port } = error as { code?: string; port?: number };
+  if (code === 'EADDRINUSE') return `port ${port} is in use`;
+  return error.stack ?? error.message;
+}

@@ -1,0 +1,53 @@
+import net from 'node:net';
+import tls from 'node:tls';
+
+import type { Logger } from '@pixmesh/telemetry/logger';
+import { Kafka, logLevel } from 'kafkajs';
+
+const CONNECTION_TIMEOUT_MS = 3_000;
+const REQUEST_TIMEOUT_MS = 4_000;
+
+/** kafkajs changes its own defaults when `NODE_ENV` is `test`, so every client states its retries. */
+export const CLIENT_RETRY = {
+  initialRetryTime: 100,
+  maxRetryTime: 1_000,
+  factor: 0.2,
+  multiplier: 2,
+  retries: 8,
+};
+
+export type KafkaOptions = { brokers: readonly string[]; clientId: string; logger: Logger };
+
+silenceTimeoutWarning();
+
+/** The one way to a broker: Nagle off, explicit timeouts, and the library's noise kept out of our log. */
+export function createKafka(options: KafkaOptions): Kafka {
+  return new Kafka({
+    brokers: [...options.brokers],
+    clientId: options.clientId,
+    connectionTimeout: CONNECTION_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    enforceRequestTimeout: true,
+    retry: CLIENT_RETRY,
+    logLevel: logLevel.ERROR,
+    logCreator: () => (entry) => {
+      options.logger.debug({ kafka: entry.namespace }, entry.log.message);
+    },
+    socketFactory: ({ host, port, ssl, onConnect }) => {
+      const socket = ssl
+        ? tls.connect({ host, port, servername: net.isIP(host) ? '' : host, ...ssl }, onConnect)
+        : net.connect({ host, port }, onConnect);
+      socket.setKeepAlive(true, 60_000);
+      return socket.setNoDelay(true);
+    },
+  });
+}
+
+/** kafkajs asks for a negative timer once per connection on Node 24; only that warning is dropped. */
+function silenceTimeoutWarning(): void {
+  const emit = process.emitWarning.bind(process) as (...args: unknown[]) => void;
+  process.emitWarning = (...args: unknown[]): void => {
+    if (args.includes('TimeoutNegativeWarning')) return;
+    emit(...args);
+  };
+}

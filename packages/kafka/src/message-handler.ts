@@ -1,0 +1,80 @@
+import type { MessageType } from '@pixmesh/contracts/messages/message-type';
+import { MESSAGE_TYPES } from '@pixmesh/contracts/messages/message-types';
+import { AppError } from '@pixmesh/kernel/app-error';
+import type { z } from 'zod';
+
+import type { MessageCodec } from './schema-registry.ts';
+
+/** What a consumer does with one type of message. */
+export type MessageHandler = {
+  readonly message: MessageType;
+  handle(value: unknown): Promise<void>;
+};
+
+/** Binds a use case to a message type; the value is parsed by the type's own schema first. */
+export function on<Schema extends z.ZodType>(
+  message: MessageType<Schema>,
+  handle: (value: z.output<Schema>) => Promise<void>,
+): MessageHandler {
+  return {
+    message,
+    handle: async (value) => {
+      const parsed = message.schema.safeParse(value);
+      if (!parsed.success) throw invalid(`${message.type}: ${describe(parsed.error)}`);
+      await handle(parsed.data);
+    },
+  };
+}
+
+/** A message as it came from the broker, enough to handle it now or again. */
+export type IncomingMessage = {
+  topic: string;
+  partition: number;
+  offset: bigint;
+  key: string | null;
+  headers: Record<string, string>;
+  value: Buffer | null;
+};
+
+/**
+ * Decodes a message and hands it to its handler. Types of the topic that this consumer does not handle are
+ * skipped; types that nobody knows are wrong in themselves.
+ * @throws AppError `MESSAGE_INVALID` for what no retry can mend
+ */
+export async function dispatchMessage(
+  deps: { codec: Pick<MessageCodec, 'decode'>; handlers: readonly MessageHandler[] },
+  incoming: IncomingMessage,
+): Promise<void> {
+  const type = incoming.headers['type'];
+  const handler = deps.handlers.find((candidate) => candidate.message.type === type);
+  if (!handler) {
+    if (MESSAGE_TYPES.some((known) => known.type === type)) return;
+    throw invalid(`unknown type ${type ?? '(none)'}`);
+  }
+  await handler.handle(await decode(deps.codec, incoming.value));
+}
+
+async function decode(codec: Pick<MessageCodec, 'decode'>, value: Buffer | null): Promise<unknown> {
+  if (value === null) throw invalid('empty value');
+  try {
+    return await codec.decode(value);
+  } catch (error) {
+    // An id that this process has not met is looked up: then it is the registry that may be away.
+    if (isConnectionFailure(error)) throw new AppError('DEPENDENCY_UNAVAILABLE', { cause: error });
+    throw invalid('undecodable value', error);
+  }
+}
+
+function isConnectionFailure(error: unknown): boolean {
+  const text = error instanceof Error ? `${error.name} ${error.message}` : '';
+  return /ECONNREFUSED|ECONNRESET|ETIMEDOUT|timeout|socket hang up|50[0234]/i.test(text);
+}
+
+function invalid(message: string, cause?: unknown): AppError {
+  return new AppError('MESSAGE_INVALID', { message, cause });
+}
+
+/** Paths only: the values may be personal data. */
+function describe(error: z.ZodError): string {
+  return error.issues.map((issue) => `${issue.path.join('.')} ${issue.code}`).join(', ');
+}

@@ -1,0 +1,97 @@
+import type { MessageType } from '@pixmesh/contracts/messages/message-type';
+import type { Topic } from '@pixmesh/contracts/topics';
+import {
+  type DeadLetter,
+  findDeadLetter,
+  listDeadLetters,
+  markReplayed,
+  parkMessage,
+} from '@pixmesh/postgres/dead-letters';
+import { startOutboxRelay } from '@pixmesh/postgres/outbox-relay';
+import type { Database } from '@pixmesh/postgres/pool';
+import type { Logger } from '@pixmesh/telemetry/logger';
+
+import { startConsumer } from './consumer.ts';
+import { createEventPublisher } from './event-publisher.ts';
+import { dispatchMessage, type MessageHandler } from './message-handler.ts';
+import { warmCodec } from './schema-registry.ts';
+
+/** One consumer group: one purpose, so that a slow one cannot hold up another. */
+export type ConsumerGroup = {
+  groupId: string;
+  topics: readonly Topic[];
+  handlers: readonly MessageHandler[];
+};
+
+export type MessagingOptions = {
+  service: string;
+  brokers: readonly string[];
+  registryUrl: string;
+  topicPrefix: string;
+  db: Database;
+  logger: Logger;
+  /** Message types this service produces; none means that it keeps no outbox. */
+  produces: readonly MessageType[];
+  consumes: readonly ConsumerGroup[];
+  /** Called when a consumer has given up for good: the process must end and be started again. */
+  onFatal(error: Error): void;
+};
+
+/** A service's part in the conversation over Kafka: outbox relay, consumers and dead letters. */
+export type Messaging = AsyncDisposable & {
+  /** Says that events were committed, so that they are published at once. */
+  kickOutbox(): void;
+  isAlive(): boolean;
+  deadLetters: {
+    list(page: { limit: number; startingAfter: string | null }): Promise<DeadLetter[]>;
+    /** Handles a parked message again; false when it is unknown or already replayed. */
+    replay(id: string): Promise<boolean>;
+  };
+};
+
+/**
+ * Warms the schemas, then starts relay and consumers. The broker may be away: both wait for it.
+ * @throws when a schema is not registered
+ */
+export async function startMessaging(options: MessagingOptions): Promise<Messaging> {
+  const handled = options.consumes.flatMap((group) => group.handlers.map(({ message }) => message));
+  const codec = await warmCodec(options.registryUrl, [...options.produces, ...handled]);
+  const { db, logger, brokers, topicPrefix, onFatal } = options;
+  const clientId = options.service;
+  const publisher = createEventPublisher({ brokers, clientId, logger, codec, topicPrefix });
+  const relay =
+    options.produces.length > 0
+      ? startOutboxRelay({ db, logger, publish: publisher.publish })
+      : null;
+  const consumers = options.consumes.map((group) =>
+    startConsumer({
+      ...group,
+      brokers,
+      clientId,
+      logger,
+      codec,
+      topicPrefix,
+      onFatal,
+      park: (letter) => parkMessage(db, group.groupId, letter),
+    }),
+  );
+  return {
+    kickOutbox: () => relay?.kick(),
+    isAlive: () => consumers.every((consumer) => consumer.isAlive()),
+    deadLetters: { list: (page) => listDeadLetters(db, page), replay },
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(consumers.map((consumer) => consumer.stop()));
+      await relay?.stop();
+      await publisher[Symbol.asyncDispose]();
+    },
+  };
+
+  async function replay(id: string): Promise<boolean> {
+    const letter = await findDeadLetter(db, id);
+    const group = options.consumes.find((candidate) => candidate.groupId === letter?.consumer);
+    if (letter === null || letter.replayedAt !== null || !group) return false;
+    await dispatchMessage({ codec, handlers: group.handlers }, letter);
+    await markReplayed(db, id);
+    return true;
+  }
+}

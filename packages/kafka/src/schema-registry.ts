@@ -1,0 +1,96 @@
+import { SchemaRegistry as RegistryClient, SchemaType } from '@kafkajs/confluent-schema-registry';
+import { COMPATIBILITY } from '@kafkajs/confluent-schema-registry/dist/constants.js';
+import { toRegistrySchema } from '@pixmesh/contracts/messages/json-schema';
+import { type MessageType, subjectOf } from '@pixmesh/contracts/messages/message-type';
+import { Ajv } from 'ajv';
+
+/** The level of every subject: consumers deploy first, then producers (engineering: event contracts). */
+const COMPATIBILITY_LEVEL = COMPATIBILITY.BACKWARD_TRANSITIVE;
+const CCOMPAT_PATH = '/apis/ccompat/v7';
+
+/** Encodes and decodes message values framed with the id of their schema. */
+export type MessageCodec = {
+  encode(message: Pick<MessageType, 'topic' | 'type'>, value: object): Promise<Buffer>;
+  decode(value: Buffer): Promise<unknown>;
+};
+
+/**
+ * Registers every message type and answers subject → id. Run by the deploy job only.
+ * @throws when a schema is incompatible with its registered predecessors
+ */
+export async function registerSchemas(
+  registryUrl: string,
+  messages: readonly MessageType[],
+): Promise<Map<string, number>> {
+  await setGlobalCompatibility(registryUrl);
+  const client = createClient(registryUrl);
+  const ids = new Map<string, number>();
+  for (const message of messages) {
+    const subject = subjectOf(message);
+    const { id } = await client.register(asConfluentSchema(message), {
+      subject,
+      compatibility: COMPATIBILITY_LEVEL,
+    });
+    ids.set(subject, id);
+  }
+  return ids;
+}
+
+/**
+ * Looks up the exact schemas this process speaks and keeps their ids, so that the registry is never asked
+ * on the hot path; an outage of it stops only new processes and unknown ids.
+ * @throws when a schema is not registered: the deploy job has not run
+ */
+export async function warmCodec(
+  registryUrl: string,
+  messages: readonly MessageType[],
+): Promise<MessageCodec> {
+  const client = createClient(registryUrl);
+  const ids = new Map<string, number>();
+  await Promise.all(
+    messages.map(async (message) => {
+      const subject = subjectOf(message);
+      const id = await client.getRegistryIdBySchema(subject, asConfluentSchema(message));
+      await client.getSchema(id);
+      ids.set(subject, id);
+    }),
+  );
+  return {
+    encode: (message, value) => {
+      const id = ids.get(subjectOf(message));
+      if (id === undefined) throw new Error(`no schema warmed for ${subjectOf(message)}`);
+      return client.encode(id, value);
+    },
+    decode: (value) => client.decode(value) as Promise<unknown>,
+  };
+}
+
+/** A codec for tools that meet any message: ids are looked up as they come. */
+export function readingCodec(registryUrl: string): Pick<MessageCodec, 'decode'> {
+  const client = createClient(registryUrl);
+  return { decode: (value) => client.decode(value) as Promise<unknown> };
+}
+
+/** A fresh registry answers `NONE` for every subject, and then the first registration is refused. */
+async function setGlobalCompatibility(registryUrl: string): Promise<void> {
+  const response = await fetch(`${registryUrl}${CCOMPAT_PATH}/config`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ compatibility: COMPATIBILITY_LEVEL }),
+  });
+  if (!response.ok)
+    throw new Error(`schema registry refused its configuration: ${response.status}`);
+}
+
+function createClient(registryUrl: string): RegistryClient {
+  // Formats are checked by zod; the client's own Ajv refuses to compile those it does not know.
+  const ajvInstance = new Ajv({ strict: false, validateFormats: false });
+  return new RegistryClient(
+    { host: `${registryUrl}${CCOMPAT_PATH}`, retry: { retries: 3 } },
+    { [SchemaType.JSON]: { ajvInstance } },
+  );
+}
+
+function asConfluentSchema(message: MessageType): { type: SchemaType.JSON; schema: string } {
+  return { type: SchemaType.JSON, schema: JSON.stringify(toRegistrySchema(message)) };
+}

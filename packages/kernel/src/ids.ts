@@ -1,0 +1,74 @@
+import { createHash, randomUUIDv7 } from 'node:crypto';
+
+type Branded<Kind extends string> = string & { readonly __kind: Kind };
+
+export type AccountId = Branded<'account'>;
+export type ApplicationId = Branded<'application'>;
+export type ApiKeyId = Branded<'api-key'>;
+export type ChargeId = Branded<'charge'>;
+export type EventId = Branded<'event'>;
+export type DeliveryId = Branded<'delivery'>;
+
+const UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** The namespace under which `command_id`s of the ledger are derived. Fixed for ever. */
+const COMMAND_NAMESPACE = '5f3c1a52-9a0e-5d2e-8a54-1d8f6f0b7c11';
+
+/** A new time-ordered id (RFC 9562 section 5.7) of any kind that is not derived from a key. */
+export function newId<Id extends string = string>(): Id {
+  return randomUUIDv7() as string as Id;
+}
+
+/**
+ * Reads a UUID in any case and returns it in lower case, or null when it is none (decisions 14, 15).
+ */
+export function parseId<Id extends string = string>(text: string): Id | null {
+  const lower = text.toLowerCase();
+  return UUID_PATTERN.test(lower) ? (lower as Id) : null;
+}
+
+/**
+ * The id of a creation: UUIDv5 of the namespace (application, or account under `/admin`) and
+ * `<resource>:<Idempotency-Key>`. The same key means the same resource for ever (design section 4).
+ */
+export function deriveResourceId<Id extends string>(
+  namespace: string,
+  resource: 'charge' | 'payout' | 'application' | 'key',
+  idempotencyKey: string,
+): Id {
+  return uuidV5(namespace, `${resource}:${idempotencyKey}`) as Id;
+}
+
+/** The permanent id of a ledger command: UUIDv5 of its kind and business key, unique for ever. */
+export function deriveCommandId(kind: string, businessKey: string): string {
+  return uuidV5(COMMAND_NAMESPACE, `${kind}:${businessKey}`);
+}
+
+/** The id of a resource at the acquirer: its own id without hyphens (decision 61). */
+export function toAcquirerId(id: string): string {
+  return id.replaceAll('-', '');
+}
+
+/** The reverse of `toAcquirerId`, or null when the text cannot be one of our ids. */
+export function fromAcquirerId<Id extends string>(text: string): Id | null {
+  const match = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/.exec(text);
+  return match ? parseId<Id>(match.slice(1).join('-')) : null;
+}
+
+/** UUID version 5 (RFC 9562 section 5.5): SHA-1 over namespace and name. */
+export function uuidV5(namespace: string, name: string): string {
+  const bytes = createHash('sha1')
+    .update(Buffer.from(namespace.replaceAll('-', ''), 'hex'))
+    .update(name, 'utf8')
+    .digest();
+  bytes[6] = (bytes.readUInt8(6) & 0x0f) | 0x50;
+  bytes[8] = (bytes.readUInt8(8) & 0x3f) | 0x80;
+  const hex = bytes.toString('hex', 0, 16);
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    hex.slice(12, 16),
+    hex.slice(16, 20),
+    hex.slice(20),
+  ].join('-');
+}

@@ -1,0 +1,96 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { StartupFailure } from '../startup-failure.ts';
+
+/** What is downloaded through Maven, and where inside the download the interesting part is. */
+export interface Artifact {
+  /** Folder in the cache; carries the version, so that a new version is a new download. */
+  folder: string;
+  title: string;
+  goal: 'copy-dependencies' | 'unpack';
+  /** The part of the pom that names what to download; `target` is the folder to fill. */
+  pom(target: string): string;
+}
+
+const LOG4J_BINDING_VERSION = '2.25.5';
+
+export const KAFKA: Artifact = {
+  folder: 'kafka-4.3.1',
+  title: 'Kafka 4.3.1 (43 MB)',
+  goal: 'copy-dependencies',
+  pom: () => `<dependencies>${dependency({
+    group: 'org.apache.kafka',
+    name: 'kafka_2.13',
+    version: '4.3.1',
+  })}${dependency({
+    // slf4j 1.7, hence not log4j-slf4j2-impl.
+    group: 'org.apache.logging.log4j',
+    name: 'log4j-slf4j-impl',
+    version: LOG4J_BINDING_VERSION,
+  })}</dependencies>`,
+};
+
+/** 3.0.9 is the last line that runs on Java 17; its parent pom does not resolve, so it is unpacked. */
+export const REGISTRY: Artifact = {
+  folder: 'apicurio-registry-3.0.9',
+  title: 'Apicurio Registry 3.0.9 (104 MB)',
+  goal: 'unpack',
+  pom: (target) =>
+    unpacked(target, {
+      group: 'io.apicurio',
+      name: 'apicurio-registry-app',
+      version: '3.0.9',
+      rest: '<type>tar.gz</type><classifier>all</classifier>',
+    }),
+};
+
+/** The jar carries server binaries for Linux and macOS. */
+export const REDIS: Artifact = {
+  folder: 'redis-6.2-embedded-1.4.4',
+  title: 'Redis 6.2 (12 MB)',
+  goal: 'unpack',
+  pom: (target) =>
+    unpacked(target, {
+      group: 'com.github.codemonstur',
+      name: 'embedded-redis',
+      version: '1.4.4',
+      rest: '<includes>redis-server-*</includes>',
+    }),
+};
+
+/** The runner jar moved between releases, so it is looked for instead of named. */
+export function findRunnerJar(folder: string): string {
+  const jar = readdirSync(folder).find((name) => name.endsWith('-runner.jar'));
+  if (!jar) throw new StartupFailure(`no runner jar in ${folder}; delete that folder and start again`);
+  return join(folder, jar);
+}
+
+/** The Redis binary of this platform inside the unpacked jar. */
+export function findRedisBinary(folder: string): string {
+  const architecture = process.arch === 'x64' ? 'amd64' : process.arch;
+  const suffix = `${process.platform}-${architecture}`;
+  const binary = readdirSync(folder).find((name) => name.endsWith(suffix));
+  if (!binary) {
+    throw new StartupFailure(`no Redis binary for ${suffix}; install redis-server on PATH`);
+  }
+  return join(folder, binary);
+}
+
+function dependency(input: { group: string; name: string; version: string }): string {
+  return `<dependency>${coordinates(input)}</dependency>`;
+}
+
+function unpacked(
+  target: string,
+  input: { group: string; name: string; version: string; rest: string },
+): string {
+  return `<build><plugins><plugin><groupId>org.apache.maven.plugins</groupId>
+<artifactId>maven-dependency-plugin</artifactId><version>2.8</version><configuration>
+<artifactItems><artifactItem>${coordinates(input)}${input.rest}
+<outputDirectory>${target}</outputDirectory></artifactItem></artifactItems>
+</configuration></plugin></plugins></build>`;
+}
+
+function coordinates(input: { group: string; name: string; version: string }): string {
+  return `<groupId>${input.group}</groupId><artifactId>${input.name}</artifactId><version>${input.version}</version>`;
+}

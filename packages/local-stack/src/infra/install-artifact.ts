@@ -1,0 +1,87 @@
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmod, mkdtemp, readdir, rename } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Progress } from '../progress.ts';
+import { inheritedEnvironment } from '../inherited-environment.ts';
+import type { Supervisor } from '../supervisor/supervisor.ts';
+import type { Artifact } from './artifacts.ts';
+import { requireMaven } from './find-program.ts';
+import { withInstallLock } from './install-lock.ts';
+
+/** The only version of the plugin that unpacks the registry without its parent pom. */
+const PLUGIN = 'org.apache.maven.plugins:maven-dependency-plugin:2.8';
+const DOWNLOAD_LIMIT_MS = 15 * 60_000;
+const EXECUTABLE = 0o755;
+
+export interface InstallDeps {
+  supervisor: Supervisor;
+  log: Progress;
+}
+
+/** Downloads are kept per user, so that every clone and every home shares them. */
+export function cacheFolder(): string {
+  return resolve(process.env['PIXMESH_CACHE'] || join(homedir(), '.cache', 'pixmesh'));
+}
+
+export function isInstalled(artifact: Artifact): boolean {
+  return existsSync(join(cacheFolder(), artifact.folder));
+}
+
+/**
+ * The folder of a downloaded artifact. A download goes to a draft folder and is renamed when it is
+ * whole; one Maven runs at a time on this cache, because its repository is not locked.
+ */
+export async function installArtifact(deps: InstallDeps, artifact: Artifact): Promise<string> {
+  const folder = join(cacheFolder(), artifact.folder);
+  if (existsSync(folder)) return folder;
+  const mvn = requireMaven();
+  mkdirSync(cacheFolder(), { recursive: true });
+  await withInstallLock(cacheFolder(), deps.log, async () => {
+    if (existsSync(folder)) return;
+    deps.log.line(`downloading ${artifact.title}`);
+    const since = performance.now();
+    const download = downloadInto(deps, { artifact, folder, mvn });
+    await deps.log.waiting(`download of ${artifact.title}`, download);
+    const seconds = ((performance.now() - since) / 1000).toFixed(1);
+    deps.log.line(`downloaded ${artifact.title} in ${seconds} s`);
+  });
+  return folder;
+}
+
+async function downloadInto(
+  deps: InstallDeps,
+  input: { artifact: Artifact; folder: string; mvn: string },
+): Promise<void> {
+  const draft = await mkdtemp(join(cacheFolder(), 'draft-'));
+  try {
+    const target = join(draft, 'content');
+    const pom = join(draft, 'pom.xml');
+    writeFileSync(pom, renderPom(input.artifact.pom(target)));
+    await deps.supervisor.run({
+      name: `download-${input.artifact.folder}`,
+      command: input.mvn,
+      args: ['-B', '-f', pom, `${PLUGIN}:${input.artifact.goal}`, ...outputArguments(target)],
+      env: inheritedEnvironment(),
+      cwd: draft,
+      limitMs: DOWNLOAD_LIMIT_MS,
+    });
+    for (const name of await readdir(target)) {
+      if (name.startsWith('redis-server-')) await chmod(join(target, name), EXECUTABLE);
+    }
+    await rename(target, input.folder);
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+function outputArguments(target: string): string[] {
+  return [`-DoutputDirectory=${target}`, '-DincludeScope=runtime'];
+}
+
+function renderPom(content: string): string {
+  return `<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
+<groupId>dev.pixmesh</groupId><artifactId>download</artifactId><version>1</version>
+<packaging>pom</packaging>${content}</project>
+`;
+}

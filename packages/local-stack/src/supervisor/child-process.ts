@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process';
+import { closeSync } from 'node:fs';
+import type { LogFile } from './log-file.ts';
+import { killGroup, signalProcess, waitUntilGone } from './end-processes.ts';
+import { readProcessStart } from './process-identity.ts';
+import type { ProcessIdentity } from './process-identity.ts';
+
+export interface Exit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+export interface StartedProcess {
+  identity: ProcessIdentity;
+  exited: Promise<Exit>;
+  hasExited(): boolean;
+  output(): string;
+  /** The polite signal, then SIGKILL for the whole group once the limit is over. */
+  end(signal: NodeJS.Signals, limitMs: number): Promise<void>;
+}
+
+interface StartInput {
+  command: string;
+  args: readonly string[];
+  env: Readonly<Record<string, string>>;
+  cwd: string;
+  owner?: { uid: number; gid: number } | undefined;
+  log: LogFile;
+}
+
+/** How long a process may take to disappear after SIGKILL. */
+const KILL_LIMIT_MS = 5_000;
+
+/**
+ * Starts a process as leader of its own group and session, so that Ctrl-C at the terminal reaches
+ * the supervisor alone and the order of stopping stays ours. It writes its log through its own
+ * descriptor: no pipe that could fill up, and nothing lost when the supervisor dies.
+ */
+export async function startProcess(input: StartInput): Promise<StartedProcess> {
+  const offset = input.log.size();
+  const descriptor = input.log.open();
+  const child = spawn(input.command, [...input.args], {
+    cwd: input.cwd,
+    env: { ...input.env },
+    detached: true,
+    stdio: ['ignore', descriptor, descriptor],
+    ...input.owner,
+  });
+  closeSync(descriptor);
+  let ended = false;
+  const exited = new Promise<Exit>((resolve) => {
+    child.once('exit', (code, signal) => {
+      ended = true;
+      resolve({ code, signal });
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    child.once('spawn', resolve);
+    child.once('error', reject);
+  });
+  const pid = child.pid!;
+  const identity = { pid, startedAt: readProcessStart(pid) ?? 'ended' };
+  return {
+    identity,
+    exited,
+    hasExited: () => ended,
+    output: () => input.log.readFrom(offset),
+    end: async (signal, limitMs) => {
+      signalProcess(identity, signal);
+      if (!(await waitUntilGone([identity], limitMs))) killGroup(identity);
+      await waitUntilGone([identity], KILL_LIMIT_MS);
+    },
+  };
+}

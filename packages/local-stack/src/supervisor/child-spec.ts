@@ -1,0 +1,29 @@
+/** What a started process tells its ready check. */
+export interface ChildRun {
+  pid: number;
+  /** What this run, and no earlier one, has written to its log so far. */
+  output(): string;
+}
+
+/** One long-lived process of the stack: how it is started, known to be ready, and ended. */
+export interface ChildSpec {
+  name: string;
+  command: string;
+  args: readonly string[];
+  env: Readonly<Record<string, string>>;
+  cwd: string;
+  /** Runs as this user where the supervisor is root and the program refuses to be. */
+  owner?: { uid: number; gid: number } | undefined;
+  /** Higher stages are stopped first. */
+  stage: number;
+  stopSignal: NodeJS.Signals;
+  stopLimitMs: number;
+  readyLimitMs: number;
+  /** Cleans what a crash left; runs before every start. */
+  prepare?: (() => Promise<void>) | undefined;
+  /** Asked again and again until it answers true; must speak of this run's process. */
+  isReady(run: ChildRun): Promise<boolean>;
+}
+
+/** Order of stopping: what others depend on goes last. */
+export const STAGES = { job: 70, service: 60, registry: 40, kafka: 30, redis: 20, postgres: 10 };

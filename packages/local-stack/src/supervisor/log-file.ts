@@ -1,0 +1,54 @@
+import { closeSync, existsSync, mkdirSync, openSync, readSync, renameSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Most bytes that are read back from a log at once. */
+const READ_BYTES_MAX = 1024 * 1024;
+const TAIL_BYTES = 16 * 1024;
+
+export interface LogFile {
+  path: string;
+  /** Opens the file for appending; the caller hands the descriptor to a child and closes it. */
+  open(): number;
+  size(): number;
+  /** What was written since `offset`, at most one megabyte of it. */
+  readFrom(offset: number): string;
+  lastLines(count: number): string[];
+}
+
+/** `<home>/logs/<name>.log`; the previous run's file is kept once, as `<name>.previous.log`. */
+export function createLogFile(home: string, name: string): LogFile {
+  const folder = join(home, 'logs');
+  mkdirSync(folder, { recursive: true });
+  const path = join(folder, `${name}.log`);
+  if (existsSync(path)) renameSync(path, join(folder, `${name}.previous.log`));
+  return openLogFile(path);
+}
+
+/** A log that another process writes, or that this run goes on writing. */
+export function openLogFile(path: string): LogFile {
+  const size = () => (existsSync(path) ? statSync(path).size : 0);
+  const readFrom = (offset: number) => readRange(path, offset);
+  return {
+    path,
+    open: () => openSync(path, 'a'),
+    size,
+    readFrom,
+    lastLines: (count) =>
+      readFrom(Math.max(0, size() - TAIL_BYTES))
+        .trimEnd()
+        .split('\n')
+        .slice(-count),
+  };
+}
+
+function readRange(path: string, offset: number): string {
+  if (!existsSync(path)) return '';
+  const descriptor = openSync(path, 'r');
+  try {
+    const buffer = Buffer.alloc(READ_BYTES_MAX);
+    const length = readSync(descriptor, buffer, 0, READ_BYTES_MAX, offset);
+    return buffer.toString('utf8', 0, length);
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,90 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Progress } from '../progress.ts';
+import { StartupFailure } from '../startup-failure.ts';
+import { writeFileAtomically } from '../write-file-atomically.ts';
+import { endProcesses, killGroup, waitUntilGone } from './end-processes.ts';
+import type { StackProcess } from './end-processes.ts';
+import { findProcessesByEnvironment, isAlive, readProcessStart } from './process-identity.ts';
+import type { ProcessIdentity } from './process-identity.ts';
+
+/** What a run writes down about itself, so that the next one can clean up after a SIGKILL. */
+export interface PidFile {
+  supervisor: ProcessIdentity;
+  guardian: ProcessIdentity | null;
+  /** `NAME=value` found in the environment of every process of the run. */
+  runMark: string;
+  processes: StackProcess[];
+}
+
+/** How long the guardian of a dead run may take before its work is done for it. */
+const GUARDIAN_LIMIT_MS = 15_000;
+const END_LIMIT_MS = 5_000;
+
+export function pidFilePath(home: string): string {
+  return join(home, 'run', 'pids.json');
+}
+
+export function readPidFile(home: string): PidFile | undefined {
+  const path = pidFilePath(home);
+  if (!existsSync(path)) return undefined;
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as PidFile;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The processes of a pid file that still are what they were when it was written. */
+export function findLeftovers(file: PidFile): StackProcess[] {
+  return file.processes.filter((one) => isAlive(one));
+}
+
+/**
+ * Takes the home for this process: refuses while another supervisor has it, and cleans up what a
+ * dead one left. The file is created exclusively, so of two starts at once one is refused.
+ */
+export async function takeHome(home: string, log: Progress, runMark: string): Promise<void> {
+  mkdirSync(join(home, 'run'), { recursive: true });
+  const previous = readPidFile(home);
+  if (previous && isAlive(previous.supervisor)) throw alreadyRunning(home, previous.supervisor.pid);
+  if (previous) await cleanUp(previous, log);
+  rmSync(pidFilePath(home), { force: true });
+  const supervisor = { pid: process.pid, startedAt: readProcessStart(process.pid)! };
+  const own: PidFile = { supervisor, guardian: null, runMark, processes: [] };
+  try {
+    writeFileSync(pidFilePath(home), JSON.stringify(own), { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    throw new StartupFailure(`${home} is being taken by another start: ${String(error)}`);
+  }
+}
+
+/** Writes the present list; called after every start and end of a process. */
+export function writePidFile(home: string, file: Omit<PidFile, 'supervisor'>): void {
+  const supervisor = { pid: process.pid, startedAt: readProcessStart(process.pid)! };
+  writeFileAtomically(pidFilePath(home), JSON.stringify({ supervisor, ...file }, null, 2));
+}
+
+/** Ends what a dead run left behind; touches only processes that provably belong to it. */
+export async function cleanUp(previous: PidFile, log: Progress): Promise<void> {
+  if (previous.guardian && isAlive(previous.guardian)) {
+    log.line('a previous run was killed; waiting until its guardian has ended its processes');
+    await waitUntilGone([previous.guardian], GUARDIAN_LIMIT_MS);
+    killGroup(previous.guardian);
+  }
+  const leftovers = findLeftovers(previous);
+  if (leftovers.length > 0) {
+    log.line(`ending what a killed run left: ${leftovers.map((one) => one.name).join(', ')}`);
+    await endProcesses(leftovers, END_LIMIT_MS);
+  }
+  for (const pid of findProcessesByEnvironment(previous.runMark)) {
+    const startedAt = readProcessStart(pid);
+    if (startedAt) killGroup({ pid, startedAt });
+  }
+}
+
+function alreadyRunning(home: string, pid: number): StartupFailure {
+  return new StartupFailure(
+    `a stack is already running in ${home} (supervisor pid ${pid}); end it with: npm run stop`,
+  );
+}

@@ -1,0 +1,88 @@
+import { newId } from '@pixmesh/kernel/ids';
+
+import type { Queryable } from './pool.ts';
+import { named, sql } from './sql.ts';
+
+/** A message as it came from the broker, enough to handle it again. */
+export type RawMessage = {
+  topic: string;
+  partition: number;
+  offset: bigint;
+  key: string | null;
+  headers: Record<string, string>;
+  value: Buffer | null;
+};
+
+export type DeadLetter = RawMessage & {
+  id: string;
+  consumer: string;
+  code: string;
+  reason: string;
+  createdAt: Date;
+  replayedAt: Date | null;
+};
+
+/** Parks a message with its cause. The same message parked again stays one row, open again. */
+export async function parkMessage(
+  db: Queryable,
+  consumer: string,
+  letter: RawMessage & { code: string; reason: string },
+): Promise<void> {
+  await db.query(
+    named(
+      'dead_letter_park',
+      sql`
+        insert into dead_letters
+          (id, consumer, topic, partition, "offset", key, headers, value, code, reason)
+        values (
+          ${newId()}, ${consumer}, ${letter.topic}, ${letter.partition}, ${letter.offset},
+          ${letter.key}, ${JSON.stringify(letter.headers)}, ${letter.value}, ${letter.code}, ${letter.reason}
+        )
+        on conflict on constraint dead_letters_message do update
+        set code = excluded.code, reason = excluded.reason, replayed_at = null`,
+    ),
+  );
+}
+
+/** Open letters, newest first, after the letter with id `startingAfter`. Reads `dead_letters_open`. */
+export async function listDeadLetters(
+  db: Queryable,
+  page: { limit: number; startingAfter: string | null },
+): Promise<DeadLetter[]> {
+  const rows = await db.query<DeadLetterRow>(
+    named(
+      'dead_letter_list',
+      sql`
+        select * from dead_letters
+        where replayed_at is null and (${page.startingAfter}::uuid is null or id < ${page.startingAfter}::uuid)
+        order by id desc
+        limit ${page.limit}`,
+    ),
+  );
+  return rows.map(toDeadLetter);
+}
+
+export async function findDeadLetter(db: Queryable, id: string): Promise<DeadLetter | null> {
+  const rows = await db.query<DeadLetterRow>(
+    named('dead_letter_find', sql`select * from dead_letters where id = ${id}`),
+  );
+  return rows[0] ? toDeadLetter(rows[0]) : null;
+}
+
+export async function markReplayed(db: Queryable, id: string): Promise<void> {
+  await db.query(
+    named(
+      'dead_letter_replayed',
+      sql`update dead_letters set replayed_at = now() where id = ${id}`,
+    ),
+  );
+}
+
+type DeadLetterRow = Omit<DeadLetter, 'createdAt' | 'replayedAt'> & {
+  created_at: Date;
+  replayed_at: Date | null;
+};
+
+function toDeadLetter({ created_at, replayed_at, ...row }: DeadLetterRow): DeadLetter {
+  return { ...row, createdAt: created_at, replayedAt: replayed_at };
+}

@@ -1,0 +1,83 @@
+import { fileURLToPath } from 'node:url';
+
+import { runner } from 'node-pg-migrate';
+import pg from 'pg';
+
+type MigrateOptions = {
+  /** A role that may create schemas and roles. */
+  adminUrl: string;
+  /** Schema of the service; its role is `pixmesh_<schema>`. */
+  schema: string;
+  /** Password of the service's role. */
+  password: string;
+  /** Folder of the service's own migrations. */
+  migrationsDir: string;
+  /** Tables of this package's own mechanisms that the service uses. */
+  mechanisms: readonly ('outbox' | 'dead-letters')[];
+};
+
+const MECHANISMS_DIR = fileURLToPath(new URL('../migrations', import.meta.url));
+const LOCK_TIMEOUT_MS = 30_000;
+
+/**
+ * Brings one schema to its newest version and gives its role exactly the rights it needs. Safe to run again
+ * and from several places at once.
+ */
+export async function migrateSchema(options: MigrateOptions): Promise<void> {
+  const client = new pg.Client({
+    connectionString: options.adminUrl,
+    lock_timeout: LOCK_TIMEOUT_MS,
+  });
+  await client.connect();
+  try {
+    // One lock for all schemas keeps concurrent deploy jobs in line; it ends with the session.
+    await client.query(`select pg_advisory_lock(hashtext('pixmesh-migrate'))`);
+    await prepareRole(client, options);
+    for (const mechanism of options.mechanisms) {
+      const table = `${mechanism.replaceAll('-', '_')}_migrations`;
+      await migrate(client, options.schema, table, `${MECHANISMS_DIR}/${mechanism}`);
+    }
+    await migrate(client, options.schema, 'migrations', options.migrationsDir);
+  } finally {
+    await client.end();
+  }
+}
+
+async function migrate(
+  client: pg.Client,
+  schema: string,
+  table: string,
+  dir: string,
+): Promise<void> {
+  await runner({
+    dbClient: client,
+    dir,
+    schema,
+    migrationsSchema: schema,
+    migrationsTable: table,
+    direction: 'up',
+    noLock: true,
+    logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
+  });
+}
+
+/** The role of the service: it sees its own schema, owns nothing, and cannot create anything. */
+async function prepareRole(client: pg.Client, options: MigrateOptions): Promise<void> {
+  const schema = client.escapeIdentifier(options.schema);
+  const role = client.escapeIdentifier(`pixmesh_${options.schema}`);
+  await client.query(`
+    do $$ begin
+      if not exists (select from pg_roles where rolname = ${client.escapeLiteral(`pixmesh_${options.schema}`)}) then
+        create role ${role} login nosuperuser nocreatedb nocreaterole;
+      end if;
+    end $$;
+    alter role ${role} password ${client.escapeLiteral(options.password)};
+    alter role ${role} set search_path = ${schema};
+    create schema if not exists ${schema};
+    revoke create on schema public from public;
+    grant usage on schema ${schema} to ${role};
+    alter default privileges in schema ${schema}
+      grant select, insert, update, delete on tables to ${role};
+    alter default privileges in schema ${schema} grant usage, select on sequences to ${role};
+  `);
+}

@@ -1,0 +1,158 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+import type { Logger } from '@pixmesh/telemetry/logger';
+import { observedGauge } from '@pixmesh/telemetry/metrics';
+
+import type { OutboundEvent } from './events.ts';
+import type { Database, Transaction } from './pool.ts';
+import { named, sql } from './sql.ts';
+
+/** Events per claim: one request to the broker each, well under its message limit. */
+const CLAIM_SIZE = 500;
+/** Backstop for kicks that were lost with their process. */
+const POLL_INTERVAL_MS = 100;
+/** Waits after failures: the broker is away, nothing is lost, nobody waits for us. */
+const RETRY_DELAY_MS = 250;
+const RETRY_DELAY_MS_MAX = 2_000;
+
+export type PublishableEvent = OutboundEvent & { traceparent: string | null };
+
+/** Hands a batch to the broker and resolves when all of it is durable there. */
+export type Publish = (events: readonly PublishableEvent[]) => Promise<void>;
+
+export type OutboxRelay = {
+  /** Says that something was committed; publishing starts at once instead of at the next poll. */
+  kick(): void;
+  /** Publishes what is queued, then ends. */
+  stop(): Promise<void>;
+};
+
+/**
+ * Moves committed events to the broker, in order per key and at least once. A claim deletes rows in a
+ * transaction that stays open while the broker is asked, so a crash or an error puts them back. One relay of
+ * a service works at a time: the lease's row lock belongs to the claim's own transaction.
+ */
+export function startOutboxRelay(deps: {
+  db: Database;
+  publish: Publish;
+  logger: Logger;
+}): OutboxRelay {
+  const stopping = new AbortController();
+  let wake = Promise.withResolvers<void>();
+  const running = loop();
+  observedGauge('outbox_oldest_age_seconds', 'Age of the oldest unpublished event', async () => [
+    { value: await readOldestAge(deps.db) },
+  ]);
+  return {
+    kick: () => wake.resolve(),
+    stop: async () => {
+      stopping.abort();
+      await running;
+    },
+  };
+
+  async function loop(): Promise<void> {
+    let failures = 0;
+    while (!stopping.signal.aborted) {
+      try {
+        while ((await relayOnce(deps)) === CLAIM_SIZE);
+        failures = 0;
+        await pause(POLL_INTERVAL_MS);
+      } catch (error) {
+        failures += 1;
+        if (failures === 1) deps.logger.warn({ err: error }, 'outbox relay waits for the broker');
+        const backoffMs = Math.min(RETRY_DELAY_MS * 2 ** failures, RETRY_DELAY_MS_MAX);
+        await delay(backoffMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+      }
+    }
+    await relayOnce(deps).catch(() => undefined);
+  }
+
+  async function pause(ms: number): Promise<void> {
+    const timer = new AbortController();
+    const signal = AbortSignal.any([stopping.signal, timer.signal]);
+    await Promise.race([delay(ms, undefined, { signal }).catch(() => undefined), wake.promise]);
+    timer.abort();
+    wake = Promise.withResolvers();
+  }
+}
+
+/** Publishes one batch; answers how many events it held. */
+export async function relayOnce(deps: { db: Database; publish: Publish }): Promise<number> {
+  if (!(await hasQueuedEvents(deps.db))) return 0;
+  return await deps.db.transaction(async (tx) => {
+    if (!(await lockRelayLease(tx))) return 0;
+    const events = await claimEvents(tx);
+    if (events.length > 0) await deps.publish(events);
+    return events.length;
+  });
+}
+
+async function hasQueuedEvents(db: Database): Promise<boolean> {
+  const rows = await db.query(named('outbox_peek', sql`select from outbox limit 1`));
+  return rows.length > 0;
+}
+
+async function lockRelayLease(tx: Transaction): Promise<boolean> {
+  const rows = await tx.query(
+    named(
+      'outbox_lease',
+      sql`select name from leases where name = 'outbox-relay' for update skip locked`,
+    ),
+  );
+  return rows.length === 1;
+}
+
+/** Takes the oldest rows by primary key; `returning` promises no order, hence the outer one. */
+async function claimEvents(tx: Transaction): Promise<PublishableEvent[]> {
+  const rows = await tx.query<EventRow>(
+    named(
+      'outbox_claim',
+      sql`
+        with claimed as (
+          delete from outbox
+          where id in (select id from outbox order by id limit ${CLAIM_SIZE})
+          returning id, event_id
+        )
+        select event_id, topic, key, type, sequence, headers, message, traceparent
+        from claimed
+        join events using (event_id)
+        order by claimed.id`,
+    ),
+  );
+  return rows.map((row) => ({
+    eventId: row.event_id,
+    topic: row.topic,
+    key: row.key,
+    type: row.type,
+    sequence: row.sequence,
+    headers: row.headers ?? {},
+    message: row.message,
+    traceparent: row.traceparent,
+  }));
+}
+
+async function readOldestAge(db: Database): Promise<number> {
+  const [row] = await db.query<{ age: number }>(
+    named(
+      'outbox_oldest_age',
+      sql`
+        select extract(epoch from now() - uuid_extract_timestamp(event_id))::float8 as age
+        from outbox
+        order by id
+        limit 1`,
+    ),
+  );
+  return Math.max(0, row?.age ?? 0);
+}
+
+type EventRow = {
+  event_id: string;
+  topic: string;
+  key: string;
+  type: string;
+  sequence: number | null;
+  headers: Record<string, string> | null;
+  message: object;
+  traceparent: string | null;
+};

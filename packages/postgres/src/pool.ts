@@ -1,0 +1,114 @@
+import pg from 'pg';
+
+import { databaseError } from './database-error.ts';
+import { render, type Statement } from './sql.ts';
+
+/** Statements above these limits are bugs or accidents; they end with an error instead of waiting. */
+const STATEMENT_TIMEOUT_MS = 10_000;
+const LOCK_TIMEOUT_MS = 5_000;
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 15_000;
+const CONNECTION_TIMEOUT_MS = 3_000;
+const POOL_SIZE_DEFAULT = 10;
+/** Whole-transaction tries after a serialization failure or deadlock. */
+const TRANSACTION_TRIES_MAX = 3;
+
+const INT8_OID = 20;
+
+/** Rows come back as plain objects; the `.sql.ts` that owns the statement names their type. */
+export type Queryable = {
+  query<Row extends object>(statement: Statement): Promise<Row[]>;
+};
+
+/** A transaction in progress. SQL functions take it and never open one. */
+export type Transaction = Queryable & { readonly inTransaction: true };
+
+export type Database = Queryable &
+  AsyncDisposable & {
+    /** Runs `work` in one transaction, again from its start after a deadlock: it must touch nothing else. */
+    transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  };
+
+type PoolOptions = { url: string; applicationName: string; max?: number };
+
+/**
+ * A pool for one service's role. `bigint` columns come back as bigint; errors that mean "the database is
+ * away" become `DEPENDENCY_UNAVAILABLE`.
+ */
+export function createPool(options: PoolOptions): Database {
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    application_name: options.applicationName,
+    max: options.max ?? POOL_SIZE_DEFAULT,
+    connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    lock_timeout: LOCK_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+    types: { getTypeParser: typeParser },
+  });
+  // A connection that breaks while idle is replaced at the next use; without a listener it ends the process.
+  pool.on('error', () => undefined);
+  return {
+    query: (statement) => run(pool, statement),
+    transaction: (work) => transact(pool, work),
+    [Symbol.asyncDispose]: () => pool.end(),
+  };
+}
+
+async function transact<T>(pool: pg.Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await transactOnce(pool, work);
+    } catch (error) {
+      if (tries === TRANSACTION_TRIES_MAX || !isRepeatable(error)) throw error;
+    }
+  }
+}
+
+async function transactOnce<T>(pool: pg.Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  const client = await pool.connect().catch((error: unknown) => {
+    throw databaseError(error);
+  });
+  let broken: Error | undefined;
+  client.on('error', rememberBroken);
+  try {
+    await client.query('begin');
+    const result = await work({
+      inTransaction: true,
+      query: (statement) => run(client, statement),
+    });
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    await client.query('rollback').catch(rememberBroken);
+    throw databaseError(error);
+  } finally {
+    client.off('error', rememberBroken);
+    client.release(broken);
+  }
+
+  function rememberBroken(error: Error): void {
+    broken = error;
+  }
+}
+
+async function run<Row extends object>(
+  client: pg.Pool | pg.PoolClient,
+  statement: Statement,
+): Promise<Row[]> {
+  try {
+    const result = await client.query<Row>(render(statement));
+    return result.rows;
+  } catch (error) {
+    throw databaseError(error);
+  }
+}
+
+function isRepeatable(error: unknown): boolean {
+  const code = (error as { code?: unknown }).code;
+  return code === '40001' || code === '40P01';
+}
+
+function typeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
+  if (oid === INT8_OID) return BigInt;
+  return pg.types.getTypeParser(oid, format as 'text') as (value: string) => unknown;
+}

@@ -1,0 +1,32 @@
+import { type Attributes, type Counter, type Histogram, metrics } from '@opentelemetry/api';
+
+/** Upper bounds, in seconds, that separate a healthy latency from each of our objectives. */
+const SECONDS_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60];
+
+/** A monotonic counter. Labels are bounded sets: never ids, URLs or keys. */
+export function counter(name: string, description: string): Counter {
+  return metrics.getMeter('pixmesh').createCounter(name, { description });
+}
+
+/** A histogram of durations in seconds. */
+export function durationHistogram(name: string, description: string): Histogram {
+  return metrics.getMeter('pixmesh').createHistogram(name, {
+    description,
+    unit: 's',
+    advice: { explicitBucketBoundaries: SECONDS_BUCKETS },
+  });
+}
+
+/** A value read when somebody scrapes; a failing reader leaves the gauge out of that scrape. */
+export function observedGauge(
+  name: string,
+  description: string,
+  read: () => Promise<readonly { value: number; attributes?: Attributes }[]>,
+): void {
+  const gauge = metrics.getMeter('pixmesh').createObservableGauge(name, { description });
+  gauge.addCallback(async (result) => {
+    for (const { value, attributes } of await read().catch(() => [])) {
+      result.observe(value, attributes);
+    }
+  });
+}

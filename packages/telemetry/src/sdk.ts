@@ -1,0 +1,80 @@
+import { metrics } from '@opentelemetry/api';
+import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import { HttpInstrumentation } from '@opentelemetry/instrumentation-http';
+import { PgInstrumentation } from '@opentelemetry/instrumentation-pg';
+import { RedisInstrumentation } from '@opentelemetry/instrumentation-redis';
+import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici';
+import { NodeSDK } from '@opentelemetry/sdk-node';
+import { BatchSpanProcessor } from '@opentelemetry/sdk-trace';
+
+import { scrubSpans } from './scrub-spans.ts';
+
+/** Spans wait at most this long for their batch; short, because tests and people look at once. */
+const SPAN_EXPORT_DELAY_MS = 500;
+const SPAN_QUEUE_MAX = 8_192;
+const FLUSH_TIMEOUT_MS = 3_000;
+
+/** Health and metrics requests would drown every trace. */
+const UNTRACED_PATHS = new Set(['/livez', '/readyz', '/metrics']);
+
+let sdk: NodeSDK | null = null;
+let prometheus: PrometheusExporter | null = null;
+
+/**
+ * Starts metrics always, and tracing where `OTEL_EXPORTER_OTLP_ENDPOINT` names a collector: spans that
+ * nobody receives would only cost time.
+ */
+export function startTelemetry(serviceName: string, env: NodeJS.ProcessEnv): void {
+  prometheus = new PrometheusExporter({ preventServerStart: true });
+  const traced = Boolean(env['OTEL_EXPORTER_OTLP_ENDPOINT']);
+  sdk = new NodeSDK({
+    serviceName,
+    metricReaders: [prometheus],
+    autoDetectResources: false,
+    ...(traced
+      ? { spanProcessors: [scrubSpans(batched())], instrumentations: instrumentations() }
+      : { spanProcessors: [] }),
+  });
+  sdk.start();
+}
+
+/** The exporter behind `/metrics`, or null in a process that was started without the preload. */
+export function prometheusExporter(): PrometheusExporter | null {
+  return prometheus;
+}
+
+/** Last step of a graceful stop: sends what is buffered, within a bound, and never throws. */
+export async function stopTelemetry(): Promise<void> {
+  const stopping = sdk?.shutdown().catch(() => undefined);
+  const timeout = AbortSignal.timeout(FLUSH_TIMEOUT_MS);
+  await Promise.race([
+    stopping,
+    new Promise<void>((resolve) => timeout.addEventListener('abort', () => resolve())),
+  ]);
+  metrics.disable();
+}
+
+function batched(): BatchSpanProcessor {
+  return new BatchSpanProcessor({
+    exporter: new OTLPTraceExporter(),
+    scheduledDelayMillis: SPAN_EXPORT_DELAY_MS,
+    maxQueueSize: SPAN_QUEUE_MAX,
+  });
+}
+
+/**
+ * Kafka is traced by `packages/kafka` itself: the library's instrumentation overwrites the trace context
+ * that an event carries from its own transaction, and cannot follow `eachBatch`.
+ */
+function instrumentations() {
+  return [
+    new HttpInstrumentation({
+      disableOutgoingRequestInstrumentation: true,
+      ignoreIncomingRequestHook: (request) => UNTRACED_PATHS.has(request.url ?? ''),
+    }),
+    new UndiciInstrumentation({ requireParentforSpans: true }),
+    new PgInstrumentation({ requireParentSpan: true }),
+    new RedisInstrumentation({ requireParentSpan: true }),
+  ];
+}

@@ -1,0 +1,56 @@
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+
+import { readSpans } from './otlp-spans.ts';
+
+/** Spans kept; older ones are forgotten. */
+const SPANS_MAX = 50_000;
+
+export type ReceivedSpan = {
+  traceId: string;
+  spanId: string;
+  parentSpanId: string | null;
+  name: string;
+  kind: 'internal' | 'server' | 'client' | 'producer' | 'consumer' | 'unspecified';
+  service: string;
+  startNs: bigint;
+  endNs: bigint;
+  attributes: Record<string, string | number | boolean>;
+};
+
+export type OtlpReceiver = AsyncDisposable & {
+  /** For `OTEL_EXPORTER_OTLP_ENDPOINT`. */
+  readonly url: string;
+  spans(): readonly ReceivedSpan[];
+  clear(): void;
+};
+
+/** A collector just large enough to look at traces: takes OTLP over HTTP (protobuf) and keeps the spans. */
+export async function startOtlpReceiver(options: { port?: number } = {}): Promise<OtlpReceiver> {
+  let spans: ReceivedSpan[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      if (request.url === '/v1/traces') {
+        spans.push(...readSpans(Buffer.concat(chunks)));
+        if (spans.length > SPANS_MAX) spans = spans.slice(-SPANS_MAX);
+      }
+      response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
+    });
+  });
+  server.listen(options.port ?? 0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    spans: () => spans,
+    clear: () => {
+      spans = [];
+    },
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

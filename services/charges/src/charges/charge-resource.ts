@@ -1,0 +1,25 @@
+import type { Charge, Receiver } from '@pixmesh/contracts/http/charge';
+
+import type { ChargeRow } from './charge-row.ts';
+
+/** The charge as every route and event shows it. Fields are named one by one: nothing else can slip out. */
+export function toChargeResource(row: ChargeRow, receiver: Receiver): Charge {
+  return {
+    id: row.id,
+    object: 'charge',
+    status: row.isExpired ? 'expired' : row.status,
+    amount: Number(row.amount),
+    currency: 'BRL',
+    method: 'pix',
+    description: row.description,
+    reference: row.reference,
+    customer: row.customer,
+    pix: { br_code: row.brCode, end_to_end_id: row.endToEndId },
+    receiver,
+    webhook_url: row.webhookUrl,
+    expires_at: row.status === 'failed' ? null : row.expiresAt.toISOString(),
+    paid_at: row.paidAt?.toISOString() ?? null,
+    failure_reason: row.failureReason,
+    created_at: row.createdAt.toISOString(),
+  };
+}

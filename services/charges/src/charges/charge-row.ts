@@ -1,0 +1,56 @@
+import type { LatePaymentPolicy } from '@pixmesh/contracts/http/account';
+import type { ResourceSource } from '@pixmesh/contracts/messages/charge-event.v1';
+import type { AccountId, ApplicationId, ChargeId } from '@pixmesh/kernel/ids';
+import type { Cents } from '@pixmesh/kernel/money';
+import type { z } from 'zod';
+
+/** Statuses that are stored; `expired` is derived at read time and never written (decision 84). */
+export type StoredStatus =
+  | 'processing'
+  | 'pending'
+  | 'paid'
+  | 'canceled'
+  | 'failed'
+  | 'refunded'
+  | 'charged_back'
+  | 'infraction';
+
+/** A charge as stored, mapped at the edge of `charges.sql.ts`. */
+export type ChargeRow = {
+  id: ChargeId;
+  accountId: AccountId;
+  applicationId: ApplicationId | null;
+  source: ResourceSource;
+  status: StoredStatus;
+  /** Judged by the database in the statement that read the row. */
+  isExpired: boolean;
+  amount: Cents;
+  description: string | null;
+  reference: string | null;
+  customer: { name: string; email: string; document: string } | null;
+  webhookUrl: string | null;
+  webhookSealedSecret: string | null;
+  expiresIn: number;
+  latePaymentPolicy: z.infer<typeof LatePaymentPolicy>;
+  releaseDelaySeconds: number;
+  fingerprint: Buffer;
+  brCode: string | null;
+  acceptedE2e: string | null;
+  endToEndId: string | null;
+  failureReason: string | null;
+  createdAt: Date;
+  expiresAt: Date;
+  paidAt: Date | null;
+  version: number;
+  eventSequence: number;
+  unansweredPuts: number;
+  lastPutAt: Date | null;
+  firstNotFoundAt: Date | null;
+  uncountedRefusal: string | null;
+  checks: number;
+  /** Who is looking at the charge at the acquirer, if this read took the lease. */
+  leaseToken: string | null;
+  checkTraceparent: string | null;
+  /** Database time of the read, for decisions that compare times. */
+  readAt: Date;
+};

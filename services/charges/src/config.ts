@@ -1,0 +1,44 @@
+import { Receiver } from '@pixmesh/contracts/http/charge';
+import { CommonConfig, KafkaConfig, milliseconds, port } from '@pixmesh/http/config';
+import { TokenKeysConfig } from '@pixmesh/http/service-token';
+import { z } from 'zod';
+
+const RECEIVER_EXPECTED = 'expected JSON of the receiver, as the specification shows it';
+
+/** Settings of the charges service. Periods default to production's; a laptop shortens them. */
+export const ChargesConfig = z.object({
+  ...CommonConfig,
+  ...KafkaConfig,
+  ...TokenKeysConfig,
+  PORT: port(),
+  ACQUIRER_URL: z.url({ error: 'expected a URL' }),
+  ACQUIRER_CLIENT_ID: z.string({ error: 'expected the client id' }).min(1),
+  ACQUIRER_CLIENT_SECRET: z.string({ error: 'expected the client secret' }).min(1),
+  ACQUIRER_PIX_KEY: z.string({ error: 'expected the Pix key of the acquirer account' }).min(1),
+  /** Limit of one exchange with the acquirer; two of them fit into a request. */
+  ACQUIRER_TIMEOUT_MS: milliseconds(4_000),
+  /** The receiver of every charge: the installation's account at the acquirer (decision 104). */
+  ACQUIRER_RECEIVER: z.string({ error: RECEIVER_EXPECTED }).transform((text, context) => {
+    const receiver = Receiver.safeParse(parseJson(text));
+    if (receiver.success) return receiver.data;
+    context.addIssue({ code: 'custom', message: RECEIVER_EXPECTED });
+    return z.NEVER;
+  }),
+  WEBHOOK_SEALING_PUBLIC_KEY: z.string({ error: 'expected <version>:<key>' }).min(1),
+  /** Upper bound of a request from the gateway. */
+  REQUEST_TIMEOUT_MS: milliseconds(9_000),
+  /** Longest wait between two looks at a charge whose issuing is unknown, and at an unpaid one. */
+  READ_BACK_PROCESSING_MS_MAX: milliseconds(30_000),
+  READ_BACK_PENDING_MS_MAX: milliseconds(300_000),
+  /** After this long without a trace of the charge at the acquirer, issuing has failed (decision 63). */
+  ISSUANCE_GIVE_UP_MS: milliseconds(600_000),
+});
+export type ChargesConfig = z.output<typeof ChargesConfig>;
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

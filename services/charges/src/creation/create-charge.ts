@@ -1,0 +1,109 @@
+import type { CallerClaims } from '@pixmesh/contracts/internal/service-token';
+import { AppError } from '@pixmesh/kernel/app-error';
+import type { AccountId, ApplicationId, ChargeId } from '@pixmesh/kernel/ids';
+import { newId } from '@pixmesh/kernel/ids';
+import { sealSecret } from '@pixmesh/kernel/sealed-secret';
+import type { Deadline } from '@pixmesh/http/deadline';
+import { failpoint } from '@pixmesh/http/failpoints';
+import type { Database } from '@pixmesh/postgres/pool';
+
+import type { ChargeRow } from '#charges/charge-row.ts';
+import { findCharge, insertCharge } from '#charges/charges.sql.ts';
+import type { Issuing } from '#issuing/issuing.ts';
+
+import { checkChargeBody, type ChargeOrder } from './check-charge-body.ts';
+import { fingerprintOf } from './fingerprint.ts';
+
+type CreateChargeDeps = {
+  db: Database;
+  issuing: Issuing;
+  sealingPublicKey: string;
+  /** How long the row is ours: longer than an exchange with the acquirer can take. */
+  leaseMs: number;
+};
+
+type CreateChargeInput = {
+  caller: CallerClaims & { creation_id: string };
+  bytes: Uint8Array;
+  contentType: string | undefined;
+  deadline: Deadline;
+};
+
+export type CreatedCharge = { charge: ChargeRow; replayed: boolean; mismatch: boolean };
+
+/**
+ * Creates a charge under the id that its `Idempotency-Key` derives, or returns the one that has it.
+ *
+ * Safe to repeat from any process for ever: the primary key is the lock, and the acquirer knows the charge by
+ * the same id. The row is stored before the acquirer is called; no transaction is open meanwhile. A body that
+ * fails its rules stores nothing, but a key that already has a charge is answered with it whatever the body
+ * says (decisions 12, 52, 253).
+ *
+ * @throws AppError of the body's rules; `ACQUIRER_REJECTED`; `INTERNAL_ERROR` while the outcome is unknown
+ */
+export async function createCharge(
+  deps: CreateChargeDeps,
+  input: CreateChargeInput,
+): Promise<CreatedCharge> {
+  const id = input.caller.creation_id as ChargeId;
+  const accountId = input.caller.account_id as AccountId;
+  const judged = judge(input);
+  if (judged.kind === 'accepted') {
+    await failpoint('charges.create.before-insert');
+    const stored = await insertCharge(deps.db, toNewCharge(deps, input, judged.order));
+    await failpoint('charges.create.after-insert');
+    if (stored) return { charge: await deps.issuing.issueNew(stored, input.deadline), ...FIRST };
+  }
+  const existing = await findCharge(deps.db, accountId, id);
+  if (!existing) throw refusal(judged);
+  const charge = await deps.issuing.settle(existing, input.deadline);
+  return { charge, replayed: true, mismatch: isMismatch(judged, existing, input.caller) };
+}
+
+const FIRST = { replayed: false, mismatch: false } as const;
+
+type Judged =
+  | { kind: 'accepted'; order: ChargeOrder }
+  | { kind: 'refused'; error: unknown; order: ChargeOrder | null };
+
+function judge(input: CreateChargeInput): Judged {
+  try {
+    const order = checkChargeBody(input.bytes, input.contentType);
+    if (input.caller.settings.status === 'active') return { kind: 'accepted', order };
+    return { kind: 'refused', order, error: new AppError('ACCOUNT_INACTIVE') };
+  } catch (error) {
+    return { kind: 'refused', order: null, error };
+  }
+}
+
+function refusal(judged: Judged): unknown {
+  if (judged.kind === 'refused') return judged.error;
+  // The row was there when we tried to insert it, and charges are never deleted.
+  return new AppError('INTERNAL_ERROR', { message: 'a charge vanished between insert and read' });
+}
+
+function isMismatch(judged: Judged, existing: ChargeRow, caller: CallerClaims): boolean {
+  if (judged.order === null) return true;
+  const fingerprint = fingerprintOf(judged.order, caller.settings.charge_expires_in);
+  return !fingerprint.equals(existing.fingerprint);
+}
+
+function toNewCharge(deps: CreateChargeDeps, input: CreateChargeInput, order: ChargeOrder) {
+  const { settings, account_id, application_id, creation_id } = input.caller;
+  return {
+    ...order,
+    id: creation_id as ChargeId,
+    accountId: account_id as AccountId,
+    applicationId: application_id as ApplicationId,
+    webhookSealedSecret:
+      order.webhookSecret === null
+        ? null
+        : sealSecret(deps.sealingPublicKey, order.webhookSecret, `${account_id}/${creation_id}`),
+    expiresIn: order.expiresIn ?? settings.charge_expires_in,
+    latePaymentPolicy: settings.late_payment_policy,
+    releaseDelaySeconds: settings.release_delay_seconds,
+    fingerprint: fingerprintOf(order, settings.charge_expires_in),
+    leaseToken: newId(),
+    leaseMs: deps.leaseMs,
+  };
+}

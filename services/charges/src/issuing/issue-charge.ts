@@ -1,0 +1,50 @@
+import { failpoint } from '@pixmesh/http/failpoints';
+import { toAcquirerId } from '@pixmesh/kernel/ids';
+import { assertNever } from '@pixmesh/kernel/app-error';
+
+import type { ChargeRow } from '#charges/charge-row.ts';
+import { keepRefusal } from '#charges/charges.sql.ts';
+
+import { refusalCounts } from './decide-issuing.ts';
+import type { IssuingDeps } from './issuing-deps.ts';
+import { settleBrCode } from './settle-br-code.ts';
+import { settleFailed, settleIssued } from './settle-issuing.ts';
+
+/**
+ * Asks the acquirer to issue a charge whose call has been counted already, and applies the answer. Answers the
+ * charge as it stands: still `processing` where the outcome is unknown or a refusal does not count yet.
+ */
+export async function issueCharge(
+  deps: IssuingDeps,
+  charge: ChargeRow,
+  expiresInSeconds: number,
+): Promise<ChargeRow> {
+  const outcome = await deps.acquirer.issueCharge({
+    txid: toAcquirerId(charge.id),
+    amountCents: charge.amount,
+    expiresInSeconds,
+    debtor: { name: charge.customer?.name ?? '', document: charge.customer?.document ?? '' },
+    description: charge.description,
+  });
+  await failpoint('charges.create.after-answer');
+  switch (outcome.kind) {
+    case 'issued': {
+      const brCode = settleBrCode(outcome.charge, deps.receiver);
+      // Without a usable code nothing is announced; reading back decides what becomes of it.
+      if (brCode === null) return charge;
+      const { location } = outcome.charge;
+      return await settleIssued(deps, charge, { brCode, location, lookAgainNow: false });
+    }
+    case 'refused': {
+      const reason = `${outcome.code}: ${outcome.message}`;
+      if (refusalCounts(charge)) return await settleFailed(deps, charge, reason);
+      await keepRefusal(deps.db, charge, reason);
+      return charge;
+    }
+    case 'unknown':
+      deps.logger.warn({ charge_id: charge.id, cause: outcome.cause }, 'issuing ended unknown');
+      return charge;
+    default:
+      return assertNever(outcome);
+  }
+}

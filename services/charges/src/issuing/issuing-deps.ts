@@ -1,0 +1,18 @@
+import type { Acquirer } from '@pixmesh/acquirer/client';
+import type { Receiver } from '@pixmesh/contracts/http/charge';
+import type { Database } from '@pixmesh/postgres/pool';
+import type { Logger } from '@pixmesh/telemetry/logger';
+
+/** What issuing and reading back need; periods in milliseconds. */
+export type IssuingDeps = {
+  db: Database;
+  acquirer: Acquirer;
+  receiver: Receiver;
+  logger: Logger;
+  kickOutbox(): void;
+  acquirerTimeoutMs: number;
+  giveUpMs: number;
+  leaseMs: number;
+  processingCheckMsMax: number;
+  pendingCheckMsMax: number;
+};

@@ -1,0 +1,71 @@
+import type { AcquirerCharge } from '@pixmesh/acquirer/client';
+import { assertNever } from '@pixmesh/kernel/app-error';
+import { toAcquirerId } from '@pixmesh/kernel/ids';
+
+import type { ChargeRow } from '#charges/charge-row.ts';
+import { countPut, markNotFound } from '#charges/charges.sql.ts';
+
+import { decideAfterNotFound, REMOVED_BY_ACQUIRER } from './decide-issuing.ts';
+import { issueCharge } from './issue-charge.ts';
+import type { IssuingDeps } from './issuing-deps.ts';
+import { settleBrCode } from './settle-br-code.ts';
+import { settleFailed, settleIssued } from './settle-issuing.ts';
+
+const BR_CODE_MISSING = 'br_code_missing: the acquirer gave neither a code nor a location';
+
+/**
+ * Asks the acquirer what became of a charge in `processing`, by its txid: found → adopted; not found → issued
+ * again, or ended, as `decideAfterNotFound` says; no answer → it stays `processing` (decisions 62, 63).
+ */
+export async function readBackIssuing(deps: IssuingDeps, charge: ChargeRow): Promise<ChargeRow> {
+  const found = await deps.acquirer.getCharge(toAcquirerId(charge.id));
+  switch (found.kind) {
+    case 'unknown':
+      return charge;
+    case 'found':
+      return await adopt(deps, charge, found.value);
+    case 'not_found':
+      return await afterNotFound(deps, charge);
+    default:
+      return assertNever(found);
+  }
+}
+
+async function adopt(
+  deps: IssuingDeps,
+  charge: ChargeRow,
+  issued: AcquirerCharge,
+): Promise<ChargeRow> {
+  if (issued.status === 'removed_by_psp' || issued.status === 'removed_by_receiver') {
+    return await settleFailed(deps, charge, REMOVED_BY_ACQUIRER);
+  }
+  const brCode = settleBrCode(issued, deps.receiver);
+  if (brCode === null) return await removeUnusable(deps, charge);
+  const lookAgainNow = issued.received.length > 0;
+  return await settleIssued(deps, charge, { brCode, location: issued.location, lookAgainNow });
+}
+
+/** Nobody can pay a charge without a code: it is taken back before it fails (decision 67). */
+async function removeUnusable(deps: IssuingDeps, charge: ChargeRow): Promise<ChargeRow> {
+  const removal = await deps.acquirer.cancelCharge(toAcquirerId(charge.id));
+  return removal.kind === 'canceled' ? await settleFailed(deps, charge, BR_CODE_MISSING) : charge;
+}
+
+async function afterNotFound(deps: IssuingDeps, charge: ChargeRow): Promise<ChargeRow> {
+  await markNotFound(deps.db, charge);
+  const limits = { acquirerTimeoutMs: deps.acquirerTimeoutMs, giveUpMs: deps.giveUpMs };
+  const next = decideAfterNotFound(charge, limits);
+  switch (next.kind) {
+    case 'wait':
+      return charge;
+    case 'fail':
+      return await settleFailed(deps, charge, next.reason);
+    case 'issue-again': {
+      if (!(await countPut(deps.db, charge))) return charge;
+      const counted = { ...charge, unansweredPuts: charge.unansweredPuts + 1 };
+      return await issueCharge(deps, counted, next.expiresInSeconds);
+    }
+    default:
+      return assertNever(next);
+  }
+}

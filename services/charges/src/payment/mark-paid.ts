@@ -1,0 +1,50 @@
+import type { Receiver } from '@pixmesh/contracts/http/charge';
+import type { ReceivedPixCredited } from '@pixmesh/contracts/messages/ledger-event.v1';
+import { failpoint } from '@pixmesh/http/failpoints';
+import { AppError } from '@pixmesh/kernel/app-error';
+import type { ChargeId } from '@pixmesh/kernel/ids';
+import type { Database } from '@pixmesh/postgres/pool';
+import type { z } from 'zod';
+
+import { chargeEvents } from '#charges/charge-events.ts';
+import { findAnyCharge, moveCharge } from '#charges/charges.sql.ts';
+
+import { findPaidAt } from './received-pix.sql.ts';
+
+/** Tries when the charge moves between read and write; each is a fresh decision. */
+const TRIES_MAX = 5;
+
+type MarkPaidDeps = { db: Database; receiver: Receiver; kickOutbox(): void };
+
+/**
+ * `pending` → `paid`, and `charge.pix.paid`, once the ledger has posted the credit: who hears of it can spend
+ * the money at once (decision 208). Any other state means that this credit has been heard of before.
+ */
+export async function markPaid(
+  deps: MarkPaidDeps,
+  event: z.output<typeof ReceivedPixCredited.schema>,
+): Promise<void> {
+  const { charge_id: chargeId, end_to_end_id: endToEndId } = event.data;
+  if (chargeId === null) return;
+  await failpoint('charges.paid.before-ledger-event');
+  for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
+    const charge = await findAnyCharge(deps.db, chargeId as ChargeId);
+    const paidAt = await findPaidAt(deps.db, chargeId as ChargeId, endToEndId);
+    if (!charge || !paidAt || charge.acceptedE2e !== endToEndId) {
+      throw new AppError('MESSAGE_INVALID', { message: 'credit of a Pix that no charge accepted' });
+    }
+    if (charge.status !== 'pending') return;
+    const after = { ...charge, status: 'paid', paidAt, endToEndId } as const;
+    const events = chargeEvents(after, ['charge.pix.paid'], deps.receiver);
+    const change = {
+      from: charge,
+      status: 'paid',
+      paidAt,
+      endToEndId,
+      events,
+      checkInMs: null,
+    } as const;
+    if (await moveCharge(deps.db, change)) return deps.kickOutbox();
+  }
+  throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'the charge kept moving' });
+}

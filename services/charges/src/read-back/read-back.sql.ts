@@ -1,0 +1,103 @@
+import type { ChargeId } from '@pixmesh/kernel/ids';
+import { newId } from '@pixmesh/kernel/ids';
+import type { Queryable } from '@pixmesh/postgres/pool';
+import { named, sql } from '@pixmesh/postgres/sql';
+
+import type { ChargeRow } from '#charges/charge-row.ts';
+import { CHARGE_COLUMNS, type ChargeRecord, nextCheck, toChargeRow } from '#charges/charges.sql.ts';
+
+/** Looks that somebody asked for come before every routine look. */
+type Urgency = 'requested' | 'routine';
+
+/**
+ * Leases up to `limit` due charges to the caller, most urgent first. Reads `charges_check_at`; rows that
+ * another process holds are skipped. A look that never ends is taken over when its lease ends.
+ */
+export async function leaseDueCharges(
+  db: Queryable,
+  urgency: Urgency,
+  options: { limit: number; leaseMs: number },
+): Promise<ChargeRow[]> {
+  const rows = await db.query<ChargeRecord>(
+    named(
+      'read_back_lease_due',
+      sql`
+        with due as (
+          select id as due_id
+          from charges
+          where check_at <= ${urgency === 'requested' ? '-infinity' : 'now'}::timestamptz
+            and (lease_until is null or lease_until <= now())
+          order by check_at
+          limit ${options.limit}
+          for update skip locked
+        )
+        update charges
+        set lease_token = ${newId()}::uuid,
+            lease_until = now() + ${options.leaseMs}::int * interval '1 ms',
+            check_at = now() + ${options.leaseMs}::int * interval '1 ms'
+        from due
+        where id = due_id
+        returning ${CHARGE_COLUMNS}`,
+    ),
+  );
+  return rows.map(toChargeRow);
+}
+
+/** Leases one charge that is still being issued; null while another look at it is under way. */
+export async function leaseProcessingCharge(
+  db: Queryable,
+  id: ChargeId,
+  leaseMs: number,
+): Promise<ChargeRow | null> {
+  const rows = await db.query<ChargeRecord>(
+    named(
+      'read_back_lease_one',
+      sql`
+        update charges
+        set lease_token = ${newId()}::uuid,
+            lease_until = now() + ${leaseMs}::int * interval '1 ms',
+            check_at = now() + ${leaseMs}::int * interval '1 ms'
+        where id = ${id}
+          and status = 'processing'
+          and (lease_until is null or lease_until <= now())
+        returning ${CHARGE_COLUMNS}`,
+    ),
+  );
+  return rows[0] ? toChargeRow(rows[0]) : null;
+}
+
+/** Ends a look that changed nothing and says when the next one is due; null: only when asked. */
+export async function releaseCharge(
+  db: Queryable,
+  charge: ChargeRow,
+  nextInMs: number | null,
+): Promise<void> {
+  await db.query(
+    named(
+      'read_back_release',
+      sql`
+        update charges
+        set lease_token = null, lease_until = null, checks = checks + 1, ${nextCheck(nextInMs)}
+        where id = ${charge.id} and lease_token = ${charge.leaseToken}`,
+    ),
+  );
+}
+
+/** Asks for a look at once, on behalf of the trace that heard of it. False when no such charge exists. */
+export async function requestCheck(
+  db: Queryable,
+  id: ChargeId,
+  traceparent: string | null,
+): Promise<boolean> {
+  const rows = await db.query(
+    named(
+      'read_back_request',
+      sql`
+        update charges
+        set check_at = '-infinity', check_traceparent = ${traceparent}
+        where id = ${id}
+        returning id`,
+    ),
+  );
+  return rows.length === 1;
+}

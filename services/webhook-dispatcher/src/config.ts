@@ -1,0 +1,83 @@
+import { CommonConfig, KafkaConfig, milliseconds, port } from '@pixmesh/http/config';
+import { TokenKeysConfig } from '@pixmesh/http/service-token';
+import { isSealingPrivateKeys } from '@pixmesh/kernel/sealed-secret-keys';
+import { z } from 'zod';
+
+import { parseDevReceivers } from '#exchange/dev-receivers';
+import { parseForbiddenAddresses } from '#exchange/forbidden-addresses';
+import { DELIVERY_TIMEOUT_MS, LEASE_MARGIN_MS, LEASE_MARGIN_MS_MIN } from '#sending/lease';
+
+const Role = z.enum(['api', 'intake', 'sender']);
+export type Role = z.infer<typeof Role>;
+
+/** Sends in flight: per process, and per account and origin of the receiver within it. */
+const IN_FLIGHT_MAX = 64;
+const IN_FLIGHT_PER_LANE_MAX = 10;
+/** Claims run beside attempts being recorded and intake; none of them waits while a request is out. */
+const POOL_SIZE = 16;
+
+const Settings = z.object({
+  ...CommonConfig,
+  ...KafkaConfig,
+  ROLES: z
+    .string()
+    .default('api,intake,sender')
+    .transform((text) => text.split(','))
+    .pipe(z.array(Role, { error: 'expected api, intake or sender, separated by commas' }).min(1)),
+  /** Of the api role. */
+  PORT: port().optional(),
+  SERVICE_TOKEN_PUBLIC_KEYS: TokenKeysConfig.SERVICE_TOKEN_PUBLIC_KEYS,
+  DATABASE_POOL_SIZE: z.coerce.number().int().min(2).default(POOL_SIZE),
+  /** Hints only: without it, polling finds what is due. */
+  REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'expected a redis:// URL' }).optional(),
+  /** Of the sender role: the only place where secrets are readable. */
+  WEBHOOK_SEALING_PRIVATE_KEYS: z
+    .string()
+    .refine(isSealingPrivateKeys, { error: 'expected JSON of key versions and private keys' })
+    .optional(),
+  WEBHOOK_DEV_RECEIVERS: parsedText(parseDevReceivers, 'expected name=host:port, separated by commas'),
+  /** The installation's own public addresses: no delivery may reach them. */
+  WEBHOOK_FORBIDDEN_ADDRESSES: parsedText(
+    parseForbiddenAddresses,
+    'expected IP addresses, separated by commas',
+  ),
+  DELIVERY_TIMEOUT_MS: milliseconds(DELIVERY_TIMEOUT_MS),
+  DELIVERY_LEASE_MS: z.coerce.number().int().min(1).optional(),
+  DELIVERY_IN_FLIGHT_MAX: z.coerce.number().int().min(1).max(1_000).default(IN_FLIGHT_MAX),
+  DELIVERY_IN_FLIGHT_PER_LANE_MAX: z.coerce.number().int().min(1).default(IN_FLIGHT_PER_LANE_MAX),
+});
+
+/** The environment of the dispatcher, as far as its roles need it. */
+export const DispatcherConfig = Settings.transform((settings) => ({
+  ...settings,
+  DELIVERY_LEASE_MS: settings.DELIVERY_LEASE_MS ?? settings.DELIVERY_TIMEOUT_MS + LEASE_MARGIN_MS,
+})).superRefine((settings, context) => {
+  const refuse = (path: keyof typeof settings, message: string): void =>
+    void context.addIssue({ code: 'custom', path: [path], message });
+  if (settings.ROLES.includes('api') && settings.PORT === undefined) {
+    refuse('PORT', 'expected a port number for the api role');
+  }
+  if (settings.ROLES.includes('sender') && settings.WEBHOOK_SEALING_PRIVATE_KEYS === undefined) {
+    refuse('WEBHOOK_SEALING_PRIVATE_KEYS', 'expected private keys for the sender role');
+  }
+  if (settings.NODE_ENV === 'production' && settings.WEBHOOK_DEV_RECEIVERS.length > 0) {
+    refuse('WEBHOOK_DEV_RECEIVERS', 'expected to be absent in production');
+  }
+  if (settings.DELIVERY_LEASE_MS < settings.DELIVERY_TIMEOUT_MS + LEASE_MARGIN_MS_MIN) {
+    refuse('DELIVERY_LEASE_MS', `expected ${LEASE_MARGIN_MS_MIN} ms more than DELIVERY_TIMEOUT_MS`);
+  }
+});
+export type DispatcherConfig = z.infer<typeof DispatcherConfig>;
+
+/** A text that its own feature knows how to read; empty stands for nothing. */
+function parsedText<T>(parse: (text: string) => T | null, error: string) {
+  return z
+    .string()
+    .default('')
+    .transform((text, context): T => {
+      const value = parse(text);
+      if (value !== null) return value;
+      context.addIssue({ code: 'custom', message: error });
+      return z.NEVER;
+    });
+}

@@ -1,0 +1,30 @@
+import { type EventName, splitEventName } from '@pixmesh/contracts/events/event-catalogue';
+import { signWebhookBody } from '@pixmesh/kernel/webhook-signature';
+
+const USER_AGENT = 'Pixmesh-Webhooks/1';
+
+/**
+ * Headers of a delivery (specification, Delivery format; decision 205). The signature is computed over the
+ * very bytes that are sent, and is absent where no secret exists. Answers are asked for uncompressed,
+ * because they are never inflated.
+ */
+export function deliveryHeaders(delivery: {
+  id: string;
+  event: EventName;
+  body: Buffer;
+  secret: string | null;
+}): Record<string, string> {
+  const { resource, method } = splitEventName(delivery.event);
+  return {
+    'Content-Type': 'application/json',
+    'User-Agent': USER_AGENT,
+    'Accept-Encoding': 'identity',
+    'X-Webhook-Event': delivery.event,
+    'X-Webhook-Resource': resource,
+    'X-Webhook-Method': method,
+    'X-Webhook-Delivery': delivery.id,
+    ...(delivery.secret === null
+      ? {}
+      : { 'X-Webhook-Signature': signWebhookBody(delivery.secret, delivery.body) }),
+  };
+}

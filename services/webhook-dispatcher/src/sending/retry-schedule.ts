@@ -1,0 +1,30 @@
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/**
+ * Waits before the second and every further attempt, each counted from the failure before it: eight attempts
+ * over 22 h 21 min (specification, Delivery and retry rules; decision 199).
+ */
+export const RETRY_DELAYS_MS = [
+  MINUTE_MS,
+  5 * MINUTE_MS,
+  15 * MINUTE_MS,
+  HOUR_MS,
+  3 * HOUR_MS,
+  6 * HOUR_MS,
+  12 * HOUR_MS,
+] as const;
+
+export const ATTEMPTS_MAX = RETRY_DELAYS_MS.length + 1;
+
+export type NextStep =
+  | { status: 'succeeded' }
+  | { status: 'failed' }
+  | { status: 'pending'; delayMs: number };
+
+/** What follows attempt `number` (from 1). All failures are alike: 410 and 429 too (decision 200). */
+export function nextStep(number: number, outcome: 'succeeded' | 'failed'): NextStep {
+  if (outcome === 'succeeded') return { status: 'succeeded' };
+  const delayMs = RETRY_DELAYS_MS[number - 1];
+  return delayMs === undefined ? { status: 'failed' } : { status: 'pending', delayMs };
+}

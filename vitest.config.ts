@@ -1,0 +1,43 @@
+import { defineConfig } from 'vitest/config';
+
+/**
+ * Three rings, chosen by file name so that no package can be forgotten: `unit` touches nothing,
+ * `int` uses real Postgres, Kafka, registry and Redis, `e2e` drives a whole running stack.
+ */
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: [
+            '{packages,services}/*/src/**/*.test.ts',
+            'deploy/**/*.test.ts',
+            'tests/*.test.ts',
+          ],
+          exclude: ['**/*.int.test.ts', '**/*.e2e.test.ts', '**/node_modules/**'],
+        },
+      },
+      {
+        test: {
+          name: 'int',
+          include: ['{packages,services}/*/src/**/*.int.test.ts', 'deploy/**/*.int.test.ts'],
+          globalSetup: ['tests/setup/infra.ts'],
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
+          maxWorkers: 2,
+        },
+      },
+      {
+        test: {
+          name: 'e2e',
+          include: ['tests/e2e/**/*.e2e.test.ts'],
+          globalSetup: ['tests/setup/stack.ts'],
+          testTimeout: 180_000,
+          hookTimeout: 120_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+});
