@@ -11,11 +11,11 @@ export class ConfigError extends Error {
  * Reads the environment once into a frozen, typed object. `X_FILE` gives the path of a file that holds `X`.
  * @throws ConfigError with one line per wrong variable
  */
-export function readConfig<Schema extends z.ZodType>(
+export function readConfig<Schema extends z.ZodObject>(
   schema: Schema,
   env: NodeJS.ProcessEnv = process.env,
 ): Readonly<z.output<Schema>> {
-  const result = schema.safeParse(withFiles(env));
+  const result = schema.safeParse(withFiles(Object.keys(schema.shape), env));
   if (result.success) return Object.freeze(result.data);
   const lines = result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
   throw new ConfigError(lines.join('\n'));
@@ -57,12 +57,12 @@ export function milliseconds(defaultMs: number) {
     .default(defaultMs);
 }
 
-function withFiles(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+/** Reads the files of the wanted variables only: others' `*_FILE` variables are not ours to open. */
+function withFiles(names: readonly string[], env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const merged: NodeJS.ProcessEnv = { ...env };
-  for (const [name, path] of Object.entries(env)) {
-    const target = name.endsWith('_FILE') ? name.slice(0, -'_FILE'.length) : null;
-    if (!target || !path || merged[target] !== undefined) continue;
-    merged[target] = readSecretFile(name, path);
+  for (const name of names) {
+    const path = env[`${name}_FILE`];
+    if (path && env[name] === undefined) merged[name] = readSecretFile(`${name}_FILE`, path);
   }
   return merged;
 }

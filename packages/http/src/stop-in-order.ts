@@ -23,7 +23,7 @@ export function createStopList(logger: Logger): {
       return resource;
     },
     stopAll: async () => {
-      for (const step of steps.splice(0).reverse()) await stopStep(step);
+      for (const step of steps.splice(0).toReversed()) await stopStep(step);
     },
   };
 

@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import type { Topic } from '@pixmesh/contracts/topics';
 import { AppError } from '@pixmesh/kernel/app-error';
-import type { Logger } from '@pixmesh/telemetry/logger';
 import { counter } from '@pixmesh/telemetry/metrics';
 import { withSpan } from '@pixmesh/telemetry/tracing';
 import type { Consumer, EachBatchPayload, IHeaders, KafkaMessage } from 'kafkajs';

@@ -7,7 +7,8 @@ export function inheritedEnvironment(): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(process.env)) {
     if (value === undefined || DROPPED.has(name)) continue;
-    if (name.startsWith(OWN_PREFIX) || name.startsWith('npm_') || name.startsWith('VITEST')) continue;
+    if (name.startsWith(OWN_PREFIX) || name.startsWith('npm_') || name.startsWith('VITEST'))
+      continue;
     kept[name] = value;
   }
   return kept;

@@ -1,7 +1,7 @@
 import { AppError } from '@pixmesh/kernel/app-error';
 
 /** SQLSTATE classes and codes that say "not now" rather than "not this". */
-const UNAVAILABLE_CLASSES = ['08', '53', '57', '58'];
+const UNAVAILABLE_CLASSES = new Set(['08', '53', '57', '58']);
 const SOCKET_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -34,8 +34,7 @@ function isUnavailable(error: unknown): boolean {
   if (typeof code === 'string') {
     if (SOCKET_CODES.has(code)) return true;
     // 57014 is a statement that ran too long: the database answers, the statement is the problem.
-    if (code.length === 5)
-      return UNAVAILABLE_CLASSES.includes(code.slice(0, 2)) && code !== '57014';
+    if (code.length === 5) return UNAVAILABLE_CLASSES.has(code.slice(0, 2)) && code !== '57014';
   }
   return UNAVAILABLE_MESSAGES.some((text) => error.message.startsWith(text));
 }

@@ -24,6 +24,7 @@ const LOCK_TIMEOUT_MS = 30_000;
  * and from several places at once.
  */
 export async function migrateSchema(options: MigrateOptions): Promise<void> {
+  const { schema } = options;
   const client = new pg.Client({
     connectionString: options.adminUrl,
     lock_timeout: LOCK_TIMEOUT_MS,
@@ -35,9 +36,9 @@ export async function migrateSchema(options: MigrateOptions): Promise<void> {
     await prepareRole(client, options);
     for (const mechanism of options.mechanisms) {
       const table = `${mechanism.replaceAll('-', '_')}_migrations`;
-      await migrate(client, options.schema, table, `${MECHANISMS_DIR}/${mechanism}`);
+      await migrate(client, { schema, table, dir: `${MECHANISMS_DIR}/${mechanism}` });
     }
-    await migrate(client, options.schema, 'migrations', options.migrationsDir);
+    await migrate(client, { schema, table: 'migrations', dir: options.migrationsDir });
   } finally {
     await client.end();
   }
@@ -45,9 +46,7 @@ export async function migrateSchema(options: MigrateOptions): Promise<void> {
 
 async function migrate(
   client: pg.Client,
-  schema: string,
-  table: string,
-  dir: string,
+  { schema, table, dir }: { schema: string; table: string; dir: string },
 ): Promise<void> {
   await runner({
     dbClient: client,

@@ -3,9 +3,9 @@ import { TokenKeysConfig } from '@pixmesh/http/service-token';
 import { isSealingPrivateKeys } from '@pixmesh/kernel/sealed-secret-keys';
 import { z } from 'zod';
 
-import { parseDevReceivers } from '#exchange/dev-receivers';
-import { parseForbiddenAddresses } from '#exchange/forbidden-addresses';
-import { DELIVERY_TIMEOUT_MS, LEASE_MARGIN_MS, LEASE_MARGIN_MS_MIN } from '#sending/lease';
+import { parseDevReceivers } from '#exchange/dev-receivers.ts';
+import { parseForbiddenAddresses } from '#exchange/forbidden-addresses.ts';
+import { DELIVERY_TIMEOUT_MS, LEASE_MARGIN_MS, LEASE_MARGIN_MS_MIN } from '#sending/lease.ts';
 
 const Role = z.enum(['api', 'intake', 'sender']);
 export type Role = z.infer<typeof Role>;
@@ -35,7 +35,10 @@ const Settings = z.object({
     .string()
     .refine(isSealingPrivateKeys, { error: 'expected JSON of key versions and private keys' })
     .optional(),
-  WEBHOOK_DEV_RECEIVERS: parsedText(parseDevReceivers, 'expected name=host:port, separated by commas'),
+  WEBHOOK_DEV_RECEIVERS: parsedText(
+    parseDevReceivers,
+    'expected name=host:port, separated by commas',
+  ),
   /** The installation's own public addresses: no delivery may reach them. */
   WEBHOOK_FORBIDDEN_ADDRESSES: parsedText(
     parseForbiddenAddresses,
@@ -48,12 +51,10 @@ const Settings = z.object({
 });
 
 /** The environment of the dispatcher, as far as its roles need it. */
-export const DispatcherConfig = Settings.transform((settings) => ({
-  ...settings,
-  DELIVERY_LEASE_MS: settings.DELIVERY_LEASE_MS ?? settings.DELIVERY_TIMEOUT_MS + LEASE_MARGIN_MS,
-})).superRefine((settings, context) => {
-  const refuse = (path: keyof typeof settings, message: string): void =>
-    void context.addIssue({ code: 'custom', path: [path], message });
+export const DispatcherConfig = Settings.superRefine((settings, context) => {
+  const refuse = (path: keyof typeof settings, message: string): void => {
+    context.addIssue({ code: 'custom', path: [path], message });
+  };
   if (settings.ROLES.includes('api') && settings.PORT === undefined) {
     refuse('PORT', 'expected a port number for the api role');
   }
@@ -63,11 +64,19 @@ export const DispatcherConfig = Settings.transform((settings) => ({
   if (settings.NODE_ENV === 'production' && settings.WEBHOOK_DEV_RECEIVERS.length > 0) {
     refuse('WEBHOOK_DEV_RECEIVERS', 'expected to be absent in production');
   }
-  if (settings.DELIVERY_LEASE_MS < settings.DELIVERY_TIMEOUT_MS + LEASE_MARGIN_MS_MIN) {
+  if (leaseMsOf(settings) < settings.DELIVERY_TIMEOUT_MS + LEASE_MARGIN_MS_MIN) {
     refuse('DELIVERY_LEASE_MS', `expected ${LEASE_MARGIN_MS_MIN} ms more than DELIVERY_TIMEOUT_MS`);
   }
 });
 export type DispatcherConfig = z.infer<typeof DispatcherConfig>;
+
+/** How long a claim holds a delivery: always longer than the request it is for. */
+export function leaseMsOf(settings: {
+  DELIVERY_TIMEOUT_MS: number;
+  DELIVERY_LEASE_MS?: number | undefined;
+}): number {
+  return settings.DELIVERY_LEASE_MS ?? settings.DELIVERY_TIMEOUT_MS + LEASE_MARGIN_MS;
+}
 
 /** A text that its own feature knows how to read; empty stands for nothing. */
 function parsedText<T>(parse: (text: string) => T | null, error: string) {

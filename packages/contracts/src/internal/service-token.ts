@@ -1,3 +1,4 @@
+import type { AccountId, ApiKeyId, ApplicationId } from '@pixmesh/kernel/ids';
 import { z } from 'zod';
 
 import { AccountStatus, LatePaymentPolicy, OnboardingStatus } from '../http/account.ts';
@@ -19,15 +20,20 @@ export type AccountSettings = z.infer<typeof AccountSettings>;
 
 /** Who calls, on whose behalf: the tenant comes from here and from nowhere else. */
 export const CallerClaims = z.object({
-  account_id: z.uuid(),
-  application_id: z.uuid(),
-  key_id: z.uuid(),
+  account_id: idOf<AccountId>(),
+  application_id: idOf<ApplicationId>(),
+  key_id: idOf<ApiKeyId>(),
   request_id: z.string(),
   settings: AccountSettings,
   /** On creations: the id derived from the `Idempotency-Key` (design section 4). */
   creation_id: z.uuid().nullable(),
 });
 export type CallerClaims = z.infer<typeof CallerClaims>;
+
+/** An id of one kind; the brand is all that the schema adds. */
+function idOf<Id extends string>() {
+  return z.uuid().transform((id) => id as Id);
+}
 
 /** Services that call or are called inside the mesh; each signs with its own key. */
 export const ServiceName = z.enum(['gateway', 'charges', 'ledger', 'webhook-dispatcher']);

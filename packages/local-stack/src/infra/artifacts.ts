@@ -18,16 +18,17 @@ export const KAFKA: Artifact = {
   folder: 'kafka-4.3.1',
   title: 'Kafka 4.3.1 (43 MB)',
   goal: 'copy-dependencies',
-  pom: () => `<dependencies>${dependency({
-    group: 'org.apache.kafka',
-    name: 'kafka_2.13',
-    version: '4.3.1',
-  })}${dependency({
-    // slf4j 1.7, hence not log4j-slf4j2-impl.
-    group: 'org.apache.logging.log4j',
-    name: 'log4j-slf4j-impl',
-    version: LOG4J_BINDING_VERSION,
-  })}</dependencies>`,
+  pom: () =>
+    `<dependencies>${dependency({
+      group: 'org.apache.kafka',
+      name: 'kafka_2.13',
+      version: '4.3.1',
+    })}${dependency({
+      // slf4j 1.7, hence not log4j-slf4j2-impl.
+      group: 'org.apache.logging.log4j',
+      name: 'log4j-slf4j-impl',
+      version: LOG4J_BINDING_VERSION,
+    })}</dependencies>`,
 };
 
 /** 3.0.9 is the last line that runs on Java 17; its parent pom does not resolve, so it is unpacked. */
@@ -61,7 +62,8 @@ export const REDIS: Artifact = {
 /** The runner jar moved between releases, so it is looked for instead of named. */
 export function findRunnerJar(folder: string): string {
   const jar = readdirSync(folder).find((name) => name.endsWith('-runner.jar'));
-  if (!jar) throw new StartupFailure(`no runner jar in ${folder}; delete that folder and start again`);
+  if (!jar)
+    throw new StartupFailure(`no runner jar in ${folder}; delete that folder and start again`);
   return join(folder, jar);
 }
 

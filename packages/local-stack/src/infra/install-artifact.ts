@@ -37,7 +37,7 @@ export async function installArtifact(deps: InstallDeps, artifact: Artifact): Pr
   if (existsSync(folder)) return folder;
   const mvn = requireMaven();
   mkdirSync(cacheFolder(), { recursive: true });
-  await withInstallLock(cacheFolder(), deps.log, async () => {
+  await oneAtATime(async () => {
     if (existsSync(folder)) return;
     deps.log.line(`downloading ${artifact.title}`);
     const since = performance.now();
@@ -47,7 +47,15 @@ export async function installArtifact(deps: InstallDeps, artifact: Artifact): Pr
     deps.log.line(`downloaded ${artifact.title} in ${seconds} s`);
   });
   return folder;
+
+  function oneAtATime(work: () => Promise<void>): Promise<void> {
+    queue = queue.then(() => withInstallLock(cacheFolder(), deps.log, work));
+    return queue;
+  }
 }
+
+/** Downloads of this process, in the order in which they were asked for: Kafka first. */
+let queue: Promise<void> = Promise.resolve();
 
 async function downloadInto(
   deps: InstallDeps,

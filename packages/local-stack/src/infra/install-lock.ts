@@ -41,7 +41,8 @@ async function takeLock(path: string, log: Progress): Promise<void> {
       continue;
     }
     if (performance.now() > deadline) throw new StartupFailure(`${path} is held for too long`);
-    if (!told && holder) log.line(`another start (pid ${holder.pid}) is downloading; waiting for it`);
+    if (!told && holder)
+      log.line(`another start (pid ${holder.pid}) is downloading; waiting for it`);
     told = true;
     await delay(POLL_INTERVAL_MS);
   }

@@ -12,6 +12,9 @@ export interface Guardian {
   pid(): number;
   started(process: StackProcess): void;
   ended(pid: number): void;
+  /** A new guardian took over from one that was killed. */
+  onReplaced(listener: () => void): void;
+  onDismissed(listener: () => void): void;
   /** Lets go of everything that is still registered and waits until the guardian has ended. */
   dismiss(): Promise<void>;
 }
@@ -24,11 +27,10 @@ export function startGuardian(input: {
   home: string;
   runMark: string;
   filesToRemove: readonly string[];
-  /** A new guardian took over; its pid has to be written down. */
-  onReplaced(): void;
 }): Guardian {
   const log = createLogFile(input.home, 'guardian');
   const registered = new Map<number, StackProcess>();
+  const listeners = { replaced: [] as (() => void)[], dismissed: [] as (() => void)[] };
   let dismissed = false;
   let child = launch();
 
@@ -42,35 +44,42 @@ export function startGuardian(input: {
     });
     closeSync(descriptor);
     launched.stdin!.on('error', () => undefined);
-    launched.once('exit', () => {
-      if (dismissed) return;
-      child = launch();
-      for (const one of registered.values()) send({ kind: 'started', process: one });
-      input.onReplaced();
-    });
+    launched.once('exit', takeOver);
     return launched;
+  }
+
+  function takeOver(): void {
+    if (dismissed) return;
+    child = launch();
+    for (const one of registered.values()) send({ kind: 'started', process: one });
+    for (const listener of listeners.replaced) listener();
   }
 
   function send(message: GuardianMessage): void {
     child.stdin!.write(`${JSON.stringify(message)}\n`);
   }
 
+  async function dismiss(): Promise<void> {
+    dismissed = true;
+    for (const listener of listeners.dismissed) listener();
+    const exited = new Promise((resolve) => child.once('exit', resolve));
+    for (const pid of registered.keys()) send({ kind: 'ended', pid });
+    child.stdin!.end();
+    await exited;
+  }
+
   return {
     pid: () => child.pid!,
-    started(one) {
+    started: (one) => {
       registered.set(one.pid, one);
       send({ kind: 'started', process: one });
     },
-    ended(pid) {
+    ended: (pid) => {
       registered.delete(pid);
       send({ kind: 'ended', pid });
     },
-    async dismiss() {
-      dismissed = true;
-      const exited = new Promise((resolve) => child.once('exit', resolve));
-      for (const pid of registered.keys()) send({ kind: 'ended', pid });
-      child.stdin!.end();
-      await exited;
-    },
+    onReplaced: (listener) => listeners.replaced.push(listener),
+    onDismissed: (listener) => listeners.dismissed.push(listener),
+    dismiss,
   };
 }

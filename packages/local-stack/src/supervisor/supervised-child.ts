@@ -86,7 +86,9 @@ export class SupervisedChild {
     try {
       return await startProcess({ ...this.spec, log: this.#logFile });
     } catch (error) {
-      throw new StartupFailure(`${this.spec.name} could not be started: ${(error as Error).message}`);
+      throw new StartupFailure(
+        `${this.spec.name} could not be started: ${(error as Error).message}`,
+      );
     }
   }
 

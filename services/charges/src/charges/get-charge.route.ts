@@ -2,7 +2,7 @@ import type { Receiver } from '@pixmesh/contracts/http/charge';
 import { PUBLIC_ROUTES } from '@pixmesh/contracts/http/public-routes';
 import { callerOf } from '@pixmesh/http/internal-auth';
 import { AppError } from '@pixmesh/kernel/app-error';
-import { type AccountId, type ChargeId, parseId } from '@pixmesh/kernel/ids';
+import { type ChargeId, parseId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
 
@@ -19,7 +19,7 @@ export function registerGetCharge(
 ): void {
   app.get<{ Params: { id: string } }>(PUBLIC_ROUTES.getCharge.path, async (request) => {
     const id = parseId<ChargeId>(request.params.id);
-    const accountId = callerOf(request).account_id as AccountId;
+    const accountId = callerOf(request).account_id;
     const charge = id === null ? null : await findCharge(deps.db, accountId, id);
     if (charge?.source !== 'api') throw new AppError('CHARGE_NOT_FOUND');
     return toChargeResource(charge, deps.receiver);

@@ -1,7 +1,6 @@
 import type { CallerClaims } from '@pixmesh/contracts/internal/service-token';
 import { AppError } from '@pixmesh/kernel/app-error';
-import type { AccountId, ApplicationId, ChargeId } from '@pixmesh/kernel/ids';
-import { newId } from '@pixmesh/kernel/ids';
+import { type ChargeId, newId } from '@pixmesh/kernel/ids';
 import { sealSecret } from '@pixmesh/kernel/sealed-secret';
 import type { Deadline } from '@pixmesh/http/deadline';
 import { failpoint } from '@pixmesh/http/failpoints';
@@ -46,7 +45,7 @@ export async function createCharge(
   input: CreateChargeInput,
 ): Promise<CreatedCharge> {
   const id = input.caller.creation_id as ChargeId;
-  const accountId = input.caller.account_id as AccountId;
+  const accountId = input.caller.account_id;
   const judged = judge(input);
   if (judged.kind === 'accepted') {
     await failpoint('charges.create.before-insert');
@@ -93,8 +92,8 @@ function toNewCharge(deps: CreateChargeDeps, input: CreateChargeInput, order: Ch
   return {
     ...order,
     id: creation_id as ChargeId,
-    accountId: account_id as AccountId,
-    applicationId: application_id as ApplicationId,
+    accountId: account_id,
+    applicationId: application_id,
     webhookSealedSecret:
       order.webhookSecret === null
         ? null

@@ -15,12 +15,10 @@ export async function settleIssued(
   charge: ChargeRow,
   issued: { brCode: string; location: string | null; lookAgainNow: boolean },
 ): Promise<ChargeRow> {
+  const { brCode, location } = issued;
   const checkInMs = issued.lookAgainNow ? 0 : nextCheckMs(0, deps.pendingCheckMsMax);
-  const change = { status: 'pending', brCode: issued.brCode, location: issued.location } as const;
-  return await move(deps, charge, ['charge.pix.created', 'charge.pix.emitted'], {
-    ...change,
-    checkInMs,
-  });
+  const change = { from: charge, status: 'pending', brCode, location, checkInMs } as const;
+  return await move(deps, change, ['charge.pix.created', 'charge.pix.emitted']);
 }
 
 /** `processing` or `pending` → `failed`: `charge.pix.failed` alone (decision 64). */
@@ -30,31 +28,31 @@ export async function settleFailed(
   reason: string,
 ): Promise<ChargeRow> {
   const failureReason = [...reason].slice(0, FAILURE_REASON_LENGTH_MAX).join('');
-  const change = { status: 'failed', failureReason, checkInMs: null } as const;
-  return await move(deps, charge, ['charge.pix.failed'], change);
+  const change = { from: charge, status: 'failed', failureReason, checkInMs: null } as const;
+  return await move(deps, change, ['charge.pix.failed']);
 }
 
 /** Moves the charge and answers it as it stands now; if somebody else moved it first, theirs stands. */
 async function move(
   deps: IssuingDeps,
-  charge: ChargeRow,
+  change: Omit<Transition, 'events'>,
   types: readonly ChargeEventType[],
-  change: Omit<Transition, 'from' | 'events'>,
 ): Promise<ChargeRow> {
+  const { from } = change;
   const after: ChargeRow = {
-    ...charge,
+    ...from,
     status: change.status,
-    brCode: change.brCode ?? charge.brCode,
+    brCode: change.brCode ?? from.brCode,
     failureReason: change.failureReason ?? null,
   };
   const events = chargeEvents(after, types, deps.receiver);
-  if (await moveCharge(deps.db, { ...change, from: charge, events })) {
+  if (await moveCharge(deps.db, { ...change, events })) {
     deps.kickOutbox();
     return {
       ...after,
-      version: charge.version + 1,
-      eventSequence: charge.eventSequence + events.length,
+      version: from.version + 1,
+      eventSequence: from.eventSequence + events.length,
     };
   }
-  return (await findAnyCharge(deps.db, charge.id)) ?? charge;
+  return (await findAnyCharge(deps.db, from.id)) ?? from;
 }

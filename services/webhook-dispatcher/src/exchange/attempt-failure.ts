@@ -10,7 +10,6 @@ export const FAILURE_REASONS = [
   'timeout',
   'status',
   'secret_unreadable',
-  'internal',
 ] as const;
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 
@@ -25,7 +24,8 @@ export class AttemptFailure extends Error {
   }
 }
 
-const TLS_CODES = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|EPROTO)/;
+const TLS_CODES =
+  /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|EPROTO)/;
 const BAD_RESPONSE_CODES = /^(HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES|UND_ERR_INFO)/;
 const CODE_PATTERN = /^[A-Z][A-Z0-9_]+$/;
 

@@ -35,7 +35,8 @@ export async function chooseTargets(deps: TargetDeps, url: URL): Promise<readonl
   if (local !== null) return [local];
   const addresses = await addressesOf(deps, url.hostname);
   const refused = addresses.find((address) => !isAllowed(deps, address));
-  if (refused !== undefined) throw new AttemptFailure('address_refused', `${refused} is not public`);
+  if (refused !== undefined)
+    throw new AttemptFailure('address_refused', `${refused} is not public`);
   const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
   return addresses.slice(0, TARGETS_MAX).map((address) => ({ address, port }));
 }

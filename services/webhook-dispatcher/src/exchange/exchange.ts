@@ -84,7 +84,7 @@ async function attempt(deps: AttemptDeps, request: ExchangeRequest): Promise<Ans
     deps.dialled.push(target);
     try {
       const pool = deps.pools.poolFor(url, target, targets.length > 1);
-      return await send(pool, { url, signal: deps.signal, ...request });
+      return await send(pool, { ...request, url, signal: deps.signal });
     } catch (error) {
       if (!hasFallback || !isConnectFailure(error)) throw error;
     }
@@ -98,7 +98,12 @@ async function attempt(deps: AttemptDeps, request: ExchangeRequest): Promise<Ans
  */
 async function send(
   pool: Dispatcher,
-  request: { url: URL; signal: AbortSignal; headers: Readonly<Record<string, string>>; body: Buffer },
+  request: {
+    url: URL;
+    signal: AbortSignal;
+    headers: Readonly<Record<string, string>>;
+    body: Buffer;
+  },
 ): Promise<Answer> {
   const response = await context.with(ROOT_CONTEXT, () =>
     pool.request({

@@ -28,7 +28,9 @@ export function createResolver(): ResolveName {
 
 /** A name server that answers for one family only is common; what it did answer can be checked and dialled. */
 function toAddresses(...answers: PromiseSettledResult<string[]>[]): string[] {
-  const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  const addresses = answers.flatMap((answer) =>
+    answer.status === 'fulfilled' ? answer.value : [],
+  );
   const failure = answers.find((answer) => answer.status === 'rejected' && !saysNoRecord(answer));
   if (addresses.length === 0 && failure?.status === 'rejected') throw failure.reason;
   return addresses;

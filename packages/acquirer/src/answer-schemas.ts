@@ -1,0 +1,76 @@
+import { type Cents } from '@pixmesh/kernel/money';
+import { z } from 'zod';
+
+import { parseAmountText } from './amount-text.ts';
+
+/**
+ * What the acquirer answers, as far as we read it. Objects stay open, since API Pix grows by new fields; a
+ * known field of another form makes the whole answer unreadable, and its outcome unknown.
+ */
+
+/** Documented end-to-end ids have 32 characters, real ones deviate: any 1 to 64 are taken. */
+const EndToEndId = z.string().min(1).max(64);
+
+const Amount = z.string().transform((text, context): Cents => {
+  const cents = parseAmountText(text);
+  if (cents !== null) return cents;
+  context.addIssue({ code: 'custom', message: 'expected an amount with two decimals' });
+  return z.NEVER;
+});
+
+const Instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
+
+/** API Pix says integer; Efí's published answers also show digits in quotes. */
+const Seconds = z.union([
+  z.int().min(0),
+  z
+    .string()
+    .regex(/^[0-9]{1,10}$/)
+    .transform(Number),
+]);
+
+const ReturnAnswer = z.object({
+  id: z.string(),
+  rtrId: z.string().nullish(),
+  valor: Amount,
+  status: z.string(),
+  natureza: z.string().nullish(),
+});
+
+export const ReceivedPixAnswer = z.object({
+  endToEndId: EndToEndId,
+  txid: z.string().nullish(),
+  chave: z.string().nullish(),
+  valor: Amount,
+  horario: Instant,
+  devolucoes: z.array(ReturnAnswer).nullish(),
+});
+export type ReceivedPixAnswer = z.output<typeof ReceivedPixAnswer>;
+
+export const ChargeAnswer = z.object({
+  txid: z.string(),
+  status: z.enum(['ATIVA', 'CONCLUIDA', 'REMOVIDA_PELO_USUARIO_RECEBEDOR', 'REMOVIDA_PELO_PSP']),
+  calendario: z.object({ criacao: Instant, expiracao: Seconds }),
+  valor: z.object({ original: Amount }),
+  chave: z.string(),
+  location: z.string().nullish(),
+  loc: z.object({ location: z.string().nullish() }).nullish(),
+  pixCopiaECola: z.string().nullish(),
+  pix: z.array(ReceivedPixAnswer).nullish(),
+});
+export type ChargeAnswer = z.output<typeof ChargeAnswer>;
+
+export const TokenAnswer = z.object({
+  access_token: z.string().min(1),
+  expires_in: z.number().positive(),
+});
+
+/** Error of API Pix: RFC 7807 with a `type` of the Central Bank's list. */
+export const ApiPixProblem = z.object({
+  type: z.string(),
+  title: z.string().nullish(),
+  detail: z.string().nullish(),
+});
+
+/** Error in Efí's own form. */
+export const EfiProblem = z.object({ nome: z.string(), mensagem: z.string().nullish() });

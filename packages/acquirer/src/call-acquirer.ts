@@ -1,0 +1,93 @@
+import { assertNever } from '@pixmesh/kernel/app-error';
+import type { Dispatcher, Pool } from 'undici';
+
+import type { TokenSource } from './access-token.ts';
+import { exchange } from './exchange.ts';
+import { observeCall } from './observe-call.ts';
+import { judgeAnswer, type Operation } from './outcome-rules.ts';
+import { readProblem } from './read-answer.ts';
+
+/** What a call proved: `done` carries the body still to be read, `unknown` a word on why. */
+export type CallResult =
+  | { kind: 'done'; body: unknown }
+  | { kind: 'refused'; code: string; message: string }
+  | { kind: 'not_found' }
+  | { kind: 'unknown'; cause: string };
+
+export type AcquirerCall = {
+  operation: Operation;
+  method: Dispatcher.HttpMethod;
+  path: string;
+  body?: object;
+  headers?: Record<string, string>;
+  signal: AbortSignal | undefined;
+};
+
+export type CallAcquirer = (call: AcquirerCall) => Promise<CallResult>;
+
+/** A read is repeated once with a new token; whatever may have an effect is left to its caller. */
+const READ_TRIES_MAX = 2;
+
+/** Calls with a token, the whole of it (token, request, body) under one deadline. */
+export function createCallAcquirer(deps: {
+  pool: Pool;
+  tokens: TokenSource;
+  timeoutMs: number;
+}): CallAcquirer {
+  return async (call) =>
+    await observeCall(call.operation, async () => {
+      const deadline = new AbortController();
+      const timer = setTimeout(() => deadline.abort(timeoutError()), deps.timeoutMs);
+      const signals = [deadline.signal, ...(call.signal ? [call.signal] : [])];
+      try {
+        return await callWithin(AbortSignal.any(signals), call);
+      } finally {
+        clearTimeout(timer);
+      }
+    });
+
+  async function callWithin(signal: AbortSignal, call: AcquirerCall): Promise<CallResult> {
+    const triesMax = call.method === 'GET' ? READ_TRIES_MAX : 1;
+    for (let tries = 1; ; tries += 1) {
+      const token = await deps.tokens.get(signal);
+      if (token.kind === 'none') return { kind: 'unknown', cause: `token_${token.cause}` };
+      const answer = await exchange(deps.pool, {
+        method: call.method,
+        path: call.path,
+        headers: { ...call.headers, ...bodyHeaders(call), authorization: `Bearer ${token.value}` },
+        ...(call.body && { body: call.body }),
+        signal,
+      });
+      if (answer.kind === 'silent') return { kind: 'unknown', cause: answer.cause };
+      if (answer.status === 401) deps.tokens.drop(token.value);
+      if (answer.status !== 401 || tries === triesMax) {
+        return judge(call.operation, answer.status, answer.body);
+      }
+    }
+  }
+}
+
+function judge(operation: Operation, status: number, body: unknown): CallResult {
+  const problem = status >= 400 ? readProblem(body) : null;
+  const verdict = judgeAnswer(operation, status, problem?.code ?? null);
+  switch (verdict) {
+    case 'done':
+      return { kind: 'done', body };
+    case 'not_found':
+      return { kind: 'not_found' };
+    case 'refused':
+      return { kind: 'refused', code: problem?.code ?? '', message: problem?.message ?? '' };
+    case 'unknown':
+      return { kind: 'unknown', cause: `status_${status}` };
+    default:
+      return assertNever(verdict);
+  }
+}
+
+function bodyHeaders(call: AcquirerCall): Record<string, string> {
+  return call.body === undefined ? {} : { 'content-type': 'application/json' };
+}
+
+function timeoutError(): DOMException {
+  return new DOMException('the acquirer did not answer in time', 'TimeoutError');
+}

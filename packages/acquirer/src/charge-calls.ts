@@ -1,0 +1,82 @@
+import type {
+  AcquirerCharge,
+  CancelOutcome,
+  ChargeToIssue,
+  IssueOutcome,
+  Lookup,
+} from './acquirer.ts';
+import { formatAmountText } from './amount-text.ts';
+import type { AcquirerCall, CallAcquirer } from './call-acquirer.ts';
+import { readCharge } from './read-answer.ts';
+
+/** An answer that says "done" but cannot be read proves nothing. */
+const UNREADABLE = { kind: 'unknown', cause: 'unreadable' } as const;
+
+const CPF_LENGTH = 11;
+
+/**
+ * Creates the charge under our own txid. The PUT is no portable idempotent create: Efí answers 409 to a
+ * second one, other providers alter the charge, so after any doubt `getCharge` decides.
+ */
+export async function issueCharge(
+  deps: { call: CallAcquirer; pixKey: string },
+  input: ChargeToIssue,
+  signal: AbortSignal | undefined,
+): Promise<IssueOutcome> {
+  const result = await deps.call({
+    ...chargeCall('issueCharge', 'PUT', input.txid),
+    body: chargeBody(input, deps.pixKey),
+    signal,
+  });
+  if (result.kind === 'not_found') return UNREADABLE;
+  if (result.kind !== 'done') return result;
+  const charge = readCharge(result.body, input.txid);
+  return charge === null ? UNREADABLE : { kind: 'issued', charge };
+}
+
+export async function getCharge(
+  call: CallAcquirer,
+  txid: string,
+  signal: AbortSignal | undefined,
+): Promise<Lookup<AcquirerCharge>> {
+  const result = await call({ ...chargeCall('getCharge', 'GET', txid), signal });
+  if (result.kind === 'refused') return UNREADABLE;
+  if (result.kind !== 'done') return result;
+  const value = readCharge(result.body, txid);
+  return value === null ? UNREADABLE : { kind: 'found', value };
+}
+
+/** The acquirer arbitrates between a removal and a payment: only a removed charge in its answer counts. */
+export async function cancelCharge(
+  call: CallAcquirer,
+  txid: string,
+  signal: AbortSignal | undefined,
+): Promise<CancelOutcome> {
+  const result = await call({
+    ...chargeCall('cancelCharge', 'PATCH', txid),
+    body: { status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR' },
+    signal,
+  });
+  if (result.kind !== 'done') return result;
+  const charge = readCharge(result.body, txid);
+  return charge?.status === 'removed_by_receiver' ? { kind: 'canceled', charge } : UNREADABLE;
+}
+
+function chargeCall<Op extends AcquirerCall['operation']>(
+  operation: Op,
+  method: AcquirerCall['method'],
+  txid: string,
+) {
+  return { operation, method, path: `/v2/cob/${encodeURIComponent(txid)}` };
+}
+
+function chargeBody(input: ChargeToIssue, pixKey: string): object {
+  const { name, document } = input.debtor;
+  return {
+    calendario: { expiracao: input.expiresInSeconds },
+    devedor: { [document.length === CPF_LENGTH ? 'cpf' : 'cnpj']: document, nome: name },
+    valor: { original: formatAmountText(input.amountCents), modalidadeAlteracao: 0 },
+    chave: pixKey,
+    ...(input.description !== null && { solicitacaoPagador: input.description }),
+  };
+}

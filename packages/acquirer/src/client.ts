@@ -1,0 +1,108 @@
+import { AppError } from '@pixmesh/kernel/app-error';
+import { Pool } from 'undici';
+
+import { createTokenSource, type IssuedToken } from './access-token.ts';
+import type { Acquirer, Lookup, ReceivedPix } from './acquirer.ts';
+import { TokenAnswer } from './answer-schemas.ts';
+import { type CallAcquirer, createCallAcquirer } from './call-acquirer.ts';
+import { cancelCharge, getCharge, issueCharge } from './charge-calls.ts';
+import { exchange } from './exchange.ts';
+import { readReceivedPix } from './read-answer.ts';
+
+export type * from './acquirer.ts';
+
+export type AcquirerConfig = {
+  url: string;
+  clientId: string;
+  clientSecret: string;
+  /** The installation's own key: every charge is paid to it. */
+  pixKey: string;
+  /** Limit of one operation: token, request and answer together. */
+  timeoutMs: number;
+};
+
+/** Above it, calls wait for a free connection; their deadline bounds the queue. */
+const CONNECTIONS_MAX = 64;
+/** Idle connections end before the provider's side ends them under a request. */
+const KEEP_ALIVE_TIMEOUT_MS = 15_000;
+
+/** Opens the acquirer's API. Nothing is called before the first operation. */
+export function createAcquirer(config: AcquirerConfig): Acquirer {
+  const pool = new Pool(new URL(config.url).origin, {
+    connections: CONNECTIONS_MAX,
+    connectTimeout: config.timeoutMs,
+    // The operation's own deadline covers headers and body.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_TIMEOUT_MS,
+  });
+  const tokens = createTokenSource({
+    fetchToken: () => fetchToken(pool, config),
+    now: () => performance.now(),
+  });
+  const call = createCallAcquirer({ pool, tokens, timeoutMs: config.timeoutMs });
+  return {
+    issueCharge: (input, signal) => issueCharge({ call, pixKey: config.pixKey }, input, signal),
+    getCharge: (txid, signal) => getCharge(call, txid, signal),
+    cancelCharge: (txid, signal) => cancelCharge(call, txid, signal),
+    getReceived: (endToEndId, signal) => getReceived(call, endToEndId, signal),
+    registerCallback: async (url, signal) =>
+      await registerCallback({ call, pixKey: config.pixKey }, url, signal),
+    [Symbol.asyncDispose]: async () => await pool.destroy(),
+  };
+}
+
+async function getReceived(
+  call: CallAcquirer,
+  endToEndId: string,
+  signal: AbortSignal | undefined,
+): Promise<Lookup<ReceivedPix>> {
+  const path = `/v2/pix/${encodeURIComponent(endToEndId)}`;
+  const result = await call({ operation: 'getReceived', method: 'GET', path, signal });
+  if (result.kind === 'refused') return { kind: 'unknown', cause: 'unreadable' };
+  if (result.kind !== 'done') return result;
+  const value = readReceivedPix(result.body, endToEndId);
+  return value === null ? { kind: 'unknown', cause: 'unreadable' } : { kind: 'found', value };
+}
+
+/** The URL carries the secret that authenticates callbacks, so no certificate is asked for (decision 211). */
+async function registerCallback(
+  deps: { call: CallAcquirer; pixKey: string },
+  url: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const result = await deps.call({
+    operation: 'registerCallback',
+    method: 'PUT',
+    path: `/v2/webhook/${encodeURIComponent(deps.pixKey)}`,
+    headers: { 'x-skip-mtls-checking': 'true' },
+    body: { webhookUrl: url },
+    signal,
+  });
+  if (result.kind === 'done') return;
+  const message = `the acquirer did not take the callback URL: ${describe(result)}`;
+  const code = result.kind === 'refused' ? 'ACQUIRER_REJECTED' : 'DEPENDENCY_UNAVAILABLE';
+  throw new AppError(code, { message });
+}
+
+function describe(result: { kind: string; cause?: string; code?: string }): string {
+  return result.cause ?? result.code ?? result.kind;
+}
+
+/** Bounded by itself, because many operations may wait for one token. */
+async function fetchToken(pool: Pool, config: AcquirerConfig): Promise<IssuedToken> {
+  const credentials = Buffer.from(`${config.clientId}:${config.clientSecret}`).toString('base64');
+  const answer = await exchange(pool, {
+    method: 'POST',
+    path: '/oauth/token',
+    headers: { authorization: `Basic ${credentials}`, 'content-type': 'application/json' },
+    body: { grant_type: 'client_credentials' },
+    signal: AbortSignal.timeout(config.timeoutMs),
+  });
+  if (answer.kind === 'silent') return { kind: 'none', cause: answer.cause };
+  if (answer.status !== 200) return { kind: 'none', cause: `status_${answer.status}` };
+  const { data } = TokenAnswer.safeParse(answer.body);
+  if (data === undefined) return { kind: 'none', cause: 'unreadable' };
+  return { kind: 'token', value: data.access_token, expiresInSeconds: data.expires_in };
+}

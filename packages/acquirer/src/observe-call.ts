@@ -1,0 +1,37 @@
+import { metrics, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+
+import type { Operation } from './outcome-rules.ts';
+
+/** Seconds; the upper ones lie around the deadlines that installations set. */
+const SECONDS_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8];
+
+const duration = metrics.getMeter('pixmesh').createHistogram('acquirer_call_duration_seconds', {
+  description: 'Time until an operation at the acquirer had an outcome',
+  unit: 's',
+  advice: { explicitBucketBoundaries: SECONDS_BUCKETS },
+});
+
+/** One span and one measurement per operation, labelled by its outcome; never ids, keys or amounts. */
+export async function observeCall<Result extends { kind: string }>(
+  operation: Operation,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const startedAtMs = performance.now();
+  const tracer = trace.getTracer('pixmesh');
+  return await tracer.startActiveSpan(
+    `acquirer ${operation}`,
+    { kind: SpanKind.CLIENT },
+    async (span) => {
+      try {
+        const result = await work();
+        span.setAttribute('acquirer.outcome', result.kind);
+        if (result.kind === 'unknown') span.setStatus({ code: SpanStatusCode.ERROR });
+        const seconds = (performance.now() - startedAtMs) / 1000;
+        duration.record(seconds, { operation, outcome: result.kind });
+        return result;
+      } finally {
+        span.end();
+      }
+    },
+  );
+}

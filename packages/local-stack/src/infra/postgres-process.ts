@@ -1,0 +1,123 @@
+import { chownSync, existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import pg from 'pg';
+import { inheritedEnvironment } from '../inherited-environment.ts';
+import type { Progress } from '../progress.ts';
+import { STAGES } from '../supervisor/child-spec.ts';
+import type { Supervisor } from '../supervisor/supervisor.ts';
+import { findUnprivilegedAccount } from './postgres-account.ts';
+import { preparePostgresFiles } from './postgres-files.ts';
+import type { PostgresFiles } from './postgres-files.ts';
+import { clearPostgresLeftovers, readPostmasterPid } from './postgres-leftovers.ts';
+
+const SUPERUSER = 'postgres';
+const INITDB_LIMIT_MS = 60_000;
+const READY_LIMIT_MS = 60_000;
+const STOP_LIMIT_MS = 8_000;
+const CONNECT_LIMIT_MS = 2_000;
+
+/**
+ * Enough connections for every service and for tests that run beside them. fsync stays on: crash
+ * tests and benchmarks run on this server too.
+ */
+const SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '300',
+  shared_buffers: '128MB',
+  max_wal_size: '1GB',
+  log_line_prefix: '%m [%p] ',
+  log_checkpoints: 'off',
+  timezone: 'UTC',
+};
+
+interface Deps {
+  supervisor: Supervisor;
+  log: Progress;
+}
+
+/** Starts Postgres on its own data folder, created on first use; answers the superuser's URL. */
+export async function startPostgres(
+  deps: Deps,
+  input: { home: string; port: number },
+): Promise<string> {
+  const files = preparePostgresFiles(input.home, findUnprivilegedAccount(), deps.log);
+  if (!existsSync(files.dataFolder)) await createCluster(deps, files);
+  const url = (database: string) =>
+    `postgres://${SUPERUSER}:${files.password}@127.0.0.1:${input.port}/${database}`;
+  await deps.supervisor.start({
+    name: 'postgres',
+    command: files.postgres,
+    args: ['-D', files.dataFolder, '-p', String(input.port), ...settingArguments()],
+    env: { ...inheritedEnvironment(), LC_ALL: 'C' },
+    cwd: dirname(files.dataFolder),
+    owner: ownerIds(files),
+    stage: STAGES.postgres,
+    // Fast shutdown: ends sessions instead of waiting for them.
+    stopSignal: 'SIGINT',
+    stopLimitMs: STOP_LIMIT_MS,
+    readyLimitMs: READY_LIMIT_MS,
+    prepare: () => clearPostgresLeftovers(files.dataFolder),
+    isReady: async (run) =>
+      readPostmasterPid(files.dataFolder) === run.pid && answersQuery(url('postgres')),
+  });
+  return url('postgres');
+}
+
+/** True when a query succeeds. */
+export async function answersQuery(url: string): Promise<boolean> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_LIMIT_MS,
+  });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query('select 1');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** Built beside its place and renamed when whole, so that an interrupted initdb leaves no half cluster. */
+async function createCluster({ supervisor, log }: Deps, files: PostgresFiles): Promise<void> {
+  log.line('creating the Postgres cluster');
+  const draft = `${files.dataFolder}.draft`;
+  const passwordFile = join(dirname(files.dataFolder), 'password');
+  rmSync(draft, { recursive: true, force: true });
+  writeFileSync(passwordFile, files.password, { mode: 0o600 });
+  if (files.owner) chownSync(passwordFile, files.owner.uid, files.owner.gid);
+  try {
+    await supervisor.run({
+      name: 'initdb',
+      command: files.initdb,
+      args: [
+        `--pgdata=${draft}`,
+        `--username=${SUPERUSER}`,
+        `--pwfile=${passwordFile}`,
+        '--auth=scram-sha-256',
+        '--encoding=UTF8',
+        '--locale=C',
+        '--no-sync',
+      ],
+      env: { ...inheritedEnvironment(), LC_ALL: 'C' },
+      cwd: dirname(files.dataFolder),
+      owner: ownerIds(files),
+      limitMs: INITDB_LIMIT_MS,
+    });
+  } finally {
+    rmSync(passwordFile, { force: true });
+  }
+  renameSync(draft, files.dataFolder);
+}
+
+function settingArguments(): string[] {
+  return Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}
+
+function ownerIds(files: PostgresFiles): { uid: number; gid: number } | undefined {
+  return files.owner && { uid: files.owner.uid, gid: files.owner.gid };
+}

@@ -1,0 +1,34 @@
+import { StartupFailure } from '../startup-failure.ts';
+
+const REQUEST_LIMIT_MS = 5_000;
+const API = '/apis/ccompat/v7';
+const CONTENT_TYPE = 'application/vnd.schemaregistry.v1+json';
+
+/** Consumers deploy before producers: a new schema must read everything written before. */
+export const COMPATIBILITY = 'BACKWARD_TRANSITIVE';
+
+export async function answersSubjects(origin: string): Promise<boolean> {
+  try {
+    const response = await fetch(`${origin}${API}/subjects`, {
+      signal: AbortSignal.timeout(REQUEST_LIMIT_MS),
+    });
+    await response.arrayBuffer();
+    return response.status === 200;
+  } catch {
+    return false;
+  }
+}
+
+/** A fresh registry has compatibility NONE, and the client's first registration would throw. */
+export async function setGlobalCompatibility(origin: string): Promise<void> {
+  const response = await fetch(`${origin}${API}/config`, {
+    method: 'PUT',
+    headers: { 'content-type': CONTENT_TYPE },
+    body: JSON.stringify({ compatibility: COMPATIBILITY }),
+    signal: AbortSignal.timeout(REQUEST_LIMIT_MS),
+  });
+  if (response.ok) return void (await response.arrayBuffer());
+  throw new StartupFailure(
+    `the registry refused compatibility ${COMPATIBILITY}: ${response.status} ${await response.text()}`,
+  );
+}

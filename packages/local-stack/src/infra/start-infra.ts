@@ -1,0 +1,78 @@
+import { resolve } from 'node:path';
+import { allocatePorts } from '../ports/allocate-ports.ts';
+import { portVariable } from '../ports/fixed-ports.ts';
+import { createProgress } from '../progress.ts';
+import type { Progress } from '../progress.ts';
+import { createSupervisor } from '../supervisor/supervisor.ts';
+import type { Supervisor } from '../supervisor/supervisor.ts';
+import { bootInfra } from './boot-infra.ts';
+import type { InfraMode, InfraUrls } from './boot-infra.ts';
+import { INFRA_SLOTS } from './infra-slots.ts';
+import type { InfraSlot } from './infra-slots.ts';
+
+export interface Infra extends AsyncDisposable {
+  urls: InfraUrls;
+  /** Living processes; parts that come from the environment or from containers have none. */
+  readonly processes: { name: string; pid: number }[];
+  stop(): Promise<void>;
+}
+
+export interface InfraOptions {
+  /** Folder for data, logs and pids; two stacks with two homes run side by side. */
+  home: string;
+  log?: Progress;
+  mode: InfraMode | 'from-environment';
+  /** Ports by slot; free ones by default. */
+  ports?: Partial<Record<InfraSlot, number>>;
+}
+
+/** What `PIXMESH_INFRA` asks for. */
+export function readInfraMode(environment = process.env): InfraMode {
+  return environment['PIXMESH_INFRA'] === 'containers' ? 'containers' : 'processes';
+}
+
+/**
+ * Boots Postgres, Kafka, the schema registry and Redis, each unless its URL is in the environment.
+ * Dead processes come back on the same ports; nothing outlives this process.
+ */
+export async function startInfra(options: InfraOptions): Promise<Infra> {
+  const home = resolve(options.home);
+  const log = options.log ?? createProgress();
+  const mode = options.mode === 'from-environment' ? readInfraMode() : options.mode;
+  const block = await allocatePorts(INFRA_SLOTS, withPorts(options.ports ?? {}));
+  let supervisor: Supervisor | undefined;
+  try {
+    supervisor = await createSupervisor({ home, log });
+    const urls = await bootInfra({ home, log, mode, supervisor, portOf: block.of });
+    return createInfra(supervisor, urls, block.release);
+  } catch (error) {
+    await supervisor?.stop();
+    await block.release();
+    throw error;
+  }
+}
+
+function createInfra(
+  supervisor: Supervisor,
+  urls: InfraUrls,
+  releasePorts: () => Promise<void>,
+): Infra {
+  const stop = async () => {
+    await supervisor.stop();
+    await releasePorts();
+  };
+  return {
+    urls,
+    get processes() {
+      return Object.entries(supervisor.pids()).map(([name, pid]) => ({ name, pid }));
+    },
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+/** Ports given by the caller win over the environment's. */
+function withPorts(ports: Partial<Record<InfraSlot, number>>): Record<string, string | undefined> {
+  const given = Object.entries(ports).map(([slot, port]) => [portVariable(slot), String(port)]);
+  return { ...process.env, ...Object.fromEntries(given) };
+}

@@ -1,0 +1,122 @@
+import type { InfraMode } from '../infra/boot-infra.ts';
+import { bootInfra } from '../infra/boot-infra.ts';
+import { INFRA_SLOTS } from '../infra/infra-slots.ts';
+import { allocatePorts } from '../ports/allocate-ports.ts';
+import type { PortBlock } from '../ports/allocate-ports.ts';
+import type { Progress } from '../progress.ts';
+import type { Supervisor } from '../supervisor/supervisor.ts';
+import { startControlServer } from './control-server.ts';
+import { loadSecrets } from './mesh-secrets.ts';
+import { MESH_SERVICES, MESH_SLOTS, acquirerVariables } from './mesh-services.ts';
+import type { MeshService } from './mesh-services.ts';
+import type { MeshSettings } from './mesh-settings.ts';
+import { seedDemoAccount } from './seed-demo-account.ts';
+import { renderDeployEnvironment } from './service-environment.ts';
+import { describeDeployJob, describeServiceProcess } from './service-process.ts';
+import { describeStack, writeStackFile } from './stack-file.ts';
+import type { StackFile } from './stack-file.ts';
+
+export interface BootMeshInput {
+  supervisor: Supervisor;
+  log: Progress;
+  mode: InfraMode;
+  /** Where services send traces, if anywhere. */
+  otlpEndpoint: string | undefined;
+}
+
+export interface Mesh {
+  stack: StackFile;
+  close(): Promise<void>;
+}
+
+/** Slots of every listener of a stack. */
+const ALL_SLOTS = [...INFRA_SLOTS, ...MESH_SLOTS, 'control'];
+
+/**
+ * Boots the whole mesh under a supervisor: infrastructure, deploy job, simulator, services, callback
+ * registration, demo account. `stack.json` appears when everything is ready, and follows every
+ * restart from then on.
+ */
+export async function bootMesh(input: BootMeshInput): Promise<Mesh> {
+  const { supervisor, log } = input;
+  const ports = await allocatePorts(ALL_SLOTS);
+  try {
+    const control = await startControlServer(supervisor, ports.of('control'));
+    const settings = await prepareSettings(input, ports);
+    await step(log, 'deploy job (migrations, topics, schemas)', () =>
+      supervisor.run(describeDeployJob('deploy', [], renderDeployEnvironment(settings))),
+    );
+    await startServices(input, settings);
+    const [demo] = await Promise.all([
+      seedDemoAccount({ home: supervisor.home, log, settings }),
+      registerCallback(input, settings),
+    ]);
+    const stack = () => describeStack({ settings, demo, pids: supervisor.pids() });
+    const write = () => writeStackFile(supervisor.home, stack());
+    supervisor.onChange(() => {
+      if (!supervisor.isStopping) write();
+    });
+    write();
+    return {
+      stack: stack(),
+      close: async () => {
+        await control.close();
+        await ports.release();
+      },
+    };
+  } catch (error) {
+    await ports.release();
+    throw error;
+  }
+}
+
+async function prepareSettings(input: BootMeshInput, ports: PortBlock): Promise<MeshSettings> {
+  const { supervisor } = input;
+  const secrets = loadSecrets(supervisor.home, {
+    tokenServices: MESH_SERVICES.filter((one) => one.signsTokens).map((one) => one.name),
+    schemas: MESH_SERVICES.map((one) => one.schema),
+  });
+  const infra = await bootInfra({ ...input, home: supervisor.home, portOf: ports.of });
+  return {
+    infra,
+    secrets,
+    otlpEndpoint: input.otlpEndpoint,
+    portOf: ports.of,
+    origin: (slot) => `http://127.0.0.1:${ports.of(slot)}`,
+  };
+}
+
+async function startServices(input: BootMeshInput, settings: MeshSettings): Promise<void> {
+  for (const wave of [0, 1]) {
+    const members = MESH_SERVICES.filter((service) => service.wave === wave);
+    await Promise.all(members.map((service) => startService(input, service, settings)));
+  }
+}
+
+function startService(
+  { log, supervisor }: BootMeshInput,
+  service: MeshService,
+  settings: MeshSettings,
+): Promise<void> {
+  return step(log, service.name, () =>
+    supervisor.start(describeServiceProcess(service, settings)),
+  );
+}
+
+function registerCallback(input: BootMeshInput, settings: MeshSettings): Promise<void> {
+  const env = {
+    ...acquirerVariables(settings),
+    CALLBACK_URL: settings.origin('callback'),
+    CALLBACK_SECRET: settings.secrets.callbackSecret,
+  };
+  return step(input.log, 'callback registered at the acquirer', () =>
+    input.supervisor.run(describeDeployJob('deploy-callback', ['callback'], env)),
+  );
+}
+
+/** Runs one step of the boot and tells how long it took. */
+async function step(log: Progress, what: string, work: () => Promise<void>): Promise<void> {
+  const since = performance.now();
+  await log.waiting(what, work());
+  log.line(`${what}: ready (${((performance.now() - since) / 1000).toFixed(1)} s)`);
+}

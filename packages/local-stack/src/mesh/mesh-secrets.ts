@@ -1,0 +1,96 @@
+import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { generateSealingKeyPair } from '@pixmesh/kernel/sealed-secret';
+import { z } from 'zod';
+import { StartupFailure } from '../startup-failure.ts';
+import { writeFileAtomically } from '../write-file-atomically.ts';
+
+const RANDOM_BYTES = 32;
+
+const Jwk = z.looseObject({ kid: z.string() });
+
+const DemoAccount = z.object({
+  accountId: z.string(),
+  applicationId: z.string(),
+  apiKey: z.string(),
+});
+export type DemoAccount = z.infer<typeof DemoAccount>;
+
+/** Everything secret about one home; made once, so that its data stays readable. */
+const MeshSecrets = z.object({
+  serviceTokens: z.record(z.string(), z.object({ privateJwk: Jwk, publicJwk: Jwk })),
+  databasePasswords: z.record(z.string(), z.string()),
+  apiKeyPepper: z.string(),
+  adminToken: z.string(),
+  callbackSecret: z.string(),
+  acquirerClientId: z.string(),
+  acquirerClientSecret: z.string(),
+  acquirerPixKey: z.string(),
+  sealing: z.object({ publicKey: z.string(), privateKeys: z.string() }),
+  demo: DemoAccount.optional(),
+});
+export type MeshSecrets = z.infer<typeof MeshSecrets>;
+
+export interface SecretsNeeded {
+  /** Services that sign tokens; the key's id is the service's name. */
+  tokenServices: readonly string[];
+  /** Database roles with a password. */
+  schemas: readonly string[];
+}
+
+/**
+ * Reads `<home>/secrets.json`, or makes it. Keys and passwords of services that came later are added;
+ * nothing that exists is ever changed.
+ */
+export function loadSecrets(home: string, needed: SecretsNeeded): MeshSecrets {
+  const path = secretsPath(home);
+  const secrets = existsSync(path) ? readSecrets(path) : createSecrets();
+  for (const name of needed.tokenServices) secrets.serviceTokens[name] ??= createTokenKeys(name);
+  for (const schema of needed.schemas) secrets.databasePasswords[schema] ??= randomText();
+  saveSecrets(home, secrets);
+  return secrets;
+}
+
+export function saveSecrets(home: string, secrets: MeshSecrets): void {
+  writeFileAtomically(secretsPath(home), `${JSON.stringify(secrets, null, 2)}\n`);
+}
+
+function readSecrets(path: string): MeshSecrets {
+  try {
+    return MeshSecrets.parse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch {
+    throw new StartupFailure(`${path} cannot be read; delete its folder to start from nothing`);
+  }
+}
+
+function createSecrets(): MeshSecrets {
+  return {
+    serviceTokens: {},
+    databasePasswords: {},
+    apiKeyPepper: randomText(),
+    adminToken: randomText(),
+    callbackSecret: randomText(),
+    acquirerClientId: `pixmesh-${randomUUID()}`,
+    acquirerClientSecret: randomText(),
+    acquirerPixKey: randomUUID(),
+    sealing: generateSealingKeyPair(),
+  };
+}
+
+function createTokenKeys(kid: string): MeshSecrets['serviceTokens'][string] {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const description = { kid, alg: 'EdDSA', use: 'sig' };
+  return {
+    privateJwk: { ...privateKey.export({ format: 'jwk' }), ...description },
+    publicJwk: { ...publicKey.export({ format: 'jwk' }), ...description },
+  };
+}
+
+function secretsPath(home: string): string {
+  return join(home, 'secrets.json');
+}
+
+function randomText(): string {
+  return randomBytes(RANDOM_BYTES).toString('base64url');
+}

@@ -1,0 +1,13 @@
+import type { InfraUrls } from '../infra/boot-infra.ts';
+import type { MeshSecrets } from './mesh-secrets.ts';
+
+/** What the environment of a service is made from. */
+export interface MeshSettings {
+  infra: InfraUrls;
+  secrets: MeshSecrets;
+  /** Where services send their traces; absent when nobody looks at them. */
+  otlpEndpoint: string | undefined;
+  portOf(slot: string): number;
+  /** `http://127.0.0.1:<port>` of a slot. */
+  origin(slot: string): string;
+}

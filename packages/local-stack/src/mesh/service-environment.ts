@@ -1,0 +1,60 @@
+import type { MeshService } from './mesh-services.ts';
+import type { MeshSettings } from './mesh-settings.ts';
+
+/** The variables of one service: common ones, its ports, and its own. */
+export function renderServiceEnvironment(
+  service: MeshService,
+  settings: MeshSettings,
+): Record<string, string> {
+  const ports = Object.entries(service.ports).map(([variable, slot]) => [
+    variable,
+    String(settings.portOf(slot)),
+  ]);
+  return {
+    NODE_ENV: 'development',
+    SERVICE_NAME: service.name,
+    HOST: '127.0.0.1',
+    DATABASE_URL: databaseUrlOf(service.schema, settings),
+    ...Object.fromEntries(ports),
+    ...(service.speaksKafka ? kafkaVariables(settings) : {}),
+    ...(service.signsTokens ? tokenVariables(service.name, settings) : {}),
+    ...(settings.otlpEndpoint ? { OTEL_EXPORTER_OTLP_ENDPOINT: settings.otlpEndpoint } : {}),
+    ...service.variables(settings),
+  };
+}
+
+/** Each service's own role; none can read another's schema. */
+export function databaseUrlOf(schema: string, { infra, secrets }: MeshSettings): string {
+  const url = new URL(infra.postgresUrl);
+  url.username = `pixmesh_${schema}`;
+  url.password = secrets.databasePasswords[schema] ?? '';
+  return url.href;
+}
+
+/** What the job that prepares database, topics and schemas needs. */
+export function renderDeployEnvironment(settings: MeshSettings): Record<string, string> {
+  const passwords = Object.entries(settings.secrets.databasePasswords).map(
+    ([schema, password]) => [`DATABASE_PASSWORD_${schema.toUpperCase()}`, password],
+  );
+  return {
+    ADMIN_DATABASE_URL: settings.infra.postgresUrl,
+    KAFKA_REPLICATION_FACTOR: '1',
+    ...kafkaVariables(settings),
+    ...Object.fromEntries(passwords),
+  };
+}
+
+function kafkaVariables({ infra }: MeshSettings): Record<string, string> {
+  return {
+    KAFKA_BROKERS: infra.kafkaBrokers.join(','),
+    SCHEMA_REGISTRY_URL: infra.registryUrl,
+  };
+}
+
+function tokenVariables(name: string, { secrets }: MeshSettings): Record<string, string> {
+  const keys = Object.values(secrets.serviceTokens).map((pair) => pair.publicJwk);
+  return {
+    SERVICE_TOKEN_PRIVATE_KEY: JSON.stringify(secrets.serviceTokens[name]?.privateJwk),
+    SERVICE_TOKEN_PUBLIC_KEYS: JSON.stringify({ keys }),
+  };
+}

@@ -1,0 +1,85 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { inheritedEnvironment } from '../inherited-environment.ts';
+import { REPOSITORY_ROOT } from '../repository.ts';
+import { StartupFailure } from '../startup-failure.ts';
+import { STAGES } from '../supervisor/child-spec.ts';
+import type { ChildSpec } from '../supervisor/child-spec.ts';
+import type { JobSpec } from '../supervisor/job.ts';
+import type { MeshService } from './mesh-services.ts';
+import type { MeshSettings } from './mesh-settings.ts';
+import { renderServiceEnvironment } from './service-environment.ts';
+
+const READY_LIMIT_MS = 60_000;
+const STOP_LIMIT_MS = 10_000;
+const JOB_LIMIT_MS = 120_000;
+const REQUEST_LIMIT_MS = 3_000;
+const HTTP_OK = 200;
+
+/** How the supervisor runs one service; the telemetry preload has to come before any other module. */
+export function describeServiceProcess(service: MeshService, settings: MeshSettings): ChildSpec {
+  const entry = join('services', service.name, 'src', 'main.ts');
+  if (!existsSync(join(REPOSITORY_ROOT, entry))) throw new StartupFailure(`${entry} is missing`);
+  const ready = `${settings.origin(internalSlotOf(service))}/readyz`;
+  return {
+    name: service.name,
+    command: process.execPath,
+    args: ['--enable-source-maps', '--import', '@pixmesh/telemetry/preload', entry],
+    env: { ...serviceBaseEnvironment(), ...renderServiceEnvironment(service, settings) },
+    cwd: REPOSITORY_ROOT,
+    stage: STAGES.service,
+    stopSignal: 'SIGTERM',
+    stopLimitMs: STOP_LIMIT_MS,
+    readyLimitMs: READY_LIMIT_MS,
+    isReady: () => answersOk(ready),
+  };
+}
+
+/** A run of the deploy job; `variant` picks what it does. */
+export function describeDeployJob(
+  name: string,
+  variant: readonly string[],
+  env: Readonly<Record<string, string>>,
+): JobSpec {
+  return {
+    name,
+    command: process.execPath,
+    args: ['--enable-source-maps', join('deploy', 'main.ts'), ...variant],
+    env: { ...serviceBaseEnvironment(), ...env },
+    cwd: REPOSITORY_ROOT,
+    limitMs: JOB_LIMIT_MS,
+  };
+}
+
+export async function answersOk(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(REQUEST_LIMIT_MS) });
+    await response.arrayBuffer();
+    return response.status === HTTP_OK;
+  } catch {
+    return false;
+  }
+}
+
+function internalSlotOf(service: MeshService): string {
+  const slot = service.ports['INTERNAL_PORT'];
+  if (!slot) throw new Error(`${service.name} has no INTERNAL_PORT`);
+  return slot;
+}
+
+/**
+ * Services get their settings from the table alone: a DATABASE_URL of the person's shell must not
+ * reach them. What stays is what processes need in general, and tuning that is meant for them.
+ */
+function serviceBaseEnvironment(): Record<string, string> {
+  const inherited = inheritedEnvironment();
+  const passed = ['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR', 'LOG_LEVEL'];
+  return Object.fromEntries(
+    Object.entries(inherited).filter(
+      ([name]) => passed.includes(name) || TUNING.test(name),
+    ),
+  );
+}
+
+/** Limits and periods of services, which experiments and tests set for the whole mesh. */
+const TUNING = /_(MS|MS_MAX|MAX|SIZE)$|^FAILPOINTS/;

@@ -1,0 +1,62 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { StartupFailure } from '../startup-failure.ts';
+import { stackFilePath } from '../supervisor/run-files.ts';
+import { writeFileAtomically } from '../write-file-atomically.ts';
+import type { DemoAccount } from './mesh-secrets.ts';
+import type { MeshSettings } from './mesh-settings.ts';
+
+/** `stack.json`: the stable surface for people, scripts and tests (design section 5). URLs are origins. */
+export interface StackFile {
+  gateway_url: string;
+  admin_url: string;
+  admin_token: string;
+  callback_url: string;
+  simulator_url: string;
+  receiver_url: string;
+  dispatcher_metrics_url: string;
+  postgres_url: string;
+  kafka_brokers: string[];
+  registry_url: string;
+  redis_url: string;
+  account_id: string;
+  application_id: string;
+  api_key: string;
+  pids: Record<string, number>;
+}
+
+export function describeStack(input: {
+  settings: MeshSettings;
+  demo: DemoAccount;
+  pids: Record<string, number>;
+}): StackFile {
+  const { infra, origin, secrets } = input.settings;
+  return {
+    gateway_url: origin('gateway'),
+    admin_url: origin('admin'),
+    admin_token: secrets.adminToken,
+    callback_url: origin('callback'),
+    simulator_url: origin('simulator'),
+    receiver_url: origin('receiver'),
+    dispatcher_metrics_url: origin('dispatcher-internal'),
+    postgres_url: infra.postgresUrl,
+    kafka_brokers: infra.kafkaBrokers,
+    registry_url: infra.registryUrl,
+    redis_url: infra.redisUrl,
+    account_id: input.demo.accountId,
+    application_id: input.demo.applicationId,
+    api_key: input.demo.apiKey,
+    pids: { supervisor: process.pid, ...input.pids },
+  };
+}
+
+export function writeStackFile(home: string, stack: StackFile): void {
+  writeFileAtomically(stackFilePath(home), `${JSON.stringify(stack, null, 2)}\n`);
+}
+
+export function readStackFile(home: string): StackFile {
+  const path = stackFilePath(home);
+  if (!existsSync(path)) {
+    throw new StartupFailure(`no stack is running in ${home} (no stack.json); start it: npm start`);
+  }
+  return JSON.parse(readFileSync(path, 'utf8')) as StackFile;
+}

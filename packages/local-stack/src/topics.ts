@@ -1,0 +1,23 @@
+import { tailTopic } from '@pixmesh/kafka/tail';
+import { parseTailArguments } from './command-line.ts';
+import { readStackFile } from './mesh/stack-file.ts';
+import { readHome } from './repository.ts';
+import { runCommand } from './run-command.ts';
+import { listenForStop } from './stop-signals.ts';
+
+await runCommand(async () => {
+  const { topic, fromBeginning } = parseTailArguments(process.argv.slice(2));
+  const stack = readStackFile(readHome());
+  const stop = new AbortController();
+  const end = () => stop.abort();
+  const signals = listenForStop({ followParent: true, onStop: end, onImpatience: end });
+  await tailTopic({
+    brokers: stack.kafka_brokers,
+    registryUrl: stack.registry_url,
+    topic,
+    fromBeginning,
+    signal: stop.signal,
+    onMessage: (message) => console.log(JSON.stringify(message)),
+  });
+  signals.close();
+});

@@ -1,0 +1,20 @@
+import { parseShape, readJsonObject } from '@pixmesh/http/json-request';
+import { rawBody } from '@pixmesh/http/service-app';
+import type { FastifyInstance } from 'fastify';
+
+import { FaultScript, NO_FAULTS } from './fault-script.ts';
+import type { Faults } from './faults.ts';
+
+/** `/control/faults`: what goes wrong from now on. A new script replaces the old one whole. */
+export function addFaults(app: FastifyInstance, deps: { faults: Faults }): void {
+  app.get('/control/faults', async (_request, reply) => await reply.send(deps.faults.script()));
+  app.put('/control/faults', async (request, reply) => {
+    const body = readJsonObject(rawBody(request.body), request.headers['content-type']);
+    await deps.faults.replace(parseShape(FaultScript, body));
+    return await reply.send(deps.faults.script());
+  });
+  app.delete('/control/faults', async (_request, reply) => {
+    await deps.faults.replace(NO_FAULTS);
+    return await reply.code(204).send();
+  });
+}

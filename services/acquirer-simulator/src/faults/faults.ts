@@ -1,0 +1,49 @@
+import type { Queryable } from '@pixmesh/postgres/pool';
+
+import { loadSetting } from '#settings/stored-setting.ts';
+
+import { createFaultPicker, type FaultPicker } from './fault-picker.ts';
+import { FaultScript, type FaultyOperation, NO_FAULTS } from './fault-script.ts';
+
+/** The fault script in force. Counts that a fault has used up stay used up across a restart. */
+export type Faults = {
+  pickCall(operation: FaultyOperation): Promise<ReturnType<FaultPicker['pickCall']>>;
+  pickCallbacks(notices: number): Promise<ReturnType<FaultPicker['pickCallback']>[]>;
+  script(): FaultScript;
+  replace(script: FaultScript): Promise<void>;
+};
+
+const SETTING_NAME = 'faults';
+
+export async function loadFaults(db: Queryable): Promise<Faults> {
+  const stored = await loadSetting(db, SETTING_NAME, { schema: FaultScript, initial: NO_FAULTS });
+  let picker = createFaultPicker(stored.get());
+  return {
+    pickCall: async (operation) => {
+      if (stored.get().rules.length === 0) return { latencyMs: 0, rule: null };
+      return await keepCounts(() => picker.pickCall(operation));
+    },
+    pickCallbacks: async (notices) => {
+      const pick = (): ReturnType<FaultPicker['pickCallback']> => picker.pickCallback();
+      if (stored.get().rules.length === 0) return Array.from({ length: notices }, () => null);
+      return await keepCounts(() => Array.from({ length: notices }, pick));
+    },
+    script: () => picker.script(),
+    replace: async (script) => {
+      picker = createFaultPicker(script);
+      await stored.set(script);
+    },
+  };
+
+  async function keepCounts<T>(pick: () => T): Promise<T> {
+    const before = countsOf(picker.script());
+    const picked = pick();
+    const script = picker.script();
+    if (countsOf(script) !== before) await stored.set(script);
+    return picked;
+  }
+}
+
+function countsOf(script: FaultScript): string {
+  return script.rules.map(({ count }) => count ?? '').join(',');
+}

@@ -1,0 +1,88 @@
+import type { Database, Queryable } from '@pixmesh/postgres/pool';
+import { named, sql } from '@pixmesh/postgres/sql';
+
+export type JournalKind = 'issued' | 'refused' | 'canceled' | 'paid';
+
+/** As the control API shows it; amounts in cents. */
+export type JournalEntry = {
+  sequence: number;
+  at: string;
+  kind: JournalKind;
+  txid: string | null;
+  id_envio: string | null;
+  end_to_end_id: string | null;
+  amount: number | null;
+  natureza: string | null;
+};
+
+/** Key of the advisory lock that every statement adding to the journal holds in shared mode. */
+const GATE_KEY = 7_314_001;
+
+/**
+ * First part of every statement that adds to the journal; the entry must be selected from what depends on
+ * it. While a reader holds the gate no number is handed out, so numbers become visible in their order.
+ */
+export const JOURNAL_GATE = sql`
+  gate as materialized (select pg_advisory_xact_lock_shared(${GATE_KEY}))`;
+
+/** A refusal leaves nothing else behind. */
+export async function addRefusal(
+  db: Queryable,
+  refusal: { txid: string | null; amountCents: bigint | null },
+): Promise<void> {
+  await db.query(
+    named(
+      'journal_add_refusal',
+      sql`
+        with ${JOURNAL_GATE}
+        insert into journal (kind, txid, amount)
+        select 'refused', ${refusal.txid}, ${refusal.amountCents}::bigint
+        from gate`,
+    ),
+  );
+}
+
+/**
+ * Entries after a sequence number, oldest first, and one more than asked for where there are more. Waits for
+ * statements in flight, so that reading on from the last number misses nothing.
+ */
+export async function readJournal(
+  db: Database,
+  page: { after: number; limit: number },
+): Promise<JournalEntry[]> {
+  const rows = await db.transaction(async (tx) => {
+    await tx.query(named('journal_gate', sql`select pg_advisory_xact_lock(${GATE_KEY})`));
+    return await tx.query<Row>(
+      named(
+        'journal_read',
+        sql`
+          select sequence, at, kind, txid, id_envio, end_to_end_id, amount, natureza
+          from journal
+          where sequence > ${page.after}::bigint
+          order by sequence
+          limit ${page.limit + 1}::int`,
+      ),
+    );
+  });
+  return rows.map((row) => ({
+    sequence: Number(row.sequence),
+    at: row.at.toISOString(),
+    kind: row.kind,
+    txid: row.txid,
+    id_envio: row.id_envio,
+    end_to_end_id: row.end_to_end_id,
+    amount: row.amount === null ? null : Number(row.amount),
+    natureza: row.natureza,
+  }));
+}
+
+type Row = {
+  sequence: bigint;
+  at: Date;
+  kind: JournalKind;
+  txid: string | null;
+  id_envio: string | null;
+  end_to_end_id: string | null;
+  amount: bigint | null;
+  natureza: string | null;
+};

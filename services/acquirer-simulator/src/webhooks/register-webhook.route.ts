@@ -1,0 +1,42 @@
+import type { Queryable } from '@pixmesh/postgres/pool';
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+
+import { apiPixError, efiError } from '#api-pix/provider-error.ts';
+import { readBody, readShape } from '#api-pix/read-body.ts';
+import type { WithFaults } from '#faults/with-faults.ts';
+
+import { findWebhook, saveWebhook } from './webhooks.sql.ts';
+
+const WebhookBody = z.object({ webhookUrl: z.url({ protocol: /^https?$/ }).max(2048) });
+const WebhookParams = z.object({ chave: z.string().max(77) });
+
+type Deps = { db: Queryable; withFaults: WithFaults; pixKey: string };
+
+/** `PUT` and `GET /v2/webhook/{chave}`. The URL is not tried out: it may come up later than this call. */
+export function addRegisterWebhook(app: FastifyInstance, deps: Deps): void {
+  app.put(
+    '/v2/webhook/:chave',
+    deps.withFaults('registerCallback', async (request) => {
+      const pixKey = ownKey(deps.pixKey, request.params);
+      const { webhookUrl } = readBody(WebhookBody, request);
+      await saveWebhook(deps.db, { pixKey, url: webhookUrl });
+      return { status: 200, body: { webhookUrl } };
+    }),
+  );
+  app.get(
+    '/v2/webhook/:chave',
+    deps.withFaults(null, async (request) => {
+      const webhook = await findWebhook(deps.db, ownKey(deps.pixKey, request.params));
+      if (webhook === null) throw apiPixError('WebhookNaoEncontrado', 404);
+      const { url: webhookUrl, pixKey: chave, createdAt } = webhook;
+      return { status: 200, body: { webhookUrl, chave, criacao: createdAt.toISOString() } };
+    }),
+  );
+}
+
+function ownKey(pixKey: string, params: unknown): string {
+  const { chave } = readShape(WebhookParams, params);
+  if (chave === pixKey) return chave;
+  throw efiError(400, 'chave_invalida', 'A chave informada não pertence à conta autenticada');
+}

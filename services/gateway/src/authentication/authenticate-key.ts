@@ -1,0 +1,57 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+
+import type { Scope } from '@pixmesh/contracts/http/scopes';
+import type { AccountSettings } from '@pixmesh/contracts/internal/service-token';
+import { generateApiKey, hashApiKey, parseApiKey } from '@pixmesh/kernel/api-key';
+import type { AccountId, ApiKeyId, ApplicationId } from '@pixmesh/kernel/ids';
+import type { Database } from '@pixmesh/postgres/pool';
+
+import { toSettings } from '#account/account-settings.ts';
+import { readHeader } from '#edge/read-header.ts';
+
+import { findKey } from './find-key.sql.ts';
+
+const DIGEST_BYTES = 32;
+
+/** On whose behalf a request is made, as the database said at that moment. */
+export type Caller = {
+  accountId: AccountId;
+  applicationId: ApplicationId;
+  keyId: ApiKeyId;
+  scopes: readonly Scope[];
+  settings: AccountSettings;
+};
+
+/** Answers the caller, or null for every key that is not accepted, for whatever reason. */
+export type AuthenticateKey = (rawHeaders: readonly string[]) => Promise<Caller | null>;
+
+/**
+ * Judges the `x-api-key` header. Nothing is cached, so a revocation holds from the next request. Each refusal
+ * takes the same road (one digest, one read, one comparison), so that neither answer nor time tells which
+ * one it was (reliability 5.2). An inactive account still authenticates (decision 38).
+ */
+export function createKeyAuthenticator(deps: { db: Database; pepper: Uint8Array }): AuthenticateKey {
+  // Stands in for a key that is missing or malformed; its public id belongs to no row.
+  const dummy = generateApiKey();
+  const dummyDigest = randomBytes(DIGEST_BYTES);
+  return async (rawHeaders) => {
+    const presented = readPresentedKey(rawHeaders) ?? dummy;
+    const digest = hashApiKey(deps.pepper, presented.key);
+    const row = await findKey(deps.db, presented.publicId);
+    const matches = timingSafeEqual(digest, row.digest ?? dummyDigest);
+    if (!matches || row.usable !== true) return null;
+    return {
+      accountId: row.account_id,
+      applicationId: row.application_id,
+      keyId: row.key_id,
+      scopes: row.scopes,
+      settings: toSettings(row),
+    };
+  };
+}
+
+function readPresentedKey(rawHeaders: readonly string[]): { key: string; publicId: string } | null {
+  const header = readHeader(rawHeaders, 'x-api-key');
+  const parsed = header.kind === 'one' ? parseApiKey(header.value) : null;
+  return header.kind === 'one' && parsed ? { key: header.value, publicId: parsed.publicId } : null;
+}

@@ -1,0 +1,48 @@
+import { counter } from '@pixmesh/telemetry/metrics';
+import type { Logger } from '@pixmesh/telemetry/logger';
+
+/** What the gateway tells operators about its own business, each with its counter. */
+
+const unauthorized = counter('gateway_unauthorized_total', 'Requests without an accepted key or token');
+const mismatches = counter(
+  'gateway_idempotency_mismatch_total',
+  'Repeats of an Idempotency-Key with another body',
+);
+const logRowsDropped = counter('gateway_request_log_dropped_total', 'Rows the request log gave up');
+const callbacksUnreadable = counter(
+  'gateway_callbacks_unreadable_total',
+  'Callback bodies stored, but not understood',
+);
+const callbackItemsSkipped = counter(
+  'gateway_callback_items_skipped_total',
+  'Items of callback bodies that could not be published',
+);
+
+export type Listener = 'public' | 'admin' | 'callbacks';
+
+export function countUnauthorized(listener: Listener): void {
+  unauthorized.add(1, { listener });
+}
+
+export function reportMismatch(
+  logger: Logger,
+  request: { request_id: string; key_id: string; route: string },
+): void {
+  mismatches.add(1, { route: request.route });
+  logger.warn(request, 'an Idempotency-Key was repeated with another body');
+}
+
+export function reportLogRowsDropped(logger: Logger, rows: number): void {
+  logRowsDropped.add(rows);
+  logger.warn({ rows }, 'the request log is full; its oldest rows were dropped');
+}
+
+export function reportUnreadableCallback(logger: Logger, callbackId: string): void {
+  callbacksUnreadable.add(1);
+  logger.warn({ callback_id: callbackId }, 'a callback body could not be read; it is stored');
+}
+
+export function reportSkippedItems(logger: Logger, callbackId: string, items: number): void {
+  callbackItemsSkipped.add(items);
+  logger.warn({ callback_id: callbackId, items }, 'items of a callback could not be published');
+}

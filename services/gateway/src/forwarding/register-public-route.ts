@@ -1,0 +1,109 @@
+import assert from 'node:assert';
+
+import { PUBLIC_ROUTES, type PublicRoute } from '@pixmesh/contracts/http/public-routes';
+import { ANSWER_HEADERS } from '@pixmesh/contracts/internal/headers';
+import { AppError } from '@pixmesh/kernel/app-error';
+import type { Database } from '@pixmesh/postgres/pool';
+import type { Logger } from '@pixmesh/telemetry/logger';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+import { getAccount } from '#account/get-account.ts';
+import type { AuthenticateKey, Caller } from '#authentication/authenticate-key.ts';
+import { requestIdOf } from '#edge/stamp-answers.ts';
+import { countUnauthorized, reportMismatch } from '#events.ts';
+
+import { forwardRequest, type Owners, readCreationId } from './forward-request.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whose key the request carries; null until it is accepted. */
+    caller: Caller | null;
+    /** The id of a creation, derived from its `Idempotency-Key`. */
+    creationId: string | null;
+    /** Whether the answer said that the key was repeated with another body. */
+    idempotencyMismatch: boolean;
+  }
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+export type PublicRouteDeps = {
+  db: Database;
+  logger: Logger;
+  authenticate: AuthenticateKey;
+  owners: Owners;
+  requestTimeoutMs: number;
+};
+
+/** Registers the whole table of public routes: there is no second list. */
+export function registerPublicRoutes(app: FastifyInstance, deps: PublicRouteDeps): void {
+  app.decorateRequest('caller', null);
+  app.decorateRequest('creationId', null);
+  app.decorateRequest('idempotencyMismatch', false);
+  for (const route of Object.values<PublicRoute>(PUBLIC_ROUTES)) {
+    app.route({
+      method: route.method,
+      url: route.path,
+      // Before the body is read: a stranger's body is not worth receiving, and 401 precedes 413.
+      onRequest: (request) => admit(deps, route, request),
+      handler: chooseHandler(deps, route),
+    });
+  }
+}
+
+/** Key, scope, `Idempotency-Key`, in the order of decision 12. */
+async function admit(deps: PublicRouteDeps, route: PublicRoute, request: FastifyRequest): Promise<void> {
+  const { rawHeaders } = request.raw;
+  const caller = await deps.authenticate(rawHeaders);
+  if (caller === null) {
+    countUnauthorized('public');
+    throw new AppError('UNAUTHORIZED');
+  }
+  request.caller = caller;
+  if (route.scope !== null && !caller.scopes.includes(route.scope)) {
+    throw new AppError('INSUFFICIENT_SCOPE', { details: [route.scope] });
+  }
+  request.creationId = readCreationId(route, caller, rawHeaders);
+}
+
+type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+
+function chooseHandler(deps: PublicRouteDeps, route: PublicRoute): Handler {
+  const { owner } = route;
+  if (owner !== 'gateway') return (request, reply) => forward(deps, { ...route, owner }, { request, reply });
+  const answer = OWN_ROUTES[route.path];
+  assert(answer, `the gateway has no handler for ${route.path}`);
+  return async (request, reply) => {
+    const body = await answer(deps, callerOf(request));
+    return reply.code(route.status).type(JSON_TYPE).send(JSON.stringify(body));
+  };
+}
+
+/** What the gateway answers by itself, by path of the table. */
+const OWN_ROUTES: Readonly<
+  Partial<Record<string, (deps: PublicRouteDeps, caller: Caller) => Promise<object>>>
+> = { [PUBLIC_ROUTES.getAccount.path]: getAccount };
+
+async function forward(
+  deps: PublicRouteDeps,
+  route: PublicRoute & { owner: keyof Owners },
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+): Promise<FastifyReply> {
+  const caller = callerOf(request);
+  const requestId = requestIdOf(reply);
+  const { creationId } = request;
+  const answer = await forwardRequest(deps, route, { caller, requestId, request, creationId });
+  if (answer.replayed) reply.header(ANSWER_HEADERS.replayed, 'true');
+  if (answer.mismatch) {
+    reply.header(ANSWER_HEADERS.mismatch, 'true');
+    request.idempotencyMismatch = true;
+    reportMismatch(deps.logger, { request_id: requestId, key_id: caller.keyId, route: route.path });
+  }
+  reply.code(answer.status);
+  return answer.status === 204 ? reply.send() : reply.type(JSON_TYPE).send(answer.body);
+}
+
+function callerOf(request: FastifyRequest): Caller {
+  assert(request.caller, 'the route was admitted');
+  return request.caller;
+}

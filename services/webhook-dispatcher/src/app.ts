@@ -1,0 +1,26 @@
+import { registerDeadLetterRoutes } from '@pixmesh/http/dead-letter-routes';
+import { requireServiceToken } from '@pixmesh/http/internal-auth';
+import { createServiceApp } from '@pixmesh/http/service-app';
+import type { VerifyToken } from '@pixmesh/http/service-token';
+import type { Messaging } from '@pixmesh/kafka/messaging';
+import type { Database } from '@pixmesh/postgres/pool';
+import type { Logger } from '@pixmesh/telemetry/logger';
+import type { FastifyInstance } from 'fastify';
+
+import { registerListDeliveries } from '#deliveries/list-deliveries.route.ts';
+
+type AppDeps = {
+  db: Database;
+  logger: Logger;
+  verifyToken: VerifyToken;
+  deadLetters: Messaging['deadLetters'];
+};
+
+/** The listener of the api role, for peers only. */
+export function buildApp(deps: AppDeps): FastifyInstance {
+  const app = createServiceApp({ logger: deps.logger, listener: 'internal' });
+  requireServiceToken(app, deps.verifyToken);
+  registerDeadLetterRoutes(app, deps.deadLetters);
+  registerListDeliveries(app, deps);
+  return app;
+}

@@ -1,0 +1,88 @@
+import type { Queryable } from '@pixmesh/postgres/pool';
+import { named, sql } from '@pixmesh/postgres/sql';
+
+import { type ScheduleClock, scheduleNow } from './schedule-clock.ts';
+
+/** An attempt that was made, with the state that follows from it. */
+export type AttemptOutcome = {
+  deliveryId: string;
+  fence: number;
+  startedAt: Date;
+  durationMs: number;
+  outcome: 'succeeded' | 'failed';
+  status: number | null;
+  error: string | null;
+  responseExcerpt: string | null;
+  address: string | null;
+  nextStatus: 'pending' | 'succeeded' | 'failed';
+  /** Until the next attempt, counted from now; null when none follows. */
+  retryDelayMs: number | null;
+};
+
+/**
+ * Writes attempts and next states of many deliveries in one statement, each only under the claim that it
+ * belongs to, and once: said again after a lost answer it changes nothing. Answers the deliveries whose
+ * claim still stands. The next attempt counts from this statement's time, which is after the failure: never
+ * early. Locks the deliveries' rows.
+ */
+export async function insertAttempts(
+  db: Queryable,
+  clock: ScheduleClock,
+  outcomes: readonly AttemptOutcome[],
+): Promise<Set<string>> {
+  const column = <Key extends keyof AttemptOutcome>(key: Key): AttemptOutcome[Key][] =>
+    outcomes.map((outcome) => outcome[key]);
+  const now = scheduleNow(clock);
+  const rows = await db.query<{ delivery_id: string }>(
+    named(
+      'attempts_insert',
+      sql`
+        with made as (
+          select * from unnest(
+            ${column('deliveryId')}::uuid[],
+            ${column('fence')}::int[],
+            ${column('startedAt')}::timestamptz[],
+            ${column('durationMs')}::int[],
+            ${column('outcome')}::text[],
+            ${column('status')}::int[],
+            ${column('error')}::text[],
+            ${column('responseExcerpt')}::text[],
+            ${column('address')}::text[],
+            ${column('nextStatus')}::text[],
+            ${column('retryDelayMs')}::float8[]
+          ) as made (
+            delivery_id, fence, started_at, duration_ms, outcome, status, error, response_excerpt,
+            address, next_status, retry_delay_ms
+          )
+        ),
+        moved as (
+          update deliveries delivery
+          set status = made.next_status,
+              attempt_count = delivery.attempt_count + 1,
+              next_attempt_at = ${now} + made.retry_delay_ms * interval '1 millisecond',
+              due_at = ${now} + coalesce(made.retry_delay_ms, 0) * interval '1 millisecond',
+              leased = false
+          from made
+          where delivery.id = made.delivery_id
+            and delivery.fence = made.fence
+            and delivery.leased
+            and delivery.status = 'pending'
+          returning delivery.id, delivery.attempt_count
+        ),
+        attempted as (
+          insert into attempts (
+            delivery_id, number, started_at, duration_ms, outcome, status, error, response_excerpt, address
+          )
+          select
+            moved.id, moved.attempt_count, made.started_at, made.duration_ms, made.outcome, made.status,
+            made.error, made.response_excerpt, made.address
+          from moved
+          join made on made.delivery_id = moved.id
+        )
+        select made.delivery_id
+        from made
+        join deliveries delivery on delivery.id = made.delivery_id and delivery.fence = made.fence`,
+    ),
+  );
+  return new Set(rows.map((row) => row.delivery_id));
+}

@@ -1,0 +1,145 @@
+import type { AddressInfo } from 'node:net';
+
+import { startHealth } from '@pixmesh/http/health';
+import { createTokenVerifier } from '@pixmesh/http/service-token';
+import { createStopList } from '@pixmesh/http/stop-in-order';
+import type { Messaging } from '@pixmesh/kafka/messaging';
+import { createPool, type Database } from '@pixmesh/postgres/pool';
+import { named, sql } from '@pixmesh/postgres/sql';
+import { createLogger, type Logger } from '@pixmesh/telemetry/logger';
+import type { FastifyInstance } from 'fastify';
+
+import { createResolver, type ResolveName } from '#exchange/resolve-name.ts';
+import { startIntake } from '#intake/start-intake.ts';
+import { databaseClock, type ScheduleClock } from '#sending/schedule-clock.ts';
+import type { Sender } from '#sending/sender.ts';
+import { startSending } from '#sending/start-sending.ts';
+import { createRedisWakeUp, type WakeUp } from '#wake-up/redis-wake-up.ts';
+
+import { buildApp } from './app.ts';
+import type { DispatcherConfig } from './config.ts';
+
+const NAME = 'webhook-dispatcher';
+
+export type WebhookDispatcher = AsyncDisposable & {
+  readonly internalPort: number;
+  /** Null without the role `api`. */
+  readonly apiPort: number | null;
+};
+
+/** What tests put in place of the world: the schedule's clock, the look-up of names, the log. */
+type Seams = { clock: ScheduleClock; resolveName: ResolveName; logger: Logger };
+type StopList = ReturnType<typeof createStopList>;
+
+/**
+ * Starts the roles that the configuration names. A stop goes: not ready, HTTP, consumers, sends in flight,
+ * then what they need. Sends are drained between two lists, because the deadline of a request is longer than
+ * a step of a list may take.
+ */
+export async function startWebhookDispatcher(
+  config: DispatcherConfig,
+  seams: Partial<Seams> = {},
+): Promise<WebhookDispatcher> {
+  const logger = seams.logger ?? createLogger(NAME, config.LOG_LEVEL);
+  const stops = { resources: createStopList(logger), traffic: createStopList(logger) };
+  const running: { sender: Sender | null } = { sender: null };
+  try {
+    const ports = await startRoles({ config, logger, seams, stops, running });
+    return { ...ports, [Symbol.asyncDispose]: stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+
+  async function stop(): Promise<void> {
+    await stops.traffic.stopAll();
+    await running.sender?.stop();
+    await stops.resources.stopAll();
+  }
+}
+
+type Start = {
+  config: DispatcherConfig;
+  logger: Logger;
+  seams: Partial<Seams>;
+  stops: { resources: StopList; traffic: StopList };
+  running: { sender: Sender | null };
+};
+
+async function startRoles(
+  start: Start,
+): Promise<Pick<WebhookDispatcher, 'internalPort' | 'apiPort'>> {
+  const { config, logger, stops } = start;
+  const { resources, traffic } = stops;
+  const db = resources.use('pool', openPool(config));
+  const sender = config.ROLES.includes('sender') ? startSender(start, db) : null;
+  start.running.sender = sender;
+  const redis = openRedis(config, { logger, onHint: sender?.kick ?? null });
+  if (redis !== null) resources.use('redis', redis);
+  const messaging = needsMessaging(config)
+    ? traffic.use('messaging', await startIntake({ config, db, logger, wakeSenders }))
+    : null;
+  const app = messaging === null ? null : await listen({ config, db, logger, messaging });
+  if (app !== null) traffic.add('http', () => app.close());
+  const health = await startHealth({
+    host: config.HOST,
+    port: config.INTERNAL_PORT,
+    isAlive: () => (messaging?.isAlive() ?? true) && (sender?.isAlive() ?? true),
+    checkReady: async () => void (await db.query(named('ready', sql`select 1 as ready`))),
+    failpointsAllowed: config.NODE_ENV !== 'production',
+  });
+  resources.use('health', health);
+  traffic.add('readiness', () => health.setNotReady());
+  return { internalPort: health.port, apiPort: app === null ? null : portOf(app) };
+
+  function wakeSenders(): void {
+    sender?.kick();
+    redis?.publish();
+  }
+}
+
+function openPool(config: DispatcherConfig): Database {
+  const { DATABASE_URL: url, DATABASE_POOL_SIZE: max } = config;
+  return createPool({ url, applicationName: NAME, max });
+}
+
+function startSender({ config, logger, seams, stops }: Start, db: Database): Sender {
+  return startSending({
+    config,
+    db,
+    logger,
+    clock: seams.clock ?? databaseClock,
+    resolveName: seams.resolveName ?? createResolver(),
+    resources: stops.resources,
+  });
+}
+
+function openRedis(
+  config: DispatcherConfig,
+  hints: { logger: Logger; onHint: (() => void) | null },
+): WakeUp | null {
+  const url = config.REDIS_URL;
+  return url === undefined ? null : createRedisWakeUp({ url, ...hints });
+}
+
+function needsMessaging(config: DispatcherConfig): boolean {
+  return config.ROLES.includes('intake') || config.ROLES.includes('api');
+}
+
+async function listen(parts: {
+  config: DispatcherConfig;
+  db: Database;
+  logger: Logger;
+  messaging: Messaging;
+}): Promise<FastifyInstance | null> {
+  const { config, db, logger, messaging } = parts;
+  if (!config.ROLES.includes('api')) return null;
+  const verifyToken = createTokenVerifier(NAME, config.SERVICE_TOKEN_PUBLIC_KEYS);
+  const app = buildApp({ db, logger, verifyToken, deadLetters: messaging.deadLetters });
+  await app.listen({ host: config.HOST, port: config.PORT ?? 0 });
+  return app;
+}
+
+function portOf(app: FastifyInstance): number {
+  return (app.server.address() as AddressInfo).port;
+}

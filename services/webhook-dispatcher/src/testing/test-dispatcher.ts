@@ -1,0 +1,73 @@
+import { readConfig } from '@pixmesh/http/config';
+import type { ChargeEvent } from '@pixmesh/contracts/messages/charge-event.v1';
+import { CHARGE_EVENTS } from '@pixmesh/contracts/messages/charge-event.v1';
+import { TOPICS } from '@pixmesh/contracts/topics';
+import { createEventPublisher } from '@pixmesh/kafka/event-publisher';
+import { warmCodec } from '@pixmesh/kafka/schema-registry';
+import { newId } from '@pixmesh/kernel/ids';
+import { generateSealingKeyPair } from '@pixmesh/kernel/sealed-secret';
+import { createLogger } from '@pixmesh/telemetry/logger';
+import { testInfra } from '@pixmesh/testkit/test-infra';
+import { createTokenKeys } from '@pixmesh/testkit/test-tokens';
+
+import { DispatcherConfig } from '#config.ts';
+
+export const sealingKeys = generateSealingKeyPair();
+export const tokenKeys = createTokenKeys(['gateway', 'webhook-dispatcher']);
+
+/** The environment of a dispatcher under test, with every port free to choose. */
+export function testEnvironment(options: {
+  databaseUrl: string;
+  topicPrefix?: string;
+  receiverPort: number;
+}): NodeJS.ProcessEnv {
+  const infra = testInfra();
+  return {
+    NODE_ENV: 'test',
+    LOG_LEVEL: 'silent',
+    INTERNAL_PORT: '0',
+    PORT: '0',
+    DATABASE_URL: options.databaseUrl,
+    KAFKA_BROKERS: infra.kafkaBrokers.join(','),
+    KAFKA_TOPIC_PREFIX: options.topicPrefix ?? '',
+    SCHEMA_REGISTRY_URL: infra.registryUrl,
+    REDIS_URL: infra.redisUrl,
+    SERVICE_TOKEN_PUBLIC_KEYS: JSON.stringify(tokenKeys.publicKeys),
+    WEBHOOK_SEALING_PRIVATE_KEYS: sealingKeys.privateKeys,
+    WEBHOOK_DEV_RECEIVERS: `*.receiver.example.com=127.0.0.1:${options.receiverPort}`,
+  };
+}
+
+export function testConfig(env: NodeJS.ProcessEnv): DispatcherConfig {
+  return readConfig(DispatcherConfig, env);
+}
+
+export type ChargesTopic = AsyncDisposable & { publish(event: ChargeEvent): Promise<void> };
+
+/** Speaks in the place of the service charges. */
+export async function openChargesTopic(topicPrefix: string): Promise<ChargesTopic> {
+  const infra = testInfra();
+  const publisher = createEventPublisher({
+    brokers: infra.kafkaBrokers,
+    clientId: 'test',
+    logger: createLogger('test', 'silent'),
+    codec: await warmCodec(infra.registryUrl, Object.values(CHARGE_EVENTS)),
+    topicPrefix,
+  });
+  return {
+    publish: async (event) => {
+      await publisher.publish([
+        {
+          // A redelivered message carries the same event; the outbox id of the test does not matter.
+          eventId: newId(),
+          topic: TOPICS.chargesEvents,
+          key: event.data.id,
+          type: event.type,
+          message: event,
+          traceparent: null,
+        },
+      ]);
+    },
+    [Symbol.asyncDispose]: () => publisher[Symbol.asyncDispose](),
+  };
+}
