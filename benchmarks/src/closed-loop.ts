@@ -18,7 +18,10 @@ export async function runClosedLoop(
   options: { concurrency: number; seconds: number },
   call: () => Promise<boolean>,
 ): Promise<LoadResult> {
-  const histogram = build({ highestTrackableValue: MICROSECONDS_MAX, numberOfSignificantValueDigits: 3 });
+  const histogram = build({
+    highestTrackableValue: MICROSECONDS_MAX,
+    numberOfSignificantValueDigits: 3,
+  });
   const startedMs = performance.now();
   const endMs = startedMs + options.seconds * 1000;
   let errors = 0;

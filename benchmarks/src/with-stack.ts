@@ -11,11 +11,16 @@ export type Stack = {
 };
 
 /** Boots a stack of its own for the time of `work`: fsync on, no demo. */
-export async function withStack(home: string, work: (stack: Stack) => Promise<void>): Promise<void> {
+export async function withStack(
+  home: string,
+  work: (stack: Stack) => Promise<void>,
+): Promise<void> {
   const env = { ...process.env, PIXMESH_HOME: path.resolve(home) };
   runScript('start', ['--', '--detach', '--no-demo'], env);
   try {
-    await work(JSON.parse(readFileSync(path.join(env.PIXMESH_HOME, 'stack.json'), 'utf8')) as Stack);
+    await work(
+      JSON.parse(readFileSync(path.join(env.PIXMESH_HOME, 'stack.json'), 'utf8')) as Stack,
+    );
   } finally {
     runScript('stop', [], env);
   }

@@ -32,7 +32,14 @@ app.post<{ Body: { amount: number; customer: { name: string; document: string } 
       values: [id, amount, JSON.stringify(customer)],
     });
     const brCode = await issue(id, amount, customer);
-    const charge = { id, object: 'charge', status: 'pending', amount, customer, pix: { br_code: brCode } };
+    const charge = {
+      id,
+      object: 'charge',
+      status: 'pending',
+      amount,
+      customer,
+      pix: { br_code: brCode },
+    };
     await db.query({
       name: 'settle',
       text: `

@@ -40,7 +40,9 @@ export async function benchCharges(): Promise<void> {
         return result.perSecond / (baselineRounds[index]?.perSecond ?? Number.NaN);
       });
       console.log(`ratio mesh / baseline: ${ratios.map((ratio) => ratio.toFixed(2)).join(', ')}`);
-      console.log(`median: ${ratios.toSorted()[Math.floor(ROUNDS / 2)]?.toFixed(2)}`);
+      console.log(
+        `median: ${ratios.toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)]?.toFixed(2)}`,
+      );
       if ([...meshRounds, ...baselineRounds].some((result) => result.errors > 0)) {
         throw new Error('calls failed: the figures are void');
       }
@@ -66,6 +68,8 @@ async function create(pool: Pool, path: string, headers: Record<string, string>)
 function print(name: string, result: LoadResult): LoadResult {
   const { perSecond, p50Ms, p99Ms, errors } = result;
   const rate = `${perSecond.toFixed(0)}/s`;
-  console.log(`${name}  ${rate}  p50 ${p50Ms.toFixed(1)} ms  p99 ${p99Ms.toFixed(1)} ms  errors ${errors}`);
+  console.log(
+    `${name}  ${rate}  p50 ${p50Ms.toFixed(1)} ms  p99 ${p99Ms.toFixed(1)} ms  errors ${errors}`,
+  );
   return result;
 }

@@ -1,14 +1,17 @@
 import { AMOUNT_CENTS_MAX, type Cents, toCents } from '@pixmesh/kernel/money';
 import { z } from 'zod';
 
-/** Money on the wire: a JSON integer of cents outside, `bigint` inside. */
-export const WireCents = z.codec(z.int().min(0), z.bigint(), {
+/**
+ * The amount of one movement on the wire: a JSON integer of cents outside, `bigint` inside, with the upper bound
+ * of the acquirer's pattern (decision 21).
+ */
+export const WireAmount = z.codec(z.int().min(1).max(Number(AMOUNT_CENTS_MAX)), z.bigint(), {
   decode: (wire): Cents => toCents(wire),
   encode: (cents) => Number(cents),
 });
 
-/** The amount of one movement, which has an upper bound as well (decision 21). */
-export const WireAmount = z.codec(z.int().min(1).max(Number(AMOUNT_CENTS_MAX)), z.bigint(), {
-  decode: (wire): Cents => toCents(wire),
+/** A balance on the wire, which a forced debit may take below zero (decision 137). */
+export const WireBalance = z.codec(z.int(), z.bigint(), {
+  decode: (wire) => BigInt(wire),
   encode: (cents) => Number(cents),
 });

@@ -11,7 +11,14 @@ try {
   console.log(JSON.stringify(infra, null, 2));
   const timer = setInterval(() => undefined, 1e6);
   for (const s of ['SIGINT', 'SIGTERM'] as const)
-    process.on(s, () => { clearInterval(timer); const t = performance.now(); void infra.stop().then(() => console.log('stopped', performance.now() - t)); });
+    process.on(s, () => {
+      clearInterval(timer);
+      const t = performance.now();
+      void infra.stop().then(() => console.log('stopped', performance.now() - t));
+    });
 } catch (e) {
-  if (e instanceof StartupFailure) { console.error(e.message, e.logLines.join('\n')); process.exitCode = 1; } else throw e;
+  if (e instanceof StartupFailure) {
+    console.error(e.message, e.logLines.join('\n'));
+    process.exitCode = 1;
+  } else throw e;
 }

@@ -1,9 +1,10 @@
 import { runDemo } from './demo.ts';
+import { onStarterGone, tellStarter } from './detach.ts';
 import { readInfraMode } from './infra/start-infra.ts';
 import { bootMesh } from './mesh/boot-mesh.ts';
-import type { Mesh } from './mesh/boot-mesh.ts';
 import type { StackFile } from './mesh/stack-file.ts';
 import { startTraceReceiver } from './mesh/trace-receiver.ts';
+import type { TraceReceiver } from './mesh/trace-receiver.ts';
 import { watchSources } from './mesh/watch-sources.ts';
 import type { Progress } from './progress.ts';
 import { printFailure } from './run-command.ts';
@@ -27,41 +28,84 @@ export async function runStack(input: RunInput): Promise<void> {
   await using resources = new AsyncDisposableStack();
   const supervisor = await createSupervisor({ home, log });
   resources.defer(() => supervisor.stop());
-  const stopped = stopOnRequest(supervisor, input);
+  const stop = stopOnRequest(supervisor, input);
+  resources.defer(stop.close);
   try {
     const traces = await startTraceReceiver(input.demo && !detached);
-    resources.defer(() => traces.close());
-    const otlpEndpoint = traces.endpoint;
-    const mesh = await bootMesh({ supervisor, log, mode: readInfraMode(), otlpEndpoint });
-    resources.defer(() => mesh.close());
-    if (input.watch) resources.use(disposable(watchSources(supervisor, log)));
-    if (!detached) printStack(mesh.stack);
-    if (input.demo) await runDemoLoudly(input, traces.spans);
-    announceReady(mesh, detached);
-    if (!detached) log.line('the stack stays up; Ctrl-C stops it');
+    resources.defer(traces.close);
+    await bootAndShow(input, { supervisor, traces, resources });
   } catch (error) {
+    // A boot that was interrupted fails somewhere; the interruption is what happened.
     if (!supervisor.isStopping) throw error;
   }
-  await stopped;
+  await stop.done;
 }
 
-/** Resolves when a stop was asked for and everything has ended. */
-function stopOnRequest(supervisor: Supervisor, { log, detached }: RunInput): Promise<void> {
+async function bootAndShow(
+  input: RunInput,
+  parts: { supervisor: Supervisor; traces: TraceReceiver; resources: AsyncDisposableStack },
+): Promise<void> {
+  const { log, detached } = input;
+  const { supervisor, traces, resources } = parts;
+  const otlpEndpoint = traces.endpoint;
+  const mesh = await bootMesh({ supervisor, log, mode: readInfraMode(), otlpEndpoint });
+  resources.defer(mesh.close);
+  if (input.watch) {
+    const watcher = watchSources(supervisor, log);
+    resources.defer(() => watcher.close());
+  }
+  printStack(log, mesh.stack);
+  if (input.demo) await runDemoLoudly(input, traces);
+  tellStarter({ kind: 'ready', exitCode: process.exitCode === 1 ? 1 : 0 });
+  if (!detached) log.line('the stack stays up; Ctrl-C stops it');
+}
+
+/** A demo that fails leaves the stack up to be looked at, and the exit code 1 behind. */
+async function runDemoLoudly({ home, log }: RunInput, traces: TraceReceiver): Promise<void> {
+  try {
+    await runDemo({ home, spans: traces.spans });
+  } catch (error) {
+    process.exitCode = 1;
+    log.line('THE DEMO FAILED');
+    printFailure(
+      error instanceof StartupFailure ? error : new StartupFailure((error as Error).message),
+    );
+    log.line(`the logs of all processes are in ${home}/logs`);
+  }
+}
+
+/** Stops everything at the first request and kills it at the second; `done` is when all has ended. */
+function stopOnRequest(
+  supervisor: Supervisor,
+  { log, detached }: RunInput,
+): { done: Promise<void>; close(): void } {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const keepAlive = setInterval(() => undefined, 60_000);
-  const since = () => performance.now();
-  listenForStop({
+  const onStop = (reason: string) => {
+    log.line(`stopping (${reason}); asking once more kills`);
+    const startedAt = performance.now();
+    const report = () => {
+      log.line(`stopped in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+      resolve();
+    };
+    supervisor.stop().then(report, reject);
+  };
+  const signals = listenForStop({
     followParent: !detached,
-    onStop(reason) {
-      log.line(`stopping (${reason}); once more kills`);
-      const startedAt = since();
-      void supervisor.stop().then(() => {
-        clearInterval(keepAlive);
-        log.line(`stopped in ${((since() - startedAt) / 1000).toFixed(1)} s`);
-        resolve();
-      }, reject);
-    },
+    onStop,
     onImpatience: () => void supervisor.stop({ fast: true }),
   });
-  return promise;
+  const starter = onStarterGone(() => onStop('the starting process is gone'));
+  return {
+    done: promise,
+    close() {
+      signals.close();
+      starter.close();
+    },
+  };
+}
+
+function printStack(log: Progress, stack: StackFile): void {
+  log.line('ready');
+  const shown = ['gateway_url', 'admin_url', 'simulator_url', 'receiver_url', 'api_key'] as const;
+  for (const name of shown) log.line(`  ${name.padEnd(13)} ${stack[name]}`);
 }

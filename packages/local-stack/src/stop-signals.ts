@@ -1,6 +1,7 @@
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** The terminal, npm and the bootstrap may each deliver the same Ctrl-C; that is still one. */
 const SAME_REQUEST_MS = 500;
+const KEEP_ALIVE_INTERVAL_MS = 60_000;
 const PARENT_POLL_INTERVAL_MS = 500;
 
 /**
@@ -23,6 +24,8 @@ export function listenForStop(input: {
     }
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
+  // Waiting for a signal alone would not keep the process running.
+  const keepAlive = setInterval(() => undefined, KEEP_ALIVE_INTERVAL_MS);
   const watch = input.followParent
     ? watchParent(() => {
         firstAtMs ??= performance.now();
@@ -31,6 +34,7 @@ export function listenForStop(input: {
     : undefined;
   return {
     close() {
+      clearInterval(keepAlive);
       clearInterval(watch);
       for (const signal of SIGNALS) process.off(signal, onSignal);
     },

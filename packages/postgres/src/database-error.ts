@@ -2,6 +2,8 @@ import { AppError } from '@pixmesh/kernel/app-error';
 
 /** SQLSTATE classes and codes that say "not now" rather than "not this". */
 const UNAVAILABLE_CLASSES = new Set(['08', '53', '57', '58']);
+/** Somebody held a row for longer than the lock timeout. */
+const LOCK_NOT_AVAILABLE = '55P03';
 const SOCKET_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -32,7 +34,7 @@ function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = (error as { code?: unknown }).code;
   if (typeof code === 'string') {
-    if (SOCKET_CODES.has(code)) return true;
+    if (SOCKET_CODES.has(code) || code === LOCK_NOT_AVAILABLE) return true;
     // 57014 is a statement that ran too long: the database answers, the statement is the problem.
     if (code.length === 5) return UNAVAILABLE_CLASSES.has(code.slice(0, 2)) && code !== '57014';
   }

@@ -26,13 +26,24 @@ export type OtlpReceiver = AsyncDisposable & {
   clear(): void;
 };
 
-/** A collector just large enough to look at traces: takes OTLP over HTTP (protobuf) and keeps the spans. */
+/** Times in nanoseconds leave as text: JSON has no such integers. */
+function bigintsAsText(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value;
+}
+
+/**
+ * A collector just large enough to look at traces: takes OTLP over HTTP (protobuf) and keeps the spans,
+ * for its own process and, by `GET /spans`, for others.
+ */
 export async function startOtlpReceiver(options: { port?: number } = {}): Promise<OtlpReceiver> {
   let spans: ReceivedSpan[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
+      if (request.method === 'GET' && request.url === '/spans') {
+        return void response.end(JSON.stringify(spans, bigintsAsText));
+      }
       if (request.url === '/v1/traces') {
         spans.push(...readSpans(Buffer.concat(chunks)));
         if (spans.length > SPANS_MAX) spans = spans.slice(-SPANS_MAX);

@@ -41,6 +41,8 @@ async function start(
     'pool',
     createPool({ url: config.DATABASE_URL, applicationName: 'ledger', max: POOL_SIZE }),
   );
+  // Safe to refer ahead: `startMessaging` answers in the tick in which it starts the consumer.
+  const kickOutbox = (): void => messaging.kickOutbox();
   const messaging = stopList.use(
     'messaging',
     await startMessaging({
@@ -51,8 +53,7 @@ async function start(
       db,
       logger,
       produces: [ReceivedPixCredited, ReceivedPixSuspended],
-      // The consumer can outrun this assignment only if it books before `startMessaging` has answered.
-      consumes: [receivedPixConsumer({ db, kickOutbox: () => messaging?.kickOutbox() })],
+      consumes: [receivedPixConsumer({ db, kickOutbox })],
       onFatal: endProcess,
     }),
   );

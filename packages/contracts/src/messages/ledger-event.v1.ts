@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { TOPICS } from '../topics.ts';
-import { WireAmount, WireCents } from '../wire-cents.ts';
+import { WireAmount, WireBalance } from '../wire-cents.ts';
 import { messageEnvelope } from './message-envelope.ts';
 import { defineMessage } from './message-type.ts';
 
@@ -12,7 +12,7 @@ const ReceivedPixOutcomeData = z.object({
   charge_id: z.uuid().nullable(),
   amount: WireAmount,
   /** The account's balance right after the journal. */
-  balance: z.object({ available: WireCents, pending: WireCents }),
+  balance: z.object({ available: WireBalance, pending: WireBalance }),
 });
 
 /** The credit of a received Pix stands in the ledger; the merchant can spend or await it. */

@@ -6,7 +6,12 @@ import { requireJava, requireMaven } from './find-program.ts';
 import type { InfraSlot } from './infra-slots.ts';
 import { isInstalled } from './install-artifact.ts';
 import { startKafka } from './kafka-process.ts';
-import { MESH_DATABASE, REGISTRY_DATABASE, createDatabases, withDatabase } from './postgres-databases.ts';
+import {
+  MESH_DATABASE,
+  REGISTRY_DATABASE,
+  createDatabases,
+  withDatabase,
+} from './postgres-databases.ts';
 import { startPostgres } from './postgres-process.ts';
 import { needsRedisDownload, startRedis } from './redis-process.ts';
 import { setGlobalCompatibility } from './registry-api.ts';

@@ -98,9 +98,7 @@ function startService(
   service: MeshService,
   settings: MeshSettings,
 ): Promise<void> {
-  return step(log, service.name, () =>
-    supervisor.start(describeServiceProcess(service, settings)),
-  );
+  return step(log, service.name, () => supervisor.start(describeServiceProcess(service, settings)));
 }
 
 function registerCallback(input: BootMeshInput, settings: MeshSettings): Promise<void> {

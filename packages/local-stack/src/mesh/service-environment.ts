@@ -33,9 +33,10 @@ export function databaseUrlOf(schema: string, { infra, secrets }: MeshSettings):
 
 /** What the job that prepares database, topics and schemas needs. */
 export function renderDeployEnvironment(settings: MeshSettings): Record<string, string> {
-  const passwords = Object.entries(settings.secrets.databasePasswords).map(
-    ([schema, password]) => [`DATABASE_PASSWORD_${schema.toUpperCase()}`, password],
-  );
+  const passwords = Object.entries(settings.secrets.databasePasswords).map(([schema, password]) => [
+    `DATABASE_PASSWORD_${schema.toUpperCase()}`,
+    password,
+  ]);
   return {
     ADMIN_DATABASE_URL: settings.infra.postgresUrl,
     KAFKA_REPLICATION_FACTOR: '1',

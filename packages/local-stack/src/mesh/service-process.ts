@@ -67,19 +67,15 @@ function internalSlotOf(service: MeshService): string {
   return slot;
 }
 
+/** Limits and periods of services, which experiments and tests set for the whole mesh. */
+const TUNING = /_(MS|MS_MAX|MAX|SIZE)$/;
+const PASSED = new Set(['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR', 'LOG_LEVEL']);
+
 /**
  * Services get their settings from the table alone: a DATABASE_URL of the person's shell must not
  * reach them. What stays is what processes need in general, and tuning that is meant for them.
  */
 function serviceBaseEnvironment(): Record<string, string> {
-  const inherited = inheritedEnvironment();
-  const passed = ['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR', 'LOG_LEVEL'];
-  return Object.fromEntries(
-    Object.entries(inherited).filter(
-      ([name]) => passed.includes(name) || TUNING.test(name),
-    ),
-  );
+  const inherited = Object.entries(inheritedEnvironment());
+  return Object.fromEntries(inherited.filter(([name]) => PASSED.has(name) || TUNING.test(name)));
 }
-
-/** Limits and periods of services, which experiments and tests set for the whole mesh. */
-const TUNING = /_(MS|MS_MAX|MAX|SIZE)$|^FAILPOINTS/;

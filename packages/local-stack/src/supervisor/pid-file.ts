@@ -46,8 +46,8 @@ export function findLeftovers(file: PidFile): StackProcess[] {
  */
 export async function takeHome(home: string, log: Progress, runMark: string): Promise<void> {
   mkdirSync(join(home, 'run'), { recursive: true });
+  requireFreeHome(home);
   const previous = readPidFile(home);
-  if (previous && isAlive(previous.supervisor)) throw alreadyRunning(home, previous.supervisor.pid);
   if (previous) await cleanUp(previous, log);
   rmSync(pidFilePath(home), { force: true });
   const supervisor = { pid: process.pid, startedAt: readProcessStart(process.pid)! };
@@ -57,6 +57,15 @@ export async function takeHome(home: string, log: Progress, runMark: string): Pr
   } catch (error) {
     throw new StartupFailure(`${home} is being taken by another start: ${String(error)}`);
   }
+}
+
+/** Refuses while a living supervisor has the home. */
+export function requireFreeHome(home: string): void {
+  const holder = readPidFile(home)?.supervisor;
+  if (!holder || !isAlive(holder)) return;
+  throw new StartupFailure(
+    `a stack is already running in ${home} (supervisor pid ${holder.pid}); end it with: npm run stop`,
+  );
 }
 
 /** Writes the present list; called after every start and end of a process. */
@@ -81,10 +90,4 @@ export async function cleanUp(previous: PidFile, log: Progress): Promise<void> {
     const startedAt = readProcessStart(pid);
     if (startedAt) killGroup({ pid, startedAt });
   }
-}
-
-function alreadyRunning(home: string, pid: number): StartupFailure {
-  return new StartupFailure(
-    `a stack is already running in ${home} (supervisor pid ${pid}); end it with: npm run stop`,
-  );
 }

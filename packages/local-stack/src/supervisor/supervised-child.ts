@@ -107,12 +107,14 @@ export class SupervisedChild {
   }
 
   #watch(started: StartedProcess): void {
-    void started.exited.then((exit) => {
-      if (this.#current !== started || this.#stopping.signal.aborted) return;
-      this.#recordDeath(exit);
-      this.#deps.log.line(`${describeExit(this.spec.name, exit)}; restarting`);
-      this.#revive();
-    });
+    void started.exited.then((exit) => this.#answerDeath(started, exit));
+  }
+
+  #answerDeath(started: StartedProcess, exit: Exit): void {
+    if (this.#current !== started || this.#stopping.signal.aborted) return;
+    this.#recordDeath(exit);
+    this.#deps.log.line(`${describeExit(this.spec.name, exit)}; restarting`);
+    this.#revive();
   }
 
   #revive(): void {

@@ -81,7 +81,9 @@ export class Supervisor {
   async restart(name: string): Promise<void> {
     const child = this.#children.get(name);
     if (!child) {
-      throw new StartupFailure(`no process is named ${name}; there are: ${this.names().join(', ')}`);
+      throw new StartupFailure(
+        `no process is named ${name}; there are: ${this.names().join(', ')}`,
+      );
     }
     await child.restart();
   }

@@ -13,6 +13,14 @@ const KEEP_ALIVE_TIMEOUT_MS_MAX = 30_000;
 /** A name with several addresses must not spend its whole deadline on a silent one. */
 const CONNECT_TIMEOUT_MS_WITH_FALLBACK = 3_000;
 
+/** Opens a socket to what `hostname` and `port` say; tests put their own behind it to see what is dialled. */
+export type OpenSocket = (timeoutMs: number) => buildConnector.connector;
+
+type PoolsOptions = { connectTimeoutMs: number; openSocket: OpenSocket };
+
+export const openVerifiedSocket: OpenSocket = (timeout) =>
+  buildConnector({ timeout, allowH2: false, rejectUnauthorized: true });
+
 export type ConnectionPools = AsyncDisposable & {
   /** A pool whose sockets lead to exactly this address, under the name, Host and SNI of the URL. */
   poolFor(url: URL, target: DialTarget, hasFallback: boolean): Pool;
@@ -23,7 +31,7 @@ export type ConnectionPools = AsyncDisposable & {
  * that has checked the very address it leads to (reliability section 6, rule 8). No HTTP/2, no proxy from
  * the environment, TLS always verified, redirects never followed.
  */
-export function createConnectionPools(options: { connectTimeoutMs: number }): ConnectionPools {
+export function createConnectionPools(options: PoolsOptions): ConnectionPools {
   const pools = new Map<string, Pool>();
   return {
     poolFor: (url, target, hasFallback) => {
@@ -31,7 +39,8 @@ export function createConnectionPools(options: { connectTimeoutMs: number }): Co
         ? Math.min(CONNECT_TIMEOUT_MS_WITH_FALLBACK, options.connectTimeoutMs)
         : options.connectTimeoutMs;
       const key = `${url.origin} ${target.address} ${target.port} ${connectTimeoutMs}`;
-      const pool = pools.get(key) ?? createPool(url, target, connectTimeoutMs);
+      const pool =
+        pools.get(key) ?? createPool(url, pinned(options.openSocket(connectTimeoutMs), target));
       // Moved to the end: the map's order is the order of last use.
       pools.delete(key);
       pools.set(key, pool);
@@ -51,9 +60,9 @@ function evictOldest(pools: Map<string, Pool>): void {
   void oldest[1].close();
 }
 
-function createPool(url: URL, target: DialTarget, connectTimeoutMs: number): Pool {
+function createPool(url: URL, connect: buildConnector.connector): Pool {
   return new Pool(url.origin, {
-    connect: pinnedConnector(target, connectTimeoutMs),
+    connect,
     allowH2: false,
     pipelining: 1,
     // The exchange's own deadline ends a request; idle timers would let a drip go on for ever.
@@ -69,11 +78,10 @@ function createPool(url: URL, target: DialTarget, connectTimeoutMs: number): Poo
  * Replaces only what the socket is opened to. `host` and `servername` stay those of the URL, so certificates
  * are checked against the merchant's name; no look-up happens, because the address is a literal.
  */
-function pinnedConnector(target: DialTarget, timeout: number): buildConnector.connector {
-  const connect = buildConnector({ timeout, allowH2: false, rejectUnauthorized: true });
+function pinned(open: buildConnector.connector, target: DialTarget): buildConnector.connector {
   return (options, callback) => {
-    const pinned = { ...options, hostname: target.address, port: String(target.port) };
-    connect(pinned, (...outcome) => {
+    const dial = { ...options, hostname: target.address, port: String(target.port) };
+    open(dial, (...outcome) => {
       const [error, socket] = outcome;
       if (error === null) callback(null, socket);
       else callback(connectFailure(error), null);

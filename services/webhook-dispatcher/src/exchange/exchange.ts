@@ -3,7 +3,12 @@ import type { Dispatcher } from 'undici';
 
 import { AttemptFailure, type FailureReason, toAttemptFailure } from './attempt-failure.ts';
 import { chooseTargets, parseTargetUrl, type TargetDeps } from './choose-targets.ts';
-import { type ConnectionPools, createConnectionPools } from './connection-pools.ts';
+import {
+  type ConnectionPools,
+  createConnectionPools,
+  type OpenSocket,
+  openVerifiedSocket,
+} from './connection-pools.ts';
 import type { DialTarget } from './dial-target.ts';
 import { readExcerpt } from './read-excerpt.ts';
 
@@ -30,7 +35,7 @@ export type Exchange = AsyncDisposable & {
   post(request: ExchangeRequest): Promise<ExchangeResult>;
 };
 
-type ExchangeDeps = TargetDeps & { timeoutMs: number };
+type ExchangeDeps = TargetDeps & { timeoutMs: number; openSocket?: OpenSocket };
 type Answer = Pick<ExchangeResult, 'status' | 'responseExcerpt'>;
 
 /**
@@ -38,7 +43,10 @@ type Answer = Pick<ExchangeResult, 'status' | 'responseExcerpt'>;
  * within it is success, whatever the body does then (decision 198).
  */
 export function createExchange(deps: ExchangeDeps): Exchange {
-  const pools = createConnectionPools({ connectTimeoutMs: deps.timeoutMs });
+  const pools = createConnectionPools({
+    connectTimeoutMs: deps.timeoutMs,
+    openSocket: deps.openSocket ?? openVerifiedSocket,
+  });
   return { post, [Symbol.asyncDispose]: () => pools[Symbol.asyncDispose]() };
 
   async function post(request: ExchangeRequest): Promise<ExchangeResult> {

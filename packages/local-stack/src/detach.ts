@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process';
+import { closeSync, mkdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { StartArguments } from './command-line.ts';
+import { REPOSITORY_ROOT } from './repository.ts';
+import { StartupFailure } from './startup-failure.ts';
+import { createLogFile } from './supervisor/log-file.ts';
+import type { LogFile } from './supervisor/log-file.ts';
+import { requireFreeHome } from './supervisor/pid-file.ts';
+
+const START_ENTRY = fileURLToPath(new URL('start.ts', import.meta.url));
+const RELAY_INTERVAL_MS = 100;
+
+interface ReadyMessage {
+  kind: 'ready';
+  exitCode: number;
+}
+
+/**
+ * Starts the supervisor in a session of its own, shows what it prints until the stack is ready, and
+ * leaves it running. Interrupted before that, it takes the half-started stack down with it: the
+ * supervisor notices the closed channel.
+ */
+export async function startDetached(home: string, args: StartArguments): Promise<void> {
+  requireFreeHome(home);
+  mkdirSync(home, { recursive: true });
+  const log = createLogFile(home, 'supervisor');
+  const descriptor = log.open();
+  const flags = [...(args.demo ? [] : ['--no-demo']), ...(args.watch ? ['--watch'] : [])];
+  const child = spawn(process.execPath, [START_ENTRY, '--detached', ...flags], {
+    cwd: REPOSITORY_ROOT,
+    detached: true,
+    stdio: ['ignore', descriptor, descriptor, 'ipc'],
+  });
+  closeSync(descriptor);
+  const relay = relayLog(log);
+  const outcome = await new Promise<ReadyMessage | { kind: 'ended' }>((resolve, reject) => {
+    child.once('message', (message) => resolve(message as ReadyMessage));
+    child.once('exit', () => resolve({ kind: 'ended' }));
+    child.once('error', reject);
+  });
+  relay.close();
+  if (outcome.kind === 'ended') throw new StartupFailure(`the stack did not start (${log.path})`);
+  process.exitCode = outcome.exitCode;
+  child.disconnect();
+  child.unref();
+}
+
+/** Tells the process that started this one, if it waits; from then on this one is on its own. */
+export function tellStarter(message: ReadyMessage): void {
+  if (process.connected) process.send?.(message);
+}
+
+/** Calls back when the starter went away before the stack was ready. */
+export function onStarterGone(callback: () => void): { close(): void } {
+  process.on('disconnect', callback);
+  return { close: () => process.off('disconnect', callback) };
+}
+
+function relayLog(log: LogFile): { close(): void } {
+  let offset = 0;
+  const relay = () => {
+    const text = log.readFrom(offset);
+    offset += Buffer.byteLength(text);
+    process.stdout.write(text);
+  };
+  const timer = setInterval(relay, RELAY_INTERVAL_MS);
+  return {
+    close() {
+      clearInterval(timer);
+      relay();
+    },
+  };
+}

@@ -1,0 +1,105 @@
+// Entry of every npm script: `node scripts/bootstrap.mjs <entry.ts> [args]`. Runs on the machine's own
+// Node (20 or newer), installs what the lockfile names when that has not been done yet, and hands over
+// to the Node 24 that was installed with it. Plain JavaScript without dependencies, on purpose.
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
+const STAMP = join(ROOT, 'node_modules', '.pixmesh-install');
+const NODE = join(ROOT, 'node_modules', 'node', 'bin', 'node');
+const NODE_MAJOR_MIN = 20;
+const PLATFORMS = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'];
+const PARENT_POLL_INTERVAL_MS = 500;
+/** How long the child may take to stop after its parent's parent died. */
+const ORPHAN_LIMIT_MS = 30_000;
+const SIGNAL_EXIT_BASE = 128;
+const SIGNAL_NUMBERS = { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 };
+
+requireSupportedMachine();
+installDependencies();
+runEntry(process.argv.slice(2));
+
+function requireSupportedMachine() {
+  const major = Number(process.versions.node.split('.')[0]);
+  if (major < NODE_MAJOR_MIN) {
+    fail(`Node ${NODE_MAJOR_MIN} or newer is needed; this is ${process.version}`);
+  }
+  const platform = `${process.platform}-${process.arch}`;
+  if (!PLATFORMS.includes(platform)) {
+    fail(`${platform} is not supported; supported: ${PLATFORMS.join(', ')}`);
+  }
+}
+
+/** `npm ci`, unless it was done for exactly this lockfile; the stamp lies inside what it vouches for. */
+function installDependencies() {
+  const lock = readFileSync(join(ROOT, 'package-lock.json'));
+  const wanted = createHash('sha256').update(lock).digest('hex');
+  const present = existsSync(STAMP) ? readFileSync(STAMP, 'utf8') : undefined;
+  if (present === wanted && existsSync(NODE)) return;
+  process.stderr.write('installing dependencies (npm ci); this happens once per lockfile\n');
+  const { status, error } = spawnSync('npm', ['ci', '--no-audit', '--no-fund'], {
+    cwd: ROOT,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: environmentForInstall(),
+  });
+  if (error) fail(`npm could not be run (${error.message}); install npm`);
+  if (status !== 0) fail('npm ci failed; its messages are above');
+  if (!existsSync(NODE)) fail('npm ci installed no Node (node_modules/node/bin/node is missing)');
+  writeFileSync(STAMP, wanted);
+}
+
+/** `npm start` hands its own settings down as `npm_*`, which a second npm would take for its own. */
+function environmentForInstall() {
+  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('npm_'));
+  return Object.fromEntries(kept);
+}
+
+function runEntry([entry, ...args]) {
+  if (!entry) fail('usage: node scripts/bootstrap.mjs <entry.ts> [args]');
+  const bin = [dirname(NODE), join(ROOT, 'node_modules', '.bin')].join(':');
+  const child = spawn(NODE, [join(ROOT, entry), ...args], {
+    stdio: 'inherit',
+    env: { ...process.env, PATH: `${bin}:${process.env.PATH ?? ''}` },
+  });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(signal, () => {
+      if (signal !== 'SIGINT' || !reachesForegroundGroup()) child.kill(signal);
+    });
+  }
+  followParent(child);
+  child.once('error', (error) => fail(`${NODE} could not be run: ${error.message}`));
+  child.once('exit', (code, signal) => {
+    process.exit(code ?? SIGNAL_EXIT_BASE + (SIGNAL_NUMBERS[signal] ?? 0));
+  });
+}
+
+/** Ctrl-C reaches every process of the terminal's foreground group: the child has it already. */
+function reachesForegroundGroup() {
+  try {
+    const stat = readFileSync('/proc/self/stat', 'utf8');
+    const [, , group, , , foreground] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return group === foreground;
+  } catch {
+    return process.stdin.isTTY === true;
+  }
+}
+
+/** An orphan is adopted, so its parent's pid changes; whoever started this is gone, and so are we. */
+function followParent(child) {
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    child.kill('SIGTERM');
+    setTimeout(() => child.kill('SIGKILL'), ORPHAN_LIMIT_MS).unref();
+  }, PARENT_POLL_INTERVAL_MS);
+  timer.unref();
+}
+
+function fail(message) {
+  process.stderr.write(`error: ${message}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,36 @@
+import { createServiceApp } from '@pixmesh/http/service-app';
+import type { Logger } from '@pixmesh/telemetry/logger';
+import type { FastifyInstance } from 'fastify';
+
+import { registerAccounts } from '#admin/accounts/accounts.route.ts';
+import { registerApplications } from '#admin/applications/applications.route.ts';
+import { registerListAudit } from '#admin/audit/list-audit.route.ts';
+import { type OperatorAuthDeps, requireOperator } from '#admin/authenticate-operator.ts';
+import { type DeadLetterDeps, registerDeadLetters } from '#admin/dead-letters/dead-letters.route.ts';
+import type { KeyDeps } from '#admin/keys/create-key.ts';
+import { registerKeys } from '#admin/keys/keys.route.ts';
+import { registerOperators } from '#admin/operators/operators.route.ts';
+import { registerListRequests } from '#admin/requests/list-requests.route.ts';
+import { refuseAmbiguousRequests } from '#edge/refuse-ambiguous-requests.ts';
+import { stampAnswers } from '#edge/stamp-answers.ts';
+
+type AdminDeps = OperatorAuthDeps & DeadLetterDeps & KeyDeps & { logger: Logger };
+
+/** Listener 2: what operators, the dashboard and the CLI see. */
+export function buildAdminApp(deps: AdminDeps): FastifyInstance {
+  const app = createServiceApp({ logger: deps.logger, listener: 'admin' });
+  stampAnswers(app);
+  refuseAmbiguousRequests(app);
+  // A context of its own, so that unknown routes answer 404 and 405 without a token (decision 254).
+  app.register(async (routes) => {
+    requireOperator(routes, deps);
+    registerOperators(routes, deps);
+    registerListAudit(routes, deps);
+    registerAccounts(routes, deps);
+    registerApplications(routes, deps);
+    registerKeys(routes, deps);
+    registerListRequests(routes, deps);
+    registerDeadLetters(routes, deps);
+  });
+  return app;
+}

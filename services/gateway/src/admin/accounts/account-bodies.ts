@@ -1,0 +1,67 @@
+import { AccountStatus, LatePaymentPolicy, OnboardingStatus } from '@pixmesh/contracts/http/account';
+import {
+  EXPIRES_IN_SECONDS_MAX,
+  EXPIRES_IN_SECONDS_MIN,
+} from '@pixmesh/contracts/http/create-charge-body';
+import { textField } from '@pixmesh/contracts/http/text-field';
+import { AMOUNT_CENTS_MAX } from '@pixmesh/kernel/money';
+import { z } from 'zod';
+
+const NAME_LENGTH_MAX = 200;
+/** One year. */
+const RELEASE_DELAY_SECONDS_MAX = 31_536_000;
+/** E.164, or empty where none is known (decision 41). */
+const PHONE_PATTERN = /^(\+[1-9]\d{1,14})?$/;
+
+const name = z
+  .string()
+  .transform((text) => text.trim())
+  .pipe(textField({ min: 1, max: NAME_LENGTH_MAX }));
+// Check digits have a code of their own and are looked at once the shape holds (decision 13).
+const document = z.string();
+const phone = z.string().regex(PHONE_PATTERN);
+const payoutFee = z.int().min(0).max(Number(AMOUNT_CENTS_MAX));
+const chargeExpiresIn = z.int().min(EXPIRES_IN_SECONDS_MIN).max(EXPIRES_IN_SECONDS_MAX);
+const releaseDelay = z.int().min(0).max(RELEASE_DELAY_SECONDS_MAX);
+
+/** `POST /admin/accounts`, with the defaults of a new account (design section 5). */
+export const CreateAccountBody = z.object({
+  name,
+  legal_name: name,
+  document,
+  phone: orDefault(phone, ''),
+  status: orDefault(AccountStatus, 'active'),
+  onboarding_status: orDefault(OnboardingStatus, 'pending'),
+  auto_payout_enabled: orDefault(z.boolean(), false),
+  payouts_enabled: orDefault(z.boolean(), true),
+  payout_fee: orDefault(payoutFee, 0),
+  charge_expires_in: orDefault(chargeExpiresIn, 86_400),
+  release_delay_seconds: orDefault(releaseDelay, 0),
+  late_payment_policy: orDefault(LatePaymentPolicy, 'accept'),
+});
+export type CreateAccountBody = z.output<typeof CreateAccountBody>;
+
+/** `PATCH /admin/accounts/{id}`: absent and null leave a field as it is (decision 7). */
+export const UpdateAccountBody = z.object({
+  name: unlessAbsent(name),
+  legal_name: unlessAbsent(name),
+  document: unlessAbsent(document),
+  phone: unlessAbsent(phone),
+  status: unlessAbsent(AccountStatus),
+  onboarding_status: unlessAbsent(OnboardingStatus),
+  auto_payout_enabled: unlessAbsent(z.boolean()),
+  payouts_enabled: unlessAbsent(z.boolean()),
+  payout_fee: unlessAbsent(payoutFee),
+  charge_expires_in: unlessAbsent(chargeExpiresIn),
+  release_delay_seconds: unlessAbsent(releaseDelay),
+  late_payment_policy: unlessAbsent(LatePaymentPolicy),
+});
+export type UpdateAccountBody = z.output<typeof UpdateAccountBody>;
+
+function orDefault<Schema extends z.ZodType>(schema: Schema, value: z.output<Schema>) {
+  return schema.nullish().transform((given): z.output<Schema> => given ?? value);
+}
+
+function unlessAbsent<Schema extends z.ZodType>(schema: Schema) {
+  return schema.nullish().transform((given): z.output<Schema> | null => given ?? null);
+}

@@ -1,0 +1,94 @@
+import { AccountStatus, OnboardingStatus } from '@pixmesh/contracts/http/account';
+import { type AccountId, newId } from '@pixmesh/kernel/ids';
+import type { Database } from '@pixmesh/postgres/pool';
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+
+import {
+  findAccount,
+  insertAccount,
+  listAccounts,
+  lockAccount,
+  updateAccount,
+} from '#account/accounts.sql.ts';
+
+import { recordChange } from '../audit/record-change.ts';
+import { answerList, readListQuery } from '../list-page.ts';
+import { found, readBody, readPathId } from '../read-request.ts';
+import { CreateAccountBody, UpdateAccountBody } from './account-bodies.ts';
+import { toAccountResource } from './account-resource.ts';
+import { changedAccount, newAccount } from './decide-account.ts';
+
+const Filters = z.object({
+  status: AccountStatus.optional(),
+  onboarding_status: OnboardingStatus.optional(),
+  document: z.string().optional(),
+});
+
+/** `/admin/accounts`. */
+export function registerAccounts(app: FastifyInstance, { db }: { db: Database }): void {
+  app.post('/admin/accounts', async (request, reply) => {
+    const account = newAccount(newId(), readBody(CreateAccountBody, request));
+    const stored = await db.transaction(async (tx) => {
+      const inserted = await insertAccount(tx, account);
+      await recordChange(tx, {
+        actor: request.actor,
+        action: 'account.created',
+        target: { kind: 'account', id: inserted.id },
+        before: null,
+        after: toAccountResource(inserted),
+      });
+      return inserted;
+    });
+    return reply.code(201).send(toAccountResource(stored));
+  });
+
+  app.get('/admin/accounts', async (request) => {
+    const { filters, limit, startingAfter } = readListQuery(Filters, request.query);
+    return await answerList({
+      page: { limit, startingAfter },
+      fetch: (rows) =>
+        listAccounts(db, {
+          limit: rows,
+          startingAfter,
+          status: filters.status ?? null,
+          onboardingStatus: filters.onboarding_status ?? null,
+          document: filters.document ?? null,
+        }),
+      cursorExists: async (id) => (await findAccount(db, id as AccountId)) !== null,
+      toResource: toAccountResource,
+    });
+  });
+
+  app.get('/admin/accounts/:id', async (request) => {
+    return toAccountResource(found(await findAccount(db, readPathId<AccountId>(request))));
+  });
+
+  app.patch('/admin/accounts/:id', async (request) => {
+    const id = readPathId<AccountId>(request);
+    return await changeAccount(db, { id, actor: request.actor }, () =>
+      readBody(UpdateAccountBody, request),
+    );
+  });
+}
+
+/** Unknown ids are told before the body is judged: a missing account has no rules. */
+async function changeAccount(
+  db: Database,
+  { id, actor }: { id: AccountId; actor: string },
+  readChange: () => UpdateAccountBody,
+): Promise<object> {
+  return await db.transaction(async (tx) => {
+    const before = found(await lockAccount(tx, id));
+    const after = changedAccount(before, readChange());
+    await updateAccount(tx, after);
+    await recordChange(tx, {
+      actor,
+      action: 'account.updated',
+      target: { kind: 'account', id },
+      before: toAccountResource(before),
+      after: toAccountResource(after),
+    });
+    return toAccountResource(after);
+  });
+}

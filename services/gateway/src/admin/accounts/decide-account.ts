@@ -1,0 +1,47 @@
+import { AppError } from '@pixmesh/kernel/app-error';
+import type { AccountSettings } from '@pixmesh/contracts/internal/service-token';
+import { normalizeDocument } from '@pixmesh/kernel/documents';
+import type { AccountId } from '@pixmesh/kernel/ids';
+
+import type { StoredAccount } from '#account/account.ts';
+
+import type { CreateAccountBody, UpdateAccountBody } from './account-bodies.ts';
+
+/** The account that a valid body asks for. @throws AppError `INVALID_DOCUMENT` */
+export function newAccount(id: AccountId, body: CreateAccountBody): Omit<StoredAccount, 'createdAt'> {
+  const { name, legal_name: legalName, document, phone, ...settings } = body;
+  return { id, name, legalName, phone, ...readDocument(document), settings: enforce(settings) };
+}
+
+/** The account after a change. @throws AppError `INVALID_DOCUMENT` */
+export function changedAccount(account: StoredAccount, body: UpdateAccountBody): StoredAccount {
+  const { settings } = account;
+  return {
+    ...account,
+    name: body.name ?? account.name,
+    legalName: body.legal_name ?? account.legalName,
+    phone: body.phone ?? account.phone,
+    ...(body.document === null ? {} : readDocument(body.document)),
+    settings: enforce({
+      status: body.status ?? settings.status,
+      onboarding_status: body.onboarding_status ?? settings.onboarding_status,
+      auto_payout_enabled: body.auto_payout_enabled ?? settings.auto_payout_enabled,
+      payouts_enabled: body.payouts_enabled ?? settings.payouts_enabled,
+      payout_fee: body.payout_fee ?? settings.payout_fee,
+      charge_expires_in: body.charge_expires_in ?? settings.charge_expires_in,
+      release_delay_seconds: body.release_delay_seconds ?? settings.release_delay_seconds,
+      late_payment_policy: body.late_payment_policy ?? settings.late_payment_policy,
+    }),
+  };
+}
+
+/** A rejected account is inactive, whatever was asked for (decision 39). */
+function enforce(settings: AccountSettings): AccountSettings {
+  return settings.onboarding_status === 'rejected' ? { ...settings, status: 'inactive' } : settings;
+}
+
+function readDocument(text: string): Pick<StoredAccount, 'document' | 'documentType'> {
+  const document = normalizeDocument(text);
+  if (document === null) throw new AppError('INVALID_DOCUMENT', { details: ['document'] });
+  return { document: document.number, documentType: document.kind };
+}

@@ -1,0 +1,139 @@
+import { textField } from '@pixmesh/contracts/http/text-field';
+import type { AccountId, ApplicationId } from '@pixmesh/kernel/ids';
+import type { Database } from '@pixmesh/postgres/pool';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+
+import { findAccount } from '#account/accounts.sql.ts';
+
+import { recordChange } from '../audit/record-change.ts';
+import {
+  type CreatedOnce,
+  createOnce,
+  fingerprintOf,
+  markReplay,
+  readAdminCreationId,
+} from '../create-once.ts';
+import { answerList, readListQuery } from '../list-page.ts';
+import { found, readBody, readPathId } from '../read-request.ts';
+import {
+  type Application,
+  findApplication,
+  insertApplication,
+  listApplications,
+  lockApplication,
+  updateApplication,
+} from './applications.sql.ts';
+
+const NAME_LENGTH_MAX = 200;
+
+const name = z
+  .string()
+  .transform((text) => text.trim())
+  .pipe(textField({ min: 1, max: NAME_LENGTH_MAX }));
+
+const CreateApplicationBody = z.object({
+  name,
+  active: z
+    .boolean()
+    .nullish()
+    .transform((active) => active ?? true),
+});
+const UpdateApplicationBody = z.object({ name: name.nullish(), active: z.boolean().nullish() });
+
+const Filters = z.object({
+  active: z
+    .enum(['true', 'false'])
+    .transform((text) => text === 'true')
+    .optional(),
+});
+
+type Deps = { db: Database };
+
+/** `/admin/accounts/{id}/applications` and `/admin/applications/{id}`. */
+export function registerApplications(app: FastifyInstance, deps: Deps): void {
+  const { db } = deps;
+  app.post('/admin/accounts/:id/applications', async (request, reply) => {
+    const outcome = await createApplication(deps, request);
+    markReplay(reply, outcome);
+    return reply.code(201).send(toApplicationResource(outcome.stored));
+  });
+
+  app.get('/admin/accounts/:id/applications', async (request) => {
+    const { filters, limit, startingAfter } = readListQuery(Filters, request.query);
+    const account = found(await findAccount(db, readPathId<AccountId>(request)));
+    return await answerList({
+      page: { limit, startingAfter },
+      fetch: (rows) =>
+        listApplications(db, account.id, {
+          limit: rows,
+          startingAfter,
+          active: filters.active ?? null,
+        }),
+      cursorExists: async (id) =>
+        (await findApplication(db, id as ApplicationId))?.accountId === account.id,
+      toResource: toApplicationResource,
+    });
+  });
+
+  app.patch('/admin/applications/:id', (request) => changeApplication(deps, request));
+}
+
+async function createApplication(
+  { db }: Deps,
+  request: FastifyRequest,
+): Promise<CreatedOnce<Application>> {
+  const { id: accountId } = found(await findAccount(db, readPathId<AccountId>(request)));
+  const { id, repeatable } = readAdminCreationId<ApplicationId>(request, accountId, 'application');
+  return await createOnce(repeatable, {
+    find: () => findApplication(db, id),
+    readBody: () => readBody(CreateApplicationBody, request),
+    fingerprint: (body) => fingerprintOf(accountId, body),
+    insert: (body, fingerprint) =>
+      db.transaction(async (tx) => {
+        const stored = await insertApplication(tx, { id, accountId, ...body, fingerprint });
+        if (stored === null) return null;
+        await recordChange(tx, {
+          actor: request.actor,
+          action: 'application.created',
+          target: { kind: 'application', id },
+          before: null,
+          after: toApplicationResource(stored),
+        });
+        return stored;
+      }),
+  });
+}
+
+async function changeApplication({ db }: Deps, request: FastifyRequest): Promise<object> {
+  const id = readPathId<ApplicationId>(request);
+  return await db.transaction(async (tx) => {
+    const before = found(await lockApplication(tx, id));
+    const body = readBody(UpdateApplicationBody, request);
+    const after = {
+      ...before,
+      name: body.name ?? before.name,
+      active: body.active ?? before.active,
+    };
+    await updateApplication(tx, after);
+    await recordChange(tx, {
+      actor: request.actor,
+      action: 'application.updated',
+      target: { kind: 'application', id },
+      before: toApplicationResource(before),
+      after: toApplicationResource(after),
+    });
+    return toApplicationResource(after);
+  });
+}
+
+function toApplicationResource(application: Application): object {
+  return {
+    id: application.id,
+    object: 'application',
+    account_id: application.accountId,
+    name: application.name,
+    active: application.active,
+    created_at: application.createdAt.toISOString(),
+  };
+}

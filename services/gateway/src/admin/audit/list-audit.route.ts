@@ -1,0 +1,46 @@
+import type { Database } from '@pixmesh/postgres/pool';
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+
+import { answerList, readListQuery } from '../list-page.ts';
+import { type AuditEntry, auditEntryExists, listAuditEntries } from './audit-log.sql.ts';
+
+const Filters = z.object({
+  actor: z.string().optional(),
+  action: z.string().optional(),
+  target_id: z.string().optional(),
+});
+
+/** `GET /admin/audit`. */
+export function registerListAudit(app: FastifyInstance, { db }: { db: Database }): void {
+  app.get('/admin/audit', async (request) => {
+    const { filters, ...page } = readListQuery(Filters, request.query);
+    return await answerList({
+      page,
+      fetch: (limit) =>
+        listAuditEntries(db, {
+          limit,
+          startingAfter: page.startingAfter,
+          actor: filters.actor ?? null,
+          action: filters.action ?? null,
+          targetId: filters.target_id ?? null,
+        }),
+      cursorExists: (id) => auditEntryExists(db, id),
+      toResource,
+    });
+  });
+}
+
+function toResource(entry: AuditEntry): object {
+  return {
+    id: entry.id,
+    object: 'audit_entry',
+    actor: entry.actor,
+    action: entry.action,
+    target_kind: entry.targetKind,
+    target_id: entry.targetId,
+    digest_before: entry.digestBefore?.toString('hex') ?? null,
+    digest_after: entry.digestAfter?.toString('hex') ?? null,
+    created_at: entry.createdAt.toISOString(),
+  };
+}

@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto';
+
+import { newId } from '@pixmesh/kernel/ids';
+import type { Transaction } from '@pixmesh/postgres/pool';
+
+import { insertAuditEntry } from './audit-log.sql.ts';
+
+export type AuditAction =
+  | 'operator.created'
+  | 'operator.removed'
+  | 'account.created'
+  | 'account.updated'
+  | 'application.created'
+  | 'application.updated'
+  | 'key.created'
+  | 'key.updated'
+  | 'key.revoked'
+  | 'dead_letter.replay_requested';
+
+type Change = {
+  actor: string;
+  action: AuditAction;
+  target: { kind: 'operator' | 'account' | 'application' | 'key' | 'dead_letter'; id: string };
+  /** The resource as `/admin` shows it, without secrets; null where it did not or does not exist. */
+  before: object | null;
+  after: object | null;
+};
+
+/**
+ * Writes who changed what, in the transaction of the change. Digests let an auditor prove what a state was,
+ * while the log itself holds no personal data.
+ */
+export async function recordChange(tx: Transaction, change: Change): Promise<void> {
+  await insertAuditEntry(tx, {
+    id: newId(),
+    actor: change.actor,
+    action: change.action,
+    targetKind: change.target.kind,
+    targetId: change.target.id,
+    digestBefore: digest(change.before),
+    digestAfter: digest(change.after),
+  });
+}
+
+function digest(state: object | null): Buffer | null {
+  return state && createHash('sha256').update(JSON.stringify(state)).digest();
+}

@@ -1,0 +1,83 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+
+import { AppError } from '@pixmesh/kernel/app-error';
+import { parseId } from '@pixmesh/kernel/ids';
+import type { Database } from '@pixmesh/postgres/pool';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+
+import { readHeader } from '#edge/read-header.ts';
+import { countUnauthorized } from '#events.ts';
+
+import { findOperatorByDigest, findOperator } from './operators/operators.sql.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who the audit log names: id of an operator, or `bootstrap`. Empty until the token is accepted. */
+    actor: string;
+  }
+}
+
+export const BOOTSTRAP_ACTOR = 'bootstrap';
+const ACT_FOR_HEADER = 'X-Operator';
+const BEARER = /^Bearer ([\x21-\x7e]{1,512})$/i;
+
+export type OperatorAuthDeps = {
+  db: Database;
+  bootstrapToken: string;
+  /** Outside production the bootstrap operator may speak for another one, so that tests need no tokens. */
+  mayActForOthers: boolean;
+};
+
+/** The stored form of a token: it has at least 160 random bits, so a plain hash hides it. */
+export function digestToken(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}
+
+/** Refuses every request of this context that carries no token of an operator. */
+export function requireOperator(app: FastifyInstance, deps: OperatorAuthDeps): void {
+  const bootstrapDigest = digestToken(deps.bootstrapToken);
+  app.decorateRequest('actor', '');
+  app.addHook('onRequest', async (request) => {
+    const actor = await findActor(deps, bootstrapDigest, request);
+    if (actor === null) {
+      countUnauthorized('admin');
+      throw new AppError('UNAUTHORIZED');
+    }
+    request.actor = actor;
+  });
+}
+
+async function findActor(
+  deps: OperatorAuthDeps,
+  bootstrapDigest: Buffer,
+  request: FastifyRequest,
+): Promise<string | null> {
+  const { rawHeaders } = request.raw;
+  const header = readHeader(rawHeaders, 'authorization');
+  const token = header.kind === 'one' ? BEARER.exec(header.value)?.[1] : undefined;
+  if (token === undefined) return null;
+  const digest = digestToken(token);
+  if (timingSafeEqual(digest, bootstrapDigest)) return await bootstrapActor(deps, rawHeaders);
+  const operator = await findOperatorByDigest(deps.db, digest);
+  if (operator === null) return null;
+  refuseActingForOthers(rawHeaders);
+  return operator.id;
+}
+
+async function bootstrapActor(
+  deps: OperatorAuthDeps,
+  rawHeaders: readonly string[],
+): Promise<string> {
+  const header = readHeader(rawHeaders, ACT_FOR_HEADER.toLowerCase());
+  if (header.kind === 'missing') return BOOTSTRAP_ACTOR;
+  const id = header.kind === 'one' ? parseId(header.value) : null;
+  const operator = deps.mayActForOthers && id !== null ? await findOperator(deps.db, id) : null;
+  if (operator === null) throw new AppError('VALIDATION_ERROR', { details: [ACT_FOR_HEADER] });
+  return operator.id;
+}
+
+/** Ignoring the header would attribute a change to somebody who did not mean to make it. */
+function refuseActingForOthers(rawHeaders: readonly string[]): void {
+  if (readHeader(rawHeaders, ACT_FOR_HEADER.toLowerCase()).kind === 'missing') return;
+  throw new AppError('VALIDATION_ERROR', { details: [ACT_FOR_HEADER] });
+}

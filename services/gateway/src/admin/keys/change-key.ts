@@ -1,0 +1,58 @@
+import { AppError } from '@pixmesh/kernel/app-error';
+import type { ApiKeyId } from '@pixmesh/kernel/ids';
+import type { Database } from '@pixmesh/postgres/pool';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+
+import { recordChange } from '../audit/record-change.ts';
+import { found, readBody, readPathId } from '../read-request.ts';
+import { ExpiresAt } from './create-key.ts';
+import { toKeyResource } from './key-resource.ts';
+import { lockKey, revokeKey, updateKey } from './keys.sql.ts';
+
+/** Here null means something: a key without expiry. */
+const UpdateKeyBody = z.object({
+  suspended: z.boolean().nullish(),
+  expires_at: ExpiresAt.nullable().optional(),
+});
+
+/** Suspends, resumes or dates a key. A revoked key stays as it is: `CONFLICT`. */
+export async function changeKey({ db }: { db: Database }, request: FastifyRequest): Promise<object> {
+  const id = readPathId<ApiKeyId>(request);
+  return await db.transaction(async (tx) => {
+    const before = found(await lockKey(tx, id));
+    const body = readBody(UpdateKeyBody, request);
+    if (before.revokedAt !== null) throw new AppError('CONFLICT');
+    const after = {
+      ...before,
+      suspended: body.suspended ?? before.suspended,
+      expiresAt: body.expires_at === undefined ? before.expiresAt : body.expires_at,
+    };
+    await updateKey(tx, after);
+    await recordChange(tx, {
+      actor: request.actor,
+      action: 'key.updated',
+      target: { kind: 'key', id },
+      before: toKeyResource(before),
+      after: toKeyResource(after),
+    });
+    return toKeyResource(after);
+  });
+}
+
+/** Revokes a key for good. A repeat finds it revoked and changes nothing. */
+export async function removeKey(deps: { db: Database }, request: FastifyRequest): Promise<void> {
+  const id = readPathId<ApiKeyId>(request);
+  await deps.db.transaction(async (tx) => {
+    const before = found(await lockKey(tx, id));
+    if (before.revokedAt !== null) return;
+    const after = { ...before, revokedAt: await revokeKey(tx, id) };
+    await recordChange(tx, {
+      actor: request.actor,
+      action: 'key.revoked',
+      target: { kind: 'key', id },
+      before: toKeyResource(before),
+      after: toKeyResource(after),
+    });
+  });
+}

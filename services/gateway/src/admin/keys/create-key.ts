@@ -1,0 +1,64 @@
+import { Scope } from '@pixmesh/contracts/http/scopes';
+import { textField } from '@pixmesh/contracts/http/text-field';
+import { generateApiKey, hashApiKey } from '@pixmesh/kernel/api-key';
+import type { ApiKeyId, ApplicationId } from '@pixmesh/kernel/ids';
+import type { Database } from '@pixmesh/postgres/pool';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+
+import { findApplication } from '../applications/applications.sql.ts';
+import { recordChange } from '../audit/record-change.ts';
+import { type CreatedOnce, createOnce, fingerprintOf, readAdminCreationId } from '../create-once.ts';
+import { found, readBody, readPathId } from '../read-request.ts';
+import { toKeyResource } from './key-resource.ts';
+import { findStoredKey, insertKey, type StoredKey } from './keys.sql.ts';
+
+const NAME_LENGTH_MAX = 200;
+
+export const ExpiresAt = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
+
+const CreateKeyBody = z.object({
+  name: z
+    .string()
+    .transform((text) => text.trim())
+    .pipe(textField({ min: 1, max: NAME_LENGTH_MAX })),
+  scopes: z.array(Scope).transform((scopes) => [...new Set(scopes)].sort()),
+  expires_at: ExpiresAt.nullish().transform((at) => at ?? null),
+});
+
+export type KeyDeps = { db: Database; pepper: Uint8Array };
+
+/**
+ * Makes a key for an application. The key itself exists in the first answer alone: what is stored is its
+ * digest, so a repeat under the same `Idempotency-Key` can only name it (design section 5).
+ */
+export async function createKey(
+  { db, pepper }: KeyDeps,
+  request: FastifyRequest,
+): Promise<CreatedOnce<StoredKey> & { key: string | null }> {
+  const application = found(await findApplication(db, readPathId<ApplicationId>(request)));
+  const { id, repeatable } = readAdminCreationId<ApiKeyId>(request, application.accountId, 'key');
+  const { key, publicId } = generateApiKey();
+  const outcome = await createOnce(repeatable, {
+    find: () => findStoredKey(db, id),
+    readBody: () => readBody(CreateKeyBody, request),
+    fingerprint: (body) => fingerprintOf(application.id, body),
+    insert: ({ name, scopes, expires_at: expiresAt }, fingerprint) =>
+      db.transaction(async (tx) => {
+        const digest = hashApiKey(pepper, key);
+        const applicationId = application.id;
+        const values = { id, applicationId, publicId, digest, name, scopes, expiresAt, fingerprint };
+        const stored = await insertKey(tx, values);
+        if (stored === null) return null;
+        await recordChange(tx, {
+          actor: request.actor,
+          action: 'key.created',
+          target: { kind: 'key', id },
+          before: null,
+          after: toKeyResource(stored),
+        });
+        return stored;
+      }),
+  });
+  return { ...outcome, key: outcome.replayed ? null : key };
+}

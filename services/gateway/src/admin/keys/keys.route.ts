@@ -1,0 +1,42 @@
+import type { ApiKeyId, ApplicationId } from '@pixmesh/kernel/ids';
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+
+import { findApplication } from '../applications/applications.sql.ts';
+import { markReplay } from '../create-once.ts';
+import { answerList, readListQuery } from '../list-page.ts';
+import { found, readPathId } from '../read-request.ts';
+import { changeKey, removeKey } from './change-key.ts';
+import { createKey, type KeyDeps } from './create-key.ts';
+import { toKeyResource } from './key-resource.ts';
+import { findStoredKey, listKeys } from './keys.sql.ts';
+
+/** `/admin/applications/{id}/keys` and `/admin/keys/{id}`: the 201 of a first call alone carries `key`. */
+export function registerKeys(app: FastifyInstance, deps: KeyDeps): void {
+  const { db } = deps;
+  app.post('/admin/applications/:id/keys', async (request, reply) => {
+    const outcome = await createKey(deps, request);
+    markReplay(reply, outcome);
+    const secret = outcome.key === null ? {} : { key: outcome.key };
+    return reply.code(201).send({ ...toKeyResource(outcome.stored), ...secret });
+  });
+
+  app.get('/admin/applications/:id/keys', async (request) => {
+    const { limit, startingAfter } = readListQuery(z.object({}), request.query);
+    const application = found(await findApplication(db, readPathId<ApplicationId>(request)));
+    return await answerList({
+      page: { limit, startingAfter },
+      fetch: (rows) => listKeys(db, application.id, { limit: rows, startingAfter }),
+      cursorExists: async (id) =>
+        (await findStoredKey(db, id as ApiKeyId))?.applicationId === application.id,
+      toResource: toKeyResource,
+    });
+  });
+
+  app.patch('/admin/keys/:id', (request) => changeKey(deps, request));
+
+  app.delete('/admin/keys/:id', async (request, reply) => {
+    await removeKey(deps, request);
+    return reply.code(204).send();
+  });
+}

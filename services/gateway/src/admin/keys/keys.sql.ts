@@ -1,0 +1,169 @@
+import type { Scope } from '@pixmesh/contracts/http/scopes';
+import type { AccountId, ApiKeyId, ApplicationId } from '@pixmesh/kernel/ids';
+import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
+import { named, sql } from '@pixmesh/postgres/sql';
+
+/** A key as operators see it: everything but the key. */
+export type StoredKey = {
+  id: ApiKeyId;
+  accountId: AccountId;
+  applicationId: ApplicationId;
+  publicId: string;
+  name: string;
+  scopes: Scope[];
+  suspended: boolean;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+  fingerprint: Buffer;
+  createdAt: Date;
+};
+
+const COLUMNS = sql`
+  api_keys.id, applications.account_id, api_keys.application_id, api_keys.public_id, api_keys.name,
+  api_keys.scopes, api_keys.suspended, api_keys.expires_at, api_keys.revoked_at,
+  api_keys.fingerprint, api_keys.created_at`;
+
+export async function findStoredKey(db: Queryable, id: ApiKeyId): Promise<StoredKey | null> {
+  const rows = await db.query<KeyRow>(
+    named(
+      'key_find_by_id',
+      sql`
+        select ${COLUMNS}
+        from api_keys
+        join applications on applications.id = api_keys.application_id
+        where api_keys.id = ${id}`,
+    ),
+  );
+  return rows[0] ? toStoredKey(rows[0]) : null;
+}
+
+export async function lockKey(tx: Transaction, id: ApiKeyId): Promise<StoredKey | null> {
+  const rows = await tx.query<KeyRow>(
+    named(
+      'key_lock',
+      sql`
+        select ${COLUMNS}
+        from api_keys
+        join applications on applications.id = api_keys.application_id
+        where api_keys.id = ${id}
+        for update of api_keys`,
+    ),
+  );
+  return rows[0] ? toStoredKey(rows[0]) : null;
+}
+
+/** Null when the id is taken: then the same `Idempotency-Key` has made it before. */
+export async function insertKey(
+  tx: Transaction,
+  key: Pick<StoredKey, 'id' | 'applicationId' | 'publicId' | 'name' | 'scopes' | 'expiresAt'> & {
+    digest: Buffer;
+    fingerprint: Buffer;
+  },
+): Promise<StoredKey | null> {
+  const rows = await tx.query<KeyRow>(
+    named(
+      'key_insert',
+      sql`
+        with api_keys as (
+          insert into api_keys
+            (id, application_id, public_id, digest, name, scopes, expires_at, fingerprint)
+          values (
+            ${key.id}, ${key.applicationId}, ${key.publicId}, ${key.digest}, ${key.name},
+            ${key.scopes}, ${key.expiresAt}, ${key.fingerprint}
+          )
+          on conflict on constraint api_keys_pkey do nothing
+          returning *
+        )
+        select ${COLUMNS}
+        from api_keys
+        join applications on applications.id = api_keys.application_id`,
+    ),
+  );
+  return rows[0] ? toStoredKey(rows[0]) : null;
+}
+
+export async function updateKey(
+  tx: Transaction,
+  key: { id: ApiKeyId; suspended: boolean; expiresAt: Date | null },
+): Promise<void> {
+  await tx.query(
+    named(
+      'key_update',
+      sql`
+        update api_keys
+        set suspended = ${key.suspended}, expires_at = ${key.expiresAt}
+        where id = ${key.id} and revoked_at is null`,
+    ),
+  );
+}
+
+/** Takes effect with the commit: from then on no request is accepted with it. */
+export async function revokeKey(tx: Transaction, id: ApiKeyId): Promise<Date> {
+  const [row] = await tx.query<{ revoked_at: Date }>(
+    named(
+      'key_revoke',
+      sql`
+        update api_keys
+        set revoked_at = now()
+        where id = ${id} and revoked_at is null
+        returning revoked_at`,
+    ),
+  );
+  return (row as { revoked_at: Date }).revoked_at;
+}
+
+/** Newest first within one application, revoked ones included; reads `api_keys_newest`. */
+export async function listKeys(
+  db: Queryable,
+  applicationId: ApplicationId,
+  page: { limit: number; startingAfter: string | null },
+): Promise<StoredKey[]> {
+  const rows = await db.query<KeyRow>(
+    named(
+      'key_list',
+      sql`
+        select ${COLUMNS}
+        from api_keys
+        join applications on applications.id = api_keys.application_id
+        where api_keys.application_id = ${applicationId}
+          and (${page.startingAfter}::uuid is null or (api_keys.created_at, api_keys.id) < (
+            select created_at, id
+            from api_keys
+            where id = ${page.startingAfter}::uuid and application_id = ${applicationId}
+          ))
+        order by api_keys.created_at desc, api_keys.id desc
+        limit ${page.limit}`,
+    ),
+  );
+  return rows.map(toStoredKey);
+}
+
+type KeyRow = {
+  id: ApiKeyId;
+  account_id: AccountId;
+  application_id: ApplicationId;
+  public_id: string;
+  name: string;
+  scopes: Scope[];
+  suspended: boolean;
+  expires_at: Date | null;
+  revoked_at: Date | null;
+  fingerprint: Buffer;
+  created_at: Date;
+};
+
+function toStoredKey(row: KeyRow): StoredKey {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    applicationId: row.application_id,
+    publicId: row.public_id,
+    name: row.name,
+    scopes: row.scopes,
+    suspended: row.suspended,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+    fingerprint: row.fingerprint,
+    createdAt: row.created_at,
+  };
+}

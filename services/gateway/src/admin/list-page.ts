@@ -1,0 +1,79 @@
+import { parseShape } from '@pixmesh/http/json-request';
+import { AppError } from '@pixmesh/kernel/app-error';
+import { parseId } from '@pixmesh/kernel/ids';
+import { z } from 'zod';
+
+const LIMIT_DEFAULT = 20;
+const LIMIT_MAX = 100;
+
+/** A UUID in a query, in any case. */
+export const QueryId = z.string().transform((text, context) => {
+  const id = parseId(text);
+  if (id !== null) return id;
+  context.addIssue({ code: 'custom', message: 'expected a UUID' });
+  return z.NEVER;
+});
+
+const PageQuery = z.object({
+  limit: z
+    .string()
+    .regex(/^\d{1,3}$/)
+    .transform(Number)
+    .pipe(z.int().min(1).max(LIMIT_MAX))
+    .default(LIMIT_DEFAULT),
+  starting_after: QueryId.nullable().default(null),
+});
+
+export type PageOf<Filters> = { limit: number; startingAfter: string | null; filters: Filters };
+
+/**
+ * Reads paging and filters of a list. Unknown parameters are ignored; repeated ones and array syntax are
+ * faults of the parameter they name (decisions 5, 6, 248).
+ * @throws AppError `VALIDATION_ERROR`
+ */
+export function readListQuery<Shape extends z.ZodRawShape>(
+  filters: z.ZodObject<Shape>,
+  query: unknown,
+): PageOf<z.output<z.ZodObject<Shape>>> {
+  const plain = foldArraySyntax(query as Record<string, unknown>);
+  const { limit, starting_after } = parseShape(PageQuery, plain);
+  return { limit, startingAfter: starting_after, filters: parseShape(filters, plain) };
+}
+
+type ListSteps<Row> = {
+  page: { limit: number; startingAfter: string | null };
+  /** Fetches up to `limit` rows after the cursor, newest first. */
+  fetch(limit: number): Promise<Row[]>;
+  /** Whether the cursor names an item of this very list. */
+  cursorExists(id: string): Promise<boolean>;
+  toResource(row: Row): object;
+};
+
+/**
+ * The list envelope. One row more than asked for tells whether there are more. Only an empty page can hide
+ * an unknown cursor, so only then it is looked up (decision 93).
+ * @throws AppError `VALIDATION_ERROR` for an unknown or foreign cursor
+ */
+export async function answerList<Row>(steps: ListSteps<Row>): Promise<object> {
+  const { limit, startingAfter } = steps.page;
+  const rows = await steps.fetch(limit + 1);
+  if (rows.length === 0 && startingAfter !== null && !(await steps.cursorExists(startingAfter))) {
+    throw new AppError('VALIDATION_ERROR', { details: ['starting_after'] });
+  }
+  return {
+    object: 'list',
+    data: rows.slice(0, limit).map((row) => steps.toResource(row)),
+    has_more: rows.length > limit,
+  };
+}
+
+/** `limit[]=1` becomes a `limit` that no schema takes. */
+function foldArraySyntax(query: Record<string, unknown>): Record<string, unknown> {
+  const plain: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(query)) {
+    const bracket = name.indexOf('[');
+    if (bracket === -1) plain[name] ??= value;
+    else plain[name.slice(0, bracket)] = [];
+  }
+  return plain;
+}

@@ -1,0 +1,28 @@
+import { readJsonObject, parseShape } from '@pixmesh/http/json-request';
+import { rawBody } from '@pixmesh/http/service-app';
+import { AppError } from '@pixmesh/kernel/app-error';
+import { parseId } from '@pixmesh/kernel/ids';
+import type { FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+
+/** The JSON body of a request, by its schema. @throws AppError `VALIDATION_ERROR` */
+export function readBody<Schema extends z.ZodType>(
+  schema: Schema,
+  request: FastifyRequest,
+): z.output<Schema> {
+  const object = readJsonObject(rawBody(request.body), request.headers['content-type']);
+  return parseShape(schema, object);
+}
+
+/** A path parameter as an id; ill-formed is unknown (decision 14). @throws AppError `NOT_FOUND` */
+export function readPathId<Id extends string>(request: FastifyRequest, name: string = 'id'): Id {
+  const id = parseId<Id>((request.params as Record<string, string>)[name] ?? '');
+  if (id === null) throw new AppError('NOT_FOUND');
+  return id;
+}
+
+/** What stands behind an id, or the one 404. @throws AppError `NOT_FOUND` */
+export function found<T>(value: T | null): T {
+  if (value === null) throw new AppError('NOT_FOUND');
+  return value;
+}

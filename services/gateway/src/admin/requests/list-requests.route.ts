@@ -1,0 +1,63 @@
+import type { Database } from '@pixmesh/postgres/pool';
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+
+import type { LoggedRequest } from '#request-log/request-log.ts';
+import { listRequests, requestExists } from '#request-log/requests.sql.ts';
+
+import { answerList, QueryId, readListQuery } from '../list-page.ts';
+
+const Filters = z.object({
+  account_id: QueryId.optional(),
+  application_id: QueryId.optional(),
+  key_id: QueryId.optional(),
+  request_id: QueryId.optional(),
+  method: z.string().optional(),
+  route: z.string().optional(),
+  status: z
+    .string()
+    .regex(/^\d{3}$/)
+    .transform(Number)
+    .optional(),
+});
+
+/** `GET /admin/requests`: the request log. */
+export function registerListRequests(app: FastifyInstance, { db }: { db: Database }): void {
+  app.get('/admin/requests', async (request) => {
+    const { filters, limit, startingAfter } = readListQuery(Filters, request.query);
+    return await answerList({
+      page: { limit, startingAfter },
+      fetch: (rows) =>
+        listRequests(db, {
+          limit: rows,
+          startingAfter,
+          accountId: filters.account_id ?? null,
+          applicationId: filters.application_id ?? null,
+          keyId: filters.key_id ?? null,
+          requestId: filters.request_id ?? null,
+          method: filters.method ?? null,
+          route: filters.route ?? null,
+          status: filters.status ?? null,
+        }),
+      cursorExists: (id) => requestExists(db, id),
+      toResource,
+    });
+  });
+}
+
+function toResource(request: LoggedRequest): object {
+  return {
+    id: request.id,
+    object: 'request',
+    account_id: request.caller?.accountId ?? null,
+    application_id: request.caller?.applicationId ?? null,
+    key_id: request.caller?.keyId ?? null,
+    method: request.method,
+    route: request.route,
+    status: request.status,
+    duration_ms: request.durationMs,
+    request_id: request.requestId,
+    idempotency_mismatch: request.idempotencyMismatch,
+    created_at: request.createdAt.toISOString(),
+  };
+}

@@ -1,0 +1,37 @@
+import { spawnSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import path from 'node:path';
+
+import { startOtlpReceiver } from '@pixmesh/testkit/otlp-receiver';
+import type { TestProject } from 'vitest/node';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Folder of the running stack, with its `stack.json`. */
+    home: string;
+    /** Where the spans of the whole mesh can be read. */
+    otlpUrl: string;
+  }
+}
+
+/** The whole mesh for the `e2e` ring, booted by the very command that people use, on a fresh home. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const home = path.resolve(process.env['PIXMESH_E2E_HOME'] ?? '.pixmesh-e2e');
+  const otlp = await startOtlpReceiver();
+  const env = { ...process.env, PIXMESH_HOME: home, OTEL_EXPORTER_OTLP_ENDPOINT: otlp.url };
+  npmRun(['stop'], env);
+  rmSync(home, { recursive: true, force: true });
+  if (npmRun(['start', '--', '--detach', '--no-demo'], env) !== 0) {
+    throw new Error('the stack did not start');
+  }
+  project.provide('home', home);
+  project.provide('otlpUrl', otlp.url);
+  return async () => {
+    npmRun(['stop'], env);
+    await otlp[Symbol.asyncDispose]();
+  };
+}
+
+function npmRun(args: readonly string[], env: NodeJS.ProcessEnv): number {
+  return spawnSync('npm', ['run', '--silent', ...args], { stdio: 'inherit', env }).status ?? 1;
+}
