@@ -27,8 +27,10 @@ export const ChargesConfig = z.object({
   WEBHOOK_SEALING_PUBLIC_KEY: z.string({ error: 'expected <version>:<key>' }).min(1),
   /** Upper bound of a request from the gateway. */
   REQUEST_TIMEOUT_MS: milliseconds(9_000),
-  /** Longest wait between two looks at a charge whose issuing is unknown, and at an unpaid one. */
+  /** First and longest distance between looks at a charge whose issuing is unknown, and at an unpaid one. */
+  READ_BACK_PROCESSING_MS: milliseconds(5_000),
   READ_BACK_PROCESSING_MS_MAX: milliseconds(30_000),
+  READ_BACK_PENDING_MS: milliseconds(30_000),
   READ_BACK_PENDING_MS_MAX: milliseconds(300_000),
   /** After this long without a trace of the charge at the acquirer, issuing has failed (decision 63). */
   ISSUANCE_GIVE_UP_MS: milliseconds(600_000),

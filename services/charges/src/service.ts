@@ -44,22 +44,11 @@ async function start(
     createPool({ url: config.DATABASE_URL, applicationName: 'charges', max: POOL_SIZE }),
   );
   const acquirer = stopList.use('acquirer', createAcquirer(acquirerConfig(config)));
-  const leaseMs = 2 * config.ACQUIRER_TIMEOUT_MS + LEASE_MARGIN_MS;
   // The relay and the job are told of each other's work; both start below.
   const kickOutbox = (): void => messaging.kickOutbox();
   const kickReadBack = (): void => readBack.kick();
-  const issuingDeps = {
-    db,
-    acquirer,
-    logger,
-    kickOutbox,
-    leaseMs,
-    receiver: config.ACQUIRER_RECEIVER,
-    acquirerTimeoutMs: config.ACQUIRER_TIMEOUT_MS,
-    giveUpMs: config.ISSUANCE_GIVE_UP_MS,
-    processingCheckMsMax: config.READ_BACK_PROCESSING_MS_MAX,
-    pendingCheckMsMax: config.READ_BACK_PENDING_MS_MAX,
-  };
+  const issuingDeps = { db, acquirer, logger, kickOutbox, ...issuingSettings(config) };
+  const { leaseMs } = issuingDeps;
   const issuing = createIssuing(issuingDeps);
   const lookAt = lookAtCharge.bind(null, { ...issuingDeps, issuing });
   const messaging = stopList.use(
@@ -103,6 +92,23 @@ async function start(
   });
   stopList.use('health', health);
   stopList.add('readiness', health.setNotReady);
+}
+
+function issuingSettings(config: ChargesConfig) {
+  return {
+    receiver: config.ACQUIRER_RECEIVER,
+    acquirerTimeoutMs: config.ACQUIRER_TIMEOUT_MS,
+    giveUpMs: config.ISSUANCE_GIVE_UP_MS,
+    leaseMs: 2 * config.ACQUIRER_TIMEOUT_MS + LEASE_MARGIN_MS,
+    processingChecks: {
+      firstMs: config.READ_BACK_PROCESSING_MS,
+      maxMs: config.READ_BACK_PROCESSING_MS_MAX,
+    },
+    pendingChecks: {
+      firstMs: config.READ_BACK_PENDING_MS,
+      maxMs: config.READ_BACK_PENDING_MS_MAX,
+    },
+  };
 }
 
 function acquirerConfig(config: ChargesConfig) {

@@ -6,7 +6,10 @@ import { registerAccounts } from '#admin/accounts/accounts.route.ts';
 import { registerApplications } from '#admin/applications/applications.route.ts';
 import { registerListAudit } from '#admin/audit/list-audit.route.ts';
 import { type OperatorAuthDeps, requireOperator } from '#admin/authenticate-operator.ts';
-import { type DeadLetterDeps, registerDeadLetters } from '#admin/dead-letters/dead-letters.route.ts';
+import {
+  type DeadLetterDeps,
+  registerDeadLetters,
+} from '#admin/dead-letters/dead-letters.route.ts';
 import type { KeyDeps } from '#admin/keys/create-key.ts';
 import { registerKeys } from '#admin/keys/keys.route.ts';
 import { registerOperators } from '#admin/operators/operators.route.ts';

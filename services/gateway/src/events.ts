@@ -3,7 +3,10 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 
 /** What the gateway tells operators about its own business, each with its counter. */
 
-const unauthorized = counter('gateway_unauthorized_total', 'Requests without an accepted key or token');
+const unauthorized = counter(
+  'gateway_unauthorized_total',
+  'Requests without an accepted key or token',
+);
 const mismatches = counter(
   'gateway_idempotency_mismatch_total',
   'Repeats of an Idempotency-Key with another body',

@@ -8,7 +8,9 @@ import { recordRequests } from '#request-log/record-requests.ts';
 import type { RequestLog } from '#request-log/request-log.ts';
 
 /** Listener 1: what merchants see. */
-export function buildPublicApp(deps: PublicRouteDeps & { requestLog: RequestLog }): FastifyInstance {
+export function buildPublicApp(
+  deps: PublicRouteDeps & { requestLog: RequestLog },
+): FastifyInstance {
   const app = createServiceApp({ logger: deps.logger, listener: 'public' });
   stampAnswers(app);
   refuseAmbiguousRequests(app);

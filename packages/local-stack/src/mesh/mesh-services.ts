@@ -34,6 +34,7 @@ export const MESH_SERVICES: readonly MeshService[] = [
       ACQUIRER_CLIENT_ID: secrets.acquirerClientId,
       ACQUIRER_CLIENT_SECRET: secrets.acquirerClientSecret,
       ACQUIRER_PIX_KEY: secrets.acquirerPixKey,
+      CALLBACK_RETRY_DELAY_MS_MAX: LOCAL_PERIOD_MS,
     }),
   },
   {

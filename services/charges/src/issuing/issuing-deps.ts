@@ -3,6 +3,8 @@ import type { Receiver } from '@pixmesh/contracts/http/charge';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
+import type { CheckPeriods } from '#read-back/check-schedule.ts';
+
 /** What issuing and reading back need; periods in milliseconds. */
 export type IssuingDeps = {
   db: Database;
@@ -13,6 +15,6 @@ export type IssuingDeps = {
   acquirerTimeoutMs: number;
   giveUpMs: number;
   leaseMs: number;
-  processingCheckMsMax: number;
-  pendingCheckMsMax: number;
+  processingChecks: CheckPeriods;
+  pendingChecks: CheckPeriods;
 };

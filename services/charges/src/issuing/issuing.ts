@@ -73,7 +73,7 @@ async function issueAndConfirm(deps: IssuingDeps, charge: ChargeRow): Promise<Ch
 async function lookAt(deps: IssuingDeps, charge: ChargeRow): Promise<ChargeRow> {
   const after = await readBackIssuing(deps, charge);
   if (after.status === 'processing') {
-    await releaseCharge(deps.db, charge, nextCheckMs(charge.checks, deps.processingCheckMsMax));
+    await releaseCharge(deps.db, charge, nextCheckMs(charge.checks, deps.processingChecks));
   }
   return after;
 }

@@ -16,7 +16,7 @@ export async function settleIssued(
   issued: { brCode: string; location: string | null; lookAgainNow: boolean },
 ): Promise<ChargeRow> {
   const { brCode, location } = issued;
-  const checkInMs = issued.lookAgainNow ? 0 : nextCheckMs(0, deps.pendingCheckMsMax);
+  const checkInMs = issued.lookAgainNow ? 0 : nextCheckMs(0, deps.pendingChecks);
   const change = { from: charge, status: 'pending', brCode, location, checkInMs } as const;
   return await move(deps, change, ['charge.pix.created', 'charge.pix.emitted']);
 }

@@ -31,7 +31,7 @@ export async function lookAtCharge(
       return await releaseCharge(
         deps.db,
         charge,
-        nextCheckMs(charge.checks, deps.processingCheckMsMax),
+        nextCheckMs(charge.checks, deps.processingChecks),
       );
     case 'not_found':
       deps.logger.error({ charge_id: charge.id }, 'the acquirer does not know an issued charge');
@@ -50,6 +50,6 @@ export async function lookAtCharge(
   await releaseCharge(
     deps.db,
     charge,
-    isOpen ? nextCheckMs(charge.checks, deps.pendingCheckMsMax) : null,
+    isOpen ? nextCheckMs(charge.checks, deps.pendingChecks) : null,
   );
 }

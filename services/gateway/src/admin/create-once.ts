@@ -21,14 +21,14 @@ type CreateSteps<Body, Stored> = {
 };
 
 /** The id of a creation, from the `Idempotency-Key` where one was sent (design section 4, decision 229). */
-export function readAdminCreationId<Id extends string>(
+export function readAdminCreationId(
   request: FastifyRequest,
   accountId: string,
   resource: 'application' | 'key',
-): { id: Id; repeatable: boolean } {
+): { id: string; repeatable: boolean } {
   const key = readOptionalIdempotencyKey(request.raw.rawHeaders);
-  if (key === null) return { id: newId<Id>(), repeatable: false };
-  return { id: deriveResourceId<Id>(accountId, resource, key), repeatable: true };
+  if (key === null) return { id: newId(), repeatable: false };
+  return { id: deriveResourceId(accountId, resource, key), repeatable: true };
 }
 
 /**
@@ -52,7 +52,9 @@ export async function createOnce<Body, Stored extends { fingerprint: Buffer }>(
 
 /** Digest of a normalised body and the parent it is for. */
 export function fingerprintOf(parentId: string, body: object): Buffer {
-  return createHash('sha256').update(JSON.stringify([parentId, body])).digest();
+  return createHash('sha256')
+    .update(JSON.stringify([parentId, body]))
+    .digest();
 }
 
 export function markReplay(reply: FastifyReply, outcome: CreatedOnce<unknown>): void {
@@ -69,7 +71,9 @@ function replay<Stored extends { fingerprint: Buffer }>(
 }
 
 /** A body that cannot be parsed counts as a different one (decision 44). */
-function fingerprintOrNull<Body>(steps: CreateSteps<Body, never>): Buffer | null {
+function fingerprintOrNull<Body>(
+  steps: Pick<CreateSteps<Body, unknown>, 'readBody' | 'fingerprint'>,
+): Buffer | null {
   try {
     return steps.fingerprint(steps.readBody());
   } catch (error) {

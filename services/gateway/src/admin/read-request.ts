@@ -15,8 +15,8 @@ export function readBody<Schema extends z.ZodType>(
 }
 
 /** A path parameter as an id; ill-formed is unknown (decision 14). @throws AppError `NOT_FOUND` */
-export function readPathId<Id extends string>(request: FastifyRequest, name: string = 'id'): Id {
-  const id = parseId<Id>((request.params as Record<string, string>)[name] ?? '');
+export function readPathId(request: FastifyRequest): string {
+  const id = parseId((request.params as { id: string }).id);
   if (id === null) throw new AppError('NOT_FOUND');
   return id;
 }

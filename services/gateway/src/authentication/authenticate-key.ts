@@ -30,7 +30,10 @@ export type AuthenticateKey = (rawHeaders: readonly string[]) => Promise<Caller 
  * takes the same road (one digest, one read, one comparison), so that neither answer nor time tells which
  * one it was (reliability 5.2). An inactive account still authenticates (decision 38).
  */
-export function createKeyAuthenticator(deps: { db: Database; pepper: Uint8Array }): AuthenticateKey {
+export function createKeyAuthenticator(deps: {
+  db: Database;
+  pepper: Uint8Array;
+}): AuthenticateKey {
   // Stands in for a key that is missing or malformed; its public id belongs to no row.
   const dummy = generateApiKey();
   const dummyDigest = randomBytes(DIGEST_BYTES);

@@ -1,5 +1,8 @@
 /** A header as it stood on the wire; Node joins repeated ones, and the joined text may look valid. */
-export type SentHeader = { kind: 'missing' } | { kind: 'one'; value: string } | { kind: 'repeated' };
+export type SentHeader =
+  | { kind: 'missing' }
+  | { kind: 'one'; value: string }
+  | { kind: 'repeated' };
 
 const MISSING: SentHeader = { kind: 'missing' };
 const REPEATED: SentHeader = { kind: 'repeated' };

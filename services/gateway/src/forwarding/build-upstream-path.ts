@@ -11,7 +11,9 @@ export function buildUpstreamPath(
   params: Readonly<Record<string, string>>,
   rawUrl: string,
 ): string {
-  const path = template.replace(/:(\w+)/g, (_match, name: string) => encodeSegment(params[name] ?? ''));
+  const path = template.replace(/:(\w+)/g, (_match, name: string) =>
+    encodeSegment(params[name] ?? ''),
+  );
   return path + rawQuery(rawUrl);
 }
 

@@ -41,7 +41,11 @@ export async function forwardRequest(
   const contentType = request.headers['content-type'];
   const answer = await deps.owners[route.owner].request({
     method: route.method,
-    path: buildUpstreamPath(route.path, request.params as Record<string, string>, request.raw.url ?? ''),
+    path: buildUpstreamPath(
+      route.path,
+      request.params as Record<string, string>,
+      request.raw.url ?? '',
+    ),
     claims: {
       account_id: caller.accountId,
       application_id: caller.applicationId,

@@ -8,7 +8,12 @@ const CLOSING_BRACE = 0x7d;
 const STATUSES_OF_THE_MESH = new Set([401, 502, 503, 504]);
 
 /** What goes on to the client: everything else that an owner sent stays inside. */
-export type ForwardableAnswer = { status: number; replayed: boolean; mismatch: boolean; body: Buffer };
+export type ForwardableAnswer = {
+  status: number;
+  replayed: boolean;
+  mismatch: boolean;
+  body: Buffer;
+};
 
 /**
  * Takes an owner's answer only when a client can read it: a known status and one JSON object, looked at by

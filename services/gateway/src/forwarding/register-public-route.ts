@@ -52,7 +52,11 @@ export function registerPublicRoutes(app: FastifyInstance, deps: PublicRouteDeps
 }
 
 /** Key, scope, `Idempotency-Key`, in the order of decision 12. */
-async function admit(deps: PublicRouteDeps, route: PublicRoute, request: FastifyRequest): Promise<void> {
+async function admit(
+  deps: PublicRouteDeps,
+  route: PublicRoute,
+  request: FastifyRequest,
+): Promise<void> {
   const { rawHeaders } = request.raw;
   const caller = await deps.authenticate(rawHeaders);
   if (caller === null) {
@@ -70,7 +74,8 @@ type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<Fastify
 
 function chooseHandler(deps: PublicRouteDeps, route: PublicRoute): Handler {
   const { owner } = route;
-  if (owner !== 'gateway') return (request, reply) => forward(deps, { ...route, owner }, { request, reply });
+  if (owner !== 'gateway')
+    return (request, reply) => forward(deps, { ...route, owner }, { request, reply });
   const answer = OWN_ROUTES[route.path];
   assert(answer, `the gateway has no handler for ${route.path}`);
   return async (request, reply) => {

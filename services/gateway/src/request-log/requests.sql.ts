@@ -4,7 +4,10 @@ import { named, sql } from '@pixmesh/postgres/sql';
 import type { LoggedRequest } from './request-log.ts';
 
 /** One statement for a whole batch; a row that an earlier, unanswered try has written is left alone. */
-export async function insertRequests(db: Queryable, batch: readonly LoggedRequest[]): Promise<void> {
+export async function insertRequests(
+  db: Queryable,
+  batch: readonly LoggedRequest[],
+): Promise<void> {
   await db.query(
     named(
       'request_log_insert',

@@ -26,7 +26,8 @@ export class AttemptFailure extends Error {
 
 const TLS_CODES =
   /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|EPROTO)/;
-const BAD_RESPONSE_CODES = /^(HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES|UND_ERR_INFO)/;
+const BAD_RESPONSE_CODES =
+  /^(HPE_|HTTPParserError|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES|UND_ERR_INFO)/;
 const CODE_PATTERN = /^[A-Z][A-Z0-9_]+$/;
 
 /** A connection that could not be made; nothing was sent, so another address of the name may be tried. */

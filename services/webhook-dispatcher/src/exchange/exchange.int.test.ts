@@ -53,9 +53,29 @@ describe('the deadline', () => {
 
   test('ends a TLS handshake that never comes', async () => {
     await using server = await startRawServer(() => undefined, { waitForRequest: false });
-    const result = await postTo(server.port, { url: 'https://shop.receiver.example.com/hook' });
-    expect(result).toMatchObject({ outcome: 'failed', status: null });
-    expect(result.durationMs).toBeLessThan(TIMEOUT_MS + LATENESS_MS_MAX);
+    expectTimeout(await postTo(server.port, { url: 'https://shop.receiver.example.com/hook' }));
+  });
+
+  test('passes before the connection is made: the request is never sent afterwards', async () => {
+    await using receiver = await startReceiver();
+    const opened = Promise.withResolvers<void>();
+    let delayMs = TIMEOUT_MS + 100;
+    const late: OpenSocket = (timeout) => (options, callback) => {
+      const connect = buildConnector({ timeout });
+      setTimeout(() => {
+        connect(options, (...outcome) => {
+          callback(...outcome);
+          opened.resolve();
+        });
+      }, delayMs);
+      delayMs = 0;
+    };
+    await using exchange = openExchange(receiver.port, { openSocket: late });
+    expectTimeout(await post(exchange));
+    await opened.promise;
+    // The socket that came too late is open now; only the second request arrives.
+    expect((await post(exchange)).outcome).toBe('succeeded');
+    expect(receiver.requests).toHaveLength(1);
   });
 });
 
@@ -124,10 +144,8 @@ describe('a hostile answer', () => {
     ['junk instead of a chunk', (socket: Socket) => void socket.end('junk\r\n')],
   ])('with a 2xx head and then %s is a success', async (_name, end) => {
     await using server = await startRawServer((socket) => {
-      socket.write('HTTP/1.1 204 No Content\r\n'.replace('204 No Content', '200 OK'));
-      socket.write('transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n', () =>
-        setTimeout(end, 20, socket),
-      );
+      const head = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
+      socket.write(`${head}5\r\nhello\r\n`, () => setTimeout(end, 20, socket));
     });
     const result = await postTo(server.port);
     expect(result).toMatchObject({ outcome: 'succeeded', status: 200, responseExcerpt: 'hello' });
@@ -155,9 +173,9 @@ describe('connections', () => {
   test('are kept and used again', async () => {
     await using receiver = await startReceiver();
     await using exchange = openExchange(receiver.port);
-    for (let count = 0; count < 20; count += 1) await post(exchange);
-    expect(receiver.requests).toHaveLength(20);
-    expect(receiver.connections()).toBe(1);
+    for (let count = 0; count < 100; count += 1) await post(exchange);
+    expect(receiver.requests).toHaveLength(100);
+    expect(receiver.connections()).toBeLessThanOrEqual(5);
   });
 
   test('go to the next address of a name only while none was made', async () => {

@@ -106,14 +106,9 @@ async function attempt(deps: AttemptDeps, request: ExchangeRequest): Promise<Ans
  */
 async function send(
   pool: Dispatcher,
-  request: {
-    url: URL;
-    signal: AbortSignal;
-    headers: Readonly<Record<string, string>>;
-    body: Buffer;
-  },
+  request: Omit<ExchangeRequest, 'url'> & { url: URL; signal: AbortSignal },
 ): Promise<Answer> {
-  const response = await context.with(ROOT_CONTEXT, () =>
+  const asked = context.with(ROOT_CONTEXT, () =>
     pool.request({
       method: 'POST',
       path: `${request.url.pathname}${request.url.search}`,
@@ -123,6 +118,8 @@ async function send(
       signal: request.signal,
     }),
   );
+  // The client notices an abort only once it is connected; it then drops the request unsent.
+  const response = await within(request.signal, asked);
   return { status: response.statusCode, responseExcerpt: await readExcerpt(response.body) };
 }
 
@@ -135,7 +132,7 @@ function isConnectFailure(error: unknown): boolean {
   return error instanceof AttemptFailure && ['connect_failed', 'tls_failed'].includes(error.reason);
 }
 
-/** A look-up cannot be cancelled; it is left behind, and ends by its own limit. */
+/** Look-ups and connects cannot be cancelled; they are left behind, and end by their own limits. */
 async function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   const aborted = Promise.withResolvers<never>();
   const onAbort = (): void => aborted.reject(signal.reason);

@@ -1,4 +1,8 @@
-import { AccountStatus, LatePaymentPolicy, OnboardingStatus } from '@pixmesh/contracts/http/account';
+import {
+  AccountStatus,
+  LatePaymentPolicy,
+  OnboardingStatus,
+} from '@pixmesh/contracts/http/account';
 import {
   EXPIRES_IN_SECONDS_MAX,
   EXPIRES_IN_SECONDS_MIN,

@@ -61,11 +61,11 @@ export function registerAccounts(app: FastifyInstance, { db }: { db: Database })
   });
 
   app.get('/admin/accounts/:id', async (request) => {
-    return toAccountResource(found(await findAccount(db, readPathId<AccountId>(request))));
+    return toAccountResource(found(await findAccount(db, readPathId(request) as AccountId)));
   });
 
   app.patch('/admin/accounts/:id', async (request) => {
-    const id = readPathId<AccountId>(request);
+    const id = readPathId(request) as AccountId;
     return await changeAccount(db, { id, actor: request.actor }, () =>
       readBody(UpdateAccountBody, request),
     );

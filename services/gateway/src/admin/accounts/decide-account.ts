@@ -8,7 +8,10 @@ import type { StoredAccount } from '#account/account.ts';
 import type { CreateAccountBody, UpdateAccountBody } from './account-bodies.ts';
 
 /** The account that a valid body asks for. @throws AppError `INVALID_DOCUMENT` */
-export function newAccount(id: AccountId, body: CreateAccountBody): Omit<StoredAccount, 'createdAt'> {
+export function newAccount(
+  id: AccountId,
+  body: CreateAccountBody,
+): Omit<StoredAccount, 'createdAt'> {
   const { name, legal_name: legalName, document, phone, ...settings } = body;
   return { id, name, legalName, phone, ...readDocument(document), settings: enforce(settings) };
 }

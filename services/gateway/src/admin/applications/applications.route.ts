@@ -61,7 +61,7 @@ export function registerApplications(app: FastifyInstance, deps: Deps): void {
 
   app.get('/admin/accounts/:id/applications', async (request) => {
     const { filters, limit, startingAfter } = readListQuery(Filters, request.query);
-    const account = found(await findAccount(db, readPathId<AccountId>(request)));
+    const account = found(await findAccount(db, readPathId(request) as AccountId));
     return await answerList({
       page: { limit, startingAfter },
       fetch: (rows) =>
@@ -83,9 +83,10 @@ async function createApplication(
   { db }: Deps,
   request: FastifyRequest,
 ): Promise<CreatedOnce<Application>> {
-  const { id: accountId } = found(await findAccount(db, readPathId<AccountId>(request)));
-  const { id, repeatable } = readAdminCreationId<ApplicationId>(request, accountId, 'application');
-  return await createOnce(repeatable, {
+  const { id: accountId } = found(await findAccount(db, readPathId(request) as AccountId));
+  const creation = readAdminCreationId(request, accountId, 'application');
+  const id = creation.id as ApplicationId;
+  return await createOnce(creation.repeatable, {
     find: () => findApplication(db, id),
     readBody: () => readBody(CreateApplicationBody, request),
     fingerprint: (body) => fingerprintOf(accountId, body),
@@ -106,7 +107,7 @@ async function createApplication(
 }
 
 async function changeApplication({ db }: Deps, request: FastifyRequest): Promise<object> {
-  const id = readPathId<ApplicationId>(request);
+  const id = readPathId(request) as ApplicationId;
   return await db.transaction(async (tx) => {
     const before = found(await lockApplication(tx, id));
     const body = readBody(UpdateApplicationBody, request);

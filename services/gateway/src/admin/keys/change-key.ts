@@ -17,8 +17,11 @@ const UpdateKeyBody = z.object({
 });
 
 /** Suspends, resumes or dates a key. A revoked key stays as it is: `CONFLICT`. */
-export async function changeKey({ db }: { db: Database }, request: FastifyRequest): Promise<object> {
-  const id = readPathId<ApiKeyId>(request);
+export async function changeKey(
+  { db }: { db: Database },
+  request: FastifyRequest,
+): Promise<object> {
+  const id = readPathId(request) as ApiKeyId;
   return await db.transaction(async (tx) => {
     const before = found(await lockKey(tx, id));
     const body = readBody(UpdateKeyBody, request);
@@ -42,7 +45,7 @@ export async function changeKey({ db }: { db: Database }, request: FastifyReques
 
 /** Revokes a key for good. A repeat finds it revoked and changes nothing. */
 export async function removeKey(deps: { db: Database }, request: FastifyRequest): Promise<void> {
-  const id = readPathId<ApiKeyId>(request);
+  const id = readPathId(request) as ApiKeyId;
   await deps.db.transaction(async (tx) => {
     const before = found(await lockKey(tx, id));
     if (before.revokedAt !== null) return;

@@ -8,7 +8,12 @@ import { z } from 'zod';
 
 import { findApplication } from '../applications/applications.sql.ts';
 import { recordChange } from '../audit/record-change.ts';
-import { type CreatedOnce, createOnce, fingerprintOf, readAdminCreationId } from '../create-once.ts';
+import {
+  type CreatedOnce,
+  createOnce,
+  fingerprintOf,
+  readAdminCreationId,
+} from '../create-once.ts';
 import { found, readBody, readPathId } from '../read-request.ts';
 import { toKeyResource } from './key-resource.ts';
 import { findStoredKey, insertKey, type StoredKey } from './keys.sql.ts';
@@ -36,10 +41,11 @@ export async function createKey(
   { db, pepper }: KeyDeps,
   request: FastifyRequest,
 ): Promise<CreatedOnce<StoredKey> & { key: string | null }> {
-  const application = found(await findApplication(db, readPathId<ApplicationId>(request)));
-  const { id, repeatable } = readAdminCreationId<ApiKeyId>(request, application.accountId, 'key');
+  const application = found(await findApplication(db, readPathId(request) as ApplicationId));
+  const creation = readAdminCreationId(request, application.accountId, 'key');
+  const id = creation.id as ApiKeyId;
   const { key, publicId } = generateApiKey();
-  const outcome = await createOnce(repeatable, {
+  const outcome = await createOnce(creation.repeatable, {
     find: () => findStoredKey(db, id),
     readBody: () => readBody(CreateKeyBody, request),
     fingerprint: (body) => fingerprintOf(application.id, body),
@@ -47,7 +53,16 @@ export async function createKey(
       db.transaction(async (tx) => {
         const digest = hashApiKey(pepper, key);
         const applicationId = application.id;
-        const values = { id, applicationId, publicId, digest, name, scopes, expiresAt, fingerprint };
+        const values = {
+          id,
+          applicationId,
+          publicId,
+          digest,
+          name,
+          scopes,
+          expiresAt,
+          fingerprint,
+        };
         const stored = await insertKey(tx, values);
         if (stored === null) return null;
         await recordChange(tx, {

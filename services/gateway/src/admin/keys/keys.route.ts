@@ -23,7 +23,7 @@ export function registerKeys(app: FastifyInstance, deps: KeyDeps): void {
 
   app.get('/admin/applications/:id/keys', async (request) => {
     const { limit, startingAfter } = readListQuery(z.object({}), request.query);
-    const application = found(await findApplication(db, readPathId<ApplicationId>(request)));
+    const application = found(await findApplication(db, readPathId(request) as ApplicationId));
     return await answerList({
       page: { limit, startingAfter },
       fetch: (rows) => listKeys(db, application.id, { limit: rows, startingAfter }),

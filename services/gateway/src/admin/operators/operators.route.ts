@@ -36,7 +36,11 @@ export function registerOperators(app: FastifyInstance, { db }: { db: Database }
     const { name } = readBody(CreateOperatorBody, request);
     const token = TOKEN_PREFIX + randomBytes(TOKEN_BYTES).toString('base64url');
     const operator = await db.transaction(async (tx) => {
-      const stored = await insertOperator(tx, { id: newId(), name, tokenDigest: digestToken(token) });
+      const stored = await insertOperator(tx, {
+        id: newId(),
+        name,
+        tokenDigest: digestToken(token),
+      });
       await recordChange(tx, {
         actor: request.actor,
         action: 'operator.created',

@@ -4,7 +4,10 @@ import { named, sql } from '@pixmesh/postgres/sql';
 export type Operator = { id: string; name: string; createdAt: Date };
 
 /** By the unique index on the digest: only who holds the token can compute it. */
-export async function findOperatorByDigest(db: Queryable, digest: Buffer): Promise<Operator | null> {
+export async function findOperatorByDigest(
+  db: Queryable,
+  digest: Buffer,
+): Promise<Operator | null> {
   const rows = await db.query<OperatorRow>(
     named(
       'operator_find_by_digest',

@@ -1,0 +1,112 @@
+import type { Queryable } from '@pixmesh/postgres/pool';
+import { named, sql, type Statement } from '@pixmesh/postgres/sql';
+
+import { type StoredPix, toPixResource } from '#pix/pix-resource.ts';
+
+import type { PlannedCallback } from './plan-callbacks.ts';
+
+/** A reordered notice follows the one that overtakes it after this long. */
+const OVERTAKEN_AFTER_MS = 50;
+
+/**
+ * Parts of a `with` clause that queue notices of one Pix, where its key has a webhook. A notice frees those
+ * that were held for it, and is itself not held then: two reordered ones swap places.
+ */
+export function queueCallbacks(pix: StoredPix, planned: readonly PlannedCallback[]): Statement {
+  const body = JSON.stringify({ pix: [toPixResource(pix)] });
+  return sql`
+    released as (
+      update callbacks
+      set held = false,
+          next_attempt_at = now() + ${OVERTAKEN_AFTER_MS}::int * interval '1 ms'
+      where held and ${planned.length}::int > 0
+      returning id
+    ),
+    queued as (
+      insert into callbacks (pix_key, body, held, next_attempt_at)
+      select
+        webhooks.pix_key,
+        ${body},
+        plan.held and not exists (select from released),
+        case
+          when plan.held and exists (select from released) then now()
+          else now() + plan.delay_ms * interval '1 ms'
+        end
+      from webhooks
+      cross join unnest(
+        ${planned.map(({ delayMs }) => delayMs)}::int[],
+        ${planned.map(({ held }) => held)}::boolean[]
+      ) as plan (delay_ms, held)
+      where webhooks.pix_key = ${pix.pixKey}
+    )`;
+}
+
+export type ClaimedCallback = { id: bigint; body: string; attempts: number; url: string };
+
+/**
+ * Takes due notices for one attempt each, oldest first, with the URL as it is registered now. Other processes
+ * skip them; they become due again by themselves if this one dies. Index `callbacks_next_attempt_at`.
+ */
+export async function claimCallbacks(
+  db: Queryable,
+  claim: { limit: number; leaseMs: number },
+): Promise<ClaimedCallback[]> {
+  return await db.query<ClaimedCallback>(
+    named(
+      'callbacks_claim',
+      sql`
+        update callbacks
+        set attempts = attempts + 1,
+            claimed = true,
+            held = false,
+            next_attempt_at = now() + ${claim.leaseMs}::int * interval '1 ms'
+        from (
+          select id, url
+          from callbacks
+          join webhooks using (pix_key)
+          where next_attempt_at <= now()
+          order by next_attempt_at, id
+          limit ${claim.limit}::int
+          for update of callbacks skip locked
+        ) as due
+        where callbacks.id = due.id
+        returning callbacks.id, body, attempts, url`,
+    ),
+  );
+}
+
+/** A delivered notice leaves the queue. */
+export async function deleteCallback(db: Queryable, id: bigint): Promise<void> {
+  await db.query(named('callback_delete', sql`delete from callbacks where id = ${id}::bigint`));
+}
+
+/** Puts a notice back for another attempt, or to rest where `retryInMs` is null. */
+export async function rescheduleCallback(
+  db: Queryable,
+  id: bigint,
+  retryInMs: number | null,
+): Promise<void> {
+  await db.query(
+    named(
+      'callback_reschedule',
+      sql`
+        update callbacks
+        set claimed = false,
+            next_attempt_at = now() + ${retryInMs}::int * interval '1 ms'
+        where id = ${id}::bigint`,
+    ),
+  );
+}
+
+/** At boot: what an earlier process had claimed when it ended is due at once. */
+export async function releaseClaims(db: Queryable): Promise<void> {
+  await db.query(
+    named(
+      'callbacks_release_claims',
+      sql`
+        update callbacks
+        set claimed = false, next_attempt_at = now()
+        where claimed and next_attempt_at is not null`,
+    ),
+  );
+}

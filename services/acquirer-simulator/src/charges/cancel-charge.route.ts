@@ -1,0 +1,28 @@
+import type { Queryable } from '@pixmesh/postgres/pool';
+import type { FastifyInstance } from 'fastify';
+
+import { apiPixError, efiError } from '#api-pix/provider-error.ts';
+import { readBody, readShape } from '#api-pix/read-body.ts';
+import type { WithFaults } from '#faults/with-faults.ts';
+
+import { RemovalBody, TxidParams } from './charge-body.ts';
+import { toChargeResource } from './charge-resource.ts';
+import { findCharge, removeCharge } from './charges.sql.ts';
+
+/** `PATCH /v2/cob/{txid}`: removes a charge while nobody has paid it; the row arbitrates that race. */
+export function addCancelCharge(
+  app: FastifyInstance,
+  deps: { db: Queryable; withFaults: WithFaults },
+): void {
+  app.patch(
+    '/v2/cob/:txid',
+    deps.withFaults('cancelCharge', async (request) => {
+      const { txid } = readShape(TxidParams, request.params);
+      readBody(RemovalBody, request);
+      const removed = await removeCharge(deps.db, txid);
+      if (removed !== null) return { status: 200, body: toChargeResource(removed) };
+      if ((await findCharge(deps.db, txid)) === null) throw apiPixError('CobNaoEncontrado', 404);
+      throw efiError(400, 'status_cobranca_invalido', 'A cobrança não está mais com o status ATIVA');
+    }),
+  );
+}

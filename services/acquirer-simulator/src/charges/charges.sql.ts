@@ -1,0 +1,163 @@
+import type { Queryable } from '@pixmesh/postgres/pool';
+import { named, sql, type Statement } from '@pixmesh/postgres/sql';
+
+import { JOURNAL_GATE } from '#journal/journal.sql.ts';
+
+import type { StoredCharge } from './charge-resource.ts';
+
+export type NewCharge = {
+  txid: string;
+  amountCents: bigint;
+  pixKey: string;
+  expiresInSeconds: number;
+  location: string;
+  brCode: string;
+  debtor: object | null;
+  payerRequest: string | null;
+  additionalInfo: object[] | null;
+};
+
+/** Stores the charge and its journal entry in one statement; null when the txid is taken. */
+export async function insertCharge(
+  db: Queryable,
+  charge: NewCharge,
+): Promise<{ number: bigint; createdAt: Date } | null> {
+  const rows = await db.query<{ number: bigint; created_at: Date }>(
+    named(
+      'charge_insert',
+      sql`
+        with ${JOURNAL_GATE},
+        charge as (
+          insert into charges (
+            txid, amount, pix_key, expires_in_seconds, location, br_code,
+            debtor, payer_request, additional_info
+          )
+          select
+            ${charge.txid}, ${charge.amountCents}::bigint, ${charge.pixKey},
+            ${charge.expiresInSeconds}::integer, ${charge.location}, ${charge.brCode},
+            ${toJson(charge.debtor)}::jsonb, ${charge.payerRequest},
+            ${toJson(charge.additionalInfo)}::jsonb
+          from gate
+          on conflict (txid) do nothing
+          returning txid, amount, number, created_at
+        ),
+        entry as (
+          insert into journal (kind, txid, amount)
+          select 'issued', txid, amount
+          from charge
+        )
+        select number, created_at
+        from charge`,
+    ),
+  );
+  return rows[0] ? { number: rows[0].number, createdAt: rows[0].created_at } : null;
+}
+
+/** The charge with everything paid to it. Primary key and `received_pix_txid`. */
+export async function findCharge(db: Queryable, txid: string): Promise<StoredCharge | null> {
+  const rows = await db.query<Row>(
+    named(
+      'charge_find',
+      sql`
+        select ${COLUMNS}, ${RECEIVED} as received
+        from charges
+        where txid = ${txid}`,
+    ),
+  );
+  return rows[0] ? toStoredCharge(rows[0]) : null;
+}
+
+/** Takes an unpaid charge off, with its journal entry; null when it is not ATIVA or not there. */
+export async function removeCharge(db: Queryable, txid: string): Promise<StoredCharge | null> {
+  const rows = await db.query<Row>(
+    named(
+      'charge_remove',
+      sql`
+        with ${JOURNAL_GATE},
+        removed as (
+          update charges
+          set status = 'REMOVIDA_PELO_USUARIO_RECEBEDOR', revision = revision + 1
+          from gate
+          where txid = ${txid} and status = 'ATIVA'
+          returning ${COLUMNS}
+        ),
+        entry as (
+          insert into journal (kind, txid, amount)
+          select 'canceled', txid, amount
+          from removed
+        )
+        select ${COLUMNS}, '[]'::jsonb as received
+        from removed`,
+    ),
+  );
+  return rows[0] ? toStoredCharge(rows[0]) : null;
+}
+
+const COLUMNS: Statement = sql`
+  txid, number, status, amount, pix_key, expires_in_seconds, location, br_code, revision,
+  debtor, payer_request, additional_info, created_at`;
+
+/** Amounts as text: JSON numbers would pass through floats. */
+const RECEIVED: Statement = sql`
+  coalesce(
+    (
+      select jsonb_agg(
+        jsonb_build_object(
+          'endToEndId', end_to_end_id,
+          'pixKey', received_pix.pix_key,
+          'amount', received_pix.amount::text,
+          'paidAt', paid_at
+        )
+        order by recorded_at, end_to_end_id
+      )
+      from received_pix
+      where received_pix.txid = charges.txid
+    ),
+    '[]'::jsonb
+  )`;
+
+function toJson(value: object | null): string | null {
+  return value === null ? null : JSON.stringify(value);
+}
+
+function toStoredCharge(row: Row): StoredCharge {
+  return {
+    txid: row.txid,
+    number: row.number,
+    status: row.status,
+    amountCents: row.amount,
+    pixKey: row.pix_key,
+    expiresInSeconds: row.expires_in_seconds,
+    location: row.location,
+    brCode: row.br_code,
+    revision: row.revision,
+    debtor: row.debtor,
+    payerRequest: row.payer_request,
+    additionalInfo: row.additional_info,
+    createdAt: row.created_at,
+    received: row.received.map(({ endToEndId, pixKey, amount, paidAt }) => ({
+      endToEndId,
+      txid: row.txid,
+      pixKey,
+      amountCents: BigInt(amount),
+      paidAt: new Date(paidAt),
+    })),
+  };
+}
+
+type Row = {
+  txid: string;
+  number: bigint;
+  status: StoredCharge['status'];
+  amount: bigint;
+  pix_key: string;
+  expires_in_seconds: number;
+  location: string;
+  br_code: string;
+  revision: number;
+  debtor: object | null;
+  payer_request: string | null;
+  additional_info: object[] | null;
+  created_at: Date;
+  received: { endToEndId: string; pixKey: string; amount: string; paidAt: string }[];
+};

@@ -1,0 +1,93 @@
+import assert from 'node:assert';
+import { randomUUID } from 'node:crypto';
+
+import { parseAmountText } from '@pixmesh/acquirer/amount-text';
+import { buildDynamicBrCode } from '@pixmesh/acquirer/br-code-writer';
+import { rawBody } from '@pixmesh/http/service-app';
+import { parseJsonBody } from '@pixmesh/kernel/json-body';
+import type { Queryable } from '@pixmesh/postgres/pool';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+
+import { efiError } from '#api-pix/provider-error.ts';
+import { readBody, readShape } from '#api-pix/read-body.ts';
+import type { WithFaults } from '#faults/with-faults.ts';
+import { addRefusal } from '#journal/journal.sql.ts';
+
+import { ChargeBody, TxidParams } from './charge-body.ts';
+import { toChargeResource } from './charge-resource.ts';
+import { insertCharge, type NewCharge } from './charges.sql.ts';
+
+/** Host behind every BR Code: reserved for documentation, so nobody ever answers there. */
+const LOCATION_PREFIX = 'qrcode.pixmesh.example.com/v2';
+const MERCHANT_NAME = 'PIXMESH SIMULADOR';
+const MERCHANT_CITY = 'SAO PAULO';
+
+type Deps = { db: Queryable; withFaults: WithFaults; pixKey: string };
+
+/** `PUT /v2/cob/{txid}`: one statement. A txid is taken for ever, as at Efí. */
+export function addIssueCharge(app: FastifyInstance, deps: Deps): void {
+  app.put(
+    '/v2/cob/:txid',
+    deps.withFaults(
+      'issueCharge',
+      async (request) => {
+        const { txid } = readShape(TxidParams, request.params);
+        const charge = toNewCharge(txid, readBody(ChargeBody, request));
+        checkTerms(charge, deps.pixKey);
+        const stored = await insertCharge(deps.db, charge);
+        if (stored === null) throw duplicateTxid();
+        const status = 'ATIVA';
+        const resource = toChargeResource({ ...charge, ...stored, status, revision: 0, received: [] });
+        return { status: 201, body: resource };
+      },
+      async (request) => await addRefusal(deps.db, readRefused(request)),
+    ),
+  );
+}
+
+function toNewCharge(txid: string, body: ChargeBody): NewCharge {
+  const location = `${LOCATION_PREFIX}/${randomUUID()}`;
+  const brCode = buildDynamicBrCode({
+    location,
+    merchantName: MERCHANT_NAME,
+    merchantCity: MERCHANT_CITY,
+  });
+  assert(brCode !== null, 'the location is always writable');
+  return {
+    txid,
+    amountCents: body.valor.original,
+    pixKey: body.chave,
+    expiresInSeconds: body.calendario.expiracao,
+    location,
+    brCode,
+    debtor: body.devedor ?? null,
+    payerRequest: body.solicitacaoPagador ?? null,
+    additionalInfo: body.infoAdicionais ?? null,
+  };
+}
+
+/** What is well formed and still refused, in Efí's words. */
+function checkTerms(charge: NewCharge, pixKey: string): void {
+  if (charge.amountCents === 0n) {
+    throw efiError(400, 'valor_invalido', 'Campo valor.original deve ser maior que zero');
+  }
+  if (charge.pixKey !== pixKey) {
+    throw efiError(400, 'chave_invalida', 'A chave informada não pertence à conta autenticada');
+  }
+}
+
+function duplicateTxid(): Error {
+  return efiError(409, 'txid_duplicado', 'Campo txid informado já foi utilizado em outra cobrança');
+}
+
+/** What can be told of a request that was refused, however broken it is. */
+function readRefused(request: FastifyRequest): { txid: string | null; amountCents: bigint | null } {
+  const params = TxidParams.safeParse(request.params);
+  const body = parseJsonBody(rawBody(request.body));
+  const value = body.kind === 'ok' ? (body.value['valor'] as { original?: unknown } | null) : null;
+  const text = value?.original;
+  return {
+    txid: params.data?.txid ?? null,
+    amountCents: typeof text === 'string' ? parseAmountText(text) : null,
+  };
+}

@@ -1,0 +1,98 @@
+import { AppError, assertNever } from '@pixmesh/kernel/app-error';
+import { violatedConstraint } from '@pixmesh/postgres/database-error';
+import type { Database, Transaction } from '@pixmesh/postgres/pool';
+
+import { planCallbacks, type PlannedCallback } from '#callbacks/plan-callbacks.ts';
+import type { Faults } from '#faults/faults.ts';
+
+import { decidePay } from './decide-pay.ts';
+import { newEndToEndId } from './end-to-end-id.ts';
+import type { StoredPix } from './pix-resource.ts';
+import {
+  type ChargeToPay,
+  findReceivedPix,
+  lockChargeToPay,
+  recordPix,
+  repeatNotice,
+} from './received-pix.sql.ts';
+
+export type Payment = {
+  txid: string;
+  /** The charge's own amount where null. */
+  amountCents: bigint | null;
+  endToEndId: string | null;
+  paidAt: Date | null;
+  /** How often the Pix is announced. */
+  times: number;
+};
+
+export type PaidPix = { pix: StoredPix; repeated: boolean; notices: number };
+
+/**
+ * Lets a Pix arrive for a charge: the money, its journal entry and the notices of it are one transaction. Safe
+ * to repeat with the same end-to-end id, which then only announces the Pix again.
+ * @throws AppError `NOT_FOUND`, or `CONFLICT` for an expired charge or a taken end-to-end id
+ */
+export async function payCharge(
+  deps: { db: Database; faults: Faults },
+  payment: Payment,
+): Promise<PaidPix> {
+  const callbacks = planCallbacks(await deps.faults.pickCallbacks(payment.times));
+  try {
+    return await deps.db.transaction(async (tx) => await payWithin(tx, payment, callbacks));
+  } catch (error) {
+    if (violatedConstraint(error) !== 'received_pix_pkey') throw error;
+    throw endToEndIdTaken(error);
+  }
+}
+
+async function payWithin(
+  tx: Transaction,
+  payment: Payment,
+  callbacks: readonly PlannedCallback[],
+): Promise<PaidPix> {
+  const charge = await lockChargeToPay(tx, payment.txid);
+  const { endToEndId } = payment;
+  const existing = endToEndId === null ? null : await findReceivedPix(tx, endToEndId);
+  const decision = decidePay({ charge, existing, paidAtGiven: payment.paidAt !== null });
+  switch (decision.kind) {
+    case 'new_pix': {
+      const pix = newPix(charge as ChargeToPay, payment);
+      await recordPix(tx, pix, callbacks);
+      return { pix, repeated: false, notices: callbacks.length };
+    }
+    case 'repeated_notice': {
+      const pix = existing as StoredPix;
+      await repeatNotice(tx, pix, callbacks);
+      return { pix, repeated: true, notices: callbacks.length };
+    }
+    case 'charge_not_found':
+      throw new AppError('NOT_FOUND');
+    case 'charge_expired':
+      throw new AppError('CONFLICT', {
+        publicMessage: 'The charge has expired; name paid_at to pay it all the same.',
+      });
+    case 'end_to_end_id_taken':
+      throw endToEndIdTaken();
+    default:
+      return assertNever(decision);
+  }
+}
+
+function newPix(charge: ChargeToPay, payment: Payment): StoredPix {
+  const paidAt = payment.paidAt ?? charge.readAt;
+  return {
+    endToEndId: payment.endToEndId ?? newEndToEndId(paidAt),
+    txid: charge.txid,
+    pixKey: charge.pixKey,
+    amountCents: payment.amountCents ?? charge.amountCents,
+    paidAt,
+  };
+}
+
+function endToEndIdTaken(cause?: unknown): AppError {
+  return new AppError('CONFLICT', {
+    publicMessage: 'Another charge has been paid under this end-to-end id.',
+    cause,
+  });
+}

@@ -1,0 +1,23 @@
+import { createServiceApp } from '@pixmesh/http/service-app';
+import type { FastifyInstance } from 'fastify';
+
+import type { CallbackDeps } from '#callbacks/receive-callback.ts';
+import { registerReceiveCallback } from '#callbacks/receive-callback.route.ts';
+import { refuseAmbiguousRequests } from '#edge/refuse-ambiguous-requests.ts';
+import { stampAnswers } from '#edge/stamp-answers.ts';
+
+/** An acquirer groups items, so its bodies may be larger than a merchant's. */
+const CALLBACK_BYTES_MAX = 1024 * 1024;
+
+/** Listener 3: what the acquirer calls. */
+export function buildCallbackApp(deps: CallbackDeps & { secret: string }): FastifyInstance {
+  const app = createServiceApp({
+    logger: deps.logger,
+    listener: 'callbacks',
+    bodyBytesMax: CALLBACK_BYTES_MAX,
+  });
+  stampAnswers(app);
+  refuseAmbiguousRequests(app);
+  registerReceiveCallback(app, deps);
+  return app;
+}

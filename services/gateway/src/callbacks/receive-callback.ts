@@ -1,0 +1,41 @@
+import { failpoint } from '@pixmesh/http/failpoints';
+import { newId } from '@pixmesh/kernel/ids';
+import type { Database } from '@pixmesh/postgres/pool';
+import type { Logger } from '@pixmesh/telemetry/logger';
+
+import { reportSkippedItems, reportUnreadableCallback } from '#events.ts';
+
+import { buildEvents } from './build-events.ts';
+import { storeCallback } from './callbacks.sql.ts';
+import { splitBody } from './split-body.ts';
+
+export type CallbackDeps = { db: Database; logger: Logger; kickOutbox(): void };
+
+/**
+ * Makes a callback durable and queues its items. When this returns, nothing can be lost: the relay publishes
+ * what is queued, and what could not be read stays as it came. A callback proves nothing, so whatever it says
+ * is accepted (decisions 212, 213).
+ */
+export async function receiveCallback(deps: CallbackDeps, bytes: Buffer): Promise<void> {
+  const callback = { callbackId: newId(), receivedAt: new Date() };
+  const body = splitBody(bytes);
+  const { events, skipped } =
+    body.kind === 'items' ? buildEvents(body.items, callback) : { events: [], skipped: 0 };
+  const skippedInAll = skipped + (body.kind === 'items' ? body.skipped : 0);
+  await failpoint('gateway.callback.before-store');
+  await storeCallback(
+    deps.db,
+    {
+      id: callback.callbackId,
+      body: bytes,
+      parsed: body.kind === 'items',
+      skipped: skippedInAll,
+      receivedAt: callback.receivedAt,
+    },
+    events,
+  );
+  await failpoint('gateway.callback.after-store');
+  if (events.length > 0) deps.kickOutbox();
+  if (body.kind === 'unreadable') reportUnreadableCallback(deps.logger, callback.callbackId);
+  if (skippedInAll > 0) reportSkippedItems(deps.logger, callback.callbackId, skippedInAll);
+}

@@ -1,0 +1,12 @@
+import type { Queryable } from '@pixmesh/postgres/pool';
+import { named, sql } from '@pixmesh/postgres/sql';
+
+/** Whether the migrated schema answers; rejects while it does not. */
+export async function checkTables(db: Queryable): Promise<void> {
+  await db.query(
+    named(
+      'ready',
+      sql`select exists (select from api_keys), exists (select from callbacks), exists (select from outbox)`,
+    ),
+  );
+}

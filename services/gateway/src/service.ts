@@ -1,0 +1,168 @@
+import type { AddressInfo } from 'node:net';
+
+import { AcquirerCallback } from '@pixmesh/contracts/messages/acquirer-callback.v1';
+import type { ServiceName } from '@pixmesh/contracts/internal/service-token';
+import { startHealth } from '@pixmesh/http/health';
+import { createInternalClient, type InternalClient } from '@pixmesh/http/internal-client';
+import { createTokenSigner } from '@pixmesh/http/service-token';
+import { createStopList } from '@pixmesh/http/stop-in-order';
+import { type Messaging, startMessaging } from '@pixmesh/kafka/messaging';
+import { createPool } from '@pixmesh/postgres/pool';
+import { createLogger, type Logger } from '@pixmesh/telemetry/logger';
+import type { FastifyInstance } from 'fastify';
+
+import { createKeyAuthenticator } from '#authentication/authenticate-key.ts';
+import { startRequestLog } from '#request-log/request-log.ts';
+
+import { buildAdminApp } from './admin-app.ts';
+import { buildCallbackApp } from './callback-app.ts';
+import { checkTables } from './check-ready.sql.ts';
+import type { GatewayConfig } from './config.ts';
+import { buildPublicApp } from './public-app.ts';
+
+/** Callbacks, the relay's open claim and the request log; apart from requests, so that neither starves. */
+const BACKGROUND_POOL_SIZE = 6;
+
+export type Gateway = AsyncDisposable & {
+  /** Ports as they are, where the configuration asked for any. */
+  readonly ports: { public: number; admin: number; callback: number; internal: number };
+};
+
+type StopList = ReturnType<typeof createStopList>;
+type Parts = Awaited<ReturnType<typeof openParts>>;
+
+/** Starts the edge: three listeners for three kinds of callers, and the internal one. */
+export async function startGateway(config: GatewayConfig): Promise<Gateway> {
+  const logger = createLogger('gateway', config.LOG_LEVEL);
+  const stops = createStopList(logger);
+  try {
+    const ports = await startInOrder(config, logger, stops);
+    logger.info(ports, 'gateway is ready');
+    return { ports, [Symbol.asyncDispose]: () => stops.stopAll() };
+  } catch (error) {
+    await stops.stopAll();
+    throw error;
+  }
+}
+
+async function startInOrder(
+  config: GatewayConfig,
+  logger: Logger,
+  stops: StopList,
+): Promise<Gateway['ports']> {
+  const parts = await openParts(config, logger, stops);
+  const ports = await listenAll(config, stops, buildApps(config, logger, parts));
+  const health = await startHealth({
+    host: config.HOST,
+    port: config.INTERNAL_PORT,
+    isAlive: () => parts.messaging.isAlive(),
+    checkReady: () => checkTables(parts.db),
+    failpointsAllowed: config.NODE_ENV !== 'production',
+  });
+  stops.use('internal listener', health);
+  stops.add('readiness', () => health.setNotReady());
+  return { ...ports, internal: health.port };
+}
+
+/** What the listeners work with; opened in the order in which it may be closed last. */
+async function openParts(config: GatewayConfig, logger: Logger, stops: StopList) {
+  const pool = { url: config.DATABASE_URL, applicationName: 'gateway' };
+  const db = stops.use('pool', createPool({ ...pool, max: config.DATABASE_POOL_SIZE }));
+  const background = stops.use('pool', createPool({ ...pool, max: BACKGROUND_POOL_SIZE }));
+  const clients = await openClients(config, stops);
+  const messaging = stops.use('messaging', await joinKafka(config, logger, background));
+  const requestLog = stops.use('request log', startRequestLog({ db: background, logger }));
+  return { db, background, clients, messaging, requestLog };
+}
+
+async function openClients(
+  config: GatewayConfig,
+  stops: StopList,
+): Promise<Record<'charges' | 'ledger' | 'webhook-dispatcher', InternalClient>> {
+  const sign = await createTokenSigner(config.SERVICE_TOKEN_PRIVATE_KEY);
+  const open = (service: ServiceName, url: string): InternalClient =>
+    stops.use(`client of ${service}`, createInternalClient({ service, url, sign }));
+  return {
+    charges: open('charges', config.CHARGES_URL),
+    ledger: open('ledger', config.LEDGER_URL),
+    'webhook-dispatcher': open('webhook-dispatcher', config.DISPATCHER_URL),
+  };
+}
+
+async function joinKafka(
+  config: GatewayConfig,
+  logger: Logger,
+  db: Parameters<typeof startMessaging>[0]['db'],
+): Promise<Messaging> {
+  return await startMessaging({
+    service: 'gateway',
+    brokers: config.KAFKA_BROKERS,
+    registryUrl: config.SCHEMA_REGISTRY_URL,
+    topicPrefix: config.KAFKA_TOPIC_PREFIX,
+    db,
+    logger,
+    produces: [AcquirerCallback],
+    consumes: [],
+    onFatal: endProcess,
+  });
+}
+
+function buildApps(config: GatewayConfig, logger: Logger, parts: Parts) {
+  const { db, background, clients, messaging, requestLog } = parts;
+  const pepper = config.API_KEY_PEPPER;
+  const requestTimeoutMs = config.REQUEST_TIMEOUT_MS;
+  return {
+    public: buildPublicApp({
+      db,
+      logger,
+      authenticate: createKeyAuthenticator({ db, pepper }),
+      owners: clients,
+      requestTimeoutMs,
+      requestLog,
+    }),
+    admin: buildAdminApp({
+      db,
+      logger,
+      pepper,
+      clients,
+      requestTimeoutMs,
+      bootstrapToken: config.ADMIN_BOOTSTRAP_TOKEN,
+      mayActForOthers: config.NODE_ENV !== 'production',
+    }),
+    callback: buildCallbackApp({
+      db: background,
+      logger,
+      kickOutbox: () => messaging.kickOutbox(),
+      secret: config.CALLBACK_SECRET,
+    }),
+  };
+}
+
+async function listenAll(
+  config: GatewayConfig,
+  stops: StopList,
+  apps: Record<'public' | 'admin' | 'callback', FastifyInstance>,
+): Promise<Omit<Gateway['ports'], 'internal'>> {
+  stops.add('listeners', async () => {
+    await Promise.all(Object.values(apps).map((app) => app.close()));
+  });
+  const host = config.HOST;
+  await apps.public.listen({ host, port: config.PUBLIC_PORT });
+  await apps.admin.listen({ host, port: config.ADMIN_PORT });
+  await apps.callback.listen({ host, port: config.CALLBACK_PORT });
+  return {
+    public: portOf(apps.public),
+    admin: portOf(apps.admin),
+    callback: portOf(apps.callback),
+  };
+}
+
+function portOf(app: FastifyInstance): number {
+  return (app.server.address() as AddressInfo).port;
+}
+
+/** A consumer that has given up cannot be revived in place; the supervisor starts the process again. */
+function endProcess(): void {
+  process.exitCode = 1;
+  process.kill(process.pid, 'SIGTERM');
+}
