@@ -5,9 +5,14 @@ import { prepareInstallation } from './prepare-installation.ts';
 
 /** Deploy jobs: `node deploy/main.ts` prepares database, topics and schemas; `… callback` the acquirer. */
 try {
-  await (process.argv[2] === 'callback' ? registerCallback() : prepareInstallation());
+  if (process.argv[2] === 'callback') await registerCallback();
+  else printSchemaIds(await prepareInstallation());
 } catch (error) {
   const text = error instanceof ConfigError ? error.message.replaceAll('\n', '; ') : undefined;
   process.stderr.write(`deploy: ${text ?? (error as Error).stack}\n`);
   process.exitCode = 1;
+}
+
+function printSchemaIds(ids: Map<string, number>): void {
+  for (const [subject, id] of ids) process.stdout.write(`${subject} ${id}\n`);
 }

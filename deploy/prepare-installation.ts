@@ -15,10 +15,16 @@ const Config = z.object({
   KAFKA_MIN_INSYNC_REPLICAS: z.coerce.number().int().min(1).default(1),
 });
 
-/** Migrates every schema, creates the topics and registers the message schemas. Safe to repeat. */
-export async function prepareInstallation(env: NodeJS.ProcessEnv = process.env): Promise<void> {
+/**
+ * Migrates every schema, creates the topics and registers the message schemas. Safe to repeat; answers the id of
+ * each registered subject.
+ */
+export async function prepareInstallation(
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<Map<string, number>> {
   const config = readConfig(Config, env);
-  await Promise.all([
+  const [ids] = await Promise.all([
+    registerSchemas(config.SCHEMA_REGISTRY_URL, MESSAGE_TYPES),
     migrateAll(config.ADMIN_DATABASE_URL, env),
     createTopics({
       brokers: config.KAFKA_BROKERS,
@@ -28,8 +34,8 @@ export async function prepareInstallation(env: NodeJS.ProcessEnv = process.env):
       minInsyncReplicas: config.KAFKA_MIN_INSYNC_REPLICAS,
       topicPrefix: config.KAFKA_TOPIC_PREFIX,
     }),
-    registerSchemas(config.SCHEMA_REGISTRY_URL, MESSAGE_TYPES).then(printSchemaIds),
   ]);
+  return ids;
 }
 
 async function migrateAll(adminUrl: string, env: NodeJS.ProcessEnv): Promise<void> {
@@ -38,8 +44,4 @@ async function migrateAll(adminUrl: string, env: NodeJS.ProcessEnv): Promise<voi
     const { [variable]: password } = readConfig(z.object({ [variable]: z.string() }), env);
     await migrateSchema({ adminUrl, schema, mechanisms, migrationsDir, password: password ?? '' });
   }
-}
-
-function printSchemaIds(ids: Map<string, number>): void {
-  for (const [subject, id] of ids) process.stdout.write(`${subject} ${id}\n`);
 }

@@ -1,6 +1,12 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 import { PARTITIONS_PER_TOPIC, TOPIC_RETENTION_MS, TOPICS } from '@pixmesh/contracts/topics';
+import type { Admin } from 'kafkajs';
 
 import { createKafka, type KafkaOptions } from './kafka-client.ts';
+
+const LEADER_POLL_MS = 100;
+const LEADER_TRIES_MAX = 100;
 
 type CreateTopicsOptions = KafkaOptions & {
   replicationFactor: number;
@@ -14,11 +20,13 @@ type CreateTopicsOptions = KafkaOptions & {
 export async function createTopics(options: CreateTopicsOptions): Promise<void> {
   const admin = createKafka(options).admin();
   await admin.connect();
+  const names = Object.values(TOPICS).map((topic) => options.topicPrefix + topic);
   try {
     await admin.createTopics({
-      waitForLeaders: true,
-      topics: Object.values(TOPICS).map((topic) => ({
-        topic: options.topicPrefix + topic,
+      // The library's own wait fails on a broker that has not heard of a new topic yet.
+      waitForLeaders: false,
+      topics: names.map((topic) => ({
+        topic,
         numPartitions: options.partitions ?? PARTITIONS_PER_TOPIC,
         replicationFactor: options.replicationFactor,
         configEntries: [
@@ -27,7 +35,22 @@ export async function createTopics(options: CreateTopicsOptions): Promise<void> 
         ],
       })),
     });
+    await waitForLeaders(admin, names);
   } finally {
     await admin.disconnect();
+  }
+}
+
+async function waitForLeaders(admin: Admin, topics: string[]): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const metadata = await admin.fetchTopicMetadata({ topics });
+      const partitions = metadata.topics.flatMap((topic) => topic.partitions);
+      if (partitions.every((partition) => partition.leader >= 0)) return;
+    } catch (error) {
+      if (tries >= LEADER_TRIES_MAX) throw error;
+    }
+    if (tries >= LEADER_TRIES_MAX) throw new Error('the topics have no leaders');
+    await delay(LEADER_POLL_MS);
   }
 }

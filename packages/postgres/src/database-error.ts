@@ -1,27 +1,38 @@
 import { AppError } from '@pixmesh/kernel/app-error';
+import pg from 'pg';
 
-/** SQLSTATE classes and codes that say "not now" rather than "not this". */
-const UNAVAILABLE_CLASSES = new Set(['08', '53', '57', '58']);
-/** Somebody held a row for longer than the lock timeout. */
-const LOCK_NOT_AVAILABLE = '55P03';
+/**
+ * SQLSTATE classes that say "not now" rather than "not this": connection, resources, operator, system, and a
+ * transaction that lost against another one (40: deadlock, serialization failure).
+ */
+const UNAVAILABLE_CLASSES = new Set(['08', '40', '53', '57', '58']);
+/** Somebody held a row longer than the lock timeout; the session sat idle in a transaction and was ended. */
+const UNAVAILABLE_CODES = new Set(['55P03', '25P03']);
 const SOCKET_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'EPIPE',
   'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
   'ENOTFOUND',
+  'EAI_AGAIN',
   'ENOENT',
 ]);
 const UNAVAILABLE_MESSAGES = [
   'Connection terminated',
   'timeout exceeded when trying to connect',
+  'timeout expired',
+  'Query read timeout',
   'Client has encountered a connection error',
 ];
+
+const AWAY = 'database unavailable';
 
 /** Turns "the database is away" into a retriable `AppError`; every other error stays what it is. */
 export function databaseError(error: unknown): unknown {
   if (error instanceof AppError || !isUnavailable(error)) return error;
-  return new AppError('DEPENDENCY_UNAVAILABLE', { message: 'database unavailable', cause: error });
+  return new AppError('DEPENDENCY_UNAVAILABLE', { message: AWAY, cause: error });
 }
 
 /** The name of the violated constraint, or null when the error is none of that kind. */
@@ -30,11 +41,27 @@ export function violatedConstraint(error: unknown): string | null {
   return code?.startsWith('23') ? (constraint ?? null) : null;
 }
 
+/** Whether the transaction lost against another one and succeeds when it is run again from its start. */
+export function isRepeatable(error: unknown): boolean {
+  const cause = error instanceof AppError ? error.cause : error;
+  const code = (cause as { code?: unknown } | undefined)?.code;
+  return code === '40001' || code === '40P01';
+}
+
+/** Whether `databaseError` spoke of the connection itself, not of an answer that came over it. */
+export function isConnectionLost(error: unknown): error is AppError {
+  return (
+    error instanceof AppError &&
+    error.message === AWAY &&
+    !(error.cause instanceof pg.DatabaseError)
+  );
+}
+
 function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = (error as { code?: unknown }).code;
   if (typeof code === 'string') {
-    if (SOCKET_CODES.has(code) || code === LOCK_NOT_AVAILABLE) return true;
+    if (SOCKET_CODES.has(code) || UNAVAILABLE_CODES.has(code)) return true;
     // 57014 is a statement that ran too long: the database answers, the statement is the problem.
     if (code.length === 5) return UNAVAILABLE_CLASSES.has(code.slice(0, 2)) && code !== '57014';
   }

@@ -22,7 +22,16 @@ export type DeadLetter = RawMessage & {
   replayedAt: Date | null;
 };
 
-/** Parks a message with its cause. The same message parked again stays one row, open again. */
+const COLUMNS = sql`
+  id, consumer, topic, partition, "offset", key, headers, value, code, reason, created_at, replayed_at`;
+
+/** A cause is for people to read; what is longer only hides it. */
+const REASON_LENGTH_MAX = 1_000;
+
+/**
+ * Parks a message with its cause. The same message parked again stays one row, open again. The row takes any
+ * bytes: a message that could not even be parked would hold up its partition for ever.
+ */
 export async function parkMessage(
   db: Queryable,
   consumer: string,
@@ -36,9 +45,10 @@ export async function parkMessage(
           (id, consumer, topic, partition, "offset", key, headers, value, code, reason)
         values (
           ${newId()}, ${consumer}, ${letter.topic}, ${letter.partition}, ${letter.offset},
-          ${letter.key}, ${JSON.stringify(letter.headers)}, ${letter.value}, ${letter.code}, ${letter.reason}
+          ${letter.key === null ? null : storable(letter.key)}, ${JSON.stringify(letter.headers)},
+          ${letter.value}, ${letter.code}, ${storable(letter.reason).slice(0, REASON_LENGTH_MAX)}
         )
-        on conflict on constraint dead_letters_message do update
+        on conflict (consumer, topic, partition, "offset", coalesce(sha256(value), '')) do update
         set code = excluded.code, reason = excluded.reason, replayed_at = null`,
     ),
   );
@@ -53,7 +63,8 @@ export async function listDeadLetters(
     named(
       'dead_letter_list',
       sql`
-        select * from dead_letters
+        select ${COLUMNS}
+        from dead_letters
         where replayed_at is null and (${page.startingAfter}::uuid is null or id < ${page.startingAfter}::uuid)
         order by id desc
         limit ${page.limit}`,
@@ -64,7 +75,7 @@ export async function listDeadLetters(
 
 export async function findDeadLetter(db: Queryable, id: string): Promise<DeadLetter | null> {
   const rows = await db.query<DeadLetterRow>(
-    named('dead_letter_find', sql`select * from dead_letters where id = ${id}`),
+    named('dead_letter_find', sql`select ${COLUMNS} from dead_letters where id = ${id}`),
   );
   return rows[0] ? toDeadLetter(rows[0]) : null;
 }
@@ -76,6 +87,11 @@ export async function markReplayed(db: Queryable, id: string): Promise<void> {
       sql`update dead_letters set replayed_at = now() where id = ${id}`,
     ),
   );
+}
+
+/** Postgres stores no NUL in text. */
+function storable(text: string): string {
+  return text.replaceAll('\0', '\uFFFD').toWellFormed();
 }
 
 type DeadLetterRow = Omit<DeadLetter, 'createdAt' | 'replayedAt'> & {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import { runner } from 'node-pg-migrate';
@@ -18,6 +19,11 @@ type MigrateOptions = {
 
 const MECHANISMS_DIR = fileURLToPath(new URL('../migrations', import.meta.url));
 const LOCK_TIMEOUT_MS = 30_000;
+/** Roles belong to the whole server: another database's deploy job may write the same one meanwhile. */
+const ROLE_TRIES_MAX = 20;
+const ROLE_RETRY_DELAY_MS = 50;
+/** Somebody else has just created (unique_violation, duplicate_object) or changed (internal_error) the role. */
+const ROLE_CONFLICTS = new Set(['23505', '42710', 'XX000']);
 
 /**
  * Brings one schema to its newest version and gives its role exactly the rights it needs. Safe to run again
@@ -33,12 +39,13 @@ export async function migrateSchema(options: MigrateOptions): Promise<void> {
   try {
     // One lock for all schemas keeps concurrent deploy jobs in line; it ends with the session.
     await client.query(`select pg_advisory_lock(hashtext('pixmesh-migrate'))`);
-    await prepareRole(client, options);
+    await prepareRoleWithRetries(client, options);
     for (const mechanism of options.mechanisms) {
       const table = `${mechanism.replaceAll('-', '_')}_migrations`;
       await migrate(client, { schema, table, dir: `${MECHANISMS_DIR}/${mechanism}` });
     }
     await migrate(client, { schema, table: 'migrations', dir: options.migrationsDir });
+    await protectHistory(client, schema);
   } finally {
     await client.end();
   }
@@ -58,6 +65,31 @@ async function migrate(
     noLock: true,
     logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
   });
+}
+
+/** What has been migrated is read by services, and written by nobody but this job. */
+async function protectHistory(client: pg.Client, schema: string): Promise<void> {
+  const role = client.escapeIdentifier(`pixmesh_${schema}`);
+  const tables = await client.query<{ name: string }>(
+    `select format('%I.%I', schemaname, tablename) as name from pg_tables
+     where schemaname = $1 and (tablename = 'migrations' or tablename like '%\_migrations')`,
+    [schema],
+  );
+  for (const { name } of tables.rows) {
+    await client.query(`revoke insert, update, delete, truncate on ${name} from ${role}`);
+  }
+}
+
+async function prepareRoleWithRetries(client: pg.Client, options: MigrateOptions): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await prepareRole(client, options);
+    } catch (error) {
+      const { code } = error as { code?: string };
+      if (tries === ROLE_TRIES_MAX || !ROLE_CONFLICTS.has(code ?? '')) throw error;
+      await delay(ROLE_RETRY_DELAY_MS * Math.random() * tries);
+    }
+  }
 }
 
 /** The role of the service: it sees its own schema, owns nothing, and cannot create anything. */

@@ -1,3 +1,4 @@
+import assert from 'node:assert';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import type { Logger } from '@pixmesh/telemetry/logger';
@@ -7,38 +8,45 @@ import type { OutboundEvent } from './events.ts';
 import type { Database, Transaction } from './pool.ts';
 import { named, sql } from './sql.ts';
 
-/** Events per claim: one request to the broker each, well under its message limit. */
+/** Events per claim; `publish` splits them into requests that the broker takes. */
 const CLAIM_SIZE = 500;
 /** Backstop for kicks that were lost with their process. */
 const POLL_INTERVAL_MS = 100;
 /** Waits after failures: the broker is away, nothing is lost, nobody waits for us. */
 const RETRY_DELAY_MS = 250;
 const RETRY_DELAY_MS_MAX = 2_000;
+/** What a stop still publishes of the queue; the rest waits for the next process. */
+const DRAIN_MS_MAX = 3_000;
+/** Partitions of `events` are kept this far ahead, and looked after this often. */
+const PARTITION_MONTHS_AHEAD = 12;
+const PARTITION_CHECK_INTERVAL_MS = 24 * 60 * 60 * 1000;
 
 export type PublishableEvent = OutboundEvent & { traceparent: string | null };
 
-/** Hands a batch to the broker and resolves when all of it is durable there. */
+/**
+ * Hands a batch to the broker and resolves when all of it is durable there. It has to end, one way or the
+ * other, before the database ends a transaction that sits idle (15 s).
+ */
 export type Publish = (events: readonly PublishableEvent[]) => Promise<void>;
 
 export type OutboxRelay = {
   /** Says that something was committed; publishing starts at once instead of at the next poll. */
   kick(): void;
-  /** Publishes what is queued, then ends. */
+  /** Publishes what is queued, within a bound, then ends. */
   stop(): Promise<void>;
 };
+
+type RelayDeps = { db: Database; publish: Publish; logger: Logger };
 
 /**
  * Moves committed events to the broker, in order per key and at least once. A claim deletes rows in a
  * transaction that stays open while the broker is asked, so a crash or an error puts them back. One relay of
  * a service works at a time: the lease's row lock belongs to the claim's own transaction.
  */
-export function startOutboxRelay(deps: {
-  db: Database;
-  publish: Publish;
-  logger: Logger;
-}): OutboxRelay {
+export function startOutboxRelay(deps: RelayDeps): OutboxRelay {
   const stopping = new AbortController();
   let wake = Promise.withResolvers<void>();
+  let partitionsDueMs = 0;
   const running = loop();
   observedGauge('outbox_oldest_age_seconds', 'Age of the oldest unpublished event', async () => [
     { value: await readOldestAge(deps.db) },
@@ -47,7 +55,9 @@ export function startOutboxRelay(deps: {
     kick: () => wake.resolve(),
     stop: async () => {
       stopping.abort();
+      wake.resolve();
       await running;
+      await drain(deps);
     },
   };
 
@@ -55,25 +65,42 @@ export function startOutboxRelay(deps: {
     let failures = 0;
     while (!stopping.signal.aborted) {
       try {
-        while ((await relayOnce(deps)) === CLAIM_SIZE);
+        await keepPartitions();
+        while ((await relayOnce(deps)) === CLAIM_SIZE && !stopping.signal.aborted);
+        if (failures > 0) deps.logger.info({ failures }, 'outbox relay publishes again');
         failures = 0;
         await pause(POLL_INTERVAL_MS);
       } catch (error) {
         failures += 1;
-        if (failures === 1) deps.logger.warn({ err: error }, 'outbox relay waits for the broker');
-        const backoffMs = Math.min(RETRY_DELAY_MS * 2 ** failures, RETRY_DELAY_MS_MAX);
+        if (failures === 1) deps.logger.warn({ err: error }, 'outbox relay failed and tries again');
+        const backoffMs = Math.min(RETRY_DELAY_MS * 2 ** (failures - 1), RETRY_DELAY_MS_MAX);
         await delay(backoffMs, undefined, { signal: stopping.signal }).catch(() => undefined);
       }
     }
-    await relayOnce(deps).catch(() => undefined);
   }
 
   async function pause(ms: number): Promise<void> {
     const timer = new AbortController();
-    const signal = AbortSignal.any([stopping.signal, timer.signal]);
-    await Promise.race([delay(ms, undefined, { signal }).catch(() => undefined), wake.promise]);
+    const rest = delay(ms, undefined, { signal: timer.signal }).catch(() => undefined);
+    await Promise.race([rest, wake.promise]);
     timer.abort();
     wake = Promise.withResolvers();
+  }
+
+  async function keepPartitions(): Promise<void> {
+    if (performance.now() < partitionsDueMs) return;
+    await ensureEventPartitions(deps.db);
+    partitionsDueMs = performance.now() + PARTITION_CHECK_INTERVAL_MS;
+  }
+}
+
+/** A broker that is away at a stop is not waited for: the events stay queued. */
+async function drain(deps: RelayDeps): Promise<void> {
+  const end = performance.now() + DRAIN_MS_MAX;
+  try {
+    while ((await relayOnce(deps)) > 0 && performance.now() < end);
+  } catch (error) {
+    deps.logger.warn({ err: error }, 'events stay queued for the next process');
   }
 }
 
@@ -86,6 +113,13 @@ export async function relayOnce(deps: { db: Database; publish: Publish }): Promi
     if (events.length > 0) await deps.publish(events);
     return events.length;
   });
+}
+
+/** Creates the partitions of the months to come; the function runs with the rights of the schema's owner. */
+export async function ensureEventPartitions(db: Database): Promise<void> {
+  await db.query(
+    named('event_partitions', sql`select ensure_event_partitions(${PARTITION_MONTHS_AHEAD})`),
+  );
 }
 
 async function hasQueuedEvents(db: Database): Promise<boolean> {
@@ -116,9 +150,13 @@ async function claimEvents(tx: Transaction): Promise<PublishableEvent[]> {
         )
         select event_id, topic, key, type, sequence, headers, message, traceparent
         from claimed
-        join events using (event_id)
+        left join events using (event_id)
         order by claimed.id`,
     ),
+  );
+  assert(
+    rows.every((row) => row.topic !== null),
+    'a queued event is missing in events',
   );
   return rows.map((row) => ({
     eventId: row.event_id,

@@ -1,6 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 import pg from 'pg';
 
-import { databaseError } from './database-error.ts';
+import { databaseError, isConnectionLost, isRepeatable } from './database-error.ts';
 import { render, type Statement } from './sql.ts';
 
 /** Statements above these limits are bugs or accidents; they end with an error instead of waiting. */
@@ -8,9 +10,13 @@ const STATEMENT_TIMEOUT_MS = 10_000;
 const LOCK_TIMEOUT_MS = 5_000;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 15_000;
 const CONNECTION_TIMEOUT_MS = 3_000;
+/** A server that answers nothing at all, not even that a statement ran too long, is away. */
+const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 2_000;
 const POOL_SIZE_DEFAULT = 10;
 /** Whole-transaction tries after a serialization failure or deadlock. */
 const TRANSACTION_TRIES_MAX = 3;
+/** Two transactions that met once shall not meet again at once. */
+const REPEAT_DELAY_MS_MAX = 50;
 
 const INT8_OID = 20;
 
@@ -40,6 +46,8 @@ export function createPool(options: PoolOptions): Database {
     application_name: options.applicationName,
     max: options.max ?? POOL_SIZE_DEFAULT,
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
+    query_timeout: ANSWER_TIMEOUT_MS,
+    keepAlive: true,
     statement_timeout: STATEMENT_TIMEOUT_MS,
     lock_timeout: LOCK_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
@@ -60,6 +68,7 @@ async function transact<T>(pool: pg.Pool, work: (tx: Transaction) => Promise<T>)
       return await transactOnce(pool, work);
     } catch (error) {
       if (tries === TRANSACTION_TRIES_MAX || !isRepeatable(error)) throw error;
+      await delay(Math.random() * REPEAT_DELAY_MS_MAX * tries);
     }
   }
 }
@@ -79,8 +88,11 @@ async function transactOnce<T>(pool: pg.Pool, work: (tx: Transaction) => Promise
     await client.query('commit');
     return result;
   } catch (error) {
-    await client.query('rollback').catch(rememberBroken);
-    throw databaseError(error);
+    const failure = databaseError(error);
+    // A connection that may still wait for an answer is given up, not asked again; its end rolls back.
+    if (isConnectionLost(failure)) broken = failure;
+    else await client.query('rollback').catch(rememberBroken);
+    throw failure;
   } finally {
     client.off('error', rememberBroken);
     client.release(broken);
@@ -101,11 +113,6 @@ async function run<Row extends object>(
   } catch (error) {
     throw databaseError(error);
   }
-}
-
-function isRepeatable(error: unknown): boolean {
-  const code = (error as { code?: unknown }).code;
-  return code === '40001' || code === '40P01';
 }
 
 function typeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {

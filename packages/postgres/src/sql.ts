@@ -1,5 +1,9 @@
+/** Marks what `sql` has built. No parsed JSON can carry it, so no input can pass for a piece of SQL. */
+const BUILT = Symbol('statement built by sql');
+
 /** A statement or a fragment of one: text pieces with a bound value between each two. */
 export type Statement = {
+  readonly [BUILT]: true;
   readonly strings: readonly string[];
   readonly values: readonly unknown[];
   /** Prepared-statement name, span name and comment at once; set by `named`. */
@@ -26,7 +30,7 @@ export function sql(strings: TemplateStringsArray, ...values: unknown[]): Statem
     bound.push(...value.values);
     pieces[pieces.length - 1] += next;
   }
-  return { strings: pieces, values: bound };
+  return { [BUILT]: true, strings: pieces, values: bound };
 }
 
 /** Gives a statement its stable name; one name always stands for one text. */
@@ -43,5 +47,5 @@ export function render(statement: Statement): { name?: string; text: string; val
 }
 
 function isStatement(value: unknown): value is Statement {
-  return typeof value === 'object' && value !== null && 'strings' in value && 'values' in value;
+  return typeof value === 'object' && value !== null && BUILT in value;
 }

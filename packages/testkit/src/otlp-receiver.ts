@@ -42,7 +42,8 @@ export async function startOtlpReceiver(options: { port?: number } = {}): Promis
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       if (request.method === 'GET' && request.url === '/spans') {
-        return void response.end(JSON.stringify(spans, bigintsAsText));
+        response.end(JSON.stringify(spans, bigintsAsText));
+        return;
       }
       if (request.url === '/v1/traces') {
         spans.push(...readSpans(Buffer.concat(chunks)));

@@ -78,9 +78,9 @@ create table settings (
   value jsonb not null
 );
 
--- What the development receiver was sent.
+-- What the development receiver was sent. The sequence goes on whatever is deleted.
 create table receiver_requests (
-  sequence bigint primary key,
+  sequence bigint generated always as identity primary key,
   method text not null,
   host text not null,
   path text not null,

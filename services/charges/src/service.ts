@@ -21,24 +21,26 @@ const POOL_SIZE = 20;
 /** Room for a token, two exchanges with the acquirer and our own statements. */
 const LEASE_MARGIN_MS = 2_000;
 
+export type RunningCharges = AsyncDisposable & { readonly url: string };
+
 /** Starts the service; disposing it stops traffic first, then consumers, jobs and pools. */
-export async function startCharges(config: ChargesConfig): Promise<AsyncDisposable> {
+export async function startCharges(config: ChargesConfig): Promise<RunningCharges> {
   const logger = createLogger('charges', config.LOG_LEVEL);
   const stopList = createStopList(logger);
   try {
-    await start(config, logger, stopList);
+    const url = await start(config, logger, stopList);
+    return { url, [Symbol.asyncDispose]: stopList.stopAll };
   } catch (error) {
     await stopList.stopAll();
     throw error;
   }
-  return { [Symbol.asyncDispose]: stopList.stopAll };
 }
 
 async function start(
   config: ChargesConfig,
   logger: Logger,
   stopList: ReturnType<typeof createStopList>,
-): Promise<void> {
+): Promise<string> {
   const db = stopList.use(
     'pool',
     createPool({ url: config.DATABASE_URL, applicationName: 'charges', max: POOL_SIZE }),
@@ -92,6 +94,7 @@ async function start(
   });
   stopList.use('health', health);
   stopList.add('readiness', health.setNotReady);
+  return app.listeningOrigin;
 }
 
 function issuingSettings(config: ChargesConfig) {

@@ -31,6 +31,9 @@ export function renderKafkaProperties(input: {
     'share.coordinator.state.topic.min.isr': '1',
     'share.coordinator.state.topic.num.partitions': '1',
     'group.initial.rebalance.delay.ms': '0',
+    // After a kill -9 the broker may register again only once its old session is over.
+    'broker.session.timeout.ms': '3000',
+    'broker.heartbeat.interval.ms': '500',
     'log.cleaner.dedupe.buffer.size': '16777216',
   });
 }

@@ -39,35 +39,28 @@ const ALL_SLOTS = [...INFRA_SLOTS, ...MESH_SLOTS, 'control'];
  */
 export async function bootMesh(input: BootMeshInput): Promise<Mesh> {
   const { supervisor, log } = input;
+  await using resources = new AsyncDisposableStack();
   const ports = await allocatePorts(ALL_SLOTS);
-  try {
-    const control = await startControlServer(supervisor, ports.of('control'));
-    const settings = await prepareSettings(input, ports);
-    await step(log, 'deploy job (migrations, topics, schemas)', () =>
-      supervisor.run(describeDeployJob('deploy', [], renderDeployEnvironment(settings))),
-    );
-    await startServices(input, settings);
-    const [demo] = await Promise.all([
-      seedDemoAccount({ home: supervisor.home, log, settings }),
-      registerCallback(input, settings),
-    ]);
-    const stack = () => describeStack({ settings, demo, pids: supervisor.pids() });
-    const write = () => writeStackFile(supervisor.home, stack());
-    supervisor.onChange(() => {
-      if (!supervisor.isStopping) write();
-    });
-    write();
-    return {
-      stack: stack(),
-      close: async () => {
-        await control.close();
-        await ports.release();
-      },
-    };
-  } catch (error) {
-    await ports.release();
-    throw error;
-  }
+  resources.defer(ports.release);
+  const control = await startControlServer(supervisor, ports.of('control'));
+  resources.defer(control.close);
+  const settings = await prepareSettings(input, ports);
+  await step(log, 'deploy job (migrations, topics, schemas)', () =>
+    supervisor.run(describeDeployJob('deploy', [], renderDeployEnvironment(settings))),
+  );
+  await startServices(input, settings);
+  const [demo] = await Promise.all([
+    seedDemoAccount({ home: supervisor.home, log, settings }),
+    registerCallback(input, settings),
+  ]);
+  const stack = () => describeStack({ settings, demo, pids: supervisor.pids() });
+  const write = () => writeStackFile(supervisor.home, stack());
+  supervisor.onChange(() => {
+    if (!supervisor.isStopping) write();
+  });
+  write();
+  const kept = resources.move();
+  return { stack: stack(), close: () => kept.disposeAsync() };
 }
 
 async function prepareSettings(input: BootMeshInput, ports: PortBlock): Promise<MeshSettings> {

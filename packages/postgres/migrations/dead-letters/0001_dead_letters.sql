@@ -11,8 +11,11 @@ create table dead_letters (
   code text not null,
   reason text not null,
   created_at timestamptz(3) not null default now(),
-  replayed_at timestamptz(3),
-  constraint dead_letters_message unique (consumer, topic, partition, "offset")
+  replayed_at timestamptz(3)
 );
+
+-- One row per message and consumer. The value belongs to it: a topic that was created anew repeats its offsets.
+create unique index dead_letters_message
+  on dead_letters (consumer, topic, partition, "offset", coalesce(sha256(value), ''));
 
 create index dead_letters_open on dead_letters (id desc) where replayed_at is null;

@@ -1,3 +1,5 @@
+import { assertNever } from '@pixmesh/kernel/app-error';
+
 import type { CallbackRule } from '#faults/fault-script.ts';
 
 /** One notice to be queued. A held one waits for another to overtake it, at most `delayMs`. */
@@ -14,7 +16,8 @@ export function planCallbacks(faults: readonly (CallbackRule | null)[]): Planned
 
 function planCallback(rule: CallbackRule | null): PlannedCallback[] {
   const atOnce = { delayMs: 0, held: false };
-  switch (rule?.fault) {
+  if (rule === null) return [atOnce];
+  switch (rule.fault) {
     case 'drop':
       return [];
     case 'duplicate':
@@ -23,9 +26,7 @@ function planCallback(rule: CallbackRule | null): PlannedCallback[] {
       return [{ delayMs: rule.delay_ms ?? DELAY_MS_DEFAULT, held: false }];
     case 'reorder':
       return [{ delayMs: rule.delay_ms ?? HOLD_MS_DEFAULT, held: true }];
-    case undefined:
-      return [atOnce];
     default:
-      return rule?.fault satisfies never;
+      return assertNever(rule.fault);
   }
 }

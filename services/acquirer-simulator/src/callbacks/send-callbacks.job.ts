@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import type { Queryable } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
-import { Agent, request } from 'undici';
 
 import {
   claimCallbacks,
@@ -11,6 +10,7 @@ import {
   releaseClaims,
   rescheduleCallback,
 } from './callbacks.sql.ts';
+import { createPostCallback, type PostCallback } from './post-callback.ts';
 import { retryDelayMs } from './retry-delay.ts';
 
 export type CallbackSender = AsyncDisposable & {
@@ -35,9 +35,10 @@ const ERROR_PAUSE_MS = 500;
 
 /** Sends queued notices in parallel, at least once each, until the receiver answers 2xx. */
 export async function startCallbackSender(options: Options): Promise<CallbackSender> {
-  const { db, logger } = options;
+  const { db, logger, timeoutMs } = options;
   const stopping = new AbortController();
-  const agent = new Agent({ connections: IN_FLIGHT_MAX });
+  const { signal } = stopping;
+  const poster = createPostCallback({ connections: IN_FLIGHT_MAX, timeoutMs, stopping: signal });
   const inFlight = new Set<Promise<void>>();
   let wake = Promise.withResolvers<void>();
   await releaseClaims(db);
@@ -48,18 +49,20 @@ export async function startCallbackSender(options: Options): Promise<CallbackSen
       stopping.abort();
       await running;
       await Promise.all(inFlight);
-      await agent.destroy();
+      await poster[Symbol.asyncDispose]();
     },
   };
 
   async function loop(): Promise<void> {
-    while (!stopping.signal.aborted) {
+    while (!signal.aborted) {
+      // Renewed before the claim, so that a kick during it is not lost.
+      wake = Promise.withResolvers();
       try {
         await sendDue();
-        await pause();
+        await waitForWork(wake.promise, signal);
       } catch (error) {
         logger.warn({ err: error }, 'callbacks wait for the database');
-        await delay(ERROR_PAUSE_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+        await delay(ERROR_PAUSE_MS, undefined, { signal }).catch(() => undefined);
       }
     }
   }
@@ -67,9 +70,8 @@ export async function startCallbackSender(options: Options): Promise<CallbackSen
   async function sendDue(): Promise<void> {
     const limit = IN_FLIGHT_MAX - inFlight.size;
     if (limit === 0) return;
-    wake = Promise.withResolvers();
-    const claimed = await claimCallbacks(db, { limit, leaseMs: options.timeoutMs + LEASE_MARGIN_MS });
-    for (const callback of claimed) track(sendOne(callback));
+    const claimed = await claimCallbacks(db, { limit, leaseMs: timeoutMs + LEASE_MARGIN_MS });
+    for (const callback of claimed) track(sendCallback(options, poster.post, callback));
     if (claimed.length === limit) wake.resolve();
   }
 
@@ -82,38 +84,25 @@ export async function startCallbackSender(options: Options): Promise<CallbackSen
       });
     inFlight.add(tracked);
   }
+}
 
-  /** A kick that came while the last claim ran counts: the promise is renewed before each claim. */
-  async function pause(): Promise<void> {
-    const timer = new AbortController();
-    const signal = AbortSignal.any([stopping.signal, timer.signal]);
-    const poll = delay(POLL_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
-    await Promise.race([poll, wake.promise]);
-    timer.abort();
-  }
+async function sendCallback(
+  options: Options,
+  post: PostCallback,
+  callback: ClaimedCallback,
+): Promise<void> {
+  const { db, logger } = options;
+  if (await post(callback.url, callback.body)) return await deleteCallback(db, callback.id);
+  const delays = { firstMs: options.retryDelayMs, maxMs: options.retryDelayMsMax };
+  const retryInMs = retryDelayMs(callback.attempts, delays);
+  if (retryInMs === null) logger.warn({ callback_id: String(callback.id) }, 'callback given up');
+  await rescheduleCallback(db, callback.id, retryInMs);
+}
 
-  async function sendOne(callback: ClaimedCallback): Promise<void> {
-    if (await isTaken(callback)) return await deleteCallback(db, callback.id);
-    const delays = { firstMs: options.retryDelayMs, maxMs: options.retryDelayMsMax };
-    const retryInMs = retryDelayMs(callback.attempts, delays);
-    if (retryInMs === null) logger.warn({ callback_id: String(callback.id) }, 'callback given up');
-    await rescheduleCallback(db, callback.id, retryInMs);
-  }
-
-  /** A stop ends the attempt: the notice is due again at the next start. */
-  async function isTaken(callback: ClaimedCallback): Promise<boolean> {
-    try {
-      const answer = await request(`${callback.url}/pix`, {
-        dispatcher: agent,
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: callback.body,
-        signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(options.timeoutMs)]),
-      });
-      await answer.body.dump();
-      return answer.statusCode >= 200 && answer.statusCode < 300;
-    } catch {
-      return false;
-    }
-  }
+async function waitForWork(woken: Promise<void>, stopping: AbortSignal): Promise<void> {
+  const timer = new AbortController();
+  const signal = AbortSignal.any([stopping, timer.signal]);
+  const poll = delay(POLL_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
+  await Promise.race([poll, woken]);
+  timer.abort();
 }

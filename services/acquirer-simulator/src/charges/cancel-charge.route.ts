@@ -22,7 +22,11 @@ export function addCancelCharge(
       const removed = await removeCharge(deps.db, txid);
       if (removed !== null) return { status: 200, body: toChargeResource(removed) };
       if ((await findCharge(deps.db, txid)) === null) throw apiPixError('CobNaoEncontrado', 404);
-      throw efiError(400, 'status_cobranca_invalido', 'A cobrança não está mais com o status ATIVA');
+      throw efiError(
+        400,
+        'status_cobranca_invalido',
+        'A cobrança não está mais com o status ATIVA',
+      );
     }),
   );
 }

@@ -37,7 +37,13 @@ export function addIssueCharge(app: FastifyInstance, deps: Deps): void {
         const stored = await insertCharge(deps.db, charge);
         if (stored === null) throw duplicateTxid();
         const status = 'ATIVA';
-        const resource = toChargeResource({ ...charge, ...stored, status, revision: 0, received: [] });
+        const resource = toChargeResource({
+          ...charge,
+          ...stored,
+          status,
+          revision: 0,
+          received: [],
+        });
         return { status: 201, body: resource };
       },
       async (request) => await addRefusal(deps.db, readRefused(request)),

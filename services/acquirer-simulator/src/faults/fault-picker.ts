@@ -1,9 +1,4 @@
-import type {
-  CallbackRule,
-  CallRule,
-  FaultScript,
-  FaultyOperation,
-} from './fault-script.ts';
+import type { CallbackRule, CallRule, FaultScript, FaultyOperation } from './fault-script.ts';
 import { seededDraws } from './seeded-draws.ts';
 
 export type FaultPicker = {

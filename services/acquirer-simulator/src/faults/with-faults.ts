@@ -37,9 +37,7 @@ type Deps = {
   stopping: AbortSignal;
 };
 
-type Outcome =
-  | { kind: 'answer'; answer: ProviderAnswer }
-  | { kind: 'error'; error: ProviderError };
+type Outcome = { kind: 'answer'; answer: ProviderAnswer } | { kind: 'error'; error: ProviderError };
 
 export function createWithFaults(deps: Deps): WithFaults {
   return (operation, handler, onRefused) => async (request, reply) => {
@@ -53,7 +51,8 @@ export function createWithFaults(deps: Deps): WithFaults {
         ? { kind: 'error' as const, error: await withoutEffect(rule, request) }
         : await run(request);
     const waitMs = latencyMs + (rule?.delay_ms ?? 0);
-    if (waitMs > 0) await delay(waitMs, undefined, { signal: deps.stopping }).catch(() => undefined);
+    if (waitMs > 0)
+      await delay(waitMs, undefined, { signal: deps.stopping }).catch(() => undefined);
     return answer(reply, rule, outcome);
 
     async function withoutEffect(rule: CallRule, request: FastifyRequest): Promise<ProviderError> {
@@ -78,7 +77,10 @@ export function createWithFaults(deps: Deps): WithFaults {
 function answer(reply: FastifyReply, rule: CallRule | null, outcome: Outcome): FastifyReply {
   if (rule?.fault === 'error_after') return sendProviderError(reply, errorOf(rule));
   if (rule?.fault === 'garbage') {
-    return reply.code(rule.status ?? 200).type('text/html; charset=utf-8').send(GARBAGE);
+    return reply
+      .code(rule.status ?? 200)
+      .type('text/html; charset=utf-8')
+      .send(GARBAGE);
   }
   if (outcome.kind === 'error') return sendProviderError(reply, outcome.error);
   return sendAnswer(reply, outcome.answer);

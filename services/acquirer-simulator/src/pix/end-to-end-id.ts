@@ -10,7 +10,10 @@ const SUFFIX_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
  * the seed: after a restart the same seed would name a Pix that exists.
  */
 export function newEndToEndId(at: Date): string {
-  const minute = at.toISOString().replace(/[^0-9]/g, '').slice(0, 12);
+  const minute = at
+    .toISOString()
+    .replace(/[^0-9]/g, '')
+    .slice(0, 12);
   const suffix = Array.from({ length: SUFFIX_LENGTH }, () =>
     SUFFIX_ALPHABET.charAt(randomInt(SUFFIX_ALPHABET.length)),
   );

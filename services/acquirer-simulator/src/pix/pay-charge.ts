@@ -37,9 +37,10 @@ export async function payCharge(
   deps: { db: Database; faults: Faults },
   payment: Payment,
 ): Promise<PaidPix> {
-  const callbacks = planCallbacks(await deps.faults.pickCallbacks(payment.times));
+  const plan = async (): Promise<PlannedCallback[]> =>
+    planCallbacks(await deps.faults.pickCallbacks(payment.times));
   try {
-    return await deps.db.transaction(async (tx) => await payWithin(tx, payment, callbacks));
+    return await deps.db.transaction(async (tx) => await payWithin(tx, payment, plan));
   } catch (error) {
     if (violatedConstraint(error) !== 'received_pix_pkey') throw error;
     throw endToEndIdTaken(error);
@@ -49,7 +50,7 @@ export async function payCharge(
 async function payWithin(
   tx: Transaction,
   payment: Payment,
-  callbacks: readonly PlannedCallback[],
+  plan: () => Promise<PlannedCallback[]>,
 ): Promise<PaidPix> {
   const charge = await lockChargeToPay(tx, payment.txid);
   const { endToEndId } = payment;
@@ -58,11 +59,13 @@ async function payWithin(
   switch (decision.kind) {
     case 'new_pix': {
       const pix = newPix(charge as ChargeToPay, payment);
+      const callbacks = await plan();
       await recordPix(tx, pix, callbacks);
       return { pix, repeated: false, notices: callbacks.length };
     }
     case 'repeated_notice': {
       const pix = existing as StoredPix;
+      const callbacks = await plan();
       await repeatNotice(tx, pix, callbacks);
       return { pix, repeated: true, notices: callbacks.length };
     }

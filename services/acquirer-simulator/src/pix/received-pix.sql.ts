@@ -16,7 +16,10 @@ export type ChargeToPay = {
   readAt: Date;
 };
 
-/** The charge, locked until the end of the transaction: payments and the removal of one charge take turns. */
+/**
+ * The charge, locked until the end of the transaction: payments and the removal of one charge take turns. The
+ * journal's gate comes before the row lock, as it does in the removal, or the two could wait for each other.
+ */
 export async function lockChargeToPay(tx: Transaction, txid: string): Promise<ChargeToPay | null> {
   const rows = await tx.query<{
     txid: string;
@@ -28,12 +31,14 @@ export async function lockChargeToPay(tx: Transaction, txid: string): Promise<Ch
     named(
       'charge_lock_to_pay',
       sql`
+        with ${JOURNAL_GATE}
         select
           txid, amount, pix_key, now() as read_at,
           created_at + make_interval(secs => expires_in_seconds) <= now() as is_expired
         from charges
+        cross join gate
         where txid = ${txid}
-        for update`,
+        for update of charges`,
     ),
   );
   const [row] = rows;

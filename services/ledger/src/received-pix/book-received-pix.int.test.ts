@@ -1,3 +1,5 @@
+import assert from 'node:assert';
+
 import { armFailpoints } from '@pixmesh/http/failpoints';
 import { newId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
@@ -23,7 +25,7 @@ beforeAll(async () => {
   database = await createTestDatabase('ledger');
 });
 afterEach(async () => {
-  expect(await findBreaks(database.db)).toEqual([]);
+  assert.deepEqual(await findBreaks(database.db), []);
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
@@ -74,7 +76,10 @@ describe('credit', () => {
     const credit = aCredit({ amount: 700, releaseAt });
     await handle(deps(), credit);
     const accountId = credit.account_id ?? '';
-    expect(await readBalances(database.db, accountId)).toMatchObject({ available: 0, pending: 700 });
+    expect(await readBalances(database.db, accountId)).toMatchObject({
+      available: 0,
+      pending: 700,
+    });
     const [event] = await eventsOf(accountId);
     expect(event?.message.data.balance).toEqual({ available: 0, pending: 700 });
     const releases = await database.db.query(
@@ -286,7 +291,9 @@ describe('waiting', () => {
     await holder.connect();
     try {
       await holder.query('begin');
-      await holder.query('select from ledger.accounts where account_id = $1 for update', [accountId]);
+      await holder.query('select from ledger.accounts where account_id = $1 for update', [
+        accountId,
+      ]);
       await expect(handle(deps(), credit)).rejects.toMatchObject({ retriable: true });
     } finally {
       await holder.end();

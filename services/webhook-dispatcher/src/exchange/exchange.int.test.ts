@@ -121,7 +121,6 @@ describe('a hostile answer', () => {
     const result = await postTo(receiver.port);
     expect(result.outcome).toBe('succeeded');
     expect(Buffer.byteLength(result.responseExcerpt ?? '')).toBeLessThanOrEqual(EXCERPT_BYTES_MAX);
-    expect(receiver.requests[0]?.headers['accept-encoding']).toBeUndefined();
   });
 
   test('with 40 KB of headers is a failure', async () => {
@@ -233,7 +232,7 @@ describe('TLS', () => {
     const server = createTlsServer({
       key,
       cert,
-      SNICallback: (name, done) => done(null, void names.push(name) as never),
+      SNICallback: (name, done) => done(null, void names.push(name)),
     });
     server.on('secureConnection', (socket) => {
       socket.on('error', () => undefined);

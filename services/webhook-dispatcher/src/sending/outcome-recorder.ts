@@ -31,25 +31,26 @@ type Waiting = { outcome: AttemptOutcome; done(): void };
  */
 export function createOutcomeRecorder(deps: RecorderDeps): OutcomeRecorder {
   const queue: Waiting[] = [];
-  let running: Promise<void> | null = null;
+  let flushing = false;
   let failures = 0;
-  return {
-    record: (outcome) =>
-      new Promise((done) => {
-        queue.push({ outcome, done });
-        running ??= flush().finally(() => {
-          running = null;
-        });
-      }),
-    isBehind: () => failures > 0,
-  };
+  return { record, isBehind: () => failures > 0 };
 
+  async function record(outcome: AttemptOutcome): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    queue.push({ outcome, done: resolve });
+    if (!flushing) void flush();
+    await promise;
+  }
+
+  /** Ends in the same turn in which it finds the queue empty, so that nothing is left behind in it. */
   async function flush(): Promise<void> {
+    flushing = true;
     while (queue.length > 0) {
       const batch = queue.splice(0, OUTCOMES_PER_COMMIT_MAX);
       await storeAll(batch.map(({ outcome }) => outcome));
       for (const { done } of batch) done();
     }
+    flushing = false;
   }
 
   async function storeAll(outcomes: readonly AttemptOutcome[]): Promise<void> {

@@ -55,5 +55,5 @@ export function aChargeEvent(changes: EventChanges = {}): ChargeEvent {
     account_id: accountId,
     destination: url === null ? null : { url, sealed_secret: sealedSecret },
     data: charge,
-  } as ChargeEvent;
+  };
 }

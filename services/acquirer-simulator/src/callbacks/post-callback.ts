@@ -1,0 +1,31 @@
+import { Agent, request } from 'undici';
+
+export type PostCallback = (url: string, body: string) => Promise<boolean>;
+
+/** Posts notices as API Pix says: to `{webhookUrl}/pix`. Redirects are not followed and count as failures. */
+export function createPostCallback(options: {
+  connections: number;
+  timeoutMs: number;
+  /** Ends attempts in flight: their notices stay queued. */
+  stopping: AbortSignal;
+}): AsyncDisposable & { post: PostCallback } {
+  const agent = new Agent({ connections: options.connections });
+  return {
+    post: async (url, body) => {
+      try {
+        const answer = await request(`${url}/pix`, {
+          dispatcher: agent,
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body,
+          signal: AbortSignal.any([options.stopping, AbortSignal.timeout(options.timeoutMs)]),
+        });
+        await answer.body.dump();
+        return answer.statusCode >= 200 && answer.statusCode < 300;
+      } catch {
+        return false;
+      }
+    },
+    [Symbol.asyncDispose]: async () => await agent.destroy(),
+  };
+}

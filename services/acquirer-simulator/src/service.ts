@@ -1,0 +1,80 @@
+import { startHealth } from '@pixmesh/http/health';
+import { createStopList } from '@pixmesh/http/stop-in-order';
+import { createPool, type Database } from '@pixmesh/postgres/pool';
+import { named, sql } from '@pixmesh/postgres/sql';
+import { createLogger } from '@pixmesh/telemetry/logger';
+
+import { startCallbackSender } from '#callbacks/send-callbacks.job.ts';
+import { loadFaults } from '#faults/faults.ts';
+import { startReceiver } from '#receiver/start-receiver.ts';
+
+import { buildSimulatorApp } from './app.ts';
+import type { AcquirerSimulatorConfig } from './config.ts';
+
+export type AcquirerSimulator = AsyncDisposable & {
+  /** Origin of the provider's API and the control API. */
+  readonly url: string;
+  /** Origin of the development receiver. */
+  readonly receiverUrl: string;
+};
+
+const POOL_SIZE = 20;
+/** Settings have their own connections: they are written while payments hold all others. */
+const SETTINGS_POOL_SIZE = 2;
+
+/** Composition root: pools, callback sender, the two listeners, health; stopped in reverse order. */
+export async function startAcquirerSimulator(
+  config: AcquirerSimulatorConfig,
+): Promise<AcquirerSimulator> {
+  const name = 'acquirer-simulator';
+  const logger = createLogger(name, config.LOG_LEVEL);
+  const stops = createStopList(logger);
+  const pool = { url: config.DATABASE_URL, applicationName: name };
+  try {
+    const db = stops.use('pool', createPool({ ...pool, max: POOL_SIZE }));
+    const settings = stops.use('settings', createPool({ ...pool, max: SETTINGS_POOL_SIZE }));
+    const faults = await loadFaults(settings);
+    const callbacks = stops.use('callbacks', await startCallbackSender(callbackOptions()));
+    const receiver = stops.use(
+      'receiver',
+      await startReceiver({ db, settings, logger, host: config.HOST, port: config.RECEIVER_PORT }),
+    );
+    const app = buildSimulatorApp({
+      db,
+      logger,
+      faults,
+      kickCallbacks: callbacks.kick,
+      clientId: config.ACQUIRER_CLIENT_ID,
+      clientSecret: config.ACQUIRER_CLIENT_SECRET,
+      pixKey: config.ACQUIRER_PIX_KEY,
+    });
+    stops.add('api', () => app.close());
+    const url = await app.listen({ host: config.HOST, port: config.PORT });
+    const health = stops.use('health', await startHealth(healthOptions(db)));
+    stops.add('readiness', health.setNotReady);
+    return { url, receiverUrl: receiver.url, [Symbol.asyncDispose]: stops.stopAll };
+
+    function callbackOptions() {
+      return {
+        db,
+        logger,
+        timeoutMs: config.CALLBACK_TIMEOUT_MS,
+        retryDelayMs: config.CALLBACK_RETRY_DELAY_MS,
+        retryDelayMsMax: config.CALLBACK_RETRY_DELAY_MS_MAX,
+      };
+    }
+  } catch (error) {
+    await stops.stopAll();
+    throw error;
+  }
+
+  function healthOptions(db: Database) {
+    return {
+      host: config.HOST,
+      port: config.INTERNAL_PORT,
+      isAlive: () => true,
+      checkReady: async () => void (await db.query(named('ready', sql`select 1 as ready`))),
+      failpointsAllowed: false,
+    };
+  }
+}

@@ -1,0 +1,142 @@
+import { ChargesConfig } from '#config.ts';
+import { startCharges } from '#service.ts';
+import { AcquirerCallback } from '@pixmesh/contracts/messages/acquirer-callback.v1';
+import { ReceivedPixCredited } from '@pixmesh/contracts/messages/ledger-event.v1';
+import { INTERNAL_HEADERS } from '@pixmesh/contracts/internal/headers';
+import type { CallerClaims } from '@pixmesh/contracts/internal/service-token';
+import { createTokenSigner, type SignToken } from '@pixmesh/http/service-token';
+import { createEventPublisher } from '@pixmesh/kafka/event-publisher';
+import { warmCodec } from '@pixmesh/kafka/schema-registry';
+import { newId } from '@pixmesh/kernel/ids';
+import { generateSealingKeyPair } from '@pixmesh/kernel/sealed-secret';
+import { type OutboundEvent, outboundEvent } from '@pixmesh/postgres/events';
+import { createLogger } from '@pixmesh/telemetry/logger';
+import { SIMULATOR_CREDENTIALS, startSimulatorProcess } from '@pixmesh/testkit/simulator-process';
+import { createTestDatabase } from '@pixmesh/testkit/test-database';
+import { testInfra } from '@pixmesh/testkit/test-infra';
+import { createTokenKeys } from '@pixmesh/testkit/test-tokens';
+import { createTestTopics } from '@pixmesh/testkit/test-topics';
+
+export type ChargesUnderTest = Awaited<ReturnType<typeof startChargesUnderTest>>;
+
+// Answers are looked at as they come; a wrong shape shows in an assertion.
+// oxlint-disable-next-line typescript/no-explicit-any
+export type Json = any;
+
+/** The service on real infrastructure, beside a real simulator; short periods. */
+export async function startChargesUnderTest() {
+  const [database, topics, simulator] = await Promise.all([
+    createTestDatabase('charges'),
+    createTestTopics(),
+    startSimulatorProcess(),
+  ]);
+  const { privateKeys, publicKeys } = createTokenKeys(['gateway', 'charges']);
+  const sealing = generateSealingKeyPair();
+  const service = await startCharges(
+    ChargesConfig.parse({
+      ...BASE_SETTINGS,
+      DATABASE_URL: database.url,
+      KAFKA_BROKERS: testInfra().kafkaBrokers.join(','),
+      KAFKA_TOPIC_PREFIX: topics.topicPrefix,
+      SCHEMA_REGISTRY_URL: testInfra().registryUrl,
+      SERVICE_TOKEN_PRIVATE_KEY: JSON.stringify(privateKeys['charges']),
+      SERVICE_TOKEN_PUBLIC_KEYS: JSON.stringify(publicKeys),
+      ACQUIRER_URL: simulator.url,
+      WEBHOOK_SEALING_PUBLIC_KEY: sealing.publicKey,
+    }),
+  );
+  const sign = await createTokenSigner(privateKeys['gateway'] ?? {});
+  const peers = await startPeers(topics.topicPrefix);
+  return {
+    ...topics,
+    ...peers,
+    db: database.db,
+    simulator,
+    sealing,
+    request: (caller: CallerClaims | null, route: string, body?: unknown) =>
+      callService({ url: service.url, sign }, caller, { route, body }),
+    [Symbol.asyncDispose]: async () => {
+      await service[Symbol.asyncDispose]();
+      await peers.stop();
+      await simulator[Symbol.asyncDispose]();
+      await database[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function callService(
+  service: { url: string; sign: SignToken },
+  caller: CallerClaims | null,
+  call: { route: string; body?: unknown },
+): Promise<{ status: number; headers: Headers; body: Json }> {
+  const [method = 'GET', path = ''] = call.route.split(' ');
+  const text = typeof call.body === 'string' ? call.body : JSON.stringify(call.body);
+  const response = await fetch(service.url + path, {
+    method,
+    headers: {
+      'content-type': 'application/json',
+      [INTERNAL_HEADERS.token]: await service.sign('charges', caller),
+    },
+    body: text ?? null,
+  });
+  return { status: response.status, headers: response.headers, body: await response.json() };
+}
+
+/** What gateway and ledger say to the service, by the messages that are their contract. */
+async function startPeers(topicPrefix: string) {
+  const { kafkaBrokers, registryUrl } = testInfra();
+  const publisher = createEventPublisher({
+    brokers: kafkaBrokers,
+    clientId: 'test',
+    logger: createLogger('test', 'silent'),
+    topicPrefix,
+    codec: await warmCodec(registryUrl, [AcquirerCallback, ReceivedPixCredited]),
+  });
+  const publish = (event: OutboundEvent) => publisher.publish([{ ...event, traceparent: null }]);
+  return {
+    publish,
+    announce: (chargeId: string) => publish(aCallback(chargeId.replaceAll('-', ''))),
+    stop: () => publisher[Symbol.asyncDispose](),
+  };
+}
+
+/** The acquirer's callback about a charge, as the gateway passes it on. */
+function aCallback(txid: string): OutboundEvent {
+  const place = { key: txid, sequence: null, headers: { kind: 'received' } };
+  return outboundEvent(AcquirerCallback, place, {
+    event_id: newId(),
+    type: 'acquirer.callback',
+    version: 1,
+    occurred_at: new Date().toISOString(),
+    account_id: null,
+    application_id: null,
+    data: { kind: 'received', item: { txid } },
+  });
+}
+
+export const RECEIVER = {
+  name: 'Loja Ltda',
+  document: '11222333000181',
+  pix_key: SIMULATOR_CREDENTIALS.pixKey,
+  pix_key_type: 'random',
+  institution_name: null,
+  institution_ispb: '12345678',
+  branch: null,
+  account: null,
+  account_type: 'payment',
+} as const;
+
+const BASE_SETTINGS = {
+  NODE_ENV: 'test',
+  LOG_LEVEL: 'silent',
+  INTERNAL_PORT: '0',
+  PORT: '0',
+  ACQUIRER_CLIENT_ID: SIMULATOR_CREDENTIALS.clientId,
+  ACQUIRER_CLIENT_SECRET: SIMULATOR_CREDENTIALS.clientSecret,
+  ACQUIRER_PIX_KEY: SIMULATOR_CREDENTIALS.pixKey,
+  ACQUIRER_TIMEOUT_MS: '400',
+  ACQUIRER_RECEIVER: JSON.stringify(RECEIVER),
+  READ_BACK_PROCESSING_MS: '100',
+  READ_BACK_PROCESSING_MS_MAX: '200',
+  READ_BACK_PENDING_MS: '60000',
+};

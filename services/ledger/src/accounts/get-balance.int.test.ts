@@ -1,0 +1,149 @@
+import { Balance } from '@pixmesh/contracts/http/balance';
+import { INTERNAL_HEADERS } from '@pixmesh/contracts/internal/headers';
+import { newId } from '@pixmesh/kernel/ids';
+import { createTestDatabase } from '@pixmesh/testkit/test-database';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { aLedgerApp, type LedgerApp } from '#testing/ledger-app.ts';
+import { aCredit, aSuspense, handle } from '#testing/received-pix-messages.ts';
+
+/** Reads after which a run that never completes is given up. */
+const SNAPSHOTS_MAX = 20_000;
+
+let database: Awaited<ReturnType<typeof createTestDatabase>>;
+let ledger: LedgerApp;
+const deps = () => ({ db: database.db, kickOutbox: () => undefined });
+
+beforeAll(async () => {
+  database = await createTestDatabase('ledger');
+  ledger = await aLedgerApp(database.db);
+});
+afterAll(async () => {
+  await ledger.app.close();
+  await database[Symbol.asyncDispose]();
+});
+
+describe('GET /v1/balance', () => {
+  test('is zero for an account that was never credited', async () => {
+    const response = await getBalance(newId());
+    expect(response.statusCode).toBe(200);
+    expect(response.json()).toEqual({
+      object: 'balance',
+      currency: 'BRL',
+      available: 0,
+      pending: 0,
+      total: 0,
+      blocked: 0,
+    });
+  });
+
+  test('shows available, pending and their total, without suspense', async () => {
+    const accountId = newId();
+    await handle(deps(), aCredit({ accountId, amount: 700 }));
+    const releaseAt = new Date(Date.now() + 60_000);
+    await handle(deps(), aCredit({ accountId, amount: 50, releaseAt }));
+    await handle(deps(), aSuspense({ accountId, amount: 9_999 }));
+    const response = await getBalance(accountId);
+    expect(Balance.parse(response.json())).toMatchObject({
+      available: 700,
+      pending: 50,
+      total: 750,
+      blocked: 0,
+    });
+  });
+
+  test('shows a credit as soon as it is booked', async () => {
+    const accountId = newId();
+    for (let booked = 1; booked <= 5; booked += 1) {
+      await handle(deps(), aCredit({ accountId, amount: 100 }));
+      expect((await getBalance(accountId)).json()).toMatchObject({ available: 100 * booked });
+    }
+  });
+
+  test("never shows another account's money", async () => {
+    const mine = newId();
+    const theirs = newId();
+    await handle(deps(), aCredit({ accountId: theirs, amount: 700 }));
+    expect((await getBalance(mine)).json()).toMatchObject({ available: 0, total: 0 });
+    const asked = await ledger.get(`/v1/balance?account_id=${theirs}`, { accountId: mine });
+    expect(asked.json()).toMatchObject({ available: 0, total: 0 });
+  });
+
+  test('adds up in every snapshot while 200 credits run', async () => {
+    const accountId = newId();
+    const releaseAt = new Date(Date.now() + 60_000);
+    // Available and pending credits alternate: the two parts differ by one credit at most in any snapshot.
+    const booking = bookAlternately(accountId, { credits: 200, amount: 10, releaseAt });
+    let last = 0;
+    let snapshots = 0;
+    while (last < 2_000 && snapshots < SNAPSHOTS_MAX) {
+      const balance = Balance.parse((await getBalance(accountId)).json());
+      expect(balance.total).toBe(balance.available + balance.pending);
+      expect(balance.available - balance.pending).toBeOneOf([0, 10]);
+      expect(balance.total).toBeGreaterThanOrEqual(last);
+      last = balance.total;
+      snapshots += 1;
+    }
+    await booking;
+    expect(last).toBe(2_000);
+    expect(snapshots).toBeGreaterThan(10);
+  });
+
+  test('is complete after 200 credits that ran at the same time', async () => {
+    const accountId = newId();
+    const credits = Array.from({ length: 200 }, () => aCredit({ accountId, amount: 10 }));
+    const reads: number[] = [];
+    await Promise.all(
+      credits.map(async (credit) => {
+        await handle(deps(), credit);
+        const { available, total } = Balance.parse((await getBalance(accountId)).json());
+        expect(total).toBe(available);
+        reads.push(available);
+      }),
+    );
+    expect(Math.max(...reads)).toBe(2_000);
+    expect(reads.every((available) => available % 10 === 0 && available > 0)).toBe(true);
+  });
+});
+
+describe('who may ask', () => {
+  test('nobody without a token', async () => {
+    const response = await ledger.app.inject({ url: '/v1/balance' });
+    expect(response.statusCode).toBe(401);
+    expect(response.json()).toMatchObject({ code: 'UNAUTHORIZED' });
+  });
+
+  test('nobody with a token for another service', async () => {
+    const token = await ledger.tokenFor('charges', newId());
+    const headers = { [INTERNAL_HEADERS.token]: token };
+    const response = await ledger.app.inject({ url: '/v1/balance', headers });
+    expect(response.statusCode).toBe(401);
+  });
+
+  test('no service for itself, since a balance belongs to a tenant', async () => {
+    const response = await ledger.get('/v1/balance', { accountId: null });
+    expect(response.statusCode).toBe(401);
+  });
+
+  test('only by GET', async () => {
+    const headers = { [INTERNAL_HEADERS.token]: await ledger.tokenFor('ledger', newId()) };
+    const response = await ledger.app.inject({ method: 'POST', url: '/v1/balance', headers });
+    expect(response.statusCode).toBe(405);
+    expect(response.headers['allow']).toBe('GET');
+  });
+});
+
+/** Credits one after the other, every second one delayed. */
+async function bookAlternately(
+  accountId: string,
+  run: { credits: number; amount: number; releaseAt: Date },
+): Promise<void> {
+  for (let index = 0; index < run.credits; index += 1) {
+    const releaseAt = index % 2 === 1 ? run.releaseAt : null;
+    await handle(deps(), aCredit({ accountId, amount: run.amount, releaseAt }));
+  }
+}
+
+async function getBalance(accountId: string) {
+  return await ledger.get('/v1/balance', { accountId });
+}

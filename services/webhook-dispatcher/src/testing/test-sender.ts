@@ -1,0 +1,74 @@
+import { systemClock } from '@pixmesh/kernel/clock';
+import type { ChargeEvent } from '@pixmesh/contracts/messages/charge-event.v1';
+import type { Database } from '@pixmesh/postgres/pool';
+import { createLogger } from '@pixmesh/telemetry/logger';
+
+import { createExchange } from '#exchange/exchange.ts';
+import { storeEvent } from '#intake/store-event.ts';
+import type { ScheduleClock } from '#sending/schedule-clock.ts';
+import { type Sender, startSender } from '#sending/sender.ts';
+
+import { sealingKeys } from './test-dispatcher.ts';
+
+type TestSenderOptions = {
+  db: Database;
+  /** Where each name below `receiver.example.com` leads. */
+  receivers: Record<string, number>;
+  clock: ScheduleClock;
+  timeoutMs?: number;
+  leaseMs?: number;
+  inFlightMax?: number;
+  inFlightPerLaneMax?: number;
+};
+
+/** A sender over real sockets, without Kafka; disposing stops it and closes its connections. */
+export function startTestSender(options: TestSenderOptions): Sender & AsyncDisposable {
+  const timeoutMs = options.timeoutMs ?? 500;
+  const exchange = createExchange({
+    timeoutMs,
+    resolveName: async () => [],
+    devReceivers: Object.entries(options.receivers).map(([name, port]) => ({
+      pattern: `${name}.receiver.example.com`,
+      target: { address: '127.0.0.1', port },
+    })),
+    isForbiddenAddress: () => false,
+  });
+  const sender = startSender({
+    db: options.db,
+    clock: options.clock,
+    logger: createLogger('test', 'silent'),
+    exchange,
+    sealingPrivateKeys: sealingKeys.privateKeys,
+    timeoutMs,
+    leaseMs: options.leaseMs ?? timeoutMs + 1_000,
+    inFlightMax: options.inFlightMax ?? 64,
+    inFlightPerLaneMax: options.inFlightPerLaneMax ?? 10,
+  });
+  return {
+    ...sender,
+    [Symbol.asyncDispose]: async () => {
+      await sender.stop();
+      await exchange[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Stores an event as intake does. */
+export async function take(
+  db: Database,
+  event: ChargeEvent,
+  wakeSenders: () => void = () => undefined,
+): Promise<void> {
+  await storeEvent({ db, clock: systemClock, wakeSenders }, event);
+}
+
+/** A schedule clock that tests turn forward. */
+export function turnableClock(): ScheduleClock & { advance(ms: number): void } {
+  let offset = 0;
+  return {
+    offsetMs: () => offset,
+    advance: (ms) => {
+      offset += ms;
+    },
+  };
+}
