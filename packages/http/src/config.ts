@@ -30,10 +30,13 @@ export const CommonConfig = {
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'expected a postgres:// URL' }),
 } as const;
 
+const BROKERS_EXPECTED = 'expected host:port, separated by commas';
+
 /** Settings of every service that speaks Kafka. */
 export const KafkaConfig = {
   KAFKA_BROKERS: z
-    .string({ error: 'expected host:port, separated by commas' })
+    .string({ error: BROKERS_EXPECTED })
+    .regex(/^\S+:\d+(,\S+:\d+)*$/, { error: BROKERS_EXPECTED })
     .transform((text) => text.split(',')),
   KAFKA_TOPIC_PREFIX: z.string().default(''),
   SCHEMA_REGISTRY_URL: z.url({ error: 'expected a URL' }),
@@ -44,27 +47,35 @@ export function port() {
   return z.coerce
     .number({ error: 'expected a port number' })
     .int({ error: 'expected a port number' })
-    .min(0)
-    .max(65_535);
+    .min(0, { error: 'expected a port number' })
+    .max(65_535, { error: 'expected a port number' });
 }
 
 /** A duration in milliseconds with its default. */
 export function milliseconds(defaultMs: number) {
   return z.coerce
     .number({ error: 'expected a number of milliseconds' })
-    .int()
+    .int({ error: 'expected a number of milliseconds' })
     .min(1, { error: 'expected a number of milliseconds above 0' })
     .default(defaultMs);
 }
 
-/** Reads the files of the wanted variables only: others' `*_FILE` variables are not ours to open. */
+/**
+ * The wanted variables only: others' `*_FILE` variables are not ours to open. An empty value counts as unset,
+ * as compose files write it; a port would read it as 0 otherwise.
+ */
 function withFiles(names: readonly string[], env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const merged: NodeJS.ProcessEnv = { ...env };
+  const wanted: NodeJS.ProcessEnv = {};
   for (const name of names) {
     const path = env[`${name}_FILE`];
-    if (path && env[name] === undefined) merged[name] = readSecretFile(`${name}_FILE`, path);
+    const value = env[name] || undefined;
+    if (path && value !== undefined) {
+      throw new ConfigError(`${name}: expected either ${name} or ${name}_FILE, not both`);
+    }
+    const found = path ? readSecretFile(`${name}_FILE`, path) : value;
+    if (found !== undefined) wanted[name] = found;
   }
-  return merged;
+  return wanted;
 }
 
 function readSecretFile(name: string, path: string): string {

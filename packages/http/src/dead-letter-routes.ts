@@ -48,9 +48,21 @@ export function registerDeadLetterRoutes(app: FastifyInstance, deps: DeadLetterD
 
   app.post<{ Params: { id: string } }>('/internal/dead-letters/:id/replay', async (request) => {
     const id = parseId(request.params.id);
-    if (id === null || !(await deps.replay(id))) throw new AppError('NOT_FOUND');
+    if (id === null || !(await replay(deps, id))) throw new AppError('NOT_FOUND');
     return { id, object: 'dead_letter', replayed: true };
   });
+}
+
+/** A letter that is refused again stays open; that is no failure of the service. */
+async function replay(deps: DeadLetterDeps, id: string): Promise<boolean> {
+  try {
+    return await deps.replay(id);
+  } catch (error) {
+    if (error instanceof AppError && !error.retriable) {
+      throw new AppError('CONFLICT', { details: [error.code], cause: error });
+    }
+    throw error;
+  }
 }
 
 function toResource(letter: StoredLetter): object {

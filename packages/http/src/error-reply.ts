@@ -14,6 +14,8 @@ const FRAMEWORK_CODES: Readonly<Record<string, () => AppError>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
     new AppError('VALIDATION_ERROR', { details: ['content-type'] }),
   FST_ERR_BAD_URL: () => new AppError('NOT_FOUND'),
+  FST_ERR_INVALID_URL: () => new AppError('NOT_FOUND'),
+  FST_ERR_MAX_PARAM_LENGTH: () => new AppError('NOT_FOUND'),
 };
 
 /** The one place where an error becomes a status and a body. What has no public code is `INTERNAL_ERROR`. */
@@ -44,6 +46,12 @@ export function isUnexpected(error: unknown): boolean {
 
 function asAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
-  const code = (error as FastifyError | null)?.code ?? '';
-  return FRAMEWORK_CODES[code]?.() ?? new AppError('INTERNAL_ERROR', { cause: error });
+  const { code = '', statusCode = 500 } = (error ?? {}) as Partial<FastifyError>;
+  const known = FRAMEWORK_CODES[code];
+  if (known) return known();
+  // A request that breaks off in its body is the client's doing; so is whatever else fastify calls a 4xx.
+  const isClientFault = code === 'ECONNRESET' || (statusCode >= 400 && statusCode < 500);
+  return isClientFault && (code === 'ECONNRESET' || code.startsWith('FST_'))
+    ? new AppError('VALIDATION_ERROR', { details: ['body'], cause: error })
+    : new AppError('INTERNAL_ERROR', { cause: error });
 }

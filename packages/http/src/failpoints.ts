@@ -21,14 +21,17 @@ export const FAILPOINTS = [
 ] as const;
 
 export type Failpoint = (typeof FAILPOINTS)[number];
-type FailpointAction = 'kill' | 'hang' | 'error';
+const ACTIONS = ['kill', 'hang', 'error'] as const;
+export type FailpointAction = (typeof ACTIONS)[number];
 
 const armed = new Map<string, FailpointAction>();
 
-/** Replaces what is armed. @throws when a name is unknown */
+/** Replaces what is armed. @throws when a name or an action is unknown; nothing changes then */
 export function armFailpoints(actions: Record<string, FailpointAction>): void {
-  const unknown = Object.keys(actions).find((name) => !FAILPOINTS.includes(name as Failpoint));
-  if (unknown !== undefined) throw new Error(`unknown failpoint ${unknown}`);
+  for (const [name, action] of Object.entries(actions)) {
+    if (!FAILPOINTS.includes(name as Failpoint)) throw new Error(`unknown failpoint ${name}`);
+    if (!ACTIONS.includes(action)) throw new Error(`unknown action of failpoint ${name}`);
+  }
   armed.clear();
   for (const [name, action] of Object.entries(actions)) armed.set(name, action);
 }

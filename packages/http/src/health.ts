@@ -3,9 +3,10 @@ import { once } from 'node:events';
 
 import { prometheusExporter } from '@pixmesh/telemetry/sdk';
 
-import { armFailpoints } from './failpoints.ts';
+import { armFailpoints, type FailpointAction } from './failpoints.ts';
 
 const CHECK_TIMEOUT_MS = 2_000;
+const FAILPOINTS_BYTES_MAX = 16 * 1024;
 
 export type HealthOptions = {
   host: string;
@@ -86,10 +87,32 @@ async function answerFailpoints(
   response: ServerResponse,
 ): Promise<void> {
   if (!options.failpointsAllowed) return void response.writeHead(404).end();
+  const actions = parseActions(await readText(request));
+  if (actions === null) return void response.writeHead(400).end();
+  try {
+    armFailpoints(actions);
+    response.writeHead(204).end();
+  } catch (error) {
+    response.writeHead(400).end((error as Error).message);
+  }
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
   let text = '';
-  for await (const chunk of request) text += String(chunk);
-  armFailpoints(JSON.parse(text) as Record<string, 'kill' | 'hang' | 'error'>);
-  response.writeHead(204).end();
+  for await (const chunk of request) {
+    text += String(chunk);
+    if (text.length > FAILPOINTS_BYTES_MAX) break;
+  }
+  return text;
+}
+
+function parseActions(text: string): Record<string, FailpointAction> | null {
+  try {
+    const actions: unknown = JSON.parse(text);
+    return typeof actions === 'object' ? (actions as Record<string, FailpointAction> | null) : null;
+  } catch {
+    return null;
+  }
 }
 
 function portOf(server: Server): number {

@@ -10,6 +10,8 @@ const CONNECTIONS_MAX = 128;
 const CONNECT_TIMEOUT_MS = 1_000;
 /** Below the peer's own keep-alive, so that a socket is never reused while the peer closes it. */
 const KEEP_ALIVE_TIMEOUT_MS = 30_000;
+/** More than any answer of a peer, a page of a hundred items included. */
+const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 /** Time kept back so that a callee answers before its caller gives up. */
 const HOP_MARGIN_MS = 100;
 
@@ -43,6 +45,7 @@ export function createInternalClient(options: {
     connections: CONNECTIONS_MAX,
     connectTimeout: CONNECT_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    maxResponseSize: ANSWER_BYTES_MAX,
   });
   return { request, [Symbol.asyncDispose]: () => pool.destroy() };
 

@@ -26,6 +26,8 @@ export async function runService(
     if (err) process.stderr.write(`${name}: ${err.stack ?? err.message}\n`);
     await running[Symbol.asyncDispose]();
     await stopTelemetry();
+    // A service that ends itself, because a consumer gave up, says so; the library would end with 0.
+    if (process.exitCode) process.exit();
   });
 }
 

@@ -1,12 +1,11 @@
-import type { Socket } from 'node:net';
-
-import { AppError } from '@pixmesh/kernel/app-error';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { durationHistogram } from '@pixmesh/telemetry/metrics';
 import { nameServerSpan } from '@pixmesh/telemetry/tracing';
 import fastify, { type FastifyInstance } from 'fastify';
 
-import { isUnexpected, sendError, toErrorAnswer } from './error-reply.ts';
+import { refuseAmbiguousRequests } from './ambiguous-requests.ts';
+import { answerClientError } from './client-error.ts';
+import { isUnexpected, sendError } from './error-reply.ts';
 import { answerUnknownRoutes } from './unknown-routes.ts';
 
 /** Largest body that is read; above it 413 (decision 247). */
@@ -14,7 +13,11 @@ export const BODY_BYTES_MAX = 64 * 1024;
 /** Node's defaults are generous to slow and hostile clients; these are not. */
 const HEADERS_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 15_000;
+/** How often the two are looked at: Node's own 30 s would make them mean nothing. */
+const TIMEOUTS_CHECK_INTERVAL_MS = 1_000;
 const HEADER_BYTES_MAX = 8 * 1024;
+const CONNECTIONS_MAX = 10_000;
+const REQUESTS_PER_SOCKET_MAX = 100_000;
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 /** Longer than any id: an ill-formed id must reach its route and get that route's 404 (decision 14). */
 const PARAM_LENGTH_MAX = HEADER_BYTES_MAX;
@@ -36,7 +39,14 @@ export function createServiceApp(options: ServiceAppOptions): FastifyInstance {
     bodyLimit: options.bodyBytesMax ?? BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    http: { headersTimeout: HEADERS_TIMEOUT_MS, maxHeaderSize: HEADER_BYTES_MAX },
+    maxRequestsPerSocket: REQUESTS_PER_SOCKET_MAX,
+    http: {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUTS_CHECK_INTERVAL_MS,
+      maxHeaderSize: HEADER_BYTES_MAX,
+      // Node's own refusal has no body; `refuseAmbiguousRequests` answers with the envelope instead.
+      requireHostHeader: false,
+    },
     exposeHeadRoutes: false,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -46,6 +56,11 @@ export function createServiceApp(options: ServiceAppOptions): FastifyInstance {
       void sendError(reply, error);
     },
   });
+  app.server.maxConnections = CONNECTIONS_MAX;
+  // An expectation we do not know changes nothing (RFC 9110 section 10.1.1); Node's refusal has no body.
+  app.server.on('checkExpectation', (request, response) => {
+    app.server.emit('request', request, response);
+  });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.setErrorHandler((error, request, reply) => {
@@ -54,8 +69,9 @@ export function createServiceApp(options: ServiceAppOptions): FastifyInstance {
     }
     return sendError(reply, error);
   });
-  answerUnknownRoutes(app);
   observeRequests(app, options);
+  refuseAmbiguousRequests(app);
+  answerUnknownRoutes(app);
   return app;
 }
 
@@ -79,15 +95,4 @@ function observeRequests(app: FastifyInstance, options: ServiceAppOptions): void
       'request',
     );
   });
-}
-
-/** What the HTTP parser refuses never reaches a route; it still gets the envelope. */
-function answerClientError(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  const { body } = toErrorAnswer(new AppError('VALIDATION_ERROR', { details: ['headers'] }));
-  const text = JSON.stringify(body);
-  socket.end(
-    `HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-type: application/json; charset=utf-8\r\n` +
-      `content-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
-  );
 }

@@ -23,11 +23,13 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
   });
 }
 
-/** A route template as an anchored pattern: `/v1/charges/:id` fits one segment in place of `:id`. */
+/** A route template as an anchored pattern: `:id` stands for one segment, `*` for whatever follows. */
 function toPattern(template: string): RegExp {
-  const source = template
-    .split('/')
-    .map((part) => (part.startsWith(':') ? '[^/]+' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')))
-    .join('/');
+  const source = template.split('/').map(toSegmentPattern).join('/');
   return new RegExp(`^${source}$`);
+}
+
+function toSegmentPattern(part: string): string {
+  if (part.startsWith(':')) return '[^/]+';
+  return part === '*' ? '.*' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }

@@ -1,13 +1,20 @@
-import { type TraceParent, recordSpan } from '@pixmesh/telemetry/tracing';
+import { setTimeout as delay } from 'node:timers/promises';
+
 import type { Topic } from '@pixmesh/contracts/topics';
+import { AppError } from '@pixmesh/kernel/app-error';
+import { recordSpan, type TraceParent } from '@pixmesh/telemetry/tracing';
 import { type Message, Partitioners, type Producer } from 'kafkajs';
 
 import { createKafka, type KafkaOptions } from './kafka-client.ts';
 import type { MessageCodec } from './schema-registry.ts';
 
-/** Bounds one publication well below the relay's transaction limit; the relay itself tries for ever. */
+/** The relay tries for ever; one publication does not. */
 const PUBLISH_RETRY = { initialRetryTime: 100, maxRetryTime: 500, retries: 1 };
+/** Ends before the database ends the relay's transaction, which sits idle meanwhile (15 s). */
+const PUBLISH_TIMEOUT_MS = 10_000;
 const METADATA_MAX_AGE_MS = 30_000;
+/** Bytes of values per request: a broker refuses batches above 1 MiB, and one key may fill a whole claim. */
+const REQUEST_BYTES_MAX = 512 * 1024;
 
 export type EventToPublish = {
   eventId: string;
@@ -25,6 +32,7 @@ export type EventPublisher = AsyncDisposable & {
 };
 
 type PublisherOptions = KafkaOptions & { codec: MessageCodec; topicPrefix: string };
+type Outgoing = { topic: string; message: Message & { value: Buffer } };
 
 /** The producer behind the outbox relay: the only one of a service. */
 export function createEventPublisher(options: PublisherOptions): EventPublisher {
@@ -33,14 +41,24 @@ export function createEventPublisher(options: PublisherOptions): EventPublisher 
   return { publish, [Symbol.asyncDispose]: disconnect };
 
   async function publish(events: readonly EventToPublish[]): Promise<void> {
-    connected ??= connect();
+    const outgoing = await Promise.all(events.map((event) => toOutgoing(options, event)));
     try {
-      const producer = await connected;
-      await producer.sendBatch({ acks: -1, topicMessages: await toTopicMessages(options, events) });
+      await withinTimeLimit(send(outgoing));
     } catch (error) {
       // A producer that failed once may keep a broken sequence or socket: the next try begins afresh.
-      await disconnect();
+      void disconnect();
       throw error;
+    }
+  }
+
+  async function send(outgoing: readonly Outgoing[]): Promise<void> {
+    connected ??= connect();
+    const producer = await connected;
+    for (const request of splitByBytes(outgoing)) {
+      const topicMessages = [...Map.groupBy(request, ({ topic }) => topic)].map(
+        ([topic, group]) => ({ topic, messages: group.map(({ message }) => message) }),
+      );
+      await producer.sendBatch({ acks: -1, topicMessages });
     }
   }
 
@@ -64,37 +82,48 @@ export function createEventPublisher(options: PublisherOptions): EventPublisher 
   }
 }
 
-async function toTopicMessages(
-  options: PublisherOptions,
-  events: readonly EventToPublish[],
-): Promise<{ topic: string; messages: Message[] }[]> {
-  const byTopic = Map.groupBy(events, (event) => event.topic as Topic);
-  return await Promise.all(
-    [...byTopic].map(async ([topic, group]) => ({
-      topic: options.topicPrefix + topic,
-      messages: await Promise.all(group.map((event) => toMessage(options.codec, topic, event))),
-    })),
+/** A broker that takes connections and answers nothing would hold the relay's transaction open. */
+async function withinTimeLimit(sending: Promise<void>): Promise<void> {
+  const timer = new AbortController();
+  const expired = delay(PUBLISH_TIMEOUT_MS, 'expired' as const, { signal: timer.signal });
+  const outcome = await Promise.race([sending, expired.catch(() => undefined)]).finally(() =>
+    timer.abort(),
   );
+  if (outcome === 'expired') {
+    // Whatever becomes of it now, the next try publishes the same events again.
+    sending.catch(() => undefined);
+    throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'the broker did not answer in time' });
+  }
 }
 
-async function toMessage(
-  codec: MessageCodec,
-  topic: Topic,
-  event: EventToPublish,
-): Promise<Message> {
+/** Requests in the order of the events; one event that is too large alone still gets a request of its own. */
+function splitByBytes(outgoing: readonly Outgoing[]): Outgoing[][] {
+  const requests: Outgoing[][] = [];
+  let bytes = Number.POSITIVE_INFINITY;
+  for (const event of outgoing) {
+    bytes += event.message.value.byteLength;
+    if (bytes > REQUEST_BYTES_MAX) {
+      requests.push([]);
+      bytes = event.message.value.byteLength;
+    }
+    requests.at(-1)?.push(event);
+  }
+  return requests;
+}
+
+async function toOutgoing(options: PublisherOptions, event: EventToPublish): Promise<Outgoing> {
+  const topic = event.topic as Topic;
+  const value = await options.codec.encode({ topic, type: event.type }, event.message);
   const trace = recordSpan(`send ${topic}`, {
     kind: 'producer',
     parent: event.traceparent,
     attributes: { 'messaging.system': 'kafka', 'messaging.destination.name': topic },
   });
-  return {
-    key: event.key,
-    value: await codec.encode({ topic, type: event.type }, event.message),
-    headers: {
-      ...event.headers,
-      event_id: event.eventId,
-      type: event.type,
-      ...(trace === null ? {} : { traceparent: trace }),
-    },
+  const headers = {
+    ...event.headers,
+    event_id: event.eventId,
+    type: event.type,
+    ...(trace === null ? {} : { traceparent: trace }),
   };
+  return { topic: options.topicPrefix + topic, message: { key: event.key, value, headers } };
 }

@@ -3,6 +3,7 @@ import { MESSAGE_TYPES } from '@pixmesh/contracts/messages/message-types';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { z } from 'zod';
 
+import type { IncomingMessage } from './incoming-message.ts';
 import type { MessageCodec } from './schema-registry.ts';
 
 /** What a consumer does with one type of message. */
@@ -25,16 +26,6 @@ export function on<Schema extends z.ZodType>(
     },
   };
 }
-
-/** A message as it came from the broker, enough to handle it now or again. */
-export type IncomingMessage = {
-  topic: string;
-  partition: number;
-  offset: bigint;
-  key: string | null;
-  headers: Record<string, string>;
-  value: Buffer | null;
-};
 
 /**
  * Decodes a message and hands it to its handler. Types of the topic that this consumer does not handle are
@@ -60,14 +51,15 @@ async function decode(codec: Pick<MessageCodec, 'decode'>, value: Buffer | null)
     return await codec.decode(value);
   } catch (error) {
     // An id that this process has not met is looked up: then it is the registry that may be away.
-    if (isConnectionFailure(error)) throw new AppError('DEPENDENCY_UNAVAILABLE', { cause: error });
+    if (isRegistryAway(error)) throw new AppError('DEPENDENCY_UNAVAILABLE', { cause: error });
     throw invalid('undecodable value', error);
   }
 }
 
-function isConnectionFailure(error: unknown): boolean {
-  const text = error instanceof Error ? `${error.name} ${error.message}` : '';
-  return /ECONNREFUSED|ECONNRESET|ETIMEDOUT|timeout|socket hang up|50[0234]/i.test(text);
+/** Every refusal of the registry's client but "no such id" is a trouble of the way to it, or its own. */
+function isRegistryAway(error: unknown): boolean {
+  const { name, status } = error as { name?: unknown; status?: unknown };
+  return name === 'ResponseError' && status !== 404;
 }
 
 function invalid(message: string, cause?: unknown): AppError {

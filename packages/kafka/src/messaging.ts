@@ -1,5 +1,6 @@
 import type { MessageType } from '@pixmesh/contracts/messages/message-type';
 import type { Topic } from '@pixmesh/contracts/topics';
+import { failpoint } from '@pixmesh/http/failpoints';
 import {
   type DeadLetter,
   findDeadLetter,
@@ -59,10 +60,7 @@ export async function startMessaging(options: MessagingOptions): Promise<Messagi
   const { db, logger, brokers, topicPrefix, onFatal } = options;
   const clientId = options.service;
   const publisher = createEventPublisher({ brokers, clientId, logger, codec, topicPrefix });
-  const relay =
-    options.produces.length > 0
-      ? startOutboxRelay({ db, logger, publish: publisher.publish })
-      : null;
+  const relay = options.produces.length > 0 ? startOutboxRelay({ db, logger, publish }) : null;
   const consumers = options.consumes.map((group) =>
     startConsumer({
       ...group,
@@ -85,6 +83,11 @@ export async function startMessaging(options: MessagingOptions): Promise<Messagi
       await publisher[Symbol.asyncDispose]();
     },
   };
+
+  async function publish(events: Parameters<typeof publisher.publish>[0]): Promise<void> {
+    await publisher.publish(events);
+    await failpoint('outbox.relay.after-publish');
+  }
 
   async function replay(id: string): Promise<boolean> {
     const letter = await findDeadLetter(db, id);

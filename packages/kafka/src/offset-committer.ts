@@ -1,7 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 import type { Consumer } from 'kafkajs';
 
 /** How much work may repeat after a crash; the effects' own keys make the repeat harmless. */
 const COMMIT_INTERVAL_MS = 200;
+const LAST_COMMIT_TIMEOUT_MS = 1_000;
 
 export type OffsetCommitter = {
   resolved(topic: string, partition: number, offset: bigint): void;
@@ -9,19 +12,35 @@ export type OffsetCommitter = {
 };
 
 /** Commits offsets of handled messages every so often; the broker's offset is only a hint. */
-export function createOffsetCommitter(consumer: Consumer): OffsetCommitter {
+export function createOffsetCommitter(
+  consumer: Pick<Consumer, 'commitOffsets' | 'on' | 'events'>,
+): OffsetCommitter {
   const pending = new Map<string, { topic: string; partition: number; offset: string }>();
-  const timer = setInterval(() => void commit(), COMMIT_INTERVAL_MS);
+  let committing: Promise<void> = Promise.resolve();
+  let isCommitting = false;
+  const timer = setInterval(commitUnlessBusy, COMMIT_INTERVAL_MS);
   timer.unref();
+  // A partition may have gone to another member, whose offset ours would put back.
+  consumer.on(consumer.events.GROUP_JOIN, () => pending.clear());
   return {
     resolved: (topic, partition, offset) => {
       pending.set(`${topic}/${partition}`, { topic, partition, offset: String(offset + 1n) });
     },
     stop: async () => {
       clearInterval(timer);
-      await commit();
+      const last = committing.then(commit);
+      await Promise.race([last, delay(LAST_COMMIT_TIMEOUT_MS, undefined, { ref: false })]);
     },
   };
+
+  /** One commit at a time: an older one that is tried again would undo a newer one. */
+  function commitUnlessBusy(): void {
+    if (isCommitting || pending.size === 0) return;
+    isCommitting = true;
+    committing = commit().finally(() => {
+      isCommitting = false;
+    });
+  }
 
   async function commit(): Promise<void> {
     if (pending.size === 0) return;

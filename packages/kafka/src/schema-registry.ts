@@ -1,5 +1,8 @@
-import { SchemaRegistry as RegistryClient, SchemaType } from '@kafkajs/confluent-schema-registry';
-import { COMPATIBILITY } from '@kafkajs/confluent-schema-registry/dist/constants.js';
+import {
+  COMPATIBILITY,
+  SchemaRegistry as RegistryClient,
+  SchemaType,
+} from '@kafkajs/confluent-schema-registry';
 import { toRegistrySchema } from '@pixmesh/contracts/messages/json-schema';
 import { type MessageType, subjectOf } from '@pixmesh/contracts/messages/message-type';
 import { Ajv } from 'ajv';
@@ -7,6 +10,8 @@ import { Ajv } from 'ajv';
 /** The level of every subject: consumers deploy first, then producers (engineering: event contracts). */
 const COMPATIBILITY_LEVEL = COMPATIBILITY.BACKWARD_TRANSITIVE;
 const CCOMPAT_PATH = '/apis/ccompat/v7';
+const REQUEST_TIMEOUT_MS = 3_000;
+const REQUEST_RETRIES = 3;
 
 /** Encodes and decodes message values framed with the id of their schema. */
 export type MessageCodec = {
@@ -50,9 +55,7 @@ export async function warmCodec(
   await Promise.all(
     messages.map(async (message) => {
       const subject = subjectOf(message);
-      const id = await client.getRegistryIdBySchema(subject, asConfluentSchema(message));
-      await client.getSchema(id);
-      ids.set(subject, id);
+      ids.set(subject, await lookUpSchema(client, message));
     }),
   );
   return {
@@ -63,6 +66,19 @@ export async function warmCodec(
     },
     decode: (value) => client.decode(value) as Promise<unknown>,
   };
+}
+
+async function lookUpSchema(client: RegistryClient, message: MessageType): Promise<number> {
+  const subject = subjectOf(message);
+  try {
+    const id = await client.getRegistryIdBySchema(subject, asConfluentSchema(message));
+    await client.getSchema(id);
+    return id;
+  } catch (error) {
+    throw new Error(`schema ${subject} cannot be looked up: has the deploy job run?`, {
+      cause: error,
+    });
+  }
 }
 
 /** A codec for tools that meet any message: ids are looked up as they come. */
@@ -77,6 +93,7 @@ async function setGlobalCompatibility(registryUrl: string): Promise<void> {
     method: 'PUT',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ compatibility: COMPATIBILITY_LEVEL }),
+    signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
   });
   if (!response.ok)
     throw new Error(`schema registry refused its configuration: ${response.status}`);
@@ -86,7 +103,14 @@ function createClient(registryUrl: string): RegistryClient {
   // Formats are checked by zod; the client's own Ajv refuses to compile those it does not know.
   const ajvInstance = new Ajv({ strict: false, validateFormats: false });
   return new RegistryClient(
-    { host: `${registryUrl}${CCOMPAT_PATH}`, retry: { retries: 3 } },
+    {
+      host: `${registryUrl}${CCOMPAT_PATH}`,
+      retry: { retries: REQUEST_RETRIES },
+      // The client itself would wait for ever.
+      middlewares: [
+        () => ({ request: async (request) => request.enhance({ timeout: REQUEST_TIMEOUT_MS }) }),
+      ],
+    },
     { [SchemaType.JSON]: { ajvInstance } },
   );
 }

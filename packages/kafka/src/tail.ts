@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { pino } from 'pino';
 
-import { toTextHeaders } from './consumer.ts';
+import { toTextHeaders } from './incoming-message.ts';
 import { CLIENT_RETRY, createKafka } from './kafka-client.ts';
 import { readingCodec } from './schema-registry.ts';
 

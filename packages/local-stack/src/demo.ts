@@ -16,6 +16,10 @@ export async function runDemo(input: {
   const client = createDemoClient(readStackFile(input.home));
   const timeline = createTimeline();
   const startedAtNs = BigInt(Date.now()) * 1_000_000n;
-  await followCharge(client, timeline);
+  try {
+    await followCharge(client, timeline);
+  } finally {
+    timeline.print();
+  }
   if (input.spans) await showTraces(input.spans, startedAtNs);
 }

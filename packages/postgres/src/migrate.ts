@@ -72,7 +72,7 @@ async function protectHistory(client: pg.Client, schema: string): Promise<void> 
   const role = client.escapeIdentifier(`pixmesh_${schema}`);
   const tables = await client.query<{ name: string }>(
     `select format('%I.%I', schemaname, tablename) as name from pg_tables
-     where schemaname = $1 and (tablename = 'migrations' or tablename like '%\_migrations')`,
+     where schemaname = $1 and tablename ~ '(^|_)migrations$'`,
     [schema],
   );
   for (const { name } of tables.rows) {

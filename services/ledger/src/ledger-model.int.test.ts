@@ -16,7 +16,7 @@ import {
 } from '#testing/received-pix-messages.ts';
 
 const SEED = Number(process.env['FAST_CHECK_SEED'] ?? Date.now() % 2 ** 31);
-const RUNS = Number(process.env['FAST_CHECK_RUNS'] ?? 60);
+const RUNS = Number(process.env['FAST_CHECK_RUNS'] ?? 200);
 const STEPS_MAX = 60;
 const ACCOUNTS = 4;
 const PIX_PER_RUN = 12;

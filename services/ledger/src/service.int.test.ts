@@ -1,12 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
-import {
-  CreditReceivedPix,
-  LEDGER_COMMANDS,
-} from '@pixmesh/contracts/messages/ledger-command.v1';
+import { LEDGER_COMMANDS } from '@pixmesh/contracts/messages/ledger-command.v1';
 import { TOPICS } from '@pixmesh/contracts/topics';
 import { createEventPublisher, type EventPublisher } from '@pixmesh/kafka/event-publisher';
 import { warmCodec } from '@pixmesh/kafka/schema-registry';
+import type { TailedMessage } from '@pixmesh/kafka/tail';
 import { newId } from '@pixmesh/kernel/ids';
 import { listDeadLetters } from '@pixmesh/postgres/dead-letters';
 import { createLogger } from '@pixmesh/telemetry/logger';
@@ -18,9 +14,8 @@ import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { testInfra } from '@pixmesh/testkit/test-infra';
 import { createTokenKeys } from '@pixmesh/testkit/test-tokens';
 import { createTestTopics } from '@pixmesh/testkit/test-topics';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { PLATFORM_ACCOUNT_ID } from '#accounts/chart-of-accounts.ts';
 import { LedgerConfig } from '#config.ts';
 import { countRows, findBreaks, readBalances } from '#testing/check-ledger.ts';
 import {
@@ -33,3 +28,208 @@ import {
 } from '#testing/received-pix-messages.ts';
 
 import { startLedger } from './service.ts';
+
+/** The whole service between two real topics, traced. */
+let collector: OtlpReceiver;
+let database: Awaited<ReturnType<typeof createTestDatabase>>;
+let topicPrefix: string;
+let ledger: AsyncDisposable;
+let commands: EventPublisher;
+let outcomes: ReturnType<typeof followTopic>;
+
+beforeAll(async () => {
+  collector = await startOtlpReceiver();
+  process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] = collector.url;
+  startTelemetry('ledger', process.env);
+  database = await createTestDatabase('ledger');
+  ({ topicPrefix } = await createTestTopics());
+  ledger = await startLedger(testConfig());
+  const codec = await warmCodec(testInfra().registryUrl, Object.values(LEDGER_COMMANDS));
+  const logger = createLogger('charges', 'silent');
+  const brokers = testInfra().kafkaBrokers;
+  commands = createEventPublisher({ brokers, clientId: 'charges', logger, codec, topicPrefix });
+  outcomes = followTopic(topicPrefix, TOPICS.ledgerEvents);
+});
+
+afterAll(async () => {
+  await outcomes[Symbol.asyncDispose]();
+  await commands[Symbol.asyncDispose]();
+  await ledger[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+  await stopTelemetry();
+  await collector[Symbol.asyncDispose]();
+});
+
+test('a credit goes from its topic through the books to the topic of outcomes', async () => {
+  const credit = aCredit({ amount: 2_500 });
+  await send([credit]);
+  const outcome = await outcomeOf(credit);
+  expect(outcome.key).toBe(credit.account_id);
+  expect(outcome.headers).toMatchObject({ type: 'received_pix.credited' });
+  expect(outcome.value).toMatchObject({
+    event_id: outcome.headers['event_id'],
+    type: 'received_pix.credited',
+    account_id: credit.account_id,
+    data: {
+      command_id: credit.data.command_id,
+      end_to_end_id: credit.data.end_to_end_id,
+      charge_id: credit.data.charge_id,
+      amount: 2_500,
+      balance: { available: 2_500, pending: 0 },
+    },
+  });
+  expect(await readBalances(database.db, credit.account_id ?? '')).toMatchObject({
+    available: 2_500,
+  });
+});
+
+test('the trace of a command goes on through the outbox to its outcome', async () => {
+  const traceId = newId().replaceAll('-', '');
+  const credit = aCredit();
+  await send([credit], `00-${traceId}-00f067aa0ba902b7-01`);
+  const outcome = await outcomeOf(credit);
+  expect(outcome.headers['traceparent']).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-01$`));
+  const spans = await eventually(() => {
+    const found = collector.spans().filter((span) => span.traceId === traceId);
+    expect(found.map((span) => span.name)).toContain(`send ${TOPICS.ledgerEvents}`);
+    return found;
+  });
+  const processed = spans.find((span) => span.name === `process ${TOPICS.ledgerCommands}`);
+  const sent = spans.find((span) => span.name === `send ${TOPICS.ledgerEvents}`);
+  expect(processed?.kind).toBe('consumer');
+  expect(sent?.parentSpanId).toBe(processed?.spanId);
+  expect(outcome.headers['traceparent']).toContain(sent?.spanId);
+});
+
+test('one account hears of its outcomes in the order of its commands', async () => {
+  const accountId = newId();
+  const credits = Array.from({ length: 30 }, () => aCredit({ accountId, amount: 10 }));
+  await send(credits);
+  await outcomeOf(credits.at(-1)!);
+  const heard = outcomes.messages.filter((message) => message.key === accountId).map(dataOf);
+  expect(heard.map((data) => data.command_id)).toEqual(
+    credits.map((credit) => credit.data.command_id),
+  );
+  expect(heard.map((data) => data.balance.available)).toEqual(
+    credits.map((_, at) => (at + 1) * 10),
+  );
+});
+
+test('a topic that is delivered twice changes and publishes nothing more', async () => {
+  const accountId = newId();
+  const messages = [
+    ...Array.from({ length: 10 }, () => aCredit({ accountId, amount: 7 })),
+    aSuspense({ accountId, amount: 5 }),
+  ];
+  await send(messages);
+  await outcomeOf(messages.at(-1)!);
+  const before = await counts();
+  const last = aCredit({ accountId, amount: 1 });
+  await send([...messages, ...messages.map(again), last]);
+  await outcomeOf(last);
+  expect(await counts()).toEqual({ journals: before.journals + 1, events: before.events + 1 });
+  expect(outcomes.messages.filter((message) => message.key === accountId)).toHaveLength(12);
+  expect(await readBalances(database.db, accountId)).toMatchObject({ available: 71, suspense: 5 });
+});
+
+test('a credit of a Pix that stands in suspense is parked, and the partition moves on', async () => {
+  const pix = { accountId: newId(), endToEndId: anEndToEndId(), chargeId: newId(), amount: 60 };
+  const suspense = aSuspense(pix);
+  const refused = aCredit(pix);
+  const next = aCredit({ accountId: pix.accountId, amount: 9 });
+  await send([suspense, refused, next]);
+  expect((await outcomeOf(next)).value).toMatchObject({ data: { balance: { available: 9 } } });
+  const [letter] = await listDeadLetters(database.db, { limit: 1, startingAfter: null });
+  expect(letter).toMatchObject({
+    consumer: 'ledger.commands',
+    topic: TOPICS.ledgerCommands,
+    key: pix.accountId,
+    code: 'MESSAGE_INVALID',
+  });
+  expect(letter?.headers['event_id']).toBe(refused.event_id);
+  expect(outcomesOf(suspense).map((message) => message.headers['type'])).toEqual([
+    'received_pix.suspended',
+  ]);
+});
+
+test('a stop publishes what is booked, and a new start goes on where the last one ended', async () => {
+  const accountId = newId();
+  const first = aCredit({ accountId, amount: 100 });
+  await send([first]);
+  await eventually(async () => {
+    expect(await readBalances(database.db, accountId)).toMatchObject({ available: 100 });
+  });
+  await ledger[Symbol.asyncDispose]();
+  expect(await countRows(database.db, 'outbox')).toBe(0);
+  const second = aCredit({ accountId, amount: 1 });
+  await send([second]);
+  ledger = await startLedger(testConfig());
+  expect((await outcomeOf(second)).value).toMatchObject({ data: { balance: { available: 101 } } });
+  expect(outcomesOf(first)).toHaveLength(1);
+});
+
+test('whatever came, the books are sound', async () => {
+  expect(await findBreaks(database.db)).toEqual([]);
+});
+
+function testConfig(): LedgerConfig {
+  const keys = createTokenKeys(['gateway', 'ledger']);
+  return LedgerConfig.parse({
+    NODE_ENV: 'test',
+    LOG_LEVEL: 'silent',
+    DATABASE_URL: database.url,
+    INTERNAL_PORT: 0,
+    PORT: 0,
+    KAFKA_BROKERS: testInfra().kafkaBrokers.join(','),
+    KAFKA_TOPIC_PREFIX: topicPrefix,
+    SCHEMA_REGISTRY_URL: testInfra().registryUrl,
+    SERVICE_TOKEN_PRIVATE_KEY: JSON.stringify(keys.privateKeys['ledger']),
+    SERVICE_TOKEN_PUBLIC_KEYS: JSON.stringify(keys.publicKeys),
+  });
+}
+
+type Message = CreditWire | SuspendWire;
+
+/** Puts commands on the topic as the relay of charges does. */
+async function send(
+  messages: readonly Message[],
+  traceparent: string | null = null,
+): Promise<void> {
+  await commands.publish(
+    messages.map((message) => ({
+      eventId: message.event_id,
+      topic: TOPICS.ledgerCommands,
+      key: message.account_id ?? '',
+      type: message.type,
+      message,
+      traceparent,
+    })),
+  );
+}
+
+type OutcomeData = { command_id: string; balance: { available: number; pending: number } };
+
+function dataOf(message: TailedMessage): OutcomeData {
+  return (message.value as { data: OutcomeData }).data;
+}
+
+function outcomesOf(command: Message): TailedMessage[] {
+  return outcomes.messages.filter(
+    (message) => dataOf(message).command_id === command.data.command_id,
+  );
+}
+
+async function outcomeOf(command: Message): Promise<TailedMessage> {
+  return await eventually(() => {
+    const [outcome] = outcomesOf(command);
+    if (!outcome) throw new Error(`no outcome of ${command.data.command_id} yet`);
+    return outcome;
+  }, 20_000);
+}
+
+async function counts(): Promise<{ journals: number; events: number }> {
+  return {
+    journals: await countRows(database.db, 'journals'),
+    events: await countRows(database.db, 'events'),
+  };
+}

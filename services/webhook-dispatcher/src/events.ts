@@ -1,3 +1,4 @@
+import type { Logger } from '@pixmesh/telemetry/logger';
 import { counter, durationHistogram, observedGauge } from '@pixmesh/telemetry/metrics';
 
 import type { ExchangeResult } from '#exchange/exchange.ts';
@@ -20,8 +21,26 @@ const firstAttempt = durationHistogram(
   'From the event in its service to the beginning of the first attempt',
 );
 
-export function attemptMade(result: ExchangeResult): void {
-  attempts.add(1, { outcome: result.outcome, reason: result.reason ?? 'none' });
+/** Ids and codes only: the URL's query may be a secret of the merchant's, the body is personal data. */
+export function attemptMade(
+  logger: Logger,
+  attempt: { id: string; event: string; attemptNumber: number },
+  result: ExchangeResult,
+): void {
+  const { outcome, reason, status, durationMs } = result;
+  attempts.add(1, { outcome, reason: reason ?? 'none' });
+  logger.debug(
+    {
+      delivery_id: attempt.id,
+      event: attempt.event,
+      attempt: attempt.attemptNumber,
+      outcome,
+      reason,
+      status,
+      duration_ms: durationMs,
+    },
+    'delivery attempt made',
+  );
 }
 
 export function firstAttemptStarted(secondsSinceEvent: number): void {

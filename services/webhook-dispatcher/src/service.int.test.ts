@@ -1,4 +1,5 @@
 import { createTokenSigner } from '@pixmesh/http/service-token';
+import { sql } from '@pixmesh/postgres/sql';
 import { verifyWebhookSignature } from '@pixmesh/kernel/webhook-signature';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
@@ -22,6 +23,7 @@ let database: TestDatabase;
 let receiver: Receiver;
 let topic: ChargesTopic;
 let dispatcher: WebhookDispatcher;
+let env: NodeJS.ProcessEnv;
 
 beforeAll(async () => {
   const { topicPrefix } = await createTestTopics();
@@ -30,7 +32,7 @@ beforeAll(async () => {
     startReceiver(),
     openChargesTopic(topicPrefix),
   ]);
-  const env = testEnvironment({
+  env = testEnvironment({
     databaseUrl: database.url,
     topicPrefix,
     receiverPort: receiver.port,
@@ -77,11 +79,10 @@ describe('an event on the topic', () => {
   });
 
   test('shows its delivery and attempt to a peer with a token', async () => {
-    const sign = await createTokenSigner(tokenKeys.privateKeys['gateway']!);
     const url = `http://127.0.0.1:${dispatcher.apiPort}/internal/deliveries?resource_id=${event.data.id}`;
     expect((await fetch(url)).status).toBe(401);
     const list = await eventually(async () => {
-      const headers = { 'x-pixmesh-token': await sign('webhook-dispatcher', null) };
+      const headers = { 'x-pixmesh-token': await tokenOf('gateway') };
       const response = await fetch(url, { headers });
       const body = (await response.json()) as { data: { status: string }[] };
       expect(body.data[0]?.status).toBe('succeeded');
@@ -114,4 +115,76 @@ describe('an event on the topic', () => {
       ],
     });
   });
+
+  test('that comes again adds nothing and sends nothing again', async () => {
+    await topic.publish(event);
+    // A later event of the same charge: when it is through, so is the repeated one before it.
+    const next = aChargeEvent({
+      account_id: event.account_id,
+      charge: { id: event.data.id },
+      sequence: 2,
+    });
+    await topic.publish(next);
+    await eventually(() => expect(receiver.requests).toHaveLength(2));
+    expect(receiver.requests.map(({ headers }) => headers['x-webhook-event'])).toEqual([
+      'charge.pix.paid',
+      'charge.pix.created',
+    ]);
+    expect(await count('deliveries')).toBe(2);
+    expect(await count('destinations')).toBe(1);
+  });
+
+  test('without a destination makes no delivery', async () => {
+    const before = await count('deliveries');
+    const silent = aChargeEvent({ url: null });
+    await topic.publish(silent);
+    await topic.publish(aChargeEvent({ charge: { id: silent.data.id } }));
+    await eventually(() => expect(receiver.requests).toHaveLength(3));
+    expect(await count('deliveries')).toBe(before + 1);
+  });
+
+  test('is parked when it is wrong in itself, and a peer sees it', async () => {
+    const broken = aChargeEvent({ charge: { id: 'no-uuid' } });
+    await topic.publish(broken);
+    const letters = await eventually(async () => {
+      const response = await fetch(`http://127.0.0.1:${dispatcher.apiPort}/internal/dead-letters`, {
+        headers: { 'x-pixmesh-token': await tokenOf('gateway') },
+      });
+      const body = (await response.json()) as { data: { code: string; key: string }[] };
+      expect(body.data).toHaveLength(1);
+      return body.data;
+    });
+    expect(letters[0]).toMatchObject({ code: 'MESSAGE_INVALID', key: 'no-uuid' });
+  });
 });
+
+describe('without Redis', () => {
+  test('events are delivered all the same, by a sender of its own', async () => {
+    const silent = { REDIS_URL: 'redis://127.0.0.1:1' };
+    await dispatcher[Symbol.asyncDispose]();
+    dispatcher = await startWebhookDispatcher(
+      testConfig({ ...env, ...silent, ROLES: 'api,intake' }),
+    );
+    await using _sender = await startWebhookDispatcher(
+      testConfig({ ...env, ...silent, ROLES: 'sender' }),
+    );
+    const event = aChargeEvent();
+    await topic.publish(event);
+    await eventually(() => {
+      const bodies = receiver.requests.map(({ body }) => body.toString());
+      expect(bodies.filter((body) => body.includes(event.data.id))).toHaveLength(1);
+    });
+  });
+});
+
+async function tokenOf(service: 'gateway'): Promise<string> {
+  const sign = await createTokenSigner(tokenKeys.privateKeys[service]!);
+  return await sign('webhook-dispatcher', null);
+}
+
+async function count(table: 'deliveries' | 'destinations'): Promise<number> {
+  const rows = await database.db.query(
+    table === 'deliveries' ? sql`select id from deliveries` : sql`select url from destinations`,
+  );
+  return rows.length;
+}

@@ -8,13 +8,18 @@ const QUIET_MS = 800;
 const WAIT_LIMIT_MS = 4_000;
 const POLL_INTERVAL_MS = 100;
 
+/** Waits for a pooled connection say nothing about the road. */
+const UNINTERESTING = new Set(['pg-pool.connect', 'pg.connect']);
+
 /** Prints one trace per road: the charge's creation, and the acquirer's callback. */
 export async function showTraces(
   spans: () => readonly ReceivedSpan[],
   startedAtNs: bigint,
 ): Promise<void> {
   await waitUntilQuiet(spans);
-  const recent = spans().filter((span) => span.startNs >= startedAtNs);
+  const recent = spans().filter(
+    (span) => span.startNs >= startedAtNs && !UNINTERESTING.has(span.name),
+  );
   showRoad('Trace of POST /v1/charges', recent, (span) => isRequest(span, /^\/v1\/charges$/));
   showRoad("Trace of the acquirer's callback", recent, (span) => isRequest(span, /^\/acquirer\//));
 }

@@ -6,24 +6,31 @@ const PLACE_WIDTH = 18;
 export interface Timeline {
   /** What happened where, now or at the given time (milliseconds since the epoch). */
   note(place: string, text: string, atMs?: number): void;
-  fact(text: string): void;
+  /** Prints what was noted, in the order in which it happened. */
+  print(): void;
+}
+
+interface Moment {
+  atMs: number;
+  place: string;
+  text: string;
 }
 
 /** Lines of relative milliseconds, place and event; colours on a terminal only. */
 export function createTimeline(output: NodeJS.WriteStream = process.stdout): Timeline {
-  const startedAt = Date.now();
+  const startedAtMs = Date.now();
+  const moments: Moment[] = [];
   const paint = (format: 'dim' | 'cyan' | 'green', text: string) =>
     styleText(format, text, { stream: output });
-  output.write(`\n${paint('green', 'One charge, from creation to signed webhooks')}\n\n`);
   return {
-    note(place, text, atMs = Date.now()) {
-      const moment = `${String(Math.round(atMs - startedAt)).padStart(MOMENT_WIDTH)} ms`;
-      output.write(
-        `${paint('dim', moment)}  ${paint('cyan', place.padEnd(PLACE_WIDTH))} ${text}\n`,
-      );
-    },
-    fact(text) {
-      output.write(`\n${paint('green', text)}\n`);
+    note: (place, text, atMs = Date.now()) => moments.push({ atMs, place, text }),
+    print() {
+      output.write(`\n${paint('green', 'One charge, from creation to signed webhooks')}\n\n`);
+      for (const { atMs, place, text } of moments.toSorted((a, b) => a.atMs - b.atMs)) {
+        const moment = `${String(Math.round(atMs - startedAtMs)).padStart(MOMENT_WIDTH)} ms`;
+        const where = paint('cyan', place.padEnd(PLACE_WIDTH));
+        output.write(`${paint('dim', moment)}  ${where} ${text}\n`);
+      }
     },
   };
 }

@@ -1,7 +1,29 @@
+/** Internal topics default to three replicas and would never be available on one node. */
+const ONE_NODE = {
+  'process.roles': 'broker,controller',
+  'node.id': '1',
+  'auto.create.topics.enable': 'false',
+  'num.partitions': '1',
+  'default.replication.factor': '1',
+  'min.insync.replicas': '1',
+  'offsets.topic.replication.factor': '1',
+  'offsets.topic.num.partitions': '1',
+  'transaction.state.log.replication.factor': '1',
+  'transaction.state.log.min.isr': '1',
+  'transaction.state.log.num.partitions': '1',
+  'share.coordinator.state.topic.replication.factor': '1',
+  'share.coordinator.state.topic.min.isr': '1',
+  'share.coordinator.state.topic.num.partitions': '1',
+  'group.initial.rebalance.delay.ms': '0',
+  // After a kill -9 the broker may register again only once its old session is over.
+  'broker.session.timeout.ms': '3000',
+  'broker.heartbeat.interval.ms': '500',
+  'log.cleaner.dedupe.buffer.size': '16777216',
+};
+
 /**
- * One node. The voters are given by configuration and not written into the storage, because the
- * ports change from run to run. Internal topics default to three replicas and would never be
- * available here.
+ * `server.properties`. The voters are given here and not written into the storage, because the ports
+ * change from run to run.
  */
 export function renderKafkaProperties(input: {
   port: number;
@@ -11,31 +33,35 @@ export function renderKafkaProperties(input: {
   const broker = `127.0.0.1:${input.port}`;
   const controller = `127.0.0.1:${input.controllerPort}`;
   return render({
-    'process.roles': 'broker,controller',
-    'node.id': '1',
+    ...ONE_NODE,
     'controller.quorum.voters': `1@${controller}`,
     'controller.listener.names': 'CONTROLLER',
     listeners: `PLAINTEXT://${broker},CONTROLLER://${controller}`,
     'advertised.listeners': `PLAINTEXT://${broker}`,
     'log.dirs': input.logs,
-    'auto.create.topics.enable': 'false',
-    'num.partitions': '1',
-    'default.replication.factor': '1',
-    'min.insync.replicas': '1',
-    'offsets.topic.replication.factor': '1',
-    'offsets.topic.num.partitions': '1',
-    'transaction.state.log.replication.factor': '1',
-    'transaction.state.log.min.isr': '1',
-    'transaction.state.log.num.partitions': '1',
-    'share.coordinator.state.topic.replication.factor': '1',
-    'share.coordinator.state.topic.min.isr': '1',
-    'share.coordinator.state.topic.num.partitions': '1',
-    'group.initial.rebalance.delay.ms': '0',
-    // After a kill -9 the broker may register again only once its old session is over.
-    'broker.session.timeout.ms': '3000',
-    'broker.heartbeat.interval.ms': '500',
-    'log.cleaner.dedupe.buffer.size': '16777216',
   });
+}
+
+/**
+ * The same as variables of the container image (`log.dirs` → `KAFKA_LOG_DIRS`). The published port is
+ * for clients on the machine; the broker reaches itself by a listener of its own.
+ */
+export function renderContainerKafka(publishedPort: number): Record<string, string> {
+  const properties = {
+    ...ONE_NODE,
+    'controller.quorum.voters': '1@localhost:9093',
+    'controller.listener.names': 'CONTROLLER',
+    'inter.broker.listener.name': 'INTERNAL',
+    'listener.security.protocol.map': 'CLIENTS:PLAINTEXT,INTERNAL:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    listeners: 'CLIENTS://:9092,INTERNAL://localhost:19092,CONTROLLER://localhost:9093',
+    'advertised.listeners': `CLIENTS://127.0.0.1:${publishedPort},INTERNAL://localhost:19092`,
+  };
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, value]) => [
+      `KAFKA_${name.replaceAll('.', '_').toUpperCase()}`,
+      value,
+    ]),
+  );
 }
 
 /** To the standard output, which is the process's log file; the ready line is an INFO. */

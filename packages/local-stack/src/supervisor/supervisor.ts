@@ -49,6 +49,7 @@ export class Supervisor {
   readonly #deps: Deps;
   readonly #children = new Map<string, SupervisedChild>();
   readonly #jobs = new AbortController();
+  readonly #closers: (() => Promise<void>)[] = [];
   #stopping: Promise<void> | undefined;
   #fast = false;
 
@@ -103,6 +104,11 @@ export class Supervisor {
     this.#deps.register.onChange(listener);
   }
 
+  /** Called after the last process has ended; for what is not a process of ours, such as containers. */
+  onStop(closer: () => Promise<void>): void {
+    this.#closers.push(closer);
+  }
+
   /** Ends everything, stage by stage; a second call with `fast` kills what is still there. */
   async stop(options: { fast?: boolean } = {}): Promise<void> {
     if (options.fast) {
@@ -121,6 +127,7 @@ export class Supervisor {
       const members = children.filter((child) => child.spec.stage === stage);
       await Promise.all(members.map((child) => child.stop(this.#stopLimitMs(child.spec))));
     }
+    await Promise.allSettled(this.#closers.map((close) => close()));
     await this.#deps.guardian.dismiss();
   }
 

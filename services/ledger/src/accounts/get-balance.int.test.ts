@@ -4,6 +4,7 @@ import { newId } from '@pixmesh/kernel/ids';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { inLanes } from '#testing/in-lanes.ts';
 import { aLedgerApp, type LedgerApp } from '#testing/ledger-app.ts';
 import { aCredit, aSuspense, handle } from '#testing/received-pix-messages.ts';
 
@@ -93,14 +94,12 @@ describe('GET /v1/balance', () => {
     const accountId = newId();
     const credits = Array.from({ length: 200 }, () => aCredit({ accountId, amount: 10 }));
     const reads: number[] = [];
-    await Promise.all(
-      credits.map(async (credit) => {
-        await handle(deps(), credit);
-        const { available, total } = Balance.parse((await getBalance(accountId)).json());
-        expect(total).toBe(available);
-        reads.push(available);
-      }),
-    );
+    await inLanes(credits, async (credit) => {
+      await handle(deps(), credit);
+      const { available, total } = Balance.parse((await getBalance(accountId)).json());
+      expect(total).toBe(available);
+      reads.push(available);
+    });
     expect(Math.max(...reads)).toBe(2_000);
     expect(reads.every((available) => available % 10 === 0 && available > 0)).toBe(true);
   });

@@ -9,6 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { PLATFORM_ACCOUNT_ID } from '#accounts/chart-of-accounts.ts';
 import { countRows, findBreaks, readBalances } from '#testing/check-ledger.ts';
+import { inLanes } from '#testing/in-lanes.ts';
 import { aCredit, again, anEndToEndId, aSuspense, handle } from '#testing/received-pix-messages.ts';
 
 import { bookReceivedPix } from './book-received-pix.ts';
@@ -228,9 +229,13 @@ describe('exactly once', () => {
       Array.from({ length: 20 }, () => aCredit({ accountId, amount: 10 })),
     );
     const messages = [...credits, ...credits.map(again)];
-    await Promise.all(messages.map((message) => handle(deps(), message)));
+    await inLanes(messages, (message) => handle(deps(), message));
+    const everyStep = Array.from({ length: 20 }, (_, step) => (step + 1) * 10);
     for (const accountId of accounts) {
       expect(await readBalances(database.db, accountId)).toMatchObject({ available: 200 });
+      // Outcomes queue up in the order of the journals, each with the balance of its own moment.
+      const events = await eventsOf(accountId);
+      expect(events.map((event) => event.message.data.balance.available)).toEqual(everyStep);
     }
   });
 });

@@ -1,3 +1,5 @@
+import assert from 'node:assert';
+
 import { failpoint } from '@pixmesh/http/failpoints';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { Database } from '@pixmesh/postgres/pool';
@@ -42,10 +44,11 @@ async function answerFirstOutcome(
   command: ReceivedPixCommand,
 ): Promise<Booking> {
   const first = await findByCommand(deps.db, command.commandId);
-  if (!first?.fingerprint.equals(fingerprintOf(command))) {
+  assert(first, 'only a journal of the same command keeps another one out');
+  if (!first.fingerprint.equals(fingerprintOf(command))) {
     commandRefused();
     throw new AppError('MESSAGE_INVALID', {
-      message: `command ${command.commandId} is booked as ${first?.kind} with other content`,
+      message: `command ${command.commandId} is booked as ${first.kind} with other content`,
     });
   }
   commandRepeated();

@@ -169,8 +169,6 @@ describe('journal', () => {
     const locked = new Set(accountsOf(command));
     const { postings } = decideJournal(command, standing(command));
     expect(postings.every((posting) => locked.has(posting.kind))).toBe(true);
-    expect(
-      postings.every((posting) => posting.accountId === command.accountId),
-    ).toBe(true);
+    expect(postings.every((posting) => posting.accountId === command.accountId)).toBe(true);
   });
 });

@@ -1,5 +1,6 @@
 import { failpoint } from '@pixmesh/http/failpoints';
 import { openSecret } from '@pixmesh/kernel/sealed-secret';
+import type { Logger } from '@pixmesh/telemetry/logger';
 import { withSpan } from '@pixmesh/telemetry/tracing';
 
 import { attemptMade, firstAttemptStarted, sendAbandoned } from '#events.ts';
@@ -14,6 +15,7 @@ import { nextStep } from './retry-schedule.ts';
 export type SendDeps = {
   exchange: Pick<Exchange, 'post'>;
   recorder: Pick<OutcomeRecorder, 'record'>;
+  logger: Logger;
   /** JSON of key versions and private keys. */
   sealingPrivateKeys: string;
   /** Part of a lease within which a request may still begin and end before the lease does. */
@@ -34,7 +36,7 @@ export async function sendDelivery(deps: SendDeps, delivery: DeliveryToSend): Pr
   const waitedMs = performance.now() - delivery.answeredMs;
   if (delivery.attemptNumber === 1) firstAttemptStarted(delivery.eventAgeSeconds + waitedMs / 1000);
   const result = await post(deps, delivery);
-  attemptMade(result);
+  attemptMade(deps.logger, delivery, result);
   if (result.outcome === 'succeeded') await failpoint('webhooks.send.after-2xx');
   const next = nextStep(delivery.attemptNumber, result.outcome);
   await deps.recorder.record({

@@ -42,7 +42,9 @@ export function testConfig(env: NodeJS.ProcessEnv): DispatcherConfig {
   return readConfig(DispatcherConfig, env);
 }
 
-export type ChargesTopic = AsyncDisposable & { publish(event: ChargeEvent): Promise<void> };
+export type ChargesTopic = AsyncDisposable & {
+  publish(event: ChargeEvent, traceparent?: string): Promise<void>;
+};
 
 /** Speaks in the place of the service charges. */
 export async function openChargesTopic(topicPrefix: string): Promise<ChargesTopic> {
@@ -55,7 +57,7 @@ export async function openChargesTopic(topicPrefix: string): Promise<ChargesTopi
     topicPrefix,
   });
   return {
-    publish: async (event) => {
+    publish: async (event, traceparent) => {
       await publisher.publish([
         {
           // A redelivered message carries the same event; the outbox id of the test does not matter.
@@ -64,7 +66,7 @@ export async function openChargesTopic(topicPrefix: string): Promise<ChargesTopi
           key: event.data.id,
           type: event.type,
           message: event,
-          traceparent: null,
+          traceparent: traceparent ?? null,
         },
       ]);
     },

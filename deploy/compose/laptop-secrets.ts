@@ -1,0 +1,151 @@
+import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
+
+import { ServiceName } from '@pixmesh/contracts/internal/service-token';
+import { generateSealingKeyPair } from '@pixmesh/kernel/sealed-secret';
+
+import { schemasToMigrate } from '../schemas-of-services.ts';
+
+const RANDOM_BYTES = 32;
+
+const ADMIN_ROLE = 'postgres';
+const REGISTRY_ROLE = 'registry';
+/**
+ * Above the registry's built-in defaults (250), below its environment (300): a file has no say otherwise.
+ */
+const REGISTRY_CONFIG_ORDINAL = 275;
+
+/** Every secret of one installation by name; key material is JSON or the text form of the environment. */
+export type LaptopSecrets = Readonly<Record<string, string>>;
+
+/** Folder (one per container) → file (named as the variable) → content. */
+export type SecretFiles = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+/** Adds what is missing and never changes what is there: data that exists was written under these secrets. */
+export function completeSecrets(existing: LaptopSecrets): LaptopSecrets {
+  const added: Record<string, string> = {};
+  const add = (values: () => Record<string, string>, ...names: string[]): void => {
+    if (names.some((name) => existing[name] === undefined)) Object.assign(added, values());
+  };
+  for (const name of randomNames()) add(() => ({ [name]: randomText() }), name);
+  add(() => ({ acquirerClientId: `pixmesh-${randomUUID()}` }), 'acquirerClientId');
+  add(createSealingKeys, 'sealingPublicKey', 'sealingPrivateKeys');
+  for (const service of ServiceName.options) {
+    const name = tokenKeyName(service);
+    add(() => ({ [name]: createTokenKey(service) }), name);
+  }
+  return { ...existing, ...added };
+}
+
+/** What each container gets to read: its own secrets and nobody else's. */
+export function renderSecretFiles(secrets: LaptopSecrets): SecretFiles {
+  const of = (name: string): string => secrets[name] ?? '';
+  const acquirerClient = {
+    ACQUIRER_CLIENT_ID: of('acquirerClientId'),
+    ACQUIRER_CLIENT_SECRET: of('acquirerClientSecret'),
+  };
+  const database = (schema: string) => ({
+    DATABASE_URL: databaseUrl(`pixmesh_${schema}`, of(passwordName(schema))),
+  });
+  const tokens = (service: ServiceName) => ({
+    SERVICE_TOKEN_PRIVATE_KEY: of(tokenKeyName(service)),
+    SERVICE_TOKEN_PUBLIC_KEYS: renderPublicKeys(secrets),
+  });
+  return {
+    postgres: {
+      POSTGRES_PASSWORD: of('adminDatabasePassword'),
+      REGISTRY_DATABASE_PASSWORD: of('registryDatabasePassword'),
+    },
+    registry: { 'registry.properties': renderRegistryProperties(of('registryDatabasePassword')) },
+    deploy: {
+      ADMIN_DATABASE_URL: databaseUrl(ADMIN_ROLE, of('adminDatabasePassword')),
+      ...Object.fromEntries(
+        schemas().map((schema) => [
+          `DATABASE_PASSWORD_${schema.toUpperCase()}`,
+          of(passwordName(schema)),
+        ]),
+      ),
+    },
+    callback: { ...acquirerClient, CALLBACK_SECRET: of('callbackSecret') },
+    gateway: {
+      ...database('gateway'),
+      ...tokens('gateway'),
+      API_KEY_PEPPER: of('apiKeyPepper'),
+      ADMIN_BOOTSTRAP_TOKEN: of('adminBootstrapToken'),
+      CALLBACK_SECRET: of('callbackSecret'),
+    },
+    charges: {
+      ...database('charges'),
+      ...tokens('charges'),
+      ...acquirerClient,
+      WEBHOOK_SEALING_PUBLIC_KEY: of('sealingPublicKey'),
+    },
+    ledger: { ...database('ledger'), ...tokens('ledger') },
+    'webhook-dispatcher': {
+      ...database('webhook_dispatcher'),
+      ...tokens('webhook-dispatcher'),
+      WEBHOOK_SEALING_PRIVATE_KEYS: of('sealingPrivateKeys'),
+    },
+    'acquirer-simulator': { ...database('acquirer_simulator'), ...acquirerClient },
+  };
+}
+
+function randomNames(): string[] {
+  return [
+    'adminDatabasePassword',
+    'registryDatabasePassword',
+    ...schemas().map(passwordName),
+    'apiKeyPepper',
+    'adminBootstrapToken',
+    'callbackSecret',
+    'acquirerClientSecret',
+  ];
+}
+
+function createSealingKeys(): Record<string, string> {
+  const { publicKey, privateKeys } = generateSealingKeyPair();
+  return { sealingPublicKey: publicKey, sealingPrivateKeys: privateKeys };
+}
+
+function createTokenKey(kid: ServiceName): string {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  return JSON.stringify({ ...privateKey.export({ format: 'jwk' }), kid, alg: 'EdDSA', use: 'sig' });
+}
+
+/** A private JWK without its `d` is the public one (RFC 8037). */
+function renderPublicKeys(secrets: LaptopSecrets): string {
+  const keys = ServiceName.options.map((service) => {
+    const jwk = JSON.parse(secrets[tokenKeyName(service)] ?? '{}') as Record<string, unknown>;
+    return { ...jwk, d: undefined };
+  });
+  return JSON.stringify({ keys });
+}
+
+/** The registry reads no `X_FILE`, but a file of properties. */
+function renderRegistryProperties(password: string): string {
+  return [
+    `config_ordinal=${REGISTRY_CONFIG_ORDINAL}`,
+    `apicurio.datasource.username=${REGISTRY_ROLE}`,
+    `apicurio.datasource.password=${password}`,
+    '',
+  ].join('\n');
+}
+
+function databaseUrl(role: string, password: string): string {
+  return `postgres://${role}:${password}@postgres:5432/pixmesh`;
+}
+
+function schemas(): string[] {
+  return schemasToMigrate().map(({ schema }) => schema);
+}
+
+function passwordName(schema: string): string {
+  return `databasePassword.${schema}`;
+}
+
+function tokenKeyName(service: ServiceName): string {
+  return `serviceTokenKey.${service}`;
+}
+
+function randomText(): string {
+  return randomBytes(RANDOM_BYTES).toString('base64url');
+}

@@ -1,0 +1,43 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { z } from 'zod';
+
+import { completeSecrets, renderSecretFiles } from './laptop-secrets.ts';
+
+/**
+ * `node deploy/compose/write-secrets.ts <folder>`: makes the secrets of an installation on a laptop once, and
+ * writes one folder per container. Safe to repeat; a service that came later gets what it needs.
+ */
+const FILE_MODE = 0o444;
+const FOLDER_MODE = 0o755;
+const MASTER_MODE = 0o600;
+
+const Master = z.record(z.string(), z.string());
+
+const folder = process.argv[2];
+if (folder === undefined) {
+  process.stderr.write('usage: node deploy/compose/write-secrets.ts <folder>\n');
+  process.exitCode = 1;
+} else {
+  writeSecrets(folder);
+}
+
+function writeSecrets(folder: string): void {
+  const master = join(folder, 'secrets.json');
+  const existing = existsSync(master) ? Master.parse(JSON.parse(readFileSync(master, 'utf8'))) : {};
+  const secrets = completeSecrets(existing);
+  // First of all, so that no file is ever written from secrets that the next run would not know.
+  writeAtomically(master, `${JSON.stringify(secrets, null, 2)}\n`, MASTER_MODE);
+  for (const [container, files] of Object.entries(renderSecretFiles(secrets))) {
+    mkdirSync(join(folder, container), { recursive: true, mode: FOLDER_MODE });
+    for (const [name, content] of Object.entries(files)) {
+      writeAtomically(join(folder, container, name), content, FILE_MODE);
+    }
+  }
+}
+
+function writeAtomically(path: string, content: string, mode: number): void {
+  writeFileSync(`${path}.new`, content, { mode });
+  renameSync(`${path}.new`, path);
+}

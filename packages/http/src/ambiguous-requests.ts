@@ -1,0 +1,33 @@
+import type { IncomingMessage } from 'node:http';
+
+import { AppError } from '@pixmesh/kernel/app-error';
+import type { FastifyInstance } from 'fastify';
+
+/**
+ * Refuses what the HTTP parser takes although two readers could understand it differently (reliability 5.4):
+ * another `Host` count than one, a target in absolute form, and HTTP/1.0 with a transfer coding. The
+ * connection ends with the answer, since nobody can tell where the next request begins.
+ */
+export function refuseAmbiguousRequests(app: FastifyInstance): void {
+  app.addHook('onRequest', async (request, reply) => {
+    const fault = findFault(request.raw);
+    if (fault === null) return;
+    reply.header('connection', 'close');
+    throw new AppError('VALIDATION_ERROR', { details: [fault] });
+  });
+}
+
+/** The name of what is wrong, or null. HTTP/1.0 may leave `Host` out (RFC 9112 section 3.2). */
+function findFault(request: IncomingMessage): string | null {
+  const isOld = request.httpVersionMajor === 1 && request.httpVersionMinor === 0;
+  const hosts = countHeader(request, 'host');
+  if (hosts > 1 || (hosts === 0 && !isOld)) return 'host';
+  if (request.url?.startsWith('/') !== true) return 'request-target';
+  if (isOld && request.headers['transfer-encoding'] !== undefined) return 'transfer-encoding';
+  return null;
+}
+
+function countHeader({ rawHeaders }: IncomingMessage, wanted: string): number {
+  return rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === wanted)
+    .length;
+}

@@ -1,0 +1,34 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+import { AppError } from '@pixmesh/kernel/app-error';
+
+import { toErrorAnswer } from './error-reply.ts';
+
+/** A client that reads nothing of its refusal is cut off after this long. */
+const LINGER_MS = 1_000;
+
+/** Node keeps the answer in progress here; its own handler looks at it in the same way. */
+type ServerSocket = Socket & { _httpMessage?: ServerResponse | null };
+
+/**
+ * What the HTTP parser refuses, or what takes too long to arrive, never reaches a route; it gets the error
+ * envelope all the same, and its connection ends.
+ */
+export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
+  const isAnswering = (socket as ServerSocket)._httpMessage?.headersSent === true;
+  if (error.code === 'ECONNRESET' || !socket.writable || isAnswering) return void socket.destroy();
+  const { body } = toErrorAnswer(new AppError('VALIDATION_ERROR', { details: [faultOf(error)] }));
+  const text = JSON.stringify(body);
+  socket.end(
+    `HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-type: application/json; charset=utf-8\r\n` +
+      `content-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
+  );
+  // Closing at once could reset the connection before the client has read the answer.
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
+}
+
+/** The parser names what it stumbled over; a body shows in the codes of chunks and of data after the end. */
+function faultOf({ code = '' }: { code?: string }): string {
+  return /CHUNK|CLOSED_CONNECTION|EOF/.test(code) ? 'body' : 'headers';
+}

@@ -1,0 +1,90 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { AppError } from '@pixmesh/kernel/app-error';
+import type { Logger } from '@pixmesh/telemetry/logger';
+import { counter } from '@pixmesh/telemetry/metrics';
+import { withSpan } from '@pixmesh/telemetry/tracing';
+
+import type { IncomingMessage } from './incoming-message.ts';
+import { dispatchMessage, type MessageHandler } from './message-handler.ts';
+import type { MessageCodec } from './schema-registry.ts';
+
+/** How often a message that fails for no known reason is tried before it is parked. */
+const HANDLE_TRIES_MAX = 3;
+const HANDLE_RETRY_DELAY_MS = 100;
+
+export type HandleMessageDeps = {
+  logger: Logger;
+  codec: Pick<MessageCodec, 'decode'>;
+  handlers: readonly MessageHandler[];
+  /** Writes a message that is wrong in itself to `dead_letters`. */
+  park(message: IncomingMessage & { code: string; reason: string }): Promise<void>;
+};
+
+export type HandledMessage = { kind: 'handled' } | { kind: 'unavailable'; error: unknown };
+
+const parked = counter('kafka_messages_parked_total', 'Messages written to dead_letters');
+
+/**
+ * Handles one message and never throws: the library gives up for good on some errors. What is wrong in itself
+ * is parked; `unavailable` means that nothing is wrong with the message and it has to come again.
+ */
+export async function handleMessage(
+  deps: HandleMessageDeps,
+  incoming: IncomingMessage,
+): Promise<HandledMessage> {
+  const parent = incoming.headers['traceparent'] ?? null;
+  const attributes = { 'messaging.system': 'kafka', 'messaging.destination.name': incoming.topic };
+  try {
+    await withSpan(`process ${incoming.topic}`, { kind: 'consumer', parent, attributes }, () =>
+      dispatchWithRetries(deps, incoming),
+    );
+    return { kind: 'handled' };
+  } catch (error) {
+    if (isUnavailable(error)) return { kind: 'unavailable', error };
+    return await parkMessage(deps, incoming, error);
+  }
+}
+
+async function dispatchWithRetries(
+  deps: HandleMessageDeps,
+  incoming: IncomingMessage,
+): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await dispatchMessage(deps, incoming);
+    } catch (error) {
+      if (isDefinite(error) || tries === HANDLE_TRIES_MAX) throw error;
+      await delay(HANDLE_RETRY_DELAY_MS);
+    }
+  }
+}
+
+async function parkMessage(
+  deps: HandleMessageDeps,
+  incoming: IncomingMessage,
+  error: unknown,
+): Promise<HandledMessage> {
+  const code = error instanceof AppError ? error.code : 'INTERNAL_ERROR';
+  const reason = error instanceof Error ? error.message : 'unknown';
+  try {
+    await deps.park({ ...incoming, code, reason });
+  } catch (parkingError) {
+    return { kind: 'unavailable', error: parkingError };
+  }
+  parked.add(1, { topic: incoming.topic });
+  deps.logger.error(
+    { err: error, topic: incoming.topic, event_id: incoming.headers['event_id'] },
+    'message parked in dead_letters',
+  );
+  return { kind: 'handled' };
+}
+
+/** A known error says by itself whether the message or the moment is wrong; any other is tried again. */
+function isDefinite(error: unknown): boolean {
+  return error instanceof AppError && error.code !== 'INTERNAL_ERROR';
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof AppError && isDefinite(error) && error.retriable;
+}

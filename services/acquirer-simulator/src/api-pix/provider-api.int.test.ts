@@ -1,0 +1,155 @@
+import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { aCharge, startTestSimulator, TEST_ACCOUNT, type TestSimulator } from '#test-simulator.ts';
+
+let database: TestDatabase;
+let simulator: TestSimulator;
+let token: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase('acquirer_simulator');
+  simulator = await startTestSimulator(database.url);
+  const { clientId, clientSecret } = TEST_ACCOUNT;
+  const answer = await fetch(`${simulator.url}/oauth/token`, {
+    method: 'POST',
+    headers: {
+      authorization: `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`,
+      'content-type': 'application/x-www-form-urlencoded',
+    },
+    body: 'grant_type=client_credentials',
+  });
+  token = ((await answer.json()) as { access_token: string }).access_token;
+});
+
+afterAll(async () => {
+  await simulator[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+async function call(method: string, path: string, body?: unknown) {
+  const answer = await fetch(`${simulator.url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const contentType = answer.headers.get('content-type');
+  return {
+    status: answer.status,
+    contentType,
+    body: (await answer.json()) as Record<string, unknown>,
+  };
+}
+
+const BODY = {
+  calendario: { expiracao: 3600 },
+  devedor: { cpf: '52998224725', nome: 'Maria' },
+  valor: { original: '12.34' },
+  chave: TEST_ACCOUNT.pixKey,
+  infoAdicionais: [{ nome: 'Pedido', valor: '1' }],
+};
+
+describe("the provider's API", () => {
+  it('refuses a call without a valid token, in its own form', async () => {
+    const answer = await fetch(`${simulator.url}/v2/cob/${aCharge().txid}`, {
+      headers: { authorization: `Bearer 9999999999.${'A'.repeat(43)}` },
+    });
+    expect(answer.status).toBe(401);
+    expect(await answer.json()).toMatchObject({
+      type: 'https://pix.bcb.gov.br/api/v2/error/AcessoNegado',
+    });
+  });
+
+  it('shows a charge as API Pix does', async () => {
+    const { txid } = aCharge();
+    const issued = await call('PUT', `/v2/cob/${txid}`, BODY);
+    expect(issued.status).toBe(201);
+    expect(issued.body).toMatchObject({
+      txid,
+      revisao: 0,
+      status: 'ATIVA',
+      loc: { tipoCob: 'cob', location: issued.body['location'] },
+      devedor: BODY.devedor,
+      valor: { original: '12.34' },
+      infoAdicionais: BODY.infoAdicionais,
+    });
+    const found = await call('GET', `/v2/cob/${txid}`);
+    expect(found).toMatchObject({ status: 200, body: issued.body });
+    const removed = await call('PATCH', `/v2/cob/${txid}`, {
+      status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR',
+    });
+    expect(removed.body).toMatchObject({ revisao: 1, status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR' });
+  });
+
+  it('takes a day as the default expiry', async () => {
+    const { calendario: _, ...rest } = BODY;
+    const issued = await call('PUT', `/v2/cob/${aCharge().txid}`, rest);
+    expect(issued.body).toMatchObject({ calendario: { expiracao: 86_400 } });
+  });
+
+  it('names what is wrong with a body as problem+json, without its values', async () => {
+    const body = { ...BODY, valor: { original: '12,34' }, devedor: { cpf: '1', nome: 'Secret' } };
+    const answer = await call('PUT', `/v2/cob/${aCharge().txid}`, body);
+    expect(answer).toMatchObject({
+      status: 400,
+      contentType: 'application/problem+json; charset=utf-8',
+      body: { type: 'https://pix.bcb.gov.br/api/v2/error/RequisicaoInvalida', status: 400 },
+    });
+    const violated = (answer.body['violacoes'] as { propriedade: string }[]).map(
+      ({ propriedade }) => propriedade,
+    );
+    expect(violated).toEqual(['devedor.cpf', 'valor.original']);
+    expect(JSON.stringify(answer.body)).not.toContain('Secret');
+  });
+
+  it.each([
+    ['a body that is no JSON', '{', 'RequisicaoInvalida'],
+    ['a body that is a list', '[]', 'RequisicaoInvalida'],
+    ['an amount of zero', { ...BODY, valor: { original: '0.00' } }, 'valor_invalido'],
+  ])('refuses %s', async (_, body, code) => {
+    const answer = await call('PUT', `/v2/cob/${aCharge().txid}`, body);
+    expect(answer.status).toBe(400);
+    expect(JSON.stringify(answer.body)).toContain(code);
+  });
+
+  it('refuses a body that is too large in its own form', async () => {
+    const answer = await call('PUT', `/v2/cob/${aCharge().txid}`, 'x'.repeat(100_000));
+    expect(answer.status).toBe(413);
+    expect(answer.body['type']).toBe('https://pix.bcb.gov.br/api/v2/error/RequisicaoInvalida');
+  });
+
+  it('lists what was received in a window, both ends included, page by page', async () => {
+    const times = [
+      '2020-01-01T00:00:00.000Z',
+      '2020-01-01T00:00:01.000Z',
+      '2020-01-01T00:00:02.000Z',
+    ];
+    for (const paid_at of times) {
+      const { txid } = aCharge();
+      await call('PUT', `/v2/cob/${txid}`, BODY);
+      await simulator.call('POST', `/control/charges/${txid}/pay`, { paid_at });
+    }
+    const window = `inicio=${times[0]}&fim=${times[1]}&paginacao.itensPorPagina=1`;
+    const page = await call('GET', `/v2/pix?${window}&paginacao.paginaAtual=1`);
+    expect(page.body).toMatchObject({
+      parametros: { paginacao: { quantidadeDePaginas: 2, quantidadeTotalDeItens: 2 } },
+      pix: [{ horario: times[1], valor: '12.34' }],
+    });
+    const backwards = await call('GET', `/v2/pix?inicio=${times[1]}&fim=${times[0]}`);
+    expect(backwards).toMatchObject({ status: 400, body: { nome: 'valor_invalido' } });
+  });
+
+  it('keeps one webhook per key and shows it', async () => {
+    const path = `/v2/webhook/${TEST_ACCOUNT.pixKey}`;
+    expect((await call('GET', path)).status).toBe(404);
+    await call('PUT', path, { webhookUrl: 'http://a.example/1' });
+    await call('PUT', path, { webhookUrl: 'http://a.example/2' });
+    expect(await call('GET', path)).toMatchObject({
+      status: 200,
+      body: { webhookUrl: 'http://a.example/2', chave: TEST_ACCOUNT.pixKey },
+    });
+    const foreign = await call('PUT', '/v2/webhook/other', { webhookUrl: 'http://a.example' });
+    expect(foreign.body['nome']).toBe('chave_invalida');
+    expect((await call('PUT', path, { webhookUrl: 'file:///etc' })).status).toBe(400);
+  });
+});

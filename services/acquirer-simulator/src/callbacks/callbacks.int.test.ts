@@ -1,0 +1,189 @@
+import type { Acquirer } from '@pixmesh/acquirer/client';
+import { sql } from '@pixmesh/postgres/sql';
+import { eventually } from '@pixmesh/testkit/eventually';
+import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import {
+  aCharge,
+  listNotices,
+  receiveCallbacks,
+  startTestSimulator,
+  TEST_ACCOUNT,
+  type TestSimulator,
+} from '#test-simulator.ts';
+
+let database: TestDatabase;
+let simulator: TestSimulator;
+let acquirer: Acquirer;
+
+beforeEach(async () => {
+  database = await createTestDatabase('acquirer_simulator');
+  simulator = await startTestSimulator(database.url);
+  acquirer = simulator.client();
+  await receiveCallbacks(simulator);
+});
+
+afterEach(async () => {
+  await simulator[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+async function issue(): Promise<string> {
+  const charge = aCharge();
+  await acquirer.issueCharge(charge);
+  return charge.txid;
+}
+
+async function pay(txid: string, body: object = {}): Promise<string> {
+  const path = `/control/charges/${txid}/pay`;
+  const { status, body: paid } = await simulator.call('POST', path, body);
+  expect(status).toBe(200);
+  return paid['end_to_end_id'] as string;
+}
+
+/** End-to-end ids of the notices so far, in the order of their arrival. */
+async function announced(): Promise<string[]> {
+  const notices = await listNotices(simulator);
+  return notices.map(({ body }) => {
+    const { pix } = JSON.parse(body) as { pix: { endToEndId: string }[] };
+    return pix[0]?.endToEndId ?? '';
+  });
+}
+
+async function queued(): Promise<number> {
+  const rows = await database.db.query(sql`select from callbacks`);
+  return rows.length;
+}
+
+describe('a callback', () => {
+  it('is posted to {url}/pix as API Pix shows a received Pix', async () => {
+    const txid = await issue();
+    const endToEndId = await pay(txid, { paid_at: '2026-03-04T05:06:07.089Z' });
+    const [notice] = await eventually(async () => {
+      const notices = await listNotices(simulator);
+      expect(notices).toHaveLength(1);
+      return notices;
+    });
+    expect(JSON.parse(notice?.body ?? '')).toEqual({
+      pix: [
+        {
+          endToEndId,
+          txid,
+          valor: '10.00',
+          chave: TEST_ACCOUNT.pixKey,
+          horario: '2026-03-04T05:06:07.089Z',
+        },
+      ],
+    });
+    await eventually(async () => expect(await queued()).toBe(0));
+  });
+
+  it('is repeated as often as asked, and again for a known end-to-end id', async () => {
+    const txid = await issue();
+    const endToEndId = await pay(txid, { times: 20 });
+    await pay(txid, { end_to_end_id: endToEndId, times: 3 });
+    await eventually(async () => expect(await announced()).toHaveLength(23));
+    expect(new Set(await announced())).toEqual(new Set([endToEndId]));
+  });
+
+  it('is tried again until it is taken', async () => {
+    await simulator.call('PUT', '/receiver/behaviour/callbacks/pix', { status: 500, times: 3 });
+    await pay(await issue());
+    await eventually(async () => {
+      const statuses = (await listNotices(simulator)).map((notice) => notice.answered_status);
+      expect(statuses).toEqual([500, 500, 500, 200]);
+    });
+    await eventually(async () => expect(await queued()).toBe(0));
+  });
+
+  it('that is redirected is not taken', async () => {
+    const behaviour = { redirect: '/elsewhere', times: 1 };
+    await simulator.call('PUT', '/receiver/behaviour/callbacks/pix', behaviour);
+    await pay(await issue());
+    await eventually(async () => {
+      const statuses = (await listNotices(simulator)).map((notice) => notice.answered_status);
+      expect(statuses).toEqual([302, 200]);
+    });
+    expect(await listNotices(simulator, '/elsewhere')).toEqual([]);
+  });
+
+  it('survives a restart, and goes to the URL that is registered then', async () => {
+    await simulator.call('PUT', '/receiver/behaviour/callbacks/pix', { hang: true });
+    const endToEndId = await pay(await issue());
+    await eventually(async () => expect(await announced()).toEqual([endToEndId]));
+    await simulator[Symbol.asyncDispose]();
+    simulator = await startTestSimulator(database.url);
+    await receiveCallbacks(simulator, '/moved');
+    await eventually(async () => {
+      expect(await listNotices(simulator, '/moved/pix')).toHaveLength(1);
+    });
+  });
+
+  it('is not queued where nobody has registered', async () => {
+    await using other = await createTestDatabase('acquirer_simulator');
+    await using quiet = await startTestSimulator(other.url);
+    const charge = aCharge();
+    await quiet.client().issueCharge(charge);
+    await quiet.call('POST', `/control/charges/${charge.txid}/pay`);
+    const rows = await other.db.query(sql`select from callbacks`);
+    expect(rows).toEqual([]);
+  });
+});
+
+describe('a fault of callbacks', () => {
+  async function fault(rule: object): Promise<void> {
+    const rules = [{ operation: 'callback', ...rule }];
+    await simulator.call('PUT', '/control/faults', { rules });
+  }
+
+  it('drops a notice for good while the Pix stays', async () => {
+    await fault({ fault: 'drop', count: 1 });
+    const [dropped, sent] = [await issue(), await issue()];
+    const lost = await pay(dropped);
+    const endToEndId = await pay(sent);
+    await eventually(async () => expect(await announced()).toEqual([endToEndId]));
+    expect(await queued()).toBe(0);
+    expect(await acquirer.getReceived(lost)).toMatchObject({ kind: 'found' });
+  });
+
+  it('sends a notice twice', async () => {
+    await fault({ fault: 'duplicate', count: 1 });
+    const endToEndId = await pay(await issue());
+    await eventually(async () => {
+      expect(await announced()).toEqual([endToEndId, endToEndId]);
+    });
+  });
+
+  it('delays a notice', async () => {
+    await fault({ fault: 'delay', delay_ms: 400, count: 1 });
+    const startedAt = performance.now();
+    await pay(await issue());
+    await eventually(async () => expect(await announced()).toHaveLength(1));
+    expect(performance.now() - startedAt).toBeGreaterThan(390);
+  });
+
+  it('lets the next notice overtake one', async () => {
+    await fault({ fault: 'reorder', delay_ms: 5_000, count: 1 });
+    const first = await pay(await issue());
+    const second = await pay(await issue());
+    await eventually(async () => {
+      expect(await announced()).toEqual([second, first]);
+    });
+  });
+
+  it('lets two reordered notices swap', async () => {
+    await fault({ fault: 'reorder', delay_ms: 5_000, count: 2 });
+    const first = await pay(await issue());
+    const second = await pay(await issue());
+    await eventually(async () => {
+      expect(await announced()).toEqual([second, first]);
+    });
+  });
+
+  it('sends a held notice by itself when nothing follows', async () => {
+    await fault({ fault: 'reorder', delay_ms: 200 });
+    const endToEndId = await pay(await issue());
+    await eventually(async () => expect(await announced()).toEqual([endToEndId]));
+  });
+});

@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+
+import { type Acquirer, type AcquirerConfig, createAcquirer } from '@pixmesh/acquirer/client';
+import { readConfig } from '@pixmesh/http/config';
+
+import { AcquirerSimulatorConfig } from './config.ts';
+import { startAcquirerSimulator } from './service.ts';
+
+/** The key and credentials of every simulator under test. */
+export const TEST_ACCOUNT = {
+  clientId: 'test-client',
+  clientSecret: 'test-secret',
+  pixKey: '71cdf9ba-c695-4e3c-b010-abb521a3f1be',
+} as const;
+
+type ControlAnswer = { status: number; body: Record<string, unknown> };
+
+export type TestSimulator = AsyncDisposable & {
+  url: string;
+  receiverUrl: string;
+  /** A client of the simulator; its connections end with the simulator. */
+  client(options?: Partial<AcquirerConfig>): Acquirer;
+  /** Calls the control API, or the receiver under `/receiver`; answers status and parsed body. */
+  call(method: string, path: string, body?: object): Promise<ControlAnswer>;
+};
+
+/** Environment of a simulator on free ports. */
+export function testEnvironment(databaseUrl: string): Record<string, string> {
+  return {
+    DATABASE_URL: databaseUrl,
+    LOG_LEVEL: 'silent',
+    INTERNAL_PORT: '0',
+    PORT: '0',
+    RECEIVER_PORT: '0',
+    ACQUIRER_CLIENT_ID: TEST_ACCOUNT.clientId,
+    ACQUIRER_CLIENT_SECRET: TEST_ACCOUNT.clientSecret,
+    ACQUIRER_PIX_KEY: TEST_ACCOUNT.pixKey,
+    CALLBACK_RETRY_DELAY_MS: '50',
+  };
+}
+
+/** A simulator in this process, over the given database. */
+export async function startTestSimulator(databaseUrl: string): Promise<TestSimulator> {
+  const config = readConfig(AcquirerSimulatorConfig, testEnvironment(databaseUrl));
+  const simulator = await startAcquirerSimulator(config);
+  const clients: Acquirer[] = [];
+  const { url, receiverUrl } = simulator;
+  return {
+    url,
+    receiverUrl,
+    client: (options) => {
+      const client = createAcquirer({ url, timeoutMs: 2_000, ...TEST_ACCOUNT, ...options });
+      clients.push(client);
+      return client;
+    },
+    call: async (method, path, body) =>
+      await callControl({ url, receiverUrl }, { method, path, body }),
+    [Symbol.asyncDispose]: async () => {
+      for (const client of clients) await client[Symbol.asyncDispose]();
+      await simulator[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** A charge worth R$ 10.00 with a txid of its own. */
+export function aCharge(
+  change: { txid?: string; amountCents?: bigint; expiresInSeconds?: number } = {},
+) {
+  return {
+    txid: randomUUID().replaceAll('-', ''),
+    amountCents: 1_000n,
+    expiresInSeconds: 3_600,
+    debtor: { name: 'Maria da Silva', document: '52998224725' },
+    description: 'Pedido 1',
+    ...change,
+  };
+}
+
+/** Where every notice of a received Pix goes in tests: the development receiver. */
+export async function receiveCallbacks(
+  simulator: TestSimulator,
+  path = '/callbacks',
+): Promise<void> {
+  await simulator.client().registerCallback(`${simulator.receiverUrl}${path}`);
+}
+
+type Notice = { sequence: number; body: string; answered_status: number | null };
+
+/** Notices so far, as the development receiver recorded them. */
+export async function listNotices(
+  simulator: Pick<TestSimulator, 'call'>,
+  path = '/callbacks/pix',
+): Promise<Notice[]> {
+  const query = `path=${encodeURIComponent(path)}`;
+  const { body } = await simulator.call('GET', `/receiver/requests?${query}`);
+  return body['data'] as Notice[];
+}
+
+export async function callControl(
+  origins: { url: string; receiverUrl: string },
+  call: { method: string; path: string; body?: object | undefined },
+): Promise<ControlAnswer> {
+  const toReceiver = call.path.startsWith('/receiver/');
+  const origin = toReceiver ? origins.receiverUrl : origins.url;
+  const path = toReceiver ? call.path.slice('/receiver'.length) : call.path;
+  const answer = await fetch(`${origin}${path}`, {
+    method: call.method,
+    ...(call.body && {
+      body: JSON.stringify(call.body),
+      headers: { 'content-type': 'application/json' },
+    }),
+  });
+  const text = await answer.text();
+  return {
+    status: answer.status,
+    body: (text === '' ? {} : JSON.parse(text)) as ControlAnswer['body'],
+  };
+}

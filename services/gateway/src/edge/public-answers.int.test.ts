@@ -1,0 +1,111 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { sendRequest } from '#testing/send-request.ts';
+import { CALLBACK_SECRET, startTestGateway, type TestGateway } from '#testing/start-test-gateway.ts';
+
+const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+let gateway: TestGateway;
+let key: string;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  ({ key } = await gateway.createTenant());
+});
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+/** Writes bytes on a socket of the public listener and reads until it closes. */
+async function exchange(text: string): Promise<string> {
+  const socket = connect(gateway.ports.public, '127.0.0.1');
+  let answer = '';
+  socket.on('data', (chunk: Buffer) => {
+    answer += chunk.toString('latin1');
+  });
+  socket.end(text);
+  await once(socket, 'close');
+  return answer;
+}
+
+describe('every answer of a listener', () => {
+  test.each([
+    { listener: 'public', method: 'GET', path: '/v1/account', status: 401 },
+    { listener: 'public', method: 'GET', path: '/v1/unknown', status: 404 },
+    { listener: 'public', method: 'GET', path: '/v1/account/', status: 404 },
+    { listener: 'public', method: 'GET', path: '/V1/account', status: 404 },
+    { listener: 'public', method: 'DELETE', path: '/v1/account', status: 405 },
+    { listener: 'public', method: 'HEAD', path: '/v1/account', status: 405 },
+    { listener: 'public', method: 'GET', path: '/v1/charges/%zz', status: 404 },
+    { listener: 'admin', method: 'GET', path: '/admin/accounts', status: 401 },
+    { listener: 'admin', method: 'GET', path: '/admin/unknown', status: 404 },
+    { listener: 'admin', method: 'PUT', path: '/admin/accounts', status: 405 },
+    { listener: 'callback', method: 'POST', path: '/acquirer/wrong', status: 401 },
+    { listener: 'callback', method: 'GET', path: `/acquirer/${CALLBACK_SECRET}`, status: 405 },
+    { listener: 'callback', method: 'POST', path: '/', status: 404 },
+  ] as const)('has its own request id: $listener $method $path', async (row) => {
+    const sent = { port: gateway.ports[row.listener], method: row.method, path: row.path };
+    const answer = await sendRequest({ ...sent, headers: ['X-Request-Id', 'mine'] });
+    expect(answer.status).toBe(row.status);
+    expect(answer.headers['x-request-id']).toMatch(UUID_V7);
+    expect(answer.headers['cache-control']).toBe('no-store');
+    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+    const again = await sendRequest(sent);
+    expect(again.headers['x-request-id']).not.toBe(answer.headers['x-request-id']);
+  });
+
+  test('names the allowed methods of a known path, with or without a key', async () => {
+    for (const caller of [key, null]) {
+      const answer = await gateway.call(caller, 'DELETE', '/v1/charges');
+      expect(answer.status).toBe(405);
+      expect(answer.headers['allow']).toBe('POST');
+      expect(answer.json).toMatchObject({ code: 'METHOD_NOT_ALLOWED', details: [] });
+    }
+  });
+
+  test('allows no other site to read it', async () => {
+    const answer = await sendRequest({
+      port: gateway.ports.public,
+      path: '/v1/account',
+      headers: ['x-api-key', key, 'Origin', 'https://example.org'],
+    });
+    expect(Object.keys(answer.headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
+  });
+});
+
+describe('a request that others may read differently', () => {
+  test.each([
+    {
+      name: 'two hosts',
+      text: 'GET /v1/account HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n',
+      detail: 'host',
+    },
+    {
+      name: 'absolute form',
+      text: 'GET http://other/v1/account HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
+      detail: 'request-target',
+    },
+    {
+      name: 'HTTP/1.0 with chunks',
+      text: 'POST /v1/charges HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      detail: 'transfer-encoding',
+    },
+  ])('is refused: $name', async ({ text, detail }) => {
+    const answer = await exchange(text);
+    expect(answer).toMatch(/^HTTP\/1\.[01] 400 /);
+    expect(answer).toContain(`"code":"VALIDATION_ERROR"`);
+    expect(answer).toContain(`"details":["${detail}"]`);
+  });
+
+  test.each([
+    'POST /v1/charges HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    'GET /v1/account HTTP/1.1\r\nHost : a\r\n\r\n',
+    `GET /v1/account HTTP/1.1\r\nHost: a\r\nx: ${'x'.repeat(9_000)}\r\n\r\n`,
+    'nonsense\r\n\r\n',
+  ])('and one that is no HTTP gets the envelope too: %j', async (text) => {
+    const answer = await exchange(text);
+    expect(answer).toMatch(/^HTTP\/1\.1 4\d\d /);
+    expect(answer).toContain('"code":"VALIDATION_ERROR"');
+  });
+});

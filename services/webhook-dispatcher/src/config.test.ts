@@ -1,0 +1,53 @@
+import { ConfigError, readConfig } from '@pixmesh/http/config';
+import { generateSealingKeyPair } from '@pixmesh/kernel/sealed-secret';
+import { describe, expect, test } from 'vitest';
+
+import { DispatcherConfig, leaseMsOf } from './config.ts';
+
+const ENV = {
+  INTERNAL_PORT: '9000',
+  PORT: '9001',
+  DATABASE_URL: 'postgres://pixmesh_webhook_dispatcher@localhost/pixmesh',
+  KAFKA_BROKERS: 'localhost:9092',
+  SCHEMA_REGISTRY_URL: 'http://localhost:8080',
+  SERVICE_TOKEN_PUBLIC_KEYS: '{"keys":[]}',
+  WEBHOOK_SEALING_PRIVATE_KEYS: generateSealingKeyPair().privateKeys,
+};
+
+describe('the configuration', () => {
+  test('has all roles and a lease beyond the deadline by default', () => {
+    const config = readConfig(DispatcherConfig, ENV);
+    expect(config.ROLES).toEqual(['api', 'intake', 'sender']);
+    expect(config.DELIVERY_TIMEOUT_MS).toBe(10_000);
+    expect(leaseMsOf(config)).toBe(13_000);
+    expect(config.DELIVERY_IN_FLIGHT_MAX).toBe(64);
+    expect(config.DELIVERY_IN_FLIGHT_PER_LANE_MAX).toBe(10);
+  });
+
+  test('asks each role only for what it uses', () => {
+    const { PORT: _port, WEBHOOK_SEALING_PRIVATE_KEYS: _keys, ...rest } = ENV;
+    expect(readConfig(DispatcherConfig, { ...rest, ROLES: 'intake' }).ROLES).toEqual(['intake']);
+    expectRefused({ ...rest, ROLES: 'api' }, /^PORT: /);
+    expectRefused({ ...rest, ROLES: 'sender' }, /^WEBHOOK_SEALING_PRIVATE_KEYS: /);
+  });
+
+  test.each([
+    [{ ROLES: 'api,janitor' }, /^ROLES/],
+    [{ DELIVERY_LEASE_MS: '10500' }, /^DELIVERY_LEASE_MS: /],
+    [{ WEBHOOK_SEALING_PRIVATE_KEYS: 'nonsense' }, /^WEBHOOK_SEALING_PRIVATE_KEYS: /],
+    [{ WEBHOOK_DEV_RECEIVERS: 'nonsense' }, /^WEBHOOK_DEV_RECEIVERS: /],
+    [{ WEBHOOK_FORBIDDEN_ADDRESSES: 'nonsense' }, /^WEBHOOK_FORBIDDEN_ADDRESSES: /],
+    [
+      { NODE_ENV: 'production', WEBHOOK_DEV_RECEIVERS: '*.receiver.example.com=127.0.0.1:1' },
+      /^WEBHOOK_DEV_RECEIVERS: /,
+    ],
+  ])('refuses %o by its name', (change, message) => {
+    expectRefused({ ...ENV, ...change }, message);
+  });
+});
+
+function expectRefused(env: NodeJS.ProcessEnv, message: RegExp): void {
+  const read = () => readConfig(DispatcherConfig, env);
+  expect(read).toThrow(ConfigError);
+  expect(read).toThrow(message);
+}

@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+
+import { eventually } from '@pixmesh/testkit/eventually';
+
+const REPOSITORY = fileURLToPath(new URL('../../../../', import.meta.url));
+const COMMAND = [
+  '--enable-source-maps',
+  '--import',
+  '@pixmesh/telemetry/preload',
+  'services/webhook-dispatcher/src/main.ts',
+];
+
+export type DispatcherProcess = AsyncDisposable & {
+  /** Everything it has printed. */
+  output(): string;
+  armFailpoint(name: string, action: 'kill' | 'hang' | 'error'): Promise<void>;
+  /** Resolves with the signal or exit code that ended it. */
+  ended(): Promise<string | number>;
+  /** Asks it to end and answers as `ended` does. */
+  stop(): Promise<string | number>;
+};
+
+/** Runs the service as it runs everywhere, as a process of its own, and waits until it is ready. */
+export async function startDispatcherProcess(env: NodeJS.ProcessEnv): Promise<DispatcherProcess> {
+  const internalPort = await freePort();
+  const child = spawn(process.execPath, COMMAND, {
+    cwd: REPOSITORY,
+    env: { ...env, SERVICE_NAME: 'webhook-dispatcher', INTERNAL_PORT: String(internalPort) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+    });
+  }
+  const exit = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
+  const internal = `http://127.0.0.1:${internalPort}`;
+  await eventually(async () => {
+    if (!(await fetch(`${internal}/readyz`)).ok) throw new Error(`not ready: ${output}`);
+  });
+  return {
+    output: () => output,
+    armFailpoint: async (name, action) => {
+      const body = JSON.stringify({ [name]: action });
+      await fetch(`${internal}/failpoints`, { method: 'PUT', body });
+    },
+    ended,
+    stop,
+    [Symbol.asyncDispose]: async () => void (await stop()),
+  };
+
+  async function ended(): Promise<string | number> {
+    const [code, signal] = await exit;
+    return signal ?? code ?? 0;
+  }
+
+  async function stop(): Promise<string | number> {
+    child.kill('SIGTERM');
+    return await ended();
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
