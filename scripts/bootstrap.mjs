@@ -3,11 +3,15 @@
 // to the Node 24 that was installed with it. Plain JavaScript without dependencies, on purpose.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
+const LOCKFILE = join(ROOT, 'package-lock.json');
+/** Ignored by git like every folder of that name. */
+const INSTALL_LOCK = join(ROOT, '.pixmesh-install');
+const LOCK_POLL_INTERVAL_MS = 300;
 const STAMP = join(ROOT, 'node_modules', '.pixmesh-install');
 const NODE = join(ROOT, 'node_modules', 'node', 'bin', 'node');
 const NODE_MAJOR_MIN = 20;
@@ -33,22 +37,96 @@ function requireSupportedMachine() {
   }
 }
 
-/** `npm ci`, unless it was done for exactly this lockfile; the stamp lies inside what it vouches for. */
+/**
+ * `npm ci`, unless exactly this lockfile is installed already. It replaces `node_modules` whole, so it
+ * must not happen below a running stack, nor twice at once: of two first starts, one waits.
+ */
 function installDependencies() {
-  const lock = readFileSync(join(ROOT, 'package-lock.json'));
-  const wanted = createHash('sha256').update(lock).digest('hex');
-  const present = existsSync(STAMP) ? readFileSync(STAMP, 'utf8') : undefined;
-  if (present === wanted && existsSync(NODE)) return;
-  process.stderr.write('installing dependencies (npm ci); this happens once per lockfile\n');
-  const { status, error } = spawnSync('npm', ['ci', '--no-audit', '--no-fund'], {
-    cwd: ROOT,
-    stdio: ['ignore', 'inherit', 'inherit'],
-    env: environmentForInstall(),
-  });
-  if (error) fail(`npm could not be run (${error.message}); install npm`);
-  if (status !== 0) fail('npm ci failed; its messages are above');
-  if (!existsSync(NODE)) fail('npm ci installed no Node (node_modules/node/bin/node is missing)');
-  writeFileSync(STAMP, wanted);
+  if (isInstalled()) return;
+  takeInstallLock();
+  if (!isInstalled()) {
+    process.stderr.write('installing dependencies (npm ci); this happens once per lockfile\n');
+    const { status, error } = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+      cwd: ROOT,
+      stdio: ['ignore', 'inherit', 'inherit'],
+      env: environmentForInstall(),
+    });
+    if (error) fail(`npm could not be run (${error.message}); install npm`);
+    if (status !== 0) fail('npm ci failed; its messages are above');
+    if (!existsSync(NODE)) fail('npm ci installed no Node (node_modules/node/bin/node is missing)');
+    writeFileSync(STAMP, lockfileHash());
+  }
+  releaseInstallLock();
+}
+
+/** The stamp lies inside what it vouches for; an `npm install` by hand is recognised without one. */
+function isInstalled() {
+  if (!existsSync(NODE)) return false;
+  if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === lockfileHash()) return true;
+  if (!holdsWholeLockfile()) return false;
+  writeFileSync(STAMP, lockfileHash());
+  return true;
+}
+
+/** npm notes what it installed in a lockfile of its own, written at the end of an installation. */
+function holdsWholeLockfile() {
+  try {
+    const present = readPackages(join(ROOT, 'node_modules', '.package-lock.json'));
+    return Object.entries(readPackages(LOCKFILE)).every(([path, wanted]) => {
+      if (!path.startsWith('node_modules/') || wanted.link || wanted.optional) return true;
+      return present[path]?.version === wanted.version;
+    });
+  } catch {
+    return false;
+  }
+}
+
+function readPackages(path) {
+  return JSON.parse(readFileSync(path, 'utf8')).packages;
+}
+
+function lockfileHash() {
+  return createHash('sha256').update(readFileSync(LOCKFILE)).digest('hex');
+}
+
+/** A folder, because making one is atomic; it holds its owner's pid, so that a dead owner's is taken over. */
+function takeInstallLock() {
+  const owner = join(INSTALL_LOCK, 'pid');
+  for (let told = false; !tryCreateFolder(INSTALL_LOCK); told = true) {
+    if (!told) process.stderr.write('another process is installing dependencies; waiting for it\n');
+    sleep(LOCK_POLL_INTERVAL_MS);
+    if (!isRunning(owner)) releaseInstallLock();
+  }
+  writeFileSync(owner, String(process.pid));
+  process.once('exit', releaseInstallLock);
+}
+
+function releaseInstallLock() {
+  process.off('exit', releaseInstallLock);
+  rmSync(INSTALL_LOCK, { recursive: true, force: true });
+}
+
+function tryCreateFolder(path) {
+  try {
+    mkdirSync(path);
+    return true;
+  } catch (error) {
+    if (error.code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function isRunning(pidFile) {
+  try {
+    process.kill(Number(readFileSync(pidFile, 'utf8')), 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
+
+function sleep(milliseconds) {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }
 
 /** `npm start` hands its own settings down as `npm_*`, which a second npm would take for its own. */

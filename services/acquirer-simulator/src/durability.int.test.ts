@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
@@ -9,7 +9,13 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { aCharge, callControl, listNotices, TEST_ACCOUNT, testEnvironment } from './test-simulator.ts';
+import {
+  aCharge,
+  callControl,
+  listNotices,
+  TEST_ACCOUNT,
+  testEnvironment,
+} from './test-simulator.ts';
 
 const BOOT_TIMEOUT_MS = 15_000;
 
@@ -26,13 +32,7 @@ beforeEach(async () => {
   ports = { api: await freePort(), receiver: await freePort() };
   takesCallbacks = true;
   announced = [];
-  callbacks = createServer((request, response) => {
-    void text(request).then((body) => {
-      const { pix } = JSON.parse(body) as { pix: { endToEndId: string }[] };
-      if (takesCallbacks) announced.push(...pix.map(({ endToEndId }) => endToEndId));
-      response.writeHead(takesCallbacks ? 200 : 503).end();
-    });
-  });
+  callbacks = createServer((request, response) => void takeCallback(request, response));
   callbacks.listen(0, '127.0.0.1');
   await once(callbacks, 'listening');
   acquirer = createAcquirer({ ...TEST_ACCOUNT, url: origins().url, timeoutMs: 2_000 });
@@ -47,6 +47,12 @@ afterEach(async () => {
   callbacks.close();
   await database[Symbol.asyncDispose]();
 });
+
+async function takeCallback(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { pix } = JSON.parse(await text(request)) as { pix: { endToEndId: string }[] };
+  if (takesCallbacks) announced.push(...pix.map(({ endToEndId }) => endToEndId));
+  response.writeHead(takesCallbacks ? 200 : 503).end();
+}
 
 function origins() {
   return {

@@ -17,6 +17,8 @@ import {
 
 const SEED = Number(process.env['FAST_CHECK_SEED'] ?? Date.now() % 2 ** 31);
 const RUNS = Number(process.env['FAST_CHECK_RUNS'] ?? 200);
+/** Room for long runs and slow machines. */
+const TIMEOUT_MS = 30_000 + RUNS * 500;
 const STEPS_MAX = 60;
 const ACCOUNTS = 4;
 const PIX_PER_RUN = 12;
@@ -47,31 +49,35 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-test(`the books equal those of an oracle in memory, whatever comes (seed ${SEED})`, async () => {
-  await fc.assert(
-    fc.asyncProperty(steps, async (run) => {
-      const world = aWorld();
-      const before = await countRows(database.db, 'journals');
-      for (const group of groupsOf(run)) {
-        const messages = group.map((step) => world.messageOf(step));
-        const verdicts = await Promise.all(messages.map(deliver));
-        world.oracle.observe(
-          messages.map((message, index) => ({ message, verdict: verdicts[index]! })),
+test(
+  `the books equal those of an oracle in memory, whatever comes (seed ${SEED})`,
+  { timeout: TIMEOUT_MS },
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(steps, async (run) => {
+        const world = aWorld();
+        const before = await countRows(database.db, 'journals');
+        for (const group of groupsOf(run)) {
+          const messages = group.map((step) => world.messageOf(step));
+          const verdicts = await Promise.all(messages.map(deliver));
+          world.oracle.observe(
+            messages.map((message, index) => ({ message, verdict: verdicts[index]! })),
+          );
+        }
+        for (const accountId of world.accounts) {
+          const found = await readBalances(database.db, accountId);
+          expect(found).toMatchObject(world.oracle.balancesOf(accountId));
+        }
+        expect((await countRows(database.db, 'journals')) - before).toBe(world.oracle.booked.size);
+        expect(await publishedFor(world.accounts)).toEqual(
+          [...world.oracle.booked.keys()].sort((a, b) => a.localeCompare(b)),
         );
-      }
-      for (const accountId of world.accounts) {
-        const found = await readBalances(database.db, accountId);
-        expect(found).toMatchObject(world.oracle.balancesOf(accountId));
-      }
-      expect((await countRows(database.db, 'journals')) - before).toBe(world.oracle.booked.size);
-      expect(await publishedFor(world.accounts)).toEqual(
-        [...world.oracle.booked.keys()].sort((a, b) => a.localeCompare(b)),
-      );
-    }),
-    { seed: SEED, numRuns: RUNS },
-  );
-  expect(await findBreaks(database.db)).toEqual([]);
-});
+      }),
+      { seed: SEED, numRuns: RUNS },
+    );
+    expect(await findBreaks(database.db)).toEqual([]);
+  },
+);
 
 type Message = CreditWire | SuspendWire;
 type Verdict = 'accepted' | 'refused';

@@ -50,7 +50,6 @@ create table deliveries (
   constraint deliveries_status check (status in ('pending', 'succeeded', 'failed', 'skipped', 'canceled')),
   constraint deliveries_next_attempt check (status = 'pending' or next_attempt_at is null)
 ) with (
-  fillfactor = 80,
   autovacuum_vacuum_scale_factor = 0.02,
   autovacuum_vacuum_cost_delay = 0
 );

@@ -1,3 +1,4 @@
+import type * as Testcontainers from 'testcontainers';
 import type { GenericContainer, StartedTestContainer } from 'testcontainers';
 import { StartupFailure } from '../startup-failure.ts';
 import { homeDigest } from './postgres-account.ts';
@@ -44,7 +45,7 @@ export async function openContainerRuns(home: string): Promise<ContainerRuns> {
 }
 
 /** Loaded only where it is asked for: it takes half a second, and Ryuk's image may not be reachable. */
-export async function importTestcontainers(): Promise<typeof import('testcontainers')> {
+export async function importTestcontainers(): Promise<typeof Testcontainers> {
   process.env['TESTCONTAINERS_RYUK_DISABLED'] ??= 'true';
   try {
     const library = await import('testcontainers');

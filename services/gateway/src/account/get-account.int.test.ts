@@ -11,7 +11,9 @@ beforeAll(async () => {
 afterAll(() => gateway[Symbol.asyncDispose]());
 
 test('the account of the key is answered with exactly the fields of the specification', async () => {
-  const tenant = await gateway.createTenant({ account: { phone: '+5511999990000', payout_fee: 150 } });
+  const tenant = await gateway.createTenant({
+    account: { phone: '+5511999990000', payout_fee: 150 },
+  });
   const answer = await gateway.call(tenant.key, 'GET', '/v1/account');
   expect(answer.status).toBe(200);
   expect(Object.keys(answer.json)).toEqual(Object.keys(Account.shape));

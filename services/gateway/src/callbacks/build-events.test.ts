@@ -43,12 +43,15 @@ test.each([
 
 test('whatever an item holds, its event fits the schema and its key can be stored', () => {
   fc.assert(
-    fc.property(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue({ maxDepth: 2 })), (item) => {
-      for (const event of buildEvents([item], CALLBACK).events) {
-        const message: unknown = JSON.parse(JSON.stringify(event.message));
-        expect(AcquirerCallback.schema.safeParse(message).success).toBe(true);
-        expect(/^[0-9A-Za-z]{1,64}$/.test(event.key) || parseId(event.key) !== null).toBe(true);
-      }
-    }),
+    fc.property(
+      fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue({ maxDepth: 2 })),
+      (item) => {
+        for (const event of buildEvents([item], CALLBACK).events) {
+          const message: unknown = JSON.parse(JSON.stringify(event.message));
+          expect(AcquirerCallback.schema.safeParse(message).success).toBe(true);
+          expect(/^[0-9A-Za-z]{1,64}$/.test(event.key) || parseId(event.key) !== null).toBe(true);
+        }
+      },
+    ),
   );
 });

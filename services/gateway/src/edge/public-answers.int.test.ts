@@ -4,7 +4,11 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { sendRequest } from '#testing/send-request.ts';
-import { CALLBACK_SECRET, startTestGateway, type TestGateway } from '#testing/start-test-gateway.ts';
+import {
+  CALLBACK_SECRET,
+  startTestGateway,
+  type TestGateway,
+} from '#testing/start-test-gateway.ts';
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -70,7 +74,9 @@ describe('every answer of a listener', () => {
       path: '/v1/account',
       headers: ['x-api-key', key, 'Origin', 'https://example.org'],
     });
-    expect(Object.keys(answer.headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
+    expect(Object.keys(answer.headers).filter((name) => name.startsWith('access-control'))).toEqual(
+      [],
+    );
   });
 });
 

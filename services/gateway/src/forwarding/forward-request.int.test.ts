@@ -30,7 +30,10 @@ beforeEach(() => {
   }
 });
 
-function createCharge(headers: readonly string[], body: string | Buffer = '{"amount":100}'): Promise<Answer> {
+function createCharge(
+  headers: readonly string[],
+  body: string | Buffer = '{"amount":100}',
+): Promise<Answer> {
   return sendRequest({
     port: gateway.ports.public,
     method: 'POST',
@@ -83,8 +86,24 @@ describe('a forwarded request', () => {
 
   test('carries no header of the client but its media type', async () => {
     await createCharge([
-      ...['Idempotency-Key', 'order-0002', 'X-Pixmesh-Token', 'forged', 'x-pixmesh-timeout-ms', '999999'],
-      ...['X-PIXMESH-Anything', 'x', 'X-Request-Id', 'mine', 'Cookie', 'a=b', 'X-Forwarded-For', '1.2.3.4'],
+      ...[
+        'Idempotency-Key',
+        'order-0002',
+        'X-Pixmesh-Token',
+        'forged',
+        'x-pixmesh-timeout-ms',
+        '999999',
+      ],
+      ...[
+        'X-PIXMESH-Anything',
+        'x',
+        'X-Request-Id',
+        'mine',
+        'Cookie',
+        'a=b',
+        'X-Forwarded-For',
+        '1.2.3.4',
+      ],
       ...['Authorization', 'Bearer x', 'Accept', 'text/html', 'Content-Encoding', 'gzip'],
     ]);
     expect(Object.keys(lastRequest().headers).sort()).toEqual([
@@ -207,7 +226,12 @@ describe('the answer of an owner', () => {
 describe('a creation', () => {
   test.each([
     { name: 'missing', headers: [], code: 'IDEMPOTENCY_KEY_REQUIRED', details: [] },
-    { name: 'empty', headers: ['Idempotency-Key', ''], code: 'IDEMPOTENCY_KEY_REQUIRED', details: [] },
+    {
+      name: 'empty',
+      headers: ['Idempotency-Key', ''],
+      code: 'IDEMPOTENCY_KEY_REQUIRED',
+      details: [],
+    },
     {
       name: 'blank',
       headers: ['Idempotency-Key', '            '],
@@ -269,6 +293,8 @@ test('every route of the table is served, and asks for a key first', async () =>
 
 function expectInternalError(answer: Answer): void {
   expect(answer.status).toBe(500);
-  expect(answer.text).toBe('{"code":"INTERNAL_ERROR","message":"Unexpected failure.","details":[]}');
+  expect(answer.text).toBe(
+    '{"code":"INTERNAL_ERROR","message":"Unexpected failure.","details":[]}',
+  );
   expect(answer.headers['x-request-id']).toBeDefined();
 }

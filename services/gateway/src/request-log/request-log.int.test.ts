@@ -102,7 +102,9 @@ describe('a request on /v1', () => {
     expect(data.map((row) => row.request_id)).toEqual(ids.slice(0, 2));
     expect(first.json['has_more']).toBe(true);
     const rest = await gateway.admin('GET', `${path}&starting_after=${data[1]?.id}`);
-    expect((rest.json['data'] as { request_id: string }[]).map((row) => row.request_id)).toEqual([ids[2]]);
+    expect((rest.json['data'] as { request_id: string }[]).map((row) => row.request_id)).toEqual([
+      ids[2],
+    ]);
     expect(rest.json['has_more']).toBe(false);
     const none = await gateway.admin('GET', `${path}&application_id=${newId()}`);
     expect(none.json['data']).toEqual([]);

@@ -1,5 +1,5 @@
 import { type AccountId, newId } from '@pixmesh/kernel/ids';
-import { type Queryable, createPool, type Transaction } from '@pixmesh/postgres/pool';
+import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
@@ -101,16 +101,6 @@ describe('waiting', () => {
       expect(await readBalances(database.db, accountId)).toMatchObject({ available: 0 });
     });
     expect(await readBalances(database.db, accountId)).toMatchObject({ available: 700 });
-  });
-
-  test('time is that of the database, not of the process', async () => {
-    await using odd = createPool({ url: database.url, applicationName: 'clock' });
-    const { now, clock } = await odd.transaction(async (tx) => {
-      const locked = await lockAccounts(tx, newId<AccountId>(), KINDS);
-      const [row] = await tx.query<{ clock: Date }>(sql`select now() as clock`);
-      return { now: locked.now, clock: row?.clock };
-    });
-    expect(now).toEqual(clock);
   });
 });
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert';
 
 import { armFailpoints } from '@pixmesh/http/failpoints';
-import { newId } from '@pixmesh/kernel/ids';
+import { type AccountId, newId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
-import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
+import { lockAccounts } from '#accounts/accounts.sql.ts';
 import { PLATFORM_ACCOUNT_ID } from '#accounts/chart-of-accounts.ts';
 import { countRows, findBreaks, readBalances } from '#testing/check-ledger.ts';
 import { inLanes } from '#testing/in-lanes.ts';
@@ -289,22 +289,14 @@ describe('one booking per received Pix, for ever', () => {
 
 describe('waiting', () => {
   test('an account that is locked for too long is waited for, never parked', async () => {
-    const credit = aCredit();
-    const accountId = credit.account_id;
-    await handle(deps(), aCredit({ accountId }));
-    const holder = new pg.Client({ connectionString: database.adminUrl });
-    await holder.connect();
-    try {
-      await holder.query('begin');
-      await holder.query('select from ledger.accounts where account_id = $1 for update', [
-        accountId,
-      ]);
+    const accountId = newId<AccountId>();
+    const credit = aCredit({ accountId });
+    await database.db.transaction(async (tx) => {
+      await lockAccounts(tx, accountId, ['available']);
       await expect(handle(deps(), credit)).rejects.toMatchObject({ retriable: true });
-    } finally {
-      await holder.end();
-    }
+    });
     await handle(deps(), credit);
-    expect(await readBalances(database.db, accountId ?? '')).toMatchObject({ available: 2_000 });
+    expect(await readBalances(database.db, accountId)).toMatchObject({ available: 1_000 });
   });
 });
 

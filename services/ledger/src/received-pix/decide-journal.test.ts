@@ -108,6 +108,22 @@ describe('outcome', () => {
   });
 });
 
+test('no command of a received Pix ever takes money from a merchant, whatever it says', () => {
+  const command = fc.oneof(
+    fc.integer({ min: 1 }).map((amount) => credit({ amount })),
+    fc.integer({ min: 1 }).map((amount) => credit({ amount, releaseAt: later(1) })),
+    fc.integer({ min: 1 }).map((amount) => suspense({ amount })),
+  );
+  fc.assert(
+    fc.property(command, (received) => {
+      const { postings } = decideJournal(received, standing(received));
+      const debits = postings.filter((posting) => posting.amount < 0n);
+      expect(debits.map((posting) => posting.kind)).toEqual(['acquirer_clearing']);
+      expect(debits[0]?.amount).toBe(0n - received.amount);
+    }),
+  );
+});
+
 describe('event', () => {
   test('is keyed by the account and names journal, command, Pix and charge', () => {
     const command = credit();

@@ -1,0 +1,47 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+const REQUEST_LIMIT_MS = 10_000;
+const WAIT_LIMIT_MS = 20_000;
+const POLL_INTERVAL_MS = 50;
+const EXCERPT_CHARACTERS_MAX = 300;
+
+/**
+ * One request with a JSON body.
+ * @throws when the answer is not 2xx, with what was asked and answered
+ */
+export async function call<T>(
+  method: string,
+  url: string,
+  input: { headers?: Record<string, string>; body?: object },
+): Promise<T> {
+  const response = await fetch(url, {
+    method,
+    headers: { ...input.headers, ...(input.body ? { 'content-type': 'application/json' } : {}) },
+    signal: AbortSignal.timeout(REQUEST_LIMIT_MS),
+    ...(input.body ? { body: JSON.stringify(input.body) } : {}),
+  });
+  const text = await response.text();
+  if (response.ok) return (text === '' ? undefined : JSON.parse(text)) as T;
+  const excerpt = text.slice(0, EXCERPT_CHARACTERS_MAX);
+  throw new Error(`${method} ${new URL(url).pathname} answered ${response.status}: ${excerpt}`);
+}
+
+/**
+ * Asks again and again until `check` is content.
+ * @throws when that takes longer than 20 s
+ */
+export async function until<T>(
+  what: string,
+  ask: () => Promise<T>,
+  check: (value: T) => boolean,
+): Promise<T> {
+  const deadlineMs = performance.now() + WAIT_LIMIT_MS;
+  for (;;) {
+    const value = await ask();
+    if (check(value)) return value;
+    if (performance.now() > deadlineMs) {
+      throw new Error(`${what}: not within ${WAIT_LIMIT_MS / 1000} s`);
+    }
+    await delay(POLL_INTERVAL_MS);
+  }
+}
