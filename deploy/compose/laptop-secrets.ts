@@ -82,7 +82,7 @@ export function renderSecretFiles(secrets: LaptopSecrets): SecretFiles {
     ledger: { ...database('ledger'), ...tokens('ledger') },
     'webhook-dispatcher': {
       ...database('webhook_dispatcher'),
-      ...tokens('webhook-dispatcher'),
+      SERVICE_TOKEN_PUBLIC_KEYS: renderPublicKeys(secrets),
       WEBHOOK_SEALING_PRIVATE_KEYS: of('sealingPrivateKeys'),
     },
     'acquirer-simulator': { ...database('acquirer_simulator'), ...acquirerClient },

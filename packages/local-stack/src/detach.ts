@@ -3,7 +3,6 @@ import { closeSync, mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { StartArguments } from './command-line.ts';
 import { REPOSITORY_ROOT } from './repository.ts';
-import { StartupFailure } from './startup-failure.ts';
 import { createLogFile } from './supervisor/log-file.ts';
 import type { LogFile } from './supervisor/log-file.ts';
 import { requireFreeHome } from './supervisor/pid-file.ts';
@@ -40,9 +39,9 @@ export async function startDetached(home: string, args: StartArguments): Promise
     child.once('error', reject);
   });
   relay.close();
-  if (outcome.kind === 'ended') throw new StartupFailure(`the stack did not start (${log.path})`);
-  process.exitCode = outcome.exitCode;
-  child.disconnect();
+  // A start that failed has said why in its log, which was shown.
+  process.exitCode = outcome.kind === 'ready' ? outcome.exitCode : 1;
+  if (child.connected) child.disconnect();
   child.unref();
 }
 

@@ -6,6 +6,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { aCharge, startTestSimulator, TEST_ACCOUNT, type TestSimulator } from './test-simulator.ts';
 
+/** Deadline of a client that meets a fault without an answer. */
+const HASTY_MS = 600;
+
 let database: TestDatabase;
 let simulator: TestSimulator;
 let acquirer: Acquirer;
@@ -171,10 +174,10 @@ describe('faults of a call', () => {
     ['refusal', { status: 403 }, { kind: 'unknown', cause: 'status_403' }],
     ['refusal', { status: 429 }, { kind: 'unknown', cause: 'status_429' }],
   ])('%s %j leaves no charge', async (name, more, outcome) => {
-    const hasty = simulator.client({ timeoutMs: 250 });
+    const client = name === 'hang' ? simulator.client({ timeoutMs: HASTY_MS }) : acquirer;
     const charge = aCharge();
     await fault({ operation: 'issueCharge', fault: name, count: 1, ...more });
-    expect(await hasty.issueCharge(charge)).toMatchObject(outcome);
+    expect(await client.issueCharge(charge)).toMatchObject(outcome);
     expect(await acquirer.getCharge(charge.txid)).toEqual({ kind: 'not_found' });
     expect(await journalOf(charge.txid)).toEqual(name === 'refusal' ? ['refused'] : []);
     expect(await acquirer.issueCharge(charge)).toMatchObject({ kind: 'issued' });
@@ -186,10 +189,10 @@ describe('faults of a call', () => {
     ['garbage', {}, 'unreadable'],
     ['latency', { delay_ms: 60_000 }, 'timeout'],
   ])('%s %j loses the answer to a charge that exists', async (name, more, cause) => {
-    const hasty = simulator.client({ timeoutMs: 250 });
+    const client = name === 'latency' ? simulator.client({ timeoutMs: HASTY_MS }) : acquirer;
     const charge = aCharge();
     await fault({ operation: 'issueCharge', fault: name, count: 1, ...more });
-    expect(await hasty.issueCharge(charge)).toEqual({ kind: 'unknown', cause });
+    expect(await client.issueCharge(charge)).toEqual({ kind: 'unknown', cause });
     expect(await acquirer.getCharge(charge.txid)).toMatchObject({ kind: 'found' });
     expect(await journalOf(charge.txid)).toEqual(['issued']);
   });
@@ -216,15 +219,15 @@ describe('faults of a call', () => {
   it.each(['refusal', 'error_before', 'error_after', 'reset', 'garbage', 'hang'])(
     '%s makes every look-up unknown, never "not found"',
     async (name) => {
-      const hasty = simulator.client({ timeoutMs: 250 });
+      const client = name === 'hang' ? simulator.client({ timeoutMs: HASTY_MS }) : acquirer;
       await fault(
         { operation: 'getCharge', fault: name },
         { operation: 'getReceived', fault: name },
         { operation: 'cancelCharge', fault: name, status: 500 },
       );
-      expect(await hasty.getCharge(aCharge().txid)).toMatchObject({ kind: 'unknown' });
-      expect(await hasty.getReceived('E1')).toMatchObject({ kind: 'unknown' });
-      expect(await hasty.cancelCharge(aCharge().txid)).toMatchObject({ kind: 'unknown' });
+      expect(await client.getCharge(aCharge().txid)).toMatchObject({ kind: 'unknown' });
+      expect(await client.getReceived('E1')).toMatchObject({ kind: 'unknown' });
+      expect(await client.cancelCharge(aCharge().txid)).toMatchObject({ kind: 'unknown' });
     },
   );
 

@@ -8,7 +8,6 @@ import { parseForbiddenAddresses } from '#exchange/forbidden-addresses.ts';
 import { DELIVERY_TIMEOUT_MS, LEASE_MARGIN_MS, LEASE_MARGIN_MS_MIN } from '#sending/lease.ts';
 
 const Role = z.enum(['api', 'intake', 'sender']);
-export type Role = z.infer<typeof Role>;
 
 /** Sends in flight: per process, and per account and origin of the receiver within it. */
 const IN_FLIGHT_MAX = 64;

@@ -6,6 +6,7 @@ import {
   lstatSync,
   mkdirSync,
   readFileSync,
+  readdirSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -22,6 +23,8 @@ import type { UnprivilegedAccount } from './postgres-account.ts';
 
 /** Where Postgres's files go when its account cannot enter the folders they would normally be in. */
 const OPEN_FOLDER = '/var/lib/pixmesh';
+/** Says which home the data outside of it belongs to. */
+const HOME_NOTE = 'home';
 const PASSWORD_BYTES = 24;
 
 export interface PostgresFiles {
@@ -74,7 +77,9 @@ function placeBinaries(
 ): string {
   const closed = owner && findClosedFolder(binaries);
   if (!closed) return binaries;
-  const copy = join(OPEN_FOLDER, `postgres-binaries-${homeDigest(binaries)}`);
+  const description = readFileSync(join(binaries, '..', 'package.json'), 'utf8');
+  const { version } = JSON.parse(description) as { version: string };
+  const copy = join(OPEN_FOLDER, `postgres-${version}-${homeDigest(binaries)}`);
   if (existsSync(copy)) return copy;
   log.line(`postgres runs as ${owner.name}, who may not enter ${closed}; copying it to ${copy}`);
   mkdirSync(OPEN_FOLDER, { recursive: true, mode: 0o755 });
@@ -94,8 +99,10 @@ function placeData(home: string, owner: UnprivilegedAccount | undefined, log: Pr
     log.line(
       `postgres runs as ${owner.name}, who may not enter ${closed}; its data is in ${outside}`,
     );
+    removeAbandonedData();
     rmSync(outside, { recursive: true, force: true });
     mkdirSync(outside, { recursive: true, mode: 0o755 });
+    writeFileSync(join(outside, HOME_NOTE), home);
     symlinkSync(outside, folder);
   } else if (isNew) {
     mkdirSync(folder);
@@ -112,6 +119,18 @@ function placeData(home: string, owner: UnprivilegedAccount | undefined, log: Pr
   }
   if (owner) chownSync(parent, owner.uid, owner.gid);
   return join(parent, 'cluster');
+}
+
+/** Data outside of a home outlives the home's deletion; the next that needs the place cleans up. */
+function removeAbandonedData(): void {
+  if (!existsSync(OPEN_FOLDER)) return;
+  for (const name of readdirSync(OPEN_FOLDER).filter((one) => one.startsWith('data-'))) {
+    const folder = join(OPEN_FOLDER, name);
+    const note = join(folder, HOME_NOTE);
+    if (existsSync(note) && existsSync(join(readFileSync(note, 'utf8'), 'data', 'postgres')))
+      continue;
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 function readOrCreatePassword(path: string): string {

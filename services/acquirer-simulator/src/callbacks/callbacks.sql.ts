@@ -38,6 +38,7 @@ export function queueCallbacks(pix: StoredPix, planned: readonly PlannedCallback
         ${planned.map(({ held }) => held)}::boolean[]
       ) as plan (delay_ms, held)
       where webhooks.pix_key = ${pix.pixKey}
+      returning id
     )`;
 }
 

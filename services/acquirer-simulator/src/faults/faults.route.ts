@@ -1,6 +1,7 @@
-import { parseShape, readJsonObject } from '@pixmesh/http/json-request';
 import { rawBody } from '@pixmesh/http/service-app';
 import type { FastifyInstance } from 'fastify';
+
+import { readControlBody } from '#control/read-control-body.ts';
 
 import { FaultScript, NO_FAULTS } from './fault-script.ts';
 import type { Faults } from './faults.ts';
@@ -9,8 +10,7 @@ import type { Faults } from './faults.ts';
 export function addFaults(app: FastifyInstance, deps: { faults: Faults }): void {
   app.get('/control/faults', async (_request, reply) => await reply.send(deps.faults.script()));
   app.put('/control/faults', async (request, reply) => {
-    const body = readJsonObject(rawBody(request.body), request.headers['content-type']);
-    await deps.faults.replace(parseShape(FaultScript, body));
+    await deps.faults.replace(readControlBody(FaultScript, rawBody(request.body)));
     return await reply.send(deps.faults.script());
   });
   app.delete('/control/faults', async (_request, reply) => {

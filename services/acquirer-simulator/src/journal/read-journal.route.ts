@@ -2,7 +2,8 @@ import { parseShape } from '@pixmesh/http/json-request';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
 
-import { SequencePage, toList } from './sequence-page.ts';
+import { SequencePage, toList } from '#control/sequence-page.ts';
+
 import { readJournal } from './journal.sql.ts';
 
 /** `GET /control/journal`: the provider's truth, oldest first (design section 5, Shapes). */

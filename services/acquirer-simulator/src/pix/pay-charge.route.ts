@@ -1,4 +1,3 @@
-import { parseShape, readJsonObject } from '@pixmesh/http/json-request';
 import { rawBody } from '@pixmesh/http/service-app';
 import { toAcquirerId } from '@pixmesh/kernel/ids';
 import { AMOUNT_CENTS_MAX } from '@pixmesh/kernel/money';
@@ -6,6 +5,7 @@ import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 
+import { readControlBody } from '#control/read-control-body.ts';
 import type { Faults } from '#faults/faults.ts';
 
 import { payCharge } from './pay-charge.ts';
@@ -37,9 +37,8 @@ type Deps = {
 export function addPayCharge(app: FastifyInstance, deps: Deps): void {
   app.post('/control/charges/:txid/pay', async (request, reply) => {
     const { txid } = request.params as { txid: string };
-    const bytes = rawBody(request.body);
-    const body = bytes.length === 0 ? {} : readJsonObject(bytes, request.headers['content-type']);
-    const { amount, end_to_end_id, paid_at, times } = parseShape(PayBody, body);
+    const body = readControlBody(PayBody, rawBody(request.body));
+    const { amount, end_to_end_id, paid_at, times } = body;
     const { pix, repeated, notices } = await payCharge(deps, {
       txid: toAcquirerId(txid),
       amountCents: amount === null || amount === undefined ? null : BigInt(amount),

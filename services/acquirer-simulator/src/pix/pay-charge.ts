@@ -26,6 +26,7 @@ export type Payment = {
   times: number;
 };
 
+/** `notices` counts what was queued: nothing where the key has no webhook. */
 export type PaidPix = { pix: StoredPix; repeated: boolean; notices: number };
 
 /**
@@ -59,15 +60,13 @@ async function payWithin(
   switch (decision.kind) {
     case 'new_pix': {
       const pix = newPix(charge as ChargeToPay, payment);
-      const callbacks = await plan();
-      await recordPix(tx, pix, callbacks);
-      return { pix, repeated: false, notices: callbacks.length };
+      const notices = await recordPix(tx, pix, await plan());
+      return { pix, repeated: false, notices };
     }
     case 'repeated_notice': {
       const pix = existing as StoredPix;
-      const callbacks = await plan();
-      await repeatNotice(tx, pix, callbacks);
-      return { pix, repeated: true, notices: callbacks.length };
+      const notices = await repeatNotice(tx, pix, await plan());
+      return { pix, repeated: true, notices };
     }
     case 'charge_not_found':
       throw new AppError('NOT_FOUND');

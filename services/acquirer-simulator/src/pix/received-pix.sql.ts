@@ -70,14 +70,14 @@ export async function findReceivedPix(
 
 /**
  * Records a Pix with its journal entry, settles the charge unless it was removed, and queues the notices: one
- * statement. A taken end-to-end id violates `received_pix_pkey`.
+ * statement, which answers how many. A taken end-to-end id violates `received_pix_pkey`.
  */
 export async function recordPix(
   tx: Transaction,
   pix: StoredPix,
   callbacks: readonly PlannedCallback[],
-): Promise<void> {
-  await tx.query(
+): Promise<number> {
+  const rows = await tx.query<{ queued: bigint }>(
     named(
       'received_pix_record',
       sql`
@@ -95,23 +95,35 @@ export async function recordPix(
           set status = 'CONCLUIDA'
           where txid = ${pix.txid} and status = 'ATIVA'
         ),
+        entry as (
+          insert into journal (kind, txid, end_to_end_id, amount)
+          select 'paid', txid, end_to_end_id, amount
+          from pix
+        ),
         ${queueCallbacks(pix, callbacks)}
-        insert into journal (kind, txid, end_to_end_id, amount)
-        select 'paid', txid, end_to_end_id, amount
-        from pix`,
+        select count(*) as queued
+        from queued`,
     ),
   );
+  return Number(rows[0]?.queued ?? 0n);
 }
 
-/** Queues notices of a Pix that is known already. */
+/** Queues notices of a Pix that is known already, and answers how many. */
 export async function repeatNotice(
   tx: Transaction,
   pix: StoredPix,
   callbacks: readonly PlannedCallback[],
-): Promise<void> {
-  await tx.query(
-    named('received_pix_repeat_notice', sql`with ${queueCallbacks(pix, callbacks)} select`),
+): Promise<number> {
+  const rows = await tx.query<{ queued: bigint }>(
+    named(
+      'received_pix_repeat_notice',
+      sql`
+        with ${queueCallbacks(pix, callbacks)}
+        select count(*) as queued
+        from queued`,
+    ),
   );
+  return Number(rows[0]?.queued ?? 0n);
 }
 
 /** One page of what settled in a window, both ends included, oldest first. Index `received_pix_paid_at`. */

@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 
-import { parseShape, readJsonObject } from '@pixmesh/http/json-request';
+import { parseShape } from '@pixmesh/http/json-request';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { z } from 'zod';
 
-import { SequencePage, toList } from '#journal/sequence-page.ts';
+import { readControlBody } from '#control/read-control-body.ts';
+import { SequencePage, toList } from '#control/sequence-page.ts';
 
 import { Behaviour } from './behaviour.ts';
 import type { Behaviours } from './behaviours.ts';
@@ -42,8 +43,7 @@ export async function answerControl(
   }
   if (url.pathname.startsWith(BEHAVIOUR_PREFIX) && request.method === 'PUT') {
     const path = behaviourPath(url.pathname.slice(BEHAVIOUR_PREFIX.length - 1));
-    const value = readJsonObject(body, request.headers['content-type']);
-    const behaviour = parseShape(Behaviour, value);
+    const behaviour = readControlBody(Behaviour, body);
     await deps.behaviours.set(path, behaviour);
     return { status: 200, body: behaviour };
   }

@@ -14,7 +14,7 @@ test('the account of the key is answered with exactly the fields of the specific
   const tenant = await gateway.createTenant({
     account: { phone: '+5511999990000', payout_fee: 150 },
   });
-  const answer = await gateway.call(tenant.key, 'GET', '/v1/account');
+  const answer = await gateway.request(tenant.key, 'GET', '/v1/account');
   expect(answer.status).toBe(200);
   expect(Object.keys(answer.json)).toEqual(Object.keys(Account.shape));
   expect(Account.parse(answer.json)).toMatchObject({
@@ -32,14 +32,16 @@ test('the account of the key is answered with exactly the fields of the specific
 test('each key sees its own account, and changes at once', async () => {
   const one = await gateway.createTenant({ account: { name: 'One' } });
   const two = await gateway.createTenant({ account: { name: 'Two' } });
-  await gateway.admin('PATCH', `/admin/accounts/${two.accountId}`, { name: 'Two changed' });
-  expect((await gateway.call(one.key, 'GET', '/v1/account')).json['name']).toBe('One');
-  expect((await gateway.call(two.key, 'GET', '/v1/account')).json['name']).toBe('Two changed');
+  await gateway.admin('PATCH', `/admin/accounts/${two.accountId}`, {
+    body: { name: 'Two changed' },
+  });
+  expect((await gateway.request(one.key, 'GET', '/v1/account')).json['name']).toBe('One');
+  expect((await gateway.request(two.key, 'GET', '/v1/account')).json['name']).toBe('Two changed');
 });
 
 test('a key without the scope is refused', async () => {
   const { key } = await gateway.createTenant({ scopes: ['balance:read'] });
-  expect((await gateway.call(key, 'GET', '/v1/account')).json).toMatchObject({
+  expect((await gateway.request(key, 'GET', '/v1/account')).json).toMatchObject({
     code: 'INSUFFICIENT_SCOPE',
     details: ['account:read'],
   });

@@ -1,4 +1,4 @@
-import { AppError } from '@pixmesh/kernel/app-error';
+import type { AppError } from '@pixmesh/kernel/app-error';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 

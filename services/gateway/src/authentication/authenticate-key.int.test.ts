@@ -31,11 +31,11 @@ describe('every key that is not accepted', () => {
     const revoked = await gateway.createTenant();
     await gateway.admin('DELETE', `/admin/keys/${revoked.keyId}`);
     const suspended = await gateway.createTenant();
-    await gateway.admin('PATCH', `/admin/keys/${suspended.keyId}`, { suspended: true });
+    await gateway.admin('PATCH', `/admin/keys/${suspended.keyId}`, { body: { suspended: true } });
     const expired = await gateway.createTenant({ key: { expires_at: '2020-01-01T00:00:00Z' } });
     const deactivated = await gateway.createTenant();
     const path = `/admin/applications/${deactivated.applicationId}`;
-    await gateway.admin('PATCH', path, { active: false });
+    await gateway.admin('PATCH', path, { body: { active: false } });
     const otherSecret = generateApiKey();
     const { db } = gateway.database;
     await db.query(
@@ -94,32 +94,36 @@ describe('an accepted key', () => {
     const { keyId, key, applicationId } = await gateway.createTenant({
       key: { expires_at: '2020-01-01T00:00:00Z' },
     });
-    await gateway.admin('PATCH', `/admin/keys/${keyId}`, { expires_at: null });
-    expect((await gateway.call(key, 'GET', '/v1/account')).status).toBe(200);
-    await gateway.admin('PATCH', `/admin/keys/${keyId}`, { suspended: true });
-    expect((await gateway.call(key, 'GET', '/v1/account')).status).toBe(401);
-    await gateway.admin('PATCH', `/admin/keys/${keyId}`, { suspended: false });
-    await gateway.admin('PATCH', `/admin/applications/${applicationId}`, { active: false });
-    expect((await gateway.call(key, 'GET', '/v1/account')).status).toBe(401);
-    await gateway.admin('PATCH', `/admin/applications/${applicationId}`, { active: true });
-    expect((await gateway.call(key, 'GET', '/v1/account')).status).toBe(200);
+    await gateway.admin('PATCH', `/admin/keys/${keyId}`, { body: { expires_at: null } });
+    expect((await gateway.request(key, 'GET', '/v1/account')).status).toBe(200);
+    await gateway.admin('PATCH', `/admin/keys/${keyId}`, { body: { suspended: true } });
+    expect((await gateway.request(key, 'GET', '/v1/account')).status).toBe(401);
+    await gateway.admin('PATCH', `/admin/keys/${keyId}`, { body: { suspended: false } });
+    await gateway.admin('PATCH', `/admin/applications/${applicationId}`, {
+      body: { active: false },
+    });
+    expect((await gateway.request(key, 'GET', '/v1/account')).status).toBe(401);
+    await gateway.admin('PATCH', `/admin/applications/${applicationId}`, {
+      body: { active: true },
+    });
+    expect((await gateway.request(key, 'GET', '/v1/account')).status).toBe(200);
   });
 
   test('of an inactive account still authenticates', async () => {
     const { key, accountId } = await gateway.createTenant();
-    await gateway.admin('PATCH', `/admin/accounts/${accountId}`, { status: 'inactive' });
-    const answer = await gateway.call(key, 'GET', '/v1/account');
+    await gateway.admin('PATCH', `/admin/accounts/${accountId}`, { body: { status: 'inactive' } });
+    const answer = await gateway.request(key, 'GET', '/v1/account');
     expect(answer.status).toBe(200);
     expect(answer.json).toMatchObject({ id: accountId, status: 'inactive' });
   });
 
   test('without the scope of a route gets 403 with that scope alone', async () => {
     const { key } = await gateway.createTenant({ scopes: ['charge:read', 'payout:read'] });
-    const answer = await gateway.call(key, 'GET', '/v1/balance');
+    const answer = await gateway.request(key, 'GET', '/v1/balance');
     expect(answer.status).toBe(403);
     expect(answer.json).toMatchObject({ code: 'INSUFFICIENT_SCOPE', details: ['balance:read'] });
     // Scope comes before the Idempotency-Key (decision 12).
-    const creation = await gateway.call(key, 'POST', '/v1/charges');
+    const creation = await gateway.request(key, 'POST', '/v1/charges');
     expect(creation.json).toMatchObject({ code: 'INSUFFICIENT_SCOPE', details: ['charge:write'] });
   });
 
@@ -131,15 +135,17 @@ describe('an accepted key', () => {
       let accepted = 0;
       for (let trial = 0; trial < REVOCATION_TRIALS; trial += 1) {
         const created = await gateway.admin('POST', path, {
-          name: 'trial',
-          scopes: ['account:read'],
+          body: {
+            name: 'trial',
+            scopes: ['account:read'],
+          },
         });
         const key = String(created.json['key']);
-        expect((await gateway.call(key, 'GET', '/v1/account')).status).toBe(200);
+        expect((await gateway.request(key, 'GET', '/v1/account')).status).toBe(200);
         expect(
           (await gateway.admin('DELETE', `/admin/keys/${String(created.json['id'])}`)).status,
         ).toBe(204);
-        const after = await gateway.call(key, 'GET', '/v1/account');
+        const after = await gateway.request(key, 'GET', '/v1/account');
         if (after.status !== 401) accepted += 1;
       }
       expect(accepted).toBe(0);

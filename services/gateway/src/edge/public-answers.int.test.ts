@@ -61,7 +61,7 @@ describe('every answer of a listener', () => {
 
   test('names the allowed methods of a known path, with or without a key', async () => {
     for (const caller of [key, null]) {
-      const answer = await gateway.call(caller, 'DELETE', '/v1/charges');
+      const answer = await gateway.request(caller, 'DELETE', '/v1/charges');
       expect(answer.status).toBe(405);
       expect(answer.headers['allow']).toBe('POST');
       expect(answer.json).toMatchObject({ code: 'METHOD_NOT_ALLOWED', details: [] });

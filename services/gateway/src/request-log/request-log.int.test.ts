@@ -32,7 +32,7 @@ describe('a request on /v1', () => {
   test('is logged with key, route template, status and duration, and nothing else', async () => {
     const tenant = await gateway.createTenant();
     const id = newId();
-    const answer = await gateway.call(tenant.key, 'GET', `/v1/charges/${id}?secret=1`);
+    const answer = await gateway.request(tenant.key, 'GET', `/v1/charges/${id}?secret=1`);
     const row = await findLogged(answer.headers['x-request-id']);
     expect(row).toEqual({
       id: expect.any(String) as string,
@@ -51,7 +51,7 @@ describe('a request on /v1', () => {
   });
 
   test('that was refused is logged too, without a key where none was accepted', async () => {
-    const answer = await gateway.call('pxm_nothing', 'GET', '/v1/account');
+    const answer = await gateway.request('pxm_nothing', 'GET', '/v1/account');
     expect(await findLogged(answer.headers['x-request-id'])).toMatchObject({
       key_id: null,
       account_id: null,
@@ -60,7 +60,7 @@ describe('a request on /v1', () => {
       status: 401,
     });
     const tenant = await gateway.createTenant({ scopes: [] });
-    const forbidden = await gateway.call(tenant.key, 'GET', '/v1/account');
+    const forbidden = await gateway.request(tenant.key, 'GET', '/v1/account');
     expect(await findLogged(forbidden.headers['x-request-id'])).toMatchObject({
       key_id: tenant.keyId,
       status: 403,
@@ -92,7 +92,7 @@ describe('a request on /v1', () => {
     const tenant = await gateway.createTenant();
     const ids: unknown[] = [];
     for (let count = 0; count < 3; count += 1) {
-      const answer = await gateway.call(tenant.key, 'GET', '/v1/account');
+      const answer = await gateway.request(tenant.key, 'GET', '/v1/account');
       ids.unshift(answer.headers['x-request-id']);
     }
     await findLogged(ids[0]);

@@ -18,14 +18,17 @@ export const tokenKeys = createTokenKeys(['gateway', 'charges', 'ledger', 'webho
 
 export type Tenant = { accountId: string; applicationId: string; keyId: string; key: string };
 
+/** What goes with a call on `/admin`; headers as name, value, name, value … */
+type AdminBody = { body?: object | undefined; headers?: readonly string[] };
+
 export type TestGateway = AsyncDisposable & {
   ports: Gateway['ports'];
   database: TestDatabase;
   owners: { charges: FakeOwner; ledger: FakeOwner; dispatcher: FakeOwner };
   /** Calls `/v1` with a key, or without one. */
-  call(key: string | null, method: string, path: string): Promise<Answer>;
+  request(key: string | null, method: string, path: string): Promise<Answer>;
   /** Calls `/admin` as the bootstrap operator. */
-  admin(method: string, path: string, body?: object, headers?: readonly string[]): Promise<Answer>;
+  admin(method: string, path: string, sent?: AdminBody): Promise<Answer>;
   /** An account with an application and a key. */
   createTenant(changes?: {
     scopes?: readonly Scope[];
@@ -48,20 +51,20 @@ export async function startTestGateway(
     readConfig(GatewayConfig, { ...toEnvironment(database, owners), ...environment }),
   );
   const { ports } = gateway;
-  const admin: TestGateway['admin'] = (method, path, body, headers = []) =>
+  const admin: TestGateway['admin'] = (method, path, { headers = [], ...sent } = {}) =>
     sendRequest({
       port: ports.admin,
       method,
       path,
       headers: ['authorization', `Bearer ${BOOTSTRAP_TOKEN}`, ...headers],
-      body: body === undefined ? undefined : JSON.stringify(body),
+      body: sent.body === undefined ? undefined : JSON.stringify(sent.body),
     });
   return {
     ports,
     database,
     owners,
     admin,
-    call: (key, method, path) =>
+    request: (key, method, path) =>
       sendRequest({
         port: ports.public,
         method,
@@ -109,20 +112,26 @@ async function createTenant(
   changes: { scopes?: readonly Scope[]; account?: object; key?: object } = {},
 ): Promise<Tenant> {
   const account = await admin('POST', '/admin/accounts', {
-    name: 'Loja',
-    legal_name: 'Loja Ltda',
-    document: '11.444.777/0001-61',
-    ...changes.account,
+    body: {
+      name: 'Loja',
+      legal_name: 'Loja Ltda',
+      document: '11.444.777/0001-61',
+      ...changes.account,
+    },
   });
   const accountId = String(account.json['id']);
   const application = await admin('POST', `/admin/accounts/${accountId}/applications`, {
-    name: 'shop',
+    body: {
+      name: 'shop',
+    },
   });
   const applicationId = String(application.json['id']);
   const key = await admin('POST', `/admin/applications/${applicationId}/keys`, {
-    name: 'main',
-    scopes: changes.scopes ?? Scope.options,
-    ...changes.key,
+    body: {
+      name: 'main',
+      scopes: changes.scopes ?? Scope.options,
+      ...changes.key,
+    },
   });
   const keyId = String(key.json['id']);
   return { accountId, applicationId, keyId, key: String(key.json['key']) };

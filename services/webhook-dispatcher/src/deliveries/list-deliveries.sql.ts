@@ -1,3 +1,5 @@
+import assert from 'node:assert';
+
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
@@ -32,50 +34,36 @@ type Page = {
   startingAfter: string | null;
 };
 
-/** Deliveries of one resource, newest first, each with its attempts. Reads `deliveries_resource`. */
+/**
+ * Deliveries of one resource, newest first, each with its attempts, oldest first. One statement, so that a
+ * delivery's state and its attempts are of one moment. Reads `deliveries_resource` and `attempts_number`.
+ */
 export async function listDeliveries(db: Queryable, page: Page): Promise<StoredDelivery[]> {
-  const rows = await db.query<DeliveryRow>(
+  const rows = await db.query<JoinedRow>(
     named(
       'deliveries_list',
       sql`
+        with page as (
+          select
+            delivery.id, delivery.event, delivery.resource_id, destination.url,
+            delivery.status as delivery_status, delivery.next_attempt_at, delivery.created_at
+          from deliveries delivery
+          join destinations destination on destination.resource_id = delivery.destination_id
+          where delivery.resource_id = ${page.resourceId}
+            and (${page.accountId}::uuid is null or delivery.account_id = ${page.accountId}::uuid)
+            and (${page.startingAfter}::uuid is null or delivery.id < ${page.startingAfter}::uuid)
+          order by delivery.id desc
+          limit ${page.limit}
+        )
         select
-          delivery.id, delivery.event, delivery.resource_id, destination.url, delivery.status,
-          delivery.next_attempt_at, delivery.created_at
-        from deliveries delivery
-        join destinations destination on destination.resource_id = delivery.destination_id
-        where delivery.resource_id = ${page.resourceId}
-          and (${page.accountId}::uuid is null or delivery.account_id = ${page.accountId}::uuid)
-          and (${page.startingAfter}::uuid is null or delivery.id < ${page.startingAfter}::uuid)
-        order by delivery.id desc
-        limit ${page.limit}`,
+          page.*, attempt.number, attempt.started_at, attempt.duration_ms, attempt.outcome,
+          attempt.status, attempt.error, attempt.response_excerpt, attempt.address, attempt.manual
+        from page
+        left join attempts attempt on attempt.delivery_id = page.id
+        order by page.id desc, attempt.number`,
     ),
   );
-  const attempts = await listAttempts(
-    db,
-    rows.map((row) => row.id),
-  );
-  return rows.map((row) => toDelivery(row, attempts.get(row.id) ?? []));
-}
-
-/** Attempts of many deliveries, oldest first each. Reads the primary key. */
-async function listAttempts(
-  db: Queryable,
-  deliveryIds: readonly string[],
-): Promise<Map<string, StoredAttempt[]>> {
-  const rows = await db.query<AttemptRow>(
-    named(
-      'attempts_list',
-      sql`
-        select
-          delivery_id, number, started_at, duration_ms, outcome, status, error, response_excerpt,
-          address, manual
-        from attempts
-        where delivery_id = any (${deliveryIds}::uuid[])
-        order by delivery_id, number`,
-    ),
-  );
-  const byDelivery = Map.groupBy(rows, (row) => row.delivery_id);
-  return new Map([...byDelivery].map(([id, group]) => [id, group.map(toAttempt)]));
+  return [...Map.groupBy(rows, (row) => row.id).values()].map(toDelivery);
 }
 
 type DeliveryRow = {
@@ -83,13 +71,12 @@ type DeliveryRow = {
   event: string;
   resource_id: string;
   url: string;
-  status: string;
+  delivery_status: string;
   next_attempt_at: Date | null;
   created_at: Date;
 };
 
 type AttemptRow = {
-  delivery_id: string;
   number: number;
   started_at: Date;
   duration_ms: number;
@@ -101,16 +88,21 @@ type AttemptRow = {
   manual: boolean;
 };
 
-function toDelivery(row: DeliveryRow, attempts: StoredAttempt[]): StoredDelivery {
+/** A delivery without attempts comes as one row whose attempt is empty. */
+type JoinedRow = DeliveryRow & (AttemptRow | { number: null });
+
+function toDelivery(rows: readonly JoinedRow[]): StoredDelivery {
+  const [row] = rows;
+  assert(row, 'a group has at least one row');
   return {
     id: row.id,
     event: row.event,
     resourceId: row.resource_id,
     url: row.url,
-    status: row.status,
+    status: row.delivery_status,
     nextAttemptAt: row.next_attempt_at,
     createdAt: row.created_at,
-    attempts,
+    attempts: rows.filter((joined) => joined.number !== null).map(toAttempt),
   };
 }
 

@@ -1,17 +1,15 @@
 /** Why an attempt failed, as a bounded set: the label of the metric and the first word of the stored error. */
-export const FAILURE_REASONS = [
-  'url_refused',
-  'dns_failed',
-  'address_refused',
-  'connect_failed',
-  'tls_failed',
-  'connection_lost',
-  'bad_response',
-  'timeout',
-  'status',
-  'secret_unreadable',
-] as const;
-export type FailureReason = (typeof FAILURE_REASONS)[number];
+export type FailureReason =
+  | 'url_refused'
+  | 'dns_failed'
+  | 'address_refused'
+  | 'connect_failed'
+  | 'tls_failed'
+  | 'connection_lost'
+  | 'bad_response'
+  | 'timeout'
+  | 'status'
+  | 'secret_unreadable';
 
 /** A failed attempt with its reason. The message is shown to operators and never holds a secret or a query. */
 export class AttemptFailure extends Error {

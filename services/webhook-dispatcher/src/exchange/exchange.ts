@@ -12,7 +12,7 @@ import {
 import type { DialTarget } from './dial-target.ts';
 import { readExcerpt } from './read-excerpt.ts';
 
-export type ExchangeRequest = {
+type ExchangeRequest = {
   url: string;
   headers: Readonly<Record<string, string>>;
   body: Buffer;

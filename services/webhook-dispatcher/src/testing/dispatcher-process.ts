@@ -13,6 +13,9 @@ const COMMAND = [
   'services/webhook-dispatcher/src/main.ts',
 ];
 
+/** A machine that runs other tests as well may start processes slowly. */
+const BOOT_TIMEOUT_MS = 20_000;
+
 export type DispatcherProcess = AsyncDisposable & {
   /** Everything it has printed. */
   output(): string;
@@ -40,8 +43,9 @@ export async function startDispatcherProcess(env: NodeJS.ProcessEnv): Promise<Di
   const exit = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
   const internal = `http://127.0.0.1:${internalPort}`;
   await eventually(async () => {
-    if (!(await fetch(`${internal}/readyz`)).ok) throw new Error(`not ready: ${output}`);
-  });
+    const answer = await fetch(`${internal}/readyz`).catch(() => null);
+    if (answer?.status !== 200) throw new Error(`not ready, exit ${child.exitCode}: ${output}`);
+  }, BOOT_TIMEOUT_MS);
   return {
     output: () => output,
     armFailpoint: async (name, action) => {

@@ -10,6 +10,9 @@ import { type Sender, startSender } from '#sending/sender.ts';
 
 import { sealingKeys } from './test-dispatcher.ts';
 
+/** Generous, so that a busy machine makes no timeouts of its own. */
+const TIMEOUT_MS = 3_000;
+
 type TestSenderOptions = {
   db: Database;
   /** Where each name below `receiver.example.com` leads. */
@@ -23,7 +26,7 @@ type TestSenderOptions = {
 
 /** A sender over real sockets, without Kafka; disposing stops it and closes its connections. */
 export function startTestSender(options: TestSenderOptions): Sender & AsyncDisposable {
-  const timeoutMs = options.timeoutMs ?? 500;
+  const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
   const exchange = createExchange({
     timeoutMs,
     resolveName: async () => [],

@@ -13,7 +13,9 @@ beforeAll(async () => {
 afterAll(() => gateway[Symbol.asyncDispose]());
 
 async function create(changes: object = {}): Promise<Record<string, unknown>> {
-  const answer = await gateway.admin('POST', '/admin/accounts', { ...REQUIRED, ...changes });
+  const answer = await gateway.admin('POST', '/admin/accounts', {
+    body: { ...REQUIRED, ...changes },
+  });
   expect(answer.status).toBe(201);
   return answer.json;
 }
@@ -80,14 +82,14 @@ describe('creating an account', () => {
     { body: { ...REQUIRED, charge_expires_in: 604_801 }, details: ['charge_expires_in'] },
     { body: { ...REQUIRED, payout_fee: -1, document: 'x' }, details: ['payout_fee'] },
   ])('is refused with its faulty fields: $details', async ({ body, details }) => {
-    const answer = await gateway.admin('POST', '/admin/accounts', body);
+    const answer = await gateway.admin('POST', '/admin/accounts', { body });
     expect(answer.status).toBe(400);
     expect(answer.json).toMatchObject({ code: 'VALIDATION_ERROR', details });
   });
 
   test('is refused with wrong check digits', async () => {
     const body = { ...REQUIRED, document: '529.982.247-26' };
-    const answer = await gateway.admin('POST', '/admin/accounts', body);
+    const answer = await gateway.admin('POST', '/admin/accounts', { body });
     expect(answer.status).toBe(400);
     expect(answer.json).toMatchObject({ code: 'INVALID_DOCUMENT', details: ['document'] });
   });
@@ -97,7 +99,9 @@ describe('changing an account', () => {
   test('writes what is named, with digests before and after', async () => {
     const account = await create();
     const path = `/admin/accounts/${String(account['id'])}`;
-    const changed = await gateway.admin('PATCH', path, { payout_fee: 250, status: 'inactive' });
+    const changed = await gateway.admin('PATCH', path, {
+      body: { payout_fee: 250, status: 'inactive' },
+    });
     expect(changed.status).toBe(200);
     expect(changed.json).toEqual({ ...account, payout_fee: 250, status: 'inactive' });
     expect((await gateway.admin('GET', path)).json).toEqual(changed.json);
@@ -115,7 +119,7 @@ describe('changing an account', () => {
     const account = await create();
     const path = `/admin/accounts/${String(account['id'])}`;
     for (const body of [{ payout_fee: -1 }, { document: '1' }, { status: 'x' }]) {
-      expect((await gateway.admin('PATCH', path, body)).status).toBe(400);
+      expect((await gateway.admin('PATCH', path, { body })).status).toBe(400);
     }
     expect((await gateway.admin('GET', path)).json).toEqual(account);
     expect(await readActions(account['id'])).toEqual(['account.created']);
@@ -130,14 +134,14 @@ describe('changing an account', () => {
       { phone: '+551199999' },
       { payouts_enabled: false },
     ];
-    await Promise.all(changes.map((change) => gateway.admin('PATCH', path, change)));
+    await Promise.all(changes.map((change) => gateway.admin('PATCH', path, { body: change })));
     expect((await gateway.admin('GET', path)).json).toMatchObject(Object.assign({}, ...changes));
   });
 
   test.each(['GET', 'PATCH'])('that does not exist is a 404: %s', async (method) => {
     for (const id of [newId(), 'not-a-uuid', '..%2f']) {
       const body = method === 'PATCH' ? { name: 7 } : undefined;
-      const answer = await gateway.admin(method, `/admin/accounts/${id}`, body);
+      const answer = await gateway.admin(method, `/admin/accounts/${id}`, { body });
       expect([answer.status, answer.json['code']]).toEqual([404, 'NOT_FOUND']);
     }
   });

@@ -25,9 +25,14 @@ function park(owner: FakeOwner, ids: readonly string[], hasMore = false): void {
   );
 }
 
+/** A UUIDv7 of the given millisecond: ids of one millisecond have no order among themselves. */
+function anIdOf(ms: number): string {
+  return `019a0000-000${ms}${newId().slice(13)}`;
+}
+
 describe('the list of dead letters', () => {
   test('joins every service, newest first, each letter with its service', async () => {
-    const [oldest = '', middle = '', newest = ''] = [newId(), newId(), newId()];
+    const [oldest, middle, newest] = [anIdOf(1), anIdOf(2), anIdOf(3)];
     park(gateway.owners.charges, [newest, oldest]);
     park(gateway.owners.dispatcher, [middle]);
     const list = await gateway.admin('GET', '/admin/dead-letters');

@@ -27,7 +27,7 @@ describe('creating a key', () => {
       scopes: ['charge:write', 'charge:read', 'charge:read'],
       expires_at: '2031-01-01T00:00:00.123456-03:00',
     };
-    const answer = await gateway.admin('POST', path, body);
+    const answer = await gateway.admin('POST', path, { body });
     expect(answer.status).toBe(201);
     const { key, ...resource } = answer.json;
     expect(resource).toEqual({
@@ -64,14 +64,16 @@ describe('creating a key', () => {
     },
     { body: { name: 'x', scopes: [], expires_at: '2031-01-01T00:00:00' }, details: ['expires_at'] },
   ])('is refused with its faulty fields: $details', async ({ body, details }) => {
-    const answer = await gateway.admin('POST', path, body);
+    const answer = await gateway.admin('POST', path, { body });
     expect(answer.status).toBe(400);
     expect(answer.json).toMatchObject({ code: 'VALIDATION_ERROR', details });
   });
 
   test('for an application that does not exist is a 404', async () => {
     for (const id of [newId(), 'x']) {
-      const answer = await gateway.admin('POST', `/admin/applications/${id}/keys`, { name: 7 });
+      const answer = await gateway.admin('POST', `/admin/applications/${id}/keys`, {
+        body: { name: 7 },
+      });
       expect([answer.status, answer.json['code']]).toEqual([404, 'NOT_FOUND']);
     }
   });
@@ -79,14 +81,14 @@ describe('creating a key', () => {
   test('under one Idempotency-Key makes one, and a replay does not show it', async () => {
     const headers = ['Idempotency-Key', 'key-creation-0001'];
     const body = { name: 'once', scopes: ['charge:read'] };
-    const first = await gateway.admin('POST', path, body, headers);
+    const first = await gateway.admin('POST', path, { body, headers });
     const { key, ...resource } = first.json;
-    expect((await gateway.call(String(key), 'GET', `/v1/charges/${newId()}`)).status).toBe(200);
-    const replay = await gateway.admin('POST', path, body, headers);
+    expect((await gateway.request(String(key), 'GET', `/v1/charges/${newId()}`)).status).toBe(200);
+    const replay = await gateway.admin('POST', path, { body, headers });
     expect(replay.status).toBe(201);
     expect(replay.json).toEqual(resource);
     expect(replay.headers['idempotent-replayed']).toBe('true');
-    const other = await gateway.admin('POST', path, { ...body, scopes: [] }, headers);
+    const other = await gateway.admin('POST', path, { body: { ...body, scopes: [] }, headers });
     expect(other.json).toEqual(resource);
     expect(other.headers['idempotency-mismatch']).toBe('true');
     expect(await readActions(resource['id'])).toEqual(['key.created']);
@@ -96,32 +98,38 @@ describe('creating a key', () => {
     const body = { name: 'race', scopes: ['account:read'] };
     const answers = await Promise.all(
       Array.from({ length: 8 }, () =>
-        gateway.admin('POST', path, body, ['Idempotency-Key', 'key-creation-0002']),
+        gateway.admin('POST', path, { body, headers: ['Idempotency-Key', 'key-creation-0002'] }),
       ),
     );
-    const shown = answers.map((answer) => answer.json['key']).filter((key) => key !== undefined);
+    const shown = answers.flatMap(({ json }) =>
+      typeof json['key'] === 'string' ? json['key'] : [],
+    );
     expect(shown).toHaveLength(1);
-    expect((await gateway.call(String(shown[0]), 'GET', '/v1/account')).status).toBe(200);
+    expect((await gateway.request(shown[0] ?? null, 'GET', '/v1/account')).status).toBe(200);
   });
 });
 
 describe('a key', () => {
   test('can be suspended and dated until it is revoked, and then stays so', async () => {
-    const { json } = await gateway.admin('POST', path, { name: 'x', scopes: [] });
+    const { json } = await gateway.admin('POST', path, { body: { name: 'x', scopes: [] } });
     const one = `/admin/keys/${String(json['id'])}`;
     const at = '2031-01-01T00:00:00.000Z';
-    const changed = await gateway.admin('PATCH', one, { suspended: true, expires_at: at });
+    const changed = await gateway.admin('PATCH', one, {
+      body: { suspended: true, expires_at: at },
+    });
     expect(changed.json).toMatchObject({ id: json['id'], suspended: true, expires_at: at });
     expect(changed.json).not.toHaveProperty('key');
-    expect((await gateway.admin('PATCH', one, { suspended: null })).json).toEqual(changed.json);
-    expect((await gateway.admin('PATCH', one, { expires_at: null })).json).toEqual({
+    expect((await gateway.admin('PATCH', one, { body: { suspended: null } })).json).toEqual(
+      changed.json,
+    );
+    expect((await gateway.admin('PATCH', one, { body: { expires_at: null } })).json).toEqual({
       ...changed.json,
       expires_at: null,
     });
-    expect((await gateway.admin('PATCH', one, { suspended: 'no' })).status).toBe(400);
+    expect((await gateway.admin('PATCH', one, { body: { suspended: 'no' } })).status).toBe(400);
     expect((await gateway.admin('DELETE', one)).status).toBe(204);
     expect((await gateway.admin('DELETE', one)).status).toBe(204);
-    const late = await gateway.admin('PATCH', one, { suspended: false });
+    const late = await gateway.admin('PATCH', one, { body: { suspended: false } });
     expect([late.status, late.json['code']]).toEqual([409, 'CONFLICT']);
     expect(await readActions(json['id'])).toEqual([
       'key.revoked',
@@ -134,11 +142,9 @@ describe('a key', () => {
 
   test.each(['PATCH', 'DELETE'])('that does not exist is a 404: %s', async (method) => {
     for (const id of [newId(), 'x']) {
-      const answer = await gateway.admin(
-        method,
-        `/admin/keys/${id}`,
-        method === 'PATCH' ? {} : undefined,
-      );
+      const answer = await gateway.admin(method, `/admin/keys/${id}`, {
+        body: method === 'PATCH' ? {} : undefined,
+      });
       expect([answer.status, answer.json['code']]).toEqual([404, 'NOT_FOUND']);
     }
   });
@@ -146,7 +152,7 @@ describe('a key', () => {
   test('is listed under its own application alone, newest first', async () => {
     const other = await gateway.createTenant();
     const own = `/admin/applications/${other.applicationId}/keys`;
-    const second = await gateway.admin('POST', own, { name: 'second', scopes: [] });
+    const second = await gateway.admin('POST', own, { body: { name: 'second', scopes: [] } });
     const list = await gateway.admin('GET', `${own}?limit=1`);
     expect(list.json).toMatchObject({ has_more: true, data: [{ id: second.json['id'] }] });
     const rest = await gateway.admin('GET', `${own}?starting_after=${String(second.json['id'])}`);

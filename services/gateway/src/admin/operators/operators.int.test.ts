@@ -21,7 +21,7 @@ function adminAs(headers: readonly string[], path = '/admin/operators') {
 }
 
 async function createOperator(name: string) {
-  const answer = await gateway.admin('POST', '/admin/operators', { name });
+  const answer = await gateway.admin('POST', '/admin/operators', { body: { name } });
   expect(answer.status).toBe(201);
   return answer.json as { id: string; token: string };
 }
@@ -76,7 +76,7 @@ describe('an operator', () => {
   test.each([{}, { name: '' }, { name: 7 }, { name: 'a\nb' }, { name: 'x'.repeat(201) }])(
     'needs a name: %j',
     async (body) => {
-      const answer = await gateway.admin('POST', '/admin/operators', body);
+      const answer = await gateway.admin('POST', '/admin/operators', { body });
       expect(answer.status).toBe(400);
       expect(answer.json).toMatchObject({ code: 'VALIDATION_ERROR', details: ['name'] });
     },
@@ -102,8 +102,10 @@ describe('a call on /admin', () => {
     {
       name: 'the header repeated',
       headers: [
-        ...['authorization', `Bearer ${BOOTSTRAP_TOKEN}`],
-        ...['authorization', `Bearer ${BOOTSTRAP_TOKEN}`],
+        'authorization',
+        `Bearer ${BOOTSTRAP_TOKEN}`,
+        'authorization',
+        `Bearer ${BOOTSTRAP_TOKEN}`,
       ],
     },
     { name: 'an API key', headers: ['x-api-key', BOOTSTRAP_TOKEN] },
@@ -148,12 +150,12 @@ describe('the bootstrap operator', () => {
 
   test('may speak for another operator', async () => {
     const { id } = await createOperator('Duda');
-    const made = await gateway.admin('POST', '/admin/operators', { name: 'Eva' }, [
-      'X-Operator',
-      id,
-    ]);
+    const made = await gateway.admin('POST', '/admin/operators', {
+      body: { name: 'Eva' },
+      headers: ['X-Operator', id],
+    });
     expect(await readAudit(`target_id=${String(made.json['id'])}`)).toMatchObject([{ actor: id }]);
-    const own = await gateway.admin('POST', '/admin/operators', { name: 'Fabio' });
+    const own = await gateway.admin('POST', '/admin/operators', { body: { name: 'Fabio' } });
     expect(await readAudit(`target_id=${String(own.json['id'])}`)).toMatchObject([
       { actor: 'bootstrap' },
     ]);
@@ -175,9 +177,11 @@ describe('the bootstrap operator', () => {
 
   test('may not speak for others in production', async () => {
     await using production = await startTestGateway({ NODE_ENV: 'production' });
-    const made = await production.admin('POST', '/admin/operators', { name: 'Hugo' });
+    const made = await production.admin('POST', '/admin/operators', { body: { name: 'Hugo' } });
     const id = String(made.json['id']);
-    const answer = await production.admin('GET', '/admin/operators', undefined, ['X-Operator', id]);
+    const answer = await production.admin('GET', '/admin/operators', {
+      headers: ['X-Operator', id],
+    });
     expect(answer.json).toMatchObject({ code: 'VALIDATION_ERROR', details: ['X-Operator'] });
   });
 });

@@ -1,0 +1,69 @@
+import { AppError } from '@pixmesh/kernel/app-error';
+import pg from 'pg';
+import { expect, test } from 'vitest';
+
+import {
+  databaseError,
+  isConnectionLost,
+  isRepeatable,
+  violatedConstraint,
+} from './database-error.ts';
+
+test.each(['08006', '40001', '40P01', '53300', '57P01', '57P03', '58030', '55P03', '25P03'])(
+  'SQLSTATE %s says "not now"',
+  (code) => {
+    expect(databaseError(answer(code))).toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' });
+  },
+);
+
+test.each(['22P02', '23505', '42P01', '57014', 'P0001', '28P01'])(
+  'SQLSTATE %s is an answer, and stays what it is',
+  (code) => {
+    const error = answer(code);
+    expect(databaseError(error)).toBe(error);
+  },
+);
+
+test.each(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH'])(
+  'a socket that fails with %s means that the database is away',
+  (code) => {
+    const error = databaseError(Object.assign(new Error('connect'), { code }));
+    expect(error).toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE', retriable: true });
+    expect(isConnectionLost(error)).toBe(true);
+  },
+);
+
+test.each([
+  'Connection terminated unexpectedly',
+  'timeout exceeded when trying to connect',
+  'timeout expired',
+  'Query read timeout',
+  'Client has encountered a connection error and is not queryable',
+])('"%s" means that the database is away', (message) => {
+  expect(isConnectionLost(databaseError(new Error(message)))).toBe(true);
+});
+
+test('a deadlock is repeated on the same connection', () => {
+  const error = databaseError(answer('40P01'));
+  expect(isRepeatable(error)).toBe(true);
+  expect(isConnectionLost(error)).toBe(false);
+  expect(isRepeatable(new AppError('CONFLICT'))).toBe(false);
+});
+
+test('what is no error of the database stays what it is', () => {
+  for (const thrown of [new TypeError('x'), new AppError('CONFLICT'), 'text', null, undefined]) {
+    expect(databaseError(thrown)).toBe(thrown);
+    expect(isRepeatable(thrown)).toBe(false);
+  }
+});
+
+test('only a violated constraint has a name', () => {
+  const violation = Object.assign(answer('23505'), { constraint: 'charges_pkey' });
+  expect(violatedConstraint(violation)).toBe('charges_pkey');
+  expect(violatedConstraint(answer('42P01'))).toBeNull();
+  expect(violatedConstraint(new Error('x'))).toBeNull();
+});
+
+function answer(code: string): pg.DatabaseError {
+  return Object.assign(new pg.DatabaseError('refused', 0, 'error'), { code });
+}

@@ -1,0 +1,14 @@
+import { parseShape, readJsonObject } from '@pixmesh/http/json-request';
+import type { z } from 'zod';
+
+/**
+ * Reads a body of the control APIs; an empty one is `{}`. The media type is not asked for, so that a bare
+ * `curl -d` works.
+ * @throws AppError `VALIDATION_ERROR` that names every broken field
+ */
+export function readControlBody<Schema extends z.ZodType>(
+  schema: Schema,
+  bytes: Uint8Array,
+): z.output<Schema> {
+  return parseShape(schema, bytes.length === 0 ? {} : readJsonObject(bytes, undefined));
+}
