@@ -46,11 +46,15 @@ function installDependencies() {
   takeInstallLock();
   if (!isInstalled()) {
     process.stderr.write('installing dependencies (npm ci); this happens once per lockfile\n');
-    const { status, error } = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
-      cwd: ROOT,
-      stdio: ['ignore', 'inherit', 'inherit'],
-      env: environmentForInstall(),
-    });
+    const { status, error } = spawnSync(
+      'npm',
+      ['ci', '--no-audit', '--no-fund', '--loglevel=error'],
+      {
+        cwd: ROOT,
+        stdio: ['ignore', 'inherit', 'inherit'],
+        env: environmentForInstall(),
+      },
+    );
     if (error) fail(`npm could not be run (${error.message}); install npm`);
     if (status !== 0) fail('npm ci failed; its messages are above');
     if (!existsSync(NODE)) fail('npm ci installed no Node (node_modules/node/bin/node is missing)');

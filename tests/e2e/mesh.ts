@@ -90,7 +90,7 @@ export async function v1(
 }
 
 /** A body of `POST /v1/charges` with valid defaults. */
-export function aChargeBody(changes: object = {}): object {
+function aChargeBody(changes: object = {}): object {
   return {
     amount: 1_234,
     customer: { name: 'Ana Souza', email: 'ana@example.com', document: '529.982.247-25' },

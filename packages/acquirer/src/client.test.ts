@@ -23,7 +23,9 @@ const TO_ISSUE = {
   debtor: { name: 'Maria', document: '52998224725' },
   description: null,
 };
-const TIMEOUT_MS = 400;
+const TIMEOUT_MS = 5_000;
+/** Deadline of a client whose answer never comes. */
+const HASTY_MS = 300;
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -45,13 +47,7 @@ beforeEach(async () => {
   server = createServer((request, response) => void receive(request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  acquirer = createAcquirer({
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    clientId: 'client',
-    clientSecret: 'secret',
-    pixKey: 'key',
-    timeoutMs: TIMEOUT_MS,
-  });
+  acquirer = connect(TIMEOUT_MS);
 });
 
 afterEach(async () => {
@@ -59,6 +55,16 @@ afterEach(async () => {
   server.closeAllConnections();
   server.close();
 });
+
+function connect(timeoutMs: number): Acquirer {
+  return createAcquirer({
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    clientId: 'client',
+    clientSecret: 'secret',
+    pixKey: 'key',
+    timeoutMs,
+  });
+}
 
 async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (request.url === '/oauth/token') return answerToken(request, response);
@@ -142,7 +148,8 @@ describe('issuing', () => {
     'after %s the outcome is unknown (%s), and nothing is sent twice',
     async (_, cause, handler) => {
       answerCall = handler;
-      expect(await acquirer.issueCharge(TO_ISSUE)).toEqual({ kind: 'unknown', cause });
+      await using client = connect(cause === 'timeout' ? HASTY_MS : TIMEOUT_MS);
+      expect(await client.issueCharge(TO_ISSUE)).toEqual({ kind: 'unknown', cause });
       expect(calls).toHaveLength(1);
     },
   );
@@ -249,7 +256,8 @@ describe('the token', () => {
 
   it('that never comes is given up at the deadline', async () => {
     answerToken = () => undefined;
-    expect(await acquirer.issueCharge(TO_ISSUE)).toEqual({
+    await using hasty = connect(HASTY_MS);
+    expect(await hasty.issueCharge(TO_ISSUE)).toEqual({
       kind: 'unknown',
       cause: 'token_timeout',
     });

@@ -14,7 +14,6 @@ import type { KeyDeps } from '#admin/keys/create-key.ts';
 import { registerKeys } from '#admin/keys/keys.route.ts';
 import { registerOperators } from '#admin/operators/operators.route.ts';
 import { registerListRequests } from '#admin/requests/list-requests.route.ts';
-import { refuseAmbiguousRequests } from '#edge/refuse-ambiguous-requests.ts';
 import { stampAnswers } from '#edge/stamp-answers.ts';
 
 type AdminDeps = OperatorAuthDeps & DeadLetterDeps & KeyDeps & { logger: Logger };
@@ -23,7 +22,6 @@ type AdminDeps = OperatorAuthDeps & DeadLetterDeps & KeyDeps & { logger: Logger 
 export function buildAdminApp(deps: AdminDeps): FastifyInstance {
   const app = createServiceApp({ logger: deps.logger, listener: 'admin' });
   stampAnswers(app);
-  refuseAmbiguousRequests(app);
   // A context of its own, so that unknown routes answer 404 and 405 without a token (decision 254).
   app.register(async (routes) => {
     requireOperator(routes, deps);

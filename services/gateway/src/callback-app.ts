@@ -3,7 +3,6 @@ import type { FastifyInstance } from 'fastify';
 
 import type { CallbackDeps } from '#callbacks/receive-callback.ts';
 import { registerReceiveCallback } from '#callbacks/receive-callback.route.ts';
-import { refuseAmbiguousRequests } from '#edge/refuse-ambiguous-requests.ts';
 import { stampAnswers } from '#edge/stamp-answers.ts';
 
 /** An acquirer groups items, so its bodies may be larger than a merchant's. */
@@ -17,7 +16,6 @@ export function buildCallbackApp(deps: CallbackDeps & { secret: string }): Fasti
     bodyBytesMax: CALLBACK_BYTES_MAX,
   });
   stampAnswers(app);
-  refuseAmbiguousRequests(app);
   registerReceiveCallback(app, deps);
   return app;
 }

@@ -1,7 +1,6 @@
 import { createServiceApp } from '@pixmesh/http/service-app';
 import type { FastifyInstance } from 'fastify';
 
-import { refuseAmbiguousRequests } from '#edge/refuse-ambiguous-requests.ts';
 import { stampAnswers } from '#edge/stamp-answers.ts';
 import { type PublicRouteDeps, registerPublicRoutes } from '#forwarding/register-public-route.ts';
 import { recordRequests } from '#request-log/record-requests.ts';
@@ -13,7 +12,6 @@ export function buildPublicApp(
 ): FastifyInstance {
   const app = createServiceApp({ logger: deps.logger, listener: 'public' });
   stampAnswers(app);
-  refuseAmbiguousRequests(app);
   recordRequests(app, deps.requestLog);
   registerPublicRoutes(app, deps);
   return app;

@@ -1,7 +1,7 @@
 import type { Database, Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
-export type JournalKind = 'issued' | 'refused' | 'canceled' | 'paid';
+type JournalKind = 'issued' | 'refused' | 'canceled' | 'paid';
 
 /** As the control API shows it; amounts in cents. */
 export type JournalEntry = {

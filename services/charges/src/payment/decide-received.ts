@@ -2,7 +2,7 @@ import type { ReceivedPix } from '@pixmesh/acquirer/client';
 
 import type { ChargeRow } from '#charges/charge-row.ts';
 
-export type SuspenseReason = 'amount_mismatch' | 'second_pix' | 'late' | 'charge_closed';
+type SuspenseReason = 'amount_mismatch' | 'second_pix' | 'late' | 'charge_closed';
 
 export type Disposition = { kind: 'credit' } | { kind: 'suspense'; reason: SuspenseReason };
 

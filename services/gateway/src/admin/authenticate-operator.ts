@@ -17,7 +17,7 @@ declare module 'fastify' {
   }
 }
 
-export const BOOTSTRAP_ACTOR = 'bootstrap';
+const BOOTSTRAP_ACTOR = 'bootstrap';
 const ACT_FOR_HEADER = 'X-Operator';
 const BEARER = /^Bearer ([\x21-\x7e]{1,512})$/i;
 

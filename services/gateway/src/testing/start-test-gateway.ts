@@ -22,6 +22,8 @@ export type Tenant = { accountId: string; applicationId: string; keyId: string; 
 type AdminBody = { body?: object | undefined; headers?: readonly string[] };
 
 export type TestGateway = AsyncDisposable & {
+  /** Stops the gateway alone; its database and owners stay. */
+  stop(): Promise<void>;
   ports: Gateway['ports'];
   database: TestDatabase;
   owners: { charges: FakeOwner; ledger: FakeOwner; dispatcher: FakeOwner };
@@ -72,7 +74,9 @@ export async function startTestGateway(
         headers: key === null ? [] : ['x-api-key', key],
       }),
     createTenant: (changes) => createTenant(admin, changes),
+    stop: () => gateway[Symbol.asyncDispose]() as Promise<void>,
     [Symbol.asyncDispose]: async () => {
+      // A second stop finds nothing left to stop.
       await gateway[Symbol.asyncDispose]();
       await Promise.all(Object.values(owners).map((owner) => owner[Symbol.asyncDispose]()));
       await database[Symbol.asyncDispose]();

@@ -45,7 +45,10 @@ export async function startDispatcherProcess(env: NodeJS.ProcessEnv): Promise<Di
   await eventually(async () => {
     const answer = await fetch(`${internal}/readyz`).catch(() => null);
     if (answer?.status !== 200) throw new Error(`not ready, exit ${child.exitCode}: ${output}`);
-  }, BOOT_TIMEOUT_MS);
+  }, BOOT_TIMEOUT_MS).catch((error: unknown) => {
+    child.kill('SIGKILL');
+    throw error;
+  });
   return {
     output: () => output,
     armFailpoint: async (name, action) => {

@@ -94,7 +94,7 @@ describe('a replay', () => {
     ]);
   });
 
-  test('of an unknown service or letter is a 404, and one that fails is a 500', async () => {
+  test('of an unknown service or letter is a 404, refused again a 409, failed a 500', async () => {
     const id = newId();
     expect((await gateway.admin('POST', `/admin/dead-letters/gateway/${id}/replay`)).status).toBe(
       404,
@@ -103,6 +103,7 @@ describe('a replay', () => {
     expect(gateway.owners.charges.requests).toHaveLength(0);
     for (const [status, expected] of [
       [404, 404],
+      [409, 409],
       [500, 500],
       [401, 500],
     ] as const) {

@@ -5,6 +5,8 @@ import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
+import { type ForwardableAnswer, judgeAnswer } from '#forwarding/judge-answer.ts';
+
 import { recordChange } from '../audit/record-change.ts';
 import { readListQuery } from '../list-page.ts';
 import { readPathId } from '../read-request.ts';
@@ -40,8 +42,8 @@ export function registerDeadLetters(app: FastifyInstance, deps: DeadLetterDeps):
   });
 
   app.post('/admin/dead-letters/:service/:id/replay', async (request, reply) => {
-    const body = await replay(deps, request);
-    return reply.type('application/json; charset=utf-8').send(body);
+    const { status, body } = await replay(deps, request);
+    return reply.code(status).type('application/json; charset=utf-8').send(body);
   });
 }
 
@@ -66,7 +68,7 @@ async function readPage(
  * Asks a service to handle a parked message again. The service's transaction is not ours, so the audit entry
  * says that it was asked for, and is written first: no replay can go unrecorded.
  */
-async function replay(deps: DeadLetterDeps, request: FastifyRequest): Promise<Buffer> {
+async function replay(deps: DeadLetterDeps, request: FastifyRequest): Promise<ForwardableAnswer> {
   const id = readPathId(request);
   const service = SERVICES.find((name) => name === (request.params as { service: string }).service);
   if (service === undefined) throw new AppError('NOT_FOUND');
@@ -85,9 +87,10 @@ async function replay(deps: DeadLetterDeps, request: FastifyRequest): Promise<Bu
     claims: null,
     deadline: deadlineIn(deps.requestTimeoutMs),
   });
-  if (answer.status === 404) throw new AppError('NOT_FOUND');
-  if (answer.status !== 200) throw unreadable(service, answer);
-  return answer.body;
+  // Replayed, unknown, or refused again: the service's own words (200, 404, 409).
+  const forwardable = judgeAnswer(answer);
+  if (forwardable === null) throw unreadable(service, answer);
+  return forwardable;
 }
 
 function unreadable(service: DeadLetterService, answer: InternalAnswer): AppError {

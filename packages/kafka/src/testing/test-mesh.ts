@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto';
+
+import { ReceivedPixCredited } from '@pixmesh/contracts/messages/ledger-event.v1';
+import { MESSAGE_SAMPLES } from '@pixmesh/contracts/messages/message-samples';
+import { TOPICS } from '@pixmesh/contracts/topics';
+import { createLogger } from '@pixmesh/telemetry/logger';
+import { testInfra } from '@pixmesh/testkit/test-infra';
+import { createTestTopics } from '@pixmesh/testkit/test-topics';
+import { Partitioners } from 'kafkajs';
+import { z } from 'zod';
+
+import { type RunningConsumer, startConsumer } from '../consumer.ts';
+import type { HandleMessageDeps } from '../handle-message.ts';
+import type { IncomingMessage } from '../incoming-message.ts';
+import { createKafka } from '../kafka-client.ts';
+import { on } from '../message-handler.ts';
+import { type MessageCodec, warmCodec } from '../schema-registry.ts';
+
+export const TEST_MESSAGE = ReceivedPixCredited;
+const TOPIC = TOPICS.ledgerEvents;
+
+export type Parked = IncomingMessage & { code: string; reason: string };
+
+export type RawSend = {
+  value: Buffer | null;
+  type?: string;
+  key?: string;
+  partition?: number;
+  headers?: Record<string, string>;
+};
+
+export type TestMesh = AsyncDisposable & {
+  topicPrefix: string;
+  codec: MessageCodec;
+  options: {
+    brokers: readonly string[];
+    clientId: string;
+    logger: ReturnType<typeof createLogger>;
+  };
+  /** Puts messages on `ledger.events.v1` as they are. */
+  sendRaw(messages: readonly RawSend[]): Promise<void>;
+  /** Puts well-formed messages there, numbered by their `end_to_end_id`, all on one partition. */
+  sendNumbered(...numbers: readonly number[]): Promise<void>;
+  /** Starts a consumer of that topic; `handle` gets the numbers. Stopped with the mesh. */
+  consume(
+    handle: (number: number) => Promise<void>,
+    options?: Partial<HandleMessageDeps> & { groupId?: string },
+  ): { consumer: RunningConsumer; parked: Parked[]; groupId: string };
+};
+
+/** A topic of its own on the shared broker, and a producer that follows no rules. */
+export async function startTestMesh(): Promise<TestMesh> {
+  const { topicPrefix } = await createTestTopics();
+  const { kafkaBrokers: brokers, registryUrl } = testInfra();
+  const options = { brokers, clientId: 'kafka-test', logger: createLogger('test', 'silent') };
+  const codec = await warmCodec(registryUrl, [TEST_MESSAGE]);
+  const createPartitioner = Partitioners.DefaultPartitioner;
+  const producer = createKafka(options).producer({ createPartitioner });
+  await producer.connect();
+  const consumers: RunningConsumer[] = [];
+
+  return {
+    topicPrefix,
+    codec,
+    options,
+    sendRaw,
+    sendNumbered: async (...numbers) => {
+      const values = numbers.map((number) => codec.encode(TEST_MESSAGE, aWireMessage(number)));
+      const messages = await Promise.all(values);
+      await sendRaw(messages.map((value) => ({ value, partition: 0 })));
+    },
+    consume: (handle, changes = {}) => {
+      const parked: Parked[] = [];
+      const groupId = changes.groupId ?? randomUUID();
+      const consumer = startConsumer({
+        ...options,
+        topicPrefix,
+        topics: [TOPIC],
+        codec,
+        handlers: [on(TEST_MESSAGE, ({ data }) => handle(Number(data.end_to_end_id)))],
+        park: async (message) => void parked.push(message),
+        onFatal: (error) => {
+          throw error;
+        },
+        ...changes,
+        groupId,
+      });
+      consumers.push(consumer);
+      return { consumer, parked, groupId };
+    },
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(consumers.map((consumer) => consumer.stop()));
+      await producer.disconnect();
+    },
+  };
+
+  async function sendRaw(messages: readonly RawSend[]): Promise<void> {
+    await producer.send({
+      topic: topicPrefix + TOPIC,
+      messages: messages.map(({ value, type, key, partition, headers }) => ({
+        value,
+        key: key ?? 'key',
+        ...(partition === undefined ? {} : { partition }),
+        headers: { type: type ?? TEST_MESSAGE.type, event_id: randomUUID(), ...headers },
+      })),
+    });
+  }
+}
+
+/** A message in wire form whose `end_to_end_id` says which one it is. */
+export function aWireMessage(number: number): { event_id: string; data: object } {
+  const sample = TEST_MESSAGE.schema.parse(
+    z.encode(TEST_MESSAGE.schema, MESSAGE_SAMPLES[TEST_MESSAGE.type] as never),
+  );
+  const data = { ...sample.data, end_to_end_id: String(number) };
+  return z.encode(TEST_MESSAGE.schema, { ...sample, event_id: randomUUID(), data });
+}

@@ -1,0 +1,57 @@
+import { ConfigError, readConfig } from '@pixmesh/http/config';
+import { createTokenKeys } from '@pixmesh/testkit/test-tokens';
+import { describe, expect, test } from 'vitest';
+
+import { GatewayConfig } from './config.ts';
+
+const keys = createTokenKeys(['gateway']);
+const ENVIRONMENT: Record<string, string> = {
+  DATABASE_URL: 'postgres://pixmesh_gateway:x@127.0.0.1/pixmesh',
+  KAFKA_BROKERS: '127.0.0.1:9092',
+  SCHEMA_REGISTRY_URL: 'http://127.0.0.1:8080',
+  INTERNAL_PORT: '0',
+  PUBLIC_PORT: '8000',
+  ADMIN_PORT: '8001',
+  CALLBACK_PORT: '8002',
+  CHARGES_URL: 'http://127.0.0.1:8010',
+  LEDGER_URL: 'http://127.0.0.1:8011',
+  DISPATCHER_URL: 'http://127.0.0.1:8012',
+  API_KEY_PEPPER: Buffer.alloc(32, 1).toString('base64url'),
+  ADMIN_BOOTSTRAP_TOKEN: 'b'.repeat(32),
+  CALLBACK_SECRET: 'c'.repeat(32),
+  SERVICE_TOKEN_PRIVATE_KEY: JSON.stringify(keys.privateKeys['gateway']),
+  SERVICE_TOKEN_PUBLIC_KEYS: JSON.stringify(keys.publicKeys),
+};
+
+describe('the configuration', () => {
+  test('is read with its defaults', () => {
+    expect(readConfig(GatewayConfig, ENVIRONMENT)).toMatchObject({
+      PUBLIC_PORT: 8000,
+      REQUEST_TIMEOUT_MS: 10_000,
+      DATABASE_POOL_SIZE: 10,
+      API_KEY_PEPPER: Buffer.alloc(32, 1),
+    });
+  });
+
+  test.each([
+    ['PUBLIC_PORT', '70000'],
+    ['ADMIN_PORT', 'x'],
+    ['CHARGES_URL', 'charges'],
+    ['LEDGER_URL', 'ftp://ledger'],
+    ['API_KEY_PEPPER', Buffer.alloc(31).toString('base64url')],
+    ['ADMIN_BOOTSTRAP_TOKEN', 'short'],
+    ['CALLBACK_SECRET', 'c'.repeat(31)],
+    ['CALLBACK_SECRET', `${'c'.repeat(32)}/pix`],
+    ['REQUEST_TIMEOUT_MS', '0'],
+    ['SERVICE_TOKEN_PRIVATE_KEY', '{}'],
+  ])('names a wrong %s and does not show its value: %s', (name, value) => {
+    const read = () => readConfig(GatewayConfig, { ...ENVIRONMENT, [name]: value });
+    expect(read).toThrow(ConfigError);
+    expect(read).toThrow(new RegExp(`^${name}: (?!.*${value.replace(/[^\w]/g, '.')})`));
+  });
+
+  test.each(Object.keys(ENVIRONMENT))('needs %s', (name) => {
+    const { [name]: _left, ...rest } = ENVIRONMENT;
+    expect(() => readConfig(GatewayConfig, rest)).toThrow(new RegExp(`^${name}: `));
+  });
+});
