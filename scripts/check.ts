@@ -5,7 +5,7 @@ const TASKS = ['check:format', 'check:lint', 'check:types', 'check:unused'];
 
 const result = spawnSync(
   'turbo',
-  ['run', ...TASKS.map((task) => `//#${task}`), '--output-logs=new-only'],
+  ['run', ...TASKS.map((task) => `//#${task}`), '--continue', '--output-logs=errors-only'],
   {
     stdio: 'inherit',
     env: { ...process.env, DO_NOT_TRACK: '1', TURBO_TELEMETRY_DISABLED: '1' },

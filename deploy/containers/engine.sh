@@ -16,7 +16,8 @@ download_programs() {
   mirror=$(apt-get indextargets --format '$(REPO_URI)' | grep -m1 '/debian/$')
   echo "deb [signed-by=$keyring] $mirror $suite main" > "$apt/sources.list"
   local options=(-qq -o Dir::Etc::sourcelist="$apt/sources.list" -o Dir::Etc::sourceparts=- -o Dir::State::lists="$apt/lists"
-    -o Dir::Cache="$apt/cache" -o Acquire::Languages=none -o APT::Sandbox::User=root)
+    -o Dir::Cache="$apt/cache" -o Acquire::Languages=none -o APT::Sandbox::User=root
+    -o Acquire::Check-Valid-Until=false) # A mirror may be a snapshot of some day.
   apt-get "${options[@]}" update
   (cd "$unpacked" && apt-get "${options[@]}" download "${packages[@]}" && for deb in *.deb; do dpkg -x "$deb" .; done)
   cp "$unpacked"/usr/sbin/{dockerd,docker-proxy} "$folder/bin/"
@@ -29,13 +30,15 @@ download_programs() {
 answers() { "$folder/bin/docker" -H "unix://$folder/docker.sock" version >/dev/null 2>&1; }
 
 start() {
-  [ -x "$folder/bin/docker-init" ] || download_programs
+  if [ ! -x "$folder/bin/docker-init" ]; then download_programs; fi
   if ! command -v runc >/dev/null || ! command -v iptables >/dev/null; then
     apt-get update -qq && apt-get install -y -qq --no-install-recommends runc iptables >/dev/null
   fi
-  answers || PATH=$folder/bin:$PATH nohup dockerd --data-root "$folder/data" --exec-root "$folder/exec" \
-    --pidfile "$folder/dockerd.pid" -H "unix://$folder/docker.sock" > "$folder/dockerd.log" 2>&1 &
-  for _ in $(seq 120); do answers && break; sleep 0.25; done
+  if ! answers; then
+    PATH=$folder/bin:$PATH nohup "$folder/bin/dockerd" --data-root "$folder/data" --exec-root "$folder/exec" \
+      --pidfile "$folder/dockerd.pid" -H "unix://$folder/docker.sock" > "$folder/dockerd.log" 2>&1 &
+    for _ in $(seq 120); do answers && break; sleep 0.25; done
+  fi
   answers || { tail -5 "$folder/dockerd.log" >&2; exit 1; }
   cat > "$folder/env" <<EOF
 export DOCKER_HOST=unix://$folder/docker.sock DOCKER_CONFIG=$folder/config PATH=$folder/bin:\$PATH

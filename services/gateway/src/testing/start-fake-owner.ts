@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export type OwnerRequest = {
+type OwnerRequest = {
   method: string;
   /** The request target as it came. */
   url: string;

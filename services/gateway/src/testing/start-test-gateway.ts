@@ -43,14 +43,18 @@ export type TestGateway = AsyncDisposable & {
 export async function startTestGateway(
   environment: Record<string, string> = {},
 ): Promise<TestGateway> {
-  const database = await createTestDatabase('gateway');
+  // Whatever was started ends with the gateway, also when a later part does not start.
+  await using started = new AsyncDisposableStack();
+  const database = started.use(await createTestDatabase('gateway'));
   const owners = {
-    charges: await startFakeOwner(),
-    ledger: await startFakeOwner(),
-    dispatcher: await startFakeOwner(),
+    charges: started.use(await startFakeOwner()),
+    ledger: started.use(await startFakeOwner()),
+    dispatcher: started.use(await startFakeOwner()),
   };
-  const gateway = await startGateway(
-    readConfig(GatewayConfig, { ...toEnvironment(database, owners), ...environment }),
+  const gateway = started.use(
+    await startGateway(
+      readConfig(GatewayConfig, { ...toEnvironment(database, owners), ...environment }),
+    ),
   );
   const { ports } = gateway;
   const admin: TestGateway['admin'] = (method, path, { headers = [], ...sent } = {}) =>
@@ -61,6 +65,7 @@ export async function startTestGateway(
       headers: ['authorization', `Bearer ${BOOTSTRAP_TOKEN}`, ...headers],
       body: sent.body === undefined ? undefined : JSON.stringify(sent.body),
     });
+  const all = started.move();
   return {
     ports,
     database,
@@ -75,12 +80,8 @@ export async function startTestGateway(
       }),
     createTenant: (changes) => createTenant(admin, changes),
     stop: () => gateway[Symbol.asyncDispose]() as Promise<void>,
-    [Symbol.asyncDispose]: async () => {
-      // A second stop finds nothing left to stop.
-      await gateway[Symbol.asyncDispose]();
-      await Promise.all(Object.values(owners).map((owner) => owner[Symbol.asyncDispose]()));
-      await database[Symbol.asyncDispose]();
-    },
+    // A second stop of the gateway finds nothing left to stop.
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
 }
 

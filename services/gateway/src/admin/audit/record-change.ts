@@ -5,7 +5,7 @@ import type { Transaction } from '@pixmesh/postgres/pool';
 
 import { insertAuditEntry } from './audit-log.sql.ts';
 
-export type AuditAction =
+type AuditAction =
   | 'operator.created'
   | 'operator.removed'
   | 'account.created'

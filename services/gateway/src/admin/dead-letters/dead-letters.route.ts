@@ -14,7 +14,7 @@ import { type DeadLetterPage, mergePages } from './merge-pages.ts';
 
 /** Services that park messages; the word in the address is the service's name. */
 const SERVICES = ['charges', 'ledger', 'webhook-dispatcher'] as const;
-export type DeadLetterService = (typeof SERVICES)[number];
+type DeadLetterService = (typeof SERVICES)[number];
 
 const Filters = z.object({ service: z.enum(SERVICES).optional() });
 
