@@ -1,7 +1,7 @@
 // Entry of every npm script: `node scripts/bootstrap.mjs <entry.ts> [args]`. Runs on the machine's own
 // Node (20 or newer), installs what the lockfile names when that has not been done yet, and hands over
 // to the Node 24 that was installed with it. Plain JavaScript without dependencies, on purpose.
-import { spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -169,16 +169,33 @@ function reachesForegroundGroup() {
   }
 }
 
-/** An orphan is adopted, so its parent's pid changes; whoever started this is gone, and so are we. */
+/**
+ * An orphan is adopted, so its parent's pid changes: whoever started this is gone, and so are we. npm
+ * puts a shell in between, which would outlive it; there the shell's parent is watched as well.
+ */
 function followParent(child) {
-  const parent = process.ppid;
+  const read = () =>
+    [process.ppid, process.env.npm_lifecycle_event && parentOf(process.ppid)].join();
+  const ancestors = read();
   const timer = setInterval(() => {
-    if (process.ppid === parent) return;
+    if (read() === ancestors) return;
     clearInterval(timer);
     child.kill('SIGTERM');
     setTimeout(() => child.kill('SIGKILL'), ORPHAN_LIMIT_MS).unref();
   }, PARENT_POLL_INTERVAL_MS);
   timer.unref();
+}
+
+function parentOf(pid) {
+  try {
+    if (process.platform !== 'linux') {
+      return execFileSync('ps', ['-o', 'ppid=', '-p', String(pid)], { encoding: 'utf8' }).trim();
+    }
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1];
+  } catch {
+    return undefined;
+  }
 }
 
 function fail(message) {

@@ -15,7 +15,9 @@ export async function withStack(
   home: string,
   work: (stack: Stack) => Promise<void>,
 ): Promise<void> {
-  const env = { ...process.env, PIXMESH_HOME: path.resolve(home) };
+  // Looks at unpaid charges as far apart as in production, not as on a laptop.
+  const periods = { READ_BACK_PENDING_MS_MAX: '300000' };
+  const env = { ...process.env, ...periods, PIXMESH_HOME: path.resolve(home) };
   runScript('start', ['--', '--detach', '--no-demo'], env);
   try {
     await work(

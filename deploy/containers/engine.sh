@@ -35,6 +35,7 @@ start() {
     apt-get update -qq && apt-get install -y -qq --no-install-recommends runc iptables >/dev/null
   fi
   if ! answers; then
+    iptables -S FORWARD | grep '^-P' > "$folder/forward-policy"
     PATH=$folder/bin:$PATH nohup "$folder/bin/dockerd" --data-root "$folder/data" --exec-root "$folder/exec" \
       --pidfile "$folder/dockerd.pid" -H "unix://$folder/docker.sock" > "$folder/dockerd.log" 2>&1 &
     for _ in $(seq 120); do answers && break; sleep 0.25; done
@@ -48,9 +49,17 @@ EOF
 stop() {
   [ -e "$folder/dockerd.pid" ] || return 0
   kill "$(cat "$folder/dockerd.pid")"
-  for _ in $(seq 150); do [ -e "$folder/dockerd.pid" ] || return 0; sleep 0.2; done
-  echo "the engine did not stop within 30 s" >&2
-  exit 1
+  for _ in $(seq 150); do [ -e "$folder/dockerd.pid" ] || break; sleep 0.2; done
+  [ ! -e "$folder/dockerd.pid" ] || { echo 'the engine did not stop within 30 s' >&2; exit 1; }
+  forget_network
+}
+
+# The engine leaves its bridge, its chains and a closed FORWARD behind.
+forget_network() {
+  for tables in iptables ip6tables; do $tables-save | grep -vi docker | $tables-restore; done
+  # shellcheck disable=SC2046 # the words of one rule
+  iptables $(cat "$folder/forward-policy")
+  ip link delete docker0 2>/dev/null || true
 }
 
 case $action in

@@ -36,7 +36,7 @@ const BROKERS_EXPECTED = 'expected host:port, separated by commas';
 export const KafkaConfig = {
   KAFKA_BROKERS: z
     .string({ error: BROKERS_EXPECTED })
-    .regex(/^\S+:\d+(,\S+:\d+)*$/, { error: BROKERS_EXPECTED })
+    .regex(/^[^\s,]+:\d+(,[^\s,]+:\d+)*$/, { error: BROKERS_EXPECTED })
     .transform((text) => text.split(',')),
   KAFKA_TOPIC_PREFIX: z.string().default(''),
   SCHEMA_REGISTRY_URL: z.url({ error: 'expected a URL' }),

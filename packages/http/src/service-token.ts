@@ -13,14 +13,16 @@ export type SignToken = (audience: ServiceName, claims: CallerClaims | null) => 
 /** Accepts a token for this service and answers its claims. */
 export type VerifyToken = (token: string | undefined) => Promise<CallerClaims | null>;
 
+const Ed25519Key = { kty: z.literal('OKP'), crv: z.literal('Ed25519'), kid: ServiceName } as const;
+
 /** Keys of the token scheme as configuration: Ed25519, `kid` = name of the service. */
 export const TokenKeysConfig = {
   SERVICE_TOKEN_PRIVATE_KEY: jsonOf(
-    z.looseObject({ kty: z.literal('OKP'), kid: ServiceName, d: z.string() }),
+    z.looseObject({ ...Ed25519Key, d: z.string() }),
     'an Ed25519 private JWK with kid',
   ),
   SERVICE_TOKEN_PUBLIC_KEYS: jsonOf(
-    z.looseObject({ keys: z.array(z.looseObject({ kty: z.literal('OKP'), kid: ServiceName })) }),
+    z.looseObject({ keys: z.array(z.looseObject(Ed25519Key)) }),
     'a JWKS of Ed25519 keys with kid',
   ),
 } as const;

@@ -10,6 +10,8 @@ import { named, sql } from './sql.ts';
 
 /** Events per claim; `publish` splits them into requests that the broker takes. */
 const CLAIM_SIZE = 500;
+/** Under load one publication carries what came in this time; the first after a rest goes out at once. */
+const PUBLISH_INTERVAL_MS = 10;
 /** Backstop for kicks that were lost with their process. */
 const POLL_INTERVAL_MS = 100;
 /** Waits after failures: the broker is away, nothing is lost, nobody waits for us. */
@@ -63,13 +65,17 @@ export function startOutboxRelay(deps: RelayDeps): OutboxRelay {
 
   async function loop(): Promise<void> {
     let failures = 0;
+    let kicked = true;
     while (!stopping.signal.aborted) {
+      const startedMs = performance.now();
       try {
         await keepPartitions();
-        while ((await relayOnce(deps)) === CLAIM_SIZE && !stopping.signal.aborted);
+        // A kick says that there is something; a poll looks first, without a transaction.
+        if (kicked || (await hasQueuedEvents(deps.db))) await relayAll();
         if (failures > 0) deps.logger.info({ failures }, 'outbox relay publishes again');
         failures = 0;
-        await pause(POLL_INTERVAL_MS);
+        kicked = await pause(POLL_INTERVAL_MS);
+        await atLeastUntil(startedMs + PUBLISH_INTERVAL_MS);
       } catch (error) {
         failures += 1;
         if (failures === 1) deps.logger.warn({ err: error }, 'outbox relay failed and tries again');
@@ -79,12 +85,23 @@ export function startOutboxRelay(deps: RelayDeps): OutboxRelay {
     }
   }
 
-  async function pause(ms: number): Promise<void> {
-    const timer = new AbortController();
-    const rest = delay(ms, undefined, { signal: timer.signal }).catch(() => undefined);
-    await Promise.race([rest, wake.promise]);
-    timer.abort();
+  async function relayAll(): Promise<void> {
+    while ((await relayOnce(deps)) === CLAIM_SIZE && !stopping.signal.aborted);
+  }
+
+  /** Answers whether a kick ended it. */
+  async function pause(ms: number): Promise<boolean> {
+    const rest = Promise.withResolvers<false>();
+    const timer = setTimeout(() => rest.resolve(false), ms);
+    const kicked = await Promise.race([rest.promise, wake.promise.then(() => true)]);
+    clearTimeout(timer);
     wake = Promise.withResolvers();
+    return kicked;
+  }
+
+  async function atLeastUntil(endMs: number): Promise<void> {
+    const restMs = endMs - performance.now();
+    if (restMs > 0 && !stopping.signal.aborted) await delay(restMs);
   }
 
   async function keepPartitions(): Promise<void> {
@@ -106,9 +123,7 @@ async function drain(deps: RelayDeps): Promise<void> {
 
 /** Publishes one batch; answers how many events it held. */
 export async function relayOnce(deps: { db: Database; publish: Publish }): Promise<number> {
-  if (!(await hasQueuedEvents(deps.db))) return 0;
   return await deps.db.transaction(async (tx) => {
-    if (!(await lockRelayLease(tx))) return 0;
     const events = await claimEvents(tx);
     if (events.length > 0) await deps.publish(events);
     return events.length;
@@ -122,41 +137,41 @@ export async function ensureEventPartitions(db: Database): Promise<void> {
   );
 }
 
+/** By primary key: a plain scan would read the deleted rows that wait for vacuum, again and again. */
 async function hasQueuedEvents(db: Database): Promise<boolean> {
-  const rows = await db.query(named('outbox_peek', sql`select from outbox limit 1`));
+  const rows = await db.query(named('outbox_peek', sql`select from outbox order by id limit 1`));
   return rows.length > 0;
 }
 
-async function lockRelayLease(tx: Transaction): Promise<boolean> {
-  const rows = await tx.query(
-    named(
-      'outbox_lease',
-      sql`select name from leases where name = 'outbox-relay' for update skip locked`,
-    ),
-  );
-  return rows.length === 1;
-}
-
-/** Takes the oldest rows by primary key; `returning` promises no order, hence the outer one. */
+/**
+ * Takes the oldest rows, if no other relay of the service holds the lease. The row lock on the lease lasts as
+ * long as the transaction. Each event is looked up by its key: planned while the tables were still small, a
+ * join would read whole partitions for ever.
+ */
 async function claimEvents(tx: Transaction): Promise<PublishableEvent[]> {
   const rows = await tx.query<EventRow>(
     named(
       'outbox_claim',
       sql`
-        with claimed as (
+        with lease as (
+          select name from leases where name = 'outbox-relay' for update skip locked
+        ),
+        claimed as (
           delete from outbox
           where id in (select id from outbox order by id limit ${CLAIM_SIZE})
+            and exists (select from lease)
           returning id, event_id
         )
         select event_id, topic, key, type, sequence, headers, message, traceparent
         from claimed
-        left join events using (event_id)
+        cross join lateral (
+          select topic, key, type, sequence, headers, message, traceparent
+          from events
+          where events.event_id = claimed.event_id
+          offset 0
+        ) as event
         order by claimed.id`,
     ),
-  );
-  assert(
-    rows.every((row) => row.topic !== null),
-    'a queued event is missing in events',
   );
   return rows.map((row) => ({
     eventId: row.event_id,

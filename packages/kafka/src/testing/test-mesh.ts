@@ -1,13 +1,10 @@
 import { randomUUID } from 'node:crypto';
 
-import { ReceivedPixCredited } from '@pixmesh/contracts/messages/ledger-event.v1';
-import { MESSAGE_SAMPLES } from '@pixmesh/contracts/messages/message-samples';
 import { TOPICS } from '@pixmesh/contracts/topics';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { testInfra } from '@pixmesh/testkit/test-infra';
 import { createTestTopics } from '@pixmesh/testkit/test-topics';
 import { Partitioners } from 'kafkajs';
-import { z } from 'zod';
 
 import { type RunningConsumer, startConsumer } from '../consumer.ts';
 import type { HandleMessageDeps } from '../handle-message.ts';
@@ -15,8 +12,8 @@ import type { IncomingMessage } from '../incoming-message.ts';
 import { createKafka } from '../kafka-client.ts';
 import { on } from '../message-handler.ts';
 import { type MessageCodec, warmCodec } from '../schema-registry.ts';
+import { aWireMessage, TEST_MESSAGE } from './test-message.ts';
 
-export const TEST_MESSAGE = ReceivedPixCredited;
 const TOPIC = TOPICS.ledgerEvents;
 
 export type Parked = IncomingMessage & { code: string; reason: string };
@@ -41,10 +38,15 @@ export type TestMesh = AsyncDisposable & {
   sendRaw(messages: readonly RawSend[]): Promise<void>;
   /** Puts well-formed messages there, numbered by their `end_to_end_id`, all on one partition. */
   sendNumbered(...numbers: readonly number[]): Promise<void>;
+  sendNumberedTo(topicPrefix: string, ...numbers: readonly number[]): Promise<void>;
   /** Starts a consumer of that topic; `handle` gets the numbers. Stopped with the mesh. */
   consume(
     handle: (number: number) => Promise<void>,
-    options?: Partial<HandleMessageDeps> & { groupId?: string },
+    options?: Partial<HandleMessageDeps> & {
+      groupId?: string;
+      brokers?: readonly string[];
+      topicPrefix?: string;
+    },
   ): { consumer: RunningConsumer; parked: Parked[]; groupId: string };
 };
 
@@ -63,12 +65,9 @@ export async function startTestMesh(): Promise<TestMesh> {
     topicPrefix,
     codec,
     options,
-    sendRaw,
-    sendNumbered: async (...numbers) => {
-      const values = numbers.map((number) => codec.encode(TEST_MESSAGE, aWireMessage(number)));
-      const messages = await Promise.all(values);
-      await sendRaw(messages.map((value) => ({ value, partition: 0 })));
-    },
+    sendRaw: (messages) => send(topicPrefix, messages),
+    sendNumbered: (...numbers) => sendNumberedTo(topicPrefix, ...numbers),
+    sendNumberedTo,
     consume: (handle, changes = {}) => {
       const parked: Parked[] = [];
       const groupId = changes.groupId ?? randomUUID();
@@ -94,9 +93,18 @@ export async function startTestMesh(): Promise<TestMesh> {
     },
   };
 
-  async function sendRaw(messages: readonly RawSend[]): Promise<void> {
+  async function sendNumberedTo(prefix: string, ...numbers: readonly number[]): Promise<void> {
+    const values = numbers.map((number) => codec.encode(TEST_MESSAGE, aWireMessage(number)));
+    const messages = await Promise.all(values);
+    await send(
+      prefix,
+      messages.map((value) => ({ value, partition: 0 })),
+    );
+  }
+
+  async function send(prefix: string, messages: readonly RawSend[]): Promise<void> {
     await producer.send({
-      topic: topicPrefix + TOPIC,
+      topic: prefix + TOPIC,
       messages: messages.map(({ value, type, key, partition, headers }) => ({
         value,
         key: key ?? 'key',
@@ -105,13 +113,4 @@ export async function startTestMesh(): Promise<TestMesh> {
       })),
     });
   }
-}
-
-/** A message in wire form whose `end_to_end_id` says which one it is. */
-export function aWireMessage(number: number): { event_id: string; data: object } {
-  const sample = TEST_MESSAGE.schema.parse(
-    z.encode(TEST_MESSAGE.schema, MESSAGE_SAMPLES[TEST_MESSAGE.type] as never),
-  );
-  const data = { ...sample.data, end_to_end_id: String(number) };
-  return z.encode(TEST_MESSAGE.schema, { ...sample, event_id: randomUUID(), data });
 }

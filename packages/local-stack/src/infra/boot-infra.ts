@@ -133,6 +133,13 @@ function processProvider({ home, log, supervisor, portOf }: BootInput): InfraPro
   };
 }
 
+/** The URLs of the environment when it names all four parts, so that nothing has to be started. */
+export function readGivenUrls(environment = process.env): InfraUrls | undefined {
+  const { postgresUrl, kafkaBrokers, registryUrl, redisUrl } = readGiven(environment);
+  if (!postgresUrl || !kafkaBrokers || !registryUrl || !redisUrl) return undefined;
+  return { postgresUrl, kafkaBrokers: kafkaBrokers.split(','), registryUrl, redisUrl };
+}
+
 function readGiven(environment: Readonly<Record<string, string | undefined>>): Given {
   return {
     postgresUrl: environment['POSTGRES_URL'] || undefined,

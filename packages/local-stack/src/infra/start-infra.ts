@@ -5,7 +5,7 @@ import { createProgress } from '../progress.ts';
 import type { Progress } from '../progress.ts';
 import { createSupervisor } from '../supervisor/supervisor.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
-import { bootInfra } from './boot-infra.ts';
+import { bootInfra, readGivenUrls } from './boot-infra.ts';
 import type { InfraMode, InfraUrls } from './boot-infra.ts';
 import { INFRA_SLOTS } from './infra-slots.ts';
 import type { InfraSlot } from './infra-slots.ts';
@@ -36,8 +36,14 @@ export function readInfraMode(environment = process.env): InfraMode {
  * Dead processes come back on the same ports; nothing outlives this process.
  */
 export async function startInfra(options: InfraOptions): Promise<Infra> {
-  const home = resolve(options.home);
   const log = options.log ?? createProgress();
+  const given = readGivenUrls();
+  if (given) {
+    log.line('postgres, kafka, registry, redis: from the environment');
+    const stop = async () => undefined;
+    return { urls: given, processes: [], stop, [Symbol.asyncDispose]: stop };
+  }
+  const home = resolve(options.home);
   const mode = options.mode === 'from-environment' ? readInfraMode() : options.mode;
   const block = await allocatePorts(INFRA_SLOTS, withPorts(options.ports ?? {}));
   let supervisor: Supervisor | undefined;

@@ -39,16 +39,22 @@ export interface SecretsNeeded {
   schemas: readonly string[];
 }
 
-/**
- * Reads `<home>/secrets.json`, or makes it. Keys and passwords of services that came later are added;
- * nothing that exists is ever changed.
- */
+/** Reads `<home>/secrets.json`, or makes it, with everything that is needed in it. */
 export function loadSecrets(home: string, needed: SecretsNeeded): MeshSecrets {
   const path = secretsPath(home);
-  const secrets = existsSync(path) ? readSecrets(path) : createSecrets();
+  const secrets = completeSecrets(existsSync(path) ? readSecrets(path) : undefined, needed);
+  saveSecrets(home, secrets);
+  return secrets;
+}
+
+/** Keys and passwords of services that came later are added; nothing that exists is ever changed. */
+export function completeSecrets(
+  present: MeshSecrets | undefined,
+  needed: SecretsNeeded,
+): MeshSecrets {
+  const secrets = structuredClone(present) ?? createSecrets();
   for (const name of needed.tokenServices) secrets.serviceTokens[name] ??= createTokenKeys(name);
   for (const schema of needed.schemas) secrets.databasePasswords[schema] ??= randomText();
-  saveSecrets(home, secrets);
   return secrets;
 }
 

@@ -57,8 +57,9 @@ export const MESH_SERVICES: readonly MeshService[] = [
       ...acquirerVariables(settings),
       ACQUIRER_RECEIVER: JSON.stringify(receiverOf(settings.secrets.acquirerPixKey)),
       WEBHOOK_SEALING_PUBLIC_KEY: settings.secrets.sealing.publicKey,
+      READ_BACK_PROCESSING_MS: '1000',
       READ_BACK_PROCESSING_MS_MAX: LOCAL_PERIOD_MS,
-      READ_BACK_PENDING_MS_MAX: LOCAL_PERIOD_MS,
+      READ_BACK_PENDING_MS_MAX: process.env['READ_BACK_PENDING_MS_MAX'] ?? LOCAL_PERIOD_MS,
     }),
   },
   {

@@ -40,8 +40,9 @@ async function restartChanged(
   changed.clear();
   log.line(`sources changed; restarting ${names.join(', ')}`);
   const outcomes = await Promise.allSettled(names.map((name) => supervisor.restart(name)));
-  for (const outcome of outcomes) {
-    if (outcome.status === 'rejected') log.line((outcome.reason as Error).message);
+  for (const [index, outcome] of outcomes.entries()) {
+    const failure = outcome.status === 'rejected' ? (outcome.reason as Error) : undefined;
+    log.line(failure ? failure.message : `${names[index]} is ready again`);
   }
 }
 

@@ -63,8 +63,13 @@ export class SupervisedChild {
     }
   }
 
-  async stop(limitMs = this.spec.stopLimitMs): Promise<void> {
+  /** From now on a death is not answered with a new start. */
+  keepDown(): void {
     this.#stopping.abort();
+  }
+
+  async stop(limitMs = this.spec.stopLimitMs): Promise<void> {
+    this.keepDown();
     await this.#current?.end(this.spec.stopSignal, limitMs);
     await this.#reviving;
   }

@@ -122,6 +122,7 @@ export class Supervisor {
   async #stopStages(): Promise<void> {
     this.#jobs.abort();
     const children = [...this.#children.values()];
+    for (const child of children) child.keepDown();
     const stages = [...new Set(children.map((child) => child.spec.stage))].sort((a, b) => b - a);
     for (const stage of stages) {
       const members = children.filter((child) => child.spec.stage === stage);

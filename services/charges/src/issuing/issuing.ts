@@ -79,12 +79,12 @@ async function lookAt(deps: IssuingDeps, charge: ChargeRow): Promise<ChargeRow> 
 }
 
 async function untilDeadline<T>(work: Promise<T>, deadline: Deadline): Promise<T | null> {
-  const timer = new AbortController();
-  const expired = delay(deadline.remainingMs(), null, { signal: timer.signal }).catch(() => null);
+  const expired = Promise.withResolvers<null>();
+  const timer = setTimeout(() => expired.resolve(null), deadline.remainingMs());
   try {
-    return await Promise.race([work, expired]);
+    return await Promise.race([work, expired.promise]);
   } finally {
-    timer.abort();
+    clearTimeout(timer);
     // Work that outlives its caller is repeated by the job if it fails.
     work.catch(() => undefined);
   }

@@ -22,6 +22,7 @@ export async function recordReceived(
   charge: ChargeRow,
   received: readonly ReceivedPix[],
 ): Promise<void> {
+  if (received.length === 0) return;
   const recorded = await findRecorded(
     deps.db,
     received.map((pix) => pix.endToEndId),

@@ -9,7 +9,7 @@ import type { Database } from '@pixmesh/postgres/pool';
 import { toSettings } from '#account/account-settings.ts';
 import { readHeader } from '#edge/read-header.ts';
 
-import { findKey } from './find-key.sql.ts';
+import { findUsableKey } from './find-key.sql.ts';
 
 const DIGEST_BYTES = 32;
 
@@ -40,9 +40,8 @@ export function createKeyAuthenticator(deps: {
   return async (rawHeaders) => {
     const presented = readPresentedKey(rawHeaders) ?? dummy;
     const digest = hashApiKey(deps.pepper, presented.key);
-    const row = await findKey(deps.db, presented.publicId);
-    const matches = timingSafeEqual(digest, row.digest ?? dummyDigest);
-    if (!matches || row.usable !== true) return null;
+    const row = await findUsableKey(deps.db, presented.publicId);
+    if (!timingSafeEqual(digest, row.digest ?? dummyDigest)) return null;
     return {
       accountId: row.account_id,
       applicationId: row.application_id,

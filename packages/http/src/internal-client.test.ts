@@ -1,0 +1,121 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+
+import { aCaller } from '@pixmesh/testkit/test-tokens';
+import { expect, onTestFinished, test } from 'vitest';
+
+import { deadlineFrom, deadlineIn } from './deadline.ts';
+import { createInternalClient, type InternalRequest } from './internal-client.ts';
+
+const UNKNOWN = { code: 'DEPENDENCY_UNAVAILABLE', retriable: true };
+
+test('a call carries the token, the time that is left less a margin, and the body as it is', async () => {
+  let seen: IncomingMessage | undefined;
+  const client = await clientOf((request, response) => {
+    seen = request;
+    request.pipe(response.writeHead(201, { 'x-request-id': 'r1' }));
+  });
+  const answer = await client.request(aCall({ method: 'POST', body: Buffer.from([1, 0, 255]) }));
+  expect(answer).toMatchObject({ status: 201, headers: { 'x-request-id': 'r1' } });
+  expect([...answer.body]).toEqual([1, 0, 255]);
+  expect(seen?.headers['x-pixmesh-token']).toBe('token for ledger');
+  expect(Number(seen?.headers['x-pixmesh-timeout-ms'])).toBeGreaterThan(4_000);
+  expect(Number(seen?.headers['x-pixmesh-timeout-ms'])).toBeLessThanOrEqual(4_900);
+});
+
+test('a caller cannot smuggle in a token of its own', async () => {
+  const client = await clientOf((request, response) => {
+    response.end(String(request.headers['x-pixmesh-token']));
+  });
+  const answer = await client.request(aCall({ headers: { 'x-pixmesh-token': 'mine' } }));
+  expect(answer.body.toString()).toBe('token for ledger');
+});
+
+test('an error of the peer is an answer, not a failure', async () => {
+  const client = await clientOf((_request, response) => response.writeHead(500).end('{}'));
+  expect((await client.request(aCall({}))).status).toBe(500);
+});
+
+test.each<[string, (request: IncomingMessage, response: ServerResponse) => unknown]>([
+  ['never answers', () => undefined],
+  ['cuts the connection', (request) => request.socket.destroy()],
+  [
+    'stops in the middle of its answer',
+    (_request, response) => response.writeHead(200, { 'content-length': 9 }).write('half'),
+  ],
+  ['answers without end', (_request, response) => void flood(response)],
+])(
+  'a peer that %s leaves the outcome unknown, at the deadline at the latest',
+  async (_what, serve) => {
+    const client = await clientOf(serve);
+    const startedMs = performance.now();
+    await expect(client.request(aCall({ deadline: deadlineIn(300) }))).rejects.toMatchObject(
+      UNKNOWN,
+    );
+    expect(performance.now() - startedMs).toBeLessThan(1_500);
+  },
+);
+
+test('a call is made once, even if the connection breaks', async () => {
+  let calls = 0;
+  const client = await clientOf((request) => {
+    calls += 1;
+    request.socket.destroy();
+  });
+  await expect(client.request(aCall({}))).rejects.toMatchObject(UNKNOWN);
+  expect(calls).toBe(1);
+});
+
+test('a peer that is not there leaves the outcome unknown as well', async () => {
+  await using client = createInternalClient({ service: 'ledger', url: 'http://127.0.0.1:1', sign });
+  await expect(client.request(aCall({}))).rejects.toMatchObject(UNKNOWN);
+});
+
+test.each([
+  [undefined, 5_000],
+  ['nonsense', 5_000],
+  ['200', 200],
+  ['60000', 5_000],
+  ['-1', 0],
+  [['1', '2'], 5_000],
+])('a deadline header %j leaves at most %i ms', (header, atMost) => {
+  const remaining = deadlineFrom(header, 5_000).remainingMs();
+  expect(remaining).toBeLessThanOrEqual(atMost);
+  expect(remaining).toBeGreaterThanOrEqual(Math.max(0, atMost - 100));
+});
+
+async function clientOf(serve: (request: IncomingMessage, response: ServerResponse) => unknown) {
+  const server = createServer(serve).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const client = createInternalClient({ service: 'ledger', url, sign });
+  onTestFinished(async () => {
+    await client[Symbol.asyncDispose]();
+    server.closeAllConnections();
+    server.close();
+  });
+  return client;
+}
+
+async function sign(audience: string): Promise<string> {
+  return `token for ${audience}`;
+}
+
+function aCall(changes: Partial<InternalRequest>): InternalRequest {
+  return {
+    method: 'GET',
+    path: '/balance',
+    claims: aCaller(),
+    deadline: deadlineIn(5_000),
+    ...changes,
+  };
+}
+
+async function flood(response: ServerResponse): Promise<void> {
+  response.writeHead(200);
+  while (response.writable && !response.destroyed) {
+    if (!response.write(Buffer.alloc(64 * 1024)))
+      await once(response, 'drain').catch(() => undefined);
+  }
+}

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+
+import { parseShape, readJsonObject } from './json-request.ts';
+
+test.each([
+  undefined,
+  'application/json',
+  'Application/JSON; charset=utf-8',
+  'application/json ;x=y',
+])('the media type %s is taken', (contentType) => {
+  expect(readJsonObject(Buffer.from('{"a":1e2}'), contentType)).toEqual({ a: 100 });
+});
+
+test.each(['text/plain', 'application/jsonp', 'application/vnd.api+json', '', 'text/json'])(
+  'the media type "%s" is refused by its name, whatever the body',
+  (contentType) => {
+    expect(() => readJsonObject(Buffer.from('{'), contentType)).toThrow(
+      expect.objectContaining({ code: 'VALIDATION_ERROR', details: ['content-type'] }),
+    );
+  },
+);
+
+test.each(['', 'null', '1', '[]', '"text"', '{', '\uD800'])(
+  'the body %j is no JSON object',
+  (text) => {
+    expect(() => readJsonObject(Buffer.from(text), undefined)).toThrow(
+      expect.objectContaining({ code: 'VALIDATION_ERROR', details: ['body'] }),
+    );
+  },
+);
+
+test('every fault of shape is named once, as a dotted path', () => {
+  const Shape = z.object({
+    a: z.int().min(5).max(1),
+    b: z.object({ c: z.string() }),
+    d: z.string(),
+  });
+  expect(() => parseShape(Shape, { a: 3, b: { c: 1 } })).toThrow(
+    expect.objectContaining({ code: 'VALIDATION_ERROR', details: ['a', 'b.c', 'd'] }),
+  );
+});
+
+test('what is no object at all is a fault of the body', () => {
+  expect(() => parseShape(z.object({}), null)).toThrow(
+    expect.objectContaining({ details: ['body'] }),
+  );
+});

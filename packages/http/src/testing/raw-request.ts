@@ -1,0 +1,42 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import type { AddressInfo } from 'node:net';
+
+import type { FastifyInstance } from 'fastify';
+
+export type RawAnswer = { status: number; head: string; body: string; closed: boolean };
+
+const READ_TIMEOUT_MS = 8_000;
+
+export async function listen(app: FastifyInstance): Promise<number> {
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  return (app.server.address() as AddressInfo).port;
+}
+
+/** Writes bytes as they are and reads one answer; HTTP clients refuse to send most of what is wrong. */
+export async function sendRaw(port: number, text: string): Promise<RawAnswer> {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  const chunks: Buffer[] = [];
+  const ended = new Promise<boolean>((resolve) => {
+    socket.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      if (isComplete(Buffer.concat(chunks).toString())) setImmediate(() => resolve(false));
+    });
+    socket.on('end', () => resolve(true));
+    socket.on('close', () => resolve(true));
+    socket.on('error', () => resolve(true));
+    socket.setTimeout(READ_TIMEOUT_MS, () => socket.destroy());
+  });
+  socket.write(text);
+  const closed = await ended;
+  socket.destroy();
+  const [head = '', body = ''] = Buffer.concat(chunks).toString().split('\r\n\r\n');
+  return { status: Number(head.split(' ')[1]), head: head.toLowerCase(), body, closed };
+}
+
+function isComplete(text: string): boolean {
+  const [head = '', body] = text.split('\r\n\r\n');
+  const length = /content-length: (\d+)/i.exec(head)?.[1];
+  return body !== undefined && length !== undefined && Buffer.byteLength(body) >= Number(length);
+}

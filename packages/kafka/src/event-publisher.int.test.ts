@@ -1,0 +1,69 @@
+import diagnostics from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
+
+import { TOPICS } from '@pixmesh/contracts/topics';
+import { eventually } from '@pixmesh/testkit/eventually';
+import { followTopic } from '@pixmesh/testkit/read-topic';
+import { beforeEach, expect, test } from 'vitest';
+
+import { createEventPublisher, type EventToPublish } from './event-publisher.ts';
+import { startTestMesh, type TestMesh } from './testing/test-mesh.ts';
+import { aWireMessage, TEST_MESSAGE } from './testing/test-message.ts';
+
+let mesh: TestMesh;
+
+beforeEach(async () => {
+  mesh = await startTestMesh();
+  return () => mesh[Symbol.asyncDispose]();
+});
+
+test('the publisher goes on after its connections were cut', async () => {
+  const sockets = new Set<Socket>();
+  const remember = (message: unknown): void =>
+    void sockets.add((message as { socket: Socket }).socket);
+  diagnostics.subscribe('net.client.socket', remember);
+  await using publisher = createEventPublisher(options());
+  await publisher.publish([anEvent(1)]);
+  diagnostics.unsubscribe('net.client.socket', remember);
+  for (const socket of sockets) socket.destroy(new Error('cut'));
+  await eventually(() => publisher.publish([anEvent(2)]));
+  await using topic = followTopic(mesh.topicPrefix, TOPICS.ledgerEvents);
+  await eventually(() => expect(new Set(topic.messages.map(numberOf))).toEqual(new Set([1, 2])));
+});
+
+test('a topic that does not exist fails the publication, never creates the topic, and is got over', async () => {
+  await using publisher = createEventPublisher(options());
+  const nowhere = { ...anEvent(1), topic: 'no.such.topic' };
+  const codec = { ...mesh.codec, encode: async () => Buffer.from('x') };
+  await using careless = createEventPublisher({ ...options(), codec });
+  await expect(careless.publish([nowhere])).rejects.toThrow('This server does not host');
+  await expect(careless.publish([nowhere])).rejects.toThrow('This server does not host');
+  await publisher.publish([anEvent(2)]);
+});
+
+test('an event that its schema refuses fails before the broker is asked', async () => {
+  await using publisher = createEventPublisher({ ...options(), brokers: ['127.0.0.1:1'] });
+  const wrong = { ...anEvent(1), message: { nothing: true } };
+  await expect(publisher.publish([wrong])).rejects.toThrow('invalid payload');
+});
+
+test('a broker that is away fails the publication within its limit', async () => {
+  await using publisher = createEventPublisher({ ...options(), brokers: ['127.0.0.1:1'] });
+  const startedMs = performance.now();
+  await expect(publisher.publish([anEvent(1)])).rejects.toThrow('');
+  expect(performance.now() - startedMs).toBeLessThan(11_000);
+});
+
+function anEvent(number: number): EventToPublish {
+  const message = aWireMessage(number);
+  const { topic, type } = TEST_MESSAGE;
+  return { eventId: message.event_id, topic, key: 'key', type, message, traceparent: null };
+}
+
+function numberOf({ value }: { value: unknown }): number {
+  return Number(TEST_MESSAGE.schema.parse(value).data.end_to_end_id);
+}
+
+function options() {
+  return { ...mesh.options, codec: mesh.codec, topicPrefix: mesh.topicPrefix };
+}

@@ -1,0 +1,173 @@
+import { AppError } from '@pixmesh/kernel/app-error';
+import { TOPICS } from '@pixmesh/contracts/topics';
+import { appendEvents, outboundEvent } from '@pixmesh/postgres/events';
+import { createPool, type Database } from '@pixmesh/postgres/pool';
+import { sql } from '@pixmesh/postgres/sql';
+import { eventually } from '@pixmesh/testkit/eventually';
+import { followTopic } from '@pixmesh/testkit/read-topic';
+import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
+import { testInfra } from '@pixmesh/testkit/test-infra';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { z } from 'zod';
+
+import { on } from './message-handler.ts';
+import { type Messaging, startMessaging } from './messaging.ts';
+import { startTestMesh, type TestMesh } from './testing/test-mesh.ts';
+import { aWireMessage, TEST_MESSAGE } from './testing/test-message.ts';
+
+const TRACE_PARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+
+let database: TestDatabase;
+let mesh: TestMesh;
+let admin: Database;
+let messaging: Messaging;
+let handled: string[];
+/** What the handler does with each message; the tests turn it. */
+let handle: (name: string) => Promise<void>;
+
+beforeAll(async () => {
+  database = await createTestDatabase('ledger');
+  // The service's own role may not change history, and these tests need events of a trace.
+  const adminUrl = `${database.adminUrl}?options=-c%20search_path%3Dledger`;
+  admin = createPool({ url: adminUrl, applicationName: 'messaging-test', max: 1 });
+  mesh = await startTestMesh();
+  messaging = await startMessaging({
+    service: 'ledger',
+    brokers: mesh.options.brokers,
+    registryUrl: testInfra().registryUrl,
+    topicPrefix: mesh.topicPrefix,
+    db: database.db,
+    logger: mesh.options.logger,
+    produces: [TEST_MESSAGE],
+    consumes: [
+      {
+        groupId: 'ledger.test',
+        topics: [TOPICS.ledgerEvents],
+        handlers: [on(TEST_MESSAGE, ({ data }) => handle(data.end_to_end_id))],
+      },
+    ],
+    onFatal: (error) => {
+      throw error;
+    },
+  });
+});
+
+beforeEach(() => {
+  handled = [];
+  handle = async (name) => void handled.push(name);
+});
+
+afterAll(async () => {
+  await messaging[Symbol.asyncDispose]();
+  await mesh[Symbol.asyncDispose]();
+  await admin[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+test('a committed event reaches its handler, and its headers and trace stand on the topic', async () => {
+  await using topic = followTopic(mesh.topicPrefix, TOPICS.ledgerEvents);
+  const eventId = await append(1);
+  await eventually(() => expect(handled).toEqual(['1']));
+  await eventually(() => expect(topic.messages).toHaveLength(1));
+  expect(topic.messages[0]).toMatchObject({
+    key: 'account-1',
+    headers: {
+      kind: 'test',
+      event_id: eventId,
+      type: TEST_MESSAGE.type,
+      traceparent: TRACE_PARENT,
+    },
+    value: { event_id: eventId, data: { end_to_end_id: '1', amount: 12_345 } },
+  });
+  expect(messaging.isAlive()).toBe(true);
+});
+
+test('a parked message is handled again by a replay, once', async () => {
+  handle = async () => {
+    throw new AppError('MESSAGE_INVALID', { message: 'not yet' });
+  };
+  await append(2);
+  const letter = await openLetter();
+  expect(letter).toMatchObject({
+    consumer: 'ledger.test',
+    topic: TOPICS.ledgerEvents,
+    code: 'MESSAGE_INVALID',
+    reason: 'not yet',
+    key: 'account-1',
+  });
+  await expect(messaging.deadLetters.replay(letter.id)).rejects.toThrow('not yet');
+  expect((await openLetter()).id).toBe(letter.id);
+
+  handle = async (name) => void handled.push(name);
+  expect(await messaging.deadLetters.replay(letter.id)).toBe(true);
+  expect(await messaging.deadLetters.replay(letter.id)).toBe(false);
+  expect(handled).toEqual(['2']);
+  expect(await listLetters()).toEqual([]);
+});
+
+test('an unknown letter is not replayed', async () => {
+  const unknown = '0190b6a4-7c1e-7b52-9a1d-2f60f1c8a001';
+  expect(await messaging.deadLetters.replay(unknown)).toBe(false);
+});
+
+test('bytes that nobody can read end in the table of dead letters as they came', async () => {
+  const value = Buffer.from([0xde, 0xad, 0]);
+  await mesh.sendRaw([{ value, key: 'a\0b', type: 'no\0such' }]);
+  expect(await openLetter()).toMatchObject({ value, key: 'a\uFFFDb', code: 'MESSAGE_INVALID' });
+  await database.db.query(sql`delete from dead_letters`);
+});
+
+test('a claim larger than the broker takes at once is published in order', async () => {
+  await using topic = followTopic(mesh.topicPrefix, TOPICS.ledgerEvents);
+  const numbers = Array.from({ length: 400 }, (_, index) => 1_000 + index);
+  // 400 messages of one key and 8 KB each: more than 3 MB for one partition.
+  await append(...numbers.map((number) => ({ number, reference: 'x'.repeat(8_000) })));
+  const published = await eventually(() => {
+    const names = topic.messages.map(({ value }) => Number(nameOf(value).split('-')[0]));
+    expect(names.filter((number) => number >= 1_000)).toHaveLength(400);
+    return names.filter((number) => number >= 1_000);
+  });
+  expect(published).toEqual(numbers);
+});
+
+type Numbered = number | { number: number; reference: string };
+
+/** Appends events in one transaction, as if inside a trace; answers the id of the last one. */
+async function append(...numbered: readonly Numbered[]): Promise<string> {
+  const events = numbered.map((entry) => {
+    const { number, reference } =
+      typeof entry === 'number' ? { number: entry, reference: '' } : entry;
+    const wire = aWireMessage(number);
+    const value = z.decode(TEST_MESSAGE.schema, wire as never);
+    const name = reference === '' ? String(number) : `${number}-${reference}`;
+    return outboundEvent(
+      TEST_MESSAGE,
+      { key: 'account-1', sequence: null, headers: { kind: 'test' } },
+      { ...value, data: { ...value.data, end_to_end_id: name } },
+    );
+  });
+  const pair = appendEvents(sql`select from guard`, events);
+  await admin.transaction(async (tx) => {
+    await tx.query(sql`with guard as (select 1), ${pair} select from guard`);
+    await tx.query(sql`update events set traceparent = ${TRACE_PARENT} where traceparent is null`);
+  });
+  messaging.kickOutbox();
+  return events.at(-1)?.eventId ?? '';
+}
+
+async function openLetter() {
+  return await eventually(async () => {
+    const [letter] = await listLetters();
+    if (!letter) throw new Error('no letter yet');
+    return letter;
+  });
+}
+
+async function listLetters() {
+  return await messaging.deadLetters.list({ limit: 10, startingAfter: null });
+}
+
+function nameOf(value: unknown): string {
+  const parsed = TEST_MESSAGE.schema.safeParse(value);
+  return parsed.success ? parsed.data.data.end_to_end_id : '';
+}

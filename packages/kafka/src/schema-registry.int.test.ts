@@ -1,0 +1,118 @@
+import { randomBytes } from 'node:crypto';
+
+import { messageEnvelope } from '@pixmesh/contracts/messages/message-envelope';
+import { defineMessage } from '@pixmesh/contracts/messages/message-type';
+import { MESSAGE_TYPES } from '@pixmesh/contracts/messages/message-types';
+import { TOPICS } from '@pixmesh/contracts/topics';
+import { testInfra } from '@pixmesh/testkit/test-infra';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+
+import { readingCodec, registerSchemas, warmCodec } from './schema-registry.ts';
+
+const { registryUrl } = testInfra();
+let type: string;
+
+/** A message type of its own for each test; subjects stay in the registry. */
+function aMessage(data: z.ZodRawShape) {
+  const schema = messageEnvelope(z.literal(type), z.object(data));
+  return defineMessage({ topic: TOPICS.chargesEvents, type, schema });
+}
+
+beforeEach(() => {
+  type = `test.${randomBytes(6).toString('hex')}`;
+});
+
+test('registering is safe to repeat, and gives every message type the same id again', async () => {
+  const ids = await registerSchemas(registryUrl, MESSAGE_TYPES);
+  expect(ids.size).toBe(MESSAGE_TYPES.length);
+  expect(await registerSchemas(registryUrl, MESSAGE_TYPES)).toEqual(ids);
+});
+
+test('deploy jobs that run at once agree', async () => {
+  const message = aMessage({ a: z.string() });
+  const [first, second] = await Promise.all([
+    registerSchemas(registryUrl, [message]),
+    registerSchemas(registryUrl, [message]),
+  ]);
+  expect(first).toEqual(second);
+});
+
+describe('BACKWARD_TRANSITIVE with closed models', () => {
+  test('accepts a new optional field', async () => {
+    await registerSchemas(registryUrl, [aMessage({ a: z.string() })]);
+    const newer = [aMessage({ a: z.string(), b: z.string().optional() })];
+    await expect(registerSchemas(registryUrl, newer)).resolves.toBeInstanceOf(Map);
+  });
+
+  test.each([
+    ['a new required field', { a: z.string(), b: z.string() }],
+    ['a field taken away', {}],
+    ['another type of a field', { a: z.int() }],
+    ['a narrower value', { a: z.enum(['x']) }],
+  ])('refuses %s', async (_what, data) => {
+    await registerSchemas(registryUrl, [aMessage({ a: z.string() })]);
+    await expect(registerSchemas(registryUrl, [aMessage(data)])).rejects.toMatchObject({
+      status: 409,
+    });
+  });
+
+  test('looks back beyond the last version', async () => {
+    await registerSchemas(registryUrl, [aMessage({ a: z.string() })]);
+    await registerSchemas(registryUrl, [aMessage({ a: z.string(), b: z.string().optional() })]);
+    const newest = aMessage({ a: z.string(), b: z.string().optional(), c: z.string() });
+    await expect(registerSchemas(registryUrl, [newest])).rejects.toMatchObject({ status: 409 });
+  });
+});
+
+test('an older consumer reads a newer message, a newer consumer an older one', async () => {
+  const older = aMessage({ a: z.string() });
+  const newer = aMessage({ a: z.string(), b: z.string().optional() });
+  await registerSchemas(registryUrl, [older]);
+  await registerSchemas(registryUrl, [newer]);
+  const [olderCodec, newerCodec] = await Promise.all([
+    warmCodec(registryUrl, [older]),
+    warmCodec(registryUrl, [newer]),
+  ]);
+  const message = { ...envelope(), data: { a: 'x' } };
+  const extended = { ...envelope(), data: { a: 'x', b: 'y' } };
+  const read = await olderCodec.decode(await newerCodec.encode(newer, extended));
+  expect(older.schema.parse(read).data).toEqual({ a: 'x' });
+  const readBack = await newerCodec.decode(await olderCodec.encode(older, message));
+  expect(newer.schema.parse(readBack).data).toEqual({ a: 'x' });
+});
+
+test('what the schema does not know cannot be encoded, nor what nobody warmed', async () => {
+  const message = aMessage({ a: z.string() });
+  await registerSchemas(registryUrl, [message]);
+  const codec = await warmCodec(registryUrl, [message]);
+  const extra = { ...envelope(), data: { a: 'x', b: 'y' } };
+  await expect(codec.encode(message, extra)).rejects.toThrow('invalid payload');
+  expect(() => codec.encode({ ...message, type: 'other' }, extra)).toThrow('no schema warmed');
+});
+
+test('a service whose schemas are not registered does not start', async () => {
+  await expect(warmCodec(registryUrl, [aMessage({ a: z.string() })])).rejects.toThrow(
+    `${TOPICS.chargesEvents}-${type} cannot be looked up`,
+  );
+});
+
+test('a tool decodes messages of any type', async () => {
+  const message = aMessage({ a: z.string() });
+  await registerSchemas(registryUrl, [message]);
+  const codec = await warmCodec(registryUrl, [message]);
+  const value = { ...envelope(), data: { a: 'x' } };
+  const framed = await codec.encode(message, value);
+  expect(await readingCodec(registryUrl).decode(framed)).toEqual(value);
+});
+
+function envelope() {
+  return {
+    event_id: '0190b6a4-7c1e-7b52-9a1d-2f60f1c8a005',
+    type,
+    version: 1,
+    occurred_at: '2026-11-20T15:30:00.123Z',
+    account_id: null,
+    application_id: null,
+  };
+}

@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest';
+import { INFRA_SLOTS } from '../infra/infra-slots.ts';
+import { BLOCK_SIZE } from '../ports/allocate-ports.ts';
+import { completeSecrets } from './mesh-secrets.ts';
+import { MESH_SERVICES, MESH_SLOTS } from './mesh-services.ts';
+import type { MeshSettings } from './mesh-settings.ts';
+import { renderDeployEnvironment, renderServiceEnvironment } from './service-environment.ts';
+
+const NEEDED = { tokenServices: ['gateway', 'charges'], schemas: ['gateway', 'charges'] };
+
+function someSettings(overrides: Partial<MeshSettings> = {}): MeshSettings {
+  const portOf = (slot: string) => 10_000 + MESH_SLOTS.indexOf(slot);
+  return {
+    infra: {
+      postgresUrl: 'postgres://postgres:secret@127.0.0.1:5432/pixmesh',
+      kafkaBrokers: ['127.0.0.1:9092', '127.0.0.1:9093'],
+      registryUrl: 'http://127.0.0.1:8080',
+      redisUrl: 'redis://127.0.0.1:6379',
+    },
+    secrets: completeSecrets(undefined, NEEDED),
+    otlpEndpoint: undefined,
+    portOf,
+    origin: (slot) => `http://127.0.0.1:${portOf(slot)}`,
+    ...overrides,
+  };
+}
+
+const serviceNamed = (name: string) => MESH_SERVICES.find((service) => service.name === name)!;
+
+test('a service connects with its own role, never as superuser', () => {
+  const settings = someSettings();
+  const { DATABASE_URL } = renderServiceEnvironment(serviceNamed('charges'), settings);
+  const url = new URL(DATABASE_URL!);
+  expect(url.username).toBe('pixmesh_charges');
+  expect(url.password).toBe(settings.secrets.databasePasswords['charges']);
+  expect(url.pathname).toBe('/pixmesh');
+});
+
+test('a service holds its own private token key and everybody’s public ones', () => {
+  const env = renderServiceEnvironment(serviceNamed('charges'), someSettings());
+  expect(JSON.parse(env['SERVICE_TOKEN_PRIVATE_KEY']!)).toMatchObject({
+    kid: 'charges',
+    crv: 'Ed25519',
+  });
+  const { keys } = JSON.parse(env['SERVICE_TOKEN_PUBLIC_KEYS']!) as { keys: object[] };
+  expect(keys.map((key) => 'd' in key)).toEqual([false, false]);
+});
+
+test('the simulator gets neither Kafka nor token keys', () => {
+  const env = renderServiceEnvironment(serviceNamed('acquirer-simulator'), someSettings());
+  expect(Object.keys(env)).not.toContain('KAFKA_BROKERS');
+  expect(Object.keys(env)).not.toContain('SERVICE_TOKEN_PRIVATE_KEY');
+});
+
+test('only the dispatcher can open sealed secrets', () => {
+  const settings = someSettings();
+  const holders = MESH_SERVICES.filter(
+    (one) => 'WEBHOOK_SEALING_PRIVATE_KEYS' in renderServiceEnvironment(one, settings),
+  );
+  expect(holders.map((one) => one.name)).toEqual(['webhook-dispatcher']);
+});
+
+test('traces are sent only where somebody receives them', () => {
+  const gateway = serviceNamed('gateway');
+  expect(renderServiceEnvironment(gateway, someSettings())).not.toHaveProperty(
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+  );
+  const traced = someSettings({ otlpEndpoint: 'http://127.0.0.1:4318' });
+  expect(renderServiceEnvironment(gateway, traced)).toHaveProperty(
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    'http://127.0.0.1:4318',
+  );
+});
+
+test('the deploy job knows the password of every schema', () => {
+  const env = renderDeployEnvironment(someSettings());
+  expect(Object.keys(env)).toEqual(
+    expect.arrayContaining(['DATABASE_PASSWORD_GATEWAY', 'DATABASE_PASSWORD_CHARGES']),
+  );
+  expect(env['KAFKA_BROKERS']).toBe('127.0.0.1:9092,127.0.0.1:9093');
+});
+
+test('every slot is used once and all of them fit into a block', () => {
+  expect(new Set(MESH_SLOTS).size).toBe(MESH_SLOTS.length);
+  expect(MESH_SLOTS.length + INFRA_SLOTS.length + 1).toBeLessThan(BLOCK_SIZE);
+});
+
+test('secrets stay as they are and only gain what is new', () => {
+  const first = completeSecrets(undefined, NEEDED);
+  const second = completeSecrets(first, {
+    tokenServices: [...NEEDED.tokenServices, 'payouts'],
+    schemas: [...NEEDED.schemas, 'payouts'],
+  });
+  expect(second).toMatchObject(first);
+  expect(second.databasePasswords).toHaveProperty('payouts');
+});
