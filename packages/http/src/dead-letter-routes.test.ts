@@ -23,7 +23,12 @@ const LETTER = {
 
 test('a page of letters shows the cause and never the message', async () => {
   const pages: unknown[] = [];
-  const app = appWith({ list: async (page) => (pages.push(page), [LETTER]) });
+  const app = appWith({
+    list: async (page) => {
+      pages.push(page);
+      return [LETTER];
+    },
+  });
   const answer = await app.inject({ url: `/internal/dead-letters?limit=1&starting_after=${ID}` });
   expect(pages).toEqual([{ limit: 1, startingAfter: ID }]);
   expect(answer.json()).toEqual({
@@ -62,8 +67,8 @@ test('a replay answers that it happened', async () => {
 });
 
 test.each([
-  ['unknown or replayed before', ID, async () => false, 404, 'NOT_FOUND', []],
-  ['an ill-formed id', 'x', async () => true, 404, 'NOT_FOUND', []],
+  ['unknown or replayed before', ID, answer(false), 404, 'NOT_FOUND', []],
+  ['an ill-formed id', 'x', answer(true), 404, 'NOT_FOUND', []],
   ['refused again', ID, refuse('MESSAGE_INVALID'), 409, 'CONFLICT', ['MESSAGE_INVALID']],
   ['a dependency away', ID, refuse('DEPENDENCY_UNAVAILABLE'), 500, 'INTERNAL_ERROR', []],
 ] as const)('a replay that fails: %s', async (_what, id, outcome, status, code, details) => {
@@ -83,8 +88,10 @@ async function replay(outcome: () => Promise<boolean>, id: string = ID): Promise
   return await appWith({ replay: outcome }).inject({ method: 'POST', url });
 }
 
-function refuse(code: 'MESSAGE_INVALID' | 'DEPENDENCY_UNAVAILABLE') {
-  return async () => {
-    throw new AppError(code);
-  };
+function answer(replayed: boolean): () => Promise<boolean> {
+  return () => Promise.resolve(replayed);
+}
+
+function refuse(code: 'MESSAGE_INVALID' | 'DEPENDENCY_UNAVAILABLE'): () => Promise<boolean> {
+  return () => Promise.reject(new AppError(code));
 }

@@ -107,7 +107,7 @@ function jwkOf(service: string): JWK {
 }
 
 function strangerKey(): JWK {
-  return generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' }) as JWK;
+  return generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
 }
 
 function withClaims(token: string): string {

@@ -10,8 +10,12 @@ import { named, sql } from './sql.ts';
 
 /** Events per claim; `publish` splits them into requests that the broker takes. */
 const CLAIM_SIZE = 500;
-/** Under load one publication carries what came in this time; the first after a rest goes out at once. */
-const PUBLISH_INTERVAL_MS = 10;
+/**
+ * Under load, one publication carries what came in this time: a broker request and three round trips to the
+ * database cost the same for one event and for a hundred. Small batches do not wait.
+ */
+const BUSY_INTERVAL_MS = 25;
+const BUSY_BATCH_MIN = 4;
 /** Backstop for kicks that were lost with their process. */
 const POLL_INTERVAL_MS = 100;
 /** Waits after failures: the broker is away, nothing is lost, nobody waits for us. */
@@ -71,11 +75,11 @@ export function startOutboxRelay(deps: RelayDeps): OutboxRelay {
       try {
         await keepPartitions();
         // A kick says that there is something; a poll looks first, without a transaction.
-        if (kicked || (await hasQueuedEvents(deps.db))) await relayAll();
+        const published = kicked || (await hasQueuedEvents(deps.db)) ? await relayAll() : 0;
         if (failures > 0) deps.logger.info({ failures }, 'outbox relay publishes again');
         failures = 0;
         kicked = await pause(POLL_INTERVAL_MS);
-        await atLeastUntil(startedMs + PUBLISH_INTERVAL_MS);
+        if (published >= BUSY_BATCH_MIN) await atLeastUntil(startedMs + BUSY_INTERVAL_MS);
       } catch (error) {
         failures += 1;
         if (failures === 1) deps.logger.warn({ err: error }, 'outbox relay failed and tries again');
@@ -85,8 +89,11 @@ export function startOutboxRelay(deps: RelayDeps): OutboxRelay {
     }
   }
 
-  async function relayAll(): Promise<void> {
-    while ((await relayOnce(deps)) === CLAIM_SIZE && !stopping.signal.aborted);
+  /** Answers how many events the last batch held. */
+  async function relayAll(): Promise<number> {
+    let published = CLAIM_SIZE;
+    while (published === CLAIM_SIZE && !stopping.signal.aborted) published = await relayOnce(deps);
+    return published;
   }
 
   /** Answers whether a kick ended it. */
@@ -164,14 +171,19 @@ async function claimEvents(tx: Transaction): Promise<PublishableEvent[]> {
         )
         select event_id, topic, key, type, sequence, headers, message, traceparent
         from claimed
-        cross join lateral (
+        left join lateral (
           select topic, key, type, sequence, headers, message, traceparent
           from events
           where events.event_id = claimed.event_id
           offset 0
-        ) as event
+        ) as event on true
         order by claimed.id`,
     ),
+  );
+  // Deleting an id without its event would lose a message without a sound.
+  assert(
+    rows.every((row) => row.topic !== null),
+    'a queued event is missing in events',
   );
   return rows.map((row) => ({
     eventId: row.event_id,

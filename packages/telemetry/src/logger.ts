@@ -1,5 +1,5 @@
 import { trace } from '@opentelemetry/api';
-import { type Logger, pino } from 'pino';
+import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
 
 export type { Logger };
 
@@ -7,38 +7,51 @@ export type { Logger };
  * Paths that never reach a log, wherever a line carries them by mistake. Log calls name their fields one by
  * one; this list is the net below.
  */
-const REDACTED = [
+const REDACTED_NAMES = [
   'authorization',
+  'x-api-key',
   'api_key',
   'key',
+  'pix_key',
   'secret',
   'webhook_secret',
+  'password',
+  'token',
   'document',
+  'customer',
   'email',
   'phone',
   'body',
   'headers',
-  '*.authorization',
-  '*.secret',
-  '*.document',
-  '*.email',
-  '*.headers',
-  '*.body',
 ];
 
+const REDACTED = REDACTED_NAMES.flatMap((name) => [`["${name}"]`, `*["${name}"]`]);
+
 /** JSON lines on stdout, one logger per process, with the trace they belong to. */
-export function createLogger(service: string, level: string = 'info'): Logger {
-  return pino({
+export function createLogger(
+  service: string,
+  level: string = 'info',
+  destination: DestinationStream = pino.destination(1),
+): Logger {
+  const options: LoggerOptions = {
     level,
     base: { service },
     redact: { paths: REDACTED, censor: '[redacted]' },
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
-    serializers: { err: describeError },
+    serializers: { err: (error: unknown) => describeError(error) },
+    hooks: {
+      // Without a message of its own, a line would take over the error's, past the serializer.
+      logMethod(args, method) {
+        const isNameless = args.length === 1 && typeof args[0] !== 'string';
+        method.apply(this, isNameless ? [args[0], ''] : args);
+      },
+    },
     mixin: () => {
       const span = trace.getActiveSpan()?.spanContext();
       return span ? { trace_id: span.traceId, span_id: span.spanId } : {};
     },
-  });
+  };
+  return pino(options, destination);
 }
 
 /** How deep a chain of causes is followed. */
@@ -50,7 +63,16 @@ const CAUSES_MAX = 5;
 function describeError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return { name: typeof error };
   const code = (error as { code?: unknown }).code;
+  const message = quotesItsInput(error) ? '(quotes its input)' : error.message;
+  const frames = (error.stack ?? '').split('\n').filter((line) => /^ +at /.test(line));
+  const stack = [`${error.name}: ${message}`, ...frames].join('\n');
   const cause =
     depth < CAUSES_MAX && error.cause ? describeError(error.cause, depth + 1) : undefined;
-  return { name: error.name, code, message: error.message, stack: error.stack, cause };
+  return { name: error.name, code, message, stack, cause };
+}
+
+/** Broken JSON, and data that Postgres refuses (SQLSTATE class 22), stand word for word in the message. */
+function quotesItsInput(error: Error): boolean {
+  const code = (error as { code?: unknown }).code;
+  return error instanceof SyntaxError || (typeof code === 'string' && /^22[0-9A-Z]{3}$/.test(code));
 }

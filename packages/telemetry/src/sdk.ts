@@ -6,7 +6,7 @@ import { PgInstrumentation } from '@opentelemetry/instrumentation-pg';
 import { RedisInstrumentation } from '@opentelemetry/instrumentation-redis';
 import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici';
 import { NodeSDK } from '@opentelemetry/sdk-node';
-import { BatchSpanProcessor } from '@opentelemetry/sdk-trace';
+import { AlwaysOnSampler, BatchSpanProcessor } from '@opentelemetry/sdk-trace';
 
 import { scrubSpans } from './scrub-spans.ts';
 
@@ -31,7 +31,11 @@ export function startTelemetry(serviceName: string, env: NodeJS.ProcessEnv): voi
   sdk = new NodeSDK({
     serviceName,
     metricReaders: [prometheus],
+    // Without this the SDK prepares an exporter of logs to a collector that nobody named.
+    logRecordProcessors: [],
     autoDetectResources: false,
+    // A caller's own decision not to sample would take the whole road out of our sight.
+    sampler: new AlwaysOnSampler(),
     ...(traced
       ? { spanProcessors: [scrubSpans(batched())], instrumentations: instrumentations() }
       : { spanProcessors: [] }),
