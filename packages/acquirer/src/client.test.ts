@@ -117,7 +117,7 @@ describe('issuing', () => {
     ['a duplicate', 'status_409', (_, r) => json(r, 409, { nome: 'txid_duplicado', mensagem: '' })],
     ['401', 'status_401', (_, r) => json(r, 401, {})],
     ['too many requests', 'status_429', (_, r) => json(r, 429, { nome: 'valor_invalido' })],
-    ['an unknown 400', 'status_400', (_, r) => json(r, 400, { nome: 'novo', mensagem: '' })],
+    ['a 400 in no known form', 'status_400', (_, r) => json(r, 400, { error: 'bad request' })],
     ['a failure', 'status_503', (_, r) => void r.writeHead(503).end('<html>')],
     [
       'a redirect',

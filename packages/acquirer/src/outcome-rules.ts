@@ -16,48 +16,24 @@ export type Verdict = 'done' | 'refused' | 'not_found' | 'unknown';
 type OutcomeRule = {
   operations: readonly Operation[];
   statuses: readonly number[];
-  /** Names of problems; absent where the status alone speaks. */
-  codes?: readonly string[];
+  /** Names of problems in the acquirer's error forms; absent where the status alone speaks. */
+  codes?: readonly string[] | { anyBut: readonly string[] };
   verdict: Exclude<Verdict, 'unknown'>;
 };
 
-/** Refusal codes of SPI that a provider may pass on (Central Bank, message catalogue). */
-const SPI_CODES = [
-  'AB03',
-  'AB09',
-  'AC03',
-  'AC06',
-  'AC07',
-  'AC14',
-  'AG03',
-  'AM02',
-  'AM04',
-  'BE01',
-  'BE17',
-  'CH11',
-  'DS04',
-  'ED05',
-  'FRAD',
-  'RR04',
-] as const;
+/** Names that say nothing about the request: a repeated call, our access, the provider's own trouble. */
+const NO_VERDICTS = ['txid_duplicado', 'erro_aplicacao', 'AcessoNegado', 'ServicoIndisponivel'];
 
 /**
- * The truth table of answers. A refusal counts as proof that nothing was created, so its list is closed: a
- * name is added only with the provider's documentation at hand.
+ * The truth table of answers. A refusal of issuing counts as proof that nothing was created: the provider
+ * judged the request, in its own error form, with a status that means just that (ADR 0007).
  */
 export const OUTCOME_RULES: readonly OutcomeRule[] = [
   { operations: ['issueCharge'], statuses: [200, 201], verdict: 'done' },
   {
     operations: ['issueCharge'],
     statuses: [400, 422],
-    codes: [
-      'RequisicaoInvalida',
-      'CobOperacaoInvalida',
-      'valor_invalido',
-      'chave_invalida',
-      'documento_bloqueado',
-      ...SPI_CODES,
-    ],
+    codes: { anyBut: NO_VERDICTS },
     verdict: 'refused',
   },
   { operations: ['getCharge', 'cancelCharge', 'getReceived'], statuses: [200], verdict: 'done' },
@@ -93,9 +69,13 @@ export const OUTCOME_RULES: readonly OutcomeRule[] = [
 export function judgeAnswer(operation: Operation, status: number, code: string | null): Verdict {
   const rule = OUTCOME_RULES.find(
     ({ operations, statuses, codes }) =>
-      operations.includes(operation) &&
-      statuses.includes(status) &&
-      (codes === undefined || (code !== null && codes.includes(code))),
+      operations.includes(operation) && statuses.includes(status) && namesProblem(codes, code),
   );
   return rule?.verdict ?? 'unknown';
+}
+
+function namesProblem(codes: OutcomeRule['codes'], code: string | null): boolean {
+  if (codes === undefined) return true;
+  if (!code) return false;
+  return 'anyBut' in codes ? !codes.anyBut.includes(code) : codes.includes(code);
 }

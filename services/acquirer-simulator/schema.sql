@@ -1,0 +1,94 @@
+-- Schema acquirer_simulator: the sum of its migrations. Written by a test; UPDATE_GOLDEN=1 refreshes it.
+
+create table callbacks (
+  id bigint generated always as identity not null,
+  pix_key text not null,
+  body text not null,
+  attempts integer default 0 not null,
+  claimed boolean default false not null,
+  held boolean default false not null,
+  next_attempt_at timestamp with time zone,
+  created_at timestamp(3) with time zone default now() not null,
+  constraint callbacks_pkey PRIMARY KEY (id)
+);
+CREATE INDEX callbacks_next_attempt_at ON callbacks USING btree (next_attempt_at) WHERE next_attempt_at IS NOT NULL;
+
+create table charges (
+  txid text not null,
+  number bigint generated always as identity not null,
+  status text default 'ATIVA'::text not null,
+  amount bigint not null,
+  pix_key text not null,
+  expires_in_seconds integer not null,
+  location text not null,
+  br_code text not null,
+  revision integer default 0 not null,
+  debtor jsonb,
+  payer_request text,
+  additional_info jsonb,
+  created_at timestamp(3) with time zone default now() not null,
+  constraint charges_pkey PRIMARY KEY (txid),
+  constraint charges_amount CHECK (((amount >= 1) AND (amount <= '999999999999'::bigint))),
+  constraint charges_expires_in_seconds CHECK ((expires_in_seconds > 0)),
+  constraint charges_status CHECK ((status = ANY (ARRAY['ATIVA'::text, 'CONCLUIDA'::text, 'REMOVIDA_PELO_USUARIO_RECEBEDOR'::text, 'REMOVIDA_PELO_PSP'::text])))
+) with (fillfactor=80);
+
+create table journal (
+  sequence bigint generated always as identity not null,
+  at timestamp(3) with time zone default now() not null,
+  kind text not null,
+  txid text,
+  id_envio text,
+  end_to_end_id text,
+  amount bigint,
+  natureza text,
+  constraint journal_pkey PRIMARY KEY (sequence),
+  constraint journal_kind CHECK ((kind = ANY (ARRAY['issued'::text, 'refused'::text, 'canceled'::text, 'paid'::text])))
+);
+
+create table received_pix (
+  end_to_end_id text not null,
+  txid text not null,
+  pix_key text not null,
+  amount bigint not null,
+  paid_at timestamp(3) with time zone not null,
+  recorded_at timestamp(3) with time zone default now() not null,
+  constraint received_pix_pkey PRIMARY KEY (end_to_end_id),
+  constraint received_pix_amount CHECK (((amount >= 1) AND (amount <= '999999999999'::bigint))),
+  constraint received_pix_txid_fkey FOREIGN KEY (txid) REFERENCES charges(txid)
+);
+CREATE INDEX received_pix_paid_at ON received_pix USING btree (paid_at, end_to_end_id);
+CREATE INDEX received_pix_txid ON received_pix USING btree (txid, recorded_at);
+
+create table receiver_requests (
+  sequence bigint generated always as identity not null,
+  method text not null,
+  host text not null,
+  path text not null,
+  headers jsonb not null,
+  body bytea not null,
+  received_at timestamp(3) with time zone not null,
+  answered_status integer,
+  constraint receiver_requests_pkey PRIMARY KEY (sequence)
+);
+
+create table settings (
+  name text not null,
+  value jsonb not null,
+  constraint settings_pkey PRIMARY KEY (name)
+);
+
+create table webhooks (
+  pix_key text not null,
+  url text not null,
+  created_at timestamp(3) with time zone default now() not null,
+  constraint webhooks_pkey PRIMARY KEY (pix_key)
+);
+
+grant delete, insert, select, update on callbacks to pixmesh_acquirer_simulator;
+grant delete, insert, select, update on charges to pixmesh_acquirer_simulator;
+grant delete, insert, select, update on received_pix to pixmesh_acquirer_simulator;
+grant delete, insert, select, update on receiver_requests to pixmesh_acquirer_simulator;
+grant delete, insert, select, update on settings to pixmesh_acquirer_simulator;
+grant delete, insert, select, update on webhooks to pixmesh_acquirer_simulator;
+grant insert, select on journal to pixmesh_acquirer_simulator;

@@ -1,0 +1,185 @@
+-- Schema gateway: the sum of its migrations. Written by a test; UPDATE_GOLDEN=1 refreshes it.
+
+create table accounts (
+  id uuid not null,
+  name text not null,
+  legal_name text not null,
+  document text not null,
+  document_type text not null,
+  phone text not null,
+  status text not null,
+  onboarding_status text not null,
+  auto_payout_enabled boolean not null,
+  payouts_enabled boolean not null,
+  payout_fee bigint not null,
+  charge_expires_in integer not null,
+  release_delay_seconds integer not null,
+  late_payment_policy text not null,
+  created_at timestamp(3) with time zone default now() not null,
+  constraint accounts_pkey PRIMARY KEY (id),
+  constraint accounts_charge_expires_in CHECK (((charge_expires_in >= 60) AND (charge_expires_in <= 604800))),
+  constraint accounts_document_type CHECK ((document_type = ANY (ARRAY['cpf'::text, 'cnpj'::text]))),
+  constraint accounts_late_payment_policy CHECK ((late_payment_policy = ANY (ARRAY['accept'::text, 'suspense'::text]))),
+  constraint accounts_onboarding_status CHECK ((onboarding_status = ANY (ARRAY['pending'::text, 'in_review'::text, 'approved'::text, 'rejected'::text]))),
+  constraint accounts_payout_fee CHECK ((payout_fee >= 0)),
+  constraint accounts_rejected_is_inactive CHECK (((onboarding_status <> 'rejected'::text) OR (status = 'inactive'::text))),
+  constraint accounts_release_delay CHECK ((release_delay_seconds >= 0)),
+  constraint accounts_status CHECK ((status = ANY (ARRAY['active'::text, 'inactive'::text])))
+);
+CREATE INDEX accounts_newest ON accounts USING btree (created_at DESC, id DESC);
+
+create table api_keys (
+  id uuid not null,
+  application_id uuid not null,
+  public_id text not null,
+  digest bytea not null,
+  pepper_version smallint default 1 not null,
+  name text not null,
+  scopes text[] not null,
+  suspended boolean default false not null,
+  expires_at timestamp(3) with time zone,
+  revoked_at timestamp(3) with time zone,
+  fingerprint bytea not null,
+  created_at timestamp(3) with time zone default now() not null,
+  constraint api_keys_pkey PRIMARY KEY (id),
+  constraint api_keys_application FOREIGN KEY (application_id) REFERENCES applications(id),
+  constraint api_keys_digest CHECK ((octet_length(digest) = 32)),
+  constraint api_keys_public_id UNIQUE (public_id)
+);
+CREATE INDEX api_keys_newest ON api_keys USING btree (application_id, created_at DESC, id DESC);
+
+create table applications (
+  id uuid not null,
+  account_id uuid not null,
+  name text not null,
+  active boolean not null,
+  fingerprint bytea not null,
+  created_at timestamp(3) with time zone default now() not null,
+  constraint applications_pkey PRIMARY KEY (id),
+  constraint applications_account FOREIGN KEY (account_id) REFERENCES accounts(id)
+);
+CREATE INDEX applications_newest ON applications USING btree (account_id, created_at DESC, id DESC);
+
+create table audit_log (
+  id uuid not null,
+  actor text not null,
+  action text not null,
+  target_kind text not null,
+  target_id text not null,
+  digest_before bytea,
+  digest_after bytea,
+  created_at timestamp(3) with time zone default now() not null,
+  constraint audit_log_pkey PRIMARY KEY (id)
+);
+CREATE INDEX audit_log_target ON audit_log USING btree (target_id, id DESC);
+
+create table callbacks (
+  id uuid not null,
+  body bytea not null,
+  parsed boolean not null,
+  items integer not null,
+  items_skipped integer not null,
+  received_at timestamp(3) with time zone default now() not null,
+  constraint callbacks_pkey PRIMARY KEY (id)
+);
+CREATE INDEX callbacks_unreadable ON callbacks USING btree (id DESC) WHERE NOT parsed OR items_skipped > 0;
+
+create table events (
+  event_id uuid not null,
+  topic text not null,
+  key text not null,
+  type text not null,
+  sequence integer,
+  headers json,
+  message json not null,
+  traceparent text,
+  constraint events_pkey PRIMARY KEY (event_id)
+) partition by range (event_id);
+CREATE INDEX events_key ON ONLY events USING btree (topic, key, sequence);
+
+create table leases (
+  name text not null,
+  constraint leases_pkey PRIMARY KEY (name)
+);
+
+create table operators (
+  id uuid not null,
+  name text not null,
+  token_digest bytea not null,
+  created_at timestamp(3) with time zone default now() not null,
+  removed_at timestamp(3) with time zone,
+  constraint operators_pkey PRIMARY KEY (id),
+  constraint operators_token_digest UNIQUE (token_digest),
+  constraint operators_token_digest_length CHECK ((octet_length(token_digest) = 32))
+);
+CREATE INDEX operators_newest ON operators USING btree (created_at DESC, id DESC) WHERE removed_at IS NULL;
+
+create table outbox (
+  id bigint generated always as identity not null,
+  event_id uuid not null,
+  constraint outbox_pkey PRIMARY KEY (id)
+) with (autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
+
+create table request_log (
+  id uuid not null,
+  account_id uuid,
+  application_id uuid,
+  key_id uuid,
+  method text not null,
+  route text not null,
+  status smallint not null,
+  duration_ms integer not null,
+  request_id uuid not null,
+  idempotency_mismatch boolean not null,
+  created_at timestamp(3) with time zone not null,
+  constraint request_log_pkey PRIMARY KEY (id)
+) with (autovacuum_vacuum_insert_scale_factor=0.05);
+CREATE INDEX request_log_account ON request_log USING btree (account_id, id DESC) WHERE account_id IS NOT NULL;
+
+CREATE OR REPLACE FUNCTION gateway.ensure_event_partitions(months_ahead integer)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET "TimeZone" TO 'UTC'
+ SET search_path TO 'gateway'
+AS $function$
+declare
+  schema constant text := current_schema;
+  month timestamptz := date_trunc('month', now()) - interval '1 month';
+  partition text;
+begin
+  perform pg_advisory_xact_lock(hashtext('event-partitions ' || schema));
+  while month <= now() + make_interval(months => months_ahead) loop
+    partition := format('%I.%I', schema, 'events_' || to_char(month, 'YYYYMM'));
+    if to_regclass(partition) is null then
+      execute format(
+        'create table %s partition of %I.events for values from (%L) to (%L)',
+        partition,
+        schema,
+        uuid_v7_floor(month),
+        uuid_v7_floor(month + interval '1 month')
+      );
+      -- Rights on the parent are what counts; a partition by its own name would be a way around them.
+      execute format('revoke all on %s from %I', partition, 'pixmesh_' || schema);
+    end if;
+    month := month + interval '1 month';
+  end loop;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION gateway.uuid_v7_floor(instant timestamp with time zone)
+ RETURNS uuid
+ LANGUAGE sql
+ IMMUTABLE
+RETURN ((lpad(to_hex(((EXTRACT(epoch FROM instant) * (1000)::numeric))::bigint), 12, '0'::text) || '70008000000000000000'::text))::uuid;
+
+grant delete, insert, select on outbox to pixmesh_gateway;
+grant insert, select on audit_log to pixmesh_gateway;
+grant insert, select on callbacks to pixmesh_gateway;
+grant insert, select on events to pixmesh_gateway;
+grant insert, select on request_log to pixmesh_gateway;
+grant insert, select, update on accounts to pixmesh_gateway;
+grant insert, select, update on api_keys to pixmesh_gateway;
+grant insert, select, update on applications to pixmesh_gateway;
+grant insert, select, update on operators to pixmesh_gateway;
+grant select, update on leases to pixmesh_gateway;
