@@ -4,13 +4,16 @@ import { tailTopic, type TailedMessage } from '@pixmesh/kafka/tail';
 
 import { testInfra } from './test-infra.ts';
 
+const STOP_TIMEOUT_MS = 2_000;
+
 /** Follows a topic from its beginning; `messages` grows as they come. */
 export function followTopic(
   topicPrefix: string,
   topic: string,
-): AsyncDisposable & { messages: TailedMessage[] } {
+): AsyncDisposable & { readonly messages: TailedMessage[] } {
   const stopping = new AbortController();
   const messages: TailedMessage[] = [];
+  let failure: Error | null = null;
   const following = tailTopic({
     brokers: testInfra().kafkaBrokers,
     registryUrl: testInfra().registryUrl,
@@ -18,12 +21,18 @@ export function followTopic(
     fromBeginning: true,
     signal: stopping.signal,
     onMessage: (message) => messages.push(message),
+  }).catch((error: unknown) => {
+    failure = error as Error;
   });
   return {
-    messages,
+    /** Throws what went wrong, so that a waiting test says why instead of waiting in vain. */
+    get messages() {
+      if (failure) throw failure;
+      return messages;
+    },
     [Symbol.asyncDispose]: async () => {
       stopping.abort();
-      await Promise.race([following, delay(2_000)]);
+      await Promise.race([following, delay(STOP_TIMEOUT_MS, undefined, { ref: false })]);
     },
   };
 }

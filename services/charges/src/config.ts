@@ -9,7 +9,8 @@ const RECEIVER_EXPECTED = 'expected JSON of the receiver, as the specification s
 export const ChargesConfig = z.object({
   ...CommonConfig,
   ...KafkaConfig,
-  ...TokenKeysConfig,
+  // It checks tokens and signs none: it gets no private key.
+  SERVICE_TOKEN_PUBLIC_KEYS: TokenKeysConfig.SERVICE_TOKEN_PUBLIC_KEYS,
   PORT: port(),
   ACQUIRER_URL: z.url({ error: 'expected a URL' }),
   ACQUIRER_CLIENT_ID: z.string({ error: 'expected the client id' }).min(1),

@@ -6,7 +6,8 @@ import { z } from 'zod';
 export const LedgerConfig = z.object({
   ...CommonConfig,
   ...KafkaConfig,
-  ...TokenKeysConfig,
+  // It checks tokens and signs none: it gets no private key.
+  SERVICE_TOKEN_PUBLIC_KEYS: TokenKeysConfig.SERVICE_TOKEN_PUBLIC_KEYS,
   PORT: port(),
 });
 export type LedgerConfig = z.output<typeof LedgerConfig>;

@@ -30,8 +30,8 @@ export async function issueCharge(
   switch (outcome.kind) {
     case 'issued': {
       const brCode = settleBrCode(outcome.charge, deps.receiver);
-      // Without a usable code nothing is announced; reading back decides what becomes of it.
-      if (brCode === null) return charge;
+      // Without a usable code, or with another amount, nothing is announced; reading back decides.
+      if (brCode === null || outcome.charge.amountCents !== charge.amount) return charge;
       const { location } = outcome.charge;
       return await settleIssued(deps, charge, { brCode, location, lookAgainNow: false });
     }

@@ -39,10 +39,17 @@ async function adopt(
   if (issued.status === 'removed_by_psp' || issued.status === 'removed_by_receiver') {
     return await settleFailed(deps, charge, REMOVED_BY_ACQUIRER);
   }
+  if (issued.amountCents !== charge.amount) return reportForeignAmount(deps, charge);
   const brCode = settleBrCode(issued, deps.receiver);
   if (brCode === null) return await removeUnusable(deps, charge);
   const lookAgainNow = issued.received.length > 0;
   return await settleIssued(deps, charge, { brCode, location: issued.location, lookAgainNow });
+}
+
+/** Never adopted: what was asked for and what can be paid must be one. Somebody has to look. */
+function reportForeignAmount(deps: IssuingDeps, charge: ChargeRow): ChargeRow {
+  deps.logger.error({ charge_id: charge.id }, 'the acquirer has this charge with another amount');
+  return charge;
 }
 
 /** Nobody can pay a charge without a code: it is taken back before it fails (decision 67). */

@@ -39,7 +39,6 @@ export async function startChargesUnderTest() {
       KAFKA_BROKERS: testInfra().kafkaBrokers.join(','),
       KAFKA_TOPIC_PREFIX: topics.topicPrefix,
       SCHEMA_REGISTRY_URL: testInfra().registryUrl,
-      SERVICE_TOKEN_PRIVATE_KEY: JSON.stringify(privateKeys['charges']),
       SERVICE_TOKEN_PUBLIC_KEYS: JSON.stringify(publicKeys),
       ACQUIRER_URL: simulator.url,
       WEBHOOK_SEALING_PUBLIC_KEY: sealing.publicKey,
