@@ -1,5 +1,7 @@
 -- Schema ledger: the sum of its migrations. Written by a test; UPDATE_GOLDEN=1 refreshes it.
 
+create type account_kind as enum ('available', 'pending', 'held', 'blocked', 'suspense', 'acquirer_clearing');
+
 create table accounts (
   account_id uuid not null,
   kind account_kind not null,

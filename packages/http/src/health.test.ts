@@ -1,9 +1,7 @@
-import { createLogger } from '@pixmesh/telemetry/logger';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
 
 import { armFailpoints, failpoint } from './failpoints.ts';
 import { type HealthOptions, startHealth } from './health.ts';
-import { createStopList } from './stop-in-order.ts';
 
 afterEach(() => armFailpoints({}));
 
@@ -61,20 +59,6 @@ test('production has no failpoints', async () => {
   const { arm } = await startTestHealth({ failpointsAllowed: false });
   expect(await arm({ 'webhooks.send.after-2xx': 'kill' })).toBe(404);
   await failpoint('webhooks.send.after-2xx');
-});
-
-test('a stop runs backwards, through failures, each step once', async () => {
-  const stopped: string[] = [];
-  const list = createStopList(createLogger('test', 'silent'));
-  list.use('pool', { [Symbol.asyncDispose]: async () => void stopped.push('pool') });
-  list.add('broken', () => {
-    throw new Error('already gone');
-  });
-  list.add('consumers', async () => void stopped.push('consumers'));
-  list.add('readiness', () => void stopped.push('readiness'));
-  await list.stopAll();
-  await list.stopAll();
-  expect(stopped).toEqual(['readiness', 'consumers', 'pool']);
 });
 
 async function startTestHealth(changes: Partial<HealthOptions>) {

@@ -14,21 +14,23 @@ export async function runService(
   name: string,
   start: () => Promise<AsyncDisposable>,
 ): Promise<void> {
-  let running: AsyncDisposable;
+  // The handlers stand before the service begins: a signal that comes while it boots stops it in order too.
+  const starting = Promise.resolve().then(start);
+  closeWithGrace({ delay: STOP_TIMEOUT_MS, logger: false }, async ({ err }) => {
+    if (err) process.stderr.write(`${name}: ${err.stack ?? err.message}\n`);
+    const running = await starting.catch(() => null);
+    await running?.[Symbol.asyncDispose]();
+    await stopTelemetry();
+    // A service that ends itself, because a consumer gave up, says so; the library would end with 0.
+    if (process.exitCode) process.exit();
+  });
   try {
-    running = await start();
+    await starting;
   } catch (error) {
     process.stderr.write(`${name}: ${describeBootFailure(error)}\n`);
     await stopTelemetry();
     process.exit(1);
   }
-  closeWithGrace({ delay: STOP_TIMEOUT_MS, logger: false }, async ({ err }) => {
-    if (err) process.stderr.write(`${name}: ${err.stack ?? err.message}\n`);
-    await running[Symbol.asyncDispose]();
-    await stopTelemetry();
-    // A service that ends itself, because a consumer gave up, says so; the library would end with 0.
-    if (process.exitCode) process.exit();
-  });
 }
 
 function describeBootFailure(error: unknown): string {

@@ -10,7 +10,10 @@ const STEP_TIMEOUT_MS = 8_000;
  * roots push pools first and readiness last, so that a stop goes: readiness off, HTTP, consumers, relay,
  * producer, pools.
  */
-export function createStopList(logger: Logger): {
+export function createStopList(
+  logger: Logger,
+  stepTimeoutMs: number = STEP_TIMEOUT_MS,
+): {
   add(name: string, stop: () => Promise<void> | void): void;
   use<T extends AsyncDisposable>(name: string, resource: T): T;
   stopAll(): Promise<void>;
@@ -29,9 +32,7 @@ export function createStopList(logger: Logger): {
 
   async function stopStep(step: { name: string; stop: () => Promise<void> | void }): Promise<void> {
     const timer = new AbortController();
-    const expired = delay(STEP_TIMEOUT_MS, 'expired', { signal: timer.signal }).catch(
-      () => 'ended',
-    );
+    const expired = delay(stepTimeoutMs, 'expired', { signal: timer.signal }).catch(() => 'ended');
     try {
       const outcome = await Promise.race([Promise.resolve(step.stop()), expired]);
       if (outcome === 'expired')

@@ -29,6 +29,8 @@ export type EventToPublish = {
 export type EventPublisher = AsyncDisposable & {
   /** Resolves when every event is durable at the broker; a failure may still have written some of them. */
   publish(events: readonly EventToPublish[]): Promise<void>;
+  /** Connects ahead of the first event; a broker that is away is met again at that event. */
+  warmUp(): void;
 };
 
 type PublisherOptions = KafkaOptions & { codec: MessageCodec; topicPrefix: string };
@@ -38,7 +40,7 @@ type Outgoing = { topic: string; message: Message & { value: Buffer } };
 export function createEventPublisher(options: PublisherOptions): EventPublisher {
   const kafka = createKafka(options);
   let connected: Promise<Producer> | null = null;
-  return { publish, [Symbol.asyncDispose]: disconnect };
+  return { publish, warmUp, [Symbol.asyncDispose]: disconnect };
 
   async function publish(events: readonly EventToPublish[]): Promise<void> {
     const outgoing = await Promise.all(events.map((event) => toOutgoing(options, event)));
@@ -49,6 +51,11 @@ export function createEventPublisher(options: PublisherOptions): EventPublisher 
       void disconnect();
       throw error;
     }
+  }
+
+  function warmUp(): void {
+    connected ??= connect();
+    connected.catch(() => void disconnect());
   }
 
   async function send(outgoing: readonly Outgoing[]): Promise<void> {

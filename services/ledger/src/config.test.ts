@@ -11,7 +11,6 @@ const COMPLETE = {
   PORT: '9000',
   KAFKA_BROKERS: 'one:9092,two:9092',
   SCHEMA_REGISTRY_URL: 'http://127.0.0.1:8081',
-  SERVICE_TOKEN_PRIVATE_KEY: JSON.stringify(keys.privateKeys['ledger']),
   SERVICE_TOKEN_PUBLIC_KEYS: JSON.stringify(keys.publicKeys),
 };
 

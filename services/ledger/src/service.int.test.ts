@@ -183,7 +183,6 @@ function testConfig(): LedgerConfig {
     KAFKA_BROKERS: testInfra().kafkaBrokers.join(','),
     KAFKA_TOPIC_PREFIX: topicPrefix,
     SCHEMA_REGISTRY_URL: testInfra().registryUrl,
-    SERVICE_TOKEN_PRIVATE_KEY: JSON.stringify(keys.privateKeys['ledger']),
     SERVICE_TOKEN_PUBLIC_KEYS: JSON.stringify(keys.publicKeys),
   });
 }

@@ -1,0 +1,43 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+
+import { expect, test } from 'vitest';
+
+const SERVICE = fileURLToPath(new URL('testing/short-lived-service.ts', import.meta.url));
+
+test('a signal stops the service in order, and that is no failure', async () => {
+  expect(await run('ok', 'SIGTERM')).toEqual({ code: 0, out: 'started\nstopped\n', error: '' });
+});
+
+test('a wrong configuration is one line that names every variable', async () => {
+  const { code, out, error } = await run('config');
+  expect({ code, out }).toEqual({ code: 1, out: '' });
+  expect(error).toMatch(/^short-lived: PORT: .+; HOST: .+\n$/);
+});
+
+test('a port in use is one line that names it', async () => {
+  expect(await run('port')).toMatchObject({ code: 1, error: 'short-lived: port 80 is in use\n' });
+});
+
+test('a service that ends itself because it cannot go on says so by its exit code', async () => {
+  expect(await run('fatal')).toMatchObject({ code: 3, out: 'started\nstopped\n' });
+});
+
+test('an unhandled rejection ends the process, after a stop in order', async () => {
+  const { code, out, error } = await run('rejection');
+  expect({ code, out }).toEqual({ code: 1, out: 'started\nstopped\n' });
+  expect(error).toContain('short-lived: Error: nobody caught me');
+});
+
+async function run(fate: string, signal?: NodeJS.Signals) {
+  const child = spawn(process.execPath, [SERVICE, fate], { stdio: ['ignore', 'pipe', 'pipe'] });
+  if (signal) child.stdout.once('data', () => child.kill(signal));
+  const [[code], out, error] = await Promise.all([
+    once(child, 'exit') as Promise<[number]>,
+    text(child.stdout),
+    text(child.stderr),
+  ]);
+  return { code, out, error };
+}
