@@ -60,6 +60,7 @@ export async function startMessaging(options: MessagingOptions): Promise<Messagi
   const { db, logger, brokers, topicPrefix, onFatal } = options;
   const clientId = options.service;
   const publisher = createEventPublisher({ brokers, clientId, logger, codec, topicPrefix });
+  if (options.produces.length > 0) publisher.warmUp();
   const relay = options.produces.length > 0 ? startOutboxRelay({ db, logger, publish }) : null;
   const consumers = options.consumes.map((group) =>
     startConsumer({
