@@ -15,6 +15,6 @@ test('whole numbers of cents are taken exactly', () => {
 test.each([0.5, -1, -1n, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])(
   '%s is no amount: a bug of the caller',
   (value) => {
-    expect(() => toCents(value)).toThrow();
+    expect(() => toCents(value)).toThrow(/cents must/);
   },
 );
