@@ -13,6 +13,8 @@ const CCOMPAT_PATH = '/apis/ccompat/v7';
 const REQUEST_TIMEOUT_MS = 3_000;
 const REQUEST_RETRIES = 3;
 
+const REGISTER_TRIES_MAX = 3;
+
 /** Encodes and decodes message values framed with the id of their schema. */
 export type MessageCodec = {
   encode(message: Pick<MessageType, 'topic' | 'type'>, value: object): Promise<Buffer>;
@@ -31,14 +33,25 @@ export async function registerSchemas(
   const client = createClient(registryUrl);
   const ids = new Map<string, number>();
   for (const message of messages) {
-    const subject = subjectOf(message);
-    const { id } = await client.register(asConfluentSchema(message), {
-      subject,
-      compatibility: COMPATIBILITY_LEVEL,
-    });
-    ids.set(subject, id);
+    ids.set(subjectOf(message), await registerSchema(client, message));
   }
   return ids;
+}
+
+/**
+ * The client sets a subject's level after its first schema, and the registry refuses the second of two deploy
+ * jobs that do so at once. By then the rule stands, so another try finds it.
+ */
+async function registerSchema(client: RegistryClient, message: MessageType): Promise<number> {
+  const options = { subject: subjectOf(message), compatibility: COMPATIBILITY_LEVEL };
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return (await client.register(asConfluentSchema(message), options)).id;
+    } catch (error) {
+      const isRace = error instanceof Error && error.message.endsWith('already exists.');
+      if (!isRace || tries === REGISTER_TRIES_MAX) throw error;
+    }
+  }
 }
 
 /**

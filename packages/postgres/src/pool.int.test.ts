@@ -61,9 +61,11 @@ test('two transactions that lock each other out both succeed', async () => {
 
 test('a killed session is an absent database, and the next statement gets a new session', async () => {
   await using db = createPool({ url: database.url, applicationName: 'victim', max: 1 });
-  const sleeping = db.query(sql`select pg_sleep(30)`);
+  const sleeping = expect(db.query(sql`select pg_sleep(30)`)).rejects.toMatchObject({
+    code: 'DEPENDENCY_UNAVAILABLE',
+  });
   await killSessions('victim');
-  await expect(sleeping).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' });
+  await sleeping;
   expect(await db.query(sql`select 1 as one`)).toEqual([{ one: 1 }]);
 });
 

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
-import { StartupFailure } from '../startup-failure.ts';
 import type { BootInput, InfraProvider } from './boot-infra.ts';
-import { importTestcontainers, openContainerRuns } from './container-runs.ts';
+import { openContainerRuns } from './container-runs.ts';
+import type { ContainerSpec } from './container-runs.ts';
 import { renderContainerKafka } from './kafka-properties.ts';
+import { MESH_DATABASE, REGISTRY_DATABASE } from './postgres-databases.ts';
 import { answersQuery } from './postgres-process.ts';
 import { answersSubjects } from './registry-api.ts';
 import { storageVariables } from './registry-process.ts';
@@ -16,95 +16,116 @@ const IMAGES = {
   redis: 'redis:8',
 };
 const PORTS = { postgres: 5432, kafka: 9092, registry: 8080, redis: 6379 };
-const READY_LIMIT_MS = 120_000;
-const READY_POLL_INTERVAL_MS = 100;
 const PASSWORD_BYTES = 24;
+const PASSWORD_FILE = '/pixmesh-postgres-password';
+/** Run by the image when it makes its data. */
+const FIRST_START_SQL = '/docker-entrypoint-initdb.d/create-registry-database.sql';
+const KAFKA_READY_LINE = 'Kafka Server started';
+const KAFKA_HEAP = '-Xmx512m -Xms256m';
 /** How a container names the machine it runs on. */
 const MACHINE = 'host.docker.internal';
 
 /**
- * The same four parts as containers, on the same ports. They keep no data after a stop, and are not
- * restarted when they die: that belongs to the engine.
+ * The same four parts as containers, on the same loopback ports. They keep no data after a stop, and
+ * are not restarted when they die: that belongs to the engine.
  */
-export function bootContainers({ home, portOf, supervisor }: BootInput): InfraProvider {
-  const opened = Promise.all([importTestcontainers(), openContainerRuns(home)]);
+export function bootContainers({ home, log, portOf, supervisor }: BootInput): InfraProvider {
+  const opened = openContainerRuns(home, log);
   opened.catch(() => undefined);
-  supervisor.onStop(async () => {
-    const [, runs] = await opened;
-    await runs.close();
-  });
+  supervisor.onStop(async () => (await opened).close());
+  const start = async (spec: ContainerSpec) => (await opened).start(spec);
+  let ownPostgres: string | undefined;
 
   async function postgres(): Promise<string> {
-    const [{ GenericContainer }, runs] = await opened;
     const password = randomBytes(PASSWORD_BYTES).toString('hex');
-    const container = new GenericContainer(IMAGES.postgres)
-      .withEnvironment({ POSTGRES_PASSWORD: password })
-      .withCommand(['postgres', '-c', 'max_connections=300', '-c', 'timezone=UTC'])
-      .withExposedPorts({ container: PORTS.postgres, host: portOf('postgres') });
-    await runs.start(container);
     const url = `postgres://postgres:${password}@127.0.0.1:${portOf('postgres')}/postgres`;
-    await untilReady('postgres', () => answersQuery(url));
+    const hostName = await start({
+      name: 'postgres',
+      image: IMAGES.postgres,
+      ports: { container: PORTS.postgres, host: portOf('postgres') },
+      environment: { POSTGRES_PASSWORD_FILE: PASSWORD_FILE, POSTGRES_DB: MESH_DATABASE },
+      files: [
+        { target: PASSWORD_FILE, content: password },
+        { target: FIRST_START_SQL, content: `create database ${REGISTRY_DATABASE};\n` },
+      ],
+      command: ['postgres', '-c', 'max_connections=300', '-c', 'timezone=UTC'],
+      // While the image prepares its data, its server answers on a socket only.
+      isReady: () => answersQuery(url),
+    });
+    ownPostgres = `${hostName}:${PORTS.postgres}`;
     return url;
   }
 
   async function kafka(): Promise<string> {
-    const [{ GenericContainer, Wait }, runs] = await opened;
     const port = portOf('kafka');
-    const container = new GenericContainer(IMAGES.kafka)
-      .withEnvironment(renderContainerKafka(port))
-      .withExposedPorts({ container: PORTS.kafka, host: port })
-      .withWaitStrategy(Wait.forLogMessage('Kafka Server started'));
-    await runs.start(container);
+    await start({
+      name: 'kafka',
+      image: IMAGES.kafka,
+      ports: { container: PORTS.kafka, host: port },
+      environment: { ...renderContainerKafka(port), KAFKA_HEAP_OPTS: KAFKA_HEAP },
+      // The engine accepts connections to a published port before anything listens in the container.
+      isReady: async (output) => output().includes(KAFKA_READY_LINE),
+    });
     return `127.0.0.1:${port}`;
   }
 
   async function registry(databaseUrl: string): Promise<string> {
-    const [{ GenericContainer }, runs] = await opened;
-    const container = new GenericContainer(IMAGES.registry)
-      .withEnvironment({
-        QUARKUS_HTTP_HOST: '0.0.0.0',
-        QUARKUS_HTTP_PORT: String(PORTS.registry),
-        ...storageVariables(seenFromContainer(databaseUrl)),
-      })
-      .withExtraHosts([{ host: MACHINE, ipAddress: 'host-gateway' }])
-      .withExposedPorts({ container: PORTS.registry, host: portOf('registry') });
-    await runs.start(container);
     const origin = `http://127.0.0.1:${portOf('registry')}`;
-    await untilReady('registry', () => answersSubjects(origin));
+    await start({
+      name: 'registry',
+      image: IMAGES.registry,
+      ...placeRegistry({ databaseUrl, ownPostgres, port: portOf('registry') }),
+      isReady: () => answersSubjects(origin),
+    });
     return origin;
   }
 
   async function redis(): Promise<string> {
-    const [{ GenericContainer }, runs] = await opened;
-    const container = new GenericContainer(IMAGES.redis)
-      .withCommand(['redis-server', '--save', '', '--appendonly', 'no'])
-      .withExposedPorts({ container: PORTS.redis, host: portOf('redis') });
-    await runs.start(container);
-    await untilReady('redis', () => answersPing(portOf('redis')));
-    return `redis://127.0.0.1:${portOf('redis')}`;
+    const port = portOf('redis');
+    await start({
+      name: 'redis',
+      image: IMAGES.redis,
+      ports: { container: PORTS.redis, host: port },
+      environment: {},
+      command: ['redis-server', '--save', '', '--appendonly', 'no'],
+      isReady: () => answersPing(port),
+    });
+    return `redis://127.0.0.1:${port}`;
   }
 
   return { postgres, kafka, registry, redis };
 }
 
-/** The machine's loopback is the container's own inside of it. */
-export function seenFromContainer(url: string): string {
-  const changed = new URL(url);
-  if (['127.0.0.1', 'localhost', '[::1]'].includes(changed.hostname)) changed.hostname = MACHINE;
-  return changed.href;
+/**
+ * Where the registry runs, so that it reaches its database: beside our own Postgres on the network of
+ * the containers; otherwise on the machine, whose loopback is not the container's.
+ */
+export function placeRegistry(input: {
+  databaseUrl: string;
+  /** Our own Postgres as containers see it. */
+  ownPostgres: string | undefined;
+  port: number;
+  platform?: NodeJS.Platform;
+}): Pick<ContainerSpec, 'ports' | 'environment' | 'extraHosts'> {
+  const { databaseUrl, ownPostgres, port, platform = process.platform } = input;
+  const url = new URL(databaseUrl);
+  const onLoopback = ['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname);
+  // Engines in a virtual machine forward to the machine's loopback; the one of Linux does not.
+  if (!ownPostgres && onLoopback && platform === 'linux') {
+    const listen = { QUARKUS_HTTP_HOST: '127.0.0.1', QUARKUS_HTTP_PORT: String(port) };
+    return { ports: undefined, environment: { ...listen, ...storageVariables(databaseUrl) } };
+  }
+  if (ownPostgres) url.host = ownPostgres;
+  else if (onLoopback) url.hostname = MACHINE;
+  const listen = { QUARKUS_HTTP_HOST: '0.0.0.0', QUARKUS_HTTP_PORT: String(PORTS.registry) };
+  return {
+    ports: { container: PORTS.registry, host: port },
+    environment: { ...listen, ...storageVariables(url.href) },
+    extraHosts: [{ host: MACHINE, ipAddress: 'host-gateway' }],
+  };
 }
 
 async function answersPing(port: number): Promise<boolean> {
   const answer = await exchange(port, 'PING\r\n', (text) => text.includes('+PONG'));
   return answer?.includes('+PONG') ?? false;
-}
-
-async function untilReady(name: string, isReady: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + READY_LIMIT_MS;
-  while (!(await isReady())) {
-    if (performance.now() > deadline) {
-      throw new StartupFailure(`${name} was not ready within ${READY_LIMIT_MS / 1000} s`);
-    }
-    await delay(READY_POLL_INTERVAL_MS);
-  }
 }

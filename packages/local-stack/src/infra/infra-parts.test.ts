@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { seenFromContainer } from './containers.ts';
+import { placeRegistry } from './containers.ts';
 import { parseJavaVersion } from './find-program.ts';
 import { renderContainerKafka, renderKafkaProperties } from './kafka-properties.ts';
 import { parsePasswd } from './postgres-account.ts';
@@ -49,9 +49,25 @@ test('another database of the same server keeps user and password', () => {
   });
 });
 
-test('the machine’s loopback has another name inside a container', () => {
-  expect(seenFromContainer('postgres://a:b@127.0.0.1:5/x')).toBe(
-    'postgres://a:b@host.docker.internal:5/x',
-  );
-  expect(seenFromContainer('postgres://a:b@db.example.com:5/x')).toContain('db.example.com');
+test('the registry reaches Postgres beside it, on the machine, or elsewhere', () => {
+  const place = (
+    databaseUrl: string,
+    rest: { ownPostgres?: string; platform: NodeJS.Platform },
+  ) => {
+    const placed = placeRegistry({ ownPostgres: undefined, ...rest, databaseUrl, port: 7 });
+    return [placed.ports?.host, placed.environment['APICURIO_DATASOURCE_URL']];
+  };
+  const local = 'postgres://a:b@127.0.0.1:5/x';
+  const elsewhere = 'postgres://a:b@db.example.com:5/x';
+  const platform = 'linux';
+  expect(place(local, { ownPostgres: 'pg:5432', platform })).toEqual([
+    7,
+    'jdbc:postgresql://pg:5432/x',
+  ]);
+  expect(place(local, { platform })).toEqual([undefined, 'jdbc:postgresql://127.0.0.1:5/x']);
+  expect(place(local, { platform: 'darwin' })).toEqual([
+    7,
+    'jdbc:postgresql://host.docker.internal:5/x',
+  ]);
+  expect(place(elsewhere, { platform })).toEqual([7, 'jdbc:postgresql://db.example.com:5/x']);
 });

