@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs';
+
 import { startInfra } from '@pixmesh/local-stack/infra/start-infra';
 import { TEMPLATE_DATABASE, TEST_PASSWORD, type TestInfra } from '@pixmesh/testkit/test-infra';
 import pg from 'pg';
@@ -6,9 +8,13 @@ import type { TestProject } from 'vitest/node';
 import { prepareInstallation } from '../../deploy/prepare-installation.ts';
 import { schemasToMigrate } from '../../deploy/schemas-of-services.ts';
 
+const HOME = '.pixmesh-test';
+
 /** Real Postgres, Kafka, registry and Redis for the whole `int` ring, and a migrated template database. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const infra = await startInfra({ home: '.pixmesh-test', mode: 'from-environment' });
+  // Topics of earlier runs would slow the broker down more and more.
+  rmSync(HOME, { recursive: true, force: true });
+  const infra = await startInfra({ home: HOME, mode: 'from-environment' });
   const shared: TestInfra = infra.urls;
   await prepareTemplate(shared);
   project.provide('infra', shared);
