@@ -139,7 +139,7 @@ async function untilReady(
   const deadline = performance.now() + READY_LIMIT_MS;
   const failure = (what: string) =>
     new StartupFailure(`${spec.name} ${what}`, logFile.lastLines(SHOWN_LOG_LINES));
-  while (!(await spec.isReady(() => logFile.readFrom(0)))) {
+  while (!(await spec.isReady(() => logFile.tailSince(0)))) {
     closing.signal.throwIfAborted();
     const { State: state } = await engine.getContainer(id).inspect();
     if (!state.Running) throw failure(`ended with exit code ${state.ExitCode}`);

@@ -64,7 +64,7 @@ export async function startProcess(input: StartInput): Promise<StartedProcess> {
     identity,
     exited,
     hasExited: () => ended,
-    output: () => input.log.readFrom(offset),
+    output: () => input.log.tailSince(offset),
     end: async (signal, limitMs) => {
       signalProcess(identity, signal);
       if (!(await waitUntilGone([identity], limitMs))) killGroup(identity);

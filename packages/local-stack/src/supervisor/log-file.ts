@@ -20,6 +20,8 @@ export interface LogFile {
   size(): number;
   /** What was written since `offset`, at most one megabyte of it. */
   readFrom(offset: number): string;
+  /** The last megabyte of what was written since `offset`: a broker with many topics says a lot at its start. */
+  tailSince(offset: number): string;
   lastLines(count: number): string[];
 }
 
@@ -41,6 +43,7 @@ export function openLogFile(path: string): LogFile {
     open: () => openSync(path, 'a'),
     size,
     readFrom,
+    tailSince: (offset) => readFrom(Math.max(offset, size() - READ_BYTES_MAX)),
     lastLines: (count) =>
       readFrom(Math.max(0, size() - TAIL_BYTES))
         .trimEnd()
