@@ -117,7 +117,8 @@ test('no key, secret or full document stands in logs, traces or error bodies', a
   );
   const traces = JSON.stringify(await spans());
   const errors = JSON.stringify([failed.body, refused.body]);
-  const canaries = [merchant.key, secret, document, name, customer.email, stack().admin_token];
+  const { admin_token, api_key } = stack();
+  const canaries = [merchant.key, api_key, secret, document, name, customer.email, admin_token];
   for (const canary of [...canaries, callbackSecret.callbackSecret]) {
     expect(canary.length).toBeGreaterThan(8);
     for (const [place, text] of Object.entries({ logs, traces, errors })) {

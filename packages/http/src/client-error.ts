@@ -1,7 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
+import { ANSWER_HEADERS } from '@pixmesh/contracts/internal/headers';
 import { AppError } from '@pixmesh/kernel/app-error';
+import { newId } from '@pixmesh/kernel/ids';
 
 import { toErrorAnswer } from './error-reply.ts';
 
@@ -12,16 +14,19 @@ const LINGER_MS = 1_000;
 type ServerSocket = Socket & { _httpMessage?: ServerResponse | null };
 
 /**
- * What the HTTP parser refuses, or what takes too long to arrive, never reaches a route; it gets the error
- * envelope all the same, and its connection ends.
+ * What the HTTP parser refuses never reaches a route; it gets the error envelope all the same, and its
+ * connection ends. What takes too long to arrive is closed without a word.
  */
 export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
   const isAnswering = (socket as ServerSocket)._httpMessage?.headersSent === true;
-  if (error.code === 'ECONNRESET' || !socket.writable || isAnswering) return void socket.destroy();
+  // A client that is too slow is to try again, which a 4xx would tell it not to (specification, Errors).
+  const isSilent = error.code === 'ECONNRESET' || error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  if (isSilent || !socket.writable || isAnswering) return void socket.destroy();
   const { body } = toErrorAnswer(new AppError('VALIDATION_ERROR', { details: [faultOf(error)] }));
   const text = JSON.stringify(body);
   socket.end(
     `HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-type: application/json; charset=utf-8\r\n` +
+      `cache-control: no-store\r\n${ANSWER_HEADERS.requestId}: ${newId()}\r\n` +
       `content-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
   );
   // Closing at once could reset the connection before the client has read the answer.

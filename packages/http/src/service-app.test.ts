@@ -127,6 +127,8 @@ describe('what the HTTP parser refuses', () => {
     const answer = await sendRaw(port, text);
     expect(answer.status).toBe(400);
     expect(answer.head).toContain('connection: close');
+    expect(answer.head).toMatch(/x-request-id: [0-9a-f-]{36}/);
+    expect(answer.head).toContain('cache-control: no-store');
     expect(JSON.parse(answer.body)).toMatchObject({ code: 'VALIDATION_ERROR' });
   });
 });
@@ -179,12 +181,11 @@ test('slow and greedy clients meet a limit', () => {
 });
 
 test(
-  'a request whose headers do not end is answered and ended in time',
+  'a request whose headers do not end is closed in time, without a 4xx that would forbid another try',
   { timeout: 10_000 },
   async () => {
     const answer = await sendRaw(port, 'GET /things/1 HTTP/1.1\r\nhost:');
-    expect(answer.status).toBe(400);
-    expect(JSON.parse(answer.body)).toMatchObject({ code: 'VALIDATION_ERROR' });
+    expect(answer).toMatchObject({ closed: true, head: '', body: '' });
   },
 );
 

@@ -106,6 +106,7 @@ function stopOnRequest(
 
 function printStack(log: Progress, stack: StackFile): void {
   log.line('ready');
-  const shown = ['gateway_url', 'admin_url', 'simulator_url', 'receiver_url', 'api_key'] as const;
+  // The API key stays in `stack.json`: what is printed here also ends up in a log.
+  const shown = ['gateway_url', 'admin_url', 'simulator_url', 'receiver_url'] as const;
   for (const name of shown) log.line(`  ${name.padEnd(13)} ${stack[name]}`);
 }

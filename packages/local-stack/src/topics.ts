@@ -1,12 +1,18 @@
+import { TOPICS } from '@pixmesh/contracts/topics';
 import { tailTopic } from '@pixmesh/kafka/tail';
 import { parseTailArguments } from './command-line.ts';
 import { readStackFile } from './mesh/stack-file.ts';
 import { readHome } from './repository.ts';
 import { runCommand } from './run-command.ts';
+import { StartupFailure } from './startup-failure.ts';
 import { listenForStop } from './stop-signals.ts';
 
 await runCommand(async () => {
   const { topic, fromBeginning } = parseTailArguments(process.argv.slice(2));
+  const known: readonly string[] = Object.values(TOPICS);
+  if (!known.includes(topic)) {
+    throw new StartupFailure(`no topic ${topic}; there are ${known.join(', ')}`);
+  }
   const stack = readStackFile(readHome());
   const stop = new AbortController();
   const end = () => stop.abort();

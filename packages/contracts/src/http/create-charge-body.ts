@@ -1,6 +1,6 @@
 import { isEmail } from '@pixmesh/kernel/emails';
 import { AMOUNT_CENTS_MAX } from '@pixmesh/kernel/money';
-import { codePointLength } from '@pixmesh/kernel/text';
+import { codePointLength, isPlainText } from '@pixmesh/kernel/text';
 import { z } from 'zod';
 
 import { optionalText, textField } from './text-field.ts';
@@ -18,6 +18,7 @@ export const CreateChargeBody = z.object({
   amount: z.int().max(Number(AMOUNT_CENTS_MAX)),
   method: z
     .string()
+    .refine(isPlainText)
     .nullish()
     .transform((method) => method ?? 'pix'),
   customer: z.object({

@@ -94,6 +94,7 @@ describe('shape faults are VALIDATION_ERROR with their exact paths', () => {
     ['amount as text', { ...valid, amount: '1000' }, ['amount']],
     ['amount with cents', { ...valid, amount: 10.5 }, ['amount']],
     ['amount too large', { ...valid, amount: 1_000_000_000_000 }, ['amount']],
+    ['a control in the method', { ...valid, method: 'pix\u0000' }, ['method']],
     ['method as number', { ...valid, method: 1 }, ['method']],
     ['name of spaces', withCustomer({ name: '   ' }), ['customer.name']],
     ['name of 201', withCustomer({ name: 'x'.repeat(201) }), ['customer.name']],

@@ -2,7 +2,7 @@ import type { AppError } from '@pixmesh/kernel/app-error';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 
-import { answerList, readListQuery } from './list-page.ts';
+import { QueryText, answerList, readListQuery } from './list-page.ts';
 
 const CURSOR = '019a0000-0000-7000-8000-000000000001';
 const Filters = z.object({ status: z.enum(['active', 'inactive']).optional() });
@@ -78,3 +78,12 @@ describe('the page of a list', () => {
     ).rejects.toMatchObject({ code: 'VALIDATION_ERROR', details: ['starting_after'] });
   });
 });
+
+test.each(['\0', 'a\nb', '\ud800'])(
+  'a filter by text that cannot exist is a fault of the filter',
+  (route) => {
+    const filters = z.object({ route: QueryText.optional() });
+    const read = () => readListQuery(filters, { route });
+    expect(read).toThrow(expect.objectContaining({ code: 'VALIDATION_ERROR', details: ['route'] }));
+  },
+);

@@ -1,10 +1,14 @@
 import { parseShape } from '@pixmesh/http/json-request';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { parseId } from '@pixmesh/kernel/ids';
+import { isPlainText } from '@pixmesh/kernel/text';
 import { z } from 'zod';
 
 const LIMIT_DEFAULT = 20;
 const LIMIT_MAX = 100;
+
+/** Text of a filter: what could not be stored cannot be looked for either (decision 19). */
+export const QueryText = z.string().refine(isPlainText);
 
 /** A UUID in a query, in any case. */
 export const QueryId = z.string().transform((text, context) => {

@@ -13,7 +13,7 @@ import {
 } from '#account/accounts.sql.ts';
 
 import { recordChange } from '../audit/record-change.ts';
-import { answerList, readListQuery } from '../list-page.ts';
+import { QueryText, answerList, readListQuery } from '../list-page.ts';
 import { found, readBody, readPathId } from '../read-request.ts';
 import { CreateAccountBody, UpdateAccountBody } from './account-bodies.ts';
 import { toAccountResource } from './account-resource.ts';
@@ -22,7 +22,7 @@ import { changedAccount, newAccount } from './decide-account.ts';
 const Filters = z.object({
   status: AccountStatus.optional(),
   onboarding_status: OnboardingStatus.optional(),
-  document: z.string().optional(),
+  document: QueryText.optional(),
 });
 
 /** `/admin/accounts`. */

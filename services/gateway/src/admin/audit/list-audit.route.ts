@@ -2,13 +2,13 @@ import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 
-import { answerList, readListQuery } from '../list-page.ts';
+import { QueryText, answerList, readListQuery } from '../list-page.ts';
 import { type AuditEntry, auditEntryExists, listAuditEntries } from './audit-log.sql.ts';
 
 const Filters = z.object({
-  actor: z.string().optional(),
-  action: z.string().optional(),
-  target_id: z.string().optional(),
+  actor: QueryText.optional(),
+  action: QueryText.optional(),
+  target_id: QueryText.optional(),
 });
 
 /** `GET /admin/audit`. */

@@ -5,15 +5,15 @@ import { z } from 'zod';
 import type { LoggedRequest } from '#request-log/request-log.ts';
 import { listRequests, requestExists } from '#request-log/requests.sql.ts';
 
-import { answerList, QueryId, readListQuery } from '../list-page.ts';
+import { QueryId, QueryText, answerList, readListQuery } from '../list-page.ts';
 
 const Filters = z.object({
   account_id: QueryId.optional(),
   application_id: QueryId.optional(),
   key_id: QueryId.optional(),
   request_id: QueryId.optional(),
-  method: z.string().optional(),
-  route: z.string().optional(),
+  method: QueryText.optional(),
+  route: QueryText.optional(),
   status: z
     .string()
     .regex(/^\d{3}$/)
