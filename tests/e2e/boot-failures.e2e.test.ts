@@ -62,10 +62,14 @@ test('an absent Java is named, with what to install', () => {
   expectNothingRunning(home);
 });
 
-/** A process of this home would carry its path in an argument or in its environment. */
+/** Every process of a stack writes to a log of its home, or carries its path in an argument. */
 function expectNothingRunning(home: string): void {
   expect(home).not.toBe(inject('home'));
   const { stdout } = spawnSync('ps', ['axww', '-o', 'args'], { encoding: 'utf8' });
   expect(stdout.split('\n').filter((line) => line.includes(home))).toEqual([]);
+  const outputs = spawnSync('sh', ['-c', 'readlink /proc/[0-9]*/fd/1'], {
+    encoding: 'utf8',
+  }).stdout;
+  expect(outputs.split('\n').filter((target) => target.startsWith(home))).toEqual([]);
   expect(readdirSync(home).filter((file) => file === 'stack.json')).toEqual([]);
 }

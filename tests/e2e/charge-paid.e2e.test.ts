@@ -30,7 +30,9 @@ describe('a charge', () => {
       method: 'pix',
     });
     const code = parseBrCode(created.body.pix.br_code);
-    expect(code).toMatchObject({ kind: 'valid', fields: { kind: 'dynamic' } });
+    const { location } = await simulator.recordOf(created.body.id);
+    expect(location).toMatch(/^[^/]+\/v2\/.+/);
+    expect(code).toMatchObject({ kind: 'valid', fields: { kind: 'dynamic', url: location } });
     const issued = await simulator.journalOf(created.body.id);
     expect(issued.map((entry) => entry.kind)).toEqual(['issued']);
     expect(await readCharge(merchant, created.body.id)).toEqual(created.body);

@@ -166,6 +166,20 @@ export const simulator = {
   async clearFaults(): Promise<void> {
     await call(`${stack().simulator_url}/control/faults`, { method: 'DELETE' });
   },
+  /** The acquirer's own record of a charge, by the real API. */
+  async recordOf(chargeId: string): Promise<Json> {
+    const { simulator_url } = stack();
+    const secrets = JSON.parse(readFileSync(path.join(inject('home'), 'secrets.json'), 'utf8'));
+    const client = `${secrets.acquirerClientId}:${secrets.acquirerClientSecret}`;
+    const token = await call(`${simulator_url}/oauth/token`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${Buffer.from(client).toString('base64')}` },
+      body: { grant_type: 'client_credentials' },
+    });
+    const headers = { authorization: `Bearer ${token.body.access_token}` };
+    const txid = chargeId.replaceAll('-', '');
+    return (await call(`${simulator_url}/v2/cob/${txid}`, { headers })).body;
+  },
   /** Journal entries of one charge. */
   async journalOf(chargeId: string): Promise<Json[]> {
     const txid = chargeId.replaceAll('-', '');

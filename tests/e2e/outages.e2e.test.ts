@@ -84,9 +84,8 @@ test('a broker killed comes back by itself and everything arrives', async () => 
 test('each service killed in turn during 200 payments comes back, and every payment counts once', async () => {
   const merchant = await aMerchant();
   const path = `/${randomUUID()}`;
-  const stopKilling = new AbortController();
-  const killing = killInTurn(stopKilling.signal);
   const charges: string[] = [];
+  const killing = killInTurn(() => charges.filter(Boolean).length);
   const worker = async () => {
     while (charges.length < PAYMENTS) {
       const slot = charges.push('') - 1;
@@ -100,8 +99,7 @@ test('each service killed in turn during 200 payments comes back, and every paym
     }
   };
   await Promise.all(Array.from({ length: 8 }, () => worker()));
-  const kills = await killing;
-  stopKilling.abort();
+  const { kills, paymentsBefore } = await killing;
   for (const id of charges) {
     await eventually(async () => {
       expect((await readCharge(merchant, id)).status).toBe('paid');
@@ -109,24 +107,29 @@ test('each service killed in turn during 200 payments comes back, and every paym
   }
   console.log(`killed during ${charges.length} payments: ${kills.join(', ')}`);
   expect(kills).toEqual(SERVICES);
+  // All of them during the payments, none after the last.
+  expect(Math.max(...paymentsBefore)).toBeLessThan(PAYMENTS);
   expect(await availableOf(merchant)).toBe(PAYMENTS * 1_234);
   await expectEachAnnouncedOnce(path, charges);
   expect((await admin('GET', '/admin/dead-letters')).body.data).toEqual([]);
 }, 400_000);
 
 /** Kills every service once, each only after the one before is back under a new pid. */
-async function killInTurn(signal: AbortSignal): Promise<string[]> {
-  const killed: string[] = [];
+async function killInTurn(
+  countPayments: () => number,
+): Promise<{ kills: string[]; paymentsBefore: number[] }> {
+  const kills: string[] = [];
+  const paymentsBefore: number[] = [];
   for (const name of SERVICES) {
-    if (signal.aborted) return killed;
     const pid = stack().pids[name] ?? 0;
+    paymentsBefore.push(countPayments());
     process.kill(pid, 'SIGKILL');
-    killed.push(name);
+    kills.push(name);
     await eventually(() => {
       expect(stack().pids[name]).not.toBe(pid);
     }, 30_000);
   }
-  return killed;
+  return { kills, paymentsBefore };
 }
 
 /** Each charge's three events reached the receiver; repeats carry the delivery id of the first. */

@@ -21,8 +21,10 @@ test('a port in use is one line that names it', async () => {
   expect(await run('port')).toMatchObject({ code: 1, error: 'short-lived: port 80 is in use\n' });
 });
 
-test('a service that ends itself because it cannot go on says so by its exit code', async () => {
-  expect(await run('fatal')).toMatchObject({ code: 3, out: 'started\nstopped\n' });
+test('a service that ends itself because it cannot go on says why, stops in order and fails', async () => {
+  const { code, out, error } = await run('fatal');
+  expect({ code, out }).toEqual({ code: 1, out: 'started\nstopped\n' });
+  expect(error).toContain('Error: the consumer gave up');
 });
 
 test('an unhandled rejection ends the process, after a stop in order', async () => {

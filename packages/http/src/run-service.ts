@@ -33,6 +33,16 @@ export async function runService(
   }
 }
 
+/**
+ * Ends the process in order after a failure that cannot be mended in place, such as a consumer that the library
+ * has given up; the supervisor starts it again.
+ */
+export function endProcess(error: Error): void {
+  process.stderr.write(`${error.stack ?? error.message}\n`);
+  process.exitCode = 1;
+  process.kill(process.pid, 'SIGTERM');
+}
+
 function describeBootFailure(error: unknown): string {
   if (error instanceof ConfigError) return error.message.replaceAll('\n', '; ');
   if (!(error instanceof Error)) return 'could not start';

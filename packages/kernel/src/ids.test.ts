@@ -62,7 +62,7 @@ test('an id in upper case is the same id', () => {
   expect(parseId(id.toUpperCase())).toBe(id);
 });
 
-test('new ids are in the order of their milliseconds', () => {
+test('a new id begins with the milliseconds of its making', () => {
   const prefix = newId().slice(0, 13).replace('-', '');
   const milliseconds = Number.parseInt(prefix, 16);
   expect(Math.abs(milliseconds - Date.now())).toBeLessThan(1_000);

@@ -2,6 +2,7 @@ import { createAcquirer } from '@pixmesh/acquirer/client';
 import { CHARGE_EVENTS } from '@pixmesh/contracts/messages/charge-event.v1';
 import { LEDGER_COMMANDS } from '@pixmesh/contracts/messages/ledger-command.v1';
 import { startHealth } from '@pixmesh/http/health';
+import { endProcess } from '@pixmesh/http/run-service';
 import { createTokenVerifier } from '@pixmesh/http/service-token';
 import { createStopList } from '@pixmesh/http/stop-in-order';
 import { startMessaging } from '@pixmesh/kafka/messaging';
@@ -122,10 +123,4 @@ function acquirerConfig(config: ChargesConfig) {
     pixKey: config.ACQUIRER_PIX_KEY,
     timeoutMs: config.ACQUIRER_TIMEOUT_MS,
   };
-}
-
-/** A consumer that has given up cannot be revived in place; the supervisor starts the process again. */
-function endProcess(): void {
-  process.exitCode = 1;
-  process.kill(process.pid, 'SIGTERM');
 }

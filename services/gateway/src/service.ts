@@ -4,6 +4,7 @@ import { AcquirerCallback } from '@pixmesh/contracts/messages/acquirer-callback.
 import type { ServiceName } from '@pixmesh/contracts/internal/service-token';
 import { startHealth } from '@pixmesh/http/health';
 import { createInternalClient, type InternalClient } from '@pixmesh/http/internal-client';
+import { endProcess } from '@pixmesh/http/run-service';
 import { createTokenSigner } from '@pixmesh/http/service-token';
 import { createStopList } from '@pixmesh/http/stop-in-order';
 import { type Messaging, startMessaging } from '@pixmesh/kafka/messaging';
@@ -159,10 +160,4 @@ async function listenAll(
 
 function portOf(app: FastifyInstance): number {
   return (app.server.address() as AddressInfo).port;
-}
-
-/** A consumer that has given up cannot be revived in place; the supervisor starts the process again. */
-function endProcess(): void {
-  process.exitCode = 1;
-  process.kill(process.pid, 'SIGTERM');
 }

@@ -3,6 +3,7 @@ import {
   ReceivedPixSuspended,
 } from '@pixmesh/contracts/messages/ledger-event.v1';
 import { startHealth } from '@pixmesh/http/health';
+import { endProcess } from '@pixmesh/http/run-service';
 import { createTokenVerifier } from '@pixmesh/http/service-token';
 import { createStopList } from '@pixmesh/http/stop-in-order';
 import { startMessaging } from '@pixmesh/kafka/messaging';
@@ -75,10 +76,4 @@ async function start(
   });
   stopList.use('health', health);
   stopList.add('readiness', health.setNotReady);
-}
-
-/** A consumer that has given up cannot be revived in place; the supervisor starts the process again. */
-function endProcess(): void {
-  process.exitCode = 1;
-  process.kill(process.pid, 'SIGTERM');
 }

@@ -4,7 +4,7 @@ import { setImmediate as setImmediatePromise } from 'node:timers/promises';
 import { z } from 'zod';
 
 import { readConfig } from '../config.ts';
-import { runService } from '../run-service.ts';
+import { endProcess, runService } from '../run-service.ts';
 
 const [fate] = process.argv.slice(2);
 
@@ -12,10 +12,7 @@ await runService('short-lived', async () => {
   if (fate === 'config') readConfig(z.object({ PORT: z.string(), HOST: z.string() }), {});
   if (fate === 'port') throw Object.assign(new Error('listen'), { code: 'EADDRINUSE', port: 80 });
   const timer = setInterval(() => undefined, 1_000);
-  if (fate === 'fatal') {
-    process.exitCode = 3;
-    setImmediate(() => process.kill(process.pid, 'SIGTERM'));
-  }
+  if (fate === 'fatal') setImmediate(() => endProcess(new Error('the consumer gave up')));
   if (fate === 'rejection') setImmediate(() => void Promise.reject(new Error('nobody caught me')));
   process.stdout.write('started\n');
   // The rest of a slow boot; a signal may come meanwhile.

@@ -1,3 +1,4 @@
+import { endProcess } from '@pixmesh/http/run-service';
 import { type Messaging, startMessaging } from '@pixmesh/kafka/messaging';
 import { systemClock } from '@pixmesh/kernel/clock';
 import type { Database } from '@pixmesh/postgres/pool';
@@ -31,12 +32,5 @@ export async function startIntake(parts: Parts): Promise<Messaging> {
     produces: [],
     consumes: config.ROLES.includes('intake') ? [intake] : [],
     onFatal: endProcess,
-  });
-}
-
-/** A consumer that the library has given up comes back only with its process. */
-function endProcess(error: Error): void {
-  queueMicrotask(() => {
-    throw error;
   });
 }
