@@ -9,6 +9,7 @@ type ServiceSchema = {
 const SERVICE_SCHEMAS: Readonly<Record<string, ServiceSchema>> = {
   gateway: { schema: 'gateway', mechanisms: ['outbox'] },
   charges: { schema: 'charges', mechanisms: ['outbox', 'dead-letters'] },
+  payouts: { schema: 'payouts', mechanisms: ['outbox', 'dead-letters'] },
   ledger: { schema: 'ledger', mechanisms: ['outbox', 'dead-letters'] },
   'webhook-dispatcher': { schema: 'webhook_dispatcher', mechanisms: ['dead-letters'] },
   'acquirer-simulator': { schema: 'acquirer_simulator', mechanisms: [] },

@@ -8,6 +8,15 @@ export type Acquirer = AsyncDisposable & {
   /** Takes the charge off the acquirer while nobody has paid it. */
   cancelCharge(txid: string, signal?: AbortSignal): Promise<CancelOutcome>;
   getReceived(endToEndId: string, signal?: AbortSignal): Promise<Lookup<ReceivedPix>>;
+  /** One page of what was received in a window; both ends are inclusive. */
+  listReceived(window: ListWindow, signal?: AbortSignal): Promise<PageOutcome<ReceivedPix>>;
+  /** Orders a Pix under our own idEnvio. Only `refused` says that this call moves nothing. */
+  sendPayout(input: PayoutToSend, signal?: AbortSignal): Promise<SendOutcome>;
+  getPayout(idEnvio: string, signal?: AbortSignal): Promise<Lookup<AcquirerPayout>>;
+  /** One page of what was sent in a window; both ends are inclusive. */
+  listSent(window: ListWindow, signal?: AbortSignal): Promise<PageOutcome<AcquirerPayout>>;
+  /** Money that lies at the acquirer. */
+  balance(signal?: AbortSignal): Promise<BalanceOutcome>;
   /**
    * Tells the acquirer where to announce what it receives.
    * @throws AppError when the acquirer did not take the URL
@@ -83,3 +92,47 @@ export type PixReturn = {
   /** `ORIGINAL` or `MED_*`; null where the acquirer does not say. */
   nature: string | null;
 };
+
+export type PayoutToSend = {
+  /** 1 to 35 letters and digits, chosen by us (decision 61). */
+  idEnvio: string;
+  amountCents: bigint;
+  /** The recipient's key in canonical form (decision 109). */
+  pixKey: string;
+  /** CPF or CNPJ that the key must belong to; null where the merchant gave none (decision 111). */
+  recipientDocument: string | null;
+  /** Shown to the recipient; at most 140 characters. */
+  description: string | null;
+};
+
+/** `unknown` as for issuing: a duplicate too, since an earlier call may have had its effect. */
+export type SendOutcome =
+  | { kind: 'accepted'; payout: AcquirerPayout }
+  | { kind: 'refused'; code: string; message: string }
+  | { kind: 'unknown'; cause: string };
+
+/** The acquirer's record of a Pix that it sent for us. */
+export type AcquirerPayout = {
+  /** Null for a send that was not made through this API. */
+  idEnvio: string | null;
+  endToEndId: string;
+  status: 'processing' | 'settled' | 'rejected';
+  amountCents: Cents;
+  /** Why it was rejected, `CODE: text`; null otherwise. */
+  reason: string | null;
+  requestedAt: Date;
+  settledAt: Date | null;
+  /** Money that the recipient's institution sent back. */
+  returns: PixReturn[];
+};
+
+export type ListWindow = { from: Date; to: Date; page: number };
+
+/** `unknown` as for look-ups; a page is complete or nothing. */
+export type PageOutcome<T> =
+  | { kind: 'page'; items: T[]; hasMore: boolean }
+  | { kind: 'unknown'; cause: string };
+
+export type BalanceOutcome =
+  | { kind: 'found'; amountCents: bigint }
+  | { kind: 'unknown'; cause: string };

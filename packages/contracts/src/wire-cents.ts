@@ -15,3 +15,9 @@ export const WireBalance = z.codec(z.int(), z.bigint(), {
   decode: (wire) => BigInt(wire),
   encode: (cents) => Number(cents),
 });
+
+/** An amount that may be nothing, such as a fee. */
+export const WireCents = z.codec(z.int().min(0).max(Number(AMOUNT_CENTS_MAX)), z.bigint(), {
+  decode: (wire): Cents => toCents(wire),
+  encode: (cents) => Number(cents),
+});

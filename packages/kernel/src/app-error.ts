@@ -18,6 +18,22 @@ export const ERRORS = {
     retriable: false,
   },
   ACCOUNT_INACTIVE: { title: 'The account is inactive.', retriable: false },
+  INSUFFICIENT_BALANCE: {
+    title: 'The available balance is lower than amount plus fee.',
+    retriable: false,
+  },
+  PAYOUTS_DISABLED: { title: 'Payouts are disabled for this account.', retriable: false },
+  PAYOUT_NOT_FOUND: { title: 'Payout not found.', retriable: false },
+  /** Approve and cancel apply to payouts that wait in the queue; another outcome was faster. */
+  PAYOUT_NOT_PENDING: {
+    title: 'The payout is not waiting for approval any more.',
+    retriable: false,
+  },
+  /** Four eyes (decision 123). */
+  APPROVER_MUST_DIFFER: {
+    title: 'A payout is approved by another operator than the one who requested it.',
+    retriable: false,
+  },
   CHARGE_NOT_FOUND: { title: 'Charge not found.', retriable: false },
   ACQUIRER_REJECTED: { title: 'The acquirer refused the operation.', retriable: false },
   NOT_FOUND: { title: 'Not found.', retriable: false },

@@ -6,6 +6,9 @@ export type AccountId = Branded<'account'>;
 export type ApplicationId = Branded<'application'>;
 export type ApiKeyId = Branded<'api-key'>;
 export type ChargeId = Branded<'charge'>;
+export type PayoutId = Branded<'payout'>;
+export type HoldId = Branded<'hold'>;
+export type OperatorId = Branded<'operator'>;
 export type EventId = Branded<'event'>;
 export type DeliveryId = Branded<'delivery'>;
 

@@ -1,6 +1,6 @@
 import { createAcquirer } from '@pixmesh/acquirer/client';
 import { CHARGE_EVENTS } from '@pixmesh/contracts/messages/charge-event.v1';
-import { LEDGER_COMMANDS } from '@pixmesh/contracts/messages/ledger-command.v1';
+import { RECEIVED_PIX_COMMANDS } from '@pixmesh/contracts/messages/ledger-command.v1';
 import { startHealth } from '@pixmesh/http/health';
 import { endProcess } from '@pixmesh/http/run-service';
 import { createTokenVerifier } from '@pixmesh/http/service-token';
@@ -63,7 +63,7 @@ async function start(
       topicPrefix: config.KAFKA_TOPIC_PREFIX,
       db,
       logger,
-      produces: [...Object.values(CHARGE_EVENTS), ...Object.values(LEDGER_COMMANDS)],
+      produces: [...Object.values(CHARGE_EVENTS), ...Object.values(RECEIVED_PIX_COMMANDS)],
       consumes: [
         callbacksConsumer({ db, logger, kickReadBack }),
         ledgerEventsConsumer({ db, receiver: config.ACQUIRER_RECEIVER, kickOutbox }),

@@ -1,14 +1,14 @@
 import { isEmail } from '@pixmesh/kernel/emails';
 import { AMOUNT_CENTS_MAX } from '@pixmesh/kernel/money';
-import { codePointLength, isPlainText } from '@pixmesh/kernel/text';
+import { isPlainText } from '@pixmesh/kernel/text';
 import { z } from 'zod';
 
 import { optionalText, textField } from './text-field.ts';
+import { optionalWebhookUrl } from './webhook-url-field.ts';
 
 export const EXPIRES_IN_SECONDS_MIN = 60;
 export const EXPIRES_IN_SECONDS_MAX = 604_800;
 export const CHARGE_AMOUNT_CENTS_MIN = 100n;
-export const WEBHOOK_URL_LENGTH_MAX = 2048;
 
 /**
  * Shape of `POST /v1/charges`. Rules with a code of their own (method, minimum amount, check digits, public
@@ -38,11 +38,7 @@ export const CreateChargeBody = z.object({
     .max(EXPIRES_IN_SECONDS_MAX)
     .nullish()
     .transform((seconds) => seconds ?? null),
-  webhook_url: z
-    .string()
-    .refine((url) => codePointLength(url) <= WEBHOOK_URL_LENGTH_MAX && url.isWellFormed())
-    .nullish()
-    .transform((url) => url ?? null),
+  webhook_url: optionalWebhookUrl(),
   webhook_secret: optionalText({ min: 1, max: 255 }),
 });
 export type CreateChargeBody = z.output<typeof CreateChargeBody>;

@@ -4,7 +4,11 @@ import { Account } from './account.ts';
 import { Balance } from './balance.ts';
 import { Charge } from './charge.ts';
 import { CreateChargeBody } from './create-charge-body.ts';
+import { CreatePayoutBody } from './create-payout-body.ts';
 import type { PublicErrorCode } from './error-body.ts';
+import { listOf } from './list-envelope.ts';
+import { ListPayoutsQuery } from './list-payouts-query.ts';
+import { Payout } from './payout.ts';
 import type { Scope } from './scopes.ts';
 
 /** One route of `/v1`: what the gateway checks before it forwards, and what the owner promises. */
@@ -12,19 +16,21 @@ export type PublicRoute = {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly path: `/v1/${string}`;
   /** The service that answers; the gateway answers its own routes itself. */
-  readonly owner: 'gateway' | 'charges' | 'ledger';
+  readonly owner: 'gateway' | 'charges' | 'payouts' | 'ledger';
   /** Null: any valid key may call (decision 34). */
   readonly scope: Scope | null;
   /** The resource kind a creation makes; such a route requires `Idempotency-Key`. */
   readonly creates: 'charge' | 'payout' | null;
   readonly status: 200 | 201 | 204;
   readonly body: z.ZodType | null;
+  /** Filters of a list; paging comes with every list. */
+  readonly query: z.ZodType | null;
   readonly response: z.ZodType | null;
   /** Codes of this route beside those every route may answer. */
   readonly errors: readonly PublicErrorCode[];
 };
 
-const READ = { creates: null, status: 200, body: null } as const;
+const READ = { creates: null, status: 200, body: null, query: null } as const;
 
 /** The table of public routes: it drives the gateway's router, the owners and the tests. */
 export const PUBLIC_ROUTES = {
@@ -36,6 +42,7 @@ export const PUBLIC_ROUTES = {
     creates: 'charge',
     status: 201,
     body: CreateChargeBody,
+    query: null,
     response: Charge,
     errors: [
       'VALIDATION_ERROR',
@@ -57,6 +64,46 @@ export const PUBLIC_ROUTES = {
     scope: 'charge:read',
     response: Charge,
     errors: ['CHARGE_NOT_FOUND'],
+  },
+  createPayout: {
+    method: 'POST',
+    path: '/v1/payouts',
+    owner: 'payouts',
+    scope: 'payout:write',
+    creates: 'payout',
+    status: 201,
+    body: CreatePayoutBody,
+    query: null,
+    response: Payout,
+    errors: [
+      'VALIDATION_ERROR',
+      'METHOD_NOT_SUPPORTED',
+      'IDEMPOTENCY_KEY_REQUIRED',
+      'AMOUNT_BELOW_MINIMUM',
+      'INVALID_WEBHOOK_URL',
+      'PAYOUTS_DISABLED',
+      'INSUFFICIENT_BALANCE',
+      'PAYLOAD_TOO_LARGE',
+    ],
+  },
+  getPayout: {
+    ...READ,
+    method: 'GET',
+    path: '/v1/payouts/:id',
+    owner: 'payouts',
+    scope: 'payout:read',
+    response: Payout,
+    errors: ['PAYOUT_NOT_FOUND'],
+  },
+  listPayouts: {
+    ...READ,
+    method: 'GET',
+    path: '/v1/payouts',
+    owner: 'payouts',
+    scope: 'payout:read',
+    query: ListPayoutsQuery,
+    response: listOf(Payout),
+    errors: ['VALIDATION_ERROR'],
   },
   getBalance: {
     ...READ,

@@ -36,5 +36,11 @@ function idOf<Id extends string>() {
 }
 
 /** Services that call or are called inside the mesh; each signs with its own key. */
-export const ServiceName = z.enum(['gateway', 'charges', 'ledger', 'webhook-dispatcher']);
+export const ServiceName = z.enum([
+  'gateway',
+  'charges',
+  'payouts',
+  'ledger',
+  'webhook-dispatcher',
+]);
 export type ServiceName = z.infer<typeof ServiceName>;

@@ -2,19 +2,7 @@ import { z } from 'zod';
 
 import { Charge } from '../http/charge.ts';
 import { TOPICS } from '../topics.ts';
-import { messageEnvelope } from './message-envelope.ts';
-import { defineMessage } from './message-type.ts';
-
-/** Where the deliveries of one resource go beside the registered endpoints; the secret is sealed. */
-export const Destination = z.object({
-  url: z.string(),
-  sealed_secret: z.string().nullable(),
-});
-export type Destination = z.infer<typeof Destination>;
-
-/** How a resource came to be; decides who hears of it (decision 178). */
-export const ResourceSource = z.enum(['api', 'dashboard', 'checkout']);
-export type ResourceSource = z.infer<typeof ResourceSource>;
+import { resourceEvent } from './resource-event.ts';
 
 export const ChargeEventType = z.enum([
   'charge.pix.created',
@@ -24,17 +12,9 @@ export const ChargeEventType = z.enum([
 ]);
 export type ChargeEventType = z.infer<typeof ChargeEventType>;
 
-/** One catalogue event of a charge, with the GET-shaped snapshot of the transaction that made the change. */
+/** One catalogue event of a charge. */
 function chargeEvent(type: ChargeEventType) {
-  return defineMessage({
-    topic: TOPICS.chargesEvents,
-    type,
-    schema: messageEnvelope(z.literal<ChargeEventType>(type), Charge).extend({
-      source: ResourceSource,
-      sequence: z.int().min(1),
-      destination: Destination.nullable(),
-    }),
-  });
+  return resourceEvent<ChargeEventType, typeof Charge>(TOPICS.chargesEvents, type, Charge);
 }
 
 export const CHARGE_EVENTS = {

@@ -6,41 +6,126 @@ import { WireAmount } from '../wire-cents.ts';
 import { messageEnvelope } from './message-envelope.ts';
 import { defineMessage } from './message-type.ts';
 
+const EndToEndId = z.string().min(1).max(64);
+
+/**
+ * A command of the ledger. `account_id` of the envelope is the owner of the money, null the platform.
+ * `command_id` is derived from the command's kind and business key, and unique in the ledger for ever.
+ */
+function ledgerCommand<Type extends string, Shape extends z.ZodRawShape>(type: Type, shape: Shape) {
+  return defineMessage({
+    topic: TOPICS.ledgerCommands,
+    type,
+    schema: messageEnvelope(z.literal<Type>(type), z.object({ command_id: z.uuid(), ...shape })),
+  });
+}
+
 /**
  * What every command of one received Pix says. `command_id` is derived from the end-to-end id alone, so the
  * credit and the suspense of one Pix share it: the ledger books exactly one of them, for ever.
  */
-const ReceivedPixCommandData = z.object({
-  command_id: z.uuid(),
-  end_to_end_id: z.string().min(1).max(64),
+const RECEIVED_PIX = {
+  end_to_end_id: EndToEndId,
   /** The charge, or null for money that names none. */
   charge_id: z.uuid().nullable(),
   amount: WireAmount,
-});
+};
 
 /** Credits a received Pix to its account: at once, or pending until `release_at` (decision 133). */
-export const CreditReceivedPix = defineMessage({
-  topic: TOPICS.ledgerCommands,
-  type: 'received_pix.credit',
-  schema: messageEnvelope(
-    z.literal('received_pix.credit'),
-    ReceivedPixCommandData.extend({ release_at: Timestamp.nullable() }),
-  ),
+export const CreditReceivedPix = ledgerCommand('received_pix.credit', {
+  ...RECEIVED_PIX,
+  release_at: Timestamp.nullable(),
 });
 
 /** Books a received Pix that no charge accepts to suspense, for an operator to decide (decision 141). */
-export const SuspendReceivedPix = defineMessage({
-  topic: TOPICS.ledgerCommands,
-  type: 'received_pix.suspend',
-  schema: messageEnvelope(
-    z.literal('received_pix.suspend'),
-    ReceivedPixCommandData.extend({
-      reason: z.enum(['amount_mismatch', 'second_pix', 'late', 'charge_closed', 'unowned']),
-    }),
-  ),
+export const SuspendReceivedPix = ledgerCommand('received_pix.suspend', {
+  ...RECEIVED_PIX,
+  reason: z.enum(['amount_mismatch', 'second_pix', 'late', 'charge_closed', 'unowned']),
 });
 
-export const LEDGER_COMMANDS = {
+/** Ends of a hold have different ids, so that the loser of a race is answered what became of the hold. */
+const HOLD_END = {
+  hold_id: z.uuid(),
+  /** The payout or refund the hold is for. */
+  resource_id: z.uuid(),
+};
+
+/** The money of a hold has left: the amount to the recipient, the fee to the platform. */
+export const SettleHold = ledgerCommand('hold.settle', {
+  ...HOLD_END,
+  end_to_end_id: EndToEndId.nullable(),
+});
+
+/** The money of a hold returns to its owner, amount and fee (decision 113). */
+export const ReleaseHold = ledgerCommand('hold.release', HOLD_END);
+
+/** The recipient's institution sent money of a completed payout back: once per (end-to-end id, `rtrId`). */
+export const CreditPayoutReturn = ledgerCommand('payout_return.credit', {
+  payout_id: z.uuid(),
+  end_to_end_id: EndToEndId,
+  return_id: z.string().min(1).max(64),
+  amount: WireAmount,
+});
+
+/**
+ * Books what the acquirer did against what a payout was told (decision 120): `out` for money that left although
+ * the payout had failed or is nobody's, `in` for money that stayed although it had completed.
+ */
+export const SuspendPayout = ledgerCommand('payout.suspend', {
+  payout_id: z.uuid().nullable(),
+  end_to_end_id: EndToEndId.nullable(),
+  direction: z.enum(['in', 'out']),
+  amount: WireAmount,
+  reason: z.enum(['completed_after_failed', 'failed_after_completed', 'foreign_send']),
+});
+
+/** The acquirer's price for a movement, borne by the platform (decision 139). */
+export const BookAcquirerTariff = ledgerCommand('acquirer_tariff.book', {
+  end_to_end_id: EndToEndId,
+  amount: WireAmount,
+});
+
+const DISPUTED = {
+  dispute_id: z.uuid(),
+  charge_id: z.uuid(),
+  end_to_end_id: EndToEndId,
+  amount: WireAmount,
+};
+
+/** Takes the disputed amount out of the balance, all of it, even below zero (decisions 136, 137). */
+export const BlockDisputed = ledgerCommand('dispute.block', DISPUTED);
+
+/** Gives a block, or what is left of it, back. */
+export const UnblockDisputed = ledgerCommand('dispute.unblock', DISPUTED);
+
+/** Money that the acquirer returned under the MED: out of the block, or of the balance after a win (decision 138). */
+export const ReturnDisputed = ledgerCommand('dispute.return', {
+  ...DISPUTED,
+  from: z.enum(['blocked', 'available']),
+  /** The acquirer's id of the return. */
+  return_id: z.string().min(1).max(64),
+});
+
+/** Commands of received Pix: what charges sends. */
+export const RECEIVED_PIX_COMMANDS = {
   'received_pix.credit': CreditReceivedPix,
   'received_pix.suspend': SuspendReceivedPix,
+} as const;
+
+/** What payouts sends. */
+export const PAYOUT_COMMANDS = {
+  'hold.settle': SettleHold,
+  'hold.release': ReleaseHold,
+  'payout_return.credit': CreditPayoutReturn,
+  'payout.suspend': SuspendPayout,
+} as const;
+
+/** Every command that the ledger takes from its topic. */
+export const LEDGER_COMMANDS = {
+  ...RECEIVED_PIX_COMMANDS,
+  ...PAYOUT_COMMANDS,
+  'acquirer_tariff.book': BookAcquirerTariff,
+  'dispute.block': BlockDisputed,
+  'dispute.unblock': UnblockDisputed,
+  'dispute.return': ReturnDisputed,
 } as const;

@@ -1,30 +1,96 @@
 import { z } from 'zod';
 
 import { TOPICS } from '../topics.ts';
-import { WireAmount, WireBalance } from '../wire-cents.ts';
+import { WireAmount, WireBalance, WireCents } from '../wire-cents.ts';
 import { messageEnvelope } from './message-envelope.ts';
 import { defineMessage } from './message-type.ts';
 
-const ReceivedPixOutcomeData = z.object({
-  command_id: z.uuid(),
-  journal_id: z.uuid(),
+/** The outcome of one command that came by topic, with the owner's balance right after it. */
+function ledgerEvent<Type extends string, Shape extends z.ZodRawShape>(type: Type, shape: Shape) {
+  return defineMessage({
+    topic: TOPICS.ledgerEvents,
+    type,
+    schema: messageEnvelope(
+      z.literal<Type>(type),
+      z.object({
+        command_id: z.uuid(),
+        journal_id: z.uuid(),
+        ...shape,
+        balance: z.object({ available: WireBalance, pending: WireBalance }),
+      }),
+    ),
+  });
+}
+
+const RECEIVED_PIX = {
   end_to_end_id: z.string(),
   charge_id: z.uuid().nullable(),
   amount: WireAmount,
-  /** The account's balance right after the journal. */
-  balance: z.object({ available: WireBalance, pending: WireBalance }),
-});
+};
 
 /** The credit of a received Pix stands in the ledger; the merchant can spend or await it. */
-export const ReceivedPixCredited = defineMessage({
-  topic: TOPICS.ledgerEvents,
-  type: 'received_pix.credited',
-  schema: messageEnvelope(z.literal('received_pix.credited'), ReceivedPixOutcomeData),
-});
+export const ReceivedPixCredited = ledgerEvent('received_pix.credited', RECEIVED_PIX);
 
 /** The received Pix stands in suspense. */
-export const ReceivedPixSuspended = defineMessage({
-  topic: TOPICS.ledgerEvents,
-  type: 'received_pix.suspended',
-  schema: messageEnvelope(z.literal('received_pix.suspended'), ReceivedPixOutcomeData),
+export const ReceivedPixSuspended = ledgerEvent('received_pix.suspended', RECEIVED_PIX);
+
+const HOLD = {
+  hold_id: z.uuid(),
+  resource_id: z.uuid(),
+  /** Zero where the release came before its hold, which takes nothing any more. */
+  amount: WireCents,
+  fee: WireCents,
+};
+
+export const HoldSettled = ledgerEvent('hold.settled', HOLD);
+export const HoldReleased = ledgerEvent('hold.released', HOLD);
+
+/** The hold had ended otherwise before this command; nothing moved. */
+export const HoldEndRefused = ledgerEvent('hold.end_refused', {
+  ...HOLD,
+  /** What the command wanted, and how the hold had ended. */
+  wanted: z.enum(['settled', 'released']),
+  state: z.enum(['settled', 'released', 'voided']),
 });
+
+export const PayoutReturnCredited = ledgerEvent('payout_return.credited', {
+  payout_id: z.uuid(),
+  end_to_end_id: z.string(),
+  return_id: z.string(),
+  amount: WireAmount,
+});
+
+export const PayoutSuspended = ledgerEvent('payout.suspended', {
+  payout_id: z.uuid().nullable(),
+  direction: z.enum(['in', 'out']),
+  amount: WireAmount,
+  reason: z.string(),
+});
+
+export const AcquirerTariffBooked = ledgerEvent('acquirer_tariff.booked', {
+  end_to_end_id: z.string(),
+  amount: WireAmount,
+});
+
+const DISPUTED = { dispute_id: z.uuid(), charge_id: z.uuid(), amount: WireAmount };
+
+export const DisputedBlocked = ledgerEvent('dispute.blocked', DISPUTED);
+export const DisputedUnblocked = ledgerEvent('dispute.unblocked', DISPUTED);
+export const DisputedReturned = ledgerEvent('dispute.returned', {
+  ...DISPUTED,
+  return_id: z.string(),
+});
+
+export const LEDGER_EVENTS = {
+  'received_pix.credited': ReceivedPixCredited,
+  'received_pix.suspended': ReceivedPixSuspended,
+  'hold.settled': HoldSettled,
+  'hold.released': HoldReleased,
+  'hold.end_refused': HoldEndRefused,
+  'payout_return.credited': PayoutReturnCredited,
+  'payout.suspended': PayoutSuspended,
+  'acquirer_tariff.booked': AcquirerTariffBooked,
+  'dispute.blocked': DisputedBlocked,
+  'dispute.unblocked': DisputedUnblocked,
+  'dispute.returned': DisputedReturned,
+} as const;

@@ -1,12 +1,18 @@
 import { toCents } from '@pixmesh/kernel/money';
 
 import type { Charge } from '../http/charge.ts';
+import type { PaymentSnapshot } from '../http/payout.ts';
 import type { ChargeEventType } from './charge-event.v1.ts';
+import type { PayoutEventType } from './payout-event.v1.ts';
 
 const ACCOUNT_ID = '0190b6a4-7c1e-7b52-9a1d-2f60f1c8a001';
 const APPLICATION_ID = '0190b6a4-7c1e-7b52-9a1d-2f60f1c8a002';
 const CHARGE_ID = '7d9f3c62-1d4e-5f0a-8a44-53c1f6b2e003';
 const COMMAND_ID = '2c8f7b1a-6a3d-5e4b-9c10-a7d8e9f0b004';
+const PAYOUT_ID = '3b1f0a52-77c4-5d2e-9e61-0f4d8c2ab007';
+const HOLD_ID = '0190b6a4-7c1e-7b52-9a1d-2f60f1c8a008';
+const DISPUTE_ID = '0190b6a4-7c1e-7b52-9a1d-2f60f1c8a009';
+const RETURN_ID = 'D12345678202611201532a1b2c3d4e5f';
 const END_TO_END_ID = 'E60701190202611201530a1b2c3d4e5f';
 const OCCURRED_AT = '2026-11-20T15:30:00.123Z';
 
@@ -52,10 +58,43 @@ const RECEIVED_PIX = {
   amount: toCents(12_345),
 };
 
-const OUTCOME = {
-  ...RECEIVED_PIX,
-  journal_id: '0190b6a4-7c1e-7b52-9a1d-2f60f1c8a006',
+const PAYMENT: PaymentSnapshot = {
+  id: PAYOUT_ID,
+  object: 'payment',
+  status: 'processing',
+  method: 'pix',
+  amount: 5_000,
+  fee: 50,
+  currency: 'BRL',
+  description: 'Supplier 77',
+  reference: 'invoice-77',
+  recipient: {
+    name: 'Bruno Lima',
+    document: '52998224725',
+    pix_key_type: 'email',
+    pix_key: 'Bruno@example.com',
+  },
+  end_to_end_id: null,
+  failure_reason: null,
+  webhook_url: 'https://shop.example/hook',
+  processed_at: null,
+  created_at: '2026-11-20T15:30:00.000Z',
+};
+
+const BOOKED = {
+  command_id: COMMAND_ID,
+  journal_id: COMMAND_ID,
   balance: { available: toCents(12_345), pending: toCents(0) },
+};
+
+const HOLD = { hold_id: HOLD_ID, resource_id: PAYOUT_ID };
+const HOLD_MONEY = { amount: toCents(5_000), fee: toCents(50) };
+const DISPUTED = { dispute_id: DISPUTE_ID, charge_id: CHARGE_ID, amount: toCents(12_345) };
+const PAYOUT_RETURN = {
+  payout_id: PAYOUT_ID,
+  end_to_end_id: END_TO_END_ID,
+  return_id: RETURN_ID,
+  amount: toCents(5_000),
 };
 
 /** One value of every message type, as the program holds it: for tests and for people. */
@@ -94,8 +133,66 @@ export const MESSAGE_SAMPLES: Readonly<Record<string, object>> = {
     ...envelope('received_pix.suspend'),
     data: { ...RECEIVED_PIX, charge_id: null, reason: 'unowned' },
   },
-  'received_pix.credited': { ...envelope('received_pix.credited'), data: OUTCOME },
-  'received_pix.suspended': { ...envelope('received_pix.suspended'), data: OUTCOME },
+  'hold.settle': command('hold.settle', { ...HOLD, end_to_end_id: END_TO_END_ID }),
+  'hold.release': command('hold.release', HOLD),
+  'payout_return.credit': command('payout_return.credit', PAYOUT_RETURN),
+  'payout.suspend': command('payout.suspend', {
+    payout_id: PAYOUT_ID,
+    end_to_end_id: END_TO_END_ID,
+    direction: 'out',
+    amount: toCents(5_000),
+    reason: 'completed_after_failed',
+  }),
+  'acquirer_tariff.book': command('acquirer_tariff.book', {
+    end_to_end_id: END_TO_END_ID,
+    amount: toCents(99),
+  }),
+  'dispute.block': command('dispute.block', { ...DISPUTED, end_to_end_id: END_TO_END_ID }),
+  'dispute.unblock': command('dispute.unblock', { ...DISPUTED, end_to_end_id: END_TO_END_ID }),
+  'dispute.return': command('dispute.return', {
+    ...DISPUTED,
+    end_to_end_id: END_TO_END_ID,
+    from: 'blocked',
+    return_id: RETURN_ID,
+  }),
+  'received_pix.credited': outcome('received_pix.credited', RECEIVED_PIX),
+  'received_pix.suspended': outcome('received_pix.suspended', RECEIVED_PIX),
+  'hold.settled': outcome('hold.settled', { ...HOLD, ...HOLD_MONEY }),
+  'hold.released': outcome('hold.released', { ...HOLD, ...HOLD_MONEY }),
+  'hold.end_refused': outcome('hold.end_refused', {
+    ...HOLD,
+    ...HOLD_MONEY,
+    wanted: 'settled',
+    state: 'released',
+  }),
+  'payout_return.credited': outcome('payout_return.credited', PAYOUT_RETURN),
+  'payout.suspended': outcome('payout.suspended', {
+    payout_id: PAYOUT_ID,
+    direction: 'out',
+    amount: toCents(5_000),
+    reason: 'completed_after_failed',
+  }),
+  'acquirer_tariff.booked': outcome('acquirer_tariff.booked', {
+    end_to_end_id: END_TO_END_ID,
+    amount: toCents(99),
+  }),
+  'dispute.blocked': outcome('dispute.blocked', DISPUTED),
+  'dispute.unblocked': outcome('dispute.unblocked', DISPUTED),
+  'dispute.returned': outcome('dispute.returned', { ...DISPUTED, return_id: RETURN_ID }),
+  'payment.pix.created': payoutEvent('payment.pix.created', 1, {}),
+  'payment.pix.processing': payoutEvent('payment.pix.processing', 2, {
+    processed_at: '2026-11-20T15:30:01.000Z',
+  }),
+  'payment.pix.completed': payoutEvent('payment.pix.completed', 3, {
+    status: 'completed',
+    end_to_end_id: END_TO_END_ID,
+    processed_at: '2026-11-20T15:30:01.000Z',
+  }),
+  'payment.pix.failed': payoutEvent('payment.pix.failed', 3, {
+    status: 'failed',
+    failure_reason: 'AC03: the account does not exist',
+  }),
+  'payment.pix.canceled': payoutEvent('payment.pix.canceled', 2, { status: 'canceled' }),
 };
 
 function envelope(type: string) {
@@ -117,4 +214,22 @@ function chargeEvent(type: ChargeEventType, sequence: number, changes: Partial<C
     destination: { url: CHARGE.webhook_url, sealed_secret: 'v1.c2VhbGVk' },
     data: { ...CHARGE, ...changes },
   };
+}
+
+function payoutEvent(type: PayoutEventType, sequence: number, changes: Partial<PaymentSnapshot>) {
+  return {
+    ...envelope(type),
+    source: 'api',
+    sequence,
+    destination: { url: PAYMENT.webhook_url, sealed_secret: null },
+    data: { ...PAYMENT, ...changes },
+  };
+}
+
+function command(type: string, data: object) {
+  return { ...envelope(type), data: { command_id: COMMAND_ID, ...data } };
+}
+
+function outcome(type: string, data: object) {
+  return { ...envelope(type), data: { ...BOOKED, ...data } };
 }

@@ -1,9 +1,6 @@
 import type { Receiver } from '@pixmesh/contracts/http/charge';
-import {
-  CHARGE_EVENTS,
-  type ChargeEventType,
-  type Destination,
-} from '@pixmesh/contracts/messages/charge-event.v1';
+import { CHARGE_EVENTS, type ChargeEventType } from '@pixmesh/contracts/messages/charge-event.v1';
+import type { Destination } from '@pixmesh/contracts/messages/resource-event';
 import { newId } from '@pixmesh/kernel/ids';
 import { type OutboundEvent, outboundEvent } from '@pixmesh/postgres/events';
 

@@ -1,5 +1,5 @@
 import type { LatePaymentPolicy } from '@pixmesh/contracts/http/account';
-import type { ResourceSource } from '@pixmesh/contracts/messages/charge-event.v1';
+import type { ResourceSource } from '@pixmesh/contracts/messages/resource-event';
 import type { AccountId, ApplicationId, ChargeId } from '@pixmesh/kernel/ids';
 import type { Cents } from '@pixmesh/kernel/money';
 import type { z } from 'zod';

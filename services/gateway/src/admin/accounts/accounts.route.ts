@@ -13,7 +13,7 @@ import {
 } from '#account/accounts.sql.ts';
 
 import { recordChange } from '../audit/record-change.ts';
-import { QueryText, answerList, readListQuery } from '../list-page.ts';
+import { QueryText, answerList, readListQuery } from '@pixmesh/http/list-page';
 import { found, readBody, readPathId } from '../read-request.ts';
 import { CreateAccountBody, UpdateAccountBody } from './account-bodies.ts';
 import { toAccountResource } from './account-resource.ts';

@@ -14,7 +14,7 @@ import {
   markReplay,
   readAdminCreationId,
 } from '../create-once.ts';
-import { answerList, readListQuery } from '../list-page.ts';
+import { answerList, readListQuery } from '@pixmesh/http/list-page';
 import { found, readBody, readPathId } from '../read-request.ts';
 import {
   type Application,

@@ -2,7 +2,7 @@ import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 
-import { QueryText, answerList, readListQuery } from '../list-page.ts';
+import { QueryText, answerList, readListQuery } from '@pixmesh/http/list-page';
 import { type AuditEntry, auditEntryExists, listAuditEntries } from './audit-log.sql.ts';
 
 const Filters = z.object({

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { type ForwardableAnswer, judgeAnswer } from '#forwarding/judge-answer.ts';
 
 import { recordChange } from '../audit/record-change.ts';
-import { readListQuery } from '../list-page.ts';
+import { readListQuery } from '@pixmesh/http/list-page';
 import { readPathId } from '../read-request.ts';
 import { type DeadLetterPage, mergePages } from './merge-pages.ts';
 

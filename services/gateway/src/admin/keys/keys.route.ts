@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 import { findApplication } from '../applications/applications.sql.ts';
 import { markReplay } from '../create-once.ts';
-import { answerList, readListQuery } from '../list-page.ts';
+import { answerList, readListQuery } from '@pixmesh/http/list-page';
 import { found, readPathId } from '../read-request.ts';
 import { changeKey, removeKey } from './change-key.ts';
 import { createKey, type KeyDeps } from './create-key.ts';

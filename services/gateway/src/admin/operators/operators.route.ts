@@ -8,7 +8,7 @@ import { z } from 'zod';
 
 import { recordChange } from '../audit/record-change.ts';
 import { digestToken } from '../authenticate-operator.ts';
-import { answerList, readListQuery } from '../list-page.ts';
+import { answerList, readListQuery } from '@pixmesh/http/list-page';
 import { found, readBody, readPathId } from '../read-request.ts';
 import {
   findOperator,

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { LoggedRequest } from '#request-log/request-log.ts';
 import { listRequests, requestExists } from '#request-log/requests.sql.ts';
 
-import { QueryId, QueryText, answerList, readListQuery } from '../list-page.ts';
+import { QueryId, QueryText, answerList, readListQuery } from '@pixmesh/http/list-page';
 
 const Filters = z.object({
   account_id: QueryId.optional(),

@@ -1,4 +1,4 @@
-import { parseShape } from '@pixmesh/http/json-request';
+import { parseShape } from './json-request.ts';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { parseId } from '@pixmesh/kernel/ids';
 import { isPlainText } from '@pixmesh/kernel/text';

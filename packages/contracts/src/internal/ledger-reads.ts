@@ -1,0 +1,44 @@
+import { z } from 'zod';
+
+import { Timestamp } from '../timestamp.ts';
+import { WireBalance } from '../wire-cents.ts';
+
+/** Commands in one look-up, and journals in one page, at most. */
+export const LEDGER_PAGE_MAX = 1_000;
+
+/** A booked command as other services compare it: its journal in one line. */
+export const BookedJournal = z.object({
+  command_id: z.uuid(),
+  account_id: z.uuid(),
+  kind: z.string(),
+  resource_id: z.uuid().nullable(),
+  /** Sum of the journal's credits, in cents. */
+  amount: WireBalance,
+  created_at: Timestamp,
+});
+export type BookedJournal = z.output<typeof BookedJournal>;
+
+/** `POST /internal/journals/lookup`: those of the commands that are booked, in any order. */
+export const LookupJournalsBody = z.object({
+  command_ids: z.array(z.uuid()).min(1).max(LEDGER_PAGE_MAX),
+});
+
+/**
+ * `GET /internal/journals?kinds=a,b&created_from=&created_to=&starting_after=&limit=`: journals of these kinds by
+ * time, oldest first, `starting_after` a command id.
+ */
+export const BookedJournals = z.object({ data: z.array(BookedJournal), has_more: z.boolean() });
+export type BookedJournals = z.output<typeof BookedJournals>;
+
+/** `GET /internal/totals`: sums over all owners, by kind of account, in cents; all from one snapshot. */
+export const LedgerTotals = z.object({
+  available: WireBalance,
+  pending: WireBalance,
+  held: WireBalance,
+  blocked: WireBalance,
+  suspense: WireBalance,
+  acquirer_clearing: WireBalance,
+  fees: WireBalance,
+  acquirer_tariffs: WireBalance,
+});
+export type LedgerTotals = z.output<typeof LedgerTotals>;

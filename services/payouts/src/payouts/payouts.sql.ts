@@ -1,0 +1,174 @@
+import type { AccountId, ApplicationId, HoldId, OperatorId, PayoutId } from '@pixmesh/kernel/ids';
+import { toCents } from '@pixmesh/kernel/money';
+import { appendEvents, type OutboundEvent } from '@pixmesh/postgres/events';
+import type { Queryable } from '@pixmesh/postgres/pool';
+import { named, sql, type Statement } from '@pixmesh/postgres/sql';
+
+import type { PayoutRow, StoredStatus } from './payout-row.ts';
+
+/** Columns of every statement that answers payouts; map them with `toPayoutRow`. */
+export const PAYOUT_COLUMNS = sql`
+  id, account_id, application_id, source, status, amount, fee, description, reference, recipient_name,
+  recipient_document, pix_key_type, pix_key, pix_key_canonical, webhook_url, webhook_sealed_secret,
+  fingerprint, is_automatic, hold_id, requested_by, approved_by, end_to_end_id, failure_reason, created_at,
+  processed_at, version, event_sequence, unanswered_puts, last_put_at, uncounted_refusal, ending,
+  ending_reason, contradiction, checks, check_traceparent, lease_token, now() as read_at`;
+
+/** The payout or intent of one account under an id. Primary key read. */
+export async function findPayout(
+  db: Queryable,
+  accountId: AccountId,
+  id: PayoutId,
+): Promise<PayoutRow | null> {
+  const rows = await db.query<PayoutRecord>(
+    named(
+      'payout_find',
+      sql`select ${PAYOUT_COLUMNS} from payouts where id = ${id} and account_id = ${accountId}`,
+    ),
+  );
+  return rows[0] ? toPayoutRow(rows[0]) : null;
+}
+
+/** A payout by id for operators and the service's own jobs, which act for the installation. */
+export async function findAnyPayout(db: Queryable, id: PayoutId): Promise<PayoutRow | null> {
+  const rows = await db.query<PayoutRecord>(
+    named('payout_find_any', sql`select ${PAYOUT_COLUMNS} from payouts where id = ${id}`),
+  );
+  return rows[0] ? toPayoutRow(rows[0]) : null;
+}
+
+/** Whether the service's tables can be read: the readiness check. */
+export async function ping(db: Queryable): Promise<void> {
+  await db.query(named('payouts_ping', sql`select from payouts limit 1`));
+}
+
+/**
+ * What a transition writes. Its events, catalogue events and ledger commands alike, commit with it; only those
+ * with a sequence move the payout's counter.
+ */
+export type Transition = {
+  from: PayoutRow;
+  status: Exclude<StoredStatus, 'intent'>;
+  /** Assignments of this transition beside the status, as SQL: `sql\`processed_at = …\``. */
+  set?: readonly Statement[];
+  events: readonly OutboundEvent[];
+  /** Milliseconds until the next routine look; null for none. */
+  checkInMs: number | null;
+};
+
+/**
+ * Moves a payout, with its events and their place in the queue, in one statement. False when the payout has
+ * moved since it was read: nothing is written then.
+ */
+export async function movePayout(db: Queryable, change: Transition): Promise<boolean> {
+  const { from } = change;
+  const numbered = change.events.filter((event) => event.sequence !== null).length;
+  const extra = (change.set ?? []).reduce((all, next) => sql`${all}, ${next}`, sql`checks = 0`);
+  const rows = await db.query(sql`
+    with moved as (
+      update payouts
+      set status = ${change.status},
+          version = version + 1,
+          event_sequence = event_sequence + ${numbered}::int,
+          ${nextCheck(change.checkInMs)},
+          lease_token = null,
+          lease_until = null,
+          ${extra}
+      where id = ${from.id} and version = ${from.version}
+      returning id
+    ),
+    ${appendEvents(sql`select from moved`, change.events)}
+    select id from moved`);
+  return rows.length === 1;
+}
+
+/** The next routine look, unless somebody asked for one at once meanwhile. */
+export function nextCheck(inMs: number | null): Statement {
+  return sql`
+    check_at = case
+      when check_at = '-infinity' then check_at
+      else now() + ${inMs}::float8 * interval '1 ms'
+    end`;
+}
+
+export type PayoutRecord = {
+  id: PayoutId;
+  account_id: AccountId;
+  application_id: ApplicationId | null;
+  source: PayoutRow['source'];
+  status: StoredStatus;
+  amount: bigint;
+  fee: bigint;
+  description: string | null;
+  reference: string | null;
+  recipient_name: string | null;
+  recipient_document: string | null;
+  pix_key_type: PayoutRow['pixKeyType'];
+  pix_key: string;
+  pix_key_canonical: string;
+  webhook_url: string | null;
+  webhook_sealed_secret: string | null;
+  fingerprint: Buffer;
+  is_automatic: boolean;
+  hold_id: HoldId;
+  requested_by: OperatorId | null;
+  approved_by: OperatorId | null;
+  end_to_end_id: string | null;
+  failure_reason: string | null;
+  created_at: Date;
+  processed_at: Date | null;
+  version: number;
+  event_sequence: number;
+  unanswered_puts: number;
+  last_put_at: Date | null;
+  uncounted_refusal: string | null;
+  ending: PayoutRow['ending'];
+  ending_reason: string | null;
+  contradiction: string | null;
+  checks: number;
+  check_traceparent: string | null;
+  lease_token: string | null;
+  read_at: Date;
+};
+
+export function toPayoutRow(row: PayoutRecord): PayoutRow {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    applicationId: row.application_id,
+    source: row.source,
+    status: row.status,
+    amount: toCents(row.amount),
+    fee: toCents(row.fee),
+    description: row.description,
+    reference: row.reference,
+    recipientName: row.recipient_name,
+    recipientDocument: row.recipient_document,
+    pixKeyType: row.pix_key_type,
+    pixKey: row.pix_key,
+    pixKeyCanonical: row.pix_key_canonical,
+    webhookUrl: row.webhook_url,
+    webhookSealedSecret: row.webhook_sealed_secret,
+    fingerprint: row.fingerprint,
+    isAutomatic: row.is_automatic,
+    holdId: row.hold_id,
+    requestedBy: row.requested_by,
+    approvedBy: row.approved_by,
+    endToEndId: row.end_to_end_id,
+    failureReason: row.failure_reason,
+    createdAt: row.created_at,
+    processedAt: row.processed_at,
+    version: row.version,
+    eventSequence: row.event_sequence,
+    unansweredPuts: row.unanswered_puts,
+    lastPutAt: row.last_put_at,
+    uncountedRefusal: row.uncounted_refusal,
+    ending: row.ending,
+    endingReason: row.ending_reason,
+    contradiction: row.contradiction,
+    checks: row.checks,
+    checkTraceparent: row.check_traceparent,
+    leaseToken: row.lease_token,
+    readAt: row.read_at,
+  };
+}
