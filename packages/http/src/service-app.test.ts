@@ -104,6 +104,24 @@ test('an id of any length reaches its route', async () => {
   expect((await app.inject({ url: `/things/${id}` })).json()).toEqual({ id });
 });
 
+test('a connection that is busy when the stop begins ends with its answer', async () => {
+  const stopping = createServiceApp({ logger: createLogger('test', 'silent'), listener: 'test' });
+  const begun = Promise.withResolvers<void>();
+  const end = Promise.withResolvers<void>();
+  stopping.get('/slow', async () => {
+    begun.resolve();
+    await end.promise;
+    return {};
+  });
+  stopping.addHook('preClose', async () => end.resolve());
+  await stopping.listen({ host: '127.0.0.1', port: 0 });
+  const answering = fetch(`${stopping.listeningOrigin}/slow`);
+  await begun.promise;
+  const closing = stopping.close();
+  expect((await answering).headers.get('connection')).toBe('close');
+  await closing;
+});
+
 test('a missing media type is tolerated if the body parses', async () => {
   const answer = await app.inject({ method: 'POST', url: '/things', payload: '{"amount":1}' });
   expect(answer.statusCode).toBe(201);

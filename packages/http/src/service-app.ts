@@ -70,6 +70,7 @@ export function createServiceApp(options: ServiceAppOptions): FastifyInstance {
     return sendError(reply, error);
   });
   observeRequests(app, options);
+  endConnectionsOnClose(app);
   refuseAmbiguousRequests(app);
   answerUnknownRoutes(app);
   return app;
@@ -78,6 +79,20 @@ export function createServiceApp(options: ServiceAppOptions): FastifyInstance {
 /** The request's body as bytes; empty when none was sent. */
 export function rawBody(body: unknown): Buffer {
   return Buffer.isBuffer(body) ? body : Buffer.alloc(0);
+}
+
+/**
+ * A connection that is busy when the stop begins ends with its answer; kept alive, it would hold the stop up until
+ * its client lets go.
+ */
+function endConnectionsOnClose(app: FastifyInstance): void {
+  let closing = false;
+  app.addHook('preClose', async () => {
+    closing = true;
+  });
+  app.addHook('onSend', async (_request, reply) => {
+    if (closing) reply.header('connection', 'close');
+  });
 }
 
 function observeRequests(app: FastifyInstance, options: ServiceAppOptions): void {

@@ -6,17 +6,20 @@ import { registerAccounts } from '#admin/accounts/accounts.route.ts';
 import { registerApplications } from '#admin/applications/applications.route.ts';
 import { registerListAudit } from '#admin/audit/list-audit.route.ts';
 import { type OperatorAuthDeps, requireOperator } from '#admin/authenticate-operator.ts';
-import {
-  type DeadLetterDeps,
-  registerDeadLetters,
-} from '#admin/dead-letters/dead-letters.route.ts';
+import { registerDeadLetters } from '#admin/dead-letters/dead-letters.route.ts';
 import type { KeyDeps } from '#admin/keys/create-key.ts';
 import { registerKeys } from '#admin/keys/keys.route.ts';
 import { registerOperators } from '#admin/operators/operators.route.ts';
+import { registerForwardedReads } from '#admin/owners/forwarded-reads.route.ts';
+import { registerPayouts } from '#admin/payouts/payouts.route.ts';
+import {
+  type ReconciliationDeps,
+  registerReconciliation,
+} from '#admin/reconciliation/reconciliation.route.ts';
 import { registerListRequests } from '#admin/requests/list-requests.route.ts';
 import { stampAnswers } from '#edge/stamp-answers.ts';
 
-type AdminDeps = OperatorAuthDeps & DeadLetterDeps & KeyDeps & { logger: Logger };
+type AdminDeps = OperatorAuthDeps & KeyDeps & ReconciliationDeps & { logger: Logger };
 
 /** Listener 2: what operators, the dashboard and the CLI see. */
 export function buildAdminApp(deps: AdminDeps): FastifyInstance {
@@ -31,6 +34,9 @@ export function buildAdminApp(deps: AdminDeps): FastifyInstance {
     registerApplications(routes, deps);
     registerKeys(routes, deps);
     registerListRequests(routes, deps);
+    registerForwardedReads(routes, deps);
+    registerPayouts(routes, deps);
+    registerReconciliation(routes, deps);
     registerDeadLetters(routes, deps);
   });
   return app;

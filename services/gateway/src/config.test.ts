@@ -14,6 +14,7 @@ const ENVIRONMENT: Record<string, string> = {
   ADMIN_PORT: '8001',
   CALLBACK_PORT: '8002',
   CHARGES_URL: 'http://127.0.0.1:8010',
+  PAYOUTS_URL: 'http://127.0.0.1:8013',
   LEDGER_URL: 'http://127.0.0.1:8011',
   DISPATCHER_URL: 'http://127.0.0.1:8012',
   API_KEY_PEPPER: Buffer.alloc(32, 1).toString('base64url'),
@@ -28,6 +29,7 @@ describe('the configuration', () => {
     expect(readConfig(GatewayConfig, ENVIRONMENT)).toMatchObject({
       PUBLIC_PORT: 8000,
       REQUEST_TIMEOUT_MS: 10_000,
+      RECONCILIATION_TIMEOUT_MS: 60_000,
       DATABASE_POOL_SIZE: 10,
       API_KEY_PEPPER: Buffer.alloc(32, 1),
     });
@@ -38,11 +40,13 @@ describe('the configuration', () => {
     ['ADMIN_PORT', 'x'],
     ['CHARGES_URL', 'charges'],
     ['LEDGER_URL', 'ftp://ledger'],
+    ['PAYOUTS_URL', '//payouts'],
     ['API_KEY_PEPPER', Buffer.alloc(31).toString('base64url')],
     ['ADMIN_BOOTSTRAP_TOKEN', 'short'],
     ['CALLBACK_SECRET', 'c'.repeat(31)],
     ['CALLBACK_SECRET', `${'c'.repeat(32)}/pix`],
     ['REQUEST_TIMEOUT_MS', '0'],
+    ['RECONCILIATION_TIMEOUT_MS', 'long'],
     ['SERVICE_TOKEN_PRIVATE_KEY', '{}'],
   ])('names a wrong %s and says what was expected: %s', (name, value) => {
     const read = () => readConfig(GatewayConfig, { ...ENVIRONMENT, [name]: value });

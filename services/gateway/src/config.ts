@@ -18,6 +18,7 @@ export const GatewayConfig = z.object({
   ADMIN_PORT: port(),
   CALLBACK_PORT: port(),
   CHARGES_URL: url(),
+  PAYOUTS_URL: url(),
   LEDGER_URL: url(),
   DISPATCHER_URL: url(),
   /** Keys the HMAC of API keys; kept outside the database. */
@@ -34,6 +35,8 @@ export const GatewayConfig = z.object({
     .regex(/^[\w.~-]{32,}$/, { error: CALLBACK_SECRET_EXPECTED }),
   /** How long a request to an owner may take in all. */
   REQUEST_TIMEOUT_MS: milliseconds(10_000),
+  /** How long a run of reconciliation may take that an operator waits for. */
+  RECONCILIATION_TIMEOUT_MS: milliseconds(60_000),
   DATABASE_POOL_SIZE: z.coerce
     .number({ error: 'expected a number of connections' })
     .int()

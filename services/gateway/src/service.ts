@@ -1,7 +1,6 @@
 import type { AddressInfo } from 'node:net';
 
 import { AcquirerCallback } from '@pixmesh/contracts/messages/acquirer-callback.v1';
-import type { ServiceName } from '@pixmesh/contracts/internal/service-token';
 import { startHealth } from '@pixmesh/http/health';
 import { createInternalClient, type InternalClient } from '@pixmesh/http/internal-client';
 import { endProcess } from '@pixmesh/http/run-service';
@@ -13,6 +12,7 @@ import { createLogger, type Logger } from '@pixmesh/telemetry/logger';
 import type { FastifyInstance } from 'fastify';
 
 import { createKeyAuthenticator } from '#authentication/authenticate-key.ts';
+import type { OwnerClients, OwnerService } from '#admin/owners/call-owner.ts';
 import { startRequestLog } from '#request-log/request-log.ts';
 
 import { buildAdminApp } from './admin-app.ts';
@@ -76,15 +76,13 @@ async function openParts(config: GatewayConfig, logger: Logger, stops: StopList)
   return { db, background, clients, messaging, requestLog };
 }
 
-async function openClients(
-  config: GatewayConfig,
-  stops: StopList,
-): Promise<Record<'charges' | 'ledger' | 'webhook-dispatcher', InternalClient>> {
+async function openClients(config: GatewayConfig, stops: StopList): Promise<OwnerClients> {
   const sign = await createTokenSigner(config.SERVICE_TOKEN_PRIVATE_KEY);
-  const open = (service: ServiceName, url: string): InternalClient =>
+  const open = (service: OwnerService, url: string): InternalClient =>
     stops.use(`client of ${service}`, createInternalClient({ service, url, sign }));
   return {
     charges: open('charges', config.CHARGES_URL),
+    payouts: open('payouts', config.PAYOUTS_URL),
     ledger: open('ledger', config.LEDGER_URL),
     'webhook-dispatcher': open('webhook-dispatcher', config.DISPATCHER_URL),
   };
@@ -127,6 +125,7 @@ function buildApps(config: GatewayConfig, logger: Logger, parts: Parts) {
       pepper,
       clients,
       requestTimeoutMs,
+      reconciliationTimeoutMs: config.RECONCILIATION_TIMEOUT_MS,
       bootstrapToken: config.ADMIN_BOOTSTRAP_TOKEN,
       mayActForOthers: config.NODE_ENV !== 'production',
     }),

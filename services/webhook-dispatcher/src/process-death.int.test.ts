@@ -9,7 +9,7 @@ import { listDeliveries } from '#deliveries/list-deliveries.sql.ts';
 import { aChargeEvent } from '#testing/a-charge-event.ts';
 import { startDispatcherProcess } from '#testing/dispatcher-process.ts';
 import { startReceiver } from '#testing/start-receiver.ts';
-import { openChargesTopic, sealingKeys, testEnvironment } from '#testing/test-dispatcher.ts';
+import { openResourceTopics, sealingKeys, testEnvironment } from '#testing/test-dispatcher.ts';
 
 const SECRET = 'whsec_canary_8c1e77';
 /** Three starts of a process, on a machine that runs other tests as well. */
@@ -23,7 +23,7 @@ test(
     await using database = await createTestDatabase('webhook_dispatcher');
     await using receiver = await startReceiver();
     await using collector = await startOtlpReceiver();
-    await using topic = await openChargesTopic(topicPrefix);
+    await using topic = await openResourceTopics(topicPrefix);
     const env = {
       ...testEnvironment({ databaseUrl: database.url, topicPrefix, receiverPort: receiver.port }),
       LOG_LEVEL: 'debug',

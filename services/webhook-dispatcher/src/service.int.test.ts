@@ -7,8 +7,8 @@ import { createTestTopics } from '@pixmesh/testkit/test-topics';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import {
-  type ChargesTopic,
-  openChargesTopic,
+  type ResourceTopics,
+  openResourceTopics,
   sealingKeys,
   testConfig,
   testEnvironment,
@@ -21,16 +21,16 @@ import { startWebhookDispatcher, type WebhookDispatcher } from './service.ts';
 
 let database: TestDatabase;
 let receiver: Receiver;
-let topic: ChargesTopic;
+let topics: ResourceTopics;
 let dispatcher: WebhookDispatcher;
 let env: NodeJS.ProcessEnv;
 
 beforeAll(async () => {
   const { topicPrefix } = await createTestTopics();
-  [database, receiver, topic] = await Promise.all([
+  [database, receiver, topics] = await Promise.all([
     createTestDatabase('webhook_dispatcher'),
     startReceiver(),
-    openChargesTopic(topicPrefix),
+    openResourceTopics(topicPrefix),
   ]);
   env = testEnvironment({
     databaseUrl: database.url,
@@ -42,7 +42,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await dispatcher[Symbol.asyncDispose]();
-  await topic[Symbol.asyncDispose]();
+  await topics[Symbol.asyncDispose]();
   await receiver[Symbol.asyncDispose]();
   await database[Symbol.asyncDispose]();
 });
@@ -55,7 +55,7 @@ describe('an event on the topic', () => {
   });
 
   test('becomes one signed delivery', async () => {
-    await topic.publish(event);
+    await topics.publish(event);
     const request = await eventually(() => {
       expect(receiver.requests).toHaveLength(1);
       return receiver.requests[0]!;
@@ -117,14 +117,14 @@ describe('an event on the topic', () => {
   });
 
   test('that comes again adds nothing and sends nothing again', async () => {
-    await topic.publish(event);
+    await topics.publish(event);
     // A later event of the same charge: when it is through, so is the repeated one before it.
     const next = aChargeEvent({
       account_id: event.account_id,
       charge: { id: event.data.id },
       sequence: 2,
     });
-    await topic.publish(next);
+    await topics.publish(next);
     await eventually(() => expect(receiver.requests).toHaveLength(2));
     expect(receiver.requests.map(({ headers }) => headers['x-webhook-event'])).toEqual([
       'charge.pix.paid',
@@ -137,15 +137,15 @@ describe('an event on the topic', () => {
   test('without a destination makes no delivery', async () => {
     const before = await count('deliveries');
     const silent = aChargeEvent({ url: null });
-    await topic.publish(silent);
-    await topic.publish(aChargeEvent({ charge: { id: silent.data.id } }));
+    await topics.publish(silent);
+    await topics.publish(aChargeEvent({ charge: { id: silent.data.id } }));
     await eventually(() => expect(receiver.requests).toHaveLength(3));
     expect(await count('deliveries')).toBe(before + 1);
   });
 
   test('is parked when it is wrong in itself, and a peer sees it', async () => {
     const broken = aChargeEvent({ charge: { id: 'no-uuid' } });
-    await topic.publish(broken);
+    await topics.publish(broken);
     const letters = await eventually(async () => {
       const response = await fetch(`http://127.0.0.1:${dispatcher.apiPort}/internal/dead-letters`, {
         headers: { 'x-pixmesh-token': await tokenOf('gateway') },
@@ -169,7 +169,7 @@ describe('without Redis', () => {
       testConfig({ ...env, ...silent, ROLES: 'sender' }),
     );
     const event = aChargeEvent();
-    await topic.publish(event);
+    await topics.publish(event);
     await eventually(() => {
       const bodies = receiver.requests.map(({ body }) => body.toString());
       expect(bodies.filter((body) => body.includes(event.data.id))).toHaveLength(1);

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 
+import { isDispatched } from '@pixmesh/contracts/events/event-catalogue';
 import { startHealth } from '@pixmesh/http/health';
 import { createTokenVerifier } from '@pixmesh/http/service-token';
 import { createStopList } from '@pixmesh/http/stop-in-order';
@@ -11,6 +12,7 @@ import type { FastifyInstance } from 'fastify';
 
 import { createResolver, type ResolveName } from '#exchange/resolve-name.ts';
 import { startIntake } from '#intake/start-intake.ts';
+import type { StoreEventDeps } from '#intake/store-event.ts';
 import { databaseClock, type ScheduleClock } from '#sending/schedule-clock.ts';
 import type { Sender } from '#sending/sender.ts';
 import { startSending } from '#sending/start-sending.ts';
@@ -27,8 +29,12 @@ export type WebhookDispatcher = AsyncDisposable & {
   readonly apiPort: number | null;
 };
 
-/** What tests put in place of the world: the schedule's clock, the look-up of names, the log. */
-type Seams = { clock: ScheduleClock; resolveName: ResolveName; logger: Logger };
+/** What tests put in place of the world: the schedule's clock, the look-up of names, the log, the catalogue. */
+type Seams = Pick<StoreEventDeps, 'isDispatched'> & {
+  clock: ScheduleClock;
+  resolveName: ResolveName;
+  logger: Logger;
+};
 type StopList = ReturnType<typeof createStopList>;
 
 /**
@@ -69,15 +75,16 @@ type Start = {
 async function startRoles(
   start: Start,
 ): Promise<Pick<WebhookDispatcher, 'internalPort' | 'apiPort'>> {
-  const { config, logger, stops } = start;
+  const { config, logger, seams, stops } = start;
   const { resources, traffic } = stops;
   const db = resources.use('pool', openPool(config));
   const sender = config.ROLES.includes('sender') ? startSender(start, db) : null;
   start.running.sender = sender;
   const redis = openRedis(config, { logger, onHint: sender?.kick ?? null });
   if (redis !== null) resources.use('redis', redis);
+  const intakeSeams = { isDispatched: seams.isDispatched ?? isDispatched, wakeSenders };
   const messaging = needsMessaging(config)
-    ? traffic.use('messaging', await startIntake({ config, db, logger, wakeSenders }))
+    ? traffic.use('messaging', await startIntake({ config, db, logger, ...intakeSeams }))
     : null;
   const app = messaging === null ? null : await listen({ config, db, logger, messaging });
   if (app !== null) traffic.add('http', () => app.close());

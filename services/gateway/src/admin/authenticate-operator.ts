@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
 import { AppError } from '@pixmesh/kernel/app-error';
-import { parseId } from '@pixmesh/kernel/ids';
+import { type OperatorId, parseId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
@@ -18,6 +18,8 @@ declare module 'fastify' {
 }
 
 const BOOTSTRAP_ACTOR = 'bootstrap';
+/** What owners know the bootstrap operator by: no row can have this id, since rows are UUIDv7 of the present. */
+export const BOOTSTRAP_OPERATOR_ID = '00000000-0000-7000-8000-000000000001' as OperatorId;
 const ACT_FOR_HEADER = 'X-Operator';
 const BEARER = /^Bearer ([\x21-\x7e]{1,512})$/i;
 
@@ -31,6 +33,12 @@ export type OperatorAuthDeps = {
 /** The stored form of a token: it has at least 160 random bits, so a plain hash hides it. */
 export function digestToken(token: string): Buffer {
   return createHash('sha256').update(token).digest();
+}
+
+/** The operator as owners of resources know it, who compare requester and approver (decision 123). */
+export function operatorIdOf(request: FastifyRequest): OperatorId {
+  const { actor } = request;
+  return actor === BOOTSTRAP_ACTOR ? BOOTSTRAP_OPERATOR_ID : (actor as OperatorId);
 }
 
 /** Refuses every request of this context that carries no token of an operator. */

@@ -36,12 +36,44 @@ describe('an item of a callback', () => {
       key: ID_ENVIO,
     },
     { item: { endToEndId: E2E, tipo: 'X', devolucoes: RETURNS }, kind: 'sent_return', key: E2E },
+    {
+      item: { endToEndId: E2E, gnExtras: { idEnvio: 'ção' }, devolucoes: RETURNS },
+      kind: 'sent_return',
+      key: E2E,
+    },
+    { item: { gnExtras: { idEnvio: ID_ENVIO } }, kind: 'sent', key: ID_ENVIO },
+    {
+      item: { endToEndId: E2E, txid: TXID, gnExtras: { idEnvio: ID_ENVIO } },
+      kind: 'sent',
+      key: ID_ENVIO,
+    },
+    { item: { endToEndId: E2E, tipo: 'SOLICITACAO', txid: TXID }, kind: 'sent', key: E2E },
     { item: { txid: TXID }, kind: 'unknown', key: TXID },
     { item: { endToEndId: 7 }, kind: 'unknown', key: CALLBACK_ID },
     { item: {}, kind: 'unknown', key: CALLBACK_ID },
   ])('$item is $kind under its own id', ({ item, kind, key }) => {
     expect(classifyItem(item)).toBe(kind);
     expect(keyOfItem(item, classifyItem(item), CALLBACK_ID)).toBe(key);
+  });
+
+  test('of a send is the payout’s, whatever the acquirer says about it', () => {
+    const item = {
+      endToEndId: E2E,
+      chave: 'a0000000-0000-4000-8000-000000000001',
+      tipo: 'SOLICITACAO',
+      status: 'NAO_REALIZADO',
+      valor: '10.00',
+      horario: { solicitacao: '2026-11-21T12:00:00.000Z' },
+      gnExtras: {
+        idEnvio: ID_ENVIO,
+        erro: { codigo: 'AB03', origem: 'DICT', motivo: 'Liquidação interrompida' },
+      },
+    };
+    expect(classifyItem(item)).toBe('sent');
+    expect(keyOfItem(item, 'sent', CALLBACK_ID)).toBe(ID_ENVIO);
+    const returned = { ...item, status: 'REALIZADO', devolucoes: RETURNS };
+    expect(classifyItem(returned)).toBe('sent_return');
+    expect(keyOfItem(returned, 'sent_return', CALLBACK_ID)).toBe(ID_ENVIO);
   });
 
   test.each(['', 'a'.repeat(65), 'nul\0', 'two words', '\ud800', 'ção', 7, null, {}])(

@@ -2,7 +2,6 @@ import type { PublicRoute } from '@pixmesh/contracts/http/public-routes';
 import { deadlineIn } from '@pixmesh/http/deadline';
 import type { InternalClient } from '@pixmesh/http/internal-client';
 import { rawBody } from '@pixmesh/http/service-app';
-import { AppError } from '@pixmesh/kernel/app-error';
 import { deriveResourceId } from '@pixmesh/kernel/ids';
 import type { FastifyRequest } from 'fastify';
 
@@ -10,7 +9,7 @@ import type { Caller } from '#authentication/authenticate-key.ts';
 import { readIdempotencyKey } from '#authentication/read-idempotency-key.ts';
 
 import { buildUpstreamPath } from './build-upstream-path.ts';
-import { type ForwardableAnswer, judgeAnswer } from './judge-answer.ts';
+import { type ForwardableAnswer, requireForwardable } from './judge-answer.ts';
 
 /** The owners of public routes, by the name that the route table uses. */
 export type Owners = Readonly<Record<Exclude<PublicRoute['owner'], 'gateway'>, InternalClient>>;
@@ -58,9 +57,5 @@ export async function forwardRequest(
     ...(contentType === undefined ? {} : { headers: { 'content-type': contentType } }),
     ...(route.method === 'GET' ? {} : { body: rawBody(request.body) }),
   });
-  const forwardable = judgeAnswer(answer);
-  if (forwardable !== null) return forwardable;
-  throw new AppError('INTERNAL_ERROR', {
-    message: `${route.owner} answered ${answer.status} in a form that cannot be passed on`,
-  });
+  return requireForwardable(route.owner, answer);
 }

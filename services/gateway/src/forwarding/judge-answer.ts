@@ -1,6 +1,9 @@
 import { ANSWER_HEADERS } from '@pixmesh/contracts/internal/headers';
 import type { InternalAnswer } from '@pixmesh/http/internal-client';
+import { AppError } from '@pixmesh/kernel/app-error';
+import type { FastifyReply } from 'fastify';
 
+const JSON_TYPE = 'application/json; charset=utf-8';
 const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 
@@ -14,6 +17,26 @@ export type ForwardableAnswer = {
   mismatch: boolean;
   body: Buffer;
 };
+
+/**
+ * The answer of `service` as it may go on.
+ * @throws AppError `INTERNAL_ERROR` for one that no client can read (decision 25)
+ */
+export function requireForwardable(service: string, answer: InternalAnswer): ForwardableAnswer {
+  const forwardable = judgeAnswer(answer);
+  if (forwardable !== null) return forwardable;
+  throw new AppError('INTERNAL_ERROR', {
+    message: `${service} answered ${answer.status} in a form that cannot be passed on`,
+  });
+}
+
+/** Answers what the owner answered: status, body and replay marks. */
+export function relayAnswer(reply: FastifyReply, answer: ForwardableAnswer): FastifyReply {
+  if (answer.replayed) reply.header(ANSWER_HEADERS.replayed, 'true');
+  if (answer.mismatch) reply.header(ANSWER_HEADERS.mismatch, 'true');
+  reply.code(answer.status);
+  return answer.status === 204 ? reply.send() : reply.type(JSON_TYPE).send(answer.body);
+}
 
 /**
  * Takes an owner's answer only when a client can read it: a known status and one JSON object, looked at by

@@ -1,7 +1,6 @@
 import assert from 'node:assert';
 
 import { PUBLIC_ROUTES, type PublicRoute } from '@pixmesh/contracts/http/public-routes';
-import { ANSWER_HEADERS } from '@pixmesh/contracts/internal/headers';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
@@ -13,6 +12,7 @@ import { requestIdOf } from '#edge/stamp-answers.ts';
 import { countUnauthorized, reportMismatch } from '#events.ts';
 
 import { forwardRequest, type Owners, readCreationId } from './forward-request.ts';
+import { relayAnswer } from './judge-answer.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -98,14 +98,11 @@ async function forward(
   const requestId = requestIdOf(reply);
   const { creationId } = request;
   const answer = await forwardRequest(deps, route, { caller, requestId, request, creationId });
-  if (answer.replayed) reply.header(ANSWER_HEADERS.replayed, 'true');
   if (answer.mismatch) {
-    reply.header(ANSWER_HEADERS.mismatch, 'true');
     request.idempotencyMismatch = true;
     reportMismatch(deps.logger, { request_id: requestId, key_id: caller.keyId, route: route.path });
   }
-  reply.code(answer.status);
-  return answer.status === 204 ? reply.send() : reply.type(JSON_TYPE).send(answer.body);
+  return relayAnswer(reply, answer);
 }
 
 function callerOf(request: FastifyRequest): Caller {

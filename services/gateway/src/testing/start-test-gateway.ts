@@ -14,7 +14,13 @@ import { type FakeOwner, startFakeOwner } from './start-fake-owner.ts';
 
 export const BOOTSTRAP_TOKEN = randomBytes(24).toString('hex');
 export const CALLBACK_SECRET = randomBytes(24).toString('hex');
-export const tokenKeys = createTokenKeys(['gateway', 'charges', 'ledger', 'webhook-dispatcher']);
+export const tokenKeys = createTokenKeys([
+  'gateway',
+  'charges',
+  'payouts',
+  'ledger',
+  'webhook-dispatcher',
+]);
 
 export type Tenant = { accountId: string; applicationId: string; keyId: string; key: string };
 
@@ -26,7 +32,7 @@ export type TestGateway = AsyncDisposable & {
   stop(): Promise<void>;
   ports: Gateway['ports'];
   database: TestDatabase;
-  owners: { charges: FakeOwner; ledger: FakeOwner; dispatcher: FakeOwner };
+  owners: { charges: FakeOwner; payouts: FakeOwner; ledger: FakeOwner; dispatcher: FakeOwner };
   /** Calls `/v1` with a key, or without one. */
   request(key: string | null, method: string, path: string): Promise<Answer>;
   /** Calls `/admin` as the bootstrap operator. */
@@ -48,6 +54,7 @@ export async function startTestGateway(
   const database = started.use(await createTestDatabase('gateway'));
   const owners = {
     charges: started.use(await startFakeOwner()),
+    payouts: started.use(await startFakeOwner()),
     ledger: started.use(await startFakeOwner()),
     dispatcher: started.use(await startFakeOwner()),
   };
@@ -102,6 +109,7 @@ function toEnvironment(
     ADMIN_PORT: '0',
     CALLBACK_PORT: '0',
     CHARGES_URL: owners.charges.url,
+    PAYOUTS_URL: owners.payouts.url,
     LEDGER_URL: owners.ledger.url,
     DISPATCHER_URL: owners.dispatcher.url,
     API_KEY_PEPPER: randomBytes(32).toString('base64url'),

@@ -6,22 +6,22 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 
 import type { DispatcherConfig } from '#config.ts';
 
-import { chargeEventsIntake } from './charge-events.consumer.ts';
+import { resourceEventsIntake } from './resource-events.consumer.ts';
+import type { StoreEventDeps } from './store-event.ts';
 
 type Parts = {
   config: DispatcherConfig;
   db: Database;
   logger: Logger;
-  wakeSenders(): void;
-};
+} & Pick<StoreEventDeps, 'isDispatched' | 'wakeSenders'>;
 
 /**
  * The conversation over Kafka: the role `intake` consumes; the role `api` alone only reads the dead letters
  * and consumes nothing.
  */
 export async function startIntake(parts: Parts): Promise<Messaging> {
-  const { config, db, logger, wakeSenders } = parts;
-  const intake = chargeEventsIntake({ db, clock: systemClock, wakeSenders });
+  const { config, db, logger, isDispatched, wakeSenders } = parts;
+  const intake = resourceEventsIntake({ db, clock: systemClock, isDispatched, wakeSenders });
   return await startMessaging({
     service: 'webhook-dispatcher',
     brokers: config.KAFKA_BROKERS,

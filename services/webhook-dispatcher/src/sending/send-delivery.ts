@@ -84,7 +84,7 @@ async function signAndPost(deps: SendDeps, delivery: DeliveryToSend): Promise<Ex
   return { ...result, responseExcerpt: withoutSecret(result.responseExcerpt, secret) };
 }
 
-/** The seal is bound to account and resource, as charges sealed it. */
+/** The seal is bound to account and resource, as the resource's owner sealed it. */
 function readSecret(deps: SendDeps, delivery: DeliveryToSend): string | null | AttemptFailure {
   if (delivery.sealedSecret === null) return null;
   const owner = `${delivery.accountId}/${delivery.resourceId}`;

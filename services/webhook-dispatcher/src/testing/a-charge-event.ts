@@ -1,7 +1,8 @@
 import type { Charge } from '@pixmesh/contracts/http/charge';
-import type { ChargeEvent } from '@pixmesh/contracts/messages/charge-event.v1';
+import type { ChargeEvent, ChargeEventType } from '@pixmesh/contracts/messages/charge-event.v1';
 import { newId } from '@pixmesh/kernel/ids';
-import { sealSecret } from '@pixmesh/kernel/sealed-secret';
+
+import { aResourceEnvelope, type EnvelopeChanges, HOOK_URL } from './a-resource-envelope.ts';
 
 /** A charge in the shape of its GET. */
 export function aCharge(changes: Partial<Charge> = {}): Charge {
@@ -17,7 +18,7 @@ export function aCharge(changes: Partial<Charge> = {}): Charge {
     customer: null,
     pix: { br_code: '00020126', end_to_end_id: null },
     receiver: null,
-    webhook_url: 'http://shop.receiver.example.com/hook',
+    webhook_url: HOOK_URL,
     expires_at: '2026-11-22T12:00:00.000Z',
     paid_at: null,
     failure_reason: null,
@@ -26,34 +27,12 @@ export function aCharge(changes: Partial<Charge> = {}): Charge {
   };
 }
 
-type EventChanges = Partial<Omit<ChargeEvent, 'data' | 'destination'>> & {
-  charge?: Partial<Charge>;
-  url?: string | null;
-  /** Sealed to this public key, as charges does it. */
-  secret?: { clear: string; publicKey: string };
-};
+type EventChanges = EnvelopeChanges & { type?: ChargeEventType; charge?: Partial<Charge> };
 
 /** A message of `charges.events.v1`; the URL defaults to the development receiver. */
 export function aChargeEvent(changes: EventChanges = {}): ChargeEvent {
-  const { charge: chargeChanges, url: urlChange, secret, ...envelope } = changes;
-  const url = urlChange === undefined ? 'http://shop.receiver.example.com/hook' : urlChange;
-  const charge = aCharge({ webhook_url: url, ...chargeChanges });
-  const accountId = changes.account_id ?? newId();
-  const sealedSecret =
-    secret === undefined
-      ? null
-      : sealSecret(secret.publicKey, secret.clear, `${accountId}/${charge.id}`);
-  return {
-    event_id: newId(),
-    type: 'charge.pix.created',
-    version: 1,
-    occurred_at: new Date().toISOString(),
-    application_id: newId(),
-    source: 'api',
-    sequence: 1,
-    ...envelope,
-    account_id: accountId,
-    destination: url === null ? null : { url, sealed_secret: sealedSecret },
-    data: charge,
-  };
+  const { type = 'charge.pix.created', charge, ...envelope } = changes;
+  const url = envelope.url === undefined ? HOOK_URL : envelope.url;
+  const data = aCharge({ webhook_url: url, ...charge });
+  return { ...aResourceEnvelope(data.id, envelope), type, data };
 }

@@ -1,6 +1,6 @@
 import { readConfig } from '@pixmesh/http/config';
-import type { ChargeEvent } from '@pixmesh/contracts/messages/charge-event.v1';
 import { CHARGE_EVENTS } from '@pixmesh/contracts/messages/charge-event.v1';
+import { PAYOUT_EVENTS } from '@pixmesh/contracts/messages/payout-event.v1';
 import { TOPICS } from '@pixmesh/contracts/topics';
 import { createEventPublisher } from '@pixmesh/kafka/event-publisher';
 import { warmCodec } from '@pixmesh/kafka/schema-registry';
@@ -11,6 +11,7 @@ import { testInfra } from '@pixmesh/testkit/test-infra';
 import { createTokenKeys } from '@pixmesh/testkit/test-tokens';
 
 import { DispatcherConfig } from '#config.ts';
+import type { ResourceEvent } from '#intake/store-event.ts';
 
 export const sealingKeys = generateSealingKeyPair();
 export const tokenKeys = createTokenKeys(['gateway', 'webhook-dispatcher']);
@@ -42,18 +43,21 @@ export function testConfig(env: NodeJS.ProcessEnv): DispatcherConfig {
   return readConfig(DispatcherConfig, env);
 }
 
-export type ChargesTopic = AsyncDisposable & {
-  publish(event: ChargeEvent, traceparent?: string): Promise<void>;
+export type ResourceTopics = AsyncDisposable & {
+  publish(event: ResourceEvent, traceparent?: string): Promise<void>;
 };
 
-/** Speaks in the place of the service charges. */
-export async function openChargesTopic(topicPrefix: string): Promise<ChargesTopic> {
+/** Speaks in the place of charges and payouts. */
+export async function openResourceTopics(topicPrefix: string): Promise<ResourceTopics> {
   const infra = testInfra();
   const publisher = createEventPublisher({
     brokers: infra.kafkaBrokers,
     clientId: 'test',
     logger: createLogger('test', 'silent'),
-    codec: await warmCodec(infra.registryUrl, Object.values(CHARGE_EVENTS)),
+    codec: await warmCodec(infra.registryUrl, [
+      ...Object.values(CHARGE_EVENTS),
+      ...Object.values(PAYOUT_EVENTS),
+    ]),
     topicPrefix,
   });
   return {
@@ -62,7 +66,7 @@ export async function openChargesTopic(topicPrefix: string): Promise<ChargesTopi
         {
           // A redelivered message carries the same event; the outbox id of the test does not matter.
           eventId: newId(),
-          topic: TOPICS.chargesEvents,
+          topic: event.data.object === 'charge' ? TOPICS.chargesEvents : TOPICS.payoutsEvents,
           key: event.data.id,
           type: event.type,
           message: event,

@@ -1,10 +1,10 @@
+import { isDispatched } from '@pixmesh/contracts/events/event-catalogue';
 import { systemClock } from '@pixmesh/kernel/clock';
-import type { ChargeEvent } from '@pixmesh/contracts/messages/charge-event.v1';
 import type { Database } from '@pixmesh/postgres/pool';
 import { createLogger } from '@pixmesh/telemetry/logger';
 
 import { createExchange } from '#exchange/exchange.ts';
-import { storeEvent } from '#intake/store-event.ts';
+import { type ResourceEvent, storeEvent } from '#intake/store-event.ts';
 import type { ScheduleClock } from '#sending/schedule-clock.ts';
 import { type Sender, startSender } from '#sending/sender.ts';
 
@@ -59,10 +59,10 @@ export function startTestSender(options: TestSenderOptions): Sender & AsyncDispo
 /** Stores an event as intake does. */
 export async function take(
   db: Database,
-  event: ChargeEvent,
+  event: ResourceEvent,
   wakeSenders: () => void = () => undefined,
 ): Promise<void> {
-  await storeEvent({ db, clock: systemClock, wakeSenders }, event);
+  await storeEvent({ db, clock: systemClock, isDispatched, wakeSenders }, event);
 }
 
 /** A schedule clock that tests turn forward. */

@@ -5,7 +5,7 @@ import type { Transaction } from '@pixmesh/postgres/pool';
 
 import { insertAuditEntry } from './audit-log.sql.ts';
 
-type AuditAction =
+export type AuditAction =
   | 'operator.created'
   | 'operator.removed'
   | 'account.created'
@@ -15,12 +15,28 @@ type AuditAction =
   | 'key.created'
   | 'key.updated'
   | 'key.revoked'
+  | 'payout.creation_requested'
+  | 'payout.created'
+  | 'payout.approval_requested'
+  | 'payout.approved'
+  | 'payout.cancellation_requested'
+  | 'payout.canceled'
+  | 'reconciliation.run_requested'
   | 'dead_letter.replay_requested';
+
+type TargetKind =
+  | 'operator'
+  | 'account'
+  | 'application'
+  | 'key'
+  | 'payout'
+  | 'reconciliation'
+  | 'dead_letter';
 
 type Change = {
   actor: string;
   action: AuditAction;
-  target: { kind: 'operator' | 'account' | 'application' | 'key' | 'dead_letter'; id: string };
+  target: { kind: TargetKind; id: string };
   /** The resource as `/admin` shows it, without secrets; null where it did not or does not exist. */
   before: object | null;
   after: object | null;

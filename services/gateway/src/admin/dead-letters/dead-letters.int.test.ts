@@ -50,6 +50,20 @@ describe('the list of dead letters', () => {
     expect(page.json).toMatchObject({ data: [{ id: newest }, { id: middle }], has_more: true });
   });
 
+  test.each([
+    ['charges', 'charges'],
+    ['payouts', 'payouts'],
+    ['ledger', 'ledger'],
+    ['dispatcher', 'webhook-dispatcher'],
+  ] as const)('has the letters of %s', async (owner, service) => {
+    const id = newId();
+    park(gateway.owners[owner], [id]);
+    const list = await gateway.admin('GET', '/admin/dead-letters');
+    expect(list.json['data']).toEqual([
+      { id, object: 'dead_letter', code: 'MESSAGE_INVALID', service },
+    ]);
+  });
+
   test('asks one service alone, with cursor and limit, for the gateway itself', async () => {
     const cursor = newId();
     park(gateway.owners.ledger, [newId()], true);

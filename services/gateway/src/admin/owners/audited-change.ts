@@ -1,0 +1,42 @@
+import type { Database } from '@pixmesh/postgres/pool';
+
+import type { ForwardableAnswer } from '#forwarding/judge-answer.ts';
+
+import { type AuditAction, recordChange } from '../audit/record-change.ts';
+import { parseJson } from './call-owner.ts';
+
+type OwnedChange = {
+  actor: string;
+  target: Parameters<typeof recordChange>[1]['target'];
+  asked: AuditAction;
+  done: AuditAction;
+  before: object | null;
+};
+
+type Steps = {
+  change(): Promise<ForwardableAnswer>;
+  /** Whether the answer says that this very call made the change, and no earlier or faster one. */
+  isDone(answer: ForwardableAnswer, after: Record<string, unknown>): boolean;
+};
+
+/**
+ * Has an owner make a change and records it. The owner's transaction is not ours, so one entry says that it was
+ * asked for, and is written first: no change can go unrecorded, also when no answer comes. A second one says that
+ * it was made, with digests of the resource before and after.
+ */
+export async function changeAudited(
+  db: Database,
+  { actor, target, asked, done, before }: OwnedChange,
+  steps: Steps,
+): Promise<ForwardableAnswer> {
+  await db.transaction((tx) =>
+    recordChange(tx, { actor, action: asked, target, before: null, after: null }),
+  );
+  const answer = await steps.change();
+  if (answer.status >= 300) return answer;
+  const after = (parseJson(answer.body) ?? {}) as Record<string, unknown>;
+  if (steps.isDone(answer, after)) {
+    await db.transaction((tx) => recordChange(tx, { actor, action: done, target, before, after }));
+  }
+  return answer;
+}

@@ -1,0 +1,48 @@
+import { OPERATOR_PAYOUT_PATHS } from '@pixmesh/contracts/internal/operator-payouts';
+import type { AccountId } from '@pixmesh/kernel/ids';
+import type { FastifyInstance } from 'fastify';
+
+import { findAccount } from '#account/accounts.sql.ts';
+import { buildUpstreamPath } from '#forwarding/build-upstream-path.ts';
+import { relayAnswer } from '#forwarding/judge-answer.ts';
+
+import { found, readPathId } from '../read-request.ts';
+import { callOwner, type OwnerAndTablesDeps, type OwnerService } from './call-owner.ts';
+
+/** One read that its owner answers as it stands: filters, paging and faults are the owner's. */
+type ForwardedRead = {
+  path: `/admin/${string}`;
+  owner: OwnerService;
+  upstream: `/internal/${string}`;
+  /** Whether `:id` is an account, which only the gateway can tell from an unknown one. */
+  ofAccount?: true;
+};
+
+const FORWARDED_READS: readonly ForwardedRead[] = [
+  { path: '/admin/payouts', owner: 'payouts', upstream: OPERATOR_PAYOUT_PATHS.list },
+  { path: '/admin/payouts/:id', owner: 'payouts', upstream: OPERATOR_PAYOUT_PATHS.get },
+  {
+    path: '/admin/accounts/:id/balances',
+    owner: 'ledger',
+    upstream: '/internal/accounts/:id/balances',
+    ofAccount: true,
+  },
+  {
+    path: '/admin/accounts/:id/journals',
+    owner: 'ledger',
+    upstream: '/internal/accounts/:id/journals',
+    ofAccount: true,
+  },
+  { path: '/admin/suspense', owner: 'ledger', upstream: '/internal/suspense' },
+];
+
+/** Registers the reads of operators that other services answer. */
+export function registerForwardedReads(app: FastifyInstance, deps: OwnerAndTablesDeps): void {
+  for (const { path, owner, upstream, ofAccount } of FORWARDED_READS) {
+    app.get<{ Params: Record<string, string> }>(path, async (request, reply) => {
+      if (ofAccount) found(await findAccount(deps.db, readPathId(request) as AccountId));
+      const target = buildUpstreamPath(upstream, request.params, request.raw.url ?? '');
+      return relayAnswer(reply, await callOwner(deps, owner, { method: 'GET', path: target }));
+    });
+  }
+}

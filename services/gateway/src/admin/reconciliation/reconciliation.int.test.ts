@@ -1,0 +1,121 @@
+import { createTokenVerifier } from '@pixmesh/http/service-token';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+
+import { answerJson, type FakeOwner } from '#testing/start-fake-owner.ts';
+import { startTestGateway, type TestGateway, tokenKeys } from '#testing/start-test-gateway.ts';
+
+const SERVICES = ['ledger', 'payouts', 'charges'] as const;
+const REQUEST_TIMEOUT_MS = 400;
+const RECONCILIATION_TIMEOUT_MS = 1_500;
+const CHECKED_AT = '2026-11-21T11:00:00.000Z';
+
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startTestGateway({
+    REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS),
+    RECONCILIATION_TIMEOUT_MS: String(RECONCILIATION_TIMEOUT_MS),
+  });
+});
+afterAll(() => gateway[Symbol.asyncDispose]());
+beforeEach(() => {
+  for (const service of SERVICES) {
+    gateway.owners[service].requests.length = 0;
+    report(gateway.owners[service], service);
+  }
+});
+
+function report(owner: FakeOwner, service: string, delayMs = 0): void {
+  const checks = [{ name: `of_${service}`, compared: 4, breaks: [] }];
+  const body = { service, checked_at: CHECKED_AT, checks };
+  owner.answerWith((response) => {
+    setTimeout(() => answerJson(response, 200, { body }), delayMs);
+  });
+}
+
+describe('the report of reconciliation', () => {
+  test('joins what each service says of itself', async () => {
+    const answer = await gateway.admin('GET', '/admin/reconciliation');
+    expect(answer.status).toBe(200);
+    expect(answer.json).toEqual({
+      object: 'reconciliation',
+      checked_at: CHECKED_AT,
+      breaks: 0,
+      checks: SERVICES.map((service) => ({ name: `of_${service}`, compared: 4, breaks: [] })),
+    });
+    for (const service of SERVICES) {
+      const [request, ...others] = gateway.owners[service].requests;
+      expect(others).toEqual([]);
+      expect(request).toMatchObject({ method: 'GET', url: '/internal/reconciliation' });
+      const verify = createTokenVerifier(service, tokenKeys.publicKeys);
+      expect(await verify(String(request?.headers['x-pixmesh-token']))).toBeNull();
+    }
+  });
+
+  test.each([
+    { name: 'breaks off', answer: (owner: FakeOwner) => owner.answerWith((r) => r.destroy()) },
+    { name: 'is too late', answer: (owner: FakeOwner) => owner.answerWith(() => undefined) },
+    {
+      name: 'fails',
+      answer: (owner: FakeOwner) => owner.answerWith((r) => answerJson(r, 500, { body: {} })),
+    },
+    {
+      name: 'has no such route',
+      answer: (owner: FakeOwner) => owner.answerWith((r) => answerJson(r, 404, { body: {} })),
+    },
+    {
+      name: 'says something else',
+      answer: (owner: FakeOwner) => owner.answerWith((r) => answerJson(r, 200, { body: {} })),
+    },
+  ])('shows a service as unavailable that $name', async ({ answer }) => {
+    answer(gateway.owners.payouts);
+    const joined = await gateway.admin('GET', '/admin/reconciliation');
+    expect(joined).toMatchObject({
+      status: 200,
+      json: {
+        breaks: 1,
+        checks: [
+          { name: 'of_ledger' },
+          { name: 'payouts', compared: 0, breaks: [{ kind: 'unavailable', id: 'payouts' }] },
+          { name: 'of_charges' },
+        ],
+      },
+    });
+  });
+});
+
+describe('a run that an operator asks for', () => {
+  test.each([
+    { body: undefined, full: false },
+    { body: {}, full: false },
+    { body: { full: false }, full: false },
+    { body: { full: true }, full: true },
+  ])('happens in every service and is recorded: $body', async ({ body, full }) => {
+    const answer = await gateway.admin('POST', '/admin/reconciliation', { body });
+    expect(answer).toMatchObject({ status: 200, json: { object: 'reconciliation', breaks: 0 } });
+    for (const service of SERVICES) {
+      expect(gateway.owners[service].requests).toMatchObject([
+        { method: 'POST', url: '/internal/reconciliation', body: Buffer.from(`{"full":${full}}`) },
+      ]);
+    }
+    const target = full ? 'full' : 'incremental';
+    const audit = await gateway.admin('GET', `/admin/audit?target_id=${target}&limit=1`);
+    expect(audit.json['data']).toMatchObject([
+      { action: 'reconciliation.run_requested', target_kind: 'reconciliation', actor: 'bootstrap' },
+    ]);
+  });
+
+  test('may take longer than a question', async () => {
+    report(gateway.owners.ledger, 'ledger', REQUEST_TIMEOUT_MS * 2);
+    const answer = await gateway.admin('POST', '/admin/reconciliation');
+    expect(answer.json).toMatchObject({ breaks: 0 });
+    const waitMs = Number(gateway.owners.ledger.requests[0]?.headers['x-pixmesh-timeout-ms']);
+    expect(waitMs).toBeGreaterThan(REQUEST_TIMEOUT_MS);
+  });
+
+  test.each([{ full: 'yes' }, { full: 1 }])('is not %j', async (body) => {
+    const answer = await gateway.admin('POST', '/admin/reconciliation', { body });
+    expect(answer.json).toMatchObject({ code: 'VALIDATION_ERROR', details: ['full'] });
+    expect(gateway.owners.ledger.requests).toEqual([]);
+  });
+});

@@ -1,0 +1,74 @@
+import {
+  ReconciliationReport,
+  RunReconciliationBody,
+} from '@pixmesh/contracts/internal/reconciliation';
+import { rawBody } from '@pixmesh/http/service-app';
+import { AppError } from '@pixmesh/kernel/app-error';
+import type { Logger } from '@pixmesh/telemetry/logger';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+
+import { recordChange } from '../audit/record-change.ts';
+import { callOwner, type OwnerAndTablesDeps, readAnswer } from '../owners/call-owner.ts';
+import { readBody } from '../read-request.ts';
+import { joinReports, type JoinedReport } from './join-reports.ts';
+
+/** Services that check what they own. */
+const SERVICES = ['ledger', 'payouts', 'charges'] as const;
+const PATH = '/internal/reconciliation';
+
+export type ReconciliationDeps = OwnerAndTablesDeps & {
+  logger: Logger;
+  /** A run takes longer than a question. */
+  reconciliationTimeoutMs: number;
+};
+
+/** `/admin/reconciliation`: the newest run of every service in one report; POST has all of them run now. */
+export function registerReconciliation(app: FastifyInstance, deps: ReconciliationDeps): void {
+  app.get('/admin/reconciliation', () => readReports(deps, { method: 'GET', path: PATH }));
+
+  app.post('/admin/reconciliation', async (request) => {
+    const { full } = readRunBody(request);
+    await deps.db.transaction((tx) =>
+      recordChange(tx, {
+        actor: request.actor,
+        action: 'reconciliation.run_requested',
+        target: { kind: 'reconciliation', id: full ? 'full' : 'incremental' },
+        before: null,
+        after: null,
+      }),
+    );
+    const patient = { ...deps, requestTimeoutMs: deps.reconciliationTimeoutMs };
+    const body = Buffer.from(JSON.stringify({ full }));
+    return await readReports(patient, { method: 'POST', path: PATH, body });
+  });
+}
+
+async function readReports(
+  deps: ReconciliationDeps,
+  call: Parameters<typeof callOwner>[2],
+): Promise<JoinedReport> {
+  const parts = await Promise.all(
+    SERVICES.map(async (service) => ({ service, report: await readReport(deps, service, call) })),
+  );
+  return joinReports(parts, new Date());
+}
+
+async function readReport(
+  deps: ReconciliationDeps,
+  service: (typeof SERVICES)[number],
+  call: Parameters<typeof callOwner>[2],
+): Promise<ReconciliationReport | null> {
+  try {
+    return readAnswer(ReconciliationReport, service, await callOwner(deps, service, call));
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    deps.logger.warn({ err: error, service }, 'a part of reconciliation is missing');
+    return null;
+  }
+}
+
+/** A body is not needed. */
+function readRunBody(request: FastifyRequest): { full: boolean } {
+  if (rawBody(request.body).length === 0) return { full: false };
+  return readBody(RunReconciliationBody, request);
+}
