@@ -27,11 +27,13 @@ create table charges (
   payer_request text,
   additional_info jsonb,
   created_at timestamp(3) with time zone default now() not null,
+  pays_at timestamp with time zone,
   constraint charges_pkey PRIMARY KEY (txid),
   constraint charges_amount CHECK (((amount >= 1) AND (amount <= '999999999999'::bigint))),
   constraint charges_expires_in_seconds CHECK ((expires_in_seconds > 0)),
   constraint charges_status CHECK ((status = ANY (ARRAY['ATIVA'::text, 'CONCLUIDA'::text, 'REMOVIDA_PELO_USUARIO_RECEBEDOR'::text, 'REMOVIDA_PELO_PSP'::text])))
 ) with (fillfactor=80);
+CREATE INDEX charges_pays_at ON charges USING btree (pays_at) WHERE pays_at IS NOT NULL;
 
 create table journal (
   sequence bigint generated always as identity not null,
@@ -43,7 +45,7 @@ create table journal (
   amount bigint,
   natureza text,
   constraint journal_pkey PRIMARY KEY (sequence),
-  constraint journal_kind CHECK ((kind = ANY (ARRAY['issued'::text, 'refused'::text, 'canceled'::text, 'paid'::text])))
+  constraint journal_kind CHECK ((kind = ANY (ARRAY['issued'::text, 'refused'::text, 'canceled'::text, 'paid'::text, 'sent'::text, 'settled'::text, 'rejected'::text, 'returned'::text, 'adjusted'::text])))
 );
 
 create table received_pix (
@@ -72,6 +74,43 @@ create table receiver_requests (
   constraint receiver_requests_pkey PRIMARY KEY (sequence)
 );
 
+create table send_returns (
+  return_id text not null,
+  id text not null,
+  end_to_end_id text not null,
+  amount bigint not null,
+  nature text not null,
+  returned_at timestamp(3) with time zone default now() not null,
+  constraint send_returns_pkey PRIMARY KEY (return_id),
+  constraint send_returns_amount CHECK (((amount >= 1) AND (amount <= '999999999999'::bigint))),
+  constraint send_returns_end_to_end_id_fkey FOREIGN KEY (end_to_end_id) REFERENCES sends(end_to_end_id)
+);
+CREATE INDEX send_returns_end_to_end_id ON send_returns USING btree (end_to_end_id, returned_at);
+
+create table sends (
+  end_to_end_id text not null,
+  id_envio text,
+  status text default 'EM_PROCESSAMENTO'::text not null,
+  amount bigint not null,
+  pix_key text not null,
+  payer_text text,
+  recipient jsonb not null,
+  requested_at timestamp(3) with time zone default now() not null,
+  settled_at timestamp(3) with time zone,
+  planned_status text default 'REALIZADO'::text not null,
+  error jsonb,
+  planned_returns bigint[] default '{}'::bigint[] not null,
+  due_at timestamp with time zone,
+  held boolean default false not null,
+  constraint sends_pkey PRIMARY KEY (end_to_end_id),
+  constraint sends_amount CHECK (((amount >= 1) AND (amount <= '999999999999'::bigint))),
+  constraint sends_id_envio UNIQUE (id_envio),
+  constraint sends_planned_status CHECK ((planned_status = ANY (ARRAY['REALIZADO'::text, 'NAO_REALIZADO'::text]))),
+  constraint sends_status CHECK ((status = ANY (ARRAY['EM_PROCESSAMENTO'::text, 'REALIZADO'::text, 'NAO_REALIZADO'::text])))
+) with (fillfactor=80);
+CREATE INDEX sends_due_at ON sends USING btree (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX sends_requested_at ON sends USING btree (requested_at, end_to_end_id);
+
 create table settings (
   name text not null,
   value jsonb not null,
@@ -89,6 +128,8 @@ grant delete, insert, select, update on callbacks to pixmesh_acquirer_simulator;
 grant delete, insert, select, update on charges to pixmesh_acquirer_simulator;
 grant delete, insert, select, update on received_pix to pixmesh_acquirer_simulator;
 grant delete, insert, select, update on receiver_requests to pixmesh_acquirer_simulator;
+grant delete, insert, select, update on send_returns to pixmesh_acquirer_simulator;
+grant delete, insert, select, update on sends to pixmesh_acquirer_simulator;
 grant delete, insert, select, update on settings to pixmesh_acquirer_simulator;
 grant delete, insert, select, update on webhooks to pixmesh_acquirer_simulator;
 grant insert, select on journal to pixmesh_acquirer_simulator;

@@ -1,7 +1,7 @@
 import { type Cents } from '@pixmesh/kernel/money';
 import { z } from 'zod';
 
-import { parseAmountText } from './amount-text.ts';
+import { parseAmountText, parseBalanceText } from './amount-text.ts';
 
 /**
  * What the acquirer answers, as far as we read it. Objects stay open, since API Pix grows by new fields; a
@@ -37,6 +37,13 @@ const ReturnAnswer = z.object({
   natureza: z.string().nullish(),
 });
 
+const Balance = z.string().transform((text, context): bigint => {
+  const cents = parseBalanceText(text);
+  if (cents !== null) return cents;
+  context.addIssue({ code: 'custom', message: 'expected a balance with two decimals' });
+  return z.NEVER;
+});
+
 export const ReceivedPixAnswer = z.object({
   endToEndId: EndToEndId,
   txid: z.string().nullish(),
@@ -59,6 +66,53 @@ export const ChargeAnswer = z.object({
   pix: z.array(ReceivedPixAnswer).nullish(),
 });
 export type ChargeAnswer = z.output<typeof ChargeAnswer>;
+
+const SendStatus = z.enum(['EM_PROCESSAMENTO', 'REALIZADO', 'NAO_REALIZADO']);
+
+/** The immediate answer to an order names the end-to-end id otherwise than every later one. */
+export const SendAnswer = z.object({
+  idEnvio: z.string(),
+  e2eId: EndToEndId,
+  valor: Amount,
+  horario: z.object({ solicitacao: Instant }),
+  status: SendStatus,
+});
+
+export const SentPixAnswer = z.object({
+  idEnvio: z.string().nullish(),
+  endToEndId: EndToEndId,
+  valor: Amount,
+  status: SendStatus,
+  horario: z.object({ solicitacao: Instant, liquidacao: Instant.nullish() }),
+  gnExtras: z
+    .object({
+      erro: z.object({ codigo: z.string().nullish(), motivo: z.string().nullish() }).nullish(),
+    })
+    .nullish(),
+  devolucoes: z.array(ReturnAnswer).nullish(),
+});
+export type SentPixAnswer = z.output<typeof SentPixAnswer>;
+
+export const Pagination = z.object({
+  paginacao: z.object({
+    paginaAtual: z.int().min(0),
+    itensPorPagina: z.int().min(1),
+    quantidadeDePaginas: z.int().min(0),
+  }),
+});
+export type Pagination = z.output<typeof Pagination>;
+
+export const SentListAnswer = z.object({
+  parametros: Pagination,
+  pix: z.array(SentPixAnswer),
+});
+
+export const ReceivedListAnswer = z.object({
+  parametros: Pagination,
+  pix: z.array(ReceivedPixAnswer),
+});
+
+export const BalanceAnswer = z.object({ saldo: Balance });
 
 export const TokenAnswer = z.object({
   access_token: z.string().min(1),

@@ -14,12 +14,17 @@ export type CallResult =
   | { kind: 'not_found' }
   | { kind: 'unknown'; cause: string };
 
+/** An answer that says "done" but cannot be read proves nothing. */
+export const UNREADABLE = { kind: 'unknown', cause: 'unreadable' } as const;
+
 export type AcquirerCall = {
   operation: Operation;
   method: Dispatcher.HttpMethod;
   path: string;
   body?: object;
   headers?: Record<string, string>;
+  /** Bound of the answer where the usual one is too narrow. */
+  answerBytesMax?: number;
   signal: AbortSignal | undefined;
 };
 
@@ -56,6 +61,7 @@ export function createCallAcquirer(deps: {
         path: call.path,
         headers: { ...call.headers, ...bodyHeaders(call), authorization: `Bearer ${token.value}` },
         ...(call.body && { body: call.body }),
+        ...(call.answerBytesMax && { answerBytesMax: call.answerBytesMax }),
         signal,
       });
       if (answer.kind === 'silent') return { kind: 'unknown', cause: answer.cause };
@@ -78,10 +84,15 @@ function judge(operation: Operation, status: number, body: unknown): CallResult 
     case 'refused':
       return { kind: 'refused', code: problem?.code ?? '', message: problem?.message ?? '' };
     case 'unknown':
-      return { kind: 'unknown', cause: `status_${status}` };
+      return { kind: 'unknown', cause: isDuplicate(problem) ? 'duplicate' : `status_${status}` };
     default:
       return assertNever(verdict);
   }
+}
+
+/** The acquirer has the order already: an earlier call of ours arrived. */
+function isDuplicate(problem: { code: string } | null): boolean {
+  return problem?.code === 'id_envio_duplicado';
 }
 
 function bodyHeaders(call: AcquirerCall): Record<string, string> {

@@ -6,13 +6,10 @@ import type {
   Lookup,
 } from './acquirer.ts';
 import { formatAmountText } from './amount-text.ts';
-import type { AcquirerCall, CallAcquirer } from './call-acquirer.ts';
+import { type AcquirerCall, type CallAcquirer, UNREADABLE } from './call-acquirer.ts';
+import { documentField } from './document-field.ts';
+import { lookUp } from './look-up.ts';
 import { readCharge } from './read-answer.ts';
-
-/** An answer that says "done" but cannot be read proves nothing. */
-const UNREADABLE = { kind: 'unknown', cause: 'unreadable' } as const;
-
-const CPF_LENGTH = 11;
 
 /**
  * Creates the charge under our own txid. The PUT is no portable idempotent create: Efí answers 409 to a
@@ -39,11 +36,11 @@ export async function getCharge(
   txid: string,
   signal: AbortSignal | undefined,
 ): Promise<Lookup<AcquirerCharge>> {
-  const result = await call({ ...chargeCall('getCharge', 'GET', txid), signal });
-  if (result.kind === 'refused') return UNREADABLE;
-  if (result.kind !== 'done') return result;
-  const value = readCharge(result.body, txid);
-  return value === null ? UNREADABLE : { kind: 'found', value };
+  return await lookUp(call, {
+    ...chargeCall('getCharge', 'GET', txid),
+    read: (body) => readCharge(body, txid),
+    signal,
+  });
 }
 
 /** The acquirer arbitrates between a removal and a payment: only a removed charge in its answer counts. */
@@ -74,7 +71,7 @@ function chargeBody(input: ChargeToIssue, pixKey: string): object {
   const { name, document } = input.debtor;
   return {
     calendario: { expiracao: input.expiresInSeconds },
-    devedor: { [document.length === CPF_LENGTH ? 'cpf' : 'cnpj']: document, nome: name },
+    devedor: { ...documentField(document), nome: name },
     valor: { original: formatAmountText(input.amountCents), modalidadeAlteracao: 0 },
     chave: pixKey,
     ...(input.description !== null && { solicitacaoPagador: input.description }),

@@ -1,12 +1,15 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
-
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { type Acquirer, createAcquirer } from './client.ts';
+import type { Acquirer } from './client.ts';
 import { ANSWER_BYTES_MAX } from './exchange.ts';
+import {
+  efi,
+  type Handler,
+  hostileAnswers,
+  json,
+  startTestProvider,
+  type TestProvider,
+} from './test-provider.ts';
 
 const TXID = '7978c0c97ea847e78e8849634473c1f1';
 const CHARGE = {
@@ -27,65 +30,28 @@ const TIMEOUT_MS = 5_000;
 /** Deadline of a client whose answer never comes. */
 const HASTY_MS = 300;
 
-type Handler = (request: IncomingMessage, response: ServerResponse) => void;
-
-let server: Server;
+let provider: TestProvider;
 let acquirer: Acquirer;
-let tokensIssued: number;
-let answerToken: Handler;
-let answerCall: Handler;
-let calls: { method: string; url: string; authorization: string; body: string }[];
 
 beforeEach(async () => {
-  tokensIssued = 0;
-  calls = [];
-  answerToken = (_, response) => {
-    tokensIssued += 1;
-    json(response, 200, { access_token: `token-${tokensIssued}`, expires_in: 3600 });
-  };
-  answerCall = (_, response) => json(response, 200, CHARGE);
-  server = createServer((request, response) => void receive(request, response));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  acquirer = connect(TIMEOUT_MS);
+  provider = await startTestProvider();
+  provider.answerCall = (_, response) => json(response, 200, CHARGE);
+  acquirer = provider.connect(TIMEOUT_MS);
 });
 
 afterEach(async () => {
   await acquirer[Symbol.asyncDispose]();
-  server.closeAllConnections();
-  server.close();
+  await provider[Symbol.asyncDispose]();
 });
-
-function connect(timeoutMs: number): Acquirer {
-  return createAcquirer({
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    clientId: 'client',
-    clientSecret: 'secret',
-    pixKey: 'key',
-    timeoutMs,
-  });
-}
-
-async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  if (request.url === '/oauth/token') return answerToken(request, response);
-  const { method = '', url = '', headers } = request;
-  const authorization = headers.authorization ?? '';
-  calls.push({ method, url, authorization, body: await text(request) });
-  answerCall(request, response);
-}
-
-function json(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-}
 
 describe('issuing', () => {
   it('sends the charge under its own txid and answers what the acquirer stored', async () => {
-    answerCall = (_, response) => json(response, 201, CHARGE);
+    provider.answerCall = (_, response) => json(response, 201, CHARGE);
     const outcome = await acquirer.issueCharge({ ...TO_ISSUE, description: 'Pedido 1' });
     expect(outcome).toMatchObject({ kind: 'issued', charge: { amountCents: 1000n } });
-    expect(calls).toHaveLength(1);
-    expect(calls[0]).toMatchObject({ method: 'PUT', url: `/v2/cob/${TXID}` });
-    expect(JSON.parse(calls[0]?.body ?? '')).toEqual({
+    expect(provider.calls).toHaveLength(1);
+    expect(provider.calls[0]).toMatchObject({ method: 'PUT', url: `/v2/cob/${TXID}` });
+    expect(JSON.parse(provider.calls[0]?.body ?? '')).toEqual({
       calendario: { expiracao: 3600 },
       devedor: { cpf: '52998224725', nome: 'Maria' },
       valor: { original: '10.00', modalidadeAlteracao: 0 },
@@ -99,12 +65,12 @@ describe('issuing', () => {
       ...TO_ISSUE,
       debtor: { name: 'ACME', document: '12ABC34501DE35' },
     });
-    const body = JSON.parse(calls[0]?.body ?? '') as { devedor: unknown };
+    const body = JSON.parse(provider.calls[0]?.body ?? '') as { devedor: unknown };
     expect(body.devedor).toEqual({ cnpj: '12ABC34501DE35', nome: 'ACME' });
   });
 
   it('passes the words of a definite refusal on', async () => {
-    answerCall = (_, response) =>
+    provider.answerCall = (_, response) =>
       json(response, 400, { nome: 'documento_bloqueado', mensagem: 'Documento com bloqueios' });
     expect(await acquirer.issueCharge(TO_ISSUE)).toEqual({
       kind: 'refused',
@@ -114,56 +80,28 @@ describe('issuing', () => {
   });
 
   it.each<[string, string, Handler]>([
-    ['a duplicate', 'status_409', (_, r) => json(r, 409, { nome: 'txid_duplicado', mensagem: '' })],
-    ['401', 'status_401', (_, r) => json(r, 401, {})],
-    ['too many requests', 'status_429', (_, r) => json(r, 429, { nome: 'valor_invalido' })],
-    ['a 400 in no known form', 'status_400', (_, r) => json(r, 400, { error: 'bad request' })],
-    ['a failure', 'status_503', (_, r) => void r.writeHead(503).end('<html>')],
-    [
-      'a redirect',
-      'status_307',
-      (_, r) => void r.writeHead(307, { location: '/v2/cob/other' }).end(),
-    ],
-    ['HTML', 'unreadable', (_, r) => void r.writeHead(200).end('<html>')],
-    ['an empty body', 'unreadable', (_, r) => void r.writeHead(201).end()],
+    ...hostileAnswers(201, ANSWER_BYTES_MAX),
+    ['a duplicate', 'status_409', (_, r) => efi(r, 409, 'txid_duplicado')],
     ['another charge', 'unreadable', (_, r) => json(r, 201, { ...CHARGE, txid: 'y'.repeat(32) })],
     ['a broken schema', 'unreadable', (_, r) => json(r, 201, { ...CHARGE, valor: {} })],
-    ['no answer', 'timeout', () => undefined],
-    ['a reset', 'connection', (q) => q.socket.resetAndDestroy()],
-    [
-      'half an answer',
-      'connection',
-      (q, r) => {
-        r.writeHead(201, { 'content-length': '500' }).write('{"txid":');
-        setImmediate(() => q.socket.destroy());
-      },
-    ],
-    ['a slow body', 'timeout', (_, r) => void r.writeHead(201).write('{"txid":')],
-    [
-      'more than is read',
-      'oversize',
-      (_, r) => void r.writeHead(201).end(' '.repeat(ANSWER_BYTES_MAX + 1)),
-    ],
   ])(
     'after %s the outcome is unknown (%s), and nothing is sent twice',
     async (_, cause, handler) => {
-      answerCall = handler;
-      await using client = connect(cause === 'timeout' ? HASTY_MS : TIMEOUT_MS);
+      provider.answerCall = handler;
+      await using client = provider.connect(cause === 'timeout' ? HASTY_MS : TIMEOUT_MS);
       expect(await client.issueCharge(TO_ISSUE)).toEqual({ kind: 'unknown', cause });
-      expect(calls).toHaveLength(1);
+      expect(provider.calls).toHaveLength(1);
     },
   );
 
   it('is unknown at once when nobody listens', async () => {
-    server.closeAllConnections();
-    server.close();
-    await once(server, 'close');
+    await provider[Symbol.asyncDispose]();
     const outcome = await acquirer.issueCharge(TO_ISSUE);
     expect(outcome).toEqual({ kind: 'unknown', cause: 'token_connection' });
   });
 
   it('ends with its caller', async () => {
-    answerCall = () => caller.abort();
+    provider.answerCall = () => caller.abort();
     const caller = new AbortController();
     const outcome = await acquirer.issueCharge(TO_ISSUE, caller.signal);
     expect(outcome).toEqual({ kind: 'unknown', cause: 'aborted' });
@@ -172,33 +110,36 @@ describe('issuing', () => {
 
 describe('reading', () => {
   it('tells a missing charge from a bare 404', async () => {
-    answerCall = (_, response) => json(response, 404, { message: 'Route not found' });
+    provider.answerCall = (_, response) => json(response, 404, { message: 'Route not found' });
     expect(await acquirer.getCharge(TXID)).toEqual({ kind: 'unknown', cause: 'status_404' });
     const type = 'https://pix.bcb.gov.br/api/v2/error/CobNaoEncontrado';
-    answerCall = (_, response) =>
+    provider.answerCall = (_, response) =>
       json(response, 404, { type, title: 'Não encontrado', status: 404 });
     expect(await acquirer.getCharge(TXID)).toEqual({ kind: 'not_found' });
   });
 
   it('tries once more with a new token after 401, and not again', async () => {
-    answerCall = (_, response) => json(response, 401, {});
+    provider.answerCall = (_, response) => json(response, 401, {});
     expect(await acquirer.getCharge(TXID)).toEqual({ kind: 'unknown', cause: 'status_401' });
-    expect(calls.map((call) => call.authorization)).toEqual(['Bearer token-1', 'Bearer token-2']);
+    expect(provider.calls.map((call) => call.authorization)).toEqual([
+      'Bearer token-1',
+      'Bearer token-2',
+    ]);
   });
 
   it('finds a received Pix by its end-to-end id', async () => {
     const pix = { endToEndId: 'E1', valor: '0.01', horario: '2026-09-10T13:03:33.902Z' };
-    answerCall = (_, response) => json(response, 200, pix);
+    provider.answerCall = (_, response) => json(response, 200, pix);
     const found = await acquirer.getReceived('E1');
     expect(found).toMatchObject({ kind: 'found', value: { amountCents: 1n, txid: null } });
-    expect(calls[0]).toMatchObject({ method: 'GET', url: '/v2/pix/E1' });
+    expect(provider.calls[0]).toMatchObject({ method: 'GET', url: '/v2/pix/E1' });
   });
 });
 
 describe('canceling', () => {
   it('counts only when the acquirer shows the charge as removed', async () => {
     expect(await acquirer.cancelCharge(TXID)).toEqual({ kind: 'unknown', cause: 'unreadable' });
-    answerCall = (_, response) =>
+    provider.answerCall = (_, response) =>
       json(response, 200, { ...CHARGE, status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR' });
     expect(await acquirer.cancelCharge(TXID)).toMatchObject({ kind: 'canceled' });
   });
@@ -207,14 +148,15 @@ describe('canceling', () => {
 describe('registering the callback', () => {
   it('puts the URL under the Pix key', async () => {
     await acquirer.registerCallback('https://hooks.example.com/acquirer/secret');
-    expect(calls[0]).toMatchObject({ method: 'PUT', url: '/v2/webhook/key' });
-    expect(JSON.parse(calls[0]?.body ?? '')).toEqual({
+    expect(provider.calls[0]).toMatchObject({ method: 'PUT', url: '/v2/webhook/key' });
+    expect(JSON.parse(provider.calls[0]?.body ?? '')).toEqual({
       webhookUrl: 'https://hooks.example.com/acquirer/secret',
     });
   });
 
   it('throws when the acquirer does not take it, without quoting the URL', async () => {
-    answerCall = (_, response) => json(response, 400, { nome: 'webhook_invalido', mensagem: 'no' });
+    provider.answerCall = (_, response) =>
+      json(response, 400, { nome: 'webhook_invalido', mensagem: 'no' });
     const registering = acquirer.registerCallback('https://hooks.example.com/acquirer/secret');
     await expect(registering).rejects.toMatchObject({
       code: 'ACQUIRER_REJECTED',
@@ -227,14 +169,14 @@ describe('the token', () => {
   it('is asked for once by many calls at the same time, and kept', async () => {
     await Promise.all(Array.from({ length: 20 }, () => acquirer.getCharge(TXID)));
     await acquirer.getCharge(TXID);
-    expect(tokensIssued).toBe(1);
-    expect(calls).toHaveLength(21);
+    expect(provider.tokensIssued).toBe(1);
+    expect(provider.calls).toHaveLength(21);
   });
 
   it('is asked for with the credentials', async () => {
     let authorization: string | undefined;
-    const issue = answerToken;
-    answerToken = (request, response) => {
+    const issue = provider.answerToken;
+    provider.answerToken = (request, response) => {
       authorization = request.headers.authorization;
       issue(request, response);
     };
@@ -243,24 +185,24 @@ describe('the token', () => {
   });
 
   it('that cannot be had leaves the call unsent and its outcome unknown, until it can', async () => {
-    const issue = answerToken;
-    answerToken = (_, response) => json(response, 500, {});
+    const issue = provider.answerToken;
+    provider.answerToken = (_, response) => json(response, 500, {});
     expect(await acquirer.issueCharge(TO_ISSUE)).toEqual({
       kind: 'unknown',
       cause: 'token_status_500',
     });
-    expect(calls).toHaveLength(0);
-    answerToken = issue;
+    expect(provider.calls).toHaveLength(0);
+    provider.answerToken = issue;
     expect(await acquirer.issueCharge(TO_ISSUE)).toMatchObject({ kind: 'issued' });
   });
 
   it('that never comes is given up at the deadline', async () => {
-    answerToken = () => undefined;
-    await using hasty = connect(HASTY_MS);
+    provider.answerToken = () => undefined;
+    await using hasty = provider.connect(HASTY_MS);
     expect(await hasty.issueCharge(TO_ISSUE)).toEqual({
       kind: 'unknown',
       cause: 'token_timeout',
     });
-    expect(calls).toHaveLength(0);
+    expect(provider.calls).toHaveLength(0);
   });
 });

@@ -7,6 +7,9 @@ import { TokenAnswer } from './answer-schemas.ts';
 import { type CallAcquirer, createCallAcquirer } from './call-acquirer.ts';
 import { cancelCharge, getCharge, issueCharge } from './charge-calls.ts';
 import { exchange } from './exchange.ts';
+import { listReceived, listSent } from './list-calls.ts';
+import { lookUp } from './look-up.ts';
+import { getPayout, readBalance, sendPayout } from './payout-calls.ts';
 import { readReceivedPix } from './read-answer.ts';
 
 export type * from './acquirer.ts';
@@ -15,7 +18,7 @@ export type AcquirerConfig = {
   url: string;
   clientId: string;
   clientSecret: string;
-  /** The installation's own key: every charge is paid to it. */
+  /** The installation's own key: every charge is paid to it, every payout from it. */
   pixKey: string;
   /** Limit of one operation: token, request and answer together. */
   timeoutMs: number;
@@ -47,6 +50,11 @@ export function createAcquirer(config: AcquirerConfig): Acquirer {
     getCharge: (txid, signal) => getCharge(call, txid, signal),
     cancelCharge: (txid, signal) => cancelCharge(call, txid, signal),
     getReceived: (endToEndId, signal) => getReceived(call, endToEndId, signal),
+    listReceived: (window, signal) => listReceived(call, window, signal),
+    sendPayout: (input, signal) => sendPayout({ call, pixKey: config.pixKey }, input, signal),
+    getPayout: (idEnvio, signal) => getPayout(call, idEnvio, signal),
+    listSent: (window, signal) => listSent(call, window, signal),
+    balance: (signal) => readBalance(call, signal),
     registerCallback: async (url, signal) =>
       await registerCallback({ call, pixKey: config.pixKey }, url, signal),
     [Symbol.asyncDispose]: async () => await pool.destroy(),
@@ -58,12 +66,12 @@ async function getReceived(
   endToEndId: string,
   signal: AbortSignal | undefined,
 ): Promise<Lookup<ReceivedPix>> {
-  const path = `/v2/pix/${encodeURIComponent(endToEndId)}`;
-  const result = await call({ operation: 'getReceived', method: 'GET', path, signal });
-  if (result.kind === 'refused') return { kind: 'unknown', cause: 'unreadable' };
-  if (result.kind !== 'done') return result;
-  const value = readReceivedPix(result.body, endToEndId);
-  return value === null ? { kind: 'unknown', cause: 'unreadable' } : { kind: 'found', value };
+  return await lookUp(call, {
+    operation: 'getReceived',
+    path: `/v2/pix/${encodeURIComponent(endToEndId)}`,
+    read: (body) => readReceivedPix(body, endToEndId),
+    signal,
+  });
 }
 
 /** The URL carries the secret that authenticates callbacks, so no certificate is asked for (decision 211). */

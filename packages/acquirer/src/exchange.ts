@@ -1,6 +1,6 @@
 import type { Dispatcher, Pool } from 'undici';
 
-/** The largest answer that is read; a charge with a hundred received Pix stays far below. */
+/** The largest answer that is read, unless a call says otherwise; a charge with a hundred received Pix stays far below. */
 export const ANSWER_BYTES_MAX = 256 * 1024;
 
 /** Why there is no answer to judge: a word for logs and metrics. */
@@ -16,6 +16,7 @@ export type ExchangeRequest = {
   path: string;
   headers: Record<string, string>;
   body?: object;
+  answerBytesMax?: number;
   signal: AbortSignal;
 };
 
@@ -32,7 +33,7 @@ export async function exchange(pool: Pool, request: ExchangeRequest): Promise<Ex
       body: request.body === undefined ? null : JSON.stringify(request.body),
       signal: request.signal,
     });
-    const text = await readBounded(answer.body);
+    const text = await readBounded(answer.body, request.answerBytesMax ?? ANSWER_BYTES_MAX);
     if (text === null) return { kind: 'silent', cause: 'oversize' };
     return { kind: 'answered', status: answer.statusCode, body: parseJson(text) };
   } catch {
@@ -41,12 +42,12 @@ export async function exchange(pool: Pool, request: ExchangeRequest): Promise<Ex
 }
 
 /** Null when the answer is larger than anything we read; leaving the loop closes its connection. */
-async function readBounded(body: AsyncIterable<Buffer>): Promise<string | null> {
+async function readBounded(body: AsyncIterable<Buffer>, bytesMax: number): Promise<string | null> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;
-    if (size > ANSWER_BYTES_MAX) return null;
+    if (size > bytesMax) return null;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

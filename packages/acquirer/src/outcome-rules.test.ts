@@ -7,6 +7,11 @@ const OPERATIONS: readonly Operation[] = [
   'getCharge',
   'cancelCharge',
   'getReceived',
+  'listReceived',
+  'sendPayout',
+  'getPayout',
+  'listSent',
+  'balance',
   'registerCallback',
 ];
 
@@ -38,6 +43,12 @@ describe('the truth table', () => {
     ['issueCharge', 422, 'AB03'],
     ['issueCharge', 400, 'a_code_of_next_year'],
     ['cancelCharge', 400, 'status_cobranca_invalido'],
+    ['sendPayout', 400, 'chave_nao_pertence_ao_documento'],
+    ['sendPayout', 400, 'valor_invalido'],
+    ['sendPayout', 400, 'chave_invalida'],
+    ['sendPayout', 404, 'chave_favorecido_nao_encontrada'],
+    ['sendPayout', 422, 'pagamento_negado'],
+    ['sendPayout', 422, 'AC03'],
   ] as const)('%s %i %s is a refusal', (operation, status, code) => {
     expect(judgeAnswer(operation, status, code)).toBe('refused');
   });
@@ -71,5 +82,41 @@ describe('the truth table', () => {
     expect(judgeAnswer('getCharge', 404, null)).toBe('unknown');
     expect(judgeAnswer('getCharge', 404, 'PixNaoEncontrado')).toBe('unknown');
     expect(judgeAnswer('getReceived', 404, 'CobNaoEncontrado')).toBe('unknown');
+  });
+
+  it('a refusal of a send is one that has a name here, never one by its form alone', () => {
+    for (const status of [400, 422]) {
+      for (const code of ['a_code_of_next_year', 'id_envio_duplicado', 'DUPL', 'erro_aplicacao']) {
+        expect(judgeAnswer('sendPayout', status, code)).toBe('unknown');
+      }
+      expect(judgeAnswer('sendPayout', status, '')).toBe('unknown');
+      expect(judgeAnswer('sendPayout', status, null)).toBe('unknown');
+    }
+  });
+
+  it('a 404 says nothing about a send but that its recipient is unknown', () => {
+    const codes = OUTCOME_RULES.flatMap((rule) => namesIn(rule.codes));
+    const refused = codes.filter((code) => judgeAnswer('sendPayout', 404, code) !== 'unknown');
+    expect(new Set(refused)).toEqual(new Set(['chave_favorecido_nao_encontrada']));
+  });
+
+  it('no answer to a list or to the balance is a refusal or "not found"', () => {
+    const codes = OUTCOME_RULES.flatMap((rule) => namesIn(rule.codes));
+    for (const operation of ['listSent', 'listReceived', 'balance'] as const) {
+      for (const status of [400, 404, 422]) {
+        for (const code of [null, ...codes]) {
+          expect(judgeAnswer(operation, status, code)).toBe('unknown');
+        }
+      }
+    }
+  });
+
+  it('"not found" is said of a payout by the names of a sent Pix alone', () => {
+    const codes = OUTCOME_RULES.flatMap((rule) => namesIn(rule.codes));
+    const missing = codes.filter((code) => judgeAnswer('getPayout', 404, code) === 'not_found');
+    expect(new Set(missing)).toEqual(
+      new Set(['PixEnviadoNaoEncontrado', 'pix_enviado_nao_encontrado', 'pix_nao_encontrado']),
+    );
+    expect(judgeAnswer('getPayout', 404, 'NaoEncontrado')).toBe('unknown');
   });
 });

@@ -4,6 +4,11 @@ export type Operation =
   | 'getCharge'
   | 'cancelCharge'
   | 'getReceived'
+  | 'listReceived'
+  | 'sendPayout'
+  | 'getPayout'
+  | 'listSent'
+  | 'balance'
   | 'registerCallback';
 
 /**
@@ -24,9 +29,29 @@ type OutcomeRule = {
 /** Names that say nothing about the request: a repeated call, our access, the provider's own trouble. */
 const NO_VERDICTS = ['txid_duplicado', 'erro_aplicacao', 'AcessoNegado', 'ServicoIndisponivel'];
 
+/** What the provider says of an order that it will not carry out: its documented names for a send. */
+const SEND_REFUSALS = [
+  'RequisicaoInvalida',
+  'json_invalido',
+  'valor_invalido',
+  'chave_invalida',
+  'chave_nao_pertence_ao_documento',
+  'chave_favorecido_nao_encontrada',
+  'documento_bloqueado',
+  'pagamento_negado',
+];
+
+/**
+ * Refusals of the settlement system and of the recipient's institution, as far as they end the order. `DUPL`
+ * is not among them: a duplicate says that there is an order.
+ */
+const SPI_REFUSALS =
+  'AB03 AB09 AC03 AC06 AC07 AC14 AG03 AM02 AM04 BE01 BE17 CH11 DS04 ED05 FRAD RR04'.split(' ');
+
 /**
  * The truth table of answers. A refusal of issuing counts as proof that nothing was created: the provider
- * judged the request, in its own error form, with a status that means just that (ADR 0007).
+ * judged the request, in its own error form, with a status that means just that (ADR 0007). A refusal of a
+ * send has to be one of the codes named here, because believing a wrong one could pay twice (decision 119).
  */
 export const OUTCOME_RULES: readonly OutcomeRule[] = [
   { operations: ['issueCharge'], statuses: [200, 201], verdict: 'done' },
@@ -48,6 +73,32 @@ export const OUTCOME_RULES: readonly OutcomeRule[] = [
     operations: ['getReceived'],
     statuses: [400, 404],
     codes: ['PixNaoEncontrado', 'NaoEncontrado', 'pix_nao_encontrado'],
+    verdict: 'not_found',
+  },
+  { operations: ['sendPayout'], statuses: [200, 201], verdict: 'done' },
+  {
+    operations: ['sendPayout'],
+    statuses: [400, 422],
+    codes: [...SEND_REFUSALS, ...SPI_REFUSALS],
+    verdict: 'refused',
+  },
+  {
+    // The recipient's key, not the order, is what the acquirer did not find.
+    operations: ['sendPayout'],
+    statuses: [404],
+    codes: ['chave_favorecido_nao_encontrada'],
+    verdict: 'refused',
+  },
+  {
+    operations: ['getPayout', 'listSent', 'listReceived', 'balance'],
+    statuses: [200],
+    verdict: 'done',
+  },
+  {
+    // Narrower than for charges: "not found" lets the order be sent again, and later lets a refusal count.
+    operations: ['getPayout'],
+    statuses: [400, 404],
+    codes: ['PixEnviadoNaoEncontrado', 'pix_enviado_nao_encontrado', 'pix_nao_encontrado'],
     verdict: 'not_found',
   },
   {

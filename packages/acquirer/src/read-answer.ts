@@ -1,4 +1,4 @@
-import type { AcquirerCharge, ReceivedPix } from './acquirer.ts';
+import type { AcquirerCharge, PixReturn, ReceivedPix } from './acquirer.ts';
 import { ApiPixProblem, ChargeAnswer, EfiProblem, ReceivedPixAnswer } from './answer-schemas.ts';
 
 const STATUSES = {
@@ -39,33 +39,37 @@ export function readReceivedPix(body: unknown, endToEndId: string): ReceivedPix 
 /** Code and message of an error in either of the two forms, or null when it is in none. */
 export function readProblem(body: unknown): { code: string; message: string } | null {
   const efi = EfiProblem.safeParse(body);
-  if (efi.success) return problem(efi.data.nome, efi.data.mensagem);
+  if (efi.success) return describeProblem(efi.data.nome, efi.data.mensagem);
   const apiPix = ApiPixProblem.safeParse(body);
   if (!apiPix.success) return null;
   const { type, title, detail } = apiPix.data;
-  return problem(type.slice(type.lastIndexOf('/') + 1), detail ?? title);
+  return describeProblem(type.slice(type.lastIndexOf('/') + 1), detail ?? title);
 }
 
-function problem(code: string, message: string | null | undefined) {
+export function describeProblem(code: string, message: string | null | undefined) {
   return {
     code: code.slice(0, CODE_LENGTH_MAX),
     message: (message ?? code).slice(0, MESSAGE_LENGTH_MAX),
   };
 }
 
-function toReceivedPix(answer: ReceivedPixAnswer): ReceivedPix {
+export function toReceivedPix(answer: ReceivedPixAnswer): ReceivedPix {
   return {
     endToEndId: answer.endToEndId,
     txid: answer.txid ?? null,
     pixKey: answer.chave ?? null,
     amountCents: answer.valor,
     paidAt: answer.horario,
-    returns: (answer.devolucoes ?? []).map((item) => ({
-      id: item.id,
-      returnId: item.rtrId ?? null,
-      amountCents: item.valor,
-      status: item.status,
-      nature: item.natureza ?? null,
-    })),
+    returns: toReturns(answer.devolucoes),
   };
+}
+
+export function toReturns(items: ReceivedPixAnswer['devolucoes']): PixReturn[] {
+  return (items ?? []).map((item) => ({
+    id: item.id,
+    returnId: item.rtrId ?? null,
+    amountCents: item.valor,
+    status: item.status,
+    nature: item.natureza ?? null,
+  }));
 }

@@ -4,6 +4,8 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 import type { FastifyInstance } from 'fastify';
 
 import { type AccessTokens, createAccessTokens } from '#api-pix/access-token.ts';
+import { addAdjustBalance } from '#balance/adjust-balance.route.ts';
+import { addReadBalance } from '#balance/read-balance.route.ts';
 import { addIssueToken } from '#api-pix/issue-token.route.ts';
 import { sendProviderError, toProviderError } from '#api-pix/provider-answer.ts';
 import { apiPixError } from '#api-pix/provider-error.ts';
@@ -16,7 +18,13 @@ import { createWithFaults, type WithFaults } from '#faults/with-faults.ts';
 import { addReadJournal } from '#journal/read-journal.route.ts';
 import { addPayCharge } from '#pix/pay-charge.route.ts';
 import { addReadReceived } from '#pix/read-received.route.ts';
+import type { StoredProfile } from '#profile/profile.ts';
 import { addSetProfile } from '#profile/set-profile.route.ts';
+import { addControlSends } from '#sends/control-sends.route.ts';
+import { releaseHeldSends } from '#sends/end-sends.sql.ts';
+import { addReadSends } from '#sends/read-sends.route.ts';
+import { addSendPix } from '#sends/send-pix.route.ts';
+import type { StoredSetting } from '#settings/stored-setting.ts';
 import { addRegisterWebhook } from '#webhooks/register-webhook.route.ts';
 
 export type SimulatorDeps = {
@@ -24,6 +32,9 @@ export type SimulatorDeps = {
   logger: Logger;
   faults: Faults;
   kickCallbacks: () => void;
+  /** Says that something stored becomes due in that time. */
+  expectDue: (inMs: number) => void;
+  profile: StoredSetting<StoredProfile>;
   clientId: string;
   clientSecret: string;
   pixKey: string;
@@ -37,11 +48,24 @@ export function buildSimulatorApp(deps: SimulatorDeps): FastifyInstance {
   const withFaults = createWithFaults({ ...deps, stopping: stopping.signal });
   const tokens = createAccessTokens(deps.clientSecret, () => new Date());
   void app.register(async (provider) => addProvider(provider, { ...deps, withFaults, tokens }));
-  addFaults(app, deps);
+  addFaults(app, { faults: deps.faults, releaseHeld });
   addPayCharge(app, deps);
   addReadJournal(app, deps);
-  addSetProfile(app);
+  addSetProfile(app, deps);
+  addControlSends(app, deps);
+  addAdjustBalance(app, deps);
   return app;
+
+  async function releaseHeld(): Promise<void> {
+    const holds = deps.faults.script().rules.some(isHold);
+    if (holds) return;
+    await releaseHeldSends(deps.db);
+    deps.expectDue(0);
+  }
+}
+
+function isHold(rule: { operation: string; fault: string }): boolean {
+  return rule.operation === 'settlePayout' && rule.fault === 'hang';
 }
 
 /** What a client of the provider sees; errors here have the provider's form, not the mesh's. */
@@ -64,5 +88,8 @@ function addProvider(
   addReadCharge(provider, deps);
   addCancelCharge(provider, deps);
   addReadReceived(provider, deps);
+  addSendPix(provider, deps);
+  addReadSends(provider, deps);
+  addReadBalance(provider, deps);
   addRegisterWebhook(provider, deps);
 }

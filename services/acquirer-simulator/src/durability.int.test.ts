@@ -4,20 +4,24 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-import { type Acquirer, createAcquirer } from '@pixmesh/acquirer/client';
+import { type Acquirer, createAcquirer, type PayoutToSend } from '@pixmesh/acquirer/client';
+import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import {
   aCharge,
+  aSend,
   callControl,
   listNotices,
   TEST_ACCOUNT,
   testEnvironment,
 } from './test-simulator.ts';
 
-const BOOT_TIMEOUT_MS = 15_000;
+const BOOT_TIMEOUT_MS = 30_000;
+/** Orders of a client that wait for their answers at the same time. */
+const SENDERS = 4;
 
 let database: TestDatabase;
 let ports: { api: number; receiver: number };
@@ -109,6 +113,25 @@ async function payMany(count: number): Promise<string[]> {
   return await Promise.all(paid);
 }
 
+async function sendAll(waiting: PayoutToSend[]): Promise<void> {
+  for (let send = waiting.pop(); send !== undefined; send = waiting.pop()) {
+    await sendUntilThere(send);
+  }
+}
+
+/** The recovery rule: look up after any doubt, and send again only what is not there. */
+async function sendUntilThere(send: PayoutToSend): Promise<void> {
+  const outcome = await acquirer.sendPayout(send);
+  if (outcome.kind === 'accepted') return;
+  expect(outcome.kind).toBe('unknown');
+  const lookup = await eventually(async () => {
+    const found = await acquirer.getPayout(send.idEnvio);
+    expect(found.kind).not.toBe('unknown');
+    return found;
+  }, BOOT_TIMEOUT_MS);
+  if (lookup.kind === 'not_found') await sendUntilThere(send);
+}
+
 describe('a killed simulator', () => {
   it('has lost no charge, payment or notice, and goes on with the token it gave', async () => {
     takesCallbacks = false;
@@ -136,6 +159,90 @@ describe('a killed simulator', () => {
     await eventually(async () => {
       const notices = await listNotices({ call }, '/hook/pix');
       expect(notices.map((notice) => notice.answered_status)).toEqual([null, 200]);
+    });
+  });
+
+  it('settles and announces every order it had accepted, once', async () => {
+    const rules = [
+      { operation: 'settlePayout', fault: 'latency', delay_ms: 700, probability: 0.5 },
+    ];
+    await call('PUT', '/control/faults', { seed: 1, rules });
+    const sends = Array.from({ length: 30 }, () => aSend());
+    const accepted = await Promise.all(sends.map((send) => acquirer.sendPayout(send)));
+    await killProcess('SIGKILL');
+    await startProcess();
+    const ids = accepted.map((outcome) =>
+      outcome.kind === 'accepted' ? outcome.payout.endToEndId : outcome.kind,
+    );
+    await eventually(() => expect(new Set(announced)).toEqual(new Set(ids)));
+    for (const { idEnvio } of sends) {
+      expect(await acquirer.getPayout(idEnvio)).toMatchObject({ value: { status: 'settled' } });
+    }
+    const { body } = await call('GET', '/control/journal');
+    const kinds = (body['data'] as { kind: string }[]).map(({ kind }) => kind);
+    expect(kinds.filter((kind) => kind === 'sent')).toHaveLength(30);
+    expect(kinds.filter((kind) => kind === 'settled')).toHaveLength(30);
+  });
+
+  it('killed in the middle of orders leaves each of them made once and settled once', async () => {
+    const sends = Array.from({ length: 40 }, () => aSend());
+    const waiting = [...sends];
+    const sending = Promise.all(Array.from({ length: SENDERS }, () => sendAll(waiting)));
+    // Awaited below; until then its failure is no unhandled one.
+    sending.catch(() => undefined);
+    for (let kills = 0; kills < 2; kills += 1) {
+      await eventually(async () => {
+        const { body } = await call('GET', '/control/journal?limit=100000');
+        expect((body['data'] as []).length).toBeGreaterThan(15 * kills);
+      }, BOOT_TIMEOUT_MS);
+      await killProcess('SIGKILL');
+      await startProcess();
+    }
+    await sending;
+    await eventually(async () => {
+      const rows = await database.db.query<{ kind: string; lines: bigint; orders: bigint }>(sql`
+        select kind, count(*) as lines, count(distinct id_envio) as orders
+        from journal group by kind order by kind`);
+      expect(rows).toEqual([
+        { kind: 'sent', lines: 40n, orders: 40n },
+        { kind: 'settled', lines: 40n, orders: 40n },
+      ]);
+    });
+    await eventually(() => expect(new Set(announced).size).toBe(40));
+  }, 120_000);
+
+  it('keeps back what the script keeps from settling, and lets it go when the script ends', async () => {
+    await call('PUT', '/control/faults', { rules: [{ operation: 'settlePayout', fault: 'hang' }] });
+    const send = aSend();
+    await acquirer.sendPayout(send);
+    await killProcess('SIGKILL');
+    await startProcess();
+    expect(await acquirer.getPayout(send.idEnvio)).toMatchObject({
+      value: { status: 'processing' },
+    });
+    await call('DELETE', '/control/faults');
+    await eventually(async () => {
+      expect(await acquirer.getPayout(send.idEnvio)).toMatchObject({
+        value: { status: 'settled' },
+      });
+    });
+  });
+
+  it('sends back the second half of what it was sending back', async () => {
+    await call('PUT', '/control/profile', { name: 'efi' });
+    const send = aSend({ amountCents: 400n });
+    await acquirer.sendPayout(send);
+    await eventually(async () => {
+      const found = await acquirer.getPayout(send.idEnvio);
+      expect(found.kind === 'found' && found.value.returns.length).toBeGreaterThan(0);
+    });
+    await killProcess('SIGKILL');
+    await startProcess();
+    await eventually(async () => {
+      const found = await acquirer.getPayout(send.idEnvio);
+      expect(found).toMatchObject({
+        value: { returns: [{ amountCents: 200n }, { amountCents: 200n }] },
+      });
     });
   });
 

@@ -5,8 +5,11 @@ import { named, sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';
 
 import { startCallbackSender } from '#callbacks/send-callbacks.job.ts';
+import { startDueWork } from '#due-work/do-due-work.job.ts';
 import { loadFaults } from '#faults/faults.ts';
+import { PROFILE_DEFAULT, PROFILE_SETTING, StoredProfile } from '#profile/profile.ts';
 import { startReceiver } from '#receiver/start-receiver.ts';
+import { loadSetting } from '#settings/stored-setting.ts';
 
 import { buildSimulatorApp } from './app.ts';
 import type { AcquirerSimulatorConfig } from './config.ts';
@@ -34,7 +37,21 @@ export async function startAcquirerSimulator(
     const db = stops.use('pool', createPool({ ...pool, max: POOL_SIZE }));
     const settings = stops.use('settings', createPool({ ...pool, max: SETTINGS_POOL_SIZE }));
     const faults = await loadFaults(settings);
+    const profile = await loadSetting(settings, PROFILE_SETTING, {
+      schema: StoredProfile,
+      initial: PROFILE_DEFAULT,
+    });
     const callbacks = stops.use('callbacks', await startCallbackSender(callbackOptions()));
+    const dueWork = stops.use(
+      'due work',
+      startDueWork({
+        db,
+        logger,
+        faults,
+        pixKey: config.ACQUIRER_PIX_KEY,
+        kickCallbacks: callbacks.kick,
+      }),
+    );
     const receiver = stops.use(
       'receiver',
       await startReceiver({ db, settings, logger, host: config.HOST, port: config.RECEIVER_PORT }),
@@ -43,7 +60,9 @@ export async function startAcquirerSimulator(
       db,
       logger,
       faults,
+      profile,
       kickCallbacks: callbacks.kick,
+      expectDue: dueWork.expect,
       clientId: config.ACQUIRER_CLIENT_ID,
       clientSecret: config.ACQUIRER_CLIENT_SECRET,
       pixKey: config.ACQUIRER_PIX_KEY,

@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
 
-import { type Acquirer, type AcquirerConfig, createAcquirer } from '@pixmesh/acquirer/client';
+import {
+  type Acquirer,
+  type AcquirerConfig,
+  createAcquirer,
+  type PayoutToSend,
+} from '@pixmesh/acquirer/client';
 import { readConfig } from '@pixmesh/http/config';
 
 import { AcquirerSimulatorConfig } from './config.ts';
@@ -74,6 +79,45 @@ export function aCharge(
     description: 'Pedido 1',
     ...change,
   };
+}
+
+/** An order worth R$ 10.00 to somebody's random key, with an idEnvio of its own. */
+export function aSend(change: Partial<PayoutToSend> = {}): PayoutToSend {
+  return {
+    idEnvio: randomUUID().replaceAll('-', ''),
+    amountCents: 1_000n,
+    pixKey: '8f2a1c3e-52d1-4b8a-9a55-0f6f3d2b7c11',
+    recipientDocument: null,
+    description: 'Repasse 1',
+    ...change,
+  };
+}
+
+export type JournalLine = {
+  sequence: number;
+  kind: string;
+  id_envio: string | null;
+  end_to_end_id: string | null;
+  amount: number | null;
+  natureza: string | null;
+};
+
+/** What the journal says about one order, oldest first. */
+export async function journalOfSend(
+  simulator: Pick<TestSimulator, 'call'>,
+  idEnvio: string,
+): Promise<JournalLine[]> {
+  const { body } = await simulator.call('GET', '/control/journal?limit=100000');
+  return (body['data'] as JournalLine[]).filter((line) => line.id_envio === idEnvio);
+}
+
+/** Items of the notices so far, in the order of their arrival. */
+export async function listItems(
+  simulator: Pick<TestSimulator, 'call'>,
+  path = '/callbacks/pix',
+): Promise<Record<string, unknown>[]> {
+  const notices = await listNotices(simulator, path);
+  return notices.flatMap(({ body }) => (JSON.parse(body) as { pix: [] }).pix);
 }
 
 /** Where every notice of a received Pix goes in tests: the development receiver. */

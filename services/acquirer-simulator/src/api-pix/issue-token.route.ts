@@ -5,7 +5,9 @@ import type { WithFaults } from '#faults/with-faults.ts';
 import { type AccessTokens, isSame, TOKEN_LIFE_SECONDS } from './access-token.ts';
 import { ProviderError } from './provider-error.ts';
 
-const SCOPES = 'cob.write cob.read pix.write pix.read webhook.write webhook.read';
+const SCOPES =
+  'cob.write cob.read pix.write pix.read pix.send gn.pix.send.read gn.balance.read ' +
+  'webhook.write webhook.read';
 
 type Deps = {
   tokens: AccessTokens;

@@ -1,7 +1,13 @@
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { aCharge, startTestSimulator, TEST_ACCOUNT, type TestSimulator } from '#test-simulator.ts';
+import {
+  aCharge,
+  aSend,
+  startTestSimulator,
+  TEST_ACCOUNT,
+  type TestSimulator,
+} from '#test-simulator.ts';
 
 let database: TestDatabase;
 let simulator: TestSimulator;
@@ -47,6 +53,12 @@ const BODY = {
   valor: { original: '12.34' },
   chave: TEST_ACCOUNT.pixKey,
   infoAdicionais: [{ nome: 'Pedido', valor: '1' }],
+};
+
+const SEND = {
+  valor: '12.34',
+  pagador: { chave: TEST_ACCOUNT.pixKey, infoPagador: 'Repasse' },
+  favorecido: { chave: 'maria@example.com' },
 };
 
 describe("the provider's API", () => {
@@ -137,6 +149,73 @@ describe("the provider's API", () => {
     });
     const backwards = await call('GET', `/v2/pix?inicio=${times[1]}&fim=${times[0]}`);
     expect(backwards).toMatchObject({ status: 400, body: { nome: 'valor_invalido' } });
+  });
+
+  it('shows a sent Pix by either id as Efí does', async () => {
+    const { idEnvio } = aSend();
+    const accepted = await call('PUT', `/v3/gn/pix/${idEnvio}`, {
+      ...SEND,
+      favorecido: { ...SEND.favorecido, cpf: '52998224725' },
+    });
+    expect(accepted).toMatchObject({
+      status: 201,
+      contentType: 'application/json; charset=utf-8',
+      body: { idEnvio, valor: '12.34', status: 'EM_PROCESSAMENTO' },
+    });
+    const endToEndId = String(accepted.body['e2eId']);
+    const byId = await call('GET', `/v2/gn/pix/enviados/id-envio/${idEnvio}`);
+    expect(byId).toMatchObject({
+      status: 200,
+      body: {
+        endToEndId,
+        idEnvio,
+        valor: '12.34',
+        chave: TEST_ACCOUNT.pixKey,
+        infoPagador: 'Repasse',
+        favorecido: {
+          chave: SEND.favorecido.chave,
+          identificacao: { nome: expect.any(String), cpf: '***.982.247-**' },
+        },
+      },
+    });
+    const byE2e = await call('GET', `/v2/gn/pix/enviados/${endToEndId}`);
+    expect(byE2e.body).toMatchObject({ endToEndId, idEnvio });
+  });
+
+  it.each([
+    ['PUT', 'with-hyphen', SEND, 400, 'RequisicaoInvalida'],
+    ['PUT', 'x'.repeat(36), SEND, 400, 'RequisicaoInvalida'],
+    ['PUT', 'a1', { ...SEND, valor: '1' }, 400, 'RequisicaoInvalida'],
+    ['PUT', 'a1', { ...SEND, valor: '0.00' }, 400, 'valor_invalido'],
+    ['PUT', 'a1', { ...SEND, pagador: { chave: 'other' } }, 400, 'chave_invalida'],
+    ['PUT', 'a1', { ...SEND, favorecido: { chave: '' } }, 400, 'RequisicaoInvalida'],
+    ['PUT', 'a1', { ...SEND, favorecido: { chave: 'x', cpf: '1' } }, 400, 'RequisicaoInvalida'],
+    ['PUT', 'a1', '{', 400, 'RequisicaoInvalida'],
+    ['GET', 'a1', undefined, 404, 'PixEnviadoNaoEncontrado'],
+  ])('answers %s of %s %j with %i %s', async (method, id, body, status, name) => {
+    const path = method === 'PUT' ? `/v3/gn/pix/${id}` : `/v2/gn/pix/enviados/id-envio/${id}`;
+    const answer = await call(method, path, body);
+    expect(answer.status).toBe(status);
+    expect(JSON.stringify(answer.body)).toContain(name);
+  });
+
+  it('does not know a sent Pix by a foreign end-to-end id', async () => {
+    const answer = await call('GET', '/v2/gn/pix/enviados/E1');
+    expect(answer).toMatchObject({
+      status: 404,
+      contentType: 'application/problem+json; charset=utf-8',
+      body: { type: 'https://pix.bcb.gov.br/api/v2/error/PixEnviadoNaoEncontrado' },
+    });
+  });
+
+  it('shows the balance, and what is blocked of it when asked', async () => {
+    const { body } = await call('GET', '/v2/gn/saldo');
+    expect(body).toEqual({ saldo: expect.stringMatching(/^-?\d+\.\d{2}$/) });
+    const detailed = await call('GET', '/v2/gn/saldo?bloqueios=true');
+    expect(detailed.body).toEqual({
+      saldo: body['saldo'],
+      bloqueios: { judicial: '0.00', med: '0.00', total: '0.00' },
+    });
   });
 
   it('keeps one webhook per key and shows it', async () => {

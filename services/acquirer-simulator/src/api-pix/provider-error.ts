@@ -7,6 +7,7 @@ const TITLES = {
   NaoEncontrado: 'Não encontrado.',
   CobNaoEncontrado: 'Cobrança não encontrada.',
   PixNaoEncontrado: 'Pix não encontrado.',
+  PixEnviadoNaoEncontrado: 'Pix enviado não encontrado.',
   WebhookNaoEncontrado: 'Webhook não encontrado.',
   ErroInternoDoServidor: 'Erro interno do servidor.',
   ServicoIndisponivel: 'Serviço indisponível.',

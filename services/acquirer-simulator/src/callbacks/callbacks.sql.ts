@@ -1,32 +1,29 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
-import { type StoredPix, toPixResource } from '#pix/pix-resource.ts';
-
-import type { PlannedCallback } from './plan-callbacks.ts';
+import type { Notice } from './plan-callbacks.ts';
 
 /** A reordered notice follows the one that overtakes it after this long. */
 const OVERTAKEN_AFTER_MS = 50;
 
 /**
- * Parts of a `with` clause that queue notices of one Pix, where its key has a webhook. A notice frees those
+ * Parts of a `with` clause that queue notices for one Pix key, where it has a webhook. A notice frees those
  * that were held for it, and is itself not held then: two reordered ones swap places.
  */
-export function queueCallbacks(pix: StoredPix, planned: readonly PlannedCallback[]): Statement {
-  const body = JSON.stringify({ pix: [toPixResource(pix)] });
+export function queueCallbacks(pixKey: string, notices: readonly Notice[]): Statement {
   return sql`
     released as (
       update callbacks
       set held = false,
           next_attempt_at = now() + ${OVERTAKEN_AFTER_MS}::int * interval '1 ms'
-      where held and ${planned.length}::int > 0
+      where held and ${notices.length}::int > 0
       returning id
     ),
     queued as (
       insert into callbacks (pix_key, body, held, next_attempt_at)
       select
         webhooks.pix_key,
-        ${body},
+        plan.body,
         plan.held and not exists (select from released),
         case
           when plan.held and exists (select from released) then now()
@@ -34,10 +31,11 @@ export function queueCallbacks(pix: StoredPix, planned: readonly PlannedCallback
         end
       from webhooks
       cross join unnest(
-        ${planned.map(({ delayMs }) => delayMs)}::int[],
-        ${planned.map(({ held }) => held)}::boolean[]
-      ) as plan (delay_ms, held)
-      where webhooks.pix_key = ${pix.pixKey}
+        ${notices.map(({ body }) => body)}::text[],
+        ${notices.map(({ delayMs }) => delayMs)}::int[],
+        ${notices.map(({ held }) => held)}::boolean[]
+      ) as plan (body, delay_ms, held)
+      where webhooks.pix_key = ${pixKey}
       returning id
     )`;
 }

@@ -1,19 +1,12 @@
-import { parseAmountText } from '@pixmesh/acquirer/amount-text';
-import type { Cents } from '@pixmesh/kernel/money';
 import { z } from 'zod';
+
+import { Amount } from '#api-pix/amount.ts';
 
 /** `calendario.expiracao` where the body leaves it out (API Pix). */
 const EXPIRES_IN_SECONDS_DEFAULT = 86_400;
 const INT4_MAX = 2_147_483_647;
 
 export const TxidParams = z.object({ txid: z.string().regex(/^[a-zA-Z0-9]{26,35}$/) });
-
-const Amount = z.string().transform((text, context): Cents => {
-  const cents = parseAmountText(text);
-  if (cents !== null) return cents;
-  context.addIssue({ code: 'custom', message: String.raw`expected \d{1,10}\.\d{2}` });
-  return z.NEVER;
-});
 
 const Debtor = z.union([
   z.object({ cpf: z.string().regex(/^\d{11}$/), nome: z.string().min(1).max(200) }),

@@ -15,6 +15,8 @@ export type NewCharge = {
   debtor: object | null;
   payerRequest: string | null;
   additionalInfo: object[] | null;
+  /** When it pays itself; null where somebody has to pay. */
+  paysInMs: number | null;
 };
 
 /** Stores the charge and its journal entry in one statement; null when the txid is taken. */
@@ -30,13 +32,14 @@ export async function insertCharge(
         charge as (
           insert into charges (
             txid, amount, pix_key, expires_in_seconds, location, br_code,
-            debtor, payer_request, additional_info
+            debtor, payer_request, additional_info, pays_at
           )
           select
             ${charge.txid}, ${charge.amountCents}::bigint, ${charge.pixKey},
             ${charge.expiresInSeconds}::integer, ${charge.location}, ${charge.brCode},
             ${toJson(charge.debtor)}::jsonb, ${charge.payerRequest},
-            ${toJson(charge.additionalInfo)}::jsonb
+            ${toJson(charge.additionalInfo)}::jsonb,
+            now() + ${charge.paysInMs}::int * interval '1 ms'
           from gate
           on conflict (txid) do nothing
           returning txid, amount, number, created_at
@@ -76,7 +79,7 @@ export async function removeCharge(db: Queryable, txid: string): Promise<StoredC
         with ${JOURNAL_GATE},
         removed as (
           update charges
-          set status = 'REMOVIDA_PELO_USUARIO_RECEBEDOR', revision = revision + 1
+          set status = 'REMOVIDA_PELO_USUARIO_RECEBEDOR', revision = revision + 1, pays_at = null
           from gate
           where txid = ${txid} and status = 'ATIVA'
           returning ${COLUMNS}

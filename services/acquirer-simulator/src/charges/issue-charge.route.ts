@@ -12,6 +12,8 @@ import { efiError } from '#api-pix/provider-error.ts';
 import { readBody, readShape } from '#api-pix/read-body.ts';
 import type { WithFaults } from '#faults/with-faults.ts';
 import { addRefusal } from '#journal/journal.sql.ts';
+import type { Profile, StoredProfile } from '#profile/profile.ts';
+import type { StoredSetting } from '#settings/stored-setting.ts';
 
 import { ChargeBody, TxidParams } from './charge-body.ts';
 import { toChargeResource } from './charge-resource.ts';
@@ -22,7 +24,18 @@ const LOCATION_PREFIX = 'qrcode.pixmesh.example.com/v2';
 const MERCHANT_NAME = 'PIXMESH SIMULADOR';
 const MERCHANT_CITY = 'SAO PAULO';
 
-type Deps = { db: Queryable; withFaults: WithFaults; pixKey: string };
+/** Profile `efi`: charges up to this many cents pay themselves, so long after they were issued. */
+const PAYS_ITSELF_UP_TO = 1_000n;
+const PAYS_ITSELF_IN_MS = 100;
+
+type Deps = {
+  db: Queryable;
+  withFaults: WithFaults;
+  profile: StoredSetting<StoredProfile>;
+  pixKey: string;
+  /** Says that something becomes due. */
+  expectDue: (inMs: number) => void;
+};
 
 /** `PUT /v2/cob/{txid}`: one statement. A txid is taken for ever, as at Efí. */
 export function addIssueCharge(app: FastifyInstance, deps: Deps): void {
@@ -32,10 +45,11 @@ export function addIssueCharge(app: FastifyInstance, deps: Deps): void {
       'issueCharge',
       async (request) => {
         const { txid } = readShape(TxidParams, request.params);
-        const charge = toNewCharge(txid, readBody(ChargeBody, request));
+        const charge = toNewCharge(txid, readBody(ChargeBody, request), deps.profile.get().name);
         checkTerms(charge, deps.pixKey);
         const stored = await insertCharge(deps.db, charge);
         if (stored === null) throw duplicateTxid();
+        if (charge.paysInMs !== null) deps.expectDue(charge.paysInMs);
         const status = 'ATIVA';
         const resource = toChargeResource({
           ...charge,
@@ -51,7 +65,7 @@ export function addIssueCharge(app: FastifyInstance, deps: Deps): void {
   );
 }
 
-function toNewCharge(txid: string, body: ChargeBody): NewCharge {
+function toNewCharge(txid: string, body: ChargeBody, profile: Profile): NewCharge {
   const location = `${LOCATION_PREFIX}/${randomUUID()}`;
   const brCode = buildDynamicBrCode({
     location,
@@ -69,6 +83,8 @@ function toNewCharge(txid: string, body: ChargeBody): NewCharge {
     debtor: body.devedor ?? null,
     payerRequest: body.solicitacaoPagador ?? null,
     additionalInfo: body.infoAdicionais ?? null,
+    paysInMs:
+      profile === 'efi' && body.valor.original <= PAYS_ITSELF_UP_TO ? PAYS_ITSELF_IN_MS : null,
   };
 }
 

@@ -29,6 +29,10 @@ const REFUSALS: Readonly<Record<FaultyOperation, Refusal>> = {
   },
   getReceived: INVALID_VALUE,
   listReceived: INVALID_VALUE,
+  sendPayout: { status: 422, code: 'pagamento_negado', message: 'Pagamento negado por análises' },
+  getPayout: INVALID_VALUE,
+  listSent: INVALID_VALUE,
+  balance: INVALID_VALUE,
   registerCallback: { status: 400, code: 'webhook_invalido', message: 'A URL não respondeu' },
 };
 

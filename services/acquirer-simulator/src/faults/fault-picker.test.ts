@@ -73,3 +73,41 @@ describe('the fault script', () => {
     expect(FaultScript.safeParse({ rules: [rule] }).success).toBe(false);
   });
 });
+
+describe('what becomes of an accepted order', () => {
+  const rule = { operation: 'settlePayout' } as const;
+
+  it('is decided by its own rules alone', () => {
+    const picker = createFaultPicker({
+      seed: 1,
+      rules: [
+        { operation: 'sendPayout', fault: 'refusal' },
+        { ...rule, fault: 'hang', count: 1 },
+      ],
+    });
+    expect(picker.pickSettlement()).toMatchObject({ latencyMs: 0, rule: { fault: 'hang' } });
+    expect(picker.pickSettlement()).toEqual({ latencyMs: 0, rule: null });
+    expect(picker.pickCall('sendPayout')).toMatchObject({ rule: { fault: 'refusal' } });
+  });
+
+  it('may come later and be a rejection', () => {
+    const picker = createFaultPicker({
+      seed: 1,
+      rules: [
+        { ...rule, fault: 'latency', delay_ms: 70 },
+        { ...rule, fault: 'refusal', code: 'AB03' },
+      ],
+    });
+    expect(picker.pickSettlement()).toMatchObject({ latencyMs: 70, rule: { code: 'AB03' } });
+  });
+
+  it('repeats for the same seed', () => {
+    const script = { seed: 'x', rules: [{ ...rule, fault: 'refusal', probability: 0.5 } as const] };
+    const draw = () => {
+      const picker = createFaultPicker(script);
+      return Array.from({ length: 30 }, () => picker.pickSettlement().rule === null);
+    };
+    expect(draw()).toEqual(draw());
+    expect(new Set(draw())).toEqual(new Set([true, false]));
+  });
+});

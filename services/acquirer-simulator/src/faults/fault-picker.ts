@@ -1,9 +1,17 @@
-import type { CallbackRule, CallRule, FaultScript, FaultyOperation } from './fault-script.ts';
+import type {
+  CallbackRule,
+  CallRule,
+  FaultScript,
+  FaultyOperation,
+  SettleRule,
+} from './fault-script.ts';
 import { seededDraws } from './seeded-draws.ts';
 
 export type FaultPicker = {
   /** What goes wrong with one call: how long its answer waits, and the first other rule that fires. */
   pickCall(operation: FaultyOperation): { latencyMs: number; rule: CallRule | null };
+  /** What becomes of one accepted order: how much later it ends, and the first other rule that fires. */
+  pickSettlement(): { latencyMs: number; rule: SettleRule | null };
   /** What goes wrong with one notice. */
   pickCallback(): CallbackRule | null;
   /** The script with what remains of its counts. */
@@ -24,16 +32,8 @@ export function createFaultPicker(script: FaultScript): FaultPicker {
     draw: seededDraws(script.seed, index),
   }));
   return {
-    pickCall: (operation) => {
-      const own = rules.filter(({ rule }) => rule.operation === operation);
-      const latency = own.find(({ rule }) => rule.fault === 'latency');
-      const slow = latency !== undefined && fires(latency);
-      const other = own.find((state) => state.rule.fault !== 'latency' && fires(state));
-      return {
-        latencyMs: slow ? (latency.rule.delay_ms ?? LATENCY_MS_DEFAULT) : 0,
-        rule: (other?.rule as CallRule | undefined) ?? null,
-      };
-    },
+    pickCall: (operation) => pick<CallRule>(operation),
+    pickSettlement: () => pick<SettleRule>('settlePayout'),
     pickCallback: () => {
       const fired = rules.find((state) => state.rule.operation === 'callback' && fires(state));
       return (fired?.rule as CallbackRule | undefined) ?? null;
@@ -45,6 +45,20 @@ export function createFaultPicker(script: FaultScript): FaultPicker {
       ),
     }),
   };
+
+  /** The rules of one operation all have the form that its script gives them. */
+  function pick<Rule extends CallRule | SettleRule>(
+    operation: Rule['operation'],
+  ): { latencyMs: number; rule: Rule | null } {
+    const own = rules.filter(({ rule }) => rule.operation === operation);
+    const latency = own.find(({ rule }) => rule.fault === 'latency');
+    const slow = latency !== undefined && fires(latency);
+    const other = own.find((state) => state.rule.fault !== 'latency' && fires(state));
+    return {
+      latencyMs: slow ? (latency.rule.delay_ms ?? LATENCY_MS_DEFAULT) : 0,
+      rule: (other?.rule as Rule | undefined) ?? null,
+    };
+  }
 }
 
 /** Draws only while something remains, so that a spent rule leaves its stream alone. */

@@ -8,6 +8,10 @@ export const FaultyOperation = z.enum([
   'cancelCharge',
   'getReceived',
   'listReceived',
+  'sendPayout',
+  'getPayout',
+  'listSent',
+  'balance',
   'registerCallback',
 ]);
 export type FaultyOperation = z.infer<typeof FaultyOperation>;
@@ -44,6 +48,16 @@ export const CallRule = z.strictObject({
 });
 export type CallRule = z.infer<typeof CallRule>;
 
+/** What becomes of an order that was accepted: it settles later, is rejected, or stays where it is. */
+export const SettleRule = z.strictObject({
+  operation: z.literal('settlePayout'),
+  fault: z.enum(['latency', 'refusal', 'hang']),
+  ...Firing,
+  code: z.string().min(1).max(100).optional(),
+  message: z.string().max(500).optional(),
+});
+export type SettleRule = z.infer<typeof SettleRule>;
+
 /** What goes wrong with a notice on its way out. */
 export const CallbackRule = z.strictObject({
   operation: z.literal('callback'),
@@ -55,7 +69,9 @@ export type CallbackRule = z.infer<typeof CallbackRule>;
 /** Body of `PUT /control/faults`; `count` of a stored script is what remains of it. */
 export const FaultScript = z.strictObject({
   seed: z.union([z.int(), z.string().max(100)]).default(0),
-  rules: z.array(z.discriminatedUnion('operation', [CallRule, CallbackRule])).max(RULES_MAX),
+  rules: z
+    .array(z.discriminatedUnion('operation', [CallRule, SettleRule, CallbackRule]))
+    .max(RULES_MAX),
 });
 export type FaultScript = z.infer<typeof FaultScript>;
 

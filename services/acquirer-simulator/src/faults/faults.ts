@@ -8,6 +8,9 @@ import { FaultScript, type FaultyOperation, NO_FAULTS } from './fault-script.ts'
 /** The fault script in force. Counts that a fault has used up stay used up across a restart. */
 export type Faults = {
   pickCall(operation: FaultyOperation): Promise<ReturnType<FaultPicker['pickCall']>>;
+  /** Whether no rule of the script speaks of settling. */
+  settlesAsUsual(): boolean;
+  pickSettlement(): Promise<ReturnType<FaultPicker['pickSettlement']>>;
   pickCallbacks(notices: number): Promise<ReturnType<FaultPicker['pickCallback']>[]>;
   script(): FaultScript;
   replace(script: FaultScript): Promise<void>;
@@ -23,6 +26,11 @@ export async function loadFaults(db: Queryable): Promise<Faults> {
       if (stored.get().rules.length === 0) return { latencyMs: 0, rule: null };
       return await keepCounts(() => picker.pickCall(operation));
     },
+    settlesAsUsual,
+    pickSettlement: async () => {
+      if (settlesAsUsual()) return { latencyMs: 0, rule: null };
+      return await keepCounts(() => picker.pickSettlement());
+    },
     pickCallbacks: async (notices) => {
       const pick = (): ReturnType<FaultPicker['pickCallback']> => picker.pickCallback();
       if (stored.get().rules.length === 0) return Array.from({ length: notices }, () => null);
@@ -34,6 +42,10 @@ export async function loadFaults(db: Queryable): Promise<Faults> {
       await stored.set(script);
     },
   };
+
+  function settlesAsUsual(): boolean {
+    return stored.get().rules.every(({ operation }) => operation !== 'settlePayout');
+  }
 
   async function keepCounts<T>(pick: () => T): Promise<T> {
     const before = countsOf(picker.script());

@@ -1,7 +1,16 @@
 import type { Database, Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
-type JournalKind = 'issued' | 'refused' | 'canceled' | 'paid';
+type JournalKind =
+  | 'issued'
+  | 'refused'
+  | 'canceled'
+  | 'paid'
+  | 'sent'
+  | 'settled'
+  | 'rejected'
+  | 'returned'
+  | 'adjusted';
 
 /** As the control API shows it; amounts in cents. */
 export type JournalEntry = {
@@ -28,15 +37,17 @@ export const JOURNAL_GATE = sql`
 /** A refusal leaves nothing else behind. */
 export async function addRefusal(
   db: Queryable,
-  refusal: { txid: string | null; amountCents: bigint | null },
+  refusal: { txid?: string | null; idEnvio?: string | null; amountCents: bigint | null },
 ): Promise<void> {
   await db.query(
     named(
       'journal_add_refusal',
       sql`
         with ${JOURNAL_GATE}
-        insert into journal (kind, txid, amount)
-        select 'refused', ${refusal.txid}, ${refusal.amountCents}::bigint
+        insert into journal (kind, txid, id_envio, amount)
+        select
+          'refused', ${refusal.txid ?? null}, ${refusal.idEnvio ?? null},
+          ${refusal.amountCents}::bigint
         from gate`,
     ),
   );

@@ -10,6 +10,15 @@ const SUFFIX_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
  * the seed: after a restart the same seed would name a Pix that exists.
  */
 export function newEndToEndId(at: Date): string {
+  return newId('E', at);
+}
+
+/** The id of a return (`rtrId`), which differs by its first letter. */
+export function newReturnId(at: Date): string {
+  return newId('D', at);
+}
+
+function newId(letter: 'E' | 'D', at: Date): string {
   const minute = at
     .toISOString()
     .replace(/[^0-9]/g, '')
@@ -17,5 +26,5 @@ export function newEndToEndId(at: Date): string {
   const suffix = Array.from({ length: SUFFIX_LENGTH }, () =>
     SUFFIX_ALPHABET.charAt(randomInt(SUFFIX_ALPHABET.length)),
   );
-  return `E${ISPB}${minute}${suffix.join('')}`;
+  return `${letter}${ISPB}${minute}${suffix.join('')}`;
 }

@@ -178,9 +178,57 @@ describe('the other calls of the control API', () => {
     expect((await simulator.call('GET', '/control/faults')).body).toMatchObject({ rules: [] });
   });
 
-  it('know the manual profile only', async () => {
+  it('know two profiles, and keep the chosen one across a restart', async () => {
     const put = (name: string) => simulator.call('PUT', '/control/profile', { name });
+    expect(await put('other')).toMatchObject({ status: 400, body: { details: ['name'] } });
+    expect(await put('efi')).toEqual({ status: 200, body: { name: 'efi' } });
+    await using second = await startTestSimulator(database.url);
+    const charge = aCharge({ amountCents: 1_000n });
+    await second.client().issueCharge(charge);
+    await eventually(async () => expect(await paidEntries(charge.txid)).toHaveLength(1));
     expect(await put('manual')).toEqual({ status: 200, body: { name: 'manual' } });
-    expect(await put('efi')).toMatchObject({ status: 400, body: { details: ['name'] } });
+  });
+});
+
+describe('the profile efi', () => {
+  it('lets charges of up to ten reais pay themselves, once, and no others', async () => {
+    await simulator.call('PUT', '/control/profile', { name: 'efi' });
+    const txids = await Promise.all(
+      [1n, 1_000n, 1_001n].map((amountCents) => issue({ amountCents })),
+    );
+    await simulator.call('PUT', '/control/profile', { name: 'manual' });
+    const [small, ten, more] = txids as [string, string, string];
+    await eventually(async () => {
+      expect(await paidEntries(small)).toMatchObject([{ amount: 1 }]);
+      expect(await paidEntries(ten)).toMatchObject([{ amount: 1_000 }]);
+    });
+    expect(await acquirer.getCharge(ten)).toMatchObject({ value: { status: 'settled' } });
+    const due = await database.db.query(sql`select from charges where pays_at is not null`);
+    expect(due).toEqual([]);
+    expect(await paidEntries(more)).toEqual([]);
+  });
+
+  it('does not pay a charge that was removed before', async () => {
+    await simulator.call('PUT', '/control/profile', { name: 'efi' });
+    const txid = await issue({ amountCents: 500n });
+    expect(await acquirer.cancelCharge(txid)).toMatchObject({ kind: 'canceled' });
+    const next = await issue({ amountCents: 500n });
+    await simulator.call('PUT', '/control/profile', { name: 'manual' });
+    await eventually(async () => expect(await paidEntries(next)).toHaveLength(1));
+    expect(await paidEntries(txid)).toEqual([]);
+  });
+
+  it('does not pay a charge that expired while no process was there, and pays the next', async () => {
+    const txid = await issue({ expiresInSeconds: 1 });
+    await database.db.query(sql`
+      update charges
+      set created_at = now() - interval '1 minute', pays_at = now()
+      where txid = ${txid}`);
+    await simulator.call('PUT', '/control/profile', { name: 'efi' });
+    const next = await issue({ amountCents: 500n });
+    await simulator.call('PUT', '/control/profile', { name: 'manual' });
+    await eventually(async () => expect(await paidEntries(next)).toHaveLength(1));
+    expect(await paidEntries(txid)).toEqual([]);
+    expect(await acquirer.getCharge(txid)).toMatchObject({ value: { status: 'active' } });
   });
 });

@@ -2,12 +2,12 @@ import { AppError, assertNever } from '@pixmesh/kernel/app-error';
 import { violatedConstraint } from '@pixmesh/postgres/database-error';
 import type { Database, Transaction } from '@pixmesh/postgres/pool';
 
-import { planCallbacks, type PlannedCallback } from '#callbacks/plan-callbacks.ts';
+import { type Notice, planCallbacks, toCallbackBody } from '#callbacks/plan-callbacks.ts';
 import type { Faults } from '#faults/faults.ts';
 
 import { decidePay } from './decide-pay.ts';
 import { newEndToEndId } from './end-to-end-id.ts';
-import type { StoredPix } from './pix-resource.ts';
+import { type StoredPix, toPixResource } from './pix-resource.ts';
 import {
   type ChargeToPay,
   findReceivedPix,
@@ -38,20 +38,19 @@ export async function payCharge(
   deps: { db: Database; faults: Faults },
   payment: Payment,
 ): Promise<PaidPix> {
-  const plan = async (): Promise<PlannedCallback[]> =>
-    planCallbacks(await deps.faults.pickCallbacks(payment.times));
   try {
-    return await deps.db.transaction(async (tx) => await payWithin(tx, payment, plan));
+    return await deps.db.transaction(async (tx) => await payWithin(tx, payment, deps.faults));
   } catch (error) {
     if (violatedConstraint(error) !== 'received_pix_pkey') throw error;
     throw endToEndIdTaken(error);
   }
 }
 
-async function payWithin(
+/** The same within a transaction that its caller has opened. */
+export async function payWithin(
   tx: Transaction,
   payment: Payment,
-  plan: () => Promise<PlannedCallback[]>,
+  faults: Faults,
 ): Promise<PaidPix> {
   const charge = await lockChargeToPay(tx, payment.txid);
   const { endToEndId } = payment;
@@ -60,12 +59,12 @@ async function payWithin(
   switch (decision.kind) {
     case 'new_pix': {
       const pix = newPix(charge as ChargeToPay, payment);
-      const notices = await recordPix(tx, pix, await plan());
+      const notices = await recordPix(tx, pix, await plan(pix));
       return { pix, repeated: false, notices };
     }
     case 'repeated_notice': {
       const pix = existing as StoredPix;
-      const notices = await repeatNotice(tx, pix, await plan());
+      const notices = await repeatNotice(tx, pix, await plan(pix));
       return { pix, repeated: true, notices };
     }
     case 'charge_not_found':
@@ -78,6 +77,13 @@ async function payWithin(
       throw endToEndIdTaken();
     default:
       return assertNever(decision);
+  }
+
+  /** A notice each, however often the one Pix is announced. */
+  async function plan(pix: StoredPix): Promise<Notice[]> {
+    const body = toCallbackBody([toPixResource(pix)]);
+    const planned = planCallbacks(await faults.pickCallbacks(payment.times));
+    return planned.map((notice) => ({ ...notice, body }));
   }
 }
 

@@ -2,7 +2,7 @@ import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
 import { queueCallbacks } from '#callbacks/callbacks.sql.ts';
-import type { PlannedCallback } from '#callbacks/plan-callbacks.ts';
+import type { Notice } from '#callbacks/plan-callbacks.ts';
 import { JOURNAL_GATE } from '#journal/journal.sql.ts';
 
 import type { StoredPix } from './pix-resource.ts';
@@ -75,7 +75,7 @@ export async function findReceivedPix(
 export async function recordPix(
   tx: Transaction,
   pix: StoredPix,
-  callbacks: readonly PlannedCallback[],
+  notices: readonly Notice[],
 ): Promise<number> {
   const rows = await tx.query<{ queued: bigint }>(
     named(
@@ -92,7 +92,7 @@ export async function recordPix(
         ),
         settled as (
           update charges
-          set status = 'CONCLUIDA'
+          set status = 'CONCLUIDA', pays_at = null
           where txid = ${pix.txid} and status = 'ATIVA'
         ),
         entry as (
@@ -100,7 +100,7 @@ export async function recordPix(
           select 'paid', txid, end_to_end_id, amount
           from pix
         ),
-        ${queueCallbacks(pix, callbacks)}
+        ${queueCallbacks(pix.pixKey, notices)}
         select count(*) as queued
         from queued`,
     ),
@@ -112,13 +112,13 @@ export async function recordPix(
 export async function repeatNotice(
   tx: Transaction,
   pix: StoredPix,
-  callbacks: readonly PlannedCallback[],
+  notices: readonly Notice[],
 ): Promise<number> {
   const rows = await tx.query<{ queued: bigint }>(
     named(
       'received_pix_repeat_notice',
       sql`
-        with ${queueCallbacks(pix, callbacks)}
+        with ${queueCallbacks(pix.pixKey, notices)}
         select count(*) as queued
         from queued`,
     ),

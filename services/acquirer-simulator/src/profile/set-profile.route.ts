@@ -1,14 +1,18 @@
 import { rawBody } from '@pixmesh/http/service-app';
 import type { FastifyInstance } from 'fastify';
-import { z } from 'zod';
 
 import { readControlBody } from '#control/read-control-body.ts';
+import type { StoredSetting } from '#settings/stored-setting.ts';
 
-/** `manual`: nothing is paid or refused unless asked. The only profile so far, hence nothing to store. */
-const Profile = z.object({ name: z.literal('manual') });
+import { StoredProfile } from './profile.ts';
 
-export function addSetProfile(app: FastifyInstance): void {
+/** `PUT /control/profile`: whether amounts decide, from now on and across restarts. */
+export function addSetProfile(
+  app: FastifyInstance,
+  deps: { profile: StoredSetting<StoredProfile> },
+): void {
   app.put('/control/profile', async (request, reply) => {
-    return await reply.send(readControlBody(Profile, rawBody(request.body)));
+    await deps.profile.set(readControlBody(StoredProfile, rawBody(request.body)));
+    return await reply.send(deps.profile.get());
   });
 }

@@ -1,0 +1,171 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import type { Acquirer, ListWindow } from './client.ts';
+import { PAGE_BYTES_MAX, PAGE_ITEMS_MAX } from './list-calls.ts';
+import {
+  apiPix,
+  hostileAnswers,
+  json,
+  startTestProvider,
+  type TestProvider,
+} from './test-provider.ts';
+
+const TIMEOUT_MS = 5_000;
+/** Deadline of a client whose answer never comes. */
+const HASTY_MS = 300;
+
+const WINDOW = {
+  from: new Date('2026-11-21T00:00:00.000Z'),
+  to: new Date('2026-11-21T23:59:59.999Z'),
+  page: 0,
+};
+const SENT = {
+  endToEndId: 'E1',
+  idEnvio: 'a1',
+  valor: '5.00',
+  status: 'EM_PROCESSAMENTO',
+  horario: { solicitacao: '2026-11-21T13:04:05.678Z' },
+};
+const RECEIVED = {
+  endToEndId: 'E2',
+  txid: 't1',
+  valor: '7.00',
+  chave: 'key',
+  horario: '2026-11-21T13:04:05.678Z',
+};
+
+let provider: TestProvider;
+let acquirer: Acquirer;
+
+beforeEach(async () => {
+  provider = await startTestProvider();
+  acquirer = provider.connect(TIMEOUT_MS);
+});
+
+afterEach(async () => {
+  await acquirer[Symbol.asyncDispose]();
+  await provider[Symbol.asyncDispose]();
+});
+
+function aPage(pix: object[], pagination: object = {}): object {
+  return {
+    parametros: {
+      inicio: '2026-11-21T00:00:00.000Z',
+      fim: '2026-11-21T23:59:59.999Z',
+      paginacao: {
+        paginaAtual: 0,
+        itensPorPagina: PAGE_ITEMS_MAX,
+        quantidadeDePaginas: 1,
+        quantidadeTotalDeItens: pix.length,
+        ...pagination,
+      },
+    },
+    pix,
+  };
+}
+
+function answer(body: object): void {
+  provider.answerCall = (_, response) => json(response, 200, body);
+}
+
+const LISTS = [
+  {
+    name: 'listSent',
+    path: '/v2/gn/pix/enviados',
+    item: SENT,
+    list: (client: Acquirer, window: ListWindow) => client.listSent(window),
+  },
+  {
+    name: 'listReceived',
+    path: '/v2/pix',
+    item: RECEIVED,
+    list: (client: Acquirer, window: ListWindow) => client.listReceived(window),
+  },
+];
+
+describe.each(LISTS)('$name', ({ path, item, list }) => {
+  it('asks for one page of a window', async () => {
+    answer(aPage([], { paginaAtual: 3, quantidadeDePaginas: 4 }));
+    expect(await list(acquirer, { ...WINDOW, page: 3 })).toEqual({
+      kind: 'page',
+      items: [],
+      hasMore: false,
+    });
+    const url = new URL(provider.calls[0]?.url ?? '', 'http://acquirer');
+    expect(url.pathname).toBe(path);
+    expect(Object.fromEntries(url.searchParams)).toEqual({
+      inicio: '2026-11-21T00:00:00.000Z',
+      fim: '2026-11-21T23:59:59.999Z',
+      'paginacao.paginaAtual': '3',
+      'paginacao.itensPorPagina': '1000',
+    });
+  });
+
+  it('says whether there is another page, by the pages that the acquirer makes', async () => {
+    answer(aPage([item, item], { itensPorPagina: 2, quantidadeDePaginas: 2 }));
+    expect(await list(acquirer, WINDOW)).toMatchObject({ hasMore: true });
+    answer(aPage([item], { itensPorPagina: 2, quantidadeDePaginas: 2, paginaAtual: 1 }));
+    expect(await list(acquirer, { ...WINDOW, page: 1 })).toMatchObject({ hasMore: false });
+    answer(aPage([], { quantidadeDePaginas: 0 }));
+    expect(await list(acquirer, WINDOW)).toEqual({ kind: 'page', items: [], hasMore: false });
+  });
+
+  it('reads a full page', async () => {
+    answer(
+      aPage(Array.from({ length: PAGE_ITEMS_MAX }, () => ({ ...item, extra: 'x'.repeat(500) }))),
+    );
+    const outcome = await list(acquirer, WINDOW);
+    expect(outcome.kind === 'page' && outcome.items.length).toBe(PAGE_ITEMS_MAX);
+  });
+
+  it.each([
+    ['of another number', aPage([item], { paginaAtual: 1 })],
+    ['that hides items', aPage([item], { itensPorPagina: 2, quantidadeDePaginas: 2 })],
+    ['without pagination', { pix: [item] }],
+    ['without items', { parametros: { paginacao: {} } }],
+    ['with pages in words', aPage([item], { quantidadeDePaginas: 'one' })],
+    ['with one item that cannot be read', aPage([item, { ...item, valor: '5' }])],
+    ['with an item that is none', aPage([item, null as unknown as object])],
+  ])('takes a page %s for unreadable, all of it', async (_, body) => {
+    answer(body);
+    expect(await list(acquirer, WINDOW)).toEqual({ kind: 'unknown', cause: 'unreadable' });
+  });
+
+  it('is unknown where the acquirer refuses the window', async () => {
+    provider.answerCall = (_, response) => apiPix(response, 400, 'RequisicaoInvalida');
+    expect(await list(acquirer, WINDOW)).toEqual({ kind: 'unknown', cause: 'status_400' });
+  });
+
+  it.each(hostileAnswers(200, PAGE_BYTES_MAX))(
+    'after %s it is unknown (%s)',
+    async (_, cause, handler) => {
+      provider.answerCall = handler;
+      await using client = provider.connect(cause === 'timeout' ? HASTY_MS : TIMEOUT_MS);
+      expect(await list(client, WINDOW)).toEqual({ kind: 'unknown', cause });
+    },
+  );
+});
+
+describe('items of a list', () => {
+  it('are payouts, one that nobody ordered here among them', async () => {
+    const { idEnvio: _, ...foreign } = SENT;
+    answer(aPage([SENT, foreign]));
+    expect(await acquirer.listSent(WINDOW)).toMatchObject({
+      items: [
+        { idEnvio: 'a1', endToEndId: 'E1', status: 'processing', amountCents: 500n },
+        { idEnvio: null, endToEndId: 'E1' },
+      ],
+    });
+  });
+
+  it('are received Pix, one without txid among them', async () => {
+    const { txid: _, ...unnamed } = RECEIVED;
+    answer(aPage([RECEIVED, unnamed]));
+    expect(await acquirer.listReceived(WINDOW)).toMatchObject({
+      items: [
+        { endToEndId: 'E2', txid: 't1', amountCents: 700n, pixKey: 'key' },
+        { endToEndId: 'E2', txid: null },
+      ],
+    });
+  });
+});

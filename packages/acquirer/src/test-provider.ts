@@ -1,0 +1,105 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+import { type Acquirer, createAcquirer } from './client.ts';
+
+export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+type ReceivedCall = { method: string; url: string; authorization: string; body: string };
+
+/** A provider whose every answer a test writes by hand. */
+export type TestProvider = AsyncDisposable & {
+  tokensIssued: number;
+  /** What was called, without the calls for tokens. */
+  readonly calls: ReceivedCall[];
+  answerToken: Handler;
+  answerCall: Handler;
+  connect(timeoutMs: number): Acquirer;
+};
+
+export async function startTestProvider(): Promise<TestProvider> {
+  const server = createServer((request, response) => void receive(request, response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const provider: TestProvider = {
+    tokensIssued: 0,
+    calls: [],
+    answerToken: (_, response) => {
+      provider.tokensIssued += 1;
+      json(response, 200, { access_token: `token-${provider.tokensIssued}`, expires_in: 3600 });
+    },
+    answerCall: (_, response) => json(response, 500, {}),
+    connect: (timeoutMs) =>
+      createAcquirer({ url, clientId: 'client', clientSecret: 'secret', pixKey: 'key', timeoutMs }),
+    [Symbol.asyncDispose]: async () => {
+      if (!server.listening) return;
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+  return provider;
+
+  async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.url === '/oauth/token') return provider.answerToken(request, response);
+    const { method = '', url = '', headers } = request;
+    const authorization = headers.authorization ?? '';
+    provider.calls.push({ method, url, authorization, body: await text(request) });
+    provider.answerCall(request, response);
+  }
+}
+
+export function json(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
+
+/** An error in Efí's form. */
+export function efi(response: ServerResponse, status: number, nome: string): void {
+  json(response, status, { nome, mensagem: 'Problema' });
+}
+
+/** An error in the form of API Pix. */
+export function apiPix(response: ServerResponse, status: number, name: string): void {
+  const type = `https://pix.bcb.gov.br/api/v2/error/${name}`;
+  json(response, status, { type, title: 'Problema', status });
+}
+
+/** Answers that no schema can save, with the cause that the client gives; `done` is a status of success. */
+export function hostileAnswers(done: number, bytesMax: number): [string, string, Handler][] {
+  return [
+    ['HTML', 'unreadable', (_, r) => void r.writeHead(done).end('<html>')],
+    ['an empty body', 'unreadable', (_, r) => void r.writeHead(done).end()],
+    ['a list', 'unreadable', (_, r) => json(r, done, [])],
+    ['null', 'unreadable', (_, r) => json(r, done, null)],
+    ['bytes that are no text', 'unreadable', (_, r) => void r.end(Buffer.from([0xff, 0x00]))],
+    ['no answer', 'timeout', () => undefined],
+    ['a reset', 'connection', (q) => q.socket.resetAndDestroy()],
+    [
+      'half an answer',
+      'connection',
+      (q, r) => {
+        r.writeHead(done, { 'content-length': '500' }).write('{"idEnvio":');
+        setImmediate(() => q.socket.destroy());
+      },
+    ],
+    ['a slow body', 'timeout', (_, r) => void r.writeHead(done).write('{"idEnvio":')],
+    [
+      'more than is read',
+      'oversize',
+      (_, r) => void r.writeHead(done).end(' '.repeat(bytesMax + 1)),
+    ],
+    ['a redirect', 'status_307', (_, r) => void r.writeHead(307, { location: '/other' }).end()],
+    ['401', 'status_401', (_, r) => json(r, 401, {})],
+    ['403', 'status_403', (_, r) => apiPix(r, 403, 'AcessoNegado')],
+    ['a bare 404', 'status_404', (_, r) => json(r, 404, { message: 'Route not found' })],
+    ['408', 'status_408', (_, r) => efi(r, 408, 'pagamento_negado')],
+    ['a conflict', 'status_409', (_, r) => efi(r, 409, 'valor_invalido')],
+    ['too many requests', 'status_429', (_, r) => efi(r, 429, 'valor_invalido')],
+    ['a 400 in no known form', 'status_400', (_, r) => json(r, 400, { error: 'bad request' })],
+    ['a failure', 'status_500', (_, r) => efi(r, 500, 'pagamento_negado')],
+    ['a gateway', 'status_502', (_, r) => void r.writeHead(502).end('<html>')],
+  ];
+}

@@ -1,0 +1,98 @@
+import type { Database } from '@pixmesh/postgres/pool';
+import type { Logger } from '@pixmesh/telemetry/logger';
+
+import type { Faults } from '#faults/faults.ts';
+import { DUE_BATCH_MAX, moveDueSends } from '#sends/end-sends.ts';
+import { NEXT_STEP_MS } from '#sends/end-sends.sql.ts';
+
+import { readDueWork } from './due-work.sql.ts';
+import { payDueCharge } from './pay-due-charge.ts';
+
+export type DueWork = AsyncDisposable & {
+  /** Says that something becomes due in that time. */
+  expect(inMs: number): void;
+};
+
+type Deps = {
+  db: Database;
+  logger: Logger;
+  faults: Faults;
+  pixKey: string;
+  kickCallbacks: () => void;
+};
+
+/** What becomes due within one tick is done together. */
+const TICK_MS = 40;
+/** Finds what an earlier process left, and what was planned for later than this. */
+const POLL_INTERVAL_MS = 250;
+const ERROR_PAUSE_MS = 500;
+
+/**
+ * Does what is stored with a time: orders end, recipients send back, charges pay themselves. The row's lock is
+ * its lease, so a step happens once, and the next process goes on where one died.
+ */
+export function startDueWork(deps: Deps): DueWork {
+  const stopping = new AbortController();
+  let expectedUntilMs = 0;
+  let endPoll = (): void => undefined;
+  let endPause = (): void => undefined;
+  const running = loop();
+  return {
+    expect,
+    [Symbol.asyncDispose]: async () => {
+      stopping.abort();
+      endPause();
+      await running;
+    },
+  };
+
+  function expect(inMs: number): void {
+    // The poll is soon enough for what is further away.
+    if (inMs > POLL_INTERVAL_MS) return;
+    expectedUntilMs = Math.max(expectedUntilMs, performance.now() + inMs + TICK_MS);
+    endPoll();
+  }
+
+  async function loop(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      try {
+        while ((await doDueWork()) && !stopping.signal.aborted);
+        await rest();
+      } catch (error) {
+        deps.logger.warn({ err: error }, 'due work waits for the database');
+        await pause(ERROR_PAUSE_MS);
+      }
+    }
+  }
+
+  /** Ticks while something is expected. */
+  async function rest(): Promise<void> {
+    if (expectedUntilMs < performance.now()) {
+      const polling = pause(POLL_INTERVAL_MS);
+      endPoll = endPause;
+      await polling;
+      endPoll = () => undefined;
+    }
+    if (expectedUntilMs > performance.now()) await pause(TICK_MS);
+  }
+
+  async function pause(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, stopping.signal.aborted ? 0 : ms);
+    endPause = resolve;
+    await promise;
+    clearTimeout(timer);
+  }
+
+  /** Answers whether there may be more at once. */
+  async function doDueWork(): Promise<boolean> {
+    const due = await readDueWork(deps.db);
+    const moved = due.sends
+      ? await deps.db.transaction((tx) => moveDueSends(tx, deps))
+      : { count: 0, hasNext: false };
+    const paid = due.charges && (await payDueCharge(deps));
+    if (moved.count > 0 || paid) deps.kickCallbacks();
+    if (moved.hasNext) expect(NEXT_STEP_MS);
+    return moved.count === DUE_BATCH_MAX || paid;
+  }
+}

@@ -1,0 +1,51 @@
+import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
+import { named, sql } from '@pixmesh/postgres/sql';
+
+import { JOURNAL_GATE } from '#journal/journal.sql.ts';
+
+/** What is due now. Indexes `sends_due_at` and `charges_pays_at`. */
+export async function readDueWork(db: Queryable): Promise<{ sends: boolean; charges: boolean }> {
+  const rows = await db.query<{ sends: boolean; charges: boolean }>(
+    named(
+      'due_work_read',
+      sql`
+        select
+          exists (select from sends where due_at <= now()) as sends,
+          exists (select from charges where pays_at <= now()) as charges`,
+    ),
+  );
+  return rows[0] ?? { sends: false, charges: false };
+}
+
+/**
+ * Takes one charge that pays itself now; null when there is none. A removed one is not due any more; one that
+ * has expired meanwhile, because no process was there, is taken and not payable.
+ */
+export async function takeDueCharge(
+  tx: Transaction,
+): Promise<{ txid: string; isPayable: boolean } | null> {
+  const rows = await tx.query<{ txid: string; is_payable: boolean }>(
+    named(
+      'charge_take_due',
+      sql`
+        with ${JOURNAL_GATE},
+        due as (
+          select txid
+          from charges
+          cross join gate
+          where pays_at <= now()
+          order by pays_at
+          limit 1
+          for update of charges skip locked
+        )
+        update charges
+        set pays_at = null
+        from due
+        where charges.txid = due.txid
+        returning
+          charges.txid,
+          created_at + make_interval(secs => expires_in_seconds) > now() as is_payable`,
+    ),
+  );
+  return rows[0] ? { txid: rows[0].txid, isPayable: rows[0].is_payable } : null;
+}

@@ -1,0 +1,110 @@
+import { rawBody } from '@pixmesh/http/service-app';
+import { AppError } from '@pixmesh/kernel/app-error';
+import { toAcquirerId } from '@pixmesh/kernel/ids';
+import { AMOUNT_CENTS_MAX } from '@pixmesh/kernel/money';
+import type { Database } from '@pixmesh/postgres/pool';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+
+import { readControlBody } from '#control/read-control-body.ts';
+import type { Faults } from '#faults/faults.ts';
+
+import { addForeignSend, endByHand, returnByHand } from './move-send-by-hand.ts';
+import type { PlannedSend } from './sends.sql.ts';
+
+const Amount = z.int().min(1).max(Number(AMOUNT_CENTS_MAX));
+const ID_PATTERN = /^[0-9A-Za-z-]{1,64}$/;
+const RejectBody = z.object({
+  code: z.string().min(1).max(100).optional(),
+  message: z.string().max(500).optional(),
+});
+const ContradictBody = RejectBody.extend({ status: z.enum(['REALIZADO', 'NAO_REALIZADO']) });
+const ForeignBody = z.object({
+  amount: Amount,
+  id_envio: z
+    .string()
+    .regex(/^[a-zA-Z0-9]{1,35}$/)
+    .nullish(),
+  requested_at: z.iso
+    .datetime({ offset: true })
+    .transform((text) => new Date(text))
+    .nullish(),
+});
+const ReturnBody = z.object({
+  amount: Amount.nullish(),
+  natureza: z
+    .string()
+    .regex(/^[A-Z_]{1,40}$/)
+    .default('ORIGINAL'),
+});
+
+type Deps = {
+  db: Database;
+  faults: Faults;
+  pixKey: string;
+  /** Says that notices were queued. */
+  kickCallbacks: () => void;
+};
+
+/** What people and tests do to orders by hand. A payout's id is as good as its idEnvio. */
+export function addControlSends(app: FastifyInstance, deps: Deps): void {
+  app.post('/control/sends', async (request, reply) => {
+    const body = readControlBody(ForeignBody, rawBody(request.body));
+    const send = await addForeignSend(deps, {
+      amountCents: BigInt(body.amount),
+      idEnvio: body.id_envio ?? null,
+      requestedAt: body.requested_at ?? null,
+    });
+    return await reply.code(201).send(describe(send));
+  });
+  app.post('/control/sends/:id/settle', async (request, reply) => {
+    const ending = { kind: 'settle' as const, words: {} };
+    return await reply.send(describe(await endByHand(deps, idOf(request), ending)));
+  });
+  app.post('/control/sends/:id/reject', async (request, reply) => {
+    const words = readControlBody(RejectBody, rawBody(request.body));
+    const ending = { kind: 'reject' as const, words };
+    return await reply.send(describe(await endByHand(deps, idOf(request), ending)));
+  });
+  app.post('/control/sends/:id/contradict', async (request, reply) => {
+    const { status, ...words } = readControlBody(ContradictBody, rawBody(request.body));
+    const ending = { kind: 'contradict' as const, status, words };
+    return await reply.send(describe(await endByHand(deps, idOf(request), ending)));
+  });
+  addReturns(app, deps);
+}
+
+/** `POST /control/pix/{e2e}/returns`: the recipient of a settled order sends money back. */
+function addReturns(app: FastifyInstance, deps: Deps): void {
+  app.post('/control/pix/:id/returns', async (request, reply) => {
+    const { amount, natureza } = readControlBody(ReturnBody, rawBody(request.body));
+    const { send, item } = await returnByHand(deps, idOf(request), {
+      amountCents: amount ? BigInt(amount) : null,
+      nature: natureza,
+    });
+    return await reply.code(201).send({
+      id: item.id,
+      return_id: item.returnId,
+      end_to_end_id: send.endToEndId,
+      id_envio: send.idEnvio,
+      amount: Number(item.amountCents),
+      natureza,
+    });
+  });
+}
+
+/** @throws AppError `NOT_FOUND` for an id that could be nobody's */
+function idOf(request: FastifyRequest): string {
+  const { id } = request.params as { id: string };
+  if (!ID_PATTERN.test(id)) throw new AppError('NOT_FOUND');
+  return toAcquirerId(id);
+}
+
+function describe(send: Pick<PlannedSend, 'idEnvio' | 'endToEndId' | 'amountCents' | 'status'>) {
+  return {
+    id_envio: send.idEnvio,
+    end_to_end_id: send.endToEndId,
+    amount: Number(send.amountCents),
+    status: send.status,
+  };
+}

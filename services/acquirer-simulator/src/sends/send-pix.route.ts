@@ -1,0 +1,112 @@
+import { parseAmountText } from '@pixmesh/acquirer/amount-text';
+import { rawBody } from '@pixmesh/http/service-app';
+import { parseJsonBody } from '@pixmesh/kernel/json-body';
+import type { Queryable } from '@pixmesh/postgres/pool';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+
+import { efiError, type ProviderError } from '#api-pix/provider-error.ts';
+import { readBody, readShape } from '#api-pix/read-body.ts';
+import type { Faults } from '#faults/faults.ts';
+import type { WithFaults } from '#faults/with-faults.ts';
+import { addRefusal } from '#journal/journal.sql.ts';
+import { newEndToEndId } from '#pix/end-to-end-id.ts';
+import type { StoredProfile } from '#profile/profile.ts';
+import type { StoredSetting } from '#settings/stored-setting.ts';
+
+import { isDenied, planSend } from './decide-send.ts';
+import { toRecipient } from './recipient.ts';
+import { IdEnvioParams, SendBody } from './send-body.ts';
+import { toSendAnswer } from './send-resource.ts';
+import { findSendByIdEnvio, insertSend } from './sends.sql.ts';
+
+type Deps = {
+  db: Queryable;
+  withFaults: WithFaults;
+  faults: Faults;
+  profile: StoredSetting<StoredProfile>;
+  pixKey: string;
+  /** Says that something becomes due. */
+  expectDue: (inMs: number) => void;
+};
+
+/** `PUT /v3/gn/pix/{idEnvio}`: one statement. An idEnvio is taken for ever; balance is never asked for. */
+export function addSendPix(app: FastifyInstance, deps: Deps): void {
+  app.put(
+    '/v3/gn/pix/:idEnvio',
+    deps.withFaults(
+      'sendPayout',
+      async (request) => {
+        const { idEnvio } = readShape(IdEnvioParams, request.params);
+        return { status: 201, body: await acceptSend(deps, idEnvio, readBody(SendBody, request)) };
+      },
+      async (request) => await addRefusal(deps.db, readRefused(request)),
+    ),
+  );
+}
+
+async function acceptSend(deps: Deps, idEnvio: string, body: SendBody): Promise<object> {
+  const profile = deps.profile.get().name;
+  const refusal = findRefusal(body, { ownKey: deps.pixKey, denied: isDenied(profile, body.valor) });
+  if (refusal !== null) throw await orDuplicate(deps.db, idEnvio, refusal);
+  // A repeated order must use up no fault.
+  const asUsual = deps.faults.settlesAsUsual();
+  if (!asUsual && (await findSendByIdEnvio(deps.db, idEnvio)) !== null) throw duplicateIdEnvio();
+  const send = {
+    endToEndId: newEndToEndId(new Date()),
+    idEnvio,
+    amountCents: body.valor,
+    pixKey: body.pagador.chave,
+    payerText: body.pagador.infoPagador ?? null,
+    recipient: toRecipient(body.favorecido),
+    requestedAt: null,
+    plan: planSend(profile, body.valor, await deps.faults.pickSettlement()),
+  };
+  const stored = await insertSend(deps.db, send);
+  if (stored === null) throw duplicateIdEnvio();
+  if (send.plan.settlesInMs !== null) deps.expectDue(send.plan.settlesInMs);
+  return toSendAnswer({ ...send, ...stored });
+}
+
+/** What is well formed and still refused, in Efí's words. */
+function findRefusal(
+  body: SendBody,
+  facts: { ownKey: string; denied: boolean },
+): ProviderError | null {
+  if (body.valor === 0n) {
+    return efiError(400, 'valor_invalido', 'Campo valor deve ser maior que zero');
+  }
+  if (body.pagador.chave !== facts.ownKey) {
+    const message = 'A chave informada não faz referência à conta autenticada';
+    return efiError(400, 'chave_invalida', message);
+  }
+  if (!facts.denied) return null;
+  return efiError(422, 'pagamento_negado', 'Pagamento negado por análises');
+}
+
+/** A taken idEnvio is a duplicate before it is anything else: a refusal would deny an order that exists. */
+async function orDuplicate(
+  db: Queryable,
+  idEnvio: string,
+  refusal: ProviderError,
+): Promise<ProviderError> {
+  return (await findSendByIdEnvio(db, idEnvio)) === null ? refusal : duplicateIdEnvio();
+}
+
+function duplicateIdEnvio(): ProviderError {
+  const message = 'O id de envio informado já foi utilizado em outro pagamento';
+  return efiError(409, 'id_envio_duplicado', message);
+}
+
+/** What can be told of a request that was refused, however broken it is. */
+function readRefused(request: FastifyRequest): {
+  idEnvio: string | null;
+  amountCents: bigint | null;
+} {
+  const params = IdEnvioParams.safeParse(request.params);
+  const body = parseJsonBody(rawBody(request.body));
+  const text = body.kind === 'ok' ? body.value['valor'] : null;
+  return {
+    idEnvio: params.data?.idEnvio ?? null,
+    amountCents: typeof text === 'string' ? parseAmountText(text) : null,
+  };
+}

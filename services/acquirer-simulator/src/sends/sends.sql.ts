@@ -1,0 +1,234 @@
+import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
+import { named, sql, type Statement } from '@pixmesh/postgres/sql';
+
+import type { Window } from '#api-pix/window.ts';
+import { JOURNAL_GATE } from '#journal/journal.sql.ts';
+
+import type { SendPlan } from './decide-send.ts';
+import type { SendError, SendStatus, StoredSend } from './send-resource.ts';
+
+export type NewSend = {
+  endToEndId: string;
+  idEnvio: string | null;
+  amountCents: bigint;
+  pixKey: string;
+  payerText: string | null;
+  recipient: object;
+  /** Database time where null. */
+  requestedAt: Date | null;
+  plan: SendPlan;
+};
+
+/** An order with what the job still has to do about it. */
+export type PlannedSend = StoredSend & {
+  plannedStatus: 'REALIZADO' | 'NAO_REALIZADO';
+  plannedReturns: readonly bigint[];
+  /** Database time of the read, as it is stored. */
+  readAt: Date;
+};
+
+/** Stores an order and its journal entry in one statement; null when the idEnvio is taken. */
+export async function insertSend(
+  db: Queryable,
+  send: NewSend,
+): Promise<{ requestedAt: Date } | null> {
+  const { plan } = send;
+  const rows = await db.query<{ requested_at: Date }>(
+    named(
+      'send_insert',
+      sql`
+        with ${JOURNAL_GATE},
+        send as (
+          insert into sends (
+            end_to_end_id, id_envio, amount, pix_key, payer_text, recipient, requested_at,
+            planned_status, error, planned_returns, due_at, held
+          )
+          select
+            ${send.endToEndId}, ${send.idEnvio}, ${send.amountCents}::bigint, ${send.pixKey},
+            ${send.payerText}, ${JSON.stringify(send.recipient)}::jsonb,
+            coalesce(${send.requestedAt}::timestamptz, now()),
+            ${plan.error === null ? 'REALIZADO' : 'NAO_REALIZADO'},
+            ${plan.error === null ? null : JSON.stringify(plan.error)}::jsonb,
+            ${plan.returns.map(String)}::bigint[],
+            now() + ${plan.settlesInMs}::int * interval '1 ms',
+            ${plan.settlesInMs === null}::boolean
+          from gate
+          on conflict (id_envio) do nothing
+          returning id_envio, end_to_end_id, amount, requested_at
+        ),
+        entry as (
+          insert into journal (kind, id_envio, end_to_end_id, amount)
+          select 'sent', id_envio, end_to_end_id, amount
+          from send
+        )
+        select requested_at
+        from send`,
+    ),
+  );
+  return rows[0] ? { requestedAt: rows[0].requested_at } : null;
+}
+
+/** By the client's own id. Unique index `sends_id_envio`. */
+export async function findSendByIdEnvio(
+  db: Queryable,
+  idEnvio: string,
+): Promise<StoredSend | null> {
+  const rows = await db.query<Row>(
+    named(
+      'send_find_by_id_envio',
+      sql`select ${COLUMNS}, ${RETURNS} as returns from sends where id_envio = ${idEnvio}`,
+    ),
+  );
+  return rows[0] ? toPlannedSend(rows[0]) : null;
+}
+
+export async function findSendByEndToEndId(
+  db: Queryable,
+  endToEndId: string,
+): Promise<PlannedSend | null> {
+  const rows = await db.query<Row>(
+    named(
+      'send_find_by_end_to_end_id',
+      sql`select ${COLUMNS}, ${RETURNS} as returns from sends where end_to_end_id = ${endToEndId}`,
+    ),
+  );
+  return rows[0] ? toPlannedSend(rows[0]) : null;
+}
+
+/** One page of the orders of a window, oldest first, and how many there are. Index `sends_requested_at`. */
+export async function listSends(
+  db: Queryable,
+  window: Window,
+): Promise<{ sends: StoredSend[]; total: number }> {
+  const [page, counts] = await Promise.all([
+    db.query<Row>(
+      named(
+        'sends_list',
+        sql`
+          select ${COLUMNS}, ${RETURNS} as returns
+          from sends
+          where requested_at between ${window.from} and ${window.to}
+          order by requested_at, end_to_end_id
+          limit ${window.limit}::int
+          offset ${window.offset}::int`,
+      ),
+    ),
+    db.query<{ total: bigint }>(
+      named(
+        'sends_count',
+        sql`
+          select count(*) as total
+          from sends
+          where requested_at between ${window.from} and ${window.to}`,
+      ),
+    ),
+  ]);
+  return { sends: page.map(toPlannedSend), total: Number(counts[0]?.total ?? 0n) };
+}
+
+/**
+ * Takes orders that are due until the end of the transaction, oldest first; another process skips them, and
+ * they are due again if this one dies. The journal's gate comes before the row locks, as everywhere. Index
+ * `sends_due_at`.
+ */
+export async function claimDueSends(tx: Transaction, limit: number): Promise<PlannedSend[]> {
+  const rows = await tx.query<Row>(
+    named(
+      'sends_claim_due',
+      sql`
+        with ${JOURNAL_GATE}
+        select ${COLUMNS}, ${RETURNS} as returns
+        from sends
+        cross join gate
+        where due_at <= now()
+        order by due_at
+        limit ${limit}::int
+        for update of sends skip locked`,
+    ),
+  );
+  return rows.map(toPlannedSend);
+}
+
+/**
+ * One order by either of its ids, locked until the end of the transaction. It is read after the lock: a look-up
+ * that waits for a row would still see what came back of it as it was before the wait.
+ */
+export async function lockSend(tx: Transaction, id: string): Promise<PlannedSend | null> {
+  const rows = await tx.query<{ end_to_end_id: string }>(
+    named(
+      'send_lock',
+      sql`
+        with ${JOURNAL_GATE}
+        select end_to_end_id
+        from sends
+        cross join gate
+        where id_envio = ${id} or end_to_end_id = ${id}
+        for update of sends`,
+    ),
+  );
+  return rows[0] ? await findSendByEndToEndId(tx, rows[0].end_to_end_id) : null;
+}
+
+const COLUMNS: Statement = sql`
+  end_to_end_id, id_envio, status, amount, pix_key, payer_text, recipient, requested_at, settled_at,
+  planned_status, error, planned_returns::text[] as planned_returns, now()::timestamptz(3) as read_at`;
+
+/** Amounts as text: JSON numbers would pass through floats. */
+const RETURNS: Statement = sql`
+  coalesce(
+    (
+      select jsonb_agg(
+        jsonb_build_object(
+          'returnId', return_id,
+          'id', id,
+          'amount', send_returns.amount::text,
+          'nature', nature,
+          'returnedAt', returned_at
+        )
+        order by returned_at, return_id
+      )
+      from send_returns
+      where send_returns.end_to_end_id = sends.end_to_end_id
+    ),
+    '[]'::jsonb
+  )`;
+
+function toPlannedSend(row: Row): PlannedSend {
+  return {
+    endToEndId: row.end_to_end_id,
+    idEnvio: row.id_envio,
+    status: row.status,
+    amountCents: row.amount,
+    pixKey: row.pix_key,
+    payerText: row.payer_text,
+    recipient: row.recipient,
+    requestedAt: row.requested_at,
+    settledAt: row.settled_at,
+    error: row.error,
+    returns: row.returns.map(({ amount, returnedAt, ...rest }) => ({
+      ...rest,
+      amountCents: BigInt(amount),
+      returnedAt: new Date(returnedAt),
+    })),
+    plannedStatus: row.planned_status,
+    plannedReturns: row.planned_returns.map(BigInt),
+    readAt: row.read_at,
+  };
+}
+
+type Row = {
+  end_to_end_id: string;
+  id_envio: string | null;
+  status: SendStatus;
+  amount: bigint;
+  pix_key: string;
+  payer_text: string | null;
+  recipient: object;
+  requested_at: Date;
+  settled_at: Date | null;
+  planned_status: PlannedSend['plannedStatus'];
+  error: SendError | null;
+  planned_returns: string[];
+  read_at: Date;
+  returns: { returnId: string; id: string; amount: string; nature: string; returnedAt: string }[];
+};
