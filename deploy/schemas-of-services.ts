@@ -1,16 +1,18 @@
 import { fileURLToPath } from 'node:url';
 
+import type { Mechanism } from '@pixmesh/postgres/migrate';
+
 type ServiceSchema = {
   schema: string;
-  mechanisms: readonly ('outbox' | 'dead-letters')[];
+  mechanisms: readonly Mechanism[];
 };
 
 /** What each service keeps in Postgres: its own schema, and which shared mechanisms live in it. */
 const SERVICE_SCHEMAS: Readonly<Record<string, ServiceSchema>> = {
   gateway: { schema: 'gateway', mechanisms: ['outbox'] },
-  charges: { schema: 'charges', mechanisms: ['outbox', 'dead-letters'] },
-  payouts: { schema: 'payouts', mechanisms: ['outbox', 'dead-letters'] },
-  ledger: { schema: 'ledger', mechanisms: ['outbox', 'dead-letters'] },
+  charges: { schema: 'charges', mechanisms: ['outbox', 'dead-letters', 'reconciliation'] },
+  payouts: { schema: 'payouts', mechanisms: ['outbox', 'dead-letters', 'reconciliation'] },
+  ledger: { schema: 'ledger', mechanisms: ['outbox', 'dead-letters', 'reconciliation'] },
   'webhook-dispatcher': { schema: 'webhook_dispatcher', mechanisms: ['dead-letters'] },
   'acquirer-simulator': { schema: 'acquirer_simulator', mechanisms: [] },
 };

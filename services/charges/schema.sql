@@ -102,6 +102,40 @@ create table received_pix (
   constraint received_pix_disposition CHECK ((((disposition = 'credit'::text) AND (reason IS NULL)) OR ((disposition = 'suspense'::text) AND (reason IS NOT NULL))))
 );
 CREATE INDEX received_pix_charge ON received_pix USING btree (charge_id);
+CREATE INDEX received_pix_paid_at ON received_pix USING brin (paid_at) WITH (pages_per_range='16', autosummarize='on');
+
+create table reconciliation_breaks (
+  check_name text not null,
+  kind text not null,
+  id text not null,
+  expected text,
+  found text,
+  amount bigint,
+  changed_at timestamp(3) with time zone,
+  since timestamp(3) with time zone default now() not null,
+  is_pending boolean not null,
+  constraint reconciliation_breaks_pkey PRIMARY KEY (check_name, kind, id)
+);
+
+create table reconciliation_lease (
+  only_row boolean default true not null,
+  lease_token uuid,
+  lease_until timestamp(3) with time zone,
+  due_at timestamp(3) with time zone default now() not null,
+  started_at timestamp(3) with time zone,
+  finished_at timestamp(3) with time zone,
+  constraint reconciliation_lease_pkey PRIMARY KEY (only_row),
+  constraint reconciliation_lease_only_row CHECK (only_row)
+);
+
+create table reconciliation_runs (
+  check_name text not null,
+  compared bigint not null,
+  watermark timestamp(3) with time zone,
+  full_at timestamp(3) with time zone,
+  finished_at timestamp(3) with time zone not null,
+  constraint reconciliation_runs_pkey PRIMARY KEY (check_name)
+);
 
 CREATE OR REPLACE FUNCTION charges.ensure_event_partitions(months_ahead integer)
  RETURNS void
@@ -142,7 +176,10 @@ RETURN ((lpad(to_hex(((EXTRACT(epoch FROM instant) * (1000)::numeric))::bigint),
 
 grant delete, insert, select on outbox to pixmesh_charges;
 grant delete, insert, select, update on dead_letters to pixmesh_charges;
+grant delete, insert, select, update on reconciliation_breaks to pixmesh_charges;
+grant delete, insert, select, update on reconciliation_runs to pixmesh_charges;
 grant insert, select on events to pixmesh_charges;
 grant insert, select on received_pix to pixmesh_charges;
 grant insert, select, update on charges to pixmesh_charges;
 grant select, update on leases to pixmesh_charges;
+grant select, update on reconciliation_lease to pixmesh_charges;

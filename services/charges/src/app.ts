@@ -5,6 +5,8 @@ import { createServiceApp } from '@pixmesh/http/service-app';
 import type { VerifyToken } from '@pixmesh/http/service-token';
 import type { Messaging } from '@pixmesh/kafka/messaging';
 import type { Database } from '@pixmesh/postgres/pool';
+import type { Reconciliation } from '@pixmesh/reconciliation/reconciliation';
+import { registerReconciliationRoutes } from '@pixmesh/reconciliation/reconciliation-routes';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import type { FastifyInstance } from 'fastify';
 
@@ -19,6 +21,7 @@ type AppDeps = {
   issuing: Issuing;
   receiver: Receiver;
   deadLetters: Messaging['deadLetters'];
+  reconciliation: Pick<Reconciliation, 'latest' | 'runNow'>;
   sealingPublicKey: string;
   leaseMs: number;
   requestTimeoutMs: number;
@@ -31,5 +34,6 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   registerCreateCharge(app, deps);
   registerGetCharge(app, deps);
   registerDeadLetterRoutes(app, deps.deadLetters);
+  registerReconciliationRoutes(app, deps.reconciliation);
   return app;
 }

@@ -1,6 +1,7 @@
 import { Receiver } from '@pixmesh/contracts/http/charge';
 import { CommonConfig, KafkaConfig, milliseconds, port } from '@pixmesh/http/config';
 import { TokenKeysConfig } from '@pixmesh/http/service-token';
+import { ReconciliationConfig } from '@pixmesh/reconciliation/reconciliation-config';
 import { z } from 'zod';
 
 const RECEIVER_EXPECTED = 'expected JSON of the receiver, as the specification shows it';
@@ -9,9 +10,11 @@ const RECEIVER_EXPECTED = 'expected JSON of the receiver, as the specification s
 export const ChargesConfig = z.object({
   ...CommonConfig,
   ...KafkaConfig,
-  // It checks tokens and signs none: it gets no private key.
-  SERVICE_TOKEN_PUBLIC_KEYS: TokenKeysConfig.SERVICE_TOKEN_PUBLIC_KEYS,
+  ...TokenKeysConfig,
+  ...ReconciliationConfig,
   PORT: port(),
+  /** Read by reconciliation only; no charge waits for it. */
+  LEDGER_URL: z.url({ error: 'expected a URL' }),
   ACQUIRER_URL: z.url({ error: 'expected a URL' }),
   ACQUIRER_CLIENT_ID: z.string({ error: 'expected the client id' }).min(1),
   ACQUIRER_CLIENT_SECRET: z.string({ error: 'expected the client secret' }).min(1),

@@ -1,12 +1,16 @@
-import { createAcquirer } from '@pixmesh/acquirer/client';
+import { type Acquirer, createAcquirer } from '@pixmesh/acquirer/client';
 import { CHARGE_EVENTS } from '@pixmesh/contracts/messages/charge-event.v1';
 import { RECEIVED_PIX_COMMANDS } from '@pixmesh/contracts/messages/ledger-command.v1';
 import { startHealth } from '@pixmesh/http/health';
+import { createInternalClient } from '@pixmesh/http/internal-client';
 import { endProcess } from '@pixmesh/http/run-service';
-import { createTokenVerifier } from '@pixmesh/http/service-token';
+import { createTokenSigner, createTokenVerifier } from '@pixmesh/http/service-token';
 import { createStopList } from '@pixmesh/http/stop-in-order';
 import { startMessaging } from '@pixmesh/kafka/messaging';
-import { createPool } from '@pixmesh/postgres/pool';
+import { createPool, type Database } from '@pixmesh/postgres/pool';
+import { createLedgerReads } from '@pixmesh/reconciliation/ledger-reads';
+import { type Reconciliation, startReconciliation } from '@pixmesh/reconciliation/reconciliation';
+import { reconciliationPeriods } from '@pixmesh/reconciliation/reconciliation-config';
 import { createLogger, type Logger } from '@pixmesh/telemetry/logger';
 
 import { buildApp } from '#app.ts';
@@ -17,10 +21,13 @@ import { ledgerEventsConsumer } from '#payment/payment.consumer.ts';
 import { lookAtCharge } from '#read-back/look-at-charge.ts';
 import { startReadBackJob } from '#read-back/read-back.job.ts';
 import { callbacksConsumer } from '#read-back/request-check.consumer.ts';
+import { chargesChecks } from '#reconciliation/charges-checks.ts';
 
 const POOL_SIZE = 20;
 /** Room for a token, two exchanges with the acquirer and our own statements. */
 const LEASE_MARGIN_MS = 2_000;
+
+type StopList = ReturnType<typeof createStopList>;
 
 export type RunningCharges = AsyncDisposable & { readonly url: string };
 
@@ -37,11 +44,7 @@ export async function startCharges(config: ChargesConfig): Promise<RunningCharge
   }
 }
 
-async function start(
-  config: ChargesConfig,
-  logger: Logger,
-  stopList: ReturnType<typeof createStopList>,
-): Promise<string> {
+async function start(config: ChargesConfig, logger: Logger, stopList: StopList): Promise<string> {
   const db = stopList.use(
     'pool',
     createPool({ url: config.DATABASE_URL, applicationName: 'charges', max: POOL_SIZE }),
@@ -73,6 +76,7 @@ async function start(
   );
   const readBack = startReadBackJob({ db, logger, leaseMs, lookAt });
   stopList.add('read-back', readBack.stop);
+  const reconciliation = await reconcile({ config, logger, stopList, db, acquirer });
   const app = buildApp({
     logger,
     db,
@@ -81,6 +85,7 @@ async function start(
     receiver: config.ACQUIRER_RECEIVER,
     verify: createTokenVerifier('charges', config.SERVICE_TOKEN_PUBLIC_KEYS),
     deadLetters: messaging.deadLetters,
+    reconciliation,
     sealingPublicKey: config.WEBHOOK_SEALING_PUBLIC_KEY,
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
   });
@@ -96,6 +101,31 @@ async function start(
   stopList.use('health', health);
   stopList.add('readiness', health.setNotReady);
   return app.listeningOrigin;
+}
+
+/** The ledger is read for comparison only; no charge waits for it. */
+async function reconcile(parts: {
+  config: ChargesConfig;
+  logger: Logger;
+  stopList: StopList;
+  db: Database;
+  acquirer: Acquirer;
+}): Promise<Reconciliation> {
+  const { config, logger, stopList, db, acquirer } = parts;
+  const sign = await createTokenSigner(config.SERVICE_TOKEN_PRIVATE_KEY);
+  const ledgerCalls = stopList.use(
+    'ledger client',
+    createInternalClient({ service: 'ledger', url: config.LEDGER_URL, sign }),
+  );
+  const reconciliation = startReconciliation({
+    db,
+    logger,
+    service: 'charges',
+    checks: chargesChecks({ db, acquirer, ledger: createLedgerReads(ledgerCalls) }),
+    ...reconciliationPeriods(config),
+  });
+  stopList.add('reconciliation', reconciliation.stop);
+  return reconciliation;
 }
 
 function issuingSettings(config: ChargesConfig) {

@@ -48,8 +48,9 @@ export const HoldItem = z.object({
   hold_id: z.uuid(),
   account_id: z.uuid(),
   resource_id: z.uuid(),
-  kind: z.enum(['payout', 'refund']),
-  amount: WireAmount,
+  /** Null where the hold was voided or released before it came; its amount is 0 then. */
+  kind: z.enum(['payout', 'refund']).nullable(),
+  amount: WireCents,
   fee: WireCents,
   state: HoldState,
   created_at: z.iso.datetime({ precision: 3 }),

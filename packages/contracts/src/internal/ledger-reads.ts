@@ -18,7 +18,10 @@ export const BookedJournal = z.object({
 });
 export type BookedJournal = z.output<typeof BookedJournal>;
 
-/** `POST /internal/journals/lookup`: those of the commands that are booked, in any order. */
+/**
+ * `POST /internal/journals/lookup`: those of the commands that were decided, in any order; one that moved nothing has
+ * the amount 0.
+ */
 export const LookupJournalsBody = z.object({
   command_ids: z.array(z.uuid()).min(1).max(LEDGER_PAGE_MAX),
 });

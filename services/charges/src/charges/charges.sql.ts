@@ -1,5 +1,6 @@
 import type { AccountId, ApplicationId, ChargeId } from '@pixmesh/kernel/ids';
 import { type Cents, toCents } from '@pixmesh/kernel/money';
+import { nextCheck } from '@pixmesh/postgres/due-rows';
 import { appendEvents, type OutboundEvent } from '@pixmesh/postgres/events';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
@@ -189,15 +190,6 @@ export async function markNotFound(db: Queryable, row: ChargeRow): Promise<void>
         where id = ${row.id} and version = ${row.version}`,
     ),
   );
-}
-
-/** The next routine look, unless somebody asked for one at once meanwhile. */
-export function nextCheck(inMs: number | null): Statement {
-  return sql`
-    check_at = case
-      when check_at = '-infinity' then check_at
-      else now() + ${inMs}::float8 * interval '1 ms'
-    end`;
 }
 
 export type ChargeRecord = {

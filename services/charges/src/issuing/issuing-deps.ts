@@ -3,7 +3,7 @@ import type { Receiver } from '@pixmesh/contracts/http/charge';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
-import type { CheckPeriods } from '#read-back/check-schedule.ts';
+import type { CheckPeriods } from '@pixmesh/kernel/check-schedule';
 
 /** What issuing and reading back need; periods in milliseconds. */
 export type IssuingDeps = {

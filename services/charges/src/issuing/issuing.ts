@@ -6,7 +6,7 @@ import { AppError } from '@pixmesh/kernel/app-error';
 
 import type { ChargeRow } from '#charges/charge-row.ts';
 import { findAnyCharge } from '#charges/charges.sql.ts';
-import { nextCheckMs } from '#read-back/check-schedule.ts';
+import { nextCheckMs } from '@pixmesh/kernel/check-schedule';
 import { leaseProcessingCharge, releaseCharge } from '#read-back/read-back.sql.ts';
 
 import { issueCharge } from './issue-charge.ts';

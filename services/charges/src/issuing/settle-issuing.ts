@@ -3,7 +3,7 @@ import type { ChargeEventType } from '@pixmesh/contracts/messages/charge-event.v
 import { chargeEvents } from '#charges/charge-events.ts';
 import type { ChargeRow } from '#charges/charge-row.ts';
 import { type Transition, findAnyCharge, moveCharge } from '#charges/charges.sql.ts';
-import { nextCheckMs } from '#read-back/check-schedule.ts';
+import { nextCheckMs } from '@pixmesh/kernel/check-schedule';
 
 import type { IssuingDeps } from './issuing-deps.ts';
 

@@ -9,7 +9,7 @@ import type { IssuingDeps } from '#issuing/issuing-deps.ts';
 import { settleFailed } from '#issuing/settle-issuing.ts';
 import { recordReceived } from '#payment/record-received.ts';
 
-import { nextCheckMs } from './check-schedule.ts';
+import { nextCheckMs } from '@pixmesh/kernel/check-schedule';
 import { releaseCharge } from './read-back.sql.ts';
 
 /**

@@ -1,13 +1,10 @@
 import type { ChargeId } from '@pixmesh/kernel/ids';
-import { newId } from '@pixmesh/kernel/ids';
+import { endLease, IS_FREE, isDue, takeLease, type Urgency } from '@pixmesh/postgres/due-rows';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
 import type { ChargeRow } from '#charges/charge-row.ts';
-import { CHARGE_COLUMNS, type ChargeRecord, nextCheck, toChargeRow } from '#charges/charges.sql.ts';
-
-/** Looks that somebody asked for come before every routine look. */
-type Urgency = 'requested' | 'routine';
+import { CHARGE_COLUMNS, type ChargeRecord, toChargeRow } from '#charges/charges.sql.ts';
 
 /**
  * Leases up to `limit` due charges to the caller, most urgent first. Reads `charges_check_at`; rows that
@@ -25,16 +22,13 @@ export async function leaseDueCharges(
         with due as (
           select id as due_id
           from charges
-          where check_at <= ${urgency === 'requested' ? '-infinity' : 'now'}::timestamptz
-            and (lease_until is null or lease_until <= now())
+          where ${isDue(urgency)}
           order by check_at
           limit ${options.limit}
           for update skip locked
         )
         update charges
-        set lease_token = ${newId()}::uuid,
-            lease_until = now() + ${options.leaseMs}::int * interval '1 ms',
-            check_at = now() + ${options.leaseMs}::int * interval '1 ms'
+        set ${takeLease(options.leaseMs)}
         from due
         where id = due_id
         returning ${CHARGE_COLUMNS}`,
@@ -54,12 +48,10 @@ export async function leaseProcessingCharge(
       'read_back_lease_one',
       sql`
         update charges
-        set lease_token = ${newId()}::uuid,
-            lease_until = now() + ${leaseMs}::int * interval '1 ms',
-            check_at = now() + ${leaseMs}::int * interval '1 ms'
+        set ${takeLease(leaseMs)}
         where id = ${id}
           and status = 'processing'
-          and (lease_until is null or lease_until <= now())
+          and ${IS_FREE}
         returning ${CHARGE_COLUMNS}`,
     ),
   );
@@ -77,7 +69,7 @@ export async function releaseCharge(
       'read_back_release',
       sql`
         update charges
-        set lease_token = null, lease_until = null, checks = checks + 1, ${nextCheck(nextInMs)}
+        set ${endLease(nextInMs)}
         where id = ${charge.id} and lease_token = ${charge.leaseToken}`,
     ),
   );

@@ -1,0 +1,100 @@
+import { type OperatorId, parseId, type PayoutId } from '@pixmesh/kernel/ids';
+import { isPlainText } from '@pixmesh/kernel/text';
+import { z } from 'zod';
+
+import { InstantText } from '../http/instant-text.ts';
+import { Payout, PayoutStatus } from '../http/payout.ts';
+import { Timestamp } from '../timestamp.ts';
+import { AccountSettings } from './service-token.ts';
+
+/**
+ * Payouts for operators: routes of the payouts service that only the gateway calls, with a token without tenant
+ * claims. Who acts and what the account's settings are now stands in the body; the gateway has checked both.
+ *
+ * Codes beside `VALIDATION_ERROR`: `PAYOUT_NOT_FOUND` 404, `PAYOUT_NOT_PENDING` 409, `APPROVER_MUST_DIFFER` 422,
+ * `PAYOUTS_DISABLED` 422; the creation answers those of `POST /v1/payouts`.
+ */
+export const OPERATOR_PAYOUT_PATHS = {
+  /** POST `RequestPayoutBody` → 201 `OperatorPayout`, with the replay headers of `/v1`. */
+  request: '/internal/accounts/:id/payouts',
+  /** GET with `ListOperatorPayoutsQuery`, `limit`, `starting_after` → list of `OperatorPayout`, newest first. */
+  list: '/internal/payouts',
+  /** GET → `OperatorPayout`. */
+  get: '/internal/payouts/:id',
+  /** POST `ApprovePayoutBody` → 200 `OperatorPayout`, repeated too. */
+  approve: '/internal/payouts/:id/approve',
+  /** POST `CancelPayoutBody` → 200 `OperatorPayout`, repeated too. */
+  cancel: '/internal/payouts/:id/cancel',
+} as const;
+
+const OperatorIdField = z.uuid().transform((id) => id as OperatorId);
+
+/** A payout that an operator requests; it always waits for a second one, whatever the account's settings. */
+export const RequestPayoutBody = z.object({
+  operator_id: OperatorIdField,
+  /** Derived from the `Idempotency-Key` and the account (decision 229), or a fresh UUIDv7 where none was sent. */
+  creation_id: z.uuid().transform((id) => id as PayoutId),
+  settings: AccountSettings,
+  /**
+   * The request's JSON object as it came, judged as the body of `POST /v1/payouts`; null where it could not be
+   * read as one, which is a fault of `body` unless the id has its payout already (decision 253).
+   */
+  body: z.record(z.string(), z.unknown()).nullable(),
+});
+export type RequestPayoutBody = z.output<typeof RequestPayoutBody>;
+
+/** `settings` of the payout's account, read right before: approval checks the switches again (decision 123). */
+export const ApprovePayoutBody = z.object({
+  operator_id: OperatorIdField,
+  settings: AccountSettings,
+});
+export type ApprovePayoutBody = z.output<typeof ApprovePayoutBody>;
+
+export const CancelPayoutBody = z.object({ operator_id: OperatorIdField });
+export type CancelPayoutBody = z.output<typeof CancelPayoutBody>;
+
+/** Filters of the operators' list, beside paging; text that cannot be stored is a fault of its parameter. */
+export const ListOperatorPayoutsQuery = z.object({
+  account_id: z
+    .string()
+    .refine((text) => parseId(text) !== null)
+    .toLowerCase()
+    .optional(),
+  status: PayoutStatus.optional(),
+  source: z.enum(['api', 'dashboard']).optional(),
+  reference: z.string().refine(isPlainText).optional(),
+  end_to_end_id: z.string().refine(isPlainText).optional(),
+  created_after: InstantText.optional(),
+  created_before: InstantText.optional(),
+});
+export type ListOperatorPayoutsQuery = z.output<typeof ListOperatorPayoutsQuery>;
+
+/** The payout as operators see it: the public fields, and what explains where it stands. */
+export const OperatorPayout = Payout.extend({
+  account_id: z.uuid(),
+  /** Null for a payout of the dashboard. */
+  application_id: z.uuid().nullable(),
+  source: z.enum(['api', 'dashboard']),
+  /** Operators of four eyes; a payout of the API was requested by its application (decision 123). */
+  requested_by: z.uuid().nullable(),
+  approved_by: z.uuid().nullable(),
+  /** Names the money of this payout in the ledger. */
+  hold_id: z.uuid(),
+  /** As soon as the acquirer told it, not only once completed. */
+  end_to_end_id: z.string().nullable(),
+  /** What the acquirer says against the final status (decision 120). */
+  contradiction: z.string().nullable(),
+  /** Where sending stands. */
+  send: z.object({
+    /** When the acquirer is to be called; null: there is nothing to send, or it has answered. */
+    send_at: Timestamp.nullable(),
+    /** Calls without a definite answer so far. */
+    unanswered_puts: z.int().min(0),
+    last_put_at: Timestamp.nullable(),
+    /** A refusal that does not count yet, because an earlier call may still pay (decision 119). */
+    uncounted_refusal: z.string().nullable(),
+    /** The end that was ordered from the ledger and is not confirmed yet. */
+    ending: z.enum(['settle', 'release']).nullable(),
+  }),
+});
+export type OperatorPayout = z.output<typeof OperatorPayout>;

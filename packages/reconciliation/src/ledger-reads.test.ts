@@ -1,0 +1,92 @@
+import type { InternalAnswer, InternalRequest } from '@pixmesh/http/internal-client';
+import { newId } from '@pixmesh/kernel/ids';
+import { describe, expect, test } from 'vitest';
+
+import { createLedgerReads } from './ledger-reads.ts';
+
+const TIME = '2026-11-21T12:00:00.000Z';
+
+/** A ledger that answers by path, and remembers what it was asked. */
+function ledgerThat(answer: (path: string, body: unknown) => { status?: number; body: unknown }) {
+  const asked: InternalRequest[] = [];
+  const reads = createLedgerReads({
+    request: async (request): Promise<InternalAnswer> => {
+      asked.push(request);
+      const body: unknown = request.body && JSON.parse(Buffer.from(request.body).toString());
+      const given = answer(request.path, body);
+      const text = typeof given.body === 'string' ? given.body : JSON.stringify(given.body);
+      return { status: given.status ?? 200, headers: {}, body: Buffer.from(text) };
+    },
+    [Symbol.asyncDispose]: async () => undefined,
+  });
+  return { asked, reads };
+}
+
+function aJournal(command_id: string, amount = 100) {
+  const account_id = newId();
+  return { command_id, account_id, kind: 'x', resource_id: null, amount, created_at: TIME };
+}
+
+function aHold(hold_id: string) {
+  const [account_id, resource_id] = [newId(), newId()];
+  const money = { kind: 'payout', amount: 5, fee: 0, state: 'open' };
+  return { hold_id, account_id, resource_id, ...money, created_at: TIME };
+}
+
+describe('journals', () => {
+  test('are looked up a thousand at a time, each id once', async () => {
+    const { asked, reads } = ledgerThat((_path, body) => ({
+      body: {
+        data: (body as { command_ids: string[] }).command_ids.map((id) => aJournal(id)),
+        has_more: false,
+      },
+    }));
+    const ids = Array.from({ length: 1_500 }, () => newId());
+    const found = await reads.findJournals([...ids, ...ids]);
+    expect([...found.keys()]).toEqual(ids);
+    expect(asked.map(({ method, path, claims }) => ({ method, path, claims }))).toEqual(
+      Array.from({ length: 2 }, () => ({
+        method: 'POST',
+        path: '/internal/journals/lookup',
+        claims: null,
+      })),
+    );
+  });
+
+  test('of commands that moved nothing are none', async () => {
+    const [moved, refused] = [newId(), newId()];
+    const { reads } = ledgerThat(() => ({
+      body: { data: [aJournal(moved), aJournal(refused, 0)], has_more: false },
+    }));
+    expect([...(await reads.findJournals([moved, refused])).keys()]).toEqual([moved]);
+  });
+
+  test('are not asked for when there is nothing to ask', async () => {
+    const { asked, reads } = ledgerThat(() => ({ body: {} }));
+    expect(await reads.findJournals([])).toEqual(new Map());
+    expect(asked).toEqual([]);
+  });
+});
+
+test('open holds are read to the last page', async () => {
+  const ids = Array.from({ length: 3 }, () => newId());
+  const { asked, reads } = ledgerThat((path) => {
+    const after = /starting_after=(.+)$/.exec(path)?.[1];
+    const index = after === undefined ? 0 : ids.indexOf(after) + 1;
+    return { body: { data: [aHold(ids[index] ?? '')], has_more: index < 2 } };
+  });
+  expect([...(await reads.listOpenHolds('payout')).keys()]).toEqual(ids);
+  expect(asked[0]?.path).toBe('/internal/holds?state=open&kind=payout&limit=1000');
+});
+
+test.each([
+  ['an error', { status: 500, body: {} }],
+  ['another shape', { body: { data: [{}], has_more: false } }],
+  ['no JSON', { body: '<html>' }],
+])('%s is no answer: nothing was read', async (_name, answer) => {
+  const { reads } = ledgerThat(() => answer);
+  const away = { code: 'DEPENDENCY_UNAVAILABLE' };
+  await expect(reads.findJournals([newId()])).rejects.toMatchObject(away);
+  await expect(reads.listOpenHolds('payout')).rejects.toMatchObject(away);
+  await expect(reads.readTotals()).rejects.toMatchObject(away);
+});

@@ -1,0 +1,92 @@
+import { HoldItem } from '@pixmesh/contracts/internal/holds';
+import {
+  type BookedJournal,
+  BookedJournals,
+  LEDGER_PAGE_MAX,
+  LedgerTotals,
+} from '@pixmesh/contracts/internal/ledger-reads';
+import { deadlineIn } from '@pixmesh/http/deadline';
+import type { InternalClient } from '@pixmesh/http/internal-client';
+import { AppError } from '@pixmesh/kernel/app-error';
+import { z } from 'zod';
+
+const CALL_TIMEOUT_MS = 10_000;
+/** Pages of open holds: a million of them in flight would be a fault by itself. */
+const HOLD_PAGES_MAX = 1_000;
+
+const HoldPage = z.object({ data: z.array(HoldItem), has_more: z.boolean() });
+const JournalPage = BookedJournals.pick({ data: true });
+
+/** What other services' checks read of the ledger. Every method throws when the ledger does not answer. */
+export type LedgerReads = {
+  /** Those of the commands that moved money, by command id; a refused one is decided, but has no journal. */
+  findJournals(commandIds: readonly string[]): Promise<Map<string, BookedJournal>>;
+  /** All holds of a kind that are open, by hold id. */
+  listOpenHolds(kind: HoldItem['kind']): Promise<Map<string, HoldItem>>;
+  readTotals(): Promise<LedgerTotals>;
+};
+
+export function createLedgerReads(client: InternalClient): LedgerReads {
+  return { findJournals, listOpenHolds, readTotals };
+
+  async function findJournals(ids: readonly string[]): Promise<Map<string, BookedJournal>> {
+    const found = new Map<string, BookedJournal>();
+    const unique = [...new Set(ids)];
+    for (let start = 0; start < unique.length; start += LEDGER_PAGE_MAX) {
+      const command_ids = unique.slice(start, start + LEDGER_PAGE_MAX);
+      const { data } = await call(JournalPage, 'POST /internal/journals/lookup', { command_ids });
+      for (const journal of data) if (journal.amount > 0n) found.set(journal.command_id, journal);
+    }
+    return found;
+  }
+
+  async function listOpenHolds(kind: HoldItem['kind']): Promise<Map<string, HoldItem>> {
+    const found = new Map<string, HoldItem>();
+    let after = '';
+    for (let page = 0; page < HOLD_PAGES_MAX; page += 1) {
+      const query = `state=open&kind=${kind}&limit=${LEDGER_PAGE_MAX}${after}`;
+      const { data, has_more } = await call(HoldPage, `GET /internal/holds?${query}`);
+      for (const hold of data) found.set(hold.hold_id, hold);
+      if (!has_more) return found;
+      after = `&starting_after=${data.at(-1)?.hold_id}`;
+    }
+    throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'the list of holds does not end' });
+  }
+
+  async function readTotals(): Promise<LedgerTotals> {
+    return await call(LedgerTotals, 'GET /internal/totals');
+  }
+
+  /** Whatever is not the answer of the contract means that nothing was read. */
+  async function call<Schema extends z.ZodType>(
+    schema: Schema,
+    route: string,
+    body?: object,
+  ): Promise<z.output<Schema>> {
+    const [method = 'GET', path = ''] = route.split(' ');
+    const answer = await client.request({
+      method,
+      path,
+      claims: null,
+      deadline: deadlineIn(CALL_TIMEOUT_MS),
+      ...(body && {
+        headers: { 'content-type': 'application/json' },
+        body: Buffer.from(JSON.stringify(body)),
+      }),
+    });
+    const parsed = answer.status === 200 ? schema.safeParse(readJson(answer.body)) : null;
+    if (parsed?.success) return parsed.data;
+    throw new AppError('DEPENDENCY_UNAVAILABLE', {
+      message: `the ledger answered ${answer.status} to ${path.split('?')[0]}`,
+      cause: parsed?.error,
+    });
+  }
+}
+
+function readJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest';
+
+import { foundOrNull, listAllPages, splitWindow, windowsToList } from './list-pages.ts';
+
+const DAY_MS = 86_400_000;
+const away = { code: 'DEPENDENCY_UNAVAILABLE' };
+const window = { from: new Date(0), to: new Date(10) };
+
+describe('a list', () => {
+  test('is all of its pages, in one window', async () => {
+    const asked: unknown[] = [];
+    const items = await listAllPages(async (page) => {
+      asked.push(page);
+      return { kind: 'page', items: [page.page], hasMore: page.page < 2 };
+    }, window);
+    expect(items).toEqual([0, 1, 2]);
+    expect(asked).toEqual([0, 1, 2].map((page) => ({ ...window, page })));
+  });
+
+  test('of which one page is unknown is no list', async () => {
+    const list = listAllPages<number>(async ({ page }) => {
+      if (page === 1) return { kind: 'unknown', cause: 'timeout' };
+      return { kind: 'page', items: [page], hasMore: true };
+    }, window);
+    await expect(list).rejects.toMatchObject(away);
+  });
+});
+
+test('a look-up that did not answer is not “not found”', () => {
+  expect(foundOrNull({ kind: 'found', value: 1 })).toBe(1);
+  expect(foundOrNull({ kind: 'not_found' })).toBeNull();
+  expect(() => foundOrNull({ kind: 'unknown', cause: 'timeout' })).toThrow('look-up unknown');
+});
+
+describe('windows', () => {
+  test('cover a stretch without holes, the last one shorter', () => {
+    const windows = splitWindow({ from: new Date(0), to: new Date(25) }, 10);
+    expect(windows.map(({ from, to }) => [from.getTime(), to.getTime()])).toEqual([
+      [0, 10],
+      [10, 20],
+      [20, 25],
+    ]);
+  });
+
+  test('of a full run go back ninety days, those of an incremental one a little behind its watermark', () => {
+    const full = windowsToList({ since: null });
+    const since = new Date(Date.now() - 60_000);
+    const incremental = windowsToList({ since });
+    expect(full.length).toBeGreaterThanOrEqual(90);
+    expect(incremental).toHaveLength(1);
+    expect(since.getTime() - (incremental[0]?.from.getTime() ?? 0)).toBe(900_000);
+    expect(incremental[0]?.to.getTime()).toBeGreaterThan(Date.now());
+    expect((full[0]?.to.getTime() ?? 0) - (full[0]?.from.getTime() ?? 0)).toBe(DAY_MS);
+  });
+});

@@ -1,0 +1,20 @@
+import { RunReconciliationBody } from '@pixmesh/contracts/internal/reconciliation';
+import { parseShape, readJsonObject } from '@pixmesh/http/json-request';
+import { rawBody } from '@pixmesh/http/service-app';
+import type { FastifyInstance } from 'fastify';
+
+import type { Reconciliation } from './reconciliation.ts';
+
+/** `/internal/reconciliation`: what the gateway joins at `/admin/reconciliation`. */
+export function registerReconciliationRoutes(
+  app: FastifyInstance,
+  reconciliation: Pick<Reconciliation, 'latest' | 'runNow'>,
+): void {
+  app.get('/internal/reconciliation', () => reconciliation.latest());
+
+  app.post('/internal/reconciliation', async (request) => {
+    const bytes = rawBody(request.body);
+    const body = bytes.length === 0 ? {} : readJsonObject(bytes, request.headers['content-type']);
+    return await reconciliation.runNow(parseShape(RunReconciliationBody, body));
+  });
+}

@@ -1,0 +1,278 @@
+import { registerReconciliationRoutes } from './reconciliation-routes.ts';
+import { createServiceApp } from '@pixmesh/http/service-app';
+import { AppError } from '@pixmesh/kernel/app-error';
+import { sql } from '@pixmesh/postgres/sql';
+import { createLogger } from '@pixmesh/telemetry/logger';
+import { eventually } from '@pixmesh/testkit/eventually';
+import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import type { Check, FoundBreak, Scope } from './check.ts';
+import { type Reconciliation, startReconciliation } from './reconciliation.ts';
+
+const NEVER_MS = 3_600_000;
+const logger = createLogger('test', 'silent');
+
+let database: TestDatabase;
+let running: Reconciliation[];
+/** What the check of the test finds next, or the reason why it cannot compare. */
+let found: FoundBreak[] | Error;
+let scopes: Scope[];
+
+beforeEach(async () => {
+  database = await createTestDatabase('charges');
+  // Runs of their own accord only where the test is about them.
+  await database.db.query(sql`update reconciliation_lease set due_at = 'infinity'`);
+  running = [];
+  found = [];
+  scopes = [];
+});
+
+afterEach(async () => {
+  await Promise.all(running.map((one) => one.stop()));
+  await database[Symbol.asyncDispose]();
+});
+
+describe('a run', () => {
+  test('shows what it found, in cents and with its age, and nothing of a clean check', async () => {
+    found = [
+      { kind: 'amount', id: 'a', expected: '10', found: '7', amountCents: -3n },
+      { kind: 'missing_left', id: 'b' },
+    ];
+    const report = await start([
+      aCheck(),
+      aCheck('clean', () => ({ compared: 9, breaks: [] })),
+    ]).runNow({
+      full: false,
+    });
+    expect(report).toEqual({
+      service: 'test',
+      checked_at: expect.any(String),
+      checks: [
+        {
+          name: 'check',
+          compared: 1,
+          breaks: [
+            {
+              kind: 'amount',
+              id: 'a',
+              expected: '10',
+              found: '7',
+              amount: -3,
+              since: expect.any(String),
+            },
+            {
+              kind: 'missing_left',
+              id: 'b',
+              expected: null,
+              found: null,
+              amount: null,
+              since: expect.any(String),
+            },
+          ],
+        },
+        { name: 'clean', compared: 9, breaks: [] },
+      ],
+    });
+  });
+
+  test('keeps the age of a break over runs and restarts, and forgets one that healed', async () => {
+    found = [
+      { kind: 'state', id: 'a' },
+      { kind: 'state', id: 'b' },
+    ];
+    const before = start([aCheck()]);
+    const first = await before.runNow({ full: false });
+    await before.stop();
+    found = [{ kind: 'state', id: 'a' }];
+    const second = await start([aCheck()]).runNow({ full: true });
+    expect(second.checks[0]?.breaks).toEqual([first.checks[0]?.breaks[0]]);
+  });
+
+  test('is full the first time, and then looks at what changed and at what it had found', async () => {
+    const reconciliation = start([aCheck()]);
+    found = [{ kind: 'state', id: 'a' }];
+    await reconciliation.runNow({ full: false });
+    await reconciliation.runNow({ full: false });
+    await reconciliation.runNow({ full: true });
+    expect(scopes.map(({ since, knownIds }) => ({ isFull: since === null, knownIds }))).toEqual([
+      { isFull: true, knownIds: [] },
+      { isFull: false, knownIds: ['a'] },
+      { isFull: true, knownIds: ['a'] },
+    ]);
+    expect(scopes[1]?.since?.getTime()).toBeLessThan(Date.now());
+  });
+
+  test('is full again once the last full one is old enough', async () => {
+    const reconciliation = start([aCheck()], { fullIntervalMs: 1 });
+    await reconciliation.runNow({ full: false });
+    await reconciliation.runNow({ full: false });
+    expect(scopes.map(({ since }) => since)).toEqual([null, null]);
+  });
+
+  test('a difference inside its window is no break yet, and is one when it lasts', async () => {
+    found = [{ kind: 'state', id: 'a' }];
+    const reconciliation = start([aCheck()], { windowMs: 300 });
+    expect((await reconciliation.runNow({ full: false })).checks[0]?.breaks).toEqual([]);
+    await eventually(async () => {
+      const report = await reconciliation.runNow({ full: false });
+      expect(report.checks[0]?.breaks).toMatchObject([{ id: 'a' }]);
+    });
+  });
+
+  test('a difference whose sides should have agreed long ago is a break at once', async () => {
+    found = [{ kind: 'state', id: 'a', changedAt: new Date(Date.now() - 120_000) }];
+    const report = await start([aCheck()], { windowMs: 60_000 }).runNow({ full: false });
+    expect(report.checks[0]?.breaks).toHaveLength(1);
+  });
+
+  test('what is still inside its window is looked at again soon, not after a whole interval', async () => {
+    found = [{ kind: 'state', id: 'a' }];
+    const reconciliation = start([aCheck()], { windowMs: 200 });
+    await reconciliation.runNow({ full: false });
+    await eventually(async () => {
+      expect((await reconciliation.latest()).checks[0]?.breaks).toHaveLength(1);
+    });
+  });
+
+  test('keeps a bounded number of differences and looks at everything again after more', async () => {
+    found = Array.from(
+      { length: 1_500 },
+      (_, index) => ({ kind: 'state', id: `${index}` }) as const,
+    );
+    const reconciliation = start([aCheck()]);
+    const report = await reconciliation.runNow({ full: false });
+    await reconciliation.runNow({ full: false });
+    expect(report.checks[0]?.breaks).toHaveLength(1_000);
+    expect(scopes.map(({ since }) => since)).toEqual([null, null]);
+  });
+});
+
+describe('a check that cannot compare', () => {
+  test('is a break, keeps what was known, and is made up for by its next run', async () => {
+    const reconciliation = start([aCheck(), aCheck('other', () => ({ compared: 1, breaks: [] }))]);
+    found = [{ kind: 'state', id: 'a' }];
+    await reconciliation.runNow({ full: false });
+    found = new AppError('DEPENDENCY_UNAVAILABLE');
+    const failed = await reconciliation.runNow({ full: false });
+    expect(failed.checks.map(({ breaks }) => breaks)).toMatchObject([
+      [
+        { kind: 'state', id: 'a' },
+        { kind: 'unavailable', id: 'check', found: 'DEPENDENCY_UNAVAILABLE' },
+      ],
+      [],
+    ]);
+    found = [];
+    const healed = await reconciliation.runNow({ full: false });
+    expect(healed.checks[0]?.breaks).toEqual([]);
+    expect(scopes[2]?.since).toEqual(scopes[1]?.since);
+    expect(scopes[2]?.knownIds).toEqual(['a']);
+  });
+
+  test('stays full until it has compared everything once', async () => {
+    found = new Error('away');
+    const reconciliation = start([aCheck()]);
+    await reconciliation.runNow({ full: false });
+    found = [];
+    await reconciliation.runNow({ full: false });
+    expect(scopes.map(({ since }) => since)).toEqual([null, null]);
+  });
+});
+
+describe('replicas', () => {
+  test('run one at a time, and show the same report', async () => {
+    let busy = 0;
+    let busiest = 0;
+    const check = aCheck('check', async () => {
+      busiest = Math.max(busiest, (busy += 1));
+      await database.db.query(sql`select pg_sleep(0.02)`);
+      busy -= 1;
+      return { compared: 1, breaks: [] };
+    });
+    const replicas = [start([check]), start([check]), start([check])];
+    await Promise.all(replicas.map((one) => one.runNow({ full: false })));
+    const reports = await Promise.all(replicas.map((one) => one.latest()));
+    expect(busiest).toBe(1);
+    expect(new Set(reports.map((report) => report.checked_at)).size).toBe(1);
+  });
+
+  test('one that lost its lease writes nothing any more', async () => {
+    const usurped = aCheck('check', async () => {
+      await database.db.query(
+        sql`update reconciliation_lease set lease_token = gen_random_uuid(), lease_until = now() - interval '1 s'`,
+      );
+      return { compared: 1, breaks: [{ kind: 'state', id: 'of a zombie' }] };
+    });
+    await start([usurped]).runNow({ full: false });
+    found = [];
+    const report = await start([aCheck()]).runNow({ full: false });
+    expect(report.checks[0]?.breaks).toEqual([]);
+    expect(scopes[0]?.knownIds).toEqual([]);
+  });
+
+  test('one that died in a run is followed when its lease ends', async () => {
+    await database.db.query(
+      sql`update reconciliation_lease set lease_token = gen_random_uuid(), lease_until = now() + interval '300 ms'`,
+    );
+    const report = await start([aCheck()]).runNow({ full: false });
+    expect(report.checked_at).not.toBeNull();
+  });
+
+  test('a run that is due starts by itself', async () => {
+    await database.db.query(sql`update reconciliation_lease set due_at = now()`);
+    const reconciliation = start([aCheck()]);
+    await eventually(async () => {
+      expect((await reconciliation.latest()).checked_at).not.toBeNull();
+    });
+  });
+});
+
+test('the routes show the newest run and run on request', async () => {
+  found = [{ kind: 'state', id: 'a' }];
+  const app = createServiceApp({ logger, listener: 'internal' });
+  registerReconciliationRoutes(app, start([aCheck()]));
+  const before = await app.inject({ method: 'GET', url: '/internal/reconciliation' });
+  expect(before.json()).toEqual({ service: 'test', checked_at: null, checks: [] });
+  const url = '/internal/reconciliation';
+  const empty = await app.inject({ method: 'POST', url });
+  const full = await app.inject({ method: 'POST', url, payload: { full: true } });
+  const wrong = await app.inject({ method: 'POST', url, payload: { full: 'yes' } });
+  const after = await app.inject({ method: 'GET', url });
+  expect([empty.statusCode, full.statusCode, wrong.statusCode]).toEqual([200, 200, 400]);
+  expect(after.json().checks[0].breaks).toMatchObject([{ id: 'a' }]);
+  expect(after.json()).toEqual(full.json());
+  await app.close();
+});
+
+function start(
+  checks: Check[],
+  periods: { windowMs?: number; fullIntervalMs?: number } = {},
+): Reconciliation {
+  const reconciliation = startReconciliation({
+    db: database.db,
+    logger,
+    service: 'test',
+    checks,
+    intervalMs: NEVER_MS,
+    fullIntervalMs: NEVER_MS,
+    windowMs: 0,
+    ...periods,
+  });
+  running.push(reconciliation);
+  return reconciliation;
+}
+
+function aCheck(
+  name = 'check',
+  run?: () => ReturnType<Check['run']> | Awaited<ReturnType<Check['run']>>,
+): Check {
+  return {
+    name,
+    run: async (scope) => {
+      if (run) return await run();
+      scopes.push(scope);
+      if (found instanceof Error) throw found;
+      return { compared: 1, breaks: found };
+    },
+  };
+}

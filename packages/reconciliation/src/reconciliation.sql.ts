@@ -1,0 +1,295 @@
+import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
+import { named, sql } from '@pixmesh/postgres/sql';
+
+import type { FoundBreak } from './check.ts';
+
+/** What a check is to look at next, as its last runs left it. */
+export type CheckState = {
+  /** Null: a full run is due. */
+  since: Date | null;
+  knownIds: string[];
+};
+
+export type StoredCheck = { name: string; compared: number };
+
+export type StoredBreak = {
+  checkName: string;
+  kind: string;
+  id: string;
+  expected: string | null;
+  found: string | null;
+  amount: bigint | null;
+  since: Date;
+};
+
+/** Takes the lease if it is free and, unless `evenIfNotDue`, a run is due. One row, locked for a moment. */
+export async function takeLease(
+  db: Queryable,
+  lease: { token: string; leaseMs: number; evenIfNotDue: boolean },
+): Promise<boolean> {
+  const rows = await db.query(
+    named(
+      'reconciliation_take_lease',
+      sql`
+        update reconciliation_lease
+        set lease_token = ${lease.token}, lease_until = now() + ${lease.leaseMs}::int * interval '1 ms'
+        where (lease_until is null or lease_until <= now())
+          and (${lease.evenIfNotDue}::boolean or due_at <= now())
+        returning only_row`,
+    ),
+  );
+  return rows.length === 1;
+}
+
+/** Keeps the lease; false when another has taken it. */
+export async function renewLease(db: Queryable, token: string, leaseMs: number): Promise<boolean> {
+  const rows = await db.query(
+    named(
+      'reconciliation_renew_lease',
+      sql`
+        update reconciliation_lease
+        set lease_until = now() + ${leaseMs}::int * interval '1 ms'
+        where lease_token = ${token}
+        returning only_row`,
+    ),
+  );
+  return rows.length === 1;
+}
+
+/** Ends a run that finished: the lease is free, and the next run is due after `dueInMs`. */
+export async function finishRun(
+  db: Queryable,
+  run: { token: string; startedAt: Date; dueInMs: number },
+): Promise<void> {
+  await db.query(
+    named(
+      'reconciliation_finish',
+      sql`
+        update reconciliation_lease
+        set lease_token = null,
+            lease_until = null,
+            due_at = now() + ${run.dueInMs}::int * interval '1 ms',
+            started_at = ${run.startedAt},
+            finished_at = now()
+        where lease_token = ${run.token}`,
+    ),
+  );
+}
+
+/** Gives the lease back without a finished run: another replica may begin at once. */
+export async function releaseLease(db: Queryable, token: string): Promise<void> {
+  await db.query(
+    named(
+      'reconciliation_release',
+      sql`
+        update reconciliation_lease
+        set lease_token = null, lease_until = null, due_at = now()
+        where lease_token = ${token}`,
+    ),
+  );
+}
+
+export async function readDatabaseTime(db: Queryable): Promise<Date> {
+  const [row] = await db.query<{ now: Date }>(sql`select now() as now`);
+  if (!row) throw new Error('the database did not tell the time');
+  return row.now;
+}
+
+/** What a check's next run has to look at. An incremental run goes back `overlapMs` behind its watermark. */
+export async function readCheckState(
+  db: Queryable,
+  name: string,
+  periods: { fullIntervalMs: number; overlapMs: number },
+): Promise<CheckState> {
+  const [row] = await db.query<{ since: Date | null; known_ids: string[] }>(
+    named(
+      'reconciliation_check_state',
+      sql`
+        select
+          (
+            select watermark - ${periods.overlapMs}::int * interval '1 ms'
+            from reconciliation_runs
+            where check_name = ${name}
+              and full_at > now() - ${periods.fullIntervalMs}::float8 * interval '1 ms'
+          ) as since,
+          array(
+            select distinct id
+            from reconciliation_breaks
+            where check_name = ${name} and kind <> 'unavailable'
+            order by id
+          ) as known_ids`,
+    ),
+  );
+  return { since: row?.since ?? null, knownIds: row?.known_ids ?? [] };
+}
+
+/** Locks the lease for the transaction, if it is still the run's: nothing that follows can be a zombie's. */
+export async function lockLease(tx: Transaction, token: string): Promise<boolean> {
+  const rows = await tx.query(
+    named(
+      'reconciliation_lock_lease',
+      sql`select from reconciliation_lease where lease_token = ${token} for update`,
+    ),
+  );
+  return rows.length === 1;
+}
+
+/** Remembers that a check compared all of its scope, as of `startedAt`. */
+export async function storeRun(
+  tx: Transaction,
+  run: { name: string; compared: number; startedAt: Date; isFull: boolean; isComplete: boolean },
+): Promise<void> {
+  const watermark = run.isComplete ? run.startedAt : null;
+  await tx.query(
+    named(
+      'reconciliation_store_run',
+      sql`
+        insert into reconciliation_runs as stored (check_name, compared, watermark, full_at, finished_at)
+        values (
+          ${run.name}, ${run.compared}, ${watermark}::timestamptz,
+          case when ${run.isFull}::boolean then ${run.startedAt}::timestamptz end, now()
+        )
+        on conflict (check_name) do update
+        set compared = excluded.compared,
+            watermark = excluded.watermark,
+            full_at = coalesce(excluded.full_at, stored.full_at),
+            finished_at = excluded.finished_at`,
+    ),
+  );
+}
+
+/**
+ * Writes what a check found: new differences begin now, known ones keep their `since`. The window counts from the
+ * change, by whoever's clock, but never from later than the first run that saw the difference. Answers how many
+ * are past their window and how many are not yet.
+ */
+export async function storeBreaks(
+  tx: Transaction,
+  checkName: string,
+  batch: { breaks: readonly FoundBreak[]; windowMs: number },
+): Promise<{ breaks: number; pending: number }> {
+  const rows = await tx.query<{ is_pending: boolean }>(
+    named(
+      'reconciliation_store_breaks',
+      sql`
+        insert into reconciliation_breaks as stored
+          (check_name, kind, id, expected, found, amount, changed_at, is_pending)
+        select distinct on (kind, id)
+          ${checkName}, kind, id, expected, found, amount, changed_at,
+          now() - least(changed_at, now()) < ${batch.windowMs}::int * interval '1 ms'
+        from unnest(
+          ${batch.breaks.map((item) => item.kind)}::text[],
+          ${batch.breaks.map((item) => item.id)}::text[],
+          ${batch.breaks.map((item) => item.expected ?? null)}::text[],
+          ${batch.breaks.map((item) => item.found ?? null)}::text[],
+          ${batch.breaks.map((item) => item.amountCents ?? null)}::bigint[],
+          ${batch.breaks.map((item) => item.changedAt ?? null)}::timestamptz[]
+        ) as item (kind, id, expected, found, amount, changed_at)
+        order by kind, id
+        on conflict (check_name, kind, id) do update
+        set expected = excluded.expected,
+            found = excluded.found,
+            amount = excluded.amount,
+            changed_at = excluded.changed_at,
+            is_pending =
+              now() - least(excluded.changed_at, stored.since) < ${batch.windowMs}::int * interval '1 ms'
+        returning is_pending`,
+    ),
+  );
+  const pending = rows.filter((row) => row.is_pending).length;
+  return { breaks: rows.length - pending, pending };
+}
+
+/** Drops the differences of a check that its run did not find again. */
+export async function dropHealed(
+  tx: Transaction,
+  checkName: string,
+  found: readonly FoundBreak[],
+): Promise<void> {
+  await tx.query(
+    named(
+      'reconciliation_drop_healed',
+      sql`
+        delete from reconciliation_breaks as stored
+        where check_name = ${checkName}
+          and not exists (
+            select
+            from unnest(
+              ${found.map((item) => item.kind)}::text[], ${found.map((item) => item.id)}::text[]
+            ) as item (kind, id)
+            where item.kind = stored.kind and item.id = stored.id
+          )`,
+    ),
+  );
+}
+
+/** The end of the newest finished run, what each check compared, and the breaks; from one snapshot. */
+export async function readReport(
+  db: Queryable,
+): Promise<{ finishedAt: Date | null; checks: StoredCheck[]; breaks: StoredBreak[] }> {
+  const [row] = await db.query<{
+    finished_at: Date | null;
+    checks: StoredCheck[];
+    breaks: (Omit<StoredBreak, 'amount' | 'since'> & { amount: string | null; since: string })[];
+  }>(
+    named(
+      'reconciliation_report',
+      sql`
+        select
+          finished_at,
+          (
+            select coalesce(json_agg(json_build_object('name', check_name, 'compared', compared)), '[]')
+            from reconciliation_runs
+          ) as checks,
+          (
+            select coalesce(json_agg(
+              json_build_object(
+                'checkName', check_name, 'kind', kind, 'id', id, 'expected', expected, 'found', found,
+                'amount', amount::text, 'since', since
+              ) order by since, kind, id
+            ), '[]')
+            from reconciliation_breaks
+            where not is_pending
+          ) as breaks
+        from reconciliation_lease`,
+    ),
+  );
+  return {
+    finishedAt: row?.finished_at ?? null,
+    checks: row?.checks ?? [],
+    breaks: (row?.breaks ?? []).map(({ amount, since, ...item }) => ({
+      ...item,
+      amount: amount === null ? null : BigInt(amount),
+      since: new Date(since),
+    })),
+  };
+}
+
+/** Breaks by check and kind, and the seconds since the last finished run (null before the first). For metrics. */
+export async function readFigures(db: Queryable): Promise<{
+  ageSeconds: number | null;
+  counts: { check: string; kind: string; count: number }[];
+}> {
+  const [row] = await db.query<{
+    age: number | null;
+    counts: { check: string; kind: string; count: number }[];
+  }>(
+    named(
+      'reconciliation_figures',
+      sql`
+        select
+          extract(epoch from now() - finished_at)::float8 as age,
+          (
+            select coalesce(json_agg(json_build_object('check', check_name, 'kind', kind, 'count', count)), '[]')
+            from (
+              select check_name, kind, count(*)
+              from reconciliation_breaks
+              where not is_pending
+              group by check_name, kind
+            ) as counted
+          ) as counts
+        from reconciliation_lease`,
+    ),
+  );
+  return { ageSeconds: row?.age ?? null, counts: row?.counts ?? [] };
+}

@@ -1,0 +1,145 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+import type { ReconciliationReport } from '@pixmesh/contracts/internal/reconciliation';
+import { AppError } from '@pixmesh/kernel/app-error';
+import { newId } from '@pixmesh/kernel/ids';
+import type { Database } from '@pixmesh/postgres/pool';
+import type { Logger } from '@pixmesh/telemetry/logger';
+import { observedGauge } from '@pixmesh/telemetry/metrics';
+
+import type { Check } from './check.ts';
+import { readFigures, readReport, takeLease } from './reconciliation.sql.ts';
+import { LEASE_MS, runUnderLease } from './run-under-lease.ts';
+
+const WINDOW_MS_DEFAULT = 60_000;
+/** How often a replica asks whether a run is due. */
+const POLL_INTERVAL_MS = 1_000;
+/** How long a run on request waits for one that is under way. */
+const RUN_NOW_WAIT_MS = 30_000;
+const RUN_NOW_POLL_MS = 100;
+
+export type ReconciliationOptions = {
+  db: Database;
+  logger: Logger;
+  service: string;
+  checks: readonly Check[];
+  /** Between incremental runs. */
+  intervalMs: number;
+  /** Between full runs of a check; its first run is full too. */
+  fullIntervalMs: number;
+  /** Younger differences are no breaks yet, where a check does not say otherwise. */
+  windowMs?: number;
+};
+
+export type Reconciliation = {
+  /** The newest finished run, by whichever replica. */
+  latest(): Promise<ReconciliationReport>;
+  /**
+   * Runs all checks now and answers their report.
+   * @throws AppError `CONFLICT` when another run is under way and does not end soon
+   */
+  runNow(options: { full: boolean }): Promise<ReconciliationReport>;
+  stop(): Promise<void>;
+};
+
+/**
+ * Compares a service's records with those of others for as long as the process lives: incrementally at every
+ * interval, in full daily and at the first start. One replica works at a time.
+ */
+export function startReconciliation(options: ReconciliationOptions): Reconciliation {
+  const { db, logger } = options;
+  const runDeps = { ...options, windowMs: options.windowMs ?? WINDOW_MS_DEFAULT };
+  const stopping = new AbortController();
+  const ongoing = new Set<Promise<unknown>>();
+  const looping = loop();
+  observeFigures(options);
+  return {
+    latest: () => latest(options),
+    runNow: async ({ full }) => {
+      await follow(runNow(full));
+      return await latest(options);
+    },
+    stop: async () => {
+      stopping.abort();
+      await Promise.allSettled([looping, ...ongoing]);
+    },
+  };
+
+  async function loop(): Promise<void> {
+    const pollMs = Math.min(POLL_INTERVAL_MS, options.intervalMs);
+    while (!stopping.signal.aborted) {
+      try {
+        await runIfDue();
+      } catch (error) {
+        if (!stopping.signal.aborted) logger.warn({ err: error }, 'reconciliation tries again');
+      }
+      await delay(pollMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+  }
+
+  async function runIfDue(): Promise<void> {
+    const token = newId();
+    if (await takeLease(db, { token, leaseMs: LEASE_MS, evenIfNotDue: false })) {
+      await runUnderLease(runDeps, { token, full: false, stopping: stopping.signal });
+    }
+  }
+
+  async function runNow(full: boolean): Promise<void> {
+    const token = newId();
+    const end = performance.now() + RUN_NOW_WAIT_MS;
+    while (!(await takeLease(db, { token, leaseMs: LEASE_MS, evenIfNotDue: true }))) {
+      if (performance.now() > end || stopping.signal.aborted) {
+        throw new AppError('CONFLICT', { message: 'another run of reconciliation is under way' });
+      }
+      await delay(RUN_NOW_POLL_MS);
+    }
+    await runUnderLease(runDeps, { token, full, stopping: stopping.signal });
+  }
+
+  async function follow(work: Promise<void>): Promise<void> {
+    ongoing.add(work);
+    await work.finally(() => ongoing.delete(work));
+  }
+}
+
+async function latest(options: ReconciliationOptions): Promise<ReconciliationReport> {
+  const report = await readReport(options.db);
+  const compared = new Map(report.checks.map((check) => [check.name, check.compared]));
+  const isFinished = report.finishedAt !== null;
+  return {
+    service: options.service,
+    checked_at: report.finishedAt?.toISOString() ?? null,
+    checks: (isFinished ? options.checks : []).map(({ name }) => ({
+      name,
+      compared: compared.get(name) ?? 0,
+      breaks: report.breaks
+        .filter((item) => item.checkName === name)
+        .map(({ kind, id, expected, found, amount, since }) => ({
+          kind,
+          id,
+          expected,
+          found,
+          amount: amount === null ? null : Number(amount),
+          since: since.toISOString(),
+        })),
+    })),
+  };
+}
+
+function observeFigures({ db, checks }: ReconciliationOptions): void {
+  const names = new Set(checks.map(({ name }) => name));
+  observedGauge(
+    'reconciliation_breaks',
+    'Breaks past their window, by check and kind',
+    async () => {
+      const { counts } = await readFigures(db);
+      return counts
+        .filter(({ check }) => names.has(check))
+        .map(({ check, kind, count }) => ({ value: count, attributes: { check, kind } }));
+    },
+  );
+  observedGauge('reconciliation_age_seconds', 'Time since the last finished run', async () => {
+    const { ageSeconds } = await readFigures(db);
+    return ageSeconds === null ? [] : [{ value: ageSeconds }];
+  });
+}

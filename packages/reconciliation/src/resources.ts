@@ -1,0 +1,47 @@
+import { parseId } from '@pixmesh/kernel/ids';
+import type { Queryable } from '@pixmesh/postgres/pool';
+
+import { changedKeys } from './changed-keys.ts';
+import type { Scope } from './check.ts';
+import { createSieve, createWalk } from './walk.ts';
+
+type Resources<T> = {
+  db: Queryable;
+  /** Where the resources' events go: each change has one. */
+  topic: string;
+  pageSize: number;
+  /** A page of all resources by id. */
+  read(page: { after: string | null; limit: number }): Promise<T[]>;
+  find(ids: readonly string[]): Promise<T[]>;
+  /** Resources that changed without an event of their own. */
+  touchedSince?(since: Date): Promise<string[]>;
+};
+
+/**
+ * The resources of one kind that a run has to compare, each once: all of them, or those that changed since the
+ * watermark, those that the check had found, and the next page of a walk over the rest.
+ */
+export function createResources<T extends { id: string }>(
+  resources: Resources<T>,
+): (scope: Scope) => AsyncGenerator<T[]> {
+  const { db, topic, pageSize } = resources;
+  const walk = createWalk<T>({
+    read: (after, limit) => resources.read({ after, limit }),
+    idOf: ({ id }) => id,
+    pageSize,
+  });
+  return (scope) => (scope.since === null ? walk.all() : changed(scope, scope.since));
+
+  async function* changed({ knownIds }: Scope, since: Date): AsyncGenerator<T[]> {
+    const unseen = createSieve();
+    const walked = await walk.next();
+    unseen(walked.map(({ id }) => id));
+    yield walked;
+    const known = knownIds.filter((id) => parseId(id) !== null);
+    const touched = (await resources.touchedSince?.(since)) ?? [];
+    yield await resources.find(unseen([...known, ...touched]));
+    for await (const keys of changedKeys(db, topic, since)) {
+      yield await resources.find(unseen(keys));
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import type { Queryable } from '@pixmesh/postgres/pool';
+import { named, sql } from '@pixmesh/postgres/sql';
+
+/** A charge that a Pix pays, with the credits recorded for it. */
+export type CreditedCharge = {
+  id: string;
+  accountId: string;
+  status: string;
+  /** `paid`, or a state that only a paid charge reaches. */
+  isPaid: boolean;
+  amount: bigint;
+  /** The Pix that pays it. */
+  endToEndId: string | null;
+  credits: number;
+  creditedAt: Date | null;
+};
+
+const CREDITED = sql`status in ('paid', 'refunded', 'infraction', 'charged_back') or accepted_e2e is not null`;
+
+const COLUMNS = sql`
+  id, account_id, status,
+  status in ('paid', 'refunded', 'infraction', 'charged_back') as is_paid,
+  amount,
+  coalesce(end_to_end_id, accepted_e2e) as end_to_end_id,
+  credits, credited_at`;
+
+const CREDITS = sql`
+  cross join lateral (
+    select count(*)::int as credits, max(recorded_at) as credited_at
+    from received_pix
+    where charge_id = charges.id and disposition = 'credit'
+  ) as credit`;
+
+/** One page by id. Reads `charges_pkey`, and `received_pix_charge` for each. */
+export async function listCredits(
+  db: Queryable,
+  page: { after: string | null; limit: number },
+): Promise<CreditedCharge[]> {
+  const rows = await db.query<CreditRecord>(
+    named(
+      'reconciliation_list_credits',
+      sql`
+        select ${COLUMNS}
+        from (
+          select * from charges
+          where (${CREDITED})
+            and id > coalesce(${page.after}::uuid, '00000000-0000-0000-0000-000000000000')
+          order by id
+          limit ${page.limit}
+        ) as charges
+        ${CREDITS}
+        order by id`,
+    ),
+  );
+  return rows.map(toCreditedCharge);
+}
+
+/** Those of the charges that a Pix pays. */
+export async function findCredits(
+  db: Queryable,
+  ids: readonly string[],
+): Promise<CreditedCharge[]> {
+  if (ids.length === 0) return [];
+  const rows = await db.query<CreditRecord>(
+    named(
+      'reconciliation_find_credits',
+      sql`select ${COLUMNS} from charges ${CREDITS} where id = any(${ids}::uuid[]) and (${CREDITED})`,
+    ),
+  );
+  return rows.map(toCreditedCharge);
+}
+
+/** Charges that a Pix of the last time is credited to; some have no event of their own yet. */
+export async function findChargesPaidSince(db: Queryable, since: Date): Promise<string[]> {
+  const rows = await db.query<{ charge_id: string }>(
+    named(
+      'reconciliation_paid_since',
+      sql`
+        select distinct charge_id
+        from received_pix
+        where paid_at >= ${since} and disposition = 'credit'`,
+    ),
+  );
+  return rows.map((row) => row.charge_id);
+}
+
+type CreditRecord = {
+  id: string;
+  account_id: string;
+  status: string;
+  is_paid: boolean;
+  amount: bigint;
+  end_to_end_id: string | null;
+  credits: number;
+  credited_at: Date | null;
+};
+
+function toCreditedCharge(row: CreditRecord): CreditedCharge {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    status: row.status,
+    isPaid: row.is_paid,
+    amount: row.amount,
+    endToEndId: row.end_to_end_id,
+    credits: row.credits,
+    creditedAt: row.credited_at,
+  };
+}

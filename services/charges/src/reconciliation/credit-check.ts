@@ -1,0 +1,106 @@
+import type { BookedJournal } from '@pixmesh/contracts/internal/ledger-reads';
+import { TOPICS } from '@pixmesh/contracts/topics';
+import { deriveCommandId } from '@pixmesh/kernel/ids';
+import type { Database } from '@pixmesh/postgres/pool';
+import type { Check, FoundBreak } from '@pixmesh/reconciliation/check';
+import type { LedgerReads } from '@pixmesh/reconciliation/ledger-reads';
+import { LIST_SKEW_MS } from '@pixmesh/reconciliation/list-pages';
+import { createResources } from '@pixmesh/reconciliation/resources';
+
+import {
+  type CreditedCharge,
+  findChargesPaidSince,
+  findCredits,
+  listCredits,
+} from './credit-check.sql.ts';
+
+const CHARGES_PER_PAGE = 1_000;
+
+export type CreditCheckDeps = { db: Database; ledger: Pick<LedgerReads, 'findJournals'> };
+
+/**
+ * A charge that is paid, or was, has exactly one credit, and the ledger has booked it in full; a charge whose Pix
+ * was accepted becomes paid. Left: our charges; right: their credits.
+ */
+export function creditCheck(deps: CreditCheckDeps): Check {
+  const chargesIn = createResources<CreditedCharge>({
+    db: deps.db,
+    topic: TOPICS.chargesEvents,
+    pageSize: CHARGES_PER_PAGE,
+    read: (page) => listCredits(deps.db, page),
+    find: (ids) => findCredits(deps.db, ids),
+    touchedSince: (since) =>
+      findChargesPaidSince(deps.db, new Date(since.getTime() - LIST_SKEW_MS)),
+  });
+  return {
+    name: 'credit',
+    run: async (scope) => {
+      const breaks: FoundBreak[] = [];
+      let compared = 0;
+      for await (const charges of chargesIn(scope)) {
+        scope.signal.throwIfAborted();
+        compared += charges.length;
+        breaks.push(...(await judgeAll(deps, charges)));
+      }
+      return { compared, breaks };
+    },
+  };
+}
+
+async function judgeAll(
+  deps: CreditCheckDeps,
+  charges: readonly CreditedCharge[],
+): Promise<FoundBreak[]> {
+  const ids = charges.flatMap(({ endToEndId }) =>
+    endToEndId === null ? [] : [commandId(endToEndId)],
+  );
+  const journals = await deps.ledger.findJournals(ids);
+  return charges.flatMap((charge) =>
+    judgeCredit(
+      charge,
+      charge.endToEndId === null ? null : (journals.get(commandId(charge.endToEndId)) ?? null),
+    ),
+  );
+}
+
+/** The differences of one charge whose Pix was accepted. */
+export function judgeCredit(charge: CreditedCharge, journal: BookedJournal | null): FoundBreak[] {
+  const { id, amount, creditedAt: changedAt } = charge;
+  const breaks: FoundBreak[] = [];
+  if (!charge.isPaid) {
+    breaks.push({ kind: 'state', id, expected: 'paid', found: charge.status, changedAt });
+  }
+  if (charge.credits > 1) {
+    const found = `${charge.credits} credits`;
+    breaks.push({ kind: 'missing_left', id, expected: '1 credit', found, changedAt });
+  }
+  if (charge.credits === 0 || journal === null) {
+    const found = charge.credits === 0 ? 'no record' : 'no journal';
+    breaks.push({
+      kind: 'missing_right',
+      id,
+      expected: String(amount),
+      found,
+      amountCents: amount,
+      changedAt,
+    });
+  } else if (journal.amount !== amount) {
+    const [expected, found] = [String(amount), String(journal.amount)];
+    breaks.push({
+      kind: 'amount',
+      id,
+      expected,
+      found,
+      amountCents: journal.amount - amount,
+      changedAt,
+    });
+  } else if (journal.resource_id !== id || journal.account_id !== charge.accountId) {
+    const found = `booked for ${journal.resource_id ?? journal.account_id}`;
+    breaks.push({ kind: 'state', id, expected: 'its own credit', found, changedAt });
+  }
+  return breaks;
+}
+
+function commandId(endToEndId: string): string {
+  return deriveCommandId('received_pix', endToEndId);
+}

@@ -1,0 +1,71 @@
+import type { Queryable } from '@pixmesh/postgres/pool';
+import { named, sql } from '@pixmesh/postgres/sql';
+import type { TimeWindow } from '@pixmesh/reconciliation/list-pages';
+
+/** Rows of one statement; more are read in steps. */
+const ROWS_MAX = 10_000;
+
+/** A received Pix as recorded, for comparison. */
+export type RecordedPix = {
+  endToEndId: string;
+  amount: bigint;
+  paidAt: Date;
+  recordedAt: Date;
+  disposition: 'credit' | 'suspense';
+};
+
+const COLUMNS = sql`end_to_end_id, amount, paid_at, recorded_at, disposition`;
+
+/** All that was paid in a window, its end excluded. Reads the pages that `received_pix_paid_at` leaves over. */
+export async function listRecordedPix(db: Queryable, window: TimeWindow): Promise<RecordedPix[]> {
+  const found: RecordedPix[] = [];
+  for (let after = ''; ;) {
+    const rows = await db.query<PixRecord>(
+      named(
+        'reconciliation_list_recorded_pix',
+        sql`
+          select ${COLUMNS}
+          from received_pix
+          where paid_at >= ${window.from} and paid_at < ${window.to} and end_to_end_id > ${after}
+          order by end_to_end_id
+          limit ${ROWS_MAX}`,
+      ),
+    );
+    found.push(...rows.map(toRecordedPix));
+    if (rows.length < ROWS_MAX) return found;
+    after = rows.at(-1)?.end_to_end_id ?? '';
+  }
+}
+
+/** Primary key reads. */
+export async function findRecordedPix(
+  db: Queryable,
+  endToEndIds: readonly string[],
+): Promise<RecordedPix[]> {
+  if (endToEndIds.length === 0) return [];
+  const rows = await db.query<PixRecord>(
+    named(
+      'reconciliation_find_recorded_pix',
+      sql`select ${COLUMNS} from received_pix where end_to_end_id = any(${endToEndIds}::text[])`,
+    ),
+  );
+  return rows.map(toRecordedPix);
+}
+
+type PixRecord = {
+  end_to_end_id: string;
+  amount: bigint;
+  paid_at: Date;
+  recorded_at: Date;
+  disposition: RecordedPix['disposition'];
+};
+
+function toRecordedPix(row: PixRecord): RecordedPix {
+  return {
+    endToEndId: row.end_to_end_id,
+    amount: row.amount,
+    paidAt: row.paid_at,
+    recordedAt: row.recorded_at,
+    disposition: row.disposition,
+  };
+}
