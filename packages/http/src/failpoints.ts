@@ -22,6 +22,7 @@ export const FAILPOINTS = [
   'gateway.callback.before-store',
   'gateway.callback.after-store',
   'ledger.command.after-commit',
+  'ledger.hold.after-commit',
   'outbox.relay.after-publish',
   'webhooks.intake.after-commit',
   'webhooks.send.after-claim',

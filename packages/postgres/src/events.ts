@@ -17,6 +17,8 @@ export type OutboundEvent = {
   headers?: Readonly<Record<string, string>>;
   /** The envelope in wire form (plain JSON values). */
   message: object;
+  /** The trace it continues; absent: the active one. Events of a batch each have their own. */
+  traceparent?: string | null;
 };
 
 /**
@@ -49,15 +51,15 @@ export function appendEvents(guard: Statement, events: readonly OutboundEvent[])
   return sql`
     appended as (
       insert into events (event_id, topic, key, type, sequence, headers, message, traceparent)
-      select event.*, ${trace}::text
-      from unnest(
+      select * from unnest(
         ${events.map((event) => event.eventId)}::uuid[],
         ${events.map((event) => event.topic)}::text[],
         ${events.map((event) => event.key)}::text[],
         ${events.map((event) => event.type)}::text[],
         ${events.map((event) => event.sequence)}::int[],
         ${events.map((event) => (event.headers ? JSON.stringify(event.headers) : null))}::json[],
-        ${events.map((event) => JSON.stringify(event.message))}::json[]
+        ${events.map((event) => JSON.stringify(event.message))}::json[],
+        ${events.map((event) => (event.traceparent === undefined ? trace : event.traceparent))}::text[]
       ) as event
       where exists (${guard})
     ),

@@ -4,6 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 
+/** Tables of this package that a service may have beside its own. */
+export type Mechanism = 'outbox' | 'dead-letters' | 'reconciliation';
+
 type MigrateOptions = {
   /** A role that may create schemas and roles. */
   adminUrl: string;
@@ -13,8 +16,7 @@ type MigrateOptions = {
   password: string;
   /** Folder of the service's own migrations. */
   migrationsDir: string;
-  /** Tables of this package's own mechanisms that the service uses. */
-  mechanisms: readonly ('outbox' | 'dead-letters')[];
+  mechanisms: readonly Mechanism[];
 };
 
 const MECHANISMS_DIR = fileURLToPath(new URL('../migrations', import.meta.url));

@@ -51,6 +51,17 @@ test('nothing is appended when the guard finds nothing', async () => {
   expect(await db.query(sql`select from events`)).toEqual([]);
 });
 
+test('events of one statement go on in traces of their own', async () => {
+  const traces = ['1', '2'].map((digit) => `00-${digit.repeat(32)}-00f067aa0ba902b7-01`);
+  const events = [
+    ...traces.map((traceparent) => ({ ...anEvent('account-1', null), traceparent })),
+    { ...anEvent('account-1', null), traceparent: null },
+  ];
+  await append(db, events);
+  await relayOnce({ db, publish });
+  expect(published.map(({ traceparent }) => traceparent)).toEqual([...traces, null]);
+});
+
 test('an event that does not fit its schema is refused before anything is stored', () => {
   const place = { key: 'account-1', sequence: null };
   const value = { ...aCredit(), data: { ...aCredit().data, amount: 0n } };

@@ -12,6 +12,9 @@ export const SIMULATOR_CREDENTIALS = {
   pixKey: '6f1c2f64-1c6d-4a2e-9d5b-0c3c1f3a9e10',
 } as const;
 
+/** A busy machine takes its time. */
+const BOOT_TIMEOUT_MS = 30_000;
+
 export type SimulatorProcess = AsyncDisposable & {
   readonly url: string;
   /** A call of its control API; answers the parsed body. */
@@ -37,10 +40,16 @@ export async function startSimulatorProcess(): Promise<SimulatorProcess> {
       ACQUIRER_PIX_KEY: SIMULATOR_CREDENTIALS.pixKey,
     },
   });
-  await eventually(async () => {
-    const response = await fetch(`http://127.0.0.1:${internalPort}/readyz`);
-    if (!response.ok) throw new Error('the simulator is not ready');
-  }, 20_000);
+  try {
+    await eventually(async () => {
+      const response = await fetch(`http://127.0.0.1:${internalPort}/readyz`);
+      if (!response.ok) throw new Error('the simulator is not ready');
+    }, BOOT_TIMEOUT_MS);
+  } catch (error) {
+    // A child that outlives its test keeps the whole run from ending.
+    child.kill('SIGKILL');
+    throw error;
+  }
   const url = `http://127.0.0.1:${port}`;
   return {
     url,
@@ -64,7 +73,8 @@ async function control(url: string, method: string, body?: object): Promise<unkn
   return text ? JSON.parse(text) : null;
 }
 
-async function freePorts(count: number): Promise<number[]> {
+/** Ports that nobody listens on at this moment. */
+export async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
   await Promise.all(servers.map((server) => once(server, 'listening')));
   const ports = servers.map((server) => (server.address() as AddressInfo).port);

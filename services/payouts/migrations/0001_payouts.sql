@@ -42,6 +42,8 @@ create table payouts (
   -- said while it does not count yet (decision 119).
   send_at timestamptz(3),
   unanswered_puts integer not null default 0,
+  -- An operator is told by the age of the first call, whatever was repeated since.
+  first_put_at timestamptz(3),
   last_put_at timestamptz(3),
   uncounted_refusal text,
   -- The end that was ordered from the ledger and is not confirmed yet.
@@ -73,6 +75,9 @@ create table payouts (
 
 create unique index payouts_hold on payouts (hold_id);
 create index payouts_list on payouts (account_id, created_at, id) where status <> 'intent';
+-- What operators look for over all accounts.
+create index payouts_by_time on payouts (created_at, id) where status <> 'intent';
+create index payouts_reference on payouts (reference) where reference is not null;
 create index payouts_send_at on payouts (account_id, send_at) where send_at is not null;
 create index payouts_check_at on payouts (check_at) where check_at is not null;
 create index payouts_end_to_end_id on payouts (end_to_end_id) where end_to_end_id is not null;

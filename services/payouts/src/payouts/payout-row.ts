@@ -34,6 +34,8 @@ export type PayoutRow = {
   processedAt: Date | null;
   version: number;
   eventSequence: number;
+  /** When to call the acquirer; null: there is nothing to send. */
+  sendAt: Date | null;
   unansweredPuts: number;
   lastPutAt: Date | null;
   uncountedRefusal: string | null;

@@ -1,5 +1,6 @@
 import type { AccountId, ApplicationId, HoldId, OperatorId, PayoutId } from '@pixmesh/kernel/ids';
 import { toCents } from '@pixmesh/kernel/money';
+import { nextCheck } from '@pixmesh/postgres/due-rows';
 import { appendEvents, type OutboundEvent } from '@pixmesh/postgres/events';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
@@ -11,8 +12,8 @@ export const PAYOUT_COLUMNS = sql`
   id, account_id, application_id, source, status, amount, fee, description, reference, recipient_name,
   recipient_document, pix_key_type, pix_key, pix_key_canonical, webhook_url, webhook_sealed_secret,
   fingerprint, is_automatic, hold_id, requested_by, approved_by, end_to_end_id, failure_reason, created_at,
-  processed_at, version, event_sequence, unanswered_puts, last_put_at, uncounted_refusal, ending,
-  ending_reason, contradiction, checks, check_traceparent, lease_token, now() as read_at`;
+  processed_at, version, event_sequence, send_at, unanswered_puts, last_put_at, uncounted_refusal,
+  ending, ending_reason, contradiction, checks, check_traceparent, lease_token, now() as read_at`;
 
 /** The payout or intent of one account under an id. Primary key read. */
 export async function findPayout(
@@ -82,15 +83,6 @@ export async function movePayout(db: Queryable, change: Transition): Promise<boo
   return rows.length === 1;
 }
 
-/** The next routine look, unless somebody asked for one at once meanwhile. */
-export function nextCheck(inMs: number | null): Statement {
-  return sql`
-    check_at = case
-      when check_at = '-infinity' then check_at
-      else now() + ${inMs}::float8 * interval '1 ms'
-    end`;
-}
-
 export type PayoutRecord = {
   id: PayoutId;
   account_id: AccountId;
@@ -119,6 +111,7 @@ export type PayoutRecord = {
   processed_at: Date | null;
   version: number;
   event_sequence: number;
+  send_at: Date | null;
   unanswered_puts: number;
   last_put_at: Date | null;
   uncounted_refusal: string | null;
@@ -160,6 +153,7 @@ export function toPayoutRow(row: PayoutRecord): PayoutRow {
     processedAt: row.processed_at,
     version: row.version,
     eventSequence: row.event_sequence,
+    sendAt: row.send_at,
     unansweredPuts: row.unanswered_puts,
     lastPutAt: row.last_put_at,
     uncountedRefusal: row.uncounted_refusal,

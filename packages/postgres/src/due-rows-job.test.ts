@@ -1,0 +1,161 @@
+import { createLogger } from '@pixmesh/telemetry/logger';
+import { eventually } from '@pixmesh/testkit/eventually';
+import { expect, test } from 'vitest';
+
+import { type DueRowsJobOptions, startDueRowsJob } from './due-rows-job.ts';
+
+type Row = { id: string };
+
+/** A job over rows in memory; `done` is the order of their ends. */
+function aJob(changes: Partial<DueRowsJobOptions<Row>>, due: Row[] = []) {
+  const done: string[] = [];
+  const logLines: string[] = [];
+  const job = startDueRowsJob<Row>({
+    name: 'test job',
+    logger: createLogger('test', 'warn', { write: (line) => void logLines.push(line) }),
+    inFlightMax: 4,
+    intakes: [takeFrom(due)],
+    handle: async (row) => {
+      done.push(row.id);
+      await Promise.resolve();
+    },
+    describe: (row) => ({ row_id: row.id }),
+    parentOf: () => null,
+    ...changes,
+  });
+  return { job, done, logLines };
+}
+
+function takeFrom(due: Row[], max = 4) {
+  return { max, take: (limit: number) => Promise.resolve(due.splice(0, limit)) };
+}
+
+function rows(...ids: string[]): Row[] {
+  return ids.map((id) => ({ id }));
+}
+
+test('what is due is worked on, and a kick is not needed', async () => {
+  const due = rows('a', 'b');
+  const { job, done } = aJob({}, due);
+  await eventually(() => expect(done).toEqual(['a', 'b']));
+  due.push(...rows('c'));
+  await eventually(() => expect(done).toEqual(['a', 'b', 'c']));
+  await job.stop();
+});
+
+test('a kick ends the pause', async () => {
+  const due: Row[] = [];
+  const { job, done } = aJob({}, due);
+  await eventually(() => expect(job.isAlive()).toBe(true));
+  const startedAtMs = performance.now();
+  for (let turn = 0; turn < 20; turn += 1) {
+    due.push({ id: String(turn) });
+    job.kick();
+    await eventually(() => expect(done).toHaveLength(turn + 1));
+  }
+  // Twenty pauses of 100 ms would take two seconds.
+  expect(performance.now() - startedAtMs).toBeLessThan(1_500);
+  await job.stop();
+});
+
+test('no more rows are in work than the bound allows, and a free place is filled at once', async () => {
+  const due = rows(...Array.from({ length: 20 }, (_, index) => String(index)));
+  const waiting: (() => void)[] = [];
+  let inWork = 0;
+  let inWorkMax = 0;
+  const { job } = aJob(
+    {
+      inFlightMax: 3,
+      handle: async () => {
+        inWork += 1;
+        inWorkMax = Math.max(inWorkMax, inWork);
+        await new Promise<void>((resolve) => waiting.push(resolve));
+        inWork -= 1;
+      },
+    },
+    due,
+  );
+  for (let ended = 0; ended < 20; ended += 1) {
+    await eventually(() => expect(waiting.length).toBeGreaterThan(0));
+    waiting.shift()?.();
+  }
+  await eventually(() => expect(inWork).toBe(0));
+  expect(inWorkMax).toBe(3);
+  await job.stop();
+});
+
+test('what stands first among the intakes gets the free places first', async () => {
+  const requested = rows('r1', 'r2', 'r3', 'r4');
+  const routine = rows('x1', 'x2');
+  const { job, done } = aJob({
+    intakes: [takeFrom(requested), { ...takeFrom(routine), intervalMs: 10 }],
+  });
+  await eventually(() => expect(done).toHaveLength(6));
+  expect(done.slice(0, 4)).toEqual(['r1', 'r2', 'r3', 'r4']);
+  await job.stop();
+});
+
+test('an intake with an interval is asked no more often than that', async () => {
+  let asked = 0;
+  const routine = {
+    max: 1,
+    intervalMs: 60_000,
+    take: () => {
+      asked += 1;
+      return Promise.resolve([]);
+    },
+  };
+  const requested = rows('a', 'b', 'c', 'd', 'e', 'f');
+  const { job, done } = aJob({ intakes: [takeFrom(requested, 1), routine] });
+  await eventually(() => expect(done).toHaveLength(6));
+  expect(asked).toBe(1);
+  await job.stop();
+});
+
+test('work that fails is logged by its ids, and the rest goes on', async () => {
+  const { job, logLines } = aJob(
+    { handle: (row) => (row.id === 'bad' ? Promise.reject(new Error('no')) : Promise.resolve()) },
+    rows('bad', 'good'),
+  );
+  await eventually(() => expect(logLines).toHaveLength(1));
+  expect(JSON.parse(logLines[0] ?? '')).toMatchObject({ job: 'test job', row_id: 'bad' });
+  await job.stop();
+});
+
+test('a database that is away is waited for', async () => {
+  const due = rows('a');
+  let failures = 3;
+  const take = (limit: number) => {
+    failures -= 1;
+    return failures >= 0
+      ? Promise.reject(new Error('away'))
+      : Promise.resolve(due.splice(0, limit));
+  };
+  const { job, done, logLines } = aJob({ intakes: [{ max: 4, take }] });
+  await eventually(() => expect(done).toEqual(['a']));
+  expect(logLines).toHaveLength(3);
+  expect(job.isAlive()).toBe(true);
+  await job.stop();
+});
+
+test('stopping takes nothing more and waits for what is in work', async () => {
+  const due = rows('a');
+  const gate = Promise.withResolvers<void>();
+  const ended: string[] = [];
+  const { job } = aJob(
+    {
+      handle: async (row) => {
+        await gate.promise;
+        ended.push(row.id);
+      },
+    },
+    due,
+  );
+  await eventually(() => expect(due).toEqual([]));
+  const stopping = job.stop();
+  due.push(...rows('b'));
+  gate.resolve();
+  await stopping;
+  expect(ended).toEqual(['a']);
+  expect(due).toEqual(rows('b'));
+});

@@ -1,0 +1,41 @@
+import { newId } from '@pixmesh/kernel/ids';
+
+import { sql, type Statement } from './sql.ts';
+
+/**
+ * Fragments for tables whose rows are looked at when they are due: `check_at` says when (`-infinity`: before
+ * all others, because somebody asked), `checks` how often in vain, `lease_token` and `lease_until` who looks now.
+ */
+
+/** Looks that somebody asked for come before every routine look. */
+export type Urgency = 'requested' | 'routine';
+
+/** Rows that nobody looks at now; a look that never ended is taken over when its lease ends. */
+export const IS_FREE = sql`(lease_until is null or lease_until <= now())`;
+
+/** The condition of a due row. Order by `check_at`, `for update skip locked`. */
+export function isDue(urgency: Urgency): Statement {
+  return sql`check_at <= ${urgency === 'requested' ? '-infinity' : 'now'}::timestamptz and ${IS_FREE}`;
+}
+
+/** Assignments that lease a row. A requested look is taken with it: a later request stands for itself. */
+export function takeLease(leaseMs: number): Statement {
+  return sql`
+    lease_token = ${newId()}::uuid,
+    lease_until = now() + ${leaseMs}::int * interval '1 ms',
+    check_at = now() + ${leaseMs}::int * interval '1 ms'`;
+}
+
+/** Assignments that end a look which changed nothing; `nextInMs` null: only when asked. */
+export function endLease(nextInMs: number | null): Statement {
+  return sql`lease_token = null, lease_until = null, checks = checks + 1, ${nextCheck(nextInMs)}`;
+}
+
+/** The next routine look, unless somebody asked for one at once meanwhile. */
+export function nextCheck(inMs: number | null): Statement {
+  return sql`
+    check_at = case
+      when check_at = '-infinity' then check_at
+      else now() + ${inMs}::float8 * interval '1 ms'
+    end`;
+}

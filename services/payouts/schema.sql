@@ -1,0 +1,214 @@
+-- Schema payouts: the sum of its migrations. Written by a test; UPDATE_GOLDEN=1 refreshes it.
+
+create table dead_letters (
+  id uuid not null,
+  consumer text not null,
+  topic text not null,
+  partition integer not null,
+  "offset" bigint not null,
+  key text,
+  headers json not null,
+  value bytea,
+  code text not null,
+  reason text not null,
+  created_at timestamp(3) with time zone default now() not null,
+  replayed_at timestamp(3) with time zone,
+  constraint dead_letters_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX dead_letters_message ON dead_letters USING btree (consumer, topic, partition, "offset", COALESCE(sha256(value), '\x'::bytea));
+CREATE INDEX dead_letters_open ON dead_letters USING btree (id DESC) WHERE replayed_at IS NULL;
+
+create table events (
+  event_id uuid not null,
+  topic text not null,
+  key text not null,
+  type text not null,
+  sequence integer,
+  headers json,
+  message json not null,
+  traceparent text,
+  constraint events_pkey PRIMARY KEY (event_id)
+) partition by range (event_id);
+CREATE INDEX events_key ON ONLY events USING btree (topic, key, sequence);
+
+create table leases (
+  name text not null,
+  constraint leases_pkey PRIMARY KEY (name)
+);
+
+create table outbox (
+  id bigint generated always as identity not null,
+  event_id uuid not null,
+  constraint outbox_pkey PRIMARY KEY (id)
+) with (autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
+
+create table payout_returns (
+  end_to_end_id text not null,
+  return_id text not null,
+  payout_id uuid not null,
+  account_id uuid not null,
+  amount bigint not null,
+  recorded_at timestamp(3) with time zone default now() not null,
+  constraint payout_returns_pkey PRIMARY KEY (end_to_end_id, return_id)
+);
+
+create table payouts (
+  id uuid not null,
+  account_id uuid not null,
+  application_id uuid,
+  source text not null,
+  status text not null,
+  amount bigint not null,
+  fee bigint not null,
+  description text,
+  reference text,
+  recipient_name text,
+  recipient_document text,
+  pix_key_type text not null,
+  pix_key text not null,
+  pix_key_canonical text not null,
+  webhook_url text,
+  webhook_sealed_secret text,
+  fingerprint bytea not null,
+  is_automatic boolean not null,
+  hold_id uuid not null,
+  requested_by uuid,
+  approved_by uuid,
+  end_to_end_id text,
+  failure_reason text,
+  created_at timestamp(3) with time zone not null,
+  processed_at timestamp(3) with time zone,
+  version integer default 0 not null,
+  event_sequence integer default 0 not null,
+  send_at timestamp(3) with time zone,
+  unanswered_puts integer default 0 not null,
+  first_put_at timestamp(3) with time zone,
+  last_put_at timestamp(3) with time zone,
+  uncounted_refusal text,
+  ending text,
+  ending_reason text,
+  contradiction text,
+  check_at timestamp(3) with time zone,
+  checks integer default 0 not null,
+  check_traceparent text,
+  lease_token uuid,
+  lease_until timestamp(3) with time zone,
+  constraint payouts_pkey PRIMARY KEY (id),
+  constraint payouts_amount CHECK (((amount >= 1) AND (amount <= '999999999999'::bigint))),
+  constraint payouts_approver CHECK (((approved_by IS NULL) OR (requested_by IS DISTINCT FROM approved_by))),
+  constraint payouts_ending CHECK (((ending IS NULL) OR ((ending = ANY (ARRAY['settle'::text, 'release'::text])) AND (status = 'processing'::text)))),
+  constraint payouts_failure_reason CHECK (((status = 'failed'::text) = (failure_reason IS NOT NULL))),
+  constraint payouts_fee CHECK (((fee >= 0) AND (fee <= '999999999999'::bigint))),
+  constraint payouts_pix_key_type CHECK ((pix_key_type = ANY (ARRAY['cpf'::text, 'cnpj'::text, 'email'::text, 'phone'::text, 'random'::text]))),
+  constraint payouts_send_at CHECK (((send_at IS NULL) OR ((status = 'processing'::text) AND (ending IS NULL)))),
+  constraint payouts_source CHECK ((source = ANY (ARRAY['api'::text, 'dashboard'::text]))),
+  constraint payouts_status CHECK ((status = ANY (ARRAY['intent'::text, 'pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'canceled'::text])))
+) with (fillfactor=70);
+CREATE INDEX payouts_by_time ON payouts USING btree (created_at, id) WHERE status <> 'intent'::text;
+CREATE INDEX payouts_check_at ON payouts USING btree (check_at) WHERE check_at IS NOT NULL;
+CREATE INDEX payouts_contradiction ON payouts USING btree (id) WHERE contradiction IS NOT NULL;
+CREATE INDEX payouts_end_to_end_id ON payouts USING btree (end_to_end_id) WHERE end_to_end_id IS NOT NULL;
+CREATE INDEX payouts_first_put_at ON payouts USING brin (first_put_at) WITH (pages_per_range='16', autosummarize='on');
+CREATE UNIQUE INDEX payouts_hold ON payouts USING btree (hold_id);
+CREATE INDEX payouts_list ON payouts USING btree (account_id, created_at, id) WHERE status <> 'intent'::text;
+CREATE INDEX payouts_reference ON payouts USING btree (reference) WHERE reference IS NOT NULL;
+CREATE INDEX payouts_send_at ON payouts USING btree (account_id, send_at) WHERE send_at IS NOT NULL;
+
+create table reconciliation_breaks (
+  check_name text not null,
+  kind text not null,
+  id text not null,
+  expected text,
+  found text,
+  amount bigint,
+  changed_at timestamp(3) with time zone,
+  since timestamp(3) with time zone default now() not null,
+  is_pending boolean not null,
+  constraint reconciliation_breaks_pkey PRIMARY KEY (check_name, kind, id)
+);
+
+create table reconciliation_lease (
+  only_row boolean default true not null,
+  lease_token uuid,
+  lease_until timestamp(3) with time zone,
+  due_at timestamp(3) with time zone default now() not null,
+  started_at timestamp(3) with time zone,
+  finished_at timestamp(3) with time zone,
+  constraint reconciliation_lease_pkey PRIMARY KEY (only_row),
+  constraint reconciliation_lease_only_row CHECK (only_row)
+);
+
+create table reconciliation_runs (
+  check_name text not null,
+  compared bigint not null,
+  watermark timestamp(3) with time zone,
+  full_at timestamp(3) with time zone,
+  finished_at timestamp(3) with time zone not null,
+  constraint reconciliation_runs_pkey PRIMARY KEY (check_name)
+);
+
+create table send_slots (
+  slot integer not null,
+  lease_token uuid,
+  lease_until timestamp(3) with time zone,
+  constraint send_slots_pkey PRIMARY KEY (slot)
+);
+
+CREATE OR REPLACE FUNCTION payouts.ensure_event_partitions(months_ahead integer)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET "TimeZone" TO 'UTC'
+ SET search_path TO 'payouts'
+AS $function$
+declare
+  schema constant text := current_schema;
+  month timestamptz := date_trunc('month', now()) - interval '1 month';
+  partition text;
+begin
+  perform pg_advisory_xact_lock(hashtext('event-partitions ' || schema));
+  while month <= now() + make_interval(months => months_ahead) loop
+    partition := format('%I.%I', schema, 'events_' || to_char(month, 'YYYYMM'));
+    if to_regclass(partition) is null then
+      execute format(
+        'create table %s partition of %I.events for values from (%L) to (%L)',
+        partition,
+        schema,
+        uuid_v7_floor(month),
+        uuid_v7_floor(month + interval '1 month')
+      );
+      -- Rights on the parent are what counts; a partition by its own name would be a way around them.
+      execute format('revoke all on %s from %I', partition, 'pixmesh_' || schema);
+    end if;
+    month := month + interval '1 month';
+  end loop;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION payouts.keep_payouts()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'payout % is not an intent any more', old.id using errcode = 'check_violation';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION payouts.uuid_v7_floor(instant timestamp with time zone)
+ RETURNS uuid
+ LANGUAGE sql
+ IMMUTABLE
+RETURN ((lpad(to_hex(((EXTRACT(epoch FROM instant) * (1000)::numeric))::bigint), 12, '0'::text) || '70008000000000000000'::text))::uuid;
+
+CREATE TRIGGER payouts_kept BEFORE DELETE ON payouts FOR EACH ROW WHEN (old.status <> 'intent'::text) EXECUTE FUNCTION keep_payouts();
+
+grant delete, insert, select on outbox to pixmesh_payouts;
+grant delete, insert, select, update on dead_letters to pixmesh_payouts;
+grant delete, insert, select, update on payouts to pixmesh_payouts;
+grant delete, insert, select, update on reconciliation_breaks to pixmesh_payouts;
+grant delete, insert, select, update on reconciliation_runs to pixmesh_payouts;
+grant delete, insert, select, update on send_slots to pixmesh_payouts;
+grant insert, select on events to pixmesh_payouts;
+grant insert, select on payout_returns to pixmesh_payouts;
+grant select, update on leases to pixmesh_payouts;
+grant select, update on reconciliation_lease to pixmesh_payouts;

@@ -1,0 +1,55 @@
+import { ConfigError, readConfig } from '@pixmesh/http/config';
+import { createTokenKeys } from '@pixmesh/testkit/test-tokens';
+import { expect, test } from 'vitest';
+
+import { PayoutsConfig } from './config.ts';
+
+const { privateKeys, publicKeys } = createTokenKeys(['payouts']);
+const env = {
+  DATABASE_URL: 'postgres://u@localhost/db',
+  KAFKA_BROKERS: 'localhost:9092',
+  SCHEMA_REGISTRY_URL: 'http://localhost:8081',
+  INTERNAL_PORT: '0',
+  PORT: '0',
+  LEDGER_URL: 'http://localhost:1',
+  ACQUIRER_URL: 'http://localhost:2',
+  ACQUIRER_CLIENT_ID: 'id',
+  ACQUIRER_CLIENT_SECRET: 'secret',
+  ACQUIRER_PIX_KEY: 'key',
+  WEBHOOK_SEALING_PUBLIC_KEY: 'v1:key',
+  SERVICE_TOKEN_PRIVATE_KEY: JSON.stringify(privateKeys['payouts']),
+  SERVICE_TOKEN_PUBLIC_KEYS: JSON.stringify(publicKeys),
+};
+
+test('periods default to those of production', () => {
+  expect(readConfig(PayoutsConfig, env)).toMatchObject({
+    ACQUIRER_TIMEOUT_MS: 4_000,
+    REQUEST_TIMEOUT_MS: 9_000,
+    SEND_SLOTS: 8,
+    READ_BACK_INTENT_MS: 10_000,
+    READ_BACK_INTENT_MS_MAX: 30_000,
+    READ_BACK_UNKNOWN_MS: 5_000,
+    READ_BACK_UNKNOWN_MS_MAX: 30_000,
+    READ_BACK_ACCEPTED_MS: 60_000,
+    READ_BACK_ACCEPTED_MS_MAX: 300_000,
+    REFUSAL_WAIT_MS: 900_000,
+  });
+});
+
+test('an intent is looked at by its job only after its own call must have ended', () => {
+  const config = readConfig(PayoutsConfig, env);
+  expect(config.READ_BACK_INTENT_MS).toBeGreaterThan(config.REQUEST_TIMEOUT_MS);
+});
+
+test.each([
+  ['SEND_SLOTS', '0', 'expected a number from 1 to 64'],
+  ['SEND_SLOTS', '65', 'expected a number from 1 to 64'],
+  ['SEND_SLOTS', '1.5', 'expected a number from 1 to 64'],
+  ['LEDGER_URL', 'nowhere', 'expected a URL'],
+  ['READ_BACK_INTENT_MS', '-1', 'expected a number of milliseconds above 0'],
+  ['SERVICE_TOKEN_PRIVATE_KEY', '{}', 'expected an Ed25519 private JWK with kid'],
+])('%s=%s is refused with one line that names it', (name, value, expected) => {
+  expect(() => readConfig(PayoutsConfig, { ...env, [name]: value })).toThrow(
+    new ConfigError(`${name}: ${expected}`),
+  );
+});

@@ -1,0 +1,110 @@
+import type { AccountId, ApplicationId, HoldId, OperatorId, PayoutId } from '@pixmesh/kernel/ids';
+import type { Cents } from '@pixmesh/kernel/money';
+import { appendEvents } from '@pixmesh/postgres/events';
+import type { Queryable } from '@pixmesh/postgres/pool';
+import { named, sql } from '@pixmesh/postgres/sql';
+import { currentTraceParent } from '@pixmesh/telemetry/tracing';
+
+import { payoutEvents } from '#payouts/payout-events.ts';
+import { isVisible, type PayoutRow, type VisiblePayout } from '#payouts/payout-row.ts';
+import { PAYOUT_COLUMNS, type PayoutRecord, toPayoutRow } from '#payouts/payouts.sql.ts';
+
+import type { PayoutOrder } from './check-payout-body.ts';
+
+export type NewIntent = Omit<PayoutOrder, 'webhookSecret'> & {
+  id: PayoutId;
+  accountId: AccountId;
+  applicationId: ApplicationId | null;
+  source: 'api' | 'dashboard';
+  requestedBy: OperatorId | null;
+  fee: Cents;
+  isAutomatic: boolean;
+  webhookSealedSecret: string | null;
+  fingerprint: Buffer;
+  holdId: HoldId;
+  /** When the intent's own job looks at it for the first time, if nobody finishes it before. */
+  firstCheckMs: number;
+};
+
+/**
+ * Stores the intent of a payout; null when the id exists. The primary key is the lock of an `Idempotency-Key`. Jobs
+ * that take the payout up later continue the trace of this request.
+ */
+export async function insertIntent(db: Queryable, intent: NewIntent): Promise<PayoutRow | null> {
+  const rows = await db.query<PayoutRecord>(
+    named(
+      'intent_insert',
+      sql`
+        insert into payouts (
+          id, account_id, application_id, source, status, amount, fee, description, reference,
+          recipient_name, recipient_document, pix_key_type, pix_key, pix_key_canonical,
+          webhook_url, webhook_sealed_secret, fingerprint, is_automatic, hold_id, requested_by,
+          created_at, check_at, check_traceparent
+        )
+        values (
+          ${intent.id}, ${intent.accountId}, ${intent.applicationId}, ${intent.source}, 'intent',
+          ${intent.amount}, ${intent.fee}, ${intent.description}, ${intent.reference},
+          ${intent.recipientName}, ${intent.recipientDocument}, ${intent.pixKeyType}, ${intent.pixKey},
+          ${intent.pixKeyCanonical}, ${intent.webhookUrl}, ${intent.webhookSealedSecret},
+          ${intent.fingerprint}, ${intent.isAutomatic}, ${intent.holdId}, ${intent.requestedBy},
+          date_trunc('milliseconds', now()), now() + ${intent.firstCheckMs}::int * interval '1 ms',
+          ${currentTraceParent()}
+        )
+        on conflict (id) do nothing
+        returning ${PAYOUT_COLUMNS}`,
+    ),
+  );
+  return rows[0] ? toPayoutRow(rows[0]) : null;
+}
+
+/**
+ * Makes a held intent the payout that it was meant to be, with `payment.pix.created` and its place in the queue,
+ * in one statement. Null when the row is no such intent any more: somebody else has finished or dropped it.
+ */
+export async function commitIntent(
+  db: Queryable,
+  intent: PayoutRow,
+): Promise<VisiblePayout | null> {
+  const status = intent.isAutomatic ? 'processing' : 'pending';
+  const events = payoutEvents({ ...intent, status }, ['payment.pix.created']);
+  const rows = await db.query<PayoutRecord>(
+    named(
+      'intent_commit',
+      sql`
+        with moved as (
+          update payouts
+          set status = case when is_automatic then 'processing' else 'pending' end,
+              send_at = case when is_automatic then now() end,
+              version = version + 1,
+              event_sequence = event_sequence + 1,
+              check_at = null,
+              checks = 0,
+              lease_token = null,
+              lease_until = null
+          where id = ${intent.id} and hold_id = ${intent.holdId} and status = 'intent'
+          returning ${PAYOUT_COLUMNS}
+        ),
+        ${appendEvents(sql`select from moved`, events)}
+        select * from moved`,
+    ),
+  );
+  const row = rows[0] ? toPayoutRow(rows[0]) : null;
+  return row !== null && isVisible(row) ? row : null;
+}
+
+/**
+ * Drops an intent whose hold was refused or voided, so that its key is free again. False when somebody else has
+ * dropped it, and perhaps begun anew under another hold.
+ */
+export async function deleteIntent(db: Queryable, intent: PayoutRow): Promise<boolean> {
+  const rows = await db.query(
+    named(
+      'intent_delete',
+      sql`
+        delete from payouts
+        where id = ${intent.id} and hold_id = ${intent.holdId} and status = 'intent'
+        returning id`,
+    ),
+  );
+  return rows.length === 1;
+}

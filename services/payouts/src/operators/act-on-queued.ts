@@ -1,0 +1,97 @@
+import type { AccountSettings } from '@pixmesh/contracts/internal/service-token';
+import { AppError } from '@pixmesh/kernel/app-error';
+import type { OperatorId, PayoutId } from '@pixmesh/kernel/ids';
+import type { Database } from '@pixmesh/postgres/pool';
+import { sql } from '@pixmesh/postgres/sql';
+import { currentTraceParent } from '@pixmesh/telemetry/tracing';
+
+import { releaseHoldCommand } from '#payouts/ledger-commands.ts';
+import { payoutEvents } from '#payouts/payout-events.ts';
+import { isVisible, type VisiblePayout } from '#payouts/payout-row.ts';
+import { findAnyPayout, movePayout } from '#payouts/payouts.sql.ts';
+
+import { decideApproval, decideCancellation, type QueueDecision } from './decide-in-queue.ts';
+
+/** A payout leaves the queue once; a second look always sees how. */
+const LOOKS_MAX = 3;
+
+export type QueueDeps = { db: Database; kickOutbox(): void; kickSender(): void };
+
+/**
+ * Approves a payout of the queue: from here it is processing and a sender takes it up. Nothing is announced yet;
+ * `payment.pix.processing` follows when the acquirer has accepted (decision 127).
+ * @throws AppError `PAYOUT_NOT_FOUND`, `PAYOUT_NOT_PENDING`, `APPROVER_MUST_DIFFER`, `PAYOUTS_DISABLED`
+ */
+export async function approvePayout(
+  deps: QueueDeps,
+  id: PayoutId,
+  approval: { operatorId: OperatorId; settings: AccountSettings },
+): Promise<VisiblePayout> {
+  const { operatorId, settings } = approval;
+  const approved = await actOnce(deps, id, {
+    decide: (payout) => decideApproval(payout, operatorId, settings),
+    act: async (payout) =>
+      await movePayout(deps.db, {
+        from: payout,
+        status: 'processing',
+        set: [
+          sql`approved_by = ${operatorId}::uuid`,
+          sql`send_at = now()`,
+          // The send continues the trace of whoever let it go.
+          sql`check_traceparent = ${currentTraceParent()}`,
+        ],
+        events: [],
+        checkInMs: null,
+      }),
+  });
+  deps.kickSender();
+  return approved;
+}
+
+/**
+ * Cancels a payout of the queue. The status, its event and the order to give the money back are one commit; the
+ * balance follows (decision 124).
+ * @throws AppError `PAYOUT_NOT_FOUND`, `PAYOUT_NOT_PENDING`
+ */
+export async function cancelPayout(deps: QueueDeps, id: PayoutId): Promise<VisiblePayout> {
+  const canceled = await actOnce(deps, id, {
+    decide: decideCancellation,
+    act: async (payout) =>
+      await movePayout(deps.db, {
+        from: payout,
+        status: 'canceled',
+        events: [
+          ...payoutEvents({ ...payout, status: 'canceled' }, ['payment.pix.canceled']),
+          releaseHoldCommand(payout),
+        ],
+        checkInMs: null,
+      }),
+  });
+  deps.kickOutbox();
+  return canceled;
+}
+
+type QueueSteps = {
+  decide(payout: VisiblePayout): QueueDecision;
+  /** False when the payout has moved since it was read. */
+  act(payout: VisiblePayout): Promise<boolean>;
+};
+
+/** Reads, decides, moves by compare-and-set; the loser of a race decides again by what it sees then. */
+async function actOnce(deps: QueueDeps, id: PayoutId, steps: QueueSteps): Promise<VisiblePayout> {
+  for (let looks = 0; looks < LOOKS_MAX; looks += 1) {
+    const payout = await findVisible(deps.db, id);
+    const decision = steps.decide(payout);
+    if (decision.kind === 'done') return payout;
+    if (decision.kind === 'refuse') throw new AppError(decision.code);
+    if (await steps.act(payout)) return await findVisible(deps.db, id);
+  }
+  throw new AppError('INTERNAL_ERROR', { message: 'a queued payout would not rest' });
+}
+
+/** @throws AppError `PAYOUT_NOT_FOUND` for an intent too, which is shown to nobody */
+export async function findVisible(db: Database, id: PayoutId | null): Promise<VisiblePayout> {
+  const payout = id === null ? null : await findAnyPayout(db, id);
+  if (payout === null || !isVisible(payout)) throw new AppError('PAYOUT_NOT_FOUND');
+  return payout;
+}

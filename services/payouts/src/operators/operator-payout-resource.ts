@@ -1,0 +1,26 @@
+import type { OperatorPayout } from '@pixmesh/contracts/internal/operator-payouts';
+
+import { toPayoutResource } from '#payouts/payout-resource.ts';
+import type { VisiblePayout } from '#payouts/payout-row.ts';
+
+/** The payout as operators see it: the public fields, and what explains where it stands. */
+export function toOperatorPayout(row: VisiblePayout): OperatorPayout {
+  return {
+    ...toPayoutResource(row),
+    account_id: row.accountId,
+    application_id: row.applicationId,
+    source: row.source,
+    requested_by: row.requestedBy,
+    approved_by: row.approvedBy,
+    hold_id: row.holdId,
+    end_to_end_id: row.endToEndId,
+    contradiction: row.contradiction,
+    send: {
+      send_at: row.sendAt?.toISOString() ?? null,
+      unanswered_puts: row.unansweredPuts,
+      last_put_at: row.lastPutAt?.toISOString() ?? null,
+      uncounted_refusal: row.uncountedRefusal,
+      ending: row.ending,
+    },
+  };
+}

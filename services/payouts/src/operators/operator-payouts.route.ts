@@ -1,0 +1,124 @@
+import { INTERNAL_HEADERS } from '@pixmesh/contracts/internal/headers';
+import {
+  ApprovePayoutBody,
+  CancelPayoutBody,
+  ListOperatorPayoutsQuery,
+  OPERATOR_PAYOUT_PATHS,
+  RequestPayoutBody,
+} from '@pixmesh/contracts/internal/operator-payouts';
+import { deadlineFrom } from '@pixmesh/http/deadline';
+import { parseShape, readJsonObject } from '@pixmesh/http/json-request';
+import { answerList, readListQuery } from '@pixmesh/http/list-page';
+import { BODY_BYTES_MAX, rawBody } from '@pixmesh/http/service-app';
+import { AppError } from '@pixmesh/kernel/app-error';
+import { type AccountId, parseId, type PayoutId } from '@pixmesh/kernel/ids';
+import { JSON_DEPTH_MAX, parseJsonBody } from '@pixmesh/kernel/json-body';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+
+import { answerCreated } from '#creation/answer-created.ts';
+import { createPayout, type CreatePayoutDeps } from '#creation/create-payout.ts';
+import { listedPayoutExists, listPayouts } from '#reads/list-payouts.sql.ts';
+
+import { approvePayout, cancelPayout, findVisible, type QueueDeps } from './act-on-queued.ts';
+import { toOperatorPayout } from './operator-payout-resource.ts';
+
+/** The gateway wraps a merchant-sized body: the same, and room for who asks and the settings. */
+const REQUEST_BYTES_MAX = BODY_BYTES_MAX + 4 * 1024;
+
+type RouteDeps = CreatePayoutDeps & QueueDeps & { requestTimeoutMs: number };
+
+/**
+ * Payouts for operators, called by the gateway for the installation: no tenant stands in the token, so a call
+ * with one is refused.
+ */
+export function registerOperatorPayouts(app: FastifyInstance, deps: RouteDeps): void {
+  app.post(
+    OPERATOR_PAYOUT_PATHS.request,
+    { bodyLimit: REQUEST_BYTES_MAX },
+    async (request, reply) => {
+      const accountId = readOwnId<AccountId>(request);
+      if (accountId === null) throw new AppError('NOT_FOUND');
+      const asked = readRequestBody(request);
+      const created = await createPayout(deps, {
+        id: asked.creation_id,
+        accountId,
+        requester: { source: 'dashboard', operatorId: asked.operator_id },
+        settings: asked.settings,
+        readBody: () => {
+          if (asked.body !== null) return asked.body;
+          throw new AppError('VALIDATION_ERROR', { details: ['body'] });
+        },
+        deadline: deadlineFrom(request.headers[INTERNAL_HEADERS.timeoutMs], deps.requestTimeoutMs),
+      });
+      return answerCreated(reply, created, toOperatorPayout(created.payout));
+    },
+  );
+
+  app.get(OPERATOR_PAYOUT_PATHS.list, async (request) => {
+    refuseTenants(request);
+    const { filters, ...page } = readListQuery(ListOperatorPayoutsQuery, request.query);
+    const wanted = toFilters(filters);
+    return await answerList({
+      page,
+      fetch: (limit) => listPayouts(deps.db, wanted, { ...page, limit }),
+      cursorExists: (id) => listedPayoutExists(deps.db, wanted, id),
+      toResource: toOperatorPayout,
+    });
+  });
+
+  app.get(OPERATOR_PAYOUT_PATHS.get, async (request) => {
+    return toOperatorPayout(await findVisible(deps.db, readOwnId<PayoutId>(request)));
+  });
+
+  app.post(OPERATOR_PAYOUT_PATHS.approve, async (request) => {
+    const id = await readQueuedId(deps, request);
+    const { operator_id: operatorId, settings } = readBody(ApprovePayoutBody, request);
+    return toOperatorPayout(await approvePayout(deps, id, { operatorId, settings }));
+  });
+
+  app.post(OPERATOR_PAYOUT_PATHS.cancel, async (request) => {
+    const id = await readQueuedId(deps, request);
+    readBody(CancelPayoutBody, request);
+    return toOperatorPayout(await cancelPayout(deps, id));
+  });
+}
+
+function toFilters(filters: z.output<typeof ListOperatorPayoutsQuery>) {
+  return {
+    accountId: filters.account_id,
+    status: filters.status,
+    source: filters.source,
+    reference: filters.reference,
+    endToEndId: filters.end_to_end_id,
+    createdAfter: filters.created_after,
+    createdBefore: filters.created_before,
+  };
+}
+
+/** An id that names nothing is told so before the body is judged. */
+async function readQueuedId(deps: QueueDeps, request: FastifyRequest): Promise<PayoutId> {
+  return (await findVisible(deps.db, readOwnId<PayoutId>(request))).id;
+}
+
+function readOwnId<Id extends string>(request: FastifyRequest): Id | null {
+  refuseTenants(request);
+  return parseId<Id>((request.params as { id: string }).id);
+}
+
+/** @throws AppError `UNAUTHORIZED` for a call on behalf of a tenant */
+function refuseTenants(request: FastifyRequest): void {
+  if (request.callerClaims !== null) throw new AppError('UNAUTHORIZED');
+}
+
+function readBody<Schema extends z.ZodType>(schema: Schema, request: FastifyRequest) {
+  const object = readJsonObject(rawBody(request.body), request.headers['content-type']);
+  return parseShape(schema, object);
+}
+
+/** The operator's own body stands one level deeper than it was sent; the gateway has counted its levels. */
+function readRequestBody(request: FastifyRequest): RequestPayoutBody {
+  const json = parseJsonBody(rawBody(request.body), JSON_DEPTH_MAX + 1);
+  if (json.kind === 'invalid') throw new AppError('VALIDATION_ERROR', { details: ['body'] });
+  return parseShape(RequestPayoutBody, json.value);
+}

@@ -1,0 +1,90 @@
+import {
+  CreditPayoutReturn,
+  ReleaseHold,
+  SettleHold,
+  SuspendPayout,
+} from '@pixmesh/contracts/messages/ledger-command.v1';
+import { deriveCommandId, newId } from '@pixmesh/kernel/ids';
+import type { Cents } from '@pixmesh/kernel/money';
+import { type OutboundEvent, outboundEvent } from '@pixmesh/postgres/events';
+
+import type { PayoutRow } from './payout-row.ts';
+
+/** The money of a payout returns to its owner, amount and fee (decision 113). One command per hold, for ever. */
+export function releaseHoldCommand(payout: PayoutRow): OutboundEvent {
+  return outboundEvent(ReleaseHold, placeOf(payout), {
+    ...envelopeOf(payout),
+    type: 'hold.release',
+    data: { ...holdEnd(payout), command_id: deriveCommandId('hold_release', payout.holdId) },
+  });
+}
+
+/** The money of a payout has left. One command per hold, for ever. */
+export function settleHoldCommand(payout: PayoutRow, endToEndId: string | null): OutboundEvent {
+  return outboundEvent(SettleHold, placeOf(payout), {
+    ...envelopeOf(payout),
+    type: 'hold.settle',
+    data: {
+      ...holdEnd(payout),
+      command_id: deriveCommandId('hold_settle', payout.holdId),
+      end_to_end_id: endToEndId,
+    },
+  });
+}
+
+/** Money of a completed payout came back. One command per return of the acquirer, for ever (decision 128). */
+export function creditReturnCommand(
+  payout: PayoutRow,
+  returned: { endToEndId: string; returnId: string; amount: Cents },
+): OutboundEvent {
+  const { endToEndId, returnId, amount } = returned;
+  return outboundEvent(CreditPayoutReturn, placeOf(payout), {
+    ...envelopeOf(payout),
+    type: 'payout_return.credit',
+    data: {
+      command_id: deriveCommandId('payout_return', `${endToEndId}:${returnId}`),
+      payout_id: payout.id,
+      end_to_end_id: endToEndId,
+      return_id: returnId,
+      amount,
+    },
+  });
+}
+
+/** What an acquirer may say against the end that a payout was told (decision 120). */
+export type Contradiction = 'completed_after_failed' | 'failed_after_completed';
+
+/** Books money that moved against what a payout was told to suspense. One command per payout and reason, for ever. */
+export function suspendPayoutCommand(payout: PayoutRow, reason: Contradiction): OutboundEvent {
+  return outboundEvent(SuspendPayout, placeOf(payout), {
+    ...envelopeOf(payout),
+    type: 'payout.suspend',
+    data: {
+      command_id: deriveCommandId('payout_suspend', `${payout.id}:${reason}`),
+      payout_id: payout.id,
+      end_to_end_id: payout.endToEndId,
+      direction: reason === 'completed_after_failed' ? 'out' : 'in',
+      amount: payout.amount,
+      reason,
+    },
+  });
+}
+
+/** Commands of one account stay in order; they are no events of the payout and take no number of its. */
+function placeOf(payout: PayoutRow) {
+  return { key: payout.accountId, sequence: null };
+}
+
+function envelopeOf(payout: PayoutRow) {
+  return {
+    event_id: newId(),
+    version: 1 as const,
+    occurred_at: new Date().toISOString(),
+    account_id: payout.accountId,
+    application_id: payout.applicationId,
+  };
+}
+
+function holdEnd(payout: PayoutRow) {
+  return { hold_id: payout.holdId, resource_id: payout.id };
+}

@@ -1,0 +1,227 @@
+import type { AcquirerPayout, Lookup } from '@pixmesh/acquirer/client';
+import { toCents } from '@pixmesh/kernel/money';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import type { VisiblePayout } from '#payouts/payout-row.ts';
+import { anAcquirerPayout } from '#testing/an-acquirer-payout.ts';
+import { aSentPayout } from '#testing/a-sent-payout.ts';
+
+import { decideLook } from './decide-look.ts';
+
+const limits = { acquirerTimeoutMs: 4_000, refusalWaitMs: 900_000 };
+const readAt = new Date('2026-11-21T12:00:00.000Z');
+const REFUSAL = 'AC03: no such account';
+
+function ago(seconds: number): Date {
+  return new Date(readAt.getTime() - seconds * 1000);
+}
+
+/** Every history that a payout may have when it is looked at. */
+const HISTORIES = {
+  'never sent': { lastPutAt: null, unansweredPuts: 0 },
+  'sent just now': { lastPutAt: ago(3.9) },
+  'sent once, long enough ago': { lastPutAt: ago(4) },
+  'sent often, a year ago': { lastPutAt: ago(31_536_000), unansweredPuts: 900 },
+  'refused just now after an unknown call': {
+    lastPutAt: ago(1),
+    unansweredPuts: 2,
+    uncountedRefusal: REFUSAL,
+  },
+  'refused a while ago after an unknown call': {
+    lastPutAt: ago(899.9),
+    unansweredPuts: 2,
+    uncountedRefusal: REFUSAL,
+  },
+  'refused 15 minutes ago after an unknown call': {
+    lastPutAt: ago(900),
+    unansweredPuts: 2,
+    uncountedRefusal: REFUSAL,
+  },
+  accepted: { lastPutAt: ago(60), processedAt: ago(60), unansweredPuts: 0 },
+  'settlement ordered': { lastPutAt: ago(60), processedAt: ago(60), ending: 'settle' },
+  'release ordered after a rejection': {
+    lastPutAt: ago(60),
+    processedAt: ago(60),
+    ending: 'release',
+    endingReason: REFUSAL,
+  },
+  'release ordered after a refusal': {
+    lastPutAt: ago(60),
+    ending: 'release',
+    endingReason: REFUSAL,
+  },
+  completed: { status: 'completed', lastPutAt: ago(60), processedAt: ago(60) },
+  'failed after a rejection': { status: 'failed', processedAt: ago(60), failureReason: REFUSAL },
+  'failed after a refusal': { status: 'failed', failureReason: REFUSAL },
+  canceled: { status: 'canceled', lastPutAt: null, unansweredPuts: 0 },
+  'waiting for approval': { status: 'pending', lastPutAt: null, unansweredPuts: 0 },
+  'completed and contradicted': {
+    status: 'completed',
+    processedAt: ago(60),
+    contradiction: 'failed_after_completed',
+  },
+  'failed and contradicted': {
+    status: 'failed',
+    failureReason: REFUSAL,
+    contradiction: 'completed_after_failed',
+  },
+} as const satisfies Record<string, Partial<VisiblePayout>>;
+
+const LOOKUPS = {
+  unknown: { kind: 'unknown', cause: 'timeout' },
+  'not found': { kind: 'not_found' },
+  'at work': { kind: 'found', value: anAcquirerPayout() },
+  settled: { kind: 'found', value: anAcquirerPayout({ status: 'settled' }) },
+  rejected: {
+    kind: 'found',
+    value: anAcquirerPayout({ status: 'rejected', reason: 'AB03: late' }),
+  },
+} as const satisfies Record<string, Lookup<AcquirerPayout>>;
+
+type History = keyof typeof HISTORIES;
+
+const soon = 'look soon';
+const gently = 'look gently';
+const rest = 'rest';
+const again = 'send again';
+const accept = 'accept';
+const settle = 'settle';
+const failRejected = 'release: AB03: late';
+const failRefused = `release: ${REFUSAL}`;
+
+/** One row a history; columns as in LOOKUPS. */
+const TABLE: Record<History, readonly [string, string, string, string, string]> = {
+  'never sent': [soon, again, accept, settle, failRejected],
+  'sent just now': [soon, soon, accept, settle, failRejected],
+  'sent once, long enough ago': [soon, again, accept, settle, failRejected],
+  'sent often, a year ago': [soon, again, accept, settle, failRejected],
+  'refused just now after an unknown call': [soon, soon, accept, settle, failRejected],
+  'refused a while ago after an unknown call': [soon, soon, accept, settle, failRejected],
+  'refused 15 minutes ago after an unknown call': [soon, failRefused, accept, settle, failRejected],
+  accepted: [soon, `${gently} (vanished)`, gently, settle, failRejected],
+  'settlement ordered': [
+    soon,
+    `${rest} (vanished)`,
+    `${gently} (unfinished)`,
+    rest,
+    'failed_after_completed',
+  ],
+  'release ordered after a rejection': [
+    soon,
+    `${rest} (vanished)`,
+    `${gently} (unfinished)`,
+    'completed_after_failed',
+    rest,
+  ],
+  'release ordered after a refusal': [
+    soon,
+    rest,
+    `${gently} (unfinished)`,
+    'completed_after_failed',
+    rest,
+  ],
+  completed: [soon, `${rest} (vanished)`, `${gently} (unfinished)`, rest, 'failed_after_completed'],
+  'failed after a rejection': [
+    soon,
+    `${rest} (vanished)`,
+    `${gently} (unfinished)`,
+    'completed_after_failed',
+    rest,
+  ],
+  'failed after a refusal': [soon, rest, `${gently} (unfinished)`, 'completed_after_failed', rest],
+  canceled: [soon, rest, `${gently} (unfinished)`, 'completed_after_failed', rest],
+  'waiting for approval': [
+    soon,
+    rest,
+    `${rest} (never_sent)`,
+    `${rest} (never_sent)`,
+    `${rest} (never_sent)`,
+  ],
+  'completed and contradicted': [soon, `${rest} (vanished)`, rest, rest, rest],
+  'failed and contradicted': [soon, rest, rest, rest, rest],
+};
+
+describe.each(Object.entries(TABLE))('a payout that is %s', (name, expected) => {
+  const payout = aSentPayout({ readAt, ...HISTORIES[name as History] });
+  const columns = Object.entries(LOOKUPS).map(([look, found], index) => ({
+    look,
+    found,
+    step: expected[index],
+  }));
+
+  test.each(columns)('looked at: $look → $step', ({ found, step }) => {
+    expect(describeStep(decideLook(payout, found, limits))).toBe(step);
+  });
+});
+
+test('an order that is found with another amount is reported and never adopted', () => {
+  for (const status of ['processing', 'settled', 'rejected'] as const) {
+    const value = anAcquirerPayout({ status, amountCents: toCents(1) });
+    const look = (history: History) =>
+      describeStep(
+        decideLook(
+          aSentPayout({ readAt, ...HISTORIES[history] }),
+          { kind: 'found', value },
+          limits,
+        ),
+      );
+    expect(look('sent once, long enough ago')).toBe('look soon (other_amount)');
+    expect(look('accepted')).toBe('look soon (other_amount)');
+    expect(look('settlement ordered')).toBe('rest (other_amount)');
+    expect(look('completed')).toBe('rest (other_amount)');
+    expect(look('failed after a refusal')).toBe('rest (other_amount)');
+  }
+});
+
+test('a rejection without words has a reason all the same', () => {
+  const value = anAcquirerPayout({ status: 'rejected' });
+  const step = decideLook(aSentPayout({ readAt }), { kind: 'found', value }, limits);
+  expect(describeStep(step)).toBe('release: rejected: the acquirer did not carry the payout out');
+});
+
+test('age alone never ends a payout: without a refusal or an answer nothing is ordered', () => {
+  const ages = fc.nat(1_000_000_000);
+  const calls = fc.nat(10_000);
+  const silent = fc.constantFrom(LOOKUPS.unknown, LOOKUPS['not found'], LOOKUPS['at work']);
+  fc.assert(
+    fc.property(ages, calls, silent, (seconds, unansweredPuts, found) => {
+      const payout = aSentPayout({ readAt, lastPutAt: ago(seconds), unansweredPuts });
+      const step = decideLook(payout, found, limits);
+      expect(['look_later', 'send_again', 'accept']).toContain(step.kind);
+    }),
+  );
+});
+
+test('while a call may be under way nothing is sent and no refusal counts', () => {
+  const refusals = fc.option(fc.constant(REFUSAL));
+  fc.assert(
+    fc.property(fc.nat(3_999), refusals, (milliseconds, uncountedRefusal) => {
+      const payout = aSentPayout({ readAt, lastPutAt: ago(milliseconds / 1000), uncountedRefusal });
+      expect(decideLook(payout, { kind: 'not_found' }, limits).kind).toBe('look_later');
+    }),
+  );
+});
+
+function describeStep(step: ReturnType<typeof decideLook>): string {
+  switch (step.kind) {
+    case 'accept':
+      return accept;
+    case 'send_again':
+      return again;
+    case 'contradict':
+      return step.contradiction;
+    case 'order_end':
+      return step.end.kind === 'settle' ? settle : `release: ${step.end.reason}`;
+    case 'look_later':
+      return withProblem(step.pace === 'unknown' ? soon : gently, step.problem);
+    case 'rest':
+      return withProblem(rest, step.problem);
+    default:
+      throw new Error('unreachable');
+  }
+}
+
+function withProblem(step: string, problem: string | null): string {
+  return problem === null ? step : `${step} (${problem})`;
+}

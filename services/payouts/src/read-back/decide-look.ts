@@ -1,0 +1,108 @@
+import type { AcquirerPayout, Lookup } from '@pixmesh/acquirer/client';
+import { assertNever } from '@pixmesh/kernel/app-error';
+
+import type { LookProblem } from '#events.ts';
+import type { Contradiction } from '#payouts/ledger-commands.ts';
+import type { VisiblePayout } from '#payouts/payout-row.ts';
+import type { End } from '#settlement/order-end.ts';
+
+type Limits = { acquirerTimeoutMs: number; refusalWaitMs: number };
+
+export type LookStep =
+  | { kind: 'accept'; sent: AcquirerPayout }
+  | { kind: 'order_end'; end: End }
+  | { kind: 'send_again' }
+  | { kind: 'contradict'; contradiction: Contradiction }
+  /** Nothing to write; look again, soon where nothing definite is known yet. */
+  | { kind: 'look_later'; pace: 'unknown' | 'accepted'; problem: LookProblem | null }
+  /** Nothing to write; look when somebody asks. */
+  | { kind: 'rest'; problem: LookProblem | null };
+
+const REJECTED = 'rejected: the acquirer did not carry the payout out';
+
+/**
+ * What follows from one look at the acquirer for a payout (decisions 118–120, 127). Age alone never fails a
+ * payout, and a final state is never left.
+ */
+export function decideLook(
+  payout: VisiblePayout,
+  found: Lookup<AcquirerPayout>,
+  limits: Limits,
+): LookStep {
+  switch (found.kind) {
+    case 'unknown':
+      // Soon even where no routine look is due: somebody may have asked for this one.
+      return later('unknown');
+    case 'not_found':
+      return isOpen(payout) ? decideNotFound(payout, limits) : decideForgotten(payout);
+    case 'found':
+      return decideFound(payout, found.value);
+    default:
+      return assertNever(found);
+  }
+}
+
+/** The acquirer has no such order. A call that may still be under way is waited for. */
+function decideNotFound(payout: VisiblePayout, limits: Limits): LookStep {
+  // An order that was accepted is never sent again, however sure the acquirer seems.
+  if (payout.processedAt !== null) return later('accepted', 'vanished');
+  const sinceLastPutMs = millisecondsSince(payout.lastPutAt, payout.readAt);
+  if (sinceLastPutMs < limits.acquirerTimeoutMs) return later('unknown');
+  if (payout.uncountedRefusal === null) return { kind: 'send_again' };
+  if (sinceLastPutMs < limits.refusalWaitMs) return later('unknown');
+  return release(payout.uncountedRefusal, null);
+}
+
+/** An end that was told stands; only one that followed an acceptance needs the order to exist. */
+function decideForgotten(payout: VisiblePayout): LookStep {
+  return rest(payout.processedAt === null ? null : 'vanished');
+}
+
+function decideFound(payout: VisiblePayout, sent: AcquirerPayout): LookStep {
+  if (payout.status === 'pending') return rest('never_sent');
+  if (sent.amountCents !== payout.amount) {
+    return isOpen(payout) ? later('unknown', 'other_amount') : rest('other_amount');
+  }
+  if (!isOpen(payout)) return decideEnded(payout, sent);
+  switch (sent.status) {
+    case 'processing':
+      return payout.processedAt === null ? { kind: 'accept', sent } : later('accepted');
+    case 'settled':
+      return { kind: 'order_end', end: { kind: 'settle', sent } };
+    case 'rejected':
+      return release(sent.reason ?? REJECTED, sent);
+    default:
+      return assertNever(sent.status);
+  }
+}
+
+/** The end was told, or is ordered and cannot be called back: the acquirer confirms it or contradicts it. */
+function decideEnded(payout: VisiblePayout, sent: AcquirerPayout): LookStep {
+  if (payout.contradiction !== null) return rest(null);
+  if (sent.status === 'processing') return later('accepted', 'unfinished');
+  const hasLeft = payout.status === 'completed' || payout.ending === 'settle';
+  if (hasLeft === (sent.status === 'settled')) return rest(null);
+  const contradiction = hasLeft ? 'failed_after_completed' : 'completed_after_failed';
+  return { kind: 'contradict', contradiction };
+}
+
+/** Whether its end is still to be found out. */
+function isOpen(payout: VisiblePayout): boolean {
+  return payout.status === 'processing' && payout.ending === null;
+}
+
+function release(reason: string, sent: AcquirerPayout | null): LookStep {
+  return { kind: 'order_end', end: { kind: 'release', reason, sent } };
+}
+
+function later(pace: 'unknown' | 'accepted', problem: LookProblem | null = null): LookStep {
+  return { kind: 'look_later', pace, problem };
+}
+
+function rest(problem: LookProblem | null): LookStep {
+  return { kind: 'rest', problem };
+}
+
+function millisecondsSince(then: Date | null, now: Date): number {
+  return then === null ? Number.POSITIVE_INFINITY : now.getTime() - then.getTime();
+}

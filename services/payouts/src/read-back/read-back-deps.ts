@@ -1,0 +1,19 @@
+import type { Acquirer } from '@pixmesh/acquirer/client';
+import type { CheckPeriods } from '@pixmesh/kernel/check-schedule';
+
+import type { PayoutRow } from '#payouts/payout-row.ts';
+import type { SettlementDeps } from '#settlement/settlement-deps.ts';
+
+/** What reading back needs; periods in milliseconds. */
+export type ReadBackDeps = SettlementDeps & {
+  acquirer: Pick<Acquirer, 'getPayout'>;
+  acquirerTimeoutMs: number;
+  /** How long a refusal waits after a call that ended unknown, before it counts (decision 119). */
+  refusalWaitMs: number;
+  intentChecks: CheckPeriods;
+  unknownChecks: CheckPeriods;
+  /** Says that there is a payout to send. */
+  kickSender(): void;
+  /** Ends an intent that its own call left behind; `unknown` or `moved` leaves it to a later look. */
+  settleIntent(intent: PayoutRow): Promise<{ kind: 'finished' | 'dropped' | 'moved' | 'unknown' }>;
+};

@@ -1,0 +1,46 @@
+import { type DueRowsJob, startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
+
+import { lookAtPayout } from './look-at-payout.ts';
+import { leaseDuePayouts } from './read-back.sql.ts';
+import type { ReadBackDeps } from './read-back-deps.ts';
+
+/** Exchanges with the acquirer that the job has under way at most. */
+const IN_FLIGHT_MAX = 32;
+/**
+ * Routine looks in one run, and the pause between two runs: what nobody asked for is read gently, and ten thousand
+ * payouts without an answer are still looked at within a minute (reliability, P1).
+ */
+const ROUTINE_BATCH = 32;
+const ROUTINE_INTERVAL_MS = 100;
+/** Room for a token and our own statements. */
+const LEASE_MARGIN_MS = 2_000;
+
+/**
+ * Reads payouts that may have changed at the acquirer back, and settles intents that their calls left behind, for
+ * as long as the process lives: asked-for looks at once, routine looks a few at a time.
+ *
+ * @param intentTimeoutMs the longest time that settling one intent takes
+ */
+export function startReadBackJob(deps: ReadBackDeps, intentTimeoutMs: number): DueRowsJob {
+  const { db } = deps;
+  const leaseMs = Math.max(deps.acquirerTimeoutMs, intentTimeoutMs) + LEASE_MARGIN_MS;
+  return startDueRowsJob({
+    name: 'read payout back',
+    logger: deps.logger,
+    inFlightMax: IN_FLIGHT_MAX,
+    intakes: [
+      {
+        take: (limit) => leaseDuePayouts(db, 'requested', { limit, leaseMs }),
+        max: IN_FLIGHT_MAX,
+      },
+      {
+        take: (limit) => leaseDuePayouts(db, 'routine', { limit, leaseMs }),
+        max: ROUTINE_BATCH,
+        intervalMs: ROUTINE_INTERVAL_MS,
+      },
+    ],
+    handle: (payout) => lookAtPayout(deps, payout),
+    describe: (payout) => ({ payout_id: payout.id }),
+    parentOf: (payout) => payout.checkTraceparent,
+  });
+}

@@ -1,0 +1,95 @@
+import type { PayoutId } from '@pixmesh/kernel/ids';
+import { endLease, isDue, takeLease, type Urgency } from '@pixmesh/postgres/due-rows';
+import type { Queryable } from '@pixmesh/postgres/pool';
+import { named, sql } from '@pixmesh/postgres/sql';
+
+import type { PayoutRow } from '#payouts/payout-row.ts';
+import { PAYOUT_COLUMNS, type PayoutRecord, toPayoutRow } from '#payouts/payouts.sql.ts';
+
+/**
+ * Leases up to `limit` due payouts and intents to the caller, most urgent first. Reads `payouts_check_at`; rows
+ * that another process holds are skipped.
+ */
+export async function leaseDuePayouts(
+  db: Queryable,
+  urgency: Urgency,
+  options: { limit: number; leaseMs: number },
+): Promise<PayoutRow[]> {
+  const rows = await db.query<PayoutRecord>(
+    named(
+      'payouts_lease_due',
+      sql`
+        with due as (
+          select id as due_id
+          from payouts
+          where ${isDue(urgency)}
+          order by check_at
+          limit ${options.limit}
+          for update skip locked
+        )
+        update payouts
+        set ${takeLease(options.leaseMs)}
+        from due
+        where id = due_id
+        returning ${PAYOUT_COLUMNS}`,
+    ),
+  );
+  return rows.map(toPayoutRow);
+}
+
+/** Ends a look that changed nothing and says when the next one is due; null: only when asked. */
+export async function releasePayout(
+  db: Queryable,
+  payout: PayoutRow,
+  nextInMs: number | null,
+): Promise<void> {
+  await db.query(
+    named(
+      'payouts_end_look',
+      sql`
+        update payouts
+        set ${endLease(nextInMs)}
+        where id = ${payout.id} and lease_token = ${payout.leaseToken}`,
+    ),
+  );
+}
+
+/**
+ * Ends a look by asking for the same call again, under the same idEnvio. False when the payout has moved since it
+ * was read: its end may be ordered by now, or a call under way.
+ */
+export async function sendAgain(db: Queryable, payout: PayoutRow): Promise<boolean> {
+  const rows = await db.query(
+    named(
+      'payouts_send_again',
+      sql`
+        update payouts
+        set send_at = now(), version = version + 1, ${endLease(null)}
+        where id = ${payout.id} and version = ${payout.version}
+        returning id`,
+    ),
+  );
+  return rows.length === 1;
+}
+
+/** What a callback names a payout by. */
+export type PayoutName = { id: PayoutId | null; endToEndId: string | null };
+
+/** Asks for a look at once, on behalf of the trace that heard of it. False when no such payout exists. */
+export async function requestCheck(
+  db: Queryable,
+  name: PayoutName,
+  traceparent: string | null,
+): Promise<boolean> {
+  const rows = await db.query(
+    named(
+      'payouts_request_look',
+      sql`
+        update payouts
+        set check_at = '-infinity', check_traceparent = coalesce(${traceparent}, check_traceparent)
+        where id = ${name.id}::uuid or end_to_end_id = ${name.endToEndId}::text
+        returning id`,
+    ),
+  );
+  return rows.length > 0;
+}

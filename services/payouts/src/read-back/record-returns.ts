@@ -1,0 +1,35 @@
+import type { AcquirerPayout } from '@pixmesh/acquirer/client';
+
+import { lookShowedProblem } from '#events.ts';
+import { creditReturnCommand } from '#payouts/ledger-commands.ts';
+import type { PayoutRow } from '#payouts/payout-row.ts';
+import type { SettlementDeps } from '#settlement/settlement-deps.ts';
+
+import { insertReturn } from './payout-returns.sql.ts';
+
+/** The one status of a return whose money is back. */
+const RETURNED = 'DEVOLVIDO';
+
+/**
+ * Money of a payout that the recipient's institution sent back: the payout stays completed, and each return is
+ * credited once (decision 128). Nothing is booked before the settlement is ordered, so that the ledger hears of
+ * the two in this order. Repeating it writes nothing.
+ */
+export async function recordReturns(
+  deps: SettlementDeps,
+  payout: PayoutRow,
+  sent: AcquirerPayout,
+): Promise<void> {
+  const hasLeft = payout.status === 'completed' || payout.ending === 'settle';
+  if (!hasLeft || sent.status !== 'settled') return;
+  for (const { returnId, status, amountCents } of sent.returns) {
+    if (status !== RETURNED) continue;
+    if (returnId === null) {
+      lookShowedProblem(deps.logger, payout, 'return_without_id');
+      continue;
+    }
+    const returned = { endToEndId: sent.endToEndId, returnId, amount: amountCents };
+    const command = creditReturnCommand(payout, returned);
+    if (await insertReturn(deps.db, payout, { returned, command })) deps.kickOutbox();
+  }
+}

@@ -1,0 +1,47 @@
+import { AcquirerCallback } from '@pixmesh/contracts/messages/acquirer-callback.v1';
+import { TOPICS } from '@pixmesh/contracts/topics';
+import { on } from '@pixmesh/kafka/message-handler';
+import type { ConsumerGroup } from '@pixmesh/kafka/messaging';
+import { fromAcquirerId, type PayoutId } from '@pixmesh/kernel/ids';
+import type { Database } from '@pixmesh/postgres/pool';
+import type { Logger } from '@pixmesh/telemetry/logger';
+import { currentTraceParent } from '@pixmesh/telemetry/tracing';
+import { z } from 'zod';
+
+import { type PayoutName, requestCheck } from './read-back.sql.ts';
+
+type RequestCheckDeps = { db: Database; logger: Logger; kickReadBack(): void };
+
+/** Kinds of callback that payouts owns; what is received belongs to charges. */
+const OWN_KINDS: ReadonlySet<string> = new Set(['sent', 'sent_return']);
+
+/** What an item says about which payout it speaks of; anything else in it proves nothing. */
+const Item = z.object({
+  endToEndId: z.string().nullish().catch(null),
+  gnExtras: z
+    .object({ idEnvio: z.string().nullish().catch(null) })
+    .nullish()
+    .catch(null),
+});
+
+/** A callback is a reason to look now at the payout it names (decision 213). */
+export function callbacksConsumer(deps: RequestCheckDeps): ConsumerGroup {
+  return {
+    groupId: 'payouts.acquirer-callbacks',
+    topics: [TOPICS.acquirerCallbacks],
+    handlers: [
+      on(AcquirerCallback, async ({ data }) => {
+        if (!OWN_KINDS.has(data.kind)) return;
+        const isOurs = await requestCheck(deps.db, nameOf(data.item), currentTraceParent());
+        if (isOurs) deps.kickReadBack();
+        else deps.logger.warn({ kind: data.kind }, 'a callback names no payout of ours');
+      }),
+    ],
+  };
+}
+
+function nameOf(item: unknown): PayoutName {
+  const { endToEndId, gnExtras } = Item.parse(item);
+  const id = gnExtras?.idEnvio ? fromAcquirerId<PayoutId>(gnExtras.idEnvio) : null;
+  return { id, endToEndId: endToEndId ?? null };
+}

@@ -1,0 +1,144 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+import type { Acquirer, AcquirerPayout, ReceivedPix } from '@pixmesh/acquirer/acquirer';
+import type { BookedJournal } from '@pixmesh/contracts/internal/ledger-reads';
+import { AppError } from '@pixmesh/kernel/app-error';
+import { deriveCommandId, fromAcquirerId } from '@pixmesh/kernel/ids';
+import type { Database } from '@pixmesh/postgres/pool';
+import type { Check, CheckOutcome } from '@pixmesh/reconciliation/check';
+import type { LedgerReads } from '@pixmesh/reconciliation/ledger-reads';
+import { LIST_SKEW_MS, listAllPages, type TimeWindow } from '@pixmesh/reconciliation/list-pages';
+
+import { findPayoutsById, listOpenPayouts } from './compared-payouts.sql.ts';
+
+/** Money moves while three systems are read one after the other: what lasts shows in each of some looks. */
+const LOOKS_MAX = 5;
+const LOOK_INTERVAL_MS = 200;
+/** Sends that have been on their way for longer are no longer explained away. */
+const IN_FLIGHT_MS_MAX = 7 * 86_400_000;
+
+export type AcquirerBalanceCheckDeps = {
+  db: Database;
+  acquirer: Pick<Acquirer, 'balance' | 'listSent' | 'listReceived'>;
+  ledger: Pick<LedgerReads, 'readTotals' | 'findJournals'>;
+};
+
+/** A movement at the acquirer and the commands of which one books it; cents as they change the balance there. */
+type Movement = { amountCents: bigint; commandIds: string[] };
+
+type Look = { expected: bigint; found: bigint; movements: number };
+
+/**
+ * The money at the acquirer is what the ledger's clearing account says, plus what has moved there and is not booked
+ * yet. Left: the acquirer; right: the ledger. The smallest difference of a few looks counts, and it is a break once
+ * it has lasted for the window.
+ */
+export function acquirerBalanceCheck(deps: AcquirerBalanceCheckDeps): Check {
+  return {
+    name: 'acquirer_balance',
+    run: async ({ signal }) => {
+      const looks: Look[] = [];
+      while (looks.length < LOOKS_MAX) {
+        signal.throwIfAborted();
+        const look = await lookOnce(deps);
+        looks.push(look);
+        if (look.expected === look.found) break;
+        await delay(LOOK_INTERVAL_MS);
+      }
+      return toOutcome(looks);
+    },
+  };
+}
+
+function toOutcome(looks: readonly Look[]): CheckOutcome {
+  const [best] = looks.toSorted((a, b) => Number(distance(a) - distance(b)));
+  if (!best) return { compared: 0, breaks: [] };
+  const compared = best.movements + 1;
+  const amountCents = best.found - best.expected;
+  if (amountCents === 0n) return { compared, breaks: [] };
+  const [expected, found] = [String(best.expected), String(best.found)];
+  return { compared, breaks: [{ kind: 'amount', id: 'acquirer', expected, found, amountCents }] };
+}
+
+function distance({ expected, found }: Look): bigint {
+  return expected > found ? expected - found : found - expected;
+}
+
+/** The books first, then the balance, then what has moved there: whatever the books lacked is in the last. */
+async function lookOnce(deps: AcquirerBalanceCheckDeps): Promise<Look> {
+  const booksAt = new Date();
+  const { acquirer_clearing: clearing } = await deps.ledger.readTotals();
+  const balance = await deps.acquirer.balance();
+  if (balance.kind === 'unknown') {
+    throw new AppError('DEPENDENCY_UNAVAILABLE', { message: `balance unknown: ${balance.cause}` });
+  }
+  const movements = await listMovements(deps);
+  const journals = await deps.ledger.findJournals(
+    movements.flatMap(({ commandIds }) => commandIds),
+  );
+  const inFlight = movements
+    .filter(({ commandIds }) => !commandIds.some((id) => isInBooks(journals.get(id), booksAt)))
+    .reduce((sum, { amountCents }) => sum + amountCents, 0n);
+  return { expected: inFlight - clearing, found: balance.amountCents, movements: movements.length };
+}
+
+function isInBooks(journal: BookedJournal | undefined, booksAt: Date): boolean {
+  return journal !== undefined && new Date(journal.created_at) <= booksAt;
+}
+
+async function listMovements(deps: AcquirerBalanceCheckDeps): Promise<Movement[]> {
+  const now = Date.now();
+  const recent = { from: new Date(now - LIST_SKEW_MS), to: new Date(now + LIST_SKEW_MS) };
+  const received = await listAllPages((page) => deps.acquirer.listReceived(page), recent);
+  const from = await oldestSend(deps, recent);
+  const sent = await listAllPages((page) => deps.acquirer.listSent(page), { ...recent, from });
+  return [...received.map(creditOf), ...(await sendsOf(deps, sent)), ...sent.flatMap(returnsOf)];
+}
+
+/** Where the list of sends has to begin so that it shows every payout on its way. */
+async function oldestSend(deps: AcquirerBalanceCheckDeps, recent: TimeWindow): Promise<Date> {
+  const open = await listOpenPayouts(deps.db);
+  const times = open.flatMap(({ firstPutAt }) => (firstPutAt ? [firstPutAt.getTime()] : []));
+  const oldest = times.reduce((least, time) => Math.min(least, time), Date.now()) - LIST_SKEW_MS;
+  return new Date(Math.max(Math.min(oldest, recent.from.getTime()), Date.now() - IN_FLIGHT_MS_MAX));
+}
+
+function creditOf(pix: ReceivedPix): Movement {
+  return {
+    amountCents: pix.amountCents,
+    commandIds: [deriveCommandId('received_pix', pix.endToEndId)],
+  };
+}
+
+/** An order takes its money when it is accepted. What is nobody's is explained by nothing. */
+async function sendsOf(
+  deps: AcquirerBalanceCheckDeps,
+  sent: readonly AcquirerPayout[],
+): Promise<Movement[]> {
+  const moved = sent.filter(({ status }) => status !== 'rejected');
+  const ids = moved.flatMap(({ idEnvio }) =>
+    idEnvio === null ? [] : (fromAcquirerId(idEnvio) ?? []),
+  );
+  const payouts = new Map(
+    (await findPayoutsById(deps.db, ids)).map((payout) => [payout.id, payout]),
+  );
+  return moved.flatMap((send): Movement[] => {
+    const id = send.idEnvio === null ? null : fromAcquirerId<never>(send.idEnvio);
+    const payout = id === null ? undefined : payouts.get(id);
+    if (!payout) return [];
+    const commandIds = [
+      deriveCommandId('hold_settle', payout.holdId),
+      deriveCommandId('payout_suspend', `${payout.id}:completed_after_failed`),
+    ];
+    return [{ amountCents: 0n - send.amountCents, commandIds }];
+  });
+}
+
+function returnsOf(send: AcquirerPayout): Movement[] {
+  return send.returns.map((item) => ({
+    amountCents: item.amountCents,
+    commandIds: [
+      deriveCommandId('payout_return', `${send.endToEndId}:${item.returnId ?? item.id}`),
+    ],
+  }));
+}

@@ -1,0 +1,207 @@
+import { TOPICS } from '@pixmesh/contracts/topics';
+import type { HoldId, PayoutId } from '@pixmesh/kernel/ids';
+import type { Queryable } from '@pixmesh/postgres/pool';
+import { named, sql } from '@pixmesh/postgres/sql';
+import type { TimeWindow } from '@pixmesh/reconciliation/list-pages';
+
+import type { StoredStatus } from '#payouts/payout-row.ts';
+
+/** Of a payout, what others know too. */
+export type ComparedPayout = {
+  id: PayoutId;
+  accountId: string;
+  holdId: HoldId;
+  status: StoredStatus;
+  amount: bigint;
+  fee: bigint;
+  endToEndId: string | null;
+  /** When the acquirer accepted it. */
+  processedAt: Date | null;
+  firstPutAt: Date | null;
+};
+
+/** A payout that has ended, and when its last event was written. */
+export type EndedPayout = ComparedPayout & { endedAt: Date | null };
+
+const COLUMNS = sql`
+  id, account_id, hold_id, status, amount, fee, end_to_end_id, processed_at, first_put_at`;
+
+/** By the time of their last event, which their end wrote. Reads `events_key`. */
+const ENDED_AT = sql`
+  cross join lateral (
+    select max(uuid_extract_timestamp(event_id)) as ended_at
+    from events
+    where topic = ${TOPICS.payoutsEvents} and key = id::text
+  ) as event`;
+
+const HAS_ENDED = sql`status in ('completed', 'failed', 'canceled')`;
+
+/** Payouts whose first call to the acquirer was in a window, its end excluded. */
+export async function listSentPayouts(
+  db: Queryable,
+  window: TimeWindow,
+): Promise<ComparedPayout[]> {
+  const rows = await db.query<ComparedRecord>(
+    named(
+      'reconciliation_sent_payouts',
+      sql`
+        select ${COLUMNS}
+        from payouts
+        where first_put_at >= ${window.from} and first_put_at < ${window.to}`,
+    ),
+  );
+  return rows.map(toCompared);
+}
+
+export async function findPayoutsById(
+  db: Queryable,
+  ids: readonly string[],
+): Promise<ComparedPayout[]> {
+  if (ids.length === 0) return [];
+  const rows = await db.query<ComparedRecord>(
+    named(
+      'reconciliation_payouts_by_id',
+      sql`select ${COLUMNS} from payouts where id = any(${ids}::uuid[])`,
+    ),
+  );
+  return rows.map(toCompared);
+}
+
+export async function findPayoutsByHold(
+  db: Queryable,
+  holdIds: readonly string[],
+): Promise<ComparedPayout[]> {
+  if (holdIds.length === 0) return [];
+  const rows = await db.query<ComparedRecord>(
+    named(
+      'reconciliation_payouts_by_hold',
+      sql`select ${COLUMNS} from payouts where hold_id = any(${holdIds}::uuid[])`,
+    ),
+  );
+  return rows.map(toCompared);
+}
+
+export async function findPayoutsByEndToEndId(
+  db: Queryable,
+  endToEndIds: readonly string[],
+): Promise<ComparedPayout[]> {
+  if (endToEndIds.length === 0) return [];
+  const rows = await db.query<ComparedRecord>(
+    named(
+      'reconciliation_payouts_by_e2e',
+      sql`select ${COLUMNS} from payouts where end_to_end_id = any(${endToEndIds}::text[])`,
+    ),
+  );
+  return rows.map(toCompared);
+}
+
+/** Payouts that the acquirer contradicted. Reads `payouts_contradiction`. */
+export async function listContradicted(db: Queryable): Promise<ComparedPayout[]> {
+  const rows = await db.query<ComparedRecord>(
+    named(
+      'reconciliation_contradicted',
+      sql`select ${COLUMNS} from payouts where contradiction is not null`,
+    ),
+  );
+  return rows.map(toCompared);
+}
+
+/** Payouts on their way: few, however many have ended. */
+export async function listOpenPayouts(db: Queryable): Promise<ComparedPayout[]> {
+  const rows = await db.query<ComparedRecord>(
+    named(
+      'reconciliation_open_payouts',
+      sql`select ${COLUMNS} from payouts where status in ('pending', 'processing')`,
+    ),
+  );
+  return rows.map(toCompared);
+}
+
+/** A page of all ended payouts by id. */
+export async function listEndedPayouts(
+  db: Queryable,
+  page: { after: string | null; limit: number },
+): Promise<EndedPayout[]> {
+  const rows = await db.query<EndedRecord>(
+    named(
+      'reconciliation_ended_payouts',
+      sql`
+        select ${COLUMNS}, ended_at
+        from (
+          select *
+          from payouts
+          where ${HAS_ENDED} and id > coalesce(${page.after}::uuid, '00000000-0000-0000-0000-000000000000')
+          order by id
+          limit ${page.limit}
+        ) as payouts
+        ${ENDED_AT}
+        order by id`,
+    ),
+  );
+  return rows.map(toEnded);
+}
+
+/** Those of the payouts that have ended. */
+export async function findEndedPayouts(
+  db: Queryable,
+  ids: readonly string[],
+): Promise<EndedPayout[]> {
+  if (ids.length === 0) return [];
+  const rows = await db.query<EndedRecord>(
+    named(
+      'reconciliation_find_ended',
+      sql`select ${COLUMNS}, ended_at from payouts ${ENDED_AT} where id = any(${ids}::uuid[]) and ${HAS_ENDED}`,
+    ),
+  );
+  return rows.map(toEnded);
+}
+
+/** Returns that are recorded, by `<end-to-end id>:<return id>`. Primary key reads. */
+export async function findRecordedReturns(
+  db: Queryable,
+  endToEndIds: readonly string[],
+): Promise<Map<string, bigint>> {
+  if (endToEndIds.length === 0) return new Map();
+  const rows = await db.query<{ end_to_end_id: string; return_id: string; amount: bigint }>(
+    named(
+      'reconciliation_returns',
+      sql`
+        select end_to_end_id, return_id, amount
+        from payout_returns
+        where end_to_end_id = any(${endToEndIds}::text[])`,
+    ),
+  );
+  return new Map(rows.map((row) => [`${row.end_to_end_id}:${row.return_id}`, row.amount]));
+}
+
+type ComparedRecord = {
+  id: PayoutId;
+  account_id: string;
+  hold_id: HoldId;
+  status: StoredStatus;
+  amount: bigint;
+  fee: bigint;
+  end_to_end_id: string | null;
+  processed_at: Date | null;
+  first_put_at: Date | null;
+};
+
+type EndedRecord = ComparedRecord & { ended_at: Date | null };
+
+function toCompared(row: ComparedRecord): ComparedPayout {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    holdId: row.hold_id,
+    status: row.status,
+    amount: row.amount,
+    fee: row.fee,
+    endToEndId: row.end_to_end_id,
+    processedAt: row.processed_at,
+    firstPutAt: row.first_put_at,
+  };
+}
+
+function toEnded(row: EndedRecord): EndedPayout {
+  return { ...toCompared(row), endedAt: row.ended_at };
+}

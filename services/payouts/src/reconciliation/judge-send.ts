@@ -1,0 +1,101 @@
+import type { AcquirerPayout } from '@pixmesh/acquirer/acquirer';
+import { type FoundBreak, NEVER_IN_FLIGHT } from '@pixmesh/reconciliation/check';
+
+import type { ComparedPayout } from './compared-payouts.sql.ts';
+
+/** One order as the acquirer and as we know it. */
+export type PairedSend = { theirs: AcquirerPayout | null; ours: ComparedPayout | null };
+
+/** What a payout is, once an order of this status has been heard of. */
+const EXPECTED = { processing: 'processing', settled: 'completed', rejected: 'failed' } as const;
+
+/** The acquirer's word for a return that has happened. */
+const RETURNED = 'DEVOLVIDO';
+
+/** The differences of one order; none when both sides agree, or none can know of it. */
+export function judgeSend({ theirs, ours }: PairedSend): FoundBreak[] {
+  if (theirs === null) return ours === null || !isKnownToAcquirer(ours) ? [] : [missingLeft(ours)];
+  if (ours === null) return missingRight(theirs);
+  return [...judgeMoney(theirs, ours), ...judgeState(theirs, ours)];
+}
+
+function judgeMoney(theirs: AcquirerPayout, ours: ComparedPayout): FoundBreak[] {
+  const breaks: FoundBreak[] = [];
+  const at = { id: ours.id, changedAt: NEVER_IN_FLIGHT };
+  if (theirs.amountCents !== ours.amount) {
+    const [expected, found] = [String(ours.amount), String(theirs.amountCents)];
+    breaks.push({
+      kind: 'amount',
+      ...at,
+      expected,
+      found,
+      amountCents: theirs.amountCents - ours.amount,
+    });
+  }
+  const mustKnow = ours.status === 'completed';
+  if ((mustKnow || ours.endToEndId !== null) && ours.endToEndId !== theirs.endToEndId) {
+    const [expected, found] = [theirs.endToEndId, ours.endToEndId];
+    breaks.push({ kind: 'end_to_end_id', ...at, expected, found, amountCents: ours.amount });
+  }
+  return breaks;
+}
+
+/** A contradiction stays a break although its money stands in suspense: an operator has to act (decision 120). */
+function judgeState(theirs: AcquirerPayout, ours: ComparedPayout): FoundBreak[] {
+  const expected = EXPECTED[theirs.status];
+  if (ours.status === expected) return [];
+  return [
+    {
+      kind: 'state',
+      id: ours.id,
+      expected,
+      found: ours.status,
+      amountCents: ours.amount,
+      changedAt: theirs.settledAt,
+    },
+  ];
+}
+
+/** A payout that ended, or was accepted, stands at the acquirer for ever; one that was refused never did. */
+export function isKnownToAcquirer(ours: ComparedPayout): boolean {
+  return ours.status === 'completed' || (ours.status === 'processing' && ours.processedAt !== null);
+}
+
+function missingLeft(ours: ComparedPayout): FoundBreak {
+  const { id, status: expected, amount: amountCents, processedAt: changedAt } = ours;
+  return { kind: 'missing_left', id, expected, amountCents, changedAt };
+}
+
+/** An order that is nobody's; a rejected one has moved nothing. */
+function missingRight(theirs: AcquirerPayout): FoundBreak[] {
+  if (theirs.status === 'rejected') return [];
+  const { amountCents, requestedAt: changedAt } = theirs;
+  return [
+    { kind: 'missing_right', id: idOfSend(theirs), found: theirs.status, amountCents, changedAt },
+  ];
+}
+
+/** How a send is named that names no payout of ours. */
+export function idOfSend(theirs: AcquirerPayout): string {
+  return theirs.idEnvio ?? theirs.endToEndId;
+}
+
+/** Returns of a payout's money that we have not recorded, or with another amount (decision 128). */
+export function judgeReturns(
+  theirs: AcquirerPayout,
+  recorded: ReadonlyMap<string, bigint>,
+): FoundBreak[] {
+  return theirs.returns
+    .filter((item) => item.status === RETURNED)
+    .flatMap((item): FoundBreak[] => {
+      const id = `${theirs.endToEndId}:${item.returnId ?? item.id}`;
+      const amount = recorded.get(id);
+      if (amount === item.amountCents) return [];
+      const expected = String(item.amountCents);
+      if (amount === undefined) {
+        return [{ kind: 'missing_right', id, expected, amountCents: item.amountCents }];
+      }
+      const amountCents = amount - item.amountCents;
+      return [{ kind: 'amount', id, expected, found: String(amount), amountCents }];
+    });
+}

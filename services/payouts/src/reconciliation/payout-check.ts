@@ -1,0 +1,162 @@
+import type { Acquirer, AcquirerPayout } from '@pixmesh/acquirer/acquirer';
+import { TOPICS } from '@pixmesh/contracts/topics';
+import { fromAcquirerId, parseId, toAcquirerId } from '@pixmesh/kernel/ids';
+import type { Database } from '@pixmesh/postgres/pool';
+import { changedKeys } from '@pixmesh/reconciliation/changed-keys';
+import type { Check, FoundBreak, Scope } from '@pixmesh/reconciliation/check';
+import {
+  foundOrNull,
+  listAllPages,
+  type TimeWindow,
+  windowsToList,
+} from '@pixmesh/reconciliation/list-pages';
+import { createSieve } from '@pixmesh/reconciliation/walk';
+
+import {
+  type ComparedPayout,
+  findPayoutsByEndToEndId,
+  findPayoutsById,
+  findRecordedReturns,
+  listContradicted,
+  listSentPayouts,
+} from './compared-payouts.sql.ts';
+import { isKnownToAcquirer, judgeReturns, judgeSend, type PairedSend } from './judge-send.ts';
+
+/** Around the time that an end-to-end id tells, when a send can be found by nothing else. */
+const DAY_MS = 86_400_000;
+
+export type PayoutCheckDeps = {
+  db: Database;
+  acquirer: Pick<Acquirer, 'listSent' | 'getPayout'>;
+};
+
+/**
+ * Every order at the acquirer is a payout of ours with the same amount, state and end-to-end id, and the other way
+ * round; what came back of it is recorded (I5, P5). Left: the acquirer; right: our payouts.
+ */
+export function payoutCheck(deps: PayoutCheckDeps): Check {
+  return {
+    name: 'payout',
+    run: async (scope) => {
+      const breaks: FoundBreak[] = [];
+      const unseen = createSieve();
+      let compared = 0;
+      for await (const pairs of pairsIn(deps, scope)) {
+        scope.signal.throwIfAborted();
+        const fresh = pairs.filter((pair) => unseen([keyOf(pair)]).length > 0);
+        compared += fresh.length;
+        breaks.push(...(await judgeAll(deps, fresh)));
+      }
+      return { compared, breaks };
+    },
+  };
+}
+
+async function* pairsIn(deps: PayoutCheckDeps, scope: Scope): AsyncGenerator<PairedSend[]> {
+  const unseen = createSieve();
+  for (const window of windowsToList(scope)) {
+    const pairs = await pairWindow(deps, window);
+    unseen(pairs.flatMap(({ ours }) => ours?.id ?? []));
+    yield pairs;
+  }
+  if (scope.since === null) return;
+  yield await pairKnown(deps, scope.knownIds);
+  yield await pairOurs(deps, (await listContradicted(deps.db)).filter(isUnseen));
+  for await (const keys of changedKeys(deps.db, TOPICS.payoutsEvents, scope.since)) {
+    const changed = (await findPayoutsById(deps.db, keys)).filter(isKnownToAcquirer);
+    yield await pairOurs(deps, changed.filter(isUnseen));
+  }
+
+  function isUnseen({ id }: ComparedPayout): boolean {
+    return unseen([id]).length > 0;
+  }
+}
+
+async function pairWindow(deps: PayoutCheckDeps, window: TimeWindow): Promise<PairedSend[]> {
+  const theirs = await listAllPages((page) => deps.acquirer.listSent(page), window);
+  const sent = await listSentPayouts(deps.db, window);
+  const ours = new Map(sent.map((payout) => [toAcquirerId(payout.id), payout]));
+  const elsewhere = theirs.flatMap(({ idEnvio }) =>
+    idEnvio !== null && !ours.has(idEnvio) ? (fromAcquirerId(idEnvio) ?? []) : [],
+  );
+  for (const payout of await findPayoutsById(deps.db, elsewhere)) {
+    ours.set(toAcquirerId(payout.id), payout);
+  }
+  const listed = new Set(theirs.map(({ idEnvio }) => idEnvio));
+  const alone = sent.filter(({ id }) => !listed.has(toAcquirerId(id))).filter(isKnownToAcquirer);
+  const pairs = theirs.map((send) => ({
+    theirs: send,
+    ours: send.idEnvio === null ? null : (ours.get(send.idEnvio) ?? null),
+  }));
+  return [...pairs, ...(await pairOurs(deps, alone))];
+}
+
+/** The acquirer is asked one by one for what its list of the window did not show. */
+async function pairOurs(
+  deps: PayoutCheckDeps,
+  payouts: readonly ComparedPayout[],
+): Promise<PairedSend[]> {
+  const pairs: PairedSend[] = [];
+  for (const ours of payouts) {
+    const theirs = foundOrNull(await deps.acquirer.getPayout(toAcquirerId(ours.id)));
+    pairs.push({ theirs, ours });
+  }
+  return pairs;
+}
+
+/** Ids of breaks are payouts, returns (`<end-to-end id>:<return id>`), or sends that are nobody's. */
+async function pairKnown(deps: PayoutCheckDeps, ids: readonly string[]): Promise<PairedSend[]> {
+  const returned = ids.filter((id) => id.includes(':')).map((id) => id.split(':')[0] ?? '');
+  const payouts = [
+    ...(await findPayoutsById(
+      deps.db,
+      ids.filter((id) => parseId(id) !== null),
+    )),
+    ...(await findPayoutsByEndToEndId(deps.db, returned)),
+  ];
+  const foreign = ids.filter((id) => !id.includes(':') && parseId(id) === null);
+  return [...(await pairOurs(deps, payouts)), ...(await pairForeign(deps, foreign))];
+}
+
+async function pairForeign(deps: PayoutCheckDeps, ids: readonly string[]): Promise<PairedSend[]> {
+  const pairs: PairedSend[] = [];
+  for (const id of ids) {
+    const theirs = await findForeign(deps, id);
+    const payoutId = theirs?.idEnvio ? fromAcquirerId(theirs.idEnvio) : null;
+    const [ours = null] = await findPayoutsById(deps.db, payoutId === null ? [] : [payoutId]);
+    pairs.push({ theirs, ours });
+  }
+  return pairs;
+}
+
+/** A send without an idEnvio is found by the time in its end-to-end id (`pix.md`: `E`, ISPB, `yyyyMMddHHmm`). */
+async function findForeign(deps: PayoutCheckDeps, id: string): Promise<AcquirerPayout | null> {
+  const time = /^E.{8}(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)/.exec(id);
+  if (!time) return foundOrNull(await deps.acquirer.getPayout(id));
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0] = time.slice(1).map(Number);
+  const at = Date.UTC(year, month - 1, day, hour, minute);
+  const window = { from: new Date(at - DAY_MS), to: new Date(at + DAY_MS) };
+  const sends = await listAllPages((page) => deps.acquirer.listSent(page), window);
+  return sends.find((send) => send.endToEndId === id) ?? null;
+}
+
+async function judgeAll(
+  deps: PayoutCheckDeps,
+  pairs: readonly PairedSend[],
+): Promise<FoundBreak[]> {
+  const returning = pairs.flatMap(({ theirs, ours }) =>
+    theirs !== null && ours !== null && theirs.returns.length > 0 ? [theirs] : [],
+  );
+  const recorded = await findRecordedReturns(
+    deps.db,
+    returning.map(({ endToEndId }) => endToEndId),
+  );
+  return [
+    ...pairs.flatMap(judgeSend),
+    ...returning.flatMap((theirs) => judgeReturns(theirs, recorded)),
+  ];
+}
+
+function keyOf({ theirs, ours }: PairedSend): string {
+  return theirs?.endToEndId ?? ours?.id ?? '';
+}

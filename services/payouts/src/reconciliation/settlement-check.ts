@@ -1,0 +1,97 @@
+import type { BookedJournal } from '@pixmesh/contracts/internal/ledger-reads';
+import { TOPICS } from '@pixmesh/contracts/topics';
+import { deriveCommandId } from '@pixmesh/kernel/ids';
+import type { Database } from '@pixmesh/postgres/pool';
+import type { Check, FoundBreak } from '@pixmesh/reconciliation/check';
+import type { LedgerReads } from '@pixmesh/reconciliation/ledger-reads';
+import { createResources } from '@pixmesh/reconciliation/resources';
+
+import { type EndedPayout, findEndedPayouts, listEndedPayouts } from './compared-payouts.sql.ts';
+
+/** Two commands each fit into one look-up of the ledger. */
+const PAYOUTS_PER_PAGE = 500;
+
+export type SettlementCheckDeps = { db: Database; ledger: Pick<LedgerReads, 'findJournals'> };
+
+/**
+ * A completed payout has settled its hold, a failed or canceled one has released it, each once, in full, and never
+ * both (I8). Left: our payouts; right: the journals of their holds.
+ */
+export function settlementCheck(deps: SettlementCheckDeps): Check {
+  const payoutsIn = createResources<EndedPayout>({
+    db: deps.db,
+    topic: TOPICS.payoutsEvents,
+    pageSize: PAYOUTS_PER_PAGE,
+    read: (page) => listEndedPayouts(deps.db, page),
+    find: (ids) => findEndedPayouts(deps.db, ids),
+  });
+  return {
+    name: 'settlement',
+    run: async (scope) => {
+      const breaks: FoundBreak[] = [];
+      let compared = 0;
+      for await (const payouts of payoutsIn(scope)) {
+        scope.signal.throwIfAborted();
+        compared += payouts.length;
+        breaks.push(...(await judgeAll(deps, payouts)));
+      }
+      return { compared, breaks };
+    },
+  };
+}
+
+async function judgeAll(
+  deps: SettlementCheckDeps,
+  payouts: readonly EndedPayout[],
+): Promise<FoundBreak[]> {
+  const ids = payouts.flatMap(({ holdId }) => [
+    commandId('settle', holdId),
+    commandId('release', holdId),
+  ]);
+  const journals = await deps.ledger.findJournals(ids);
+  return payouts.flatMap((payout) =>
+    judgeEnd(payout, {
+      settle: journals.get(commandId('settle', payout.holdId)) ?? null,
+      release: journals.get(commandId('release', payout.holdId)) ?? null,
+    }),
+  );
+}
+
+type Ends = { settle: BookedJournal | null; release: BookedJournal | null };
+
+/** The differences of one ended payout. */
+export function judgeEnd(payout: EndedPayout, ends: Ends): FoundBreak[] {
+  const { id, endedAt: changedAt } = payout;
+  const amountCents = payout.amount + payout.fee;
+  const [wanted, other] = payout.status === 'completed' ? WHEN_COMPLETED : WHEN_RETURNED;
+  const journal = ends[wanted];
+  const breaks: FoundBreak[] = [];
+  if (journal === null) {
+    breaks.push({ kind: 'missing_right', id, expected: wanted, amountCents, changedAt });
+  } else if (journal.amount !== amountCents || journal.resource_id !== id) {
+    const [expected, found] = [
+      `${amountCents} of ${id}`,
+      `${journal.amount} of ${journal.resource_id}`,
+    ];
+    const off = journal.amount - amountCents;
+    breaks.push({ kind: 'amount', id, expected, found, amountCents: off, changedAt });
+  }
+  if (ends[other] !== null) {
+    breaks.push({
+      kind: 'state',
+      id,
+      expected: payout.status,
+      found: other,
+      amountCents,
+      changedAt,
+    });
+  }
+  return breaks;
+}
+
+const WHEN_COMPLETED = ['settle', 'release'] as const;
+const WHEN_RETURNED = ['release', 'settle'] as const;
+
+function commandId(end: keyof Ends, holdId: string): string {
+  return deriveCommandId(`hold_${end}`, holdId);
+}

@@ -1,0 +1,143 @@
+import { type AccountId, newId } from '@pixmesh/kernel/ids';
+import { sql } from '@pixmesh/postgres/sql';
+import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { storeDuePayouts } from '#testing/store-due-payouts.ts';
+
+import { claimDue } from './claim-due.sql.ts';
+import { ensureSlots, freeSlot } from './send-slots.sql.ts';
+
+let database: TestDatabase;
+beforeEach(async () => {
+  database = await createTestDatabase('payouts');
+});
+afterEach(async () => {
+  await database[Symbol.asyncDispose]();
+});
+
+const NOBODY = '00000000-0000-0000-0000-000000000000' as AccountId;
+
+async function claim(changes: Partial<Parameters<typeof claimDue>[1]> = {}) {
+  return await claimDue(database.db, {
+    limit: 8,
+    slots: 8,
+    leaseMs: 60_000,
+    after: NOBODY,
+    ...changes,
+  });
+}
+
+/** Accounts in the order of the ring. */
+function accounts(count: number): AccountId[] {
+  return Array.from({ length: count }, () => newId<AccountId>()).sort();
+}
+
+test('a claim counts the call as unanswered, takes it off the queue and lets a look come due', async () => {
+  await ensureSlots(database.db, 8);
+  const [id] = await storeDuePayouts(database.db, 1);
+  const [claimed] = await claim();
+  expect(claimed).toMatchObject({ slot: 1, payout: { id, unansweredPuts: 1, version: 1 } });
+  const [row] = await database.db.query(sql`
+    select send_at, unanswered_puts, first_put_at = last_put_at as is_first,
+      check_at > now() + interval '50 seconds' as looks_after_the_lease
+    from payouts where id = ${id}`);
+  expect(row).toEqual({
+    send_at: null,
+    unanswered_puts: 1,
+    is_first: true,
+    looks_after_the_lease: true,
+  });
+  expect(await claim()).toEqual([]);
+});
+
+test('what is not due yet is not claimed', async () => {
+  await ensureSlots(database.db, 8);
+  await storeDuePayouts(database.db, 3, { sendInMs: 60_000 });
+  expect(await claim()).toEqual([]);
+});
+
+test('ten thousand due payouts of one account do not delay another: accounts take turns', async () => {
+  await ensureSlots(database.db, 8);
+  const [hot, second, third] = accounts(3) as [AccountId, AccountId, AccountId];
+  await storeDuePayouts(database.db, 10_000, { accountId: hot });
+  await storeDuePayouts(database.db, 1, { accountId: second });
+  await storeDuePayouts(database.db, 2, { accountId: third });
+  const startedAtMs = performance.now();
+  const claims = await claim();
+  expect(performance.now() - startedAtMs).toBeLessThan(1_000);
+  const served = claims.map(({ payout }) => payout.accountId);
+  expect(served.filter((account) => account === hot)).toHaveLength(5);
+  expect(served.filter((account) => account === second)).toHaveLength(1);
+  expect(served.filter((account) => account === third)).toHaveLength(2);
+});
+
+test('with one slot at a time the turn goes round the ring, each account its oldest first', async () => {
+  await ensureSlots(database.db, 1);
+  const ring = accounts(3);
+  const due = new Map<AccountId, string[]>();
+  for (const accountId of ring) {
+    due.set(accountId, await storeDuePayouts(database.db, 3, { accountId }));
+  }
+  const served: string[] = [];
+  let after = NOBODY;
+  for (let call = 0; call < 9; call += 1) {
+    const [claimed] = await claim({ slots: 1, after });
+    if (!claimed) throw new Error('nothing was claimed');
+    served.push(claimed.payout.id);
+    after = claimed.payout.accountId;
+    await freeSlot(database.db, claimed);
+  }
+  const rounds = [0, 1, 2].flatMap((lap) => ring.map((account) => due.get(account)?.[lap]));
+  expect(served).toEqual(rounds);
+});
+
+test('many senders at once take each slot once and each payout once', async () => {
+  await ensureSlots(database.db, 8);
+  await storeDuePayouts(database.db, 50);
+  await storeDuePayouts(database.db, 50);
+  const claims = (await Promise.all(Array.from({ length: 10 }, () => claim()))).flat();
+  expect(claims.length).toBeGreaterThan(0);
+  const all = [...claims, ...(await claim())];
+  expect(all).toHaveLength(8);
+  expect(new Set(all.map(({ slot }) => slot)).size).toBe(8);
+  expect(new Set(all.map(({ payout }) => payout.id)).size).toBe(8);
+  expect(await claim()).toEqual([]);
+});
+
+test('a slot is free again when its call has ended, and no earlier holder can free it', async () => {
+  await ensureSlots(database.db, 1);
+  await storeDuePayouts(database.db, 3);
+  const [first] = await claim({ slots: 1 });
+  if (!first) throw new Error('nothing was claimed');
+  await freeSlot(database.db, first);
+  const [second] = await claim({ slots: 1 });
+  expect(second?.slot).toBe(1);
+  await freeSlot(database.db, first);
+  expect(await claim({ slots: 1 })).toEqual([]);
+});
+
+test('the slot of a dead sender is free when its lease ends, and a late word of it changes nothing', async () => {
+  await ensureSlots(database.db, 1);
+  await storeDuePayouts(database.db, 2);
+  const [dead] = await claim({ slots: 1 });
+  if (!dead) throw new Error('nothing was claimed');
+  expect(await claim({ slots: 1 })).toEqual([]);
+  await database.db.query(sql`update send_slots set lease_until = now() - interval '1 ms'`);
+  const [next] = await claim({ slots: 1 });
+  expect(next?.slotToken).not.toBe(dead.slotToken);
+  await freeSlot(database.db, dead);
+  const slots = await database.db.query(sql`select lease_token from send_slots`);
+  expect(slots).toEqual([{ lease_token: next?.slotToken }]);
+});
+
+test('fewer slots than before leave the others at rest; ensuring them again adds nothing', async () => {
+  await ensureSlots(database.db, 8);
+  await ensureSlots(database.db, 8);
+  await ensureSlots(database.db, 2);
+  await storeDuePayouts(database.db, 5);
+  const claims = await claim({ slots: 2 });
+  expect(claims.map(({ slot }) => slot).sort()).toEqual([1, 2]);
+  const [row] = await database.db.query(sql`select count(*)::int as count from send_slots`);
+  expect(row).toEqual({ count: 8 });
+});

@@ -1,0 +1,137 @@
+import { type AccountId, newId } from '@pixmesh/kernel/ids';
+import { nextCheck } from '@pixmesh/postgres/due-rows';
+import type { Queryable } from '@pixmesh/postgres/pool';
+import { named, sql, type Statement } from '@pixmesh/postgres/sql';
+
+import type { PayoutRow } from '#payouts/payout-row.ts';
+import { PAYOUT_COLUMNS, type PayoutRecord, toPayoutRow } from '#payouts/payouts.sql.ts';
+
+/** A payout that this process may send now, and the slot that it does so in. */
+export type Claim = { payout: PayoutRow; slot: number; slotToken: string; turn: number };
+
+type ClaimOptions = {
+  limit: number;
+  slots: number;
+  leaseMs: number;
+  /** The account served last: the turn begins behind it. */
+  after: AccountId;
+};
+
+/**
+ * Takes free slots and a due payout for each: first one of every account in turn, beginning behind `after`, then
+ * a second one of each, so that nobody waits behind another account's thousands. In the same commit the call is
+ * counted as unanswered and a look becomes due, so that a crash leaves nothing to be guessed.
+ *
+ * Walks `payouts_send_at` from account to account; locks slots and payouts for this statement only and waits for
+ * neither. `picked` asks for `send_at` again, because another sender may have taken the row meanwhile.
+ */
+export async function claimDue(db: Queryable, options: ClaimOptions): Promise<Claim[]> {
+  const { limit, slots, leaseMs, after } = options;
+  const slotToken = newId();
+  const rows = await db.query<ClaimRecord>(
+    named(
+      'payouts_claim_due',
+      sql`
+        with recursive free_slots as (
+          select slot as free_slot
+          from send_slots
+          where slot <= ${slots} and (lease_until is null or lease_until <= now())
+          order by slot
+          limit ${limit}
+          for update skip locked
+        ),
+        free as (
+          select free_slot, row_number() over (order by free_slot) as seat from free_slots
+        ),
+        ${dueAccounts(after, limit)},
+        ranked as (
+          select due.due_id, due.lap, ring.turn
+          from ring
+          cross join lateral (
+            select oldest.id as due_id, row_number() over (order by oldest.send_at, oldest.id) as lap
+            from (
+              select id, send_at
+              from payouts
+              where account_id = ring.ring_account and send_at <= now()
+              order by send_at
+              limit ${limit}::int
+            ) as oldest
+          ) as due
+          where ring.turn > 0
+        ),
+        picked as (
+          select payout.id as picked_id, ranked.lap, ranked.turn
+          from ranked
+          join payouts payout on payout.id = ranked.due_id
+          where payout.send_at <= now()
+          order by ranked.lap, ranked.turn
+          limit (select count(*) from free)
+          for update of payout skip locked
+        ),
+        seated as (
+          select picked_id, turn, row_number() over (order by lap, turn) as seat from picked
+        ),
+        taken as (
+          update payouts
+          set send_at = null,
+              unanswered_puts = unanswered_puts + 1,
+              first_put_at = coalesce(first_put_at, now()),
+              last_put_at = now(),
+              version = version + 1,
+              ${nextCheck(leaseMs)}
+          from seated
+          join free using (seat)
+          where id = picked_id
+          returning ${PAYOUT_COLUMNS}, free_slot, turn
+        ),
+        held as (
+          update send_slots
+          set lease_token = ${slotToken}::uuid, lease_until = now() + ${leaseMs}::int * interval '1 ms'
+          from taken
+          where slot = taken.free_slot
+        )
+        select * from taken`,
+    ),
+  );
+  return rows.map((row) => toClaim(row, slotToken));
+}
+
+/** The CTE `ring`: accounts with something due, in turn behind `after`, at most once around; turn 0 is nobody's. */
+function dueAccounts(after: AccountId, limit: number): Statement {
+  return sql`
+    ring (turn, ring_account, is_wrapped) as (
+      select 0, ${after}::uuid, false
+      union all
+      select
+        ring.turn + 1,
+        coalesce(ahead.account_id, start.account_id),
+        ring.is_wrapped or ahead.account_id is null
+      from ring
+      left join lateral (
+        select account_id
+        from payouts
+        where send_at <= now()
+          and account_id > ring.ring_account
+          and (not ring.is_wrapped or account_id <= ${after}::uuid)
+        order by account_id
+        limit 1
+      ) as ahead on true
+      left join lateral (
+        select account_id
+        from payouts
+        where send_at <= now()
+          and ahead.account_id is null
+          and not ring.is_wrapped
+          and account_id <= ${after}::uuid
+        order by account_id
+        limit 1
+      ) as start on true
+      where ring.turn < ${limit}::int and coalesce(ahead.account_id, start.account_id) is not null
+    )`;
+}
+
+type ClaimRecord = PayoutRecord & { free_slot: number; turn: number };
+
+function toClaim(row: ClaimRecord, slotToken: string): Claim {
+  return { payout: toPayoutRow(row), slot: row.free_slot, slotToken, turn: row.turn };
+}

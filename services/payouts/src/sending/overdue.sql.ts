@@ -1,0 +1,44 @@
+import type { Queryable } from '@pixmesh/postgres/pool';
+import { named, sql } from '@pixmesh/postgres/sql';
+
+import type { Overdue } from '#events.ts';
+
+export const UNANSWERED_ALERT_MS = 15 * 60_000;
+export const UNSENT_ALERT_MS = 30_000;
+/** Counting stops here: a scrape must not cost more the longer an outage lasts. */
+const COUNT_MAX = 10_000;
+
+/**
+ * Payouts without a definite answer long after their first call, and payouts that nobody has sent. Reads
+ * `payouts_check_at` and `payouts_send_at`.
+ */
+export async function countOverdue(db: Queryable): Promise<Overdue> {
+  const [row] = await db.query<Overdue>(
+    named(
+      'payouts_count_overdue',
+      sql`
+        select
+          (
+            select count(*)::int
+            from (
+              select from payouts
+              where (check_at is not null or send_at is not null)
+                and status = 'processing'
+                and processed_at is null
+                and ending is null
+                and first_put_at <= now() - ${UNANSWERED_ALERT_MS}::int * interval '1 ms'
+              limit ${COUNT_MAX}
+            ) as unanswered
+          ) as unanswered,
+          (
+            select count(*)::int
+            from (
+              select from payouts
+              where send_at <= now() - ${UNSENT_ALERT_MS}::int * interval '1 ms'
+              limit ${COUNT_MAX}
+            ) as unsent
+          ) as unsent`,
+    ),
+  );
+  return row ?? { unanswered: 0, unsent: 0 };
+}

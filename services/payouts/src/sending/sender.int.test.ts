@@ -1,0 +1,163 @@
+import type { Acquirer } from '@pixmesh/acquirer/client';
+import { type AccountId, newId, type PayoutId } from '@pixmesh/kernel/ids';
+import { sql } from '@pixmesh/postgres/sql';
+import { eventually } from '@pixmesh/testkit/eventually';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+
+import { startSendingUnderTest, type SendingUnderTest } from '#testing/sending-under-test.ts';
+import { storeDuePayouts } from '#testing/store-due-payouts.ts';
+
+let mesh: SendingUnderTest;
+beforeAll(async () => {
+  mesh = await startSendingUnderTest();
+});
+afterEach(async () => {
+  await mesh.simulator.control('DELETE', '/control/faults');
+  await mesh.db.query(sql`update send_slots set lease_token = null, lease_until = null`);
+});
+afterAll(async () => {
+  await mesh[Symbol.asyncDispose]();
+});
+
+/** The real client, watched: who is called when, and how many at once. */
+function watched(acquirer: Acquirer) {
+  const order: string[] = [];
+  const seen = { order, atOnce: 0, atOnceMax: 0 };
+  const sendPayout: Acquirer['sendPayout'] = async (input) => {
+    order.push(input.idEnvio);
+    seen.atOnce += 1;
+    seen.atOnceMax = Math.max(seen.atOnceMax, seen.atOnce);
+    try {
+      return await acquirer.sendPayout(input);
+    } finally {
+      seen.atOnce -= 1;
+    }
+  };
+  return { seen, sendPayout };
+}
+
+async function untilCompleted(ids: readonly PayoutId[]): Promise<void> {
+  await eventually(async () => {
+    await mesh.ledger.answerAll();
+    const [row] = await mesh.db.query<{ completed: number }>(sql`
+      select count(*)::int as completed
+      from payouts
+      where id = any(${ids}::uuid[]) and status = 'completed'`);
+    expect(row?.completed).toBe(ids.length);
+  }, 30_000);
+}
+
+test('two senders on one database never have more calls at once than there are slots', async () => {
+  await mesh.faults({ operation: 'sendPayout', fault: 'latency', delay_ms: 60 });
+  const acquirer = watched(mesh.acquirer);
+  const ids = (await Promise.all([1, 2, 3].map(() => storeDuePayouts(mesh.db, 20)))).flat();
+  {
+    await using first = await mesh.startWorkers({
+      acquirer: { ...mesh.acquirer, ...acquirer },
+      slots: 3,
+    });
+    await using second = await mesh.startWorkers({
+      acquirer: { ...mesh.acquirer, ...acquirer },
+      slots: 3,
+    });
+    await untilCompleted(ids);
+    expect(first.sender.isAlive() && second.sender.isAlive()).toBe(true);
+  }
+  expect(acquirer.seen.atOnceMax).toBe(3);
+  expect(acquirer.seen.order).toHaveLength(60);
+  expect(new Set(acquirer.seen.order).size).toBe(60);
+});
+
+test('an account with thousands of due payouts does not delay another that comes later', async () => {
+  await mesh.faults({ operation: 'sendPayout', fault: 'latency', delay_ms: 20 });
+  const acquirer = watched(mesh.acquirer);
+  const hot = newId<AccountId>();
+  await storeDuePayouts(mesh.db, 3_000, { accountId: hot });
+  await using workers = await mesh.startWorkers({
+    acquirer: { ...mesh.acquirer, ...acquirer },
+    slots: 2,
+  });
+  await eventually(() => expect(acquirer.seen.order.length).toBeGreaterThan(5));
+  const late = await storeDuePayouts(mesh.db, 3);
+  const sentBefore = acquirer.seen.order.length;
+  await untilCompleted(late);
+  const places = late.map((id) => acquirer.seen.order.indexOf(id.replaceAll('-', '')));
+  // Each of the three waits for at most two claims of the hot account.
+  expect(Math.max(...places) - sentBefore).toBeLessThan(20);
+  expect(workers.sender.isAlive()).toBe(true);
+  await mesh.db.query(sql`update payouts set send_at = null where account_id = ${hot}`);
+});
+
+test('the slot of a sender that died comes back by its lease, and the work goes on', async () => {
+  const [id] = await storeDuePayouts(mesh.db, 1);
+  await mesh.db.query(sql`
+    insert into send_slots (slot) values (1) on conflict (slot) do nothing`);
+  await mesh.db.query(sql`
+    update send_slots
+    set lease_token = ${newId()}::uuid, lease_until = now() + interval '800 ms'
+    where slot = 1`);
+  await using workers = await mesh.startWorkers({ slots: 1 });
+  const startedAtMs = performance.now();
+  await untilCompleted([id as PayoutId]);
+  expect(performance.now() - startedAtMs).toBeGreaterThan(700);
+  expect(workers.sender.isAlive()).toBe(true);
+});
+
+test('senders that stop finish their calls; those that start later take up what is left', async () => {
+  await mesh.faults({ operation: 'sendPayout', fault: 'latency', delay_ms: 100 });
+  const acquirer = watched(mesh.acquirer);
+  const ids = await storeDuePayouts(mesh.db, 12);
+  const first = await mesh.startWorkers({ acquirer: { ...mesh.acquirer, ...acquirer }, slots: 4 });
+  await eventually(() => expect(acquirer.seen.order.length).toBeGreaterThanOrEqual(4));
+  await first[Symbol.asyncDispose]();
+  expect(acquirer.seen.atOnce).toBe(0);
+  const sentByFirst = acquirer.seen.order.length;
+  expect(sentByFirst).toBeLessThan(12);
+  const [unanswered] = await mesh.db.query(sql`
+    select count(*)::int as count
+    from payouts
+    where id = any(${ids}::uuid[]) and send_at is null and processed_at is null`);
+  expect(unanswered).toEqual({ count: 0 });
+  await using second = await mesh.startWorkers({ acquirer: { ...mesh.acquirer, ...acquirer } });
+  await untilCompleted(ids);
+  expect(second.sender.isAlive()).toBe(true);
+  expect(acquirer.seen.order).toHaveLength(12);
+});
+
+test('a call that hangs holds its own slot and nothing else', async () => {
+  await mesh.faults({ operation: 'sendPayout', fault: 'hang', delay_ms: 60_000, count: 1 });
+  const [stuck] = await storeDuePayouts(mesh.db, 1);
+  await using workers = await mesh.startWorkers({ slots: 2 });
+  await eventually(async () => {
+    expect((await mesh.find(stuck as PayoutId)).unansweredPuts).toBe(1);
+  });
+  const others = await storeDuePayouts(mesh.db, 10);
+  await untilCompleted(others);
+  await untilCompleted([stuck as PayoutId]);
+  expect(workers.sender.isAlive()).toBe(true);
+});
+
+test('while the acquirer is away nothing fails and nothing is lost; all is sent when it is back', async () => {
+  await mesh.faults(
+    { operation: 'sendPayout', fault: 'error_before', status: 503 },
+    { operation: 'getPayout', fault: 'error_before', status: 503 },
+  );
+  const ids = await storeDuePayouts(mesh.db, 10);
+  await mesh.db.query(
+    sql`update payouts set created_at = now() - interval '1 year' where id = any(${ids}::uuid[])`,
+  );
+  await using workers = await mesh.startWorkers();
+  await eventually(async () => {
+    const [row] = await mesh.db.query<{ looks: number }>(
+      sql`select min(checks) as looks from payouts where id = any(${ids}::uuid[])`,
+    );
+    expect(row?.looks).toBeGreaterThanOrEqual(3);
+  });
+  const ended = await mesh.db.query(sql`
+    select id from payouts
+    where id = any(${ids}::uuid[]) and (status <> 'processing' or ending is not null)`);
+  expect(ended).toEqual([]);
+  await mesh.simulator.control('DELETE', '/control/faults');
+  await untilCompleted(ids);
+  expect(workers.readBack.isAlive()).toBe(true);
+});

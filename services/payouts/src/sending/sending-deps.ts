@@ -1,0 +1,14 @@
+import type { Acquirer } from '@pixmesh/acquirer/client';
+import type { CheckPeriods } from '@pixmesh/kernel/check-schedule';
+
+import type { SettlementDeps } from '#settlement/settlement-deps.ts';
+
+/** What sending needs; periods in milliseconds. */
+export type SendingDeps = SettlementDeps & {
+  acquirer: Pick<Acquirer, 'sendPayout'>;
+  acquirerTimeoutMs: number;
+  /** Calls without an answer yet, over all replicas (decision 132). */
+  slots: number;
+  /** Distances between looks at a payout whose call ended without a definite answer. */
+  unknownChecks: CheckPeriods;
+};

@@ -1,0 +1,187 @@
+import { type Acquirer, createAcquirer } from '@pixmesh/acquirer/client';
+import { PAYOUT_COMMANDS } from '@pixmesh/contracts/messages/ledger-command.v1';
+import { PAYOUT_EVENTS } from '@pixmesh/contracts/messages/payout-event.v1';
+import { deadlineIn } from '@pixmesh/http/deadline';
+import { startHealth } from '@pixmesh/http/health';
+import { createInternalClient } from '@pixmesh/http/internal-client';
+import { endProcess } from '@pixmesh/http/run-service';
+import { createTokenSigner, createTokenVerifier } from '@pixmesh/http/service-token';
+import { createStopList } from '@pixmesh/http/stop-in-order';
+import { type Messaging, startMessaging } from '@pixmesh/kafka/messaging';
+import { createPool } from '@pixmesh/postgres/pool';
+import { createLedgerReads } from '@pixmesh/reconciliation/ledger-reads';
+import { type Reconciliation, startReconciliation } from '@pixmesh/reconciliation/reconciliation';
+import { reconciliationPeriods } from '@pixmesh/reconciliation/reconciliation-config';
+import { createLogger, type Logger } from '@pixmesh/telemetry/logger';
+
+import { buildApp } from '#app.ts';
+import type { PayoutsConfig } from '#config.ts';
+import { type IntentDeps, settleIntent } from '#creation/finish-intent.ts';
+import { intentSettled } from '#events.ts';
+import { createLedgerClient } from '#ledger/ledger-client.ts';
+import { ping } from '#payouts/payouts.sql.ts';
+import { startReadBackJob } from '#read-back/read-back.job.ts';
+import { callbacksConsumer } from '#read-back/request-check.consumer.ts';
+import { payoutsChecks } from '#reconciliation/payouts-checks.ts';
+import { startOverdueWatch } from '#sending/overdue-watch.job.ts';
+import { startSender } from '#sending/sender.job.ts';
+import type { SettlementDeps } from '#settlement/settlement-deps.ts';
+import { ledgerEventsConsumer } from '#settlement/settlement.consumer.ts';
+
+const POOL_SIZE = 20;
+/** How long the ledger is waited for when the job settles an intent. */
+const INTENT_TIMEOUT_MS = 5_000;
+
+export type RunningPayouts = AsyncDisposable & {
+  readonly url: string;
+  /** Where health, metrics and failpoints listen. */
+  readonly internalPort: number;
+};
+
+type StopList = ReturnType<typeof createStopList>;
+
+/** Starts the service; disposing it stops traffic first, then jobs, consumers and pools. */
+export async function startPayouts(config: PayoutsConfig): Promise<RunningPayouts> {
+  const logger = createLogger('payouts', config.LOG_LEVEL);
+  const stopList = createStopList(logger);
+  try {
+    const running = await start(config, logger, stopList);
+    return { ...running, [Symbol.asyncDispose]: stopList.stopAll };
+  } catch (error) {
+    await stopList.stopAll();
+    throw error;
+  }
+}
+
+async function start(
+  config: PayoutsConfig,
+  logger: Logger,
+  stopList: StopList,
+): Promise<{ url: string; internalPort: number }> {
+  const db = stopList.use(
+    'pool',
+    createPool({ url: config.DATABASE_URL, applicationName: 'payouts', max: POOL_SIZE }),
+  );
+  const acquirer = stopList.use('acquirer', createAcquirer(acquirerConfig(config)));
+  const sign = await createTokenSigner(config.SERVICE_TOKEN_PRIVATE_KEY);
+  const ledgerCalls = stopList.use(
+    'ledger client',
+    createInternalClient({ service: 'ledger', url: config.LEDGER_URL, sign }),
+  );
+  // The parts are told of each other's work; a kick before its part has started is not needed.
+  const kicks = { outbox: nothing, sender: nothing, readBack: nothing };
+  const deps: IntentDeps = {
+    db,
+    logger,
+    ledger: createLedgerClient(ledgerCalls),
+    kickOutbox: () => kicks.outbox(),
+    kickSender: () => kicks.sender(),
+  };
+  const settlement: SettlementDeps = { ...deps, acceptedChecks: periods(config, 'ACCEPTED') };
+  const messaging = stopList.use(
+    'messaging',
+    await startMessaging({
+      service: 'payouts',
+      brokers: config.KAFKA_BROKERS,
+      registryUrl: config.SCHEMA_REGISTRY_URL,
+      topicPrefix: config.KAFKA_TOPIC_PREFIX,
+      db,
+      logger,
+      produces: [...Object.values(PAYOUT_EVENTS), ...Object.values(PAYOUT_COMMANDS)],
+      consumes: [
+        callbacksConsumer({ db, logger, kickReadBack: () => kicks.readBack() }),
+        ledgerEventsConsumer(settlement),
+      ],
+      onFatal: endProcess,
+    }),
+  );
+  kicks.outbox = messaging.kickOutbox;
+  const jobs = await startJobs({ config, stopList, acquirer, deps, settlement });
+  kicks.sender = jobs.sender.kick;
+  kicks.readBack = jobs.readBack.kick;
+  const reconciliation = startReconciliation({
+    db,
+    logger,
+    service: 'payouts',
+    checks: payoutsChecks({ db, acquirer, ledger: createLedgerReads(ledgerCalls) }),
+    ...reconciliationPeriods(config),
+  });
+  stopList.add('reconciliation', reconciliation.stop);
+  const url = await listen({ config, stopList, deps, messaging, reconciliation });
+  const health = await startHealth({
+    host: config.HOST,
+    port: config.INTERNAL_PORT,
+    isAlive: () => messaging.isAlive() && jobs.sender.isAlive() && jobs.readBack.isAlive(),
+    checkReady: () => ping(db),
+    failpointsAllowed: config.NODE_ENV !== 'production',
+  });
+  stopList.use('health', health);
+  stopList.add('readiness', health.setNotReady);
+  return { url, internalPort: health.port };
+}
+
+type Parts = { config: PayoutsConfig; stopList: StopList; deps: IntentDeps };
+
+/** What goes on by itself: sending, reading back, settling intents, and telling of what takes too long. */
+async function startJobs(parts: Parts & { acquirer: Acquirer; settlement: SettlementDeps }) {
+  const { config, stopList, deps, settlement, acquirer } = parts;
+  const exchange = {
+    ...settlement,
+    acquirer,
+    acquirerTimeoutMs: config.ACQUIRER_TIMEOUT_MS,
+    unknownChecks: periods(config, 'UNKNOWN'),
+  };
+  const sender = await startSender({ ...exchange, slots: config.SEND_SLOTS });
+  stopList.add('sender', sender.stop);
+  const readBack = startReadBackJob(
+    {
+      ...exchange,
+      refusalWaitMs: config.REFUSAL_WAIT_MS,
+      intentChecks: periods(config, 'INTENT'),
+      kickSender: deps.kickSender,
+      settleIntent: async (intent) => {
+        const outcome = await settleIntent(deps, intent, deadlineIn(INTENT_TIMEOUT_MS));
+        intentSettled(outcome.kind);
+        return outcome;
+      },
+    },
+    INTENT_TIMEOUT_MS,
+  );
+  stopList.add('read-back', readBack.stop);
+  stopList.add('overdue watch', startOverdueWatch(deps).stop);
+  return { sender, readBack };
+}
+
+async function listen(
+  parts: Parts & { messaging: Messaging; reconciliation: Reconciliation },
+): Promise<string> {
+  const { config, stopList, deps, messaging, reconciliation } = parts;
+  const app = buildApp({
+    ...deps,
+    intentChecks: periods(config, 'INTENT'),
+    verify: createTokenVerifier('payouts', config.SERVICE_TOKEN_PUBLIC_KEYS),
+    deadLetters: messaging.deadLetters,
+    reconciliation,
+    sealingPublicKey: config.WEBHOOK_SEALING_PUBLIC_KEY,
+    requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
+  });
+  stopList.add('http', () => app.close());
+  await app.listen({ host: config.HOST, port: config.PORT });
+  return app.listeningOrigin;
+}
+
+function periods(config: PayoutsConfig, of: 'INTENT' | 'UNKNOWN' | 'ACCEPTED') {
+  return { firstMs: config[`READ_BACK_${of}_MS`], maxMs: config[`READ_BACK_${of}_MS_MAX`] };
+}
+
+function nothing(): void {}
+
+function acquirerConfig(config: PayoutsConfig) {
+  return {
+    url: config.ACQUIRER_URL,
+    clientId: config.ACQUIRER_CLIENT_ID,
+    clientSecret: config.ACQUIRER_CLIENT_SECRET,
+    pixKey: config.ACQUIRER_PIX_KEY,
+    timeoutMs: config.ACQUIRER_TIMEOUT_MS,
+  };
+}

@@ -1,0 +1,231 @@
+import { newId, type PayoutId } from '@pixmesh/kernel/ids';
+import { sql } from '@pixmesh/postgres/sql';
+import { createLogger } from '@pixmesh/telemetry/logger';
+import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import type { PayoutRow } from '#payouts/payout-row.ts';
+import { findAnyPayout, movePayout } from '#payouts/payouts.sql.ts';
+import { anAcquirerPayout } from '#testing/an-acquirer-payout.ts';
+import { storeDuePayouts } from '#testing/store-due-payouts.ts';
+
+import { acceptPayout } from './accept-payout.ts';
+import { applyLedgerNews } from './apply-ledger-news.ts';
+import type { HoldNews } from './decide-ledger-news.ts';
+import { orderEnd } from './order-end.ts';
+import type { SettlementDeps } from './settlement-deps.ts';
+
+let database: TestDatabase;
+let deps: SettlementDeps;
+let kicks = 0;
+const logLines: string[] = [];
+beforeAll(async () => {
+  database = await createTestDatabase('payouts');
+  deps = {
+    db: database.db,
+    logger: createLogger('payouts', 'warn', { write: (line) => void logLines.push(line) }),
+    kickOutbox: () => {
+      kicks += 1;
+    },
+    acceptedChecks: { firstMs: 60_000, maxMs: 300_000 },
+  };
+});
+afterAll(async () => {
+  await database[Symbol.asyncDispose]();
+});
+
+async function aProcessingPayout(): Promise<PayoutRow> {
+  const [id] = await storeDuePayouts(database.db, 1);
+  return await find(id as PayoutId);
+}
+
+async function find(id: PayoutId): Promise<PayoutRow> {
+  const payout = await findAnyPayout(database.db, id);
+  if (payout === null) throw new Error('no such payout');
+  return payout;
+}
+
+async function anOrderedEnd(kind: 'settle' | 'release'): Promise<PayoutRow> {
+  const payout = await aProcessingPayout();
+  const sent = anAcquirerPayout();
+  const end =
+    kind === 'settle' ? { kind, sent } : { kind, reason: 'AC03: no such account', sent: null };
+  expect(await orderEnd(deps, payout, end)).toBe(true);
+  return await find(payout.id);
+}
+
+async function hear(payout: PayoutRow, news: HoldNews, holdId: string = payout.holdId) {
+  await applyLedgerNews(deps, { payoutId: payout.id, holdId }, news);
+}
+
+async function typesOf(id: PayoutId): Promise<string[]> {
+  const rows = await database.db.query<{ type: string }>(
+    sql`select type from events where key = ${id} order by sequence`,
+  );
+  return rows.map((row) => row.type);
+}
+
+const settled = { kind: 'settled' } as const;
+const released = { kind: 'released' } as const;
+
+test('a payout is completed when the ledger has settled its hold, announced once, however often it is said', async () => {
+  const payout = await anOrderedEnd('settle');
+  expect(payout.status).toBe('processing');
+  const kicksBefore = kicks;
+  await Promise.all(Array.from({ length: 10 }, () => hear(payout, settled)));
+  await hear(payout, settled);
+  expect(kicks).toBe(kicksBefore + 1);
+  expect(await find(payout.id)).toMatchObject({
+    status: 'completed',
+    ending: null,
+    endingReason: null,
+    failureReason: null,
+    endToEndId: anAcquirerPayout().endToEndId,
+  });
+  expect(await typesOf(payout.id)).toEqual(['payment.pix.processing', 'payment.pix.completed']);
+  const [event] = await database.db.query<{ message: { data: object } }>(
+    sql`select message from events where key = ${payout.id} and type = 'payment.pix.completed'`,
+  );
+  expect(event?.message.data).toMatchObject({
+    object: 'payment',
+    status: 'completed',
+    end_to_end_id: anAcquirerPayout().endToEndId,
+  });
+});
+
+test('a payout has failed, with its reason, when the ledger has given its money back', async () => {
+  const payout = await anOrderedEnd('release');
+  await Promise.all(Array.from({ length: 10 }, () => hear(payout, released)));
+  expect(await find(payout.id)).toMatchObject({
+    status: 'failed',
+    ending: null,
+    failureReason: 'AC03: no such account',
+  });
+  expect(await typesOf(payout.id)).toEqual(['payment.pix.failed']);
+});
+
+test('a reason that is too long is cut at 255 characters, never within one', async () => {
+  const payout = await aProcessingPayout();
+  const reason = `AC03: ${'🙂'.repeat(300)}`;
+  await orderEnd(deps, payout, { kind: 'release', reason, sent: null });
+  await hear(payout, released);
+  const { failureReason } = await find(payout.id);
+  expect([...(failureReason ?? '')]).toHaveLength(255);
+  expect(failureReason?.isWellFormed()).toBe(true);
+});
+
+test('the release of a canceled payout is announced to nobody: its cancellation was', async () => {
+  const payout = await aProcessingPayout();
+  await movePayout(database.db, {
+    from: payout,
+    status: 'canceled',
+    set: [sql`send_at = null`],
+    events: [],
+    checkInMs: null,
+  });
+  await hear(payout, released);
+  expect((await find(payout.id)).status).toBe('canceled');
+  expect(await typesOf(payout.id)).toEqual([]);
+});
+
+test('ends of holds that are not of payouts are left to their owners', async () => {
+  await applyLedgerNews(deps, { payoutId: newId(), holdId: newId() }, settled);
+  await applyLedgerNews(deps, { payoutId: newId(), holdId: newId() }, released);
+});
+
+describe('news that no order of ours leads to', () => {
+  const impossible = { code: 'MESSAGE_INVALID' };
+
+  test('of a payout without an ordered end, or with the other one, are parked and change nothing', async () => {
+    const open = await aProcessingPayout();
+    await expect(hear(open, settled)).rejects.toMatchObject(impossible);
+    await expect(hear(open, released)).rejects.toMatchObject(impossible);
+    const toSettle = await anOrderedEnd('settle');
+    await expect(hear(toSettle, released)).rejects.toMatchObject(impossible);
+    const toRelease = await anOrderedEnd('release');
+    await expect(hear(toRelease, settled)).rejects.toMatchObject(impossible);
+    for (const payout of [open, toSettle, toRelease]) {
+      expect(await find(payout.id)).toMatchObject({
+        status: 'processing',
+        version: payout.version,
+      });
+    }
+  });
+
+  test('under another hold id are parked', async () => {
+    const payout = await anOrderedEnd('settle');
+    await expect(hear(payout, settled, newId())).rejects.toMatchObject(impossible);
+    expect((await find(payout.id)).status).toBe('processing');
+  });
+
+  test('of a payout that has ended otherwise are parked', async () => {
+    const payout = await anOrderedEnd('settle');
+    await hear(payout, settled);
+    await expect(hear(payout, released)).rejects.toMatchObject(impossible);
+    expect((await find(payout.id)).status).toBe('completed');
+  });
+});
+
+describe('an end that the ledger refuses', () => {
+  async function suspensions(id: PayoutId): Promise<object[]> {
+    const rows = await database.db.query<{ message: { data: object } }>(sql`
+      select message from events
+      where type = 'payout.suspend' and message->'data'->>'payout_id' = ${id}`);
+    return rows.map((row) => row.message.data);
+  }
+
+  test('because the money had been given back: it left all the same, and goes to suspense, once', async () => {
+    const payout = await anOrderedEnd('settle');
+    const news = { kind: 'end_refused', wanted: 'settled', state: 'released' } as const;
+    await Promise.all(Array.from({ length: 5 }, () => hear(payout, news)));
+    expect(await find(payout.id)).toMatchObject({
+      status: 'processing',
+      contradiction: 'completed_after_failed',
+    });
+    expect(await suspensions(payout.id)).toMatchObject([{ direction: 'out', amount: 1_500 }]);
+    expect(logLines.join('')).toContain(payout.id);
+  });
+
+  test('because the money had left: an operator is told', async () => {
+    const payout = await anOrderedEnd('release');
+    await hear(payout, { kind: 'end_refused', wanted: 'released', state: 'settled' });
+    expect(await find(payout.id)).toMatchObject({ contradiction: 'failed_after_completed' });
+    expect(await suspensions(payout.id)).toMatchObject([{ direction: 'in' }]);
+  });
+
+  test('because nothing was held any more: that is all a failure needs', async () => {
+    const payout = await anOrderedEnd('release');
+    await hear(payout, { kind: 'end_refused', wanted: 'released', state: 'voided' });
+    expect(await find(payout.id)).toMatchObject({ status: 'failed', contradiction: null });
+  });
+});
+
+describe('acceptance', () => {
+  test('is announced once by whoever learns of it first', async () => {
+    const payout = await aProcessingPayout();
+    const sent = anAcquirerPayout();
+    const won = await Promise.all([1, 2, 3].map(() => acceptPayout(deps, payout, sent)));
+    expect(won.filter(Boolean)).toHaveLength(1);
+    expect(await acceptPayout(deps, payout, sent)).toBe(false);
+    const accepted = await find(payout.id);
+    expect(accepted).toMatchObject({ processedAt: sent.requestedAt, eventSequence: 2 });
+    expect(await orderEnd(deps, accepted, { kind: 'settle', sent })).toBe(true);
+    expect(await typesOf(payout.id)).toEqual(['payment.pix.processing']);
+  });
+
+  test('of an order that has ended already makes the next look due at once', async () => {
+    const payout = await aProcessingPayout();
+    await acceptPayout(deps, payout, anAcquirerPayout({ status: 'settled' }));
+    const [row] = await database.db.query(
+      sql`select check_at <= now() as is_due from payouts where id = ${payout.id}`,
+    );
+    expect(row).toEqual({ is_due: true });
+  });
+
+  test('takes the payout off the queue of sends: what is accepted is not sent again', async () => {
+    const payout = await aProcessingPayout();
+    expect(payout.sendAt).not.toBeNull();
+    await acceptPayout(deps, payout, anAcquirerPayout());
+    expect((await find(payout.id)).sendAt).toBeNull();
+  });
+});

@@ -1,0 +1,86 @@
+import { AppError, assertNever } from '@pixmesh/kernel/app-error';
+import type { PayoutId } from '@pixmesh/kernel/ids';
+import { sql } from '@pixmesh/postgres/sql';
+
+import { payoutEvents } from '#payouts/payout-events.ts';
+import { isVisible, type VisiblePayout } from '#payouts/payout-row.ts';
+import { findAnyPayout, movePayout } from '#payouts/payouts.sql.ts';
+
+import { decideLedgerNews, type HoldNews } from './decide-ledger-news.ts';
+import type { SettlementDeps } from './settlement-deps.ts';
+import { suspendContradiction } from './suspend-contradiction.ts';
+
+/** Tries when the payout moves between read and write; each is a fresh decision. */
+const TRIES_MAX = 5;
+
+/**
+ * Ends a payout once the ledger has moved its money: the one place where it becomes `completed` or `failed`, so
+ * who hears of it finds the balance right. Said again, it changes nothing.
+ * @throws AppError `MESSAGE_INVALID` for news that no order of ours leads to
+ */
+export async function applyLedgerNews(
+  deps: SettlementDeps,
+  hold: { payoutId: string; holdId: string },
+  news: HoldNews,
+): Promise<void> {
+  for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
+    const payout = await findAnyPayout(deps.db, hold.payoutId as PayoutId);
+    // Holds of refunds are others' business.
+    if (payout === null) return;
+    if (payout.holdId !== hold.holdId || !isVisible(payout)) throw impossible();
+    if (await applyOnce(deps, payout, news)) return;
+  }
+  throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'the payout kept moving' });
+}
+
+/** False when the payout has moved since it was read. */
+async function applyOnce(
+  deps: SettlementDeps,
+  payout: VisiblePayout,
+  news: HoldNews,
+): Promise<boolean> {
+  const step = decideLedgerNews(payout, news);
+  switch (step.kind) {
+    case 'complete':
+      return await end(deps, payout, 'completed');
+    case 'fail':
+      return await end(deps, payout, 'failed');
+    case 'contradict':
+      return await suspendContradiction(deps, payout, step.contradiction);
+    case 'done':
+      return true;
+    case 'impossible':
+      throw impossible();
+    default:
+      return assertNever(step);
+  }
+}
+
+async function end(
+  deps: SettlementDeps,
+  payout: VisiblePayout,
+  status: 'completed' | 'failed',
+): Promise<boolean> {
+  const failureReason = status === 'failed' ? payout.endingReason : null;
+  const after = { ...payout, status, failureReason };
+  const moved = await movePayout(deps.db, {
+    from: payout,
+    status,
+    set: [
+      sql`ending = null`,
+      sql`ending_reason = null`,
+      sql`failure_reason = ${failureReason}`,
+      sql`send_at = null`,
+    ],
+    events: payoutEvents(after, [`payment.pix.${status}`]),
+    checkInMs: null,
+  });
+  if (moved) deps.kickOutbox();
+  return moved;
+}
+
+function impossible(): AppError {
+  return new AppError('MESSAGE_INVALID', {
+    message: 'the ledger ended a hold that was not to end',
+  });
+}

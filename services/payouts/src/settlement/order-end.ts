@@ -1,0 +1,58 @@
+import type { AcquirerPayout } from '@pixmesh/acquirer/client';
+import { failpoint } from '@pixmesh/http/failpoints';
+import { sql } from '@pixmesh/postgres/sql';
+
+import { releaseHoldCommand, settleHoldCommand } from '#payouts/ledger-commands.ts';
+import type { PayoutRow } from '#payouts/payout-row.ts';
+import { movePayout } from '#payouts/payouts.sql.ts';
+
+import { acceptance } from './accept-payout.ts';
+import type { SettlementDeps } from './settlement-deps.ts';
+
+/** `failure_reason` holds that much (decision 105). */
+const REASON_LENGTH_MAX = 255;
+
+/** How a payout ends: its money has left, or it returns to its owner because of `reason`. */
+export type End =
+  | { kind: 'settle'; sent: AcquirerPayout }
+  | { kind: 'release'; reason: string; sent: AcquirerPayout | null };
+
+/**
+ * Orders the end of a payout from the ledger, in the commit that remembers it: one end per payout, for ever,
+ * since whoever comes second finds the row moved. The status follows the ledger's event (decisions 119, 127).
+ * False when the payout has moved since it was read; nothing is written then.
+ */
+export async function orderEnd(
+  deps: SettlementDeps,
+  payout: PayoutRow,
+  end: End,
+): Promise<boolean> {
+  const accepted = end.sent ? acceptance(payout, end.sent) : { set: [], events: [] };
+  const reason = end.kind === 'release' ? cut(end.reason) : null;
+  const moved = await movePayout(deps.db, {
+    from: payout,
+    status: 'processing',
+    set: [
+      ...(end.sent ? accepted.set : [sql`send_at = null`]),
+      sql`ending = ${end.kind}`,
+      sql`ending_reason = ${reason}`,
+    ],
+    events: [...accepted.events, command(payout, end)],
+    // Returns are booked by a look of their own, once the settlement is ordered.
+    checkInMs: end.sent !== null && end.sent.returns.length > 0 ? 0 : null,
+  });
+  if (!moved) return false;
+  deps.kickOutbox();
+  await failpoint('payouts.settle.after-commit');
+  return true;
+}
+
+function command(payout: PayoutRow, end: End) {
+  return end.kind === 'settle'
+    ? settleHoldCommand(payout, end.sent.endToEndId)
+    : releaseHoldCommand(payout);
+}
+
+function cut(reason: string): string {
+  return [...reason].slice(0, REASON_LENGTH_MAX).join('');
+}

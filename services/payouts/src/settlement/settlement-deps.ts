@@ -1,0 +1,13 @@
+import type { CheckPeriods } from '@pixmesh/kernel/check-schedule';
+import type { Database } from '@pixmesh/postgres/pool';
+import type { Logger } from '@pixmesh/telemetry/logger';
+
+/** What moving a payout on needs; periods in milliseconds. */
+export type SettlementDeps = {
+  db: Database;
+  logger: Logger;
+  /** Says that there are events to publish. */
+  kickOutbox(): void;
+  /** Distances between looks at a payout that the acquirer has accepted. */
+  acceptedChecks: CheckPeriods;
+};

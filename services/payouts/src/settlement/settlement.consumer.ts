@@ -1,0 +1,31 @@
+import {
+  HoldEndRefused,
+  HoldReleased,
+  HoldSettled,
+} from '@pixmesh/contracts/messages/ledger-event.v1';
+import { TOPICS } from '@pixmesh/contracts/topics';
+import { on } from '@pixmesh/kafka/message-handler';
+import type { ConsumerGroup } from '@pixmesh/kafka/messaging';
+
+import { applyLedgerNews } from './apply-ledger-news.ts';
+import type { SettlementDeps } from './settlement-deps.ts';
+
+/** Outcomes of ledger commands that concern payouts. */
+export function ledgerEventsConsumer(deps: SettlementDeps): ConsumerGroup {
+  return {
+    groupId: 'payouts.ledger-events',
+    topics: [TOPICS.ledgerEvents],
+    handlers: [
+      on(HoldSettled, ({ data }) => applyLedgerNews(deps, toHold(data), { kind: 'settled' })),
+      on(HoldReleased, ({ data }) => applyLedgerNews(deps, toHold(data), { kind: 'released' })),
+      on(HoldEndRefused, ({ data }) => {
+        const { wanted, state } = data;
+        return applyLedgerNews(deps, toHold(data), { kind: 'end_refused', wanted, state });
+      }),
+    ],
+  };
+}
+
+function toHold(data: { resource_id: string; hold_id: string }) {
+  return { payoutId: data.resource_id, holdId: data.hold_id };
+}

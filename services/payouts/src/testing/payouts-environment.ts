@@ -1,0 +1,157 @@
+import { INTERNAL_HEADERS } from '@pixmesh/contracts/internal/headers';
+import type { CallerClaims } from '@pixmesh/contracts/internal/service-token';
+import { createTokenSigner } from '@pixmesh/http/service-token';
+import { newId } from '@pixmesh/kernel/ids';
+import type { PayoutId } from '@pixmesh/kernel/ids';
+import { generateSealingKeyPair } from '@pixmesh/kernel/sealed-secret';
+import type { Queryable } from '@pixmesh/postgres/pool';
+import { named, sql } from '@pixmesh/postgres/sql';
+import { createTestDatabase } from '@pixmesh/testkit/test-database';
+import { testInfra } from '@pixmesh/testkit/test-infra';
+import { aCaller, createTokenKeys } from '@pixmesh/testkit/test-tokens';
+import { createTestTopics } from '@pixmesh/testkit/test-topics';
+
+import { findAnyPayout } from '#payouts/payouts.sql.ts';
+
+import { startLedgerProcess } from './ledger-process.ts';
+import { startLossyProxy } from './lossy-proxy.ts';
+
+// Answers are looked at as they come; a wrong shape shows in an assertion.
+// oxlint-disable-next-line typescript/no-explicit-any
+export type Json = any;
+
+export type PayoutsEnvironment = Awaited<ReturnType<typeof createPayoutsEnvironment>>;
+
+/** Nobody listens there. */
+const NO_ACQUIRER = 'http://127.0.0.1:9';
+
+/**
+ * What the service lives among: real infrastructure, a ledger, and a network between the two that a test may
+ * disturb. Nothing is sent, because no slot to send in is ever free: a payout stays where its test puts it.
+ */
+export async function createPayoutsEnvironment() {
+  const [database, topics] = await Promise.all([createTestDatabase('payouts'), createTestTopics()]);
+  await keepQuiet(database.db);
+  const { privateKeys, publicKeys } = createTokenKeys(['gateway', 'payouts', 'ledger']);
+  const signAsGateway = await createTokenSigner(privateKeys['gateway'] ?? {});
+  const signAsPayouts = await createTokenSigner(privateKeys['payouts'] ?? {});
+  const { topicPrefix } = topics;
+  const ledger = await startLedgerProcess({
+    topicPrefix,
+    publicKeys,
+    signAsGateway,
+    signAsPayouts,
+  });
+  const network = await startLossyProxy(ledger.url);
+  const sealing = generateSealingKeyPair();
+  const { db } = database;
+  return {
+    ...topics,
+    db,
+    ledger,
+    network,
+    sealing,
+    /** The environment of the service's process. */
+    variables: {
+      ...BASE_SETTINGS,
+      DATABASE_URL: database.url,
+      KAFKA_BROKERS: testInfra().kafkaBrokers.join(','),
+      KAFKA_TOPIC_PREFIX: topics.topicPrefix,
+      SCHEMA_REGISTRY_URL: testInfra().registryUrl,
+      SERVICE_TOKEN_PRIVATE_KEY: JSON.stringify(privateKeys['payouts']),
+      SERVICE_TOKEN_PUBLIC_KEYS: JSON.stringify(publicKeys),
+      LEDGER_URL: network.url,
+      WEBHOOK_SEALING_PUBLIC_KEY: sealing.publicKey,
+    },
+    signAsGateway,
+    signAsPayouts,
+    /** The row as it stands, or null. */
+    row: (id: string) => findAnyPayout(db, id as PayoutId),
+    /** Events of a payout; commands of the ledger stand under the account. */
+    eventsOf: (key: string) => eventsOf(db, key),
+    /** A caller whose account has this much. */
+    fundedCreator: async (cents: number, changes: Parameters<typeof aCreator>[0] = {}) => {
+      const caller = aCreator(changes);
+      await ledger.fund(caller.account_id, cents);
+      return caller;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await network[Symbol.asyncDispose]();
+      await ledger[Symbol.asyncDispose]();
+      await database[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Calls the service as the gateway does. */
+export async function callPayouts(
+  url: string,
+  sign: PayoutsEnvironment['signAsGateway'],
+  call: {
+    caller: CallerClaims | null;
+    route: string;
+    body: unknown;
+    headers?: Record<string, string> | undefined;
+  },
+): Promise<{ status: number; headers: Headers; body: Json }> {
+  const [method = 'GET', path = ''] = call.route.split(' ');
+  const text = typeof call.body === 'string' ? call.body : JSON.stringify(call.body);
+  const response = await fetch(url + path, {
+    method,
+    headers: {
+      'content-type': 'application/json',
+      [INTERNAL_HEADERS.token]: await sign('payouts', call.caller),
+      ...call.headers,
+    },
+    body: text ?? null,
+  });
+  return { status: response.status, headers: response.headers, body: await response.json() };
+}
+
+/** A call that creates: an account of its own, automatic payouts, a fresh creation id. */
+export function aCreator(
+  changes: Omit<Partial<CallerClaims>, 'settings'> & {
+    settings?: Partial<CallerClaims['settings']>;
+  } = {},
+) {
+  const { settings, ...claims } = changes;
+  const caller = aCaller(claims);
+  return {
+    ...caller,
+    creation_id: claims.creation_id ?? newId(),
+    settings: { ...caller.settings, ...settings },
+  };
+}
+
+/** No slot to send in is ever free, and reconciliation does not run of its own accord. */
+async function keepQuiet(db: Queryable): Promise<void> {
+  await db.query(sql`update reconciliation_lease set due_at = 'infinity'`);
+  await db.query(sql`
+    insert into send_slots (slot, lease_token, lease_until)
+    select slot, gen_random_uuid(), 'infinity' from generate_series(1, 64) as slot`);
+}
+
+async function eventsOf(
+  db: Queryable,
+  key: string,
+): Promise<{ type: string; sequence: number | null; message: Json }[]> {
+  return await db.query(
+    named(
+      'test_events',
+      sql`select type, sequence, message from events where key = ${key} order by event_id`,
+    ),
+  );
+}
+
+const BASE_SETTINGS = {
+  NODE_ENV: 'test',
+  LOG_LEVEL: 'silent',
+  INTERNAL_PORT: '0',
+  PORT: '0',
+  ACQUIRER_URL: NO_ACQUIRER,
+  ACQUIRER_CLIENT_ID: 'client',
+  ACQUIRER_CLIENT_SECRET: 'secret-of-the-client',
+  ACQUIRER_PIX_KEY: '6f1c2f64-1c6d-4a2e-9d5b-0c3c1f3a9e10',
+  ACQUIRER_TIMEOUT_MS: '400',
+  REQUEST_TIMEOUT_MS: '14000',
+};

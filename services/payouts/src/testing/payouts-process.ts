@@ -1,0 +1,79 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+import type { CallerClaims } from '@pixmesh/contracts/internal/service-token';
+import { eventually } from '@pixmesh/testkit/eventually';
+import { freePorts } from '@pixmesh/testkit/simulator-process';
+
+import { callPayouts, type PayoutsEnvironment } from './payouts-environment.ts';
+
+/** A machine that is busy with other suites boots slowly. */
+const BOOT_TIMEOUT_MS = 45_000;
+
+export type PayoutsProcess = AsyncDisposable & {
+  request(
+    caller: CallerClaims | null,
+    route: string,
+    body?: unknown,
+  ): ReturnType<typeof callPayouts>;
+  /** Arms failpoints through the internal listener, `kill` among their actions. */
+  arm(actions: Record<string, 'kill' | 'hang' | 'error'>): Promise<void>;
+  /** What it has written to its log. */
+  logged(): string;
+  /** How the process ended: its code, or the signal. */
+  readonly ended: Promise<number | string>;
+  /** Asks it to stop in order, and answers its exit code. */
+  stop(): Promise<number | string>;
+};
+
+/** The service as the process that production runs. */
+export async function startPayoutsProcess(
+  environment: PayoutsEnvironment,
+  settings: Record<string, string> = {},
+): Promise<PayoutsProcess> {
+  const [port = 0, internalPort = 0] = await freePorts(2);
+  const child = spawn(process.execPath, ['services/payouts/src/main.ts'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {
+      PATH: process.env['PATH'],
+      ...environment.variables,
+      PORT: String(port),
+      INTERNAL_PORT: String(internalPort),
+      ...settings,
+    },
+  });
+  let logged = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    logged += chunk;
+  });
+  const internalUrl = `http://127.0.0.1:${internalPort}`;
+  await eventually(async () => {
+    const response = await fetch(`${internalUrl}/readyz`);
+    if (!response.ok) throw new Error('payouts is not ready');
+  }, BOOT_TIMEOUT_MS);
+  const ended = endOf(child);
+  return {
+    request: (caller, route, body) =>
+      callPayouts(`http://127.0.0.1:${port}`, environment.signAsGateway, { caller, route, body }),
+    arm: async (actions) => {
+      const body = JSON.stringify(actions);
+      const response = await fetch(`${internalUrl}/failpoints`, { method: 'PUT', body });
+      if (response.status !== 204) throw new Error(await response.text());
+    },
+    logged: () => logged,
+    ended,
+    stop: async () => {
+      child.kill('SIGTERM');
+      return await ended;
+    },
+    [Symbol.asyncDispose]: async () => {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+async function endOf(child: ChildProcess): Promise<number | string> {
+  const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
+  return code ?? signal ?? 'unknown';
+}

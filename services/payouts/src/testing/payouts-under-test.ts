@@ -1,0 +1,49 @@
+import type { CallerClaims } from '@pixmesh/contracts/internal/service-token';
+import { deadlineIn } from '@pixmesh/http/deadline';
+import { createInternalClient } from '@pixmesh/http/internal-client';
+import { createLogger } from '@pixmesh/telemetry/logger';
+
+import { PayoutsConfig } from '#config.ts';
+import { settleIntent } from '#creation/finish-intent.ts';
+import { createLedgerClient } from '#ledger/ledger-client.ts';
+import { startPayouts } from '#service.ts';
+
+import { callPayouts, createPayoutsEnvironment } from './payouts-environment.ts';
+
+export type PayoutsUnderTest = Awaited<ReturnType<typeof startPayoutsUnderTest>>;
+
+/** The service in this process, so that failpoints can be armed at once; its jobs look at intents much later. */
+export async function startPayoutsUnderTest() {
+  const environment = await createPayoutsEnvironment();
+  const service = await startPayouts(PayoutsConfig.parse(environment.variables));
+  const ledgerCalls = createInternalClient({
+    service: 'ledger',
+    url: environment.network.url,
+    sign: environment.signAsPayouts,
+  });
+  const intents = {
+    db: environment.db,
+    ledger: createLedgerClient(ledgerCalls),
+    logger: createLogger('test', 'silent'),
+    kickOutbox: () => undefined,
+    kickSender: () => undefined,
+  };
+  return {
+    ...environment,
+    request: (
+      caller: CallerClaims | null,
+      route: string,
+      ...[body, headers]: [body?: unknown, headers?: Record<string, string>]
+    ) => callPayouts(service.url, environment.signAsGateway, { caller, route, body, headers }),
+    /** What the job does with an intent that is due. */
+    settle: async (id: string) => {
+      const row = await environment.row(id);
+      return row?.status === 'intent' ? await settleIntent(intents, row, deadlineIn(2_000)) : null;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await service[Symbol.asyncDispose]();
+      await ledgerCalls[Symbol.asyncDispose]();
+      await environment[Symbol.asyncDispose]();
+    },
+  };
+}
