@@ -1,7 +1,13 @@
 import { benchCharges } from './charges/bench-charges.ts';
+import { benchLedger } from './ledger/bench-ledger.ts';
+import { benchPayouts } from './payouts/bench-payouts.ts';
 
 /** `npm run bench -- NAME`: one benchmark, with its baseline in the same run. */
-const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = { charges: benchCharges };
+const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
+  charges: benchCharges,
+  ledger: benchLedger,
+  payouts: benchPayouts,
+};
 
 const name = process.argv[2] ?? '';
 const bench = BENCHMARKS[name];

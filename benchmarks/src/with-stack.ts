@@ -4,25 +4,42 @@ import path from 'node:path';
 
 /** What a benchmark needs to know of a running stack. */
 export type Stack = {
+  /** Folder with its data, logs and secrets. */
+  home: string;
   gateway_url: string;
+  admin_url: string;
+  admin_token: string;
   simulator_url: string;
   postgres_url: string;
   api_key: string;
+  pids: Record<string, number>;
 };
 
-/** Boots a stack of its own for the time of `work`: fsync on, no demo. */
+/** Looks and comparisons as far apart as in production, not as on a laptop. */
+const PRODUCTION_PERIODS = {
+  READ_BACK_PENDING_MS_MAX: '300000',
+  READ_BACK_UNKNOWN_MS: '5000',
+  READ_BACK_UNKNOWN_MS_MAX: '30000',
+  READ_BACK_ACCEPTED_MS: '60000',
+  READ_BACK_ACCEPTED_MS_MAX: '300000',
+  READ_BACK_INTENT_MS: '10000',
+  READ_BACK_INTENT_MS_MAX: '30000',
+  RECONCILIATION_MS: '300000',
+  RECONCILIATION_FULL_MS: '86400000',
+  RECONCILIATION_WINDOW_MS: '60000',
+};
+
+/** Boots a stack of its own for the time of `work`: fsync on, no demo. `PIXMESH_BENCH_HOME` places it. */
 export async function withStack(
-  home: string,
+  folder: string,
   work: (stack: Stack) => Promise<void>,
 ): Promise<void> {
-  // Looks at unpaid charges as far apart as in production, not as on a laptop.
-  const periods = { READ_BACK_PENDING_MS_MAX: '300000' };
-  const env = { ...process.env, ...periods, PIXMESH_HOME: path.resolve(home) };
+  const home = path.resolve(process.env['PIXMESH_BENCH_HOME'] ?? folder);
+  const env = { ...process.env, ...PRODUCTION_PERIODS, PIXMESH_HOME: home };
   runScript('start', ['--', '--detach', '--no-demo'], env);
   try {
-    await work(
-      JSON.parse(readFileSync(path.join(env.PIXMESH_HOME, 'stack.json'), 'utf8')) as Stack,
-    );
+    const file = readFileSync(path.join(home, 'stack.json'), 'utf8');
+    await work({ ...(JSON.parse(file) as Omit<Stack, 'home'>), home });
   } finally {
     runScript('stop', [], env);
   }

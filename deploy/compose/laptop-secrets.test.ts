@@ -1,6 +1,7 @@
 import { isSealingPrivateKeys } from '@pixmesh/kernel/sealed-secret-keys';
 import { describe, expect, it } from 'vitest';
 
+import { schemasToMigrate } from '../schemas-of-services.ts';
 import { completeSecrets, renderSecretFiles } from './laptop-secrets.ts';
 
 describe('secrets of a laptop', () => {
@@ -22,6 +23,12 @@ describe('secrets of a laptop', () => {
     );
     expect(contents.length).toBeGreaterThan(20);
     expect(contents.filter((content) => content === '')).toEqual([]);
+  });
+
+  it('reach every service of the mesh', () => {
+    const folders = Object.keys(renderSecretFiles(completeSecrets({})));
+    const services = schemasToMigrate().map(({ service }) => service);
+    expect(folders).toEqual(expect.arrayContaining(services));
   });
 
   it('show private keys to their owner only', () => {

@@ -1,11 +1,11 @@
-import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
-
 import { ServiceName } from '@pixmesh/contracts/internal/service-token';
-import { generateSealingKeyPair } from '@pixmesh/kernel/sealed-secret';
+import {
+  createInstallationSecrets,
+  createSecret,
+  createTokenKeyPair,
+} from '@pixmesh/kernel/fresh-secrets';
 
 import { schemasToMigrate } from '../schemas-of-services.ts';
-
-const RANDOM_BYTES = 32;
 
 const ADMIN_ROLE = 'postgres';
 const REGISTRY_ROLE = 'registry';
@@ -22,18 +22,7 @@ export type SecretFiles = Readonly<Record<string, Readonly<Record<string, string
 
 /** Adds what is missing and never changes what is there: data that exists was written under these secrets. */
 export function completeSecrets(existing: LaptopSecrets): LaptopSecrets {
-  const added: Record<string, string> = {};
-  const add = (values: () => Record<string, string>, ...names: string[]): void => {
-    if (names.some((name) => existing[name] === undefined)) Object.assign(added, values());
-  };
-  for (const name of randomNames()) add(() => ({ [name]: randomText() }), name);
-  add(() => ({ acquirerClientId: `pixmesh-${randomUUID()}` }), 'acquirerClientId');
-  add(createSealingKeys, 'sealingPublicKey', 'sealingPrivateKeys');
-  for (const service of ServiceName.options) {
-    const name = tokenKeyName(service);
-    add(() => ({ [name]: createTokenKey(service) }), name);
-  }
-  return { ...existing, ...added };
+  return { ...createSecrets(), ...existing };
 }
 
 /** What each container gets to read: its own secrets and nobody else's. */
@@ -79,6 +68,12 @@ export function renderSecretFiles(secrets: LaptopSecrets): SecretFiles {
       ...acquirerClient,
       WEBHOOK_SEALING_PUBLIC_KEY: of('sealingPublicKey'),
     },
+    payouts: {
+      ...database('payouts'),
+      ...tokens('payouts'),
+      ...acquirerClient,
+      WEBHOOK_SEALING_PUBLIC_KEY: of('sealingPublicKey'),
+    },
     ledger: { ...database('ledger'), ...tokens('ledger') },
     'webhook-dispatcher': {
       ...database('webhook_dispatcher'),
@@ -89,26 +84,27 @@ export function renderSecretFiles(secrets: LaptopSecrets): SecretFiles {
   };
 }
 
-function randomNames(): string[] {
-  return [
+function createSecrets(): LaptopSecrets {
+  const { sealing, adminToken, ...others } = createInstallationSecrets();
+  const passwords = [
     'adminDatabasePassword',
     'registryDatabasePassword',
     ...schemas().map(passwordName),
-    'apiKeyPepper',
-    'adminBootstrapToken',
-    'callbackSecret',
-    'acquirerClientSecret',
   ];
+  return {
+    ...others,
+    adminBootstrapToken: adminToken,
+    sealingPublicKey: sealing.publicKey,
+    sealingPrivateKeys: sealing.privateKeys,
+    ...Object.fromEntries(passwords.map((name) => [name, createSecret()])),
+    ...Object.fromEntries(
+      ServiceName.options.map((service) => [tokenKeyName(service), createTokenKey(service)]),
+    ),
+  };
 }
 
-function createSealingKeys(): Record<string, string> {
-  const { publicKey, privateKeys } = generateSealingKeyPair();
-  return { sealingPublicKey: publicKey, sealingPrivateKeys: privateKeys };
-}
-
-function createTokenKey(kid: ServiceName): string {
-  const { privateKey } = generateKeyPairSync('ed25519');
-  return JSON.stringify({ ...privateKey.export({ format: 'jwk' }), kid, alg: 'EdDSA', use: 'sig' });
+function createTokenKey(service: ServiceName): string {
+  return JSON.stringify(createTokenKeyPair(service).privateJwk);
 }
 
 /** A private JWK without its `d` is the public one (RFC 8037). */
@@ -144,8 +140,4 @@ function passwordName(schema: string): string {
 
 function tokenKeyName(service: ServiceName): string {
   return `serviceTokenKey.${service}`;
-}
-
-function randomText(): string {
-  return randomBytes(RANDOM_BYTES).toString('base64url');
 }

@@ -1,17 +1,32 @@
 -- Schema ledger: the sum of its migrations. Written by a test; UPDATE_GOLDEN=1 refreshes it.
 
-create type account_kind as enum ('available', 'pending', 'held', 'blocked', 'suspense', 'acquirer_clearing');
+create type account_kind as enum ('available', 'pending', 'held', 'blocked', 'suspense', 'acquirer_clearing', 'fees', 'acquirer_tariffs');
+
+create type command_outcome as enum ('booked', 'noted', 'insufficient_balance', 'voided', 'resource_held', 'already_held', 'already_settled', 'already_released', 'already_voided');
+
+create type hold_kind as enum ('payout', 'refund');
+
+create type hold_state as enum ('refused', 'open', 'settled', 'released', 'voided');
+
+create type journal_kind as enum ('take_hold', 'void_hold', 'settle_hold', 'release_hold', 'credit_received_pix', 'suspend_received_pix', 'release_pending', 'credit_payout_return', 'suspend_payout', 'book_acquirer_tariff', 'block_disputed', 'unblock_disputed', 'return_disputed');
 
 create table accounts (
   account_id uuid not null,
-  kind account_kind not null,
-  balance bigint default 0 not null,
+  available bigint default 0 not null,
+  pending bigint default 0 not null,
+  held bigint default 0 not null,
+  blocked bigint default 0 not null,
+  suspense bigint default 0 not null,
+  acquirer_clearing bigint default 0 not null,
+  fees bigint default 0 not null,
+  acquirer_tariffs bigint default 0 not null,
   forced_debit bigint default 0 not null,
   version bigint default 0 not null,
-  constraint accounts_pkey PRIMARY KEY (account_id, kind),
-  constraint accounts_available_floor CHECK (((kind <> 'available'::account_kind) OR ((balance + forced_debit) >= 0))),
+  moved_at timestamp(3) with time zone default '-infinity'::timestamp with time zone not null,
+  constraint accounts_pkey PRIMARY KEY (account_id),
+  constraint accounts_available_floor CHECK (((available + forced_debit) >= 0)),
   constraint accounts_forced_debit CHECK ((forced_debit >= 0)),
-  constraint accounts_parts_floor CHECK (((kind = ANY (ARRAY['available'::account_kind, 'acquirer_clearing'::account_kind])) OR (balance >= 0)))
+  constraint accounts_parts_floor CHECK (((pending >= 0) AND (held >= 0) AND (blocked >= 0)))
 ) with (fillfactor=50);
 
 create table dead_letters (
@@ -33,16 +48,14 @@ CREATE UNIQUE INDEX dead_letters_message ON dead_letters USING btree (consumer, 
 CREATE INDEX dead_letters_open ON dead_letters USING btree (id DESC) WHERE replayed_at IS NULL;
 
 create table entries (
-  journal_id uuid not null,
   account_id uuid not null,
-  kind account_kind not null,
+  version bigint not null,
   amount bigint not null,
   balance_after bigint not null,
-  version bigint not null,
+  kind account_kind not null,
   constraint entries_pkey PRIMARY KEY (account_id, kind, version),
   constraint entries_amount CHECK ((amount <> 0))
 );
-CREATE INDEX entries_journal ON entries USING btree (journal_id);
 
 create table events (
   event_id uuid not null,
@@ -57,19 +70,34 @@ create table events (
 ) partition by range (event_id);
 CREATE INDEX events_key ON ONLY events USING btree (topic, key, sequence);
 
-create table journals (
-  id uuid not null,
-  command_id uuid not null,
-  fingerprint bytea not null,
-  kind text not null,
+create table holds (
+  hold_id uuid not null,
   account_id uuid not null,
-  resource_id uuid,
-  outcome json not null,
-  created_at timestamp(3) with time zone default now() not null,
-  constraint journals_pkey PRIMARY KEY (id),
-  constraint journals_command UNIQUE (command_id)
+  resource_id uuid not null,
+  amount bigint not null,
+  fee bigint not null,
+  created_at timestamp(3) with time zone not null,
+  state hold_state not null,
+  kind hold_kind,
+  constraint holds_pkey PRIMARY KEY (hold_id),
+  constraint holds_money CHECK (((amount >= 0) AND (fee >= 0)))
 );
-CREATE INDEX journals_account ON journals USING btree (account_id, id);
+CREATE UNIQUE INDEX holds_resource ON holds USING btree (resource_id) WHERE state = ANY (ARRAY['open'::hold_state, 'settled'::hold_state]);
+
+create table journals (
+  command_id uuid not null,
+  account_id uuid not null,
+  version bigint,
+  created_at timestamp(3) with time zone not null,
+  kind journal_kind not null,
+  outcome command_outcome not null,
+  fingerprint uuid not null,
+  resource_id uuid,
+  constraint journals_pkey PRIMARY KEY (command_id),
+  constraint journals_numbered CHECK (((outcome = 'booked'::command_outcome) = (version IS NOT NULL))),
+  constraint journals_version UNIQUE (account_id, version)
+);
+CREATE INDEX journals_by_time ON journals USING btree (created_at, command_id) WHERE kind <> ALL (ARRAY['take_hold'::journal_kind, 'void_hold'::journal_kind]);
 
 create table leases (
   name text not null,
@@ -82,27 +110,63 @@ create table outbox (
   constraint outbox_pkey PRIMARY KEY (id)
 ) with (autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
 
+create table reconciliation_breaks (
+  check_name text not null,
+  kind text not null,
+  id text not null,
+  expected text,
+  found text,
+  amount bigint,
+  changed_at timestamp(3) with time zone,
+  since timestamp(3) with time zone default now() not null,
+  is_pending boolean not null,
+  constraint reconciliation_breaks_pkey PRIMARY KEY (check_name, kind, id)
+);
+
+create table reconciliation_lease (
+  only_row boolean default true not null,
+  lease_token uuid,
+  lease_until timestamp(3) with time zone,
+  due_at timestamp(3) with time zone default now() not null,
+  started_at timestamp(3) with time zone,
+  finished_at timestamp(3) with time zone,
+  constraint reconciliation_lease_pkey PRIMARY KEY (only_row),
+  constraint reconciliation_lease_only_row CHECK (only_row)
+);
+
+create table reconciliation_runs (
+  check_name text not null,
+  compared bigint not null,
+  watermark timestamp(3) with time zone,
+  full_at timestamp(3) with time zone,
+  finished_at timestamp(3) with time zone not null,
+  constraint reconciliation_runs_pkey PRIMARY KEY (check_name)
+);
+
 create table releases (
-  journal_id uuid not null,
+  command_id uuid not null,
   account_id uuid not null,
   amount bigint not null,
   release_at timestamp(3) with time zone not null,
-  constraint releases_pkey PRIMARY KEY (journal_id)
+  leased_until timestamp(3) with time zone default '-infinity'::timestamp with time zone not null,
+  constraint releases_pkey PRIMARY KEY (command_id)
 );
 CREATE INDEX releases_due ON releases USING btree (release_at);
 
 create table suspense_items (
   id uuid not null,
   account_id uuid not null,
-  end_to_end_id text not null,
+  end_to_end_id text,
   charge_id uuid,
+  payout_id uuid,
   amount bigint not null,
   reason text not null,
-  created_at timestamp(3) with time zone default now() not null,
+  created_at timestamp(3) with time zone not null,
   resolved_at timestamp(3) with time zone,
   constraint suspense_items_pkey PRIMARY KEY (id)
 );
-CREATE INDEX suspense_items_open ON suspense_items USING btree (id) WHERE resolved_at IS NULL;
+CREATE INDEX suspense_items_newest ON suspense_items USING btree (created_at, id);
+CREATE INDEX suspense_items_open ON suspense_items USING btree (created_at) WHERE resolved_at IS NULL;
 
 CREATE OR REPLACE FUNCTION ledger.ensure_event_partitions(months_ahead integer)
  RETURNS void
@@ -135,16 +199,77 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION ledger.lock_batch(owners uuid[], commands uuid[], hold_ids uuid[], resources uuid[])
+ RETURNS SETOF batch_state
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform
+    set_config('enable_seqscan', 'off', true),
+    set_config('plan_cache_mode', 'force_generic_plan', true);
+
+  if (select count(*) from accounts where account_id = any (owners)) < cardinality(owners) then
+    insert into accounts (account_id)
+    select owner from unnest(owners) as owner order by owner
+    on conflict do nothing;
+  end if;
+
+  return query
+    select
+      'account', account_id, account_id,
+      available, pending, held, blocked, suspense, acquirer_clearing, fees, acquirer_tariffs,
+      forced_debit, version, moved_at,
+      null::text, null::text, null::uuid, null::uuid, null::bigint, null::bigint
+    from accounts
+    where account_id = any (owners)
+    order by account_id
+    for update;
+
+  return query
+    select
+      'command', command_id, account_id,
+      null::bigint, null::bigint, null::bigint, null::bigint, null::bigint, null::bigint, null::bigint, null::bigint,
+      null::bigint, version, created_at,
+      kind::text, outcome::text, fingerprint, resource_id, null::bigint, null::bigint
+    from journals
+    where command_id = any (commands);
+
+  if cardinality(hold_ids) > 0 then
+    return query
+      select
+        'hold', hold_id, account_id,
+        null::bigint, null::bigint, null::bigint, null::bigint, null::bigint, null::bigint, null::bigint, null::bigint,
+        null::bigint, null::bigint, created_at,
+        kind::text, state::text, null::uuid, resource_id, amount, fee
+      from holds
+      where hold_id = any (hold_ids);
+    return query
+      select
+        'hold', hold_id, account_id,
+        null::bigint, null::bigint, null::bigint, null::bigint, null::bigint, null::bigint, null::bigint, null::bigint,
+        null::bigint, null::bigint, created_at,
+        kind::text, state::text, null::uuid, resource_id, amount, fee
+      from holds
+      where resource_id = any (resources) and state in ('open', 'settled');
+  end if;
+
+  return next row(
+    'clock', null, null, null, null, null, null, null, null, null, null, null, null, clock_timestamp(),
+    null, null, null, null, null, null
+  )::batch_state;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION ledger.refuse_unbalanced_journals()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 declare
-  unbalanced uuid;
+  owner uuid;
 begin
-  select journal_id into unbalanced from inserted group by journal_id having sum(amount) <> 0 limit 1;
+  select account_id into owner from inserted group by account_id, version having sum(amount) <> 0 limit 1;
   if found then
-    raise exception 'journal % does not net to zero', unbalanced
+    raise exception 'a journal of % does not net to zero', owner
       using errcode = 'check_violation', constraint = 'entries_balanced';
   end if;
   return null;
@@ -157,14 +282,44 @@ CREATE OR REPLACE FUNCTION ledger.uuid_v7_floor(instant timestamp with time zone
  IMMUTABLE
 RETURN ((lpad(to_hex(((EXTRACT(epoch FROM instant) * (1000)::numeric))::bigint), 12, '0'::text) || '70008000000000000000'::text))::uuid;
 
+CREATE OR REPLACE FUNCTION ledger.version_at(owner uuid, instant timestamp with time zone)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+declare
+  low bigint := 0;
+  high bigint;
+  middle bigint;
+begin
+  select version into high from accounts where account_id = owner;
+  if not found then
+    return 0;
+  end if;
+  while low < high loop
+    middle := (low + high + 1) / 2;
+    if (select created_at <= instant from journals where account_id = owner and version = middle) then
+      low := middle;
+    else
+      high := middle - 1;
+    end if;
+  end loop;
+  return low;
+end
+$function$;
+
 CREATE TRIGGER entries_balanced AFTER INSERT ON entries REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION refuse_unbalanced_journals();
 
 grant delete, insert, select on outbox to pixmesh_ledger;
 grant delete, insert, select, update on dead_letters to pixmesh_ledger;
+grant delete, insert, select, update on reconciliation_breaks to pixmesh_ledger;
+grant delete, insert, select, update on reconciliation_runs to pixmesh_ledger;
 grant delete, insert, select, update on releases to pixmesh_ledger;
 grant insert, select on entries to pixmesh_ledger;
 grant insert, select on events to pixmesh_ledger;
 grant insert, select on journals to pixmesh_ledger;
 grant insert, select, update on accounts to pixmesh_ledger;
+grant insert, select, update on holds to pixmesh_ledger;
 grant insert, select, update on suspense_items to pixmesh_ledger;
 grant select, update on leases to pixmesh_ledger;
+grant select, update on reconciliation_lease to pixmesh_ledger;

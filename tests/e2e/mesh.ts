@@ -13,11 +13,26 @@ export type StackFile = {
   callback_url: string;
   simulator_url: string;
   receiver_url: string;
+  internal_urls: Record<string, string>;
   account_id: string;
   application_id: string;
   api_key: string;
   pids: Record<string, number>;
 };
+
+const SEQUENCE_PAGE = 5_000;
+
+const RESTART_MS_MAX = 60_000;
+
+/** Of a merchant of the tests. */
+const SCOPES = [
+  'charge:read',
+  'charge:write',
+  'payout:read',
+  'payout:write',
+  'balance:read',
+  'account:read',
+];
 
 // Tests look at answers as they come; a wrong shape shows in an assertion.
 // oxlint-disable-next-line typescript/no-explicit-any
@@ -26,6 +41,11 @@ export type Answer = { status: number; headers: Headers; body: Json };
 
 export function stack(): StackFile {
   return JSON.parse(readFileSync(path.join(inject('home'), 'stack.json'), 'utf8')) as StackFile;
+}
+
+/** What the installation under test keeps secret. */
+export function secretsOfHome(): Json {
+  return JSON.parse(readFileSync(path.join(inject('home'), 'secrets.json'), 'utf8'));
 }
 
 /** One HTTP call; an answer that is not JSON is a failure by itself. */
@@ -47,7 +67,14 @@ export async function call(
 }
 
 /** A merchant: an account, an application and a key of its own. */
-export type Merchant = { accountId: string; applicationId: string; keyId: string; key: string };
+export type Merchant = {
+  accountId: string;
+  applicationId: string;
+  keyId: string;
+  key: string;
+  /** Charges that were paid to fund it. */
+  funding: string[];
+};
 
 export async function aMerchant(settings: object = {}): Promise<Merchant> {
   const account = await admin('POST', '/admin/accounts', {
@@ -61,7 +88,7 @@ export async function aMerchant(settings: object = {}): Promise<Merchant> {
   });
   const key = await admin('POST', `/admin/applications/${application.body.id}/keys`, {
     name: 'principal',
-    scopes: ['charge:read', 'charge:write', 'balance:read', 'account:read'],
+    scopes: SCOPES,
   });
   expect(key.status).toBe(201);
   return {
@@ -69,13 +96,20 @@ export async function aMerchant(settings: object = {}): Promise<Merchant> {
     applicationId: application.body.id,
     keyId: key.body.id,
     key: key.body.key,
+    funding: [],
   };
 }
 
-export async function admin(method: string, path: string, body?: object): Promise<Answer> {
+/** A call of the admin API, by the bootstrap operator or on behalf of another one. */
+export async function admin(
+  method: string,
+  path: string,
+  body?: object,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
   const { admin_url, admin_token } = stack();
-  const headers = { authorization: `Bearer ${admin_token}` };
-  return await call(admin_url + path, { method, headers, body });
+  const authorization = `Bearer ${admin_token}`;
+  return await call(admin_url + path, { method, headers: { authorization, ...headers }, body });
 }
 
 /** A call of the public API, such as `v1(merchant, 'GET /balance')`. */
@@ -139,11 +173,37 @@ export async function waitUntilPaid(
   }, timeoutMs);
 }
 
-export async function availableOf(merchant: Merchant): Promise<number> {
+/** One read of the balance, which has to be sound in itself (I2). */
+export async function balanceOf(merchant: Merchant): Promise<Json> {
   const balance = await v1(merchant, 'GET /balance');
   expect(balance.status).toBe(200);
   expect(balance.body.total).toBe(balance.body.available + balance.body.pending);
-  return balance.body.available;
+  expect(balance.body.available).toBeGreaterThanOrEqual(0);
+  return balance.body;
+}
+
+export async function availableOf(merchant: Merchant): Promise<number> {
+  return (await balanceOf(merchant)).available;
+}
+
+/** Waits until a service has come back from the death of one process: another pid, and ready. */
+export async function waitForRestart(service: string, pid: number | undefined): Promise<void> {
+  await eventually(async () => {
+    if (stack().pids[service] === pid) throw new Error(`${service} is not back yet`);
+    const answer = await fetch(`${stack().internal_urls[service]}/readyz`);
+    if (!answer.ok) throw new Error(`${service} is not ready yet`);
+  }, RESTART_MS_MAX);
+}
+
+/** Arms one failpoint of a running service; a restart disarms it. */
+export async function armFailpoint(
+  service: string,
+  name: string,
+  action: 'kill' | 'hang' | 'error' = 'kill',
+): Promise<void> {
+  const url = `${stack().internal_urls[service]}/failpoints`;
+  const answer = await fetch(url, { method: 'PUT', body: JSON.stringify({ [name]: action }) });
+  expect([name, answer.status, await answer.text()]).toEqual([name, 204, '']);
 }
 
 /** The acquirer, as its own control API shows it. */
@@ -156,58 +216,57 @@ export const simulator = {
     expect(answer.status).toBeLessThan(300);
     return answer.body;
   },
-  async setFaults(rules: readonly object[]): Promise<void> {
+  async setFaults(rules: readonly object[], seed: number | string = 1): Promise<void> {
     const answer = await call(`${stack().simulator_url}/control/faults`, {
       method: 'PUT',
-      body: { seed: 1, rules },
+      body: { seed, rules },
     });
     expect(answer.status).toBeLessThan(300);
   },
   async clearFaults(): Promise<void> {
     await call(`${stack().simulator_url}/control/faults`, { method: 'DELETE' });
   },
-  /** The acquirer's own record of a charge, by the real API. */
-  async recordOf(chargeId: string): Promise<Json> {
+  /** A call of the acquirer's real API, with the installation's own credentials. */
+  async request(method: string, route: string, body?: object): Promise<Answer> {
     const { simulator_url } = stack();
-    const secrets = JSON.parse(readFileSync(path.join(inject('home'), 'secrets.json'), 'utf8'));
-    const client = `${secrets.acquirerClientId}:${secrets.acquirerClientSecret}`;
+    const { acquirerClientId, acquirerClientSecret } = secretsOfHome();
+    const client = `${acquirerClientId}:${acquirerClientSecret}`;
     const token = await call(`${simulator_url}/oauth/token`, {
       method: 'POST',
       headers: { authorization: `Basic ${Buffer.from(client).toString('base64')}` },
       body: { grant_type: 'client_credentials' },
     });
     const headers = { authorization: `Bearer ${token.body.access_token}` };
-    const txid = chargeId.replaceAll('-', '');
-    return (await call(`${simulator_url}/v2/cob/${txid}`, { headers })).body;
+    return await call(`${simulator_url}${route}`, { method, headers, body });
+  },
+  /** The acquirer's own record of a charge. */
+  async recordOf(chargeId: string): Promise<Json> {
+    return (await simulator.request('GET', `/v2/cob/${chargeId.replaceAll('-', '')}`)).body;
   },
   /** Journal entries of one charge. */
   async journalOf(chargeId: string): Promise<Json[]> {
     const txid = chargeId.replaceAll('-', '');
-    const entries: Json[] = [];
-    for (let after = 0; ;) {
-      const page = await call(`${stack().simulator_url}/control/journal?after=${after}&limit=1000`);
-      const data: Json[] = page.body.data;
-      if (data.length === 0) return entries;
-      entries.push(...data.filter((entry) => entry.txid === txid));
-      after = data.at(-1).sequence;
-    }
+    return (await simulator.journal()).filter((entry) => entry.txid === txid);
+  },
+  /** Everything that ever happened at the acquirer, oldest first. */
+  async journal(): Promise<Json[]> {
+    return await readAll(`${stack().simulator_url}/control/journal?`);
   },
 };
 
 /** What the development receiver got on a path, oldest first. */
 export async function received(path: string): Promise<Json[]> {
-  const entries: Json[] = [];
-  for (let after = 0; ;) {
-    const url = `${stack().receiver_url}/requests?path=${encodeURIComponent(path)}&after=${after}&limit=1000`;
-    const page = await call(url);
-    const data: Json[] = page.body.data;
-    if (data.length === 0) return entries;
-    entries.push(...data);
-    after = data.at(-1).sequence;
-  }
+  return await readAll(`${stack().receiver_url}/requests?path=${encodeURIComponent(path)}&`);
 }
 
-/** How much smaller outages and series are in `npm test` than in `npm run test:long`. */
-export function scaled(long: number, short: number): number {
-  return process.env['PIXMESH_LONG'] ? long : short;
+/** All pages of a list that goes by sequence numbers. */
+async function readAll(url: string): Promise<Json[]> {
+  const entries: Json[] = [];
+  for (let after = 0; ;) {
+    const page = await call(`${url}after=${after}&limit=${SEQUENCE_PAGE}`);
+    const data: Json[] = page.body.data;
+    entries.push(...data);
+    if (data.length < SEQUENCE_PAGE) return entries;
+    after = data.at(-1).sequence;
+  }
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { eventually } from '@pixmesh/testkit/eventually';
+import { scaled } from '@pixmesh/testkit/long-runs';
 import { afterEach, expect, test } from 'vitest';
 
 import {
@@ -13,18 +14,24 @@ import {
   type Merchant,
   readCharge,
   received,
-  scaled,
   simulator,
   stack,
   waitUntilPaid,
 } from './mesh.ts';
 
-const OUTAGE_MS = scaled(60_000, 10_000);
+const OUTAGE_MS = scaled(10_000, 60_000);
 const RECOVERY_MS_MAX = 60_000;
 const PAYMENTS = 200;
 
 /** Every service process, in the order in which it is killed. */
-const SERVICES = ['gateway', 'charges', 'ledger', 'webhook-dispatcher', 'acquirer-simulator'];
+const SERVICES = [
+  'gateway',
+  'charges',
+  'payouts',
+  'ledger',
+  'webhook-dispatcher',
+  'acquirer-simulator',
+];
 
 afterEach(async () => {
   await simulator.clearFaults();

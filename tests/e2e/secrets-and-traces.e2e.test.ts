@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { eventually } from '@pixmesh/testkit/eventually';
+import { scaled } from '@pixmesh/testkit/long-runs';
 import { expect, inject, test } from 'vitest';
 
 import {
@@ -12,12 +13,13 @@ import {
   createCharge,
   type Json,
   received,
-  scaled,
+  secretsOfHome,
   simulator,
   stack,
   v1,
   waitUntilPaid,
 } from './mesh.ts';
+import { aPayingMerchant, COST_CENTS, createPayout, waitForPayout } from './payout-calls.ts';
 
 async function spans(): Promise<Json[]> {
   return (await call(`${inject('otlpUrl')}/spans`)).body;
@@ -38,37 +40,55 @@ test('one trace covers every hop from the POST to its webhooks, another from the
   await eventually(async () => expect((await received(hook)).length).toBe(3));
   const traceIds = new Set<string>();
   for (const request of await received(hook)) {
-    // Merchants get no header of our tracing; the delivery's own span names it.
-    const deliveryId = request.headers['x-webhook-delivery'];
-    const event = request.headers['x-webhook-event'];
-    await eventually(async () => {
-      const all = await spans();
-      const delivery = all.find((span) => span.attributes['webhook.delivery_id'] === deliveryId);
-      const trace = all.filter((span) => span.traceId === delivery?.traceId);
-      const isPaid = event === 'charge.pix.paid';
-      expect(serviceNames(trace)).toEqual([
-        'acquirer-simulator',
-        'charges',
-        'gateway',
-        ...(isPaid ? ['ledger'] : []),
-        'webhook-dispatcher',
-      ]);
-      const kinds = new Set(trace.map((span) => span.kind));
-      for (const kind of ['server', 'client', 'producer', 'consumer'])
-        expect(kinds).toContain(kind);
-      // Unbroken: every span but the root hangs under another span of the same trace.
-      const ids = new Set(trace.map((span) => span.spanId));
-      const roots = trace.filter((span) => !ids.has(span.parentSpanId));
-      expect(roots.map((span) => `${span.service} ${span.name}`)).toHaveLength(1);
-      traceIds.add(delivery?.traceId);
-    });
+    const isPaid = request.headers['x-webhook-event'] === 'charge.pix.paid';
+    const trace = await wholeTraceOf(request, [
+      'acquirer-simulator',
+      'charges',
+      'gateway',
+      ...(isPaid ? ['ledger'] : []),
+      'webhook-dispatcher',
+    ]);
+    traceIds.add(trace);
   }
   expect(traceIds.size).toBe(2);
 });
 
+test('one trace covers a payout from the POST over its hold and its order to its webhooks', async () => {
+  const merchant = await aPayingMerchant(COST_CENTS);
+  const hook = `/${randomUUID()}`;
+  const webhook_url = `http://a.receiver.example.com${hook}`;
+  const created = await createPayout(merchant, { webhook_url });
+  await waitForPayout(merchant, created.body.id, 'completed');
+  await eventually(async () => expect((await received(hook)).length).toBe(2));
+  const services = ['acquirer-simulator', 'gateway', 'ledger', 'payouts', 'webhook-dispatcher'];
+  const traceIds = new Set<string>();
+  for (const request of await received(hook)) traceIds.add(await wholeTraceOf(request, services));
+  expect(traceIds.size).toBe(1);
+});
+
+/** The trace behind a delivery: at least these services, every kind of hop, and no break in it. */
+async function wholeTraceOf(request: Json, services: readonly string[]): Promise<string> {
+  // Merchants get no header of our tracing; the delivery's own span names it.
+  const deliveryId = request.headers['x-webhook-delivery'];
+  return await eventually(async () => {
+    const all = await spans();
+    const delivery = all.find((span) => span.attributes['webhook.delivery_id'] === deliveryId);
+    const trace = all.filter((span) => span.traceId === delivery?.traceId);
+    // Others may listen to the same topics.
+    expect(serviceNames(trace)).toEqual(expect.arrayContaining([...services]));
+    const kinds = new Set(trace.map((span) => span.kind));
+    for (const kind of ['server', 'client', 'producer', 'consumer']) expect(kinds).toContain(kind);
+    // Unbroken: every span but the root hangs under another span of the same trace.
+    const ids = new Set(trace.map((span) => span.spanId));
+    const roots = trace.filter((span) => !ids.has(span.parentSpanId));
+    expect(roots.map((span) => `${span.service} ${span.name}`)).toHaveLength(1);
+    return String(delivery?.traceId);
+  });
+}
+
 test('a revoked key is refused on the very next request', async () => {
   const merchant = await aMerchant();
-  const trials = scaled(10_000, 500);
+  const trials = scaled(500, 10_000);
   let accepted = 0;
   for (let trial = 0; trial < trials; trial += 1) {
     const key = await admin('POST', `/admin/applications/${merchant.applicationId}/keys`, {
@@ -85,17 +105,19 @@ test('a revoked key is refused on the very next request', async () => {
   expect(accepted).toBe(0);
 }, 900_000);
 
-test('no key, secret or full document stands in logs, traces or error bodies', async () => {
+test('no key, secret or full document of a charge stands in logs, traces or error bodies', async () => {
   const merchant = await aMerchant();
-  const secret = `whsec_canary_${randomUUID()}`;
-  const document = '39053344705';
-  const name = `Canario ${randomUUID()}`;
+  const canaries = {
+    secret: `whsec_canary_${randomUUID()}`,
+    document: '39053344705',
+    name: `Canario ${randomUUID()}`,
+    email: `${randomUUID()}@canary.example`,
+  };
   const hook = `/${randomUUID()}`;
-  const customer = { name, email: `${randomUUID()}@canary.example`, document };
   const body = {
-    customer,
+    customer: { name: canaries.name, email: canaries.email, document: canaries.document },
     webhook_url: `http://a.receiver.example.com${hook}`,
-    webhook_secret: secret,
+    webhook_secret: canaries.secret,
   };
   const created = await createCharge(merchant, body);
   await simulator.pay(created.body.id);
@@ -109,20 +131,57 @@ test('no key, secret or full document stands in logs, traces or error bodies', a
   const refused = await createCharge(merchant, { ...body, expires_in: 'x' });
   await simulator.clearFaults();
   await eventually(async () => expect((await received(hook)).length).toBeGreaterThanOrEqual(3));
+  const own = [merchant.key, ...Object.values(canaries)];
+  await expectNowhere(own, [failed.body, refused.body]);
+});
+
+test('no Pix key, secret, name or full document of a payout stands in logs, traces or error bodies', async () => {
+  const merchant = await aPayingMerchant(2 * COST_CENTS);
+  const hook = `/${randomUUID()}`;
+  const recipient = {
+    pix_key: '+5511987650321',
+    recipient_document: '111.444.777-35',
+    recipient_name: `Canario ${randomUUID()}`,
+    webhook_secret: `whsec_canary_${randomUUID()}`,
+  };
+  const webhook_url = `http://a.receiver.example.com${hook}`;
+  const body = { pix_key_type: 'phone', webhook_url, ...recipient };
+  const paid = await createPayout(merchant, body);
+  await waitForPayout(merchant, paid.body.id, 'completed');
+  // Answers that nobody can read, and a refusal whose words name the key.
+  await simulator.setFaults([
+    { operation: 'sendPayout', count: 1, fault: 'refusal', message: `chave ${recipient.pix_key}` },
+    { operation: 'getPayout', count: 1, fault: 'garbage' },
+  ]);
+  const second = await createPayout(merchant, body);
+  await waitForPayout(merchant, second.body.id, 'failed');
+  await simulator.clearFaults();
+  const errors = [
+    await createPayout(merchant, { ...body, amount: 'x' }),
+    await createPayout(merchant, { ...body, pix_key_type: 'cpf' }),
+    await createPayout(merchant, { ...body, amount: 1_000_000 }),
+  ];
+  expect(errors.map((answer) => answer.status)).toEqual([400, 400, 400]);
+  await eventually(async () => expect((await received(hook)).length).toBeGreaterThanOrEqual(4));
+  const canaries = [merchant.key, ...Object.values(recipient), '11144477735', '5511987650321'];
+  await expectNowhere(
+    canaries,
+    errors.map((answer) => answer.body),
+  );
+});
+
+/** Neither these texts nor the installation's own secrets stand where they must not (I18). */
+async function expectNowhere(canaries: readonly string[], answers: readonly Json[]): Promise<void> {
   const logs = readdirSync(path.join(inject('home'), 'logs'))
     .map((file) => readFileSync(path.join(inject('home'), 'logs', file), 'utf8'))
     .join('\n');
-  const callbackSecret = JSON.parse(
-    readFileSync(path.join(inject('home'), 'secrets.json'), 'utf8'),
-  );
   const traces = JSON.stringify(await spans());
-  const errors = JSON.stringify([failed.body, refused.body]);
+  const errors = JSON.stringify(answers);
   const { admin_token, api_key } = stack();
-  const canaries = [merchant.key, api_key, secret, document, name, customer.email, admin_token];
-  for (const canary of [...canaries, callbackSecret.callbackSecret]) {
+  for (const canary of [...canaries, admin_token, api_key, secretsOfHome().callbackSecret]) {
     expect(canary.length).toBeGreaterThan(8);
     for (const [place, text] of Object.entries({ logs, traces, errors })) {
       expect([place, text.includes(canary)]).toEqual([place, false]);
     }
   }
-});
+}

@@ -26,6 +26,8 @@ type ConsumerOptions = KafkaOptions &
     groupId: string;
     topics: readonly Topic[];
     topicPrefix: string;
+    /** Messages of one partition in hand at once; one where it is absent. */
+    concurrency?: { max: number };
     /** Called when the library has given up for good: the process must end and be started again. */
     onFatal(error: Error): void;
   };

@@ -1,9 +1,10 @@
 import { counter } from '@pixmesh/telemetry/metrics';
 import type { EachBatchPayload } from 'kafkajs';
 
-import { handleMessage, type HandleMessageDeps } from './handle-message.ts';
+import { handleMessage, type HandleMessageDeps, type HandledMessage } from './handle-message.ts';
 import { toIncoming } from './incoming-message.ts';
 import type { OffsetCommitter } from './offset-committer.ts';
+import type { MessageCodec } from './schema-registry.ts';
 
 /** How long a partition rests while the database or a peer is away. */
 const PAUSE_MS = 500;
@@ -20,45 +21,89 @@ export type HandleBatchDeps = HandleMessageDeps & {
   stopping: AbortSignal;
   /** Partitions that wait for a dependency, so that the log says so once. */
   waiting: Set<string>;
+  /** Messages in hand at once; one where it is absent. */
+  concurrency?: { max: number };
 };
 
 type Payload = Pick<
   EachBatchPayload,
   'batch' | 'resolveOffset' | 'heartbeat' | 'pause' | 'isRunning' | 'isStale'
 >;
+type Message = Payload['batch']['messages'][number];
+type InHand = { message: Message; handling: Promise<HandledMessage> };
 
 const pauses = counter('kafka_partition_pauses_total', 'Pauses because a dependency was away');
 
 /**
- * Handles a batch message by message, in order. It ends early when the consumer stops, at its time limit and
- * when a dependency is away; messages that are not resolved by then are fetched again, from the first one on.
+ * Handles a batch in order: handlers begin in the order of the messages, up to `concurrency.max` at once, and an offset
+ * is resolved only when all before it are. It ends early when the consumer stops, at its time limit and when a
+ * dependency is away; messages that are not resolved by then are fetched again, from the first one on, and what some
+ * of them had already done has their effects' own keys to recognise it by.
  */
 export async function handleBatch(deps: HandleBatchDeps, payload: Payload): Promise<void> {
   const { batch } = payload;
   const startedMs = performance.now();
-  const handler = keepSession(payload);
+  const session = keepSession(payload);
+  const inHandMax = deps.concurrency?.max ?? 1;
+  const inHand: InHand[] = [];
+  const begin = handlerOf(deps, payload);
+  const coming = batch.messages.values();
   try {
-    for (const message of batch.messages) {
-      // A stopping consumer is handed batches until it has left; the pause keeps it from fetching them again.
-      if (deps.stopping.aborted) return void payload.pause();
-      if (!payload.isRunning() || payload.isStale()) return;
-      if (performance.now() - startedMs > BATCH_MS_MAX) return;
-      handler.begins();
-      const incoming = toIncoming(deps.topicPrefix, batch, message);
-      const outcome = await handleMessage(deps, incoming);
+    for (;;) {
+      while (inHand.length < inHandMax && mayBegin(deps, payload, startedMs)) {
+        const { value: message } = coming.next();
+        if (message === undefined) break;
+        inHand.push({ message, handling: begin(message) });
+      }
+      const oldest = inHand.shift();
+      if (oldest === undefined) break;
+      session.begins();
+      const outcome = await oldest.handling;
       if (outcome.kind === 'unavailable') return waitForDependency(deps, payload, outcome.error);
       deps.waiting.delete(nameOf(batch));
-      payload.resolveOffset(message.offset);
-      deps.offsets.resolved(batch.topic, batch.partition, incoming.offset);
+      resolve(deps, payload, oldest.message.offset);
       // Rejects when the group rebalances: the rest of the batch may be another member's by now.
       await payload.heartbeat();
     }
+    // A stopping consumer is handed batches until it has left; the pause keeps it from fetching them again.
+    if (deps.stopping.aborted) return void payload.pause();
     // Control records at the end of the batch reach no handler, and would hold the offset back.
-    payload.resolveOffset(batch.lastOffset());
-    deps.offsets.resolved(batch.topic, batch.partition, BigInt(batch.lastOffset()));
+    if (coming.next().done === true) resolve(deps, payload, batch.lastOffset());
   } finally {
-    handler.ends();
+    // No handler outlives its batch: the next fetch would begin the same messages beside it.
+    await Promise.all(inHand.map(({ handling }) => handling));
+    session.ends();
   }
+}
+
+function mayBegin(deps: HandleBatchDeps, payload: Payload, startedMs: number): boolean {
+  if (deps.stopping.aborted || !payload.isRunning() || payload.isStale()) return false;
+  return performance.now() - startedMs <= BATCH_MS_MAX;
+}
+
+/** Begins messages one after the other, although it waits for none: a slow decoding holds up those behind it. */
+function handlerOf(
+  deps: HandleBatchDeps,
+  { batch }: Payload,
+): (message: Message) => Promise<HandledMessage> {
+  const inOrder = { ...deps, codec: decodeInOrder(deps.codec) };
+  return (message) => handleMessage(inOrder, toIncoming(deps.topicPrefix, batch, message));
+}
+
+function decodeInOrder(codec: Pick<MessageCodec, 'decode'>): Pick<MessageCodec, 'decode'> {
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    decode: (value) => {
+      const decoded = last.then(() => codec.decode(value));
+      last = decoded.catch(() => undefined);
+      return decoded;
+    },
+  };
+}
+
+function resolve(deps: HandleBatchDeps, { batch, resolveOffset }: Payload, offset: string): void {
+  resolveOffset(offset);
+  deps.offsets.resolved(batch.topic, batch.partition, BigInt(offset));
 }
 
 function waitForDependency(deps: HandleBatchDeps, payload: Payload, error: unknown): void {

@@ -22,6 +22,11 @@ export type ConsumerGroup = {
   groupId: string;
   topics: readonly Topic[];
   handlers: readonly MessageHandler[];
+  /**
+   * For messages that do not wait for each other: up to `max` of a partition are in hand at once. Handlers still begin
+   * in the order of the messages, and none counts as handled before all those in front of it. Default: one by one.
+   */
+  concurrency?: { max: number };
 };
 
 export type MessagingOptions = {

@@ -1,13 +1,14 @@
 import type { ReceivedSpan } from '@pixmesh/testkit/otlp-receiver';
 import { createDemoClient } from './demo/demo-client.ts';
 import { followCharge } from './demo/follow-charge.ts';
+import { followPayout } from './demo/follow-payout.ts';
 import { createTimeline } from './demo/timeline.ts';
 import { showTraces } from './demo/show-traces.ts';
 import { readStackFile } from './mesh/stack-file.ts';
 
 /**
- * One charge from creation to signed webhooks, seen from outside: it knows nothing but `stack.json`
- * and the public contracts, and fails as soon as something is not as they say.
+ * One charge from creation to signed webhooks and one payout of its money, seen from outside: it knows
+ * nothing but `stack.json` and the public contracts, and fails as soon as something is not as they say.
  */
 export async function runDemo(input: {
   home: string;
@@ -18,6 +19,7 @@ export async function runDemo(input: {
   const startedAtNs = BigInt(Date.now()) * 1_000_000n;
   try {
     await followCharge(client, timeline);
+    await followPayout(client, timeline);
   } finally {
     timeline.print();
   }

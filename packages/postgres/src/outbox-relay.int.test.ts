@@ -53,9 +53,9 @@ test('nothing is appended when the guard finds nothing', async () => {
 
 test('events of one statement go on in traces of their own', async () => {
   const traces = ['1', '2'].map((digit) => `00-${digit.repeat(32)}-00f067aa0ba902b7-01`);
-  const events = [
-    ...traces.map((traceparent) => ({ ...anEvent('account-1', null), traceparent })),
-    { ...anEvent('account-1', null), traceparent: null },
+  const events: OutboundEvent[] = [
+    ...traces.map((traceparent, index) => ({ ...anEvent('account-1', index + 1), traceparent })),
+    { ...anEvent('account-1', 3), traceparent: null },
   ];
   await append(db, events);
   await relayOnce({ db, publish });

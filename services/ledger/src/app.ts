@@ -4,25 +4,43 @@ import { createServiceApp } from '@pixmesh/http/service-app';
 import type { VerifyToken } from '@pixmesh/http/service-token';
 import type { Messaging } from '@pixmesh/kafka/messaging';
 import type { Database } from '@pixmesh/postgres/pool';
+import type { Reconciliation } from '@pixmesh/reconciliation/reconciliation';
+import { registerReconciliationRoutes } from '@pixmesh/reconciliation/reconciliation-routes';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import type { FastifyInstance } from 'fastify';
 
 import { registerGetBalance } from '#accounts/get-balance.route.ts';
+import { registerGetBalances } from '#accounts/get-balances.route.ts';
+import type { LedgerEngine } from '#engine/ledger-engine.ts';
+import { registerListHolds } from '#holds/list-holds.route.ts';
+import { registerTakeHold } from '#holds/take-hold.route.ts';
+import { registerVoidHold } from '#holds/void-hold.route.ts';
+import { registerBookedJournals } from '#journals/booked-journals.route.ts';
 import { registerListJournals } from '#journals/list-journals.route.ts';
+import { registerListSuspense } from '#suspense/list-suspense.route.ts';
 
 type AppDeps = {
   logger: Logger;
   verify: VerifyToken;
   db: Database;
+  engine: LedgerEngine;
   deadLetters: Messaging['deadLetters'];
+  reconciliation: Pick<Reconciliation, 'latest' | 'runNow'>;
 };
 
-/** The HTTP surface of the service: called by the gateway only. */
+/** The HTTP surface of the service: called by peers only. */
 export function buildApp(deps: AppDeps): FastifyInstance {
   const app = createServiceApp({ logger: deps.logger, listener: 'internal' });
   requireServiceToken(app, deps.verify);
   registerGetBalance(app, deps);
+  registerGetBalances(app, deps);
   registerListJournals(app, deps);
+  registerBookedJournals(app, deps);
+  registerTakeHold(app, deps);
+  registerVoidHold(app, deps);
+  registerListHolds(app, deps);
+  registerListSuspense(app, deps);
   registerDeadLetterRoutes(app, deps.deadLetters);
+  registerReconciliationRoutes(app, deps.reconciliation);
   return app;
 }

@@ -1,5 +1,6 @@
 import { CommonConfig, KafkaConfig, port } from '@pixmesh/http/config';
 import { TokenKeysConfig } from '@pixmesh/http/service-token';
+import { ReconciliationConfig } from '@pixmesh/reconciliation/reconciliation-config';
 import { z } from 'zod';
 
 /** Settings of the ledger service. */
@@ -8,6 +9,7 @@ export const LedgerConfig = z.object({
   ...KafkaConfig,
   // It checks tokens and signs none: it gets no private key.
   SERVICE_TOKEN_PUBLIC_KEYS: TokenKeysConfig.SERVICE_TOKEN_PUBLIC_KEYS,
+  ...ReconciliationConfig,
   PORT: port(),
 });
 export type LedgerConfig = z.output<typeof LedgerConfig>;

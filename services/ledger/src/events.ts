@@ -1,32 +1,55 @@
 import { counter, observedGauge } from '@pixmesh/telemetry/metrics';
 
-const posted = counter('ledger_journals_total', 'Journals posted, by kind');
-const repeated = counter(
-  'ledger_commands_repeated_total',
-  'Commands answered with their first outcome',
+import type { LedgerCommand } from '#commands/ledger-command.ts';
+import type { Outcome } from '#commands/outcome.ts';
+
+const decided = counter('ledger_commands_total', 'Commands, by kind and by what became of them');
+const batches = counter('ledger_batches_total', 'Batches written');
+const batched = counter(
+  'ledger_batched_commands_total',
+  'Commands in batches: over batches, the size of one',
 );
-const refused = counter(
-  'ledger_commands_refused_total',
-  'Commands refused because another command was booked under their id',
-);
 
-export function journalPosted(kind: string): void {
-  posted.add(1, { kind });
+/** Counts a batch and its commands; each outcome word once, however many commands it stands for. */
+export function batchDecided(
+  commands: readonly LedgerCommand[],
+  outcomes: readonly Outcome[],
+): void {
+  batches.add(1);
+  batched.add(commands.length);
+  const counts = new Map<string, { kind: string; outcome: string; count: number }>();
+  for (const [index, { kind }] of commands.entries()) {
+    const outcome = wordOf(outcomes[index]!);
+    const key = `${kind} ${outcome}`;
+    const known = counts.get(key);
+    if (known) known.count += 1;
+    else counts.set(key, { kind, outcome, count: 1 });
+  }
+  for (const { kind, outcome, count } of counts.values()) decided.add(count, { kind, outcome });
 }
 
-export function commandRepeated(): void {
-  repeated.add(1);
+function wordOf(outcome: Outcome): string {
+  if (outcome.kind === 'rejected') return outcome.reason;
+  return outcome.repeated ? 'repeated' : outcome.code;
 }
 
-export function commandRefused(): void {
-  refused.add(1);
-}
-
-/** Age of the oldest money that waits for an operator; 0 when none does. Read when somebody scrapes. */
-export function observeSuspense(readOldestAge: () => Promise<number>): void {
+/** What is read when somebody scrapes. */
+export function observeLedger(reads: {
+  waiting(): number;
+  oldestSuspenseAge(): Promise<number>;
+  oldestReleaseAge(): Promise<number>;
+}): void {
+  observedGauge('ledger_queue_length', 'Commands that wait for their batch', async () => [
+    { value: reads.waiting() },
+  ]);
   observedGauge(
     'ledger_oldest_suspense_age_seconds',
-    'Age of the oldest open suspense item',
-    async () => [{ value: await readOldestAge() }],
+    'Age of the oldest open suspense item; 0 when there is none',
+    async () => [{ value: await reads.oldestSuspenseAge() }],
+  );
+  observedGauge(
+    'ledger_oldest_due_release_age_seconds',
+    'For how long the oldest pending money has been due; 0 when none is',
+    async () => [{ value: await reads.oldestReleaseAge() }],
   );
 }

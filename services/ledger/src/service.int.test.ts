@@ -5,6 +5,8 @@ import { warmCodec } from '@pixmesh/kafka/schema-registry';
 import type { TailedMessage } from '@pixmesh/kafka/tail';
 import { newId } from '@pixmesh/kernel/ids';
 import { listDeadLetters } from '@pixmesh/postgres/dead-letters';
+import { createPool, type Queryable } from '@pixmesh/postgres/pool';
+import { sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { startTelemetry, stopTelemetry } from '@pixmesh/telemetry/sdk';
 import { eventually } from '@pixmesh/testkit/eventually';
@@ -23,9 +25,10 @@ import {
   again,
   anEndToEndId,
   aSuspense,
-  type CreditWire,
-  type SuspendWire,
-} from '#testing/received-pix-messages.ts';
+  aRelease,
+  aSettlement,
+  type CommandWire,
+} from '#testing/ledger-messages.ts';
 
 import { startLedger } from './service.ts';
 
@@ -152,6 +155,70 @@ test('a credit of a Pix that stands in suspense is parked, and the partition mov
   ]);
 });
 
+test('each outcome of a batch goes on in the trace of its own command', async () => {
+  const traceIds = Array.from({ length: 8 }, () => newId().replaceAll('-', ''));
+  const accountId = newId();
+  const credits = traceIds.map(() => aCredit({ accountId }));
+  await commands.publish(
+    credits.map((message, index) => ({
+      ...toPublish(message),
+      traceparent: `00-${traceIds[index]}-00f067aa0ba902b7-01`,
+    })),
+  );
+  await outcomeOf(credits.at(-1)!);
+  const heard = credits.map((credit) => outcomesOf(credit)[0]?.headers['traceparent']);
+  expect(heard.map((traceparent) => traceparent?.slice(3, 35))).toEqual(traceIds);
+});
+
+test('a hold is ended over the topic, and the loser of the race is told', async () => {
+  const accountId = newId();
+  const hold = { accountId, holdId: newId(), resourceId: newId() };
+  const [release, settlement] = [aRelease(hold), aSettlement(hold)];
+  await send([release, settlement]);
+  expect((await outcomeOf(release)).headers['type']).toBe('hold.released');
+  expect(await outcomeOf(settlement)).toMatchObject({
+    headers: { type: 'hold.end_refused' },
+    value: { data: { wanted: 'settled', state: 'released', amount: 0 } },
+  });
+});
+
+test('a settlement of a hold that nobody took is parked, and those around it are booked', async () => {
+  const accountId = newId();
+  const unknown = aSettlement({ accountId, holdId: newId(), resourceId: newId() });
+  const credits = Array.from({ length: 20 }, () => aCredit({ accountId, amount: 5 }));
+  await send([...credits.slice(0, 10), unknown, ...credits.slice(10)]);
+  await outcomeOf(credits.at(-1)!);
+  const letters = await listDeadLetters(database.db, { limit: 10, startingAfter: null });
+  const letter = letters.find(({ headers }) => headers['event_id'] === unknown.event_id);
+  expect(letter).toMatchObject({
+    code: 'MESSAGE_INVALID',
+    reason: expect.stringContaining('was never taken'),
+  });
+  expect(await readBalances(database.db, accountId)).toMatchObject({ available: 100 });
+});
+
+test('a database that is away is waited for: nothing is parked and nothing lost', async () => {
+  const accountId = newId();
+  const before = await listDeadLetters(database.db, { limit: 100, startingAfter: null });
+  const credits = Array.from({ length: 30 }, () => aCredit({ accountId, amount: 1 }));
+  const admin = createPool({ url: database.adminUrl, applicationName: 'outage', max: 1 });
+  try {
+    // The rows cannot be reached, as in an outage that begins in the middle of a statement.
+    await admin.transaction(async (tx) => {
+      await tx.query(sql`lock table ledger.accounts in access exclusive mode`);
+      await send(credits);
+      await eventually(async () => expect(await countWaiting(tx)).toBeGreaterThan(0));
+      await cutConnections(tx);
+    });
+  } finally {
+    await admin[Symbol.asyncDispose]();
+  }
+  await outcomeOf(credits.at(-1)!);
+  expect(await readBalances(database.db, accountId)).toMatchObject({ available: 30 });
+  const after = await listDeadLetters(database.db, { limit: 100, startingAfter: null });
+  expect(after).toHaveLength(before.length);
+});
+
 test('a stop publishes what is booked, and a new start goes on where the last one ended', async () => {
   const accountId = newId();
   const first = aCredit({ accountId, amount: 100 });
@@ -187,23 +254,38 @@ function testConfig(): LedgerConfig {
   });
 }
 
-type Message = CreditWire | SuspendWire;
+/** Sessions of the service that wait for a lock. */
+async function countWaiting(db: Queryable): Promise<number> {
+  const rows = await db.query(sql`
+    select from pg_stat_activity
+    where datname = current_database() and usename = 'pixmesh_ledger' and wait_event_type = 'Lock'`);
+  return rows.length;
+}
+
+/** Ends every session of the service with the database. */
+async function cutConnections(db: Queryable): Promise<void> {
+  await db.query(sql`
+    select pg_terminate_backend(pid)
+    from pg_stat_activity
+    where datname = current_database() and usename = 'pixmesh_ledger'`);
+}
 
 /** Puts commands on the topic as the relay of charges does. */
 async function send(
-  messages: readonly Message[],
+  messages: readonly CommandWire[],
   traceparent: string | null = null,
 ): Promise<void> {
-  await commands.publish(
-    messages.map((message) => ({
-      eventId: message.event_id,
-      topic: TOPICS.ledgerCommands,
-      key: message.account_id ?? '',
-      type: message.type,
-      message,
-      traceparent,
-    })),
-  );
+  await commands.publish(messages.map((message) => ({ ...toPublish(message), traceparent })));
+}
+
+function toPublish(message: CommandWire) {
+  return {
+    eventId: message.event_id,
+    topic: TOPICS.ledgerCommands,
+    key: message.account_id ?? '',
+    type: message.type,
+    message,
+  };
 }
 
 type OutcomeData = { command_id: string; balance: { available: number; pending: number } };
@@ -212,13 +294,13 @@ function dataOf(message: TailedMessage): OutcomeData {
   return (message.value as { data: OutcomeData }).data;
 }
 
-function outcomesOf(command: Message): TailedMessage[] {
+function outcomesOf(command: CommandWire): TailedMessage[] {
   return outcomes.messages.filter(
     (message) => dataOf(message).command_id === command.data.command_id,
   );
 }
 
-async function outcomeOf(command: Message): Promise<TailedMessage> {
+async function outcomeOf(command: CommandWire): Promise<TailedMessage> {
   return await eventually(() => {
     const [outcome] = outcomesOf(command);
     if (!outcome) throw new Error(`no outcome of ${command.data.command_id} yet`);

@@ -1,26 +1,29 @@
-import {
-  ReceivedPixCredited,
-  ReceivedPixSuspended,
-} from '@pixmesh/contracts/messages/ledger-event.v1';
+import { LEDGER_EVENTS } from '@pixmesh/contracts/messages/ledger-event.v1';
 import { startHealth } from '@pixmesh/http/health';
 import { endProcess } from '@pixmesh/http/run-service';
 import { createTokenVerifier } from '@pixmesh/http/service-token';
 import { createStopList } from '@pixmesh/http/stop-in-order';
 import { startMessaging } from '@pixmesh/kafka/messaging';
 import { createPool } from '@pixmesh/postgres/pool';
+import { startReconciliation } from '@pixmesh/reconciliation/reconciliation';
+import { reconciliationPeriods } from '@pixmesh/reconciliation/reconciliation-config';
 import { createLogger, type Logger } from '@pixmesh/telemetry/logger';
 
 import { ping } from '#accounts/accounts.sql.ts';
 import { buildApp } from '#app.ts';
+import { ledgerCommandsConsumer } from '#commands/ledger-commands.consumer.ts';
 import type { LedgerConfig } from '#config.ts';
-import { observeSuspense } from '#events.ts';
-import { receivedPixConsumer } from '#received-pix/received-pix.consumer.ts';
-import { readOldestSuspenseAge } from '#received-pix/suspense.sql.ts';
+import { createLedgerEngine } from '#engine/ledger-engine.ts';
+import { observeLedger } from '#events.ts';
+import { ledgerChecks } from '#reconciliation/ledger-checks.ts';
+import { startReleasePending } from '#releases/release-pending.job.ts';
+import { readOldestReleaseAge } from '#releases/releases.sql.ts';
+import { readOldestSuspenseAge } from '#suspense/suspense.sql.ts';
 
-/** A connection for each partition's command, the relay's two, and room for reads. */
-const POOL_SIZE = 20;
+/** One for each of the engine's writers, the relay's two, and room for reads and jobs. */
+const POOL_SIZE = 12;
 
-/** Starts the service; disposing it stops traffic first, then consumer, relay and pool. */
+/** Starts the service; disposing it stops traffic first, then jobs, consumer and relay, engine and pool. */
 export async function startLedger(config: LedgerConfig): Promise<AsyncDisposable> {
   const logger = createLogger('ledger', config.LOG_LEVEL);
   const stopList = createStopList(logger);
@@ -42,8 +45,9 @@ async function start(
     'pool',
     createPool({ url: config.DATABASE_URL, applicationName: 'ledger', max: POOL_SIZE }),
   );
-  // Safe to refer ahead: `startMessaging` answers in the tick in which it starts the consumer.
+  // Safe to refer ahead: nothing is handed to the engine before messaging has started.
   const kickOutbox = (): void => messaging.kickOutbox();
+  const engine = stopList.use('engine', createLedgerEngine({ db, logger, kickOutbox }));
   const messaging = stopList.use(
     'messaging',
     await startMessaging({
@@ -53,24 +57,40 @@ async function start(
       topicPrefix: config.KAFKA_TOPIC_PREFIX,
       db,
       logger,
-      produces: [ReceivedPixCredited, ReceivedPixSuspended],
-      consumes: [receivedPixConsumer({ db, kickOutbox })],
+      produces: Object.values(LEDGER_EVENTS),
+      consumes: [ledgerCommandsConsumer(engine)],
       onFatal: endProcess,
     }),
   );
-  observeSuspense(() => readOldestSuspenseAge(db));
+  const releases = startReleasePending({ db, logger, engine });
+  stopList.add('release of pending money', releases.stop);
+  const reconciliation = startReconciliation({
+    db,
+    logger,
+    service: 'ledger',
+    checks: ledgerChecks({ db }),
+    ...reconciliationPeriods(config),
+  });
+  stopList.add('reconciliation', reconciliation.stop);
+  observeLedger({
+    waiting: engine.waiting,
+    oldestSuspenseAge: () => readOldestSuspenseAge(db),
+    oldestReleaseAge: () => readOldestReleaseAge(db),
+  });
   const app = buildApp({
     logger,
     db,
+    engine,
     verify: createTokenVerifier('ledger', config.SERVICE_TOKEN_PUBLIC_KEYS),
     deadLetters: messaging.deadLetters,
+    reconciliation,
   });
   stopList.add('http', () => app.close());
   await app.listen({ host: config.HOST, port: config.PORT });
   const health = await startHealth({
     host: config.HOST,
     port: config.INTERNAL_PORT,
-    isAlive: messaging.isAlive,
+    isAlive: () => messaging.isAlive() && releases.isAlive(),
     checkReady: () => ping(db),
     failpointsAllowed: config.NODE_ENV !== 'production',
   });

@@ -46,6 +46,7 @@ export type TestMesh = AsyncDisposable & {
       groupId?: string;
       brokers?: readonly string[];
       topicPrefix?: string;
+      concurrency?: { max: number };
     },
   ): { consumer: RunningConsumer; parked: Parked[]; groupId: string };
 };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findDeliveries } from './follow-charge.ts';
+import { findDeliveries } from './merchant-hook.ts';
 import { formatCents } from './timeline.ts';
 import { renderTrace } from './trace-tree.ts';
 
@@ -45,7 +45,7 @@ test('cents are written as Brazilians write them', () => {
   ]);
 });
 
-test('only first deliveries of this charge count', () => {
+test('only first deliveries of this resource count', () => {
   const request = (sequence: number, event: string, id: string) => ({
     sequence,
     headers: { 'x-webhook-event': event },
@@ -59,6 +59,7 @@ test('only first deliveries of this charge count', () => {
     request(3, 'charge.pix.created', 'mine'),
     request(4, 'charge.pix.paid', 'mine'),
   ];
-  const found = findDeliveries(requests, 'mine').map(({ request }) => request.sequence);
+  const expected = { resourceId: 'mine', events: ['charge.pix.created', 'charge.pix.paid'] };
+  const found = findDeliveries(requests, expected).map(({ request }) => request.sequence);
   expect(found).toEqual([2, 4]);
 });

@@ -11,7 +11,7 @@ const POLL_INTERVAL_MS = 100;
 /** Waits for a pooled connection say nothing about the road. */
 const UNINTERESTING = new Set(['pg-pool.connect', 'pg.connect']);
 
-/** Prints one trace per road: the charge's creation, and the acquirer's callback. */
+/** Prints one trace per road: the charge's creation, the acquirer's callback, and the payout. */
 export async function showTraces(
   spans: () => readonly ReceivedSpan[],
   startedAtNs: bigint,
@@ -21,7 +21,10 @@ export async function showTraces(
     (span) => span.startNs >= startedAtNs && !UNINTERESTING.has(span.name),
   );
   showRoad('Trace of POST /v1/charges', recent, (span) => isRequest(span, /^\/v1\/charges$/));
-  showRoad("Trace of the acquirer's callback", recent, (span) => isRequest(span, /^\/acquirer\//));
+  showRoad("Trace of the acquirer's callback of the payment", recent, (span) =>
+    isRequest(span, /^\/acquirer\//),
+  );
+  showRoad('Trace of POST /v1/payouts', recent, (span) => isRequest(span, /^\/v1\/payouts$/));
 }
 
 function showRoad(

@@ -25,7 +25,9 @@ export function createTimeline(output: NodeJS.WriteStream = process.stdout): Tim
   return {
     note: (place, text, atMs = Date.now()) => moments.push({ atMs, place, text }),
     print() {
-      output.write(`\n${paint('green', 'One charge, from creation to signed webhooks')}\n\n`);
+      output.write(
+        `\n${paint('green', 'One charge and one payout, from creation to signed webhooks')}\n\n`,
+      );
       for (const { atMs, place, text } of moments.toSorted((a, b) => a.atMs - b.atMs)) {
         const moment = `${String(Math.round(atMs - startedAtMs)).padStart(MOMENT_WIDTH)} ms`;
         const where = paint('cyan', place.padEnd(PLACE_WIDTH));

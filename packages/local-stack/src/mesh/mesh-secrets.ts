@@ -1,12 +1,14 @@
-import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { generateSealingKeyPair } from '@pixmesh/kernel/sealed-secret';
+import {
+  createInstallationSecrets,
+  createSecret,
+  createTokenKeyPair,
+} from '@pixmesh/kernel/fresh-secrets';
 import { z } from 'zod';
 import { StartupFailure } from '../startup-failure.ts';
 import { writeFileAtomically } from '../write-file-atomically.ts';
-
-const RANDOM_BYTES = 32;
 
 const Jwk = z.looseObject({ kid: z.string() });
 
@@ -53,8 +55,8 @@ export function completeSecrets(
   needed: SecretsNeeded,
 ): MeshSecrets {
   const secrets = structuredClone(present) ?? createSecrets();
-  for (const name of needed.tokenServices) secrets.serviceTokens[name] ??= createTokenKeys(name);
-  for (const schema of needed.schemas) secrets.databasePasswords[schema] ??= randomText();
+  for (const name of needed.tokenServices) secrets.serviceTokens[name] ??= createTokenKeyPair(name);
+  for (const schema of needed.schemas) secrets.databasePasswords[schema] ??= createSecret();
   return secrets;
 }
 
@@ -74,29 +76,11 @@ function createSecrets(): MeshSecrets {
   return {
     serviceTokens: {},
     databasePasswords: {},
-    apiKeyPepper: randomText(),
-    adminToken: randomText(),
-    callbackSecret: randomText(),
-    acquirerClientId: `pixmesh-${randomUUID()}`,
-    acquirerClientSecret: randomText(),
     acquirerPixKey: randomUUID(),
-    sealing: generateSealingKeyPair(),
-  };
-}
-
-function createTokenKeys(kid: string): MeshSecrets['serviceTokens'][string] {
-  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-  const description = { kid, alg: 'EdDSA', use: 'sig' };
-  return {
-    privateJwk: { ...privateKey.export({ format: 'jwk' }), ...description },
-    publicJwk: { ...publicKey.export({ format: 'jwk' }), ...description },
+    ...createInstallationSecrets(),
   };
 }
 
 function secretsPath(home: string): string {
   return join(home, 'secrets.json');
-}
-
-function randomText(): string {
-  return randomBytes(RANDOM_BYTES).toString('base64url');
 }

@@ -15,8 +15,18 @@ export interface MeshService {
   variables(settings: MeshSettings): Record<string, string>;
 }
 
-/** All periods of looking again are at most this long on one machine. */
+/** All periods of looking again are at most this long on one machine, reconciliation apart. */
 const LOCAL_PERIOD_MS = '5000';
+/** The first look after an unknown outcome. */
+const LOCAL_FIRST_LOOK_MS = '1000';
+
+/** Periods by which owners compare what they own with the acquirer and with each other. */
+const RECONCILIATION = {
+  RECONCILIATION_MS: '10000',
+  RECONCILIATION_FULL_MS: '60000',
+  /** How long a difference may last before it counts. */
+  RECONCILIATION_WINDOW_MS: LOCAL_PERIOD_MS,
+};
 
 export const MESH_SERVICES: readonly MeshService[] = [
   {
@@ -44,7 +54,7 @@ export const MESH_SERVICES: readonly MeshService[] = [
     signsTokens: true,
     speaksKafka: true,
     wave: 1,
-    variables: () => ({}),
+    variables: () => withTuning(RECONCILIATION),
   },
   {
     name: 'charges',
@@ -57,9 +67,36 @@ export const MESH_SERVICES: readonly MeshService[] = [
       ...acquirerVariables(settings),
       ACQUIRER_RECEIVER: JSON.stringify(receiverOf(settings.secrets.acquirerPixKey)),
       WEBHOOK_SEALING_PUBLIC_KEY: settings.secrets.sealing.publicKey,
-      READ_BACK_PROCESSING_MS: '1000',
-      READ_BACK_PROCESSING_MS_MAX: LOCAL_PERIOD_MS,
-      READ_BACK_PENDING_MS_MAX: process.env['READ_BACK_PENDING_MS_MAX'] ?? LOCAL_PERIOD_MS,
+      LEDGER_URL: settings.origin('ledger'),
+      ...withTuning({
+        READ_BACK_PROCESSING_MS: LOCAL_FIRST_LOOK_MS,
+        READ_BACK_PROCESSING_MS_MAX: LOCAL_PERIOD_MS,
+        READ_BACK_PENDING_MS_MAX: LOCAL_PERIOD_MS,
+        ...RECONCILIATION,
+      }),
+    }),
+  },
+  {
+    name: 'payouts',
+    schema: 'payouts',
+    ports: { PORT: 'payouts', INTERNAL_PORT: 'payouts-internal' },
+    signsTokens: true,
+    speaksKafka: true,
+    wave: 1,
+    variables: (settings) => ({
+      ...acquirerVariables(settings),
+      LEDGER_URL: settings.origin('ledger'),
+      WEBHOOK_SEALING_PUBLIC_KEY: settings.secrets.sealing.publicKey,
+      ...withTuning({
+        READ_BACK_INTENT_MS: LOCAL_PERIOD_MS,
+        READ_BACK_INTENT_MS_MAX: LOCAL_PERIOD_MS,
+        READ_BACK_UNKNOWN_MS: LOCAL_FIRST_LOOK_MS,
+        READ_BACK_UNKNOWN_MS_MAX: LOCAL_PERIOD_MS,
+        READ_BACK_ACCEPTED_MS: LOCAL_PERIOD_MS,
+        READ_BACK_ACCEPTED_MS_MAX: LOCAL_PERIOD_MS,
+        REFUSAL_WAIT_MS: LOCAL_PERIOD_MS,
+        ...RECONCILIATION,
+      }),
     }),
   },
   {
@@ -91,6 +128,7 @@ export const MESH_SERVICES: readonly MeshService[] = [
     wave: 1,
     variables: ({ infra, origin, secrets }) => ({
       CHARGES_URL: origin('charges'),
+      PAYOUTS_URL: origin('payouts'),
       LEDGER_URL: origin('ledger'),
       DISPATCHER_URL: origin('dispatcher'),
       REDIS_URL: infra.redisUrl,
@@ -105,6 +143,12 @@ export const MESH_SERVICES: readonly MeshService[] = [
 export const MESH_SLOTS: readonly string[] = MESH_SERVICES.flatMap((service) =>
   Object.values(service.ports),
 );
+
+/** Periods of one machine, unless the shell of the start sets them: benchmarks run at production's. */
+function withTuning(periods: Readonly<Record<string, string>>): Record<string, string> {
+  const tuned = Object.entries(periods).map(([name, local]) => [name, process.env[name] ?? local]);
+  return Object.fromEntries(tuned);
+}
 
 /** How the mesh reaches its acquirer; the callback job uses it as well. */
 export function acquirerVariables({ origin, secrets }: MeshSettings): Record<string, string> {

@@ -1,12 +1,15 @@
 import { Scope } from '@pixmesh/contracts/http/scopes';
+import { z } from 'zod';
+import { call } from '../demo/http-call.ts';
 import type { Progress } from '../progress.ts';
-import { StartupFailure } from '../startup-failure.ts';
 import { saveSecrets } from './mesh-secrets.ts';
 import type { DemoAccount } from './mesh-secrets.ts';
 import type { MeshSettings } from './mesh-settings.ts';
 
 const REQUEST_LIMIT_MS = 10_000;
 const HTTP_OK = 200;
+
+const Created = z.object({ id: z.string(), key: z.string().optional() });
 
 /** A CNPJ with right check digits that belongs to nobody. */
 const DEMO_ACCOUNT = {
@@ -16,6 +19,8 @@ const DEMO_ACCOUNT = {
   phone: '+5511900000000',
   onboarding_status: 'approved',
   auto_payout_enabled: true,
+  /** Cents. */
+  payout_fee: 50,
 };
 
 /**
@@ -30,25 +35,29 @@ export async function seedDemoAccount(input: {
   const { home, log, settings } = input;
   const kept = settings.secrets.demo;
   if (kept && (await isAccepted(settings, kept))) return kept;
-  const demo = await createDemoAccount(settings);
+  const demo = await createDemoAccount({
+    admin_url: settings.origin('admin'),
+    admin_token: settings.secrets.adminToken,
+  });
   settings.secrets.demo = demo;
   saveSecrets(home, settings.secrets);
   log.line('demo account, application and key created');
   return demo;
 }
 
-async function createDemoAccount(settings: MeshSettings): Promise<DemoAccount> {
-  const account = await create(settings, '/admin/accounts', DEMO_ACCOUNT);
-  const accountId = textOf(account, 'id');
-  const application = await create(settings, `/admin/accounts/${accountId}/applications`, {
-    name: 'demo',
-  });
-  const applicationId = textOf(application, 'id');
-  const key = await create(settings, `/admin/applications/${applicationId}/keys`, {
-    name: 'demo',
-    scopes: Scope.options,
-  });
-  return { accountId, applicationId, apiKey: textOf(key, 'key') };
+/** A merchant that may do everything, made through an admin API. */
+export async function createDemoAccount(admin: {
+  admin_url: string;
+  admin_token: string;
+}): Promise<DemoAccount> {
+  const headers = { authorization: `Bearer ${admin.admin_token}` };
+  const create = async (path: string, body: object) =>
+    Created.parse(await call('POST', `${admin.admin_url}/admin/${path}`, { headers, body }));
+  const account = await create('accounts', DEMO_ACCOUNT);
+  const application = await create(`accounts/${account.id}/applications`, { name: 'demo' });
+  const scopes = Scope.options;
+  const key = await create(`applications/${application.id}/keys`, { name: 'demo', scopes });
+  return { accountId: account.id, applicationId: application.id, apiKey: key.key ?? '' };
 }
 
 async function isAccepted(settings: MeshSettings, demo: DemoAccount): Promise<boolean> {
@@ -58,25 +67,4 @@ async function isAccepted(settings: MeshSettings, demo: DemoAccount): Promise<bo
   });
   await response.arrayBuffer();
   return response.status === HTTP_OK;
-}
-
-async function create(settings: MeshSettings, path: string, body: object): Promise<object> {
-  const response = await fetch(`${settings.origin('admin')}${path}`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${settings.secrets.adminToken}`,
-      'content-type': 'application/json',
-    },
-    body: JSON.stringify(body),
-    signal: AbortSignal.timeout(REQUEST_LIMIT_MS),
-  });
-  const text = await response.text();
-  if (response.ok) return JSON.parse(text) as object;
-  throw new StartupFailure(`POST ${path} answered ${response.status}: ${text}`);
-}
-
-function textOf(resource: object, field: string): string {
-  const value = (resource as Record<string, unknown>)[field];
-  if (typeof value === 'string') return value;
-  throw new StartupFailure(`the admin API answered without "${field}"`);
 }

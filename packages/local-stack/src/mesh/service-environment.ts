@@ -23,6 +23,13 @@ export function renderServiceEnvironment(
   };
 }
 
+/** Where a service answers the supervisor: health, metrics. */
+export function internalOriginOf(service: MeshService, settings: MeshSettings): string {
+  const slot = service.ports['INTERNAL_PORT'];
+  if (!slot) throw new Error(`${service.name} has no INTERNAL_PORT`);
+  return settings.origin(slot);
+}
+
 /** Each service's own role; none can read another's schema. */
 export function databaseUrlOf(schema: string, { infra, secrets }: MeshSettings): string {
   const url = new URL(infra.postgresUrl);

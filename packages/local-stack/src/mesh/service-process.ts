@@ -8,7 +8,7 @@ import type { ChildSpec } from '../supervisor/child-spec.ts';
 import type { JobSpec } from '../supervisor/job.ts';
 import type { MeshService } from './mesh-services.ts';
 import type { MeshSettings } from './mesh-settings.ts';
-import { renderServiceEnvironment } from './service-environment.ts';
+import { internalOriginOf, renderServiceEnvironment } from './service-environment.ts';
 
 const READY_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 10_000;
@@ -20,7 +20,7 @@ const HTTP_OK = 200;
 export function describeServiceProcess(service: MeshService, settings: MeshSettings): ChildSpec {
   const entry = join('services', service.name, 'src', 'main.ts');
   if (!existsSync(join(REPOSITORY_ROOT, entry))) throw new StartupFailure(`${entry} is missing`);
-  const ready = `${settings.origin(internalSlotOf(service))}/readyz`;
+  const ready = `${internalOriginOf(service, settings)}/readyz`;
   return {
     name: service.name,
     command: process.execPath,
@@ -59,12 +59,6 @@ export async function answersOk(url: string): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-function internalSlotOf(service: MeshService): string {
-  const slot = service.ports['INTERNAL_PORT'];
-  if (!slot) throw new Error(`${service.name} has no INTERNAL_PORT`);
-  return slot;
 }
 
 /** Limits and periods of services, which experiments and tests set for the whole mesh. */

@@ -3,7 +3,9 @@ import { StartupFailure } from '../startup-failure.ts';
 import { stackFilePath } from '../supervisor/run-files.ts';
 import { writeFileAtomically } from '../write-file-atomically.ts';
 import type { DemoAccount } from './mesh-secrets.ts';
+import { MESH_SERVICES } from './mesh-services.ts';
 import type { MeshSettings } from './mesh-settings.ts';
+import { internalOriginOf } from './service-environment.ts';
 
 /** `stack.json`: the stable surface for people, scripts and tests (design section 5). URLs are origins. */
 export interface StackFile {
@@ -14,6 +16,8 @@ export interface StackFile {
   simulator_url: string;
   receiver_url: string;
   dispatcher_metrics_url: string;
+  /** Listener of each service for `/livez`, `/readyz`, `/metrics` and, in tests, failpoints. */
+  internal_urls: Record<string, string>;
   postgres_url: string;
   kafka_brokers: string[];
   registry_url: string;
@@ -38,6 +42,9 @@ export function describeStack(input: {
     simulator_url: origin('simulator'),
     receiver_url: origin('receiver'),
     dispatcher_metrics_url: origin('dispatcher-internal'),
+    internal_urls: Object.fromEntries(
+      MESH_SERVICES.map((service) => [service.name, internalOriginOf(service, input.settings)]),
+    ),
     postgres_url: infra.postgresUrl,
     kafka_brokers: infra.kafkaBrokers,
     registry_url: infra.registryUrl,

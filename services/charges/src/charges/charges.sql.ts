@@ -3,7 +3,7 @@ import { type Cents, toCents } from '@pixmesh/kernel/money';
 import { nextCheck } from '@pixmesh/postgres/due-rows';
 import { appendEvents, type OutboundEvent } from '@pixmesh/postgres/events';
 import type { Queryable } from '@pixmesh/postgres/pool';
-import { named, sql, type Statement } from '@pixmesh/postgres/sql';
+import { named, sql } from '@pixmesh/postgres/sql';
 
 import type { ChargeRow, StoredStatus } from './charge-row.ts';
 

@@ -1,105 +1,112 @@
 import assert from 'node:assert';
 
 import type { AccountId } from '@pixmesh/kernel/ids';
-import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
+import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
-import type { AccountKind } from './chart-of-accounts.ts';
+import { ACCOUNT_KINDS, type AccountKind, type Balances } from './chart-of-accounts.ts';
 
-/** One owner's accounts as they stand while their rows are locked. */
-export type LockedAccounts = {
-  accountId: AccountId;
-  balances: ReadonlyMap<AccountKind, bigint>;
-  /** Database time of the transaction, for decisions that compare times. */
-  now: Date;
-};
+const BALANCES = sql`
+  available, pending, held, blocked, suspense, acquirer_clearing, fees, acquirer_tariffs`;
+
+/** All parts of one owner, and the number of the journal after which they stood so. */
+export type StandingAccount = { balances: Balances; version: bigint };
+
+type StandingRow = Balances & { version: bigint };
+
+/** An owner's row: one snapshot by itself (decision 140). Zeros for an owner who never moved. Primary key read. */
+export async function readAccount(db: Queryable, accountId: AccountId): Promise<StandingAccount> {
+  const [row] = await db.query<StandingRow>(
+    named(
+      'account_read',
+      sql`select ${BALANCES}, version from accounts where account_id = ${accountId}`,
+    ),
+  );
+  if (!row) return { balances: noBalances(), version: 0n };
+  const { version, ...balances } = row;
+  return { balances, version };
+}
 
 /**
- * Locks an owner's accounts and reads what they hold, opening those that no journal has needed before. Rows
- * are locked and opened in the order of the primary key, here and everywhere, so that writers queue up instead
- * of blocking each other crosswise. First journals of one owner that meet while they open accounts may still
- * end in a deadlock, which the transaction repeats.
+ * The same as it stood at an instant: the newest journal until then is found by halving, and each part's newest entry
+ * until that journal by one step down the key of `entries`.
  */
-export async function lockAccounts(
-  tx: Transaction,
+export async function readAccountAt(
+  db: Queryable,
   accountId: AccountId,
-  kinds: readonly AccountKind[],
-): Promise<LockedAccounts> {
-  let rows = await lockOpenAccounts(tx, accountId, kinds);
-  if (rows.length < kinds.length) {
-    await openAccounts(tx, accountId, kinds);
-    rows = await lockOpenAccounts(tx, accountId, kinds);
+  at: Date,
+): Promise<StandingAccount> {
+  const rows = await db.query<{
+    version: bigint;
+    kind: AccountKind | null;
+    balance: bigint | null;
+  }>(
+    named(
+      'account_read_at',
+      sql`
+        with newest as materialized (
+          select version_at(${accountId}::uuid, ${at}::timestamptz) as version
+        )
+        select newest.version, standing.kind, standing.balance_after as balance
+        from newest
+        left join lateral (
+          select part.kind, entry.balance_after
+          from unnest(${ACCOUNT_KINDS}::account_kind[]) as part (kind)
+          cross join lateral (
+            select balance_after
+            from entries
+            where account_id = ${accountId}
+              and entries.kind = part.kind
+              and entries.version <= newest.version
+            order by entries.version desc
+            limit 1
+          ) as entry
+        ) as standing on true`,
+    ),
+  );
+  const balances = noBalances();
+  for (const { kind, balance } of rows) {
+    if (kind !== null && balance !== null) balances[kind] = balance;
   }
-  const [first] = rows;
-  assert(first !== undefined && rows.length === kinds.length, 'accounts are open once inserted');
-  return {
-    accountId,
-    balances: new Map(rows.map((row) => [row.kind, row.balance])),
-    now: first.now,
-  };
+  return { balances, version: rows[0]?.version ?? 0n };
 }
 
-type AccountRecord = { kind: AccountKind; balance: bigint; now: Date };
-
-/** Primary key range of one owner. A row that was waited for is read as its last writer left it. */
-function lockOpenAccounts(
-  tx: Transaction,
-  accountId: AccountId,
-  kinds: readonly AccountKind[],
-): Promise<AccountRecord[]> {
-  return tx.query<AccountRecord>(
+/** Sums over all owners, in one snapshot. Reads the whole table: one row per owner. */
+export async function readTotals(db: Queryable): Promise<Balances> {
+  const [totals] = await db.query<Balances>(
     named(
-      'accounts_lock',
-      sql`
-        select kind, balance, now() as now
-        from accounts
-        where account_id = ${accountId} and kind = any(${kinds}::account_kind[])
-        order by account_id, kind
-        for update`,
-    ),
-  );
-}
-
-async function openAccounts(
-  tx: Transaction,
-  accountId: AccountId,
-  kinds: readonly AccountKind[],
-): Promise<void> {
-  await tx.query(
-    named(
-      'accounts_open',
-      sql`
-        insert into accounts (account_id, kind)
-        select ${accountId}::uuid, kind
-        from unnest(${kinds}::account_kind[]) as kind
-        order by kind
-        on conflict (account_id, kind) do nothing`,
-    ),
-  );
-}
-
-/** What a balance is made of, in cents. */
-export type BalanceParts = { available: bigint; pending: bigint; blocked: bigint };
-
-/** All parts from one snapshot (decision 140); zeros for an owner without accounts. Primary key range. */
-export async function readBalance(db: Queryable, accountId: AccountId): Promise<BalanceParts> {
-  const [parts] = await db.query<BalanceParts>(
-    named(
-      'balance_read',
+      'accounts_total',
       sql`
         select
-          coalesce(sum(balance) filter (where kind = 'available'), 0)::bigint as available,
-          coalesce(sum(balance) filter (where kind = 'pending'), 0)::bigint as pending,
-          coalesce(sum(balance) filter (where kind = 'blocked'), 0)::bigint as blocked
-        from accounts
-        where account_id = ${accountId}`,
+          coalesce(sum(available), 0)::bigint as available,
+          coalesce(sum(pending), 0)::bigint as pending,
+          coalesce(sum(held), 0)::bigint as held,
+          coalesce(sum(blocked), 0)::bigint as blocked,
+          coalesce(sum(suspense), 0)::bigint as suspense,
+          coalesce(sum(acquirer_clearing), 0)::bigint as acquirer_clearing,
+          coalesce(sum(fees), 0)::bigint as fees,
+          coalesce(sum(acquirer_tariffs), 0)::bigint as acquirer_tariffs
+        from accounts`,
     ),
   );
-  assert(parts, 'an aggregate answers one row');
-  return parts;
+  assert(totals, 'an aggregate answers one row');
+  return totals;
 }
 
 /** Whether the service's tables can be read: the readiness check. */
 export async function ping(db: Queryable): Promise<void> {
   await db.query(named('ledger_ping', sql`select from accounts limit 1`));
+}
+
+function noBalances(): Balances {
+  return {
+    available: 0n,
+    pending: 0n,
+    held: 0n,
+    blocked: 0n,
+    suspense: 0n,
+    acquirer_clearing: 0n,
+    fees: 0n,
+    acquirer_tariffs: 0n,
+  };
 }

@@ -1,17 +1,35 @@
 import type { AccountId } from '@pixmesh/kernel/ids';
 
 /**
- * What one owner's money can be. Every owner has its own `acquirer_clearing`: the sub-accounts of one clearing
- * account, summed where the whole is asked for. So no row is shared by two merchants' commands, and nobody
- * waits for a stranger's commit; a single clearing row would have all writers in one queue.
+ * What one owner's money can be. The accounts of the platform (clearing, fees, tariffs) have a part under every
+ * owner, and are summed where the whole is asked for. So no command ever locks another row than its owner's, and
+ * nobody waits for a stranger's commit; a single row of fees would have all writers in one queue.
  */
-export type AccountKind =
-  | 'available'
-  | 'pending'
-  | 'held'
-  | 'blocked'
-  | 'suspense'
-  | 'acquirer_clearing';
+export const ACCOUNT_KINDS = [
+  'available',
+  'pending',
+  'held',
+  'blocked',
+  'suspense',
+  'acquirer_clearing',
+  'fees',
+  'acquirer_tariffs',
+] as const;
+export type AccountKind = (typeof ACCOUNT_KINDS)[number];
+
+/** Cents by kind of account, credits positive. */
+export type Balances = Record<AccountKind, bigint>;
+
+/** One owner's accounts as they stand while their row is locked. */
+export type AccountState = {
+  readonly balances: Balances;
+  /** How far below zero templates of the MED have taken `available` (decision 137). */
+  readonly forcedDebit: bigint;
+  /** Number of the owner's newest journal, 0 before the first. */
+  readonly version: bigint;
+  /** Time of the owner's newest journal in milliseconds since 1970; minus infinity before the first. */
+  readonly movedAtMs: number;
+};
 
 /**
  * Owner of money that no merchant owns (decision 141): a fixed id that no account can get, since accounts are

@@ -6,14 +6,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { inLanes } from '#testing/in-lanes.ts';
 import { aLedgerApp, type LedgerApp } from '#testing/ledger-app.ts';
-import { aCredit, aSuspense, handle } from '#testing/received-pix-messages.ts';
+import { aCredit, aSuspense, handle } from '#testing/ledger-messages.ts';
 
 /** Reads after which a run that never completes is given up. */
 const SNAPSHOTS_MAX = 20_000;
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
 let ledger: LedgerApp;
-const deps = () => ({ db: database.db, kickOutbox: () => undefined });
 
 beforeAll(async () => {
   database = await createTestDatabase('ledger');
@@ -21,6 +20,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await ledger.app.close();
+  await ledger.engine.stop();
   await database[Symbol.asyncDispose]();
 });
 
@@ -40,10 +40,10 @@ describe('GET /v1/balance', () => {
 
   test('shows available, pending and their total, without suspense', async () => {
     const accountId = newId();
-    await handle(deps(), aCredit({ accountId, amount: 700 }));
+    await handle(ledger.engine, aCredit({ accountId, amount: 700 }));
     const releaseAt = new Date(Date.now() + 60_000);
-    await handle(deps(), aCredit({ accountId, amount: 50, releaseAt }));
-    await handle(deps(), aSuspense({ accountId, amount: 9_999 }));
+    await handle(ledger.engine, aCredit({ accountId, amount: 50, releaseAt }));
+    await handle(ledger.engine, aSuspense({ accountId, amount: 9_999 }));
     const response = await getBalance(accountId);
     expect(Balance.parse(response.json())).toMatchObject({
       available: 700,
@@ -56,7 +56,7 @@ describe('GET /v1/balance', () => {
   test('shows a credit as soon as it is booked', async () => {
     const accountId = newId();
     for (let booked = 1; booked <= 5; booked += 1) {
-      await handle(deps(), aCredit({ accountId, amount: 100 }));
+      await handle(ledger.engine, aCredit({ accountId, amount: 100 }));
       expect((await getBalance(accountId)).json()).toMatchObject({ available: 100 * booked });
     }
   });
@@ -64,7 +64,7 @@ describe('GET /v1/balance', () => {
   test("never shows another account's money", async () => {
     const mine = newId();
     const theirs = newId();
-    await handle(deps(), aCredit({ accountId: theirs, amount: 700 }));
+    await handle(ledger.engine, aCredit({ accountId: theirs, amount: 700 }));
     expect((await getBalance(mine)).json()).toMatchObject({ available: 0, total: 0 });
     const asked = await ledger.get(`/v1/balance?account_id=${theirs}`, { accountId: mine });
     expect(asked.json()).toMatchObject({ available: 0, total: 0 });
@@ -95,7 +95,7 @@ describe('GET /v1/balance', () => {
     const credits = Array.from({ length: 200 }, () => aCredit({ accountId, amount: 10 }));
     const reads: number[] = [];
     await inLanes(credits, async (credit) => {
-      await handle(deps(), credit);
+      await handle(ledger.engine, credit);
       const { available, total } = Balance.parse((await getBalance(accountId)).json());
       expect(total).toBe(available);
       reads.push(available);
@@ -139,7 +139,7 @@ async function bookAlternately(
 ): Promise<void> {
   for (let index = 0; index < run.credits; index += 1) {
     const releaseAt = index % 2 === 1 ? run.releaseAt : null;
-    await handle(deps(), aCredit({ accountId, amount: run.amount, releaseAt }));
+    await handle(ledger.engine, aCredit({ accountId, amount: run.amount, releaseAt }));
   }
 }
 

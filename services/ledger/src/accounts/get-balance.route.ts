@@ -4,22 +4,24 @@ import { callerOf } from '@pixmesh/http/internal-auth';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
 
-import { type BalanceParts, readBalance } from './accounts.sql.ts';
+import { readAccount } from './accounts.sql.ts';
+import type { Balances } from './chart-of-accounts.ts';
 
 /** `GET /v1/balance`: the caller's own account, as it stands in one snapshot. */
 export function registerGetBalance(app: FastifyInstance, deps: { db: Database }): void {
   app.get(PUBLIC_ROUTES.getBalance.path, async (request) => {
-    return toBalance(await readBalance(deps.db, callerOf(request).account_id));
+    const { balances } = await readAccount(deps.db, callerOf(request).account_id);
+    return toBalance(balances);
   });
 }
 
-function toBalance(parts: BalanceParts): Balance {
+function toBalance({ available, pending, blocked }: Balances): Balance {
   return {
     object: 'balance',
     currency: 'BRL',
-    available: Number(parts.available),
-    pending: Number(parts.pending),
-    total: Number(parts.available + parts.pending),
-    blocked: Number(parts.blocked),
+    available: Number(available),
+    pending: Number(pending),
+    total: Number(available + pending),
+    blocked: Number(blocked),
   };
 }

@@ -1,25 +1,24 @@
-import { newId } from '@pixmesh/kernel/ids';
+import { type AccountId, newId } from '@pixmesh/kernel/ids';
 import { violatedConstraint } from '@pixmesh/postgres/database-error';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
-import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { findBreaks, readBalances } from '#testing/check-ledger.ts';
-import { aCredit, aSuspense, handle } from '#testing/received-pix-messages.ts';
+import { credit, releaseHold, suspense, takeHold } from '#testing/ledger-commands.ts';
+import { aLedgerUnderTest, type LedgerUnderTest } from '#testing/ledger-under-test.ts';
 
 /** The rules that the database keeps whatever the service does: every test speaks as the service's own role. */
-let database: Awaited<ReturnType<typeof createTestDatabase>>;
-const accountId = newId();
+let ledger: LedgerUnderTest;
+const accountId = newId<AccountId>();
 
 beforeAll(async () => {
-  database = await createTestDatabase('ledger');
-  const deps = { db: database.db, kickOutbox: () => undefined };
-  await handle(deps, aCredit({ accountId, amount: 1_000 }));
-  await handle(deps, aSuspense({ accountId, amount: 50 }));
+  ledger = await aLedgerUnderTest();
+  await ledger.submit(credit({ accountId, amount: 1_000 }));
+  await ledger.submit(suspense({ accountId, amount: 50 }));
 });
-afterAll(() => database[Symbol.asyncDispose]());
+afterAll(() => ledger[Symbol.asyncDispose]());
 
 describe('a journal that does not net to zero is refused', () => {
   test.each([
@@ -27,17 +26,27 @@ describe('a journal that does not net to zero is refused', () => {
     ['a cent too much', [-100n, 101n]],
     ['two credits', [100n, 100n]],
   ])('%s', async (_name, amounts) => {
-    await expect(insertEntries(database.db, amounts)).rejects.toSatisfy(
+    await expect(insertEntries(ledger.db, amounts)).rejects.toSatisfy(
       (error) => violatedConstraint(error) === 'entries_balanced',
     );
   });
 
   test('also when another journal of the same statement makes up for it', async () => {
-    const insert = database.db.query(sql`
-      insert into entries (journal_id, account_id, kind, amount, balance_after, version)
+    const insert = ledger.db.query(sql`
+      insert into entries (account_id, kind, amount, balance_after, version)
       values
-        (${newId()}, ${newId()}, 'available', 100, 100, 1),
-        (${newId()}, ${newId()}, 'acquirer_clearing', -100, -100, 1)`);
+        (${newId()}, 'available', 100, 100, 1),
+        (${newId()}, 'acquirer_clearing', -100, -100, 1)`);
+    await expect(insert).rejects.toSatisfy(
+      (error) => violatedConstraint(error) === 'entries_balanced',
+    );
+  });
+
+  test('also when the next journal of the same owner makes up for it', async () => {
+    const owner = newId();
+    const insert = ledger.db.query(sql`
+      insert into entries (account_id, kind, amount, balance_after, version)
+      values (${owner}, 'available', 100, 100, 1), (${owner}, 'available', -100, 0, 2)`);
     await expect(insert).rejects.toSatisfy(
       (error) => violatedConstraint(error) === 'entries_balanced',
     );
@@ -53,11 +62,14 @@ describe('what is written stays written', () => {
     ['update of an entry', sql`update entries set amount = 1`],
     ['delete of entries', sql`delete from entries`],
     ['truncate of entries', sql`truncate entries`],
-    ['update of a journal', sql`update journals set kind = 'other'`],
+    ['update of a journal', sql`update journals set kind = 'void_hold'`],
     ['delete of journals', sql`delete from journals`],
     ['truncate of journals', sql`truncate journals`],
+    ['update of what a command is', sql`update journals set fingerprint = command_id`],
     ['delete of accounts', sql`delete from accounts`],
     ['truncate of accounts', sql`truncate accounts`],
+    ['delete of holds', sql`delete from holds`],
+    ['truncate of holds', sql`truncate holds`],
     ['delete of suspense items', sql`delete from suspense_items`],
     ['truncate of suspense items', sql`truncate suspense_items`],
     ['update of an event', sql`update events set type = 'other'`],
@@ -66,93 +78,160 @@ describe('what is written stays written', () => {
     ['switching triggers off', sql`set session_replication_role = replica`],
     ['a new table', sql`create table mine (id int)`],
   ])('%s is refused to the service', async (_name, statement) => {
-    await expect(database.db.query(statement)).rejects.toMatchObject({ code: '42501' });
+    await expect(ledger.db.query(statement)).rejects.toMatchObject({ code: '42501' });
   });
 });
 
 describe('an account', () => {
   test('never falls below zero in its available part', async () => {
-    const update = database.db.query(
-      sql`update accounts set balance = -1 where account_id = ${accountId} and kind = 'available'`,
+    const update = ledger.db.query(
+      sql`update accounts set available = -1 where account_id = ${accountId}`,
     );
     await expect(update).rejects.toMatchObject({ constraint: 'accounts_available_floor' });
   });
 
   test('falls below zero only as far as a debit was forced', async () => {
-    const debit = (db: Queryable, balance: bigint) =>
+    const debit = (db: Queryable, available: bigint) =>
       db.query(sql`
-        update accounts set balance = ${balance}::bigint, forced_debit = 300
-        where account_id = ${accountId} and kind = 'available'`);
+        update accounts set available = ${available}::bigint, forced_debit = 300
+        where account_id = ${accountId}`);
     await rolledBack((tx) => debit(tx, -300n));
-    await expect(debit(database.db, -301n)).rejects.toMatchObject({
+    await expect(debit(ledger.db, -301n)).rejects.toMatchObject({
       constraint: 'accounts_available_floor',
     });
   });
 
-  test.each(['pending', 'held', 'blocked', 'suspense'])(
-    'owes nothing in its %s part',
-    async (kind) => {
-      const insert = database.db.query(
-        sql`insert into accounts (account_id, kind, balance) values (${newId()}, ${kind}, -1)`,
-      );
-      await expect(insert).rejects.toMatchObject({ constraint: 'accounts_parts_floor' });
-    },
-  );
+  test.each([
+    ['pending', sql`update accounts set pending = -1`],
+    ['held', sql`update accounts set held = -1`],
+    ['blocked', sql`update accounts set blocked = -1`],
+  ])('owes nothing in its %s part', async (_kind, update) => {
+    await expect(ledger.db.query(update)).rejects.toMatchObject({
+      constraint: 'accounts_parts_floor',
+    });
+  });
+
+  test('may owe in suspense what left against what we said', async () => {
+    await rolledBack((tx) => tx.query(sql`update accounts set suspense = -1`));
+  });
 
   test('has no negative forced debit', async () => {
-    const update = database.db.query(sql`update accounts set forced_debit = -1`);
+    const update = ledger.db.query(sql`update accounts set forced_debit = -1`);
     await expect(update).rejects.toMatchObject({ constraint: 'accounts_forced_debit' });
   });
 
-  test('numbers its entries: a writer that missed the newest one cannot write', async () => {
-    const insert = database.db.query(sql`
-      insert into entries (journal_id, account_id, kind, amount, balance_after, version)
-      values
-        (${newId()}, ${accountId}, 'available', 5, 1005, 1),
-        (${newId()}, ${accountId}, 'acquirer_clearing', -5, -1005, 1)`);
+  test('numbers its journals: a writer that missed the newest one cannot write entries', async () => {
+    const insert = ledger.db.query(sql`
+      insert into entries (account_id, kind, amount, balance_after, version)
+      values (${accountId}, 'available', 5, 1005, 1), (${accountId}, 'acquirer_clearing', -5, -1005, 1)`);
     await expect(insert).rejects.toMatchObject({ constraint: 'entries_pkey' });
   });
 
+  test('nor a journal', async () => {
+    await expect(insertJournal({ accountId, version: 1n })).rejects.toMatchObject({
+      constraint: 'journals_version',
+    });
+  });
+
   test('has no entry that moves nothing', async () => {
-    await expect(insertEntries(database.db, [0n])).rejects.toMatchObject({
+    await expect(insertEntries(ledger.db, [0n])).rejects.toMatchObject({
       constraint: 'entries_amount',
     });
   });
 });
 
+describe('a command', () => {
+  test('is numbered when it moved money, and only then', async () => {
+    const owner = newId();
+    for (const wrong of [
+      { accountId: owner, version: null, outcome: 'booked' },
+      { accountId: owner, version: 1n, outcome: 'insufficient_balance' },
+    ]) {
+      await expect(insertJournal(wrong)).rejects.toMatchObject({
+        constraint: 'journals_numbered',
+      });
+    }
+  });
+
+  test('is decided once, whoever names it', async () => {
+    const [first] = await ledger.db.query<{ command_id: string }>(
+      sql`select command_id from journals limit 1`,
+    );
+    const again = { accountId: newId(), version: 1n, commandId: first?.command_id ?? '' };
+    await expect(insertJournal(again)).rejects.toMatchObject({ constraint: 'journals_pkey' });
+  });
+});
+
+describe('a hold', () => {
+  test('is open or settled at most once per resource', async () => {
+    const hold = takeHold({ accountId, amount: 10 });
+    await ledger.submit(hold);
+    const insert = (state: string) => sql`
+      insert into holds (hold_id, account_id, resource_id, amount, fee, created_at, state, kind)
+      values (
+        ${newId()}, ${accountId}, ${hold.resourceId}, 1, 0, now(), ${state}::hold_state, 'payout'
+      )`;
+    for (const state of ['open', 'settled']) {
+      await expect(ledger.db.query(insert(state))).rejects.toMatchObject({
+        constraint: 'holds_resource',
+      });
+    }
+    await rolledBack((tx) => tx.query(insert('released')));
+    await ledger.submit(releaseHold(hold));
+  });
+
+  test('reserves no negative sums', async () => {
+    const update = ledger.db.query(sql`update holds set fee = -1`);
+    await expect(update).rejects.toMatchObject({ constraint: 'holds_money' });
+  });
+});
+
 test('refused writes have left the books as they were', async () => {
-  expect(await findBreaks(database.db)).toEqual([]);
-  expect(await readBalances(database.db, accountId)).toEqual({
+  expect(await findBreaks(ledger.db)).toEqual([]);
+  expect(await readBalances(ledger.db, accountId)).toEqual({
     available: 1_000,
-    pending: 0,
     suspense: 50,
     acquirer_clearing: -1_050,
   });
 });
 
 test('account rows are updated in place, without a new index entry', async () => {
-  const deps = { db: database.db, kickOutbox: () => undefined };
-  for (let index = 0; index < 50; index += 1) await handle(deps, aCredit({ accountId, amount: 1 }));
-  // Two accounts move per credit; the server counts with a delay.
+  for (let index = 0; index < 50; index += 1) await ledger.submit(credit({ accountId, amount: 1 }));
+  // The server counts with a delay.
   await eventually(async () => {
     const { hot, all } = await countUpdates();
-    expect(all).toBeGreaterThanOrEqual(100);
+    expect(all).toBeGreaterThanOrEqual(50);
     expect(hot / all).toBeGreaterThanOrEqual(0.95);
   });
 });
 
-/** Entries of one journal, on accounts that no other journal has. */
+/** Entries of one journal, of an owner that has no other. */
 async function insertEntries(db: Queryable, amounts: readonly bigint[]): Promise<void> {
   await db.query(sql`
-    insert into entries (journal_id, account_id, kind, amount, balance_after, version)
-    select ${newId()}::uuid, ${newId()}::uuid, 'available', amount, amount, version
-    from unnest(${amounts}::bigint[]) with ordinality as entry (amount, version)`);
+    insert into entries (account_id, kind, amount, balance_after, version)
+    select ${newId()}::uuid, part.kind, amount, amount, 1
+    from unnest(${amounts}::bigint[]) with ordinality as entry (amount, at)
+    join unnest(enum_range(null::account_kind)) with ordinality as part (kind, at) using (at)`);
+}
+
+async function insertJournal(told: {
+  accountId: string;
+  version: bigint | null;
+  outcome?: string;
+  commandId?: string;
+}): Promise<void> {
+  await ledger.db.query(sql`
+    insert into journals (command_id, account_id, version, created_at, kind, outcome, fingerprint)
+    values (
+      ${told.commandId ?? newId()}, ${told.accountId}, ${told.version}, now(), 'take_hold',
+      ${told.outcome ?? 'booked'}::command_outcome, ${newId()}
+    )`);
 }
 
 /** Runs statements that must succeed, without leaving a trace in the books. */
 async function rolledBack(work: (tx: Queryable) => Promise<unknown>): Promise<void> {
   const undo = new Error('undo');
-  const transaction = database.db.transaction(async (tx) => {
+  const transaction = ledger.db.transaction(async (tx) => {
     await work(tx);
     throw undo;
   });
@@ -160,7 +239,7 @@ async function rolledBack(work: (tx: Queryable) => Promise<unknown>): Promise<vo
 }
 
 async function countUpdates(): Promise<{ hot: number; all: number }> {
-  const [row] = await database.db.query<{ hot: bigint; all: bigint }>(sql`
+  const [row] = await ledger.db.query<{ hot: bigint; all: bigint }>(sql`
     select n_tup_hot_upd as hot, n_tup_upd as all
     from pg_stat_user_tables where relid = 'accounts'::regclass`);
   return { hot: Number(row?.hot), all: Number(row?.all) };

@@ -1,10 +1,11 @@
-import { newId } from '@pixmesh/kernel/ids';
+import { type AccountId, newId } from '@pixmesh/kernel/ids';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { PLATFORM_ACCOUNT_ID } from '#accounts/chart-of-accounts.ts';
 import { aLedgerApp, type LedgerApp } from '#testing/ledger-app.ts';
-import { aCredit, aSuspense, handle } from '#testing/received-pix-messages.ts';
+import { takeHold } from '#testing/ledger-commands.ts';
+import { aCredit, aSettlement, aSuspense, handle } from '#testing/ledger-messages.ts';
 
 type Journal = {
   id: string;
@@ -25,6 +26,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await ledger.app.close();
+  await ledger.engine.stop();
   await database[Symbol.asyncDispose]();
 });
 
@@ -38,7 +40,7 @@ describe('GET /internal/accounts/{id}/journals', () => {
       has_more: false,
       data: [
         {
-          id: expect.stringMatching(/^[0-9a-f-]{14}7/),
+          id: credit.data.command_id,
           object: 'journal',
           kind: 'credit_received_pix',
           command_id: credit.data.command_id,
@@ -51,6 +53,44 @@ describe('GET /internal/accounts/{id}/journals', () => {
         },
       ],
     });
+  });
+
+  test('shows a hold, its settlement with the fee, and the payout they are for', async () => {
+    const accountId = newId();
+    await book(aCredit({ accountId, amount: 1_000 }));
+    const hold = takeHold({ accountId: accountId as AccountId, amount: 300, fee: 5 });
+    await ledger.engine.submit(hold);
+    await book(aSettlement(hold));
+    const { data } = await list(accountId, '?limit=2');
+    expect(data).toMatchObject([
+      {
+        kind: 'settle_hold',
+        resource_id: hold.resourceId,
+        entries: [
+          { account: 'held', direction: 'debit', amount: 305 },
+          { account: 'fees', direction: 'credit', amount: 5 },
+          { account: 'acquirer_clearing', direction: 'credit', amount: 300 },
+        ],
+      },
+      {
+        kind: 'take_hold',
+        id: hold.holdId,
+        resource_id: hold.resourceId,
+        entries: [
+          { account: 'available', direction: 'debit', amount: 305 },
+          { account: 'held', direction: 'credit', amount: 305 },
+        ],
+      },
+    ]);
+  });
+
+  test('leaves out commands that moved nothing', async () => {
+    const accountId = newId();
+    const refused = takeHold({ accountId: accountId as AccountId });
+    await ledger.engine.submit(refused);
+    expect(await list(accountId)).toEqual({ object: 'list', data: [], has_more: false });
+    const asked = await ask(accountId, `?starting_after=${refused.commandId}`);
+    expect(asked.statusCode).toBe(400);
   });
 
   test('names the account a delayed credit and a suspense went to', async () => {
@@ -146,7 +186,7 @@ describe('what is refused', () => {
 });
 
 async function book(message: Parameters<typeof handle>[1]): Promise<void> {
-  await handle({ db: database.db, kickOutbox: () => undefined }, message);
+  await handle(ledger.engine, message);
 }
 
 async function list(accountId: string, query = ''): Promise<Page> {

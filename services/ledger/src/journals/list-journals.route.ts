@@ -5,7 +5,7 @@ import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 
-import { hasJournal, type JournalRow, listJournals } from './list-journals.sql.ts';
+import { findVersion, type JournalRow, listJournals } from './list-journals.sql.ts';
 
 const PAGE_LIMIT_DEFAULT = 20;
 const PAGE_LIMIT_MAX = 100;
@@ -22,15 +22,15 @@ export function registerListJournals(app: FastifyInstance, deps: { db: Database 
     if (accountId === null) throw new AppError('NOT_FOUND');
     const query = parseShape(PageQuery, request.query);
     const cursor = query.starting_after ?? null;
-    if (cursor !== null && !(await hasJournal(deps.db, accountId, cursor))) {
+    const before = cursor === null ? null : await findVersion(deps.db, accountId, cursor);
+    if (cursor !== null && before === null) {
       throw new AppError('VALIDATION_ERROR', { details: ['starting_after'] });
     }
     // One row more than asked for tells whether there are more (decision 95).
-    const page = { limit: query.limit + 1, startingAfter: cursor };
-    const rows = await listJournals(deps.db, accountId, page);
+    const rows = await listJournals(deps.db, accountId, { limit: query.limit + 1, before });
     return {
       object: 'list',
-      data: rows.slice(0, query.limit).map(toJournal),
+      data: rows.slice(0, query.limit).map((row) => toJournal(row)),
       has_more: rows.length > query.limit,
     };
   });
@@ -39,7 +39,7 @@ export function registerListJournals(app: FastifyInstance, deps: { db: Database 
 /** The journal as operators see it (design section 5). */
 function toJournal(row: JournalRow): object {
   return {
-    id: row.id,
+    id: row.commandId,
     object: 'journal',
     kind: row.kind,
     command_id: row.commandId,

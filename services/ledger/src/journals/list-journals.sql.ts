@@ -2,56 +2,63 @@ import type { AccountId } from '@pixmesh/kernel/ids';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
-import type { AccountKind } from '#accounts/chart-of-accounts.ts';
+import { ACCOUNT_KINDS, type AccountKind } from '#accounts/chart-of-accounts.ts';
+import type { CommandKind } from '#commands/ledger-command.ts';
 
 export type JournalRow = {
-  id: string;
-  kind: string;
   commandId: string;
+  kind: CommandKind;
   resourceId: string | null;
   createdAt: Date;
   /** Debits first; amounts in cents, signed. */
   entries: { kind: AccountKind; amount: number }[];
 };
 
-/** Journals of one owner with their entries, newest first. Reads `journals_account` and `entries_journal`. */
+/**
+ * Journals of one owner with their entries, newest first. Reads `journals_version`, and for each journal one place of
+ * the key of `entries` per kind; a taken hold's resource stands in its own row.
+ */
 export async function listJournals(
   db: Queryable,
   accountId: AccountId,
-  page: { limit: number; startingAfter: string | null },
+  page: { limit: number; before: bigint | null },
 ): Promise<JournalRow[]> {
   return await db.query<JournalRow>(
     named(
       'journals_list',
       sql`
         select
-          journals.id, journals.kind, command_id as "commandId", resource_id as "resourceId",
-          created_at as "createdAt", moved.entries
+          command_id as "commandId", journals.kind, journals.created_at as "createdAt", moved.entries,
+          coalesce(journals.resource_id, holds.resource_id) as "resourceId"
         from journals
+        left join holds on journals.kind = 'take_hold' and hold_id = command_id
         cross join lateral (
-          select json_agg(json_build_object('kind', kind, 'amount', amount) order by amount) as entries
+          select json_agg(json_build_object('kind', kind, 'amount', amount) order by amount, kind) as entries
           from entries
-          where journal_id = journals.id
+          where entries.account_id = journals.account_id
+            and entries.kind = any (${ACCOUNT_KINDS}::account_kind[])
+            and entries.version = journals.version
         ) as moved
-        where account_id = ${accountId}
-          and (${page.startingAfter}::uuid is null or id < ${page.startingAfter}::uuid)
-        order by id desc
+        where journals.account_id = ${accountId}
+          and (${page.before}::bigint is null or version < ${page.before}::bigint)
+          and version is not null
+        order by version desc
         limit ${page.limit}`,
     ),
   );
 }
 
-/** Whether an owner has this journal: what a cursor must name. Primary key read. */
-export async function hasJournal(
+/** The number of an owner's journal, or null where the owner has none of this id. Primary key read. */
+export async function findVersion(
   db: Queryable,
   accountId: AccountId,
-  id: string,
-): Promise<boolean> {
-  const rows = await db.query(
+  commandId: string,
+): Promise<bigint | null> {
+  const [row] = await db.query<{ version: bigint | null }>(
     named(
-      'journal_exists',
-      sql`select from journals where id = ${id} and account_id = ${accountId}`,
+      'journal_version',
+      sql`select version from journals where command_id = ${commandId} and account_id = ${accountId}`,
     ),
   );
-  return rows.length === 1;
+  return row?.version ?? null;
 }

@@ -1,34 +1,80 @@
-import type { AccountId } from '@pixmesh/kernel/ids';
-import type { Cents } from '@pixmesh/kernel/money';
-
 import type { AccountKind } from '#accounts/chart-of-accounts.ts';
 
-/** One movement on one ledger account: above zero a credit, below zero a debit. */
-export type Posting = { accountId: AccountId; kind: AccountKind; amount: bigint };
+/** One movement on one account of the owner: above zero a credit, below zero a debit. */
+export type Posting = { kind: AccountKind; amount: bigint };
+
+/** The sums a command names. `total` is both together. */
+export type Money = { amount: bigint; fee: bigint };
+
+type Line = { account: AccountKind; of: 'amount' | 'fee' | 'total' };
+
+export type Template = {
+  debits: readonly Line[];
+  credits: readonly Line[];
+  /** May take `available` below zero, and raises `forced_debit` by as much (decisions 136 to 138). */
+  mayForce: boolean;
+};
 
 /**
- * Every way in which money may move. A template nets to zero for every amount and touches each account at most
- * once; the database refuses whatever does not.
+ * Every way in which money may move. A template nets to zero for all sums and touches each account at most once; the
+ * database refuses whatever does not.
  */
 export const TEMPLATES = {
+  /** Amount and fee leave the balance together, or not at all (decision 135). */
+  takeHold: transfer('available', 'held', 'total'),
+  /** The money has left: the amount to the recipient, the fee to the platform. */
+  settleHold: {
+    debits: [{ account: 'held', of: 'total' }],
+    credits: [
+      { account: 'acquirer_clearing', of: 'amount' },
+      { account: 'fees', of: 'fee' },
+    ],
+    mayForce: false,
+  },
+  /** Amount and fee return (decision 113). */
+  releaseHold: transfer('held', 'available', 'total'),
   /** A received Pix that its merchant may spend at once. */
-  creditReceivedPix: (accountId: AccountId, amount: Cents) =>
-    transfer(accountId, amount, { from: 'acquirer_clearing', to: 'available' }),
+  creditReceivedPix: transfer('acquirer_clearing', 'available'),
   /** A received Pix that becomes available later (decision 133). */
-  creditReceivedPixPending: (accountId: AccountId, amount: Cents) =>
-    transfer(accountId, amount, { from: 'acquirer_clearing', to: 'pending' }),
-  /** A received Pix that no charge accepts; the platform's own account holds what nobody owns. */
-  suspendReceivedPix: (accountId: AccountId, amount: Cents) =>
-    transfer(accountId, amount, { from: 'acquirer_clearing', to: 'suspense' }),
-} as const;
+  creditReceivedPixPending: transfer('acquirer_clearing', 'pending'),
+  /** Its time has come. */
+  releasePending: transfer('pending', 'available'),
+  /** A received Pix that no charge accepts; the platform's own account holds what nobody owns (decision 141). */
+  suspendReceivedPix: transfer('acquirer_clearing', 'suspense'),
+  /** A completed payout came back (decision 128). */
+  creditPayoutReturn: transfer('acquirer_clearing', 'available'),
+  /** Money left against what a payout was told (decision 120): it stands in suspense as a debit. */
+  suspendPayoutOut: transfer('suspense', 'acquirer_clearing'),
+  /** Money stayed although its payout had completed. */
+  suspendPayoutIn: transfer('acquirer_clearing', 'suspense'),
+  /** The acquirer's price of a movement, borne by the platform (decision 139). */
+  bookAcquirerTariff: transfer('acquirer_tariffs', 'acquirer_clearing'),
+  /** Disputed money leaves the balance, all of it, even below zero. */
+  blockDisputed: forced(transfer('available', 'blocked')),
+  unblockDisputed: transfer('blocked', 'available'),
+  /** What the acquirer returned under the MED. */
+  returnFromBlocked: transfer('blocked', 'acquirer_clearing'),
+  /** The same for a dispute that had been won before. */
+  returnFromAvailable: forced(transfer('available', 'acquirer_clearing')),
+} as const satisfies Record<string, Template>;
 
-function transfer(
-  accountId: AccountId,
-  amount: Cents,
-  way: { from: AccountKind; to: AccountKind },
-): readonly Posting[] {
-  return [
-    { accountId, kind: way.from, amount: 0n - amount },
-    { accountId, kind: way.to, amount },
-  ];
+/** The movements of a template for given sums; a line that moves nothing, such as no fee, is left out. */
+export function postingsOf(template: Template, money: Money): Posting[] {
+  const postings: Posting[] = [];
+  for (const line of template.debits) add(line, -1n);
+  for (const line of template.credits) add(line, 1n);
+  return postings;
+
+  function add({ account, of }: Line, sign: bigint): void {
+    const amount = of === 'total' ? money.amount + money.fee : money[of];
+    if (amount !== 0n) postings.push({ kind: account, amount: sign * amount });
+  }
+}
+
+function transfer(from: AccountKind, to: AccountKind, of: Line['of'] = 'amount'): Template {
+  return { debits: [{ account: from, of }], credits: [{ account: to, of }], mayForce: false };
+}
+
+function forced(template: Template): Template {
+  return { ...template, mayForce: true };
 }

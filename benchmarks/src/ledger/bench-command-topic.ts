@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+
+import { CreditReceivedPix } from '@pixmesh/contracts/messages/ledger-command.v1';
+import { TOPICS } from '@pixmesh/contracts/topics';
+import { createEventPublisher, type EventToPublish } from '@pixmesh/kafka/event-publisher';
+import { warmCodec } from '@pixmesh/kafka/schema-registry';
+import { tailTopic } from '@pixmesh/kafka/tail';
+import { deriveCommandId, newId } from '@pixmesh/kernel/ids';
+import { createLogger } from '@pixmesh/telemetry/logger';
+
+import { type Aim, atLeast, atMost } from './ledger-figures.ts';
+import { type LedgerInfra, startLedgerProcess } from './ledger-process.ts';
+import { createOpenLoop, type OpenLoopFigure } from './open-loop.ts';
+
+const ACCOUNTS = 1_000;
+const AIM_RATE = 2_000;
+const AIM_P99_MS = 100;
+const SECONDS = 20;
+const WARM_UP_SECONDS = 5;
+/** Looked for upwards until the ledger falls behind. */
+const HIGHER_RATES = [3_000, 4_000, 5_000, 6_000, 8_000];
+const HIGHER_SECONDS = 10;
+
+/**
+ * Command topic → ledger → result topic: credits over 1,000 accounts at a steady rate, each from the time it was
+ * meant to be sent until its outcome has been read back from the topic of outcomes, by this process.
+ */
+export async function benchCommandTopic(infra: LedgerInfra): Promise<Aim[]> {
+  await using _ledger = await startLedgerProcess(infra);
+  const road = await openRoad(infra);
+  try {
+    const atAim = print(await road.measure(AIM_RATE, SECONDS));
+    let sustained = isSustained(atAim) ? AIM_RATE : 0;
+    for (const rate of sustained > 0 ? HIGHER_RATES : []) {
+      if (!isSustained(print(await road.measure(rate, HIGHER_SECONDS)))) break;
+      sustained = rate;
+    }
+    if (atAim.lost > 0) throw new Error(`void: ${atAim.lost} commands without an outcome`);
+    return [
+      atLeast('topic to topic: highest rate sustained, /s', sustained, AIM_RATE),
+      atMost(`topic to topic: p99 at ${AIM_RATE}/s, ms`, atAim.p99Ms, AIM_P99_MS),
+    ];
+  } finally {
+    await road.close();
+  }
+}
+
+function isSustained(figure: OpenLoopFigure): boolean {
+  return figure.lost === 0 && figure.p99Ms <= AIM_P99_MS;
+}
+
+async function openRoad(infra: LedgerInfra) {
+  const stopping = new AbortController();
+  const accounts = Array.from({ length: ACCOUNTS }, () => newId());
+  const publisher = createEventPublisher({
+    brokers: infra.kafkaBrokers,
+    clientId: 'bench',
+    logger: createLogger('bench', 'error'),
+    codec: await warmCodec(infra.registryUrl, [CreditReceivedPix]),
+    topicPrefix: '',
+  });
+  let answered = (_commandId: string): void => undefined;
+  const following = tailTopic({
+    brokers: infra.kafkaBrokers,
+    registryUrl: infra.registryUrl,
+    topic: TOPICS.ledgerEvents,
+    fromBeginning: true,
+    signal: stopping.signal,
+    onMessage: ({ value }) => answered((value as Outcome).data.command_id),
+  });
+  return {
+    measure: async (rate: number, seconds: number): Promise<OpenLoopFigure> => {
+      const loop = createOpenLoop<EventToPublish>({
+        rate,
+        seconds,
+        warmUpSeconds: WARM_UP_SECONDS,
+        make: (index) => aCredit(accounts[index % accounts.length] ?? ''),
+        idOf: ({ message }) => (message as Outcome).data.command_id,
+        send: (events) => publisher.publish(events),
+      });
+      ({ answered } = loop);
+      return await loop.run();
+    },
+    close: async () => {
+      stopping.abort();
+      await Promise.all([following, publisher[Symbol.asyncDispose]()]);
+    },
+  };
+}
+
+type Outcome = { data: { command_id: string } };
+
+function aCredit(accountId: string): EventToPublish {
+  const eventId = newId();
+  const endToEndId = `E12345678${randomUUID().replaceAll('-', '').slice(0, 23)}`;
+  return {
+    eventId,
+    topic: CreditReceivedPix.topic,
+    key: accountId,
+    type: CreditReceivedPix.type,
+    traceparent: null,
+    message: {
+      event_id: eventId,
+      type: CreditReceivedPix.type,
+      version: 1,
+      occurred_at: new Date().toISOString(),
+      account_id: accountId,
+      application_id: null,
+      data: {
+        command_id: deriveCommandId('received_pix', endToEndId),
+        end_to_end_id: endToEndId,
+        charge_id: newId(),
+        amount: 1_000,
+        release_at: null,
+      },
+    },
+  };
+}
+
+function print(figure: OpenLoopFigure): OpenLoopFigure {
+  const { rate, p50Ms, p99Ms, maxMs, lost } = figure;
+  console.log(
+    `topic to topic ${rate}/s  p50 ${p50Ms.toFixed(1)} ms  p99 ${p99Ms.toFixed(1)} ms  max ${maxMs.toFixed(0)} ms  lost ${lost}`,
+  );
+  return figure;
+}

@@ -1,0 +1,51 @@
+import type { Stack } from '../with-stack.ts';
+import {
+  call,
+  FEE_CENTS,
+  isAnyProcessing,
+  listPayouts,
+  type Merchant,
+  readAvailable,
+  until,
+} from './merchant.ts';
+
+type Breaks = { breaks: number; checks: { name: string; breaks: unknown[] }[] };
+
+/** Waits until the acquirer has settled everything that was accepted. */
+export async function untilSettled(stack: Stack, merchant: Merchant): Promise<void> {
+  await until(
+    'settlement of what was accepted',
+    async () => !(await isAnyProcessing(stack, merchant)),
+  );
+}
+
+/**
+ * What was promised under load holds afterwards.
+ * @throws when a 201 does not exist, the balance is wrong by a cent, or reconciliation finds a break
+ */
+export async function verifyPayouts(
+  stack: Stack,
+  merchant: Merchant,
+  accepted: readonly string[],
+): Promise<void> {
+  const listed = await listPayouts(stack, merchant);
+  const found = new Map(listed.map((payout) => [payout.id, payout]));
+  const lost = accepted.filter((id) => !found.has(id));
+  if (lost.length > 0) throw new Error(`${lost.length} payouts answered 201 and do not exist`);
+  const spent = listed.reduce((total, { amount, fee }) => total + amount + fee, 0);
+  if (listed.some((payout) => payout.fee !== FEE_CENTS)) throw new Error('a fee is wrong');
+  const available = await readAvailable(stack, merchant);
+  if (available !== merchant.fundsCents - spent) {
+    throw new Error(`${available} cents are available, not ${merchant.fundsCents - spent}`);
+  }
+  const { breaks, checks } = await call<Breaks>(`${stack.admin_url}/admin/reconciliation`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${stack.admin_token}` },
+    body: { full: true },
+  });
+  const broken = checks.filter((check) => check.breaks.length > 0).map(({ name }) => name);
+  if (breaks > 0) throw new Error(`reconciliation found ${breaks} breaks: ${broken.join(', ')}`);
+  console.log(
+    `verified: ${accepted.length} answered 201, ${listed.length} exist, balance exact, 0 breaks`,
+  );
+}

@@ -1,0 +1,115 @@
+import type { AccountId, ChargeId, HoldId } from '@pixmesh/kernel/ids';
+import { newId } from '@pixmesh/kernel/ids';
+import { toCents } from '@pixmesh/kernel/money';
+import { describe, expect, test } from 'vitest';
+
+import {
+  block,
+  credit,
+  disputeReturn,
+  payoutReturn,
+  payoutSuspense,
+  releaseHold,
+  releasePending,
+  settleHold,
+  suspense,
+  takeHold,
+  tariff,
+  unblock,
+  voidHold,
+} from '#testing/ledger-commands.ts';
+
+import { fingerprintOf } from './fingerprint.ts';
+import type { LedgerCommand } from './ledger-command.ts';
+
+const hold = takeHold({ amount: 500, fee: 7 });
+
+/** One command of each kind. */
+const COMMANDS: readonly LedgerCommand[] = [
+  hold,
+  voidHold(hold),
+  settleHold(hold),
+  releaseHold(hold),
+  credit({ releaseAt: new Date('2027-01-01T00:00:00.000Z') }),
+  suspense(),
+  releasePending(credit()),
+  payoutReturn(),
+  payoutSuspense(),
+  tariff(),
+  block(),
+  unblock(),
+  disputeReturn(),
+];
+
+/** Something else for each thing that a command may say. */
+const OTHER = {
+  accountId: newId<AccountId>(),
+  resourceId: newId(),
+  holdId: newId<HoldId>(),
+  holdKind: 'refund',
+  amount: toCents(999_999),
+  fee: toCents(8),
+  endToEndId: 'E00000000202611211200other000001',
+  chargeId: newId<ChargeId>(),
+  releaseAt: new Date('2030-01-01T00:00:00.000Z'),
+  reason: 'late',
+  creditId: newId(),
+  payoutId: newId(),
+  returnId: newId(),
+  direction: 'in',
+  disputeId: newId(),
+  from: 'available',
+} as const;
+
+/** What may differ between two tellings of one command: it is decided by the rest of it. */
+const LENIENT: Partial<Record<LedgerCommand['kind'], readonly string[]>> = {
+  take_hold: ['holdId'],
+  settle_hold: ['endToEndId'],
+  suspend_payout: ['endToEndId'],
+  block_disputed: ['endToEndId'],
+  unblock_disputed: ['endToEndId'],
+  return_disputed: ['endToEndId'],
+};
+
+describe.each(COMMANDS.map((command) => [command.kind, command] as const))(
+  '%s',
+  (kind, command) => {
+    test('has 128 bits in hexadecimal', () => {
+      expect(fingerprintOf(command)).toMatch(/^[0-9a-f]{32}$/);
+    });
+
+    test('is the same command whoever tells it, in whatever trace', () => {
+      const told = {
+        ...command,
+        applicationId: newId(),
+        traceparent: '00-1-2-01',
+      } as LedgerCommand;
+      expect(fingerprintOf(told)).toBe(fingerprintOf(command));
+    });
+
+    const said = Object.keys(OTHER).filter(
+      (name) => name in command && !LENIENT[kind]?.includes(name),
+    );
+    test.each(said)('is another command with another %s', (name) => {
+      const other: LedgerCommand = { ...command, [name]: OTHER[name as keyof typeof OTHER] };
+      expect(fingerprintOf(other)).not.toBe(fingerprintOf(command));
+    });
+  },
+);
+
+test('no two kinds that say the same share a fingerprint', () => {
+  const told = COMMANDS.map((command) => fingerprintOf({ ...command, accountId: hold.accountId }));
+  expect(new Set(told).size).toBe(COMMANDS.length);
+});
+
+test('what received Pix said to the ledger of the first version keeps its digest', () => {
+  const told = credit({
+    accountId: '0190b6a4-7c1e-7b52-9a1d-2f60f1c8a001' as AccountId,
+    endToEndId: 'E60701190202611201530a1b2c3d4e5f',
+    chargeId: '7d9f3c62-1d4e-5f0a-8a44-53c1f6b2e003' as ChargeId,
+    amount: 12_345,
+    releaseAt: new Date('2026-11-22T15:31:02.000Z'),
+  });
+  // SHA-256 of ["credit", account, end-to-end id, charge, amount, release], as it was stored then.
+  expect(fingerprintOf(told)).toBe('927a818acc7e4e2cd402b51d17ff6c1b');
+});

@@ -1,0 +1,60 @@
+import { hash } from 'node:crypto';
+
+import { assertNever } from '@pixmesh/kernel/app-error';
+
+import type { LedgerCommand } from './ledger-command.ts';
+
+/** 128 bits in hexadecimal: enough to tell what one id may be told to mean, and a quarter of a key's bytes. */
+const FINGERPRINT_LENGTH = 32;
+
+/**
+ * Digest of what a command means. Whatever may differ between two messages of one command, such as their event id,
+ * time and application, does not count; nor does an end-to-end id that may become known between the two. Stored for ever: what a kind says here must not change.
+ */
+export function fingerprintOf(command: LedgerCommand): string {
+  return hash('sha256', JSON.stringify(meaningOf(command)), 'hex').slice(0, FINGERPRINT_LENGTH);
+}
+
+function meaningOf(command: LedgerCommand): readonly unknown[] {
+  const { kind, accountId } = command;
+  const amount = 'amount' in command ? String(command.amount) : null;
+  switch (command.kind) {
+    case 'take_hold':
+      return [kind, accountId, command.resourceId, command.holdKind, amount, String(command.fee)];
+    case 'void_hold':
+    case 'settle_hold':
+    case 'release_hold':
+      return [kind, accountId, command.holdId, command.resourceId];
+    case 'credit_received_pix':
+      return ['credit', ...receivedPix(command), command.releaseAt];
+    case 'suspend_received_pix':
+      return ['suspend', ...receivedPix(command), command.reason];
+    case 'release_pending':
+      return [kind, accountId, command.creditId, amount];
+    case 'credit_payout_return':
+      return [kind, accountId, command.payoutId, command.endToEndId, command.returnId, amount];
+    case 'suspend_payout':
+      return [kind, accountId, command.payoutId, command.direction, amount, command.reason];
+    case 'book_acquirer_tariff':
+      return [kind, accountId, command.endToEndId, amount];
+    case 'block_disputed':
+    case 'unblock_disputed':
+      return [kind, accountId, command.disputeId, command.chargeId, amount];
+    case 'return_disputed':
+      return [
+        kind,
+        accountId,
+        command.disputeId,
+        command.chargeId,
+        command.returnId,
+        command.from,
+        amount,
+      ];
+    default:
+      return assertNever(command);
+  }
+}
+
+function receivedPix(command: Extract<LedgerCommand, { endToEndId: string; chargeId: unknown }>) {
+  return [command.accountId, command.endToEndId, command.chargeId, String(command.amount)];
+}

@@ -1,0 +1,140 @@
+import type { LEDGER_COMMANDS } from '@pixmesh/contracts/messages/ledger-command.v1';
+import { AppError } from '@pixmesh/kernel/app-error';
+import type { AccountId, ApplicationId, ChargeId, HoldId } from '@pixmesh/kernel/ids';
+import { toCents } from '@pixmesh/kernel/money';
+import { currentTraceParent } from '@pixmesh/telemetry/tracing';
+import type { z } from 'zod';
+
+import { PLATFORM_ACCOUNT_ID } from '#accounts/chart-of-accounts.ts';
+
+import type { LedgerCommand } from './ledger-command.ts';
+
+export type CommandMessageType = keyof typeof LEDGER_COMMANDS;
+type Message<Type extends CommandMessageType> = z.output<(typeof LEDGER_COMMANDS)[Type]['schema']>;
+
+/**
+ * What each message of the topic means as a command. Ids become lower case, as which they are stored and compared.
+ * A message without an account concerns the platform's own money, which only some commands may move.
+ */
+export const FROM_MESSAGE: {
+  [Type in CommandMessageType]: (message: Message<Type>) => LedgerCommand;
+} = {
+  'received_pix.credit': (message) => ({
+    ...ofAccount(message),
+    kind: 'credit_received_pix',
+    ...receivedPix(message.data),
+    releaseAt: message.data.release_at === null ? null : new Date(message.data.release_at),
+  }),
+  'received_pix.suspend': (message) => ({
+    ...ofAnyone(message),
+    kind: 'suspend_received_pix',
+    ...receivedPix(message.data),
+    reason: message.data.reason,
+  }),
+  'hold.settle': (message) => ({
+    ...ofAccount(message),
+    kind: 'settle_hold',
+    ...holdEnd(message.data),
+    endToEndId: message.data.end_to_end_id,
+  }),
+  'hold.release': (message) => ({
+    ...ofAccount(message),
+    kind: 'release_hold',
+    ...holdEnd(message.data),
+  }),
+  'payout_return.credit': (message) => ({
+    ...ofAccount(message),
+    kind: 'credit_payout_return',
+    payoutId: lower(message.data.payout_id),
+    endToEndId: message.data.end_to_end_id,
+    returnId: message.data.return_id,
+    amount: toCents(message.data.amount),
+  }),
+  'payout.suspend': (message) => ({
+    ...ofAnyone(message),
+    kind: 'suspend_payout',
+    payoutId: message.data.payout_id === null ? null : lower(message.data.payout_id),
+    endToEndId: message.data.end_to_end_id,
+    direction: message.data.direction,
+    amount: toCents(message.data.amount),
+    reason: message.data.reason,
+  }),
+  'acquirer_tariff.book': (message) => ({
+    ...ofAnyone(message),
+    kind: 'book_acquirer_tariff',
+    endToEndId: message.data.end_to_end_id,
+    amount: toCents(message.data.amount),
+  }),
+  'dispute.block': (message) => ({
+    ...ofAccount(message),
+    kind: 'block_disputed',
+    ...disputed(message.data),
+  }),
+  'dispute.unblock': (message) => ({
+    ...ofAccount(message),
+    kind: 'unblock_disputed',
+    ...disputed(message.data),
+  }),
+  'dispute.return': (message) => ({
+    ...ofAccount(message),
+    kind: 'return_disputed',
+    ...disputed(message.data),
+    from: message.data.from,
+    returnId: message.data.return_id,
+  }),
+};
+
+type Envelope = {
+  type: string;
+  account_id: string | null;
+  application_id: string | null;
+  data: { command_id: string };
+};
+
+/** @throws AppError `MESSAGE_INVALID` without an account: nobody's money cannot be spent, held or disputed */
+function ofAccount(message: Envelope) {
+  if (message.account_id === null) {
+    throw new AppError('MESSAGE_INVALID', { message: `${message.type} without an account` });
+  }
+  return ofAnyone(message);
+}
+
+function ofAnyone(message: Envelope) {
+  const { account_id, application_id, data } = message;
+  return {
+    commandId: lower(data.command_id),
+    accountId: account_id === null ? PLATFORM_ACCOUNT_ID : lower<AccountId>(account_id),
+    applicationId: application_id === null ? null : lower<ApplicationId>(application_id),
+    traceparent: currentTraceParent(),
+  };
+}
+
+function receivedPix(data: { end_to_end_id: string; charge_id: string | null; amount: bigint }) {
+  return {
+    endToEndId: data.end_to_end_id,
+    chargeId: data.charge_id === null ? null : lower<ChargeId>(data.charge_id),
+    amount: toCents(data.amount),
+  };
+}
+
+function holdEnd(data: { hold_id: string; resource_id: string }) {
+  return { holdId: lower<HoldId>(data.hold_id), resourceId: lower(data.resource_id) };
+}
+
+function disputed(data: {
+  dispute_id: string;
+  charge_id: string;
+  end_to_end_id: string;
+  amount: bigint;
+}) {
+  return {
+    disputeId: lower(data.dispute_id),
+    chargeId: lower<ChargeId>(data.charge_id),
+    endToEndId: data.end_to_end_id,
+    amount: toCents(data.amount),
+  };
+}
+
+function lower<Id extends string>(id: string): Id {
+  return id.toLowerCase() as Id;
+}

@@ -1,0 +1,41 @@
+import { LEDGER_COMMANDS } from '@pixmesh/contracts/messages/ledger-command.v1';
+import type { MessageType } from '@pixmesh/contracts/messages/message-type';
+import { TOPICS } from '@pixmesh/contracts/topics';
+import { failpoint } from '@pixmesh/http/failpoints';
+import { type MessageHandler, on } from '@pixmesh/kafka/message-handler';
+import type { ConsumerGroup } from '@pixmesh/kafka/messaging';
+import { AppError } from '@pixmesh/kernel/app-error';
+
+import type { LedgerEngine } from '#engine/ledger-engine.ts';
+
+import { type CommandMessageType, FROM_MESSAGE } from './from-message.ts';
+import type { LedgerCommand } from './ledger-command.ts';
+
+/** Messages of one partition that may be in hand at once: enough to fill a batch of the engine. */
+const IN_HAND_MAX = 250;
+
+/**
+ * Commands of the topic. They go to the engine in their order and without waiting for each other, so that a fetch
+ * becomes a batch; the engine keeps the order of each account.
+ */
+export function ledgerCommandsConsumer(engine: Pick<LedgerEngine, 'submit'>): ConsumerGroup {
+  const types = Object.keys(LEDGER_COMMANDS) as CommandMessageType[];
+  return {
+    groupId: 'ledger.commands',
+    topics: [TOPICS.ledgerCommands],
+    handlers: types.map((type) => handlerOf(engine, type)),
+    concurrency: { max: IN_HAND_MAX },
+  };
+}
+
+function handlerOf(engine: Pick<LedgerEngine, 'submit'>, type: CommandMessageType): MessageHandler {
+  // One entry of each table belongs together; the compiler only sees their unions.
+  const toCommand = FROM_MESSAGE[type] as (message: unknown) => LedgerCommand;
+  return on(LEDGER_COMMANDS[type] as MessageType, async (message) => {
+    const outcome = await engine.submit(toCommand(message));
+    if (outcome.kind === 'rejected') {
+      throw new AppError('MESSAGE_INVALID', { message: outcome.message });
+    }
+    if (!outcome.repeated) await failpoint('ledger.command.after-commit');
+  });
+}

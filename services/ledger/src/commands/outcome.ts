@@ -1,0 +1,67 @@
+import type { HoldState } from '@pixmesh/contracts/internal/holds';
+import type { AccountId, HoldId } from '@pixmesh/kernel/ids';
+
+import type { CommandKind, HoldKind } from './ledger-command.ts';
+
+/**
+ * What became of a command. `booked` moved money, `noted` had none to move; every other word says why nothing
+ * moved. Sticky for ever, refusals too.
+ */
+export type OutcomeCode =
+  | 'booked'
+  | 'noted'
+  | 'insufficient_balance'
+  | 'voided'
+  | 'resource_held'
+  | 'already_held'
+  | 'already_settled'
+  | 'already_released'
+  | 'already_voided';
+
+/** Why a command is wrong in itself. Nothing is stored of it, so that it may be told again. */
+export type RejectionReason =
+  /** Another command is booked under its id. */
+  | 'other_content'
+  /** Nobody has taken the hold that it settles. */
+  | 'unknown_hold'
+  /** The hold belongs to another account or resource. */
+  | 'foreign_hold'
+  /** It takes more than stands where it takes from. */
+  | 'below_floor'
+  /** The database refused to write it, or its event cannot be told. */
+  | 'unwritable';
+
+/** A hold as it stands after the command. */
+export type Hold = {
+  holdId: HoldId;
+  accountId: AccountId;
+  resourceId: string;
+  /** Null for a hold that was voided or released before it came. */
+  kind: HoldKind | null;
+  amount: bigint;
+  fee: bigint;
+  state: HoldState;
+  createdAt: Date;
+};
+
+export type Outcome =
+  | {
+      kind: 'decided';
+      code: OutcomeCode;
+      /** Number of the journal within its owner; null where nothing moved. */
+      version: bigint | null;
+      /** The command had been decided before; nothing was written and nothing is published now. */
+      repeated: boolean;
+      /** Of commands about a hold. */
+      hold: Hold | null;
+    }
+  | { kind: 'rejected'; reason: RejectionReason; message: string };
+
+/** A command that was decided before, as its row says. */
+export type BookedCommand = {
+  accountId: AccountId;
+  kind: CommandKind;
+  code: OutcomeCode;
+  version: bigint | null;
+  fingerprint: string;
+};

@@ -1,0 +1,144 @@
+import assert from 'node:assert';
+
+import type { AccountId } from '@pixmesh/kernel/ids';
+
+import type { AccountState } from '#accounts/chart-of-accounts.ts';
+import { fingerprintOf } from '#commands/fingerprint.ts';
+import type { LedgerCommand } from '#commands/ledger-command.ts';
+import type { BookedCommand, Hold, Outcome, OutcomeCode } from '#commands/outcome.ts';
+import { type Money, postingsOf, type Template } from '#journals/templates.ts';
+
+import type { BatchState, BatchWrites } from './batch-state.ts';
+import { accountAfter, isAboveFloors } from './move-account.ts';
+
+/** What a journal is beside its command: how much moves, and what else is to be kept of it. */
+type Booking = {
+  template: Template;
+  money: Money;
+  resourceId: string | null;
+  /** The hold as the journal leaves it. */
+  hold?: Hold;
+};
+
+/**
+ * Where one batch is worked on: what stood before it, and on top of that what its commands have changed so far, so
+ * that each command meets the work of those before it.
+ */
+export class BatchDesk {
+  readonly nowMs: number;
+  readonly writes: BatchWrites = {
+    journals: [],
+    entries: [],
+    accounts: new Map(),
+    holds: new Map(),
+    suspenseItems: [],
+    releases: [],
+    releasesDone: [],
+    events: [],
+  };
+  readonly #state: BatchState;
+  readonly #booked = new Map<string, BookedCommand>();
+  /** The hold that stands for a resource, or null where the last one has been released. */
+  readonly #holdOfResource = new Map<string, string | null>();
+
+  constructor(state: BatchState) {
+    this.#state = state;
+    this.nowMs = state.nowMs;
+    for (const hold of state.holds.values()) this.#indexResource(hold);
+  }
+
+  account(accountId: AccountId): AccountState {
+    const account = this.writes.accounts.get(accountId) ?? this.#state.accounts.get(accountId);
+    assert(account, 'the owner of every command is locked');
+    return account;
+  }
+
+  booked(commandId: string): BookedCommand | null {
+    return this.#booked.get(commandId) ?? this.#state.booked.get(commandId) ?? null;
+  }
+
+  hold(holdId: string): Hold | null {
+    return this.writes.holds.get(holdId) ?? this.#state.holds.get(holdId) ?? null;
+  }
+
+  isHeld(resourceId: string): boolean {
+    return typeof this.#holdOfResource.get(resourceId) === 'string';
+  }
+
+  /** Time of the owner's next journal: never before its last one, even when the clock has stepped back. */
+  timeFor(accountId: AccountId): number {
+    return Math.max(this.nowMs, this.account(accountId).movedAtMs);
+  }
+
+  /** Moves money; a command that takes more than there is moves nothing and is rejected. */
+  book(command: LedgerCommand, booking: Booking): Outcome {
+    const { accountId } = command;
+    const before = this.account(accountId);
+    const postings = postingsOf(booking.template, booking.money);
+    const atMs = this.timeFor(accountId);
+    const after = accountAfter(before, { postings, atMs, mayForce: booking.template.mayForce });
+    if (!isAboveFloors(after)) {
+      return { kind: 'rejected', reason: 'below_floor', message: tooMuch(command) };
+    }
+    this.writes.accounts.set(accountId, after);
+    for (const { kind, amount } of postings) {
+      const balanceAfter = after.balances[kind];
+      this.writes.entries.push({ accountId, version: after.version, kind, amount, balanceAfter });
+    }
+    return this.#record(command, { code: 'booked', version: after.version, ...booking });
+  }
+
+  /** Keeps an outcome that moves nothing. */
+  note(
+    command: LedgerCommand,
+    decided: { code: OutcomeCode; resourceId: string | null; hold: Hold | null },
+  ): Outcome {
+    return this.#record(command, { ...decided, version: null });
+  }
+
+  /** Says the outcome of a command to those who listen, with its owner's balance right after it. */
+  announce(command: LedgerCommand, code: OutcomeCode, hold: Hold | null = null): void {
+    const { available, pending } = this.account(command.accountId).balances;
+    this.writes.events.push({
+      command,
+      code,
+      hold,
+      balances: { available, pending },
+      occurredAtMs: this.timeFor(command.accountId),
+    });
+  }
+
+  #record(
+    command: LedgerCommand,
+    decided: {
+      code: OutcomeCode;
+      version: bigint | null;
+      resourceId: string | null;
+      hold?: Hold | null;
+    },
+  ): Outcome {
+    const { code, version, resourceId, hold = null } = decided;
+    const { accountId, kind } = command;
+    const fingerprint = fingerprintOf(command);
+    const createdAtMs = this.timeFor(accountId);
+    this.writes.journals.push({ command, code, version, fingerprint, resourceId, createdAtMs });
+    this.#booked.set(command.commandId, { accountId, kind, code, version, fingerprint });
+    if (hold !== null && hold !== this.hold(hold.holdId)) {
+      this.writes.holds.set(hold.holdId, hold);
+      this.#indexResource(hold);
+    }
+    return { kind: 'decided', code, version, repeated: false, hold };
+  }
+
+  #indexResource(hold: Hold): void {
+    const { resourceId, holdId, state } = hold;
+    if (state === 'open' || state === 'settled') this.#holdOfResource.set(resourceId, holdId);
+    else if (this.#holdOfResource.get(resourceId) === holdId) {
+      this.#holdOfResource.set(resourceId, null);
+    }
+  }
+}
+
+function tooMuch(command: LedgerCommand): string {
+  return `command ${command.commandId} takes more than stands where it takes from`;
+}

@@ -1,0 +1,68 @@
+import { assertNever } from '@pixmesh/kernel/app-error';
+
+import { fingerprintOf } from '#commands/fingerprint.ts';
+import { isHoldCommand, type LedgerCommand } from '#commands/ledger-command.ts';
+import type { BookedCommand, Outcome } from '#commands/outcome.ts';
+
+import { BatchDesk } from './batch-desk.ts';
+import type { BatchState, BatchWrites } from './batch-state.ts';
+import { decideDispute } from './decide-dispute.ts';
+import { decideHold } from './decide-hold.ts';
+import { decideMovement } from './decide-movement.ts';
+
+export type BatchDecision = {
+  /** One for each command, in their order. */
+  outcomes: Outcome[];
+  writes: BatchWrites;
+};
+
+/**
+ * Decides a batch in the order of its commands, each on top of those before it, from what stood while its owners were
+ * locked. No I/O, no clock: the same state and commands always give the same decision. A command that was decided
+ * before is answered its first outcome and changes nothing, whether that was years ago or earlier in this batch.
+ */
+export function decideBatch(state: BatchState, commands: readonly LedgerCommand[]): BatchDecision {
+  const desk = new BatchDesk(state);
+  const outcomes = commands.map((command) => {
+    const first = desk.booked(command.commandId);
+    return first === null ? decide(desk, command) : answerAgain(desk, command, first);
+  });
+  return { outcomes, writes: desk.writes };
+}
+
+function decide(desk: BatchDesk, command: LedgerCommand): Outcome {
+  switch (command.kind) {
+    case 'take_hold':
+    case 'void_hold':
+    case 'settle_hold':
+    case 'release_hold':
+      return decideHold(desk, command);
+    case 'block_disputed':
+    case 'unblock_disputed':
+    case 'return_disputed':
+      return decideDispute(desk, command);
+    case 'credit_received_pix':
+    case 'suspend_received_pix':
+    case 'release_pending':
+    case 'credit_payout_return':
+    case 'suspend_payout':
+    case 'book_acquirer_tariff':
+      return decideMovement(desk, command);
+    default:
+      return assertNever(command);
+  }
+}
+
+function answerAgain(desk: BatchDesk, command: LedgerCommand, first: BookedCommand): Outcome {
+  if (first.accountId !== command.accountId || first.fingerprint !== fingerprintOf(command)) {
+    return {
+      kind: 'rejected',
+      reason: 'other_content',
+      message: `command ${command.commandId} is booked as ${first.kind} with other content`,
+    };
+  }
+  if (command.kind === 'release_pending') desk.writes.releasesDone.push(command.creditId);
+  const { code, version } = first;
+  const hold = isHoldCommand(command) ? desk.hold(command.holdId) : null;
+  return { kind: 'decided', code, version, repeated: true, hold };
+}

@@ -1,0 +1,117 @@
+import type {
+  BookAcquirerTariff,
+  CreditPayoutReturn,
+  CreditReceivedPix,
+  ReleasePending,
+  SuspendPayout,
+  SuspendReceivedPix,
+} from '#commands/ledger-command.ts';
+import type { Outcome } from '#commands/outcome.ts';
+import { TEMPLATES, type Template } from '#journals/templates.ts';
+import { assertNever } from '@pixmesh/kernel/app-error';
+
+import type { BatchDesk } from './batch-desk.ts';
+import type { SuspenseWrite } from './batch-state.ts';
+
+type Booking = { template: Template; resourceId: string | null };
+
+type Movement =
+  | CreditReceivedPix
+  | SuspendReceivedPix
+  | ReleasePending
+  | CreditPayoutReturn
+  | SuspendPayout
+  | BookAcquirerTariff;
+
+/** Money that comes, becomes available, or stands in suspense. */
+export function decideMovement(desk: BatchDesk, command: Movement): Outcome {
+  switch (command.kind) {
+    case 'credit_received_pix':
+      return creditReceivedPix(desk, command);
+    case 'suspend_received_pix':
+      return suspendReceivedPix(desk, command);
+    case 'release_pending':
+      return releasePending(desk, command);
+    case 'credit_payout_return':
+      return move(desk, command, {
+        template: TEMPLATES.creditPayoutReturn,
+        resourceId: command.payoutId,
+      });
+    case 'suspend_payout':
+      return suspendPayout(desk, command);
+    case 'book_acquirer_tariff':
+      return move(desk, command, { template: TEMPLATES.bookAcquirerTariff, resourceId: null });
+    default:
+      return assertNever(command);
+  }
+}
+
+/** Pending until its release; a time that has passed means at once (decision 133). */
+function creditReceivedPix(desk: BatchDesk, command: CreditReceivedPix): Outcome {
+  const { commandId, accountId, amount, releaseAt, chargeId: resourceId } = command;
+  if (releaseAt === null || releaseAt.getTime() <= desk.nowMs) {
+    return move(desk, command, { template: TEMPLATES.creditReceivedPix, resourceId });
+  }
+  const outcome = move(desk, command, { template: TEMPLATES.creditReceivedPixPending, resourceId });
+  if (outcome.kind === 'decided') {
+    desk.writes.releases.push({ commandId, accountId, amount, releaseAt });
+  }
+  return outcome;
+}
+
+function suspendReceivedPix(desk: BatchDesk, command: SuspendReceivedPix): Outcome {
+  const { endToEndId, chargeId, amount, reason } = command;
+  const booking = { template: TEMPLATES.suspendReceivedPix, resourceId: chargeId };
+  return suspend(desk, command, {
+    booking,
+    item: { endToEndId, chargeId, payoutId: null, amount, reason },
+  });
+}
+
+/** Nobody waits for its outcome: the balance itself tells. */
+function releasePending(desk: BatchDesk, command: ReleasePending): Outcome {
+  const money = { amount: command.amount, fee: 0n };
+  const outcome = desk.book(command, {
+    template: TEMPLATES.releasePending,
+    money,
+    resourceId: null,
+  });
+  if (outcome.kind === 'decided') desk.writes.releasesDone.push(command.creditId);
+  return outcome;
+}
+
+function suspendPayout(desk: BatchDesk, command: SuspendPayout): Outcome {
+  const { endToEndId, payoutId, reason, direction } = command;
+  const amount = direction === 'in' ? command.amount : 0n - command.amount;
+  const template = direction === 'in' ? TEMPLATES.suspendPayoutIn : TEMPLATES.suspendPayoutOut;
+  return suspend(desk, command, {
+    booking: { template, resourceId: payoutId },
+    item: { endToEndId, chargeId: null, payoutId, amount, reason },
+  });
+}
+
+/** None of these can fall below a floor: they take from what mirrors the acquirer, or from suspense. */
+function move(
+  desk: BatchDesk,
+  command: Exclude<Movement, ReleasePending>,
+  booking: Booking,
+): Outcome {
+  const money = { amount: command.amount, fee: 0n };
+  const outcome = desk.book(command, { ...booking, money });
+  if (outcome.kind === 'decided') desk.announce(command, 'booked');
+  return outcome;
+}
+
+function suspend(
+  desk: BatchDesk,
+  command: SuspendReceivedPix | SuspendPayout,
+  told: { booking: Booking; item: Omit<SuspenseWrite, 'commandId' | 'accountId' | 'createdAtMs'> },
+): Outcome {
+  const { commandId, accountId } = command;
+  const createdAtMs = desk.timeFor(accountId);
+  const outcome = move(desk, command, told.booking);
+  if (outcome.kind === 'decided') {
+    desk.writes.suspenseItems.push({ commandId, accountId, createdAtMs, ...told.item });
+  }
+  return outcome;
+}

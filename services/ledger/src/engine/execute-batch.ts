@@ -1,0 +1,81 @@
+import { AppError } from '@pixmesh/kernel/app-error';
+import type { Database } from '@pixmesh/postgres/pool';
+import { z } from 'zod';
+
+import type { LedgerCommand } from '#commands/ledger-command.ts';
+import type { Outcome } from '#commands/outcome.ts';
+
+import { decideBatch } from './decide-batch.ts';
+import { lockBatch } from './lock-batch.sql.ts';
+import { writeBatch } from './write-batch.sql.ts';
+
+/** SQLSTATE classes that blame what is written: data exceptions, broken constraints, a raised exception. */
+const BLAMES_CONTENT = /^(22|23|P0)/;
+
+/**
+ * Decides and writes a batch in one transaction of two statements, and answers each command its outcome, in order.
+ * Balances are read under the locks of this very transaction, never remembered from one before. Safe to repeat after
+ * any failure, also one that leaves open whether the commit took place: what is booked is answered as it was.
+ *
+ * A batch that the database refuses to write is halved until the culprit stands alone, and only the culprit is
+ * rejected. Commands of one account keep their order.
+ *
+ * @throws AppError `DEPENDENCY_UNAVAILABLE` while the database is away: nobody knows the outcome, ask again
+ */
+export async function executeBatch(
+  db: Database,
+  commands: readonly LedgerCommand[],
+): Promise<Outcome[]> {
+  if (commands.length === 0) return [];
+  try {
+    return await executeOnce(db, commands);
+  } catch (error) {
+    if (!blamesContent(error)) throw error;
+    return commands.length === 1
+      ? [await judgeAlone(db, commands[0]!, error)]
+      : await executeHalves(db, commands);
+  }
+}
+
+async function executeOnce(db: Database, commands: readonly LedgerCommand[]): Promise<Outcome[]> {
+  return await db.transaction(async (tx) => {
+    const state = await lockBatch(tx, commands);
+    const { outcomes, writes } = decideBatch(state, commands);
+    await writeBatch(tx, writes);
+    return outcomes;
+  });
+}
+
+async function executeHalves(db: Database, commands: readonly LedgerCommand[]): Promise<Outcome[]> {
+  const middle = Math.ceil(commands.length / 2);
+  const first = await executeBatch(db, commands.slice(0, middle));
+  return [...first, ...(await executeBatch(db, commands.slice(middle)))];
+}
+
+/**
+ * Two owners may name one command, hold or resource at the same time, which no lock of theirs keeps apart: the loser
+ * is refused by a key and finds out by whom when it looks again.
+ */
+async function judgeAlone(
+  db: Database,
+  command: LedgerCommand,
+  refusal: unknown,
+): Promise<Outcome> {
+  try {
+    const [outcome] = await executeOnce(db, [command]);
+    return outcome!;
+  } catch (error) {
+    if (!blamesContent(error)) throw error;
+    const { code, constraint } = refusal as { code?: string; constraint?: string };
+    const cause = constraint ?? code ?? 'its event cannot be told';
+    const message = `command ${command.commandId} cannot be written: ${cause}`;
+    return { kind: 'rejected', reason: 'unwritable', message };
+  }
+}
+
+/** A statement that the database refused, or an event that its own schema refuses before anything is written. */
+function blamesContent(error: unknown): boolean {
+  if (error instanceof z.ZodError) return true;
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' && !(error instanceof AppError) && BLAMES_CONTENT.test(code);
+}

@@ -1,0 +1,222 @@
+import assert from 'node:assert';
+
+import type { AccountId } from '@pixmesh/kernel/ids';
+import { newId } from '@pixmesh/kernel/ids';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+
+import { countAllRows, findBreaks, readBalances } from '#testing/check-ledger.ts';
+import { credit, releaseHold, settleHold, takeHold, voidHold } from '#testing/ledger-commands.ts';
+import {
+  aLedgerUnderTest,
+  journalsOf,
+  type LedgerUnderTest,
+  losingCommits,
+  queuedEvents,
+} from '#testing/ledger-under-test.ts';
+
+import { createLedgerEngine, QUEUE_MAX } from './ledger-engine.ts';
+
+let ledger: LedgerUnderTest;
+
+beforeAll(async () => {
+  ledger = await aLedgerUnderTest();
+});
+afterEach(async () => {
+  assert.deepEqual(await findBreaks(ledger.db), []);
+});
+afterAll(() => ledger[Symbol.asyncDispose]());
+
+/** The same database, counting its transactions. */
+function counting() {
+  const count = { transactions: 0 };
+  const db: typeof ledger.db = {
+    ...ledger.db,
+    transaction: (work) => {
+      count.transactions += 1;
+      return ledger.db.transaction(work);
+    },
+  };
+  return { db, count };
+}
+
+describe('batches', () => {
+  test('what is handed in together is written together', async () => {
+    const { db, count } = counting();
+    await using engine = createLedgerEngine({ db, kickOutbox: () => undefined, writers: 1 });
+    const commands = Array.from({ length: 150 }, () => credit({ amount: 1 }));
+    const outcomes = await Promise.all(commands.map((command) => engine.submit(command)));
+    expect(outcomes.every((outcome) => outcome.kind === 'decided')).toBe(true);
+    expect(count.transactions).toBe(1);
+  });
+
+  test('a command that is alone does not wait for company', async () => {
+    const { db, count } = counting();
+    await using engine = createLedgerEngine({ db, kickOutbox: () => undefined });
+    for (let told = 0; told < 5; told += 1) await engine.submit(credit());
+    expect(count.transactions).toBe(5);
+  });
+
+  test('none is larger than its limit, and none is lost', async () => {
+    const { db, count } = counting();
+    await using engine = createLedgerEngine({ db, kickOutbox: () => undefined, writers: 1 });
+    const accountId = newId<AccountId>();
+    const commands = Array.from({ length: 1_000 }, () => credit({ accountId, amount: 1 }));
+    await Promise.all(commands.map((command) => engine.submit(command)));
+    expect(count.transactions).toBe(5);
+    expect(await readBalances(ledger.db, accountId)).toMatchObject({ available: 1_000 });
+  });
+
+  test.each([1, 2, 4])(
+    'with %i writers one account is decided in the order of its commands',
+    async (writers) => {
+      const { db } = ledger;
+      await using engine = createLedgerEngine({ db, kickOutbox: () => undefined, writers });
+      const accounts = Array.from({ length: 8 }, () => newId<AccountId>());
+      const commands = Array.from({ length: 60 }, () =>
+        accounts.map((accountId) => credit({ accountId, amount: 10 })),
+      );
+      await Promise.all(commands.flat().map((command) => engine.submit(command)));
+      for (const [index, accountId] of accounts.entries()) {
+        const journals = await journalsOf(ledger.db, accountId);
+        expect(journals.map((journal) => journal.command_id)).toEqual(
+          commands.map((round) => round[index]?.commandId),
+        );
+        const events = await queuedEvents(ledger.db, accountId);
+        expect(events.map((event) => event.message.data.balance.available)).toEqual(
+          commands.map((_, round) => (round + 1) * 10),
+        );
+      }
+    },
+  );
+
+  test.each([0, 5, 1.5])('%d writers are a mistake of the caller', (writers) => {
+    expect(() =>
+      createLedgerEngine({ db: ledger.db, kickOutbox: () => undefined, writers }),
+    ).toThrow('1 to 4 writers');
+  });
+});
+
+describe('once', () => {
+  test('a command handed in many times at once is decided once and answered the same', async () => {
+    const accountId = await ledger.fund(5_000);
+    const hold = takeHold({ accountId, amount: 4_000 });
+    const outcomes = await Promise.all(Array.from({ length: 50 }, () => ledger.submit(hold)));
+    expect(outcomes.filter(({ repeated }) => !repeated)).toHaveLength(1);
+    expect(new Set(outcomes.map(({ code }) => code))).toEqual(new Set(['booked']));
+    expect(await readBalances(ledger.db, accountId)).toMatchObject({
+      available: 1_000,
+      held: 4_000,
+    });
+  });
+
+  test('a refusal is for ever, also when money has come since', async () => {
+    const accountId = newId<AccountId>();
+    const hold = takeHold({ accountId, amount: 500 });
+    expect(await ledger.submit(hold)).toMatchObject({ code: 'insufficient_balance' });
+    await ledger.submit(credit({ accountId, amount: 10_000 }));
+    const rows = await countAllRows(ledger.db);
+    expect(await ledger.submit(hold)).toMatchObject({
+      code: 'insufficient_balance',
+      repeated: true,
+      hold: { state: 'refused' },
+    });
+    expect(await countAllRows(ledger.db)).toEqual(rows);
+    expect(await ledger.submit(takeHold({ accountId, amount: 500 }))).toMatchObject({
+      code: 'booked',
+    });
+  });
+
+  test('the first outcome of a hold stays, whatever became of it', async () => {
+    const accountId = await ledger.fund(5_000);
+    const hold = takeHold({ accountId });
+    await ledger.submit(hold);
+    await ledger.submit(settleHold(hold));
+    expect(await ledger.submit(hold)).toMatchObject({
+      code: 'booked',
+      repeated: true,
+      hold: { state: 'settled' },
+    });
+    expect(await ledger.submit(voidHold(hold))).toMatchObject({ code: 'already_held' });
+    expect(await ledger.submit(releaseHold(hold))).toMatchObject({ code: 'already_settled' });
+  });
+
+  test('a commit whose answer was lost is told as not known, and the repeat as it was', async () => {
+    const accountId = await ledger.fund(5_000);
+    const db = losingCommits(ledger.db, 1);
+    await using engine = createLedgerEngine({ db, kickOutbox: () => undefined });
+    const hold = takeHold({ accountId, amount: 700 });
+    await expect(engine.submit(hold)).rejects.toMatchObject({
+      code: 'DEPENDENCY_UNAVAILABLE',
+      retriable: true,
+    });
+    expect(await engine.submit(hold)).toMatchObject({ code: 'booked', repeated: true });
+    expect(await readBalances(ledger.db, accountId)).toMatchObject({ held: 700 });
+  });
+});
+
+describe('the relay', () => {
+  test('is woken by what is published, and by nothing else', async () => {
+    const accountId = await ledger.fund(5_000);
+    ledger.kicked.times = 0;
+    const hold = takeHold({ accountId });
+    await ledger.submit(hold);
+    await ledger.submit(voidHold(hold));
+    expect(ledger.kicked.times).toBe(0);
+    await ledger.submit(settleHold(hold));
+    expect(ledger.kicked.times).toBe(1);
+    await ledger.submit(settleHold(hold));
+    expect(ledger.kicked.times).toBe(1);
+  });
+});
+
+describe('limits', () => {
+  test('a full queue refuses more at once, and takes them when it has worked', async () => {
+    const gate = Promise.withResolvers<void>();
+    const db: typeof ledger.db = {
+      ...ledger.db,
+      transaction: async (work) => {
+        await gate.promise;
+        return await ledger.db.transaction(work);
+      },
+    };
+    const engine = createLedgerEngine({ db, kickOutbox: () => undefined, writers: 1 });
+    const accountId = newId<AccountId>();
+    const waiting = Array.from({ length: QUEUE_MAX }, () =>
+      engine.submit(takeHold({ accountId })).then(({ kind }) => kind),
+    );
+    expect(engine.waiting()).toBe(QUEUE_MAX);
+    await expect(engine.submit(credit())).rejects.toMatchObject({
+      code: 'DEPENDENCY_UNAVAILABLE',
+      retriable: true,
+    });
+    gate.resolve();
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set(['decided']));
+    expect(engine.waiting()).toBe(0);
+    expect(await engine.submit(credit())).toMatchObject({ code: 'booked' });
+    await engine.stop();
+  });
+
+  test('a stop finishes what waits and takes nothing more', async () => {
+    const engine = createLedgerEngine({ db: ledger.db, kickOutbox: () => undefined });
+    const handedIn = Array.from({ length: 20 }, () => engine.submit(credit()));
+    await engine.stop();
+    expect(await Promise.all(handedIn)).toHaveLength(20);
+    await expect(engine.submit(credit())).rejects.toMatchObject({ retriable: true });
+  });
+
+  test('a batch that failed does not stop those behind it', async () => {
+    let failures = 1;
+    const db: typeof ledger.db = {
+      ...ledger.db,
+      transaction: (work) => {
+        failures -= 1;
+        if (failures >= 0) return Promise.reject(new Error('once'));
+        return ledger.db.transaction(work);
+      },
+    };
+    await using engine = createLedgerEngine({ db, kickOutbox: () => undefined });
+    const command = credit();
+    await expect(engine.submit(command)).rejects.toThrow('once');
+    expect(await engine.submit(command)).toMatchObject({ code: 'booked', repeated: false });
+  });
+});

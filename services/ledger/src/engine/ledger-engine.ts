@@ -1,0 +1,124 @@
+import assert from 'node:assert';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import { AppError } from '@pixmesh/kernel/app-error';
+import type { AccountId } from '@pixmesh/kernel/ids';
+import type { Database } from '@pixmesh/postgres/pool';
+import type { Logger } from '@pixmesh/telemetry/logger';
+import { withSpan } from '@pixmesh/telemetry/tracing';
+
+import type { LedgerCommand } from '#commands/ledger-command.ts';
+import type { Outcome } from '#commands/outcome.ts';
+import { batchDecided } from '#events.ts';
+
+import { executeBatch } from './execute-batch.ts';
+
+/** Beyond this a batch takes longer faster than it does more (engineering, Postgres rule 1). */
+const BATCH_MAX = 200;
+/** More writers wait for each other's commits instead of writing. */
+const WRITERS_MAX = 4;
+const WRITERS_DEFAULT = 2;
+/** About a second of work. Beyond it callers are told to come again instead of waiting without an end in sight. */
+export const QUEUE_MAX = 10_000;
+
+export type LedgerEngineDeps = {
+  db: Database;
+  /** Says that events were committed. */
+  kickOutbox(): void;
+  logger?: Logger;
+  /** Batches written at the same time, 1 to 4. */
+  writers?: number;
+};
+
+export type LedgerEngine = AsyncDisposable & {
+  /**
+   * Hands a command in and waits for what became of it. Commands of one account are decided in the order in which
+   * they were handed in.
+   * @throws AppError `DEPENDENCY_UNAVAILABLE` when the outcome is not known; the same command may be handed in again
+   */
+  submit(command: LedgerCommand): Promise<Outcome>;
+  /** Commands that wait for their batch. */
+  waiting(): number;
+  /** Takes no more commands and finishes those that wait. */
+  stop(): Promise<void>;
+};
+
+type Waiting = { command: LedgerCommand } & PromiseWithResolvers<Outcome>;
+type Writer = { waiting: Waiting[]; running: Promise<void> | null };
+
+/**
+ * The one door for every change of money. Whatever waits when a writer is free becomes its next batch, without
+ * waiting for more: under light load a command is alone in its batch, under heavy load they share one commit. An
+ * account always has the same writer, so that its commands keep their order and its row is waited for by nobody else
+ * in this process.
+ */
+export function createLedgerEngine(deps: LedgerEngineDeps): LedgerEngine {
+  const { writers: count = WRITERS_DEFAULT } = deps;
+  assert(Number.isInteger(count) && count >= 1 && count <= WRITERS_MAX, '1 to 4 writers');
+  const writers = Array.from({ length: count }, (): Writer => ({ waiting: [], running: null }));
+  let isStopping = false;
+  return { submit, waiting, stop, [Symbol.asyncDispose]: stop };
+
+  async function submit(command: LedgerCommand): Promise<Outcome> {
+    if (isStopping) throw unavailable('the ledger stops');
+    if (waiting() >= QUEUE_MAX) throw unavailable('too many commands wait');
+    const writer = writers[writerOf(command.accountId, count)];
+    assert(writer, 'every account has a writer');
+    const entry = { command, ...Promise.withResolvers<Outcome>() };
+    writer.waiting.push(entry);
+    writer.running ??= work(writer);
+    return await entry.promise;
+  }
+
+  function waiting(): number {
+    let sum = 0;
+    for (const writer of writers) sum += writer.waiting.length;
+    return sum;
+  }
+
+  async function stop(): Promise<void> {
+    isStopping = true;
+    await Promise.all(writers.map((writer) => writer.running ?? Promise.resolve()));
+  }
+
+  async function work(writer: Writer): Promise<void> {
+    // What is handed in within this turn of the event loop, such as a fetch from the broker, goes together.
+    await nextTurn();
+    while (writer.waiting.length > 0) await writeBatch(writer.waiting.splice(0, BATCH_MAX));
+    writer.running = null;
+  }
+
+  async function writeBatch(batch: readonly Waiting[]): Promise<void> {
+    const commands = batch.map(({ command }) => command);
+    // A batch of several has no trace of its own to be part of.
+    const parent = commands.length === 1 ? (commands[0]?.traceparent ?? null) : null;
+    const attributes = { 'pixmesh.batch.size': commands.length };
+    try {
+      const outcomes = await withSpan('write ledger batch', { parent, attributes }, () =>
+        executeBatch(deps.db, commands),
+      );
+      if (outcomes.some((outcome, index) => isPublished(outcome, commands[index]!)))
+        deps.kickOutbox();
+      batchDecided(commands, outcomes);
+      for (const [index, entry] of batch.entries()) entry.resolve(outcomes[index]!);
+    } catch (error) {
+      deps.logger?.warn({ err: error, size: batch.length }, 'a batch of commands was not written');
+      for (const entry of batch) entry.reject(error);
+    }
+  }
+}
+
+/** Ids are random in their last digits, or all zeros. */
+function writerOf(accountId: AccountId, count: number): number {
+  return Number.parseInt(accountId.slice(-8), 16) % count;
+}
+
+function isPublished(outcome: Outcome, command: LedgerCommand): boolean {
+  if (outcome.kind !== 'decided' || outcome.repeated) return false;
+  const isAnsweredByHttp = command.kind === 'take_hold' || command.kind === 'void_hold';
+  return !isAnsweredByHttp && command.kind !== 'release_pending';
+}
+
+function unavailable(message: string): AppError {
+  return new AppError('DEPENDENCY_UNAVAILABLE', { message });
+}

@@ -1,0 +1,114 @@
+import { LEDGER_EVENTS } from '@pixmesh/contracts/messages/ledger-event.v1';
+import { type ApplicationId, newId } from '@pixmesh/kernel/ids';
+import { describe, expect, test } from 'vitest';
+
+import { PLATFORM_ACCOUNT_ID } from '#accounts/chart-of-accounts.ts';
+import type { LedgerCommand } from '#commands/ledger-command.ts';
+import type { Hold } from '#commands/outcome.ts';
+import { NOW } from '#testing/batch-states.ts';
+import {
+  block,
+  credit,
+  disputeReturn,
+  payoutReturn,
+  payoutSuspense,
+  releaseHold,
+  releasePending,
+  settleHold,
+  suspense,
+  takeHold,
+  tariff,
+  unblock,
+} from '#testing/ledger-commands.ts';
+
+import type { EventWrite } from './batch-state.ts';
+import { outcomeEvent } from './outcome-event.ts';
+
+const TRACE = '00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01';
+const take = takeHold({ amount: 900, fee: 30 });
+const hold = (state: Hold['state']): Hold => ({
+  ...take,
+  kind: 'payout',
+  state,
+  createdAt: NOW,
+});
+
+function eventOf(command: LedgerCommand, told: Partial<EventWrite> = {}) {
+  return outcomeEvent({
+    command: { ...command, traceparent: TRACE },
+    code: 'booked',
+    hold: null,
+    balances: { available: -5n, pending: 7n },
+    occurredAtMs: NOW.getTime(),
+    ...told,
+  });
+}
+
+const paid = payoutReturn({ amount: 40 });
+const left = payoutSuspense({ amount: 30 });
+const lost = disputeReturn({ amount: 20 });
+const received = credit({ amount: 250 });
+
+describe('each outcome is told in its own words', () => {
+  const refused = { code: 'already_settled', hold: hold('settled') } as const;
+  const rows: [string, LedgerCommand, Partial<EventWrite>, object][] = [
+    ['received_pix.credited', received, {}, { charge_id: received.chargeId, amount: 250 }],
+    ['received_pix.suspended', suspense({ amount: 9 }), {}, { amount: 9 }],
+    ['hold.settled', settleHold(take), { hold: hold('settled') }, { amount: 900, fee: 30 }],
+    ['hold.released', releaseHold(take), { hold: hold('released') }, { hold_id: take.holdId }],
+    ['hold.end_refused', releaseHold(take), refused, { wanted: 'released', state: 'settled' }],
+    ['payout_return.credited', paid, {}, { return_id: paid.returnId, payout_id: paid.payoutId }],
+    ['payout.suspended', left, {}, { direction: 'out', reason: 'completed_after_failed' }],
+    ['acquirer_tariff.booked', tariff({ amount: 3 }), {}, { amount: 3 }],
+    ['dispute.blocked', block({ amount: 20 }), {}, { amount: 20 }],
+    ['dispute.unblocked', unblock({ amount: 20 }), {}, { amount: 20 }],
+    ['dispute.returned', lost, {}, { return_id: lost.returnId, dispute_id: lost.disputeId }],
+  ];
+
+  test.each(rows)('%s', (type, command, told, data) => {
+    const event = eventOf(command, told);
+    expect(event).toMatchObject({
+      topic: 'ledger.events.v1',
+      key: command.accountId,
+      sequence: null,
+      type,
+      traceparent: TRACE,
+      message: {
+        event_id: event.eventId,
+        type,
+        occurred_at: NOW.toISOString(),
+        account_id: command.accountId,
+        data: {
+          ...data,
+          command_id: command.commandId,
+          journal_id: command.commandId,
+          balance: { available: -5, pending: 7 },
+        },
+      },
+    });
+  });
+
+  test('and no message of the topic is forgotten', () => {
+    expect(rows.map(([type]) => type).toSorted()).toEqual(Object.keys(LEDGER_EVENTS).toSorted());
+  });
+});
+
+test('names the application that the command named', () => {
+  const applicationId = newId<ApplicationId>();
+  expect(eventOf({ ...received, applicationId }).message).toMatchObject({
+    application_id: applicationId,
+  });
+  expect(eventOf({ ...received, applicationId: null }).message).toMatchObject({
+    application_id: null,
+  });
+});
+
+test('of the platform’s own money names no account, and keeps its order by the platform’s key', () => {
+  const event = eventOf(suspense({ accountId: PLATFORM_ACCOUNT_ID, chargeId: null }));
+  expect(event.key).toBe(PLATFORM_ACCOUNT_ID);
+  expect(event.message).toMatchObject({ account_id: null });
+});
+
+test.each([take, releasePending(received)])('$kind is told to nobody', (command) => {
+  expect(() => eventOf(command)).toThrow('publishes nothing');
+});

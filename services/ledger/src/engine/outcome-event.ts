@@ -1,0 +1,130 @@
+import assert from 'node:assert';
+
+import {
+  AcquirerTariffBooked,
+  DisputedBlocked,
+  DisputedReturned,
+  DisputedUnblocked,
+  HoldEndRefused,
+  HoldReleased,
+  HoldSettled,
+  PayoutReturnCredited,
+  PayoutSuspended,
+  ReceivedPixCredited,
+  ReceivedPixSuspended,
+} from '@pixmesh/contracts/messages/ledger-event.v1';
+import type { MessageType } from '@pixmesh/contracts/messages/message-type';
+import { assertNever } from '@pixmesh/kernel/app-error';
+import { newId } from '@pixmesh/kernel/ids';
+import { type OutboundEvent, outboundEvent } from '@pixmesh/postgres/events';
+import type { z } from 'zod';
+
+import { PLATFORM_ACCOUNT_ID } from '#accounts/chart-of-accounts.ts';
+import type { ReleaseHold, SettleHold } from '#commands/ledger-command.ts';
+import type { Hold } from '#commands/outcome.ts';
+
+import type { EventWrite } from './batch-state.ts';
+
+/** What an event says beside command, journal and balance. */
+type Said = { message: MessageType<z.ZodObject>; data: object };
+
+/**
+ * The event of an outcome, keyed by the owner, so that an account's outcomes keep the order of its journals. It goes
+ * on in the trace of its command.
+ */
+export function outcomeEvent(write: EventWrite): OutboundEvent {
+  const { command, balances } = write;
+  const { message, data } = saidOf(write);
+  const event = outboundEvent(
+    message,
+    { key: command.accountId, sequence: null },
+    {
+      event_id: newId(),
+      type: message.type,
+      version: 1,
+      occurred_at: new Date(write.occurredAtMs).toISOString(),
+      account_id: command.accountId === PLATFORM_ACCOUNT_ID ? null : command.accountId,
+      application_id: command.applicationId ?? null,
+      data: {
+        command_id: command.commandId,
+        journal_id: command.commandId,
+        ...data,
+        balance: balances,
+      },
+    },
+  );
+  return { ...event, traceparent: command.traceparent ?? null };
+}
+
+function saidOf({ command, code, hold }: EventWrite): Said {
+  switch (command.kind) {
+    case 'settle_hold':
+    case 'release_hold':
+      return holdEnded(command, code, hold);
+    case 'credit_received_pix':
+      return { message: ReceivedPixCredited, data: receivedPix(command) };
+    case 'suspend_received_pix':
+      return { message: ReceivedPixSuspended, data: receivedPix(command) };
+    case 'credit_payout_return':
+      return {
+        message: PayoutReturnCredited,
+        data: {
+          payout_id: command.payoutId,
+          end_to_end_id: command.endToEndId,
+          return_id: command.returnId,
+          amount: command.amount,
+        },
+      };
+    case 'suspend_payout': {
+      const { payoutId: payout_id, direction, amount, reason } = command;
+      return { message: PayoutSuspended, data: { payout_id, direction, amount, reason } };
+    }
+    case 'book_acquirer_tariff': {
+      const { endToEndId: end_to_end_id, amount } = command;
+      return { message: AcquirerTariffBooked, data: { end_to_end_id, amount } };
+    }
+    case 'block_disputed':
+      return { message: DisputedBlocked, data: disputed(command) };
+    case 'unblock_disputed':
+      return { message: DisputedUnblocked, data: disputed(command) };
+    case 'return_disputed':
+      return {
+        message: DisputedReturned,
+        data: { ...disputed(command), return_id: command.returnId },
+      };
+    case 'take_hold':
+    case 'void_hold':
+    case 'release_pending':
+      return assert.fail(`${command.kind} publishes nothing`);
+    default:
+      return assertNever(command);
+  }
+}
+
+function holdEnded(
+  command: SettleHold | ReleaseHold,
+  code: EventWrite['code'],
+  hold: Hold | null,
+): Said {
+  assert(hold, 'the end of a hold shows the hold');
+  const { holdId, resourceId, amount, fee, state } = hold;
+  const data = { hold_id: holdId, resource_id: resourceId, amount, fee };
+  const settles = command.kind === 'settle_hold';
+  if (code !== 'booked' && code !== 'noted') {
+    const wanted = settles ? 'settled' : 'released';
+    return { message: HoldEndRefused, data: { ...data, wanted, state } };
+  }
+  return { message: settles ? HoldSettled : HoldReleased, data };
+}
+
+function receivedPix(pix: { endToEndId: string; chargeId: string | null; amount: bigint }): object {
+  return { end_to_end_id: pix.endToEndId, charge_id: pix.chargeId, amount: pix.amount };
+}
+
+function disputed(dispute: { disputeId: string; chargeId: string; amount: bigint }): object {
+  return {
+    dispute_id: dispute.disputeId,
+    charge_id: dispute.chargeId,
+    amount: dispute.amount,
+  };
+}

@@ -1,0 +1,178 @@
+import { appendEvents } from '@pixmesh/postgres/events';
+import type { Transaction } from '@pixmesh/postgres/pool';
+import { named, sql, type Statement } from '@pixmesh/postgres/sql';
+
+import type { AccountKind } from '#accounts/chart-of-accounts.ts';
+
+import type { BatchWrites } from './batch-state.ts';
+import { outcomeEvent } from './outcome-event.ts';
+import { plainArray } from './plain-array.ts';
+
+/**
+ * Writes everything that a batch decided, in one statement: journals, entries, one new version of each owner's row,
+ * holds, suspense items, releases, events and their place in the queue. The rows of the owners must be locked.
+ *
+ * Owners and holds are written by `on conflict`, which goes through their keys by itself: a joined update would be
+ * planned, and planned badly while the tables are new. Numbers that are taken (a journal's within its owner, an
+ * entry's) are refused, so a decision from stale balances cannot be written.
+ */
+export async function writeBatch(tx: Transaction, writes: BatchWrites): Promise<void> {
+  if (writes.journals.length === 0 && writes.releasesDone.length === 0) return;
+  // Holds by HTTP leave nothing else: their statement is the shorter one.
+  const leavesMore =
+    writes.events.length + writes.suspenseItems.length + writes.releases.length > 0 ||
+    writes.releasesDone.length > 0;
+  await tx.query(
+    leavesMore
+      ? named('ledger_write_batch', sql`with ${books(writes)}, ${besides(writes)} select`)
+      : named('ledger_write_holds', sql`with ${books(writes)} select`),
+  );
+}
+
+function books(writes: BatchWrites): Statement {
+  return sql`${journals(writes)}, ${entries(writes)}, ${accounts(writes)}, ${holds(writes)}`;
+}
+
+function besides(writes: BatchWrites): Statement {
+  const events = writes.events.map((event) => outcomeEvent(event));
+  return sql`
+    ${suspenseItems(writes)}, ${releases(writes)},
+    released as (
+      delete from releases where command_id = any (${plainArray(writes.releasesDone)}::uuid[])
+    ),
+    ${appendEvents(sql`select`, events)}`;
+}
+
+function journals({ journals: rows }: BatchWrites): Statement {
+  return sql`
+    booked as (
+      insert into journals
+        (command_id, account_id, version, created_at, kind, outcome, fingerprint, resource_id)
+      select * from unnest(
+        ${plainArray(rows.map((row) => row.command.commandId))}::uuid[],
+        ${plainArray(rows.map((row) => row.command.accountId))}::uuid[],
+        ${plainArray(rows.map((row) => row.version))}::bigint[],
+        ${instants(rows.map((row) => row.createdAtMs))}::timestamptz[],
+        ${plainArray(rows.map((row) => row.command.kind))}::journal_kind[],
+        ${plainArray(rows.map((row) => row.code))}::command_outcome[],
+        ${plainArray(rows.map((row) => row.fingerprint))}::uuid[],
+        ${plainArray(rows.map((row) => row.resourceId))}::uuid[]
+      )
+    )`;
+}
+
+function entries({ entries: rows }: BatchWrites): Statement {
+  return sql`
+    moved as (
+      insert into entries (account_id, version, amount, balance_after, kind)
+      select * from unnest(
+        ${plainArray(rows.map((row) => row.accountId))}::uuid[],
+        ${plainArray(rows.map((row) => row.version))}::bigint[],
+        ${plainArray(rows.map((row) => row.amount))}::bigint[],
+        ${plainArray(rows.map((row) => row.balanceAfter))}::bigint[],
+        ${plainArray(rows.map((row) => row.kind))}::account_kind[]
+      )
+    )`;
+}
+
+/** Balances as they stand after the batch: the locked rows cannot have moved since they were read. */
+function accounts({ accounts: rows }: BatchWrites): Statement {
+  const states = [...rows.values()];
+  const of = (kind: AccountKind): string =>
+    plainArray(states.map(({ balances }) => balances[kind]));
+  return sql`
+    stands as (
+      insert into accounts (
+        account_id, available, pending, held, blocked, suspense, acquirer_clearing, fees,
+        acquirer_tariffs, forced_debit, version, moved_at
+      )
+      select * from unnest(
+        ${plainArray(rows.keys())}::uuid[],
+        ${of('available')}::bigint[],
+        ${of('pending')}::bigint[],
+        ${of('held')}::bigint[],
+        ${of('blocked')}::bigint[],
+        ${of('suspense')}::bigint[],
+        ${of('acquirer_clearing')}::bigint[],
+        ${of('fees')}::bigint[],
+        ${of('acquirer_tariffs')}::bigint[],
+        ${plainArray(states.map((state) => state.forcedDebit))}::bigint[],
+        ${plainArray(states.map((state) => state.version))}::bigint[],
+        ${instants(states.map((state) => state.movedAtMs))}::timestamptz[]
+      )
+      on conflict (account_id) do update set
+        available = excluded.available,
+        pending = excluded.pending,
+        held = excluded.held,
+        blocked = excluded.blocked,
+        suspense = excluded.suspense,
+        acquirer_clearing = excluded.acquirer_clearing,
+        fees = excluded.fees,
+        acquirer_tariffs = excluded.acquirer_tariffs,
+        forced_debit = excluded.forced_debit,
+        version = excluded.version,
+        moved_at = excluded.moved_at
+    )`;
+}
+
+/**
+ * New holds, and the ends of those that stood. A hold that another owner has taken meanwhile, which no lock of this one
+ * keeps out, would be left without an owner, and so refuses the statement.
+ */
+function holds({ holds: changed }: BatchWrites): Statement {
+  const rows = [...changed.values()];
+  return sql`
+    reserved as (
+      insert into holds (
+        hold_id, account_id, resource_id, amount, fee, created_at, state, kind
+      )
+      select * from unnest(
+        ${plainArray(changed.keys())}::uuid[],
+        ${plainArray(rows.map((row) => row.accountId))}::uuid[],
+        ${plainArray(rows.map((row) => row.resourceId))}::uuid[],
+        ${plainArray(rows.map((row) => row.amount))}::bigint[],
+        ${plainArray(rows.map((row) => row.fee))}::bigint[],
+        ${instants(rows.map((row) => row.createdAt.getTime()))}::timestamptz[],
+        ${plainArray(rows.map((row) => row.state))}::hold_state[],
+        ${plainArray(rows.map((row) => row.kind))}::hold_kind[]
+      )
+      on conflict (hold_id) do update set
+        state = excluded.state,
+        account_id = case when holds.account_id = excluded.account_id then holds.account_id end
+    )`;
+}
+
+function suspenseItems({ suspenseItems: rows }: BatchWrites): Statement {
+  return sql`
+    suspended as (
+      insert into suspense_items
+        (id, account_id, end_to_end_id, charge_id, payout_id, amount, reason, created_at)
+      select * from unnest(
+        ${plainArray(rows.map((row) => row.commandId))}::uuid[],
+        ${plainArray(rows.map((row) => row.accountId))}::uuid[],
+        ${rows.map((row) => row.endToEndId)}::text[],
+        ${plainArray(rows.map((row) => row.chargeId))}::uuid[],
+        ${plainArray(rows.map((row) => row.payoutId))}::uuid[],
+        ${plainArray(rows.map((row) => row.amount))}::bigint[],
+        ${rows.map((row) => row.reason)}::text[],
+        ${instants(rows.map((row) => row.createdAtMs))}::timestamptz[]
+      )
+    )`;
+}
+
+function releases({ releases: rows }: BatchWrites): Statement {
+  return sql`
+    delayed as (
+      insert into releases (command_id, account_id, amount, release_at)
+      select * from unnest(
+        ${plainArray(rows.map((row) => row.commandId))}::uuid[],
+        ${plainArray(rows.map((row) => row.accountId))}::uuid[],
+        ${plainArray(rows.map((row) => row.amount))}::bigint[],
+        ${instants(rows.map((row) => row.releaseAt.getTime()))}::timestamptz[]
+      )
+    )`;
+}
+
+function instants(valuesMs: readonly (number | null)[]): string {
+  return plainArray(valuesMs.map((ms) => (ms === null ? null : new Date(ms).toISOString())));
+}

@@ -1,0 +1,18 @@
+import { AppError } from '@pixmesh/kernel/app-error';
+import { type HoldId, parseId } from '@pixmesh/kernel/ids';
+
+import type { Outcome } from '#commands/outcome.ts';
+
+/** @throws AppError `NOT_FOUND` for what can be no hold's id */
+export function holdIdOf(text: string): HoldId {
+  const holdId = parseId<HoldId>(text);
+  if (holdId === null) throw new AppError('NOT_FOUND');
+  return holdId;
+}
+
+/** @throws AppError `CONFLICT` when the hold's id stands for another hold */
+export function decidedOrThrow(outcome: Outcome): Extract<Outcome, { kind: 'decided' }> {
+  if (outcome.kind === 'decided') return outcome;
+  const code = outcome.reason === 'unwritable' ? 'INTERNAL_ERROR' : 'CONFLICT';
+  throw new AppError(code, { message: outcome.message });
+}

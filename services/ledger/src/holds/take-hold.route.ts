@@ -1,0 +1,59 @@
+import { type TakeHoldAnswer, TakeHoldBody } from '@pixmesh/contracts/internal/holds';
+import { failpoint } from '@pixmesh/http/failpoints';
+import { readJsonObject, parseShape } from '@pixmesh/http/json-request';
+import { rawBody } from '@pixmesh/http/service-app';
+import { AppError } from '@pixmesh/kernel/app-error';
+import type { AccountId, HoldId } from '@pixmesh/kernel/ids';
+import { toCents } from '@pixmesh/kernel/money';
+import type { FastifyInstance } from 'fastify';
+
+import type { TakeHold } from '#commands/ledger-command.ts';
+import type { Hold, OutcomeCode } from '#commands/outcome.ts';
+import type { LedgerEngine } from '#engine/ledger-engine.ts';
+
+import { decidedOrThrow, holdIdOf } from './hold-request.ts';
+
+/**
+ * `PUT /internal/holds/{id}`: amount and fee leave the balance together, or not at all, before this answers. Sticky
+ * by the hold's id for ever, refusals too, so it is safe to repeat after any failure (decision 134).
+ */
+export function registerTakeHold(app: FastifyInstance, deps: { engine: LedgerEngine }): void {
+  app.put<{ Params: { id: string } }>('/internal/holds/:id', async (request) => {
+    const holdId = holdIdOf(request.params.id);
+    const body = readJsonObject(rawBody(request.body), request.headers['content-type']);
+    const command = toCommand(holdId, parseShape(TakeHoldBody, body));
+    const { code, hold } = decidedOrThrow(await deps.engine.submit(command));
+    await failpoint('ledger.hold.after-commit');
+    return toAnswer(holdId, code, hold);
+  });
+}
+
+function toCommand(holdId: HoldId, body: TakeHoldBody): TakeHold {
+  return {
+    kind: 'take_hold',
+    commandId: holdId,
+    holdId,
+    accountId: body.account_id.toLowerCase() as AccountId,
+    resourceId: body.resource_id.toLowerCase(),
+    holdKind: body.kind,
+    amount: toCents(body.amount),
+    fee: toCents(body.fee),
+  };
+}
+
+const REFUSALS: Partial<Record<OutcomeCode, TakeHoldAnswer['reason']>> = {
+  insufficient_balance: 'insufficient_balance',
+  voided: 'voided',
+  resource_held: 'resource_held',
+};
+
+function toAnswer(holdId: HoldId, code: OutcomeCode, hold: Hold | null): TakeHoldAnswer {
+  if (hold === null) throw new AppError('INTERNAL_ERROR', { message: `hold ${holdId} is missing` });
+  const reason = REFUSALS[code] ?? null;
+  return {
+    hold_id: holdId,
+    outcome: reason === null ? 'held' : 'refused',
+    reason,
+    state: hold.state,
+  };
+}

@@ -1,0 +1,41 @@
+import { type VoidHoldAnswer, VoidHoldBody } from '@pixmesh/contracts/internal/holds';
+import { failpoint } from '@pixmesh/http/failpoints';
+import { parseShape, readJsonObject } from '@pixmesh/http/json-request';
+import { rawBody } from '@pixmesh/http/service-app';
+import { AppError } from '@pixmesh/kernel/app-error';
+import { type AccountId, deriveCommandId } from '@pixmesh/kernel/ids';
+import type { FastifyInstance } from 'fastify';
+
+import type { LedgerEngine } from '#engine/ledger-engine.ts';
+
+import { decidedOrThrow, holdIdOf } from './hold-request.ts';
+
+/**
+ * `POST /internal/holds/{id}/void`: makes sure that nothing is held under this id and never will be, also by a hold
+ * that is still on its way, or says that it was. It never gives back what is held.
+ */
+export function registerVoidHold(app: FastifyInstance, deps: { engine: LedgerEngine }): void {
+  app.post<{ Params: { id: string } }>(
+    '/internal/holds/:id/void',
+    async (request): Promise<VoidHoldAnswer> => {
+      const holdId = holdIdOf(request.params.id);
+      const json = readJsonObject(rawBody(request.body), request.headers['content-type']);
+      const body = parseShape(VoidHoldBody, json);
+      const outcome = await deps.engine.submit({
+        kind: 'void_hold',
+        commandId: deriveCommandId('hold_void', holdId),
+        holdId,
+        accountId: body.account_id.toLowerCase() as AccountId,
+        resourceId: body.resource_id.toLowerCase(),
+      });
+      const { code, hold } = decidedOrThrow(outcome);
+      if (hold === null) throw new AppError('INTERNAL_ERROR', { message: `no hold ${holdId}` });
+      await failpoint('ledger.hold.after-commit');
+      return {
+        hold_id: holdId,
+        outcome: code === 'already_held' ? 'already_held' : 'voided',
+        state: hold.state,
+      };
+    },
+  );
+}

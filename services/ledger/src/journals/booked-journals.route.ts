@@ -1,0 +1,77 @@
+import { InstantText } from '@pixmesh/contracts/http/instant-text';
+import {
+  type BookedJournals,
+  LEDGER_PAGE_MAX,
+  LookupJournalsBody,
+} from '@pixmesh/contracts/internal/ledger-reads';
+import { parseShape, readJsonObject } from '@pixmesh/http/json-request';
+import { QueryId } from '@pixmesh/http/list-page';
+import { rawBody } from '@pixmesh/http/service-app';
+import { AppError } from '@pixmesh/kernel/app-error';
+import type { Database } from '@pixmesh/postgres/pool';
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+
+import type { CommandKind } from '#commands/ledger-command.ts';
+
+import { type BookedRow, isDecided, listBooked, lookUpJournals } from './booked-journals.sql.ts';
+import { pageLimit } from './page-limit.ts';
+
+/** Kinds that are listed by time. Holds are many, and have a list of their own. */
+const LISTED_KINDS = [
+  'settle_hold',
+  'release_hold',
+  'credit_received_pix',
+  'suspend_received_pix',
+  'release_pending',
+  'credit_payout_return',
+  'suspend_payout',
+  'book_acquirer_tariff',
+  'block_disputed',
+  'unblock_disputed',
+  'return_disputed',
+] as const satisfies CommandKind[];
+
+const Kinds = z
+  .string()
+  .transform((text) => text.split(','))
+  .pipe(z.array(z.enum(LISTED_KINDS)).min(1).max(LISTED_KINDS.length));
+
+const Query = z.object({
+  kinds: Kinds,
+  created_from: InstantText.nullable().default(null),
+  created_to: InstantText.nullable().default(null),
+  starting_after: QueryId.nullable().default(null),
+  limit: pageLimit(LEDGER_PAGE_MAX),
+});
+
+/** `POST /internal/journals/lookup` and `GET /internal/journals`: what other services compare their own with. */
+export function registerBookedJournals(app: FastifyInstance, deps: { db: Database }): void {
+  app.post('/internal/journals/lookup', async (request): Promise<Wire> => {
+    const json = readJsonObject(rawBody(request.body), request.headers['content-type']);
+    const { command_ids: ids } = parseShape(LookupJournalsBody, json);
+    const rows = await lookUpJournals(deps.db, ids);
+    return { data: rows.map((row) => toBooked(row)), has_more: false };
+  });
+
+  app.get('/internal/journals', async (request): Promise<Wire> => {
+    const query = parseShape(Query, request.query);
+    const { kinds, limit, created_from: from, created_to: to } = query;
+    const startingAfter = query.starting_after;
+    if (startingAfter !== null && !(await isDecided(deps.db, startingAfter))) {
+      throw new AppError('VALIDATION_ERROR', { details: ['starting_after'] });
+    }
+    const page = { kinds, from, to, startingAfter, limit: limit + 1 };
+    const rows = await listBooked(deps.db, page);
+    return {
+      data: rows.slice(0, limit).map((row) => toBooked(row)),
+      has_more: rows.length > limit,
+    };
+  });
+}
+
+type Wire = z.input<typeof BookedJournals>;
+
+function toBooked(row: BookedRow): Wire['data'][number] {
+  return { ...row, amount: Number(row.amount), created_at: row.created_at.toISOString() };
+}

@@ -1,0 +1,147 @@
+/**
+ * Drives the engine for a benchmark: reads what to do as JSON from its input, answers figures as JSON. It is a process
+ * of its own with the rights of the service, because nothing outside of a service may import its code.
+ */
+import { randomUUID } from 'node:crypto';
+import { text } from 'node:stream/consumers';
+
+import type { AccountId, HoldId } from '@pixmesh/kernel/ids';
+import { AMOUNT_CENTS_MAX, toCents } from '@pixmesh/kernel/money';
+import { createPool, type Database } from '@pixmesh/postgres/pool';
+import { z } from 'zod';
+
+import type { LedgerCommand, TakeHold } from '#commands/ledger-command.ts';
+import type { Outcome } from '#commands/outcome.ts';
+import { executeBatch } from '#engine/execute-batch.ts';
+import { createLedgerEngine } from '#engine/ledger-engine.ts';
+
+import { auditBooks } from './audit-books.sql.ts';
+
+const FUND_BATCH = 100;
+const AMOUNT = toCents(1_000);
+const FEE = toCents(50);
+
+const accounts = z.array(z.uuid()).min(1);
+const Input = z.discriminatedUnion('mode', [
+  z.object({ mode: z.literal('fund'), url: z.string(), accounts }),
+  z.object({
+    mode: z.literal('batches'),
+    url: z.string(),
+    accounts,
+    writers: z.int().min(1),
+    batchSize: z.int().min(1),
+    seconds: z.number(),
+  }),
+  z.object({ mode: z.literal('light'), url: z.string(), accounts, seconds: z.number() }),
+  z.object({ mode: z.literal('audit'), url: z.string() }),
+]);
+type Input = z.infer<typeof Input>;
+type Batches = Extract<Input, { mode: 'batches' }>;
+type Output = { commands: number; seconds: number; p50Ms: number; p99Ms: number };
+
+const input = Input.parse(JSON.parse(await text(process.stdin)));
+await using db = createPool({ url: input.url, applicationName: 'drive-engine' });
+process.stdout.write(JSON.stringify(await drive(db, input)));
+
+async function drive(db: Database, input: Input): Promise<Output> {
+  switch (input.mode) {
+    case 'fund':
+      return await fund(db, input.accounts);
+    case 'batches':
+      return await writeBatches(db, input);
+    case 'light':
+      return await submitOneByOne(db, input);
+    case 'audit':
+      return await audit(db);
+    default:
+      throw new Error('unknown mode');
+  }
+}
+
+/** As much as one Pix can carry: more holds than a benchmark takes. */
+async function fund(db: Database, accountIds: readonly string[]): Promise<Output> {
+  const credits = accountIds.map((accountId): LedgerCommand => {
+    const told = { commandId: randomUUID(), endToEndId: randomUUID(), chargeId: null };
+    const owner = accountId as AccountId;
+    const amount = toCents(AMOUNT_CENTS_MAX);
+    return { kind: 'credit_received_pix', ...told, accountId: owner, amount, releaseAt: null };
+  });
+  for (let at = 0; at < credits.length; at += FUND_BATCH) {
+    const outcomes = await executeBatch(db, credits.slice(at, at + FUND_BATCH));
+    outcomes.forEach((outcome) => assertBooked(outcome));
+  }
+  return { commands: credits.length, seconds: 0, p50Ms: 0, p99Ms: 0 };
+}
+
+/** Batches by several writers, each waiting for its commit before it sends the next. */
+async function writeBatches(db: Database, input: Batches): Promise<Output> {
+  const latencies: number[] = [];
+  const startedMs = performance.now();
+  const endMs = startedMs + input.seconds * 1000;
+  await Promise.all(Array.from({ length: input.writers }, () => writer()));
+  const seconds = (performance.now() - startedMs) / 1000;
+  return figuresOf(latencies, { commands: latencies.length * input.batchSize, seconds });
+
+  async function writer(): Promise<void> {
+    while (performance.now() < endMs) {
+      const beganMs = performance.now();
+      const commands = Array.from({ length: input.batchSize }, () => aHold(input.accounts));
+      const outcomes = await executeBatch(db, commands);
+      latencies.push(performance.now() - beganMs);
+      outcomes.forEach((outcome) => assertBooked(outcome));
+    }
+  }
+}
+
+/** One command under way at a time, through the door that HTTP and topic use. */
+async function submitOneByOne(
+  db: Database,
+  input: Extract<Input, { mode: 'light' }>,
+): Promise<Output> {
+  await using engine = createLedgerEngine({ db, kickOutbox: () => undefined });
+  const latencies: number[] = [];
+  const startedMs = performance.now();
+  while (performance.now() - startedMs < input.seconds * 1000) {
+    const beganMs = performance.now();
+    assertBooked(await engine.submit(aHold(input.accounts)));
+    latencies.push(performance.now() - beganMs);
+  }
+  const seconds = (performance.now() - startedMs) / 1000;
+  return figuresOf(latencies, { commands: latencies.length, seconds });
+}
+
+async function audit(db: Database): Promise<Output> {
+  const breaks = await auditBooks(db);
+  if (breaks.length > 0) throw new Error(`${breaks.length} breaks in the books: ${breaks[0]}`);
+  return { commands: 0, seconds: 0, p50Ms: 0, p99Ms: 0 };
+}
+
+function aHold(accountIds: readonly string[]): TakeHold {
+  const holdId = randomUUID() as HoldId;
+  const accountId = accountIds[Math.floor(Math.random() * accountIds.length)] as AccountId;
+  return {
+    kind: 'take_hold',
+    commandId: holdId,
+    accountId,
+    holdId,
+    resourceId: randomUUID(),
+    holdKind: 'payout',
+    amount: AMOUNT,
+    fee: FEE,
+  };
+}
+
+function assertBooked(outcome: Outcome): void {
+  if (outcome.kind !== 'decided' || outcome.code !== 'booked') {
+    throw new Error(`a command was not booked: ${JSON.stringify(outcome.kind)}`);
+  }
+}
+
+function figuresOf(
+  latencies: number[],
+  { commands, seconds }: { commands: number; seconds: number },
+): Output {
+  const sorted = latencies.toSorted((one, other) => one - other);
+  const at = (share: number): number => sorted[Math.floor(sorted.length * share)] ?? 0;
+  return { commands, seconds, p50Ms: at(0.5), p99Ms: at(0.99) };
+}

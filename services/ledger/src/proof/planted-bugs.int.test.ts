@@ -1,0 +1,52 @@
+import { createPool } from '@pixmesh/postgres/pool';
+import { createTestDatabase } from '@pixmesh/testkit/test-database';
+import { expect, test } from 'vitest';
+
+import { auditBooks } from './audit-books.sql.ts';
+import { REAL_PARTS } from './model-process.ts';
+import { runModel } from './model-run.ts';
+import { HONEST_BATCH, type PlantedBug, PLANTED_BUGS } from './planted-bugs.ts';
+import { seedOfRun } from './seeded-random.ts';
+
+/** Enough for every kind of command to come many times. */
+const STEPS_MAX = 2_500;
+const TIMEOUT_MS = 120_000;
+const SEED = seedOfRun();
+
+test(
+  `the model finds nothing where nothing is wrong (PIXMESH_SEED=${SEED})`,
+  { timeout: TIMEOUT_MS },
+  async () => {
+    expect(await findBreaks({ name: 'none', runBatch: HONEST_BATCH })).toEqual([]);
+  },
+);
+
+test.each(PLANTED_BUGS)(
+  `the model finds: $name (PIXMESH_SEED=${SEED})`,
+  { timeout: TIMEOUT_MS },
+  async (bug) => {
+    const breaks = await findBreaks(bug);
+    expect(breaks).not.toEqual([]);
+  },
+);
+
+async function findBreaks(bug: PlantedBug): Promise<string[]> {
+  await using database = await createTestDatabase('ledger');
+  await takeAway(database.adminUrl, bug);
+  const { url, db } = database;
+  const { tamper = REAL_PARTS.tamper, runBatch } = bug;
+  const report = await runModel({
+    seed: SEED,
+    steps: STEPS_MAX,
+    url,
+    db,
+    parts: { ...REAL_PARTS, tamper },
+    ...(runBatch ? { runBatch } : {}),
+  });
+  return [...report.breaks, ...(await auditBooks(db))];
+}
+
+async function takeAway(adminUrl: string, { without = [] }: PlantedBug): Promise<void> {
+  await using admin = createPool({ url: adminUrl, applicationName: 'planted-bugs', max: 1 });
+  for (const statement of without) await admin.query(statement);
+}

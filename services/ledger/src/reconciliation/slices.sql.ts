@@ -1,0 +1,72 @@
+import type { Queryable } from '@pixmesh/postgres/pool';
+import { named, sql } from '@pixmesh/postgres/sql';
+
+/** An owner of money, and behind which of its journals to look. */
+export type Owner = { accountId: string; from: bigint; version: bigint };
+
+type OwnerRecord = { account_id: string; from_version: bigint; version: bigint };
+
+/** A page of all owners by id, from their first journal. */
+export async function readOwners(
+  db: Queryable,
+  page: { after: string | null; limit: number },
+): Promise<Owner[]> {
+  const rows = await db.query<OwnerRecord>(
+    named(
+      'reconciliation_owners',
+      sql`
+        select account_id, 0::bigint as from_version, version
+        from accounts
+        where account_id > coalesce(${page.after}::uuid, '00000000-0000-0000-0000-000000000000')
+        order by account_id
+        limit ${page.limit}`,
+    ),
+  );
+  return rows.map(toOwner);
+}
+
+/**
+ * Owners that moved since an instant, behind their last journal before it; and owners whose parts do not net to
+ * zero, as every journal does, from their first. One look at each row: there is no index on what moves.
+ */
+export async function findChangedOwners(db: Queryable, since: Date): Promise<Owner[]> {
+  const rows = await db.query<OwnerRecord>(
+    named(
+      'reconciliation_changed_owners',
+      sql`
+        select
+          account_id,
+          case
+            when available + pending + held + blocked + suspense + acquirer_clearing + fees + acquirer_tariffs <> 0
+            then 0
+            else version_at(account_id, ${since}::timestamptz)
+          end as from_version,
+          version
+        from accounts
+        where moved_at >= ${since}::timestamptz
+          or available + pending + held + blocked + suspense + acquirer_clearing + fees + acquirer_tariffs <> 0
+        order by account_id`,
+    ),
+  );
+  return rows.map(toOwner);
+}
+
+/** The owners that some ids name: their own, or those of their commands. From their first journal. */
+export async function findOwners(db: Queryable, ids: readonly string[]): Promise<Owner[]> {
+  if (ids.length === 0) return [];
+  const rows = await db.query<OwnerRecord>(
+    named(
+      'reconciliation_find_owners',
+      sql`
+        select account_id, 0::bigint as from_version, version
+        from accounts
+        where account_id = any(${ids}::uuid[])
+          or account_id in (select account_id from journals where command_id = any(${ids}::uuid[]))`,
+    ),
+  );
+  return rows.map(toOwner);
+}
+
+function toOwner(row: OwnerRecord): Owner {
+  return { accountId: row.account_id, from: row.from_version, version: row.version };
+}

@@ -1,0 +1,37 @@
+import { answerList, readListQuery } from '@pixmesh/http/list-page';
+import type { Database } from '@pixmesh/postgres/pool';
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+
+import { PLATFORM_ACCOUNT_ID } from '#accounts/chart-of-accounts.ts';
+
+import { hasSuspenseItem, listSuspense, type SuspenseRow } from './suspense.sql.ts';
+
+/** `GET /internal/suspense`: money that waits for an operator or did, newest first (decision 141). */
+export function registerListSuspense(app: FastifyInstance, deps: { db: Database }): void {
+  app.get('/internal/suspense', async (request) => {
+    const page = readListQuery(z.object({}), request.query);
+    const { startingAfter } = page;
+    return await answerList<SuspenseRow>({
+      page,
+      fetch: (limit) => listSuspense(deps.db, { limit, startingAfter }),
+      cursorExists: (id) => hasSuspenseItem(deps.db, id),
+      toResource: toItem,
+    });
+  });
+}
+
+function toItem(row: SuspenseRow): object {
+  return {
+    id: row.id,
+    object: 'suspense_item',
+    account_id: row.account_id === PLATFORM_ACCOUNT_ID ? null : row.account_id,
+    end_to_end_id: row.end_to_end_id,
+    charge_id: row.charge_id,
+    payout_id: row.payout_id,
+    amount: Number(row.amount),
+    reason: row.reason,
+    created_at: row.created_at.toISOString(),
+    resolved_at: row.resolved_at?.toISOString() ?? null,
+  };
+}

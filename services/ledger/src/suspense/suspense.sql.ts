@@ -1,0 +1,60 @@
+import type { Queryable } from '@pixmesh/postgres/pool';
+import { named, sql } from '@pixmesh/postgres/sql';
+
+export type SuspenseRow = {
+  id: string;
+  account_id: string;
+  end_to_end_id: string | null;
+  charge_id: string | null;
+  payout_id: string | null;
+  amount: bigint;
+  reason: string;
+  created_at: Date;
+  resolved_at: Date | null;
+};
+
+/** Items, newest first, after the item `startingAfter`. Reads `suspense_items_newest` backwards. */
+export async function listSuspense(
+  db: Queryable,
+  page: { limit: number; startingAfter: string | null },
+): Promise<SuspenseRow[]> {
+  return await db.query<SuspenseRow>(
+    named(
+      'suspense_list',
+      sql`
+        select
+          id, account_id, end_to_end_id, charge_id, payout_id, amount, reason, created_at, resolved_at
+        from suspense_items
+        where ${page.startingAfter}::uuid is null
+          or (created_at, id) < (
+            select created_at, id from suspense_items where id = ${page.startingAfter}::uuid
+          )
+        order by created_at desc, id desc
+        limit ${page.limit}`,
+    ),
+  );
+}
+
+/** Primary key read. */
+export async function hasSuspenseItem(db: Queryable, id: string): Promise<boolean> {
+  const rows = await db.query(
+    named('suspense_exists', sql`select from suspense_items where id = ${id}`),
+  );
+  return rows.length === 1;
+}
+
+/** Seconds for which the oldest open item has waited; 0 when there is none. Reads `suspense_items_open`. */
+export async function readOldestSuspenseAge(db: Queryable): Promise<number> {
+  const [row] = await db.query<{ seconds: number }>(
+    named(
+      'suspense_oldest_age',
+      sql`
+        select extract(epoch from now() - created_at)::float8 as seconds
+        from suspense_items
+        where resolved_at is null
+        order by created_at
+        limit 1`,
+    ),
+  );
+  return row?.seconds ?? 0;
+}

@@ -1,0 +1,130 @@
+import type { LEDGER_COMMANDS } from '@pixmesh/contracts/messages/ledger-command.v1';
+import { deriveCommandId, newId } from '@pixmesh/kernel/ids';
+import type { z } from 'zod';
+
+import { ledgerCommandsConsumer } from '#commands/ledger-commands.consumer.ts';
+import type { LedgerEngine } from '#engine/ledger-engine.ts';
+
+type Types = typeof LEDGER_COMMANDS;
+export type CommandWire = { [Type in keyof Types]: z.input<Types[Type]['schema']> }[keyof Types];
+export type CreditWire = Extract<CommandWire, { type: 'received_pix.credit' }>;
+export type SuspendWire = Extract<CommandWire, { type: 'received_pix.suspend' }>;
+
+/** What tests vary of a command of a received Pix; the rest is valid and random. */
+type Changes = {
+  accountId?: string | null;
+  endToEndId?: string;
+  chargeId?: string | null;
+  amount?: number;
+};
+
+/** A credit as it stands on the topic. */
+export function aCredit(changes: Changes & { releaseAt?: Date | null } = {}): CreditWire {
+  return {
+    ...envelope(changes.accountId),
+    type: 'received_pix.credit',
+    data: { ...receivedPix(changes), release_at: changes.releaseAt?.toISOString() ?? null },
+  };
+}
+
+/** A suspense booking as it stands on the topic. */
+export function aSuspense(
+  changes: Changes & { reason?: SuspendWire['data']['reason'] } = {},
+): SuspendWire {
+  return {
+    ...envelope(changes.accountId),
+    type: 'received_pix.suspend',
+    data: { ...receivedPix(changes), reason: changes.reason ?? 'amount_mismatch' },
+  };
+}
+
+export type HoldRef = { accountId: string; holdId: string; resourceId: string };
+
+/** The settlement of a hold as it stands on the topic. */
+export function aSettlement(hold: HoldRef): Extract<CommandWire, { type: 'hold.settle' }> {
+  const command_id = deriveCommandId('hold_settle', hold.holdId);
+  return {
+    ...envelope(hold.accountId),
+    type: 'hold.settle',
+    data: { command_id, ...holdEnd(hold), end_to_end_id: anEndToEndId() },
+  };
+}
+
+/** The release of a hold as it stands on the topic. */
+export function aRelease(hold: HoldRef): Extract<CommandWire, { type: 'hold.release' }> {
+  const command_id = deriveCommandId('hold_release', hold.holdId);
+  return {
+    ...envelope(hold.accountId),
+    type: 'hold.release',
+    data: { command_id, ...holdEnd(hold) },
+  };
+}
+
+/** What the acquirer did against what a payout was told. */
+export function aPayoutSuspense(changes: {
+  accountId?: string | null;
+  direction: 'in' | 'out';
+  amount?: number;
+}): Extract<CommandWire, { type: 'payout.suspend' }> {
+  const payoutId = newId();
+  const isForeign = changes.accountId === null;
+  const told = changes.direction === 'out' ? 'completed_after_failed' : 'failed_after_completed';
+  const reason = isForeign ? 'foreign_send' : told;
+  return {
+    ...envelope(changes.accountId),
+    type: 'payout.suspend',
+    data: {
+      command_id: deriveCommandId('payout_suspend', `${payoutId}:${reason}`),
+      payout_id: isForeign ? null : payoutId,
+      end_to_end_id: anEndToEndId(),
+      direction: changes.direction,
+      amount: changes.amount ?? 1_000,
+      reason,
+    },
+  };
+}
+
+/** The same command said again, as a republished or re-decided message would. */
+export function again<Message extends CommandWire>(message: Message): Message {
+  return { ...message, event_id: newId(), occurred_at: new Date().toISOString() };
+}
+
+/** Gives a message to the service's own consumer, as the broker would. */
+export async function handle(
+  engine: Pick<LedgerEngine, 'submit'>,
+  message: CommandWire,
+): Promise<void> {
+  const { handlers } = ledgerCommandsConsumer(engine);
+  const handler = handlers.find((candidate) => candidate.message.type === message.type);
+  if (!handler) throw new Error(`nobody handles ${message.type}`);
+  await handler.handle(message);
+}
+
+/** An end-to-end id in the form of the Central Bank. */
+export function anEndToEndId(): string {
+  return `E12345678202611211200${newId().replaceAll('-', '').slice(-11)}`;
+}
+
+function envelope(accountId?: string | null) {
+  return {
+    event_id: newId(),
+    version: 1 as const,
+    occurred_at: new Date().toISOString(),
+    account_id: accountId === undefined ? newId() : accountId,
+    application_id: null,
+  };
+}
+
+function receivedPix(changes: Changes) {
+  const endToEndId = changes.endToEndId ?? anEndToEndId();
+  return {
+    command_id: deriveCommandId('received_pix', endToEndId),
+    end_to_end_id: endToEndId,
+    charge_id: changes.chargeId === undefined ? newId() : changes.chargeId,
+    amount: changes.amount ?? 1_000,
+  };
+}
+
+function holdEnd({ holdId, resourceId }: HoldRef) {
+  return { hold_id: holdId, resource_id: resourceId };
+}

@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+
+import { eventually } from '@pixmesh/testkit/eventually';
+import { expect, test } from 'vitest';
+
+import { findViolations } from './check-invariants.ts';
+import { type ClientHistory, createClientHistory } from './client-history.ts';
+import { armFailpoint, availableOf, stack, v1, waitForRestart } from './mesh.ts';
+import { aPayingMerchant, COST_CENTS, findBreaks, waitForPayout } from './payout-calls.ts';
+
+const REST_MS_MAX = 60_000;
+
+/** Deaths in the middle of a creation: the client has no answer. */
+const CREATION_DEATHS = [
+  ['payouts', 'payouts.create.after-intent'],
+  ['payouts', 'payouts.create.after-hold'],
+  ['payouts', 'payouts.create.after-commit'],
+  ['ledger', 'ledger.hold.after-commit'],
+] as const;
+
+/** Deaths while it is sent and ended: the client has its 201. */
+const SENDING_DEATHS = [
+  'payouts.submit.before-call',
+  'payouts.submit.in-call',
+  'payouts.submit.after-answer',
+  'payouts.settle.after-commit',
+] as const;
+
+test('a death anywhere in a creation, and the same key makes the one payout that there is', async () => {
+  const history = createClientHistory();
+  const breaks = await findBreaks();
+  const merchant = await aPayingMerchant(CREATION_DEATHS.length * COST_CENTS);
+  const ids = new Map<string, string>();
+  for (const [service, point] of CREATION_DEATHS) {
+    const key = randomUUID();
+    const first = await diesAt(service, point, () => history.createPayout(merchant, {}, key));
+    // The caller may have asked again by itself: then there is an answer, and it is the right one.
+    if (first.outcome === 'unknown') await history.createPayoutStubbornly(merchant, {}, key);
+    ids.set(point, first.id);
+  }
+  for (const id of ids.values()) await waitForPayout(merchant, id, 'completed', REST_MS_MAX);
+  await expectSound(history, breaks, ids);
+  expect(await availableOf(merchant)).toBe(0);
+});
+
+test('a death anywhere in a creation that nobody repeats: finished or undone, nothing held for nothing', async () => {
+  const history = createClientHistory();
+  const breaks = await findBreaks();
+  const merchant = await aPayingMerchant(CREATION_DEATHS.length * COST_CENTS);
+  const ids = new Map<string, string>();
+  for (const [service, point] of CREATION_DEATHS) {
+    const only = await diesAt(service, point, () => history.createPayout(merchant));
+    ids.set(point, only.id);
+  }
+  await expectSound(history, breaks, ids);
+  // Whose hold was never taken has left nothing; whose commit was made is a payout like any other.
+  const undone = await v1(merchant, `GET /payouts/${ids.get('payouts.create.after-intent')}`);
+  expect(undone.status).toBe(404);
+  await waitForPayout(merchant, ids.get('payouts.create.after-commit') ?? '', 'completed');
+});
+
+test('a death anywhere between the 201 and its end sends once and settles once', async () => {
+  const history = createClientHistory();
+  const breaks = await findBreaks();
+  const merchant = await aPayingMerchant(SENDING_DEATHS.length * COST_CENTS);
+  const ids = new Map<string, string>();
+  for (const point of SENDING_DEATHS) {
+    const key = randomUUID();
+    const first = await diesAt('payouts', point, () => history.createPayout(merchant, {}, key));
+    // It may be sent, and die, before the answer is on its way.
+    if (first.outcome === 'unknown') await history.createPayoutStubbornly(merchant, {}, key);
+    ids.set(point, first.id);
+  }
+  for (const id of ids.values()) await waitForPayout(merchant, id, 'completed', REST_MS_MAX);
+  await expectSound(history, breaks, ids);
+  expect(await availableOf(merchant)).toBe(0);
+});
+
+/** Arms the failpoint, acts, and waits until the service has died and come back. */
+async function diesAt<T>(service: string, point: string, act: () => Promise<T>): Promise<T> {
+  const pid = stack().pids[service];
+  await armFailpoint(service, point);
+  const done = await act();
+  await waitForRestart(service, pid);
+  return done;
+}
+
+/** Everything agrees once it has come to rest; what does not is named with the place of the death. */
+async function expectSound(
+  history: ClientHistory,
+  breaksBefore: readonly string[],
+  ids: ReadonlyMap<string, string>,
+): Promise<void> {
+  const named = (line: string) =>
+    [...ids].reduce((text, [point, id]) => text.replaceAll(id, `${id} (${point})`), line);
+  await eventually(async () => {
+    expect((await findViolations(history)).map(named)).toEqual([]);
+  }, REST_MS_MAX);
+  await eventually(async () => {
+    const breaks = (await findBreaks()).filter((one) => !breaksBefore.includes(one));
+    expect(breaks.map(named)).toEqual([]);
+  }, REST_MS_MAX);
+}

@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+
+import { eventually } from '@pixmesh/testkit/eventually';
+import { scaled } from '@pixmesh/testkit/long-runs';
+import { expect, test } from 'vitest';
+
+import { findViolations } from './check-invariants.ts';
+import { type ClientHistory, createClientHistory } from './client-history.ts';
+import { admin, type Merchant, stack, v1 } from './mesh.ts';
+import { aPayingMerchant, COST_CENTS, findBreaks, fund } from './payout-calls.ts';
+
+const VICTIMS = ['payouts', 'ledger', 'postgres', 'kafka'];
+const ROUNDS = scaled(1, 50);
+const CLIENTS = 6;
+const BACK_MS_MAX = 60_000;
+/** Quiet time after which nothing may rest in between (reliability, I16). */
+const QUIET_MS_MAX = 60_000;
+/** Money for as many payouts as the clients could possibly make in one kill. */
+const FUNDED_PAYOUTS = 1_000;
+
+test(`${VICTIMS.join(', ')} killed under load: every 201 exists, every hold ends once, no break is left`, async () => {
+  const history = createClientHistory();
+  const hookPath = `/${randomUUID()}`;
+  const breaksBefore = await findBreaks();
+  const merchants = await Promise.all([aPayingMerchant(0), aPayingMerchant(0)]);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const victim of VICTIMS) {
+      for (const merchant of merchants) await fund(merchant, FUNDED_PAYOUTS * COST_CENTS);
+      const load = startLoad(history, merchants, hookPath);
+      await eventually(() => expect(load.accepted()).toBeGreaterThan(CLIENTS), BACK_MS_MAX);
+      const acceptedBefore = load.accepted();
+      await kill(victim);
+      // It serves again: so many more could not have been on their way.
+      await eventually(
+        () => expect(load.accepted()).toBeGreaterThan(acceptedBefore + 2 * CLIENTS),
+        BACK_MS_MAX,
+      );
+      await load.stop();
+    }
+  }
+  await eventually(async () => {
+    for (const merchant of merchants) {
+      const open = await v1(merchant, 'GET /payouts?status=processing&limit=1');
+      expect(open.body.data).toEqual([]);
+    }
+  }, QUIET_MS_MAX);
+  await eventually(async () => {
+    expect(await findViolations(history, { hookPath })).toEqual([]);
+    expect((await findBreaks()).filter((one) => !breaksBefore.includes(one))).toEqual([]);
+  }, QUIET_MS_MAX);
+  expect((await admin('GET', '/admin/dead-letters')).body.data).toEqual([]);
+  const unknown = history.calls.filter((one) => one.outcome === 'unknown').length;
+  console.log(
+    `${ROUNDS * VICTIMS.length} kills, ${history.calls.length} calls, ${unknown} unknown`,
+  );
+}, 10_800_000);
+
+/** Clients that pay out without a pause. Every second unknown outcome they leave as it is, unasked for ever. */
+function startLoad(
+  history: ClientHistory,
+  merchants: readonly Merchant[],
+  hookPath: string,
+): { accepted(): number; stop(): Promise<void> } {
+  const stopping = new AbortController();
+  let accepted = 0;
+  let unknown = 0;
+  const changes = { webhook_url: `http://a.receiver.example.com${hookPath}` };
+  const client = async (merchant: Merchant): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      const first = await history.createPayout(merchant, changes);
+      if (first.outcome === 'ok') accepted += 1;
+      if (first.outcome !== 'unknown') continue;
+      unknown += 1;
+      // One that answers follows in either case: nobody hammers a service that is away.
+      const key = unknown % 2 === 0 ? first.key : randomUUID();
+      await history.createPayoutStubbornly(merchant, changes, key);
+      accepted += 1;
+    }
+  };
+  const clients = merchants.flatMap((one) =>
+    Array.from({ length: CLIENTS / merchants.length }, () => client(one)),
+  );
+  return {
+    accepted: () => accepted,
+    async stop() {
+      stopping.abort();
+      await Promise.all(clients);
+    },
+  };
+}
+
+/** Kills a process and waits until the supervisor has it back under a new pid. */
+async function kill(name: string): Promise<void> {
+  const pid = stack().pids[name] ?? 0;
+  expect(pid).toBeGreaterThan(0);
+  process.kill(pid, 'SIGKILL');
+  await eventually(() => expect(stack().pids[name]).not.toBe(pid), BACK_MS_MAX);
+}
