@@ -106,6 +106,40 @@ describe('while a dependency is away', () => {
     expect(begun.slice(-3)).toEqual([3, 4, 5]);
   });
 
+  test('nothing begins behind a message that has to come again', async () => {
+    const failed = Promise.withResolvers<void>();
+    let isAway = true;
+    const handle = async (number: number): Promise<void> => {
+      begun.push(number);
+      if (number === 1) await failed.promise;
+      if (number === 2 && isAway) {
+        isAway = false;
+        setImmediate(() => failed.resolve());
+        throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'database away' });
+      }
+      handled.push(number);
+    };
+    await mesh.sendNumbered(1, 2, 3, 4);
+    mesh.consume(handle, { concurrency: { max: 2 } });
+    await eventually(() => expect(handled.at(-1)).toBe(4));
+    expect(begun).toEqual([1, 2, 2, 3, 4]);
+  });
+
+  test('a message whose schema cannot be looked up is not overtaken', async () => {
+    let decoded = 0;
+    const decode: typeof mesh.codec.decode = async (value) => {
+      decoded += 1;
+      if (decoded === 2) throw Object.assign(new Error('away'), { name: 'ResponseError' });
+      return await mesh.codec.decode(value);
+    };
+    await mesh.sendNumbered(1, 2, 3, 4);
+    const handle = async (number: number): Promise<void> => void handled.push(number);
+    const { parked } = mesh.consume(handle, { concurrency, codec: { decode } });
+    await eventually(() => expect(handled.at(-1)).toBe(4));
+    expect(handled).toEqual([1, 2, 3, 4]);
+    expect(parked).toEqual([]);
+  });
+
   test('a stop in the meantime loses nothing: another member gets the rest', async () => {
     const handle = async (number: number): Promise<void> => {
       if (number >= 3) throw new AppError('DEPENDENCY_UNAVAILABLE');

@@ -1,8 +1,10 @@
+import { AppError } from '@pixmesh/kernel/app-error';
 import { counter } from '@pixmesh/telemetry/metrics';
 import type { EachBatchPayload } from 'kafkajs';
 
 import { handleMessage, type HandleMessageDeps, type HandledMessage } from './handle-message.ts';
 import { toIncoming } from './incoming-message.ts';
+import { isRegistryAway } from './message-handler.ts';
 import type { OffsetCommitter } from './offset-committer.ts';
 import type { MessageCodec } from './schema-registry.ts';
 
@@ -31,6 +33,8 @@ type Payload = Pick<
 >;
 type Message = Payload['batch']['messages'][number];
 type InHand = { message: Message; handling: Promise<HandledMessage> };
+/** Whether a message of the batch has to come again: none that has not begun may overtake it. */
+type Course = { isBroken: boolean };
 
 const pauses = counter('kafka_partition_pauses_total', 'Pauses because a dependency was away');
 
@@ -46,11 +50,12 @@ export async function handleBatch(deps: HandleBatchDeps, payload: Payload): Prom
   const session = keepSession(payload);
   const inHandMax = deps.concurrency?.max ?? 1;
   const inHand: InHand[] = [];
-  const begin = handlerOf(deps, payload);
+  const course: Course = { isBroken: false };
+  const begin = handlerOf(deps, payload, course);
   const coming = batch.messages.values();
   try {
     for (;;) {
-      while (inHand.length < inHandMax && mayBegin(deps, payload, startedMs)) {
+      while (inHand.length < inHandMax && !course.isBroken && mayBegin(deps, payload, startedMs)) {
         const { value: message } = coming.next();
         if (message === undefined) break;
         inHand.push({ message, handling: begin(message) });
@@ -85,20 +90,42 @@ function mayBegin(deps: HandleBatchDeps, payload: Payload, startedMs: number): b
 function handlerOf(
   deps: HandleBatchDeps,
   { batch }: Payload,
+  course: Course,
 ): (message: Message) => Promise<HandledMessage> {
-  const inOrder = { ...deps, codec: decodeInOrder(deps.codec) };
-  return (message) => handleMessage(inOrder, toIncoming(deps.topicPrefix, batch, message));
+  const inOrder = { ...deps, codec: decodeInOrder(deps.codec, course) };
+  return (message) => watch(handleMessage(inOrder, toIncoming(deps.topicPrefix, batch, message)));
+
+  async function watch(handling: Promise<HandledMessage>): Promise<HandledMessage> {
+    const outcome = await handling;
+    if (outcome.kind === 'unavailable') course.isBroken = true;
+    return outcome;
+  }
 }
 
-function decodeInOrder(codec: Pick<MessageCodec, 'decode'>): Pick<MessageCodec, 'decode'> {
+function decodeInOrder(
+  codec: Pick<MessageCodec, 'decode'>,
+  course: Course,
+): Pick<MessageCodec, 'decode'> {
   let last: Promise<unknown> = Promise.resolve();
   return {
     decode: (value) => {
-      const decoded = last.then(() => codec.decode(value));
+      const decoded = last.then(() => decode(value));
       last = decoded.catch(() => undefined);
       return decoded;
     },
   };
+
+  /** Those whose turn comes after a message that has to come again come again with it. */
+  async function decode(value: Buffer): Promise<unknown> {
+    try {
+      const decoded = await codec.decode(value);
+      if (!course.isBroken) return decoded;
+    } catch (error) {
+      if (isRegistryAway(error)) course.isBroken = true;
+      throw error;
+    }
+    throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'a message in front comes again' });
+  }
 }
 
 function resolve(deps: HandleBatchDeps, { batch, resolveOffset }: Payload, offset: string): void {

@@ -50,6 +50,7 @@ async function decode(codec: Pick<MessageCodec, 'decode'>, value: Buffer | null)
   try {
     return await codec.decode(value);
   } catch (error) {
+    if (error instanceof AppError) throw error;
     // An id that this process has not met is looked up: then it is the registry that may be away.
     if (isRegistryAway(error)) throw new AppError('DEPENDENCY_UNAVAILABLE', { cause: error });
     throw invalid('undecodable value', error);
@@ -57,7 +58,7 @@ async function decode(codec: Pick<MessageCodec, 'decode'>, value: Buffer | null)
 }
 
 /** Every refusal of the registry's client but "no such id" is a trouble of the way to it, or its own. */
-function isRegistryAway(error: unknown): boolean {
+export function isRegistryAway(error: unknown): boolean {
   const { name, status } = error as { name?: unknown; status?: unknown };
   return name === 'ResponseError' && status !== 404;
 }

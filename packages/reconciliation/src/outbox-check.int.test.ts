@@ -59,6 +59,13 @@ describe.each([
     expect(byId((await runOutbox(since)).breaks)).toEqual({ [id]: 'gap 2 3' });
   });
 
+  test('shows a number that was given in the place of another', async () => {
+    const id = await aResource(3);
+    await admin.query(sql`delete from charges.events where key = ${id} and sequence = 2`);
+    await writeEvents(id, [1]);
+    expect(byId((await runOutbox(since)).breaks)).toEqual({ [id]: 'gap 3 2' });
+  });
+
   test('shows since when events wait to be published', async () => {
     await admin.query(
       sql`insert into charges.outbox (event_id) values (uuidv7(interval '-5 minutes')), (uuidv7())`,

@@ -6,19 +6,24 @@ export type EventCount = {
   id: string;
   counter: number;
   events: number;
+  /** Different numbers among the events. */
+  numbers: number;
   last: number;
 };
 
 /** Before every id of ours. */
 const NIL = '00000000-0000-0000-0000-000000000000';
 
-const COUNTED = sql`select id, event_sequence as counter, events, last`;
+const COUNTED = sql`select id, event_sequence as counter, events, numbers, last`;
 
-/** Sequence numbers are unique in no index, so that a number written twice counts as a gap as well. */
+/** Sequence numbers are unique in no index: one that stands in another's place leaves the count as it was. */
 function events(topic: string): Statement {
   return sql`
     cross join lateral (
-      select count(*)::int as events, coalesce(max(sequence), 0)::int as last
+      select
+        count(*)::int as events,
+        count(distinct sequence)::int as numbers,
+        coalesce(max(sequence), 0)::int as last
       from events
       where topic = ${topic} and key = id::text and sequence is not null
     ) as written`;

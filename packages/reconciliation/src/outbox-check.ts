@@ -47,9 +47,10 @@ export function outboxCheck(deps: OutboxCheckDeps): Check {
   };
 }
 
-function judge({ id, counter, events, last }: EventCount): FoundBreak[] {
+function judge({ id, counter, events, numbers, last }: EventCount): FoundBreak[] {
   const at = { id, changedAt: NEVER_IN_FLIGHT };
   if (events !== last) return [{ kind: 'gap', ...at, expected: `${last}`, found: `${events}` }];
+  if (numbers !== last) return [{ kind: 'gap', ...at, expected: `${last}`, found: `${numbers}` }];
   if (last < counter) {
     return [{ kind: 'missing_right', ...at, expected: `${counter}`, found: `${last}` }];
   }

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 
-import type { AccountId, HoldId } from '@pixmesh/kernel/ids';
+import { type AccountId, type HoldId, newId } from '@pixmesh/kernel/ids';
 import { AMOUNT_CENTS_MAX, toCents } from '@pixmesh/kernel/money';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { z } from 'zod';
@@ -73,19 +73,25 @@ async function fund(db: Database, accountIds: readonly string[]): Promise<Output
   return { commands: credits.length, seconds: 0, p50Ms: 0, p99Ms: 0 };
 }
 
-/** Batches by several writers, each waiting for its commit before it sends the next. */
+/**
+ * Batches by several writers, each waiting for its commit before it sends the next. As in the engine, an account has
+ * one writer, so a single account keeps one of them busy.
+ */
 async function writeBatches(db: Database, input: Batches): Promise<Output> {
   const latencies: number[] = [];
   const startedMs = performance.now();
   const endMs = startedMs + input.seconds * 1000;
-  await Promise.all(Array.from({ length: input.writers }, () => writer()));
+  const shares = Array.from({ length: input.writers }, (_, writer) =>
+    input.accounts.filter((_account, index) => index % input.writers === writer),
+  );
+  await Promise.all(shares.filter((share) => share.length > 0).map((share) => writer(share)));
   const seconds = (performance.now() - startedMs) / 1000;
   return figuresOf(latencies, { commands: latencies.length * input.batchSize, seconds });
 
-  async function writer(): Promise<void> {
+  async function writer(share: readonly string[]): Promise<void> {
     while (performance.now() < endMs) {
       const beganMs = performance.now();
-      const commands = Array.from({ length: input.batchSize }, () => aHold(input.accounts));
+      const commands = Array.from({ length: input.batchSize }, () => aHold(share));
       const outcomes = await executeBatch(db, commands);
       latencies.push(performance.now() - beganMs);
       outcomes.forEach((outcome) => assertBooked(outcome));
@@ -117,7 +123,8 @@ async function audit(db: Database): Promise<Output> {
 }
 
 function aHold(accountIds: readonly string[]): TakeHold {
-  const holdId = randomUUID() as HoldId;
+  // As the payouts service mints them; its own ids, UUIDv5 of a key, are random to an index.
+  const holdId = newId<HoldId>();
   const accountId = accountIds[Math.floor(Math.random() * accountIds.length)] as AccountId;
   return {
     kind: 'take_hold',

@@ -2,7 +2,6 @@ import type { AccountSettings } from '@pixmesh/contracts/internal/service-token'
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { OperatorId, PayoutId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
-import { sql } from '@pixmesh/postgres/sql';
 import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 
 import { releaseHoldCommand } from '#payouts/ledger-commands.ts';
@@ -34,12 +33,8 @@ export async function approvePayout(
       await movePayout(deps.db, {
         from: payout,
         status: 'processing',
-        set: [
-          sql`approved_by = ${operatorId}::uuid`,
-          sql`send_at = now()`,
-          // The send continues the trace of whoever let it go.
-          sql`check_traceparent = ${currentTraceParent()}`,
-        ],
+        // The send continues the trace of whoever let it go.
+        approval: { approvedBy: operatorId, traceparent: currentTraceParent() },
         events: [],
         checkInMs: null,
       }),

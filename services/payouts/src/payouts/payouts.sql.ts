@@ -50,37 +50,69 @@ export async function ping(db: Queryable): Promise<void> {
 export type Transition = {
   from: PayoutRow;
   status: Exclude<StoredStatus, 'intent'>;
-  /** Assignments of this transition beside the status, as SQL: `sql\`processed_at = …\``. */
-  set?: readonly Statement[];
+  /** Set by approval: who, and that a sender may take it up from now on, in whose trace. */
+  approval?: { approvedBy: OperatorId; traceparent: string | null };
+  /** Set by the acquirer's acceptance, which answers every call of the payout so far. */
+  acceptance?: { endToEndId: string; processedAt: Date };
+  /** The end ordered from the ledger; where it is absent, one that was ordered stands for as long as it is processing. */
+  ending?: { kind: 'settle' | 'release'; reason: string | null };
+  failureReason?: string | null;
+  contradiction?: string;
   events: readonly OutboundEvent[];
-  /** Milliseconds until the next routine look; null for none. */
-  checkInMs: number | null;
+  /**
+   * Milliseconds until the next routine look; null for none. `kept`: the transition knows nothing of the acquirer,
+   * so a look that is due or under way stays what it is.
+   */
+  checkInMs: number | null | 'kept';
 };
 
 /**
  * Moves a payout, with its events and their place in the queue, in one statement. False when the payout has
- * moved since it was read: nothing is written then.
+ * moved since it was read: nothing is written then. Whatever moves is not to be sent any more, unless approval
+ * has just said so.
  */
 export async function movePayout(db: Queryable, change: Transition): Promise<boolean> {
-  const { from } = change;
+  const { from, approval, acceptance, ending } = change;
   const numbered = change.events.filter((event) => event.sequence !== null).length;
-  const extra = (change.set ?? []).reduce((all, next) => sql`${all}, ${next}`, sql`checks = 0`);
-  const rows = await db.query(sql`
-    with moved as (
-      update payouts
-      set status = ${change.status},
-          version = version + 1,
-          event_sequence = event_sequence + ${numbered}::int,
-          ${nextCheck(change.checkInMs)},
-          lease_token = null,
-          lease_until = null,
-          ${extra}
-      where id = ${from.id} and version = ${from.version}
-      returning id
+  const { name, look } = nextLook(change.checkInMs);
+  const rows = await db.query(
+    named(
+      name,
+      sql`
+        with moved as (
+          update payouts
+          set status = ${change.status},
+              version = version + 1,
+              event_sequence = event_sequence + ${numbered}::int,
+              approved_by = coalesce(${approval?.approvedBy ?? null}, approved_by),
+              send_at = case when ${approval !== undefined}::boolean then now() end,
+              check_traceparent = coalesce(${approval?.traceparent ?? null}, check_traceparent),
+              end_to_end_id = coalesce(${acceptance?.endToEndId ?? null}, end_to_end_id),
+              processed_at = coalesce(${acceptance?.processedAt ?? null}, processed_at),
+              unanswered_puts = case when ${acceptance !== undefined}::boolean then 0 else unanswered_puts end,
+              uncounted_refusal = case when ${acceptance === undefined}::boolean then uncounted_refusal end,
+              ending = case when ${change.status} = 'processing' then coalesce(${ending?.kind ?? null}, ending) end,
+              ending_reason = case
+                when ${change.status} = 'processing' then coalesce(${ending?.reason ?? null}, ending_reason)
+              end,
+              failure_reason = coalesce(${change.failureReason ?? null}, failure_reason),
+              contradiction = coalesce(${change.contradiction ?? null}, contradiction)
+              ${look}
+          where id = ${from.id} and version = ${from.version}
+          returning id
+        ),
+        ${appendEvents(sql`select from moved`, change.events)}
+        select id from moved`,
     ),
-    ${appendEvents(sql`select from moved`, change.events)}
-    select id from moved`);
+  );
   return rows.length === 1;
+}
+
+/** What a transition does to looks, and the name of the statement that does it. */
+function nextLook(checkInMs: Transition['checkInMs']): { name: string; look: Statement } {
+  if (checkInMs === 'kept') return { name: 'payout_move_unseen', look: sql`` };
+  const look = sql`, ${nextCheck(checkInMs)}, checks = 0, lease_token = null, lease_until = null`;
+  return { name: 'payout_move', look };
 }
 
 export type PayoutRecord = {

@@ -6,7 +6,8 @@ import { isVisible, type VisiblePayout } from '#payouts/payout-row.ts';
 import { PAYOUT_COLUMNS, type PayoutRecord, toPayoutRow } from '#payouts/payouts.sql.ts';
 
 export type PayoutFilters = {
-  accountId?: string | undefined;
+  /** Has to be said, so that no tenant's list forgets it; undefined, over all accounts, is for operators. */
+  accountId: string | undefined;
   status?: PayoutStatus | undefined;
   source?: 'api' | 'dashboard' | undefined;
   reference?: string | undefined;

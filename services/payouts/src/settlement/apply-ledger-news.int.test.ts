@@ -1,4 +1,5 @@
 import { newId, type PayoutId } from '@pixmesh/kernel/ids';
+import { toCents } from '@pixmesh/kernel/money';
 import { sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
@@ -6,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { PayoutRow } from '#payouts/payout-row.ts';
 import { findAnyPayout, movePayout } from '#payouts/payouts.sql.ts';
+import { leaseDuePayouts, releasePayout } from '#read-back/read-back.sql.ts';
 import { anAcquirerPayout } from '#testing/an-acquirer-payout.ts';
 import { storeDuePayouts } from '#testing/store-due-payouts.ts';
 
@@ -114,12 +116,42 @@ test('a reason that is too long is cut at 255 characters, never within one', asy
   expect(failureReason?.isWellFormed()).toBe(true);
 });
 
+/** Settled, and partly given back by the recipient's institution already. */
+async function aReturnedPayout(): Promise<PayoutRow> {
+  const payout = await aProcessingPayout();
+  const returned = { id: 'd1', returnId: 'D1', status: 'DEVOLVIDO', nature: null };
+  const returns = [{ ...returned, amountCents: toCents(400) }];
+  const sent = anAcquirerPayout({ status: 'settled', returns });
+  expect(await orderEnd(deps, payout, { kind: 'settle', sent })).toBe(true);
+  return await find(payout.id);
+}
+
+async function lease(id: PayoutId): Promise<PayoutRow | undefined> {
+  const due = await leaseDuePayouts(database.db, 'routine', { limit: 1_000, leaseMs: 5_000 });
+  return due.find((payout) => payout.id === id);
+}
+
+test('the look that books returns is not lost when the ledger confirms before it has begun', async () => {
+  const payout = await aReturnedPayout();
+  await hear(payout, settled);
+  expect(await lease(payout.id)).toMatchObject({ status: 'completed' });
+});
+
+test('a look that is under way when the ledger confirms may ask for another one', async () => {
+  const payout = await aReturnedPayout();
+  const leased = await lease(payout.id);
+  if (!leased) throw new Error('nothing was leased');
+  await hear(payout, settled);
+  expect(await lease(payout.id)).toBeUndefined();
+  await releasePayout(database.db, leased, 0);
+  expect(await lease(payout.id)).toMatchObject({ status: 'completed' });
+});
+
 test('the release of a canceled payout is announced to nobody: its cancellation was', async () => {
   const payout = await aProcessingPayout();
   await movePayout(database.db, {
     from: payout,
     status: 'canceled',
-    set: [sql`send_at = null`],
     events: [],
     checkInMs: null,
   });

@@ -1,6 +1,5 @@
 import { AppError, assertNever } from '@pixmesh/kernel/app-error';
 import type { PayoutId } from '@pixmesh/kernel/ids';
-import { sql } from '@pixmesh/postgres/sql';
 
 import { payoutEvents } from '#payouts/payout-events.ts';
 import { isVisible, type VisiblePayout } from '#payouts/payout-row.ts';
@@ -66,14 +65,10 @@ async function end(
   const moved = await movePayout(deps.db, {
     from: payout,
     status,
-    set: [
-      sql`ending = null`,
-      sql`ending_reason = null`,
-      sql`failure_reason = ${failureReason}`,
-      sql`send_at = null`,
-    ],
+    failureReason,
     events: payoutEvents(after, [`payment.pix.${status}`]),
-    checkInMs: null,
+    // Returns that were seen with the settlement may still wait for their look.
+    checkInMs: 'kept',
   });
   if (moved) deps.kickOutbox();
   return moved;

@@ -1,6 +1,5 @@
 import type { AcquirerPayout } from '@pixmesh/acquirer/client';
 import { failpoint } from '@pixmesh/http/failpoints';
-import { sql } from '@pixmesh/postgres/sql';
 
 import { releaseHoldCommand, settleHoldCommand } from '#payouts/ledger-commands.ts';
 import type { PayoutRow } from '#payouts/payout-row.ts';
@@ -27,16 +26,13 @@ export async function orderEnd(
   payout: PayoutRow,
   end: End,
 ): Promise<boolean> {
-  const accepted = end.sent ? acceptance(payout, end.sent) : { set: [], events: [] };
+  const accepted = end.sent ? acceptance(payout, end.sent) : { events: [] };
   const reason = end.kind === 'release' ? cut(end.reason) : null;
   const moved = await movePayout(deps.db, {
     from: payout,
+    ...accepted,
     status: 'processing',
-    set: [
-      ...(end.sent ? accepted.set : [sql`send_at = null`]),
-      sql`ending = ${end.kind}`,
-      sql`ending_reason = ${reason}`,
-    ],
+    ending: { kind: end.kind, reason },
     events: [...accepted.events, command(payout, end)],
     // Returns are booked by a look of their own, once the settlement is ordered.
     checkInMs: end.sent !== null && end.sent.returns.length > 0 ? 0 : null,

@@ -1,5 +1,3 @@
-import { sql } from '@pixmesh/postgres/sql';
-
 import { contradicted } from '#events.ts';
 import { type Contradiction, suspendPayoutCommand } from '#payouts/ledger-commands.ts';
 import type { VisiblePayout } from '#payouts/payout-row.ts';
@@ -19,7 +17,7 @@ export async function suspendContradiction(
   const moved = await movePayout(deps.db, {
     from: payout,
     status: payout.status,
-    set: [sql`contradiction = ${kind}`],
+    contradiction: kind,
     events: [suspendPayoutCommand(payout, kind)],
     checkInMs: null,
   });
