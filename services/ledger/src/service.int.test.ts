@@ -147,7 +147,7 @@ test('a credit of a Pix that stands in suspense is parked, and the partition mov
     consumer: 'ledger.commands',
     topic: TOPICS.ledgerCommands,
     key: pix.accountId,
-    code: 'MESSAGE_INVALID',
+    code: 'CONFLICT',
   });
   expect(letter?.headers['event_id']).toBe(refused.event_id);
   expect(outcomesOf(suspense).map((message) => message.headers['type'])).toEqual([

@@ -34,7 +34,9 @@ function handlerOf(engine: Pick<LedgerEngine, 'submit'>, type: CommandMessageTyp
   return on(LEDGER_COMMANDS[type] as MessageType, async (message) => {
     const outcome = await engine.submit(toCommand(message));
     if (outcome.kind === 'rejected') {
-      throw new AppError('MESSAGE_INVALID', { message: outcome.message });
+      // Another command under an id that is taken is parked under a code of its own.
+      const code = outcome.reason === 'other_content' ? 'CONFLICT' : 'MESSAGE_INVALID';
+      throw new AppError(code, { message: outcome.message });
     }
     if (!outcome.repeated) await failpoint('ledger.command.after-commit');
   });

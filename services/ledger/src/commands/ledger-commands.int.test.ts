@@ -239,7 +239,7 @@ describe('one booking per received Pix, for ever', () => {
     const rows = await countAllRows(ledger.db);
     const balances = await readBalances(ledger.db, pix.accountId);
     await expect(handle(ledger.engine, loser!)).rejects.toMatchObject({
-      code: 'MESSAGE_INVALID',
+      code: 'CONFLICT',
       retriable: false,
     });
     expect(await countAllRows(ledger.db)).toEqual(rows);
@@ -267,7 +267,7 @@ describe('one booking per received Pix, for ever', () => {
     const pix = { accountId: newId(), endToEndId: anEndToEndId(), chargeId: newId(), amount: 800 };
     await handle(ledger.engine, aCredit(pix));
     await expect(handle(ledger.engine, aCredit({ ...pix, ...change }))).rejects.toMatchObject({
-      code: 'MESSAGE_INVALID',
+      code: 'CONFLICT',
     });
     expect(await readBalances(ledger.db, pix.accountId)).toMatchObject({ available: 800 });
   });

@@ -154,6 +154,33 @@ describe('once', () => {
   });
 });
 
+describe('a batch that could not be written', () => {
+  test('takes what waits behind it along, so that nothing overtakes it', async () => {
+    const accountId = await ledger.fund(5_000);
+    const db = losingCommits(ledger.db, 1);
+    await using engine = createLedgerEngine({ db, kickOutbox: () => undefined, writers: 1 });
+    const commands = Array.from({ length: 450 }, () => credit({ accountId, amount: 1 }));
+    const told = await Promise.allSettled(commands.map((command) => engine.submit(command)));
+    expect(new Set(told.map(({ status }) => status))).toEqual(new Set(['rejected']));
+    await Promise.all(commands.map((command) => engine.submit(command)));
+    const journals = (await journalsOf(ledger.db, accountId)).slice(-commands.length);
+    expect(journals.map((journal) => journal.command_id)).toEqual(
+      commands.map(({ commandId }) => commandId),
+    );
+  });
+
+  test('blames no command for what the database alone is to blame for', async () => {
+    const readOnly = Object.assign(new Error('read-only transaction'), { code: '25006' });
+    const db = { ...ledger.db, transaction: () => Promise.reject(readOnly) };
+    await using engine = createLedgerEngine({ db, kickOutbox: () => undefined });
+    await expect(engine.submit(credit())).rejects.toMatchObject({
+      code: 'DEPENDENCY_UNAVAILABLE',
+      retriable: true,
+      cause: readOnly,
+    });
+  });
+});
+
 describe('the relay', () => {
   test('is woken by what is published, and by nothing else', async () => {
     const accountId = await ledger.fund(5_000);

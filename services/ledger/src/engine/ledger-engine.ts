@@ -84,11 +84,16 @@ export function createLedgerEngine(deps: LedgerEngineDeps): LedgerEngine {
   async function work(writer: Writer): Promise<void> {
     // What is handed in within this turn of the event loop, such as a fetch from the broker, goes together.
     await nextTurn();
-    while (writer.waiting.length > 0) await writeBatch(writer.waiting.splice(0, BATCH_MAX));
+    while (writer.waiting.length > 0) {
+      const failure = await writeBatch(writer.waiting.splice(0, BATCH_MAX));
+      // What waits behind must not overtake what has to come again.
+      if (failure) for (const entry of writer.waiting.splice(0)) entry.reject(failure.cause);
+    }
     writer.running = null;
   }
 
-  async function writeBatch(batch: readonly Waiting[]): Promise<void> {
+  /** Answers why nobody knows the outcomes, if so. */
+  async function writeBatch(batch: readonly Waiting[]): Promise<{ cause: unknown } | null> {
     const commands = batch.map(({ command }) => command);
     // A batch of several has no trace of its own to be part of.
     const parent = commands.length === 1 ? (commands[0]?.traceparent ?? null) : null;
@@ -101,9 +106,12 @@ export function createLedgerEngine(deps: LedgerEngineDeps): LedgerEngine {
         deps.kickOutbox();
       batchDecided(commands, outcomes);
       for (const [index, entry] of batch.entries()) entry.resolve(outcomes[index]!);
+      return null;
     } catch (error) {
       deps.logger?.warn({ err: error, size: batch.length }, 'a batch of commands was not written');
-      for (const entry of batch) entry.reject(error);
+      const cause = isOfDatabase(error) ? unavailable('the database refused a batch', error) : error;
+      for (const entry of batch) entry.reject(cause);
+      return { cause };
     }
   }
 }
@@ -119,6 +127,15 @@ function isPublished(outcome: Outcome, command: LedgerCommand): boolean {
   return !isAnsweredByHttp && command.kind !== 'release_pending';
 }
 
-function unavailable(message: string): AppError {
-  return new AppError('DEPENDENCY_UNAVAILABLE', { message });
+/**
+ * A statement that took too long, a server that takes no writes: whatever the database says that does not blame what
+ * was to be written (`executeBatch` has sorted that out), the commands are innocent and come again.
+ */
+function isOfDatabase(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' && !(error instanceof AppError);
+}
+
+function unavailable(message: string, cause?: unknown): AppError {
+  return new AppError('DEPENDENCY_UNAVAILABLE', { message, cause });
 }
