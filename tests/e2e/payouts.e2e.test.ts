@@ -160,6 +160,18 @@ describe('a payout without approval', () => {
     expect(await readPayout(merchant, created.body.id)).toEqual(completed);
   });
 
+  test('that was returned without a word from the acquirer is credited all the same', async () => {
+    const merchant = await aPayingMerchant(FUNDS_CENTS);
+    const created = await createPayout(merchant);
+    const completed = await waitForPayout(merchant, created.body.id, 'completed');
+    await simulator.setFaults([{ operation: 'callback', fault: 'drop', count: 1 }]);
+    await returnAtAcquirer(completed.end_to_end_id, { natureza: 'ORIGINAL' });
+    await eventually(async () => {
+      expect(await availableOf(merchant)).toBe(FUNDS_CENTS - FEE_CENTS);
+    }, 60_000);
+    await simulator.clearFaults();
+  });
+
   test('is refused before it begins when the account may not pay out', async () => {
     const merchant = await aPayingMerchant(FUNDS_CENTS, { payouts_enabled: false });
     const key = randomUUID();

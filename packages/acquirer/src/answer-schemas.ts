@@ -1,4 +1,5 @@
 import { type Cents } from '@pixmesh/kernel/money';
+import { isPlainText } from '@pixmesh/kernel/text';
 import { z } from 'zod';
 
 import { parseAmountText, parseBalanceText } from './amount-text.ts';
@@ -8,8 +9,11 @@ import { parseAmountText, parseBalanceText } from './amount-text.ts';
  * known field of another form makes the whole answer unreadable, and its outcome unknown.
  */
 
+/** Ids are stored: a control character, which the database refuses, makes the answer unreadable. */
+const Id = z.string().max(64).refine(isPlainText);
+
 /** Documented end-to-end ids have 32 characters, real ones deviate: any 1 to 64 are taken. */
-const EndToEndId = z.string().min(1).max(64);
+const EndToEndId = Id.min(1);
 
 const Amount = z.string().transform((text, context): Cents => {
   const cents = parseAmountText(text);
@@ -30,8 +34,8 @@ const Seconds = z.union([
 ]);
 
 const ReturnAnswer = z.object({
-  id: z.string(),
-  rtrId: z.string().nullish(),
+  id: Id,
+  rtrId: Id.nullish(),
   valor: Amount,
   status: z.string(),
   natureza: z.string().nullish(),

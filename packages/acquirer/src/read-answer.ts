@@ -46,11 +46,16 @@ export function readProblem(body: unknown): { code: string; message: string } | 
   return describeProblem(type.slice(type.lastIndexOf('/') + 1), detail ?? title);
 }
 
+/** What cannot be stored is left out: a refusal must not be lost because of a character in its words. */
 export function describeProblem(code: string, message: string | null | undefined) {
   return {
-    code: code.slice(0, CODE_LENGTH_MAX),
-    message: (message ?? code).slice(0, MESSAGE_LENGTH_MAX),
+    code: storable(code).slice(0, CODE_LENGTH_MAX),
+    message: storable(message ?? code).slice(0, MESSAGE_LENGTH_MAX),
   };
+}
+
+function storable(text: string): string {
+  return text.toWellFormed().replace(/\p{Cc}/gu, ' ');
 }
 
 export function toReceivedPix(answer: ReceivedPixAnswer): ReceivedPix {

@@ -27,9 +27,11 @@ export function readJsonObject(
 export function parseShape<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
+  /** The path as the caller knows it, where the schema wraps what was sent. */
+  nameOf: (path: readonly PropertyKey[]) => readonly PropertyKey[] = (path) => path,
 ): z.output<Schema> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const paths = result.error.issues.map((issue) => issue.path.join('.') || 'body');
+  const paths = result.error.issues.map((issue) => nameOf(issue.path).join('.') || 'body');
   throw new AppError('VALIDATION_ERROR', { details: [...new Set(paths)] });
 }

@@ -45,6 +45,12 @@ describe('the query of a list', () => {
   });
 });
 
+test('faults of paging and of filters are named in one answer (decision 11)', () => {
+  expect(() => read({ limit: '0', starting_after: 'q', status: 'x' })).toThrow(
+    expect.objectContaining({ details: ['limit', 'starting_after', 'status'] }) as AppError,
+  );
+});
+
 describe('the page of a list', () => {
   const rows = ['c', 'b', 'a'];
   const steps = {

@@ -40,8 +40,12 @@ export function readListQuery<Shape extends z.ZodRawShape>(
   query: unknown,
 ): PageOf<z.output<z.ZodObject<Shape>>> {
   const plain = foldArraySyntax(query as Record<string, unknown>);
-  const { limit, starting_after } = parseShape(PageQuery, plain);
-  return { limit, startingAfter: starting_after, filters: parseShape(filters, plain) };
+  const { page, chosen } = parseShape(
+    z.object({ page: PageQuery, chosen: filters }),
+    { page: plain, chosen: plain },
+    (path) => path.slice(1),
+  );
+  return { limit: page.limit, startingAfter: page.starting_after, filters: chosen };
 }
 
 type ListSteps<Row> = {

@@ -20,19 +20,25 @@ select
 from accounts_0001
 group by account_id;
 
--- Times follow the numbers: a journal is not older than the one before it.
+-- Every journal of the first version has one entry of its owner's clearing, which the owner's lock numbered without
+-- gaps: its number is the journal's. Ids do not tell the order, since those of one millisecond have none. Times follow
+-- the numbers: a journal is not older than the one before it.
 insert into journals (command_id, account_id, version, created_at, kind, outcome, fingerprint, resource_id)
 select
   command_id,
-  account_id,
-  row_number() over owners_journals,
+  journals_0001.account_id,
+  clearing.version,
   max(created_at) over owners_journals,
-  kind::journal_kind,
+  journals_0001.kind::journal_kind,
   'booked',
   encode(substring(fingerprint for 16), 'hex')::uuid,
   resource_id
 from journals_0001
-window owners_journals as (partition by account_id order by id);
+left join entries_0001 as clearing
+  on clearing.journal_id = journals_0001.id
+  and clearing.account_id = journals_0001.account_id
+  and clearing.kind = 'acquirer_clearing'
+window owners_journals as (partition by journals_0001.account_id order by clearing.version);
 
 insert into entries (account_id, version, amount, balance_after, kind)
 select

@@ -33,6 +33,9 @@ const BOOKED = [
   pending,
   credit({ accountId: one, amount: 200 }),
 ];
+/** Ids of one millisecond have no order: the last two were booked the other way round. */
+const JOURNAL_IDS = BOOKED.map(() => newId());
+JOURNAL_IDS.push(...JOURNAL_IDS.splice(-2).toReversed());
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
 let admin: Database;
@@ -46,7 +49,9 @@ beforeAll(async () => {
   await migrate(first);
   rmSync(first, { recursive: true });
   await admin.query(sql`select set_config('search_path', 'ledger', false)`);
-  for (const command of BOOKED) await bookInFirstVersion(admin, command);
+  for (const [at, command] of BOOKED.entries()) {
+    await bookInFirstVersion(admin, command, JOURNAL_IDS[at]);
+  }
   await migrate(MIGRATIONS);
   await admin.query(sql`select ensure_event_partitions(1)`);
 });
@@ -72,6 +77,20 @@ test('journals are numbered in the order in which they were booked, by their com
     BOOKED.filter(({ accountId }) => accountId === one).map(({ commandId }) => commandId),
   );
   expect(journals.map(({ version }) => version)).toEqual([1n, 2n, 3n, 4n]);
+});
+
+test('a balance after each journal is that of the journal, whatever the order of their ids', async () => {
+  const rows = await database.db.query<{ version: bigint; balance_after: bigint }>(sql`
+    select version, balance_after
+    from entries
+    where account_id = ${one} and kind = 'acquirer_clearing'
+    order by version`);
+  expect(rows.map(({ version, balance_after }) => [version, balance_after])).toEqual([
+    [1n, -1_000n],
+    [2n, -1_050n],
+    [3n, -1_080n],
+    [4n, -1_280n],
+  ]);
 });
 
 test('a command that was booked then is recognised now, and another content refused', async () => {

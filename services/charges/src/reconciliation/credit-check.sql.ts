@@ -1,7 +1,7 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
-/** A charge that a Pix pays, with the credits recorded for it. */
+/** A charge that a Pix pays or is credited to, with the credits recorded for it. */
 export type CreditedCharge = {
   id: string;
   accountId: string;
@@ -9,24 +9,36 @@ export type CreditedCharge = {
   /** `paid`, or a state that only a paid charge reaches. */
   isPaid: boolean;
   amount: bigint;
-  /** The Pix that pays it. */
+  /** The Pix that pays it; of a charge that names none, one that is credited to it. */
   endToEndId: string | null;
   credits: number;
   creditedAt: Date | null;
 };
 
-const CREDITED = sql`status in ('paid', 'refunded', 'infraction', 'charged_back') or accepted_e2e is not null`;
+/**
+ * Charges that should have a credit, or have one. The `offset` keeps the last condition a look at `received_pix_charge`
+ * per charge: without it the planner may read all credits into memory for each page.
+ */
+const CREDITED = sql`
+  status in ('paid', 'refunded', 'infraction', 'charged_back')
+  or accepted_e2e is not null
+  or exists (
+    select from received_pix where charge_id = charges.id and disposition = 'credit' offset 0
+  )`;
 
 const COLUMNS = sql`
   id, account_id, status,
   status in ('paid', 'refunded', 'infraction', 'charged_back') as is_paid,
   amount,
-  coalesce(end_to_end_id, accepted_e2e) as end_to_end_id,
+  coalesce(end_to_end_id, accepted_e2e, credited_e2e) as end_to_end_id,
   credits, credited_at`;
 
 const CREDITS = sql`
   cross join lateral (
-    select count(*)::int as credits, max(recorded_at) as credited_at
+    select
+      count(*)::int as credits,
+      max(recorded_at) as credited_at,
+      min(received_pix.end_to_end_id) as credited_e2e
     from received_pix
     where charge_id = charges.id and disposition = 'credit'
   ) as credit`;
@@ -55,7 +67,7 @@ export async function listCredits(
   return rows.map(toCreditedCharge);
 }
 
-/** Those of the charges that a Pix pays. */
+/** Those of the charges that a Pix pays or is credited to. */
 export async function findCredits(
   db: Queryable,
   ids: readonly string[],

@@ -20,7 +20,7 @@ export type CreditCheckDeps = { db: Database; ledger: Pick<LedgerReads, 'findJou
 
 /**
  * A charge that is paid, or was, has exactly one credit, and the ledger has booked it in full; a charge whose Pix
- * was accepted becomes paid. Left: our charges; right: their credits.
+ * was accepted, or credited, becomes paid. Left: our charges; right: their credits.
  */
 export function creditCheck(deps: CreditCheckDeps): Check {
   const chargesIn = createResources<CreditedCharge>({
@@ -63,8 +63,8 @@ async function judgeAll(
   );
 }
 
-/** The differences of one charge whose Pix was accepted. */
-export function judgeCredit(charge: CreditedCharge, journal: BookedJournal | null): FoundBreak[] {
+/** The differences of one charge whose Pix was accepted or credited. */
+function judgeCredit(charge: CreditedCharge, journal: BookedJournal | null): FoundBreak[] {
   const { id, amount, creditedAt: changedAt } = charge;
   const breaks: FoundBreak[] = [];
   if (!charge.isPaid) {

@@ -19,7 +19,7 @@ export type OutcomeCode =
   | 'already_voided';
 
 /** Why a command is wrong in itself. Nothing is stored of it, so that it may be told again. */
-export type RejectionReason =
+type RejectionReason =
   /** Another command is booked under its id. */
   | 'other_content'
   /** Nobody has taken the hold that it settles. */

@@ -17,7 +17,7 @@ export type BatchState = {
   holds: ReadonlyMap<string, Hold>;
 };
 
-export type JournalWrite = {
+type JournalWrite = {
   command: LedgerCommand;
   code: OutcomeCode;
   version: bigint | null;
@@ -26,7 +26,7 @@ export type JournalWrite = {
   createdAtMs: number;
 };
 
-export type EntryWrite = {
+type EntryWrite = {
   accountId: AccountId;
   version: bigint;
   kind: AccountKind;
@@ -45,7 +45,7 @@ export type SuspenseWrite = {
   createdAtMs: number;
 };
 
-export type ReleaseWrite = {
+type ReleaseWrite = {
   commandId: string;
   accountId: AccountId;
   amount: bigint;

@@ -1,3 +1,5 @@
+import { AssertionError } from 'node:assert';
+
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { Database } from '@pixmesh/postgres/pool';
 import { z } from 'zod';
@@ -67,15 +69,25 @@ async function judgeAlone(
   } catch (error) {
     if (!blamesContent(error)) throw error;
     const { code, constraint } = refusal as { code?: string; constraint?: string };
-    const cause = constraint ?? code ?? 'its event cannot be told';
+    const cause = constraint ?? code ?? (refusal as Error).name;
     const message = `command ${command.commandId} cannot be written: ${cause}`;
     return { kind: 'rejected', reason: 'unwritable', message };
   }
 }
 
-/** A statement that the database refused, or an event that its own schema refuses before anything is written. */
+/**
+ * A statement that the database refused for what it says, an event that its own schema refuses, or a command that our
+ * own program stumbles over. What else the database may say (a time limit, no writes now) blames no command.
+ */
 function blamesContent(error: unknown): boolean {
-  if (error instanceof z.ZodError) return true;
+  if (error instanceof AppError) return false;
+  if (error instanceof z.ZodError || isBug(error)) return true;
   const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === 'string' && !(error instanceof AppError) && BLAMES_CONTENT.test(code);
+  return typeof code === 'string' && BLAMES_CONTENT.test(code);
+}
+
+function isBug(error: unknown): boolean {
+  return (
+    error instanceof TypeError || error instanceof RangeError || error instanceof AssertionError
+  );
 }

@@ -243,7 +243,7 @@ describe('limits', () => {
     };
     await using engine = createLedgerEngine({ db, kickOutbox: () => undefined });
     const command = credit();
-    await expect(engine.submit(command)).rejects.toThrow('once');
+    await expect(engine.submit(command)).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' });
     expect(await engine.submit(command)).toMatchObject({ code: 'booked', repeated: false });
   });
 });

@@ -109,7 +109,9 @@ export function createLedgerEngine(deps: LedgerEngineDeps): LedgerEngine {
       return null;
     } catch (error) {
       deps.logger?.warn({ err: error, size: batch.length }, 'a batch of commands was not written');
-      const cause = isOfDatabase(error) ? unavailable('the database refused a batch', error) : error;
+      // Whoever is to blame would stand alone by now (`executeBatch`): these commands are innocent and come again.
+      const cause =
+        error instanceof AppError ? error : unavailable('no batch can be written', error);
       for (const entry of batch) entry.reject(cause);
       return { cause };
     }
@@ -125,15 +127,6 @@ function isPublished(outcome: Outcome, command: LedgerCommand): boolean {
   if (outcome.kind !== 'decided' || outcome.repeated) return false;
   const isAnsweredByHttp = command.kind === 'take_hold' || command.kind === 'void_hold';
   return !isAnsweredByHttp && command.kind !== 'release_pending';
-}
-
-/**
- * A statement that took too long, a server that takes no writes: whatever the database says that does not blame what
- * was to be written (`executeBatch` has sorted that out), the commands are innocent and come again.
- */
-function isOfDatabase(error: unknown): boolean {
-  const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === 'string' && !(error instanceof AppError);
 }
 
 function unavailable(message: string, cause?: unknown): AppError {

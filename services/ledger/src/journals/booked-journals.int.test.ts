@@ -155,6 +155,24 @@ describe('GET /internal/suspense', () => {
     expect(commands.every(({ commandId }) => seen.includes(commandId))).toBe(true);
   });
 
+  test('shows what its filters ask for, and refuses those it does not know', async () => {
+    const item = suspense({ amount: 56, reason: 'late' });
+    await ledger.engine.submit(item);
+    const ofOwner = `?account_id=${item.accountId}`;
+    const idsOf = async (query: string) => (await list(query)).data.map(({ id }) => id);
+    expect(await idsOf(ofOwner)).toEqual([item.commandId]);
+    expect(await idsOf(`${ofOwner}&status=open`)).toEqual([item.commandId]);
+    expect(await idsOf(`${ofOwner}&status=resolved`)).toEqual([]);
+    expect(await idsOf(`?account_id=${newId()}`)).toEqual([]);
+    const answer = await ledger.get('/internal/suspense?account_id=x&status=y', {
+      accountId: null,
+    });
+    expect(answer.json()).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      details: ['account_id', 'status'],
+    });
+  });
+
   test('refuses an unknown cursor', async () => {
     const answer = await ledger.get(`/internal/suspense?starting_after=${newId()}`, {
       accountId: null,

@@ -8,8 +8,9 @@ import { runModel } from './model-run.ts';
 import { HONEST_BATCH, type PlantedBug, PLANTED_BUGS } from './planted-bugs.ts';
 import { seedOfRun } from './seeded-random.ts';
 
-/** Enough for every kind of command to come many times. */
+/** Enough for every kind of command to come many times; the rarest may need the next seed. */
 const STEPS_MAX = 2_500;
+const SEEDS_MAX = 5;
 const TIMEOUT_MS = 120_000;
 const SEED = seedOfRun();
 
@@ -25,18 +26,21 @@ test.each(PLANTED_BUGS)(
   `the model finds: $name (PIXMESH_SEED=${SEED})`,
   { timeout: TIMEOUT_MS },
   async (bug) => {
-    const breaks = await findBreaks(bug);
+    let breaks: string[] = [];
+    for (let seed = SEED; seed < SEED + SEEDS_MAX && breaks.length === 0; seed += 1) {
+      breaks = await findBreaks(bug, seed);
+    }
     expect(breaks).not.toEqual([]);
   },
 );
 
-async function findBreaks(bug: PlantedBug): Promise<string[]> {
+async function findBreaks(bug: PlantedBug, seed = SEED): Promise<string[]> {
   await using database = await createTestDatabase('ledger');
   await takeAway(database.adminUrl, bug);
   const { url, db } = database;
   const { tamper = REAL_PARTS.tamper, runBatch } = bug;
   const report = await runModel({
-    seed: SEED,
+    seed,
     steps: STEPS_MAX,
     url,
     db,

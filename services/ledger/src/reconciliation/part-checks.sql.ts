@@ -2,7 +2,7 @@ import type { Queryable } from '@pixmesh/postgres/pool';
 import { sql, type Statement } from '@pixmesh/postgres/sql';
 
 /** An owner whose part is not what its items add up to. */
-export type UnequalPart = { accountId: string; items: bigint; stored: bigint };
+type UnequalPart = { accountId: string; items: bigint; stored: bigint };
 
 export type ComparedPart = { compared: number; unequal: UnequalPart[] };
 

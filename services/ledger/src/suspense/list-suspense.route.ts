@@ -1,4 +1,4 @@
-import { answerList, readListQuery } from '@pixmesh/http/list-page';
+import { answerList, QueryId, readListQuery } from '@pixmesh/http/list-page';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
@@ -7,14 +7,19 @@ import { PLATFORM_ACCOUNT_ID } from '#accounts/chart-of-accounts.ts';
 
 import { hasSuspenseItem, listSuspense, type SuspenseRow } from './suspense.sql.ts';
 
+const Filters = z.object({
+  account_id: QueryId.optional(),
+  status: z.enum(['open', 'resolved']).optional(),
+});
+
 /** `GET /internal/suspense`: money that waits for an operator or did, newest first (decision 141). */
 export function registerListSuspense(app: FastifyInstance, deps: { db: Database }): void {
   app.get('/internal/suspense', async (request) => {
-    const page = readListQuery(z.object({}), request.query);
-    const { startingAfter } = page;
+    const page = readListQuery(Filters, request.query);
+    const { startingAfter, filters } = page;
     return await answerList<SuspenseRow>({
       page,
-      fetch: (limit) => listSuspense(deps.db, { limit, startingAfter }),
+      fetch: (limit) => listSuspense(deps.db, { limit, startingAfter, filters }),
       cursorExists: (id) => hasSuspenseItem(deps.db, id),
       toResource: toItem,
     });

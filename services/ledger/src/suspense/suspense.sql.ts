@@ -13,10 +13,15 @@ export type SuspenseRow = {
   resolved_at: Date | null;
 };
 
-/** Items, newest first, after the item `startingAfter`. Reads `suspense_items_newest` backwards. */
+export type SuspenseFilters = {
+  account_id?: string | undefined;
+  status?: 'open' | 'resolved' | undefined;
+};
+
+/** Items for operators, newest first, after the item `startingAfter`. Reads `suspense_items_newest` backwards. */
 export async function listSuspense(
   db: Queryable,
-  page: { limit: number; startingAfter: string | null },
+  page: { limit: number; startingAfter: string | null; filters: SuspenseFilters },
 ): Promise<SuspenseRow[]> {
   return await db.query<SuspenseRow>(
     named(
@@ -25,10 +30,13 @@ export async function listSuspense(
         select
           id, account_id, end_to_end_id, charge_id, payout_id, amount, reason, created_at, resolved_at
         from suspense_items
-        where ${page.startingAfter}::uuid is null
-          or (created_at, id) < (
-            select created_at, id from suspense_items where id = ${page.startingAfter}::uuid
-          )
+        where (${page.filters.account_id ?? null}::uuid is null or account_id = ${page.filters.account_id ?? null})
+          and (${page.filters.status ?? null}::text is null
+            or (resolved_at is null) = (${page.filters.status ?? null} = 'open'))
+          and (${page.startingAfter}::uuid is null
+            or (created_at, id) < (
+              select created_at, id from suspense_items where id = ${page.startingAfter}::uuid
+            ))
         order by created_at desc, id desc
         limit ${page.limit}`,
     ),

@@ -10,8 +10,8 @@ import type { CreditReceivedPix, SuspendReceivedPix } from '#commands/ledger-com
 export async function bookInFirstVersion(
   db: Queryable,
   command: CreditReceivedPix | SuspendReceivedPix,
+  id: string = newId(),
 ): Promise<void> {
-  const id = newId();
   const isCredit = command.kind === 'credit_received_pix';
   const kind = isCredit ? (command.releaseAt === null ? 'available' : 'pending') : 'suspense';
   const { accountId, amount, endToEndId, chargeId } = command;

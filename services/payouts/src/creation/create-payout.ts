@@ -65,7 +65,14 @@ export async function createPayout(
     const stored = await insertOrFind(deps, input, judged);
     if (stored === null) continue;
     if (stored.isNew) own = stored.row.holdId;
-    const payout = await bringToEnd(deps, { judged, row: stored.row, deadline: input.deadline });
+    // The refusal of another call's hold says nothing of this body and of the funds by now: one fresh try.
+    const mayBeginAnew = !stored.isNew && tries === 0;
+    const payout = await bringToEnd(deps, {
+      judged,
+      row: stored.row,
+      deadline: input.deadline,
+      mayBeginAnew,
+    });
     if (payout === null) continue;
     // The row's hold names its inserter, whoever finished it: exactly one answer is the first (design section 4).
     return { payout, replayed: payout.holdId !== own, mismatch: isMismatch(judged, payout) };
@@ -114,7 +121,7 @@ async function insertOrFind(
  */
 async function bringToEnd(
   deps: CreatePayoutDeps,
-  step: { judged: Judged; row: PayoutRow; deadline: Deadline },
+  step: { judged: Judged; row: PayoutRow; deadline: Deadline; mayBeginAnew: boolean },
 ): Promise<VisiblePayout | null> {
   const { judged, row, deadline } = step;
   if (isVisible(row)) return row;
@@ -126,6 +133,7 @@ async function bringToEnd(
     case 'finished':
       return outcome.payout;
     case 'insufficient':
+      if (step.mayBeginAnew) return null;
       throw new AppError('INSUFFICIENT_BALANCE');
     case 'dropped':
       return null;

@@ -117,6 +117,25 @@ export async function listOpenPayouts(db: Queryable): Promise<ComparedPayout[]> 
   return rows.map(toCompared);
 }
 
+/** Payouts that were sent before an instant and have not ended, those sent first first. */
+export async function listStuckPayouts(
+  db: Queryable,
+  page: { sentBefore: Date; limit: number },
+): Promise<ComparedPayout[]> {
+  const rows = await db.query<ComparedRecord>(
+    named(
+      'reconciliation_stuck_payouts',
+      sql`
+        select ${COLUMNS}
+        from payouts
+        where status = 'processing' and first_put_at < ${page.sentBefore}
+        order by first_put_at, id
+        limit ${page.limit}`,
+    ),
+  );
+  return rows.map(toCompared);
+}
+
 /** A page of all ended payouts by id. */
 export async function listEndedPayouts(
   db: Queryable,

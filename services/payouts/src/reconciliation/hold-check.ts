@@ -36,7 +36,7 @@ export function holdCheck(deps: HoldCheckDeps): Check {
 }
 
 /** The differences of one open hold; an intent that keeps its hold for longer than the window is one. */
-export function judgeHold(hold: HoldItem, payout: ComparedPayout | null): FoundBreak[] {
+function judgeHold(hold: HoldItem, payout: ComparedPayout | null): FoundBreak[] {
   const amountCents = hold.amount + hold.fee;
   if (payout === null) {
     const found = hold.resource_id;

@@ -76,7 +76,7 @@ function missingRight(theirs: AcquirerPayout): FoundBreak[] {
 }
 
 /** How a send is named that names no payout of ours. */
-export function idOfSend(theirs: AcquirerPayout): string {
+function idOfSend(theirs: AcquirerPayout): string {
   return theirs.idEnvio ?? theirs.endToEndId;
 }
 

@@ -6,11 +6,14 @@ import { changedKeys } from '@pixmesh/reconciliation/changed-keys';
 import type { Check, FoundBreak, Scope } from '@pixmesh/reconciliation/check';
 import {
   foundOrNull,
+  LIST_SKEW_MS,
   listAllPages,
   type TimeWindow,
   windowsToList,
 } from '@pixmesh/reconciliation/list-pages';
 import { createSieve } from '@pixmesh/reconciliation/walk';
+
+import { requestCheck } from '#read-back/read-back.sql.ts';
 
 import {
   type ComparedPayout,
@@ -19,11 +22,14 @@ import {
   findRecordedReturns,
   listContradicted,
   listSentPayouts,
+  listStuckPayouts,
 } from './compared-payouts.sql.ts';
 import { isKnownToAcquirer, judgeReturns, judgeSend, type PairedSend } from './judge-send.ts';
 
 /** Around the time that an end-to-end id tells, when a send can be found by nothing else. */
 const DAY_MS = 86_400_000;
+/** Older payouts on their way that an incremental run asks the acquirer for, one by one. */
+const STUCK_REREAD_MAX = 200;
 
 export type PayoutCheckDeps = {
   db: Database;
@@ -62,6 +68,9 @@ async function* pairsIn(deps: PayoutCheckDeps, scope: Scope): AsyncGenerator<Pai
   if (scope.since === null) return;
   yield await pairKnown(deps, scope.knownIds);
   yield await pairOurs(deps, (await listContradicted(deps.db)).filter(isUnseen));
+  const sentBefore = new Date(scope.since.getTime() - LIST_SKEW_MS);
+  const stuck = await listStuckPayouts(deps.db, { sentBefore, limit: STUCK_REREAD_MAX });
+  yield await pairOurs(deps, stuck.filter(isUnseen));
   for await (const keys of changedKeys(deps.db, TOPICS.payoutsEvents, scope.since)) {
     const changed = (await findPayoutsById(deps.db, keys)).filter(isKnownToAcquirer);
     yield await pairOurs(deps, changed.filter(isUnseen));
@@ -106,16 +115,31 @@ async function pairOurs(
 
 /** Ids of breaks are payouts, returns (`<end-to-end id>:<return id>`), or sends that are nobody's. */
 async function pairKnown(deps: PayoutCheckDeps, ids: readonly string[]): Promise<PairedSend[]> {
-  const returned = ids.filter((id) => id.includes(':')).map((id) => id.split(':')[0] ?? '');
-  const payouts = [
-    ...(await findPayoutsById(
-      deps.db,
-      ids.filter((id) => parseId(id) !== null),
-    )),
-    ...(await findPayoutsByEndToEndId(deps.db, returned)),
+  const [returns, others] = [
+    ids.filter((id) => id.includes(':')),
+    ids.filter((id) => !id.includes(':')),
   ];
-  const foreign = ids.filter((id) => !id.includes(':') && parseId(id) === null);
-  return [...(await pairOurs(deps, payouts)), ...(await pairForeign(deps, foreign))];
+  const payouts = await findPayoutsById(
+    deps.db,
+    others.filter((id) => parseId(id) !== null),
+  );
+  const foreign = others.filter((id) => parseId(id) === null);
+  return [
+    ...(await pairOurs(deps, payouts)),
+    ...(await pairForeign(deps, foreign)),
+    ...(await pairReturned(deps, [...new Set(returns.map((id) => id.split(':')[0] ?? ''))])),
+  ];
+}
+
+/** Sends that money came back of. Our payout may not know its end-to-end id: the acquirer then tells whose it is. */
+async function pairReturned(
+  deps: PayoutCheckDeps,
+  endToEndIds: readonly string[],
+): Promise<PairedSend[]> {
+  const pairs = await pairOurs(deps, await findPayoutsByEndToEndId(deps.db, endToEndIds));
+  const reached = new Set(pairs.map(({ theirs }) => theirs?.endToEndId));
+  const lost = endToEndIds.filter((id) => !reached.has(id));
+  return [...pairs, ...(await pairForeign(deps, lost))];
 }
 
 async function pairForeign(deps: PayoutCheckDeps, ids: readonly string[]): Promise<PairedSend[]> {
@@ -151,10 +175,20 @@ async function judgeAll(
     deps.db,
     returning.map(({ endToEndId }) => endToEndId),
   );
-  return [
-    ...pairs.flatMap(judgeSend),
-    ...returning.flatMap((theirs) => judgeReturns(theirs, recorded)),
-  ];
+  const returns = returning.flatMap((theirs) => judgeReturns(theirs, recorded));
+  await requestLooks(deps.db, returns);
+  return [...pairs.flatMap(judgeSend), ...returns];
+}
+
+/**
+ * A return that nobody announced is booked by a look at its payout, as its callback would have had it: the break
+ * heals by itself (decisions 128, 218). Nothing is booked from here.
+ */
+async function requestLooks(db: Database, returns: readonly FoundBreak[]): Promise<void> {
+  const missing = returns.filter(({ kind }) => kind === 'missing_right');
+  for (const endToEndId of new Set(missing.map(({ id }) => id.split(':')[0] ?? ''))) {
+    await requestCheck(db, { id: null, endToEndId }, null);
+  }
 }
 
 function keyOf({ theirs, ours }: PairedSend): string {

@@ -118,6 +118,46 @@ describe('payout', () => {
     expect(recorded).toEqual({ payout: [`${key} amount 200 150 (-50)`] });
   });
 
+  test('goes on telling a return while the payout does not know its end-to-end id', async () => {
+    const { id, e2e } = await sides.aCompletedPayout();
+    const returned = (await sides.simulator.control('POST', `/control/pix/${e2e}/returns`, {
+      amount: 200,
+    })) as { return_id: string };
+    const key = `${e2e}:${returned.return_id}`;
+    const lines: (string[] | undefined)[] = [];
+    for (const known of [null, 'E-other']) {
+      await sides.admin.query(
+        sql`update payouts.payouts set end_to_end_id = ${known} where id = ${id}`,
+      );
+      lines.push((await findAll(IN_AN_HOUR, [key]))['payout']);
+    }
+    await sides.admin.query(
+      sql`update payouts.payouts set end_to_end_id = ${e2e} where id = ${id}`,
+    );
+    await sides.db.query(sql`
+      insert into payout_returns (end_to_end_id, return_id, payout_id, account_id, amount)
+      values (${e2e}, ${returned.return_id}, ${id}, ${newId()}, 200)`);
+    sides.ledger.book(deriveCommandId('payout_return', key), { id, amount: 200n, clearing: -200n });
+    const told = `${key} missing_right 200 null (200)`;
+    expect(lines).toEqual([
+      [`${id} end_to_end_id ${e2e} null (1500)`, told].toSorted(),
+      [`${id} end_to_end_id ${e2e} E-other (1500)`, told].toSorted(),
+    ]);
+    expect((await findAll(IN_AN_HOUR, [key]))['payout']).toBeUndefined();
+  });
+
+  test('tells a payout that is still on its way although it has ended, however old it is', async () => {
+    const { id } = await sides.aCompletedPayout();
+    await sides.admin.query(sql`
+      update payouts.payouts set status = 'processing', first_put_at = now() - interval '40 days'
+      where id = ${id}`);
+    const { payout } = await findAll(IN_AN_HOUR);
+    await sides.admin.query(
+      sql`update payouts.payouts set status = 'completed', first_put_at = now() where id = ${id}`,
+    );
+    expect(payout).toEqual([`${id} state completed processing (1500)`]);
+  });
+
   test('goes on telling a contradiction, however old the payout is', async () => {
     const { id } = await sides.aCompletedPayout();
     await sides.simulator.control('POST', `/control/sends/${id}/contradict`, {

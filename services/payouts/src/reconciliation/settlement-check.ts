@@ -60,7 +60,7 @@ async function judgeAll(
 type Ends = { settle: BookedJournal | null; release: BookedJournal | null };
 
 /** The differences of one ended payout. */
-export function judgeEnd(payout: EndedPayout, ends: Ends): FoundBreak[] {
+function judgeEnd(payout: EndedPayout, ends: Ends): FoundBreak[] {
   const { id, endedAt: changedAt } = payout;
   const amountCents = payout.amount + payout.fee;
   const [wanted, other] = payout.status === 'completed' ? WHEN_COMPLETED : WHEN_RETURNED;

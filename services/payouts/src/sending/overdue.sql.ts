@@ -3,8 +3,8 @@ import { named, sql } from '@pixmesh/postgres/sql';
 
 import type { Overdue } from '#events.ts';
 
-export const UNANSWERED_ALERT_MS = 15 * 60_000;
-export const UNSENT_ALERT_MS = 30_000;
+const UNANSWERED_ALERT_MS = 15 * 60_000;
+const UNSENT_ALERT_MS = 30_000;
 /** Counting stops here: a scrape must not cost more the longer an outage lasts. */
 const COUNT_MAX = 10_000;
 

@@ -19,7 +19,7 @@ import { createLedgerAnswers } from './ledger-answers.ts';
 export type SendingUnderTest = Awaited<ReturnType<typeof startSendingUnderTest>>;
 
 /** Shorter than any fault's delay, longer than a busy machine needs for a call. */
-export const ACQUIRER_TIMEOUT_MS = 500;
+const ACQUIRER_TIMEOUT_MS = 500;
 
 /** Entry of the simulator's journal: what really happened. */
 export type JournalEntry = { kind: string; id_envio: string | null; end_to_end_id: string | null };
