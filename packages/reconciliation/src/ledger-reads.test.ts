@@ -27,6 +27,12 @@ function aJournal(command_id: string, amount = 100) {
   return { command_id, account_id, kind: 'x', resource_id: null, amount, created_at: TIME };
 }
 
+async function readAll<T>(pages: AsyncIterable<T[]>): Promise<T[]> {
+  const items: T[] = [];
+  for await (const page of pages) items.push(...page);
+  return items;
+}
+
 function aHold(hold_id: string) {
   const [account_id, resource_id] = [newId(), newId()];
   const money = { kind: 'payout', amount: 5, fee: 0, state: 'open' };
@@ -68,6 +74,37 @@ describe('journals', () => {
   });
 });
 
+describe('journals by time', () => {
+  const to = new Date('2026-11-22T00:00:00.000Z');
+
+  test('are read to the last page, without those that moved nothing', async () => {
+    const ids = Array.from({ length: 3 }, () => newId());
+    const { asked, reads } = ledgerThat((path) => {
+      const after = /starting_after=(.+)$/.exec(path)?.[1];
+      const index = after === undefined ? 0 : ids.indexOf(after) + 1;
+      const journal = aJournal(ids[index] ?? '', index === 1 ? 0 : 100);
+      return { body: { data: [journal], has_more: index < 2 } };
+    });
+    const pages = reads.listJournals({ kinds: ['a', 'b'], from: new Date(TIME), to });
+    const found = await readAll(pages);
+    expect(found.map(({ command_id }) => command_id)).toEqual([ids[0], ids[2]]);
+    const [path = '', query] = asked[0]?.path.split('?') ?? [];
+    expect(path).toBe('/internal/journals');
+    expect(Object.fromEntries(new URLSearchParams(query))).toEqual({
+      kinds: 'a,b',
+      created_from: TIME,
+      created_to: to.toISOString(),
+      limit: '1000',
+    });
+  });
+
+  test('are asked for from the first on when no time is told', async () => {
+    const { asked, reads } = ledgerThat(() => ({ body: { data: [], has_more: false } }));
+    await readAll(reads.listJournals({ kinds: ['a'], from: null, to }));
+    expect(asked.map(({ path }) => path.includes('created_from'))).toEqual([false]);
+  });
+});
+
 test('open holds are read to the last page', async () => {
   const ids = Array.from({ length: 3 }, () => newId());
   const { asked, reads } = ledgerThat((path) => {
@@ -87,6 +124,8 @@ test.each([
   const { reads } = ledgerThat(() => answer);
   const away = { code: 'DEPENDENCY_UNAVAILABLE' };
   await expect(reads.findJournals([newId()])).rejects.toMatchObject(away);
+  const pages = reads.listJournals({ kinds: ['a'], from: null, to: new Date(TIME) });
+  await expect(readAll(pages)).rejects.toMatchObject(away);
   await expect(reads.listOpenHolds('payout')).rejects.toMatchObject(away);
   await expect(reads.readTotals()).rejects.toMatchObject(away);
 });

@@ -13,31 +13,57 @@ import { z } from 'zod';
 const CALL_TIMEOUT_MS = 10_000;
 /** Pages of open holds: a million of them in flight would be a fault by itself. */
 const HOLD_PAGES_MAX = 1_000;
+/** Pages of one list of journals: more than a ledger of years has. */
+const JOURNAL_PAGES_MAX = 10_000_000;
 
 const HoldPage = z.object({ data: z.array(HoldItem), has_more: z.boolean() });
-const JournalPage = BookedJournals.pick({ data: true });
+const FoundPage = BookedJournals.pick({ data: true });
+
+/** Journals of some kinds that were booked from an instant on (null: since ever) and before another. */
+type JournalQuery = { kinds: readonly string[]; from: Date | null; to: Date };
 
 /** What other services' checks read of the ledger. Every method throws when the ledger does not answer. */
 export type LedgerReads = {
   /** Those of the commands that moved money, by command id; a refused one is decided, but has no journal. */
   findJournals(commandIds: readonly string[]): Promise<Map<string, BookedJournal>>;
+  /** The journals of a stretch of time that moved money, oldest first, in pages. */
+  listJournals(query: JournalQuery): AsyncGenerator<BookedJournal[]>;
   /** All holds of a kind that are open, by hold id. */
   listOpenHolds(kind: HoldItem['kind']): Promise<Map<string, HoldItem>>;
   readTotals(): Promise<LedgerTotals>;
 };
 
 export function createLedgerReads(client: InternalClient): LedgerReads {
-  return { findJournals, listOpenHolds, readTotals };
+  return { findJournals, listJournals, listOpenHolds, readTotals };
 
   async function findJournals(ids: readonly string[]): Promise<Map<string, BookedJournal>> {
     const found = new Map<string, BookedJournal>();
     const unique = [...new Set(ids)];
     for (let start = 0; start < unique.length; start += LEDGER_PAGE_MAX) {
       const command_ids = unique.slice(start, start + LEDGER_PAGE_MAX);
-      const { data } = await call(JournalPage, 'POST /internal/journals/lookup', { command_ids });
+      const { data } = await call(FoundPage, 'POST /internal/journals/lookup', { command_ids });
       for (const journal of data) if (journal.amount > 0n) found.set(journal.command_id, journal);
     }
     return found;
+  }
+
+  async function* listJournals({ kinds, from, to }: JournalQuery): AsyncGenerator<BookedJournal[]> {
+    const query = new URLSearchParams({
+      kinds: kinds.join(','),
+      ...(from && { created_from: from.toISOString() }),
+      created_to: to.toISOString(),
+      limit: String(LEDGER_PAGE_MAX),
+    });
+    for (let page = 0; page < JOURNAL_PAGES_MAX; page += 1) {
+      const { data, has_more } = await call(
+        BookedJournals,
+        `GET /internal/journals?${query.toString()}`,
+      );
+      yield data.filter(({ amount }) => amount > 0n);
+      if (!has_more) return;
+      query.set('starting_after', data.at(-1)?.command_id ?? '');
+    }
+    throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'the list of journals does not end' });
   }
 
   async function listOpenHolds(kind: HoldItem['kind']): Promise<Map<string, HoldItem>> {

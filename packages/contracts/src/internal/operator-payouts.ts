@@ -21,9 +21,9 @@ export const OPERATOR_PAYOUT_PATHS = {
   list: '/internal/payouts',
   /** GET → `OperatorPayout`. */
   get: '/internal/payouts/:id',
-  /** POST `ApprovePayoutBody` → 200 `OperatorPayout`, repeated too. */
+  /** POST `ApprovePayoutBody` → 200 `OperatorPayout`; a repeat too, marked `Idempotent-Replayed`. */
   approve: '/internal/payouts/:id/approve',
-  /** POST `CancelPayoutBody` → 200 `OperatorPayout`, repeated too. */
+  /** POST `CancelPayoutBody` → 200 `OperatorPayout`; a repeat likewise. */
   cancel: '/internal/payouts/:id/cancel',
 } as const;
 

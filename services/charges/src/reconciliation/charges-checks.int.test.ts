@@ -164,6 +164,74 @@ test('a charge whose Pix is credited and which is not paid is a break of its sta
   expect(await breaksOf('credit')).toEqual([]);
 });
 
+test('a charge that is neither accepted nor paid and has a credit is a break of its state', async () => {
+  const { id, e2e } = await anAcceptedCharge();
+  book(e2e, id, await accountOf(id));
+  await admin.query(sql`update charges.charges set accepted_e2e = null where id = ${id}`);
+  const expected = [{ kind: 'state', id, expected: 'paid', found: 'pending' }];
+  expect(breaksIn(await reconcile(true), 'credit')).toMatchObject(expected);
+  expect(await breaksOf('credit')).toMatchObject(expected);
+  await admin.query(sql`update charges.charges set accepted_e2e = ${e2e} where id = ${id}`);
+  await announceCredit(e2e, id);
+  expect(await breaksOf('credit')).toEqual([]);
+});
+
+test.each(['credit_received_pix', 'suspend_received_pix'])(
+  'a journal %s of a Pix that nobody else knows is missing on the left until it is gone',
+  async (kind) => {
+    const { id, e2e } = await aPaidCharge();
+    const ours = must(ledger.journals.get(deriveCommandId('received_pix', e2e)));
+    const orphans = [id, newId(), null].map((resource_id) => ({
+      ...ours,
+      command_id: newId(),
+      resource_id,
+      kind,
+    }));
+    for (const orphan of orphans) ledger.journals.set(orphan.command_id, orphan);
+    const expected = orphans.map(({ command_id }) => command_id).toSorted();
+    for (const full of [false, true, false]) {
+      const breaks = breaksIn(await reconcile(full), 'received');
+      expect(breaks.map((item) => item.id).toSorted()).toEqual(expected);
+      expect(breaks.map((item) => item.kind)).toEqual(expected.map(() => 'missing_left'));
+      expect(breaks.map(({ amount }) => amount)).toEqual(expected.map(() => AMOUNT));
+    }
+    for (const orphan of orphans) ledger.journals.delete(orphan.command_id);
+    expect(await breaksOf('received')).toEqual([]);
+  },
+);
+
+test('a journal that nobody knows is found by a full run however old, and then stays', async () => {
+  const { id, e2e } = await aPaidCharge();
+  const ours = must(ledger.journals.get(deriveCommandId('received_pix', e2e)));
+  const command_id = newId();
+  const created_at = '2020-01-01T00:00:00.000Z';
+  ledger.journals.set(command_id, { ...ours, command_id, created_at, resource_id: id });
+  expect(await breaksOf('received')).toEqual([]);
+  const expected = [{ kind: 'missing_left', id: command_id }];
+  expect(breaksIn(await reconcile(true), 'received')).toMatchObject(expected);
+  expect(await breaksOf('received')).toMatchObject(expected);
+  ledger.journals.delete(command_id);
+  expect(await breaksOf('received')).toEqual([]);
+});
+
+test.each<[string, Partial<WireJournal>, Partial<Break>]>([
+  ['for another account', { account_id: newId() }, { kind: 'state' }],
+  ['with another amount', { amount: 1_500 }, { kind: 'amount', found: '1500', amount: -500 }],
+])('a new journal %s than its old Pix names is a break', async (_name, change, expected) => {
+  const { e2e } = await aPaidCharge();
+  const commandId = deriveCommandId('received_pix', e2e);
+  const journal = must(ledger.journals.get(commandId));
+  // The watermark lies so far ahead that both sides list nothing: only the journal is newer.
+  await admin.query(sql`
+    update charges.reconciliation_runs set watermark = now() + interval '20 minutes'
+    where check_name = 'received'`);
+  const created_at = new Date(Date.now() + 600_000).toISOString();
+  ledger.journals.set(commandId, { ...journal, ...change, created_at });
+  expect(await breaksOf('received')).toMatchObject([{ id: e2e, ...expected }]);
+  ledger.journals.set(commandId, journal);
+  expect(await breaksOf('received')).toEqual([]);
+});
+
 test('an event that is missing is a break until the counter agrees again', async () => {
   const { id } = await aPaidCharge();
   await admin.query(
@@ -294,4 +362,9 @@ async function announceCredit(e2e: string, chargeId: string): Promise<void> {
       ),
     ).toHaveLength(1);
   });
+}
+
+function must<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('the test lacks it');
+  return value;
 }

@@ -8,13 +8,14 @@ const ROWS_MAX = 10_000;
 /** A received Pix as recorded, for comparison. */
 export type RecordedPix = {
   endToEndId: string;
+  accountId: string;
   amount: bigint;
   paidAt: Date;
   recordedAt: Date;
   disposition: 'credit' | 'suspense';
 };
 
-const COLUMNS = sql`end_to_end_id, amount, paid_at, recorded_at, disposition`;
+const COLUMNS = sql`end_to_end_id, account_id, amount, paid_at, recorded_at, disposition`;
 
 /** All that was paid in a window, its end excluded. Reads the pages that `received_pix_paid_at` leaves over. */
 export async function listRecordedPix(db: Queryable, window: TimeWindow): Promise<RecordedPix[]> {
@@ -52,8 +53,24 @@ export async function findRecordedPix(
   return rows.map(toRecordedPix);
 }
 
+/** All Pix that name one of some charges. Reads `received_pix_charge`. */
+export async function findPixOfCharges(
+  db: Queryable,
+  chargeIds: readonly string[],
+): Promise<RecordedPix[]> {
+  if (chargeIds.length === 0) return [];
+  const rows = await db.query<PixRecord>(
+    named(
+      'reconciliation_pix_of_charges',
+      sql`select ${COLUMNS} from received_pix where charge_id = any(${chargeIds}::uuid[])`,
+    ),
+  );
+  return rows.map(toRecordedPix);
+}
+
 type PixRecord = {
   end_to_end_id: string;
+  account_id: string;
   amount: bigint;
   paid_at: Date;
   recorded_at: Date;
@@ -63,6 +80,7 @@ type PixRecord = {
 function toRecordedPix(row: PixRecord): RecordedPix {
   return {
     endToEndId: row.end_to_end_id,
+    accountId: row.account_id,
     amount: row.amount,
     paidAt: row.paid_at,
     recordedAt: row.recorded_at,

@@ -1,6 +1,5 @@
-import type { Acquirer, ReceivedPix } from '@pixmesh/acquirer/acquirer';
-import type { BookedJournal } from '@pixmesh/contracts/internal/ledger-reads';
-import { deriveCommandId } from '@pixmesh/kernel/ids';
+import type { Acquirer } from '@pixmesh/acquirer/acquirer';
+import { parseId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Check, FoundBreak, Scope } from '@pixmesh/reconciliation/check';
 import type { LedgerReads } from '@pixmesh/reconciliation/ledger-reads';
@@ -11,6 +10,8 @@ import {
   windowsToList,
 } from '@pixmesh/reconciliation/list-pages';
 
+import { commandIdOf, type Compared, judgeReceived, judgeUnexplained } from './judge-received.ts';
+import { matchJournals } from './match-journals.ts';
 import { findRecordedPix, listRecordedPix, type RecordedPix } from './received-check.sql.ts';
 
 /** Items whose journals are looked up at once. */
@@ -19,20 +20,13 @@ const ITEMS_PER_STEP = 1_000;
 export type ReceivedCheckDeps = {
   db: Database;
   acquirer: Pick<Acquirer, 'listReceived' | 'getReceived'>;
-  ledger: Pick<LedgerReads, 'findJournals'>;
-};
-
-/** What is known of one Pix on the three sides; its end-to-end id is the key. */
-type Compared = {
-  endToEndId: string;
-  theirs: ReceivedPix | null;
-  ours: RecordedPix | null;
-  journal: BookedJournal | null;
+  ledger: Pick<LedgerReads, 'findJournals' | 'listJournals'>;
 };
 
 /**
  * Every Pix that the acquirer received is recorded here and booked in the ledger, once, with the same amount and
- * time, and nothing else is (I6). Left: the acquirer; right: our record and its journal.
+ * time, and nothing else is (I6). Left: the acquirer; right: our record and its journal. The journals are read first:
+ * whatever they book has been recorded when our rows are read.
  */
 export function receivedCheck(deps: ReceivedCheckDeps): Check {
   return {
@@ -40,15 +34,24 @@ export function receivedCheck(deps: ReceivedCheckDeps): Check {
     run: async (scope) => {
       const breaks: FoundBreak[] = [];
       const seen = new Set<string>();
+      const { unexplained, differing } = await matchJournals(deps, scope);
       for (const window of windowsToList(scope)) {
         scope.signal.throwIfAborted();
-        const pairs = await pairWindow(deps, window);
-        breaks.push(...(await judgeAll(deps, pairs, scope)));
-        for (const { endToEndId } of pairs) seen.add(endToEndId);
+        await compare(await pairWindow(deps, window));
       }
-      const known = scope.knownIds.filter((id) => !seen.has(id));
-      breaks.push(...(await judgeAll(deps, await pairKnown(deps, known), scope)));
-      return { compared: seen.size + known.length, breaks };
+      for (const id of scope.knownIds.filter(isEndToEndId)) differing.add(id);
+      const unseen = [...differing].filter((id) => !seen.has(id));
+      await compare(await pairKnown(deps, unseen));
+      breaks.push(...[...unexplained.values()].map(judgeUnexplained));
+      return { compared: seen.size + unexplained.size, breaks };
+
+      async function compare(pairs: readonly Pair[]): Promise<void> {
+        breaks.push(...(await judgeAll(deps, pairs, scope)));
+        for (const pair of pairs) {
+          seen.add(pair.endToEndId);
+          if (pair.theirs ?? pair.ours) unexplained.delete(commandIdOf(pair));
+        }
+      }
     },
   };
 }
@@ -111,55 +114,7 @@ async function judgeAll(
   return breaks;
 }
 
-function commandIdOf({ endToEndId }: { endToEndId: string }): string {
-  return deriveCommandId('received_pix', endToEndId);
-}
-
-/** The differences of one Pix; none when all sides agree, or none knows of it. */
-export function judgeReceived({ endToEndId: id, theirs, ours, journal }: Compared): FoundBreak[] {
-  if (theirs === null) return ours === null ? [] : [missingLeft(id, ours)];
-  if (ours === null) return [missingRight(id, theirs)];
-  const breaks: FoundBreak[] = [];
-  const changedAt = ours.recordedAt;
-  if (theirs.amountCents !== ours.amount) {
-    breaks.push({ kind: 'amount', id, changedAt, ...amounts(theirs.amountCents, ours.amount) });
-  } else if (journal !== null && journal.amount !== ours.amount) {
-    breaks.push({ kind: 'amount', id, changedAt, ...amounts(ours.amount, journal.amount) });
-  }
-  if (theirs.paidAt.getTime() !== ours.paidAt.getTime()) {
-    const [expected, found] = [theirs.paidAt.toISOString(), ours.paidAt.toISOString()];
-    breaks.push({ kind: 'date', id, expected, found, changedAt });
-  }
-  if (journal !== null && isSuspense(journal) !== (ours.disposition === 'suspense')) {
-    breaks.push({ kind: 'state', id, expected: ours.disposition, found: journal.kind, changedAt });
-  }
-  if (journal === null) {
-    breaks.push({
-      kind: 'unbooked',
-      id,
-      expected: ours.disposition,
-      amountCents: ours.amount,
-      changedAt,
-    });
-  }
-  return breaks;
-}
-
-/** Credit and suspense of one Pix share their command id: the ledger has booked one of them. */
-function isSuspense(journal: BookedJournal): boolean {
-  return journal.kind.includes('suspend');
-}
-
-function missingLeft(id: string, ours: RecordedPix): FoundBreak {
-  const found = String(ours.amount);
-  return { kind: 'missing_left', id, found, amountCents: ours.amount, changedAt: ours.recordedAt };
-}
-
-function missingRight(id: string, theirs: ReceivedPix): FoundBreak {
-  const { amountCents, paidAt: changedAt } = theirs;
-  return { kind: 'missing_right', id, expected: String(amountCents), amountCents, changedAt };
-}
-
-function amounts(expected: bigint, found: bigint) {
-  return { expected: String(expected), found: String(found), amountCents: found - expected };
+/** Other ids of breaks are commands, which the ledger knows. */
+function isEndToEndId(id: string): boolean {
+  return parseId(id) === null;
 }

@@ -5,9 +5,10 @@ import type { AddressInfo } from 'node:net';
 import type { BookedJournals } from '@pixmesh/contracts/internal/ledger-reads';
 import type { z } from 'zod';
 
-export type WireJournal = z.input<typeof BookedJournals>['data'][number];
+type JournalPage = z.input<typeof BookedJournals>;
+export type WireJournal = JournalPage['data'][number];
 
-/** The ledger's look-up of journals by its contract, in memory. */
+/** The ledger's look-up and list of journals by their contract, in memory. */
 export async function startLedgerDouble() {
   const journals = new Map<string, WireJournal>();
   let isAway = false;
@@ -29,9 +30,33 @@ export async function startLedgerDouble() {
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as { command_ids: string[] };
-    const data = body.command_ids.flatMap((id) => journals.get(id) ?? []);
+    const page = request.method === 'GET' ? list(request.url ?? '') : lookUp(Buffer.concat(chunks));
     response.writeHead(isAway ? 503 : 200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify({ data, has_more: false }));
+    response.end(JSON.stringify(page));
   }
+
+  function lookUp(bytes: Buffer): JournalPage {
+    const body = JSON.parse(bytes.toString('utf8')) as { command_ids: string[] };
+    return { data: body.command_ids.flatMap((id) => journals.get(id) ?? []), has_more: false };
+  }
+
+  function list(url: string): JournalPage {
+    const query = new URL(url, 'http://ledger').searchParams;
+    const kinds = query.get('kinds')?.split(',') ?? [];
+    const [from, to] = [query.get('created_from') ?? '', query.get('created_to') ?? '~'];
+    const after = journals.get(query.get('starting_after') ?? '');
+    const limit = Number(query.get('limit'));
+    const found = [...journals.values()]
+      .filter(
+        ({ kind, created_at }) => kinds.includes(kind) && created_at >= from && created_at < to,
+      )
+      .filter((journal) => after === undefined || placeOf(journal) > placeOf(after))
+      .toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
+    return { data: found.slice(0, limit), has_more: found.length > limit };
+  }
+}
+
+/** Where a journal stands in the list: by time, and then by its id. */
+function placeOf({ created_at, command_id }: WireJournal): string {
+  return created_at + command_id;
 }

@@ -25,7 +25,7 @@ export async function approvePayout(
   deps: QueueDeps,
   id: PayoutId,
   approval: { operatorId: OperatorId; settings: AccountSettings },
-): Promise<VisiblePayout> {
+): Promise<ActedOn> {
   const { operatorId, settings } = approval;
   const approved = await actOnce(deps, id, {
     decide: (payout) => decideApproval(payout, operatorId, settings),
@@ -48,7 +48,7 @@ export async function approvePayout(
  * balance follows (decision 124).
  * @throws AppError `PAYOUT_NOT_FOUND`, `PAYOUT_NOT_PENDING`
  */
-export async function cancelPayout(deps: QueueDeps, id: PayoutId): Promise<VisiblePayout> {
+export async function cancelPayout(deps: QueueDeps, id: PayoutId): Promise<ActedOn> {
   const canceled = await actOnce(deps, id, {
     decide: decideCancellation,
     act: async (payout) =>
@@ -66,6 +66,9 @@ export async function cancelPayout(deps: QueueDeps, id: PayoutId): Promise<Visib
   return canceled;
 }
 
+/** `repeated`: an earlier or faster call had done it, and this one changed nothing. */
+export type ActedOn = { payout: VisiblePayout; repeated: boolean };
+
 type QueueSteps = {
   decide(payout: VisiblePayout): QueueDecision;
   /** False when the payout has moved since it was read. */
@@ -73,13 +76,15 @@ type QueueSteps = {
 };
 
 /** Reads, decides, moves by compare-and-set; the loser of a race decides again by what it sees then. */
-async function actOnce(deps: QueueDeps, id: PayoutId, steps: QueueSteps): Promise<VisiblePayout> {
+async function actOnce(deps: QueueDeps, id: PayoutId, steps: QueueSteps): Promise<ActedOn> {
   for (let looks = 0; looks < LOOKS_MAX; looks += 1) {
     const payout = await findVisible(deps.db, id);
     const decision = steps.decide(payout);
-    if (decision.kind === 'done') return payout;
+    if (decision.kind === 'done') return { payout, repeated: true };
     if (decision.kind === 'refuse') throw new AppError(decision.code);
-    if (await steps.act(payout)) return await findVisible(deps.db, id);
+    if (await steps.act(payout)) {
+      return { payout: await findVisible(deps.db, id), repeated: false };
+    }
   }
   throw new AppError('INTERNAL_ERROR', { message: 'a queued payout would not rest' });
 }

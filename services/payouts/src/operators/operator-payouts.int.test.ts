@@ -182,6 +182,8 @@ describe('approval', () => {
     const again = await approve(order.id, { operator_id: newId() });
     expect([again.status, again.body.approved_by]).toEqual([200, approver]);
     expect(again.body).toEqual(first.body);
+    const marks = [first, again].map(({ headers }) => headers.get('idempotent-replayed'));
+    expect(marks).toEqual([null, 'true']);
   });
 
   test('of what is canceled or was automatic is refused', async () => {

@@ -1,4 +1,4 @@
-import { INTERNAL_HEADERS } from '@pixmesh/contracts/internal/headers';
+import { ANSWER_HEADERS, INTERNAL_HEADERS } from '@pixmesh/contracts/internal/headers';
 import {
   ApprovePayoutBody,
   CancelPayoutBody,
@@ -13,14 +13,20 @@ import { BODY_BYTES_MAX, rawBody } from '@pixmesh/http/service-app';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { type AccountId, parseId, type PayoutId } from '@pixmesh/kernel/ids';
 import { JSON_DEPTH_MAX, parseJsonBody } from '@pixmesh/kernel/json-body';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 
 import { answerCreated } from '#creation/answer-created.ts';
 import { createPayout, type CreatePayoutDeps } from '#creation/create-payout.ts';
 import { listedPayoutExists, listPayouts } from '#reads/list-payouts.sql.ts';
 
-import { approvePayout, cancelPayout, findVisible, type QueueDeps } from './act-on-queued.ts';
+import {
+  type ActedOn,
+  approvePayout,
+  cancelPayout,
+  findVisible,
+  type QueueDeps,
+} from './act-on-queued.ts';
 import { toOperatorPayout } from './operator-payout-resource.ts';
 
 /** The gateway wraps a merchant-sized body: the same, and room for who asks and the settings. */
@@ -71,17 +77,23 @@ export function registerOperatorPayouts(app: FastifyInstance, deps: RouteDeps): 
     return toOperatorPayout(await findVisible(deps.db, readOwnId<PayoutId>(request)));
   });
 
-  app.post(OPERATOR_PAYOUT_PATHS.approve, async (request) => {
+  app.post(OPERATOR_PAYOUT_PATHS.approve, async (request, reply) => {
     const id = await readQueuedId(deps, request);
     const { operator_id: operatorId, settings } = readBody(ApprovePayoutBody, request);
-    return toOperatorPayout(await approvePayout(deps, id, { operatorId, settings }));
+    return answerActedOn(reply, await approvePayout(deps, id, { operatorId, settings }));
   });
 
-  app.post(OPERATOR_PAYOUT_PATHS.cancel, async (request) => {
+  app.post(OPERATOR_PAYOUT_PATHS.cancel, async (request, reply) => {
     const id = await readQueuedId(deps, request);
     readBody(CancelPayoutBody, request);
-    return toOperatorPayout(await cancelPayout(deps, id));
+    return answerActedOn(reply, await cancelPayout(deps, id));
   });
+}
+
+/** A repeat is marked as one, so that the audit log names whoever made the change, and nobody else. */
+function answerActedOn(reply: FastifyReply, { payout, repeated }: ActedOn): object {
+  if (repeated) reply.header(ANSWER_HEADERS.replayed, 'true');
+  return toOperatorPayout(payout);
 }
 
 function toFilters(filters: z.output<typeof ListOperatorPayoutsQuery>) {

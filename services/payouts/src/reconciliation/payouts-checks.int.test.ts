@@ -103,14 +103,11 @@ describe('payout', () => {
 
   test('tells a return that is not recorded, and one of another amount', async () => {
     const { id, e2e } = await sides.aCompletedPayout();
-    const returned = (await sides.simulator.control('POST', `/control/pix/${e2e}/returns`, {
-      amount: 200,
-    })) as { return_id: string };
-    const key = `${e2e}:${returned.return_id}`;
+    const { return_id, key } = await aReturn(e2e);
     const before = await findAll();
     await sides.db.query(sql`
       insert into payout_returns (end_to_end_id, return_id, payout_id, account_id, amount)
-      values (${e2e}, ${returned.return_id}, ${id}, ${newId()}, 150)`);
+      values (${e2e}, ${return_id}, ${id}, ${newId()}, 150)`);
     sides.ledger.book(deriveCommandId('payout_return', key), { id, amount: 200n, clearing: -200n });
     const recorded = await findAll(SHORTLY_AGO, [key]);
     await sides.admin.query(sql`update payouts.payout_returns set amount = 200`);
@@ -120,41 +117,31 @@ describe('payout', () => {
 
   test('goes on telling a return while the payout does not know its end-to-end id', async () => {
     const { id, e2e } = await sides.aCompletedPayout();
-    const returned = (await sides.simulator.control('POST', `/control/pix/${e2e}/returns`, {
-      amount: 200,
-    })) as { return_id: string };
-    const key = `${e2e}:${returned.return_id}`;
+    const { return_id, key } = await aReturn(e2e);
     const lines: (string[] | undefined)[] = [];
-    for (const known of [null, 'E-other']) {
-      await sides.admin.query(
-        sql`update payouts.payouts set end_to_end_id = ${known} where id = ${id}`,
-      );
+    for (const known of [null, 'E-other', e2e]) {
+      await sides.db.query(sql`update payouts set end_to_end_id = ${known} where id = ${id}`);
       lines.push((await findAll(IN_AN_HOUR, [key]))['payout']);
     }
-    await sides.admin.query(
-      sql`update payouts.payouts set end_to_end_id = ${e2e} where id = ${id}`,
-    );
     await sides.db.query(sql`
       insert into payout_returns (end_to_end_id, return_id, payout_id, account_id, amount)
-      values (${e2e}, ${returned.return_id}, ${id}, ${newId()}, 200)`);
+      values (${e2e}, ${return_id}, ${id}, ${newId()}, 200)`);
     sides.ledger.book(deriveCommandId('payout_return', key), { id, amount: 200n, clearing: -200n });
     const told = `${key} missing_right 200 null (200)`;
     expect(lines).toEqual([
       [`${id} end_to_end_id ${e2e} null (1500)`, told].toSorted(),
       [`${id} end_to_end_id ${e2e} E-other (1500)`, told].toSorted(),
+      [told],
     ]);
     expect((await findAll(IN_AN_HOUR, [key]))['payout']).toBeUndefined();
   });
 
   test('tells a payout that is still on its way although it has ended, however old it is', async () => {
     const { id } = await sides.aCompletedPayout();
-    await sides.admin.query(sql`
-      update payouts.payouts set status = 'processing', first_put_at = now() - interval '40 days'
-      where id = ${id}`);
+    const processing = sql`update payouts.payouts set status = 'processing' where id = ${id}`;
+    await sides.admin.query(processing);
     const { payout } = await findAll(IN_AN_HOUR);
-    await sides.admin.query(
-      sql`update payouts.payouts set status = 'completed', first_put_at = now() where id = ${id}`,
-    );
+    await sides.admin.query(sql`update payouts.payouts set status = 'completed' where id = ${id}`);
     expect(payout).toEqual([`${id} state completed processing (1500)`]);
   });
 
@@ -351,6 +338,14 @@ describe('a send that is nobody’s', () => {
     });
   });
 });
+
+async function aReturn(e2e: string): Promise<{ return_id: string; key: string }> {
+  const answer = await sides.simulator.control('POST', `/control/pix/${e2e}/returns`, {
+    amount: 200,
+  });
+  const { return_id } = answer as { return_id: string };
+  return { return_id, key: `${e2e}:${return_id}` };
+}
 
 /** While the books follow a movement at the acquirer that the test is not about. */
 async function withBooks(off: bigint, work: () => Promise<void>): Promise<void> {

@@ -16,7 +16,7 @@ type OwnedChange = {
 type Steps = {
   change(): Promise<ForwardableAnswer>;
   /** Whether the answer says that this very call made the change, and no earlier or faster one. */
-  isDone(answer: ForwardableAnswer, after: Record<string, unknown>): boolean;
+  isDone(answer: ForwardableAnswer): boolean;
 };
 
 /**
@@ -35,7 +35,7 @@ export async function changeAudited(
   const answer = await steps.change();
   if (answer.status >= 300) return answer;
   const after = (parseJson(answer.body) ?? {}) as Record<string, unknown>;
-  if (steps.isDone(answer, after)) {
+  if (steps.isDone(answer)) {
     await db.transaction((tx) => recordChange(tx, { actor, action: done, target, before, after }));
   }
   return answer;

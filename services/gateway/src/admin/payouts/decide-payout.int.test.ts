@@ -27,10 +27,10 @@ function aPayout(changes: object = {}): object {
 }
 
 /** The owner shows the payout as `before`, and answers the decision as told. */
-function answerDecision(before: object, status: number, after: object): void {
+function answerDecision(before: object, status: number, after: object, headers = {}): void {
   gateway.owners.payouts.answerWith((response, { method }) => {
     if (method === 'GET') answerJson(response, 200, { body: before });
-    else answerJson(response, status, { body: after });
+    else answerJson(response, status, { body: after, headers });
   });
 }
 
@@ -78,7 +78,8 @@ describe('approving a payout', () => {
   });
 
   test('that another operator was faster to approve is not this one’s approval', async () => {
-    answerDecision(aPayout(), 200, aPayout({ status: 'processing', approved_by: newId() }));
+    const approved = aPayout({ status: 'processing', approved_by: newId() });
+    answerDecision(aPayout(), 200, approved, { 'idempotent-replayed': 'true' });
     expect((await decide('approve')).status).toBe(200);
     expect(await readActions()).toEqual(['payout.approval_requested']);
   });

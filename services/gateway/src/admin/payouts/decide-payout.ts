@@ -40,7 +40,6 @@ export async function approvePayout(
       const { settings } = found(await findAccount(deps.db, payout.account_id));
       return { operator_id: operatorId, settings };
     },
-    isDone: (after) => after['approved_by'] === operatorId,
   });
 }
 
@@ -54,7 +53,6 @@ export async function cancelPayout(
     asked: 'payout.cancellation_requested',
     done: 'payout.canceled',
     toBody: async (): Promise<CancelPayoutBody> => ({ operator_id: operatorIdOf(request) }),
-    isDone: (after) => after['status'] === 'canceled',
   });
 }
 
@@ -63,7 +61,6 @@ type Decision = {
   asked: 'payout.approval_requested' | 'payout.cancellation_requested';
   done: 'payout.approved' | 'payout.canceled';
   toBody(payout: z.output<typeof QueuedPayout>): Promise<object>;
-  isDone(after: Record<string, unknown>): boolean;
 };
 
 /**
@@ -95,6 +92,6 @@ async function decidePayout(
       done: decision.done,
       before: parseJson(read.body) as object,
     },
-    { change, isDone: (_answer, after) => decision.isDone(after) },
+    { change, isDone: (answer) => !answer.replayed },
   );
 }

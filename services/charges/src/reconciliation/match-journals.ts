@@ -1,0 +1,60 @@
+import type { BookedJournal } from '@pixmesh/contracts/internal/ledger-reads';
+import { AppError } from '@pixmesh/kernel/app-error';
+import { parseId } from '@pixmesh/kernel/ids';
+import type { Queryable } from '@pixmesh/postgres/pool';
+import type { Scope } from '@pixmesh/reconciliation/check';
+import type { LedgerReads } from '@pixmesh/reconciliation/ledger-reads';
+import { LIST_SKEW_MS } from '@pixmesh/reconciliation/list-pages';
+
+import { commandIdOf, isBookedAsRecorded } from './judge-received.ts';
+import { findPixOfCharges } from './received-check.sql.ts';
+
+/** Commands that book a received Pix. */
+const KINDS = ['credit_received_pix', 'suspend_received_pix'];
+/** Journals that name no Pix of ours and are held in memory: with more of them the two are not of one installation. */
+const UNEXPLAINED_MAX = 100_000;
+
+type MatchDeps = { db: Queryable; ledger: Pick<LedgerReads, 'findJournals' | 'listJournals'> };
+
+/** What the ledger has booked of received Pix, and we have not, or otherwise. */
+type Matched = {
+  /** Journals that are of no Pix recorded for the charge they name, by command id. */
+  unexplained: Map<string, BookedJournal>;
+  /** End-to-end ids of our Pix that are booked with another amount, account or end. */
+  differing: Set<string>;
+};
+
+/**
+ * Compares the journals of a run's time, and those that an earlier run had found, with our Pix. A journal names its
+ * command and its charge but no end-to-end id, so that ours is found through the charge, however late it was booked.
+ */
+export async function matchJournals(deps: MatchDeps, scope: Scope): Promise<Matched> {
+  const matched: Matched = { unexplained: new Map(), differing: new Set() };
+  const known = await deps.ledger.findJournals(scope.knownIds.filter((id) => parseId(id) !== null));
+  await matchPage(deps.db, [...known.values()], matched);
+  const from = scope.since && new Date(scope.since.getTime() - LIST_SKEW_MS);
+  const to = new Date(Date.now() + LIST_SKEW_MS);
+  for await (const page of deps.ledger.listJournals({ kinds: KINDS, from, to })) {
+    scope.signal.throwIfAborted();
+    await matchPage(deps.db, page, matched);
+  }
+  return matched;
+}
+
+async function matchPage(
+  db: Queryable,
+  journals: readonly BookedJournal[],
+  { unexplained, differing }: Matched,
+): Promise<void> {
+  const charges = new Set(journals.flatMap(({ resource_id }) => resource_id ?? []));
+  const recorded = await findPixOfCharges(db, [...charges]);
+  const ours = new Map(recorded.map((pix) => [commandIdOf(pix), pix]));
+  for (const journal of journals) {
+    const pix = ours.get(journal.command_id);
+    if (pix === undefined) unexplained.set(journal.command_id, journal);
+    else if (!isBookedAsRecorded(journal, pix)) differing.add(pix.endToEndId);
+  }
+  if (unexplained.size > UNEXPLAINED_MAX) {
+    throw new AppError('INTERNAL_ERROR', { message: 'the ledger books what charges never saw' });
+  }
+}
