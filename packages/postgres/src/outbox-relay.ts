@@ -14,7 +14,7 @@ const CLAIM_SIZE = 500;
  * Under load, one publication carries what came in this time: a broker request and three round trips to the
  * database cost the same for one event and for a hundred. Small batches do not wait.
  */
-const BUSY_INTERVAL_MS = 25;
+const BUSY_INTERVAL_MS = 10;
 const BUSY_BATCH_MIN = 4;
 /** Backstop for kicks that were lost with their process. */
 const POLL_INTERVAL_MS = 100;
