@@ -11,7 +11,8 @@ import { untilSettled, verifyPayouts } from './verify-payouts.ts';
 
 const PER_SECOND_MIN = 400;
 const CONCURRENCY = 32;
-const WARM_UP_SECONDS = 5;
+/** Six processes take longer to reach their speed than one. */
+const WARM_UP_SECONDS = 15;
 const ROUND_SECONDS = 10;
 const ROUNDS = 3;
 /** What is less is not worth a word. */

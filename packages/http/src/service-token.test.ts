@@ -18,6 +18,15 @@ test('a peer says on whose behalf it calls, or that it calls for itself', async 
   expect(await verify(await signAsGateway('charges', null))).toBeNull();
 });
 
+test('a service’s own calls share a token for a while, each audience its own; a tenant’s never do', async () => {
+  const sign = await createTokenSigner(jwkOf('gateway'));
+  const own = await Promise.all([sign('charges', null), sign('charges', null)]);
+  expect(new Set(own).size).toBe(1);
+  expect(await sign('ledger', null)).not.toBe(own[0]);
+  const other = { ...claims, request_id: 'another' };
+  expect(await sign('charges', other)).not.toBe(await sign('charges', claims));
+});
+
 const forgeries: [string, () => Promise<string | undefined> | string | undefined][] = [
   ['missing', () => undefined],
   ['empty', () => ''],
