@@ -13,12 +13,6 @@ type OwnedChange = {
   before: object | null;
 };
 
-type Steps = {
-  change(): Promise<ForwardableAnswer>;
-  /** Whether the answer says that this very call made the change, and no earlier or faster one. */
-  isDone(answer: ForwardableAnswer): boolean;
-};
-
 /**
  * Has an owner make a change and records it. The owner's transaction is not ours, so one entry says that it was
  * asked for, and is written first: no change can go unrecorded, also when no answer comes. A second one says that
@@ -27,16 +21,15 @@ type Steps = {
 export async function changeAudited(
   db: Database,
   { actor, target, asked, done, before }: OwnedChange,
-  steps: Steps,
+  change: () => Promise<ForwardableAnswer>,
 ): Promise<ForwardableAnswer> {
   await db.transaction((tx) =>
     recordChange(tx, { actor, action: asked, target, before: null, after: null }),
   );
-  const answer = await steps.change();
-  if (answer.status >= 300) return answer;
+  const answer = await change();
+  // A repeat is marked by its owner: an earlier or faster call made the change.
+  if (answer.status >= 300 || answer.replayed) return answer;
   const after = (parseJson(answer.body) ?? {}) as Record<string, unknown>;
-  if (steps.isDone(answer)) {
-    await db.transaction((tx) => recordChange(tx, { actor, action: done, target, before, after }));
-  }
+  await db.transaction((tx) => recordChange(tx, { actor, action: done, target, before, after }));
   return answer;
 }

@@ -92,6 +92,6 @@ async function decidePayout(
       done: decision.done,
       before: parseJson(read.body) as object,
     },
-    { change, isDone: (answer) => !answer.replayed },
+    change,
   );
 }

@@ -43,10 +43,9 @@ export async function requestPayout(
     done: 'payout.created',
     before: null,
   } as const;
-  const answer = await changeAudited(deps.db, change, {
-    change: () => callOwner(deps, 'payouts', { method: 'POST', path, body }),
-    isDone: ({ status, replayed }) => status === 201 && !replayed,
-  });
+  const answer = await changeAudited(deps.db, change, () =>
+    callOwner(deps, 'payouts', { method: 'POST', path, body }),
+  );
   // The owner can only say that there is no body; what was wrong with it, the gateway has seen.
   if (answer.status === 400 && sent.fault !== null) throw sent.fault;
   return answer;
