@@ -15,7 +15,6 @@ import { type LedgerInfra, ledgerUrl } from './ledger-process.ts';
 import { readHotShare, readSchemaBytes } from './table-figures.ts';
 
 const ACCOUNTS = 1_000;
-const BATCH_SIZE = 100;
 const WRITERS = [1, 2, 3, 4];
 /** As many as the service has. */
 const WRITERS_DEFAULT = 2;
@@ -59,7 +58,7 @@ export async function benchReserves(infra: LedgerInfra): Promise<Aim[]> {
 
   async function ours(spread: Spread, writers: number, seconds = SWEEP_SECONDS) {
     const chosen = spread === 'hot' ? accounts.slice(0, 1) : accounts;
-    const input = { url, accounts: chosen, writers, batchSize: BATCH_SIZE, seconds };
+    const input = { url, accounts: chosen, writers, seconds };
     const output = await driveEngine({ mode: 'batches', ...input });
     await driveEngine({ mode: 'audit', url });
     return reserveFigure(output.commands, output.seconds);

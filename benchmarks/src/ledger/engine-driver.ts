@@ -9,7 +9,6 @@ export type DriveInput = { url: string } & (
       mode: 'batches';
       accounts: readonly string[];
       writers: number;
-      batchSize: number;
       seconds: number;
     }
   | { mode: 'light'; accounts: readonly string[]; seconds: number }

@@ -31,6 +31,7 @@ export class BatchDesk {
     entries: [],
     accounts: new Map(),
     holds: new Map(),
+    newHolds: new Set(),
     suspenseItems: [],
     releases: [],
     releasesDone: [],
@@ -125,6 +126,7 @@ export class BatchDesk {
     this.#booked.set(command.commandId, { accountId, kind, code, version, fingerprint });
     if (hold !== null && hold !== this.hold(hold.holdId)) {
       this.writes.holds.set(hold.holdId, hold);
+      if (!this.#state.holds.has(hold.holdId)) this.writes.newHolds.add(hold.holdId);
       this.#indexResource(hold);
     }
     return { kind: 'decided', code, version, repeated: false, hold };

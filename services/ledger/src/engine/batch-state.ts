@@ -69,6 +69,8 @@ export type BatchWrites = {
   accounts: Map<AccountId, AccountState>;
   /** Holds that changed, as they stand after the batch. */
   holds: Map<string, Hold>;
+  /** Those of them that did not stand before the batch. */
+  newHolds: Set<string>;
   suspenseItems: SuspenseWrite[];
   releases: ReleaseWrite[];
   /** Credits whose release is done with. */

@@ -12,8 +12,8 @@ import { plainArray } from './plain-array.ts';
  * Writes everything that a batch decided, in one statement: journals, entries, one new version of each owner's row,
  * holds, suspense items, releases, events and their place in the queue. The rows of the owners must be locked.
  *
- * Owners and holds are written by `on conflict`, which goes through their keys by itself: a joined update would be
- * planned, and planned badly while the tables are new. Numbers that are taken (a journal's within its owner, an
+ * Owners are written by `on conflict`, which goes through their key by itself: a joined update would be planned, and
+ * planned badly while the tables are new. Numbers that are taken (a journal's within its owner, an
  * entry's) are refused, so a decision from stale balances cannot be written.
  */
 export async function writeBatch(tx: Transaction, writes: BatchWrites): Promise<void> {
@@ -30,7 +30,8 @@ export async function writeBatch(tx: Transaction, writes: BatchWrites): Promise<
 }
 
 function books(writes: BatchWrites): Statement {
-  return sql`${journals(writes)}, ${entries(writes)}, ${accounts(writes)}, ${holds(writes)}`;
+  return sql`${journals(writes)}, ${entries(writes)}, ${accounts(writes)},
+    ${endedHolds(writes)}, ${takenHolds(writes)}`;
 }
 
 function besides(writes: BatchWrites): Statement {
@@ -116,18 +117,18 @@ function accounts({ accounts: rows }: BatchWrites): Statement {
 }
 
 /**
- * New holds, and the ends of those that stood. A hold that another owner has taken meanwhile, which no lock of this one
- * keeps out, would be left without an owner, and so refuses the statement.
+ * New holds. One that another owner has taken meanwhile, which no lock of this one keeps out, refuses the statement.
+ * Without `on conflict`, which inserts each row twice and costs a quarter of the rate.
  */
-function holds({ holds: changed }: BatchWrites): Statement {
-  const rows = [...changed.values()];
+function takenHolds({ holds: changed, newHolds }: BatchWrites): Statement {
+  const rows = [...changed.values()].filter(({ holdId }) => newHolds.has(holdId));
   return sql`
     reserved as (
       insert into holds (
         hold_id, account_id, resource_id, amount, fee, created_at, state, kind
       )
       select * from unnest(
-        ${plainArray(changed.keys())}::uuid[],
+        ${plainArray(rows.map((row) => row.holdId))}::uuid[],
         ${plainArray(rows.map((row) => row.accountId))}::uuid[],
         ${plainArray(rows.map((row) => row.resourceId))}::uuid[],
         ${plainArray(rows.map((row) => row.amount))}::bigint[],
@@ -136,9 +137,20 @@ function holds({ holds: changed }: BatchWrites): Statement {
         ${plainArray(rows.map((row) => row.state))}::hold_state[],
         ${plainArray(rows.map((row) => row.kind))}::hold_kind[]
       )
-      on conflict (hold_id) do update set
-        state = excluded.state,
-        account_id = case when holds.account_id = excluded.account_id then holds.account_id end
+      where (select count(*) from ended) >= 0
+    )`;
+}
+
+/** Ends of holds that stood before the batch: first of all, since a resource that one leaves may be held anew. */
+function endedHolds({ holds: changed, newHolds }: BatchWrites): Statement {
+  const rows = [...changed.values()].filter(({ holdId }) => !newHolds.has(holdId));
+  return sql`
+    ended as (
+      update holds set state = (
+        ${plainArray(rows.map((row) => row.state))}::hold_state[]
+      )[array_position(${plainArray(rows.map((row) => row.holdId))}::uuid[], hold_id)]
+      where hold_id = any (${plainArray(rows.map((row) => row.holdId))}::uuid[])
+      returning 1
     )`;
 }
 

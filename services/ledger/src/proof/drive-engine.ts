@@ -13,7 +13,7 @@ import { z } from 'zod';
 import type { LedgerCommand, TakeHold } from '#commands/ledger-command.ts';
 import type { Outcome } from '#commands/outcome.ts';
 import { executeBatch } from '#engine/execute-batch.ts';
-import { createLedgerEngine } from '#engine/ledger-engine.ts';
+import { BATCH_MAX, createLedgerEngine } from '#engine/ledger-engine.ts';
 
 import { auditBooks } from './audit-books.sql.ts';
 
@@ -29,7 +29,6 @@ const Input = z.discriminatedUnion('mode', [
     url: z.string(),
     accounts,
     writers: z.int().min(1),
-    batchSize: z.int().min(1),
     seconds: z.number(),
   }),
   z.object({ mode: z.literal('light'), url: z.string(), accounts, seconds: z.number() }),
@@ -86,12 +85,12 @@ async function writeBatches(db: Database, input: Batches): Promise<Output> {
   );
   await Promise.all(shares.filter((share) => share.length > 0).map((share) => writer(share)));
   const seconds = (performance.now() - startedMs) / 1000;
-  return figuresOf(latencies, { commands: latencies.length * input.batchSize, seconds });
+  return figuresOf(latencies, { commands: latencies.length * BATCH_MAX, seconds });
 
   async function writer(share: readonly string[]): Promise<void> {
     while (performance.now() < endMs) {
       const beganMs = performance.now();
-      const commands = Array.from({ length: input.batchSize }, () => aHold(share));
+      const commands = Array.from({ length: BATCH_MAX }, () => aHold(share));
       const outcomes = await executeBatch(db, commands);
       latencies.push(performance.now() - beganMs);
       outcomes.forEach((outcome) => assertBooked(outcome));
@@ -131,7 +130,7 @@ function aHold(accountIds: readonly string[]): TakeHold {
     commandId: holdId,
     accountId,
     holdId,
-    resourceId: randomUUID(),
+    resourceId: newId(),
     holdKind: 'payout',
     amount: AMOUNT,
     fee: FEE,
