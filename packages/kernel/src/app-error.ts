@@ -34,11 +34,17 @@ export const ERRORS = {
     title: 'A payout is approved by another operator than the one who requested it.',
     retriable: false,
   },
+  WEBHOOK_NOT_FOUND: { title: 'Webhook endpoint not found.', retriable: false },
+  INVALID_WEBHOOK_EVENT: {
+    title: 'An event name is not in the catalog.',
+    retriable: false,
+  },
   CHARGE_NOT_FOUND: { title: 'Charge not found.', retriable: false },
   ACQUIRER_REJECTED: { title: 'The acquirer refused the operation.', retriable: false },
   NOT_FOUND: { title: 'Not found.', retriable: false },
   METHOD_NOT_ALLOWED: { title: 'Method not allowed.', retriable: false },
   PAYLOAD_TOO_LARGE: { title: 'The request body is too large.', retriable: false },
+  RATE_LIMITED: { title: 'Too many requests with this key.', retriable: true },
   CONFLICT: { title: 'The resource does not allow this now.', retriable: false },
   INTERNAL_ERROR: { title: 'Unexpected failure.', retriable: true },
   /** A database, broker or peer is away: wait for it, never dead-letter. */

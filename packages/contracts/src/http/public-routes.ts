@@ -6,17 +6,21 @@ import { Charge } from './charge.ts';
 import { CreateChargeBody } from './create-charge-body.ts';
 import { CreatePayoutBody } from './create-payout-body.ts';
 import type { PublicErrorCode } from './error-body.ts';
+import { EventCatalogueEntry } from './event-catalogue-entry.ts';
+import { ListChargesQuery } from './list-charges-query.ts';
 import { listOf } from './list-envelope.ts';
 import { ListPayoutsQuery } from './list-payouts-query.ts';
 import { Payout } from './payout.ts';
 import type { Scope } from './scopes.ts';
+import { CreateWebhookBody, UpdateWebhookBody } from './webhook-body.ts';
+import { Webhook } from './webhook.ts';
 
 /** One route of `/v1`: what the gateway checks before it forwards, and what the owner promises. */
 export type PublicRoute = {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly path: `/v1/${string}`;
   /** The service that answers; the gateway answers its own routes itself. */
-  readonly owner: 'gateway' | 'charges' | 'payouts' | 'ledger';
+  readonly owner: 'gateway' | 'charges' | 'payouts' | 'ledger' | 'webhook-dispatcher';
   /** Null: any valid key may call (decision 34). */
   readonly scope: Scope | null;
   /** The resource kind a creation makes; such a route requires `Idempotency-Key`. */
@@ -64,6 +68,16 @@ export const PUBLIC_ROUTES = {
     scope: 'charge:read',
     response: Charge,
     errors: ['CHARGE_NOT_FOUND'],
+  },
+  listCharges: {
+    ...READ,
+    method: 'GET',
+    path: '/v1/charges',
+    owner: 'charges',
+    scope: 'charge:read',
+    query: ListChargesQuery,
+    response: listOf(Charge),
+    errors: ['VALIDATION_ERROR'],
   },
   createPayout: {
     method: 'POST',
@@ -121,6 +135,71 @@ export const PUBLIC_ROUTES = {
     owner: 'gateway',
     scope: 'account:read',
     response: Account,
+    errors: [],
+  },
+  listWebhooks: {
+    ...READ,
+    method: 'GET',
+    path: '/v1/webhooks',
+    owner: 'webhook-dispatcher',
+    scope: 'webhook:read',
+    response: listOf(Webhook),
+    errors: [],
+  },
+  createWebhook: {
+    method: 'POST',
+    path: '/v1/webhooks',
+    owner: 'webhook-dispatcher',
+    scope: 'webhook:write',
+    creates: null,
+    status: 201,
+    body: CreateWebhookBody,
+    query: null,
+    response: Webhook,
+    errors: [
+      'VALIDATION_ERROR',
+      'INVALID_WEBHOOK_URL',
+      'INVALID_WEBHOOK_EVENT',
+      'PAYLOAD_TOO_LARGE',
+    ],
+  },
+  updateWebhook: {
+    method: 'PATCH',
+    path: '/v1/webhooks/:id',
+    owner: 'webhook-dispatcher',
+    scope: 'webhook:write',
+    creates: null,
+    status: 200,
+    body: UpdateWebhookBody,
+    query: null,
+    response: Webhook,
+    errors: [
+      'VALIDATION_ERROR',
+      'INVALID_WEBHOOK_URL',
+      'INVALID_WEBHOOK_EVENT',
+      'WEBHOOK_NOT_FOUND',
+      'PAYLOAD_TOO_LARGE',
+    ],
+  },
+  deleteWebhook: {
+    method: 'DELETE',
+    path: '/v1/webhooks/:id',
+    owner: 'webhook-dispatcher',
+    scope: 'webhook:write',
+    creates: null,
+    status: 204,
+    body: null,
+    query: null,
+    response: null,
+    errors: ['WEBHOOK_NOT_FOUND'],
+  },
+  listWebhookEvents: {
+    ...READ,
+    method: 'GET',
+    path: '/v1/webhooks/events',
+    owner: 'webhook-dispatcher',
+    scope: null,
+    response: listOf(EventCatalogueEntry),
     errors: [],
   },
 } as const satisfies Record<string, PublicRoute>;

@@ -1,0 +1,12 @@
+import { z } from 'zod';
+
+/** One event that the platform knows (specification, event catalog entry; no `object`, decision 230). */
+export const EventCatalogueEntry = z.object({
+  event: z.string(),
+  resource: z.string(),
+  method: z.string(),
+  action: z.string(),
+  description: z.string(),
+  dispatched: z.boolean(),
+});
+export type EventCatalogueEntry = z.infer<typeof EventCatalogueEntry>;
