@@ -13,7 +13,7 @@ export default defineConfig({
           include: [
             '{packages,services}/*/src/**/*.test.ts',
             'deploy/**/*.test.ts',
-            'tests/*.test.ts',
+            'tests/{,fuzz/}*.test.ts',
           ],
           exclude: ['**/*.int.test.ts', '**/*.e2e.test.ts', '**/node_modules/**'],
         },

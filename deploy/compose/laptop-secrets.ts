@@ -78,6 +78,7 @@ export function renderSecretFiles(secrets: LaptopSecrets): SecretFiles {
     'webhook-dispatcher': {
       ...database('webhook_dispatcher'),
       SERVICE_TOKEN_PUBLIC_KEYS: renderPublicKeys(secrets),
+      WEBHOOK_SEALING_PUBLIC_KEY: of('sealingPublicKey'),
       WEBHOOK_SEALING_PRIVATE_KEYS: of('sealingPrivateKeys'),
     },
     'acquirer-simulator': { ...database('acquirer_simulator'), ...acquirerClient },

@@ -46,6 +46,8 @@ create table charges (
 ) with (fillfactor=80);
 CREATE UNIQUE INDEX charges_accepted_e2e ON charges USING btree (accepted_e2e) WHERE accepted_e2e IS NOT NULL;
 CREATE INDEX charges_check_at ON charges USING btree (check_at) WHERE check_at IS NOT NULL;
+CREATE INDEX charges_list ON charges USING btree (account_id, created_at, id) WHERE source = 'api'::text;
+CREATE INDEX charges_list_by_class ON charges USING btree (account_id, list_class(source, status, accepted_e2e, created_at, expires_at), created_at, id, expires_at) WHERE list_class(source, status, accepted_e2e, created_at, expires_at) IS NOT NULL;
 
 create table dead_letters (
   id uuid not null,
@@ -167,6 +169,18 @@ begin
   end loop;
 end
 $function$;
+
+CREATE OR REPLACE FUNCTION charges.lifetime_steps()
+ RETURNS integer[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN ARRAY[0, 60, 61, 120, 121, 180, 181, 300, 301, 600, 601, 900, 901, 1200, 1201, 1800, 1801, 2700, 2701, 3600, 3601, 5400, 5401, 7200, 7201, 10800, 10801, 14400, 14401, 21600, 21601, 28800, 28801, 43200, 43201, 64800, 64801, 86400, 86401, 129600, 129601, 172800, 172801, 259200, 259201, 345600, 345601, 432000, 432001, 518400, 518401, 604800, 604801];
+
+CREATE OR REPLACE FUNCTION charges.list_class(source text, status text, accepted_e2e text, created_at timestamp with time zone, expires_at timestamp with time zone)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN (source <> 'api'::text) THEN NULL::text WHEN (status <> 'pending'::text) THEN status WHEN (accepted_e2e IS NOT NULL) THEN 'accepted'::text ELSE ('open '::text || ((lifetime_steps())[width_bucket(GREATEST(EXTRACT(epoch FROM (expires_at - created_at)), (0)::numeric), (lifetime_steps())::numeric[])])::text) END;
 
 CREATE OR REPLACE FUNCTION charges.uuid_v7_floor(instant timestamp with time zone)
  RETURNS uuid

@@ -125,16 +125,46 @@ create table request_log (
   account_id uuid,
   application_id uuid,
   key_id uuid,
-  method text not null,
-  route text not null,
+  method text,
+  route text,
   status smallint not null,
   duration_ms integer not null,
   request_id uuid not null,
   idempotency_mismatch boolean not null,
   created_at timestamp(3) with time zone not null,
   constraint request_log_pkey PRIMARY KEY (id)
-) with (autovacuum_vacuum_insert_scale_factor=0.05);
-CREATE INDEX request_log_account ON request_log USING btree (account_id, id DESC) WHERE account_id IS NOT NULL;
+) partition by range (id);
+CREATE INDEX request_log_account ON ONLY request_log USING btree (account_id, id DESC) WHERE account_id IS NOT NULL;
+CREATE INDEX request_log_application ON ONLY request_log USING btree (application_id, id DESC) WHERE application_id IS NOT NULL;
+CREATE INDEX request_log_key ON ONLY request_log USING btree (key_id, id DESC) WHERE key_id IS NOT NULL;
+CREATE INDEX request_log_refused ON ONLY request_log USING btree (status, id DESC) WHERE status >= 300;
+CREATE INDEX request_log_route ON ONLY request_log USING btree (route, id DESC);
+
+CREATE OR REPLACE FUNCTION gateway.drop_old_request_log_partitions(keep_days integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET "TimeZone" TO 'UTC'
+ SET search_path TO 'gateway'
+AS $function$
+declare
+  old record;
+  dropped integer := 0;
+begin
+  if keep_days is null or keep_days < 7 then
+    raise exception 'the request log is kept for 7 days at least' using errcode = 'check_violation';
+  end if;
+  for old in
+    select partition
+    from request_log_partitions()
+    where upper_bound <= uuid_v7_floor(now() - make_interval(days => keep_days))
+  loop
+    execute format('drop table %s', old.partition);
+    dropped := dropped + 1;
+  end loop;
+  return dropped;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION gateway.ensure_event_partitions(months_ahead integer)
  RETURNS void
@@ -165,6 +195,56 @@ begin
     month := month + interval '1 month';
   end loop;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION gateway.ensure_request_log_partitions(weeks_ahead integer)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET "TimeZone" TO 'UTC'
+ SET search_path TO 'gateway'
+AS $function$
+declare
+  schema constant text := current_schema;
+  week timestamptz := date_trunc('week', now());
+  partition text;
+begin
+  perform pg_advisory_xact_lock(hashtext('request-log-partitions ' || schema));
+  while week <= now() + make_interval(weeks => weeks_ahead) loop
+    partition := format('%I.%I', schema, 'request_log_' || to_char(week, 'YYYYMMDD'));
+    -- The first partition ends within a week; what it covers needs no other.
+    if to_regclass(partition) is null and not exists (
+      select
+      from request_log_partitions()
+      where upper_bound > uuid_v7_floor(week)
+    ) then
+      execute format(
+        'create table %s partition of %I.request_log for values from (%L) to (%L)'
+        ' with (autovacuum_vacuum_insert_scale_factor = 0.05)',
+        partition,
+        schema,
+        uuid_v7_floor(week),
+        uuid_v7_floor(week + interval '1 week')
+      );
+      execute format('revoke all on %s from %I', partition, 'pixmesh_' || schema);
+    end if;
+    week := week + interval '1 week';
+  end loop;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION gateway.request_log_partitions()
+ RETURNS TABLE(partition regclass, upper_bound uuid)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'gateway'
+AS $function$
+  select
+    pg_class.oid::regclass,
+    substring(pg_get_expr(relpartbound, pg_class.oid) from 'TO \(''([0-9a-f-]+)''\)')::uuid
+  from pg_inherits
+  join pg_class on pg_class.oid = inhrelid
+  where inhparent = 'request_log'::regclass
 $function$;
 
 CREATE OR REPLACE FUNCTION gateway.uuid_v7_floor(instant timestamp with time zone)

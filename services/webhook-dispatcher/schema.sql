@@ -49,12 +49,15 @@ create table deliveries (
   fence integer default 0 not null,
   traceparent text,
   created_at timestamp(3) with time zone default now() not null,
+  endpoint_id uuid,
+  for_resource_url boolean default false not null,
   constraint deliveries_pkey PRIMARY KEY (id),
   constraint deliveries_event_destination UNIQUE (event_id, destination_id),
   constraint deliveries_next_attempt CHECK (((status = 'pending'::text) OR (next_attempt_at IS NULL))),
   constraint deliveries_status CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'skipped'::text, 'canceled'::text])))
 ) with (autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_factor=0.02);
 CREATE INDEX deliveries_due ON deliveries USING btree (due_at) WHERE status = 'pending'::text;
+CREATE INDEX deliveries_endpoint_pending ON deliveries USING btree (endpoint_id) WHERE status = 'pending'::text AND endpoint_id IS NOT NULL;
 CREATE INDEX deliveries_resource ON deliveries USING btree (resource_id, id DESC);
 
 create table delivery_bodies (
@@ -71,6 +74,22 @@ create table destinations (
   created_at timestamp(3) with time zone default now() not null,
   constraint destinations_pkey PRIMARY KEY (resource_id)
 );
+
+create table endpoints (
+  id uuid not null,
+  account_id uuid not null,
+  application_id uuid not null,
+  url text not null,
+  description text not null,
+  events text[] not null,
+  active boolean default true not null,
+  sealed_secret text,
+  created_at timestamp(3) with time zone default now() not null,
+  deleted_at timestamp(3) with time zone,
+  constraint endpoints_pkey PRIMARY KEY (id)
+);
+CREATE INDEX endpoints_account ON endpoints USING btree (account_id) WHERE deleted_at IS NULL;
+CREATE INDEX endpoints_application ON endpoints USING btree (application_id, created_at DESC, id DESC) WHERE deleted_at IS NULL;
 
 create table events (
   event_id uuid not null,
@@ -91,3 +110,4 @@ grant insert, select on delivery_bodies to pixmesh_webhook_dispatcher;
 grant insert, select on events to pixmesh_webhook_dispatcher;
 grant insert, select, update on deliveries to pixmesh_webhook_dispatcher;
 grant insert, select, update on destinations to pixmesh_webhook_dispatcher;
+grant insert, select, update on endpoints to pixmesh_webhook_dispatcher;

@@ -32,6 +32,8 @@ const SCOPES = [
   'payout:write',
   'balance:read',
   'account:read',
+  'webhook:read',
+  'webhook:write',
 ];
 
 // Tests look at answers as they come; a wrong shape shows in an assertion.

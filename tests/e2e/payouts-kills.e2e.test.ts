@@ -10,7 +10,8 @@ import { admin, type Merchant, stack, v1 } from './mesh.ts';
 import { aPayingMerchant, COST_CENTS, findBreaks, fund } from './payout-calls.ts';
 
 const VICTIMS = ['payouts', 'ledger', 'postgres', 'kafka'];
-const ROUNDS = scaled(1, 50);
+/** Fifty deaths and two more. */
+const ROUNDS = scaled(1, 13);
 const CLIENTS = 6;
 const BACK_MS_MAX = 60_000;
 /** Quiet time after which nothing may rest in between (reliability, I16). */

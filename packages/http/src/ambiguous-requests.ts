@@ -5,8 +5,9 @@ import type { FastifyInstance } from 'fastify';
 
 /**
  * Refuses what the HTTP parser takes although two readers could understand it differently (reliability 5.4):
- * another `Host` count than one, a target in absolute form, and HTTP/1.0 with a transfer coding. The
- * connection ends with the answer, since nobody can tell where the next request begins.
+ * another `Host` count than one, a target in absolute form, HTTP/1.0 with a transfer coding, and a coding before
+ * `chunked`, which Node leaves in the body. The connection ends with the answer, since nobody can tell where the
+ * next request begins.
  */
 export function refuseAmbiguousRequests(app: FastifyInstance): void {
   app.addHook('onRequest', async (request, reply) => {
@@ -23,8 +24,9 @@ function findFault(request: IncomingMessage): string | null {
   const hosts = countHeader(request, 'host');
   if (hosts > 1 || (hosts === 0 && !isOld)) return 'host';
   if (request.url?.startsWith('/') !== true) return 'request-target';
-  if (isOld && request.headers['transfer-encoding'] !== undefined) return 'transfer-encoding';
-  return null;
+  const coding = request.headers['transfer-encoding'];
+  if (coding === undefined) return null;
+  return isOld || coding.trim().toLowerCase() !== 'chunked' ? 'transfer-encoding' : null;
 }
 
 function countHeader({ rawHeaders }: IncomingMessage, wanted: string): number {

@@ -13,27 +13,39 @@ const LINGER_MS = 1_000;
 /** Node keeps the answer in progress here; its own handler looks at it in the same way. */
 type ServerSocket = Socket & { _httpMessage?: ServerResponse | null };
 
+/** What is known about a refusal: there is no request yet that could be named. */
+export type RefusedConnection = { requestId: string; status: number };
+
 /**
  * What the HTTP parser refuses never reaches a route; it gets the error envelope all the same, and its
  * connection ends. What takes too long to arrive is closed without a word.
  */
-export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
+export function answerClientError(
+  error: Error & { code?: string },
+  socket: Socket,
+  onRefused: (refused: RefusedConnection) => void = () => undefined,
+): void {
   const isAnswering = (socket as ServerSocket)._httpMessage?.headersSent === true;
   // A client that is too slow is to try again, which a 4xx would tell it not to (specification, Errors).
   const isSilent = error.code === 'ECONNRESET' || error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
   if (isSilent || !socket.writable || isAnswering) return void socket.destroy();
-  const { body } = toErrorAnswer(new AppError('VALIDATION_ERROR', { details: [faultOf(error)] }));
+  const refusal = new AppError('VALIDATION_ERROR', { details: [faultOf(error)] });
+  const { status, body } = toErrorAnswer(refusal);
+  const requestId = newId();
   const text = JSON.stringify(body);
   socket.end(
-    `HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-type: application/json; charset=utf-8\r\n` +
-      `cache-control: no-store\r\n${ANSWER_HEADERS.requestId}: ${newId()}\r\n` +
+    `HTTP/1.1 ${status} Bad Request\r\nconnection: close\r\ncontent-type: application/json; charset=utf-8\r\n` +
+      `cache-control: no-store\r\n${ANSWER_HEADERS.requestId}: ${requestId}\r\n` +
       `content-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
   );
+  onRefused({ requestId, status });
   // Closing at once could reset the connection before the client has read the answer.
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
 
 /** The parser names what it stumbled over; a body shows in the codes of chunks and of data after the end. */
 function faultOf({ code = '' }: { code?: string }): string {
+  if (code === 'HPE_INVALID_METHOD') return 'method';
+  if (code === 'HPE_INVALID_URL') return 'request-target';
   return /CHUNK|CLOSED_CONNECTION|EOF/.test(code) ? 'body' : 'headers';
 }

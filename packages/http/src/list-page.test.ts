@@ -1,8 +1,9 @@
+import { QueryText } from '@pixmesh/contracts/http/query-fields';
 import type { AppError } from '@pixmesh/kernel/app-error';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 
-import { QueryText, answerList, readListQuery } from './list-page.ts';
+import { answerList, readListQuery } from './list-page.ts';
 
 const CURSOR = '019a0000-0000-7000-8000-000000000001';
 const Filters = z.object({ status: z.enum(['active', 'inactive']).optional() });

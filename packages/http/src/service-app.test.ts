@@ -1,7 +1,7 @@
 import { AppError } from '@pixmesh/kernel/app-error';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 
 import { parseShape, readJsonObject } from './json-request.ts';
@@ -39,8 +39,8 @@ describe('every failure is answered with the envelope', () => {
   const large = 'x'.repeat(BODY_BYTES_MAX + 1);
   test.each([
     ['an unknown route', { url: '/nothing' }, 404, 'NOT_FOUND', []],
-    ['a broken escape in the path', { url: '/things/%zz' }, 404, 'NOT_FOUND', []],
-    ['a truncated UTF-8 escape', { url: '/things/%c3%28' }, 404, 'NOT_FOUND', []],
+    ['a broken escape outside a parameter', { url: '/thin%zz/1' }, 404, 'NOT_FOUND', []],
+    ['a parameter without characters', { url: '/things/' }, 404, 'NOT_FOUND', []],
     ['a trailing slash', { url: '/things/1/' }, 404, 'NOT_FOUND', []],
     ['another case', { url: '/Things/1' }, 404, 'NOT_FOUND', []],
     ['a refusal', { url: '/fails/refused' }, 404, 'CHARGE_NOT_FOUND', ['id']],
@@ -97,6 +97,71 @@ test('HEAD is another method than GET, and its answer has no body', async () => 
     'HEAD /things/1 HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n',
   );
   expect(answer).toMatchObject({ status: 405, body: '' });
+});
+
+test('a path with another method is told before a body is read', async () => {
+  for (const method of ['QUERY', 'PROPFIND', 'PUT']) {
+    for (const headers of [
+      'content-length: 999999',
+      'content-type: nonsense\r\ncontent-length: 2',
+    ]) {
+      const answer = await sendRaw(
+        port,
+        `${method} /things HTTP/1.1\r\nhost: a\r\n${headers}\r\n\r\n`,
+      );
+      expect(answer.status).toBe(405);
+      expect(answer.head).toContain('allow: post');
+    }
+  }
+});
+
+test.each([
+  ['/things/%zz', '%zz'],
+  ['/things/%c3%28', '%c3%28'],
+  ['/things/%E0', '%E0'],
+  ['/things/%00', '\0'],
+  ['/things/%C3%A9', 'é'],
+])('an id with an escape that is none reaches its route as it stands: %s', async (url, id) => {
+  expect((await app.inject({ url })).json()).toEqual({ id });
+});
+
+test('what was answered is told once, also where nothing was read or nobody waits any more', async () => {
+  const told: string[] = [];
+  const observed = createServiceApp({
+    logger: createLogger('test', 'silent'),
+    listener: 'test',
+    onAnswered: (request, _reply, status) =>
+      told.push(`${request.method} ${request.routeOptions.url} ${status}`),
+    onRefused: ({ status }) => told.push(`refused ${status}`),
+  });
+  const begun = Promise.withResolvers<void>();
+  const end = Promise.withResolvers<void>();
+  observed.get('/things/:id', async () => ({}));
+  observed.get('/slow', async () => {
+    begun.resolve();
+    await end.promise;
+    return {};
+  });
+  const port = await listen(observed);
+  const get = (target: string) => sendRaw(port, `GET ${target} HTTP/1.1\r\nhost: a\r\n\r\n`);
+  for (const target of ['/things/1', '/nothing', '/things/', 'http://a/']) await get(target);
+  await sendRaw(port, 'FROB / HTTP/1.1\r\n\r\n');
+  const leaving = new AbortController();
+  const left = fetch(`http://127.0.0.1:${port}/slow`, { signal: leaving.signal });
+  await begun.promise;
+  leaving.abort();
+  await expect(left).rejects.toThrow('aborted');
+  await vi.waitFor(() => expect(told).toHaveLength(6));
+  end.resolve();
+  await observed.close();
+  expect(told).toEqual([
+    'GET /things/:id 200',
+    'GET undefined 404',
+    'GET undefined 404',
+    'GET undefined 400',
+    'refused 400',
+    'GET /slow 499',
+  ]);
 });
 
 test('an id of any length reaches its route', async () => {
@@ -157,6 +222,11 @@ describe('what the parser takes and two readers could understand differently', (
     ['no Host header', 'GET /things/1 HTTP/1.1\r\n\r\n', 'host'],
     ['an absolute target', 'GET http://b/things/1 HTTP/1.1\r\nhost: a\r\n\r\n', 'request-target'],
     ['an asterisk', 'OPTIONS * HTTP/1.1\r\nhost: a\r\n\r\n', 'request-target'],
+    [
+      'a transfer coding before chunked',
+      framed('transfer-encoding: gzip, chunked', '0\r\n\r\n'),
+      'transfer-encoding',
+    ],
     [
       'HTTP/1.0 with chunks',
       'POST /things HTTP/1.0\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',

@@ -1,11 +1,12 @@
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { durationHistogram } from '@pixmesh/telemetry/metrics';
 import { nameServerSpan } from '@pixmesh/telemetry/tracing';
-import fastify, { type FastifyInstance } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 
 import { refuseAmbiguousRequests } from './ambiguous-requests.ts';
-import { answerClientError } from './client-error.ts';
+import { answerClientError, type RefusedConnection } from './client-error.ts';
 import { isUnexpected, sendError } from './error-reply.ts';
+import { makeDecodable } from './request-target.ts';
 import { answerUnknownRoutes } from './unknown-routes.ts';
 
 /** Largest body that is read; above it 413 (decision 247). */
@@ -19,6 +20,8 @@ const HEADER_BYTES_MAX = 8 * 1024;
 const CONNECTIONS_MAX = 10_000;
 const REQUESTS_PER_SOCKET_MAX = 100_000;
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
+/** What proxies note where the client left before its answer; it never goes on the wire. */
+const STATUS_CLIENT_LEFT = 499;
 /** Longer than any id: an ill-formed id must reach its route and get that route's 404 (decision 14). */
 const PARAM_LENGTH_MAX = HEADER_BYTES_MAX;
 
@@ -27,6 +30,10 @@ type ServiceAppOptions = {
   /** Label of this listener in metrics. */
   listener: string;
   bodyBytesMax?: number;
+  /** Told of each request once: when it was answered or refused, or when its client left before (status 499). */
+  onAnswered?: (request: FastifyRequest, reply: FastifyReply, status: number) => void;
+  /** Told of each answer to bytes that were no HTTP, which no hook sees. */
+  onRefused?: (refused: RefusedConnection) => void;
 };
 
 /**
@@ -51,7 +58,8 @@ export function createServiceApp(options: ServiceAppOptions): FastifyInstance {
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
-    clientErrorHandler: answerClientError,
+    rewriteUrl: ({ url = '' }) => makeDecodable(url),
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, options.onRefused),
     frameworkErrors: (error, _request, reply) => {
       void sendError(reply, error);
     },
@@ -95,19 +103,25 @@ function endConnectionsOnClose(app: FastifyInstance): void {
   });
 }
 
+/** By the end of the response and not in `onResponse`, which never comes where the client left before it. */
 function observeRequests(app: FastifyInstance, options: ServiceAppOptions): void {
   const duration = durationHistogram('http_server_duration_seconds', 'Time to answer a request');
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', async (request, reply) => {
     nameServerSpan(request.method, request.routeOptions.url ?? 'unknown');
+    reply.raw.once('close', () => {
+      const status = reply.raw.headersSent ? reply.statusCode : STATUS_CLIENT_LEFT;
+      measure(request, reply, status);
+      options.onAnswered?.(request, reply, status);
+    });
   });
-  app.addHook('onResponse', async (request, reply) => {
+
+  function measure(request: FastifyRequest, reply: FastifyReply, status: number): void {
     const route = request.routeOptions.url ?? 'unknown';
     const seconds = reply.elapsedTime / 1000;
-    const status = reply.statusCode;
     duration.record(seconds, { listener: options.listener, method: request.method, route, status });
     options.logger.debug(
       { listener: options.listener, method: request.method, route, status, seconds },
       'request',
     );
-  });
+  }
 }

@@ -1,11 +1,11 @@
 import { AppError } from '@pixmesh/kernel/app-error';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import { sendError } from './error-reply.ts';
 
 /**
  * Unknown paths answer 404 `NOT_FOUND`, known paths with another method 405 with `Allow`; with or without a
- * key (decisions 3, 254).
+ * key (decisions 3, 254). Nothing of a body is looked at, since nobody wants it.
  */
 export function answerUnknownRoutes(app: FastifyInstance): void {
   const routes: { pattern: RegExp; method: string }[] = [];
@@ -14,13 +14,27 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
     const pattern = toPattern(route.url);
     for (const method of methods) routes.push({ pattern, method });
   });
-  app.setNotFoundHandler(async (request, reply) => {
+  app.addHook('onRequest', async (request, reply) => {
+    // The router takes a trailing slash for a parameter without characters (decision 27).
+    return hasEmptyParameter(request) ? reply.callNotFound() : undefined;
+  });
+  // After the `onRequest` hooks, so that a listener which asks every caller for a token does so here too.
+  app.addHook('preParsing', async (request, reply) => {
+    if (request.is404) throw refusalOf(request, reply);
+  });
+  app.setNotFoundHandler((request, reply) => sendError(reply, refusalOf(request, reply)));
+
+  function refusalOf(request: FastifyRequest, reply: FastifyReply): AppError {
     const path = request.url.split('?', 1)[0] ?? '';
     const allowed = routes.filter((route) => route.pattern.test(path)).map(({ method }) => method);
-    if (allowed.length === 0) return sendError(reply, new AppError('NOT_FOUND'));
+    if (allowed.length === 0) return new AppError('NOT_FOUND');
     reply.header('allow', [...new Set(allowed)].join(', '));
-    return sendError(reply, new AppError('METHOD_NOT_ALLOWED'));
-  });
+    return new AppError('METHOD_NOT_ALLOWED');
+  }
+}
+
+function hasEmptyParameter({ params }: FastifyRequest): boolean {
+  return Object.entries(params as object).some(([name, value]) => name !== '*' && value === '');
 }
 
 /** A route template as an anchored pattern: `:id` stands for one segment, `*` for whatever follows. */

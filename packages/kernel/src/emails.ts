@@ -1,6 +1,7 @@
 import { codePointLength, isPlainText } from './text.ts';
 
-const EMAIL_LENGTH_MAX = 254;
+/** Longest address of a customer, in code points. */
+export const EMAIL_LENGTH_MAX = 254;
 const DOMAIN_LENGTH_MAX = 253;
 const LABEL_LENGTH_MAX = 63;
 

@@ -7,6 +7,7 @@ import {
   fromAcquirerId,
   newId,
   parseId,
+  readPathId,
   toAcquirerId,
   uuidV5,
 } from './ids.ts';
@@ -66,4 +67,12 @@ test('a new id begins with the milliseconds of its making', () => {
   const prefix = newId().slice(0, 13).replace('-', '');
   const milliseconds = Number.parseInt(prefix, 16);
   expect(Math.abs(milliseconds - Date.now())).toBeLessThan(1_000);
+});
+
+test('a path that holds no id names what nobody has', () => {
+  const id = newId();
+  expect(readPathId(id.toUpperCase())).toBe(id);
+  for (const text of ['', 'x', `${id}0`, '..']) {
+    expect(readPathId(text)).toBe('00000000-0000-0000-0000-000000000000');
+  }
 });

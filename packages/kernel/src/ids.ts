@@ -11,8 +11,12 @@ export type HoldId = Branded<'hold'>;
 export type OperatorId = Branded<'operator'>;
 export type EventId = Branded<'event'>;
 export type DeliveryId = Branded<'delivery'>;
+export type EndpointId = Branded<'endpoint'>;
 
 const UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** RFC 9562 section 5.9. */
+const NIL_ID = '00000000-0000-0000-0000-000000000000';
 
 /** The namespace under which `command_id`s of the ledger are derived. Fixed for ever. */
 const COMMAND_NAMESPACE = '5f3c1a52-9a0e-5d2e-8a54-1d8f6f0b7c11';
@@ -28,6 +32,14 @@ export function newId<Id extends string = string>(): Id {
 export function parseId<Id extends string = string>(text: string): Id | null {
   const lower = text.toLowerCase();
   return UUID_PATTERN.test(lower) ? (lower as Id) : null;
+}
+
+/**
+ * The id that a path names. An ill-formed one becomes the nil UUID, which is nobody's: its look-up takes the same
+ * road as that of an unknown id, so that not even time tells the two apart (decision 14).
+ */
+export function readPathId<Id extends string = string>(text: string): Id {
+  return parseId<Id>(text) ?? (NIL_ID as Id);
 }
 
 /**

@@ -5,7 +5,7 @@ import { parseId } from './ids.ts';
 export type PixKeyType = 'cpf' | 'cnpj' | 'email' | 'phone' | 'random';
 
 /** Longest key of the directory; a longer text is none, however it is masked. */
-const KEY_LENGTH_MAX = 77;
+export const KEY_LENGTH_MAX = 77;
 
 const NORMALIZERS: Readonly<Record<PixKeyType, (text: string) => string | null>> = {
   cpf: normalizeCpf,

@@ -51,6 +51,8 @@ export function createPool(options: PoolOptions): Database {
     statement_timeout: STATEMENT_TIMEOUT_MS,
     lock_timeout: LOCK_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+    // Our statements read few rows; compiling one takes longer than any of them, and a wrong estimate asks for it.
+    options: '-c jit=off',
     types: { getTypeParser: typeParser },
   });
   // A connection that breaks while idle is replaced at the next use; without a listener it ends the process.

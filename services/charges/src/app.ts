@@ -10,9 +10,10 @@ import { registerReconciliationRoutes } from '@pixmesh/reconciliation/reconcilia
 import type { Logger } from '@pixmesh/telemetry/logger';
 import type { FastifyInstance } from 'fastify';
 
-import { registerGetCharge } from '#charges/get-charge.route.ts';
 import { registerCreateCharge } from '#creation/create-charge.route.ts';
 import type { Issuing } from '#issuing/issuing.ts';
+import { registerGetCharge } from '#reads/get-charge.route.ts';
+import { registerListCharges } from '#reads/list-charges.route.ts';
 
 type AppDeps = {
   logger: Logger;
@@ -33,6 +34,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   requireServiceToken(app, deps.verify);
   registerCreateCharge(app, deps);
   registerGetCharge(app, deps);
+  registerListCharges(app, deps);
   registerDeadLetterRoutes(app, deps.deadLetters);
   registerReconciliationRoutes(app, deps.reconciliation);
   return app;

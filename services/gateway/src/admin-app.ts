@@ -1,4 +1,5 @@
 import { createServiceApp } from '@pixmesh/http/service-app';
+import { refuseUnreadableBodies } from '@pixmesh/http/unreadable-bodies';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import type { FastifyInstance } from 'fastify';
 
@@ -9,6 +10,7 @@ import { type OperatorAuthDeps, requireOperator } from '#admin/authenticate-oper
 import { registerDeadLetters } from '#admin/dead-letters/dead-letters.route.ts';
 import type { KeyDeps } from '#admin/keys/create-key.ts';
 import { registerKeys } from '#admin/keys/keys.route.ts';
+import { registerAdminOpenApi } from '#admin/openapi/admin-openapi.route.ts';
 import { registerOperators } from '#admin/operators/operators.route.ts';
 import { registerForwardedReads } from '#admin/owners/forwarded-reads.route.ts';
 import { registerPayouts } from '#admin/payouts/payouts.route.ts';
@@ -25,6 +27,7 @@ type AdminDeps = OperatorAuthDeps & KeyDeps & ReconciliationDeps & { logger: Log
 export function buildAdminApp(deps: AdminDeps): FastifyInstance {
   const app = createServiceApp({ logger: deps.logger, listener: 'admin' });
   stampAnswers(app);
+  refuseUnreadableBodies(app);
   // A context of its own, so that unknown routes answer 404 and 405 without a token (decision 254).
   app.register(async (routes) => {
     requireOperator(routes, deps);
@@ -38,6 +41,7 @@ export function buildAdminApp(deps: AdminDeps): FastifyInstance {
     registerPayouts(routes, deps);
     registerReconciliation(routes, deps);
     registerDeadLetters(routes, deps);
+    registerAdminOpenApi(routes);
   });
   return app;
 }

@@ -31,6 +31,9 @@ describe('the configuration', () => {
       REQUEST_TIMEOUT_MS: 10_000,
       RECONCILIATION_TIMEOUT_MS: 60_000,
       DATABASE_POOL_SIZE: 10,
+      REQUEST_LOG_RETENTION_DAYS: 90,
+      RATE_LIMIT_WINDOW_SECONDS: 60,
+      RATE_LIMIT_TIMEOUT_MS: 50,
       API_KEY_PEPPER: Buffer.alloc(32, 1),
     });
   });
@@ -48,10 +51,28 @@ describe('the configuration', () => {
     ['REQUEST_TIMEOUT_MS', '0'],
     ['RECONCILIATION_TIMEOUT_MS', 'long'],
     ['SERVICE_TOKEN_PRIVATE_KEY', '{}'],
+    ['REQUEST_LOG_RETENTION_DAYS', '6'],
+    ['RATE_LIMIT_PER_KEY', '0'],
+    ['RATE_LIMIT_PER_KEY', 'many'],
+    ['RATE_LIMIT_WINDOW_SECONDS', '86401'],
+    ['RATE_LIMIT_TIMEOUT_MS', '0'],
+    ['REDIS_URL', 'http://redis'],
+    ['SECURITY_CONTACT', 'security@example.com'],
+    ['SECURITY_TXT_URL', 'pix.example.com'],
+    ['SECURITY_TXT_EXPIRES', 'tomorrow'],
   ])('names a wrong %s and says what was expected: %s', (name, value) => {
     const read = () => readConfig(GatewayConfig, { ...ENVIRONMENT, [name]: value });
     expect(read).toThrow(ConfigError);
     expect(read).toThrow(new RegExp(`^${name}: expected `));
+  });
+
+  test('has no rate limit unless it is asked for, and needs a Redis then', () => {
+    expect(readConfig(GatewayConfig, ENVIRONMENT).RATE_LIMIT_PER_KEY).toBeUndefined();
+    const limited = { ...ENVIRONMENT, RATE_LIMIT_PER_KEY: '100' };
+    expect(() => readConfig(GatewayConfig, limited)).toThrow(/^REDIS_URL: expected /);
+    expect(
+      readConfig(GatewayConfig, { ...limited, REDIS_URL: 'redis://redis:6379' }),
+    ).toMatchObject({ RATE_LIMIT_PER_KEY: 100 });
   });
 
   test.each(Object.keys(ENVIRONMENT))('needs %s', (name) => {

@@ -5,12 +5,16 @@ import { z } from 'zod';
 const PEPPER_BYTES = 32;
 const SECRET_LENGTH_MIN = 32;
 const POOL_SIZE_DEFAULT = 10;
+const REQUEST_LOG_DAYS_DEFAULT = 90;
+/** The database enforces it too. */
+const REQUEST_LOG_DAYS_MIN = 7;
+const RATE_WINDOW_SECONDS_DEFAULT = 60;
+const DAY_SECONDS = 24 * 60 * 60;
 
 const PEPPER_EXPECTED = 'expected 32 bytes in base64url';
 const CALLBACK_SECRET_EXPECTED = 'expected at least 32 characters of A-Z a-z 0-9 - _ . ~';
 
-/** Settings of the gateway. */
-export const GatewayConfig = z.object({
+const Settings = z.object({
   ...CommonConfig,
   ...KafkaConfig,
   ...TokenKeysConfig,
@@ -42,9 +46,44 @@ export const GatewayConfig = z.object({
     .int()
     .min(1, { error: 'expected at least 1 connection' })
     .default(POOL_SIZE_DEFAULT),
+  /** How long requests are found in the log, at least; they go a week at a time. */
+  REQUEST_LOG_RETENTION_DAYS: atLeast(REQUEST_LOG_DAYS_MIN, 'days').default(
+    REQUEST_LOG_DAYS_DEFAULT,
+  ),
+  /** Requests of one key in one window. Absent: no limit, and no Redis (specification, Limits; decision 24). */
+  RATE_LIMIT_PER_KEY: atLeast(1, 'requests').optional(),
+  RATE_LIMIT_WINDOW_SECONDS: atLeast(1, 'seconds')
+    .max(DAY_SECONDS, { error: `expected at most ${DAY_SECONDS} seconds` })
+    .default(RATE_WINDOW_SECONDS_DEFAULT),
+  /** How long a request may wait for its count before it passes uncounted. */
+  RATE_LIMIT_TIMEOUT_MS: milliseconds(50),
+  /** Counters of the rate limit; needed only where it is on. */
+  REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'expected a redis:// URL' }).optional(),
+  /** Where researchers report what they found; absent: no `security.txt`. */
+  SECURITY_CONTACT: z
+    .url({ protocol: /^(mailto|https)$/, error: 'expected a mailto: or https: URL' })
+    .optional(),
+  SECURITY_TXT_URL: z.url({ protocol: /^https?$/, error: 'expected a URL' }).optional(),
+  SECURITY_TXT_EXPIRES: z.iso
+    .datetime({ offset: true, error: 'expected a date and time with offset' })
+    .transform((text) => new Date(text))
+    .optional(),
 });
+
+/** Settings of the gateway. */
+export const GatewayConfig = Settings.refine(
+  (config) => config.RATE_LIMIT_PER_KEY === undefined || config.REDIS_URL !== undefined,
+  { path: ['REDIS_URL'], error: 'expected a redis:// URL, since RATE_LIMIT_PER_KEY is set' },
+);
 export type GatewayConfig = z.output<typeof GatewayConfig>;
 
 function url() {
   return z.url({ protocol: /^https?$/, error: 'expected a URL' });
+}
+
+function atLeast(min: number, unit: string) {
+  return z.coerce
+    .number({ error: `expected a number of ${unit}` })
+    .int({ error: `expected a number of ${unit}` })
+    .min(min, { error: `expected at least ${min} ${unit}` });
 }

@@ -1,4 +1,4 @@
-import { counter } from '@pixmesh/telemetry/metrics';
+import { counter, observedGauge } from '@pixmesh/telemetry/metrics';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 /** What the gateway tells operators about its own business, each with its counter. */
@@ -12,6 +12,10 @@ const mismatches = counter(
   'Repeats of an Idempotency-Key with another body',
 );
 const logRowsDropped = counter('gateway_request_log_dropped_total', 'Rows the request log gave up');
+const unlimitedRequests = counter(
+  'gateway_rate_limit_uncounted_total',
+  'Requests that passed while the rate limit could not count them',
+);
 const callbacksUnreadable = counter(
   'gateway_callbacks_unreadable_total',
   'Callback bodies stored, but not understood',
@@ -37,7 +41,28 @@ export function reportMismatch(
 
 export function reportLogRowsDropped(logger: Logger, rows: number): void {
   logRowsDropped.add(rows);
-  logger.warn({ rows }, 'the request log is full; its oldest rows were dropped');
+  logger.warn({ rows }, 'rows of the request log were given up');
+}
+
+export function countUnlimitedRequest(): void {
+  unlimitedRequests.add(1);
+}
+
+export function reportRateLimitOff(logger: Logger, error: unknown): void {
+  logger.warn({ err: error }, 'the rate limit cannot count; requests pass without it');
+}
+
+export function reportRateLimitBack(logger: Logger): void {
+  logger.info('the rate limit counts again');
+}
+
+/** Alerted 21 days before: the file asks people not to trust it after its date. */
+export function observeSecurityTxt(expiresAt: Date): void {
+  observedGauge(
+    'gateway_security_txt_expires_timestamp_seconds',
+    'When security.txt expires, in seconds since 1970',
+    async () => [{ value: Math.floor(expiresAt.getTime() / 1000) }],
+  );
 }
 
 export function reportUnreadableCallback(logger: Logger, callbackId: string): void {

@@ -1,18 +1,30 @@
 import { createServiceApp } from '@pixmesh/http/service-app';
+import { refuseUnreadableBodies } from '@pixmesh/http/unreadable-bodies';
 import type { FastifyInstance } from 'fastify';
 
 import { stampAnswers } from '#edge/stamp-answers.ts';
 import { type PublicRouteDeps, registerPublicRoutes } from '#forwarding/register-public-route.ts';
+import { registerOpenApi } from '#openapi/openapi.route.ts';
+import { registerReferencePage } from '#openapi/reference-page.route.ts';
 import { recordRequests } from '#request-log/record-requests.ts';
 import type { RequestLog } from '#request-log/request-log.ts';
+import { registerSecurityTxt } from '#security-txt/security-txt.route.ts';
+import type { SecurityTxt } from '#security-txt/security-txt.ts';
 
 /** Listener 1: what merchants see. */
 export function buildPublicApp(
-  deps: PublicRouteDeps & { requestLog: RequestLog },
+  deps: PublicRouteDeps & { requestLog: RequestLog; securityTxt: SecurityTxt | null },
 ): FastifyInstance {
-  const app = createServiceApp({ logger: deps.logger, listener: 'public' });
+  const app = createServiceApp({
+    logger: deps.logger,
+    listener: 'public',
+    ...recordRequests(deps.requestLog),
+  });
   stampAnswers(app);
-  recordRequests(app, deps.requestLog);
+  refuseUnreadableBodies(app);
   registerPublicRoutes(app, deps);
+  registerOpenApi(app);
+  registerReferencePage(app);
+  registerSecurityTxt(app, deps.securityTxt);
   return app;
 }

@@ -13,7 +13,11 @@ import type { FastifyInstance } from 'fastify';
 
 import { createKeyAuthenticator } from '#authentication/authenticate-key.ts';
 import type { OwnerClients, OwnerService } from '#admin/owners/call-owner.ts';
+import { createLimitRate } from '#rate-limit/limit-rate.ts';
+import { openRateCounters } from '#rate-limit/open-rate-counters.ts';
+import { startRequestLogRetention } from '#request-log/keep-request-log.job.ts';
 import { startRequestLog } from '#request-log/request-log.ts';
+import { announceSecurityTxt } from '#security-txt/announce-security-txt.ts';
 
 import { buildAdminApp } from './admin-app.ts';
 import { buildCallbackApp } from './callback-app.ts';
@@ -73,7 +77,11 @@ async function openParts(config: GatewayConfig, logger: Logger, stops: StopList)
   const clients = await openClients(config, stops);
   const messaging = stops.use('messaging', await joinKafka(config, logger, background));
   const requestLog = stops.use('request log', startRequestLog({ db: background, logger }));
-  return { db, background, clients, messaging, requestLog };
+  const keepDays = config.REQUEST_LOG_RETENTION_DAYS;
+  stops.use('retention', startRequestLogRetention({ db: background, logger, keepDays }));
+  const counters = openRateCounters(config, logger);
+  if (counters !== null) stops.use('rate limit', counters);
+  return { db, background, clients, messaging, requestLog, counters };
 }
 
 async function openClients(config: GatewayConfig, stops: StopList): Promise<OwnerClients> {
@@ -107,7 +115,7 @@ async function joinKafka(
 }
 
 function buildApps(config: GatewayConfig, logger: Logger, parts: Parts) {
-  const { db, background, clients, messaging, requestLog } = parts;
+  const { db, background, clients, messaging, requestLog, counters } = parts;
   const pepper = config.API_KEY_PEPPER;
   const requestTimeoutMs = config.REQUEST_TIMEOUT_MS;
   return {
@@ -115,9 +123,11 @@ function buildApps(config: GatewayConfig, logger: Logger, parts: Parts) {
       db,
       logger,
       authenticate: createKeyAuthenticator({ db, pepper }),
+      limitRate: createLimitRate(counters),
       owners: clients,
       requestTimeoutMs,
       requestLog,
+      securityTxt: announceSecurityTxt(config),
     }),
     admin: buildAdminApp({
       db,

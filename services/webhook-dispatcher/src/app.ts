@@ -3,14 +3,14 @@ import { requireServiceToken } from '@pixmesh/http/internal-auth';
 import { createServiceApp } from '@pixmesh/http/service-app';
 import type { VerifyToken } from '@pixmesh/http/service-token';
 import type { Messaging } from '@pixmesh/kafka/messaging';
-import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import type { FastifyInstance } from 'fastify';
 
 import { registerListDeliveries } from '#deliveries/list-deliveries.route.ts';
+import type { WriteEndpointDeps } from '#endpoints/create-endpoint.ts';
+import { registerEndpointRoutes } from '#endpoints/register-endpoint-routes.ts';
 
-type AppDeps = {
-  db: Database;
+type AppDeps = WriteEndpointDeps & {
   logger: Logger;
   verifyToken: VerifyToken;
   deadLetters: Messaging['deadLetters'];
@@ -20,6 +20,7 @@ type AppDeps = {
 export function buildApp(deps: AppDeps): FastifyInstance {
   const app = createServiceApp({ logger: deps.logger, listener: 'internal' });
   requireServiceToken(app, deps.verifyToken);
+  registerEndpointRoutes(app, deps);
   registerDeadLetterRoutes(app, deps.deadLetters);
   registerListDeliveries(app, deps);
   return app;

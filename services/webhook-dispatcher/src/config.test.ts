@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import { DispatcherConfig, leaseMsOf } from './config.ts';
 
+const sealing = generateSealingKeyPair();
 const ENV = {
   INTERNAL_PORT: '9000',
   PORT: '9001',
@@ -11,7 +12,8 @@ const ENV = {
   KAFKA_BROKERS: 'localhost:9092',
   SCHEMA_REGISTRY_URL: 'http://localhost:8080',
   SERVICE_TOKEN_PUBLIC_KEYS: '{"keys":[]}',
-  WEBHOOK_SEALING_PRIVATE_KEYS: generateSealingKeyPair().privateKeys,
+  WEBHOOK_SEALING_PUBLIC_KEY: sealing.publicKey,
+  WEBHOOK_SEALING_PRIVATE_KEYS: sealing.privateKeys,
 };
 
 describe('the configuration', () => {
@@ -25,15 +27,20 @@ describe('the configuration', () => {
   });
 
   test('asks each role only for what it uses', () => {
-    const { PORT: _port, WEBHOOK_SEALING_PRIVATE_KEYS: _keys, ...rest } = ENV;
+    const { PORT, WEBHOOK_SEALING_PUBLIC_KEY, WEBHOOK_SEALING_PRIVATE_KEYS: _keys, ...rest } = ENV;
+    const ofApi = { PORT, WEBHOOK_SEALING_PUBLIC_KEY };
     expect(readConfig(DispatcherConfig, { ...rest, ROLES: 'intake' }).ROLES).toEqual(['intake']);
-    expectRefused({ ...rest, ROLES: 'api' }, /^PORT: /);
+    const api = readConfig(DispatcherConfig, { ...rest, ...ofApi, ROLES: 'api' });
+    expect(api.WEBHOOK_SEALING_PRIVATE_KEYS).toBeUndefined();
+    expectRefused({ ...rest, WEBHOOK_SEALING_PUBLIC_KEY, ROLES: 'api' }, /^PORT: /);
+    expectRefused({ ...rest, PORT, ROLES: 'api' }, /^WEBHOOK_SEALING_PUBLIC_KEY: /);
     expectRefused({ ...rest, ROLES: 'sender' }, /^WEBHOOK_SEALING_PRIVATE_KEYS: /);
   });
 
   test.each([
     [{ ROLES: 'api,janitor' }, /^ROLES/],
     [{ DELIVERY_LEASE_MS: '10500' }, /^DELIVERY_LEASE_MS: /],
+    [{ WEBHOOK_SEALING_PUBLIC_KEY: 'v1:nonsense' }, /^WEBHOOK_SEALING_PUBLIC_KEY: /],
     [{ WEBHOOK_SEALING_PRIVATE_KEYS: 'nonsense' }, /^WEBHOOK_SEALING_PRIVATE_KEYS: /],
     [{ WEBHOOK_DEV_RECEIVERS: 'nonsense' }, /^WEBHOOK_DEV_RECEIVERS: /],
     [{ WEBHOOK_FORBIDDEN_ADDRESSES: 'nonsense' }, /^WEBHOOK_FORBIDDEN_ADDRESSES: /],

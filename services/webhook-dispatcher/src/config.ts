@@ -1,6 +1,6 @@
 import { CommonConfig, KafkaConfig, milliseconds, port } from '@pixmesh/http/config';
 import { TokenKeysConfig } from '@pixmesh/http/service-token';
-import { isSealingPrivateKeys } from '@pixmesh/kernel/sealed-secret-keys';
+import { isSealingPrivateKeys, isSealingPublicKey } from '@pixmesh/kernel/sealed-secret-keys';
 import { z } from 'zod';
 
 import { parseDevReceivers } from '#exchange/dev-receivers.ts';
@@ -29,6 +29,11 @@ const Settings = z.object({
   DATABASE_POOL_SIZE: z.coerce.number().int().min(2).default(POOL_SIZE),
   /** Hints only: without it, polling finds what is due. */
   REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'expected a redis:// URL' }).optional(),
+  /** Of the api role: what arrives is sealed at once, and nothing there can open it again. */
+  WEBHOOK_SEALING_PUBLIC_KEY: z
+    .string()
+    .refine(isSealingPublicKey, { error: 'expected <version>:<key>' })
+    .optional(),
   /** Of the sender role: the only place where secrets are readable. */
   WEBHOOK_SEALING_PRIVATE_KEYS: z
     .string()
@@ -56,6 +61,9 @@ export const DispatcherConfig = Settings.superRefine((settings, context) => {
   };
   if (settings.ROLES.includes('api') && settings.PORT === undefined) {
     refuse('PORT', 'expected a port number for the api role');
+  }
+  if (settings.ROLES.includes('api') && settings.WEBHOOK_SEALING_PUBLIC_KEY === undefined) {
+    refuse('WEBHOOK_SEALING_PUBLIC_KEY', 'expected a public key for the api role');
   }
   if (settings.ROLES.includes('sender') && settings.WEBHOOK_SEALING_PRIVATE_KEYS === undefined) {
     refuse('WEBHOOK_SEALING_PRIVATE_KEYS', 'expected private keys for the sender role');

@@ -142,7 +142,13 @@ async function listen(parts: {
   const { config, db, logger, messaging } = parts;
   if (!config.ROLES.includes('api')) return null;
   const verifyToken = createTokenVerifier(NAME, config.SERVICE_TOKEN_PUBLIC_KEYS);
-  const app = buildApp({ db, logger, verifyToken, deadLetters: messaging.deadLetters });
+  const app = buildApp({
+    db,
+    logger,
+    verifyToken,
+    deadLetters: messaging.deadLetters,
+    sealingPublicKey: config.WEBHOOK_SEALING_PUBLIC_KEY ?? '',
+  });
   await app.listen({ host: config.HOST, port: config.PORT ?? 0 });
   return app;
 }

@@ -12,12 +12,18 @@ export const Account = z.object({
   object: z.literal('account'),
   name: z.string(),
   legal_name: z.string(),
-  document: z.string(),
+  document: z.string().meta({ description: 'CPF or CNPJ without mask characters.' }),
   document_type: z.enum(['cpf', 'cnpj']),
   phone: z.string(),
-  status: AccountStatus,
-  onboarding_status: OnboardingStatus,
-  auto_payout_enabled: z.boolean(),
+  status: AccountStatus.meta({
+    description: 'An inactive account takes no new charges.',
+  }),
+  onboarding_status: OnboardingStatus.meta({
+    description: 'Payouts are refused until it is `approved`.',
+  }),
+  auto_payout_enabled: z.boolean().meta({
+    description: 'Whether payouts go straight to processing or to the approval queue.',
+  }),
   created_at: Timestamp,
 });
 export type Account = z.infer<typeof Account>;

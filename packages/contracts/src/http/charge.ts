@@ -34,18 +34,37 @@ export const Charge = z.object({
   id: z.uuid(),
   object: z.literal('charge'),
   status: ChargeStatus,
-  amount: z.int().min(0),
+  amount: z.int().min(0).meta({ description: 'Cents.' }),
   currency: z.literal('BRL'),
   method: z.literal('pix'),
   description: z.string().nullable(),
-  reference: z.string().nullable(),
-  customer: z.object({ name: z.string(), email: z.string(), document: z.string() }).nullable(),
-  pix: z.object({ br_code: z.string().nullable(), end_to_end_id: z.string().nullable() }),
-  receiver: Receiver.nullable(),
+  reference: z.string().nullable().meta({ description: "The caller's own identifier." }),
+  customer: z
+    .object({
+      name: z.string(),
+      email: z.string(),
+      document: z.string().meta({ description: 'Without mask characters.' }),
+    })
+    .nullable(),
+  pix: z.object({
+    br_code: z
+      .string()
+      .nullable()
+      .meta({ description: 'Pix copy-and-paste; the QR code is derived from it by the client.' }),
+    end_to_end_id: z.string().nullable().meta({ description: 'Filled after payment.' }),
+  }),
+  receiver: Receiver.nullable().meta({
+    description: 'Receiving account; null when the acquirer gives none.',
+  }),
   webhook_url: z.string().nullable(),
-  expires_at: Timestamp.nullable(),
-  paid_at: Timestamp.nullable(),
-  failure_reason: z.string().nullable(),
+  expires_at: Timestamp.nullable().meta({
+    description: 'When the charge stops accepting payment.',
+  }),
+  paid_at: Timestamp.nullable().meta({ description: 'When the payment was made.' }),
+  failure_reason: z
+    .string()
+    .nullable()
+    .meta({ description: 'Set when status is `failed`, otherwise null.' }),
   created_at: Timestamp,
 });
 export type Charge = z.infer<typeof Charge>;

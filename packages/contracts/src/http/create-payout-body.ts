@@ -1,33 +1,58 @@
 import { normalizeDocument } from '@pixmesh/kernel/documents';
 import { AMOUNT_CENTS_MAX } from '@pixmesh/kernel/money';
-import { normalizePixKey } from '@pixmesh/kernel/pix-keys';
+import { KEY_LENGTH_MAX, normalizePixKey } from '@pixmesh/kernel/pix-keys';
 import { isPlainText } from '@pixmesh/kernel/text';
 import { z } from 'zod';
 
+import { DOCUMENT_PATTERN } from './document-pattern.ts';
 import { PixKeyType } from './payout.ts';
 import { optionalText } from './text-field.ts';
-import { optionalWebhookUrl } from './webhook-url-field.ts';
+import {
+  optionalWebhookUrl,
+  RESOURCE_SECRET_TEXT,
+  RESOURCE_URL_TEXT,
+} from './webhook-url-field.ts';
 
 export const PAYOUT_AMOUNT_CENTS_MIN = 500n;
 
 const Order = z.object({
-  amount: z.int().max(Number(AMOUNT_CENTS_MAX)),
+  amount: z
+    .int()
+    .max(Number(AMOUNT_CENTS_MAX))
+    .meta({
+      minimum: Number(PAYOUT_AMOUNT_CENTS_MIN),
+      description: 'Cents, without fee; at least 500.',
+    }),
   method: z
     .string()
     .refine(isPlainText)
     .nullish()
-    .transform((method) => method ?? 'pix'),
+    .transform((method) => method ?? 'pix')
+    .meta({
+      enum: ['pix', null],
+      description: '`pix` when absent. Any other text is answered with `METHOD_NOT_SUPPORTED`.',
+    }),
 });
 
 const Key = z
-  .object({ pix_key_type: PixKeyType, pix_key: z.string() })
+  .object({
+    pix_key_type: PixKeyType,
+    pix_key: z.string().meta({
+      minLength: 3,
+      maxLength: KEY_LENGTH_MAX,
+      description:
+        'A key of its type. `cpf`, `cnpj`: with or without mask, check digits validated. `email`: ASCII. ' +
+        '`phone`: `+` and country code, or Brazilian area code and number with or without 55. ' +
+        '`random`: a UUID with hyphens. Echoed as sent.',
+    }),
+  })
   .refine(({ pix_key_type, pix_key }) => normalizePixKey(pix_key_type, pix_key) !== null, {
     path: ['pix_key'],
     message: 'expected a key of its type',
   });
 
 const Rest = z.object({
-  recipient_name: optionalText({ max: 200 }),
+  recipient_name: optionalText({ max: 200 }).meta({ description: 'Who is to be paid.' }),
   recipient_document: z
     .string()
     .transform((document, context): string => {
@@ -36,12 +61,21 @@ const Rest = z.object({
       context.addIssue({ code: 'custom', message: 'expected a CPF or CNPJ' });
       return z.NEVER;
     })
+    .meta({ pattern: DOCUMENT_PATTERN })
     .nullish()
-    .transform((document) => document ?? null),
-  description: optionalText({ max: 140 }),
-  reference: optionalText({ max: 255 }),
-  webhook_url: optionalWebhookUrl(),
-  webhook_secret: optionalText({ min: 1, max: 255 }),
+    .transform((document) => document ?? null)
+    .meta({
+      description:
+        'CPF or CNPJ of the recipient, check digits validated; the payout fails if the key belongs to another.',
+    }),
+  description: optionalText({ max: 140 }).meta({
+    description: 'Shown to the recipient; up to 140 characters.',
+  }),
+  reference: optionalText({ max: 255 }).meta({
+    description: "The caller's own identifier; returned in all responses and events of the payout.",
+  }),
+  webhook_url: optionalWebhookUrl().meta({ description: RESOURCE_URL_TEXT }),
+  webhook_secret: optionalText({ min: 1, max: 255 }).meta({ description: RESOURCE_SECRET_TEXT }),
 });
 
 /**

@@ -41,9 +41,9 @@ test('statuses are those of the specification', () => {
   }
 });
 
-test('only what went wrong on our side may be tried again unchanged', () => {
+test('only what went wrong on our side, or came too often, may be tried again unchanged', () => {
   const retriable = codes.filter((code) => ERRORS[code].retriable);
-  expect(retriable.sort()).toEqual(['DEPENDENCY_UNAVAILABLE', 'INTERNAL_ERROR']);
+  expect(retriable.sort()).toEqual(['DEPENDENCY_UNAVAILABLE', 'INTERNAL_ERROR', 'RATE_LIMITED']);
 });
 
 test('docs/errors.md lists every code with its status, and no other', () => {

@@ -15,21 +15,27 @@ export const Payout = z.object({
   object: z.literal('payout'),
   status: PayoutStatus,
   method: z.literal('pix'),
-  amount: z.int().min(0),
-  fee: z.int().min(0),
+  amount: z.int().min(0).meta({ description: 'Cents, without fee.' }),
+  fee: z.int().min(0).meta({ description: 'Cents; leaves the balance together with the amount.' }),
   currency: z.literal('BRL'),
   description: z.string().nullable(),
-  reference: z.string().nullable(),
+  reference: z.string().nullable().meta({ description: "The caller's own identifier." }),
   recipient: z.object({
     name: z.string().nullable(),
     document: z.string().nullable(),
     pix_key_type: PixKeyType,
-    pix_key: z.string(),
+    pix_key: z.string().meta({ description: 'As it was sent.' }),
   }),
-  end_to_end_id: z.string().nullable(),
-  failure_reason: z.string().nullable(),
+  end_to_end_id: z
+    .string()
+    .nullable()
+    .meta({ description: 'Settlement id, available once `completed`.' }),
+  failure_reason: z
+    .string()
+    .nullable()
+    .meta({ description: 'Set when status is `failed`, otherwise null.' }),
   webhook_url: z.string().nullable(),
-  processed_at: Timestamp.nullable(),
+  processed_at: Timestamp.nullable().meta({ description: 'When it was sent to the acquirer.' }),
   created_at: Timestamp,
 });
 export type Payout = z.infer<typeof Payout>;

@@ -1,12 +1,24 @@
 import { codePointLength, isPlainText } from '@pixmesh/kernel/text';
 import { z } from 'zod';
 
+/** What JSON Schema can say of `isPlainText`; lone surrogates it cannot. */
+export const TEXT_WITH_CONTENT_PATTERN =
+  '^[^\\x00-\\x1F\\x7F]*[^\\s\\x00-\\x1F\\x7F][^\\x00-\\x1F\\x7F]*$';
+const PLAIN_TEXT_PATTERN = '^[^\\x00-\\x1F\\x7F]*$';
+
 /** Text of a body: counted in code points, without control characters or lone surrogates (decisions 19, 20, 247). */
 export function textField(limits: { min?: number; max: number }) {
-  return z.string().refine((text) => {
-    const length = codePointLength(text);
-    return length >= (limits.min ?? 0) && length <= limits.max && isPlainText(text);
-  });
+  return z
+    .string()
+    .refine((text) => {
+      const length = codePointLength(text);
+      return length >= (limits.min ?? 0) && length <= limits.max && isPlainText(text);
+    })
+    .meta({
+      ...(limits.min === undefined ? {} : { minLength: limits.min }),
+      maxLength: limits.max,
+      pattern: PLAIN_TEXT_PATTERN,
+    });
 }
 
 /** An optional text of a body: null and absent are the same, and empty text is stored as null (decisions 7, 101). */

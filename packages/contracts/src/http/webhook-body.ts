@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { EVENT_CATALOGUE } from '../events/event-catalogue.ts';
 import { textField } from './text-field.ts';
 import { webhookUrl } from './webhook-url-field.ts';
 
@@ -14,11 +15,11 @@ const description = textField({ max: ENDPOINT_DESCRIPTION_LENGTH_MAX })
 
 /** A shape alone: names outside the catalogue have a code of their own (decisions 146, 147). Repeats are dropped. */
 const events = z
-  .array(z.string())
+  .array(z.string().refine((name) => name.isWellFormed()))
   .min(1)
   .transform((names) => [...new Set(names)]);
 
-/** An element that is no text is a fault of the whole list: its place is no field of the specification. */
+/** An element that is no text, or none that has a UTF-8 form (decision 247), is a fault of the whole list: its place is no field of the specification. */
 const eventsField = z.unknown().transform((value, context): string[] => {
   const parsed = events.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -26,15 +27,30 @@ const eventsField = z.unknown().transform((value, context): string[] => {
   return z.NEVER;
 });
 
+const EVENTS_META = {
+  type: 'array',
+  minItems: 1,
+  items: { type: 'string', enum: EVENT_CATALOGUE.map(({ event }) => event) },
+  description:
+    'Names of the catalog; an update replaces the whole list. Others are answered with `INVALID_WEBHOOK_EVENT`.',
+} as const;
+const URL_META = {
+  description:
+    'http or https on a public host, otherwise `INVALID_WEBHOOK_URL`. Two endpoints may share it.',
+} as const;
+
 /**
  * Shape of `POST /v1/webhooks`. Whether the host of `url` is public and whether the events exist is judged once the
  * shape holds (decisions 146, 150, 163).
  */
 export const CreateWebhookBody = z.object({
-  url: webhookUrl(),
-  events: eventsField,
-  description,
-  secret: secret.nullish().transform((text) => text ?? null),
+  url: webhookUrl().meta(URL_META),
+  events: eventsField.meta(EVENTS_META),
+  description: description.meta({ description: 'Empty when absent.' }),
+  secret: secret
+    .nullish()
+    .transform((text) => text ?? null)
+    .meta({ description: 'Signs the deliveries; never returned. Without it they carry none.' }),
 });
 export type CreateWebhookBody = z.output<typeof CreateWebhookBody>;
 
@@ -43,13 +59,17 @@ export type CreateWebhookBody = z.output<typeof CreateWebhookBody>;
  * `description: null` empties it, other nulls are faults (decisions 153, 154).
  */
 export const UpdateWebhookBody = z.object({
-  url: webhookUrl().optional(),
-  events: eventsField.optional(),
+  url: webhookUrl().meta(URL_META).optional(),
+  events: eventsField.meta(EVENTS_META).optional(),
   description: textField({ max: ENDPOINT_DESCRIPTION_LENGTH_MAX })
     .nullable()
     .transform((text) => text ?? '')
+    .meta({ description: 'Null empties it.' })
     .optional(),
-  secret: secret.nullable().optional(),
-  active: z.boolean().optional(),
+  secret: secret
+    .nullable()
+    .meta({ description: 'Null removes it: deliveries are not signed any more.' })
+    .optional(),
+  active: z.boolean().meta({ description: 'False pauses deliveries.' }).optional(),
 });
 export type UpdateWebhookBody = z.output<typeof UpdateWebhookBody>;

@@ -9,8 +9,10 @@ export const Webhook = z.object({
   url: z.string(),
   description: z.string(),
   events: z.array(z.string()),
-  active: z.boolean(),
-  has_secret: z.boolean(),
+  active: z.boolean().meta({ description: 'False while deliveries are paused.' }),
+  has_secret: z.boolean().meta({
+    description: 'Whether deliveries are signed; the secret itself is never returned.',
+  }),
   created_at: Timestamp,
 });
 export type Webhook = z.infer<typeof Webhook>;

@@ -10,6 +10,8 @@ export function toRegistrySchema(message: MessageType): object {
   return z.toJSONSchema(message.schema, {
     target: 'draft-7',
     io: 'input',
+    // Texts for people belong to the document of the public API; here they would only make new versions.
+    metadata: z.registry(),
     override: ({ jsonSchema }) => {
       if (jsonSchema.type === 'object' && jsonSchema.properties) {
         jsonSchema.additionalProperties = false;

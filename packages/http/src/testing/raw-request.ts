@@ -14,14 +14,14 @@ export async function listen(app: FastifyInstance): Promise<number> {
 }
 
 /** Writes bytes as they are and reads one answer; HTTP clients refuse to send most of what is wrong. */
-export async function sendRaw(port: number, text: string): Promise<RawAnswer> {
+export async function sendRaw(port: number, text: string | Buffer): Promise<RawAnswer> {
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');
   const chunks: Buffer[] = [];
   const ended = new Promise<boolean>((resolve) => {
     socket.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
-      if (isComplete(Buffer.concat(chunks).toString())) setImmediate(() => resolve(false));
+      if (isComplete(finalAnswer(Buffer.concat(chunks)))) setImmediate(() => resolve(false));
     });
     socket.on('end', () => resolve(true));
     socket.on('close', () => resolve(true));
@@ -31,8 +31,13 @@ export async function sendRaw(port: number, text: string): Promise<RawAnswer> {
   socket.write(text);
   const closed = await ended;
   socket.destroy();
-  const [head = '', body = ''] = Buffer.concat(chunks).toString().split('\r\n\r\n');
+  const [head = '', body = ''] = finalAnswer(Buffer.concat(chunks)).split('\r\n\r\n');
   return { status: Number(head.split(' ')[1]), head: head.toLowerCase(), body, closed };
+}
+
+/** What comes after an invitation to send the body. */
+function finalAnswer(bytes: Buffer): string {
+  return bytes.toString().replace(/^HTTP\/1\.1 100 Continue\r\n\r\n/, '');
 }
 
 function isComplete(text: string): boolean {

@@ -135,6 +135,8 @@ export const MESH_SERVICES: readonly MeshService[] = [
       API_KEY_PEPPER: secrets.apiKeyPepper,
       ADMIN_BOOTSTRAP_TOKEN: secrets.adminToken,
       CALLBACK_SECRET: secrets.callbackSecret,
+      SECURITY_CONTACT: 'mailto:security@example.com',
+      SECURITY_TXT_URL: `${origin('gateway')}/.well-known/security.txt`,
     }),
   },
 ];

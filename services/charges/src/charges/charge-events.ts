@@ -17,7 +17,7 @@ export function chargeEvents(
   receiver: Receiver,
 ): OutboundEvent[] {
   // A snapshot tells what the transition made, even where the charge has expired since (decision 184).
-  const data = toChargeResource({ ...after, isExpired: false }, receiver);
+  const data = { ...toChargeResource(after, receiver), status: after.status };
   const occurredAt = new Date().toISOString();
   return types.map((type, index) => {
     const message = CHARGE_EVENTS[type];

@@ -1,13 +1,14 @@
 import type { Charge, Receiver } from '@pixmesh/contracts/http/charge';
 
 import type { ChargeRow } from './charge-row.ts';
+import { shownStatus } from './expiry.ts';
 
 /** The charge as every route and event shows it. Fields are named one by one: nothing else can slip out. */
 export function toChargeResource(row: ChargeRow, receiver: Receiver): Charge {
   return {
     id: row.id,
     object: 'charge',
-    status: row.isExpired ? 'expired' : row.status,
+    status: shownStatus(row),
     amount: Number(row.amount),
     currency: 'BRL',
     method: 'pix',

@@ -4,7 +4,7 @@ import type { AccountId, ApplicationId, ChargeId } from '@pixmesh/kernel/ids';
 import type { Cents } from '@pixmesh/kernel/money';
 import type { z } from 'zod';
 
-/** Statuses that are stored; `expired` is derived at read time and never written (decision 84). */
+/** Statuses that are stored; `expired` is derived at read time (`isExpired`) and never written (decision 84). */
 export type StoredStatus =
   | 'processing'
   | 'pending'
@@ -22,8 +22,6 @@ export type ChargeRow = {
   applicationId: ApplicationId | null;
   source: ResourceSource;
   status: StoredStatus;
-  /** Judged by the database in the statement that read the row. */
-  isExpired: boolean;
   amount: Cents;
   description: string | null;
   reference: string | null;
@@ -51,6 +49,6 @@ export type ChargeRow = {
   /** Who is looking at the charge at the acquirer, if this read took the lease. */
   leaseToken: string | null;
   checkTraceparent: string | null;
-  /** Database time of the read, for decisions that compare times. */
+  /** Database time of the read, for decisions that compare times; in milliseconds, as all times are stored. */
   readAt: Date;
 };

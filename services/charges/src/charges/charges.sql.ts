@@ -7,20 +7,15 @@ import { named, sql } from '@pixmesh/postgres/sql';
 
 import type { ChargeRow, StoredStatus } from './charge-row.ts';
 
-/**
- * The one predicate of `expired` (decision 82): pending, not being paid, and past its time by the clock of
- * the database.
- */
-const IS_EXPIRED = sql`(status = 'pending' and accepted_e2e is null and expires_at <= now())`;
-
 /** Columns of every statement that answers charges; map them with `toChargeRow`. */
 export const CHARGE_COLUMNS = sql`
-  id, account_id, application_id, source, status, ${IS_EXPIRED} as is_expired, amount, description,
+  id, account_id, application_id, source, status, amount, description,
   reference, customer_name, customer_email, customer_document, webhook_url, webhook_sealed_secret,
   expires_in, late_payment_policy, release_delay_seconds, fingerprint, br_code, accepted_e2e,
   end_to_end_id, failure_reason, created_at, expires_at, paid_at, version, event_sequence,
   unanswered_puts, last_put_at, first_not_found_at, uncounted_refusal, checks, check_traceparent,
-  lease_token, now() as read_at`;
+  lease_token,
+  date_trunc('milliseconds', now()) as read_at`;
 
 export type NewCharge = {
   id: ChargeId;
@@ -198,7 +193,6 @@ export type ChargeRecord = {
   application_id: ApplicationId | null;
   source: ChargeRow['source'];
   status: StoredStatus;
-  is_expired: boolean;
   amount: bigint;
   description: string | null;
   reference: string | null;
@@ -238,7 +232,6 @@ export function toChargeRow(row: ChargeRecord): ChargeRow {
     applicationId: row.application_id,
     source: row.source,
     status: row.status,
-    isExpired: row.is_expired,
     amount: toCents(row.amount),
     description: row.description,
     reference: row.reference,

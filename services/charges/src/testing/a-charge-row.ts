@@ -11,7 +11,6 @@ export function aChargeRow(changes: Partial<ChargeRow> = {}): ChargeRow {
     applicationId: newId(),
     source: 'api',
     status: 'pending',
-    isExpired: false,
     amount: toCents(12_345),
     description: null,
     reference: null,

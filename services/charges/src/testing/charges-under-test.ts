@@ -75,7 +75,8 @@ async function callService(
   call: { route: string; body?: unknown },
 ): Promise<{ status: number; headers: Headers; body: Json }> {
   const [method = 'GET', path = ''] = call.route.split(' ');
-  const text = typeof call.body === 'string' ? call.body : JSON.stringify(call.body);
+  const isRaw = typeof call.body === 'string' || Buffer.isBuffer(call.body);
+  const text = isRaw ? (call.body as string | Buffer) : JSON.stringify(call.body);
   const response = await fetch(service.url + path, {
     method,
     headers: {

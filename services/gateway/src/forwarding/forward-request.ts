@@ -1,6 +1,6 @@
 import type { PublicRoute } from '@pixmesh/contracts/http/public-routes';
 import { deadlineIn } from '@pixmesh/http/deadline';
-import type { InternalClient } from '@pixmesh/http/internal-client';
+import type { InternalClient, InternalRequest } from '@pixmesh/http/internal-client';
 import { rawBody } from '@pixmesh/http/service-app';
 import { deriveResourceId } from '@pixmesh/kernel/ids';
 import type { FastifyRequest } from 'fastify';
@@ -37,7 +37,6 @@ export async function forwardRequest(
   route: PublicRoute & { owner: keyof Owners },
   { caller, requestId, request, creationId }: Forwarded & { creationId: string | null },
 ): Promise<ForwardableAnswer> {
-  const contentType = request.headers['content-type'];
   const answer = await deps.owners[route.owner].request({
     method: route.method,
     path: buildUpstreamPath(
@@ -54,8 +53,16 @@ export async function forwardRequest(
       creation_id: creationId,
     },
     deadline: deadlineIn(deps.requestTimeoutMs),
-    ...(contentType === undefined ? {} : { headers: { 'content-type': contentType } }),
-    ...(route.method === 'GET' ? {} : { body: rawBody(request.body) }),
+    ...(route.body === null ? {} : bodyOf(request)),
   });
   return requireForwardable(route.owner, answer);
+}
+
+/** The body with its media type; a route without a body takes neither, whatever the client sent. */
+function bodyOf(request: FastifyRequest): Pick<InternalRequest, 'headers' | 'body'> {
+  const contentType = request.headers['content-type'];
+  return {
+    body: rawBody(request.body),
+    ...(contentType === undefined ? {} : { headers: { 'content-type': contentType } }),
+  };
 }

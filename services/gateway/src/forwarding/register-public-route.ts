@@ -10,6 +10,7 @@ import { getAccount } from '#account/get-account.ts';
 import type { AuthenticateKey, Caller } from '#authentication/authenticate-key.ts';
 import { requestIdOf } from '#edge/stamp-answers.ts';
 import { countUnauthorized, reportMismatch } from '#events.ts';
+import type { LimitRate } from '#rate-limit/limit-rate.ts';
 
 import { forwardRequest, type Owners, readCreationId } from './forward-request.ts';
 import { relayAnswer } from './judge-answer.ts';
@@ -31,6 +32,7 @@ export type PublicRouteDeps = {
   db: Database;
   logger: Logger;
   authenticate: AuthenticateKey;
+  limitRate: LimitRate;
   owners: Owners;
   requestTimeoutMs: number;
 };
@@ -45,17 +47,19 @@ export function registerPublicRoutes(app: FastifyInstance, deps: PublicRouteDeps
       method: route.method,
       url: route.path,
       // Before the body is read: a stranger's body is not worth receiving, and 401 precedes 413.
-      onRequest: (request) => admit(deps, route, request),
+      onRequest: (request, reply) => admit(deps, route, { request, reply }),
       handler: chooseHandler(deps, route),
     });
   }
 }
 
-/** Key, scope, `Idempotency-Key`, in the order of decision 12. */
+type Exchange = { request: FastifyRequest; reply: FastifyReply };
+
+/** Key, rate, scope, `Idempotency-Key`, in the order of decision 12. */
 async function admit(
   deps: PublicRouteDeps,
   route: PublicRoute,
-  request: FastifyRequest,
+  { request, reply }: Exchange,
 ): Promise<void> {
   const { rawHeaders } = request.raw;
   const caller = await deps.authenticate(rawHeaders);
@@ -64,6 +68,7 @@ async function admit(
     throw new AppError('UNAUTHORIZED');
   }
   request.caller = caller;
+  await deps.limitRate?.(caller.keyId, reply);
   if (route.scope !== null && !caller.scopes.includes(route.scope)) {
     throw new AppError('INSUFFICIENT_SCOPE', { details: [route.scope] });
   }
@@ -92,7 +97,7 @@ const OWN_ROUTES: Readonly<
 async function forward(
   deps: PublicRouteDeps,
   route: PublicRoute & { owner: keyof Owners },
-  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  { request, reply }: Exchange,
 ): Promise<FastifyReply> {
   const caller = callerOf(request);
   const requestId = requestIdOf(reply);

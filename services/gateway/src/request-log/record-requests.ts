@@ -1,20 +1,33 @@
-import type { FastifyInstance } from 'fastify';
+import type { RefusedConnection } from '@pixmesh/http/client-error';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { requestIdOf } from '#edge/stamp-answers.ts';
 
 import type { RequestLog } from './request-log.ts';
 
-/** Records each request of this listener once it was answered, refused ones included. */
-export function recordRequests(app: FastifyInstance, log: RequestLog): void {
-  app.addHook('onResponse', async (request, reply) => {
-    log.record({
-      caller: request.caller,
-      method: request.method,
-      route: request.routeOptions.url ?? 'unknown',
-      status: reply.statusCode,
-      durationMs: Math.round(reply.elapsedTime),
-      requestId: requestIdOf(reply),
-      idempotencyMismatch: request.idempotencyMismatch,
-    });
-  });
+/** Records each request of a listener once, refused ones and those that their client left included. */
+export function recordRequests(log: RequestLog) {
+  return {
+    onAnswered: (request: FastifyRequest, reply: FastifyReply, status: number): void =>
+      log.record({
+        caller: request.caller,
+        method: request.method,
+        route: request.routeOptions.url ?? null,
+        status,
+        durationMs: Math.round(reply.elapsedTime),
+        requestId: requestIdOf(reply),
+        idempotencyMismatch: request.idempotencyMismatch,
+      }),
+    /** Of what was no request yet, neither a method nor a route can be named. */
+    onRefused: ({ requestId, status }: RefusedConnection): void =>
+      log.record({
+        caller: null,
+        method: null,
+        route: null,
+        status,
+        durationMs: 0,
+        requestId,
+        idempotencyMismatch: false,
+      }),
+  };
 }

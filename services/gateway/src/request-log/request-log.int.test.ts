@@ -2,6 +2,7 @@ import { sql } from '@pixmesh/postgres/sql';
 import { createPool } from '@pixmesh/postgres/pool';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { eventually } from '@pixmesh/testkit/eventually';
+import { sendRaw } from '@pixmesh/http/testing/raw-request';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { newId } from '@pixmesh/kernel/ids';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -64,6 +65,66 @@ describe('a request on /v1', () => {
     expect(await findLogged(forbidden.headers['x-request-id'])).toMatchObject({
       key_id: tenant.keyId,
       status: 403,
+    });
+  });
+
+  test.each([
+    { status: 404, route: null, sent: { path: '/nothing' } },
+    { status: 404, route: null, sent: { path: '/v1/payouts/' } },
+    { status: 405, route: null, sent: { path: '/v1/account', method: 'DELETE' } },
+    { status: 401, route: '/v1/charges/:id', sent: { path: '/v1/charges/%zz' } },
+    { status: 200, route: '/v1/charges/:id', sent: { path: '/v1/charges/%zz', withKey: true } },
+    {
+      status: 413,
+      route: '/v1/charges',
+      sent: { path: '/v1/charges', method: 'POST', withKey: true, body: 'x'.repeat(70_000) },
+    },
+  ])('of any kind is logged: $status of $sent.path', async ({ status, route, sent }) => {
+    const tenant = await gateway.createTenant();
+    const { withKey = false, ...request } = sent;
+    const answer = await sendRequest({
+      ...request,
+      port: gateway.ports.public,
+      headers: withKey ? ['x-api-key', tenant.key, 'Idempotency-Key', 'order-0001'] : [],
+    });
+    expect(answer.status).toBe(status);
+    expect(await findLogged(answer.headers['x-request-id'])).toMatchObject({
+      id: answer.headers['x-request-id'],
+      method: request.method ?? 'GET',
+      route,
+      status,
+      key_id: withKey ? tenant.keyId : null,
+    });
+  });
+
+  test('that was no HTTP is logged without method and route', async () => {
+    const answer = await sendRaw(gateway.ports.public, 'FROB /v1/account HTTP/1.1\r\n\r\n');
+    const requestId = /x-request-id: (\S+)/.exec(answer.head)?.[1];
+    expect(await findLogged(requestId)).toMatchObject({
+      method: null,
+      route: null,
+      status: 400,
+      key_id: null,
+    });
+  });
+
+  test('whose client left is logged as such', async () => {
+    const tenant = await gateway.createTenant();
+    const asked = Promise.withResolvers<void>();
+    gateway.owners.charges.answerWith(() => asked.resolve());
+    const leaving = new AbortController();
+    const left = fetch(`http://127.0.0.1:${gateway.ports.public}/v1/charges/${newId()}`, {
+      headers: { 'x-api-key': tenant.key },
+      signal: leaving.signal,
+    });
+    await asked.promise;
+    leaving.abort();
+    await expect(left).rejects.toThrow('aborted');
+    await eventually(async () => {
+      const list = await gateway.admin('GET', `/admin/requests?key_id=${tenant.keyId}`);
+      expect(list.json['data']).toEqual([
+        expect.objectContaining({ status: 499, route: '/v1/charges/:id' }),
+      ]);
     });
   });
 

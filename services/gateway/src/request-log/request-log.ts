@@ -1,4 +1,3 @@
-import { newId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
@@ -18,13 +17,15 @@ export type LoggedRequest = {
   id: string;
   /** Null where the request was not authenticated. */
   caller: { accountId: string; applicationId: string; keyId: string } | null;
-  method: string;
-  /** The template, never the path: paths hold ids. */
-  route: string;
+  /** Null where the bytes that came were no HTTP. */
+  method: string | null;
+  /** The template, never the path: paths hold ids. Null where no route was met. */
+  route: string | null;
   status: number;
   durationMs: number;
   requestId: string;
   idempotencyMismatch: boolean;
+  /** When it came, to the millisecond of its id. */
   createdAt: Date;
 };
 
@@ -33,7 +34,10 @@ export type RequestLog = AsyncDisposable & {
   record(request: Omit<LoggedRequest, 'id' | 'createdAt'>): void;
 };
 
-/** Collects rows in memory and writes them in batches; on dispose, what is left. */
+/**
+ * Collects rows in memory and writes them in batches; on dispose, what is left. The request's own id is the id of
+ * its row, so that the id on an answer finds the row by primary key.
+ */
 export function startRequestLog(deps: { db: Database; logger: Logger }): RequestLog {
   let queue: LoggedRequest[] = [];
   let timer: NodeJS.Timeout | null = null;
@@ -42,7 +46,8 @@ export function startRequestLog(deps: { db: Database; logger: Logger }): Request
 
   function record(request: Omit<LoggedRequest, 'id' | 'createdAt'>): void {
     if (queue.length >= QUEUE_ROWS_MAX) dropOldest(FLUSH_ROWS_MAX);
-    queue.push({ ...request, id: newId(), createdAt: new Date() });
+    const { requestId: id } = request;
+    queue.push({ ...request, id, createdAt: timeOf(id) });
     if (queue.length === FLUSH_ROWS_MAX) void flush();
     else schedule();
   }
@@ -77,6 +82,10 @@ export function startRequestLog(deps: { db: Database; logger: Logger }): Request
       return true;
     } catch (error) {
       deps.logger.warn({ err: error, rows: batch.length }, 'the request log could not be written');
+      if (isRefusal(error)) {
+        reportLogRowsDropped(deps.logger, batch.length);
+        return true;
+      }
       queue = [...batch, ...queue];
       const excess = queue.length - QUEUE_ROWS_MAX;
       if (excess > 0) dropOldest(excess);
@@ -95,4 +104,17 @@ export function startRequestLog(deps: { db: Database; logger: Logger }): Request
     while (queue.length > 0 && (await writeBatch()));
     if (queue.length > 0) dropOldest(queue.length);
   }
+}
+
+/** The instant inside a UUIDv7 (RFC 9562 section 5.7). */
+function timeOf(id: string): Date {
+  return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
+}
+
+/**
+ * Whether the database said no to these rows (SQLSTATE classes 22, 23). Tried again they would stand before all
+ * others for ever: a row of a clock that is weeks ahead has no partition.
+ */
+function isRefusal(error: unknown): boolean {
+  return /^2[23]/.test(String((error as { code?: unknown }).code));
 }

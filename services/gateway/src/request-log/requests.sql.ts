@@ -3,7 +3,10 @@ import { named, sql } from '@pixmesh/postgres/sql';
 
 import type { LoggedRequest } from './request-log.ts';
 
-/** One statement for a whole batch; a row that an earlier, unanswered try has written is left alone. */
+/**
+ * One statement for a whole batch; a row that an earlier, unanswered try has written is left alone. Partition and
+ * order follow the time inside the id.
+ */
 export async function insertRequests(
   db: Queryable,
   batch: readonly LoggedRequest[],
@@ -35,7 +38,7 @@ export async function insertRequests(
   );
 }
 
-export type RequestFilters = {
+type RequestFilters = {
   accountId: string | null;
   applicationId: string | null;
   keyId: string | null;
@@ -43,9 +46,15 @@ export type RequestFilters = {
   method: string | null;
   route: string | null;
   status: number | null;
+  /** Both exclusive. */
+  createdAfter: Date | null;
+  createdBefore: Date | null;
 };
 
-/** Newest first by id, which begins with the time; reads the primary key or `request_log_account`. */
+/**
+ * Newest first by id, which begins with the time, so that the partitions are read one after the other until the page
+ * is full. Reads the primary key or the index of a filter; a request id is a row's own id, and instants are ids too.
+ */
 export async function listRequests(
   db: Queryable,
   page: RequestFilters & { limit: number; startingAfter: string | null },
@@ -61,10 +70,18 @@ export async function listRequests(
         and (${page.accountId}::uuid is null or account_id = ${page.accountId}::uuid)
         and (${page.applicationId}::uuid is null or application_id = ${page.applicationId}::uuid)
         and (${page.keyId}::uuid is null or key_id = ${page.keyId}::uuid)
-        and (${page.requestId}::uuid is null or request_id = ${page.requestId}::uuid)
+        and (${page.requestId}::uuid is null or id = ${page.requestId}::uuid)
         and (${page.method}::text is null or method = ${page.method})
         and (${page.route}::text is null or route = ${page.route})
-        and (${page.status}::integer is null or status = ${page.status})
+        and (${page.status}::integer is null or status = ${page.status}::smallint)
+        and (
+          ${page.createdAfter}::timestamptz is null
+          or id >= uuid_v7_floor(greatest(${page.createdAfter}::timestamptz + interval '1 ms', 'epoch'))
+        )
+        and (
+          ${page.createdBefore}::timestamptz is null
+          or id < uuid_v7_floor(greatest(${page.createdBefore}::timestamptz, 'epoch'))
+        )
       order by id desc
       limit ${page.limit}`,
   );
@@ -78,13 +95,35 @@ export async function requestExists(db: Queryable, id: string): Promise<boolean>
   return rows.length === 1;
 }
 
+/** Weekly partitions are made this far ahead; the job looks every hour. */
+const PARTITION_WEEKS_AHEAD = 4;
+
+/**
+ * Makes the partitions of the weeks to come and drops those whose every row is older than `keepDays`: one process of
+ * the installation at a time, by the row lock on the lease. Answers how many were dropped.
+ */
+export async function keepRequestLog(db: Queryable, keepDays: number): Promise<number> {
+  const [row] = await db.query<{ dropped: number }>(
+    named(
+      'request_log_keep',
+      sql`
+        with lease as materialized (
+          select name from leases where name = 'request-log' for update skip locked
+        )
+        select drop_old_request_log_partitions(${keepDays}) as dropped
+        from lease, lateral (select ensure_request_log_partitions(${PARTITION_WEEKS_AHEAD})) as ensured`,
+    ),
+  );
+  return row?.dropped ?? 0;
+}
+
 type RequestRow = {
   id: string;
   account_id: string | null;
   application_id: string | null;
   key_id: string | null;
-  method: string;
-  route: string;
+  method: string | null;
+  route: string | null;
   status: number;
   duration_ms: number;
   request_id: string;

@@ -1,15 +1,12 @@
-import { InstantText } from '@pixmesh/contracts/http/instant-text';
+import { BalancesQuery } from '@pixmesh/contracts/http/admin-queries';
 import { parseShape } from '@pixmesh/http/json-request';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { type AccountId, parseId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
-import { z } from 'zod';
 
 import { readAccount, readAccountAt, readTotals } from './accounts.sql.ts';
 import { ACCOUNT_KINDS, type AccountKind, type Balances } from './chart-of-accounts.ts';
-
-const Query = z.object({ at: InstantText.nullable().default(null) });
 
 /**
  * `GET /internal/accounts/{id}/balances`: every part of one owner's money and the number of the journal after which it
@@ -19,7 +16,7 @@ export function registerGetBalances(app: FastifyInstance, deps: { db: Database }
   app.get<{ Params: { id: string } }>('/internal/accounts/:id/balances', async (request) => {
     const accountId = parseId<AccountId>(request.params.id);
     if (accountId === null) throw new AppError('NOT_FOUND');
-    const { at } = parseShape(Query, request.query);
+    const { at } = parseShape(BalancesQuery, request.query);
     const { balances, version } =
       at === null
         ? await readAccount(deps.db, accountId)

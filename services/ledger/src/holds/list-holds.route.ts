@@ -1,7 +1,7 @@
 import { type HoldItem, HoldState } from '@pixmesh/contracts/internal/holds';
 import { LEDGER_PAGE_MAX } from '@pixmesh/contracts/internal/ledger-reads';
 import { parseShape } from '@pixmesh/http/json-request';
-import { QueryId } from '@pixmesh/http/list-page';
+import { QueryId } from '@pixmesh/contracts/http/query-fields';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';

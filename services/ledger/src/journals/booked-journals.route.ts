@@ -5,7 +5,7 @@ import {
   LookupJournalsBody,
 } from '@pixmesh/contracts/internal/ledger-reads';
 import { parseShape, readJsonObject } from '@pixmesh/http/json-request';
-import { QueryId } from '@pixmesh/http/list-page';
+import { QueryId } from '@pixmesh/contracts/http/query-fields';
 import { rawBody } from '@pixmesh/http/service-app';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { Database } from '@pixmesh/postgres/pool';

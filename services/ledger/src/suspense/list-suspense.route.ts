@@ -1,21 +1,16 @@
-import { answerList, QueryId, readListQuery } from '@pixmesh/http/list-page';
+import { ListSuspenseQuery } from '@pixmesh/contracts/http/admin-queries';
+import { answerList, readListQuery } from '@pixmesh/http/list-page';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
-import { z } from 'zod';
 
 import { PLATFORM_ACCOUNT_ID } from '#accounts/chart-of-accounts.ts';
 
 import { hasSuspenseItem, listSuspense, type SuspenseRow } from './suspense.sql.ts';
 
-const Filters = z.object({
-  account_id: QueryId.optional(),
-  status: z.enum(['open', 'resolved']).optional(),
-});
-
 /** `GET /internal/suspense`: money that waits for an operator or did, newest first (decision 141). */
 export function registerListSuspense(app: FastifyInstance, deps: { db: Database }): void {
   app.get('/internal/suspense', async (request) => {
-    const page = readListQuery(Filters, request.query);
+    const page = readListQuery(ListSuspenseQuery, request.query);
     const { startingAfter, filters } = page;
     return await answerList<SuspenseRow>({
       page,

@@ -1,13 +1,10 @@
 import { newId } from '@pixmesh/kernel/ids';
-import { sql } from '@pixmesh/postgres/sql';
 import { aCaller } from '@pixmesh/testkit/test-tokens';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { type Json } from '#testing/payouts-environment.ts';
 import { type PayoutsUnderTest, startPayoutsUnderTest } from '#testing/payouts-under-test.ts';
 import { type StoredPayout, storePayout } from '#testing/store-payout.ts';
-
-import { listStatement } from './list-payouts.sql.ts';
 
 let payouts: PayoutsUnderTest;
 
@@ -164,37 +161,4 @@ describe('the list', () => {
   test('unknown parameters are ignored', async () => {
     expect((await payouts.request(aCaller(), 'GET /v1/payouts?page=2')).status).toBe(200);
   });
-});
-
-test('a page reads an index and never the whole table', async () => {
-  const accountId = newId();
-  const cursor = await store({ accountId: accountId as never });
-  await payouts.db.query(sql`
-    insert into payouts (
-      id, account_id, source, status, amount, fee, pix_key_type, pix_key, pix_key_canonical, fingerprint,
-      is_automatic, hold_id, reference, created_at
-    )
-    select gen_random_uuid(), (array[${accountId}::uuid, gen_random_uuid()])[1 + number % 2], 'api', 'pending',
-      1000, 0, 'email', 'a@b.c', 'a@b.c', '\\x00', false, gen_random_uuid(), 'r' || number,
-      timestamptz '2026-01-01' + number * interval '1 s'
-    from generate_series(1, 5000) as number`);
-  const page = { limit: 21, startingAfter: null };
-  const wanted: [string, Parameters<typeof listStatement>[0], string | null][] = [
-    ['payouts_list', { accountId }, null],
-    ['payouts_list', { accountId }, cursor.id],
-    ['payouts_list', { accountId, status: 'pending', createdAfter: at(0) }, cursor.id],
-    ['payouts_by_time', { accountId: undefined }, null],
-    ['payouts_by_time', { accountId: undefined }, cursor.id],
-    ['payouts_reference', { accountId: undefined, reference: 'r17' }, null],
-    ['payouts_end_to_end_id', { accountId: undefined, endToEndId: 'E17' }, null],
-  ];
-  await payouts.db.query(sql`analyze payouts`);
-  for (const [index, filters, startingAfter] of wanted) {
-    const plan = await payouts.db.query<{ 'QUERY PLAN': string }>(
-      sql`explain ${listStatement(filters, { ...page, startingAfter })}`,
-    );
-    const text = plan.map((line) => line['QUERY PLAN']).join('\n');
-    expect(text).toContain(index);
-    expect(text).not.toContain('Seq Scan');
-  }
 });

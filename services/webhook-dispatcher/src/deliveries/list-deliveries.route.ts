@@ -33,14 +33,14 @@ export function registerListDeliveries(app: FastifyInstance, deps: { db: Databas
   });
 }
 
-/** Shape of design section 5; `endpoint_id` is null for a resource's own URL. */
+/** Shape of design section 5. */
 function toResource(delivery: StoredDelivery): object {
   return {
     id: delivery.id,
     object: 'delivery',
     event: delivery.event,
     resource_id: delivery.resourceId,
-    endpoint_id: null,
+    endpoint_id: delivery.endpointId,
     url: delivery.url,
     status: delivery.status,
     next_attempt_at: delivery.nextAttemptAt?.toISOString() ?? null,

@@ -19,6 +19,9 @@ export type StoredDelivery = {
   id: string;
   event: string;
   resourceId: string;
+  /** Null for the resource's own URL. */
+  endpointId: string | null;
+  /** The URL in use: the one an endpoint has now. */
   url: string;
   status: string;
   nextAttemptAt: Date | null;
@@ -45,10 +48,12 @@ export async function listDeliveries(db: Queryable, page: Page): Promise<StoredD
       sql`
         with page as (
           select
-            delivery.id, delivery.event, delivery.resource_id, destination.url,
-            delivery.status as delivery_status, delivery.next_attempt_at, delivery.created_at
+            delivery.id, delivery.event, delivery.resource_id, delivery.endpoint_id,
+            coalesce(endpoint.url, destination.url) as url, delivery.status as delivery_status,
+            delivery.next_attempt_at, delivery.created_at
           from deliveries delivery
-          join destinations destination on destination.resource_id = delivery.destination_id
+          left join endpoints endpoint on endpoint.id = delivery.endpoint_id
+          left join destinations destination on destination.resource_id = delivery.destination_id
           where delivery.resource_id = ${page.resourceId}
             and (${page.accountId}::uuid is null or delivery.account_id = ${page.accountId}::uuid)
             and (${page.startingAfter}::uuid is null or delivery.id < ${page.startingAfter}::uuid)
@@ -70,6 +75,7 @@ type DeliveryRow = {
   id: string;
   event: string;
   resource_id: string;
+  endpoint_id: string | null;
   url: string;
   delivery_status: string;
   next_attempt_at: Date | null;
@@ -98,6 +104,7 @@ function toDelivery(rows: readonly JoinedRow[]): StoredDelivery {
     id: row.id,
     event: row.event,
     resourceId: row.resource_id,
+    endpointId: row.endpoint_id,
     url: row.url,
     status: row.delivery_status,
     nextAttemptAt: row.next_attempt_at,

@@ -9,10 +9,11 @@ import type { Database } from '@pixmesh/postgres/pool';
 import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 
 import { buildBody } from './build-body.ts';
-import { laneOf } from './lane-of.ts';
-import { insertEvent } from './store-event.sql.ts';
+import { type ChosenDelivery, chooseDeliveries } from './choose-deliveries.ts';
+import { findSubscribedEndpoints } from './find-subscribed-endpoints.sql.ts';
+import { insertEvent, type NewDelivery, type NewEvent } from './store-event.sql.ts';
 
-/** An event of a resource that has a destination of its own. */
+/** An event of a charge or payout. */
 export type ResourceEvent = ChargeEvent | PayoutEvent;
 
 export type StoreEventDeps = {
@@ -25,39 +26,50 @@ export type StoreEventDeps = {
 };
 
 /**
- * Writes an event with its destination and one delivery per destination. All of it is one statement whose
- * permanent key is (event, destination), so a message that comes again adds nothing, also after a crash
- * right behind the commit.
+ * Writes an event with one delivery per destination: the resource's own URL and the endpoints that subscribe to it.
+ * All of it is one statement, and which deliveries an event makes is decided once, so a message that comes again
+ * adds nothing, also after a crash right behind the commit. An endpoint that changes between the read and that
+ * statement is met again by the claim, which goes by its state then.
  */
 export async function storeEvent(deps: StoreEventDeps, message: ResourceEvent): Promise<void> {
+  if (!deps.isDispatched(message.type)) return;
+  const event = readEvent(message);
+  const endpoints = await findSubscribedEndpoints(deps.db, event);
+  const chosen = chooseDeliveries({ ...event, endpoints });
+  if (chosen.length === 0) return;
+  const assembledAt = deps.clock.now();
+  const deliveries = chosen.map((delivery) => withBody(delivery, message, assembledAt));
+  const isNew = await insertEvent(deps.db, { ...event, deliveries });
+  await failpoint('webhooks.intake.after-commit');
+  if (isNew && chosen.some(({ status }) => status === 'pending')) deps.wakeSenders();
+}
+
+type EventOfResource = Omit<NewEvent, 'deliveries'>;
+
+function readEvent(message: ResourceEvent): EventOfResource {
   const { destination } = message;
-  if (destination === null || !deps.isDispatched(message.type)) return;
-  const accountId = accountOf(message);
-  const deliveryId = newId<DeliveryId>();
-  const isNew = await insertEvent(deps.db, {
+  return {
     eventId: message.event_id,
     type: message.type,
-    accountId,
+    accountId: accountOf(message),
     applicationId: message.application_id,
     resourceId: message.data.id,
     source: message.source,
     sequence: message.sequence,
     occurredAt: message.occurred_at,
-    destination: { url: destination.url, sealedSecret: destination.sealed_secret },
-    delivery: {
-      id: deliveryId,
-      laneId: laneOf(accountId, destination.url),
-      traceparent: currentTraceParent(),
-      body: buildBody({
-        id: deliveryId,
-        event: message.type,
-        assembledAt: deps.clock.now(),
-        data: message.data,
-      }),
-    },
-  });
-  await failpoint('webhooks.intake.after-commit');
-  if (isNew) deps.wakeSenders();
+    traceparent: currentTraceParent(),
+    own:
+      destination === null
+        ? null
+        : { url: destination.url, sealedSecret: destination.sealed_secret },
+  };
+}
+
+/** Every delivery has an id of its own (decision 186), so each has bytes of its own. */
+function withBody(chosen: ChosenDelivery, message: ResourceEvent, assembledAt: Date): NewDelivery {
+  const id = newId<DeliveryId>();
+  const body = buildBody({ id, event: message.type, assembledAt, data: message.data });
+  return { ...chosen, id, body };
 }
 
 /** A resource always has an account; without it no secret could be opened and no lane named. */

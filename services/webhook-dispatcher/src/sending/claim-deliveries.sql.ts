@@ -1,6 +1,6 @@
 import type { EventName } from '@pixmesh/contracts/events/event-catalogue';
 import type { Queryable } from '@pixmesh/postgres/pool';
-import { named, sql } from '@pixmesh/postgres/sql';
+import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
 import { type ScheduleClock, scheduleNow } from './schedule-clock.ts';
 
@@ -14,11 +14,12 @@ export type ClaimedDelivery = {
   /** Which attempt follows, from 1. */
   attemptNumber: number;
   accountId: string;
-  resourceId: string;
   event: EventName;
   laneId: string;
   url: string;
   sealedSecret: string | null;
+  /** Whose secret it is, the endpoint's or the resource's: the seal is bound to that id. */
+  secretOwnerId: string;
   body: Buffer;
   traceparent: string | null;
   /** Database time of the claim. */
@@ -38,82 +39,149 @@ type ClaimOptions = {
   inFlight: ReadonlyMap<string, number>;
 };
 
+export type Claim = {
+  claimed: ClaimedDelivery[];
+  /** Due, but of endpoints that are paused or deleted: not to be sent now. */
+  withheldIds: string[];
+};
+
 /**
  * Leases due deliveries, oldest first, within each lane's bound. The lease is `due_at` moved behind its end,
- * so a crashed sender's rows come due by themselves and nothing has to sweep them. Reads `deliveries_due`;
- * row locks last for this statement only and are never waited for. The conditions stand in `picked` again
- * because a row that another sender has just leased is judged by its new version there.
+ * so a crashed sender's rows come due by themselves and nothing has to sweep them. An endpoint's URL and secret are
+ * those it has now, so a change holds from the next attempt on (decision 159). Reads `deliveries_due`, then every
+ * other row by its key; row locks last for this statement only and are never waited for. The conditions stand in
+ * `picked` again because a row that another sender has just leased is judged by its new version there; as one
+ * expression, or a plan made while the tables were small reads `deliveries_due` once more for each row.
  */
-export async function claimDeliveries(
-  db: Queryable,
-  options: ClaimOptions,
-): Promise<ClaimedDelivery[]> {
+export async function claimDeliveries(db: Queryable, options: ClaimOptions): Promise<Claim> {
+  const rows = await db.query<ClaimRow>(claimStatement(options));
+  return {
+    claimed: rows.flatMap((row) => (row.is_withheld ? [] : [toClaimed(row)])),
+    withheldIds: rows.flatMap((row) => (row.is_withheld ? [row.id] : [])),
+  };
+}
+
+export function claimStatement(options: ClaimOptions): Statement {
+  return named(
+    'deliveries_claim',
+    sql`
+      with ${dueDeliveries(options)},
+      ${leasedDeliveries(options)}
+      ${whatToSend(options)}`,
+  );
+}
+
+/** CTE `due`: the oldest that are due, each with whether its endpoint is paused or deleted. */
+function dueDeliveries(options: ClaimOptions): Statement {
+  const fullLanes = [...options.inFlight.keys()].filter((lane) => isFull(options, lane));
+  return sql`
+      scanned as (
+        select id, lane_id, due_at, endpoint_id
+        from deliveries
+        where status = 'pending'
+          and due_at <= ${scheduleNow(options.clock)}
+          and lane_id <> all (${fullLanes}::uuid[])
+        order by due_at
+        limit ${SCAN_MAX}
+      ),
+      due as (
+        select scanned.id, scanned.lane_id, scanned.due_at, coalesce(endpoint.is_quiet, false) as is_withheld
+        from scanned
+        left join lateral (
+          select not active or deleted_at is not null as is_quiet
+          from endpoints
+          where endpoints.id = scanned.endpoint_id
+          offset 0
+        ) endpoint on true
+      )`;
+}
+
+/** CTE `claimed`: those of them that may go out now, under a lease. */
+function leasedDeliveries(options: ClaimOptions): Statement {
   const now = scheduleNow(options.clock);
-  const lanes = [...options.inFlight.keys()];
-  const fullLanes = lanes.filter((lane) => isFull(options, lane));
-  const rows = await db.query<ClaimedRow>(
-    named(
-      'deliveries_claim',
-      sql`
-        with due as (
-          select id, lane_id, due_at
-          from deliveries
-          where status = 'pending' and due_at <= ${now} and lane_id <> all (${fullLanes}::uuid[])
-          order by due_at
-          limit ${SCAN_MAX}
-        ),
-        ranked as (
-          select id, lane_id, due_at, row_number() over (partition by lane_id order by due_at, id) as place
-          from due
-        ),
-        picked as (
-          select delivery.id, delivery.leased as is_repeat
-          from ranked
-          join deliveries delivery on delivery.id = ranked.id
-          left join unnest(${lanes}::uuid[], ${[...options.inFlight.values()]}::int[])
-            as busy (lane_id, in_flight) on busy.lane_id = ranked.lane_id
-          where ranked.place <= ${options.perLaneMax} - coalesce(busy.in_flight, 0)
-            and delivery.status = 'pending'
-            and delivery.due_at <= ${now}
-          order by ranked.due_at
-          limit ${options.limit}
-          for update of delivery skip locked
-        )
+  return sql`
+      ranked as (
+        select id, lane_id, due_at, row_number() over (partition by lane_id order by due_at, id) as place
+        from due
+        where not is_withheld
+      ),
+      picked as (
+        select delivery.id, delivery.leased as is_repeat
+        from ranked
+        join deliveries delivery on delivery.id = ranked.id
+        left join unnest(${[...options.inFlight.keys()]}::uuid[], ${[...options.inFlight.values()]}::int[])
+          as busy (lane_id, in_flight) on busy.lane_id = ranked.lane_id
+        where ranked.place <= ${options.perLaneMax} - coalesce(busy.in_flight, 0)
+          and case when delivery.status = 'pending' then delivery.due_at <= ${now} end
+        order by ranked.due_at
+        limit ${options.limit}
+        for update of delivery skip locked
+      ),
+      claimed as (
         update deliveries delivery
         set leased = true,
             fence = fence + 1,
             due_at = ${now} + ${options.leaseMs} * interval '1 millisecond'
-        from picked, destinations destination, delivery_bodies body
+        from picked
         where delivery.id = picked.id
-          and destination.resource_id = delivery.destination_id
-          and body.delivery_id = delivery.id
-        returning
-          delivery.id, delivery.fence, delivery.attempt_count + 1 as attempt_number,
-          delivery.account_id, delivery.resource_id, delivery.event, delivery.lane_id,
-          delivery.traceparent, destination.url, destination.sealed_secret, body.body,
-          picked.is_repeat, ${now} as claimed_at,
-          extract(epoch from ${now} - coalesce(uuid_extract_timestamp(delivery.event_id), delivery.created_at))::float8
-            as event_age_seconds`,
-    ),
-  );
-  return rows.map(toClaimed);
+        returning delivery.*, picked.is_repeat
+      )`;
+}
+
+/**
+ * The resource's URL and secret where no endpoint is meant, else the endpoint's. One that stands for the URL of the
+ * resource too and has no secret signs with the resource's (decision 179).
+ */
+function whatToSend(options: ClaimOptions): Statement {
+  const now = scheduleNow(options.clock);
+  return sql`
+      select
+        due.id, due.is_withheld, claimed.fence, claimed.attempt_count + 1 as attempt_number,
+        claimed.account_id, claimed.event, claimed.lane_id, claimed.traceparent, body.body,
+        coalesce(endpoint.url, resource.url) as url,
+        coalesce(endpoint.sealed_secret, resource.sealed_secret) as sealed_secret,
+        case when endpoint.sealed_secret is null then claimed.resource_id else claimed.endpoint_id end
+          as secret_owner_id,
+        claimed.is_repeat, ${now} as claimed_at,
+        extract(epoch from ${now} - coalesce(uuid_extract_timestamp(claimed.event_id), claimed.created_at))::float8
+          as event_age_seconds
+      from due
+      left join claimed on claimed.id = due.id
+      left join lateral (
+        select body from delivery_bodies where delivery_bodies.delivery_id = claimed.id offset 0
+      ) body on true
+      left join lateral (
+        select url, sealed_secret from endpoints where endpoints.id = claimed.endpoint_id offset 0
+      ) endpoint on true
+      left join lateral (
+        select url, sealed_secret
+        from destinations
+        where destinations.resource_id = claimed.resource_id
+          and (claimed.endpoint_id is null or claimed.for_resource_url)
+        offset 0
+      ) resource on true
+      where due.is_withheld or claimed.id is not null`;
 }
 
 function isFull(options: ClaimOptions, lane: string): boolean {
   return (options.inFlight.get(lane) ?? 0) >= options.perLaneMax;
 }
 
+/** A row that is withheld has nothing but its id. */
+type ClaimRow = { id: string } & ({ is_withheld: true } | ClaimedRow);
+
 type ClaimedRow = {
   id: string;
+  is_withheld: false;
   fence: number;
   attempt_number: number;
   account_id: string;
-  resource_id: string;
   event: EventName;
   lane_id: string;
   traceparent: string | null;
   url: string;
   sealed_secret: string | null;
+  secret_owner_id: string;
   body: Buffer;
   is_repeat: boolean;
   claimed_at: Date;
@@ -126,11 +194,11 @@ function toClaimed(row: ClaimedRow): ClaimedDelivery {
     fence: row.fence,
     attemptNumber: row.attempt_number,
     accountId: row.account_id,
-    resourceId: row.resource_id,
     event: row.event,
     laneId: row.lane_id,
     url: row.url,
     sealedSecret: row.sealed_secret,
+    secretOwnerId: row.secret_owner_id,
     body: row.body,
     traceparent: row.traceparent,
     claimedAt: row.claimed_at,

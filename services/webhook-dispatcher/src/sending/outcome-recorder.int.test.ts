@@ -53,7 +53,7 @@ describe('an outcome', () => {
   test('that the database refuses does not hold up the others of its batch', async () => {
     const events = [aChargeEvent(), aChargeEvent(), aChargeEvent()];
     for (const event of events) await take(database.db, event);
-    const claims = await claimDeliveries(database.db, claimOptions(60_000));
+    const { claimed: claims } = await claimDeliveries(database.db, claimOptions(60_000));
     const recorder = createRecorder(database.db);
     await Promise.all(
       claims.map((claim, index) =>
@@ -143,7 +143,8 @@ function claimOptions(leaseMs: number) {
 }
 
 async function claimOne({ leaseMs }: { leaseMs: number }): Promise<ClaimedDelivery> {
-  const [claimed] = await claimDeliveries(database.db, claimOptions(leaseMs));
+  const claim = await claimDeliveries(database.db, claimOptions(leaseMs));
+  const [claimed] = claim.claimed;
   expect(claimed).toBeDefined();
   return claimed!;
 }

@@ -23,7 +23,8 @@ export type AttemptOutcome = {
  * Writes attempts and next states of many deliveries in one statement, each only under the claim that it
  * belongs to, and once: said again after a lost answer it changes nothing. Answers the deliveries whose
  * claim still stands. The next attempt counts from this statement's time, which is after the failure: never
- * early. Locks the deliveries' rows.
+ * early. A delivery that was canceled while its request was out gets the attempt into its history and stays
+ * canceled (decision 158). Locks the deliveries' rows.
  */
 export async function insertAttempts(
   db: Queryable,
@@ -57,16 +58,18 @@ export async function insertAttempts(
         ),
         moved as (
           update deliveries delivery
-          set status = made.next_status,
+          set status = case when delivery.status = 'pending' then made.next_status else delivery.status end,
               attempt_count = delivery.attempt_count + 1,
-              next_attempt_at = ${now} + made.retry_delay_ms * interval '1 millisecond',
+              next_attempt_at = case
+                when delivery.status = 'pending' then ${now} + made.retry_delay_ms * interval '1 millisecond'
+              end,
               due_at = ${now} + coalesce(made.retry_delay_ms, 0) * interval '1 millisecond',
               leased = false
           from made
           where delivery.id = made.delivery_id
             and delivery.fence = made.fence
             and delivery.leased
-            and delivery.status = 'pending'
+            and delivery.status in ('pending', 'canceled')
           returning delivery.id, delivery.attempt_count
         ),
         attempted as (

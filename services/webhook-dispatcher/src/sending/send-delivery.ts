@@ -84,10 +84,10 @@ async function signAndPost(deps: SendDeps, delivery: DeliveryToSend): Promise<Ex
   return { ...result, responseExcerpt: withoutSecret(result.responseExcerpt, secret) };
 }
 
-/** The seal is bound to account and resource, as the resource's owner sealed it. */
+/** The seal is bound to the account and to whose secret it is, the endpoint or the resource (decision 209). */
 function readSecret(deps: SendDeps, delivery: DeliveryToSend): string | null | AttemptFailure {
   if (delivery.sealedSecret === null) return null;
-  const owner = `${delivery.accountId}/${delivery.resourceId}`;
+  const owner = `${delivery.accountId}/${delivery.secretOwnerId}`;
   try {
     return openSecret(deps.sealingPrivateKeys, delivery.sealedSecret, owner);
   } catch (cause) {

@@ -289,7 +289,7 @@ async function claimAll(
   inFlight: ReadonlyMap<string, number> = new Map(),
 ): Promise<ClaimedDelivery[]> {
   const bounds = { limit: 100, leaseMs: 300, perLaneMax: 10, inFlight };
-  return await claimDeliveries(database.db, { clock, ...bounds });
+  return (await claimDeliveries(database.db, { clock, ...bounds })).claimed;
 }
 
 function laneCount(claimed: ClaimedDelivery[], accountId: string): number {

@@ -13,6 +13,7 @@ import { createOutcomeRecorder } from './outcome-recorder.ts';
 import type { ScheduleClock } from './schedule-clock.ts';
 import { type DeliveryToSend, sendDelivery, type SendDeps } from './send-delivery.ts';
 import { createSlots } from './slots.ts';
+import { withholdDeliveries } from './withhold-deliveries.sql.ts';
 
 /** Deliveries per claim. */
 const CLAIM_SIZE_MAX = 100;
@@ -64,7 +65,7 @@ export function startSender(deps: SenderDeps): Sender {
     const limit = Math.min(slots.free(), CLAIM_SIZE_MAX);
     if (limit === 0 || recorder.isBehind()) return 0;
     const askedMs = performance.now();
-    const claimed = await claimDeliveries(deps.db, {
+    const { claimed, withheldIds } = await claimDeliveries(deps.db, {
       clock: deps.clock,
       limit,
       leaseMs: deps.leaseMs,
@@ -76,7 +77,13 @@ export function startSender(deps: SenderDeps): Sender {
       if (delivery.isRepeat) claimRepeated();
       begin({ ...delivery, askedMs, answeredMs });
     }
-    return claimed.length;
+    return claimed.length + (await withhold(withheldIds));
+  }
+
+  async function withhold(deliveryIds: readonly string[]): Promise<number> {
+    return deliveryIds.length === 0
+      ? 0
+      : await withholdDeliveries(deps.db, deps.clock, deliveryIds);
   }
 
   function begin(delivery: DeliveryToSend): void {

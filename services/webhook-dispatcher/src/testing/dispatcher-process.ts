@@ -14,7 +14,7 @@ const COMMAND = [
 ];
 
 /** A machine that runs other tests as well may start processes slowly. */
-const BOOT_TIMEOUT_MS = 20_000;
+const BOOT_TIMEOUT_MS = 60_000;
 
 export type DispatcherProcess = AsyncDisposable & {
   /** Everything it has printed. */

@@ -34,6 +34,7 @@ export function testEnvironment(options: {
     SCHEMA_REGISTRY_URL: infra.registryUrl,
     REDIS_URL: infra.redisUrl,
     SERVICE_TOKEN_PUBLIC_KEYS: JSON.stringify(tokenKeys.publicKeys),
+    WEBHOOK_SEALING_PUBLIC_KEY: sealingKeys.publicKey,
     WEBHOOK_SEALING_PRIVATE_KEYS: sealingKeys.privateKeys,
     WEBHOOK_DEV_RECEIVERS: `*.receiver.example.com=127.0.0.1:${options.receiverPort}`,
   };

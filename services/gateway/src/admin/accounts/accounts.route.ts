@@ -1,8 +1,9 @@
-import { AccountStatus, OnboardingStatus } from '@pixmesh/contracts/http/account';
+import { CreateAccountBody, UpdateAccountBody } from '@pixmesh/contracts/http/admin-account-bodies';
+import { ListAccountsQuery } from '@pixmesh/contracts/http/admin-queries';
+import { answerList, readListQuery } from '@pixmesh/http/list-page';
 import { type AccountId, newId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
-import { z } from 'zod';
 
 import {
   findAccount,
@@ -13,17 +14,9 @@ import {
 } from '#account/accounts.sql.ts';
 
 import { recordChange } from '../audit/record-change.ts';
-import { QueryText, answerList, readListQuery } from '@pixmesh/http/list-page';
 import { found, readBody, readPathId } from '../read-request.ts';
-import { CreateAccountBody, UpdateAccountBody } from './account-bodies.ts';
 import { toAccountResource } from './account-resource.ts';
 import { changedAccount, newAccount } from './decide-account.ts';
-
-const Filters = z.object({
-  status: AccountStatus.optional(),
-  onboarding_status: OnboardingStatus.optional(),
-  document: QueryText.optional(),
-});
 
 /** `/admin/accounts`. */
 export function registerAccounts(app: FastifyInstance, { db }: { db: Database }): void {
@@ -44,7 +37,7 @@ export function registerAccounts(app: FastifyInstance, { db }: { db: Database })
   });
 
   app.get('/admin/accounts', async (request) => {
-    const { filters, limit, startingAfter } = readListQuery(Filters, request.query);
+    const { filters, limit, startingAfter } = readListQuery(ListAccountsQuery, request.query);
     return await answerList({
       page: { limit, startingAfter },
       fetch: (rows) =>

@@ -1,7 +1,7 @@
 import { newId } from '@pixmesh/kernel/ids';
 import { describe, expect, test } from 'vitest';
 
-import { CreateAccountBody, UpdateAccountBody } from './account-bodies.ts';
+import { CreateAccountBody, UpdateAccountBody } from '@pixmesh/contracts/http/admin-account-bodies';
 import { changedAccount, newAccount } from './decide-account.ts';
 
 const REQUIRED = { name: 'Loja', legal_name: 'Loja Ltda', document: '529.982.247-25' };

@@ -5,7 +5,10 @@ import type { AccountId } from '@pixmesh/kernel/ids';
 
 import type { StoredAccount } from '#account/account.ts';
 
-import type { CreateAccountBody, UpdateAccountBody } from './account-bodies.ts';
+import type {
+  CreateAccountBody,
+  UpdateAccountBody,
+} from '@pixmesh/contracts/http/admin-account-bodies';
 
 /** The account that a valid body asks for. @throws AppError `INVALID_DOCUMENT` */
 export function newAccount(

@@ -1,8 +1,9 @@
-import { textField } from '@pixmesh/contracts/http/text-field';
+import { CreateApplicationBody, UpdateApplicationBody } from '@pixmesh/contracts/http/admin-bodies';
+import { ListApplicationsQuery } from '@pixmesh/contracts/http/admin-queries';
+import { answerList, readListQuery } from '@pixmesh/http/list-page';
 import type { AccountId, ApplicationId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { z } from 'zod';
 
 import { findAccount } from '#account/accounts.sql.ts';
 
@@ -14,7 +15,6 @@ import {
   markReplay,
   readAdminCreationId,
 } from '../create-once.ts';
-import { answerList, readListQuery } from '@pixmesh/http/list-page';
 import { found, readBody, readPathId } from '../read-request.ts';
 import {
   type Application,
@@ -24,29 +24,6 @@ import {
   lockApplication,
   updateApplication,
 } from './applications.sql.ts';
-
-const NAME_LENGTH_MAX = 200;
-
-const name = z
-  .string()
-  .transform((text) => text.trim())
-  .pipe(textField({ min: 1, max: NAME_LENGTH_MAX }));
-
-const CreateApplicationBody = z.object({
-  name,
-  active: z
-    .boolean()
-    .nullish()
-    .transform((active) => active ?? true),
-});
-const UpdateApplicationBody = z.object({ name: name.nullish(), active: z.boolean().nullish() });
-
-const Filters = z.object({
-  active: z
-    .enum(['true', 'false'])
-    .transform((text) => text === 'true')
-    .optional(),
-});
 
 type Deps = { db: Database };
 
@@ -60,7 +37,7 @@ export function registerApplications(app: FastifyInstance, deps: Deps): void {
   });
 
   app.get('/admin/accounts/:id/applications', async (request) => {
-    const { filters, limit, startingAfter } = readListQuery(Filters, request.query);
+    const { filters, limit, startingAfter } = readListQuery(ListApplicationsQuery, request.query);
     const account = found(await findAccount(db, readPathId(request) as AccountId));
     return await answerList({
       page: { limit, startingAfter },

@@ -1,20 +1,14 @@
+import { ListAuditQuery } from '@pixmesh/contracts/http/admin-queries';
+import { answerList, readListQuery } from '@pixmesh/http/list-page';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
-import { z } from 'zod';
 
-import { QueryText, answerList, readListQuery } from '@pixmesh/http/list-page';
 import { type AuditEntry, auditEntryExists, listAuditEntries } from './audit-log.sql.ts';
-
-const Filters = z.object({
-  actor: QueryText.optional(),
-  action: QueryText.optional(),
-  target_id: QueryText.optional(),
-});
 
 /** `GET /admin/audit`. */
 export function registerListAudit(app: FastifyInstance, { db }: { db: Database }): void {
   app.get('/admin/audit', async (request) => {
-    const { filters, ...page } = readListQuery(Filters, request.query);
+    const { filters, ...page } = readListQuery(ListAuditQuery, request.query);
     return await answerList({
       page,
       fetch: (limit) =>

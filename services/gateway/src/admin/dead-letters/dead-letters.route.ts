@@ -1,3 +1,4 @@
+import { DeadLetterService, ListDeadLettersQuery } from '@pixmesh/contracts/http/admin-queries';
 import { readListQuery } from '@pixmesh/http/list-page';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -10,12 +11,6 @@ import { callOwner, type OwnerAndTablesDeps, readAnswer } from '../owners/call-o
 import { readPathId } from '../read-request.ts';
 import { type DeadLetterPage, mergePages } from './merge-pages.ts';
 
-/** Services that park messages; the word in the address is the service's name. */
-const SERVICES = ['charges', 'payouts', 'ledger', 'webhook-dispatcher'] as const;
-type DeadLetterService = (typeof SERVICES)[number];
-
-const Filters = z.object({ service: z.enum(SERVICES).optional() });
-
 const PageBody = z.object({
   data: z.array(z.looseObject({ id: z.string() })),
   has_more: z.boolean(),
@@ -24,8 +19,8 @@ const PageBody = z.object({
 /** `/admin/dead-letters`: every service's parked messages in one list, and their replay. */
 export function registerDeadLetters(app: FastifyInstance, deps: OwnerAndTablesDeps): void {
   app.get('/admin/dead-letters', async (request) => {
-    const { filters, limit, startingAfter } = readListQuery(Filters, request.query);
-    const services = filters.service === undefined ? SERVICES : [filters.service];
+    const { filters, limit, startingAfter } = readListQuery(ListDeadLettersQuery, request.query);
+    const services = filters.service === undefined ? DeadLetterService.options : [filters.service];
     const cursor = startingAfter === null ? '' : `&starting_after=${startingAfter}`;
     const path = `/internal/dead-letters?limit=${limit}${cursor}`;
     // A service that is away fails the list: a shorter one would look like good news.
@@ -61,7 +56,9 @@ async function replay(
   request: FastifyRequest,
 ): Promise<ForwardableAnswer> {
   const id = readPathId(request);
-  const service = SERVICES.find((name) => name === (request.params as { service: string }).service);
+  const service = DeadLetterService.options.find(
+    (name) => name === (request.params as { service: string }).service,
+  );
   if (service === undefined) throw new AppError('NOT_FOUND');
   await deps.db.transaction((tx) =>
     recordChange(tx, {

@@ -1,20 +1,13 @@
+import { UpdateKeyBody } from '@pixmesh/contracts/http/admin-bodies';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { ApiKeyId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyRequest } from 'fastify';
-import { z } from 'zod';
 
 import { recordChange } from '../audit/record-change.ts';
 import { found, readBody, readPathId } from '../read-request.ts';
-import { ExpiresAt } from './create-key.ts';
 import { toKeyResource } from './key-resource.ts';
 import { lockKey, revokeKey, updateKey } from './keys.sql.ts';
-
-/** Here null means something: a key without expiry. */
-const UpdateKeyBody = z.object({
-  suspended: z.boolean().nullish(),
-  expires_at: ExpiresAt.nullable().optional(),
-});
 
 /** Suspends, resumes or dates a key. A revoked key stays as it is: `CONFLICT`. */
 export async function changeKey(

@@ -1,10 +1,8 @@
-import { Scope } from '@pixmesh/contracts/http/scopes';
-import { textField } from '@pixmesh/contracts/http/text-field';
+import { CreateKeyBody } from '@pixmesh/contracts/http/admin-bodies';
 import { generateApiKey, hashApiKey } from '@pixmesh/kernel/api-key';
 import type { ApiKeyId, ApplicationId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyRequest } from 'fastify';
-import { z } from 'zod';
 
 import { findApplication } from '../applications/applications.sql.ts';
 import { recordChange } from '../audit/record-change.ts';
@@ -17,19 +15,6 @@ import {
 import { found, readBody, readPathId } from '../read-request.ts';
 import { toKeyResource } from './key-resource.ts';
 import { findStoredKey, insertKey, type StoredKey } from './keys.sql.ts';
-
-const NAME_LENGTH_MAX = 200;
-
-export const ExpiresAt = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
-
-const CreateKeyBody = z.object({
-  name: z
-    .string()
-    .transform((text) => text.trim())
-    .pipe(textField({ min: 1, max: NAME_LENGTH_MAX })),
-  scopes: z.array(Scope).transform((scopes) => [...new Set(scopes)].sort()),
-  expires_at: ExpiresAt.nullish().transform((at) => at ?? null),
-});
 
 export type KeyDeps = { db: Database; pepper: Uint8Array };
 

@@ -1,10 +1,10 @@
+import { ListKeysQuery } from '@pixmesh/contracts/http/admin-queries';
+import { answerList, readListQuery } from '@pixmesh/http/list-page';
 import type { ApiKeyId, ApplicationId } from '@pixmesh/kernel/ids';
 import type { FastifyInstance } from 'fastify';
-import { z } from 'zod';
 
 import { findApplication } from '../applications/applications.sql.ts';
 import { markReplay } from '../create-once.ts';
-import { answerList, readListQuery } from '@pixmesh/http/list-page';
 import { found, readPathId } from '../read-request.ts';
 import { changeKey, removeKey } from './change-key.ts';
 import { createKey, type KeyDeps } from './create-key.ts';
@@ -22,7 +22,7 @@ export function registerKeys(app: FastifyInstance, deps: KeyDeps): void {
   });
 
   app.get('/admin/applications/:id/keys', async (request) => {
-    const { limit, startingAfter } = readListQuery(z.object({}), request.query);
+    const { limit, startingAfter } = readListQuery(ListKeysQuery, request.query);
     const application = found(await findApplication(db, readPathId(request) as ApplicationId));
     return await answerList({
       page: { limit, startingAfter },

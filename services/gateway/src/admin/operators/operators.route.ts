@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 
-import { textField } from '@pixmesh/contracts/http/text-field';
+import { CreateOperatorBody } from '@pixmesh/contracts/http/admin-bodies';
+import { ListOperatorsQuery } from '@pixmesh/contracts/http/admin-queries';
+import { answerList, readListQuery } from '@pixmesh/http/list-page';
 import { newId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
-import { z } from 'zod';
 
 import { recordChange } from '../audit/record-change.ts';
 import { digestToken } from '../authenticate-operator.ts';
-import { answerList, readListQuery } from '@pixmesh/http/list-page';
 import { found, readBody, readPathId } from '../read-request.ts';
 import {
   findOperator,
@@ -18,17 +18,9 @@ import {
   removeOperator,
 } from './operators.sql.ts';
 
-const NAME_LENGTH_MAX = 200;
 /** 256 random bits; the prefix lets secret scanners find a leaked token. */
 const TOKEN_BYTES = 32;
 const TOKEN_PREFIX = 'pxo_';
-
-const CreateOperatorBody = z.object({
-  name: z
-    .string()
-    .transform((name) => name.trim())
-    .pipe(textField({ min: 1, max: NAME_LENGTH_MAX })),
-});
 
 /** `/admin/operators`: the 201 alone carries `token`. */
 export function registerOperators(app: FastifyInstance, { db }: { db: Database }): void {
@@ -54,7 +46,7 @@ export function registerOperators(app: FastifyInstance, { db }: { db: Database }
   });
 
   app.get('/admin/operators', async (request) => {
-    const { limit, startingAfter } = readListQuery(z.object({}), request.query);
+    const { limit, startingAfter } = readListQuery(ListOperatorsQuery, request.query);
     return await answerList({
       page: { limit, startingAfter },
       fetch: (rows) => listOperators(db, { limit: rows, startingAfter }),

@@ -1,30 +1,15 @@
+import { ListRequestsQuery } from '@pixmesh/contracts/http/admin-queries';
+import { answerList, readListQuery } from '@pixmesh/http/list-page';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
-import { z } from 'zod';
 
 import type { LoggedRequest } from '#request-log/request-log.ts';
 import { listRequests, requestExists } from '#request-log/requests.sql.ts';
 
-import { QueryId, QueryText, answerList, readListQuery } from '@pixmesh/http/list-page';
-
-const Filters = z.object({
-  account_id: QueryId.optional(),
-  application_id: QueryId.optional(),
-  key_id: QueryId.optional(),
-  request_id: QueryId.optional(),
-  method: QueryText.optional(),
-  route: QueryText.optional(),
-  status: z
-    .string()
-    .regex(/^\d{3}$/)
-    .transform(Number)
-    .optional(),
-});
-
 /** `GET /admin/requests`: the request log. */
 export function registerListRequests(app: FastifyInstance, { db }: { db: Database }): void {
   app.get('/admin/requests', async (request) => {
-    const { filters, limit, startingAfter } = readListQuery(Filters, request.query);
+    const { filters, limit, startingAfter } = readListQuery(ListRequestsQuery, request.query);
     return await answerList({
       page: { limit, startingAfter },
       fetch: (rows) =>
@@ -38,6 +23,8 @@ export function registerListRequests(app: FastifyInstance, { db }: { db: Databas
           method: filters.method ?? null,
           route: filters.route ?? null,
           status: filters.status ?? null,
+          createdAfter: filters.created_after ?? null,
+          createdBefore: filters.created_before ?? null,
         }),
       cursorExists: (id) => requestExists(db, id),
       toResource,

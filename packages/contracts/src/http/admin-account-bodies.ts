@@ -1,26 +1,16 @@
-import {
-  AccountStatus,
-  LatePaymentPolicy,
-  OnboardingStatus,
-} from '@pixmesh/contracts/http/account';
-import {
-  EXPIRES_IN_SECONDS_MAX,
-  EXPIRES_IN_SECONDS_MIN,
-} from '@pixmesh/contracts/http/create-charge-body';
-import { textField } from '@pixmesh/contracts/http/text-field';
 import { AMOUNT_CENTS_MAX } from '@pixmesh/kernel/money';
 import { z } from 'zod';
 
-const NAME_LENGTH_MAX = 200;
+import { AccountStatus, LatePaymentPolicy, OnboardingStatus } from './account.ts';
+import { EXPIRES_IN_SECONDS_MAX, EXPIRES_IN_SECONDS_MIN } from './create-charge-body.ts';
+import { adminName } from './admin-name.ts';
+
 /** One year. */
 const RELEASE_DELAY_SECONDS_MAX = 31_536_000;
 /** E.164, or empty where none is known (decision 41). */
 const PHONE_PATTERN = /^(\+[1-9]\d{1,14})?$/;
 
-const name = z
-  .string()
-  .transform((text) => text.trim())
-  .pipe(textField({ min: 1, max: NAME_LENGTH_MAX }));
+const name = adminName();
 // Check digits have a code of their own and are looked at once the shape holds (decision 13).
 const document = z.string();
 const phone = z.string().regex(PHONE_PATTERN);

@@ -2,12 +2,12 @@ import type { Receiver } from '@pixmesh/contracts/http/charge';
 import { PUBLIC_ROUTES } from '@pixmesh/contracts/http/public-routes';
 import { callerOf } from '@pixmesh/http/internal-auth';
 import { AppError } from '@pixmesh/kernel/app-error';
-import { type ChargeId, parseId } from '@pixmesh/kernel/ids';
+import { type ChargeId, readPathId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
 
-import { toChargeResource } from './charge-resource.ts';
-import { findCharge } from './charges.sql.ts';
+import { toChargeResource } from '#charges/charge-resource.ts';
+import { findCharge } from '#charges/charges.sql.ts';
 
 /**
  * `GET /v1/charges/{id}`. Unknown, ill-formed, foreign and checkout ids get one and the same 404
@@ -18,9 +18,9 @@ export function registerGetCharge(
   deps: { db: Database; receiver: Receiver },
 ): void {
   app.get<{ Params: { id: string } }>(PUBLIC_ROUTES.getCharge.path, async (request) => {
-    const id = parseId<ChargeId>(request.params.id);
+    const id = readPathId<ChargeId>(request.params.id);
     const accountId = callerOf(request).account_id;
-    const charge = id === null ? null : await findCharge(deps.db, accountId, id);
+    const charge = await findCharge(deps.db, accountId, id);
     if (charge?.source !== 'api') throw new AppError('CHARGE_NOT_FOUND');
     return toChargeResource(charge, deps.receiver);
   });

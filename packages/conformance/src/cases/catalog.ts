@@ -1,0 +1,258 @@
+import {
+  later,
+  needing,
+  observed,
+  type ObservedCase,
+  section,
+  unobservable,
+} from '../suite/case.ts';
+import { equal, holds } from '../suite/expectations.ts';
+import {
+  catalog,
+  createEndpoint,
+  deliveredCharge,
+  deliveredPayout,
+  endpointUrl,
+  listEndpoints,
+  removeEndpoint,
+  withEndpoint,
+} from '../world/fixtures.ts';
+import { createCharge } from '../world/merchant.ts';
+import { refused } from '../world/refusals.ts';
+
+/** The table of the section Catalog: what is emitted now, and what is not yet. */
+const DISPATCHED = [
+  'charge.pix.created',
+  'charge.pix.emitted',
+  'charge.pix.paid',
+  'charge.pix.failed',
+  'charge.pix.canceled',
+  'charge.pix.refunded',
+  'charge.pix.infraction',
+  'charge.pix.charged_back',
+  'charge.boleto.created',
+  'charge.boleto.emitted',
+  'charge.boleto.paid',
+  'charge.boleto.failed',
+  'charge.boleto.canceled',
+  'charge.boleto.refunded',
+  'charge.card.created',
+  'charge.card.paid',
+  'charge.card.failed',
+  'charge.card.canceled',
+  'charge.card.refunded',
+  'charge.card.charged_back',
+  'payment.pix.created',
+  'payment.pix.processing',
+  'payment.pix.failed',
+  'payment.pix.canceled',
+  'payment.ted.created',
+  'payment.ted.processing',
+  'payment.ted.failed',
+  'payment.ted.canceled',
+  'dispute.pix.opened',
+  'dispute.pix.message',
+  'dispute.pix.won',
+  'dispute.pix.lost',
+] as const;
+const NOT_DISPATCHED = [
+  'charge.pix.expired',
+  'charge.boleto.expired',
+  'charge.card.authorized',
+  'payment.pix.completed',
+  'payment.ted.completed',
+] as const;
+const EVENTS: readonly string[] = [...DISPATCHED, ...NOT_DISPATCHED];
+
+/** Which combinations have a meaning. */
+const METHODS: Readonly<Record<string, readonly string[]>> = {
+  pix: ['charge', 'payment', 'dispute'],
+  boleto: ['charge'],
+  card: ['charge'],
+  ted: ['payment'],
+};
+const RESOURCES = {
+  charge: 'in: charge',
+  payment: 'out: payout',
+  dispute: 'Pix dispute (MED)',
+} as const;
+
+function entryCase(event: string, dispatched: boolean): ObservedCase {
+  const [resource, method, action] = event.split('.');
+  const shown = dispatched ? 'yes' : 'no';
+  return observed(event, `\`${event}\`: dispatched ${shown}`, async (w) => {
+    const entry = (await catalog(w)).find((one) => one.event === event);
+    holds(entry !== undefined, 'it is in the catalog', event);
+    equal(
+      { ...entry, description: '' },
+      { event, resource, method, action, description: '', dispatched },
+      'it',
+    );
+  });
+}
+
+export const EVENT_NAME_CASES = section('event-names', [
+  observed('format', 'Format `<resource>.<method>.<action>`', async (w) => {
+    for (const { event, resource, method, action } of await catalog(w)) {
+      equal(event, `${resource}.${method}.${action}`, 'event');
+    }
+  }),
+  ...['charge.paid', 'payment.completed', 'dispute.won'].map((name) =>
+    observed(`generic.${name}`, `There is no generic name such as \`${name}\``, async (w) => {
+      holds(!(await catalog(w)).some(({ event }) => event === name), 'not in the catalog', name);
+      const body = { url: endpointUrl(w), events: [name] };
+      refused(await w.own.call('POST /v1/webhooks', { body }), { status: 422 });
+    }),
+  ),
+  ...[
+    'charge.ted.paid',
+    'payment.boleto.created',
+    'dispute.card.opened',
+    'charge.card.emitted',
+  ].map((name) =>
+    observed(
+      `meaningless.${name}`,
+      `Only meaningful combinations exist: no \`${name}\``,
+      async (w) => {
+        holds(!(await catalog(w)).some(({ event }) => event === name), 'not in the catalog', name);
+      },
+    ),
+  ),
+  observed(
+    'outside',
+    'Subscribing to a name outside the catalog is refused with `422`',
+    async (w) => {
+      const url = endpointUrl(w);
+      const body = { url, events: ['charge.pix.settled'] };
+      refused(await w.own.call('POST /v1/webhooks', { body }), { status: 422 });
+      holds(
+        !(await listEndpoints(w.own)).some((one) => one.url === url),
+        'nothing registered',
+        url,
+      );
+    },
+  ),
+  ...Object.entries(RESOURCES).map(([resource, meaning]) =>
+    observed(`resource.${resource}`, `Resource \`${resource}\`: ${meaning}`, async (w) => {
+      const own = (await catalog(w)).filter((entry) => entry.resource === resource);
+      const documented = EVENTS.filter((event) => event.startsWith(`${resource}.`));
+      holds(own.length >= documented.length, 'its events', own.length);
+    }),
+  ),
+  ...Object.entries(METHODS).map(([method, resources]) =>
+    observed(`method.${method}`, `Method \`${method}\`: ${resources.join(', ')}`, async (w) => {
+      const own = (await catalog(w)).filter((entry) => entry.method === method);
+      const found = [...new Set(own.map(({ resource }) => resource))];
+      equal(found.toSorted(), resources.toSorted(), 'its resources');
+    }),
+  ),
+  ...needing(
+    ['funds', 'simulator', 'receiver'],
+    [
+      observed(
+        'payment-is-payout',
+        '`payment.*` describe the resource of `/v1/payouts`',
+        async (w) => {
+          const { payout, deliveries } = await deliveredPayout(w);
+          for (const { envelope } of deliveries.values()) {
+            equal(envelope.data['id'], payout.id, 'data.id');
+          }
+        },
+      ),
+    ],
+  ),
+]);
+
+const LATER_EVENTS = {
+  'charge.pix.canceled': 'canceled before payment',
+  'charge.pix.refunded': 'amount returned to payer',
+  'charge.pix.infraction': 'MED infraction opened; outcome open',
+  'charge.pix.charged_back': 'return ordered by the MED',
+  'dispute.pix.opened': 'dispute opened; amount blocked awaiting defense',
+  'dispute.pix.message': 'platform answered in the dispute chat; text in `data.message`',
+  'dispute.pix.won': 'MED denied; blocked amount returned to balance',
+  'dispute.pix.lost': 'MED accepted; amount returned to payer',
+} as const;
+
+export const CATALOG_CASES = section('catalog', [
+  ...DISPATCHED.map((event) => entryCase(event, true)),
+  ...NOT_DISPATCHED.map((event) => entryCase(event, false)),
+  observed('subscribable', 'an event that is not emitted can be subscribed to', (w) =>
+    withEndpoint(w, { events: [...NOT_DISPATCHED] }, ({ events }) =>
+      equal(events.toSorted(), [...NOT_DISPATCHED].toSorted(), 'events'),
+    ),
+  ),
+  observed('all-subscribable', 'every event of the catalog can be subscribed to', (w) =>
+    withEndpoint(w, { events: EVENTS }, ({ events }) =>
+      equal(events.toSorted(), EVENTS.toSorted(), 'events'),
+    ),
+  ),
+  ...Object.entries(LATER_EVENTS).map(([event, meaning]) =>
+    later(`${event}.emitted`, `\`${event}\` is emitted: ${meaning}`),
+  ),
+  unobservable(
+    'other-methods',
+    'events of boleto, card and ted are emitted',
+    'v1 creates nothing but Pix, so none of them can happen',
+  ),
+  ...needing(
+    ['simulator', 'receiver'],
+    [
+      observed(
+        'created-and-emitted',
+        '`created` and `emitted` are both emitted at creation',
+        async (w) => {
+          const { deliveries } = await deliveredCharge(w);
+          holds(deliveries.has('charge.pix.created'), 'charge.pix.created', [...deliveries.keys()]);
+          holds(deliveries.has('charge.pix.emitted'), 'charge.pix.emitted', [...deliveries.keys()]);
+        },
+      ),
+      observed('emitted', '`charge.pix.emitted`: copy-and-paste available', async (w) => {
+        const { deliveries } = await deliveredCharge(w);
+        const data = deliveries.get('charge.pix.emitted')?.envelope.data as {
+          pix: { br_code: string | null };
+        };
+        holds(Boolean(data.pix.br_code), 'data.pix.br_code', data.pix);
+      }),
+      observed('paid', '`charge.pix.paid`: Pix settled', async (w) => {
+        const { deliveries } = await deliveredCharge(w);
+        equal(deliveries.get('charge.pix.paid')?.envelope.data['status'], 'paid', 'data.status');
+      }),
+    ],
+  ),
+  ...needing(
+    ['receiver'],
+    [
+      observed('two-deliveries', 'Subscribing to both gives two deliveries', async (w) => {
+        const hook = w.receiver.hook();
+        const events = ['charge.pix.created', 'charge.pix.emitted'];
+        const merchant = w.abilities.has('admin') ? await w.admin.createAccount() : w.own;
+        const endpoint = await createEndpoint(merchant, { url: hook.url, events });
+        const { id } = await createCharge(merchant);
+        const deliveries = await hook.expectEvents(events);
+        for (const { envelope } of deliveries.values()) equal(envelope.data['id'], id, 'data.id');
+        await removeEndpoint(merchant, endpoint.id);
+      }),
+    ],
+  ),
+  observed('card-no-emitted', 'Card has no `emitted` event', async (w) => {
+    const names = (await catalog(w)).map(({ event }) => event);
+    holds(!names.includes('charge.card.emitted'), 'not in the catalog', 'charge.card.emitted');
+    holds(names.includes('charge.card.created'), 'charge.card.created instead', names);
+  }),
+  later(
+    'arrived-resolved',
+    'A dispute may arrive resolved: `dispute.pix.lost` with `arrived_resolved`',
+  ),
+  later('arrived-with', 'and the charge receives `refunded` or `charged_back` along with it'),
+  ...[
+    'object',
+    'charge_id',
+    'status',
+    'amount',
+    'reason',
+    'opened_at',
+    'defense_deadline_at',
+    'resolved_at',
+  ].map((field) => later(`dispute.${field}`, `Dispute \`data\` has \`${field}\``)),
+]);

@@ -1,0 +1,212 @@
+import {
+  type Account,
+  Account as AccountSchema,
+  type CatalogEntry,
+  type Charge,
+  ChargeItem,
+  type Endpoint,
+  Instant,
+  pageOf,
+  Uuid,
+} from '../client/schemas.ts';
+import { alone, needing, observed, type ObservedCase, section } from '../suite/case.ts';
+import { equal, holds, oneOf, shaped } from '../suite/expectations.ts';
+import { idsOf } from '../world/admin.ts';
+import {
+  catalog,
+  ENDPOINT_EVENTS,
+  failedPayout,
+  readAccount,
+  readBalance,
+  untilCharge,
+  withEndpoint,
+} from '../world/fixtures.ts';
+import {
+  aChargeBody,
+  aPayoutBody,
+  bodyWith,
+  createCharge,
+  postCharge,
+  postPayout,
+  readCharge,
+} from '../world/merchant.ts';
+import { refused } from '../world/refusals.ts';
+import type { World } from '../world/world.ts';
+import { plain, rows } from './field-rows.ts';
+
+export const BALANCE_CASES = section('balance', [
+  observed('object', '`object`: `balance`', async (w) =>
+    equal((await readBalance(w.own)).object, 'balance', 'object'),
+  ),
+  observed('currency', '`currency`: `BRL`', async (w) =>
+    equal((await readBalance(w.own)).currency, 'BRL', 'currency'),
+  ),
+  observed('pending', '`pending`: integer', async (w) => {
+    holds(Number.isInteger((await readBalance(w.own)).pending), 'an integer', 'pending');
+  }),
+  observed('total', '`total`: `available` + `pending`', async (w) => {
+    const { available, pending, total } = await readBalance(w.own);
+    equal(total, available + pending, 'total');
+  }),
+  ...alone(
+    needing(
+      ['admin', 'simulator'],
+      [
+        observed('available', '`available`: after deducting payouts in progress', async (w) => {
+          const { before, during, created } = await failedPayout(w);
+          equal(during.available, before.available - created.amount - created.fee, 'available');
+        }),
+      ],
+    ),
+  ),
+  ...needing(
+    ['admin', 'simulator'],
+    [
+      observed('pending-received', '`pending`: received but not yet released', async (w) => {
+        const merchant = await w.admin.createAccount({ release_delay_seconds: 3_600 });
+        const { id } = await createPaid(w, merchant);
+        equal((await readCharge(merchant, id)).status, 'paid', 'status');
+        const { available, pending } = await readBalance(merchant);
+        equal([available, pending], [0, 1_234], 'available and pending');
+      }),
+    ],
+  ),
+]);
+
+async function createPaid(w: World, merchant: World['own']): Promise<Charge> {
+  const charge = await createCharge(merchant);
+  await w.simulator.pay(charge.id);
+  return await untilCharge(merchant, charge.id, 'paid');
+}
+
+const ACCOUNT_FIELDS = rows<Account>((w) => readAccount(w.own), {
+  id: ['uuid', ({ id }) => shaped(Uuid, id, 'id')],
+  object: ['`account`', ({ object }) => equal(object, 'account', 'object')],
+  name: ['string', ({ name }) => holds(name.length > 0, 'a name', name)],
+  legal_name: ['string', ({ legal_name }) => holds(legal_name.length > 0, 'a name', legal_name)],
+  document: [
+    'CPF or CNPJ',
+    ({ document }) => holds(/^(\d{11}|[0-9A-Z]{12}\d{2})$/.test(plain(document)), 'one', document),
+  ],
+  document_type: ['kind of document', (one) => equal(typeof one.document_type, 'string', 'type')],
+  phone: ['string', ({ phone }) => equal(typeof phone, 'string', 'type')],
+  status: ['`active` or `inactive`', ({ status }) => oneOf(status, ['active', 'inactive'], 'it')],
+  onboarding_status: [
+    'registration stage',
+    (one) => holds(one.onboarding_status.length > 0, 'a stage', one.onboarding_status),
+  ],
+  auto_payout_enabled: [
+    'boolean',
+    (one) => equal(typeof one.auto_payout_enabled, 'boolean', 'type'),
+  ],
+  created_at: ['ISO 8601', ({ created_at }) => shaped(Instant, created_at, 'created_at')],
+});
+
+export const ACCOUNT_CASES = section('account', [
+  ...ACCOUNT_FIELDS,
+  ...needing(
+    ['admin'],
+    [
+      observed('inactive', 'an inactive account does not process charges', async (w) => {
+        const merchant = await w.admin.createAccount({ status: 'inactive' });
+        equal((await readAccount(merchant)).status, 'inactive', 'status');
+        const answer = await postCharge(merchant, aChargeBody());
+        refused(answer, { status: 422 });
+        const list = bodyWith(await merchant.call('GET /v1/charges'), 200);
+        equal(shaped(pageOf(ChargeItem), list, 'the list').data, [], 'charges');
+      }),
+      observed(
+        'onboarding',
+        'accounts without completed onboarding have restrictions',
+        async (w) => {
+          const merchant = await w.admin.createAccount({
+            onboarding_status: 'pending',
+            auto_payout_enabled: true,
+          });
+          const answer = await postPayout(merchant, aPayoutBody());
+          refused(answer, { status: 422, code: 'PAYOUTS_DISABLED' });
+        },
+      ),
+      observed(
+        'auto-payout',
+        '`auto_payout_enabled`: the initial value is set by the platform',
+        async (w) => {
+          const merchant = await w.admin.createAccount();
+          const path = `/admin/accounts/${idsOf(merchant).accountId}`;
+          const kept = shaped(AccountSchema, await w.admin.call(`GET ${path}`), 'the account');
+          const shown = await readAccount(merchant);
+          equal(shown.auto_payout_enabled, kept.auto_payout_enabled, 'as the platform set it');
+        },
+      ),
+    ],
+  ),
+]);
+
+const fields = { description: 'Pedidos', secret: 'whsec_of_a_case' };
+
+function endpointRow(
+  field: string,
+  note: string,
+  look: (endpoint: Endpoint) => unknown,
+): ObservedCase {
+  return observed(field, `\`${field}\`: ${note}`, (w) =>
+    withEndpoint(w, fields, async (endpoint) => {
+      await look(endpoint);
+    }),
+  );
+}
+
+export const WEBHOOK_CASES = section('webhook', [
+  endpointRow('id', 'string', ({ id }) => holds(id.length > 0, 'an id', id)),
+  endpointRow('object', '`webhook`', ({ object }) => equal(object, 'webhook', 'object')),
+  endpointRow('url', 'string', ({ url }) => holds(URL.canParse(url), 'the URL', url)),
+  endpointRow('description', 'string', (one) => equal(one.description, 'Pedidos', 'description')),
+  endpointRow('events', 'array of event names', ({ events }) =>
+    equal(events.toSorted(), ENDPOINT_EVENTS.toSorted(), 'events'),
+  ),
+  endpointRow('active', 'boolean', ({ active }) => equal(active, true, 'active')),
+  endpointRow('has_secret', 'tells that a secret exists', (one) =>
+    equal(one.has_secret, true, 'has_secret'),
+  ),
+  endpointRow('created_at', 'ISO 8601', (one) => shaped(Instant, one.created_at, 'created_at')),
+  observed('no-secret', '`has_secret` is false without a secret', (w) =>
+    withEndpoint(w, {}, (endpoint) => equal(endpoint.has_secret, false, 'has_secret')),
+  ),
+  observed('secret-never-returned', 'the secret itself is never returned', (w) =>
+    withEndpoint(w, fields, async () => {
+      const { text } = await w.own.call('GET /v1/webhooks');
+      holds(!text.includes(fields.secret), 'no secret in the list', 'GET /v1/webhooks');
+    }),
+  ),
+]);
+
+function entryRow(
+  field: keyof CatalogEntry,
+  note: string,
+  holdsFor: (entry: CatalogEntry) => boolean,
+): ObservedCase {
+  return observed(field, `\`${field}\`: ${note}`, async (w) => {
+    for (const entry of await catalog(w)) {
+      holds(holdsFor(entry), `${field} of ${entry.event}`, entry);
+    }
+  });
+}
+
+export const CATALOG_ENTRY_CASES = section('catalog-entry', [
+  entryRow('event', 'full name `<resource>.<method>.<action>`', ({ event }) =>
+    /^[a-z_]+\.[a-z_]+\.[a-z_]+$/.test(event),
+  ),
+  entryRow('resource', 'first part of the name', (one) => part(one.event, 0) === one.resource),
+  entryRow('method', 'second part of the name', (one) => part(one.event, 1) === one.method),
+  entryRow('action', 'third part of the name', (one) => part(one.event, 2) === one.action),
+  entryRow('description', 'string', ({ description }) => description.trim() !== ''),
+  entryRow('dispatched', 'boolean', ({ dispatched }) => typeof dispatched === 'boolean'),
+  observed('not-emitted', '`dispatched`: false while the platform does not emit it', async (w) => {
+    const entry = (await catalog(w)).find(({ event }) => event === 'charge.pix.expired');
+    equal(entry?.dispatched, false, 'dispatched of charge.pix.expired');
+  }),
+]);
+
+function part(event: string, index: number): string | undefined {
+  return event.split('.')[index];
+}

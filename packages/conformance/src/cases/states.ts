@@ -1,0 +1,352 @@
+import { randomUUID } from 'node:crypto';
+
+import { Charge, CHARGE_STATUSES, PAYOUT_STATUSES } from '../client/schemas.ts';
+import { alone, later, needing, observed, section, unobservable } from '../suite/case.ts';
+import { equal, holds, oneOf, shaped } from '../suite/expectations.ts';
+import {
+  bareCharge,
+  barePayout,
+  canceledPayout,
+  catalog,
+  completedPayout,
+  deliveredCharge,
+  failedPayout,
+  fullCharge,
+  manualMerchant,
+  paidCharge,
+  refusedCharge,
+  untilPayout,
+} from '../world/fixtures.ts';
+import {
+  aChargeBody,
+  bodyWith,
+  createCharge,
+  createPayout,
+  postCharge,
+  readCharge,
+  readPayout,
+} from '../world/merchant.ts';
+import { refused } from '../world/refusals.ts';
+import { until } from '../world/until.ts';
+import type { World } from '../world/world.ts';
+
+const EXPIRES_IN_SECONDS_MIN = 60;
+/** Seconds, on a machine with other work to do. */
+const PROCESSING_MS_MAX = 45_000;
+const EXPIRY_MS_MAX = 80_000;
+
+export const CHARGE_STATUS_CASES = section('charge-status', [
+  observed('values', 'Values: nine words, of which every charge has one', async (w) => {
+    for (const status of CHARGE_STATUSES) {
+      bodyWith(await w.own.call(`GET /v1/charges?status=${status}`), 200);
+    }
+    oneOf((await bareCharge(w)).status, CHARGE_STATUSES, 'status');
+  }),
+  ...alone(
+    needing(
+      ['simulator'],
+      [
+        observed('processing', '`processing`: stored, waiting for the acquirer', async (w) => {
+          const { beside } = await unansweredCharge(w);
+          equal(beside.status, 'processing', 'status while the acquirer is silent');
+          equal(beside.pix.br_code, null, 'no Pix yet');
+        }),
+        observed('processing-short', '`processing` lasts seconds', async (w) => {
+          const { id } = (await unansweredCharge(w)).beside;
+          await until(async () => {
+            equal((await readCharge(w.own, id)).status, 'pending', 'status');
+          }, PROCESSING_MS_MAX);
+        }),
+        observed('failed', '`failed`: acquirer refused issuance; `failure_reason`', async (w) => {
+          const charge = await readRefused(w);
+          equal(charge.status, 'failed', 'status');
+          holds(Boolean(charge.failure_reason), 'a reason', charge.failure_reason);
+        }),
+        observed(
+          'refused-answer',
+          'refused: `422` `ACQUIRER_REJECTED` with `charge_id`',
+          async (w) => {
+            const { answer } = await refusedCharge(w);
+            const body = refused(answer, { status: 422, code: 'ACQUIRER_REJECTED' });
+            holds(body.charge_id !== undefined, 'charge_id', answer.text);
+          },
+        ),
+        observed(
+          'refused-repeated',
+          'the same Idempotency-Key returns this failed charge',
+          async (w) => {
+            const { key, body } = await refusedCharge(w);
+            const again = bodyWith(await postCharge(w.own, body, key), 201);
+            const { id, status } = shaped(Charge, again, 'the charge');
+            equal([id, status], [(await readRefused(w)).id, 'failed'], 'id and status');
+          },
+        ),
+        observed(
+          'refused-exists',
+          'Even a refused charge exists: stored before the call',
+          async (w) => {
+            const body = bodyWith(await w.own.call('GET /v1/charges?status=failed'), 200);
+            const { id } = await readRefused(w);
+            holds(JSON.stringify(body).includes(id), 'it is in the list of failed charges', id);
+          },
+        ),
+      ],
+    ),
+  ),
+  observed('pending', '`pending`: created, waiting for payment', async (w) =>
+    equal((await bareCharge(w)).status, 'pending', 'status in the 201'),
+  ),
+  observed(
+    'pending-after-the-pix',
+    'The 201 is returned after the acquirer returned the Pix',
+    async (w) => {
+      const { charge } = await fullCharge(w);
+      equal(charge.status, 'pending', 'status');
+      holds(Boolean(charge.pix.br_code), 'the Pix is there', charge.pix.br_code);
+    },
+  ),
+  ...needing(
+    ['simulator'],
+    [
+      observed('paid', '`paid`: paid and confirmed by the acquirer', async (w) => {
+        const { status, paid_at } = await paidCharge(w);
+        equal(status, 'paid', 'status');
+        holds(paid_at !== null, 'paid_at', paid_at);
+      }),
+      ...needing(
+        ['receiver'],
+        [
+          observed(
+            'created-and-emitted',
+            'to `pending`: `created` and `emitted` are emitted',
+            async (w) => {
+              const { deliveries } = await deliveredCharge(w);
+              for (const event of ['charge.pix.created', 'charge.pix.emitted']) {
+                equal(deliveries.get(event)?.envelope.data['status'], 'pending', event);
+              }
+            },
+          ),
+        ],
+      ),
+    ],
+  ),
+  ...needing(
+    ['patience'],
+    [
+      observed('expired', '`expired`: `expires_at` passed without payment', async (w) => {
+        const charge = await expiredCharge(w);
+        holds(Date.parse(charge.expires_at ?? '') < Date.now() + 1_000, 'it passed', charge);
+        equal(charge.paid_at, null, 'paid_at');
+      }),
+      observed(
+        'expired-derived',
+        'read after `expires_at`: `expired` (derived, no sweep job)',
+        async (w) =>
+          equal((await readCharge(w.own, (await expiredCharge(w)).id)).status, 'expired', 'status'),
+      ),
+      observed('expired-listed', 'the list derives `expired` too, and filters by it', async (w) => {
+        const { id } = await expiredCharge(w);
+        const body = bodyWith(await w.own.call('GET /v1/charges?status=expired&limit=100'), 200);
+        holds(JSON.stringify(body).includes(id), 'it is in the list', id);
+      }),
+    ],
+  ),
+  later('canceled', '`canceled`: canceled before payment'),
+  later('refunded', '`refunded`: amount returned to the payer'),
+  later('charged_back', '`charged_back`: contested by the payer'),
+  later('infraction', '`infraction`: Pix paid with an open MED infraction; outcome pending'),
+  later('infraction-returned', '`infraction`, MED outcome: payment returned: `charged_back`'),
+  later('infraction-otherwise', '`infraction`, MED outcome: otherwise: `paid`'),
+  ...needing(
+    ['simulator'],
+    [
+      observed('paid-stays', 'a paid charge does not become `expired` or `pending`', async (w) =>
+        equal((await readCharge(w.own, (await paidCharge(w)).id)).status, 'paid', 'status'),
+      ),
+    ],
+  ),
+]);
+
+/** A charge whose issuance the acquirer leaves unanswered, read while that lasts. */
+function unansweredCharge(w: World): Promise<{ beside: Charge }> {
+  return w.once('unanswered charge', async () => {
+    const key = randomUUID();
+    const body = aChargeBody({ reference: `unanswered-${key}` });
+    const hang = { operation: 'issueCharge', fault: 'hang', count: 1 };
+    return await w.simulator.withFaults([hang], async () => {
+      const asked = postCharge(w.own, body, key).catch(() => null);
+      const beside = await until(async () => {
+        const list = bodyWith(await w.own.call('GET /v1/charges?status=processing'), 200);
+        const found = (list as { data: Charge[] }).data.find(
+          ({ reference }) => reference === body['reference'],
+        );
+        return shaped(Charge, found, 'the charge that waits');
+      });
+      await asked;
+      return { beside };
+    });
+  });
+}
+
+async function readRefused(w: World): Promise<Charge> {
+  const { answer } = await refusedCharge(w);
+  const { charge_id } = refused(answer, { status: 422, code: 'ACQUIRER_REJECTED' });
+  return await readCharge(w.own, charge_id ?? '');
+}
+
+function expiredCharge(w: World): Promise<Charge> {
+  return w.once('expired charge', async () => {
+    const { id } = await createCharge(w.own, { expires_in: EXPIRES_IN_SECONDS_MIN });
+    return await until(async () => {
+      const charge = await readCharge(w.own, id);
+      equal(charge.status, 'expired', 'status');
+      return charge;
+    }, EXPIRY_MS_MAX);
+  });
+}
+
+export const PAYOUT_STATUS_CASES = section('payout-status', [
+  observed('values', 'Values: five words, of which every payout has one', async (w) => {
+    for (const status of PAYOUT_STATUSES) {
+      bodyWith(await w.own.call(`GET /v1/payouts?status=${status}`), 200);
+    }
+  }),
+  ...needing(
+    ['admin', 'simulator'],
+    [
+      observed(
+        'pending',
+        '`pending`: awaiting manual approval when auto payout is off',
+        async (w) => {
+          const merchant = await manualMerchant(w);
+          equal((await createPayout(merchant)).status, 'pending', 'status in the 201');
+        },
+      ),
+      observed(
+        'pending-stays',
+        'a long stay in `pending` is normal: it waits in the queue',
+        async (w) => {
+          const merchant = await manualMerchant(w);
+          const { id, processed_at } = await createPayout(merchant);
+          equal(processed_at, null, 'processed_at');
+          equal((await readPayout(merchant, id)).status, 'pending', 'status');
+          const queue = await w.admin.call('GET /admin/payouts?status=pending&limit=100');
+          holds(JSON.stringify(queue).includes(id), 'it is in the queue of the dashboard', id);
+        },
+      ),
+      observed('approved', 'after manual approval it is sent and settles', async (w) => {
+        const merchant = await manualMerchant(w);
+        const { id } = await createPayout(merchant);
+        await w.admin.approvePayout(id);
+        await untilPayout(merchant, id, 'completed');
+      }),
+      observed('canceled', '`canceled`: canceled before sending', async (w) => {
+        const { ended } = await canceledPayout(w);
+        equal([ended.status, ended.processed_at], ['canceled', null], 'status and processed_at');
+      }),
+      observed('canceled-returns', '`canceled`: amount returns to balance', async (w) => {
+        const { before, after } = await canceledPayout(w);
+        equal(after.available, before.available, 'available');
+      }),
+      observed(
+        'manual-leaves',
+        'amount plus fee leave the balance at creation (manual)',
+        async (w) => {
+          const { before, during, created } = await canceledPayout(w);
+          equal(before.available - during.available, created.amount + created.fee, 'what left');
+        },
+      ),
+    ],
+  ),
+  ...needing(
+    ['funds'],
+    [
+      observed('auto', 'auto payout on: `processing`, already in the 201 response', async (w) =>
+        equal((await barePayout(w)).status, 'processing', 'status in the 201'),
+      ),
+      observed(
+        'sent-right-after',
+        'auto payout on: sent right after, no intervention',
+        async (w) => {
+          const { processed_at } = await completedPayout(w);
+          holds(processed_at !== null, 'processed_at', processed_at);
+        },
+      ),
+      observed('completed', '`completed`: money delivered', async (w) =>
+        equal((await completedPayout(w)).status, 'completed', 'status'),
+      ),
+      observed('completed-e2e', 'settlement, success: `end_to_end_id` filled', async (w) => {
+        const { end_to_end_id } = await completedPayout(w);
+        holds(Boolean(end_to_end_id), 'filled', end_to_end_id);
+      }),
+    ],
+  ),
+  ...alone(
+    needing(
+      ['admin', 'simulator'],
+      [
+        observed(
+          'processing',
+          '`processing`: sent to the acquirer, awaiting settlement',
+          async (w) => equal((await failedPayout(w)).created.status, 'processing', 'status'),
+        ),
+        observed(
+          'auto-leaves',
+          'amount plus fee leave the balance at creation (auto)',
+          async (w) => {
+            const { before, during, created } = await failedPayout(w);
+            equal(before.available - during.available, created.amount + created.fee, 'what left');
+          },
+        ),
+        observed('failed', '`failed`: refused or failed', async (w) =>
+          equal((await failedPayout(w)).ended.status, 'failed', 'status'),
+        ),
+        observed('failed-reason', '`failed`: `failure_reason` filled', async (w) => {
+          const { failure_reason } = (await failedPayout(w)).ended;
+          holds(Boolean(failure_reason), 'a reason', failure_reason);
+        }),
+        observed('failed-returns', '`failed`: amount returns to balance', async (w) => {
+          const { before, after } = await failedPayout(w);
+          equal(after.available, before.available, 'available');
+        }),
+      ],
+    ),
+  ),
+]);
+
+export const DISPUTE_STATUS_CASES = section('dispute-status', [
+  later('values', 'Values: `open`, `under_review`, `won`, `lost`'),
+  later('won-then-lost', 'A `won` dispute can become `lost` if the institution returns the Pix'),
+  unobservable(
+    'lost-is-final',
+    '`lost` is to be treated as final even after a `won`',
+    'advice to the client; what the installation does is charge-status.charged_back',
+  ),
+  observed('no-endpoint', 'No endpoint for disputes is shown', async (w) => {
+    refused(await w.own.call('GET /v1/disputes'), { status: 404 });
+  }),
+  observed('known-events', 'the outcomes `won` and `lost` are events of the catalog', async (w) => {
+    const names = (await catalog(w)).map(({ event }) => event);
+    holds(names.includes('dispute.pix.won'), 'dispute.pix.won', names);
+    holds(names.includes('dispute.pix.lost'), 'dispute.pix.lost', names);
+  }),
+]);
+
+export const EVENT_RESOURCE_CASES = section('event-resource', [
+  ...needing(
+    ['simulator', 'receiver'],
+    [
+      observed('envelope', 'the envelope is as the section Events says', async (w) => {
+        for (const [event, { envelope }] of (await deliveredCharge(w)).deliveries) {
+          equal(envelope.event, event, 'event');
+        }
+      }),
+      observed('data', '`data` is the resource in the shape of its GET', async (w) => {
+        for (const [event, { envelope }] of (await deliveredCharge(w)).deliveries) {
+          shaped(Charge, envelope.data, `data of ${event}`);
+        }
+      }),
+    ],
+  ),
+  later('dispute-data', 'dispute data is as the section Events says'),
+]);

@@ -1,0 +1,158 @@
+import { createHttpClient, type HttpClient } from '../client/http-client.ts';
+import { Account, Balance } from '../client/schemas.ts';
+import { equal, shaped } from '../suite/expectations.ts';
+import type { Need } from '../suite/case.ts';
+import { type Admin, createAdmin } from './admin.ts';
+import { bodyWith, createCharge, createMerchant, type Merchant, readCharge } from './merchant.ts';
+import { createReceiver, type Receiver } from './receiver.ts';
+import { createSimulator, type Simulator } from './simulator.ts';
+import { until } from './until.ts';
+
+export type WorldOptions = {
+  url: string;
+  key: string;
+  admin: { url: string; token: string } | null;
+  simulatorUrl: string | null;
+  receiver: { control: string; hookBase: string } | null;
+  /** Whether cases may wait for what takes a minute. */
+  patience: boolean;
+};
+
+/** Everything that cases work with. What an option did not give throws when it is asked for. */
+export type World = {
+  /** The merchant that most cases use: every scope and, with `funds`, money and automatic payouts. */
+  own: Merchant;
+  admin: Admin;
+  simulator: Simulator;
+  receiver: Receiver;
+  /** Where `webhook_url` may point in cases that look at no delivery. */
+  hookBase: string;
+  abilities: ReadonlySet<Need>;
+  /** Makes a thing that several cases look at, the first time one of them asks. */
+  once<T>(name: string, make: (world: World) => Promise<T>): Promise<T>;
+  /** Waits until the money of `own` is there; whoever needs `funds` has to. */
+  funded(): Promise<void>;
+  /** Puts money on a merchant's balance by a charge that is paid. */
+  fund(merchant: Merchant, amountCents: number): Promise<void>;
+  redact(text: string): string;
+  close(): void;
+};
+
+const FUNDS_CENTS = 1_000_000;
+/** What a given key has to have available for the cases that pay out. */
+const FUNDS_CENTS_MIN = 100_000;
+const PAYMENT_MS_MAX = 20_000;
+export const FEE_CENTS = 35;
+const HOOK_BASE = 'http://conformance.receiver.example.com';
+const KEY_PATTERN = /\b[a-z]{2,8}_[0-9A-Za-z]{30,}\b/g;
+
+/** An account that pays out by itself, once it has money. */
+export const PAYING_ACCOUNT = {
+  onboarding_status: 'approved',
+  auto_payout_enabled: true,
+  payout_fee: FEE_CENTS,
+} as const;
+
+export async function createWorld(options: WorldOptions): Promise<World> {
+  const http = createHttpClient();
+  const secrets = new Set([options.key, options.admin?.token ?? options.key]);
+  const redact = createRedactor(secrets);
+  const given = createMerchant({ http, url: options.url }, { key: options.key, ids: null });
+  const parts = createParts(http, options, (secret) => secrets.add(secret));
+  const made = new Map<string, Promise<unknown>>();
+  const world: World = {
+    own: given,
+    ...parts,
+    hookBase: options.receiver?.hookBase ?? HOOK_BASE,
+    abilities: abilitiesOf(options),
+    once: <T>(name: string, make: (world: World) => Promise<T>): Promise<T> => {
+      const known = made.get(name) as Promise<T> | undefined;
+      const promise = known ?? make(world);
+      made.set(name, promise);
+      return promise;
+    },
+    fund: (merchant, amountCents) => fund(world, merchant, amountCents),
+    funded: async () => {
+      if (world.own === given) return;
+      await world.once('funds', () => world.fund(world.own, FUNDS_CENTS));
+    },
+    redact,
+    close: () => http.close(),
+  };
+  await findOwnMerchant(world);
+  return world;
+}
+
+function createParts(
+  http: HttpClient,
+  options: WorldOptions,
+  keepSecret: (secret: string) => void,
+): Pick<World, 'admin' | 'simulator' | 'receiver'> {
+  const { url, admin, simulatorUrl, receiver } = options;
+  return {
+    admin:
+      admin === null
+        ? notGiven('admin')
+        : createAdmin({ http, url, adminUrl: admin.url, token: admin.token, keepSecret }),
+    simulator: simulatorUrl === null ? notGiven('simulator') : createSimulator(http, simulatorUrl),
+    receiver: receiver === null ? notGiven('receiver') : createReceiver(http, receiver),
+  };
+}
+
+function abilitiesOf(options: WorldOptions): Set<Need> {
+  const abilities = new Set<Need>();
+  if (options.admin !== null) abilities.add('admin');
+  if (options.simulatorUrl !== null) abilities.add('simulator');
+  if (options.receiver !== null) abilities.add('receiver');
+  if (options.patience) abilities.add('patience');
+  return abilities;
+}
+
+/** A merchant of its own where that can be made, so that runs beside each other do not meet. */
+async function findOwnMerchant(world: World): Promise<void> {
+  const abilities = world.abilities as Set<Need>;
+  if (abilities.has('admin') && abilities.has('simulator')) {
+    world.own = await world.admin.createAccount(PAYING_ACCOUNT);
+    abilities.add('funds');
+    return;
+  }
+  if (await hasFunds(world.own)) abilities.add('funds');
+}
+
+async function hasFunds(merchant: Merchant): Promise<boolean> {
+  const balance = Balance.safeParse((await merchant.call('GET /v1/balance')).json);
+  const account = Account.safeParse((await merchant.call('GET /v1/account')).json);
+  if (!balance.success || !account.success) return false;
+  return balance.data.available >= FUNDS_CENTS_MIN && account.data.auto_payout_enabled;
+}
+
+async function fund(world: World, merchant: Merchant, amountCents: number): Promise<void> {
+  const charge = await createCharge(merchant, { amount: amountCents });
+  await world.simulator.pay(charge.id);
+  await until(async () => {
+    equal((await readCharge(merchant, charge.id)).status, 'paid', 'the charge that funds');
+  }, PAYMENT_MS_MAX);
+  await until(async () => {
+    const body = bodyWith(await merchant.call('GET /v1/balance'), 200);
+    const balance = shaped(Balance, body, 'the balance');
+    equal(balance.available >= amountCents, true, 'the money is on the balance');
+  });
+}
+
+function notGiven<T extends object>(name: string): T {
+  return new Proxy({} as T, {
+    get: () => {
+      throw new Error(`this run was given no ${name}; the case has to say that it needs it`);
+    },
+  });
+}
+
+function createRedactor(secrets: ReadonlySet<string>): World['redact'] {
+  return (text) => {
+    let redacted = text;
+    for (const secret of secrets) {
+      if (secret !== '') redacted = redacted.replaceAll(secret, '[redacted]');
+    }
+    return redacted.replaceAll(KEY_PATTERN, '[redacted]');
+  };
+}

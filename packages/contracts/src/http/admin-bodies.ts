@@ -1,0 +1,32 @@
+import { z } from 'zod';
+
+import { adminName } from './admin-name.ts';
+import { Scope } from './scopes.ts';
+
+const ExpiresAt = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
+
+export const CreateOperatorBody = z.object({ name: adminName() });
+
+export const CreateApplicationBody = z.object({
+  name: adminName(),
+  active: z
+    .boolean()
+    .nullish()
+    .transform((active) => active ?? true),
+});
+/** Absent and null leave a field as it is (decision 7). */
+export const UpdateApplicationBody = z.object({
+  name: adminName().nullish(),
+  active: z.boolean().nullish(),
+});
+
+export const CreateKeyBody = z.object({
+  name: adminName(),
+  scopes: z.array(Scope).transform((scopes) => [...new Set(scopes)].sort()),
+  expires_at: ExpiresAt.nullish().transform((at) => at ?? null),
+});
+/** A null `expires_at` means something here: a key without expiry. */
+export const UpdateKeyBody = z.object({
+  suspended: z.boolean().nullish(),
+  expires_at: ExpiresAt.nullable().optional(),
+});

@@ -1,0 +1,13 @@
+import { z } from 'zod';
+
+import { textField } from './text-field.ts';
+
+const NAME_LENGTH_MAX = 200;
+
+/** What operators call something: trimmed, and not empty then. */
+export function adminName() {
+  return z
+    .string()
+    .transform((text) => text.trim())
+    .pipe(textField({ min: 1, max: NAME_LENGTH_MAX }));
+}

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+
+import { AccountStatus, OnboardingStatus } from './account.ts';
+import { InstantText } from './instant-text.ts';
+import { QueryId, QueryText } from './query-fields.ts';
+
+/** Services that park messages; the word in the address is the service's name. */
+export const DeadLetterService = z.enum(['charges', 'payouts', 'ledger', 'webhook-dispatcher']);
+export type DeadLetterService = z.infer<typeof DeadLetterService>;
+
+/** Filters of the lists under `/admin`, beside paging. */
+
+export const ListOperatorsQuery = z.object({});
+
+export const ListAuditQuery = z.object({
+  actor: QueryText.optional(),
+  action: QueryText.optional(),
+  target_id: QueryText.optional(),
+});
+
+export const ListAccountsQuery = z.object({
+  status: AccountStatus.optional(),
+  onboarding_status: OnboardingStatus.optional(),
+  document: QueryText.optional(),
+});
+
+export const ListApplicationsQuery = z.object({
+  active: z
+    .enum(['true', 'false'])
+    .transform((text) => text === 'true')
+    .optional(),
+});
+
+export const ListKeysQuery = z.object({});
+
+export const ListRequestsQuery = z.object({
+  account_id: QueryId.optional(),
+  application_id: QueryId.optional(),
+  key_id: QueryId.optional(),
+  request_id: QueryId.optional(),
+  method: QueryText.optional(),
+  route: QueryText.optional(),
+  status: z
+    .string()
+    .regex(/^\d{3}$/)
+    .transform(Number)
+    .optional(),
+  created_after: InstantText.optional(),
+  created_before: InstantText.optional(),
+});
+
+export const ListDeadLettersQuery = z.object({ service: DeadLetterService.optional() });
+
+export const ListJournalsQuery = z.object({});
+
+export const ListSuspenseQuery = z.object({
+  account_id: QueryId.optional(),
+  status: z.enum(['open', 'resolved']).optional(),
+});
+
+/** Not a list: balances at an instant, now where it is absent. */
+export const BalancesQuery = z.object({ at: InstantText.nullable().default(null) });

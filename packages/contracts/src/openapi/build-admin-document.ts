@@ -1,0 +1,64 @@
+import { ADMIN_ROUTES, type AdminRoute } from '../http/admin-routes.ts';
+import { buildPaths, SHARED_HEADERS } from './build-operation.ts';
+import { buildSchemas, type DocumentSchemas } from './build-schemas.ts';
+import { describeAdminRoute } from './describe-admin-route.ts';
+import type { OpenApiDocument } from './document.ts';
+import { ErrorSchema } from './public-schemas.ts';
+
+/** The document of `/admin`, made from its route table: for the dashboard, the CLI and operators' scripts. */
+export function buildAdminDocument(): OpenApiDocument {
+  const schemas = buildAdminSchemas();
+  const routes = Object.entries<AdminRoute>(ADMIN_ROUTES).map(([operationId, route]) =>
+    describeAdminRoute(operationId, route, schemas),
+  );
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Pixmesh Admin API',
+      version: 'v1',
+      description:
+        'What operators, the dashboard and the CLI do with an installation. Errors have the body of `/v1`; lists are ' +
+        'its envelope, newest first. Every change stands in the audit log. Outside production the bootstrap operator ' +
+        'may speak for another one by `X-Operator: <id>`.',
+    },
+    servers: [{ url: '/', description: 'The admin listener of this installation' }],
+    tags: [
+      { name: 'Operators', description: 'Who may call, and who changed what.' },
+      { name: 'Tenants', description: 'Accounts, applications and keys.' },
+      { name: 'Money', description: 'Payouts, balances, journals and suspense.' },
+      { name: 'Operations', description: 'Reconciliation, the request log and dead letters.' },
+    ],
+    security: [{ OperatorToken: [] }],
+    paths: buildPaths(routes, schemas),
+    components: {
+      schemas: schemas.components,
+      headers: SHARED_HEADERS,
+      securitySchemes: {
+        OperatorToken: { type: 'http', scheme: 'bearer', description: 'Token of an operator.' },
+      },
+    },
+  };
+}
+
+/** Names follow the routes: `createKey` takes `CreateKeyBody` and answers `CreateKeyAnswer`. */
+function buildAdminSchemas(): DocumentSchemas {
+  const routes = Object.entries<AdminRoute>(ADMIN_ROUTES);
+  const named = (suffix: string, pick: (route: AdminRoute) => AdminRoute['body']) => {
+    const byName = new Map(
+      routes.toReversed().flatMap(([id, route]) => {
+        const schema = pick(route);
+        return schema === null ? [] : [[schema, toName(id) + suffix] as const];
+      }),
+    );
+    return Object.fromEntries([...byName].map(([schema, name]) => [name, schema]));
+  };
+  return buildSchemas({
+    requests: named('Body', (route) => route.body),
+    responses: { ...named('Answer', (route) => route.response), Error: ErrorSchema },
+    queries: named('Query', (route) => route.query),
+  });
+}
+
+function toName(operationId: string): string {
+  return operationId.charAt(0).toUpperCase() + operationId.slice(1);
+}

@@ -1,0 +1,185 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import ajvFormats from 'ajv-formats';
+import { describe, expect, test } from 'vitest';
+
+import { EVENT_CATALOGUE } from '../events/event-catalogue.ts';
+import { ERROR_STATUS } from '../http/error-body.ts';
+import { PUBLIC_ROUTES, type PublicRoute } from '../http/public-routes.ts';
+import { toTemplate } from './build-operation.ts';
+import { buildPublicDocument } from './build-public-document.ts';
+import type { Content, HttpMethod, JsonSchema, Operation } from './document.ts';
+import { findBreakingChanges } from './find-breaking-changes.ts';
+
+const GOLDEN = new URL('../../../../docs/openapi/public.json', import.meta.url);
+const BASELINE = new URL('../../../../docs/openapi/v1-baseline.json', import.meta.url);
+
+const document = buildPublicDocument();
+const routes = Object.entries<PublicRoute>(PUBLIC_ROUTES);
+
+/** Strict where documents go wrong: unknown keywords and formats fail. */
+const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true, strictRequired: false });
+(ajvFormats as unknown as (ajv: Ajv2020) => void)(ajv);
+ajv.addVocabulary(['components']);
+ajv.addSchema({ $id: 'document:', components: document.components });
+
+function operationOf({ method, path }: PublicRoute): Operation {
+  const operation = document.paths[toTemplate(path)]?.[method.toLowerCase() as HttpMethod];
+  if (operation === undefined) throw new Error(`${method} ${path} is not in the document`);
+  return operation;
+}
+
+function faultsOf(schema: JsonSchema, value: unknown): unknown[] {
+  const absolute = JSON.stringify(schema).replaceAll('"#/', '"document:#/');
+  const validate = ajv.compile(JSON.parse(absolute) as JsonSchema);
+  return validate(value) ? [] : (validate.errors ?? []);
+}
+
+test('is OpenAPI 3.1', async () => {
+  const result = await new Validator().validate(structuredClone(document));
+  expect(result).toMatchObject({ valid: true });
+});
+
+test('stands in git as it is served (UPDATE_GOLDEN=1 refreshes it)', () => {
+  const text = `${JSON.stringify(document, null, 2)}\n`;
+  if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(GOLDEN, text);
+  expect(readFileSync(GOLDEN, 'utf8')).toBe(text);
+});
+
+test('breaks nothing that the first release of v1 promised', () => {
+  const baseline = JSON.parse(readFileSync(BASELINE, 'utf8')) as typeof document;
+  expect(findBreakingChanges(baseline, document)).toEqual([]);
+});
+
+test('every component is used, and no name stands for two forms', () => {
+  const text = JSON.stringify(document);
+  for (const name of Object.keys(document.components.schemas)) {
+    expect(text).toContain(`"#/components/schemas/${name}"`);
+    expect(name).not.toMatch(/(Input|Output)$/);
+  }
+});
+
+test('objects stay open on both sides: fields may be added within v1', () => {
+  expect(JSON.stringify(document)).not.toContain('"additionalProperties":false');
+});
+
+describe.each(routes)('%s', (key, route) => {
+  const operation = operationOf(route);
+
+  test('carries the table: name, scope, success status, key of a creation', () => {
+    expect(operation).toMatchObject({ operationId: key, 'x-scope': route.scope });
+    expect(operation.description).toContain(route.scope ?? 'any valid key');
+    expect(Object.keys(operation.responses).filter((status) => status < '300')).toEqual([
+      String(route.status),
+    ]);
+    const names = new Set((operation.parameters ?? []).map(({ name }) => name));
+    expect(names.has('Idempotency-Key')).toBe(route.creates !== null);
+    expect(names.has('limit')).toBe(route.query !== null);
+  });
+
+  test('shows one example for every code that it may answer, under its status', () => {
+    const shown = Object.entries(operation.responses)
+      .filter(([status]) => status >= '400')
+      .flatMap(([status, { content }]) => examplesOf(content).map(([code]) => [code, status]));
+    const codes = [
+      ...route.errors,
+      'UNAUTHORIZED',
+      ...(route.scope === null ? [] : ['INSUFFICIENT_SCOPE']),
+      'RATE_LIMITED',
+      'INTERNAL_ERROR',
+    ] as (keyof typeof ERROR_STATUS)[];
+    expect(shown.toSorted()).toEqual(
+      codes.map((code) => [code, String(ERROR_STATUS[code])]).toSorted(),
+    );
+  });
+
+  test('all its examples are what its schemas say', () => {
+    const contents = Object.values(operation.responses).map(({ content }) => content);
+    for (const content of [operation.requestBody?.content, ...contents]) {
+      for (const [, { value }] of examplesOf(content)) {
+        expect(faultsOf(content?.['application/json'].schema ?? {}, value)).toEqual([]);
+      }
+    }
+  });
+
+  test('examples of bodies are taken by the validator itself, and have one at least', () => {
+    const examples = examplesOf(operation.requestBody?.content);
+    for (const [, { value }] of examples) {
+      expect(route.body?.safeParse(value)).toMatchObject({ success: true });
+    }
+    expect(examples.length > 0).toBe(route.body !== null);
+  });
+});
+
+describe.each(EVENT_CATALOGUE.map((entry) => [entry.event, entry] as const))(
+  '%s',
+  (event, entry) => {
+    const delivery = document.webhooks?.[event]?.post as Operation;
+
+    test('is described, with what is delivered now and what is never made', () => {
+      expect(delivery).toMatchObject({
+        'x-dispatched': entry.dispatched,
+        'x-produced': event.includes('.pix.'),
+      });
+      expect((delivery.parameters ?? []).map(({ name }) => name)).toEqual([
+        'X-Webhook-Event',
+        'X-Webhook-Resource',
+        'X-Webhook-Method',
+        'X-Webhook-Delivery',
+        'X-Webhook-Signature',
+      ]);
+    });
+
+    test('its example is what its schema says', () => {
+      const content = delivery.requestBody?.content;
+      for (const [, { value }] of examplesOf(content)) {
+        expect(faultsOf(content?.['application/json'].schema ?? {}, value)).toEqual([]);
+        expect(value).toMatchObject({ event, data: { id: expect.any(String) as string } });
+      }
+    });
+  },
+);
+
+test('leads from what a route made to the routes that take its id', () => {
+  const linked = (path: string) =>
+    Object.keys(document.paths[path]?.post?.responses['201']?.links ?? {});
+  expect(linked('/v1/charges')).toEqual(['getCharge']);
+  expect(linked('/v1/payouts')).toEqual(['getPayout']);
+  expect(linked('/v1/webhooks')).toEqual(['updateWebhook', 'deleteWebhook']);
+});
+
+test('describes the 37 events of the catalogue and no other', () => {
+  expect(Object.keys(document.webhooks ?? {})).toEqual(EVENT_CATALOGUE.map(({ event }) => event));
+});
+
+function examplesOf(content: Content | undefined) {
+  return Object.entries(content?.['application/json'].examples ?? {});
+}
+
+/** Codes that the specification names for a route beside 401, 403 and 500. */
+test.each([
+  [
+    'createCharge',
+    'VALIDATION_ERROR INVALID_DOCUMENT METHOD_NOT_SUPPORTED IDEMPOTENCY_KEY_REQUIRED AMOUNT_BELOW_MINIMUM INVALID_WEBHOOK_URL ACQUIRER_REJECTED',
+  ],
+  ['getCharge', 'CHARGE_NOT_FOUND'],
+  ['listCharges', ''],
+  [
+    'createPayout',
+    'AMOUNT_BELOW_MINIMUM INSUFFICIENT_BALANCE VALIDATION_ERROR METHOD_NOT_SUPPORTED IDEMPOTENCY_KEY_REQUIRED PAYOUTS_DISABLED INVALID_WEBHOOK_URL',
+  ],
+  ['getPayout', 'PAYOUT_NOT_FOUND'],
+  ['createWebhook', 'INVALID_WEBHOOK_URL'],
+  ['updateWebhook', 'WEBHOOK_NOT_FOUND'],
+  ['deleteWebhook', 'WEBHOOK_NOT_FOUND'],
+] as const)('%s shows every code that the specification lists for it', (key, codes) => {
+  const shown = Object.values(operationOf(PUBLIC_ROUTES[key]).responses).flatMap(({ content }) =>
+    examplesOf(content).map(([code]) => code),
+  );
+  const everywhere = ['UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'INTERNAL_ERROR'];
+  expect(shown).toEqual(
+    expect.arrayContaining([...everywhere, ...codes.split(' ').filter((code) => code !== '')]),
+  );
+});

@@ -1,0 +1,23 @@
+import { buildAdminDocument } from '@pixmesh/contracts/openapi/build-admin-document';
+import { createLogger } from '@pixmesh/telemetry/logger';
+import { expect, test } from 'vitest';
+
+import { registeredRoutes } from '#testing/registered-routes.ts';
+
+import { buildAdminApp } from '../../admin-app.ts';
+
+/** Only registered, never called: nothing behind the routes is needed. */
+function build() {
+  return buildAdminApp({
+    logger: createLogger('gateway', 'silent'),
+    bootstrapToken: 'x',
+  } as unknown as Parameters<typeof buildAdminApp>[0]);
+}
+
+test('the admin document and the live router know the same routes, both ways', async () => {
+  const documented = Object.entries(buildAdminDocument().paths).flatMap(([path, item]) =>
+    Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  const live = await registeredRoutes(build);
+  expect(live.toSorted()).toEqual([...documented, 'GET /openapi.json'].toSorted());
+});

@@ -1,0 +1,20 @@
+import { buildPublicDocument } from '@pixmesh/contracts/openapi/build-public-document';
+import type { FastifyInstance } from 'fastify';
+
+import { sendStatic, toStaticAnswer } from './static-answer.ts';
+
+/** Design section 5: beside `/v1`, without a key (decision 224). */
+const OPENAPI_PATH = '/openapi.json';
+
+/**
+ * `GET /openapi.json`, for anybody; built once, as the process starts.
+ *
+ * Like every request of the listener it stands in the request log, there without a key: whoever reads the log for
+ * abuse sees the whole listener, and no exception has to be explained.
+ */
+export function registerOpenApi(app: FastifyInstance): void {
+  const document = toStaticAnswer(JSON.stringify(buildPublicDocument()), {
+    'content-type': 'application/json; charset=utf-8',
+  });
+  app.get(OPENAPI_PATH, async (request, reply) => sendStatic(request, reply, await document));
+}

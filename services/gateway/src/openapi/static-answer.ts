@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+const compress = promisify(gzip);
+const decompress = promisify(gunzip);
+
+/** A file that never changes while the process lives, kept compressed only. */
+export type StaticAnswer = { zipped: Uint8Array; etag: string; headers: Record<string, string> };
+
+/**
+ * Prepares a file for `sendStatic`. Whoever keeps a copy asks each time whether it is still the same (`no-cache` and an
+ * entity tag), so a new release is seen at once and an old one is not sent twice. Every other answer of the
+ * listener is `no-store`, because it belongs to one key; these belong to nobody.
+ */
+export async function toStaticAnswer(
+  content: string | Uint8Array,
+  headers: Record<string, string>,
+): Promise<StaticAnswer> {
+  const hash = createHash('sha256').update(content).digest('base64url');
+  return {
+    zipped: await compress(content),
+    // Weak: the same content goes out in two encodings.
+    etag: `W/"${hash}"`,
+    headers: {
+      'cache-control': 'no-cache',
+      vary: 'accept-encoding',
+      'x-content-type-options': 'nosniff',
+      ...headers,
+    },
+  };
+}
+
+/** Answers with the file, or with 304 to whoever has it. */
+export async function sendStatic(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  file: StaticAnswer,
+): Promise<FastifyReply> {
+  reply.headers({ ...file.headers, etag: file.etag });
+  if (namesTag(request.headers['if-none-match'], file.etag)) return reply.code(304).send();
+  if (takesGzip(request.headers['accept-encoding'])) {
+    return reply.header('content-encoding', 'gzip').send(file.zipped);
+  }
+  return reply.send(await decompress(file.zipped));
+}
+
+/** Weak comparison (RFC 9110 section 13.1.2). */
+function namesTag(header: string | undefined, etag: string): boolean {
+  const opaque = (tag: string) => tag.trim().replace(/^W\//, '');
+  return (header ?? '')
+    .split(',')
+    .some((tag) => tag.trim() === '*' || opaque(tag) === opaque(etag));
+}
+
+/** Named and not excluded by a weight of zero (RFC 9110 section 12.5.3). */
+function takesGzip(header: string | undefined): boolean {
+  return (header ?? '')
+    .split(',')
+    .map((coding) => coding.replaceAll(/\s/g, '').toLowerCase())
+    .some((coding) => /^gzip(;q=(?!0(\.0*)?$).*)?$/.test(coding));
+}

@@ -1,0 +1,119 @@
+import type { AccountId } from '@pixmesh/kernel/ids';
+import { newId } from '@pixmesh/kernel/ids';
+import { createPool, type Database } from '@pixmesh/postgres/pool';
+import { sql } from '@pixmesh/postgres/sql';
+import { explainStatement } from '@pixmesh/testkit/explain-statement';
+import { isLong, scaled } from '@pixmesh/testkit/long-runs';
+import { createTestDatabase } from '@pixmesh/testkit/test-database';
+import { timeCalls } from '@pixmesh/testkit/time-calls';
+import { describe, expect, test } from 'vitest';
+
+import { listShapes } from '#testing/list-shapes.ts';
+import { fillPayouts, storePayout } from '#testing/store-payout.ts';
+
+import { listPayouts, listStatement, type PayoutFilters } from './list-payouts.sql.ts';
+
+const ROWS = 20_000;
+const LIMIT = 21;
+/** Ranges that the widest filter reads: one for each status. */
+const STATUSES = 5;
+/** A descent of an index. */
+const PAGES_PER_RANGE = 6;
+const LONGER = { timeout: 120_000 };
+
+const CASES = {
+  'filled and analyzed': async (admin: Database, db: Database, accountId: AccountId) => {
+    await fillPayouts(db, { accountId, rows: ROWS });
+    await admin.query(sql`analyze payouts.payouts`);
+  },
+  'analyzed while it was empty': async (admin: Database, db: Database, accountId: AccountId) => {
+    await admin.query(sql`analyze payouts.payouts`);
+    await fillPayouts(db, { accountId, rows: ROWS });
+  },
+};
+
+test.each(Object.entries(CASES))(
+  'a page of every shape at any depth reads ranges of its index and no more, on a table that was %s',
+  LONGER,
+  async (_, prepare) => {
+    await using database = await createTestDatabase('payouts');
+    const { db, adminUrl } = database;
+    await using admin = createPool({ url: adminUrl, applicationName: 'test', max: 1 });
+    await admin.query(sql`alter table payouts.payouts set (autovacuum_enabled = false)`);
+    const accountId = newId<AccountId>();
+    await prepare(admin, db, accountId);
+    for (const { name, filters, startingAfter } of await listShapes(db, accountId)) {
+      const statement = listStatement(filters, { limit: LIMIT, startingAfter });
+      const { scans, rowsRead, pagesRead } = await explainStatement(db, statement);
+      const cursor = startingAfter === null ? [] : ['payouts_pkey'];
+      expect([name, scans]).toEqual([name, ['payouts_list_by_status', ...cursor]]);
+      const ranges = filters.status === undefined ? STATUSES : 1;
+      expect([name, rowsRead <= ranges * LIMIT + 1]).toEqual([name, true]);
+      const pagesMax = ranges * PAGES_PER_RANGE + rowsRead + PAGES_PER_RANGE;
+      expect([name, pagesRead <= pagesMax ? 'few' : pagesRead]).toEqual([name, 'few']);
+    }
+  },
+);
+
+test('what operators look for over all accounts is read from an index', LONGER, async () => {
+  await using database = await createTestDatabase('payouts');
+  const { db, adminUrl } = database;
+  const cursor = await storePayout(db);
+  for (let accounts = 0; accounts < 3; accounts += 1) {
+    await fillPayouts(db, { accountId: newId(), rows: 2_000 });
+  }
+  await using admin = createPool({ url: adminUrl, applicationName: 'test', max: 1 });
+  await admin.query(sql`analyze payouts.payouts`);
+  const wanted: Omit<PayoutFilters, 'accountId'>[] = [
+    {},
+    { status: 'completed' },
+    { reference: 'r17' },
+    { endToEndId: 'E17' },
+  ];
+  for (const filters of wanted) {
+    for (const startingAfter of [null, cursor.id]) {
+      const page = { limit: LIMIT, startingAfter };
+      const statement = listStatement({ accountId: undefined, ...filters }, page);
+      const { scans, rowsRead } = await explainStatement(db, statement);
+      expect(scans).not.toContain('Seq Scan');
+      expect(rowsRead).toBeLessThan(2 * LIMIT);
+    }
+  }
+});
+
+describe('a list of a million payouts of one account', () => {
+  const MILLION = scaled(10_000, 1_000_000);
+  /** Rows of one insert: a statement of ours may take ten seconds. */
+  const BATCH = 10_000;
+  const PAGE_MS_MAX = 20;
+  const CALLS_PER_SHAPE = scaled(2, 200);
+  /** Times mean nothing while other tests run. */
+  const PAGE_MS_ASSERTED = isLong ? PAGE_MS_MAX : Number.POSITIVE_INFINITY;
+
+  test(
+    'answers each page within 20 ms (p99) at any depth, with every filter',
+    { timeout: 1_800_000 },
+    async () => {
+      await using database = await createTestDatabase('payouts');
+      const { db, adminUrl } = database;
+      const accountId = newId<AccountId>();
+      for (let from = 0; from < MILLION; from += BATCH) {
+        await fillPayouts(db, { accountId, rows: MILLION, from, count: BATCH });
+      }
+      await using admin = createPool({ url: adminUrl, applicationName: 'test', max: 1 });
+      await admin.query(sql`vacuum (analyze) payouts.payouts`);
+      for (const { name, filters, startingAfter } of await listShapes(db, accountId)) {
+        const calls = Array.from(
+          { length: CALLS_PER_SHAPE },
+          (_, index) => () =>
+            listPayouts(db, filters, { limit: index % 2 ? 21 : 101, startingAfter }),
+        );
+        const times = await timeCalls(calls);
+        if (isLong) process.stdout.write(`payouts; ${name}: ${JSON.stringify(times)}\n`);
+        expect
+          .soft([name, times.p99Ms <= PAGE_MS_ASSERTED ? 'fast' : times.p99Ms])
+          .toEqual([name, 'fast']);
+      }
+    },
+  );
+});

@@ -1,0 +1,21 @@
+import { EVENT_CATALOGUE } from '@pixmesh/contracts/events/event-catalogue';
+import { AppError } from '@pixmesh/kernel/app-error';
+import { checkPublicUrl } from '@pixmesh/kernel/public-url';
+
+const KNOWN_EVENTS: ReadonlySet<string> = new Set(EVENT_CATALOGUE.map(({ event }) => event));
+
+/**
+ * The rules of an endpoint that have a code of their own, for whatever a body names, once its shape holds: the URL
+ * first, then the events (decision 150). No name is a pattern: a wildcard is an unknown name as well (146).
+ * @throws AppError `INVALID_WEBHOOK_URL`; `INVALID_WEBHOOK_EVENT` with the unknown names
+ */
+export function checkEndpointRules(body: {
+  url?: string | undefined;
+  events?: readonly string[] | undefined;
+}): void {
+  if (body.url !== undefined && checkPublicUrl(body.url, 'write').kind === 'refused') {
+    throw new AppError('INVALID_WEBHOOK_URL', { details: ['url'] });
+  }
+  const unknown = (body.events ?? []).filter((name) => !KNOWN_EVENTS.has(name));
+  if (unknown.length > 0) throw new AppError('INVALID_WEBHOOK_EVENT', { details: unknown });
+}

@@ -1,0 +1,49 @@
+import { CreateWebhookBody } from '@pixmesh/contracts/http/webhook-body';
+import { parseShape } from '@pixmesh/http/json-request';
+import { AppError } from '@pixmesh/kernel/app-error';
+import { type EndpointId, newId } from '@pixmesh/kernel/ids';
+import type { Database } from '@pixmesh/postgres/pool';
+
+import { checkEndpointRules } from './check-endpoint-rules.ts';
+import type { EndpointOwner, EndpointRow } from './endpoint-row.ts';
+import { insertEndpoint, lockCreations } from './endpoints.sql.ts';
+import { sealEndpointSecret } from './seal-endpoint-secret.ts';
+
+/** Endpoints of one application: a bound on what one event fans out to (decision 162). */
+const ENDPOINTS_PER_APPLICATION_MAX = 100;
+
+/** What writes endpoints: it can seal a secret and never open one. */
+export type WriteEndpointDeps = { db: Database; sealingPublicKey: string };
+
+/**
+ * Registers an endpoint. Nothing makes a repeat the same endpoint: two with one URL are allowed (decision 156), and
+ * creations of one application pass one after the other, so that no race gets by the bound.
+ *
+ * @throws AppError of the body's shape and rules; `VALIDATION_ERROR` without details beyond the bound
+ */
+export async function createEndpoint(
+  deps: WriteEndpointDeps,
+  owner: EndpointOwner,
+  object: Record<string, unknown>,
+): Promise<EndpointRow> {
+  const body = parseShape(CreateWebhookBody, object);
+  checkEndpointRules(body);
+  const id = newId<EndpointId>();
+  const endpoint = {
+    id,
+    url: body.url,
+    description: body.description,
+    events: body.events,
+    sealedSecret:
+      body.secret === null ? null : sealEndpointSecret(deps, owner, { id, secret: body.secret }),
+    countMax: ENDPOINTS_PER_APPLICATION_MAX,
+  };
+  const created = await deps.db.transaction(async (tx) => {
+    await lockCreations(tx, owner);
+    return await insertEndpoint(tx, owner, endpoint);
+  });
+  if (created !== null) return created;
+  throw new AppError('VALIDATION_ERROR', {
+    publicMessage: `An application has at most ${ENDPOINTS_PER_APPLICATION_MAX} webhook endpoints.`,
+  });
+}

@@ -1,0 +1,172 @@
+import type { EndpointId } from '@pixmesh/kernel/ids';
+import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
+import { named, sql, type Statement } from '@pixmesh/postgres/sql';
+
+import type { EndpointOwner, EndpointRow } from './endpoint-row.ts';
+
+/** Columns of every statement that answers endpoints; map them with `toRow`. */
+const COLUMNS = sql`id, url, description, events, active, sealed_secret is not null as has_secret, created_at`;
+
+export type NewEndpoint = {
+  id: EndpointId;
+  url: string;
+  description: string;
+  events: readonly string[];
+  sealedSecret: string | null;
+};
+
+/** What is absent stays as it is; a sealed secret of null removes the secret. */
+export type EndpointChanges = {
+  url?: string | undefined;
+  description?: string | undefined;
+  events?: readonly string[] | undefined;
+  active?: boolean | undefined;
+  sealedSecret?: string | null | undefined;
+};
+
+/** All endpoints of an application, newest first; their number has a bound. Reads `endpoints_application`. */
+export async function listEndpoints(db: Queryable, owner: EndpointOwner): Promise<EndpointRow[]> {
+  const rows = await db.query<EndpointRecord>(listStatement(owner));
+  return rows.map(toRow);
+}
+
+export function listStatement(owner: EndpointOwner): Statement {
+  return named(
+    'endpoints_list',
+    sql`
+      select ${COLUMNS}
+      from endpoints
+      where ${isOf(owner)}
+      order by created_at desc, id desc`,
+  );
+}
+
+/** The endpoint under an id, if the application may see it. Primary key read. */
+export async function findEndpoint(
+  db: Queryable,
+  owner: EndpointOwner,
+  id: EndpointId,
+): Promise<EndpointRow | null> {
+  const rows = await db.query<EndpointRecord>(
+    named(
+      'endpoint_find',
+      sql`select ${COLUMNS} from endpoints where id = ${id} and ${isOf(owner)}`,
+    ),
+  );
+  return rows[0] ? toRow(rows[0]) : null;
+}
+
+/**
+ * Lets one creation of an application pass after the other until the transaction ends, so that a count taken
+ * afterwards stays true. An advisory lock, because the application's own row stands in another schema.
+ */
+export async function lockCreations(tx: Transaction, owner: EndpointOwner): Promise<void> {
+  await tx.query(
+    named(
+      'endpoints_lock_creations',
+      sql`select pg_advisory_xact_lock(hashtextextended('endpoints ' || ${owner.applicationId}::text, 0))`,
+    ),
+  );
+}
+
+/** Adds an endpoint while there are fewer than `countMax`; null otherwise. Exact only under `lockCreations`. */
+export async function insertEndpoint(
+  tx: Transaction,
+  owner: EndpointOwner,
+  endpoint: NewEndpoint & { countMax: number },
+): Promise<EndpointRow | null> {
+  const rows = await tx.query<EndpointRecord>(
+    named(
+      'endpoint_insert',
+      sql`
+        insert into endpoints (id, account_id, application_id, url, description, events, sealed_secret)
+        select
+          ${endpoint.id}::uuid, ${owner.accountId}::uuid, ${owner.applicationId}::uuid, ${endpoint.url}::text,
+          ${endpoint.description}::text, ${endpoint.events}::text[], ${endpoint.sealedSecret}::text
+        where (select count(*) from endpoints where ${isOf(owner)}) < ${endpoint.countMax}::int
+        returning ${COLUMNS}`,
+    ),
+  );
+  return rows[0] ? toRow(rows[0]) : null;
+}
+
+/**
+ * Changes what is named, each column on its own, so that two changes at once lose nothing of each other; null
+ * when the endpoint is gone. Locks the endpoint.
+ */
+export async function updateEndpoint(
+  tx: Transaction,
+  owner: EndpointOwner,
+  { id, ...changes }: EndpointChanges & { id: EndpointId },
+): Promise<(EndpointRow & { isResumed: boolean }) | null> {
+  const rows = await tx.query<EndpointRecord & { is_resumed: boolean }>(
+    named(
+      'endpoint_update',
+      sql`
+        with found as (
+          select id as found_id, active as was_active
+          from endpoints
+          where id = ${id} and ${isOf(owner)}
+          for no key update
+        )
+        update endpoints
+        set url = coalesce(${changes.url ?? null}::text, url),
+            description = coalesce(${changes.description ?? null}::text, description),
+            events = coalesce(${changes.events ?? null}::text[], events),
+            active = coalesce(${changes.active ?? null}::boolean, active),
+            sealed_secret = case
+              when ${changes.sealedSecret !== undefined}::boolean then ${changes.sealedSecret ?? null}::text
+              else sealed_secret
+            end
+        from found
+        where id = found_id
+        returning ${COLUMNS}, active and not was_active as is_resumed`,
+    ),
+  );
+  return rows[0] ? { ...toRow(rows[0]), isResumed: rows[0].is_resumed } : null;
+}
+
+/** Deletes an endpoint; its row stays for the history of its deliveries. False when it is gone already. Locks it. */
+export async function deleteEndpoint(
+  tx: Transaction,
+  owner: EndpointOwner,
+  id: EndpointId,
+): Promise<boolean> {
+  const rows = await tx.query(
+    named(
+      'endpoint_delete',
+      sql`
+        update endpoints
+        set deleted_at = now()
+        where id = ${id} and ${isOf(owner)}
+        returning id`,
+    ),
+  );
+  return rows.length === 1;
+}
+
+function isOf(owner: EndpointOwner): Statement {
+  return sql`account_id = ${owner.accountId} and application_id = ${owner.applicationId} and deleted_at is null`;
+}
+
+type EndpointRecord = {
+  id: EndpointId;
+  url: string;
+  description: string;
+  events: string[];
+  active: boolean;
+  has_secret: boolean;
+  created_at: Date;
+};
+
+function toRow(row: EndpointRecord): EndpointRow {
+  return {
+    id: row.id,
+    url: row.url,
+    description: row.description,
+    events: row.events,
+    active: row.active,
+    hasSecret: row.has_secret,
+    createdAt: row.created_at,
+  };
+}

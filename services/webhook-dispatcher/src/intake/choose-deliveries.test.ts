@@ -1,0 +1,136 @@
+import { newId } from '@pixmesh/kernel/ids';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import {
+  chooseDeliveries,
+  type ChosenDelivery,
+  type SubscribedEndpoint,
+} from './choose-deliveries.ts';
+import { laneOf } from './lane-of.ts';
+
+const URL_TEXT = 'https://shop.example.org/hook';
+const ACCOUNT = newId();
+const RESOURCE = newId();
+
+function choose(own: string | null, endpoints: readonly SubscribedEndpoint[]): ChosenDelivery[] {
+  return chooseDeliveries({
+    accountId: ACCOUNT,
+    resourceId: RESOURCE,
+    own: own === null ? null : { url: own },
+    endpoints,
+  });
+}
+
+function anEndpoint(changes: Partial<SubscribedEndpoint> = {}): SubscribedEndpoint {
+  return { id: newId(), url: URL_TEXT, active: true, ...changes };
+}
+
+function forResource(url: string): ChosenDelivery {
+  return {
+    destinationId: RESOURCE,
+    endpointId: null,
+    forResourceUrl: false,
+    laneId: laneOf(ACCOUNT, url),
+    status: 'pending',
+  };
+}
+
+function forEndpoint(
+  { id }: SubscribedEndpoint,
+  changes: Partial<ChosenDelivery> = {},
+): ChosenDelivery {
+  return {
+    destinationId: id,
+    endpointId: id,
+    forResourceUrl: false,
+    laneId: id,
+    status: 'pending',
+    ...changes,
+  };
+}
+
+describe('an event', () => {
+  test('that nobody asked for makes nothing', () => {
+    expect(choose(null, [])).toEqual([]);
+  });
+
+  test('goes to the URL of its resource and to every endpoint: both add up', () => {
+    const [one, other] = [anEndpoint({ url: 'https://a.example.org/' }), anEndpoint({ url: 'b' })];
+    expect(choose(URL_TEXT, [one, other])).toEqual([
+      forEndpoint(one),
+      forEndpoint(other),
+      forResource(URL_TEXT),
+    ]);
+  });
+
+  test('goes once to a URL that an active endpoint has as well', () => {
+    const endpoint = anEndpoint();
+    expect(choose(URL_TEXT, [endpoint])).toEqual([forEndpoint(endpoint, { forResourceUrl: true })]);
+  });
+
+  test('goes once to each of several endpoints with the URL of the resource', () => {
+    const [one, other] = [anEndpoint(), anEndpoint()];
+    expect(choose(URL_TEXT, [one, other])).toEqual([
+      forEndpoint(one, { forResourceUrl: true }),
+      forEndpoint(other, { forResourceUrl: true }),
+    ]);
+  });
+
+  test('is skipped for a paused endpoint, which does not silence the URL of the resource', () => {
+    const paused = anEndpoint({ active: false });
+    expect(choose(URL_TEXT, [paused])).toEqual([
+      forEndpoint(paused, { status: 'skipped' }),
+      forResource(URL_TEXT),
+    ]);
+  });
+
+  test('goes once where of two endpoints with the URL one is paused', () => {
+    const [paused, active] = [anEndpoint({ active: false }), anEndpoint()];
+    expect(choose(URL_TEXT, [paused, active])).toEqual([
+      forEndpoint(paused, { status: 'skipped' }),
+      forEndpoint(active, { forResourceUrl: true }),
+    ]);
+  });
+
+  test.each([
+    'https://shop.example.org/hook/',
+    'https://SHOP.example.org/hook',
+    'https://shop.example.org:443/hook',
+    'http://shop.example.org/hook',
+    'https://shop.example.org/hook?',
+    'https://shop.example.org/hook#',
+  ])('goes twice where an endpoint is %s: texts are compared', (url) => {
+    const endpoint = anEndpoint({ url });
+    expect(choose(URL_TEXT, [endpoint])).toEqual([forEndpoint(endpoint), forResource(URL_TEXT)]);
+  });
+});
+
+test('however many endpoints there are, each rule holds by itself', () => {
+  const urls = fc.constantFrom(
+    'https://a.example.org/',
+    'https://a.example.org',
+    'https://b.example.org/',
+  );
+  const endpoint = fc.record({ id: fc.uuid(), url: urls, active: fc.boolean() });
+  const endpoints = fc.uniqueArray(endpoint, { selector: ({ id }) => id, maxLength: 8 });
+  fc.assert(
+    fc.property(fc.option(urls), endpoints, (own, registered) => {
+      const chosen = choose(own, registered);
+      const keys = chosen.map((delivery) => delivery.destinationId);
+      expect(new Set(keys).size).toBe(keys.length);
+      // Nobody who subscribed is left out, and only who is paused is not sent to.
+      const byEndpoint = new Map(chosen.map((delivery) => [delivery.endpointId, delivery]));
+      for (const { id, active } of registered) {
+        expect(byEndpoint.get(id)?.status).toBe(active ? 'pending' : 'skipped');
+      }
+      // Who stands in for the resource's URL has exactly its text and is sent to.
+      const standIns = registered.filter(({ url, active }) => active && url === own);
+      const marked = chosen.filter((delivery) => delivery.forResourceUrl);
+      expect(marked.map(({ endpointId }) => endpointId)).toEqual(standIns.map(({ id }) => id));
+      // It has a delivery of its own only where nobody does.
+      expect(byEndpoint.has(null)).toBe(own !== null && standIns.length === 0);
+      expect(byEndpoint.get(null)?.status ?? 'pending').toBe('pending');
+    }),
+  );
+});

@@ -1,0 +1,58 @@
+import { laneOf } from './lane-of.ts';
+
+/** Where the owner of a resource asked to hear of it, when it was created. */
+type ResourceUrl = { url: string };
+
+/** An endpoint of the receiving set that subscribes to the event, in the state it has now. */
+export type SubscribedEndpoint = { id: string; url: string; active: boolean };
+
+/** One delivery that an event makes. */
+export type ChosenDelivery = {
+  /** With the event, the delivery's permanent key: the endpoint's id or the resource's. */
+  destinationId: string;
+  /** Null for the resource's own URL. */
+  endpointId: string | null;
+  /** Whether an endpoint's delivery is also what the resource's own URL hears of the event. */
+  forResourceUrl: boolean;
+  /** What shares one bound of sends in flight (design section 4, Lanes). */
+  laneId: string;
+  status: 'pending' | 'skipped';
+};
+
+type Audience = {
+  accountId: string;
+  resourceId: string;
+  own: ResourceUrl | null;
+  endpoints: readonly SubscribedEndpoint[];
+};
+
+/**
+ * Who hears of an event. Both mechanisms add up: every subscribed endpoint and the resource's own URL, unless an
+ * active endpoint has exactly that URL and so stands for both (specification, Delivery mechanisms; decision 179).
+ * Texts are compared, not what they mean. A paused endpoint's delivery is on record and never sent (decision 157),
+ * and must not silence the resource's own URL.
+ */
+export function chooseDeliveries(audience: Audience): ChosenDelivery[] {
+  const { own, endpoints } = audience;
+  const chosen = endpoints.map((endpoint): ChosenDelivery => {
+    return {
+      destinationId: endpoint.id,
+      endpointId: endpoint.id,
+      forResourceUrl: endpoint.active && endpoint.url === own?.url,
+      laneId: endpoint.id,
+      status: endpoint.active ? 'pending' : 'skipped',
+    };
+  });
+  if (own === null || chosen.some((delivery) => delivery.forResourceUrl)) return chosen;
+  return [...chosen, forOwnUrl(audience, own)];
+}
+
+function forOwnUrl({ accountId, resourceId }: Audience, { url }: ResourceUrl): ChosenDelivery {
+  return {
+    destinationId: resourceId,
+    endpointId: null,
+    forResourceUrl: false,
+    laneId: laneOf(accountId, url),
+    status: 'pending',
+  };
+}

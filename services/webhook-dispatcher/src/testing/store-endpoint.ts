@@ -1,0 +1,83 @@
+import type { AccountId, ApplicationId, EndpointId } from '@pixmesh/kernel/ids';
+import { newId } from '@pixmesh/kernel/ids';
+import type { Database, Queryable } from '@pixmesh/postgres/pool';
+import { sql } from '@pixmesh/postgres/sql';
+
+import { changeEndpoint } from '#endpoints/change-endpoint.ts';
+import { deleteEndpoint } from '#endpoints/endpoints.sql.ts';
+import { sealEndpointSecret } from '#endpoints/seal-endpoint-secret.ts';
+import { cancelDeliveries } from '#endpoints/waiting-deliveries.sql.ts';
+
+import { HOOK_URL } from './a-resource-envelope.ts';
+import { sealingKeys } from './test-dispatcher.ts';
+
+/** Registered long before the events of a test. */
+const REGISTERED_AT = new Date('2026-01-01T00:00:00.000Z');
+
+export type StoredEndpoint = {
+  id: EndpointId;
+  accountId: AccountId;
+  applicationId: ApplicationId;
+  url: string;
+  events: readonly string[];
+  active: boolean;
+  secret: string | null;
+  createdAt: Date;
+  deletedAt: Date | null;
+};
+
+/** An endpoint in any state, also one that no route would leave behind. */
+export async function storeEndpoint(
+  db: Queryable,
+  changes: Partial<StoredEndpoint> = {},
+): Promise<StoredEndpoint> {
+  const endpoint: StoredEndpoint = {
+    id: newId<EndpointId>(),
+    accountId: newId<AccountId>(),
+    applicationId: newId<ApplicationId>(),
+    url: HOOK_URL,
+    events: ['charge.pix.created'],
+    active: true,
+    secret: null,
+    createdAt: REGISTERED_AT,
+    deletedAt: null,
+    ...changes,
+  };
+  await db.query(sql`
+    insert into endpoints (
+      id, account_id, application_id, url, description, events, active, sealed_secret, created_at, deleted_at
+    )
+    values (
+      ${endpoint.id}, ${endpoint.accountId}, ${endpoint.applicationId}, ${endpoint.url}, '',
+      ${endpoint.events}, ${endpoint.active}, ${sealed(endpoint)},
+      ${endpoint.createdAt}, ${endpoint.deletedAt}
+    )`);
+  return endpoint;
+}
+
+/** As the role `api` seals it. */
+function sealed(endpoint: StoredEndpoint): string | null {
+  const { id, secret } = endpoint;
+  const { publicKey: sealingPublicKey } = sealingKeys;
+  return secret === null
+    ? null
+    : sealEndpointSecret({ sealingPublicKey }, endpoint, { id, secret });
+}
+
+/** What `PATCH /v1/webhooks/{id}` does. */
+export async function patchEndpoint(
+  db: Database,
+  endpoint: StoredEndpoint,
+  body: Record<string, unknown>,
+): Promise<void> {
+  const deps = { db, sealingPublicKey: sealingKeys.publicKey };
+  await changeEndpoint(deps, endpoint, { id: endpoint.id, readBody: () => body });
+}
+
+/** What `DELETE /v1/webhooks/{id}` does. */
+export async function removeEndpoint(db: Database, endpoint: StoredEndpoint): Promise<void> {
+  await db.transaction(async (tx) => {
+    await deleteEndpoint(tx, endpoint, endpoint.id);
+    await cancelDeliveries(tx, endpoint, endpoint.id);
+  });
+}

@@ -1,0 +1,131 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { installSchemathesis } from './install-schemathesis.ts';
+
+const CONFIG = fileURLToPath(new URL('schemathesis.toml', import.meta.url));
+
+/** More than this many runs in a row mean that the document has nothing left to try. */
+const RUNS_MAX = 40;
+
+export type FuzzOptions = {
+  gatewayUrl: string;
+  /** The OpenAPI document as it was served. */
+  document: object;
+  key: string;
+  /** Of another application, for the routes of endpoints. */
+  webhooksKey: string;
+  /** How many calls to make at least. */
+  calls: number;
+  seed: number;
+  /** Examples of each operation in one run. */
+  examples: number;
+  /** Where reports and the virtual environment are kept. */
+  folder: string;
+  timeoutMs: number;
+};
+
+/** One call of the fuzzer and its answer, as they went over the wire. */
+type FuzzedCall = {
+  method: string;
+  url: string;
+  requestBody: string | null;
+  status: number;
+  headers: Record<string, string>;
+  text: string;
+};
+
+export type FuzzReport = {
+  calls: FuzzedCall[];
+  /** What schemathesis said about each run that failed; empty when all of them passed. */
+  failures: string[];
+};
+
+/**
+ * Fuzzes a gateway by its document: valid and invalid data, missing keys, other methods, and chains of calls.
+ * Runs with seed, seed + 1, … until enough calls were made; each of them can be repeated alone.
+ */
+export async function runSchemathesis(options: FuzzOptions): Promise<FuzzReport> {
+  const program = installSchemathesis(options.folder);
+  const work = path.join(options.folder, 'runs');
+  mkdirSync(work, { recursive: true });
+  const document = path.join(work, 'openapi.json');
+  writeFileSync(document, JSON.stringify(options.document));
+  const deadline = AbortSignal.timeout(options.timeoutMs);
+  const report: FuzzReport = { calls: [], failures: [] };
+  for (let run = 0; run < RUNS_MAX && report.calls.length < options.calls; run += 1) {
+    const seed = options.seed + run;
+    const har = path.join(work, `${seed}.har`);
+    rmSync(har, { force: true });
+    // The coverage phase does the same in every run: once is enough.
+    const phases = run === 0 ? 'examples,coverage,fuzzing,stateful' : 'fuzzing,stateful';
+    const args = ['--config-file', CONFIG, '--no-color', 'run', document];
+    args.push('--url', options.gatewayUrl, '--seed', `${seed}`, '--phases', phases);
+    args.push('--max-examples', `${options.examples}`, '--continue-on-failure');
+    args.push('--report', 'har', '--report-har-path', har);
+    const ended = await runProgram(program, args, { options, seed, deadline });
+    if (!existsSync(har)) throw new Error(`schemathesis did not run: ${ended.output}`);
+    report.calls.push(...readCalls(har));
+    writeFileSync(path.join(work, `${seed}.txt`), ended.output);
+    if (ended.exitCode !== 0) report.failures.push(`seed ${seed}:\n${ended.output}`);
+  }
+  return report;
+}
+
+type Ended = { exitCode: number | null; output: string };
+
+async function runProgram(
+  program: string,
+  args: readonly string[],
+  { options, seed, deadline }: { options: FuzzOptions; seed: number; deadline: AbortSignal },
+): Promise<Ended> {
+  const child = spawn(program, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    signal: deadline,
+    cwd: options.folder,
+    env: {
+      ...process.env,
+      PYTHONPATH: path.dirname(CONFIG),
+      PYTHONHASHSEED: '0',
+      PYTHONDONTWRITEBYTECODE: '1',
+      PIXMESH_FUZZ_SEED: `${seed}`,
+      PIXMESH_FUZZ_GATEWAY: options.gatewayUrl,
+      PIXMESH_FUZZ_KEY: options.key,
+      PIXMESH_FUZZ_WEBHOOKS_KEY: options.webhooksKey,
+    },
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+    });
+  }
+  return await new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (exitCode) => resolve({ exitCode, output }));
+  });
+}
+
+type HarMessage = {
+  headers: { name: string; value: string }[];
+};
+type HarEntry = {
+  request: HarMessage & { method: string; url: string; postData?: { text: string } };
+  response: HarMessage & { status: number; content: { text?: string } };
+};
+
+function readCalls(har: string): FuzzedCall[] {
+  const { log } = JSON.parse(readFileSync(har, 'utf8')) as { log: { entries: HarEntry[] } };
+  return log.entries.map(({ request, response }) => ({
+    method: request.method,
+    url: request.url,
+    requestBody: request.postData?.text ?? null,
+    status: response.status,
+    headers: Object.fromEntries(
+      response.headers.map(({ name, value }) => [name.toLowerCase(), value]),
+    ),
+    text: response.content.text ?? '',
+  }));
+}
