@@ -65,12 +65,10 @@ export async function warmCodec(
 ): Promise<MessageCodec> {
   const client = createClient(registryUrl);
   const ids = new Map<string, number>();
-  await Promise.all(
-    messages.map(async (message) => {
-      const subject = subjectOf(message);
-      ids.set(subject, await lookUpSchema(client, message));
-    }),
-  );
+  // One after the other: each answer is compiled, and on a busy machine the others would run out of time meanwhile.
+  for (const message of messages) {
+    ids.set(subjectOf(message), await lookUpSchema(client, message));
+  }
   return {
     encode: (message, value) => {
       const id = ids.get(subjectOf(message));

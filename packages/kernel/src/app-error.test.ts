@@ -28,7 +28,11 @@ test('a public message, details and extra keys are kept as given', () => {
 
 test('only what may pass by waiting is retriable', () => {
   const retriable = Object.entries(ERRORS).filter(([, entry]) => entry.retriable);
-  expect(retriable.map(([code]) => code)).toEqual(['INTERNAL_ERROR', 'DEPENDENCY_UNAVAILABLE']);
+  expect(retriable.map(([code]) => code)).toEqual([
+    'RATE_LIMITED',
+    'INTERNAL_ERROR',
+    'DEPENDENCY_UNAVAILABLE',
+  ]);
 });
 
 test('an impossible case is loud', () => {

@@ -8,10 +8,10 @@ export function aHome(): string {
   return mkdtempSync(join(tmpdir(), 'pixmesh-supervisor-'));
 }
 
-/** A child that prints `ready` and runs until it is ended; `script` runs after that. */
+/** A child that runs `script`, prints `ready` and runs until it is ended. */
 export function aChild(overrides: Partial<ChildSpec> & { script?: string } = {}): ChildSpec {
   const { script = '', ...rest } = overrides;
-  const code = `console.log('ready ' + process.pid); setInterval(() => {}, 1000); ${script}`;
+  const code = `setInterval(() => {}, 1000); ${script}; console.log('ready ' + process.pid);`;
   return {
     name: 'stand-in',
     command: process.execPath,
