@@ -32,6 +32,8 @@ test.each([
   ['amount', { amount: 1_000_000_000_000 }],
   ['customer', { customer: null }],
   ['customer.name', { customer: { ...BODY.customer, name: '  ' } }],
+  ['customer.name', { customer: { ...BODY.customer, name: 'Ana\n' } }],
+  ['customer.name', { customer: { ...BODY.customer, name: '\tAna' } }],
   ['customer.email', { customer: { ...BODY.customer, email: 'ana' } }],
   ['description', { description: 'x'.repeat(141) }],
   ['description', { description: 'line\nfeed' }],

@@ -36,6 +36,8 @@ export const CreateChargeBody = z.object({
   customer: z.object({
     name: z
       .string()
+      // Before the blanks go: a line break at an end is one of them, and no text (decision 246).
+      .refine(isPlainText)
       .transform((name) => name.trim())
       .pipe(textField({ min: 1, max: 200 }))
       .meta({

@@ -14,8 +14,6 @@ type Details = Partial<Record<PublicErrorCode, readonly string[]>>;
 const DETAILS: Details = {
   VALIDATION_ERROR: ['body'],
   INVALID_DOCUMENT: ['customer.document'],
-  METHOD_NOT_SUPPORTED: ['method'],
-  AMOUNT_BELOW_MINIMUM: ['amount'],
   INVALID_WEBHOOK_URL: ['webhook_url'],
   INVALID_WEBHOOK_EVENT: ['charge.paid'],
 };

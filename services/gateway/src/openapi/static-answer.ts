@@ -1,14 +1,21 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
-import { gunzip, gzip } from 'node:zlib';
+import { gzip } from 'node:zlib';
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 const compress = promisify(gzip);
-const decompress = promisify(gunzip);
 
-/** A file that never changes while the process lives, kept compressed only. */
-export type StaticAnswer = { zipped: Uint8Array; etag: string; headers: Record<string, string> };
+/**
+ * A file that never changes while the process lives, in both encodings. Every answer shares these bytes: one made for
+ * each would let anybody fill the memory, without a key, by reading slowly.
+ */
+export type StaticAnswer = {
+  plain: Buffer;
+  zipped: Buffer;
+  etag: string;
+  headers: Record<string, string>;
+};
 
 /**
  * Prepares a file for `sendStatic`. Whoever keeps a copy asks each time whether it is still the same (`no-cache` and an
@@ -19,9 +26,11 @@ export async function toStaticAnswer(
   content: string | Uint8Array,
   headers: Record<string, string>,
 ): Promise<StaticAnswer> {
-  const hash = createHash('sha256').update(content).digest('base64url');
+  const plain = Buffer.from(content);
+  const hash = createHash('sha256').update(plain).digest('base64url');
   return {
-    zipped: await compress(content),
+    plain,
+    zipped: await compress(plain),
     // Weak: the same content goes out in two encodings.
     etag: `W/"${hash}"`,
     headers: {
@@ -44,7 +53,7 @@ export async function sendStatic(
   if (takesGzip(request.headers['accept-encoding'])) {
     return reply.header('content-encoding', 'gzip').send(file.zipped);
   }
-  return reply.send(await decompress(file.zipped));
+  return reply.send(file.plain);
 }
 
 /** Weak comparison (RFC 9110 section 13.1.2). */

@@ -56,10 +56,13 @@ export function createRedisRateCounters(options: CountersOptions): RateCounters 
 
   async function count(keyId: ApiKeyId): Promise<RateVerdict> {
     if (performance.now() < restUntilMs) return passUncounted();
+    // During an outage one request asks whether it is over; those beside it do not wait for the answer.
+    if (isOff) restUntilMs = performance.now() + REST_MS;
     try {
       const verdict = await inTime(judge(limiter.consume(keyId)), options.timeoutMs);
       if (isOff) reportRateLimitBack(options.logger);
       isOff = false;
+      restUntilMs = 0;
       return verdict;
     } catch (error) {
       restUntilMs = performance.now() + REST_MS;
