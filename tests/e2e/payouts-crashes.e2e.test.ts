@@ -13,8 +13,9 @@ const REST_MS_MAX = 60_000;
 /** Deaths in the middle of a creation: the client has no answer. */
 const CREATION_DEATHS = [
   ['payouts', 'payouts.create.after-intent'],
-  ['payouts', 'payouts.create.after-hold'],
+  // Before the next one: the job that finishes what was held passes this point too, and would die in its place.
   ['payouts', 'payouts.create.after-commit'],
+  ['payouts', 'payouts.create.after-hold'],
   ['ledger', 'ledger.hold.after-commit'],
 ] as const;
 
