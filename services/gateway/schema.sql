@@ -55,6 +55,7 @@ create table applications (
   active boolean not null,
   fingerprint bytea not null,
   created_at timestamp(3) with time zone default now() not null,
+  version integer default 1 not null,
   constraint applications_pkey PRIMARY KEY (id),
   constraint applications_account FOREIGN KEY (account_id) REFERENCES accounts(id)
 );

@@ -1,5 +1,14 @@
 -- Schema webhook_dispatcher: the sum of its migrations. Written by a test; UPDATE_GOLDEN=1 refreshes it.
 
+create table applications (
+  application_id uuid not null,
+  account_id uuid not null,
+  active boolean not null,
+  version integer not null,
+  changed_at timestamp(3) with time zone not null,
+  constraint applications_pkey PRIMARY KEY (application_id)
+);
+
 create table attempts (
   delivery_id uuid not null,
   number integer not null,
@@ -57,7 +66,7 @@ create table deliveries (
   constraint deliveries_status CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'skipped'::text, 'canceled'::text])))
 ) with (autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_factor=0.02);
 CREATE INDEX deliveries_due ON deliveries USING btree (due_at) WHERE status = 'pending'::text;
-CREATE INDEX deliveries_endpoint_pending ON deliveries USING btree (endpoint_id) WHERE status = 'pending'::text AND endpoint_id IS NOT NULL;
+CREATE INDEX deliveries_endpoint_pending ON deliveries USING btree (endpoint_id, due_at, id) WHERE status = 'pending'::text AND endpoint_id IS NOT NULL AND NOT for_resource_url;
 CREATE INDEX deliveries_resource ON deliveries USING btree (resource_id, id DESC);
 
 create table delivery_bodies (
@@ -86,7 +95,10 @@ create table endpoints (
   sealed_secret text,
   created_at timestamp(3) with time zone default now() not null,
   deleted_at timestamp(3) with time zone,
-  constraint endpoints_pkey PRIMARY KEY (id)
+  paused_at timestamp(3) with time zone,
+  application_inactive_since timestamp(3) with time zone,
+  constraint endpoints_pkey PRIMARY KEY (id),
+  constraint endpoints_paused CHECK (((paused_at IS NULL) OR (NOT active)))
 );
 CREATE INDEX endpoints_account ON endpoints USING btree (account_id) WHERE deleted_at IS NULL;
 CREATE INDEX endpoints_application ON endpoints USING btree (application_id, created_at DESC, id DESC) WHERE deleted_at IS NULL;
@@ -108,6 +120,7 @@ grant delete, insert, select, update on dead_letters to pixmesh_webhook_dispatch
 grant insert, select on attempts to pixmesh_webhook_dispatcher;
 grant insert, select on delivery_bodies to pixmesh_webhook_dispatcher;
 grant insert, select on events to pixmesh_webhook_dispatcher;
+grant insert, select, update on applications to pixmesh_webhook_dispatcher;
 grant insert, select, update on deliveries to pixmesh_webhook_dispatcher;
 grant insert, select, update on destinations to pixmesh_webhook_dispatcher;
 grant insert, select, update on endpoints to pixmesh_webhook_dispatcher;

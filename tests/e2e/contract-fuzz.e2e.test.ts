@@ -8,13 +8,13 @@ import fc from 'fast-check';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { type AnswerJudge, createAnswerJudge, type WireAnswer } from '../fuzz/check-answer.ts';
-import { createPrincipals, createTenant, type Tenant } from '../fuzz/principals.ts';
+import { anApprovedMerchant, createPrincipals } from '../fuzz/principals.ts';
 import { exchangeBytes, type Exchange } from '../fuzz/raw-exchange.ts';
 import { brokenRequests } from '../fuzz/raw-requests.ts';
 import { runSchemathesis } from '../fuzz/run-schemathesis.ts';
 import { chooseSeed } from '../fuzz/seeded-random.ts';
 import { sendRequest } from '../fuzz/send-request.ts';
-import { admin, call, type Json, simulator, stack } from './mesh.ts';
+import { adminBody, call, type Json, type Merchant, simulator, stack } from './mesh.ts';
 import { fund } from './payout-calls.ts';
 
 const CALLS = scaled(2_000, 20_000);
@@ -47,12 +47,6 @@ beforeAll(async () => {
 });
 afterEach(() => simulator.clearFaults());
 
-async function adminBody(method: string, path: string, body?: object): Promise<Json> {
-  const answer = await admin(method, path, body);
-  expect([method, path, answer.status < 300]).toEqual([method, path, true]);
-  return answer.body;
-}
-
 /** The faults of answers, with what is needed to see where they came from. */
 function findFaults(answers: readonly (WireAnswer & { requestBody?: string | null })[]): string[] {
   return answers.flatMap((answer) => {
@@ -68,9 +62,9 @@ function findFaults(answers: readonly (WireAnswer & { requestBody?: string | nul
 test(
   `${CALLS} calls made up from the document get no answer that it does not describe`,
   async () => {
-    const tenant = await createTenant(adminBody);
-    const webhooks = await createTenant(adminBody);
-    await fund({ ...tenant, keyId: '', funding: [] }, FUNDS_CENTS);
+    const tenant = await anApprovedMerchant();
+    const webhooks = await anApprovedMerchant();
+    await fund(tenant, FUNDS_CENTS);
     const startedMs = performance.now();
     const report = await runSchemathesis({
       gatewayUrl: stack().gateway_url,
@@ -112,7 +106,7 @@ describe('every error that the document lists', () => {
   );
 
   test('is answered where it is listed, as it is described', async () => {
-    const { own, foreign, inactive, scopeless } = await createPrincipals(adminBody);
+    const { own, foreign, inactive, scopeless } = await createPrincipals();
     await adminBody('PATCH', `/admin/accounts/${inactive.accountId}`, { status: 'inactive' });
     for (const name of ROUTE_NAMES) await provokeCommonErrors(name, own, scopeless);
     await provokeCreationErrors(own);
@@ -184,7 +178,11 @@ const VALID_BODIES: Partial<Record<RouteName, object>> = {
 
 const LOCAL_URL = 'http://127.0.0.1/hook';
 
-async function provokeCommonErrors(name: RouteName, own: Tenant, scopeless: string): Promise<void> {
+async function provokeCommonErrors(
+  name: RouteName,
+  own: Merchant,
+  scopeless: string,
+): Promise<void> {
   const route: PublicRoute = PUBLIC_ROUTES[name];
   await provoke(name, 'UNAUTHORIZED', {});
   if (route.scope !== null) await provoke(name, 'INSUFFICIENT_SCOPE', { key: scopeless });
@@ -199,7 +197,7 @@ async function provokeCommonErrors(name: RouteName, own: Tenant, scopeless: stri
   }
 }
 
-async function provokeCreationErrors(own: Tenant): Promise<void> {
+async function provokeCreationErrors(own: Merchant): Promise<void> {
   for (const name of ['createCharge', 'createPayout'] as const) {
     await provoke(name, 'VALIDATION_ERROR', { ...own, body: '{' });
     await provoke(name, 'METHOD_NOT_SUPPORTED', { ...own, body: { method: 'card' } });
@@ -210,7 +208,7 @@ async function provokeCreationErrors(own: Tenant): Promise<void> {
   await provoke('createCharge', 'INVALID_DOCUMENT', { ...own, body: { customer } });
 }
 
-async function provokeEndpointErrors(own: Tenant): Promise<void> {
+async function provokeEndpointErrors(own: Merchant): Promise<void> {
   const created = await sendRequest({
     method: 'POST',
     url: `${stack().gateway_url}/v1/webhooks`,
@@ -230,7 +228,7 @@ async function provokeEndpointErrors(own: Tenant): Promise<void> {
  * The charge exists after both, and the answer names it (decisions 16, 62). The faults are not counted: looks at the
  * charges that the fuzzer left behind would use them up.
  */
-async function provokeAcquirerErrors(own: Tenant): Promise<void> {
+async function provokeAcquirerErrors(own: Merchant): Promise<void> {
   await simulator.setFaults([{ operation: 'issueCharge', fault: 'refusal' }]);
   const refused = await provoke('createCharge', 'ACQUIRER_REJECTED', own);
   await simulator.setFaults([
@@ -309,7 +307,7 @@ function rawFaults({ answers, rest }: Exchange): string[] {
 test(
   `${BROKEN_REQUESTS} requests with broken bytes get sound answers or a closed connection`,
   async () => {
-    const { key } = await createTenant(adminBody);
+    const { key } = await anApprovedMerchant();
     const port = Number(new URL(stack().gateway_url).port);
     const pid = stack().pids['gateway'];
     const statuses: Record<string, number> = {};

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
+import { Scope } from '@pixmesh/contracts/http/scopes';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { expect, inject } from 'vitest';
 
@@ -23,18 +24,6 @@ export type StackFile = {
 const SEQUENCE_PAGE = 5_000;
 
 const RESTART_MS_MAX = 60_000;
-
-/** Of a merchant of the tests. */
-const SCOPES = [
-  'charge:read',
-  'charge:write',
-  'payout:read',
-  'payout:write',
-  'balance:read',
-  'account:read',
-  'webhook:read',
-  'webhook:write',
-];
 
 // Tests look at answers as they come; a wrong shape shows in an assertion.
 // oxlint-disable-next-line typescript/no-explicit-any
@@ -79,27 +68,37 @@ export type Merchant = {
 };
 
 export async function aMerchant(settings: object = {}): Promise<Merchant> {
-  const account = await admin('POST', '/admin/accounts', {
+  const account = await adminBody('POST', '/admin/accounts', {
     name: 'Loja',
     legal_name: 'Loja Ltda',
     document: '11222333000181',
     ...settings,
   });
-  const application = await admin('POST', `/admin/accounts/${account.body.id}/applications`, {
-    name: 'Site',
-  });
-  const key = await admin('POST', `/admin/applications/${application.body.id}/keys`, {
-    name: 'principal',
-    scopes: SCOPES,
-  });
-  expect(key.status).toBe(201);
-  return {
-    accountId: account.body.id,
-    applicationId: application.body.id,
-    keyId: key.body.id,
-    key: key.body.key,
-    funding: [],
-  };
+  return await anApplicationOf(account.id);
+}
+
+/** One more application of an account, as a merchant of its own. */
+export async function anApplicationOf(accountId: string): Promise<Merchant> {
+  const path = `/admin/accounts/${accountId}/applications`;
+  const { id: applicationId } = await adminBody('POST', path, { name: 'Site' });
+  const { id: keyId, key } = await aKeyOf(applicationId);
+  return { accountId, applicationId, keyId, key, funding: [] };
+}
+
+/** One more key of an application; it may do everything unless told otherwise. */
+export async function aKeyOf(
+  applicationId: string,
+  changes: object = {},
+): Promise<{ id: string; key: string }> {
+  const body = { name: randomUUID(), scopes: Scope.options, ...changes };
+  return await adminBody('POST', `/admin/applications/${applicationId}/keys`, body);
+}
+
+/** A call of the admin API that has to succeed, and its body. */
+export async function adminBody(method: string, path: string, body?: object): Promise<Json> {
+  const answer = await admin(method, path, body);
+  expect([method, path, answer.status < 300]).toEqual([method, path, true]);
+  return answer.body;
 }
 
 /** A call of the admin API, by the bootstrap operator or on behalf of another one. */

@@ -4,9 +4,9 @@ import { PUBLIC_ROUTES, type PublicRoute } from '@pixmesh/contracts/http/public-
 import { eventually } from '@pixmesh/testkit/eventually';
 import { beforeAll, describe, expect, test } from 'vitest';
 
-import { createPrincipals, type Principals, type Tenant } from '../fuzz/principals.ts';
+import { createPrincipals, type Principals } from '../fuzz/principals.ts';
 import { type ReceivedAnswer, sendRequest } from '../fuzz/send-request.ts';
-import { admin, type Json, simulator, stack } from './mesh.ts';
+import { adminBody, type Merchant, simulator, stack } from './mesh.ts';
 
 type RouteName = keyof typeof PUBLIC_ROUTES;
 
@@ -27,7 +27,7 @@ let principals: Principals;
 let owned: { own: Resources; foreign: Resources; inactive: Resources };
 
 beforeAll(async () => {
-  principals = await createPrincipals(adminBody);
+  principals = await createPrincipals();
   owned = {
     own: await createResources(principals.own),
     foreign: await createResources(principals.foreign),
@@ -37,14 +37,8 @@ beforeAll(async () => {
   await adminBody('PATCH', path, { status: 'inactive' });
 }, 120_000);
 
-async function adminBody(method: string, path: string, body?: object): Promise<Json> {
-  const answer = await admin(method, path, body);
-  expect([method, path, answer.status < 300]).toEqual([method, path, true]);
-  return answer.body;
-}
-
 /** A paid charge, a payout that waits for approval, and an endpoint. */
-async function createResources(tenant: Tenant): Promise<Resources> {
+async function createResources(tenant: Merchant): Promise<Resources> {
   const charge = await created(tenant, 'createCharge', { ...aChargeBody(), amount: FUNDS_CENTS });
   await simulator.pay(charge);
   return {
@@ -54,7 +48,7 @@ async function createResources(tenant: Tenant): Promise<Resources> {
   };
 }
 
-async function created(tenant: Tenant, route: RouteName, body?: object): Promise<string> {
+async function created(tenant: Merchant, route: RouteName, body?: object): Promise<string> {
   const answer = await send(route, { headers: keyOf(tenant), ...(body ? { body } : {}) });
   expect([route, answer.status, answer.text]).toEqual([route, 201, answer.text]);
   return (JSON.parse(answer.text) as { id: string }).id;
@@ -121,7 +115,11 @@ function idsIn(answer: ReceivedAnswer): string[] {
 }
 
 /** What a caller with its own key of `resources` gets from a route, for ids of `resources`. */
-async function expectServed(tenant: Tenant, name: RouteName, resources: Resources): Promise<void> {
+async function expectServed(
+  tenant: Merchant,
+  name: RouteName,
+  resources: Resources,
+): Promise<void> {
   // What is deleted is made for it, so that the order of the routes does not matter.
   const isDelete = name === 'deleteWebhook';
   const id = isDelete ? await created(tenant, 'createWebhook') : resources[kindOf(name)];

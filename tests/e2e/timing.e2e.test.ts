@@ -8,10 +8,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { compareTimings, T_LIMIT } from '../fuzz/compare-timings.ts';
 import { measureInTurns, type TimedKind } from '../fuzz/measure-in-turns.ts';
-import { createPrincipals, type Principals, type Tenant } from '../fuzz/principals.ts';
+import { createPrincipals, type Principals } from '../fuzz/principals.ts';
 import { chooseSeed, seededRandom } from '../fuzz/seeded-random.ts';
 import { sendRequest } from '../fuzz/send-request.ts';
-import { admin, type Json, simulator, stack, waitUntilPaid } from './mesh.ts';
+import { type Json, type Merchant, simulator, stack, waitUntilPaid } from './mesh.ts';
 
 /** Reliability section 5.4 asks for 20,000. */
 const ROUNDS = scaled(300, 20_000);
@@ -28,9 +28,7 @@ const connection = new Agent({ keepAlive: true, maxSockets: 1 });
 let principals: Principals;
 
 beforeAll(async () => {
-  principals = await createPrincipals(async (method, path, body) => {
-    return (await admin(method, path, body)).body;
-  });
+  principals = await createPrincipals();
 });
 afterAll(() => connection.destroy());
 
@@ -52,7 +50,7 @@ async function send(
 
 /** Resources of an account, for others to guess at. */
 async function createIds(
-  tenant: Tenant,
+  tenant: Merchant,
   name: 'createCharge' | 'createPayout' | 'createWebhook',
   body: object,
 ): Promise<string[]> {
@@ -122,7 +120,7 @@ test(
     const headers = ['x-api-key', principals.own.key];
     const { body } = await send('createCharge', { headers, body: A_CHARGE });
     await simulator.pay(body.id);
-    await waitUntilPaid({ ...principals.own, keyId: '', funding: [] }, body.id);
+    await waitUntilPaid(principals.own, body.id);
     const payout = { amount: 500, pix_key_type: 'email', pix_key: 'joao@example.com' };
     const ids = await createIds(principals.own, 'createPayout', payout);
     await expectAlike(lookups('getPayout', { 'a foreign one': ids }));
@@ -137,9 +135,7 @@ test.each(['updateWebhook', 'deleteWebhook'] as const)(
       url: 'http://shop.receiver.example.com/timing',
       events: ['charge.pix.paid'],
     };
-    const sibling = await createPrincipals(async (method, path, body) => {
-      return (await admin(method, path, body)).body;
-    });
+    const sibling = await createPrincipals();
     const ids = await createIds(sibling.own, 'createWebhook', endpoint);
     await expectAlike(lookups(name, { 'a foreign one': ids }));
   },

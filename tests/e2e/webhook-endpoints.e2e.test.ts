@@ -1,18 +1,16 @@
-import { createHmac, randomUUID } from 'node:crypto';
-
 import { eventually } from '@pixmesh/testkit/eventually';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import {
-  admin,
-  createCharge,
-  type Json,
-  type Merchant,
-  received,
-  simulator,
-  v1,
-  waitUntilPaid,
-} from './mesh.ts';
+  aHook,
+  anotherApplication,
+  bytesOf,
+  expectSigned,
+  heard,
+  type Hook,
+  register,
+} from './hooks.ts';
+import { admin, createCharge, type Merchant, simulator, v1, waitUntilPaid } from './mesh.ts';
 import { aPayingMerchant, aPayoutBody, createPayout, waitForPayout } from './payout-calls.ts';
 
 const FUNDS_CENTS = 10_000;
@@ -22,32 +20,6 @@ const CHARGE_BIRTH = ['charge.pix.created', 'charge.pix.emitted'];
 const PAYOUT_LIFE = ['payment.pix.created', 'payment.pix.processing'];
 const ALL = [...CHARGE_LIFE, ...PAYOUT_LIFE, 'payment.pix.completed', 'payment.pix.failed'];
 
-/** A place of its own at the receiver. */
-type Hook = { path: string; url: string };
-
-function aHook(): Hook {
-  const path = `/${randomUUID()}`;
-  return { path, url: `http://shop.receiver.example.com${path}` };
-}
-
-/** The same account through another application. */
-async function anotherApplication(merchant: Merchant): Promise<Merchant> {
-  const path = `/admin/accounts/${merchant.accountId}/applications`;
-  const application = await admin('POST', path, { name: 'Outra' });
-  const key = await admin('POST', `/admin/applications/${application.body.id}/keys`, {
-    name: 'outra',
-    scopes: ['charge:write', 'charge:read', 'webhook:write', 'webhook:read'],
-  });
-  expect(key.status).toBe(201);
-  return { ...merchant, applicationId: application.body.id, key: key.body.key };
-}
-
-async function register(merchant: Merchant, body: object): Promise<string> {
-  const answer = await v1(merchant, 'POST /webhooks', { body });
-  expect(answer.status).toBe(201);
-  return answer.body.id;
-}
-
 async function change(merchant: Merchant, id: string, body: object): Promise<void> {
   expect((await v1(merchant, `PATCH /webhooks/${id}`, { body })).status).toBe(200);
 }
@@ -56,23 +28,6 @@ async function aCharge(merchant: Merchant, fields: object = {}): Promise<string>
   const created = await createCharge(merchant, fields);
   expect(created.status).toBe(201);
   return created.body.id;
-}
-
-/** What arrived at a hook about one resource. */
-async function heard(hook: Hook, resourceId: string): Promise<Json[]> {
-  const requests = await received(hook.path);
-  return requests.filter(
-    (request) => JSON.parse(bytesOf(request).toString()).data.id === resourceId,
-  );
-}
-
-function bytesOf(request: Json): Buffer {
-  return Buffer.from(request.body_base64, 'base64');
-}
-
-function expectSigned(request: Json, secret: string | null): void {
-  const digest = secret && createHmac('sha256', secret).update(bytesOf(request)).digest('hex');
-  expect(request.headers['x-webhook-signature']).toBe(digest ? `sha256=${digest}` : undefined);
 }
 
 type Expectation = { resourceId: string; hook: Hook; names: string[] };

@@ -1,4 +1,4 @@
-import { createAnswerChecker } from '@pixmesh/contracts/openapi/answer-checker';
+import { createAnswerChecker } from '@pixmesh/testkit/answer-checker';
 import type { OpenApiDocument, Operation } from '@pixmesh/contracts/openapi/document';
 
 /** One answer as it came over the wire; names of headers in lower case. */

@@ -11,8 +11,6 @@ export type ErrorAnswer = { status: number; body: ErrorBody };
 const FRAMEWORK_CODES: Readonly<Record<string, () => AppError>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => new AppError('PAYLOAD_TOO_LARGE'),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => new AppError('VALIDATION_ERROR', { details: ['body'] }),
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
-    new AppError('VALIDATION_ERROR', { details: ['content-type'] }),
   FST_ERR_BAD_URL: () => new AppError('NOT_FOUND'),
   FST_ERR_INVALID_URL: () => new AppError('NOT_FOUND'),
   FST_ERR_MAX_PARAM_LENGTH: () => new AppError('NOT_FOUND'),

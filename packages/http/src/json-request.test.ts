@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 
-import { parseShape, readJsonObject } from './json-request.ts';
+import { parseShape, readJsonBody, readJsonObject } from './json-request.ts';
 
 test.each([
   undefined,
@@ -29,6 +29,25 @@ test.each(['', 'null', '1', '[]', '"text"', '{', '\uD800'])(
     );
   },
 );
+
+test.each([
+  [{ 'content-encoding': 'gzip' }, '{}', 'content-encoding'],
+  [{ 'content-encoding': '' }, '{}', 'content-encoding'],
+  [{ 'content-encoding': 'identity, gzip' }, '{}', 'content-encoding'],
+  [{ 'content-encoding': 'br', 'content-type': 'text/plain' }, '{', 'content-encoding'],
+  [{ 'content-encoding': 'identity', 'content-type': 'text/plain' }, '{', 'content-type'],
+  [{ 'content-encoding': ' Identity' }, '{', 'body'],
+  [{}, '', 'body'],
+])('under the headers %j the body %j is refused for its %s', (headers, text, detail) => {
+  expect(() => readJsonBody({ headers, body: Buffer.from(text) })).toThrow(
+    expect.objectContaining({ code: 'VALIDATION_ERROR', details: [detail] }),
+  );
+});
+
+test('a body that is coded as itself is read', () => {
+  const headers = { 'content-encoding': 'identity', 'content-type': 'application/json' };
+  expect(readJsonBody({ headers, body: Buffer.from('{"a":1}') })).toEqual({ a: 1 });
+});
 
 test('every fault of shape is named once, as a dotted path', () => {
   const Shape = z.object({

@@ -1,11 +1,29 @@
 import { AppError } from '@pixmesh/kernel/app-error';
 import { parseJsonBody } from '@pixmesh/kernel/json-body';
+import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
+
+import { rawBody } from './service-app.ts';
 
 const JSON_MEDIA_TYPE = /^application\/json\s*(;|$)/i;
 
 /**
- * Reads a request body as one JSON object. A missing media type is tolerated, another one is not (decision 2).
+ * Reads the body of a request as one JSON object. No content coding is understood, and none is ever ignored.
+ * @throws AppError `VALIDATION_ERROR` with `content-encoding`, `content-type` or `body`
+ */
+export function readJsonBody({
+  body,
+  headers,
+}: Pick<FastifyRequest, 'body' | 'headers'>): Record<string, unknown> {
+  const coding = headers['content-encoding']?.trim().toLowerCase();
+  if (coding !== undefined && coding !== 'identity') {
+    throw new AppError('VALIDATION_ERROR', { details: ['content-encoding'] });
+  }
+  return readJsonObject(rawBody(body), headers['content-type']);
+}
+
+/**
+ * Reads bytes as one JSON object. A missing media type is tolerated, another one is not (decision 2).
  * @throws AppError `VALIDATION_ERROR` with `content-type` or `body`
  */
 export function readJsonObject(

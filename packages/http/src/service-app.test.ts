@@ -5,14 +5,24 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 
 import { parseShape, readJsonObject } from './json-request.ts';
-import { BODY_BYTES_MAX, createServiceApp, rawBody } from './service-app.ts';
+import {
+  BODY_BYTES_MAX,
+  createServiceApp,
+  EDGE_HEADER_BYTES_MAX,
+  PEER_HEADER_BYTES_MAX,
+  rawBody,
+} from './service-app.ts';
 import { listen, sendRaw } from './testing/raw-request.ts';
 
 let app: FastifyInstance;
 let port: number;
 
 beforeAll(async () => {
-  app = createServiceApp({ logger: createLogger('test', 'silent'), listener: 'test' });
+  app = createServiceApp({
+    logger: createLogger('test', 'silent'),
+    listener: 'test',
+    headerBytesMax: EDGE_HEADER_BYTES_MAX,
+  });
   app.get('/things/:id', async (request) => request.params);
   app.post('/things', async (request, reply) => {
     const body = readJsonObject(rawBody(request.body), request.headers['content-type']);
@@ -164,9 +174,18 @@ test('what was answered is told once, also where nothing was read or nobody wait
   ]);
 });
 
-test('an id of any length reaches its route', async () => {
-  const id = 'x'.repeat(4_000);
-  expect((await app.inject({ url: `/things/${id}` })).json()).toEqual({ id });
+test('an id of any length that passed the edge reaches its route behind it, token and all', async () => {
+  const inner = createServiceApp({ logger: createLogger('test', 'silent'), listener: 'test' });
+  inner.get('/things/:id', async (request) => request.params);
+  const id = '"'.repeat(EDGE_HEADER_BYTES_MAX);
+  const token = 'x'.repeat(PEER_HEADER_BYTES_MAX - 3 * EDGE_HEADER_BYTES_MAX - 200);
+  const answer = await sendRaw(
+    await listen(inner),
+    `GET /things/${encodeURIComponent(id)} HTTP/1.1\r\nhost: a\r\nx-token: ${token}\r\n\r\n`,
+  );
+  expect(answer.status).toBe(200);
+  expect(JSON.parse(answer.body)).toEqual({ id });
+  await inner.close();
 });
 
 test('a connection that is busy when the stop begins ends with its answer', async () => {

@@ -4,6 +4,7 @@ import { nameServerSpan } from '@pixmesh/telemetry/tracing';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 
 import { refuseAmbiguousRequests } from './ambiguous-requests.ts';
+import { nameUnknownBodies } from './body-headers.ts';
 import { answerClientError, type RefusedConnection } from './client-error.ts';
 import { isUnexpected, sendError } from './error-reply.ts';
 import { makeDecodable } from './request-target.ts';
@@ -11,25 +12,33 @@ import { answerUnknownRoutes } from './unknown-routes.ts';
 
 /** Largest body that is read; above it 413 (decision 247). */
 export const BODY_BYTES_MAX = 64 * 1024;
+/** Largest head of a request from outside. */
+export const EDGE_HEADER_BYTES_MAX = 8 * 1024;
+/**
+ * Largest head of a request from the gateway: an id of any length keeps its 404 (decision 14) also where each of its
+ * characters was escaped on the way, and the token comes on top.
+ */
+export const PEER_HEADER_BYTES_MAX = 4 * EDGE_HEADER_BYTES_MAX;
 /** Node's defaults are generous to slow and hostile clients; these are not. */
 const HEADERS_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 15_000;
 /** How often the two are looked at: Node's own 30 s would make them mean nothing. */
 const TIMEOUTS_CHECK_INTERVAL_MS = 1_000;
-const HEADER_BYTES_MAX = 8 * 1024;
 const CONNECTIONS_MAX = 10_000;
 const REQUESTS_PER_SOCKET_MAX = 100_000;
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 /** What proxies note where the client left before its answer; it never goes on the wire. */
 const STATUS_CLIENT_LEFT = 499;
 /** Longer than any id: an ill-formed id must reach its route and get that route's 404 (decision 14). */
-const PARAM_LENGTH_MAX = HEADER_BYTES_MAX;
+const PARAM_LENGTH_MAX = PEER_HEADER_BYTES_MAX;
 
 type ServiceAppOptions = {
   logger: Logger;
   /** Label of this listener in metrics. */
   listener: string;
   bodyBytesMax?: number;
+  /** `EDGE_HEADER_BYTES_MAX` for a listener that strangers reach. */
+  headerBytesMax?: number;
   /** Told of each request once: when it was answered or refused, or when its client left before (status 499). */
   onAnswered?: (request: FastifyRequest, reply: FastifyReply, status: number) => void;
   /** Told of each answer to bytes that were no HTTP, which no hook sees. */
@@ -50,7 +59,7 @@ export function createServiceApp(options: ServiceAppOptions): FastifyInstance {
     http: {
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: TIMEOUTS_CHECK_INTERVAL_MS,
-      maxHeaderSize: HEADER_BYTES_MAX,
+      maxHeaderSize: options.headerBytesMax ?? PEER_HEADER_BYTES_MAX,
       // Node's own refusal has no body; `refuseAmbiguousRequests` answers with the envelope instead.
       requireHostHeader: false,
     },
@@ -80,8 +89,19 @@ export function createServiceApp(options: ServiceAppOptions): FastifyInstance {
   observeRequests(app, options);
   endConnectionsOnClose(app);
   refuseAmbiguousRequests(app);
+  nameUnknownBodies(app);
   answerUnknownRoutes(app);
   return app;
+}
+
+/**
+ * Has the routes of a context take no body: one that is sent all the same is thrown away, however large it is, and
+ * is not judged by any rule.
+ */
+export function ignoreBodies(context: FastifyInstance): void {
+  context.removeAllContentTypeParsers();
+  // Node reads what nobody wanted to the end once the request is answered.
+  context.addContentTypeParser('*', (_request, _payload, done) => done(null));
 }
 
 /** The request's body as bytes; empty when none was sent. */

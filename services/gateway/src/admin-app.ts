@@ -1,5 +1,4 @@
-import { createServiceApp } from '@pixmesh/http/service-app';
-import { refuseUnreadableBodies } from '@pixmesh/http/unreadable-bodies';
+import { createServiceApp, EDGE_HEADER_BYTES_MAX } from '@pixmesh/http/service-app';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import type { FastifyInstance } from 'fastify';
 
@@ -25,9 +24,12 @@ type AdminDeps = OperatorAuthDeps & KeyDeps & ReconciliationDeps & { logger: Log
 
 /** Listener 2: what operators, the dashboard and the CLI see. */
 export function buildAdminApp(deps: AdminDeps): FastifyInstance {
-  const app = createServiceApp({ logger: deps.logger, listener: 'admin' });
+  const app = createServiceApp({
+    logger: deps.logger,
+    listener: 'admin',
+    headerBytesMax: EDGE_HEADER_BYTES_MAX,
+  });
   stampAnswers(app);
-  refuseUnreadableBodies(app);
   // A context of its own, so that unknown routes answer 404 and 405 without a token (decision 254).
   app.register(async (routes) => {
     requireOperator(routes, deps);

@@ -1,4 +1,4 @@
-import { createServiceApp } from '@pixmesh/http/service-app';
+import { createServiceApp, EDGE_HEADER_BYTES_MAX } from '@pixmesh/http/service-app';
 import type { FastifyInstance } from 'fastify';
 
 import type { CallbackDeps } from '#callbacks/receive-callback.ts';
@@ -13,6 +13,7 @@ export function buildCallbackApp(deps: CallbackDeps & { secret: string }): Fasti
   const app = createServiceApp({
     logger: deps.logger,
     listener: 'callbacks',
+    headerBytesMax: EDGE_HEADER_BYTES_MAX,
     bodyBytesMax: CALLBACK_BYTES_MAX,
   });
   stampAnswers(app);

@@ -1,5 +1,4 @@
-import { createServiceApp } from '@pixmesh/http/service-app';
-import { refuseUnreadableBodies } from '@pixmesh/http/unreadable-bodies';
+import { createServiceApp, EDGE_HEADER_BYTES_MAX } from '@pixmesh/http/service-app';
 import type { FastifyInstance } from 'fastify';
 
 import { stampAnswers } from '#edge/stamp-answers.ts';
@@ -18,10 +17,10 @@ export function buildPublicApp(
   const app = createServiceApp({
     logger: deps.logger,
     listener: 'public',
+    headerBytesMax: EDGE_HEADER_BYTES_MAX,
     ...recordRequests(deps.requestLog),
   });
   stampAnswers(app);
-  refuseUnreadableBodies(app);
   registerPublicRoutes(app, deps);
   registerOpenApi(app);
   registerReferencePage(app);

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 
+import { ApplicationChanged } from '@pixmesh/contracts/messages/account-event.v1';
 import { AcquirerCallback } from '@pixmesh/contracts/messages/acquirer-callback.v1';
 import { startHealth } from '@pixmesh/http/health';
 import { createInternalClient, type InternalClient } from '@pixmesh/http/internal-client';
@@ -108,7 +109,7 @@ async function joinKafka(
     topicPrefix: config.KAFKA_TOPIC_PREFIX,
     db,
     logger,
-    produces: [AcquirerCallback],
+    produces: [AcquirerCallback, ApplicationChanged],
     consumes: [],
     onFatal: endProcess,
   });

@@ -3,7 +3,6 @@ import { requireServiceToken } from '@pixmesh/http/internal-auth';
 import { createServiceApp } from '@pixmesh/http/service-app';
 import type { VerifyToken } from '@pixmesh/http/service-token';
 import type { Messaging } from '@pixmesh/kafka/messaging';
-import type { Logger } from '@pixmesh/telemetry/logger';
 import type { FastifyInstance } from 'fastify';
 
 import { registerListDeliveries } from '#deliveries/list-deliveries.route.ts';
@@ -11,7 +10,6 @@ import type { WriteEndpointDeps } from '#endpoints/create-endpoint.ts';
 import { registerEndpointRoutes } from '#endpoints/register-endpoint-routes.ts';
 
 type AppDeps = WriteEndpointDeps & {
-  logger: Logger;
   verifyToken: VerifyToken;
   deadLetters: Messaging['deadLetters'];
 };

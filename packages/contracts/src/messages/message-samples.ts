@@ -2,83 +2,34 @@ import { toCents } from '@pixmesh/kernel/money';
 
 import type { Charge } from '../http/charge.ts';
 import type { PaymentSnapshot } from '../http/payout.ts';
+import {
+  ACCOUNT,
+  CHARGE,
+  COMPLETED_PAYOUT,
+  DISPUTE,
+  FAILED_CHARGE,
+  PAID_CHARGE,
+  PAYMENT,
+} from '../openapi/resource-examples.ts';
 import type { ChargeEventType } from './charge-event.v1.ts';
 import type { PayoutEventType } from './payout-event.v1.ts';
 
-const ACCOUNT_ID = '0190b6a4-7c1e-7b52-9a1d-2f60f1c8a001';
+const ACCOUNT_ID = ACCOUNT.id;
 const APPLICATION_ID = '0190b6a4-7c1e-7b52-9a1d-2f60f1c8a002';
-const CHARGE_ID = '7d9f3c62-1d4e-5f0a-8a44-53c1f6b2e003';
+const CHARGE_ID = CHARGE.id;
 const COMMAND_ID = '2c8f7b1a-6a3d-5e4b-9c10-a7d8e9f0b004';
-const PAYOUT_ID = '3b1f0a52-77c4-5d2e-9e61-0f4d8c2ab007';
+const PAYOUT_ID = PAYMENT.id;
 const HOLD_ID = '0190b6a4-7c1e-7b52-9a1d-2f60f1c8a008';
-const DISPUTE_ID = '0190b6a4-7c1e-7b52-9a1d-2f60f1c8a009';
+const DISPUTE_ID = DISPUTE.id;
 const RETURN_ID = 'D12345678202611201532a1b2c3d4e5f';
-const END_TO_END_ID = 'E60701190202611201530a1b2c3d4e5f';
+const END_TO_END_ID = PAID_CHARGE.pix.end_to_end_id;
 const OCCURRED_AT = '2026-11-20T15:30:00.123Z';
-
-const CHARGE: Charge = {
-  id: CHARGE_ID,
-  object: 'charge',
-  status: 'pending',
-  amount: 12_345,
-  currency: 'BRL',
-  method: 'pix',
-  description: 'Order 1042',
-  reference: 'order-1042',
-  customer: { name: 'Ana Souza', email: 'ana@example.com', document: '52998224725' },
-  pix: { br_code: '00020126360014br.gov.bcb.pix…6304ABCD', end_to_end_id: null },
-  receiver: {
-    name: 'Loja Exemplo',
-    document: '11222333000181',
-    pix_key: '5f8b2f0c-3d0e-4a6b-9b0a-1c2d3e4f5a6b',
-    pix_key_type: 'random',
-    institution_name: 'Banco Exemplo',
-    institution_ispb: '12345678',
-    branch: '0001',
-    account: '123456',
-    account_type: 'payment',
-  },
-  webhook_url: 'https://shop.example/hook',
-  expires_at: '2026-11-21T15:30:00.000Z',
-  paid_at: null,
-  failure_reason: null,
-  created_at: '2026-11-20T15:30:00.000Z',
-};
-
-const PAID: Partial<Charge> = {
-  status: 'paid',
-  pix: { br_code: CHARGE.pix.br_code, end_to_end_id: END_TO_END_ID },
-  paid_at: '2026-11-20T15:31:02.000Z',
-};
 
 const RECEIVED_PIX = {
   command_id: COMMAND_ID,
   end_to_end_id: END_TO_END_ID,
   charge_id: CHARGE_ID,
   amount: toCents(12_345),
-};
-
-const PAYMENT: PaymentSnapshot = {
-  id: PAYOUT_ID,
-  object: 'payment',
-  status: 'processing',
-  method: 'pix',
-  amount: 5_000,
-  fee: 50,
-  currency: 'BRL',
-  description: 'Supplier 77',
-  reference: 'invoice-77',
-  recipient: {
-    name: 'Bruno Lima',
-    document: '52998224725',
-    pix_key_type: 'email',
-    pix_key: 'Bruno@example.com',
-  },
-  end_to_end_id: null,
-  failure_reason: null,
-  webhook_url: 'https://shop.example/hook',
-  processed_at: null,
-  created_at: '2026-11-20T15:30:00.000Z',
 };
 
 const BOOKED = {
@@ -116,14 +67,11 @@ export const MESSAGE_SAMPLES: Readonly<Record<string, object>> = {
   },
   'charge.pix.created': chargeEvent('charge.pix.created', 1, {}),
   'charge.pix.emitted': chargeEvent('charge.pix.emitted', 2, {}),
-  'charge.pix.paid': chargeEvent('charge.pix.paid', 3, PAID),
+  'charge.pix.paid': chargeEvent('charge.pix.paid', 3, PAID_CHARGE),
   'charge.pix.failed': chargeEvent('charge.pix.failed', 1, {
-    status: 'failed',
-    pix: { br_code: null, end_to_end_id: null },
+    ...FAILED_CHARGE,
     customer: null,
     receiver: null,
-    expires_at: null,
-    failure_reason: 'issuance_timeout',
   }),
   'received_pix.credit': {
     ...envelope('received_pix.credit'),
@@ -181,18 +129,21 @@ export const MESSAGE_SAMPLES: Readonly<Record<string, object>> = {
   'dispute.returned': outcome('dispute.returned', { ...DISPUTED, return_id: RETURN_ID }),
   'payment.pix.created': payoutEvent('payment.pix.created', 1, {}),
   'payment.pix.processing': payoutEvent('payment.pix.processing', 2, {
-    processed_at: '2026-11-20T15:30:01.000Z',
+    processed_at: COMPLETED_PAYOUT.processed_at,
   }),
   'payment.pix.completed': payoutEvent('payment.pix.completed', 3, {
-    status: 'completed',
-    end_to_end_id: END_TO_END_ID,
-    processed_at: '2026-11-20T15:30:01.000Z',
+    ...COMPLETED_PAYOUT,
+    object: 'payment',
   }),
   'payment.pix.failed': payoutEvent('payment.pix.failed', 3, {
     status: 'failed',
     failure_reason: 'AC03: the account does not exist',
   }),
   'payment.pix.canceled': payoutEvent('payment.pix.canceled', 2, { status: 'canceled' }),
+  'application.changed': {
+    ...envelope('application.changed'),
+    data: { application_id: APPLICATION_ID, active: false, version: 2 },
+  },
 };
 
 function envelope(type: string) {

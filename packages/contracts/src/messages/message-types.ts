@@ -1,3 +1,4 @@
+import { ApplicationChanged } from './account-event.v1.ts';
 import { AcquirerCallback } from './acquirer-callback.v1.ts';
 import { CHARGE_EVENTS } from './charge-event.v1.ts';
 import { LEDGER_COMMANDS } from './ledger-command.v1.ts';
@@ -8,6 +9,7 @@ import { PAYOUT_EVENTS } from './payout-event.v1.ts';
 /** Every message that may stand on a topic: registered by the deploy job, warmed at boot. */
 export const MESSAGE_TYPES: readonly MessageType[] = [
   AcquirerCallback,
+  ApplicationChanged,
   ...Object.values(CHARGE_EVENTS),
   ...Object.values(PAYOUT_EVENTS),
   ...Object.values(LEDGER_COMMANDS),

@@ -1,3 +1,4 @@
+import { compareSecurity, compareServers } from './compare-access.ts';
 import { compareSchemas, type Direction } from './compare-schemas.ts';
 import type {
   Header,
@@ -15,13 +16,14 @@ type Releases = { before: OpenApiDocument; after: OpenApiDocument };
 type Operations = Releases & { was: Operation; is: Operation; place: string };
 
 /**
- * Everything in `after` that breaks a client written from `before` (specification, Versioning): routes, events, fields,
+ * Everything in `after` that breaks a client written from `before` (specification, Versioning): addresses, credentials, routes, events, fields,
  * headers or codes that are gone or renamed, types that changed, inputs that became required or narrower. What is
  * merely new is no fault.
  */
 export function findBreakingChanges(before: OpenApiDocument, after: OpenApiDocument): string[] {
   const releases = { before, after };
   return [
+    ...compareServers(releases),
     ...compareItems(releases, { was: before.paths, is: after.paths }, compareRoute),
     ...compareItems(
       releases,
@@ -51,6 +53,7 @@ function compareItems(
 function compareRoute(operations: Operations): string[] {
   return [
     ...compareIdentity(operations),
+    ...compareSecurity(operations, operations),
     ...compareParameters(operations, 'input'),
     ...compareRequestBody(operations),
     ...compareResponses(operations),

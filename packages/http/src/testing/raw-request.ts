@@ -35,6 +35,17 @@ export async function sendRaw(port: number, text: string | Buffer): Promise<RawA
   return { status: Number(head.split(' ')[1]), head: head.toLowerCase(), body, closed };
 }
 
+/** Writes bytes as they are and reads until the server closes: the status of every answer. */
+export async function sendInRow(port: number, text: string): Promise<number[]> {
+  const socket = connect(port, '127.0.0.1');
+  socket.setTimeout(READ_TIMEOUT_MS, () => socket.destroy());
+  socket.write(text);
+  const chunks: Buffer[] = [];
+  for await (const chunk of socket) chunks.push(chunk as Buffer);
+  const answers = Buffer.concat(chunks).toString();
+  return [...answers.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
+}
+
 /** What comes after an invitation to send the body. */
 function finalAnswer(bytes: Buffer): string {
   return bytes.toString().replace(/^HTTP\/1\.1 100 Continue\r\n\r\n/, '');

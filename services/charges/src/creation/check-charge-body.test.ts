@@ -1,3 +1,4 @@
+import { readJsonObject } from '@pixmesh/http/json-request';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { describe, expect, test } from 'vitest';
 
@@ -11,7 +12,7 @@ const valid = {
 function judge(body: unknown, contentType: string | undefined = 'application/json') {
   const bytes = body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body));
   try {
-    return checkChargeBody(bytes, contentType);
+    return checkChargeBody(readJsonObject(bytes, contentType));
   } catch (error) {
     if (error instanceof AppError) return { code: error.code, details: error.details };
     throw error;

@@ -6,7 +6,7 @@ import { AppError } from '@pixmesh/kernel/app-error';
 import { normalizeDocument } from '@pixmesh/kernel/documents';
 import { type Cents, toCents } from '@pixmesh/kernel/money';
 import { checkPublicUrl } from '@pixmesh/kernel/public-url';
-import { parseShape, readJsonObject } from '@pixmesh/http/json-request';
+import { parseShape } from '@pixmesh/http/json-request';
 
 /** A body that passed every rule, in the form that is stored and compared. */
 export type ChargeOrder = {
@@ -24,8 +24,8 @@ export type ChargeOrder = {
  * a code of their own, in the order of decision 12.
  * @throws AppError with the exact code of the first rule that fails; nothing has been stored by then
  */
-export function checkChargeBody(bytes: Uint8Array, contentType: string | undefined): ChargeOrder {
-  const body = parseShape(CreateChargeBody, readJsonObject(bytes, contentType));
+export function checkChargeBody(sent: Record<string, unknown>): ChargeOrder {
+  const body = parseShape(CreateChargeBody, sent);
   if (body.method !== 'pix') throw new AppError('METHOD_NOT_SUPPORTED');
   if (body.amount < CHARGE_AMOUNT_CENTS_MIN) throw new AppError('AMOUNT_BELOW_MINIMUM');
   const document = normalizeDocument(body.customer.document);

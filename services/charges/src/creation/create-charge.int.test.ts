@@ -250,6 +250,27 @@ test('another or a broken body under the key answers the first charge, as a mism
   expect(answer.headers.has('idempotency-mismatch')).toBe(false);
 });
 
+test.each([
+  [{ 'content-encoding': 'gzip' }, 'content-encoding'],
+  [{ 'content-type': 'text/plain' }, 'content-type'],
+  [{ 'content-type': 'nonsense' }, 'content-type'],
+  [{ 'content-type': '' }, 'content-type'],
+])(
+  'a body that its headers do not let anybody read is a fault; under a known key it is a mismatch: %j',
+  async (headers, detail) => {
+    const caller = aCreator();
+    const refused = await charges.request(caller, 'POST /v1/charges', body, headers);
+    expect([refused.status, refused.body.details]).toEqual([400, [detail]]);
+    const first = await charges.request(caller, 'POST /v1/charges', body);
+    const again = await charges.request(caller, 'POST /v1/charges', body, headers);
+    expect([first.status, again.status, again.body.id]).toEqual([201, 201, first.body.id]);
+    expect([
+      again.headers.get('idempotent-replayed'),
+      again.headers.get('idempotency-mismatch'),
+    ]).toEqual(['true', 'true']);
+  },
+);
+
 test('the webhook secret is stored sealed, bound to account and charge', async () => {
   const caller = aCreator();
   const webhook = { webhook_url: 'https://loja.com.br/hook', webhook_secret: 'whsec_canary' };

@@ -4,7 +4,7 @@ import { ANSWER_HEADERS, INTERNAL_HEADERS } from '@pixmesh/contracts/internal/he
 import { AppError } from '@pixmesh/kernel/app-error';
 import { deadlineFrom } from '@pixmesh/http/deadline';
 import { callerOf } from '@pixmesh/http/internal-auth';
-import { rawBody } from '@pixmesh/http/service-app';
+import { readJsonBody } from '@pixmesh/http/json-request';
 import type { FastifyInstance } from 'fastify';
 
 import { toChargeResource } from '#charges/charge-resource.ts';
@@ -23,8 +23,7 @@ export function registerCreateCharge(app: FastifyInstance, deps: RouteDeps): voi
     if (creation_id === null) throw new AppError('UNAUTHORIZED', { message: 'no creation id' });
     const created = await createCharge(deps, {
       caller: { ...caller, creation_id },
-      bytes: rawBody(request.body),
-      contentType: request.headers['content-type'],
+      readBody: () => readJsonBody(request),
       deadline: deadlineFrom(request.headers[INTERNAL_HEADERS.timeoutMs], deps.requestTimeoutMs),
     });
     if (created.replayed) reply.header(ANSWER_HEADERS.replayed, 'true');

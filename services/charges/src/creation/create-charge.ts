@@ -23,8 +23,8 @@ type CreateChargeDeps = {
 
 type CreateChargeInput = {
   caller: CallerClaims & { creation_id: string };
-  bytes: Uint8Array;
-  contentType: string | undefined;
+  /** Reads the request's object. @throws AppError `VALIDATION_ERROR` when it is none */
+  readBody(): Record<string, unknown>;
   deadline: Deadline;
 };
 
@@ -67,7 +67,7 @@ type Judged =
 
 function judge(input: CreateChargeInput): Judged {
   try {
-    const order = checkChargeBody(input.bytes, input.contentType);
+    const order = checkChargeBody(input.readBody());
     if (input.caller.settings.status === 'active') return { kind: 'accepted', order };
     return { kind: 'refused', order, error: new AppError('ACCOUNT_INACTIVE') };
   } catch (error) {

@@ -1,5 +1,6 @@
 import { newId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
+import { newestFirst } from '@pixmesh/testkit/list-pages';
 import { aCaller } from '@pixmesh/testkit/test-tokens';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -83,12 +84,7 @@ describe('the list', () => {
       stored.push(await store({ accountId, createdAt: at(Math.floor(index / 4)) }));
     }
     await store({});
-    const wanted = stored
-      .toSorted(
-        (one, other) =>
-          other.createdAt.getTime() - one.createdAt.getTime() || (one.id < other.id ? 1 : -1),
-      )
-      .map(({ id }) => id);
+    const wanted = stored.toSorted(newestFirst).map(({ id }) => id);
     const seen: string[] = [];
     for (let pages = 0; pages < 4; pages += 1) {
       const after = seen.length > 0 ? `&starting_after=${seen.at(-1)?.toUpperCase()}` : '';

@@ -2,7 +2,7 @@ import { createPool } from '@pixmesh/postgres/pool';
 import { sql, type Statement } from '@pixmesh/postgres/sql';
 import { isLong, scaled } from '@pixmesh/testkit/long-runs';
 import { aCaller } from '@pixmesh/testkit/test-tokens';
-import { timeCalls } from '@pixmesh/testkit/time-calls';
+import { measureCalls, summarizeTimes } from '@pixmesh/testkit/time-calls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { type ChargesUnderTest, startChargesUnderTest } from '#testing/charges-under-test.ts';
@@ -57,10 +57,10 @@ describe('a list of a million charges of one account', () => {
       }
       await using admin = createPool({ url: charges.adminUrl, applicationName: 'test', max: 1 });
       await admin.query(sql`vacuum (analyze) charges.charges`);
-      for (const { name: shape, filters, startingAfter } of await listShapes(
-        charges.db,
-        accountId,
-      )) {
+      // What the filling left to be written would be written while pages are timed.
+      await admin.query(sql`checkpoint`);
+      const timesMs = new Map<number, number[]>();
+      for (const { depth, filters, startingAfter } of await listShapes(charges.db, accountId)) {
         const query = new URLSearchParams({
           ...(startingAfter === null ? {} : { starting_after: startingAfter }),
           ...(filters.status === undefined ? {} : { status: filters.status }),
@@ -78,11 +78,14 @@ describe('a list of a million charges of one account', () => {
           { length: CALLS_PER_SHAPE },
           (_, index) => () => ask(index % 2 ? 20 : 100),
         );
-        const times = await timeCalls(calls);
-        if (isLong) process.stdout.write(`${name}; ${shape}: ${JSON.stringify(times)}\n`);
+        timesMs.set(depth, [...(timesMs.get(depth) ?? []), ...(await measureCalls(calls))]);
+      }
+      for (const [depth, times] of timesMs) {
+        const summary = summarizeTimes(times);
+        if (isLong) process.stdout.write(`${name}; depth ${depth}: ${JSON.stringify(summary)}\n`);
         expect
-          .soft([shape, times.p99Ms <= PAGE_MS_ASSERTED ? 'fast' : times.p99Ms])
-          .toEqual([shape, 'fast']);
+          .soft([depth, summary.p99Ms <= PAGE_MS_ASSERTED ? 'fast' : summary.p99Ms])
+          .toEqual([depth, 'fast']);
       }
     },
   );

@@ -1,5 +1,6 @@
 import { ChargeStatus } from '@pixmesh/contracts/http/charge';
 import { newId } from '@pixmesh/kernel/ids';
+import { newestFirst, readPages } from '@pixmesh/testkit/list-pages';
 import { scaled } from '@pixmesh/testkit/long-runs';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import * as fc from 'fast-check';
@@ -59,10 +60,7 @@ function expected(wanted: ChargeFilters): string[] {
         (wanted.createdAfter === undefined || row.createdAt > wanted.createdAfter) &&
         (wanted.createdBefore === undefined || row.createdAt < wanted.createdBefore),
     )
-    .toSorted(
-      (one, other) =>
-        other.createdAt.getTime() - one.createdAt.getTime() || (one.id < other.id ? 1 : -1),
-    )
+    .toSorted(newestFirst)
     .map(({ id }) => id);
 }
 
@@ -74,13 +72,7 @@ function statusOf(row: StoredCharge): ChargeStatus {
 test('every filter alone and together, in pages of every size, gives the list as it is by definition', async () => {
   await fc.assert(
     fc.asyncProperty(filters, fc.integer({ min: 1, max: 40 }), async (wanted, limit) => {
-      const seen: string[] = [];
-      for (let pages = 0; pages <= ROWS; pages += 1) {
-        const startingAfter = seen.at(-1) ?? null;
-        const page = await listCharges(database.db, wanted, { limit, startingAfter });
-        seen.push(...page.map(({ id }) => id));
-        if (page.length < limit) break;
-      }
+      const seen = await readPages(limit, (page) => listCharges(database.db, wanted, page));
       expect(seen).toEqual(expected(wanted));
     }),
     { numRuns: scaled(150, 5_000) },

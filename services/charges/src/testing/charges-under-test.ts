@@ -58,8 +58,11 @@ export async function startChargesUnderTest(settings: Record<string, string> = {
     adminUrl: database.adminUrl,
     simulator,
     sealing,
-    request: (caller: CallerClaims | null, route: string, body?: unknown) =>
-      callService({ url: service.url, sign }, caller, { route, body }),
+    request: (
+      caller: CallerClaims | null,
+      route: string,
+      ...[body, headers]: [body?: unknown, headers?: Record<string, string>]
+    ) => callService({ url: service.url, sign }, caller, { route, body, headers }),
     [Symbol.asyncDispose]: async () => {
       await service[Symbol.asyncDispose]();
       await peers.stop();
@@ -72,7 +75,7 @@ export async function startChargesUnderTest(settings: Record<string, string> = {
 async function callService(
   service: { url: string; sign: SignToken },
   caller: CallerClaims | null,
-  call: { route: string; body?: unknown },
+  call: { route: string; body?: unknown; headers: Record<string, string> | undefined },
 ): Promise<{ status: number; headers: Headers; body: Json }> {
   const [method = 'GET', path = ''] = call.route.split(' ');
   const isRaw = typeof call.body === 'string' || Buffer.isBuffer(call.body);
@@ -81,6 +84,7 @@ async function callService(
     method,
     headers: {
       'content-type': 'application/json',
+      ...call.headers,
       [INTERNAL_HEADERS.token]: await service.sign('charges', caller),
     },
     body: text ?? null,

@@ -5,7 +5,13 @@ import { sql } from '@pixmesh/postgres/sql';
 
 import type { ChargeFilters } from '#reads/list-charges.sql.ts';
 
-export type ListShape = { name: string; filters: ChargeFilters; startingAfter: string | null };
+export type ListShape = {
+  name: string;
+  /** Part of the account's history behind which the page starts. */
+  depth: number;
+  filters: ChargeFilters;
+  startingAfter: string | null;
+};
 
 /** Parts of an account's history, from its newest charge, behind which pages are asked for. */
 const DEPTHS = [0, 0.05, 0.95];
@@ -27,16 +33,23 @@ export async function listShapes(db: Queryable, accountId: AccountId): Promise<L
       const of = { accountId, status };
       const name = `${status ?? 'any status'}, ${depth * 100} % deep`;
       shapes.push(
-        { name: `${name}, behind a cursor`, filters: of, startingAfter: depth > 0 ? cursor : null },
-        { name: `${name}, before`, filters: { ...of, createdBefore }, startingAfter: null },
-        { name: `${name}, after`, filters: { ...of, createdAfter }, startingAfter: cursor },
         {
+          depth,
+          name: `${name}, behind a cursor`,
+          filters: of,
+          startingAfter: depth > 0 ? cursor : null,
+        },
+        { depth, name: `${name}, before`, filters: { ...of, createdBefore }, startingAfter: null },
+        { depth, name: `${name}, after`, filters: { ...of, createdAfter }, startingAfter: cursor },
+        {
+          depth,
           name: `${name}, between`,
           filters: { ...of, createdAfter, createdBefore },
           startingAfter: cursor,
         },
         // The lower of the two is where the page starts.
         {
+          depth,
           name: `${name}, before what a shallow cursor hides`,
           filters: { ...of, createdBefore },
           startingAfter: await chargeAt(db, accountId, new Date(newestMs)),

@@ -1,5 +1,4 @@
-import { readJsonObject, parseShape } from '@pixmesh/http/json-request';
-import { rawBody } from '@pixmesh/http/service-app';
+import { parseShape, readJsonBody } from '@pixmesh/http/json-request';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { parseId } from '@pixmesh/kernel/ids';
 import type { FastifyRequest } from 'fastify';
@@ -10,8 +9,7 @@ export function readBody<Schema extends z.ZodType>(
   schema: Schema,
   request: FastifyRequest,
 ): z.output<Schema> {
-  const object = readJsonObject(rawBody(request.body), request.headers['content-type']);
-  return parseShape(schema, object);
+  return parseShape(schema, readJsonBody(request));
 }
 
 /** A path parameter as an id; ill-formed is unknown (decision 14). @throws AppError `NOT_FOUND` */

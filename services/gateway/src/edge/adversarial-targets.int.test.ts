@@ -1,27 +1,18 @@
 import { BODY_BYTES_MAX } from '@pixmesh/http/service-app';
 import { sendRaw } from '@pixmesh/http/testing/raw-request';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import {
   NOT_FOUND,
   OWNERS_404,
   type RawCase,
-  type RawJudge,
-  startRawJudge,
   UNAUTHORIZED,
   unread,
+  useRawJudge,
+  UUID,
 } from '#testing/raw-judge.ts';
 
-const UUID = '019f3a52-1b2c-7d3e-8f4a-5b6c7d8e9f00';
-
-let edge: RawJudge;
-
-beforeAll(async () => {
-  edge = await startRawJudge();
-});
-afterAll(() => edge[Symbol.asyncDispose]());
-
-const judge = (sent: RawCase) => expect(edge.judge(sent)).resolves.toBeUndefined();
+const edge = useRawJudge();
 
 describe('paths', () => {
   test.each<RawCase>([
@@ -78,6 +69,12 @@ describe('paths', () => {
       reaches: `/v1/charges/${'x'.repeat(6_000)}`,
     },
     {
+      name: 'very long, and three times as long for its owner',
+      target: `/v1/charges/${'"'.repeat(7_900)}`,
+      ...OWNERS_404,
+      reaches: `/v1/charges/${'%22'.repeat(7_900)}`,
+    },
+    {
       name: 'no escape, of a webhook',
       method: 'DELETE',
       target: '/v1/webhooks/%zz',
@@ -101,7 +98,7 @@ describe('paths', () => {
     { name: 'absolute form', target: 'http://a/v1/charges', ...unread('request-target') },
     { name: 'asterisk', method: 'OPTIONS', target: '*', ...unread('request-target') },
     { name: 'a space', target: '/v1/charges /1', ...unread('headers') },
-  ])('$name', judge);
+  ])('$name', edge.judge);
 });
 
 describe('queries go to their owner as they were sent', () => {
@@ -121,7 +118,7 @@ describe('queries go to their owner as they were sent', () => {
       ...OWNERS_404,
       reaches: `/v1/charges${query}`,
     })),
-  )('$name', judge);
+  )('$name', edge.judge);
 });
 
 describe('methods', () => {
@@ -172,10 +169,10 @@ describe('methods', () => {
     },
     { name: 'a method that HTTP does not know', method: 'FROB', ...unread('method') },
     { name: 'a method in lower case', method: 'get', ...unread('method') },
-  ])('$name', judge);
+  ])('$name', edge.judge);
 
   test('CONNECT closes the connection without an answer: it has no answer that is not a tunnel', async () => {
-    const answer = await sendRaw(edge.port, 'CONNECT /v1/charges HTTP/1.1\r\nHost: a\r\n\r\n');
+    const answer = await sendRaw(edge.port(), 'CONNECT /v1/charges HTTP/1.1\r\nHost: a\r\n\r\n');
     expect(answer).toMatchObject({ closed: true, head: '' });
   });
 });

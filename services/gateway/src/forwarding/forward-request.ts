@@ -29,7 +29,7 @@ export function readCreationId(
 
 /**
  * Hands a request to the owner of its route, once: who calls and what is to be created travel in the signed
- * token, and of the client's headers only the media type goes along.
+ * token, and of the client's headers only those go along that say how its body is to be read.
  * @throws AppError `INTERNAL_ERROR` when the owner gave no answer that can be passed on (decision 25)
  */
 export async function forwardRequest(
@@ -58,11 +58,16 @@ export async function forwardRequest(
   return requireForwardable(route.owner, answer);
 }
 
-/** The body with its media type; a route without a body takes neither, whatever the client sent. */
-function bodyOf(request: FastifyRequest): Pick<InternalRequest, 'headers' | 'body'> {
-  const contentType = request.headers['content-type'];
-  return {
-    body: rawBody(request.body),
-    ...(contentType === undefined ? {} : { headers: { 'content-type': contentType } }),
-  };
+const BODY_HEADERS = ['content-type', 'content-encoding'] as const;
+
+/**
+ * The body and what its headers say of it: whether anybody can read it is the owner's to judge, after it has looked
+ * up what the request is about. A route without a body takes neither, whatever the client sent.
+ */
+function bodyOf({ body, headers }: FastifyRequest): Pick<InternalRequest, 'headers' | 'body'> {
+  const sent = BODY_HEADERS.flatMap((name) => {
+    const value = headers[name];
+    return value === undefined ? [] : [[name, value]];
+  });
+  return { body: rawBody(body), headers: Object.fromEntries(sent) as Record<string, string> };
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert';
 
 import { PUBLIC_ROUTES, type PublicRoute } from '@pixmesh/contracts/http/public-routes';
+import { ignoreBodies } from '@pixmesh/http/service-app';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
@@ -42,15 +43,22 @@ export function registerPublicRoutes(app: FastifyInstance, deps: PublicRouteDeps
   app.decorateRequest('caller', null);
   app.decorateRequest('creationId', null);
   app.decorateRequest('idempotencyMismatch', false);
-  for (const route of Object.values<PublicRoute>(PUBLIC_ROUTES)) {
-    app.route({
-      method: route.method,
-      url: route.path,
-      // Before the body is read: a stranger's body is not worth receiving, and 401 precedes 413.
-      onRequest: (request, reply) => admit(deps, route, { request, reply }),
-      handler: chooseHandler(deps, route),
-    });
-  }
+  const routes = Object.values<PublicRoute>(PUBLIC_ROUTES);
+  for (const route of routes) if (route.body !== null) registerRoute(app, deps, route);
+  app.register(async (bodiless) => {
+    ignoreBodies(bodiless);
+    for (const route of routes) if (route.body === null) registerRoute(bodiless, deps, route);
+  });
+}
+
+function registerRoute(app: FastifyInstance, deps: PublicRouteDeps, route: PublicRoute): void {
+  app.route({
+    method: route.method,
+    url: route.path,
+    // Before the body is read: a stranger's body is not worth receiving, and 401 precedes 413.
+    onRequest: (request, reply) => admit(deps, route, { request, reply }),
+    handler: chooseHandler(deps, route),
+  });
 }
 
 type Exchange = { request: FastifyRequest; reply: FastifyReply };

@@ -17,6 +17,7 @@ import { keepRequestLog, listRequests } from './requests.sql.ts';
 
 const MIGRATIONS = path.join(import.meta.dirname, '../../migrations');
 const PARTITIONING = '0005';
+const DAY_MS = 24 * 60 * 60 * 1000;
 const logger = createLogger('test', 'silent');
 const NO_FILTER = {
   limit: 100,
@@ -32,18 +33,33 @@ const NO_FILTER = {
   createdBefore: null,
 };
 
+/** What is recorded of a request that nobody sent to a route. */
+const UNKNOWN_ROUTE = {
+  caller: null,
+  method: 'GET',
+  route: null,
+  status: 404,
+  durationMs: 1,
+  idempotencyMismatch: false,
+};
+
 let database: TestDatabase;
 let admin: Database;
 
 beforeAll(async () => {
   database = await createTestDatabase('gateway');
-  admin = createPool({ url: database.adminUrl, applicationName: 'log-test', max: 3 });
+  admin = asAdmin(database, 3);
   await admin.query(sql`select set_config('search_path', 'gateway', false)`);
 });
 afterAll(async () => {
   await admin[Symbol.asyncDispose]();
   await database[Symbol.asyncDispose]();
 });
+
+/** A look at what the role of the service may not see. */
+function asAdmin({ adminUrl }: TestDatabase, max = 1): Database {
+  return createPool({ url: adminUrl, applicationName: 'log-test', max });
+}
 
 function partitions(): Promise<{ name: string }[]> {
   return admin.query(
@@ -89,10 +105,9 @@ describe('the retention', () => {
     expect(await keepRequestLog(database.db, 90)).toBeGreaterThan(0);
     const rows = await listRequests(database.db, NO_FILTER);
     const oldestMs = Math.min(...rows.map((row) => row.createdAt.getTime()));
-    const dayMs = 24 * 60 * 60 * 1000;
     // A week stays as long as one of its rows may be younger than 90 days.
-    expect(Date.now() - oldestMs).toBeGreaterThan(90 * dayMs - 7 * dayMs);
-    expect(Date.now() - oldestMs).toBeLessThan(97 * dayMs);
+    expect(Date.now() - oldestMs).toBeGreaterThan(83 * DAY_MS);
+    expect(Date.now() - oldestMs).toBeLessThan(97 * DAY_MS);
     expect(rows.length).toBeGreaterThanOrEqual(13);
     expect(await keepRequestLog(database.db, 90)).toBe(0);
   });
@@ -105,7 +120,7 @@ describe('the retention', () => {
     await Promise.all(jobs.map((job) => job[Symbol.asyncDispose]()));
     expect((await partitions()).length).toBeLessThan(before);
     const [oldest] = (await listRequests(database.db, NO_FILTER)).slice(-1);
-    expect(Date.now() - Number(oldest?.createdAt)).toBeLessThan(37 * 24 * 60 * 60 * 1000);
+    expect(Date.now() - Number(oldest?.createdAt)).toBeLessThan(37 * DAY_MS);
   });
 
   test('leaves the work to whoever holds the lease', async () => {
@@ -125,7 +140,7 @@ describe('the retention', () => {
   test('has partitions ready for the weeks to come, out of the role’s own reach', async () => {
     await using own = await createTestDatabase('gateway');
     await keepRequestLog(own.db, 30);
-    await using owner = createPool({ url: own.adminUrl, applicationName: 'log-test', max: 1 });
+    await using owner = asAdmin(own);
     const rights = await owner.query<{ right: boolean }>(
       sql`
         select has_table_privilege(
@@ -143,23 +158,15 @@ describe('the log', () => {
   test('gives up rows that have no place, and goes on with the others', async () => {
     await using own = await createTestDatabase('gateway');
     const log = startRequestLog({ db: own.db, logger });
-    const row = {
-      caller: null,
-      method: 'GET',
-      route: null,
-      status: 404,
-      durationMs: 1,
-      idempotencyMismatch: false,
-    };
     // The year 10889: no partition.
     for (let count = 0; count < 500; count += 1) {
       log.record({
-        ...row,
+        ...UNKNOWN_ROUTE,
         requestId: `ffffffff-ffff-7000-8000-${String(count).padStart(12, '0')}`,
       });
     }
     const requestId = newId();
-    log.record({ ...row, requestId });
+    log.record({ ...UNKNOWN_ROUTE, requestId });
     await log[Symbol.asyncDispose]();
     const rows = await listRequests(own.db, NO_FILTER);
     expect(rows.map((stored) => [stored.id, stored.route])).toEqual([[requestId, null]]);
@@ -168,15 +175,7 @@ describe('the log', () => {
   test('is found by instants as by ids, from the millisecond after to the one before', async () => {
     await using own = await createTestDatabase('gateway');
     const log = startRequestLog({ db: own.db, logger });
-    const row = {
-      caller: null,
-      method: 'GET',
-      route: null,
-      status: 404,
-      durationMs: 1,
-      idempotencyMismatch: false,
-    };
-    log.record({ ...row, requestId: newId() });
+    log.record({ ...UNKNOWN_ROUTE, requestId: newId() });
     await log[Symbol.asyncDispose]();
     const [stored] = await listRequests(own.db, NO_FILTER);
     const at = Number(stored?.createdAt);
@@ -194,7 +193,7 @@ describe('the log', () => {
 
   test('of the release before is kept where it becomes partitioned', async () => {
     await using own = await createTestDatabase('gateway');
-    await using owner = createPool({ url: own.adminUrl, applicationName: 'log-test', max: 1 });
+    await using owner = asAdmin(own);
     const dir = mkdtempSync(path.join(tmpdir(), 'pixmesh-log-'));
     try {
       const files = readdirSync(MIGRATIONS).filter((name) => name < PARTITIONING);

@@ -1,5 +1,5 @@
 import { sendRaw } from '@pixmesh/http/testing/raw-request';
-import { expect } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 
 import { answerJson } from './start-fake-owner.ts';
 import { startTestGateway } from './start-test-gateway.ts';
@@ -25,15 +25,20 @@ export type RawCase = {
   allow?: string;
   /** The target that the owner is asked for; absent: no owner is asked. */
   reaches?: string;
+  /** Media type and content coding that the owner hears of; absent: whatever they are. */
+  told?: { type?: string; coding?: string };
   /** The connection ends with the answer. */
   closes?: true;
 };
 
-export type RawJudge = AsyncDisposable & {
+type RawJudge = AsyncDisposable & {
   readonly port: number;
   /** Sends a case to the public listener and holds the answer to every word of it. */
   judge(sent: RawCase): Promise<void>;
 };
+
+/** An id that the owners do not know. */
+export const UUID = '019f3a52-1b2c-7d3e-8f4a-5b6c7d8e9f00';
 
 /** What the edge answers by itself in more than one case. */
 export const NOT_FOUND = { status: 404, code: 'NOT_FOUND' } as const;
@@ -49,8 +54,18 @@ export function unread(detail: string) {
   return { ...invalid(detail), closes: true } as const;
 }
 
+/** One judge for all tests of a file, as their body: `test.each(cases)('$name', edge.judge)`. */
+export function useRawJudge(): { judge: RawJudge['judge']; port: () => number } {
+  let started: RawJudge;
+  beforeAll(async () => {
+    started = await startRawJudge();
+  });
+  afterAll(() => started[Symbol.asyncDispose]());
+  return { judge: (sent) => started.judge(sent), port: () => started.port };
+}
+
 /** A gateway whose owners answer 404 to everything, so that whatever reaches one is told by its answer. */
-export async function startRawJudge(): Promise<RawJudge> {
+async function startRawJudge(): Promise<RawJudge> {
   const gateway = await startTestGateway();
   const { key: merchant } = await gateway.createTenant();
   const { key: reader } = await gateway.createTenant({ scopes: ['charge:read'] });
@@ -80,6 +95,12 @@ export async function startRawJudge(): Promise<RawJudge> {
       asked: sent.reaches === undefined ? [] : [sent.reaches],
       closes: sent.closes,
     });
+    if (sent.told !== undefined) {
+      const heard = owners.flatMap(({ requests }) => requests.map(({ headers }) => headers));
+      expect(
+        heard.map((headers) => [headers['content-type'], headers['content-encoding']]),
+      ).toEqual([[sent.told.type, sent.told.coding]]);
+    }
     expect(answer.head).toMatch(/x-request-id: [0-9a-f-]{36}/);
     expect(answer.head).toContain('cache-control: no-store');
     expect(answer.head).toContain('content-type: application/json; charset=utf-8');

@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+import { PEER_HEADER_BYTES_MAX } from '@pixmesh/http/service-app';
+
 type OwnerRequest = {
   method: string;
   /** The request target as it came. */
@@ -23,7 +25,7 @@ export type FakeOwner = AsyncDisposable & {
 export async function startFakeOwner(): Promise<FakeOwner> {
   const requests: OwnerRequest[] = [];
   let answer: AnswerOwner = (response) => answerJson(response, 200, { body: { object: 'charge' } });
-  const server = createServer((request, response) => {
+  const server = createServer({ maxHeaderSize: PEER_HEADER_BYTES_MAX }, (request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {

@@ -102,8 +102,9 @@ function toEnvironment(
     DATABASE_URL: database.url,
     KAFKA_BROKERS: testInfra().kafkaBrokers.join(','),
     SCHEMA_REGISTRY_URL: testInfra().registryUrl,
-    // Nothing is created under this prefix: only tests of callbacks bring topics of their own.
-    KAFKA_TOPIC_PREFIX: 'none.',
+    // Every application makes an event, so topics have to be there. Those without a prefix are read by nobody; a test
+    // that follows what is published brings its own.
+    KAFKA_TOPIC_PREFIX: '',
     INTERNAL_PORT: '0',
     PUBLIC_PORT: '0',
     ADMIN_PORT: '0',

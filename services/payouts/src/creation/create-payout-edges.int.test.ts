@@ -205,3 +205,23 @@ test('another media type is a fault of the request; a missing one is not', async
   });
   expect(taken.status).toBe(201);
 });
+
+test.each([
+  [{ 'content-encoding': 'gzip' }, 'content-encoding'],
+  [{ 'content-type': 'nonsense' }, 'content-type'],
+  [{ 'content-type': '' }, 'content-type'],
+])(
+  'a body that its headers do not let anybody read is a fault; under a known key it is a mismatch: %j',
+  async (headers, detail) => {
+    const caller = await payouts.fundedCreator(1_000);
+    const refused = await payouts.request(caller, ROUTE, body, headers);
+    expect([refused.status, refused.body.details]).toEqual([400, [detail]]);
+    const first = await payouts.request(caller, ROUTE, body);
+    const again = await payouts.request(caller, ROUTE, body, headers);
+    expect([first.status, again.status, again.body.id]).toEqual([201, 201, first.body.id]);
+    expect([
+      again.headers.get('idempotent-replayed'),
+      again.headers.get('idempotency-mismatch'),
+    ]).toEqual(['true', 'true']);
+  },
+);

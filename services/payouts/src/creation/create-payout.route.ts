@@ -2,8 +2,7 @@ import { PUBLIC_ROUTES } from '@pixmesh/contracts/http/public-routes';
 import { INTERNAL_HEADERS } from '@pixmesh/contracts/internal/headers';
 import { deadlineFrom } from '@pixmesh/http/deadline';
 import { callerOf } from '@pixmesh/http/internal-auth';
-import { readJsonObject } from '@pixmesh/http/json-request';
-import { rawBody } from '@pixmesh/http/service-app';
+import { readJsonBody } from '@pixmesh/http/json-request';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { PayoutId } from '@pixmesh/kernel/ids';
 import type { FastifyInstance } from 'fastify';
@@ -26,7 +25,7 @@ export function registerCreatePayout(app: FastifyInstance, deps: RouteDeps): voi
       accountId: caller.account_id,
       requester: { source: 'api', applicationId: caller.application_id },
       settings: caller.settings,
-      readBody: () => readJsonObject(rawBody(request.body), request.headers['content-type']),
+      readBody: () => readJsonBody(request),
       deadline: deadlineFrom(request.headers[INTERNAL_HEADERS.timeoutMs], deps.requestTimeoutMs),
     });
     return answerCreated(reply, created, toPayoutResource(created.payout));

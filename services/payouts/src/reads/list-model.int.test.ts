@@ -1,6 +1,7 @@
 import type { PayoutStatus } from '@pixmesh/contracts/http/payout';
 import { newId } from '@pixmesh/kernel/ids';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
+import { newestFirst, readPages } from '@pixmesh/testkit/list-pages';
 import { scaled } from '@pixmesh/testkit/long-runs';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -59,23 +60,14 @@ function expected(wanted: PayoutFilters): string[] {
         (wanted.createdAfter === undefined || row.createdAt > wanted.createdAfter) &&
         (wanted.createdBefore === undefined || row.createdAt < wanted.createdBefore),
     )
-    .toSorted(
-      (one, other) =>
-        other.createdAt.getTime() - one.createdAt.getTime() || (one.id < other.id ? 1 : -1),
-    )
+    .toSorted(newestFirst)
     .map(({ id }) => id);
 }
 
 test('every filter alone and together, in pages of every size, gives the list as it is by definition', async () => {
   await fc.assert(
     fc.asyncProperty(filters, fc.integer({ min: 1, max: 40 }), async (wanted, limit) => {
-      const seen: string[] = [];
-      for (let pages = 0; pages <= ROWS; pages += 1) {
-        const startingAfter = seen.at(-1) ?? null;
-        const page = await listPayouts(database.db, wanted, { limit, startingAfter });
-        seen.push(...page.map(({ id }) => id));
-        if (page.length < limit) break;
-      }
+      const seen = await readPages(limit, (page) => listPayouts(database.db, wanted, page));
       expect(seen).toEqual(expected(wanted));
     }),
     { numRuns: scaled(150, 5_000) },

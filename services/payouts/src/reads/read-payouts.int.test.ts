@@ -1,4 +1,5 @@
 import { newId } from '@pixmesh/kernel/ids';
+import { newestFirst } from '@pixmesh/testkit/list-pages';
 import { aCaller } from '@pixmesh/testkit/test-tokens';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -57,12 +58,7 @@ describe('the list', () => {
     }
     await store({ status: 'pending' });
     await store({ accountId, status: 'intent', createdAt: at(3) });
-    const wanted = stored
-      .toSorted(
-        (one, other) =>
-          other.createdAt.getTime() - one.createdAt.getTime() || (one.id < other.id ? 1 : -1),
-      )
-      .map(({ id }) => id);
+    const wanted = stored.toSorted(newestFirst).map(({ id }) => id);
     const whole = await payouts.request(caller, 'GET /v1/payouts?limit=100');
     expect(whole.body).toMatchObject({ object: 'list', has_more: false });
     expect(idsOf(whole)).toEqual(wanted);

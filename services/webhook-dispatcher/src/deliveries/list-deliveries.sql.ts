@@ -21,7 +21,7 @@ export type StoredDelivery = {
   resourceId: string;
   /** Null for the resource's own URL. */
   endpointId: string | null;
-  /** The URL in use: the one an endpoint has now. */
+  /** The URL in use: the one an endpoint has now; that of the resource where the delivery stands for it too. */
   url: string;
   status: string;
   nextAttemptAt: Date | null;
@@ -49,11 +49,12 @@ export async function listDeliveries(db: Queryable, page: Page): Promise<StoredD
         with page as (
           select
             delivery.id, delivery.event, delivery.resource_id, delivery.endpoint_id,
-            coalesce(endpoint.url, destination.url) as url, delivery.status as delivery_status,
+            coalesce(destination.url, endpoint.url) as url, delivery.status as delivery_status,
             delivery.next_attempt_at, delivery.created_at
           from deliveries delivery
           left join endpoints endpoint on endpoint.id = delivery.endpoint_id
-          left join destinations destination on destination.resource_id = delivery.destination_id
+          left join destinations destination on destination.resource_id = delivery.resource_id
+            and (delivery.endpoint_id is null or delivery.for_resource_url)
           where delivery.resource_id = ${page.resourceId}
             and (${page.accountId}::uuid is null or delivery.account_id = ${page.accountId}::uuid)
             and (${page.startingAfter}::uuid is null or delivery.id < ${page.startingAfter}::uuid)

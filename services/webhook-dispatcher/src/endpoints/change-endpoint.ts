@@ -2,14 +2,14 @@ import { UpdateWebhookBody } from '@pixmesh/contracts/http/webhook-body';
 import { parseShape } from '@pixmesh/http/json-request';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { EndpointId } from '@pixmesh/kernel/ids';
-import type { Transaction } from '@pixmesh/postgres/pool';
 
 import { checkEndpointRules } from './check-endpoint-rules.ts';
 import type { WriteEndpointDeps } from './create-endpoint.ts';
 import type { EndpointOwner, EndpointRow } from './endpoint-row.ts';
 import { type EndpointChanges, findEndpoint, updateEndpoint } from './endpoints.sql.ts';
 import { sealEndpointSecret } from './seal-endpoint-secret.ts';
-import { resumeDeliveries } from './waiting-deliveries.sql.ts';
+import { sweepDeliveries } from './sweep-deliveries.ts';
+import { bringForward } from './waiting-deliveries.sql.ts';
 
 type Update = {
   id: EndpointId;
@@ -19,8 +19,10 @@ type Update = {
 
 /**
  * Changes what the body names and answers the endpoint as it is then. The body is not looked at before the
- * endpoint is found, so that a stranger's id answers the same whatever was sent (decision 155). Said twice it changes
- * nothing more; deliveries under way take up the new URL and secret with their next attempt (159).
+ * endpoint is found, so that a stranger's id answers the same whatever was sent (decision 155). Deliveries under way
+ * take up the new URL and secret with their next attempt (159). What was put off while the endpoint was paused comes
+ * forward in commits of its own: the endpoint's is the first, and nobody puts off anything behind it. Said twice it
+ * changes nothing more but what was cut short the first time.
  *
  * @throws AppError `WEBHOOK_NOT_FOUND`; then those of the body's shape and rules
  */
@@ -35,23 +37,12 @@ export async function changeEndpoint(
   checkEndpointRules(body);
   const changes = toChanges(deps, { owner, id, body });
   if (Object.values(changes).every((change) => change === undefined)) return found;
-  const changed = await deps.db.transaction((tx) => changeInTurn(tx, owner, { id, ...changes }));
+  const changed = await updateEndpoint(deps.db, owner, { id, ...changes });
   // Deleted since it was found.
   if (changed === null) throw new AppError('WEBHOOK_NOT_FOUND');
-  return changed;
-}
-
-/**
- * First the endpoint, whose lock lasts to the end, then in a statement of its own what waits for it: so nothing is
- * left that a sender put off in between. Senders take the two in the same order.
- */
-async function changeInTurn(
-  tx: Transaction,
-  owner: EndpointOwner,
-  changes: EndpointChanges & { id: EndpointId },
-): Promise<EndpointRow | null> {
-  const changed = await updateEndpoint(tx, owner, changes);
-  if (changed?.isResumed) await resumeDeliveries(tx, owner, changes.id);
+  if (body.active === true) {
+    await sweepDeliveries(deps, { step: bringForward, owner, endpointId: id });
+  }
   return changed;
 }
 

@@ -3,6 +3,7 @@ import { parseShape } from '@pixmesh/http/json-request';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { type EndpointId, newId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
+import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { checkEndpointRules } from './check-endpoint-rules.ts';
 import type { EndpointOwner, EndpointRow } from './endpoint-row.ts';
@@ -13,7 +14,7 @@ import { sealEndpointSecret } from './seal-endpoint-secret.ts';
 const ENDPOINTS_PER_APPLICATION_MAX = 100;
 
 /** What writes endpoints: it can seal a secret and never open one. */
-export type WriteEndpointDeps = { db: Database; sealingPublicKey: string };
+export type WriteEndpointDeps = { db: Database; logger: Logger; sealingPublicKey: string };
 
 /**
  * Registers an endpoint. Nothing makes a repeat the same endpoint: two with one URL are allowed (decision 156), and

@@ -1,6 +1,5 @@
 import { PUBLIC_ROUTES } from '@pixmesh/contracts/http/public-routes';
-import { readJsonObject } from '@pixmesh/http/json-request';
-import { rawBody } from '@pixmesh/http/service-app';
+import { readJsonBody } from '@pixmesh/http/json-request';
 import type { FastifyInstance } from 'fastify';
 
 import { createEndpoint, type WriteEndpointDeps } from './create-endpoint.ts';
@@ -12,7 +11,7 @@ export function registerCreateWebhook(app: FastifyInstance, deps: WriteEndpointD
   const { path, status } = PUBLIC_ROUTES.createWebhook;
   app.post(path, async (request, reply) => {
     const owner = ownerOf(request);
-    const object = readJsonObject(rawBody(request.body), request.headers['content-type']);
+    const object = readJsonBody(request);
     const endpoint = await createEndpoint(deps, owner, object);
     return reply.code(status).send(toEndpointResource(endpoint));
   });

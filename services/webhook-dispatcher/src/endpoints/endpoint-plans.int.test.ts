@@ -6,9 +6,12 @@ import { type Explained, explainStatement } from '@pixmesh/testkit/explain-state
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { databaseClock } from '#sending/schedule-clock.ts';
+import { withholdStatement } from '#sending/withhold-deliveries.sql.ts';
+
 import type { EndpointOwner } from './endpoint-row.ts';
 import { listStatement } from './endpoints.sql.ts';
-import { cancelStatement, resumeStatement } from './waiting-deliveries.sql.ts';
+import { bringForwardStatement, cancelStatement, type Sweep } from './waiting-deliveries.sql.ts';
 
 /** Of other applications, beside those of ours. */
 const OTHER_ENDPOINTS = 4_000;
@@ -22,6 +25,7 @@ const owner: EndpointOwner = {
   applicationId: newId<ApplicationId>(),
 };
 const endpointId = newId<EndpointId>();
+const sweep: Sweep = { owner, endpointId, after: null, limit: 1_000 };
 
 let database: TestDatabase;
 
@@ -39,13 +43,14 @@ describe('however many endpoints and deliveries others have', () => {
   });
 
   test.each([
-    { name: 'resuming', statement: resumeStatement(owner, endpointId) },
+    { name: 'resuming', statement: bringForwardStatement(sweep) },
+    { name: 'putting off', statement: withholdStatement(databaseClock, [endpointId]) },
     // Last, because it ends them.
-    { name: 'deleting', statement: cancelStatement(owner, endpointId) },
+    { name: 'deleting', statement: cancelStatement(sweep) },
   ])('$name reads nothing but what waits for the endpoint', async ({ statement }) => {
     const { scans, rowsRead } = await explain(statement);
     expect(scans).not.toContain('Seq Scan');
-    // The updated rows, and as many that the index gave.
+    // What the index gave, and the same rows once more to be updated.
     expect(rowsRead).toBeLessThanOrEqual(2 * WAITING);
   });
 });

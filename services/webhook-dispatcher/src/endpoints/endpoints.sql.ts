@@ -69,7 +69,10 @@ export async function lockCreations(tx: Transaction, owner: EndpointOwner): Prom
   );
 }
 
-/** Adds an endpoint while there are fewer than `countMax`; null otherwise. Exact only under `lockCreations`. */
+/**
+ * Adds an endpoint while there are fewer than `countMax`; null otherwise. It begins in the state of its application.
+ * Both are exact only under `lockCreations`.
+ */
 export async function insertEndpoint(
   tx: Transaction,
   owner: EndpointOwner,
@@ -79,10 +82,13 @@ export async function insertEndpoint(
     named(
       'endpoint_insert',
       sql`
-        insert into endpoints (id, account_id, application_id, url, description, events, sealed_secret)
+        insert into endpoints (
+          id, account_id, application_id, url, description, events, sealed_secret, application_inactive_since
+        )
         select
           ${endpoint.id}::uuid, ${owner.accountId}::uuid, ${owner.applicationId}::uuid, ${endpoint.url}::text,
-          ${endpoint.description}::text, ${endpoint.events}::text[], ${endpoint.sealedSecret}::text
+          ${endpoint.description}::text, ${endpoint.events}::text[], ${endpoint.sealedSecret}::text,
+          (select changed_at from applications where application_id = ${owner.applicationId}::uuid and not active)
         where (select count(*) from endpoints where ${isOf(owner)}) < ${endpoint.countMax}::int
         returning ${COLUMNS}`,
     ),
@@ -92,14 +98,15 @@ export async function insertEndpoint(
 
 /**
  * Changes what is named, each column on its own, so that two changes at once lose nothing of each other; null
- * when the endpoint is gone. Locks the endpoint.
+ * when the endpoint is gone. Locks the endpoint, so it follows whoever is putting off deliveries of it. A pause is
+ * dated when it begins.
  */
 export async function updateEndpoint(
-  tx: Transaction,
+  db: Queryable,
   owner: EndpointOwner,
   { id, ...changes }: EndpointChanges & { id: EndpointId },
-): Promise<(EndpointRow & { isResumed: boolean }) | null> {
-  const rows = await tx.query<EndpointRecord & { is_resumed: boolean }>(
+): Promise<EndpointRow | null> {
+  const rows = await db.query<EndpointRecord>(
     named(
       'endpoint_update',
       sql`
@@ -114,25 +121,30 @@ export async function updateEndpoint(
             description = coalesce(${changes.description ?? null}::text, description),
             events = coalesce(${changes.events ?? null}::text[], events),
             active = coalesce(${changes.active ?? null}::boolean, active),
+            paused_at = case
+              when coalesce(${changes.active ?? null}::boolean, active) then null
+              when was_active then date_trunc('milliseconds', now())
+              else paused_at
+            end,
             sealed_secret = case
               when ${changes.sealedSecret !== undefined}::boolean then ${changes.sealedSecret ?? null}::text
               else sealed_secret
             end
         from found
         where id = found_id
-        returning ${COLUMNS}, active and not was_active as is_resumed`,
+        returning ${COLUMNS}`,
     ),
   );
-  return rows[0] ? { ...toRow(rows[0]), isResumed: rows[0].is_resumed } : null;
+  return rows[0] ? toRow(rows[0]) : null;
 }
 
 /** Deletes an endpoint; its row stays for the history of its deliveries. False when it is gone already. Locks it. */
 export async function deleteEndpoint(
-  tx: Transaction,
+  db: Queryable,
   owner: EndpointOwner,
   id: EndpointId,
 ): Promise<boolean> {
-  const rows = await tx.query(
+  const rows = await db.query(
     named(
       'endpoint_delete',
       sql`

@@ -40,6 +40,29 @@ async function sealedSecret(): Promise<string | null> {
   return rows[0]?.sealed_secret ?? null;
 }
 
+async function pausedAt(): Promise<Date | null> {
+  const rows = await api.db.query<{ paused_at: Date | null }>(
+    sql`select paused_at from endpoints where id = ${endpoint.id}`,
+  );
+  return rows[0]?.paused_at ?? null;
+}
+
+describe('a pause', () => {
+  test('is dated when it begins, however often it is said, until the endpoint is resumed', async () => {
+    expect(await pausedAt()).toBeNull();
+    await patch({ active: false });
+    const began = await pausedAt();
+    expect(began).toBeInstanceOf(Date);
+    await patch({ active: false });
+    await patch({ description: 'still paused' });
+    expect(await pausedAt()).toEqual(began);
+    await patch({ active: true });
+    expect(await pausedAt()).toBeNull();
+    await patch({ active: false });
+    expect((await pausedAt())!.getTime()).toBeGreaterThanOrEqual(began!.getTime());
+  });
+});
+
 describe('a change', () => {
   test.each([
     [{}, {}],

@@ -1,6 +1,5 @@
 import { PUBLIC_ROUTES } from '@pixmesh/contracts/http/public-routes';
-import { readJsonObject } from '@pixmesh/http/json-request';
-import { rawBody } from '@pixmesh/http/service-app';
+import { readJsonBody } from '@pixmesh/http/json-request';
 import { type EndpointId, readPathId } from '@pixmesh/kernel/ids';
 import type { FastifyInstance } from 'fastify';
 
@@ -14,7 +13,7 @@ export function registerUpdateWebhook(app: FastifyInstance, deps: WriteEndpointD
   app.patch<{ Params: { id: string } }>(PUBLIC_ROUTES.updateWebhook.path, async (request) => {
     const endpoint = await changeEndpoint(deps, ownerOf(request), {
       id: readPathId<EndpointId>(request.params.id),
-      readBody: () => readJsonObject(rawBody(request.body), request.headers['content-type']),
+      readBody: () => readJsonBody(request),
     });
     return toEndpointResource(endpoint);
   });

@@ -1,14 +1,24 @@
+import { AppError } from '@pixmesh/kernel/app-error';
 import { newId } from '@pixmesh/kernel/ids';
+import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
+import { createLogger } from '@pixmesh/telemetry/logger';
 import { aCaller } from '@pixmesh/testkit/test-tokens';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
+import { databaseClock } from '#sending/schedule-clock.ts';
+import { withholdDeliveries } from '#sending/withhold-deliveries.sql.ts';
 import {
   anEndpointBody,
   type EndpointsApi,
   type Json,
   startEndpointsApi,
 } from '#testing/start-endpoints-api.ts';
+
+import type { EndpointOwner } from './endpoint-row.ts';
+import { removeEndpoint } from './remove-endpoint.ts';
+import { SWEEP_BATCH, sweepDeliveries } from './sweep-deliveries.ts';
+import { cancelWaiting } from './waiting-deliveries.sql.ts';
 
 const caller = aCaller();
 
@@ -32,6 +42,8 @@ type Waiting = {
   nextInMs?: number;
   dueInMs?: number;
   of?: string;
+  /** Whether it stands for the URL of its resource too. */
+  forBoth?: boolean;
 };
 
 /** A delivery as senders leave it; times count from now. */
@@ -45,12 +57,12 @@ async function aDelivery(waiting: Waiting = {}): Promise<string> {
       sql`
         insert into deliveries (
           id, event_id, destination_id, account_id, resource_id, event, lane_id, endpoint_id, status, leased,
-          fence, next_attempt_at, due_at
+          fence, for_resource_url, next_attempt_at, due_at
         )
         values (
           ${id}, ${newId()}, ${waiting.of ?? endpoint.id}, ${caller.account_id}, ${newId()}, 'charge.pix.paid',
           ${newId()}, ${waiting.of ?? endpoint.id}, ${status}, ${leased}, 3,
-          now() + ${next}::float8 * interval '1 millisecond', now() + ${dueInMs}::float8 * interval '1 millisecond'
+          ${waiting.forBoth ?? false}, now() + ${next}::float8 * interval '1 millisecond', now() + ${dueInMs}::float8 * interval '1 millisecond'
         )`,
     ),
   );
@@ -71,6 +83,88 @@ async function rowsOf(ids: readonly string[]): Promise<Json[]> {
   return ids.map((id) => rows.find((row) => row.id === id));
 }
 
+/** As many that have been put off, and each differently from the one before. */
+async function manyPutOff(count: number): Promise<void> {
+  await api.db.query(
+    sql`
+      insert into deliveries (
+        id, event_id, destination_id, account_id, resource_id, event, lane_id, endpoint_id, next_attempt_at, due_at
+      )
+      select
+        gen_random_uuid(), gen_random_uuid(), ${endpoint.id}, ${caller.account_id}, gen_random_uuid(),
+        'charge.pix.paid', ${endpoint.id}, ${endpoint.id}, now() + place * interval '1 second' / 100,
+        now() + interval '15 minutes' + place % 7 * interval '1 second'
+      from generate_series(1, ${count}::int) as place`,
+  );
+}
+
+async function countStates(): Promise<Json> {
+  const [counts] = await api.db.query<Json>(sql`
+    select
+      count(*) filter (where status = 'pending')::int as pending,
+      count(*) filter (where status = 'canceled')::int as canceled,
+      count(*) filter (where status = 'pending' and due_at > greatest(next_attempt_at, now()))::int as put_off,
+      count(*) filter (where due_at < next_attempt_at)::int as early
+    from deliveries
+    where endpoint_id = ${endpoint.id}`);
+  return counts;
+}
+
+/** A few batches and a bit. */
+const MANY = 3 * SWEEP_BATCH + 1;
+
+describe('more deliveries than one statement may move', () => {
+  beforeEach(() => manyPutOff(MANY));
+
+  test('all come forward when the endpoint is resumed, none early', async () => {
+    await patch({ active: false });
+    await patch({ active: true });
+    expect(await countStates()).toEqual({ pending: MANY, canceled: 0, put_off: 0, early: 0 });
+  });
+
+  test('are all canceled when the endpoint is deleted', async () => {
+    expect((await remove()).status).toBe(204);
+    expect(await countStates()).toMatchObject({ pending: 0, canceled: MANY });
+  });
+
+  test('do not wait for one that somebody has locked, nor does the answer', async () => {
+    await api.db.transaction(async (tx) => {
+      await tx.query(
+        sql`select id from deliveries where endpoint_id = ${endpoint.id} limit 1 for update`,
+      );
+      expect((await remove()).status).toBe(204);
+    });
+    expect(await countStates()).toMatchObject({ pending: 1, canceled: MANY - 1 });
+  });
+
+  test('are left to senders where the time is over or the database fails: the change stands', async () => {
+    const owner = ownerOfCaller();
+    const logger = createLogger('test', 'silent');
+    const target = { step: cancelWaiting, owner, endpointId: endpoint.id };
+    await sweepDeliveries({ db: api.db, logger }, target, { batch: 10, maxMs: 0 });
+    expect(await countStates()).toMatchObject({ pending: MANY - 10, canceled: 10 });
+    await removeEndpoint({ db: refusing(api.db, 'deliveries_cancel'), logger }, owner, endpoint.id);
+    expect(await countStates()).toMatchObject({ pending: MANY - 10, canceled: 10 });
+    expect((await remove()).status).toBe(404);
+    expect(await withholdDeliveries(api.db, databaseClock, [endpoint.id])).toBe(MANY - 10);
+  });
+
+  function ownerOfCaller(): EndpointOwner {
+    const { account_id: accountId, application_id: applicationId } = caller;
+    return { accountId, applicationId };
+  }
+
+  /** A database that goes away at one statement. */
+  function refusing(db: Queryable, name: string): Queryable {
+    return {
+      query: async (statement) => {
+        if (statement.name === name) throw new AppError('DEPENDENCY_UNAVAILABLE');
+        return await db.query(statement);
+      },
+    };
+  }
+});
+
 describe('resuming an endpoint', () => {
   test('brings what waited back to its schedule, and what is over due to now', async () => {
     await patch({ active: false });
@@ -89,6 +183,10 @@ describe('resuming an endpoint', () => {
       await aDelivery({ status: 'succeeded' }),
       await aDelivery({ status: 'skipped' }),
       await aDelivery({ of: newId() }),
+      await aDelivery({ forBoth: true }),
+      // Waits for its next attempt, which nobody has put off.
+      await aDelivery({ nextInMs: 900_000, dueInMs: 900_000 }),
+      await aDelivery({ nextInMs: -900_000, dueInMs: -60_000 }),
     ];
     const before = await rowsOf(ids);
     await patch({ active: true });
@@ -97,7 +195,6 @@ describe('resuming an endpoint', () => {
 
   test.each([
     { name: 'a pause', from: true, body: { active: false } },
-    { name: 'a change of an active one that says so again', from: true, body: { active: true } },
     { name: 'a change of a paused one', from: false, body: { description: 'x', secret: null } },
     { name: 'a change that is refused', from: false, body: { active: true, url: 'http://10.1/' } },
   ])('is not $name: deliveries stay as they are', async ({ from, body }) => {
@@ -113,7 +210,7 @@ describe('deleting an endpoint', () => {
   test('cancels what waits, also under a claim, and keeps the rest as history', async () => {
     const waiting = [await aDelivery(), await aDelivery({ leased: true })];
     const over = [await aDelivery({ status: 'succeeded' }), await aDelivery({ status: 'failed' })];
-    const others = [await aDelivery({ of: newId() })];
+    const others = [await aDelivery({ of: newId() }), await aDelivery({ forBoth: true })];
     const before = await rowsOf([...over, ...others]);
     const answer = await remove();
     expect([answer.status, answer.text]).toEqual([204, '']);

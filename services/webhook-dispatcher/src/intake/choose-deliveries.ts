@@ -3,7 +3,10 @@ import { laneOf } from './lane-of.ts';
 /** Where the owner of a resource asked to hear of it, when it was created. */
 type ResourceUrl = { url: string };
 
-/** An endpoint of the receiving set that subscribes to the event, in the state it has now. */
+/**
+ * An endpoint of the receiving set that subscribes to the event; `active`: it was so when the event happened, and its
+ * application was too (decision 160).
+ */
 export type SubscribedEndpoint = { id: string; url: string; active: boolean };
 
 /** One delivery that an event makes. */
@@ -29,7 +32,7 @@ type Audience = {
 /**
  * Who hears of an event. Both mechanisms add up: every subscribed endpoint and the resource's own URL, unless an
  * active endpoint has exactly that URL and so stands for both (specification, Delivery mechanisms; decision 179).
- * Texts are compared, not what they mean. A paused endpoint's delivery is on record and never sent (decision 157),
+ * Texts are compared, not what they mean. An inactive endpoint's delivery is on record and never sent (decision 157),
  * and must not silence the resource's own URL.
  */
 export function chooseDeliveries(audience: Audience): ChosenDelivery[] {

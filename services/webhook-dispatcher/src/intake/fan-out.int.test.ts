@@ -11,11 +11,13 @@ import * as fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { aChargeEvent } from '#testing/a-charge-event.ts';
+import { anApplicationChange } from '#testing/an-application-change.ts';
+import { follow } from '#testing/an-application.ts';
 import { aPayoutEvent } from '#testing/a-payout-event.ts';
 import { genericPlan } from '#testing/generic-plan.ts';
 import {
   patchEndpoint,
-  removeEndpoint,
+  removeStoredEndpoint,
   storeEndpoint,
   type StoredEndpoint,
 } from '#testing/store-endpoint.ts';
@@ -109,9 +111,33 @@ describe('who hears of an event', () => {
     expect(await audienceOf(later)).toHaveLength(1);
   });
 
+  test('is also who paused after it, and waits; what happens from the pause on is skipped', async () => {
+    const { owner, envelope } = aCaller();
+    const pausedAt = new Date('2026-11-21T12:00:01.000Z');
+    const { id } = await storeEndpoint(database.db, { ...owner, active: false, pausedAt });
+    const anEvent = (occurred_at: string) => aChargeEvent({ ...envelope, url: null, occurred_at });
+    const before = anEvent('2026-11-21T12:00:00.999Z');
+    const at = anEvent('2026-11-21T12:00:01.000Z');
+    const after = anEvent('2026-11-21T12:00:05.000Z');
+    for (const event of [before, at, after]) await take(database.db, event);
+    expect(await audienceOf(before)).toEqual([`${id} pending`]);
+    expect(await audienceOf(at)).toEqual([`${id} skipped`]);
+    expect(await audienceOf(after)).toEqual([`${id} skipped`]);
+  });
+
+  test('is once who paused after it with the URL of the resource: that URL hears of it', async () => {
+    const { owner, envelope } = aCaller();
+    const pausedAt = new Date('2026-11-21T12:00:01.000Z');
+    const paused = { ...owner, url: OWN, active: false, pausedAt };
+    const { id } = await storeEndpoint(database.db, paused);
+    const event = aChargeEvent({ ...envelope, url: OWN, occurred_at: '2026-11-21T12:00:00.000Z' });
+    await take(database.db, event);
+    expect(await audienceOf(event)).toEqual([`${id} pending for own URL`]);
+  });
+
   test('is not who deleted its endpoint', async () => {
     const { owner, envelope } = aCaller();
-    await removeEndpoint(database.db, await storeEndpoint(database.db, owner));
+    await removeStoredEndpoint(database.db, await storeEndpoint(database.db, owner));
     const event = aChargeEvent({ ...envelope });
     await take(database.db, event);
     expect(await audienceOf(event)).toEqual(['own URL pending']);
@@ -187,7 +213,7 @@ describe('a message that comes again', () => {
     await storeEndpoint(database.db, { ...owner, url: ELSEWHERE });
     await patchEndpoint(database.db, same, { active: false });
     await patchEndpoint(database.db, moved, { url: OWN });
-    await removeEndpoint(database.db, gone);
+    await removeStoredEndpoint(database.db, gone);
     await take(database.db, event, kick);
     const after = await deliveriesOf(event);
     expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
@@ -262,6 +288,11 @@ function hears(endpoint: Registered, event: { type: string; application: number 
   return isOfAccount && isOfAudience && isThere && endpoint.events.includes(event.type);
 }
 
+/** As an endpoint, and through its application. */
+function isActive(endpoint: Registered, event: { deactivated: readonly number[] }): boolean {
+  return endpoint.active && !event.deactivated.includes(endpoint.application);
+}
+
 const registered: fc.Arbitrary<Registered> = fc.record({
   account: fc.constantFrom(0, 0, 0, 1),
   application: fc.constantFrom(0, 0, 1),
@@ -281,6 +312,7 @@ test('whatever is registered, an event reaches exactly those whom the rules name
     type: fc.constantFrom('charge.pix.created', 'charge.pix.paid'),
     application: fc.constantFrom(0, 1, null),
     url: fc.constantFrom(OWN, ELSEWHERE, null),
+    deactivated: fc.constantFrom<number[]>([], [], [0], [1], [0, 1]),
   });
   await fc.assert(
     fc.asyncProperty(fc.array(registered, { maxLength: 8 }), event, async (endpoints, about) => {
@@ -298,6 +330,11 @@ test('whatever is registered, an event reaches exactly those whom the rules name
         });
         ids.push(stored.id);
       }
+      for (const application of about.deactivated) {
+        const owner = { accountId: accounts[0]!, applicationId: applications[0]![application]! };
+        const change = { ...owner, active: false, version: 2 };
+        await follow(database.db, anApplicationChange(change));
+      }
       const message = aChargeEvent({
         account_id: accounts[0]!,
         application_id: about.application === null ? null : applications[0]![about.application]!,
@@ -308,7 +345,9 @@ test('whatever is registered, an event reaches exactly those whom the rules name
       await take(database.db, message);
 
       const audience = endpoints.flatMap((endpoint, index) =>
-        hears(endpoint, about) ? [{ ...endpoint, id: ids[index]! }] : [],
+        hears(endpoint, about)
+          ? [{ ...endpoint, id: ids[index]!, active: isActive(endpoint, about) }]
+          : [],
       );
       const standsFor = audience.filter(({ active, url }) => active && url === about.url);
       const expected = audience.map((endpoint) =>

@@ -18,9 +18,11 @@ type EventToHear = {
 };
 
 /**
- * The endpoints that subscribe to an event, paused ones too. An endpoint that was registered after the event does
- * not hear of it, however late the event is consumed (decision 237). An application has at most 100 endpoints
- * (decision 162), which bounds the answer. Reads `endpoints_application` or `endpoints_account`; locks nothing.
+ * The endpoints that subscribe to an event, also those that are paused or whose application is deactivated: `active`
+ * tells whether neither was so when the event happened, because what happened before is not missed (decisions 157,
+ * 160). An endpoint that was registered after the event does not hear of it, however late the event is consumed
+ * (decision 237). An application has at most 100 endpoints (decision 162), which bounds the answer. Reads
+ * `endpoints_application` or `endpoints_account`; locks nothing.
  */
 export async function findSubscribedEndpoints(
   db: Queryable,
@@ -41,7 +43,10 @@ export function subscribedEndpointsStatement(event: EventToHear): Statement {
 
 function subscribed({ accountId, type, occurredAt }: EventToHear, audience: Statement): Statement {
   return sql`
-    select id, url, active
+    select
+      id, url,
+      (active or coalesce(paused_at > ${occurredAt}::timestamptz, false))
+        and coalesce(application_inactive_since > ${occurredAt}::timestamptz, true) as active
     from endpoints
     where account_id = ${accountId}
       ${audience}

@@ -4,6 +4,7 @@ import { systemClock } from '@pixmesh/kernel/clock';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
+import { applicationEventsIntake } from '#applications/application-events.consumer.ts';
 import type { DispatcherConfig } from '#config.ts';
 
 import { resourceEventsIntake } from './resource-events.consumer.ts';
@@ -21,7 +22,8 @@ type Parts = {
  */
 export async function startIntake(parts: Parts): Promise<Messaging> {
   const { config, db, logger, isDispatched, wakeSenders } = parts;
-  const intake = resourceEventsIntake({ db, clock: systemClock, isDispatched, wakeSenders });
+  const resources = resourceEventsIntake({ db, clock: systemClock, isDispatched, wakeSenders });
+  const intake = [resources, applicationEventsIntake({ db, logger })];
   return await startMessaging({
     service: 'webhook-dispatcher',
     brokers: config.KAFKA_BROKERS,
@@ -30,7 +32,7 @@ export async function startIntake(parts: Parts): Promise<Messaging> {
     db,
     logger,
     produces: [],
-    consumes: config.ROLES.includes('intake') ? [intake] : [],
+    consumes: config.ROLES.includes('intake') ? intake : [],
     onFatal: endProcess,
   });
 }

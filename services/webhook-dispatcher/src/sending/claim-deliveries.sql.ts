@@ -2,6 +2,8 @@ import type { EventName } from '@pixmesh/contracts/events/event-catalogue';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
+import { isQuiet } from '#endpoints/quiet-endpoint.sql.ts';
+
 import { type ScheduleClock, scheduleNow } from './schedule-clock.ts';
 
 /** Due rows looked at per claim; a lane with many of them gives its bound and is left out of the next claim. */
@@ -41,8 +43,8 @@ type ClaimOptions = {
 
 export type Claim = {
   claimed: ClaimedDelivery[];
-  /** Due, but of endpoints that are paused or deleted: not to be sent now. */
-  withheldIds: string[];
+  /** Paused or deleted, with deliveries that are due: nothing is to be sent to them now. */
+  quietEndpointIds: string[];
 };
 
 /**
@@ -57,7 +59,9 @@ export async function claimDeliveries(db: Queryable, options: ClaimOptions): Pro
   const rows = await db.query<ClaimRow>(claimStatement(options));
   return {
     claimed: rows.flatMap((row) => (row.is_withheld ? [] : [toClaimed(row)])),
-    withheldIds: rows.flatMap((row) => (row.is_withheld ? [row.id] : [])),
+    quietEndpointIds: [
+      ...new Set(rows.flatMap((row) => (row.is_withheld ? [row.endpoint_id] : []))),
+    ],
   };
 }
 
@@ -71,12 +75,15 @@ export function claimStatement(options: ClaimOptions): Statement {
   );
 }
 
-/** CTE `due`: the oldest that are due, each with whether its endpoint is paused or deleted. */
+/**
+ * CTE `due`: the oldest that are due, each with whether it must wait or end with its endpoint. What stands for the
+ * URL of its resource too never does: a pause must not silence the resource (decision 179).
+ */
 function dueDeliveries(options: ClaimOptions): Statement {
   const fullLanes = [...options.inFlight.keys()].filter((lane) => isFull(options, lane));
   return sql`
       scanned as (
-        select id, lane_id, due_at, endpoint_id
+        select id, lane_id, due_at, endpoint_id, for_resource_url
         from deliveries
         where status = 'pending'
           and due_at <= ${scheduleNow(options.clock)}
@@ -85,12 +92,15 @@ function dueDeliveries(options: ClaimOptions): Statement {
         limit ${SCAN_MAX}
       ),
       due as (
-        select scanned.id, scanned.lane_id, scanned.due_at, coalesce(endpoint.is_quiet, false) as is_withheld
+        select
+          scanned.id, scanned.lane_id, scanned.due_at, scanned.endpoint_id,
+          coalesce(endpoint.is_quiet, false) as is_withheld
         from scanned
         left join lateral (
-          select not active or deleted_at is not null as is_quiet
+          select ${isQuiet} as is_quiet
           from endpoints
           where endpoints.id = scanned.endpoint_id
+            and not scanned.for_resource_url
           offset 0
         ) endpoint on true
       )`;
@@ -129,16 +139,17 @@ function leasedDeliveries(options: ClaimOptions): Statement {
 }
 
 /**
- * The resource's URL and secret where no endpoint is meant, else the endpoint's. One that stands for the URL of the
- * resource too and has no secret signs with the resource's (decision 179).
+ * An endpoint's URL and secret, or the resource's where no endpoint is meant. What stands for both goes to the URL of
+ * the resource in any case, under the secret of the endpoint for as long as that is active there and has one, else
+ * under that of the resource: never less signed, and never silent (decision 179).
  */
 function whatToSend(options: ClaimOptions): Statement {
   const now = scheduleNow(options.clock);
   return sql`
       select
-        due.id, due.is_withheld, claimed.fence, claimed.attempt_count + 1 as attempt_number,
+        due.id, due.is_withheld, due.endpoint_id, claimed.fence, claimed.attempt_count + 1 as attempt_number,
         claimed.account_id, claimed.event, claimed.lane_id, claimed.traceparent, body.body,
-        coalesce(endpoint.url, resource.url) as url,
+        coalesce(resource.url, endpoint.url) as url,
         coalesce(endpoint.sealed_secret, resource.sealed_secret) as sealed_secret,
         case when endpoint.sealed_secret is null then claimed.resource_id else claimed.endpoint_id end
           as secret_owner_id,
@@ -151,15 +162,19 @@ function whatToSend(options: ClaimOptions): Statement {
         select body from delivery_bodies where delivery_bodies.delivery_id = claimed.id offset 0
       ) body on true
       left join lateral (
-        select url, sealed_secret from endpoints where endpoints.id = claimed.endpoint_id offset 0
-      ) endpoint on true
-      left join lateral (
         select url, sealed_secret
         from destinations
         where destinations.resource_id = claimed.resource_id
           and (claimed.endpoint_id is null or claimed.for_resource_url)
         offset 0
       ) resource on true
+      left join lateral (
+        select url, sealed_secret
+        from endpoints
+        where endpoints.id = claimed.endpoint_id
+          and (not claimed.for_resource_url or url = resource.url and not ${isQuiet})
+        offset 0
+      ) endpoint on true
       where due.is_withheld or claimed.id is not null`;
 }
 
@@ -167,8 +182,8 @@ function isFull(options: ClaimOptions, lane: string): boolean {
   return (options.inFlight.get(lane) ?? 0) >= options.perLaneMax;
 }
 
-/** A row that is withheld has nothing but its id. */
-type ClaimRow = { id: string } & ({ is_withheld: true } | ClaimedRow);
+/** A row that is withheld has nothing but its ids. */
+type ClaimRow = { id: string; is_withheld: true; endpoint_id: string } | ClaimedRow;
 
 type ClaimedRow = {
   id: string;

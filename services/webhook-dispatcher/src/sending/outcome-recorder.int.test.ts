@@ -1,5 +1,5 @@
 import { AppError } from '@pixmesh/kernel/app-error';
-import type { Database } from '@pixmesh/postgres/pool';
+import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { eventually } from '@pixmesh/testkit/eventually';
@@ -8,12 +8,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { listDeliveries } from '#deliveries/list-deliveries.sql.ts';
 import { aChargeEvent } from '#testing/a-charge-event.ts';
+import { genericPlan } from '#testing/generic-plan.ts';
 import { startReceiver } from '#testing/start-receiver.ts';
 import { startTestSender, take, turnableClock } from '#testing/test-sender.ts';
 
 import { claimDeliveries, type ClaimedDelivery } from './claim-deliveries.sql.ts';
 import { createOutcomeRecorder } from './outcome-recorder.ts';
-import type { AttemptOutcome } from './record-outcomes.sql.ts';
+import { type AttemptOutcome, attemptsStatement, insertAttempts } from './record-outcomes.sql.ts';
 import { databaseClock } from './schedule-clock.ts';
 
 let database: TestDatabase;
@@ -65,6 +66,77 @@ describe('an outcome', () => {
     );
     expect(excerpts.toSorted()).toEqual(['ok', 'ok', null].toSorted());
   });
+});
+
+describe('an outcome that waits for its delivery', () => {
+  test.each([
+    {
+      meanwhile: 'canceled',
+      change: sql`status = 'canceled', next_attempt_at = null`,
+      attempts: 1,
+    },
+    { meanwhile: 'claimed by another sender', change: sql`fence = fence + 1`, attempts: 0 },
+  ])('which is $meanwhile makes $attempts attempt(s)', async ({ change, attempts }) => {
+    const event = aChargeEvent();
+    await take(database.db, event);
+    const claim = await claimOne({ leaseMs: 60_000 });
+    const { stored } = await database.db.transaction(async (tx) => {
+      await tx.query(sql`update deliveries set ${change} where id = ${claim.id}`);
+      const waiting = insertAttempts(database.db, databaseClock, [anOutcome(claim)]);
+      await eventually(async () => expect(await lockWaits()).toBe(1));
+      return { stored: waiting };
+    });
+    expect((await stored).size).toBe(attempts);
+    const delivery = await deliveryOf(event.data.id);
+    expect(delivery.attempts).toHaveLength(attempts);
+    expect(delivery.status).toBe(attempts === 1 ? 'canceled' : 'pending');
+  });
+
+  async function lockWaits(): Promise<number> {
+    const rows = await database.db.query(sql`
+      select pid from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and query like '%attempts_insert%'`);
+    return rows.length;
+  }
+});
+
+test('outcomes that two processes store at once, each in its own order, never deadlock', async () => {
+  for (let count = 0; count < 40; count += 1) await take(database.db, aChargeEvent());
+  const { claimed } = await claimDeliveries(database.db, {
+    ...claimOptions(60_000),
+    limit: 40,
+    perLaneMax: 40,
+  });
+  const ids = claimed.map(({ id }) => id);
+  const outcomes = claimed.map(anOutcome);
+  for (let round = 0; round < 20; round += 1) {
+    await database.db.query(
+      sql`update deliveries set status = 'pending', leased = true where id = any (${ids}::uuid[])`,
+    );
+    const batches = [outcomes, outcomes.toReversed()];
+    const stored = await Promise.all(
+      batches.map((batch) => insertAttempts(database.db, databaseClock, batch)),
+    );
+    expect(stored.map(({ size }) => size)).toEqual([outcomes.length, outcomes.length]);
+  }
+});
+
+test('outcomes find their deliveries by key, however many there are, also by an early plan', async () => {
+  await using other = await createTestDatabase('webhook_dispatcher');
+  const plan = () => genericPlan(other.db, attemptsStatement(databaseClock, []));
+  const early = await plan();
+  await other.db.query(sql`
+    insert into deliveries (id, event_id, destination_id, account_id, resource_id, event, lane_id)
+    select
+      gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(),
+      'charge.pix.paid', gen_random_uuid()
+    from generate_series(1, 5000)`);
+  await using superuser = createPool({ url: other.adminUrl, applicationName: 'test' });
+  await superuser.query(sql`analyze webhook_dispatcher.deliveries`);
+  for (const { scans, text } of [early, await plan()]) {
+    expect(scans).toEqual([]);
+    expect(text).toContain('LockRows');
+  }
 });
 
 describe('a database that is away while a request is out', () => {

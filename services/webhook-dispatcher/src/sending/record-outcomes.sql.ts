@@ -1,5 +1,5 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
-import { named, sql } from '@pixmesh/postgres/sql';
+import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
 import { type ScheduleClock, scheduleNow } from './schedule-clock.ts';
 
@@ -24,37 +24,34 @@ export type AttemptOutcome = {
  * belongs to, and once: said again after a lost answer it changes nothing. Answers the deliveries whose
  * claim still stands. The next attempt counts from this statement's time, which is after the failure: never
  * early. A delivery that was canceled while its request was out gets the attempt into its history and stays
- * canceled (decision 158). Locks the deliveries' rows.
+ * canceled (decision 158). Locks the deliveries' rows and waits for them, by id: two batches that share some cannot
+ * deadlock, and everybody else who locks deliveries passes over what is locked. Reads them
+ * by an array of keys: as a join, a plan that was made early reads the whole table.
  */
 export async function insertAttempts(
   db: Queryable,
   clock: ScheduleClock,
   outcomes: readonly AttemptOutcome[],
 ): Promise<Set<string>> {
-  const column = <Key extends keyof AttemptOutcome>(key: Key): AttemptOutcome[Key][] =>
-    outcomes.map((outcome) => outcome[key]);
+  const rows = await db.query<{ delivery_id: string }>(attemptsStatement(clock, outcomes));
+  return new Set(rows.map((row) => row.delivery_id));
+}
+
+export function attemptsStatement(
+  clock: ScheduleClock,
+  outcomes: readonly AttemptOutcome[],
+): Statement {
   const now = scheduleNow(clock);
-  const rows = await db.query<{ delivery_id: string }>(
-    named(
-      'attempts_insert',
-      sql`
-        with made as (
-          select * from unnest(
-            ${column('deliveryId')}::uuid[],
-            ${column('fence')}::int[],
-            ${column('startedAt')}::timestamptz[],
-            ${column('durationMs')}::int[],
-            ${column('outcome')}::text[],
-            ${column('status')}::int[],
-            ${column('error')}::text[],
-            ${column('responseExcerpt')}::text[],
-            ${column('address')}::text[],
-            ${column('nextStatus')}::text[],
-            ${column('retryDelayMs')}::float8[]
-          ) as made (
-            delivery_id, fence, started_at, duration_ms, outcome, status, error, response_excerpt,
-            address, next_status, retry_delay_ms
-          )
+  return named(
+    'attempts_insert',
+    sql`
+        with ${madeAttempts(outcomes)},
+        held as (
+          select id, fence
+          from deliveries
+          where id = any (array(select delivery_id from made))
+          order by id
+          for update
         ),
         moved as (
           update deliveries delivery
@@ -67,6 +64,7 @@ export async function insertAttempts(
               leased = false
           from made
           where delivery.id = made.delivery_id
+            and delivery.id = any (array(select id from held))
             and delivery.fence = made.fence
             and delivery.leased
             and delivery.status in ('pending', 'canceled')
@@ -84,8 +82,31 @@ export async function insertAttempts(
         )
         select made.delivery_id
         from made
-        join deliveries delivery on delivery.id = made.delivery_id and delivery.fence = made.fence`,
-    ),
+        join held on held.id = made.delivery_id and held.fence = made.fence`,
   );
-  return new Set(rows.map((row) => row.delivery_id));
+}
+
+/** CTE `made`: the outcomes as rows. */
+function madeAttempts(outcomes: readonly AttemptOutcome[]): Statement {
+  const column = <Key extends keyof AttemptOutcome>(key: Key): AttemptOutcome[Key][] =>
+    outcomes.map((outcome) => outcome[key]);
+  return sql`
+      made as (
+        select * from unnest(
+          ${column('deliveryId')}::uuid[],
+          ${column('fence')}::int[],
+          ${column('startedAt')}::timestamptz[],
+          ${column('durationMs')}::int[],
+          ${column('outcome')}::text[],
+          ${column('status')}::int[],
+          ${column('error')}::text[],
+          ${column('responseExcerpt')}::text[],
+          ${column('address')}::text[],
+          ${column('nextStatus')}::text[],
+          ${column('retryDelayMs')}::float8[]
+        ) as made (
+          delivery_id, fence, started_at, duration_ms, outcome, status, error, response_excerpt,
+          address, next_status, retry_delay_ms
+        )
+      )`;
 }

@@ -10,7 +10,7 @@ import { readDeliveries, untilDelivery } from '#testing/read-deliveries.ts';
 import { answerWith, type Receiver, startReceiver } from '#testing/start-receiver.ts';
 import { patchEndpoint, storeEndpoint } from '#testing/store-endpoint.ts';
 import { sealingKeys } from '#testing/test-dispatcher.ts';
-import { startTestSender, take, turnableClock } from '#testing/test-sender.ts';
+import { startSenderTo, take } from '#testing/test-sender.ts';
 
 import { claimDeliveries } from './claim-deliveries.sql.ts';
 import { RETRY_DELAYS_MS } from './retry-schedule.ts';
@@ -47,17 +47,6 @@ function aMerchant() {
   };
 }
 
-function startSender(receivers: Record<string, Receiver>) {
-  const clock = turnableClock();
-  const ports = Object.entries(receivers).map(([name, receiver]) => [name, receiver.port]);
-  const sender = startTestSender({
-    db: database.db,
-    receivers: Object.fromEntries(ports) as Record<string, number>,
-    clock,
-  });
-  return { clock, sender };
-}
-
 type Request = Receiver['requests'][number];
 
 function isSignedWith(secret: string, { headers, body }: Request): boolean {
@@ -68,8 +57,7 @@ function isSignedWith(secret: string, { headers, body }: Request): boolean {
 describe('a delivery to an endpoint', () => {
   test('is signed with the secret of the endpoint, the one beside it with that of the resource', async () => {
     await using receiver = await startReceiver();
-    const { sender } = startSender({ shop: receiver, office: receiver });
-    await using _sender = sender;
+    await using sender = startSenderTo(database.db, { shop: receiver, office: receiver });
     const { owner, anEvent } = aMerchant();
     const endpoint = await storeEndpoint(database.db, { ...owner, url: OFFICE, secret: SECRET });
     const event = anEvent({ url: SHOP, secret: OWN_SECRET });
@@ -99,8 +87,7 @@ describe('a delivery to an endpoint', () => {
     { has: 'none', secret: null, own: undefined, signedWith: null },
   ])('with the URL of the resource and $has is one, never less signed', async (given) => {
     await using receiver = await startReceiver();
-    const { sender } = startSender({ shop: receiver });
-    await using _sender = sender;
+    await using sender = startSenderTo(database.db, { shop: receiver });
     const { owner, anEvent } = aMerchant();
     await storeEndpoint(database.db, { ...owner, url: SHOP, secret: given.secret });
     const event = anEvent({ url: SHOP, ...(given.own === undefined ? {} : { secret: given.own }) });
@@ -114,8 +101,7 @@ describe('a delivery to an endpoint', () => {
 
   test('without a secret stays unsigned where its URL is not that of the resource', async () => {
     await using receiver = await startReceiver();
-    const { sender } = startSender({ shop: receiver, office: receiver });
-    await using _sender = sender;
+    await using sender = startSenderTo(database.db, { shop: receiver, office: receiver });
     const { owner, anEvent } = aMerchant();
     await storeEndpoint(database.db, { ...owner, url: OFFICE });
     await take(database.db, anEvent({ url: SHOP, secret: OWN_SECRET }), sender.kick);
@@ -126,8 +112,7 @@ describe('a delivery to an endpoint', () => {
 
   test('fails with a secret that was sealed for another endpoint; nothing is sent unsigned', async () => {
     await using receiver = await startReceiver();
-    const { sender } = startSender({ shop: receiver });
-    await using _sender = sender;
+    await using sender = startSenderTo(database.db, { shop: receiver });
     const { owner, anEvent } = aMerchant();
     const events = ['charge.pix.paid'];
     const other = await storeEndpoint(database.db, { ...owner, secret: SECRET, events });
@@ -148,16 +133,14 @@ describe('an endpoint that changes while a retry waits', () => {
   test('gets it at its new URL under its new secret, with the same id and bytes', async () => {
     await using old = await startReceiver(answerWith(500));
     await using next = await startReceiver();
-    const { clock, sender } = startSender({ shop: old, office: next });
-    await using _sender = sender;
+    await using sender = startSenderTo(database.db, { shop: old, office: next });
     const { owner, anEvent } = aMerchant();
     const endpoint = await storeEndpoint(database.db, { ...owner, url: SHOP, secret: SECRET });
     const event = anEvent();
     await take(database.db, event, sender.kick);
     await untilDelivery(database.db, event.data.id, { url: SHOP, attempts: [{ number: 1 }] });
     await patchEndpoint(database.db, endpoint, { url: OFFICE, secret: NEW_SECRET });
-    clock.advance(RETRY_DELAYS_MS[0]);
-    sender.kick();
+    sender.advance(RETRY_DELAYS_MS[0]);
     await untilDelivery(database.db, event.data.id, { status: 'succeeded', url: OFFICE });
     const [first, second] = [old.requests[0]!, next.requests[0]!];
     expect([old.requests.length, next.requests.length]).toEqual([1, 1]);
@@ -169,16 +152,14 @@ describe('an endpoint that changes while a retry waits', () => {
 
   test('and loses its secret is signed with that of the resource from then on', async () => {
     await using receiver = await startReceiver(answerWith(500));
-    const { clock, sender } = startSender({ shop: receiver });
-    await using _sender = sender;
+    await using sender = startSenderTo(database.db, { shop: receiver });
     const { owner, anEvent } = aMerchant();
     const endpoint = await storeEndpoint(database.db, { ...owner, url: SHOP, secret: SECRET });
     const event = anEvent({ url: SHOP, secret: OWN_SECRET });
     await take(database.db, event, sender.kick);
     await untilDelivery(database.db, event.data.id, { attempts: [{ number: 1 }] });
     await patchEndpoint(database.db, endpoint, { secret: null });
-    clock.advance(RETRY_DELAYS_MS[0]);
-    sender.kick();
+    sender.advance(RETRY_DELAYS_MS[0]);
     await untilDelivery(database.db, event.data.id, { attempts: [{ number: 1 }, { number: 2 }] });
     expect(isSignedWith(SECRET, receiver.requests[0]!)).toBe(true);
     expect(isSignedWith(OWN_SECRET, receiver.requests[1]!)).toBe(true);

@@ -65,7 +65,7 @@ export function startSender(deps: SenderDeps): Sender {
     const limit = Math.min(slots.free(), CLAIM_SIZE_MAX);
     if (limit === 0 || recorder.isBehind()) return 0;
     const askedMs = performance.now();
-    const { claimed, withheldIds } = await claimDeliveries(deps.db, {
+    const { claimed, quietEndpointIds } = await claimDeliveries(deps.db, {
       clock: deps.clock,
       limit,
       leaseMs: deps.leaseMs,
@@ -77,13 +77,13 @@ export function startSender(deps: SenderDeps): Sender {
       if (delivery.isRepeat) claimRepeated();
       begin({ ...delivery, askedMs, answeredMs });
     }
-    return claimed.length + (await withhold(withheldIds));
+    return claimed.length + (await withhold(quietEndpointIds));
   }
 
-  async function withhold(deliveryIds: readonly string[]): Promise<number> {
-    return deliveryIds.length === 0
+  async function withhold(endpointIds: readonly string[]): Promise<number> {
+    return endpointIds.length === 0
       ? 0
-      : await withholdDeliveries(deps.db, deps.clock, deliveryIds);
+      : await withholdDeliveries(deps.db, deps.clock, endpointIds);
   }
 
   function begin(delivery: DeliveryToSend): void {

@@ -1,51 +1,77 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
+import { isQuiet } from '#endpoints/quiet-endpoint.sql.ts';
+
 import { type ScheduleClock, scheduleNow } from './schedule-clock.ts';
 
 /**
  * Until a paused endpoint's delivery is looked at again. Resuming sets `due_at` back at once; this only bounds how
- * long a delivery waits should that ever be missed, and how often what waits is scanned.
+ * long a delivery waits should that be missed, and how often what waits is scanned.
  */
 export const PAUSED_LOOK_DELAY_MS = 15 * 60_000;
+/** Rows per turn: a flood for a paused endpoint is out of the way soon, and each statement stays short. */
+export const WITHHELD_PER_TURN_MAX = 5_000;
 
 /**
  * What becomes of due deliveries whose endpoint is not to be sent to: a paused one's wait and cost no attempt
- * (decision 157), a deleted one's are canceled (decision 158). Answers how many. The endpoints are read again under
- * a lock, so that none is put off that is being resumed at this moment: whoever resumes changes the endpoint first,
- * and then finds everything that was put off before. Endpoints in the middle of a change are left for the next turn.
+ * (decision 157). A deleted one's are canceled (decision 158), whatever is left of them, due or not, and the claim that
+ * one may be under still brings its attempt into the history. Answers how many.
+ *
+ * The endpoints are read again under a lock, so that none is put off that is being resumed at this moment: whoever
+ * resumes changes the endpoint first, and then finds everything that was put off before. Endpoints in the middle of a
+ * change, and rows that somebody has locked, are left for the next turn. Reads ranges of `deliveries_endpoint_pending`,
+ * and what it found by keys: an array of them, or a plan may read the whole table to join it.
  */
 export async function withholdDeliveries(
   db: Queryable,
   clock: ScheduleClock,
-  deliveryIds: readonly string[],
+  endpointIds: readonly string[],
 ): Promise<number> {
-  const rows = await db.query<{ id: string }>(withholdStatement(clock, deliveryIds));
+  const rows = await db.query<{ id: string }>(withholdStatement(clock, endpointIds));
   return rows.length;
 }
 
-export function withholdStatement(clock: ScheduleClock, deliveryIds: readonly string[]): Statement {
+export function withholdStatement(clock: ScheduleClock, endpointIds: readonly string[]): Statement {
   const now = scheduleNow(clock);
   return named(
     'deliveries_withhold',
     sql`
-        with quiet as (
-          select id, deleted_at is not null as is_deleted
-          from endpoints
-          where id = any (array(select endpoint_id from deliveries where id = any (${deliveryIds}::uuid[])))
-            and (not active or deleted_at is not null)
-          for share skip locked
-        )
-        update deliveries delivery
-        set status = case when quiet.is_deleted then 'canceled' else delivery.status end,
-            next_attempt_at = case when quiet.is_deleted then null else delivery.next_attempt_at end,
-            due_at = ${now} + ${PAUSED_LOOK_DELAY_MS} * interval '1 millisecond',
-            leased = false,
-            fence = fence + 1
+      with quiet as (
+        select id, deleted_at is not null as is_deleted
+        from endpoints
+        where id = any (${endpointIds}::uuid[])
+          and ${isQuiet}
+        for share skip locked
+      ),
+      picked as (
+        select waiting.id, quiet.is_deleted
         from quiet
-        where delivery.id = any (${deliveryIds}::uuid[])
-          and delivery.endpoint_id = quiet.id
-          and case when delivery.status = 'pending' then delivery.due_at <= ${now} end
-        returning delivery.id`,
+        cross join lateral (
+          select id
+          from deliveries
+          where endpoint_id = quiet.id
+            and status = 'pending'
+            and not for_resource_url
+            and due_at <= case when quiet.is_deleted then 'infinity' else ${now} end
+          order by due_at, id
+          limit ${WITHHELD_PER_TURN_MAX}
+          for update skip locked
+        ) waiting
+        limit ${WITHHELD_PER_TURN_MAX}
+      )
+      update deliveries delivery
+      set status = case when picked.is_deleted then 'canceled' else delivery.status end,
+          next_attempt_at = case when picked.is_deleted then null else delivery.next_attempt_at end,
+          due_at = case
+            when picked.is_deleted then delivery.due_at
+            else ${now} + ${PAUSED_LOOK_DELAY_MS} * interval '1 millisecond'
+          end,
+          leased = delivery.leased and picked.is_deleted,
+          fence = case when picked.is_deleted then delivery.fence else delivery.fence + 1 end
+      from picked
+      where delivery.id = picked.id
+        and delivery.id = any (array(select id from picked))
+      returning delivery.id`,
   );
 }

@@ -2,17 +2,19 @@ import type { AccountId, ApplicationId, EndpointId } from '@pixmesh/kernel/ids';
 import { newId } from '@pixmesh/kernel/ids';
 import type { Database, Queryable } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
+import { createLogger } from '@pixmesh/telemetry/logger';
 
 import { changeEndpoint } from '#endpoints/change-endpoint.ts';
-import { deleteEndpoint } from '#endpoints/endpoints.sql.ts';
+import { removeEndpoint } from '#endpoints/remove-endpoint.ts';
 import { sealEndpointSecret } from '#endpoints/seal-endpoint-secret.ts';
-import { cancelDeliveries } from '#endpoints/waiting-deliveries.sql.ts';
 
 import { HOOK_URL } from './a-resource-envelope.ts';
 import { sealingKeys } from './test-dispatcher.ts';
 
 /** Registered long before the events of a test. */
 const REGISTERED_AT = new Date('2026-01-01T00:00:00.000Z');
+
+const logger = createLogger('test', 'silent');
 
 export type StoredEndpoint = {
   id: EndpointId;
@@ -21,6 +23,8 @@ export type StoredEndpoint = {
   url: string;
   events: readonly string[];
   active: boolean;
+  /** Null beside a paused one: it was paused before every event. */
+  pausedAt: Date | null;
   secret: string | null;
   createdAt: Date;
   deletedAt: Date | null;
@@ -38,6 +42,7 @@ export async function storeEndpoint(
     url: HOOK_URL,
     events: ['charge.pix.created'],
     active: true,
+    pausedAt: null,
     secret: null,
     createdAt: REGISTERED_AT,
     deletedAt: null,
@@ -45,11 +50,12 @@ export async function storeEndpoint(
   };
   await db.query(sql`
     insert into endpoints (
-      id, account_id, application_id, url, description, events, active, sealed_secret, created_at, deleted_at
+      id, account_id, application_id, url, description, events, active, paused_at, sealed_secret, created_at,
+      deleted_at
     )
     values (
       ${endpoint.id}, ${endpoint.accountId}, ${endpoint.applicationId}, ${endpoint.url}, '',
-      ${endpoint.events}, ${endpoint.active}, ${sealed(endpoint)},
+      ${endpoint.events}, ${endpoint.active}, ${endpoint.pausedAt}, ${sealed(endpoint)},
       ${endpoint.createdAt}, ${endpoint.deletedAt}
     )`);
   return endpoint;
@@ -70,14 +76,14 @@ export async function patchEndpoint(
   endpoint: StoredEndpoint,
   body: Record<string, unknown>,
 ): Promise<void> {
-  const deps = { db, sealingPublicKey: sealingKeys.publicKey };
+  const deps = { db, logger, sealingPublicKey: sealingKeys.publicKey };
   await changeEndpoint(deps, endpoint, { id: endpoint.id, readBody: () => body });
 }
 
 /** What `DELETE /v1/webhooks/{id}` does. */
-export async function removeEndpoint(db: Database, endpoint: StoredEndpoint): Promise<void> {
-  await db.transaction(async (tx) => {
-    await deleteEndpoint(tx, endpoint, endpoint.id);
-    await cancelDeliveries(tx, endpoint, endpoint.id);
-  });
+export async function removeStoredEndpoint(
+  db: Database,
+  { id, ...owner }: StoredEndpoint,
+): Promise<void> {
+  await removeEndpoint({ db, logger }, owner, id);
 }

@@ -1,8 +1,9 @@
 import { readConfig } from '@pixmesh/http/config';
+import { ApplicationChanged } from '@pixmesh/contracts/messages/account-event.v1';
 import { CHARGE_EVENTS } from '@pixmesh/contracts/messages/charge-event.v1';
 import { PAYOUT_EVENTS } from '@pixmesh/contracts/messages/payout-event.v1';
 import { TOPICS } from '@pixmesh/contracts/topics';
-import { createEventPublisher } from '@pixmesh/kafka/event-publisher';
+import { createEventPublisher, type EventToPublish } from '@pixmesh/kafka/event-publisher';
 import { warmCodec } from '@pixmesh/kafka/schema-registry';
 import { newId } from '@pixmesh/kernel/ids';
 import { generateSealingKeyPair } from '@pixmesh/kernel/sealed-secret';
@@ -46,6 +47,8 @@ export function testConfig(env: NodeJS.ProcessEnv): DispatcherConfig {
 
 export type ResourceTopics = AsyncDisposable & {
   publish(event: ResourceEvent, traceparent?: string): Promise<void>;
+  /** Speaks in the place of the gateway; one request, so one after the other on the topic. */
+  announce(changes: readonly ApplicationChanged[]): Promise<void>;
 };
 
 /** Speaks in the place of charges and payouts. */
@@ -58,23 +61,33 @@ export async function openResourceTopics(topicPrefix: string): Promise<ResourceT
     codec: await warmCodec(infra.registryUrl, [
       ...Object.values(CHARGE_EVENTS),
       ...Object.values(PAYOUT_EVENTS),
+      ApplicationChanged,
     ]),
     topicPrefix,
   });
   return {
     publish: async (event, traceparent) => {
+      const topic = event.data.object === 'charge' ? TOPICS.chargesEvents : TOPICS.payoutsEvents;
       await publisher.publish([
-        {
-          // A redelivered message carries the same event; the outbox id of the test does not matter.
-          eventId: newId(),
-          topic: event.data.object === 'charge' ? TOPICS.chargesEvents : TOPICS.payoutsEvents,
-          key: event.data.id,
-          type: event.type,
-          message: event,
-          traceparent: traceparent ?? null,
-        },
+        toPublish(event, { topic, key: event.data.id, traceparent: traceparent ?? null }),
       ]);
+    },
+    announce: async (changes) => {
+      const topic = TOPICS.accountsEvents;
+      await publisher.publish(
+        changes.map((change) =>
+          toPublish(change, { topic, key: change.account_id, traceparent: null }),
+        ),
+      );
     },
     [Symbol.asyncDispose]: () => publisher[Symbol.asyncDispose](),
   };
+}
+
+function toPublish(
+  message: ResourceEvent | ApplicationChanged,
+  place: Pick<EventToPublish, 'topic' | 'key' | 'traceparent'>,
+): EventToPublish {
+  // A redelivered message carries the same event; the outbox id of the test does not matter.
+  return { ...place, eventId: newId(), type: message.type, message };
 }

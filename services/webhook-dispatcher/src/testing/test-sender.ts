@@ -56,6 +56,27 @@ export function startTestSender(options: TestSenderOptions): Sender & AsyncDispo
   };
 }
 
+/** A sender to receivers by their names, with a clock that the test turns. */
+export function startSenderTo(
+  db: Database,
+  receivers: Record<string, { port: number }>,
+  bounds: Pick<TestSenderOptions, 'inFlightMax'> & { clock?: TurnableClock } = {},
+) {
+  const { clock = turnableClock(), ...others } = bounds;
+  const ports = Object.entries(receivers).map(([name, { port }]) => [name, port] as const);
+  const sender = startTestSender({ db, receivers: Object.fromEntries(ports), clock, ...others });
+  return {
+    clock,
+    kick: sender.kick,
+    /** So much later, everything that is due then goes out. */
+    advance: (ms: number): void => {
+      clock.advance(ms);
+      sender.kick();
+    },
+    [Symbol.asyncDispose]: sender[Symbol.asyncDispose],
+  };
+}
+
 /** Stores an event as intake does. */
 export async function take(
   db: Database,
@@ -65,8 +86,10 @@ export async function take(
   await storeEvent({ db, clock: systemClock, isDispatched, wakeSenders }, event);
 }
 
+export type TurnableClock = ScheduleClock & { advance(ms: number): void };
+
 /** A schedule clock that tests turn forward. */
-export function turnableClock(): ScheduleClock & { advance(ms: number): void } {
+export function turnableClock(): TurnableClock {
   let offset = 0;
   return {
     offsetMs: () => offset,

@@ -24,6 +24,10 @@ import {
   lockApplication,
   updateApplication,
 } from './applications.sql.ts';
+import { buildApplicationChanged } from './build-application-changed.ts';
+import { decideApplication } from './decide-application.ts';
+
+const FIRST_VERSION = 1;
 
 type Deps = { db: Database };
 
@@ -69,7 +73,9 @@ async function createApplication(
     fingerprint: (body) => fingerprintOf(accountId, body),
     insert: (body, fingerprint) =>
       db.transaction(async (tx) => {
-        const stored = await insertApplication(tx, { id, accountId, ...body, fingerprint });
+        const application = { id, accountId, ...body, version: FIRST_VERSION, fingerprint };
+        const event = buildApplicationChanged(application);
+        const stored = await insertApplication(tx, application, event);
         if (stored === null) return null;
         await recordChange(tx, {
           actor: request.actor,
@@ -88,12 +94,8 @@ async function changeApplication({ db }: Deps, request: FastifyRequest): Promise
   return await db.transaction(async (tx) => {
     const before = found(await lockApplication(tx, id));
     const body = readBody(UpdateApplicationBody, request);
-    const after = {
-      ...before,
-      name: body.name ?? before.name,
-      active: body.active ?? before.active,
-    };
-    await updateApplication(tx, after);
+    const { after, isAnnounced } = decideApplication(before, body);
+    await updateApplication(tx, after, isAnnounced ? [buildApplicationChanged(after)] : []);
     await recordChange(tx, {
       actor: request.actor,
       action: 'application.updated',

@@ -1,4 +1,5 @@
 import type { AccountId, ApplicationId } from '@pixmesh/kernel/ids';
+import { appendEvents, type OutboundEvent } from '@pixmesh/postgres/events';
 import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
@@ -7,11 +8,13 @@ export type Application = {
   accountId: AccountId;
   name: string;
   active: boolean;
+  /** Counts its creation and each change of `active`, and nothing else: the version that others hear of. */
+  version: number;
   fingerprint: Buffer;
   createdAt: Date;
 };
 
-const COLUMNS = sql`id, account_id, name, active, fingerprint, created_at`;
+const COLUMNS = sql`id, account_id, name, active, version, fingerprint, created_at`;
 
 export async function findApplication(
   db: Queryable,
@@ -33,35 +36,50 @@ export async function lockApplication(
   return rows[0] ? toApplication(rows[0]) : null;
 }
 
-/** Null when the id is taken: then the same `Idempotency-Key` has made it before. */
+/** With its event. Null when the id is taken: then the same `Idempotency-Key` has made and announced it before. */
 export async function insertApplication(
   tx: Transaction,
   application: Omit<Application, 'createdAt'>,
+  event: OutboundEvent,
 ): Promise<Application | null> {
   const rows = await tx.query<ApplicationRow>(
     named(
       'application_insert',
       sql`
-        insert into applications (id, account_id, name, active, fingerprint)
-        values (
-          ${application.id}, ${application.accountId}, ${application.name}, ${application.active},
-          ${application.fingerprint}
-        )
-        on conflict on constraint applications_pkey do nothing
-        returning ${COLUMNS}`,
+        with inserted as (
+          insert into applications (id, account_id, name, active, version, fingerprint)
+          values (
+            ${application.id}, ${application.accountId}, ${application.name}, ${application.active},
+            ${application.version}, ${application.fingerprint}
+          )
+          on conflict on constraint applications_pkey do nothing
+          returning ${COLUMNS}
+        ),
+        ${appendEvents(sql`select from inserted`, [event])}
+        select ${COLUMNS} from inserted`,
     ),
   );
   return rows[0] ? toApplication(rows[0]) : null;
 }
 
-export async function updateApplication(tx: Transaction, application: Application): Promise<void> {
+/** Writes an application that `lockApplication` holds, with the events that its change makes. */
+export async function updateApplication(
+  tx: Transaction,
+  application: Application,
+  events: readonly OutboundEvent[],
+): Promise<void> {
   await tx.query(
     named(
       'application_update',
       sql`
-        update applications
-        set name = ${application.name}, active = ${application.active}
-        where id = ${application.id}`,
+        with updated as (
+          update applications
+          set name = ${application.name}, active = ${application.active}, version = ${application.version}
+          where id = ${application.id}
+          returning id
+        ),
+        ${appendEvents(sql`select from updated`, events)}
+        select from updated`,
     ),
   );
 }
@@ -97,6 +115,7 @@ type ApplicationRow = {
   account_id: AccountId;
   name: string;
   active: boolean;
+  version: number;
   fingerprint: Buffer;
   created_at: Date;
 };
@@ -107,6 +126,7 @@ function toApplication(row: ApplicationRow): Application {
     accountId: row.account_id,
     name: row.name,
     active: row.active,
+    version: row.version,
     fingerprint: row.fingerprint,
     createdAt: row.created_at,
   };

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-import { createAnswerChecker } from '@pixmesh/contracts/openapi/answer-checker';
+import { createAnswerChecker } from '@pixmesh/testkit/answer-checker';
 import { buildAdminDocument } from '@pixmesh/contracts/openapi/build-admin-document';
 import { newId } from '@pixmesh/kernel/ids';
 import { eventually } from '@pixmesh/testkit/eventually';

@@ -173,6 +173,18 @@ describe('a body that is no JSON object', () => {
     },
     { name: 'no UTF-8', body: Buffer.from([0x7b, 0xff, 0x7d]), headers: [], detail: 'body' },
     { name: 'text', body: '{}', headers: ['content-type', 'text/plain'], detail: 'content-type' },
+    {
+      name: 'two types',
+      body: '{}',
+      headers: ['content-type', 'application/json', 'content-type', 'application/json'],
+      detail: 'content-type',
+    },
+    {
+      name: 'compressed',
+      body: '{}',
+      headers: ['content-encoding', 'gzip'],
+      detail: 'content-encoding',
+    },
   ];
 
   test.each(UNREADABLE)('is refused with what is wrong: $name', async (row) => {

@@ -2,7 +2,7 @@ import {
   OPERATOR_PAYOUT_PATHS,
   type RequestPayoutBody,
 } from '@pixmesh/contracts/internal/operator-payouts';
-import { readJsonObject } from '@pixmesh/http/json-request';
+import { readJsonBody } from '@pixmesh/http/json-request';
 import { rawBody } from '@pixmesh/http/service-app';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { AccountId, PayoutId } from '@pixmesh/kernel/ids';
@@ -55,10 +55,9 @@ export async function requestPayout(
 function readSentBody(
   request: FastifyRequest,
 ): { text: string; fault: null } | { text: 'null'; fault: AppError } {
-  const bytes = rawBody(request.body);
   try {
-    readJsonObject(bytes, request.headers['content-type']);
-    return { text: new TextDecoder().decode(bytes), fault: null };
+    readJsonBody(request);
+    return { text: new TextDecoder().decode(rawBody(request.body)), fault: null };
   } catch (error) {
     if (error instanceof AppError) return { text: 'null', fault: error };
     throw error;

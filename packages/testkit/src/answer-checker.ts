@@ -1,7 +1,12 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import ajvFormats from 'ajv-formats';
 
-import type { HttpMethod, JsonSchema, OpenApiDocument, Response } from './document.ts';
+import type {
+  HttpMethod,
+  JsonSchema,
+  OpenApiDocument,
+  Response,
+} from '@pixmesh/contracts/openapi/document';
 
 export type ObservedAnswer = {
   method: string;

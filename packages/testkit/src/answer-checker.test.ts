@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 
 import { createAnswerChecker, type ObservedAnswer } from './answer-checker.ts';
-import { buildPublicDocument } from './build-public-document.ts';
-import { CHARGE } from './resource-examples.ts';
+import { buildPublicDocument } from '@pixmesh/contracts/openapi/build-public-document';
+import { CHARGE } from '@pixmesh/contracts/openapi/resource-examples';
 
 const check = createAnswerChecker(buildPublicDocument());
 

@@ -1,0 +1,18 @@
+import { ApplicationChanged } from '@pixmesh/contracts/messages/account-event.v1';
+import { TOPICS } from '@pixmesh/contracts/topics';
+import { on } from '@pixmesh/kafka/message-handler';
+import type { ConsumerGroup } from '@pixmesh/kafka/messaging';
+
+import { followApplication, type FollowApplicationDeps } from './follow-application.ts';
+
+/**
+ * A group of its own, beside that of the resources' events: neither waits for the other. It reads the topic from its
+ * beginning when it is new.
+ */
+export function applicationEventsIntake(deps: FollowApplicationDeps): ConsumerGroup {
+  return {
+    groupId: 'webhook-dispatcher.applications',
+    topics: [TOPICS.accountsEvents],
+    handlers: [on(ApplicationChanged, (message) => followApplication(deps, message))],
+  };
+}

@@ -1,0 +1,95 @@
+import { sql } from '@pixmesh/postgres/sql';
+import { eventually } from '@pixmesh/testkit/eventually';
+import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
+import { createTestTopics } from '@pixmesh/testkit/test-topics';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { startWebhookDispatcher, type WebhookDispatcher } from '#service.ts';
+import { anApplication, type TestApplication } from '#testing/an-application.ts';
+import { untilDelivery } from '#testing/read-deliveries.ts';
+import { type Receiver, startReceiver } from '#testing/start-receiver.ts';
+import { storeEndpoint } from '#testing/store-endpoint.ts';
+import {
+  openResourceTopics,
+  type ResourceTopics,
+  testConfig,
+  testEnvironment,
+} from '#testing/test-dispatcher.ts';
+
+let database: TestDatabase;
+let receiver: Receiver;
+let topics: ResourceTopics;
+let dispatcher: WebhookDispatcher;
+
+beforeAll(async () => {
+  const { topicPrefix } = await createTestTopics();
+  [database, receiver, topics] = await Promise.all([
+    createTestDatabase('webhook_dispatcher'),
+    startReceiver(),
+    openResourceTopics(topicPrefix),
+  ]);
+  dispatcher = await startDispatcher(database, topicPrefix);
+});
+afterAll(async () => {
+  await dispatcher[Symbol.asyncDispose]();
+  await topics[Symbol.asyncDispose]();
+  await receiver[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+async function startDispatcher(
+  { url: databaseUrl }: TestDatabase,
+  topicPrefix: string,
+): Promise<WebhookDispatcher> {
+  const options = { databaseUrl, topicPrefix, receiverPort: receiver.port };
+  return await startWebhookDispatcher(testConfig(testEnvironment(options)));
+}
+
+async function untilStored({ owner }: TestApplication, state: object): Promise<void> {
+  await eventually(async () => {
+    const rows = await database.db.query(
+      sql`select active, version from applications where application_id = ${owner.applicationId}`,
+    );
+    expect(rows).toEqual([state]);
+  }, 30_000);
+}
+
+describe('the topic of applications', () => {
+  test('is followed: events are skipped from a deactivation on and heard from the activation on', async () => {
+    const application = anApplication();
+    const { id } = await storeEndpoint(database.db, application.owner);
+    await topics.announce([application.change(true), application.change(false)]);
+    await untilStored(application, { active: false, version: 2 });
+    const missed = application.anEvent();
+    await topics.publish(missed);
+    await untilDelivery(database.db, missed.data.id, { status: 'skipped', endpointId: id });
+    await topics.announce([application.change(true)]);
+    await untilStored(application, { active: true, version: 3 });
+    const heard = application.anEvent();
+    await topics.publish(heard);
+    await untilDelivery(database.db, heard.data.id, { status: 'succeeded', endpointId: id });
+  });
+
+  test('may say everything again, in any order: the newest version stands', async () => {
+    const application = anApplication();
+    const marker = anApplication(application.owner.accountId);
+    const changes = [true, false, true, false].map((active) => application.change(active));
+    await topics.announce([...changes.toReversed(), ...changes, changes[0]!, marker.change(true)]);
+    // Same account, so the same partition: what stood before it has been taken.
+    await untilStored(marker, { active: true, version: 1 });
+    await untilStored(application, { active: false, version: 4 });
+  });
+
+  test('is read from its beginning where it was never read, and tells the same', async () => {
+    await using empty = await createTestDatabase('webhook_dispatcher');
+    const { topicPrefix } = await createTestTopics();
+    await using own = await openResourceTopics(topicPrefix);
+    const application = anApplication();
+    await own.announce([application.change(true), application.change(false)]);
+    await using _late = await startDispatcher(empty, topicPrefix);
+    await eventually(async () => {
+      const rows = await empty.db.query(sql`select active, version from applications`);
+      expect(rows).toEqual([{ active: false, version: 2 }]);
+    }, 30_000);
+  });
+});

@@ -1,0 +1,213 @@
+import { sql } from '@pixmesh/postgres/sql';
+import { verifyWebhookSignature } from '@pixmesh/kernel/webhook-signature';
+import { eventually } from '@pixmesh/testkit/eventually';
+import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+
+import type { ResourceEvent } from '#intake/store-event.ts';
+import { claimDeliveries } from '#sending/claim-deliveries.sql.ts';
+import { RETRY_DELAYS_MS } from '#sending/retry-schedule.ts';
+import { databaseClock } from '#sending/schedule-clock.ts';
+import { anApplication, follow } from '#testing/an-application.ts';
+import { HOOK_URL as SHOP } from '#testing/a-resource-envelope.ts';
+import { readDeliveries, untilDelivery } from '#testing/read-deliveries.ts';
+import { answerWith, type Receiver, startReceiver } from '#testing/start-receiver.ts';
+import { patchEndpoint, storeEndpoint, type StoredEndpoint } from '#testing/store-endpoint.ts';
+import { sealingKeys } from '#testing/test-dispatcher.ts';
+import { startTestSender, take, turnableClock } from '#testing/test-sender.ts';
+
+const ENDPOINT_SECRET = 'whsec_endpoint_0001';
+const OWN_SECRET = 'whsec_resource_0001';
+const BEFORE = '2026-11-21T11:59:59.999Z';
+const AT = '2026-11-21T12:00:00.000Z';
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase('webhook_dispatcher');
+});
+/** Leaves nothing behind for the next test. */
+afterEach(async () => {
+  await database.db.query(
+    sql`update deliveries set status = 'canceled', next_attempt_at = null where status = 'pending'`,
+  );
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+/** Who hears of an event, as sortable text. */
+async function audienceOf(event: ResourceEvent): Promise<string[]> {
+  const rows = await database.db.query<{ text: string }>(sql`
+    select
+      concat_ws(' ', coalesce(endpoint_id::text, 'own URL'), status, case when for_resource_url then 'for own URL' end)
+        as text
+    from deliveries
+    where event_id = ${event.event_id}`);
+  return rows.map(({ text }) => text).toSorted();
+}
+
+/** Registered with the URL of the resources. */
+async function anEndpointOf(owner: Partial<StoredEndpoint>): Promise<StoredEndpoint> {
+  return await storeEndpoint(database.db, { ...owner, url: SHOP });
+}
+
+function startSender(receiver: Receiver) {
+  const clock = turnableClock();
+  const receivers = { shop: receiver.port };
+  return { clock, sender: startTestSender({ db: database.db, receivers, clock }) };
+}
+
+/** Fails until it is told otherwise. */
+async function startFailing(): Promise<Receiver & { heal(): void }> {
+  let status = 500;
+  const receiver = await startReceiver((request, response) =>
+    answerWith(status)(request, response),
+  );
+  const heal = (): void => void (status = 200);
+  return { ...receiver, heal };
+}
+
+async function untilPutOff({ id }: StoredEndpoint): Promise<void> {
+  await eventually(async () => {
+    const rows = await database.db.query(sql`
+      select from deliveries
+      where endpoint_id = ${id} and status = 'pending' and due_at > next_attempt_at and not leased`);
+    expect(rows).toHaveLength(1);
+  });
+}
+
+describe('an event of a deactivated application', () => {
+  test('is skipped for its endpoints and goes to the URL of its resource, with that URL too', async () => {
+    const application = anApplication();
+    const { id } = await anEndpointOf(application.owner);
+    await follow(database.db, application.change(false));
+    const event = application.anEvent({ url: SHOP });
+    await take(database.db, event);
+    expect(await audienceOf(event)).toEqual([`${id} skipped`, 'own URL pending'].toSorted());
+  });
+
+  test('is heard again from the reactivation on; what was skipped is not sent later', async () => {
+    await using receiver = await startReceiver();
+    const { clock, sender } = startSender(receiver);
+    await using _sender = sender;
+    const application = anApplication();
+    const { id } = await anEndpointOf(application.owner);
+    await follow(database.db, application.change(false));
+    const missed = application.anEvent();
+    await take(database.db, missed, sender.kick);
+    await follow(database.db, application.change(true));
+    const later = application.anEvent();
+    await take(database.db, later, sender.kick);
+    await untilDelivery(database.db, later.data.id, { status: 'succeeded', endpointId: id });
+    clock.advance(24 * 60 * 60 * 1000);
+    const skipped = { status: 'skipped', nextAttemptAt: null, attempts: [] };
+    await untilDelivery(database.db, missed.data.id, skipped);
+    expect(receiver.requests).toHaveLength(1);
+  });
+
+  test('that happened before and is consumed late is not missed: it waits', async () => {
+    const application = anApplication();
+    const { id } = await anEndpointOf(application.owner);
+    await follow(database.db, application.change(false, AT));
+    const [before, at] = [BEFORE, AT].map((occurred_at) => application.anEvent({ occurred_at }));
+    for (const event of [before!, at!]) await take(database.db, event);
+    expect(await audienceOf(before!)).toEqual([`${id} pending`]);
+    expect(await audienceOf(at!)).toEqual([`${id} skipped`]);
+  });
+
+  test('stays skipped for an endpoint that is paused by itself when the application comes back', async () => {
+    const application = anApplication();
+    const endpoint = await anEndpointOf(application.owner);
+    await patchEndpoint(database.db, endpoint, { active: false });
+    await follow(database.db, application.change(false));
+    await follow(database.db, application.change(true));
+    const event = application.anEvent({ url: SHOP });
+    await take(database.db, event);
+    expect(await audienceOf(event)).toContain(`${endpoint.id} skipped`);
+  });
+});
+
+test('an event that no application made goes to every active application of its account', async () => {
+  const [open, closed] = [anApplication(), anApplication()];
+  const accountId = open.owner.accountId;
+  const inactive = { ...closed.owner, accountId };
+  const hears = await anEndpointOf(open.owner);
+  const silent = await anEndpointOf(inactive);
+  const change = closed.change(false);
+  await follow(database.db, { ...change, account_id: accountId });
+  const event = open.anEvent({ application_id: null, source: 'checkout', url: null });
+  await take(database.db, event);
+  expect(await audienceOf(event)).toEqual(
+    [`${hears.id} pending`, `${silent.id} skipped`].toSorted(),
+  );
+});
+
+describe('a retry of a deactivated application', () => {
+  test('waits without an attempt and goes on after the reactivation, with the same bytes', async () => {
+    await using receiver = await startFailing();
+    const { clock, sender } = startSender(receiver);
+    await using _sender = sender;
+    const application = anApplication();
+    const endpoint = await anEndpointOf(application.owner);
+    const event = application.anEvent();
+    await take(database.db, event, sender.kick);
+    await untilDelivery(database.db, event.data.id, { attempts: [{ number: 1 }] });
+    await follow(database.db, application.change(false));
+    clock.advance(RETRY_DELAYS_MS[0]);
+    sender.kick();
+    await untilPutOff(endpoint);
+    await untilDelivery(database.db, event.data.id, {
+      status: 'pending',
+      attempts: [{ number: 1 }],
+    });
+    receiver.heal();
+    await follow(database.db, application.change(true));
+    sender.kick();
+    await untilDelivery(database.db, event.data.id, {
+      status: 'succeeded',
+      attempts: [{ number: 1 }, { number: 2 }],
+    });
+    expect(receiver.requests).toHaveLength(2);
+    expect(receiver.requests[1]!.body.equals(receiver.requests[0]!.body)).toBe(true);
+  });
+
+  test('is not woken by its endpoint, should that be resumed meanwhile', async () => {
+    const application = anApplication();
+    const endpoint = await anEndpointOf(application.owner);
+    const event = application.anEvent();
+    await take(database.db, event);
+    await follow(database.db, application.change(false));
+    await patchEndpoint(database.db, endpoint, { active: false });
+    await patchEndpoint(database.db, endpoint, { active: true });
+    const bounds = { limit: 100, leaseMs: 60_000, perLaneMax: 10, inFlight: new Map() };
+    const { claimed } = await claimDeliveries(database.db, { clock: databaseClock, ...bounds });
+    const [waiting] = await readDeliveries(database.db, event.data.id);
+    expect(waiting).toMatchObject({ status: 'pending', attempts: [] });
+    expect(claimed.map(({ id }) => id)).not.toContain(waiting!.id);
+  });
+
+  test('to the URL of its resource goes on, under the secret of the resource', async () => {
+    await using receiver = await startFailing();
+    const { clock, sender } = startSender(receiver);
+    await using _sender = sender;
+    const application = anApplication();
+    const given = { ...application.owner, url: SHOP, secret: ENDPOINT_SECRET };
+    const endpoint = await storeEndpoint(database.db, given);
+    const secret = { clear: OWN_SECRET, publicKey: sealingKeys.publicKey };
+    const event = application.anEvent({ url: SHOP, secret });
+    await take(database.db, event, sender.kick);
+    expect(await audienceOf(event)).toEqual([`${endpoint.id} pending for own URL`]);
+    await untilDelivery(database.db, event.data.id, { attempts: [{ number: 1 }] });
+    await follow(database.db, application.change(false));
+    receiver.heal();
+    clock.advance(RETRY_DELAYS_MS[0]);
+    sender.kick();
+    await untilDelivery(database.db, event.data.id, { status: 'succeeded' });
+    const signers = receiver.requests.map(({ headers, body }) => {
+      const signature = String(headers['x-webhook-signature']);
+      return [ENDPOINT_SECRET, OWN_SECRET].filter((key) =>
+        verifyWebhookSignature(key, body, signature),
+      );
+    });
+    expect(signers).toEqual([[ENDPOINT_SECRET], [OWN_SECRET]]);
+  });
+});

@@ -1,0 +1,44 @@
+import { type AccountId, type ApplicationId, newId } from '@pixmesh/kernel/ids';
+import type { Database } from '@pixmesh/postgres/pool';
+import { createLogger } from '@pixmesh/telemetry/logger';
+
+import { followApplication } from '#applications/follow-application.ts';
+
+import { aChargeEvent } from './a-charge-event.ts';
+import { anApplicationChange } from './an-application-change.ts';
+
+const logger = createLogger('test', 'silent');
+
+/** An application, what the gateway says of it, and events of charges that it made. */
+export function anApplication(accountId = newId<AccountId>()) {
+  const owner = { accountId, applicationId: newId<ApplicationId>() };
+  let version = 0;
+  return {
+    owner,
+    /** The next version of it. */
+    change: (active: boolean, at?: string) =>
+      anApplicationChange({
+        ...owner,
+        active,
+        version: (version += 1),
+        ...(at === undefined ? {} : { at }),
+      }),
+    anEvent: (changes: Parameters<typeof aChargeEvent>[0] = {}) =>
+      aChargeEvent({
+        account_id: owner.accountId,
+        application_id: owner.applicationId,
+        url: null,
+        ...changes,
+      }),
+  };
+}
+
+export type TestApplication = ReturnType<typeof anApplication>;
+
+/** What the consumer does with a message. */
+export async function follow(
+  db: Database,
+  change: ReturnType<typeof anApplicationChange>,
+): Promise<void> {
+  await followApplication({ db, logger }, change);
+}

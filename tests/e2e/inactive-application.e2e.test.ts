@@ -1,0 +1,125 @@
+import { eventually } from '@pixmesh/testkit/eventually';
+import { Client } from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { aHook, anotherApplication, expectSigned, heard, type Hook, register } from './hooks.ts';
+import {
+  admin,
+  aMerchant,
+  createCharge,
+  type Json,
+  type Merchant,
+  simulator,
+  stack,
+  v1,
+} from './mesh.ts';
+import { aPayoutBody } from './payout-calls.ts';
+
+const ARRIVAL_MS_MAX = 15_000;
+const BIRTH = ['charge.pix.created', 'charge.pix.emitted'];
+const LIFE = [...BIRTH, 'charge.pix.paid'];
+const EVENTS = [...LIFE, 'payment.pix.created'];
+const ENDPOINT_SECRET = 'whsec_endpoint_0001';
+const OWN_SECRET = 'whsec_own_0001';
+
+const endpoint = aHook();
+const office = aHook();
+const own = aHook();
+
+let database: Client;
+let site: Merchant;
+let endpointId: string;
+/** One with a URL of its own, one with the very URL of the endpoint. */
+let beside: string;
+let merged: string;
+
+beforeAll(async () => {
+  database = new Client({ connectionString: (stack() as Json).postgres_url });
+  await database.connect();
+  site = await aMerchant({ onboarding_status: 'approved' });
+  const other = await anotherApplication(site);
+  const body = { url: endpoint.url, events: EVENTS, secret: ENDPOINT_SECRET };
+  endpointId = await register(site, body);
+  await register(other, { url: office.url, events: EVENTS });
+  beside = await aCharge({ webhook_url: own.url, webhook_secret: OWN_SECRET });
+  merged = await aCharge({ webhook_url: endpoint.url, webhook_secret: OWN_SECRET });
+  await expectHeard(own, beside, BIRTH);
+  await expectHeard(endpoint, beside, BIRTH);
+  await expectHeard(endpoint, merged, BIRTH);
+});
+afterAll(() => database.end());
+
+async function aCharge(fields: object = {}): Promise<string> {
+  const created = await createCharge(site, fields);
+  expect(created.status).toBe(201);
+  return created.body.id;
+}
+
+async function expectHeard(hook: Hook, resourceId: string, names: string[]): Promise<Json[]> {
+  return await eventually(async () => {
+    const requests = await heard(hook, resourceId);
+    const heardNames = requests.map(({ headers }) => headers['x-webhook-event']);
+    expect(heardNames.toSorted()).toEqual(names.toSorted());
+    return requests;
+  }, ARRIVAL_MS_MAX);
+}
+
+/** The dispatcher hears of it after the operator's answer, as of everything that it does not own. */
+async function setActive(active: boolean): Promise<void> {
+  const path = `/admin/applications/${site.applicationId}`;
+  const changed = await admin('PATCH', path, { active });
+  expect([changed.status, changed.body.active]).toEqual([200, active]);
+  await eventually(async () => {
+    const { rows } = await database.query(
+      'select active from webhook_dispatcher.applications where application_id = $1',
+      [site.applicationId],
+    );
+    expect(rows).toEqual([{ active }]);
+  }, ARRIVAL_MS_MAX);
+}
+
+/** Events of a resource that are on record as not sent to the endpoint. */
+async function skipped(resourceId: string): Promise<string[]> {
+  const { rows } = await database.query<{ event: string }>(
+    `select event from webhook_dispatcher.deliveries
+     where resource_id = $1 and endpoint_id = $2 and status = 'skipped'`,
+    [resourceId, endpointId],
+  );
+  return rows.map(({ event }) => event);
+}
+
+test('a deactivated application is silent at its endpoints alone: URLs of its charges are still told', async () => {
+  await setActive(false);
+  expect((await v1(site, 'GET /webhooks')).status).toBe(401);
+  await simulator.pay(beside);
+  await simulator.pay(merged);
+  const atOwn = await expectHeard(own, beside, LIFE);
+  const atEndpoint = await expectHeard(endpoint, merged, LIFE);
+  const paid = [atOwn, atEndpoint].map((requests) =>
+    requests.find(({ headers }) => headers['x-webhook-event'] === 'charge.pix.paid'),
+  );
+  for (const request of paid) expectSigned(request, OWN_SECRET);
+  for (const id of [beside, merged]) expect(await skipped(id)).toEqual(['charge.pix.paid']);
+  await expectHeard(endpoint, beside, BIRTH);
+});
+
+test('what no application made is told to the active ones of the account', async () => {
+  const path = `/admin/accounts/${site.accountId}/payouts`;
+  const payout = await admin('POST', path, aPayoutBody());
+  expect(payout.status).toBe(201);
+  await expectHeard(office, payout.body.id, ['payment.pix.created']);
+  expect(await skipped(payout.body.id)).toEqual(['payment.pix.created']);
+  await expectHeard(endpoint, payout.body.id, []);
+});
+
+test('a reactivated application hears of what comes later, and of nothing that it missed', async () => {
+  await setActive(true);
+  const later = await aCharge();
+  for (const request of await expectHeard(endpoint, later, BIRTH)) {
+    expectSigned(request, ENDPOINT_SECRET);
+  }
+  await simulator.pay(later);
+  await expectHeard(endpoint, later, LIFE);
+  await expectHeard(endpoint, beside, BIRTH);
+  expect(await skipped(beside)).toEqual(['charge.pix.paid']);
+});
