@@ -111,7 +111,7 @@ async function countStates(): Promise<Json> {
 }
 
 /** A few batches and a bit. */
-const MANY = 3 * SWEEP_BATCH + 1;
+const MANY = 2 * SWEEP_BATCH + 1;
 
 describe('more deliveries than one statement may move', () => {
   beforeEach(() => manyPutOff(MANY));
@@ -254,6 +254,8 @@ describe('deleting an endpoint', () => {
     ]);
     const statuses = answers.map(({ status }) => status);
     expect(statuses.filter((status) => ![200, 204, 404].includes(status))).toEqual([]);
+    // What a resumption had locked at that moment is left to the next sender.
+    await withholdDeliveries(api.db, databaseClock, [endpoint.id]);
     expect(await rowsOf([id])).toMatchObject([{ status: 'canceled' }]);
   });
 });

@@ -2,7 +2,7 @@ import { sql } from '@pixmesh/postgres/sql';
 import { scaled } from '@pixmesh/testkit/long-runs';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { aWorld, settle, type Step, takeStep } from '#testing/endpoint-world.ts';
 
@@ -71,7 +71,7 @@ test('however endpoints change while events come and go, each delivery goes wher
       );
       const world = await aWorld(database.db, endpoints);
       for (const each of taken) await takeStep(world, each);
-      await settle(world);
+      await expect(settle(world)).resolves.toBeUndefined();
     }),
     { numRuns: scaled(40, 1_000) },
   );

@@ -376,4 +376,7 @@ test('claims go through indexes alone, also by a plan made while the tables were
     /using deliveries_endpoint_pending on deliveries\n *Index Cond: \(\(endpoint_id = quiet.id\) AND \(due_at <= /,
   );
   expect(withheld.text).not.toContain('Sort');
+  // The rows themselves by one array of keys, which is not gone through again for each of them.
+  expect(withheld.text.match(/Index Cond: \(id = ANY \(\(InitPlan/g)).toHaveLength(2);
+  expect(withheld.text).not.toContain('id = picked.id');
 });

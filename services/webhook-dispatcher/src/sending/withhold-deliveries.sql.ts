@@ -21,15 +21,15 @@ export const WITHHELD_PER_TURN_MAX = 5_000;
  * The endpoints are read again under a lock, so that none is put off that is being resumed at this moment: whoever
  * resumes changes the endpoint first, and then finds everything that was put off before. Endpoints in the middle of a
  * change, and rows that somebody has locked, are left for the next turn. Reads ranges of `deliveries_endpoint_pending`,
- * and what it found by keys: an array of them, or a plan may read the whole table to join it.
+ * and what it found by an array of keys: as a join, a plan may read the whole table, or the array once a row.
  */
 export async function withholdDeliveries(
   db: Queryable,
   clock: ScheduleClock,
   endpointIds: readonly string[],
 ): Promise<number> {
-  const rows = await db.query<{ id: string }>(withholdStatement(clock, endpointIds));
-  return rows.length;
+  const [row] = await db.query<{ count: number }>(withholdStatement(clock, endpointIds));
+  return row?.count ?? 0;
 }
 
 export function withholdStatement(clock: ScheduleClock, endpointIds: readonly string[]): Statement {
@@ -59,19 +59,20 @@ export function withholdStatement(clock: ScheduleClock, endpointIds: readonly st
           for update skip locked
         ) waiting
         limit ${WITHHELD_PER_TURN_MAX}
+      ),
+      put_off as (
+        update deliveries
+        set due_at = ${now} + ${PAUSED_LOOK_DELAY_MS} * interval '1 millisecond',
+            leased = false,
+            fence = fence + 1
+        where id = any (array(select id from picked where not is_deleted))
+      ),
+      canceled as (
+        update deliveries
+        set status = 'canceled', next_attempt_at = null
+        where id = any (array(select id from picked where is_deleted))
       )
-      update deliveries delivery
-      set status = case when picked.is_deleted then 'canceled' else delivery.status end,
-          next_attempt_at = case when picked.is_deleted then null else delivery.next_attempt_at end,
-          due_at = case
-            when picked.is_deleted then delivery.due_at
-            else ${now} + ${PAUSED_LOOK_DELAY_MS} * interval '1 millisecond'
-          end,
-          leased = delivery.leased and picked.is_deleted,
-          fence = case when picked.is_deleted then delivery.fence else delivery.fence + 1 end
-      from picked
-      where delivery.id = picked.id
-        and delivery.id = any (array(select id from picked))
-      returning delivery.id`,
+      select count(*)::int as count
+      from picked`,
   );
 }
