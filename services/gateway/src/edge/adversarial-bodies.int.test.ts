@@ -83,7 +83,7 @@ describe('headers', () => {
     { name: 'HTTP/0.9', raw: 'GET /v1/charges\r\n\r\n', ...unread('host') },
     { name: 'a version that does not exist', version: '9.9', ...unread('headers') },
     { name: 'bytes of TLS', raw: Buffer.from('160301020001', 'hex'), ...unread('method') },
-  ])('$name', edge.judge);
+  ])('$name', edge.expectAnswer);
 });
 
 const reached = { ...OWNERS_404, reaches: '/v1/charges' } as const;
@@ -174,7 +174,7 @@ describe('a body whose headers do not say how to read it is left to its owner', 
       ...patch,
       told: { coding: 'gzip' },
     },
-  ])('$name', edge.judge);
+  ])('$name', edge.expectAnswer);
 });
 
 describe('where no body is taken, one that is sent means nothing', () => {
@@ -200,7 +200,7 @@ describe('where no body is taken, one that is sent means nothing', () => {
       ...reached,
       told: {},
     },
-  ])('$name', edge.judge);
+  ])('$name', edge.expectAnswer);
 });
 
 describe('framing and coding of a body', () => {
@@ -304,5 +304,5 @@ describe('framing and coding of a body', () => {
       ...creation([JSON_TYPE, 'Expect: 100-continue'], ''),
       ...UNAUTHORIZED,
     },
-  ])('$name', edge.judge);
+  ])('$name', edge.expectAnswer);
 });

@@ -98,7 +98,7 @@ describe('paths', () => {
     { name: 'absolute form', target: 'http://a/v1/charges', ...unread('request-target') },
     { name: 'asterisk', method: 'OPTIONS', target: '*', ...unread('request-target') },
     { name: 'a space', target: '/v1/charges /1', ...unread('headers') },
-  ])('$name', edge.judge);
+  ])('$name', edge.expectAnswer);
 });
 
 describe('queries go to their owner as they were sent', () => {
@@ -118,7 +118,7 @@ describe('queries go to their owner as they were sent', () => {
       ...OWNERS_404,
       reaches: `/v1/charges${query}`,
     })),
-  )('$name', edge.judge);
+  )('$name', edge.expectAnswer);
 });
 
 describe('methods', () => {
@@ -169,7 +169,7 @@ describe('methods', () => {
     },
     { name: 'a method that HTTP does not know', method: 'FROB', ...unread('method') },
     { name: 'a method in lower case', method: 'get', ...unread('method') },
-  ])('$name', edge.judge);
+  ])('$name', edge.expectAnswer);
 
   test('CONNECT closes the connection without an answer: it has no answer that is not a tunnel', async () => {
     const answer = await sendRaw(edge.port(), 'CONNECT /v1/charges HTTP/1.1\r\nHost: a\r\n\r\n');

@@ -34,7 +34,7 @@ export type RawCase = {
 type RawJudge = AsyncDisposable & {
   readonly port: number;
   /** Sends a case to the public listener and holds the answer to every word of it. */
-  judge(sent: RawCase): Promise<void>;
+  expectAnswer(sent: RawCase): Promise<void>;
 };
 
 /** An id that the owners do not know. */
@@ -54,14 +54,14 @@ export function unread(detail: string) {
   return { ...invalid(detail), closes: true } as const;
 }
 
-/** One judge for all tests of a file, as their body: `test.each(cases)('$name', edge.judge)`. */
-export function useRawJudge(): { judge: RawJudge['judge']; port: () => number } {
+/** One judge for all tests of a file, as their body: `test.each(cases)('$name', edge.expectAnswer)`. */
+export function useRawJudge(): { expectAnswer: RawJudge['expectAnswer']; port: () => number } {
   let started: RawJudge;
   beforeAll(async () => {
     started = await startRawJudge();
   });
   afterAll(() => started[Symbol.asyncDispose]());
-  return { judge: (sent) => started.judge(sent), port: () => started.port };
+  return { expectAnswer: (sent) => started.expectAnswer(sent), port: () => started.port };
 }
 
 /** A gateway whose owners answer 404 to everything, so that whatever reaches one is told by its answer. */
@@ -74,9 +74,13 @@ async function startRawJudge(): Promise<RawJudge> {
   for (const owner of owners) {
     owner.answerWith((response) => answerJson(response, 404, { body: OWNER_404 }));
   }
-  return { port: gateway.ports.public, judge, [Symbol.asyncDispose]: gateway[Symbol.asyncDispose] };
+  return {
+    port: gateway.ports.public,
+    expectAnswer,
+    [Symbol.asyncDispose]: gateway[Symbol.asyncDispose],
+  };
 
-  async function judge(sent: RawCase): Promise<void> {
+  async function expectAnswer(sent: RawCase): Promise<void> {
     for (const { requests } of owners) requests.length = 0;
     const answer = await sendRaw(gateway.ports.public, render(sent, keys));
     const body = answer.body === '' ? null : (JSON.parse(answer.body) as Record<string, unknown>);
