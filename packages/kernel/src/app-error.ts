@@ -40,6 +40,18 @@ export const ERRORS = {
     retriable: false,
   },
   CHARGE_NOT_FOUND: { title: 'Charge not found.', retriable: false },
+  /** Cancel applies to charges that wait for their Pix; another outcome was faster (decision 75). */
+  CHARGE_NOT_PENDING: { title: 'The charge is not waiting for a Pix any more.', retriable: false },
+  /** Not paid, in a final state, or past the 90 days of a refund (decision 76). */
+  CHARGE_NOT_REFUNDABLE: { title: 'The charge cannot be refunded.', retriable: false },
+  /** Refunds and MED returns of a Pix never exceed it (decision 79). */
+  REFUND_EXCEEDS_CHARGE: {
+    title: 'The refund is higher than what is left of the charge.',
+    retriable: false,
+  },
+  DISPUTE_NOT_FOUND: { title: 'Dispute not found.', retriable: false },
+  /** A defence is sent while the dispute is open. */
+  DISPUTE_CLOSED: { title: 'The dispute does not wait for a defence any more.', retriable: false },
   ACQUIRER_REJECTED: { title: 'The acquirer refused the operation.', retriable: false },
   NOT_FOUND: { title: 'Not found.', retriable: false },
   METHOD_NOT_ALLOWED: { title: 'Method not allowed.', retriable: false },

@@ -7,6 +7,8 @@ export type ApplicationId = Branded<'application'>;
 export type ApiKeyId = Branded<'api-key'>;
 export type ChargeId = Branded<'charge'>;
 export type PayoutId = Branded<'payout'>;
+export type RefundId = Branded<'refund'>;
+export type DisputeId = Branded<'dispute'>;
 export type HoldId = Branded<'hold'>;
 export type OperatorId = Branded<'operator'>;
 export type EventId = Branded<'event'>;
@@ -48,7 +50,7 @@ export function readPathId<Id extends string = string>(text: string): Id {
  */
 export function deriveResourceId<Id extends string>(
   namespace: string,
-  resource: 'charge' | 'payout' | 'application' | 'key',
+  resource: 'charge' | 'payout' | 'refund' | 'application' | 'key',
   idempotencyKey: string,
 ): Id {
   return uuidV5(namespace, `${resource}:${idempotencyKey}`) as Id;

@@ -51,6 +51,8 @@ export const ListRequestsQuery = z.object({
 
 export const ListDeadLettersQuery = z.object({ service: DeadLetterService.optional() });
 
+export const ListRefundsQuery = z.object({});
+
 export const ListJournalsQuery = z.object({});
 
 export const ListSuspenseQuery = z.object({

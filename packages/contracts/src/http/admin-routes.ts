@@ -1,6 +1,3 @@
-import type { z } from 'zod';
-
-import { ListOperatorPayoutsQuery, OperatorPayout } from '../internal/operator-payouts.ts';
 import { RunReconciliationBody } from '../internal/reconciliation.ts';
 import { CreateAccountBody, UpdateAccountBody } from './admin-account-bodies.ts';
 import {
@@ -10,70 +7,31 @@ import {
   UpdateApplicationBody,
   UpdateKeyBody,
 } from './admin-bodies.ts';
+import { ADMIN_MONEY_ROUTES } from './admin-money-routes.ts';
 import {
-  BalancesQuery,
   ListAccountsQuery,
   ListApplicationsQuery,
   ListAuditQuery,
   ListDeadLettersQuery,
-  ListJournalsQuery,
   ListKeysQuery,
   ListOperatorsQuery,
   ListRequestsQuery,
-  ListSuspenseQuery,
 } from './admin-queries.ts';
 import {
   AdminAccount,
   ApiKey,
   Application,
   AuditEntry,
-  Balances,
   CreatedApiKey,
   CreatedOperator,
   DeadLetter,
-  Journal,
   LoggedRequest,
   Operator,
   Reconciliation,
   ReplayedDeadLetter,
-  SuspenseItem,
 } from './admin-resources.ts';
-import { CreatePayoutBody } from './create-payout-body.ts';
-import type { PublicErrorCode } from './error-body.ts';
+import { type AdminRoute, LIST, NEW, READ, REMOVE, ROUTE } from './admin-route.ts';
 import { listOf } from './list-envelope.ts';
-
-/** One route of `/admin`: what an operator, the dashboard or the CLI may ask. */
-export type AdminRoute = {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  readonly path: `/admin/${string}`;
-  readonly tag: 'Operators' | 'Tenants' | 'Money' | 'Operations';
-  readonly summary: string;
-  readonly status: 200 | 201 | 204;
-  readonly body: z.ZodType | null;
-  /** Whether the call means something without a body. */
-  readonly bodyOptional?: true;
-  readonly query: z.ZodType | null;
-  /** Takes `limit` and `starting_after`. */
-  readonly paged: boolean;
-  /** Takes an `Idempotency-Key`, with the account as namespace (design section 5). */
-  readonly repeatable: boolean;
-  readonly response: z.ZodType | null;
-  /** Codes of this route beside those that every route may answer. */
-  readonly errors: readonly PublicErrorCode[];
-};
-
-const ROUTE = {
-  status: 200,
-  body: null,
-  query: null,
-  paged: false,
-  repeatable: false,
-  errors: [],
-} as const;
-const READ = { ...ROUTE, method: 'GET' } as const;
-const LIST = { ...READ, paged: true } as const;
-const NEW = { ...ROUTE, method: 'POST', status: 201 } as const;
-const REMOVE = { ...ROUTE, method: 'DELETE', status: 204, response: null } as const;
 
 /** The table of `/admin` routes that exist: it drives the document, and a test holds the router to it. */
 export const ADMIN_ROUTES = {
@@ -209,91 +167,7 @@ export const ADMIN_ROUTES = {
     summary: 'Revoke a key for good; holds from the next request',
     errors: ['NOT_FOUND'],
   },
-  requestPayout: {
-    ...NEW,
-    path: '/admin/accounts/:id/payouts',
-    tag: 'Money',
-    summary: 'Request a payout, which a second operator has to approve',
-    body: CreatePayoutBody,
-    repeatable: true,
-    response: OperatorPayout,
-    errors: [
-      'NOT_FOUND',
-      'IDEMPOTENCY_KEY_REQUIRED',
-      'METHOD_NOT_SUPPORTED',
-      'AMOUNT_BELOW_MINIMUM',
-      'INVALID_WEBHOOK_URL',
-      'PAYOUTS_DISABLED',
-      'INSUFFICIENT_BALANCE',
-      'PAYLOAD_TOO_LARGE',
-    ],
-  },
-  listPayouts: {
-    ...LIST,
-    path: '/admin/payouts',
-    tag: 'Money',
-    summary: 'List payouts of all accounts',
-    query: ListOperatorPayoutsQuery,
-    response: listOf(OperatorPayout),
-  },
-  getPayout: {
-    ...READ,
-    path: '/admin/payouts/:id',
-    tag: 'Money',
-    summary: 'Read a payout, with what explains where it stands',
-    response: OperatorPayout,
-    errors: ['PAYOUT_NOT_FOUND'],
-  },
-  approvePayout: {
-    ...ROUTE,
-    method: 'POST',
-    path: '/admin/payouts/:id/approve',
-    tag: 'Money',
-    summary: 'Approve a payout that another operator or an application requested',
-    response: OperatorPayout,
-    errors: [
-      'NOT_FOUND',
-      'PAYOUT_NOT_FOUND',
-      'PAYOUT_NOT_PENDING',
-      'APPROVER_MUST_DIFFER',
-      'PAYOUTS_DISABLED',
-    ],
-  },
-  cancelPayout: {
-    ...ROUTE,
-    method: 'POST',
-    path: '/admin/payouts/:id/cancel',
-    tag: 'Money',
-    summary: 'Cancel a payout that waits for approval',
-    response: OperatorPayout,
-    errors: ['PAYOUT_NOT_FOUND', 'PAYOUT_NOT_PENDING'],
-  },
-  getBalances: {
-    ...READ,
-    path: '/admin/accounts/:id/balances',
-    tag: 'Money',
-    summary: 'Every part of an account’s money, now or at an instant',
-    query: BalancesQuery,
-    response: Balances,
-    errors: ['NOT_FOUND'],
-  },
-  listJournals: {
-    ...LIST,
-    path: '/admin/accounts/:id/journals',
-    tag: 'Money',
-    summary: 'The journals of an account with their entries',
-    query: ListJournalsQuery,
-    response: listOf(Journal),
-    errors: ['NOT_FOUND'],
-  },
-  listSuspense: {
-    ...LIST,
-    path: '/admin/suspense',
-    tag: 'Money',
-    summary: 'Money that waits for an operator, or did',
-    query: ListSuspenseQuery,
-    response: listOf(SuspenseItem),
-  },
+  ...ADMIN_MONEY_ROUTES,
   getReconciliation: {
     ...READ,
     path: '/admin/reconciliation',

@@ -56,6 +56,10 @@ export const Charge = z.object({
   receiver: Receiver.nullable().meta({
     description: 'Receiving account; null when the acquirer gives none.',
   }),
+  refunded_amount: z.int().min(0).default(0).meta({
+    description:
+      'Cents that went back to the payer by refunds; the status changes with the last one.',
+  }),
   webhook_url: z.string().nullable(),
   expires_at: Timestamp.nullable().meta({
     description: 'When the charge stops accepting payment.',

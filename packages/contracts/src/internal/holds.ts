@@ -20,6 +20,11 @@ export const TakeHoldBody = z.object({
   kind: z.enum(['payout', 'refund']),
   amount: WireAmount,
   fee: WireCents,
+  /**
+   * The received Pix that a refund gives back, which bounds it: refunds and returns never exceed the Pix
+   * (decision 79). What stands blocked of it is taken first. Required of a refund, absent of a payout.
+   */
+  end_to_end_id: z.string().min(1).max(64).optional(),
 });
 export type TakeHoldBody = z.output<typeof TakeHoldBody>;
 
@@ -27,7 +32,10 @@ export type TakeHoldBody = z.output<typeof TakeHoldBody>;
 export const TakeHoldAnswer = z.object({
   hold_id: z.uuid(),
   outcome: z.enum(['held', 'refused']),
-  reason: z.enum(['insufficient_balance', 'voided', 'resource_held']).nullable(),
+  /** `exceeds_received`: less is left of the Pix; `unknown_pix`: no credit of this account is booked for it. */
+  reason: z
+    .enum(['insufficient_balance', 'voided', 'resource_held', 'exceeds_received', 'unknown_pix'])
+    .nullable(),
   state: HoldState,
 });
 export type TakeHoldAnswer = z.output<typeof TakeHoldAnswer>;

@@ -43,6 +43,38 @@ export const SuspendReceivedPix = ledgerCommand('received_pix.suspend', {
   reason: z.enum(['amount_mismatch', 'second_pix', 'late', 'charge_closed', 'unowned']),
 });
 
+/**
+ * Money of a credited Pix that went back to its payer without an order of ours (nature `ORIGINAL`): once per
+ * (end-to-end id, return id). From what is left of a block first, then from the balance, even below zero: it has left.
+ */
+export const BookReceivedPixReturn = ledgerCommand('received_pix.return', {
+  charge_id: z.uuid(),
+  end_to_end_id: EndToEndId,
+  /** The acquirer's id of the return. */
+  return_id: z.string().min(1).max(64),
+  amount: WireAmount,
+});
+
+const SUSPENSE_ITEM = {
+  /** The item: the `command_id` that booked it. */
+  item_id: z.uuid(),
+  end_to_end_id: EndToEndId,
+  charge_id: z.uuid().nullable(),
+  amount: WireAmount,
+};
+
+/**
+ * Ends an item of suspense, once for ever (decision 141). `accept` gives it to its owner; `hand_over` takes it out of
+ * the platform's account for the owner that `suspense.credit` names; `return`: the acquirer has sent it back.
+ */
+export const ResolveSuspense = ledgerCommand('suspense.resolve', {
+  ...SUSPENSE_ITEM,
+  action: z.enum(['accept', 'hand_over', 'return']),
+});
+
+/** Gives money that nobody owned to the account of the envelope, after its `hand_over`. */
+export const CreditSuspense = ledgerCommand('suspense.credit', SUSPENSE_ITEM);
+
 /** Ends of a hold have different ids, so that the loser of a race is answered what became of the hold. */
 const HOLD_END = {
   hold_id: z.uuid(),
@@ -92,13 +124,19 @@ const DISPUTED = {
   amount: WireAmount,
 };
 
-/** Takes the disputed amount out of the balance, all of it, even below zero (decisions 136, 137). */
+/**
+ * Takes the disputed amount out of the balance, even below zero (decisions 136, 137): as much of it as refunds and
+ * returns have left of the Pix.
+ */
 export const BlockDisputed = ledgerCommand('dispute.block', DISPUTED);
 
-/** Gives a block, or what is left of it, back. */
+/** Gives what is left of a block back, at most `amount`; nothing left moves nothing. */
 export const UnblockDisputed = ledgerCommand('dispute.unblock', DISPUTED);
 
-/** Money that the acquirer returned under the MED: out of the block, or of the balance after a win (decision 138). */
+/**
+ * Money that the acquirer returned under the MED (decision 138): once per (end-to-end id, return id). `blocked`: from
+ * what is left of the block, and the rest from the balance; `available`: no block stands any more.
+ */
 export const ReturnDisputed = ledgerCommand('dispute.return', {
   ...DISPUTED,
   from: z.enum(['blocked', 'available']),
@@ -106,10 +144,19 @@ export const ReturnDisputed = ledgerCommand('dispute.return', {
   return_id: z.string().min(1).max(64),
 });
 
-/** Commands of received Pix: what charges sends. */
-export const RECEIVED_PIX_COMMANDS = {
+/** What charges sends. */
+export const CHARGE_COMMANDS = {
   'received_pix.credit': CreditReceivedPix,
   'received_pix.suspend': SuspendReceivedPix,
+  'received_pix.return': BookReceivedPixReturn,
+  'suspense.resolve': ResolveSuspense,
+  'suspense.credit': CreditSuspense,
+  'hold.settle': SettleHold,
+  'hold.release': ReleaseHold,
+  'acquirer_tariff.book': BookAcquirerTariff,
+  'dispute.block': BlockDisputed,
+  'dispute.unblock': UnblockDisputed,
+  'dispute.return': ReturnDisputed,
 } as const;
 
 /** What payouts sends. */
@@ -122,10 +169,6 @@ export const PAYOUT_COMMANDS = {
 
 /** Every command that the ledger takes from its topic. */
 export const LEDGER_COMMANDS = {
-  ...RECEIVED_PIX_COMMANDS,
+  ...CHARGE_COMMANDS,
   ...PAYOUT_COMMANDS,
-  'acquirer_tariff.book': BookAcquirerTariff,
-  'dispute.block': BlockDisputed,
-  'dispute.unblock': UnblockDisputed,
-  'dispute.return': ReturnDisputed,
 } as const;

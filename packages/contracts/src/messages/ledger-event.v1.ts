@@ -34,6 +34,27 @@ export const ReceivedPixCredited = ledgerEvent('received_pix.credited', RECEIVED
 /** The received Pix stands in suspense. */
 export const ReceivedPixSuspended = ledgerEvent('received_pix.suspended', RECEIVED_PIX);
 
+/** What went back without an order of ours stands in the books. */
+export const ReceivedPixReturned = ledgerEvent('received_pix.returned', {
+  charge_id: z.uuid(),
+  end_to_end_id: z.string(),
+  return_id: z.string(),
+  amount: WireAmount,
+});
+
+const SUSPENSE_ITEM = {
+  item_id: z.uuid(),
+  end_to_end_id: z.string(),
+  charge_id: z.uuid().nullable(),
+  amount: WireAmount,
+};
+
+export const SuspenseResolved = ledgerEvent('suspense.resolved', {
+  ...SUSPENSE_ITEM,
+  action: z.enum(['accept', 'hand_over', 'return']),
+});
+export const SuspenseCredited = ledgerEvent('suspense.credited', SUSPENSE_ITEM);
+
 const HOLD = {
   hold_id: z.uuid(),
   resource_id: z.uuid(),
@@ -72,7 +93,8 @@ export const AcquirerTariffBooked = ledgerEvent('acquirer_tariff.booked', {
   amount: WireAmount,
 });
 
-const DISPUTED = { dispute_id: z.uuid(), charge_id: z.uuid(), amount: WireAmount };
+/** `amount` is what moved, which may be nothing. */
+const DISPUTED = { dispute_id: z.uuid(), charge_id: z.uuid(), amount: WireCents };
 
 export const DisputedBlocked = ledgerEvent('dispute.blocked', DISPUTED);
 export const DisputedUnblocked = ledgerEvent('dispute.unblocked', DISPUTED);
@@ -84,6 +106,9 @@ export const DisputedReturned = ledgerEvent('dispute.returned', {
 export const LEDGER_EVENTS = {
   'received_pix.credited': ReceivedPixCredited,
   'received_pix.suspended': ReceivedPixSuspended,
+  'received_pix.returned': ReceivedPixReturned,
+  'suspense.resolved': SuspenseResolved,
+  'suspense.credited': SuspenseCredited,
   'hold.settled': HoldSettled,
   'hold.released': HoldReleased,
   'hold.end_refused': HoldEndRefused,

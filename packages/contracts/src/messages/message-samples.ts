@@ -1,6 +1,7 @@
 import { toCents } from '@pixmesh/kernel/money';
 
 import type { Charge } from '../http/charge.ts';
+import type { Dispute } from '../http/dispute.ts';
 import type { PaymentSnapshot } from '../http/payout.ts';
 import {
   ACCOUNT,
@@ -11,7 +12,7 @@ import {
   PAID_CHARGE,
   PAYMENT,
 } from '../openapi/resource-examples.ts';
-import type { ChargeEventType } from './charge-event.v1.ts';
+import type { ChargeEventType, DisputeEventType } from './charge-event.v1.ts';
 import type { PayoutEventType } from './payout-event.v1.ts';
 
 const ACCOUNT_ID = ACCOUNT.id;
@@ -48,6 +49,19 @@ const PAYOUT_RETURN = {
   amount: toCents(5_000),
 };
 
+const PIX_RETURN = {
+  charge_id: CHARGE_ID,
+  end_to_end_id: END_TO_END_ID,
+  return_id: RETURN_ID,
+  amount: toCents(2_000),
+};
+const SUSPENSE_ITEM = {
+  item_id: COMMAND_ID,
+  end_to_end_id: END_TO_END_ID,
+  charge_id: null,
+  amount: toCents(12_345),
+};
+
 /** One value of every message type, as the program holds it: for tests and for people. */
 export const MESSAGE_SAMPLES: Readonly<Record<string, object>> = {
   'acquirer.callback': {
@@ -73,6 +87,33 @@ export const MESSAGE_SAMPLES: Readonly<Record<string, object>> = {
     customer: null,
     receiver: null,
   }),
+  'charge.pix.canceled': chargeEvent('charge.pix.canceled', 3, { status: 'canceled' }),
+  'charge.pix.refunded': chargeEvent('charge.pix.refunded', 4, {
+    ...PAID_CHARGE,
+    status: 'refunded',
+    refunded_amount: 12_345,
+  }),
+  'charge.pix.infraction': chargeEvent('charge.pix.infraction', 4, {
+    ...PAID_CHARGE,
+    status: 'infraction',
+  }),
+  'charge.pix.charged_back': chargeEvent('charge.pix.charged_back', 6, {
+    ...PAID_CHARGE,
+    status: 'charged_back',
+  }),
+  'dispute.pix.opened': disputeEvent('dispute.pix.opened', 5, {}),
+  'dispute.pix.message': disputeEvent('dispute.pix.message', 6, {
+    message: 'Send the proof of delivery, please.',
+  }),
+  'dispute.pix.won': disputeEvent('dispute.pix.won', 6, {
+    status: 'won',
+    resolved_at: '2026-11-24T10:00:00.000Z',
+  }),
+  'dispute.pix.lost': disputeEvent('dispute.pix.lost', 7, {
+    status: 'lost',
+    returned_amount: 12_345,
+    resolved_at: '2026-11-24T10:00:00.000Z',
+  }),
   'received_pix.credit': {
     ...envelope('received_pix.credit'),
     data: { ...RECEIVED_PIX, release_at: '2026-11-22T15:31:02.000Z' },
@@ -81,6 +122,9 @@ export const MESSAGE_SAMPLES: Readonly<Record<string, object>> = {
     ...envelope('received_pix.suspend'),
     data: { ...RECEIVED_PIX, charge_id: null, reason: 'unowned' },
   },
+  'received_pix.return': command('received_pix.return', PIX_RETURN),
+  'suspense.resolve': command('suspense.resolve', { ...SUSPENSE_ITEM, action: 'accept' }),
+  'suspense.credit': command('suspense.credit', SUSPENSE_ITEM),
   'hold.settle': command('hold.settle', { ...HOLD, end_to_end_id: END_TO_END_ID }),
   'hold.release': command('hold.release', HOLD),
   'payout_return.credit': command('payout_return.credit', PAYOUT_RETURN),
@@ -105,6 +149,9 @@ export const MESSAGE_SAMPLES: Readonly<Record<string, object>> = {
   }),
   'received_pix.credited': outcome('received_pix.credited', RECEIVED_PIX),
   'received_pix.suspended': outcome('received_pix.suspended', RECEIVED_PIX),
+  'received_pix.returned': outcome('received_pix.returned', PIX_RETURN),
+  'suspense.resolved': outcome('suspense.resolved', { ...SUSPENSE_ITEM, action: 'accept' }),
+  'suspense.credited': outcome('suspense.credited', SUSPENSE_ITEM),
   'hold.settled': outcome('hold.settled', { ...HOLD, ...HOLD_MONEY }),
   'hold.released': outcome('hold.released', { ...HOLD, ...HOLD_MONEY }),
   'hold.end_refused': outcome('hold.end_refused', {
@@ -164,6 +211,16 @@ function chargeEvent(type: ChargeEventType, sequence: number, changes: Partial<C
     sequence,
     destination: { url: CHARGE.webhook_url, sealed_secret: 'v1.c2VhbGVk' },
     data: { ...CHARGE, ...changes },
+  };
+}
+
+function disputeEvent(type: DisputeEventType, sequence: number, changes: Partial<Dispute>) {
+  return {
+    ...envelope(type),
+    source: 'api',
+    sequence,
+    destination: null,
+    data: { ...DISPUTE, ...changes },
   };
 }
 

@@ -1,6 +1,6 @@
 import { ApplicationChanged } from './account-event.v1.ts';
 import { AcquirerCallback } from './acquirer-callback.v1.ts';
-import { CHARGE_EVENTS } from './charge-event.v1.ts';
+import { CHARGE_EVENTS, DISPUTE_EVENTS } from './charge-event.v1.ts';
 import { LEDGER_COMMANDS } from './ledger-command.v1.ts';
 import { LEDGER_EVENTS } from './ledger-event.v1.ts';
 import type { MessageType } from './message-type.ts';
@@ -11,6 +11,7 @@ export const MESSAGE_TYPES: readonly MessageType[] = [
   AcquirerCallback,
   ApplicationChanged,
   ...Object.values(CHARGE_EVENTS),
+  ...Object.values(DISPUTE_EVENTS),
   ...Object.values(PAYOUT_EVENTS),
   ...Object.values(LEDGER_COMMANDS),
   ...Object.values(LEDGER_EVENTS),

@@ -3,7 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, test } from 'vitest';
 
-import { ADMIN_ROUTES, type AdminRoute } from '../http/admin-routes.ts';
+import type { AdminRoute } from '../http/admin-route.ts';
+import { ADMIN_ROUTES } from '../http/admin-routes.ts';
 import { buildAdminDocument } from './build-admin-document.ts';
 import { toTemplate } from './build-operation.ts';
 
@@ -36,4 +37,21 @@ test('describes every route of the table once, with a status and a schema for wh
     true,
   ]);
   expect(described.toSorted()).toEqual(table.toSorted());
+});
+
+test('an Idempotency-Key may be left out, but not where money goes back', () => {
+  const required = Object.values(document.paths)
+    .flatMap((item) => Object.values(item))
+    .flatMap(({ operationId, parameters = [] }) =>
+      parameters
+        .filter(({ name }) => name === 'Idempotency-Key')
+        .map((key) => [operationId, key.required]),
+    );
+  expect(Object.fromEntries(required)).toEqual({
+    createApplication: false,
+    createKey: false,
+    createRefund: true,
+    requestCharge: false,
+    requestPayout: false,
+  });
 });

@@ -1,4 +1,5 @@
-import { ADMIN_ROUTES, type AdminRoute } from '../http/admin-routes.ts';
+import type { AdminRoute } from '../http/admin-route.ts';
+import { ADMIN_ROUTES } from '../http/admin-routes.ts';
 import { buildPaths, SHARED_HEADERS } from './build-operation.ts';
 import { buildSchemas, type DocumentSchemas } from './build-schemas.ts';
 import { describeAdminRoute } from './describe-admin-route.ts';
@@ -25,7 +26,10 @@ export function buildAdminDocument(): OpenApiDocument {
     tags: [
       { name: 'Operators', description: 'Who may call, and who changed what.' },
       { name: 'Tenants', description: 'Accounts, applications and keys.' },
-      { name: 'Money', description: 'Payouts, balances, journals and suspense.' },
+      {
+        name: 'Money',
+        description: 'Charges, refunds, disputes, payouts, balances, journals and suspense.',
+      },
       { name: 'Operations', description: 'Reconciliation, the request log and dead letters.' },
     ],
     security: [{ OperatorToken: [] }],

@@ -1,4 +1,4 @@
-import type { AdminRoute } from '../http/admin-routes.ts';
+import type { AdminRoute } from '../http/admin-route.ts';
 import type { PublicErrorCode } from '../http/error-body.ts';
 
 import type { DescribedRoute } from './build-operation.ts';
@@ -64,7 +64,7 @@ function describeParameters(route: AdminRoute, schemas: DocumentSchemas): Parame
   return [
     ...(route.path.includes('/:service') ? [PATH_SERVICE] : []),
     ...(route.path.includes('/:id') ? [PATH_ID] : []),
-    ...(route.repeatable ? [{ ...IDEMPOTENCY_KEY, required: false }] : []),
+    ...(route.repeatable ? [{ ...IDEMPOTENCY_KEY, required: route.keyRequired === true }] : []),
     ...(route.paged ? PAGING : []),
     ...(route.query === null ? [] : describeFilters(schemas.propertiesOf(route.query))),
   ];

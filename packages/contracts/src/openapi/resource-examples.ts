@@ -40,6 +40,7 @@ export const CHARGE: Charge = {
     account: '123456',
     account_type: 'payment',
   },
+  refunded_amount: 0,
   webhook_url: 'https://shop.example.com/hooks/pix',
   expires_at: '2026-11-20T16:30:00.000Z',
   paid_at: null,

@@ -1,0 +1,52 @@
+import { type OperatorId } from '@pixmesh/kernel/ids';
+import { z } from 'zod';
+
+import { Dispute, DisputeStatus } from '../http/dispute.ts';
+import { QueryId, QueryText } from '../http/query-fields.ts';
+import { textField } from '../http/text-field.ts';
+import { Timestamp } from '../timestamp.ts';
+
+/**
+ * Disputes for operators: routes of the charges service that only the gateway calls (decision 197).
+ * Codes: `DISPUTE_NOT_FOUND` 404, `DISPUTE_CLOSED` 409, `ACQUIRER_REJECTED` 422.
+ */
+export const OPERATOR_DISPUTE_PATHS = {
+  /** GET with `ListDisputesQuery`, `limit`, `starting_after` → list of `OperatorDispute`, newest first. */
+  list: '/internal/disputes',
+  /** GET → `OperatorDispute`. */
+  get: '/internal/disputes/:id',
+  /** POST `SendDefenseBody` → 200 `OperatorDispute`; while the dispute is open, once. */
+  defense: '/internal/disputes/:id/defense',
+  /** POST `SendMessageBody` → 201 `OperatorDispute`: the platform's word in the chat, sent as `dispute.pix.message`. */
+  messages: '/internal/disputes/:id/messages',
+} as const;
+
+const OperatorIdField = z.uuid().transform((id) => id as OperatorId);
+
+/** What the operator sends; the gateway adds who it is. */
+export const DefenseBody = z.object({ text: textField({ min: 1, max: 5_000 }) });
+export const MessageBody = z.object({ message: textField({ min: 1, max: 2_000 }) });
+
+export const SendDefenseBody = DefenseBody.extend({ operator_id: OperatorIdField });
+export type SendDefenseBody = z.output<typeof SendDefenseBody>;
+export const SendMessageBody = MessageBody.extend({ operator_id: OperatorIdField });
+export type SendMessageBody = z.output<typeof SendMessageBody>;
+
+export const ListDisputesQuery = z.object({
+  account_id: QueryId.optional(),
+  charge_id: QueryId.optional(),
+  status: DisputeStatus.optional(),
+  end_to_end_id: QueryText.optional(),
+});
+export type ListDisputesQuery = z.output<typeof ListDisputesQuery>;
+
+/** The dispute as operators see it. */
+export const OperatorDispute = Dispute.omit({ message: true }).extend({
+  account_id: z.uuid(),
+  end_to_end_id: z.string(),
+  /** The acquirer's own id of the infraction. */
+  infraction_id: z.string(),
+  defense: z.object({ text: z.string(), sent_at: Timestamp }).nullable(),
+  messages: z.array(z.object({ message: z.string(), created_at: Timestamp })),
+});
+export type OperatorDispute = z.output<typeof OperatorDispute>;
