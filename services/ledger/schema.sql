@@ -2,13 +2,13 @@
 
 create type account_kind as enum ('available', 'pending', 'held', 'blocked', 'suspense', 'acquirer_clearing', 'fees', 'acquirer_tariffs');
 
-create type command_outcome as enum ('booked', 'noted', 'insufficient_balance', 'voided', 'resource_held', 'already_held', 'already_settled', 'already_released', 'already_voided');
+create type command_outcome as enum ('booked', 'noted', 'insufficient_balance', 'unknown_pix', 'exceeds_received', 'voided', 'resource_held', 'already_held', 'already_settled', 'already_released', 'already_voided');
 
 create type hold_kind as enum ('payout', 'refund');
 
 create type hold_state as enum ('refused', 'open', 'settled', 'released', 'voided');
 
-create type journal_kind as enum ('take_hold', 'void_hold', 'settle_hold', 'release_hold', 'credit_received_pix', 'suspend_received_pix', 'release_pending', 'credit_payout_return', 'suspend_payout', 'book_acquirer_tariff', 'block_disputed', 'unblock_disputed', 'return_disputed');
+create type journal_kind as enum ('take_hold', 'void_hold', 'settle_hold', 'release_hold', 'credit_received_pix', 'suspend_received_pix', 'release_pending', 'credit_payout_return', 'suspend_payout', 'book_acquirer_tariff', 'block_disputed', 'unblock_disputed', 'return_disputed', 'return_received_pix', 'resolve_suspense', 'credit_suspense');
 
 create table accounts (
   account_id uuid not null,
@@ -110,6 +110,23 @@ create table outbox (
   constraint outbox_pkey PRIMARY KEY (id)
 ) with (autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
 
+create table pix_debits (
+  account_id uuid not null,
+  end_to_end_id text not null,
+  received bigint not null,
+  refunding bigint not null,
+  refunded bigint not null,
+  returned bigint not null,
+  blocked bigint not null,
+  shortfall bigint not null,
+  dispute_id uuid,
+  disputed bigint not null,
+  constraint pix_debits_pkey PRIMARY KEY (account_id, end_to_end_id),
+  constraint pix_debits_disputed CHECK (((dispute_id IS NULL) = (disputed = 0))),
+  constraint pix_debits_floor CHECK (((refunding >= 0) AND (refunded >= 0) AND (returned >= 0) AND (blocked >= 0) AND (shortfall >= 0) AND (disputed >= 0))),
+  constraint pix_debits_received CHECK ((((refunded + returned) + blocked) <= received))
+);
+
 create table reconciliation_breaks (
   check_name text not null,
   kind text not null,
@@ -141,6 +158,15 @@ create table reconciliation_runs (
   full_at timestamp(3) with time zone,
   finished_at timestamp(3) with time zone not null,
   constraint reconciliation_runs_pkey PRIMARY KEY (check_name)
+);
+
+create table refund_holds (
+  hold_id uuid not null,
+  account_id uuid not null,
+  end_to_end_id text not null,
+  from_block bigint not null,
+  constraint refund_holds_pkey PRIMARY KEY (hold_id),
+  constraint refund_holds_from_block CHECK ((from_block >= 0))
 );
 
 create table releases (
@@ -318,8 +344,10 @@ grant delete, insert, select, update on releases to pixmesh_ledger;
 grant insert, select on entries to pixmesh_ledger;
 grant insert, select on events to pixmesh_ledger;
 grant insert, select on journals to pixmesh_ledger;
+grant insert, select on refund_holds to pixmesh_ledger;
 grant insert, select, update on accounts to pixmesh_ledger;
 grant insert, select, update on holds to pixmesh_ledger;
+grant insert, select, update on pix_debits to pixmesh_ledger;
 grant insert, select, update on suspense_items to pixmesh_ledger;
 grant select, update on leases to pixmesh_ledger;
 grant select, update on reconciliation_lease to pixmesh_ledger;

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 
 import { assertNever } from '@pixmesh/kernel/app-error';
 
-import type { LedgerCommand } from './ledger-command.ts';
+import { type HoldCommand, isHoldCommand, type LedgerCommand } from './ledger-command.ts';
 
 /** 128 bits in hexadecimal: enough to tell what one id may be told to mean, and a quarter of a key's bytes. */
 const FINGERPRINT_LENGTH = 32;
@@ -16,15 +16,10 @@ export function fingerprintOf(command: LedgerCommand): string {
 }
 
 function meaningOf(command: LedgerCommand): readonly unknown[] {
+  if (isHoldCommand(command)) return holdOf(command);
   const { kind, accountId } = command;
-  const amount = 'amount' in command ? String(command.amount) : null;
+  const amount = String(command.amount);
   switch (command.kind) {
-    case 'take_hold':
-      return [kind, accountId, command.resourceId, command.holdKind, amount, String(command.fee)];
-    case 'void_hold':
-    case 'settle_hold':
-    case 'release_hold':
-      return [kind, accountId, command.holdId, command.resourceId];
     case 'credit_received_pix':
       return ['credit', ...receivedPix(command), command.releaseAt];
     case 'suspend_received_pix':
@@ -39,20 +34,27 @@ function meaningOf(command: LedgerCommand): readonly unknown[] {
       return [kind, accountId, command.endToEndId, amount];
     case 'block_disputed':
     case 'unblock_disputed':
-      return [kind, accountId, command.disputeId, command.chargeId, amount];
+      return [kind, ...receivedPix(command), command.disputeId];
     case 'return_disputed':
-      return [
-        kind,
-        accountId,
-        command.disputeId,
-        command.chargeId,
-        command.returnId,
-        command.from,
-        amount,
-      ];
+      return [kind, ...receivedPix(command), command.disputeId, command.returnId, command.from];
+    case 'return_received_pix':
+      return [kind, ...receivedPix(command), command.returnId];
+    case 'resolve_suspense':
+      return [kind, ...receivedPix(command), command.itemId, command.action];
+    case 'credit_suspense':
+      return [kind, ...receivedPix(command), command.itemId];
     default:
       return assertNever(command);
   }
+}
+
+function holdOf(command: HoldCommand): readonly unknown[] {
+  const { kind, accountId, resourceId, holdId } = command;
+  if (command.kind !== 'take_hold') return [kind, accountId, holdId, resourceId];
+  const { holdKind, amount, fee, endToEndId } = command;
+  const money = [kind, accountId, resourceId, holdKind, String(amount), String(fee)];
+  // What a payout's hold says is stored since before refunds named their Pix.
+  return endToEndId === null ? money : [...money, endToEndId];
 }
 
 function receivedPix(command: Extract<LedgerCommand, { endToEndId: string; chargeId: unknown }>) {

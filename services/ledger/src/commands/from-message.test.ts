@@ -13,6 +13,7 @@ const WITHOUT_ACCOUNT = new Set<CommandMessageType>([
   'received_pix.suspend',
   'payout.suspend',
   'acquirer_tariff.book',
+  'suspense.resolve',
 ]);
 
 type Sample = {
@@ -36,7 +37,7 @@ describe.each(TYPES)('%s', (type) => {
     const upper = structuredClone(sample);
     upper.account_id = upper.account_id?.toUpperCase() ?? null;
     for (const [name, value] of Object.entries(upper.data)) {
-      if (/^(command|hold|resource|charge|payout|dispute)_id$/.test(name)) {
+      if (/^(command|hold|resource|charge|payout|dispute|item)_id$/.test(name)) {
         upper.data[name] = typeof value === 'string' ? value.toUpperCase() : value;
       }
     }
@@ -49,7 +50,8 @@ describe.each(TYPES)('%s', (type) => {
   });
 
   test('without an account is the platform’s, or wrong in itself', () => {
-    const nobodys = { ...sample, account_id: null };
+    const data = type === 'suspense.resolve' ? { ...sample.data, action: 'return' } : sample.data;
+    const nobodys = { ...sample, data, account_id: null };
     if (WITHOUT_ACCOUNT.has(type)) {
       expect(commandOf(type, nobodys).accountId).toBe(PLATFORM_ACCOUNT_ID);
     } else {
@@ -66,6 +68,26 @@ test('a credit says when it becomes available, or that it is at once', () => {
   expect(commandOf('received_pix.credit', sample)).toMatchObject({ releaseAt });
   const atOnce = { ...sample, data: { ...sample.data, release_at: null } };
   expect(commandOf('received_pix.credit', atOnce)).toMatchObject({ releaseAt: null });
+});
+
+test.each([
+  ['accept', 'of nobody', null],
+  ['hand_over', 'of an owner', '0190b6a4-7c1e-7b52-9a1d-2f60f1c8a001'],
+])('%s of an item %s is wrong in itself', (action, _whose, account_id) => {
+  const sample = structuredClone(MESSAGE_SAMPLES['suspense.resolve']) as Sample;
+  const message = { ...sample, account_id, data: { ...sample.data, action } };
+  expect(() => commandOf('suspense.resolve', message)).toThrow(
+    expect.objectContaining({ code: 'MESSAGE_INVALID' }),
+  );
+});
+
+test('what nobody owns is handed over', () => {
+  const sample = structuredClone(MESSAGE_SAMPLES['suspense.resolve']) as Sample;
+  const message = { ...sample, account_id: null, data: { ...sample.data, action: 'hand_over' } };
+  expect(commandOf('suspense.resolve', message)).toMatchObject({
+    accountId: PLATFORM_ACCOUNT_ID,
+    action: 'hand_over',
+  });
 });
 
 function commandOf(type: CommandMessageType, message: object): LedgerCommand {

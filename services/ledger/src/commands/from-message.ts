@@ -31,6 +31,25 @@ export const FROM_MESSAGE: {
     ...receivedPix(message.data),
     reason: message.data.reason,
   }),
+  'received_pix.return': (message) => ({
+    ...ofAccount(message),
+    kind: 'return_received_pix',
+    chargeId: lower<ChargeId>(message.data.charge_id),
+    endToEndId: message.data.end_to_end_id,
+    returnId: message.data.return_id,
+    amount: toCents(message.data.amount),
+  }),
+  'suspense.resolve': (message) => ({
+    ...ofSuspenseOwner(message),
+    kind: 'resolve_suspense',
+    ...suspenseItem(message.data),
+    action: message.data.action,
+  }),
+  'suspense.credit': (message) => ({
+    ...ofAccount(message),
+    kind: 'credit_suspense',
+    ...suspenseItem(message.data),
+  }),
   'hold.settle': (message) => ({
     ...ofAccount(message),
     kind: 'settle_hold',
@@ -99,6 +118,19 @@ function ofAccount(message: Envelope) {
   return ofAnyone(message);
 }
 
+/**
+ * Whoever owns the item accepts it; nobody's is handed over to whom it is found to belong.
+ * @throws AppError `MESSAGE_INVALID` otherwise: money would be the platform's, or vanish from its owner's books
+ */
+function ofSuspenseOwner(message: Message<'suspense.resolve'>) {
+  const { action } = message.data;
+  if (action === 'accept') return ofAccount(message);
+  if (action === 'hand_over' && message.account_id !== null) {
+    throw new AppError('MESSAGE_INVALID', { message: 'hand_over of what has an owner' });
+  }
+  return ofAnyone(message);
+}
+
 function ofAnyone(message: Envelope) {
   const { account_id, application_id, data } = message;
   return {
@@ -115,6 +147,10 @@ function receivedPix(data: { end_to_end_id: string; charge_id: string | null; am
     chargeId: data.charge_id === null ? null : lower<ChargeId>(data.charge_id),
     amount: toCents(data.amount),
   };
+}
+
+function suspenseItem(data: { item_id: string } & Parameters<typeof receivedPix>[0]) {
+  return { itemId: lower(data.item_id), ...receivedPix(data) };
 }
 
 function holdEnd(data: { hold_id: string; resource_id: string }) {

@@ -1,4 +1,5 @@
 import type {
+  ResolveSuspense as ResolveSuspenseMessage,
   SuspendPayout as SuspendPayoutMessage,
   SuspendReceivedPix as SuspendReceivedPixMessage,
 } from '@pixmesh/contracts/messages/ledger-command.v1';
@@ -28,7 +29,10 @@ export type TakeHold = Named<'take_hold'> & {
   resourceId: string;
   holdKind: HoldKind;
   amount: Cents;
+  /** Of a payout; a refund has none. */
   fee: Cents;
+  /** The received Pix that a refund gives back, which bounds it; null for a payout. */
+  endToEndId: string | null;
 };
 
 type HoldEnd<Kind extends string> = Named<Kind> & { holdId: HoldId; resourceId: string };
@@ -45,6 +49,26 @@ export type CreditReceivedPix = ReceivedPix<'credit_received_pix'> & { releaseAt
 export type SuspendReceivedPix = ReceivedPix<'suspend_received_pix'> & {
   reason: z.output<typeof SuspendReceivedPixMessage.schema>['data']['reason'];
 };
+
+/** Money of a credited Pix that went back without an order of ours. */
+export type ReturnReceivedPix = Named<'return_received_pix'> & {
+  endToEndId: string;
+  chargeId: ChargeId;
+  returnId: string;
+  amount: Cents;
+};
+
+type SuspenseItem<Kind extends string> = Named<Kind> & {
+  /** The command that booked the item. */
+  itemId: string;
+  endToEndId: string;
+  chargeId: ChargeId | null;
+  amount: Cents;
+};
+export type ResolveSuspense = SuspenseItem<'resolve_suspense'> & {
+  action: z.output<typeof ResolveSuspenseMessage.schema>['data']['action'];
+};
+export type CreditSuspense = SuspenseItem<'credit_suspense'>;
 
 /** Makes a pending credit available: told by the ledger's own job only, once per credit. */
 export type ReleasePending = Named<'release_pending'> & { creditId: string; amount: Cents };
@@ -96,7 +120,10 @@ export type LedgerCommand =
   | BookAcquirerTariff
   | BlockDisputed
   | UnblockDisputed
-  | ReturnDisputed;
+  | ReturnDisputed
+  | ReturnReceivedPix
+  | ResolveSuspense
+  | CreditSuspense;
 
 export type CommandKind = LedgerCommand['kind'];
 

@@ -11,6 +11,8 @@ export type OutcomeCode =
   | 'booked'
   | 'noted'
   | 'insufficient_balance'
+  | 'unknown_pix'
+  | 'exceeds_received'
   | 'voided'
   | 'resource_held'
   | 'already_held'
@@ -26,6 +28,14 @@ type RejectionReason =
   | 'unknown_hold'
   /** The hold belongs to another account or resource. */
   | 'foreign_hold'
+  /** No credit of this account is booked for the Pix. */
+  | 'unknown_pix'
+  /** More would have gone back of a Pix than it was. */
+  | 'exceeds_received'
+  /** No such item stands in this account's suspense. */
+  | 'unknown_item'
+  /** Another command has ended the item. */
+  | 'item_resolved'
   /** It takes more than stands where it takes from. */
   | 'below_floor'
   /** The database refused to write it, or its event cannot be told. */
@@ -42,7 +52,11 @@ export type Hold = {
   fee: bigint;
   state: HoldState;
   createdAt: Date;
+  /** Of a refund's hold that was taken: its Pix, and how much came out of the block. */
+  refund?: RefundPart;
 };
+
+export type RefundPart = { endToEndId: string; fromBlock: bigint };
 
 export type Outcome =
   | {

@@ -1,15 +1,16 @@
 import assert from 'node:assert';
 
-import type { AccountId } from '@pixmesh/kernel/ids';
+import { type AccountId, deriveCommandId } from '@pixmesh/kernel/ids';
 
 import type { AccountState } from '#accounts/chart-of-accounts.ts';
 import { fingerprintOf } from '#commands/fingerprint.ts';
-import type { LedgerCommand } from '#commands/ledger-command.ts';
+import type { CreditReceivedPix, LedgerCommand } from '#commands/ledger-command.ts';
 import type { BookedCommand, Hold, Outcome, OutcomeCode } from '#commands/outcome.ts';
 import { type Money, postingsOf, type Template } from '#journals/templates.ts';
 
-import type { BatchState, BatchWrites } from './batch-state.ts';
+import { type BatchState, type BatchWrites, pixKey, type SuspenseItem } from './batch-state.ts';
 import { accountAfter, isAboveFloors } from './move-account.ts';
+import { type PixDebits, untouchedPix } from './pix-debits.ts';
 
 /** What a journal is beside its command: how much moves, and what else is to be kept of it. */
 type Booking = {
@@ -18,6 +19,8 @@ type Booking = {
   resourceId: string | null;
   /** The hold as the journal leaves it. */
   hold?: Hold;
+  /** Its Pix as the journal leaves it. */
+  pix?: PixDebits;
 };
 
 /**
@@ -32,13 +35,17 @@ export class BatchDesk {
     accounts: new Map(),
     holds: new Map(),
     newHolds: new Set(),
+    pix: new Map(),
     suspenseItems: [],
+    itemsResolved: [],
     releases: [],
     releasesDone: [],
     events: [],
   };
   readonly #state: BatchState;
   readonly #booked = new Map<string, BookedCommand>();
+  /** Credits of this batch, by command: what stood before it is read with its Pix. */
+  readonly #credits = new Map<string, CreditReceivedPix>();
   /** The hold that stands for a resource, or null where the last one has been released. */
   readonly #holdOfResource = new Map<string, string | null>();
 
@@ -60,6 +67,36 @@ export class BatchDesk {
 
   hold(holdId: string): Hold | null {
     return this.writes.holds.get(holdId) ?? this.#state.holds.get(holdId) ?? null;
+  }
+
+  /** Null: no credit of this account is booked for it, so nothing can go back of it. */
+  pix(accountId: AccountId, endToEndId: string): PixDebits | null {
+    const key = pixKey({ accountId, endToEndId });
+    const known = this.writes.pix.get(key) ?? this.#state.pix.get(key);
+    if (known !== undefined || this.#credits.size === 0) return known ?? null;
+    const credit = this.#credits.get(creditIdOf(endToEndId));
+    return credit?.accountId === accountId
+      ? untouchedPix(accountId, endToEndId, credit.amount)
+      : null;
+  }
+
+  credited(credit: CreditReceivedPix): void {
+    this.#credits.set(credit.commandId, credit);
+  }
+
+  suspenseItem(itemId: string): SuspenseItem | null {
+    const fresh = this.writes.suspenseItems.find(({ commandId }) => commandId === itemId);
+    if (fresh) return { ...fresh, isResolved: fresh.resolvedAtMs !== null };
+    const item = this.#state.suspenseItems.get(itemId);
+    if (!item) return null;
+    const isResolved = this.writes.itemsResolved.some((resolved) => resolved.itemId === itemId);
+    return isResolved ? { ...item, isResolved } : item;
+  }
+
+  resolveItem(itemId: string, atMs: number): void {
+    const fresh = this.writes.suspenseItems.find(({ commandId }) => commandId === itemId);
+    if (fresh) fresh.resolvedAtMs = atMs;
+    else this.writes.itemsResolved.push({ itemId, atMs });
   }
 
   isHeld(resourceId: string): boolean {
@@ -92,18 +129,28 @@ export class BatchDesk {
   /** Keeps an outcome that moves nothing. */
   note(
     command: LedgerCommand,
-    decided: { code: OutcomeCode; resourceId: string | null; hold: Hold | null },
+    decided: {
+      code: OutcomeCode;
+      resourceId: string | null;
+      hold: Hold | null;
+      pix?: PixDebits;
+    },
   ): Outcome {
     return this.#record(command, { ...decided, version: null });
   }
 
   /** Says the outcome of a command to those who listen, with its owner's balance right after it. */
-  announce(command: LedgerCommand, code: OutcomeCode, hold: Hold | null = null): void {
+  announce(
+    command: LedgerCommand,
+    code: OutcomeCode,
+    { hold = null, moved = 0n }: { hold?: Hold | null; moved?: bigint } = {},
+  ): void {
     const { available, pending } = this.account(command.accountId).balances;
     this.writes.events.push({
       command,
       code,
       hold,
+      moved,
       balances: { available, pending },
       occurredAtMs: this.timeFor(command.accountId),
     });
@@ -116,9 +163,10 @@ export class BatchDesk {
       version: bigint | null;
       resourceId: string | null;
       hold?: Hold | null;
+      pix?: PixDebits;
     },
   ): Outcome {
-    const { code, version, resourceId, hold = null } = decided;
+    const { code, version, resourceId, hold = null, pix } = decided;
     const { accountId, kind } = command;
     const fingerprint = fingerprintOf(command);
     const createdAtMs = this.timeFor(accountId);
@@ -129,6 +177,7 @@ export class BatchDesk {
       if (!this.#state.holds.has(hold.holdId)) this.writes.newHolds.add(hold.holdId);
       this.#indexResource(hold);
     }
+    if (pix) this.writes.pix.set(pixKey(pix), pix);
     return { kind: 'decided', code, version, repeated: false, hold };
   }
 
@@ -139,6 +188,11 @@ export class BatchDesk {
       this.#holdOfResource.set(resourceId, null);
     }
   }
+}
+
+/** The credit of a received Pix, and its suspense: one of them, for ever. */
+export function creditIdOf(endToEndId: string): string {
+  return deriveCommandId('received_pix', endToEndId);
 }
 
 function tooMuch(command: LedgerCommand): string {

@@ -5,6 +5,8 @@ import type { LedgerCommand } from '#commands/ledger-command.ts';
 import type { BookedCommand, Hold, OutcomeCode } from '#commands/outcome.ts';
 import type { Balances } from '#accounts/chart-of-accounts.ts';
 
+import type { PixDebits } from './pix-debits.ts';
+
 /** What is known of a batch's commands while the rows of their owners are locked. */
 export type BatchState = {
   /** Database time after the last lock, in milliseconds since 1970. */
@@ -15,7 +17,22 @@ export type BatchState = {
   booked: ReadonlyMap<string, BookedCommand>;
   /** Holds that a command names, and those that stand for a resource that one names, by hold id. */
   holds: ReadonlyMap<string, Hold>;
+  /** The Pix that refunds, disputes and returns of the batch are about, by `pixKey`; absent where none was credited. */
+  pix: ReadonlyMap<string, PixDebits>;
+  /** Items of suspense that a command ends, by id. */
+  suspenseItems: ReadonlyMap<string, SuspenseItem>;
 };
+
+export type SuspenseItem = {
+  accountId: AccountId;
+  amount: bigint;
+  isResolved: boolean;
+};
+
+/** A Pix within its owner's books. */
+export function pixKey(pix: { accountId: AccountId; endToEndId: string }): string {
+  return `${pix.accountId}/${pix.endToEndId}`;
+}
 
 type JournalWrite = {
   command: LedgerCommand;
@@ -43,6 +60,8 @@ export type SuspenseWrite = {
   amount: bigint;
   reason: string;
   createdAtMs: number;
+  /** Where the same batch ends it. */
+  resolvedAtMs: number | null;
 };
 
 type ReleaseWrite = {
@@ -57,6 +76,8 @@ export type EventWrite = {
   command: LedgerCommand;
   code: OutcomeCode;
   hold: Hold | null;
+  /** What moved, of what may be less than the command says. */
+  moved: bigint;
   balances: Pick<Balances, 'available' | 'pending'>;
   occurredAtMs: number;
 };
@@ -71,7 +92,11 @@ export type BatchWrites = {
   holds: Map<string, Hold>;
   /** Those of them that did not stand before the batch. */
   newHolds: Set<string>;
+  /** Pix that changed, as they stand after the batch. */
+  pix: Map<string, PixDebits>;
   suspenseItems: SuspenseWrite[];
+  /** Items that stood before the batch and end in it. */
+  itemsResolved: { itemId: string; atMs: number }[];
   releases: ReleaseWrite[];
   /** Credits whose release is done with. */
   releasesDone: string[];

@@ -9,11 +9,14 @@ import { NOW, stateAfter, stateFor } from '#testing/batch-states.ts';
 import {
   block,
   credit,
+  creditSuspense,
   disputeReturn,
   payoutReturn,
   payoutSuspense,
+  pixReturn,
   releaseHold,
   releasePending,
+  resolve,
   settleHold,
   suspense,
   takeHold,
@@ -38,6 +41,30 @@ const holdRef = fc.nat(HOLDS.length - 1).map((at) => ({
 const owner = fc.constantFrom(...ACCOUNTS);
 const amount = fc.integer({ min: 1, max: 500 });
 const money = fc.record({ accountId: owner, amount });
+/** One Pix of each owner, so that refunds, disputes and returns meet on it; its credit may come late. */
+const PIX = ACCOUNTS.map((accountId, at) => ({ accountId, endToEndId: `E-pix-${at}` }));
+const DISPUTES = Array.from({ length: 2 }, () => newId());
+const ofPix = fc.record({
+  at: fc.nat(PIX.length - 1),
+  amount,
+  dispute: fc.nat(DISPUTES.length - 1),
+  isOthers: fc.nat(20).map((draw) => draw === 0),
+});
+const pixTold = ofPix.map(({ at, amount: cents, dispute, isOthers }) => ({
+  accountId: PIX[at]!.accountId,
+  endToEndId: PIX[isOthers ? (at + 1) % PIX.length : at]!.endToEndId,
+  disputeId: DISPUTES[dispute]!,
+  amount: cents,
+}));
+const REFUND_HOLDS = Array.from({ length: 12 }, () => newId<HoldId>());
+const refundRef = fc.nat(REFUND_HOLDS.length - 1).map((at) => ({
+  ...PIX[at % PIX.length]!,
+  holdId: REFUND_HOLDS[at]!,
+  resourceId: REFUND_HOLDS[at]!,
+}));
+const ITEMS = ACCOUNTS.map((accountId, at) =>
+  suspense({ accountId, endToEndId: `E-item-${at}`, amount: 40 }),
+);
 
 const command: fc.Arbitrary<LedgerCommand> = fc.oneof(
   { weight: 4, arbitrary: money.map((told) => credit(told)) },
@@ -58,11 +85,29 @@ const command: fc.Arbitrary<LedgerCommand> = fc.oneof(
   money.map((told) => payoutReturn(told)),
   money.map((told) => payoutSuspense(told)),
   money.map((told) => tariff(told)),
-  money.map((told) => block(told)),
-  money.map((told) => unblock(told)),
-  money.map((told) =>
-    disputeReturn({ ...told, from: told.amount % 2 === 0 ? 'blocked' : 'available' }),
-  ),
+  { weight: 3, arbitrary: fc.constantFrom(...PIX).map((pix) => credit({ ...pix, amount: 500 })) },
+  {
+    weight: 4,
+    arbitrary: fc
+      .tuple(refundRef, amount)
+      .map(([ref, sum]) => takeHold({ ...ref, amount: sum, fee: 0 })),
+  },
+  { weight: 2, arbitrary: refundRef.map(settleHold) },
+  { weight: 2, arbitrary: refundRef.map(releaseHold) },
+  { weight: 2, arbitrary: pixTold.map((told) => block(told)) },
+  { weight: 2, arbitrary: pixTold.map((told) => unblock(told)) },
+  {
+    weight: 2,
+    arbitrary: pixTold.map((told) =>
+      disputeReturn({ ...told, from: told.amount % 3 === 0 ? 'available' : 'blocked' }),
+    ),
+  },
+  pixTold.map((told) => pixReturn(told)),
+  fc.constantFrom(...ITEMS),
+  fc
+    .tuple(fc.constantFrom(...ITEMS), fc.constantFrom('accept', 'hand_over', 'return' as const))
+    .map(([item, action]) => ({ ...resolve(item, { action }), commandId: newId() })),
+  fc.constantFrom(...ITEMS).map((item) => creditSuspense(item, ACCOUNTS[0]!)),
 );
 
 /** A run of commands with repeats, cut into batches. */
@@ -162,6 +207,45 @@ test('what is held is the sum of the open holds, and no resource has two', () =>
           ({ state }) => state === 'open' || state === 'settled',
         );
         expect(new Set(standing.map(({ resourceId }) => resourceId)).size).toBe(standing.length);
+      });
+    }),
+  );
+});
+
+test('what is blocked is the sum over the Pix, and no Pix gives back more than it was', () => {
+  fc.assert(
+    fc.property(run, (batches) => {
+      decideAll(batches, (_before, _writes, after) => {
+        for (const [accountId, { balances }] of after.accounts) {
+          const pix = [...after.pix.values()].filter((one) => one.accountId === accountId);
+          expect(balances.blocked).toBe(pix.reduce((sum, { blocked }) => sum + blocked, 0n));
+        }
+        for (const { received, refunded, returned, blocked, ...pix } of after.pix.values()) {
+          expect(refunded + returned + blocked).toBeLessThanOrEqual(received);
+          const refunds = [...after.holds.values()].filter(
+            ({ refund, accountId }) =>
+              refund?.endToEndId === pix.endToEndId && accountId === pix.accountId,
+          );
+          const sumOf = (state: string): bigint =>
+            refunds.reduce((sum, hold) => sum + (hold.state === state ? hold.amount : 0n), 0n);
+          expect([pix.refunding, refunded]).toEqual([sumOf('open'), sumOf('settled')]);
+        }
+      });
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('what is in suspense is the sum of its open items', () => {
+  fc.assert(
+    fc.property(run, (batches) => {
+      decideAll(batches, (_before, _writes, after) => {
+        for (const [accountId, { balances }] of after.accounts) {
+          const open = [...after.suspenseItems.values()].filter(
+            (item) => item.accountId === accountId && !item.isResolved,
+          );
+          expect(balances.suspense).toBe(open.reduce((sum, { amount: cents }) => sum + cents, 0n));
+        }
       });
     }),
   );

@@ -8,23 +8,43 @@ import { account, NOW, stateAfter, stateFor } from '#testing/batch-states.ts';
 import {
   block,
   credit,
+  creditSuspense,
   disputeReturn,
   payoutReturn,
   payoutSuspense,
+  pixReturn,
   releasePending,
+  resolve,
   suspense,
   takeHold,
   tariff,
   unblock,
 } from '#testing/ledger-commands.ts';
 
+import type { BatchState, BatchWrites } from './batch-state.ts';
 import { decideBatch } from './decide-batch.ts';
+import { type PixDebits, untouchedPix } from './pix-debits.ts';
 
 const accountId = newId<AccountId>();
 const later = (ms: number) => new Date(NOW.getTime() + ms);
 
-function decideOne(command: LedgerCommand, standing: Parameters<typeof account>[0] = {}) {
-  const state = stateFor([command], { accounts: { [command.accountId]: standing } });
+function decideOne(
+  command: LedgerCommand,
+  standing: Parameters<typeof account>[0] = {},
+  told: {
+    pix?: PixDebits;
+    suspenseItems?: BatchState['suspenseItems'];
+    /** Journals of a batch before. */
+    booked?: BatchWrites;
+  } = {},
+) {
+  const { pix, suspenseItems = new Map(), booked } = told;
+  const before = stateFor([command], {
+    accounts: { [command.accountId]: standing },
+    pix: pix ? [pix] : [],
+    suspenseItems,
+  });
+  const state = booked ? stateAfter(before, { outcomes: [], writes: booked }) : before;
   const { outcomes, writes } = decideBatch(state, [command]);
   const after = writes.accounts.get(command.accountId);
   return { outcome: outcomes[0]!, writes, balances: after?.balances, after };
@@ -65,6 +85,7 @@ describe('money that comes', () => {
         amount: 77n,
         reason: 'charge_closed',
         createdAtMs: NOW.getTime(),
+        resolvedAtMs: null,
       },
     ]);
   });
@@ -120,10 +141,19 @@ describe('what the acquirer did', () => {
 });
 
 describe('a dispute', () => {
+  const endToEndId = 'E12345678202611211200dispute0001';
+  const of = { accountId, endToEndId };
+  const received = untouchedPix(accountId, endToEndId, 130n);
+
   test('blocks all of it, even below zero, and no payout profits from that (decision 137)', () => {
-    const { after } = decideOne(block({ accountId, amount: 130 }), { available: 100 });
+    const { after, writes } = decideOne(
+      block({ ...of, amount: 130 }),
+      { available: 100 },
+      { pix: received },
+    );
     expect(after).toMatchObject({ forcedDebit: 30n });
     expect(after?.balances).toMatchObject({ available: -30n, blocked: 130n });
+    expect(writes.events).toMatchObject([{ code: 'booked', moved: 130n }]);
     const { outcome } = decideOne(takeHold({ accountId, amount: 1 }), {
       available: -30,
       forcedDebit: 30,
@@ -133,30 +163,153 @@ describe('a dispute', () => {
 
   test('gives back what was blocked, and pays back first what was forced', () => {
     const standing = { available: -30, forcedDebit: 30, blocked: 130 };
-    const { after } = decideOne(unblock({ accountId, amount: 130 }), standing);
+    const pix = { ...received, blocked: 130n };
+    const { after } = decideOne(unblock({ ...of, amount: 130 }), standing, { pix });
     expect(after).toMatchObject({ forcedDebit: 0n });
     expect(after?.balances).toMatchObject({ available: 100n, blocked: 0n });
   });
 
   test('that is lost takes it out of the block', () => {
-    const { balances } = decideOne(disputeReturn({ accountId, amount: 50 }), { blocked: 80 });
-    expect(balances).toMatchObject({ blocked: 30n, acquirer_clearing: 50n });
+    const pix = { ...received, blocked: 80n };
+    const command = disputeReturn({ ...of, amount: 50 });
+    const { balances, writes } = decideOne(command, { blocked: 80 }, { pix });
+    expect(balances).toMatchObject({ blocked: 30n, acquirer_clearing: 50n, available: 0n });
+    expect(writes.entries).toHaveLength(2);
+  });
+
+  test('that returns more than is blocked takes the rest out of the balance, even below zero', () => {
+    const pix = { ...received, blocked: 20n };
+    const standing = { blocked: 30, available: 10 };
+    for (const command of [
+      disputeReturn({ ...of, amount: 50 }),
+      pixReturn({ ...of, amount: 50 }),
+    ]) {
+      const { after, writes } = decideOne(command, standing, { pix });
+      expect(after).toMatchObject({ forcedDebit: 20n });
+      expect(after?.balances).toMatchObject({
+        blocked: 10n,
+        available: -20n,
+        acquirer_clearing: 50n,
+      });
+      expect(writes.events).toMatchObject([{ moved: 50n }]);
+    }
   });
 
   test('that is lost after it was won takes it out of the balance, even below zero', () => {
-    const command = disputeReturn({ accountId, amount: 50, from: 'available' });
-    const { after } = decideOne(command, { available: 20 });
+    const command = disputeReturn({ ...of, amount: 50, from: 'available' });
+    const { after } = decideOne(command, { available: 20 }, { pix: received });
     expect(after).toMatchObject({ forcedDebit: 30n });
     expect(after?.balances).toMatchObject({ available: -30n, acquirer_clearing: 50n });
   });
 
   test.each([
-    ['given back', unblock({ accountId, amount: 81 })],
-    ['returned', disputeReturn({ accountId, amount: 81 })],
-  ])('has no more %s than stands blocked', (_name, command) => {
-    const { outcome, writes } = decideOne(command, { blocked: 80 });
-    expect(outcome).toMatchObject({ kind: 'rejected', reason: 'below_floor' });
+    ['block', block({ ...of, amount: 50 })],
+    ['unblock', unblock({ ...of, amount: 50 })],
+  ])('that finds nothing to %s is noted and told', (_name, command) => {
+    const pix = { ...received, refunded: 130n };
+    const { outcome, writes } = decideOne(command, { available: 500 }, { pix });
+    expect(outcome).toMatchObject({ code: 'noted', version: null });
+    expect(writes.entries).toEqual([]);
+    expect(writes.events).toMatchObject([{ code: 'noted', moved: 0n }]);
+    expect(decideOne(command, {}, { pix, booked: writes }).outcome).toMatchObject({
+      code: 'noted',
+      repeated: true,
+    });
+  });
+
+  test.each([
+    ['under the MED', disputeReturn({ ...of, amount: 51 })],
+    ['by somebody else', pixReturn({ ...of, amount: 51 })],
+    ['after a win', disputeReturn({ ...of, amount: 51, from: 'available' })],
+  ])('has no more returned than was received, %s', (_name, command) => {
+    const pix = { ...received, refunded: 30n, returned: 50n };
+    const { outcome, writes } = decideOne(command, { available: 500 }, { pix });
+    expect(outcome).toMatchObject({ kind: 'rejected', reason: 'exceeds_received' });
     expect([writes.journals, writes.entries, writes.events]).toEqual([[], [], []]);
+    expect(writes.pix.size).toBe(0);
+  });
+
+  test.each([block(of), unblock(of), disputeReturn(of), pixReturn(of)])(
+    '$kind of a Pix that is not credited to the account is wrong in itself',
+    (command) => {
+      const { outcome, writes } = decideOne(command, { available: 500, blocked: 500 });
+      expect(outcome).toMatchObject({ kind: 'rejected', reason: 'unknown_pix' });
+      expect([writes.journals, writes.entries, writes.events]).toEqual([[], [], []]);
+    },
+  );
+
+  test('meets the credit of its own batch, and nobody else’s', () => {
+    const credited = credit({ ...of, amount: 130 });
+    const elsewhere = newId<AccountId>();
+    const commands = [
+      credited,
+      block({ ...of, amount: 130 }),
+      block({ ...of, accountId: elsewhere, amount: 130 }),
+    ];
+    const { outcomes } = decideBatch(stateFor(commands), commands);
+    expect(outcomes).toMatchObject([
+      { code: 'booked' },
+      { code: 'booked' },
+      { reason: 'unknown_pix' },
+    ]);
+  });
+});
+
+describe('money in suspense', () => {
+  const item = suspense({ accountId, amount: 77 });
+  const { commandId: itemId } = item;
+  const suspenseItems = new Map([[itemId, { accountId, amount: 77n, isResolved: false }]]);
+  const standing = { available: 5, suspense: 77 };
+
+  test.each([
+    ['accept', { available: 82n, suspense: 0n, acquirer_clearing: 0n }],
+    ['hand_over', { available: 5n, suspense: 0n, acquirer_clearing: 77n }],
+    ['return', { available: 5n, suspense: 0n, acquirer_clearing: 77n }],
+  ] as const)('is resolved once: %s', (action, parts) => {
+    const command = resolve(item, { action });
+    const { outcome, balances, writes } = decideOne(command, standing, { suspenseItems });
+    expect(outcome).toMatchObject({ code: 'booked' });
+    expect(balances).toMatchObject(parts);
+    expect(writes.itemsResolved).toEqual([{ itemId, atMs: NOW.getTime() }]);
+    expect(writes.events).toHaveLength(1);
+  });
+
+  test('is resolved in the batch that books it', () => {
+    const commands = [item, resolve(item)];
+    const { outcomes, writes } = decideBatch(stateFor(commands), commands);
+    expect(outcomes).toMatchObject([{ code: 'booked' }, { code: 'booked' }]);
+    expect(writes.suspenseItems).toMatchObject([{ resolvedAtMs: NOW.getTime() }]);
+    expect(writes.itemsResolved).toEqual([]);
+  });
+
+  test('is not resolved a second time, in this batch or in one before', () => {
+    const second = { ...resolve(item, { action: 'return' }), commandId: newId() };
+    const commands = [resolve(item), second];
+    const { outcomes } = decideBatch(
+      stateFor(commands, { accounts: { [accountId]: standing }, suspenseItems }),
+      commands,
+    );
+    expect(outcomes).toMatchObject([{ code: 'booked' }, { reason: 'item_resolved' }]);
+    const ended = new Map([[itemId, { accountId, amount: 77n, isResolved: true }]]);
+    const { outcome, writes } = decideOne(second, standing, { suspenseItems: ended });
+    expect(outcome).toMatchObject({ kind: 'rejected', reason: 'item_resolved' });
+    expect([writes.journals, writes.entries, writes.events]).toEqual([[], [], []]);
+  });
+
+  test.each([
+    ['unknown', resolve({ ...item, commandId: newId() })],
+    ['of another amount', resolve(suspense({ accountId, amount: 78 }), { itemId })],
+    ['of another owner', resolve(item, { accountId: newId<AccountId>() })],
+  ])('that is %s cannot be resolved', (_name, command) => {
+    const { outcome } = decideOne(command, standing, { suspenseItems });
+    expect(outcome).toMatchObject({ kind: 'rejected', reason: 'unknown_item' });
+  });
+
+  test('that nobody owned becomes available to whom it belongs', () => {
+    const owner = newId<AccountId>();
+    const { balances, writes } = decideOne(creditSuspense(item, owner));
+    expect(balances).toMatchObject({ available: 77n, acquirer_clearing: -77n, suspense: 0n });
+    expect(writes.events).toMatchObject([{ code: 'booked', balances: { available: 77n } }]);
   });
 });
 

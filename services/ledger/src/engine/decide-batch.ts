@@ -9,6 +9,7 @@ import type { BatchState, BatchWrites } from './batch-state.ts';
 import { decideDispute } from './decide-dispute.ts';
 import { decideHold } from './decide-hold.ts';
 import { decideMovement } from './decide-movement.ts';
+import { decideSuspense } from './decide-suspense.ts';
 
 export type BatchDecision = {
   /** One for each command, in their order. */
@@ -31,16 +32,16 @@ export function decideBatch(state: BatchState, commands: readonly LedgerCommand[
 }
 
 function decide(desk: BatchDesk, command: LedgerCommand): Outcome {
+  if (isHoldCommand(command)) return decideHold(desk, command);
   switch (command.kind) {
-    case 'take_hold':
-    case 'void_hold':
-    case 'settle_hold':
-    case 'release_hold':
-      return decideHold(desk, command);
     case 'block_disputed':
     case 'unblock_disputed':
     case 'return_disputed':
+    case 'return_received_pix':
       return decideDispute(desk, command);
+    case 'resolve_suspense':
+    case 'credit_suspense':
+      return decideSuspense(desk, command);
     case 'credit_received_pix':
     case 'suspend_received_pix':
     case 'release_pending':

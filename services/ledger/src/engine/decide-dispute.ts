@@ -1,25 +1,74 @@
-import type { BlockDisputed, ReturnDisputed, UnblockDisputed } from '#commands/ledger-command.ts';
+import { assertNever } from '@pixmesh/kernel/app-error';
+
+import type {
+  BlockDisputed,
+  LedgerCommand,
+  ReturnDisputed,
+  ReturnReceivedPix,
+  UnblockDisputed,
+} from '#commands/ledger-command.ts';
 import type { Outcome } from '#commands/outcome.ts';
 import { TEMPLATES, type Template } from '#journals/templates.ts';
 
 import type { BatchDesk } from './batch-desk.ts';
+import { blockPix, type PixChange, type PixDebits, returnPix, unblockPix } from './pix-debits.ts';
 
-type DisputeCommand = BlockDisputed | UnblockDisputed | ReturnDisputed;
+type OfPix = BlockDisputed | UnblockDisputed | ReturnDisputed | ReturnReceivedPix;
 
 /**
- * Disputed money: out of the balance, and back or away (decisions 136 to 138). Only a block and a return out of the
- * balance may leave it below zero; nothing is given back or returned beyond what stands blocked.
+ * Money of a Pix that is disputed or went back: out of the balance, and back or away (decisions 136 to 138). Only a
+ * block and a return may leave the balance below zero; all of them together never concern more than the Pix.
  */
-export function decideDispute(desk: BatchDesk, command: DisputeCommand): Outcome {
-  const money = { amount: command.amount, fee: 0n };
-  const booking = { template: templateOf(command), money, resourceId: command.chargeId };
-  const outcome = desk.book(command, booking);
-  if (outcome.kind === 'decided') desk.announce(command, 'booked');
-  return outcome;
+export function decideDispute(desk: BatchDesk, command: OfPix): Outcome {
+  const pix = desk.pix(command.accountId, command.endToEndId);
+  if (pix === null) {
+    const message = `command ${command.commandId} is about a Pix that is not credited to its account`;
+    return { kind: 'rejected', reason: 'unknown_pix', message };
+  }
+  const decided = changeOf(pix, command);
+  if (decided.change === null) {
+    const message = `command ${command.commandId} would give back more than was received`;
+    return { kind: 'rejected', reason: 'exceeds_received', message };
+  }
+  return move(desk, command, { ...decided, change: decided.change });
 }
 
-function templateOf(command: DisputeCommand): Template {
-  if (command.kind === 'block_disputed') return TEMPLATES.blockDisputed;
-  if (command.kind === 'unblock_disputed') return TEMPLATES.unblockDisputed;
-  return command.from === 'blocked' ? TEMPLATES.returnFromBlocked : TEMPLATES.returnFromAvailable;
+function changeOf(
+  pix: PixDebits,
+  command: OfPix,
+): { template: Template; change: PixChange | null } {
+  switch (command.kind) {
+    case 'block_disputed':
+      return { template: TEMPLATES.blockDisputed, change: blockPix(pix, command) };
+    case 'unblock_disputed':
+      return { template: TEMPLATES.unblockDisputed, change: unblockPix(pix, command) };
+    case 'return_disputed':
+      return { template: TEMPLATES.returnPix, change: returnPix(pix, command) };
+    case 'return_received_pix': {
+      const { amount } = command;
+      return { template: TEMPLATES.returnPix, change: returnPix(pix, { amount, from: 'blocked' }) };
+    }
+    default:
+      return assertNever(command);
+  }
+}
+
+/** Where nothing is left to block or unblock, the dispute is noted all the same. */
+function move(
+  desk: BatchDesk,
+  command: OfPix & LedgerCommand,
+  { template, change }: { template: Template; change: PixChange },
+): Outcome {
+  const { pix, ofBlock, rest } = change;
+  const { chargeId: resourceId } = command;
+  const moved = ofBlock + rest;
+  if (moved === 0n) {
+    const outcome = desk.note(command, { code: 'noted', resourceId, hold: null, pix });
+    desk.announce(command, 'noted');
+    return outcome;
+  }
+  const money = { amount: moved, fee: 0n, ofBlock };
+  const outcome = desk.book(command, { template, money, resourceId, pix });
+  if (outcome.kind === 'decided') desk.announce(command, 'booked', { moved });
+  return outcome;
 }

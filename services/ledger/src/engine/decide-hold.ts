@@ -1,3 +1,5 @@
+import assert from 'node:assert';
+
 import { assertNever } from '@pixmesh/kernel/app-error';
 
 import type {
@@ -7,10 +9,11 @@ import type {
   TakeHold,
   VoidHold,
 } from '#commands/ledger-command.ts';
-import type { Hold, Outcome, OutcomeCode } from '#commands/outcome.ts';
+import type { Hold, Outcome, OutcomeCode, RefundPart } from '#commands/outcome.ts';
 import { TEMPLATES } from '#journals/templates.ts';
 
 import type { BatchDesk } from './batch-desk.ts';
+import { holdRefund, releaseRefund, settleRefund } from './pix-debits.ts';
 
 /**
  * The life of a hold: taken or refused once, then settled or released once. A hold that was voided or released before
@@ -38,13 +41,21 @@ export function decideHold(desk: BatchDesk, command: HoldCommand): Outcome {
 
 /** Amount and fee against the balance in one guard; equality is enough (decisions 114, 135). */
 function takeHold(desk: BatchDesk, command: TakeHold, tombstone: Hold | null): Outcome {
-  const { resourceId, amount, fee } = command;
+  const { resourceId } = command;
   if (tombstone !== null)
     return desk.note(command, { code: 'voided', resourceId: null, hold: tombstone });
   if (desk.isHeld(resourceId)) return refuse(desk, command, 'resource_held');
+  return command.endToEndId === null
+    ? takePayoutHold(desk, command)
+    : takeRefundHold(desk, command, command.endToEndId);
+}
+
+function takePayoutHold(desk: BatchDesk, command: TakeHold): Outcome {
+  const { amount, fee, holdKind: kind } = command;
+  assert(kind === 'payout', 'a refund names its Pix');
   const { available } = desk.account(command.accountId).balances;
   if (available < amount + fee) return refuse(desk, command, 'insufficient_balance');
-  const hold = newHold(desk, command, { kind: command.holdKind, amount, fee, state: 'open' });
+  const hold = newHold(desk, command, { kind, amount, fee, state: 'open' });
   return desk.book(command, {
     template: TEMPLATES.takeHold,
     money: command,
@@ -53,10 +64,32 @@ function takeHold(desk: BatchDesk, command: TakeHold, tombstone: Hold | null): O
   });
 }
 
+/** Bounded by its Pix, and out of the block of it first (decision 79). */
+function takeRefundHold(desk: BatchDesk, command: TakeHold, endToEndId: string): Outcome {
+  const { accountId, amount, fee, holdKind: kind } = command;
+  assert(kind === 'refund' && fee === 0n, 'a Pix is given back by a refund, without a fee');
+  const pix = desk.pix(accountId, endToEndId);
+  if (pix === null) return refuse(desk, command, 'unknown_pix');
+  const change = holdRefund(pix, amount);
+  if (change === null) return refuse(desk, command, 'exceeds_received');
+  const { ofBlock, rest } = change;
+  if (rest > 0n && desk.account(accountId).balances.available < rest) {
+    return refuse(desk, command, 'insufficient_balance');
+  }
+  const refund = { endToEndId, fromBlock: ofBlock };
+  return desk.book(command, {
+    template: TEMPLATES.takeRefundHold,
+    money: { amount, fee, ofBlock },
+    resourceId: null,
+    hold: newHold(desk, command, { kind, amount, fee, state: 'open', refund }),
+    pix: change.pix,
+  });
+}
+
 function refuse(
   desk: BatchDesk,
   command: TakeHold,
-  reason: 'insufficient_balance' | 'resource_held',
+  reason: 'insufficient_balance' | 'resource_held' | 'unknown_pix' | 'exceeds_received',
 ): Outcome {
   const { holdKind: kind, amount, fee } = command;
   const hold = newHold(desk, command, { kind, amount, fee, state: 'refused' });
@@ -87,36 +120,65 @@ function releaseHold(desk: BatchDesk, command: ReleaseHold, hold: Hold | null): 
   if (hold === null || hold.state === 'refused') {
     const stands = hold ?? newHold(desk, command, { state: 'released' });
     const outcome = desk.note(command, { code: 'noted', resourceId, hold: stands });
-    desk.announce(command, 'noted', { ...stands, amount: 0n, fee: 0n });
+    desk.announce(command, 'noted', { hold: { ...stands, amount: 0n, fee: 0n } });
     return outcome;
   }
   if (hold.state !== 'open') return refuseEnd(desk, command, hold);
   return end(desk, command, { ...hold, state: 'released' });
 }
 
+type End = Parameters<BatchDesk['book']>[1];
+
 function end(desk: BatchDesk, command: SettleHold | ReleaseHold, hold: Hold): Outcome {
-  const outcome = desk.book(command, {
-    template: command.kind === 'settle_hold' ? TEMPLATES.settleHold : TEMPLATES.releaseHold,
-    money: hold,
-    resourceId: command.resourceId,
-    hold,
-  });
-  if (outcome.kind === 'decided') desk.announce(command, 'booked', hold);
+  const booking = hold.refund
+    ? refundEnd(desk, command, { ...hold, refund: hold.refund })
+    : payoutEnd(command, hold);
+  if (booking === null) {
+    const message = `hold ${command.holdId} would give back more than was received`;
+    return { kind: 'rejected', reason: 'exceeds_received', message };
+  }
+  const outcome = desk.book(command, booking);
+  if (outcome.kind === 'decided') desk.announce(command, 'booked', { hold });
   return outcome;
+}
+
+function payoutEnd({ kind, resourceId }: SettleHold | ReleaseHold, hold: Hold): End {
+  const template = kind === 'settle_hold' ? TEMPLATES.settleHold : TEMPLATES.releaseHold;
+  return { template, money: hold, resourceId, hold };
+}
+
+/** The Pix hears of the end. Null: with what has gone back besides, it would be more than the Pix. */
+function refundEnd(
+  desk: BatchDesk,
+  { kind, resourceId }: SettleHold | ReleaseHold,
+  hold: Hold & { refund: RefundPart },
+): End | null {
+  const { accountId, amount, fee, refund } = hold;
+  const before = desk.pix(accountId, refund.endToEndId);
+  assert(before, 'the Pix of a hold that was taken is known');
+  const told = { amount, fromBlock: refund.fromBlock };
+  if (kind === 'settle_hold') {
+    const pix = settleRefund(before, told);
+    const template = TEMPLATES.settleHold;
+    return pix === null ? null : { template, money: hold, resourceId, hold, pix };
+  }
+  const { pix, ofBlock } = releaseRefund(before, told);
+  const money = { amount, fee, ofBlock };
+  return { template: TEMPLATES.releaseRefundHold, money, resourceId, hold, pix };
 }
 
 /** The hold had ended before; its present state is what the loser of the race has to know. */
 function refuseEnd(desk: BatchDesk, command: SettleHold | ReleaseHold, hold: Hold): Outcome {
   const code: OutcomeCode = `already_${hold.state as 'settled' | 'released' | 'voided'}`;
   const outcome = desk.note(command, { code, resourceId: command.resourceId, hold });
-  desk.announce(command, code, hold);
+  desk.announce(command, code, { hold });
   return outcome;
 }
 
 function newHold(
   desk: BatchDesk,
   command: HoldCommand,
-  told: Pick<Hold, 'state'> & Partial<Pick<Hold, 'kind' | 'amount' | 'fee'>>,
+  told: Pick<Hold, 'state'> & Partial<Pick<Hold, 'kind' | 'amount' | 'fee' | 'refund'>>,
 ): Hold {
   const { holdId, accountId, resourceId } = command;
   const createdAt = new Date(desk.timeFor(accountId));

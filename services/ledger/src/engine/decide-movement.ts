@@ -50,10 +50,13 @@ export function decideMovement(desk: BatchDesk, command: Movement): Outcome {
 function creditReceivedPix(desk: BatchDesk, command: CreditReceivedPix): Outcome {
   const { commandId, accountId, amount, releaseAt, chargeId: resourceId } = command;
   if (releaseAt === null || releaseAt.getTime() <= desk.nowMs) {
-    return move(desk, command, { template: TEMPLATES.creditReceivedPix, resourceId });
+    const outcome = move(desk, command, { template: TEMPLATES.creditReceivedPix, resourceId });
+    if (outcome.kind === 'decided') desk.credited(command);
+    return outcome;
   }
   const outcome = move(desk, command, { template: TEMPLATES.creditReceivedPixPending, resourceId });
   if (outcome.kind === 'decided') {
+    desk.credited(command);
     desk.writes.releases.push({ commandId, accountId, amount, releaseAt });
   }
   return outcome;
@@ -98,20 +101,23 @@ function move(
 ): Outcome {
   const money = { amount: command.amount, fee: 0n };
   const outcome = desk.book(command, { ...booking, money });
-  if (outcome.kind === 'decided') desk.announce(command, 'booked');
+  if (outcome.kind === 'decided') desk.announce(command, 'booked', { moved: command.amount });
   return outcome;
 }
+
+type NamedByCommand = 'commandId' | 'accountId' | 'createdAtMs' | 'resolvedAtMs';
 
 function suspend(
   desk: BatchDesk,
   command: SuspendReceivedPix | SuspendPayout,
-  told: { booking: Booking; item: Omit<SuspenseWrite, 'commandId' | 'accountId' | 'createdAtMs'> },
+  told: { booking: Booking; item: Omit<SuspenseWrite, NamedByCommand> },
 ): Outcome {
   const { commandId, accountId } = command;
   const createdAtMs = desk.timeFor(accountId);
   const outcome = move(desk, command, told.booking);
   if (outcome.kind === 'decided') {
-    desk.writes.suspenseItems.push({ commandId, accountId, createdAtMs, ...told.item });
+    const stands = { commandId, accountId, createdAtMs, resolvedAtMs: null };
+    desk.writes.suspenseItems.push({ ...stands, ...told.item });
   }
   return outcome;
 }

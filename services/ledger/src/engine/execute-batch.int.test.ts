@@ -13,9 +13,13 @@ import { countAllRows, findBreaks, readBalances } from '#testing/check-ledger.ts
 import {
   block,
   credit,
+  creditSuspense,
+  disputeReturn,
   payoutReturn,
   payoutSuspense,
+  pixReturn,
   releaseHold,
+  resolve,
   settleHold,
   suspense,
   takeHold,
@@ -41,11 +45,16 @@ describe('a batch', () => {
   test('of every kind of command is one transaction that leaves the books sound', async () => {
     const accountId = newId<AccountId>();
     const paid = takeHold({ accountId, amount: 500, fee: 10 });
+    const disputeId = newId();
     const failed = takeHold({ accountId, amount: 300, fee: 10 });
+    const pix = credit({ accountId, amount: 2_000 });
+    const { endToEndId } = pix;
+    const refund = takeHold({ accountId, endToEndId, amount: 30 });
+    const item = suspense({ accountId, amount: 9 });
     const outcomes = await ledger.execute([
-      credit({ accountId, amount: 2_000 }),
+      pix,
       credit({ accountId, amount: 70, releaseAt: new Date(Date.now() + 60_000) }),
-      suspense({ accountId, amount: 9 }),
+      item,
       paid,
       failed,
       settleHold(paid),
@@ -53,17 +62,23 @@ describe('a batch', () => {
       payoutReturn({ accountId, amount: 100 }),
       payoutSuspense({ accountId, amount: 40, direction: 'out' }),
       tariff({ accountId, amount: 3 }),
-      block({ accountId, amount: 150 }),
-      unblock({ accountId, amount: 50 }),
+      block({ accountId, endToEndId, disputeId, amount: 150 }),
+      refund,
+      settleHold(refund),
+      disputeReturn({ accountId, endToEndId, disputeId, amount: 20 }),
+      pixReturn({ accountId, endToEndId, amount: 10 }),
+      unblock({ accountId, endToEndId, disputeId, amount: 50 }),
+      resolve(item),
+      creditSuspense(suspense({ amount: 5 }), accountId),
     ]);
-    expect(outcomes).toHaveLength(12);
+    expect(outcomes).toHaveLength(18);
     expect(outcomes.every((outcome) => outcome.kind === 'decided')).toBe(true);
     expect(await readBalances(ledger.db, accountId)).toEqual({
-      available: 2_000 - 510 + 100 - 150 + 50,
+      available: 2_000 - 510 + 100 - 150 + 50 + 9 + 5,
       pending: 70,
-      blocked: 100,
-      suspense: 9 - 40,
-      acquirer_clearing: -2_000 - 70 - 9 + 500 - 100 + 40 + 3,
+      blocked: 150 - 30 - 20 - 10 - 50,
+      suspense: -40,
+      acquirer_clearing: -2_000 - 70 - 9 + 500 - 100 + 40 + 3 + 30 + 20 + 10 - 5,
       fees: 10,
       acquirer_tariffs: -3,
     });
@@ -106,12 +121,9 @@ describe('a batch', () => {
 
 describe('one command never fails another', () => {
   const harmless = (): LedgerCommand => credit({ amount: 1 });
-  /** Bigger than a balance can be: nobody finds out before it is written. */
-  const overflowing = (hold: { accountId: AccountId }): LedgerCommand => ({
-    ...takeHold(hold),
-    amount: toCents(0),
-    fee: -(2n ** 63n) as ReturnType<typeof toCents>,
-  });
+  /** A text that no column takes: nobody finds out before it is written. */
+  const unstorable = ({ accountId }: { accountId: AccountId }): LedgerCommand =>
+    suspense({ accountId, endToEndId: 'E\u0000' });
   /** More than its event can say. */
   const unspeakable = (hold: { accountId: AccountId }): LedgerCommand => ({
     ...credit(hold),
@@ -119,7 +131,7 @@ describe('one command never fails another', () => {
   });
 
   test.each([
-    ['that the database refuses', overflowing],
+    ['that the database refuses', unstorable],
     ['whose event cannot be told', unspeakable],
   ])('one poisoned command among 100, %s, is rejected alone', async (_name, poison) => {
     const commands = Array.from({ length: 100 }, () => harmless());
@@ -138,7 +150,7 @@ describe('one command never fails another', () => {
 
   test('several poisoned commands are each rejected, and their account goes on', async () => {
     const accountId = newId<AccountId>();
-    const bad = [overflowing({ accountId }), unspeakable({ accountId })];
+    const bad = [unstorable({ accountId }), unspeakable({ accountId })];
     const good = [1, 2, 3].map((amount) => credit({ accountId, amount }));
     const outcomes = await ledger.execute([good[0]!, bad[0]!, good[1]!, bad[1]!, good[2]!]);
     expect(outcomes.map((outcome) => outcome.kind)).toEqual([

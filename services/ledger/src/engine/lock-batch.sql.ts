@@ -15,11 +15,13 @@ import type { BookedCommand, Hold, OutcomeCode } from '#commands/outcome.ts';
 
 import type { BatchState } from './batch-state.ts';
 import { plainArray } from './plain-array.ts';
+import { readDebits, readItems } from './read-debits.sql.ts';
 
 /**
  * Locks the rows of all owners of a batch, in the order of their ids, and reads what stands: their balances, which of
  * the commands were decided before, and the holds they are about. One round trip; the function's own comment in the
- * migration says why it neither deadlocks nor reads what is older than its locks.
+ * migration says why it neither deadlocks nor reads what is older than its locks. What only refunds, disputes and
+ * suspense have to know beside that, such as what is left of a Pix, is read under the same locks right after it.
  */
 export async function lockBatch(
   tx: Transaction,
@@ -42,7 +44,12 @@ export async function lockBatch(
         )`,
     ),
   );
-  return toState(rows);
+  const state = toState(rows);
+  return {
+    ...state,
+    ...(await readDebits(tx, commands, state.holds)),
+    suspenseItems: await readItems(tx, commands),
+  };
 }
 
 function takes(command: LedgerCommand): boolean {
@@ -78,7 +85,7 @@ type HoldRow = {
 };
 type StateRow = AccountRow | CommandRow | HoldRow | { source: 'clock'; at: Date };
 
-function toState(rows: readonly StateRow[]): BatchState {
+function toState(rows: readonly StateRow[]): Omit<BatchState, 'pix' | 'suspenseItems'> {
   let nowMs = Number.NaN;
   const accounts = new Map<AccountId, AccountState>();
   const booked = new Map<string, BookedCommand>();

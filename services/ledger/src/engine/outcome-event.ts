@@ -11,7 +11,10 @@ import {
   PayoutReturnCredited,
   PayoutSuspended,
   ReceivedPixCredited,
+  ReceivedPixReturned,
   ReceivedPixSuspended,
+  SuspenseCredited,
+  SuspenseResolved,
 } from '@pixmesh/contracts/messages/ledger-event.v1';
 import type { MessageType } from '@pixmesh/contracts/messages/message-type';
 import { assertNever } from '@pixmesh/kernel/app-error';
@@ -20,7 +23,13 @@ import { type OutboundEvent, outboundEvent } from '@pixmesh/postgres/events';
 import type { z } from 'zod';
 
 import { PLATFORM_ACCOUNT_ID } from '#accounts/chart-of-accounts.ts';
-import type { ReleaseHold, SettleHold } from '#commands/ledger-command.ts';
+import type {
+  BlockDisputed,
+  ReleaseHold,
+  ReturnDisputed,
+  SettleHold,
+  UnblockDisputed,
+} from '#commands/ledger-command.ts';
 import type { Hold } from '#commands/outcome.ts';
 
 import type { EventWrite } from './batch-state.ts';
@@ -56,7 +65,8 @@ export function outcomeEvent(write: EventWrite): OutboundEvent {
   return { ...event, traceparent: command.traceparent ?? null };
 }
 
-function saidOf({ command, code, hold }: EventWrite): Said {
+function saidOf({ command, code, hold, moved }: EventWrite): Said {
+  if ('disputeId' in command) return disputed(command, moved);
   switch (command.kind) {
     case 'settle_hold':
     case 'release_hold':
@@ -83,14 +93,20 @@ function saidOf({ command, code, hold }: EventWrite): Said {
       const { endToEndId: end_to_end_id, amount } = command;
       return { message: AcquirerTariffBooked, data: { end_to_end_id, amount } };
     }
-    case 'block_disputed':
-      return { message: DisputedBlocked, data: disputed(command) };
-    case 'unblock_disputed':
-      return { message: DisputedUnblocked, data: disputed(command) };
-    case 'return_disputed':
+    case 'return_received_pix':
       return {
-        message: DisputedReturned,
-        data: { ...disputed(command), return_id: command.returnId },
+        message: ReceivedPixReturned,
+        data: { ...receivedPix(command), return_id: command.returnId },
+      };
+    case 'resolve_suspense':
+      return {
+        message: SuspenseResolved,
+        data: { ...receivedPix(command), item_id: command.itemId, action: command.action },
+      };
+    case 'credit_suspense':
+      return {
+        message: SuspenseCredited,
+        data: { ...receivedPix(command), item_id: command.itemId },
       };
     case 'take_hold':
     case 'void_hold':
@@ -121,10 +137,18 @@ function receivedPix(pix: { endToEndId: string; chargeId: string | null; amount:
   return { end_to_end_id: pix.endToEndId, charge_id: pix.chargeId, amount: pix.amount };
 }
 
-function disputed(dispute: { disputeId: string; chargeId: string; amount: bigint }): object {
-  return {
-    dispute_id: dispute.disputeId,
-    charge_id: dispute.chargeId,
-    amount: dispute.amount,
-  };
+/** With what moved, which may be nothing. */
+function disputed(command: BlockDisputed | UnblockDisputed | ReturnDisputed, amount: bigint): Said {
+  const { disputeId: dispute_id, chargeId: charge_id } = command;
+  const data = { dispute_id, charge_id, amount };
+  switch (command.kind) {
+    case 'block_disputed':
+      return { message: DisputedBlocked, data };
+    case 'unblock_disputed':
+      return { message: DisputedUnblocked, data };
+    case 'return_disputed':
+      return { message: DisputedReturned, data: { ...data, return_id: command.returnId } };
+    default:
+      return assertNever(command);
+  }
 }

@@ -6,6 +6,7 @@ import type { AccountKind } from '#accounts/chart-of-accounts.ts';
 
 import type { BatchWrites } from './batch-state.ts';
 import { outcomeEvent } from './outcome-event.ts';
+import type { PixDebits } from './pix-debits.ts';
 import { plainArray } from './plain-array.ts';
 
 /**
@@ -22,6 +23,11 @@ export async function writeBatch(tx: Transaction, writes: BatchWrites): Promise<
   const leavesMore =
     writes.events.length + writes.suspenseItems.length + writes.releases.length > 0 ||
     writes.releasesDone.length > 0;
+  if (writes.pix.size > 0 || writes.itemsResolved.length > 0) {
+    const statement = sql`with ${books(writes)}, ${besides(writes)}, ${debits(writes)} select`;
+    await tx.query(named('ledger_write_debits', statement));
+    return;
+  }
   await tx.query(
     leavesMore
       ? named('ledger_write_batch', sql`with ${books(writes)}, ${besides(writes)} select`)
@@ -42,6 +48,11 @@ function besides(writes: BatchWrites): Statement {
       delete from releases where command_id = any (${plainArray(writes.releasesDone)}::uuid[])
     ),
     ${appendEvents(sql`select`, events)}`;
+}
+
+/** Only where a Pix changes or an item ends: payouts do not carry these along. */
+function debits(writes: BatchWrites): Statement {
+  return sql`${pixDebits(writes)}, ${refundHolds(writes)}, ${resolvedItems(writes)}`;
 }
 
 function journals({ journals: rows }: BatchWrites): Statement {
@@ -158,7 +169,7 @@ function suspenseItems({ suspenseItems: rows }: BatchWrites): Statement {
   return sql`
     suspended as (
       insert into suspense_items
-        (id, account_id, end_to_end_id, charge_id, payout_id, amount, reason, created_at)
+        (id, account_id, end_to_end_id, charge_id, payout_id, amount, reason, created_at, resolved_at)
       select * from unnest(
         ${plainArray(rows.map((row) => row.commandId))}::uuid[],
         ${plainArray(rows.map((row) => row.accountId))}::uuid[],
@@ -167,8 +178,71 @@ function suspenseItems({ suspenseItems: rows }: BatchWrites): Statement {
         ${plainArray(rows.map((row) => row.payoutId))}::uuid[],
         ${plainArray(rows.map((row) => row.amount))}::bigint[],
         ${rows.map((row) => row.reason)}::text[],
-        ${instants(rows.map((row) => row.createdAtMs))}::timestamptz[]
+        ${instants(rows.map((row) => row.createdAtMs))}::timestamptz[],
+        ${instants(rows.map((row) => row.resolvedAtMs))}::timestamptz[]
       )
+    )`;
+}
+
+/** As they stand after the batch, likewise: the owner's lock keeps them. */
+function pixDebits({ pix }: BatchWrites): Statement {
+  const rows = [...pix.values()];
+  const of = (sum: (row: PixDebits) => bigint): string => plainArray(rows.map(sum));
+  return sql`
+    debited as (
+      insert into pix_debits (
+        account_id, end_to_end_id, received, refunding, refunded, returned, blocked, shortfall,
+        dispute_id, disputed
+      )
+      select * from unnest(
+        ${plainArray(rows.map((row) => row.accountId))}::uuid[],
+        ${rows.map((row) => row.endToEndId)}::text[],
+        ${of((row) => row.received)}::bigint[],
+        ${of((row) => row.refunding)}::bigint[],
+        ${of((row) => row.refunded)}::bigint[],
+        ${of((row) => row.returned)}::bigint[],
+        ${of((row) => row.blocked)}::bigint[],
+        ${of((row) => row.shortfall)}::bigint[],
+        ${plainArray(rows.map((row) => row.disputeId))}::uuid[],
+        ${of((row) => row.disputed)}::bigint[]
+      )
+      on conflict (account_id, end_to_end_id) do update set
+        refunding = excluded.refunding,
+        refunded = excluded.refunded,
+        returned = excluded.returned,
+        blocked = excluded.blocked,
+        shortfall = excluded.shortfall,
+        dispute_id = excluded.dispute_id,
+        disputed = excluded.disputed
+    )`;
+}
+
+/** Of new holds only: nothing of these ever changes. */
+function refundHolds({ holds: changed, newHolds }: BatchWrites): Statement {
+  const rows = [...changed.values()].flatMap(({ holdId, accountId, refund }) =>
+    refund && newHolds.has(holdId) ? [{ holdId, accountId, ...refund }] : [],
+  );
+  return sql`
+    refunding as (
+      insert into refund_holds (hold_id, account_id, end_to_end_id, from_block)
+      select * from unnest(
+        ${plainArray(rows.map((row) => row.holdId))}::uuid[],
+        ${plainArray(rows.map((row) => row.accountId))}::uuid[],
+        ${rows.map((row) => row.endToEndId)}::text[],
+        ${plainArray(rows.map((row) => row.fromBlock))}::bigint[]
+      )
+    )`;
+}
+
+/** Items that stood before the batch; the locks of their owners keep them open until now. */
+function resolvedItems({ itemsResolved: rows }: BatchWrites): Statement {
+  const ids = plainArray(rows.map(({ itemId }) => itemId));
+  return sql`
+    resolved as (
+      update suspense_items set resolved_at = (
+        ${instants(rows.map(({ atMs }) => atMs))}::timestamptz[]
+      )[array_position(${ids}::uuid[], id)]
+      where id = any (${ids}::uuid[])
     )`;
 }
 

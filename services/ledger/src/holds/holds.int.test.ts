@@ -7,7 +7,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { countAllRows, findBreaks, readBalances } from '#testing/check-ledger.ts';
 import { aLedgerApp, type LedgerApp } from '#testing/ledger-app.ts';
-import { aCredit, aRelease, aSettlement, handle, type HoldRef } from '#testing/ledger-messages.ts';
+import {
+  aCredit,
+  anEndToEndId,
+  aRelease,
+  aSettlement,
+  handle,
+  type HoldRef,
+} from '#testing/ledger-messages.ts';
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
 let ledger: LedgerApp;
@@ -26,7 +33,7 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-type Wanted = HoldRef & { kind: string; amount: number; fee: number };
+type Wanted = HoldRef & { kind: string; amount: number; fee: number; endToEndId?: string };
 
 describe('PUT /internal/holds/{id}', () => {
   test('takes amount and fee before it answers, and shows in the balance at once', async () => {
@@ -86,7 +93,7 @@ describe('PUT /internal/holds/{id}', () => {
   test.each([
     ['account', { accountId: newId() }],
     ['resource', { resourceId: newId() }],
-    ['kind', { kind: 'refund' }],
+    ['kind and Pix', { kind: 'refund', endToEndId: anEndToEndId() }],
     ['amount', { amount: 999 }],
     ['fee', { fee: 1 }],
   ])('the same id with another %s is a conflict', async (_name, change) => {
@@ -218,10 +225,13 @@ describe('a release before its hold', () => {
 
 describe('GET /internal/holds', () => {
   test('pages through all holds of a state and kind, ordered by id', async () => {
-    const accountId = await funded(100_000);
+    const accountId = newId();
+    const pix = aCredit({ accountId, amount: 100_000 });
+    await handle(ledger.engine, pix);
+    const refund = { kind: 'refund', endToEndId: pix.data.end_to_end_id };
     const before = new Set(await idsOf('state=open&kind=refund'));
     const holds = Array.from({ length: 7 }, (_, at) =>
-      aHold({ accountId, kind: at % 2 === 0 ? 'refund' : 'payout' }),
+      aHold({ accountId, ...(at % 2 === 0 ? refund : {}) }),
     );
     for (const hold of holds) await take(hold);
     await handle(ledger.engine, aSettlement(holds[0]!));
@@ -331,8 +341,9 @@ function pathOf(hold: { holdId: string }): string {
   return `/internal/holds/${hold.holdId}`;
 }
 
-function bodyOf({ accountId, resourceId, kind, amount, fee }: Wanted): object {
-  return { account_id: accountId, resource_id: resourceId, kind, amount, fee };
+function bodyOf({ accountId, resourceId, kind, amount, fee, endToEndId }: Wanted): object {
+  const pix = endToEndId === undefined ? {} : { end_to_end_id: endToEndId };
+  return { account_id: accountId, resource_id: resourceId, kind, amount, fee, ...pix };
 }
 
 async function take(hold: Wanted) {

@@ -5,6 +5,7 @@ import { rawBody } from '@pixmesh/http/service-app';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { AccountId, HoldId } from '@pixmesh/kernel/ids';
 import { toCents } from '@pixmesh/kernel/money';
+import { isPlainText } from '@pixmesh/kernel/text';
 import type { FastifyInstance } from 'fastify';
 
 import type { TakeHold } from '#commands/ledger-command.ts';
@@ -28,7 +29,14 @@ export function registerTakeHold(app: FastifyInstance, deps: { engine: LedgerEng
   });
 }
 
+/** @throws AppError `VALIDATION_ERROR` for a refund without its Pix, or with a fee; and for a payout with a Pix */
 function toCommand(holdId: HoldId, body: TakeHoldBody): TakeHold {
+  const { end_to_end_id: endToEndId = null, kind, fee } = body;
+  const details = [
+    ...(isPixOf(kind, endToEndId) ? [] : ['end_to_end_id']),
+    ...(kind === 'refund' && fee > 0n ? ['fee'] : []),
+  ];
+  if (details.length > 0) throw new AppError('VALIDATION_ERROR', { details });
   return {
     kind: 'take_hold',
     commandId: holdId,
@@ -38,13 +46,21 @@ function toCommand(holdId: HoldId, body: TakeHoldBody): TakeHold {
     holdKind: body.kind,
     amount: toCents(body.amount),
     fee: toCents(body.fee),
+    endToEndId,
   };
+}
+
+/** A null byte in it could not be stored. */
+function isPixOf(kind: TakeHoldBody['kind'], endToEndId: string | null): boolean {
+  return kind === 'refund' ? endToEndId !== null && isPlainText(endToEndId) : endToEndId === null;
 }
 
 const REFUSALS: Partial<Record<OutcomeCode, TakeHoldAnswer['reason']>> = {
   insufficient_balance: 'insufficient_balance',
   voided: 'voided',
   resource_held: 'resource_held',
+  unknown_pix: 'unknown_pix',
+  exceeds_received: 'exceeds_received',
 };
 
 function toAnswer(holdId: HoldId, code: OutcomeCode, hold: Hold | null): TakeHoldAnswer {

@@ -72,6 +72,9 @@ describe('what is written stays written', () => {
     ['truncate of holds', sql`truncate holds`],
     ['delete of suspense items', sql`delete from suspense_items`],
     ['truncate of suspense items', sql`truncate suspense_items`],
+    ['delete of debits of a Pix', sql`delete from pix_debits`],
+    ['update of the Pix of a refund', sql`update refund_holds set from_block = 0`],
+    ['delete of the Pix of a refund', sql`delete from refund_holds`],
     ['update of an event', sql`update events set type = 'other'`],
     ['disabling the trigger', sql`alter table entries disable trigger entries_balanced`],
     ['dropping the trigger', sql`drop trigger entries_balanced on entries`],
@@ -183,6 +186,42 @@ describe('a hold', () => {
   test('reserves no negative sums', async () => {
     const update = ledger.db.query(sql`update holds set fee = -1`);
     await expect(update).rejects.toMatchObject({ constraint: 'holds_money' });
+  });
+});
+
+describe('a Pix', () => {
+  const insert = (told: {
+    refunded?: number;
+    returned?: number;
+    blocked?: number;
+    claim?: number;
+  }) => {
+    const { refunded = 0, returned = 0, blocked = 0, claim = 0 } = told;
+    return sql`
+      insert into pix_debits (
+        account_id, end_to_end_id, received, refunding, refunded, returned, blocked, shortfall, disputed
+      )
+      values (${newId()}, 'E1', 100, 100, ${refunded}, ${returned}, ${blocked}, 0, ${claim})`;
+  };
+
+  test.each([
+    ['more gone than was received', { refunded: 50, returned: 51 }, 'pix_debits_received'],
+    ['blocked what is gone', { refunded: 50, blocked: 51 }, 'pix_debits_received'],
+    ['less than nothing returned', { returned: -1 }, 'pix_debits_floor'],
+    ['a claim without a dispute', { claim: 1 }, 'pix_debits_disputed'],
+  ])('has never %s', async (_name, told, constraint) => {
+    await expect(ledger.db.query(insert(told))).rejects.toMatchObject({ constraint });
+  });
+
+  test('may be gone to the last cent, while a refund is still on its way', async () => {
+    await rolledBack((tx) => tx.query(insert({ refunded: 60, returned: 40 })));
+  });
+
+  test('lends no negative sums from its block', async () => {
+    const insertHold = ledger.db.query(sql`
+      insert into refund_holds (hold_id, account_id, end_to_end_id, from_block)
+      values (${newId()}, ${accountId}, 'E1', -1)`);
+    await expect(insertHold).rejects.toMatchObject({ constraint: 'refund_holds_from_block' });
   });
 });
 

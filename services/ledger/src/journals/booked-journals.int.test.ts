@@ -7,9 +7,12 @@ import { PLATFORM_ACCOUNT_ID } from '#accounts/chart-of-accounts.ts';
 import { aLedgerApp, type LedgerApp } from '#testing/ledger-app.ts';
 import {
   credit,
+  creditSuspense,
   payoutSuspense,
+  pixReturn,
   releaseHold,
   settleHold,
+  resolve,
   suspense,
   takeHold,
 } from '#testing/ledger-commands.ts';
@@ -79,6 +82,21 @@ describe('GET /internal/journals', () => {
     expect(commands.every(({ commandId }) => both.includes(commandId))).toBe(true);
   });
 
+  test('lists returns, and what became of suspense', async () => {
+    const pix = credit({ amount: 90 });
+    const item = suspense({ accountId: pix.accountId, amount: 5 });
+    const back = pixReturn({ ...pix, chargeId: pix.chargeId!, amount: 40 });
+    const commands = [pix, item, back, resolve(item), creditSuspense(suspense(), pix.accountId)];
+    for (const command of commands) await ledger.engine.submit(command);
+    const seen = await listAll('kinds=return_received_pix,resolve_suspense,credit_suspense');
+    expect(seen).toEqual(commands.slice(2).map(({ commandId }) => commandId));
+    const body = { command_ids: [back.commandId] };
+    const answer = await ledger.send('POST', '/internal/journals/lookup', body);
+    expect(answer.json()).toMatchObject({
+      data: [{ kind: 'return_received_pix', amount: 40, resource_id: back.chargeId }],
+    });
+  });
+
   test('keeps to its bounds in time', async () => {
     const command = credit();
     await ledger.engine.submit(command);
@@ -138,6 +156,29 @@ describe('GET /internal/suspense', () => {
     });
     expect(byId.get(left.commandId)).toMatchObject({ amount: -34, payout_id: left.payoutId });
     expect(byId.get(nobodys.commandId)).toMatchObject({ account_id: null });
+  });
+
+  test('shows one item by its id, and when it was resolved', async () => {
+    const item = suspense({ amount: 12, reason: 'late' });
+    await ledger.engine.submit(item);
+    const path = `/internal/suspense/${item.commandId}`;
+    const open = await ledger.get(path, { accountId: null });
+    expect(open.json()).toMatchObject({ object: 'suspense_item', amount: 12, resolved_at: null });
+    await ledger.engine.submit(resolve(item));
+    const resolved = await ledger.get(
+      path.toUpperCase().replace('/INTERNAL/SUSPENSE', '/internal/suspense'),
+      {
+        accountId: null,
+      },
+    );
+    expect(resolved.json()).toEqual({
+      ...open.json<object>(),
+      resolved_at: expect.stringMatching(/^\d{4}-.*Z$/),
+    });
+    for (const id of [newId(), 'x']) {
+      const answer = await ledger.get(`/internal/suspense/${id}`, { accountId: null });
+      expect(answer.statusCode).toBe(404);
+    }
   });
 
   test('pages without repeating an item, and knows its end', async () => {

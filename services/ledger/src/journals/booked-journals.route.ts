@@ -30,6 +30,9 @@ const LISTED_KINDS = [
   'block_disputed',
   'unblock_disputed',
   'return_disputed',
+  'return_received_pix',
+  'resolve_suspense',
+  'credit_suspense',
 ] as const satisfies CommandKind[];
 
 const Kinds = z

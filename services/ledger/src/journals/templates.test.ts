@@ -8,13 +8,17 @@ import { type Posting, postingsOf, TEMPLATES } from './templates.ts';
 
 const amounts = fc.bigInt({ min: 1n, max: AMOUNT_CENTS_MAX });
 const fees = fc.bigInt({ min: 0n, max: AMOUNT_CENTS_MAX });
-const money = fc.record({ amount: amounts, fee: fees });
+const money = fc
+  .record({ amount: amounts, fee: fees, part: fc.integer({ min: 0, max: 4 }) })
+  .map(({ amount, fee, part }) => ({ amount, fee, ofBlock: ((amount + fee) * BigInt(part)) / 4n }));
 
-/** The accounting of design section 4, told a second time: what 100 with a fee of 7 moves. */
+/** The accounting of design section 4, told a second time: what 100 with a fee of 7 moves, 30 of it of a block. */
 const MOVES = {
   takeHold: { available: -107, held: 107 },
   settleHold: { held: -107, acquirer_clearing: 100, fees: 7 },
   releaseHold: { held: -107, available: 107 },
+  takeRefundHold: { blocked: -30, available: -77, held: 107 },
+  releaseRefundHold: { held: -107, blocked: 30, available: 77 },
   creditReceivedPix: { acquirer_clearing: -100, available: 100 },
   creditReceivedPixPending: { acquirer_clearing: -100, pending: 100 },
   releasePending: { pending: -100, available: 100 },
@@ -25,8 +29,11 @@ const MOVES = {
   bookAcquirerTariff: { acquirer_tariffs: -100, acquirer_clearing: 100 },
   blockDisputed: { available: -100, blocked: 100 },
   unblockDisputed: { blocked: -100, available: 100 },
-  returnFromBlocked: { blocked: -100, acquirer_clearing: 100 },
-  returnFromAvailable: { available: -100, acquirer_clearing: 100 },
+  returnPix: { blocked: -30, available: -77, acquirer_clearing: 107 },
+  acceptSuspense: { suspense: -100, available: 100 },
+  handOverSuspense: { suspense: -100, acquirer_clearing: 100 },
+  returnSuspense: { suspense: -100, acquirer_clearing: 100 },
+  creditSuspense: { acquirer_clearing: -100, available: 100 },
 } as const satisfies Record<keyof typeof TEMPLATES, Partial<Record<AccountKind, number>>>;
 
 const NAMES = Object.keys(TEMPLATES) as (keyof typeof TEMPLATES)[];
@@ -35,7 +42,7 @@ describe.each(NAMES)('%s', (name) => {
   const template = TEMPLATES[name];
 
   test('moves what the chart says, from where and to where it says', () => {
-    const postings = postingsOf(template, { amount: 100n, fee: 7n });
+    const postings = postingsOf(template, { amount: 100n, fee: 7n, ofBlock: 30n });
     const moved = postings.map(({ kind, amount }) => [kind, Number(amount)]);
     expect(Object.fromEntries(moved)).toEqual(MOVES[name]);
   });
@@ -77,10 +84,7 @@ describe.each(NAMES)('%s', (name) => {
 });
 
 test('only a block and a return out of the balance may force a debit (decision 137)', () => {
-  expect(NAMES.filter((name) => TEMPLATES[name].mayForce)).toEqual([
-    'blockDisputed',
-    'returnFromAvailable',
-  ]);
+  expect(NAMES.filter((name) => TEMPLATES[name].mayForce)).toEqual(['blockDisputed', 'returnPix']);
 });
 
 test('any sequence of templates keeps the whole ledger at zero', () => {
@@ -99,6 +103,8 @@ test('a hold and its release leave every account as it was', () => {
       const all = [
         ...postingsOf(TEMPLATES.takeHold, sums),
         ...postingsOf(TEMPLATES.releaseHold, sums),
+        ...postingsOf(TEMPLATES.takeRefundHold, sums),
+        ...postingsOf(TEMPLATES.releaseRefundHold, sums),
       ];
       for (const kind of ACCOUNT_KINDS) {
         expect(sumOf(all.filter((posting) => posting.kind === kind))).toBe(0n);

@@ -1,12 +1,15 @@
+import { assertNever } from '@pixmesh/kernel/app-error';
+
 import type { AccountKind } from '#accounts/chart-of-accounts.ts';
 
 /** One movement on one account of the owner: above zero a credit, below zero a debit. */
 export type Posting = { kind: AccountKind; amount: bigint };
 
-/** The sums a command names. `total` is both together. */
-export type Money = { amount: bigint; fee: bigint };
+/** The sums a command names, and how much of them comes out of a block or goes into one. */
+export type Money = { amount: bigint; fee: bigint; ofBlock?: bigint };
 
-type Line = { account: AccountKind; of: 'amount' | 'fee' | 'total' };
+/** `total` is amount and fee; `block` and `rest` are the total in two parts. */
+type Line = { account: AccountKind; of: 'amount' | 'fee' | 'total' | 'block' | 'rest' };
 
 export type Template = {
   debits: readonly Line[];
@@ -33,6 +36,24 @@ export const TEMPLATES = {
   },
   /** Amount and fee return (decision 113). */
   releaseHold: transfer('held', 'available', 'total'),
+  /** A refund is taken out of the block of its Pix first (decision 79); the rest as any hold. */
+  takeRefundHold: {
+    debits: [
+      { account: 'blocked', of: 'block' },
+      { account: 'available', of: 'rest' },
+    ],
+    credits: [{ account: 'held', of: 'total' }],
+    mayForce: false,
+  },
+  /** What an open dispute claims of it goes back to the block. */
+  releaseRefundHold: {
+    debits: [{ account: 'held', of: 'total' }],
+    credits: [
+      { account: 'blocked', of: 'block' },
+      { account: 'available', of: 'rest' },
+    ],
+    mayForce: false,
+  },
   /** A received Pix that its merchant may spend at once. */
   creditReceivedPix: transfer('acquirer_clearing', 'available'),
   /** A received Pix that becomes available later (decision 133). */
@@ -52,10 +73,23 @@ export const TEMPLATES = {
   /** Disputed money leaves the balance, all of it, even below zero. */
   blockDisputed: forced(transfer('available', 'blocked')),
   unblockDisputed: transfer('blocked', 'available'),
-  /** What the acquirer returned under the MED. */
-  returnFromBlocked: transfer('blocked', 'acquirer_clearing'),
-  /** The same for a dispute that had been won before. */
-  returnFromAvailable: forced(transfer('available', 'acquirer_clearing')),
+  /** What the acquirer gave back, under the MED or not: out of the block first, the rest even below zero. */
+  returnPix: {
+    debits: [
+      { account: 'blocked', of: 'block' },
+      { account: 'available', of: 'rest' },
+    ],
+    credits: [{ account: 'acquirer_clearing', of: 'total' }],
+    mayForce: true,
+  },
+  /** Money in suspense is its owner's after all. */
+  acceptSuspense: transfer('suspense', 'available'),
+  /** It leaves the platform's account, for that of its owner: `creditSuspense`. */
+  handOverSuspense: transfer('suspense', 'acquirer_clearing'),
+  /** The acquirer has sent it back. */
+  returnSuspense: transfer('suspense', 'acquirer_clearing'),
+  /** What nobody owned is this owner's. */
+  creditSuspense: transfer('acquirer_clearing', 'available'),
 } as const satisfies Record<string, Template>;
 
 /** The movements of a template for given sums; a line that moves nothing, such as no fee, is left out. */
@@ -66,8 +100,25 @@ export function postingsOf(template: Template, money: Money): Posting[] {
   return postings;
 
   function add({ account, of }: Line, sign: bigint): void {
-    const amount = of === 'total' ? money.amount + money.fee : money[of];
+    const amount = sumOf(of, money);
     if (amount !== 0n) postings.push({ kind: account, amount: sign * amount });
+  }
+}
+
+function sumOf(of: Line['of'], { amount, fee, ofBlock = 0n }: Money): bigint {
+  switch (of) {
+    case 'amount':
+      return amount;
+    case 'fee':
+      return fee;
+    case 'total':
+      return amount + fee;
+    case 'block':
+      return ofBlock;
+    case 'rest':
+      return amount + fee - ofBlock;
+    default:
+      return assertNever(of);
   }
 }
 

@@ -108,6 +108,49 @@ const SUSPENSE_IS_ITEMS = sql`
   ) as item using (account_id)
   where coalesce(suspense, 0) <> coalesce(total, 0)`;
 
+const BLOCKED_IS_PIX = sql`
+  select 'owner ' || account_id || ' has ' || blocked || ' blocked, its Pix ' || coalesce(total, 0) as text
+  from accounts
+  full join (
+    select account_id, sum(blocked) as total from pix_debits group by account_id
+  ) as pix using (account_id)
+  where coalesce(accounts.blocked, 0) <> coalesce(total, 0)`;
+
+/** Refunds of a Pix are its holds, and the Pix is as much as its credit says. */
+const PIX_ARE_THEIR_PARTS = sql`
+  select 'Pix ' || end_to_end_id || ' says ' || refunding || ' on its way and ' || refunded || ' refunded' as text
+  from pix_debits
+  full join (
+    select
+      refund_holds.account_id, end_to_end_id,
+      coalesce(sum(amount) filter (where state = 'open'), 0) as open,
+      coalesce(sum(amount) filter (where state = 'settled'), 0) as settled
+    from refund_holds join holds using (hold_id)
+    group by refund_holds.account_id, end_to_end_id
+  ) as hold using (account_id, end_to_end_id)
+  where coalesce(refunding, 0) <> coalesce(open, 0) or coalesce(refunded, 0) <> coalesce(settled, 0)`;
+
+/** Never more goes back of a Pix than it was, and what is gone is not blocked (decision 79). */
+const PIX_BOUNDS = sql`
+  select 'Pix ' || end_to_end_id || ' of ' || received || ' lost ' || (refunded + returned) as text
+  from pix_debits
+  where refunded + returned + blocked > received or least(refunding, refunded, returned, blocked, shortfall) < 0`;
+
+/** What left an owner for the acquirer under a return is what its Pix say. */
+const RETURNS_LEFT = sql`
+  select 'owner ' || account_id || ' returned ' || coalesce(total, 0) || ', its Pix say ' || coalesce(said, 0) as text
+  from (
+    select account_id, sum(amount) as total
+    from journals join entries using (account_id, version)
+    where journals.kind in ('return_disputed', 'return_received_pix')
+      and entries.kind = 'acquirer_clearing'
+    group by account_id
+  ) as moved
+  full join (
+    select account_id, sum(returned) as said from pix_debits group by account_id
+  ) as pix using (account_id)
+  where coalesce(total, 0) <> coalesce(said, 0)`;
+
 /** Below zero only as far as the MED has forced it. */
 const FLOORS = sql`
   select 'owner ' || account_id || ' is below its floor' as text
@@ -125,5 +168,9 @@ const CHECKS: readonly Statement[] = [
   HOLDS_END_ONCE,
   PENDING_IS_RELEASES,
   SUSPENSE_IS_ITEMS,
+  BLOCKED_IS_PIX,
+  PIX_ARE_THEIR_PARTS,
+  PIX_BOUNDS,
+  RETURNS_LEFT,
   FLOORS,
 ];

@@ -3,7 +3,14 @@ import type { Queryable } from '@pixmesh/postgres/pool';
 import { ORACLE_KINDS, type Oracle } from '#testing/oracle.ts';
 
 import type { Decided } from './linearise.ts';
-import { readAccounts, readHolds, readOutcomes, readReleases } from './read-books.sql.ts';
+import {
+  readAccounts,
+  readHolds,
+  readItems,
+  readOutcomes,
+  readPix,
+  readReleases,
+} from './read-books.sql.ts';
 
 /** Differences between the ledger's tables and the oracle's paper, for these owners. */
 export async function compareBooks(
@@ -14,6 +21,8 @@ export async function compareBooks(
   return [
     ...compareAccounts(await readAccounts(db, accountIds), oracle, accountIds),
     ...compareHolds(await readHolds(db, [...oracle.books.holds.keys()]), oracle),
+    ...comparePix(await readPix(db, accountIds), oracle),
+    ...compareItems(await readItems(db, accountIds), oracle),
     ...compareReleases(await readReleases(db, accountIds), oracle),
   ];
 }
@@ -43,6 +52,35 @@ function compareHolds(found: Awaited<ReturnType<typeof readHolds>>, oracle: Orac
     return [`hold ${holdId} is ${state} of ${amount}, must be ${hold?.state} of ${hold?.amount}`];
   });
   if (found.length !== wanted.size) breaks.push(`${found.length} holds, must be ${wanted.size}`);
+  return breaks;
+}
+
+function comparePix(found: Awaited<ReturnType<typeof readPix>>, oracle: Oracle): string[] {
+  const wanted = oracle.books.pix;
+  const breaks = found.flatMap(({ name, ...stands }) => {
+    const { dispute = null, ...pix } = wanted.get(name) ?? {};
+    const must = JSON.stringify({
+      ...pix,
+      dispute: dispute?.id ?? null,
+      disputed: dispute?.amount ?? 0,
+    });
+    const is = JSON.stringify(stands);
+    return is === must ? [] : [`Pix ${name} is ${is}, must be ${must}`];
+  });
+  if (found.length !== wanted.size) breaks.push(`${found.length} Pix, must be ${wanted.size}`);
+  return breaks;
+}
+
+function compareItems(found: Awaited<ReturnType<typeof readItems>>, oracle: Oracle): string[] {
+  const wanted = oracle.books.items;
+  const breaks = found.flatMap(({ itemId, ...item }) => {
+    const must = wanted.get(itemId);
+    const isRight = must?.amount === item.amount && must.isOpen === item.isOpen;
+    return isRight
+      ? []
+      : [`item ${itemId} is ${JSON.stringify(item)}, must be ${JSON.stringify(must)}`];
+  });
+  if (found.length !== wanted.size) breaks.push(`${found.length} items, must be ${wanted.size}`);
   return breaks;
 }
 

@@ -132,6 +132,7 @@ function aHold(accountIds: readonly string[]): TakeHold {
     holdId,
     resourceId: newId(),
     holdKind: 'payout',
+    endToEndId: null,
     amount: AMOUNT,
     fee: FEE,
   };

@@ -116,5 +116,5 @@ function aCredit(accountId: string, amount: number): OracleCommand {
 function aTake(accountId: string, amount: number, fee: number): OracleCommand {
   const [holdId, resourceId] = [random.id(), random.id()];
   const hold = { accountId, holdId, resourceId, amount, fee };
-  return { ...hold, id: holdId, kind: 'take', purpose: 'payout' };
+  return { ...hold, id: holdId, kind: 'take', pix: null };
 }

@@ -168,7 +168,7 @@ function commandsOf(accountId: string) {
       ...hold,
       id: hold.holdId,
       kind: 'take',
-      purpose: 'payout',
+      pix: null,
       amount: AMOUNT,
       fee: FEE,
     } as const,

@@ -12,7 +12,9 @@ export type Judged = {
 };
 
 /** Refusals that say "not now": the same command may succeed later. */
-const PASSING = new Set(['unknown_hold', 'below_floor']);
+const PASSING = new Set(['unknown_hold', 'below_floor', 'unknown_pix', 'unknown_item']);
+/** What another content under the id of a decided command may hear. */
+const FOR_OTHERS = new Set(['other_content', 'foreign_hold', 'exceeds_received', 'item_resolved']);
 
 /**
  * Compares what callers were told with what stands in the ledger: one outcome per command, for ever, to everybody, and
@@ -80,7 +82,7 @@ function wrongReply(
 ): string | null {
   if (reply.isRejected) {
     if (PASSING.has(reply.word)) return null;
-    const isLegal = !isWinner && (reply.word === 'other_content' || reply.word === 'foreign_hold');
+    const isLegal = !isWinner && FOR_OTHERS.has(reply.word);
     return isLegal ? null : `was rejected as ${reply.word}, but is booked as ${found.word}`;
   }
   if (reply.word === found.word && reply.version === found.version) return null;

@@ -36,6 +36,15 @@ const WORDS = [
   'block booked',
   'unblock booked',
   'dispute_return booked',
+  'pix_return booked',
+  'resolve booked',
+  'give booked',
+  'take unknown_pix',
+  'take exceeds_received',
+  'take of a block',
+  'release of a block',
+  'block noted',
+  'unblock noted',
   'forced debit',
 ];
 

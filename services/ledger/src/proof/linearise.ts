@@ -10,28 +10,36 @@ export type Decided = { command: OracleCommand; found: FoundJournal };
  * in that order: concurrent commands may be decided in any order, but there must be one order in which every single
  * decision is the right one. Rows that moved nothing have no number; their time bounds their place.
  *
+ * What moved nothing and yet changed a dispute is told in an event, in the order of the owner's decisions: `told` is
+ * the place of each event. Only a hold that is taken has none; but the two say the same in either order.
+ *
  * @returns what the oracle refuses to accept; empty when there is such an order
  */
-export function linearise(oracle: Oracle, decided: readonly Decided[]): string[] {
+export function linearise(
+  oracle: Oracle,
+  decided: readonly Decided[],
+  told: ReadonlyMap<string, number>,
+): string[] {
   const numbered = decided
     .filter(({ found }) => found.version !== null)
     .sort((one, other) => (one.found.version ?? 0) - (other.found.version ?? 0));
   let waiting = decided.filter(({ found }) => found.version === null);
   for (const next of numbered) {
-    settleQuiet(next.found.atMs);
-    const late = waiting.find(({ found }) => found.atMs < next.found.atMs);
+    settleQuiet(next.found.atMs, placeOf(next) ?? Number.POSITIVE_INFINITY);
+    const late = waiting.find((one) => one.found.atMs < next.found.atMs || isTold(one, next));
     if (late) return [explain(oracle, late)];
     const wrong = judgeNumbered(oracle, next);
     if (wrong) return [wrong];
   }
-  settleQuiet(Number.POSITIVE_INFINITY);
+  settleQuiet(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
   return waiting.length > 0 ? [explain(oracle, waiting[0]!)] : [];
 
   /** Places every row that moved nothing, is not younger than this, and is right at this point. */
-  function settleQuiet(untilMs: number): void {
+  function settleQuiet(untilMs: number, place: number): void {
     for (let placed = true; placed;) {
       placed = false;
       for (const one of quietInOrder(waiting, untilMs)) {
+        if (isDispute(one) && (placeOf(one) ?? 0) > firstDispute(place)) continue;
         if (oracle.decide(one.command, one.found.atMs).word !== one.found.word) continue;
         oracle.apply(one.command, one.found.atMs);
         waiting = waiting.filter((other) => other !== one);
@@ -40,6 +48,25 @@ export function linearise(oracle: Oracle, decided: readonly Decided[]): string[]
       }
     }
   }
+
+  function placeOf({ command }: Decided): number | null {
+    return told.get(command.id) ?? null;
+  }
+
+  /** Disputes are settled in the order of their events, and none before what was told earlier. */
+  function firstDispute(place: number): number {
+    const places = waiting.filter(isDispute).map((one) => placeOf(one) ?? 0);
+    return Math.min(place, ...places);
+  }
+
+  function isTold(one: Decided, next: Decided): boolean {
+    const place = placeOf(next);
+    return place !== null && isDispute(one) && (placeOf(one) ?? 0) < place;
+  }
+}
+
+function isDispute({ command }: Decided): boolean {
+  return command.kind === 'block' || command.kind === 'unblock';
 }
 
 /**

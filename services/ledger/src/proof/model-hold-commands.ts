@@ -7,6 +7,7 @@ export const AMOUNTS = [1, 50, 500, 5_000, 9_000] as const;
 const FEES = [0, 0, 15, 100] as const;
 /** How far back an end or another hold of the same resource reaches. */
 const MEMORY = 300;
+const REFUND_RATE = 0.4;
 const EARLY_END_RATE = 0.06;
 const SAME_RESOURCE_RATE = 0.15;
 /** The end of a hold by somebody who has the account wrong. */
@@ -15,7 +16,11 @@ const FOREIGN_RATE = 0.02;
 type Hold = { accountId: string; holdId: string; resourceId: string };
 
 /** Commands about holds: takes, and ends of those that were or will be taken. */
-export function createHoldCommands(random: SeededRandom, accounts: readonly string[]) {
+export function createHoldCommands(
+  random: SeededRandom,
+  accounts: readonly string[],
+  aRefund: (accountId: string) => { pix: string; amount: number },
+) {
   const holds: Hold[] = [];
   return { take, endHold };
 
@@ -26,9 +31,10 @@ export function createHoldCommands(random: SeededRandom, accounts: readonly stri
     const resourceId = isAgain ? random.pick(earlier).resourceId : random.id();
     holds.push({ accountId, holdId, resourceId });
     if (holds.length > MEMORY) holds.shift();
-    const purpose = random.chance(0.8) ? 'payout' : 'refund';
-    const money = { amount: random.pick(AMOUNTS), fee: random.pick(FEES) };
-    return { id: holdId, kind: 'take', accountId, holdId, resourceId, purpose, ...money };
+    const money = random.chance(REFUND_RATE)
+      ? { ...aRefund(accountId), fee: 0 }
+      : { pix: null, amount: random.pick(AMOUNTS), fee: random.pick(FEES) };
+    return { id: holdId, kind: 'take', accountId, holdId, resourceId, ...money };
   }
 
   function endHold(accountId: string): OracleCommand {

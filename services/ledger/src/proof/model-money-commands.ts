@@ -1,3 +1,5 @@
+import { deriveCommandId } from '@pixmesh/kernel/ids';
+
 import type { OracleCommand } from '#testing/oracle.ts';
 
 import { AMOUNTS } from './model-hold-commands.ts';
@@ -7,15 +9,24 @@ const CREDITS = [100, 500, 3_000] as const;
 const FAR_AHEAD_MS = 86_400_000;
 const SHORTLY_MS_MAX = 400;
 
-/** Commands about money that comes, goes or is disputed. */
-export function createMoneyCommands(random: SeededRandom) {
-  const blocks: { accountId: string; subject: string; amount: number }[] = [];
-  return { credit, suspend, payoutReturn, payoutSuspend, tariff, block, unblock, disputeReturn };
+type Item = { accountId: string; item: string; subject: string; amount: number };
+
+/** Commands about money that comes or goes. */
+export function createMoneyCommands(
+  random: SeededRandom,
+  credited: (pix: { accountId: string; subject: string; amount: number }) => void,
+) {
+  const items: Item[] = [];
+  return { credit, suspend, payoutReturn, payoutSuspend, tariff, resolve, give };
 
   function credit(accountId: string): OracleCommand {
     const draw = random.fraction();
     const releaseAtMs = draw < 0.6 ? null : Date.now() + delayOf(draw);
-    return { ...told(accountId), kind: 'credit', amount: random.pick(CREDITS), releaseAtMs };
+    const subject = random.id();
+    const pix = { accountId, subject, amount: random.pick(CREDITS) };
+    credited(pix);
+    // Once per Pix: the ledger finds the credit by this id.
+    return { ...pix, id: deriveCommandId('received_pix', subject), kind: 'credit', releaseAtMs };
   }
 
   function delayOf(draw: number): number {
@@ -24,7 +35,10 @@ export function createMoneyCommands(random: SeededRandom) {
   }
 
   function suspend(accountId: string): OracleCommand {
-    return { ...told(accountId), kind: 'suspend', amount: random.pick(AMOUNTS) };
+    const command = { ...told(accountId), kind: 'suspend', amount: random.pick(AMOUNTS) } as const;
+    const { id: item, subject, amount } = command;
+    items.push({ accountId, item, subject, amount });
+    return command;
   }
 
   function payoutReturn(accountId: string): OracleCommand {
@@ -40,27 +54,22 @@ export function createMoneyCommands(random: SeededRandom) {
     return { ...told(accountId), kind: 'tariff', amount: random.pick(AMOUNTS) };
   }
 
-  function block(accountId: string): OracleCommand {
+  /** Of an item that stands, mostly for the first time. */
+  function resolve(accountId: string): OracleCommand {
+    const item = anItem(accountId);
+    const action = random.pick(['accept', 'hand_over', 'return'] as const);
+    return { ...item, id: random.id(), kind: 'resolve', action };
+  }
+
+  function give(accountId: string): OracleCommand {
+    return { ...anItem(accountId), accountId, id: random.id(), kind: 'give' };
+  }
+
+  function anItem(accountId: string) {
+    const known =
+      items.length > 0 && random.chance(0.9) ? random.pick(items.slice(-10)) : undefined;
     const amount = random.pick(AMOUNTS);
-    const command = { ...told(accountId), kind: 'block', amount } as const;
-    blocks.push({ accountId, subject: command.subject, amount });
-    return command;
-  }
-
-  function unblock(accountId: string): OracleCommand {
-    const block = blockToEnd(accountId);
-    return { ...block, id: random.id(), kind: 'unblock' };
-  }
-
-  function disputeReturn(accountId: string): OracleCommand {
-    const from = random.pick(['blocked', 'blocked', 'available'] as const);
-    return { ...blockToEnd(accountId), id: random.id(), kind: 'dispute_return', from };
-  }
-
-  /** A block is ended once; what has none to end takes from what is not there. */
-  function blockToEnd(accountId: string) {
-    const block = random.chance(0.9) ? blocks.shift() : undefined;
-    return block ?? { accountId, subject: random.id(), amount: random.pick(AMOUNTS) };
+    return known ?? { accountId, item: random.id(), subject: random.id(), amount };
   }
 
   function told(accountId: string) {

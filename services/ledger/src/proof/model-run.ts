@@ -17,7 +17,7 @@ import { deliverAtOnce, type Delivery } from './model-round.ts';
 import { type Reply, toLedgerCommand, toReply } from './model-vocabulary.ts';
 import { endIdOf } from './model-hold-commands.ts';
 import { createWorkload } from './model-workload.ts';
-import { readJournals, readReleases } from './read-books.sql.ts';
+import { readJournals, readOutcomes, readReleases } from './read-books.sql.ts';
 import { type SeededRandom, seededRandom } from './seeded-random.ts';
 
 const PROCESSES = 3;
@@ -138,12 +138,22 @@ async function judgeAnyOrder(
   const all = new Map([...known, ...journals]);
   const { decided: fresh, breaks } = judgeDeliveries(deliveries, all, world.contents);
   breaks.push(...findOvertaken(fresh, deliveries));
+  const told = await readPlaces(world, fresh);
   for (const owners of Map.groupBy(fresh, ({ found }) => found.accountId).values()) {
-    breaks.push(...linearise(world.oracle, owners));
+    breaks.push(...linearise(world.oracle, owners, told));
   }
   if (fresh.length !== journals.size) breaks.push('a command is booked that nobody was told of');
   remember(world, fresh);
   return breaks;
+}
+
+/** Where the event of each command stands: only disputes that moved nothing need to be placed by it. */
+async function readPlaces({ options, accounts }: World, fresh: readonly Decided[]) {
+  const isQuiet = ({ command, found }: Decided): boolean =>
+    found.version === null && (command.kind === 'block' || command.kind === 'unblock');
+  if (!fresh.some((one) => isQuiet(one))) return new Map<string, number>();
+  const outcomes = await readOutcomes(options.db, accounts);
+  return new Map(outcomes.map(({ commandId }, place) => [commandId, place]));
 }
 
 /** What stands of the round's commands: what this round decided, and what was decided before it. */
@@ -245,6 +255,8 @@ function remember({ decided, report, contents }: World, fresh: readonly Decided[
   for (const { command, found } of fresh) {
     contents.set(command.id, JSON.stringify(command));
     count(report, `${command.kind} ${found.word}`);
+    const isOfBlock = found.entries.some(({ kind }) => kind === 'blocked');
+    if (isOfBlock && 'holdId' in command) count(report, `${command.kind} of a block`);
   }
 }
 

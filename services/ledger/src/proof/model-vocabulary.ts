@@ -43,7 +43,8 @@ function toHoldCommand(
   return {
     ...hold,
     kind: 'take_hold',
-    holdKind: command.purpose,
+    holdKind: command.pix === null ? 'payout' : 'refund',
+    endToEndId: command.pix,
     amount: toCents(command.amount),
     fee: toCents(command.fee),
   };
@@ -88,18 +89,26 @@ function toMovement(named: Named, command: Movement): LedgerCommand {
       return {
         ...told,
         kind: command.kind === 'block' ? 'block_disputed' : 'unblock_disputed',
-        disputeId: command.subject,
+        disputeId: command.dispute,
         chargeId,
       };
     case 'dispute_return':
       return {
         ...told,
         kind: 'return_disputed',
-        disputeId: command.subject,
+        disputeId: command.dispute,
         chargeId,
         from: command.from,
-        returnId: command.subject,
+        returnId: command.id,
       };
+    case 'pix_return':
+      return { ...told, kind: 'return_received_pix', chargeId, returnId: command.id };
+    case 'resolve': {
+      const { item: itemId, action } = command;
+      return { ...told, kind: 'resolve_suspense', chargeId, itemId, action };
+    }
+    case 'give':
+      return { ...told, kind: 'credit_suspense', chargeId, itemId: command.item };
     default:
       throw new Error('unknown kind of command');
   }

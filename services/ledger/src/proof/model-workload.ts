@@ -2,6 +2,7 @@ import type { OracleCommand } from '#testing/oracle.ts';
 
 import { createHoldCommands } from './model-hold-commands.ts';
 import { createMoneyCommands } from './model-money-commands.ts';
+import { createPixCommands } from './model-pix-commands.ts';
 import type { SeededRandom } from './seeded-random.ts';
 
 /** How far back a repeat reaches. */
@@ -15,9 +16,11 @@ type Fresh = (accountId: string) => OracleCommand;
 /** Commands of every kind over a few accounts, from a seed: what many callers, confused or not, may send. */
 export function createWorkload(random: SeededRandom, accounts: readonly string[]) {
   const said: OracleCommand[] = [];
-  const { take, endHold } = createHoldCommands(random, accounts);
-  const { credit, block, ...money } = createMoneyCommands(random);
-  const others: readonly Fresh[] = [block, block, ...Object.values(money)];
+  const pix = createPixCommands(random);
+  const { take, endHold } = createHoldCommands(random, accounts, pix.aRefund);
+  const { credit, ...money } = createMoneyCommands(random, pix.remember);
+  const { block, ...ofPix } = pix.fresh;
+  const others: readonly Fresh[] = [block, block, ...Object.values(ofPix), ...Object.values(money)];
   return { next };
 
   function next(): OracleCommand {

@@ -7,6 +7,7 @@ import type { BatchState } from '#engine/batch-state.ts';
 import { type BatchDecision, decideBatch } from '#engine/decide-batch.ts';
 import type { executeBatch } from '#engine/execute-batch.ts';
 import { lockBatch } from '#engine/lock-batch.sql.ts';
+import type { PixDebits } from '#engine/pix-debits.ts';
 import { writeBatch } from '#engine/write-batch.sql.ts';
 
 /** A ledger with one thing wrong. The model must say so, or its silence about the real one means nothing. */
@@ -30,6 +31,9 @@ const NO_FLOORS = sql`
   alter table ledger.accounts
     drop constraint accounts_available_floor,
     drop constraint accounts_parts_floor`;
+
+const NO_BOUNDS_OF_PIX = sql`
+  alter table ledger.pix_debits drop constraint pix_debits_received`;
 
 /** The same road without a mistake: what the model finds in it would be the model's own mistake. */
 export const HONEST_BATCH = mutant(null);
@@ -116,6 +120,47 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     runBatch: mutant(null, ({ writes }) => void writes.releasesDone.splice(0)),
   },
   {
+    name: 'more is refunded than was received',
+    without: [NO_BOUNDS_OF_PIX],
+    runBatch: mutant((state) => {
+      changePix(state, (pix) => ({ ...pix, received: pix.received + 1_000n }));
+    }),
+  },
+  {
+    name: 'a refund of a disputed Pix leaves its block alone',
+    runBatch: mutant((state) => {
+      changePix(state, (pix) => ({ ...pix, blocked: 0n }));
+    }),
+  },
+  {
+    name: 'a refund that failed leaves the block although the dispute is open',
+    runBatch: mutant((state) => {
+      changePix(state, (pix) => ({ ...pix, shortfall: 0n }));
+    }),
+  },
+  {
+    name: 'a return under the MED is not counted',
+    runBatch: mutant(null, ({ writes }) => {
+      for (const [key, pix] of writes.pix) writes.pix.set(key, { ...pix, returned: 0n });
+    }),
+  },
+  {
+    name: 'the hold of a refund forgets what came out of the block',
+    runBatch: mutant(null, ({ writes }) => {
+      for (const hold of writes.holds.values()) if (hold.refund) hold.refund.fromBlock = 0n;
+    }),
+  },
+  {
+    name: 'an item of suspense is resolved twice',
+    runBatch: mutant((state) => {
+      for (const item of state.suspenseItems.values()) item.isResolved = false;
+    }),
+  },
+  {
+    name: 'an item of suspense stays open',
+    runBatch: mutant(null, ({ writes }) => void writes.itemsResolved.splice(0)),
+  },
+  {
     name: 'a debit by the MED is not remembered as forced',
     without: [NO_FLOORS],
     runBatch: mutant(null, ({ writes }) => {
@@ -149,6 +194,10 @@ function isRefused(outcome: Outcome): outcome is Extract<Outcome, { kind: 'decid
 }
 
 type Writes = BatchDecision['writes'];
+
+function changePix({ pix }: BatchState, change: (pix: PixDebits) => PixDebits): void {
+  for (const [key, one] of pix) (pix as Map<string, PixDebits>).set(key, change(one));
+}
 
 function releasesOf(writes: Writes) {
   return writes.journals

@@ -79,6 +79,37 @@ export async function readHolds(db: Queryable, holdIds: readonly string[]): Prom
   return rows.map((row) => ({ ...row, amount: Number(row.amount) }));
 }
 
+/** What stands of refunded, disputed and returned Pix, in the words and order of the oracle. */
+export async function readPix(db: Queryable, accountIds: readonly string[]) {
+  const rows = await db.query<
+    Record<string, bigint> & { name: string; dispute: string | null }
+  >(sql`
+    select
+      end_to_end_id as name, received, refunding, refunded, returned, blocked, shortfall,
+      dispute_id as dispute, disputed
+    from pix_debits
+    where account_id = any(${accountIds}::uuid[])`);
+  return rows.map((row) => ({
+    name: row.name,
+    received: Number(row['received']),
+    refunding: Number(row['refunding']),
+    refunded: Number(row['refunded']),
+    returned: Number(row['returned']),
+    blocked: Number(row['blocked']),
+    short: Number(row['shortfall']),
+    dispute: row.dispute,
+    disputed: Number(row['disputed']),
+  }));
+}
+
+export async function readItems(db: Queryable, accountIds: readonly string[]) {
+  const rows = await db.query<{ itemId: string; amount: bigint; isOpen: boolean }>(sql`
+    select id as "itemId", amount, resolved_at is null as "isOpen"
+    from suspense_items
+    where account_id = any(${accountIds}::uuid[])`);
+  return rows.map((row) => ({ ...row, amount: Number(row.amount) }));
+}
+
 /** Credits that wait in `pending`, the due ones as the ledger's own job would find them. */
 export async function readReleases(
   db: Queryable,

@@ -52,6 +52,7 @@ describe.each([
       { name: 'suspense', compared: 2, breaks: [] },
       { name: 'hold_entries', compared: 2, breaks: [] },
       { name: 'pending_entries', compared: 0, breaks: [] },
+      { name: 'blocked_entries', compared: 0, breaks: [] },
       { name: 'dead_letter', compared: 0, breaks: [] },
     ]);
   });
@@ -128,7 +129,7 @@ describe.each([
     );
   });
 
-  test('finds suspense, held and pending money that no open item explains, and items without money', async () => {
+  test('finds suspense, held, pending and blocked money that no open item explains, and items without money', async () => {
     await changed(
       sql`update suspense_items set amount = 3 where account_id = ${owner}`,
       async () => {
@@ -151,6 +152,23 @@ describe.each([
         expect(await findAll(since)).toEqual({ pending_entries: [`balance ${owner} 4 0 (-4)`] });
       },
       sql`delete from releases`,
+    );
+    await changed(
+      sql`
+        insert into pix_debits
+          (account_id, end_to_end_id, received, refunding, refunded, returned, blocked, shortfall, disputed)
+        values (${owner}, 'E1', 9, 0, 0, 0, 6, 0, 0)`,
+      async () => {
+        expect(await findAll(since)).toEqual({ blocked_entries: [`balance ${owner} 6 0 (-6)`] });
+      },
+      sql`delete from pix_debits`,
+    );
+    await changed(
+      sql`update suspense_items set resolved_at = now() where account_id = ${owner}`,
+      async () => {
+        expect(await findAll(since)).toEqual({ suspense: [`balance ${owner} 0 5 (5)`] });
+      },
+      sql`update suspense_items set resolved_at = null where account_id = ${owner}`,
     );
   });
 

@@ -24,6 +24,11 @@ export const PENDING: Part = {
   items: sql`select account_id, amount from releases`,
 };
 
+export const BLOCKED: Part = {
+  column: sql`blocked`,
+  items: sql`select account_id, blocked as amount from pix_debits where blocked <> 0`,
+};
+
 /** Items against the owner's row, for all owners; from one snapshot. One look at each row of both. */
 export async function comparePart(db: Queryable, { column, items }: Part): Promise<ComparedPart> {
   const [row] = await db.query<{

@@ -1,17 +1,18 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
 import type { Check } from '@pixmesh/reconciliation/check';
 
-import { comparePart, HELD, type Part, PENDING, SUSPENSE } from './part-checks.sql.ts';
+import { BLOCKED, comparePart, HELD, type Part, PENDING, SUSPENSE } from './part-checks.sql.ts';
 
 /**
  * Money that waits is explained by what it waits for, cent by cent: suspense by open items, held money by open holds,
- * pending money by its releases. An open item itself is no break.
+ * pending money by its releases, blocked money by what is blocked of each Pix. An open item itself is no break.
  */
 export function partChecks({ db }: { db: Queryable }): Check[] {
   return [
     partCheck(db, 'suspense', SUSPENSE),
     partCheck(db, 'hold_entries', HELD),
     partCheck(db, 'pending_entries', PENDING),
+    partCheck(db, 'blocked_entries', BLOCKED),
   ];
 }
 

@@ -1,13 +1,20 @@
 import { ListSuspenseQuery } from '@pixmesh/contracts/http/admin-queries';
 import { answerList, readListQuery } from '@pixmesh/http/list-page';
+import { AppError } from '@pixmesh/kernel/app-error';
+import { parseId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
 
 import { PLATFORM_ACCOUNT_ID } from '#accounts/chart-of-accounts.ts';
 
-import { hasSuspenseItem, listSuspense, type SuspenseRow } from './suspense.sql.ts';
+import {
+  findSuspenseItem,
+  hasSuspenseItem,
+  listSuspense,
+  type SuspenseRow,
+} from './suspense.sql.ts';
 
-/** `GET /internal/suspense`: money that waits for an operator or did, newest first (decision 141). */
+/** `GET /internal/suspense` and `GET /internal/suspense/{id}`: money that waits for an operator or did, newest first (decision 141). */
 export function registerListSuspense(app: FastifyInstance, deps: { db: Database }): void {
   app.get('/internal/suspense', async (request) => {
     const page = readListQuery(ListSuspenseQuery, request.query);
@@ -18,6 +25,13 @@ export function registerListSuspense(app: FastifyInstance, deps: { db: Database 
       cursorExists: (id) => hasSuspenseItem(deps.db, id),
       toResource: toItem,
     });
+  });
+
+  app.get<{ Params: { id: string } }>('/internal/suspense/:id', async (request) => {
+    const id = parseId(request.params.id);
+    const row = id === null ? null : await findSuspenseItem(deps.db, id);
+    if (row === null) throw new AppError('NOT_FOUND');
+    return toItem(row);
   });
 }
 

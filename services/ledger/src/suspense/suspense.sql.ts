@@ -18,6 +18,9 @@ export type SuspenseFilters = {
   status?: 'open' | 'resolved' | undefined;
 };
 
+const COLUMNS = sql`
+  id, account_id, end_to_end_id, charge_id, payout_id, amount, reason, created_at, resolved_at`;
+
 /** Items for operators, newest first, after the item `startingAfter`. Reads `suspense_items_newest` backwards. */
 export async function listSuspense(
   db: Queryable,
@@ -27,8 +30,7 @@ export async function listSuspense(
     named(
       'suspense_list',
       sql`
-        select
-          id, account_id, end_to_end_id, charge_id, payout_id, amount, reason, created_at, resolved_at
+        select ${COLUMNS}
         from suspense_items
         where (${page.filters.account_id ?? null}::uuid is null or account_id = ${page.filters.account_id ?? null})
           and (${page.filters.status ?? null}::text is null
@@ -41,6 +43,14 @@ export async function listSuspense(
         limit ${page.limit}`,
     ),
   );
+}
+
+/** Primary key read. */
+export async function findSuspenseItem(db: Queryable, id: string): Promise<SuspenseRow | null> {
+  const [row] = await db.query<SuspenseRow>(
+    named('suspense_find', sql`select ${COLUMNS} from suspense_items where id = ${id}`),
+  );
+  return row ?? null;
 }
 
 /** Primary key read. */

@@ -3,8 +3,9 @@ import type { AccountId } from '@pixmesh/kernel/ids';
 import { ACCOUNT_KINDS, type AccountState, type Balances } from '#accounts/chart-of-accounts.ts';
 import type { LedgerCommand } from '#commands/ledger-command.ts';
 import type { BookedCommand, Hold } from '#commands/outcome.ts';
-import type { BatchState } from '#engine/batch-state.ts';
+import { type BatchState, pixKey } from '#engine/batch-state.ts';
 import type { BatchDecision } from '#engine/decide-batch.ts';
+import { type PixDebits, untouchedPix } from '#engine/pix-debits.ts';
 
 export const NOW = new Date('2026-11-21T12:00:00.000Z');
 
@@ -32,6 +33,8 @@ export function stateFor(
     accounts?: Readonly<Record<string, Standing>>;
     holds?: readonly Hold[];
     booked?: ReadonlyMap<string, BookedCommand>;
+    pix?: readonly PixDebits[];
+    suspenseItems?: BatchState['suspenseItems'];
     now?: Date;
   } = {},
 ): BatchState {
@@ -41,6 +44,8 @@ export function stateFor(
     accounts: new Map([...owners].map((owner) => [owner, account(told.accounts?.[owner])])),
     booked: told.booked ?? new Map(),
     holds: new Map((told.holds ?? []).map((hold) => [hold.holdId, hold])),
+    pix: new Map((told.pix ?? []).map((one) => [pixKey(one), one])),
+    suspenseItems: told.suspenseItems ?? new Map(),
   };
 }
 
@@ -51,10 +56,33 @@ export function stateAfter(before: BatchState, { writes }: BatchDecision): Batch
     const { accountId, kind } = command;
     booked.set(command.commandId, { accountId, kind, code, version, fingerprint });
   }
+  const credits = writes.journals.flatMap(({ command, code }) =>
+    command.kind === 'credit_received_pix' && code === 'booked'
+      ? [untouchedPix(command.accountId, command.endToEndId, command.amount)]
+      : [],
+  );
   return {
     nowMs: before.nowMs,
     accounts: new Map<AccountId, AccountState>([...before.accounts, ...writes.accounts]),
     booked,
     holds: new Map([...before.holds, ...writes.holds]),
+    pix: new Map([...before.pix, ...credits.map(keyed), ...writes.pix]),
+    suspenseItems: itemsAfter(before, writes),
   };
+}
+
+function keyed(pix: PixDebits): [string, PixDebits] {
+  return [pixKey(pix), pix];
+}
+
+function itemsAfter(before: BatchState, writes: BatchDecision['writes']) {
+  const items = new Map(before.suspenseItems);
+  for (const { commandId, accountId, amount, resolvedAtMs } of writes.suspenseItems) {
+    items.set(commandId, { accountId, amount, isResolved: resolvedAtMs !== null });
+  }
+  for (const { itemId } of writes.itemsResolved) {
+    const item = items.get(itemId);
+    if (item) items.set(itemId, { ...item, isResolved: true });
+  }
+  return items;
 }

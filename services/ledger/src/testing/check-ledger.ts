@@ -14,6 +14,28 @@ const PARTS = sql`
       ('acquirer_tariffs', acquirer_tariffs)
   ) as part (kind, balance)`;
 
+/** What is blocked is what is blocked of each Pix, and a Pix's refunds are its holds. */
+const PIX_BREAKS = sql`
+  select 'blocked Pix of ' || coalesce(standing.account_id, pix.account_id) || ' differ'
+  from (select account_id, blocked from accounts where blocked <> 0) as standing
+  full join (
+    select account_id, sum(blocked) as total from pix_debits
+    group by account_id having sum(blocked) <> 0
+  ) as pix on pix.account_id = standing.account_id
+  where standing.blocked is distinct from pix.total
+  union all
+  select 'refunds of ' || end_to_end_id || ' differ'
+  from pix_debits
+  left join (
+    select
+      refund_holds.account_id, end_to_end_id,
+      sum(amount) filter (where state = 'open') as open,
+      sum(amount) filter (where state = 'settled') as settled
+    from refund_holds join holds using (hold_id)
+    group by refund_holds.account_id, end_to_end_id
+  ) as hold using (account_id, end_to_end_id)
+  where refunding <> coalesce(open, 0) or refunded <> coalesce(settled, 0)`;
+
 /**
  * What is wrong with the books, derived from the entries alone: every journal and the whole ledger net to zero, every
  * part holds the sum of its entries, each with its running balance, journals are numbered from 1 without gaps in the
@@ -78,7 +100,8 @@ export async function findBreaks(db: Queryable): Promise<string[]> {
       select account_id, sum(amount) as total from suspense_items where resolved_at is null
       group by account_id having sum(amount) <> 0
     ) as item on item.account_id = standing.account_id
-    where standing.suspense is distinct from item.total`);
+    where standing.suspense is distinct from item.total
+    union all ${PIX_BREAKS}`);
   return rows.map((row) => row.text);
 }
 
@@ -95,11 +118,21 @@ export async function readBalances(
   return Object.fromEntries(parts.map((kind) => [kind, found.get(kind)]));
 }
 
+const TABLES = [
+  'journals',
+  'entries',
+  'holds',
+  'events',
+  'outbox',
+  'suspense_items',
+  'releases',
+  'pix_debits',
+  'refund_holds',
+] as const;
+type Table = (typeof TABLES)[number];
+
 /** Rows of a table of the service, for counts of effects. */
-export async function countRows(
-  db: Queryable,
-  table: 'journals' | 'entries' | 'holds' | 'events' | 'outbox' | 'suspense_items' | 'releases',
-): Promise<number> {
+export async function countRows(db: Queryable, table: Table): Promise<number> {
   const [row] = await db.query<{ count: bigint }>(sql`
     select case ${table}::text
       when 'journals' then (select count(*) from journals)
@@ -109,20 +142,13 @@ export async function countRows(
       when 'outbox' then (select count(*) from outbox)
       when 'suspense_items' then (select count(*) from suspense_items)
       when 'releases' then (select count(*) from releases)
+      when 'pix_debits' then (select count(*) from pix_debits)
+      when 'refund_holds' then (select count(*) from refund_holds)
     end as count`);
   return Number(row?.count);
 }
 
 /** Rows of every table that a command may write: equal before and after what must leave no trace. */
 export async function countAllRows(db: Queryable): Promise<number[]> {
-  const tables = [
-    'journals',
-    'entries',
-    'holds',
-    'events',
-    'outbox',
-    'suspense_items',
-    'releases',
-  ] as const;
-  return await Promise.all(tables.map((table) => countRows(db, table)));
+  return await Promise.all(TABLES.map((table) => countRows(db, table)));
 }

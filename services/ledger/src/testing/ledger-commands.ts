@@ -12,9 +12,12 @@ import type {
   BookAcquirerTariff,
   CreditPayoutReturn,
   CreditReceivedPix,
+  CreditSuspense,
   ReleaseHold,
   ReleasePending,
+  ResolveSuspense,
   ReturnDisputed,
+  ReturnReceivedPix,
   SettleHold,
   SuspendPayout,
   SuspendReceivedPix,
@@ -38,7 +41,8 @@ export function takeHold({ amount = 1_000, fee = 0, ...told }: Told<TakeHold> = 
     commandId: holdId,
     accountId: newId<AccountId>(),
     resourceId: newId(),
-    holdKind: 'payout',
+    holdKind: told.endToEndId ? 'refund' : 'payout',
+    endToEndId: null,
     ...told,
     holdId,
     amount: toCents(amount),
@@ -146,6 +150,40 @@ export function disputeReturn(told: Told<ReturnDisputed> = {}): ReturnDisputed {
   };
 }
 
+export function pixReturn(told: Told<ReturnReceivedPix> = {}): ReturnReceivedPix {
+  const returnId = told.returnId ?? newId();
+  const { accountId, chargeId, endToEndId, amount } = disputed(told);
+  const commandId = deriveCommandId('received_pix.return', `${endToEndId}/${returnId}`);
+  const named = { kind: 'return_received_pix', commandId, accountId } as const;
+  return { ...named, chargeId, endToEndId, returnId, amount };
+}
+
+/** Ends the item that a command has booked. */
+export function resolve(
+  item: SuspendReceivedPix,
+  told: { action?: ResolveSuspense['action'] } & Partial<ResolveSuspense> = {},
+): ResolveSuspense {
+  const { accountId, endToEndId, chargeId, amount, commandId: itemId } = item;
+  return {
+    kind: 'resolve_suspense',
+    commandId: deriveCommandId('suspense.resolve', itemId),
+    accountId,
+    itemId,
+    endToEndId,
+    chargeId,
+    amount,
+    action: 'accept',
+    ...told,
+  };
+}
+
+/** Gives what was handed over to its owner. */
+export function creditSuspense(item: SuspendReceivedPix, accountId: AccountId): CreditSuspense {
+  const { endToEndId, chargeId, amount, commandId: itemId } = item;
+  const commandId = deriveCommandId('suspense.credit', itemId);
+  return { kind: 'credit_suspense', commandId, accountId, itemId, endToEndId, chargeId, amount };
+}
+
 function receivedPix(told: Told<CreditReceivedPix | SuspendReceivedPix>) {
   const endToEndId = told.endToEndId ?? anEndToEndId();
   return {
@@ -158,10 +196,12 @@ function receivedPix(told: Told<CreditReceivedPix | SuspendReceivedPix>) {
   };
 }
 
-function disputed(told: Told<BlockDisputed | UnblockDisputed | ReturnDisputed>) {
+function disputed(
+  told: Told<BlockDisputed | UnblockDisputed | ReturnDisputed> | Told<ReturnReceivedPix>,
+) {
   return {
     accountId: told.accountId ?? newId<AccountId>(),
-    disputeId: told.disputeId ?? newId(),
+    disputeId: ('disputeId' in told ? told.disputeId : undefined) ?? newId(),
     chargeId: told.chargeId ?? newId<ChargeId>(),
     endToEndId: told.endToEndId ?? anEndToEndId(),
     amount: toCents(told.amount ?? 1_000),

@@ -84,6 +84,64 @@ export function aPayoutSuspense(changes: {
   };
 }
 
+type DisputeType = 'dispute.block' | 'dispute.unblock' | 'dispute.return';
+type PixOf = { accountId: string; endToEndId: string; chargeId: string; amount: number };
+
+/** A step of a dispute as it stands on the topic. */
+export function aDispute<Type extends DisputeType>(
+  type: Type,
+  told: PixOf & { disputeId: string; from?: 'blocked' | 'available'; returnId?: string },
+): Extract<CommandWire, { type: Type }> {
+  const { disputeId, endToEndId, returnId = newId(), from = 'blocked' } = told;
+  const isReturn = type === 'dispute.return';
+  const key = isReturn ? `${endToEndId}/${returnId}` : disputeId;
+  const data = {
+    command_id: deriveCommandId(type, key),
+    dispute_id: disputeId,
+    ...ofPix(told),
+    ...(isReturn ? { from, return_id: returnId } : {}),
+  };
+  // The compiler does not see that the words of a type go with its data.
+  return { ...envelope(told.accountId), type, data } as Extract<CommandWire, { type: Type }>;
+}
+
+/** What went back without an order of ours, as it stands on the topic. */
+export function aPixReturn(told: PixOf): Extract<CommandWire, { type: 'received_pix.return' }> {
+  const return_id = newId();
+  const command_id = deriveCommandId('received_pix.return', `${told.endToEndId}/${return_id}`);
+  return {
+    ...envelope(told.accountId),
+    type: 'received_pix.return',
+    data: { command_id, ...ofPix(told), return_id },
+  };
+}
+
+/** The end of an item of suspense as it stands on the topic. */
+export function aResolution(
+  item: SuspendWire,
+  action: 'accept' | 'hand_over' | 'return',
+): Extract<CommandWire, { type: 'suspense.resolve' }> {
+  const command_id = deriveCommandId('suspense.resolve', item.data.command_id);
+  return {
+    ...envelope(item.account_id),
+    type: 'suspense.resolve',
+    data: { command_id, ...itemOf(item), action },
+  };
+}
+
+/** What was handed over goes to its owner. */
+export function aSuspenseCredit(
+  item: SuspendWire,
+  accountId: string,
+): Extract<CommandWire, { type: 'suspense.credit' }> {
+  const command_id = deriveCommandId('suspense.credit', item.data.command_id);
+  return {
+    ...envelope(accountId),
+    type: 'suspense.credit',
+    data: { command_id, ...itemOf(item) },
+  };
+}
+
 /** The same command said again, as a republished or re-decided message would. */
 export function again<Message extends CommandWire>(message: Message): Message {
   return { ...message, event_id: newId(), occurred_at: new Date().toISOString() };
@@ -123,6 +181,15 @@ function receivedPix(changes: Changes) {
     charge_id: changes.chargeId === undefined ? newId() : changes.chargeId,
     amount: changes.amount ?? 1_000,
   };
+}
+
+function ofPix({ endToEndId, chargeId, amount }: PixOf) {
+  return { charge_id: chargeId, end_to_end_id: endToEndId, amount };
+}
+
+function itemOf({ data }: SuspendWire) {
+  const { command_id: item_id, end_to_end_id, charge_id, amount } = data;
+  return { item_id, end_to_end_id, charge_id, amount };
 }
 
 function holdEnd({ holdId, resourceId }: HoldRef) {

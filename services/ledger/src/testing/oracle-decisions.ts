@@ -8,6 +8,17 @@ import type {
   OracleKind,
 } from './oracle.ts';
 
+import {
+  disputeEnds,
+  disputeOpens,
+  freshPix,
+  goesBack,
+  type OraclePix,
+  refundDone,
+  refundFailed,
+  refundOnPaper,
+} from './oracle-pix.ts';
+
 type Told<Kind extends OracleCommand['kind']> = Extract<OracleCommand, { kind: Kind }>;
 
 /** From where to where money moves that nothing can hold up. */
@@ -38,13 +49,14 @@ export function decideOnPaper(
     case 'tariff':
       return bookedFrom(WAYS[command.kind], command.amount);
     case 'block':
-      return { ...booked('available', 'blocked', command.amount), forces: true };
     case 'unblock':
-      return account.blocked < command.amount
-        ? rejected('below_floor')
-        : booked('blocked', 'available', command.amount);
     case 'dispute_return':
-      return decideReturn(account, command);
+    case 'pix_return':
+      return decidePix(books, command);
+    case 'resolve':
+      return decideResolve(books, command);
+    case 'give':
+      return booked('acquirer_clearing', 'available', command.amount);
     default:
       throw new Error('the oracle does not know this command');
   }
@@ -66,7 +78,7 @@ function decideHold(
   if (isForeign) return rejected('foreign_hold');
   if (command.kind === 'take') return decideTake(books, account, command);
   if (command.kind === 'void') return still(hold?.wasTaken ? 'already_held' : 'noted');
-  if (hold?.state === 'open') return decideEnd(hold, command.kind);
+  if (hold?.state === 'open') return decideEnd(books, hold, command.kind);
   if (hold && hold.state !== 'refused') return still(`already_${hold.state}`);
   // Nothing was ever taken: there is nothing to settle, and a release makes sure that there never will be.
   return command.kind === 'settle' ? rejected('unknown_hold') : still('noted');
@@ -75,17 +87,100 @@ function decideHold(
 function decideTake(books: OracleBooks, account: OracleAccount, command: Told<'take'>): Decision {
   if (books.holds.has(command.holdId)) return still('voided');
   if (books.standing.has(command.resourceId)) return still('resource_held');
+  if (command.pix !== null) return decideRefund(books, account, { ...command, pix: command.pix });
   const total = command.amount + command.fee;
   if (account.available < total) return still('insufficient_balance');
   return booked('available', 'held', total);
 }
 
-function decideEnd(hold: OracleHold, end: 'settle' | 'release'): Decision {
+/** As much of it as is blocked comes out of the block, and only the rest must be there. */
+function decideRefund(
+  books: OracleBooks,
+  account: OracleAccount,
+  { accountId, pix: name, amount }: { accountId: string; pix: string; amount: number },
+): Decision {
+  const pix = pixOf(books, accountId, name);
+  if (!pix) return still('unknown_pix');
+  const step = refundOnPaper(pix, amount);
+  if (!step) return still('exceeds_received');
+  const rest = amount - step.block;
+  if (rest > 0 && account.available < rest) return still('insufficient_balance');
+  const moves = { held: amount, blocked: -step.block, available: -rest };
+  return { ...moved(moves), pix: step.pix, fromBlock: step.block };
+}
+
+function decideRefundEnd(
+  books: OracleBooks,
+  hold: OracleHold & { pix: string },
+  end: 'settle' | 'release',
+): Decision {
+  const { amount, fromBlock } = hold;
+  const pix = pixOf(books, hold.accountId, hold.pix);
+  if (!pix) throw new Error('a refund without its Pix');
+  if (end === 'settle') {
+    const step = refundDone(pix, amount, fromBlock);
+    if (!step) return rejected('exceeds_received');
+    return { ...booked('held', 'acquirer_clearing', amount), pix: step.pix };
+  }
+  const { block, pix: after } = refundFailed(pix, amount, fromBlock);
+  return { ...moved({ held: -amount, blocked: block, available: amount - block }), pix: after };
+}
+
+type OfPix = Told<'block' | 'unblock' | 'dispute_return' | 'pix_return'>;
+
+function decidePix(books: OracleBooks, command: OfPix): Decision {
+  const { accountId, subject, amount } = command;
+  const pix = pixOf(books, accountId, subject);
+  if (!pix) return rejected('unknown_pix');
+  if (command.kind === 'block') {
+    const step = disputeOpens(pix, command.dispute, amount);
+    if (step.block === 0) return { ...still('noted'), pix: step.pix };
+    const moves = booked('available', 'blocked', step.block);
+    return { ...moves, forces: true, pix: step.pix };
+  }
+  if (command.kind === 'unblock') {
+    const step = disputeEnds(pix, command.dispute, amount);
+    const moves = step.block === 0 ? still('noted') : booked('blocked', 'available', step.block);
+    return { ...moves, pix: step.pix };
+  }
+  return decideReturn(pix, amount, !('from' in command) || command.from === 'blocked');
+}
+
+function decideReturn(pix: OraclePix, amount: number, isForBlock: boolean): Decision {
+  const step = goesBack(pix, amount, isForBlock);
+  if (!step) return rejected('exceeds_received');
+  const rest = amount - step.block;
+  const moves = { acquirer_clearing: amount, blocked: -step.block, available: -rest };
+  return { ...moved(moves), forces: true, pix: step.pix };
+}
+
+function pixOf(books: OracleBooks, accountId: string, name: string): OraclePix | null {
+  const credit = books.credits.get(name);
+  if (credit?.accountId !== accountId) return null;
+  return books.pix.get(name) ?? freshPix(credit.amount);
+}
+
+const RESOLVED = {
+  accept: ['suspense', 'available'],
+  hand_over: ['suspense', 'acquirer_clearing'],
+  return: ['suspense', 'acquirer_clearing'],
+} as const;
+
+function decideResolve(books: OracleBooks, command: Told<'resolve'>): Decision {
+  const item = books.items.get(command.item);
+  const isTheirs = item?.accountId === command.accountId && item.amount === command.amount;
+  if (!item || !isTheirs) return rejected('unknown_item');
+  if (!item.isOpen) return rejected('item_resolved');
+  return bookedFrom(RESOLVED[command.action], command.amount);
+}
+
+function decideEnd(books: OracleBooks, hold: OracleHold, end: 'settle' | 'release'): Decision {
+  if (hold.pix !== null) return decideRefundEnd(books, { ...hold, pix: hold.pix }, end);
   const total = hold.amount + hold.fee;
   if (end === 'release') return booked('held', 'available', total);
   const moves: Moves = { held: -total, acquirer_clearing: hold.amount };
   if (hold.fee > 0) moves.fees = hold.fee;
-  return { word: 'booked', moves, isRejected: false, forces: false };
+  return moved(moves);
 }
 
 function decideMakeAvailable(
@@ -99,21 +194,12 @@ function decideMakeAvailable(
   return booked('pending', 'available', credit.amount);
 }
 
-function decideReturn(account: OracleAccount, command: Told<'dispute_return'>): Decision {
-  if (command.from === 'available') {
-    return { ...booked('available', 'acquirer_clearing', command.amount), forces: true };
-  }
-  if (account.blocked < command.amount) return rejected('below_floor');
-  return booked('blocked', 'acquirer_clearing', command.amount);
+function booked(from: OracleKind, to: OracleKind, amount: number): Decision {
+  return moved({ [from]: -amount, [to]: amount });
 }
 
-function booked(from: OracleKind, to: OracleKind, amount: number): Decision {
-  return {
-    word: 'booked',
-    moves: { [from]: -amount, [to]: amount },
-    isRejected: false,
-    forces: false,
-  };
+function moved(moves: Moves): Decision {
+  return { word: 'booked', moves, isRejected: false, forces: false };
 }
 
 function bookedFrom([from, to]: readonly [OracleKind, OracleKind], amount: number): Decision {

@@ -1,4 +1,6 @@
 import { decideOnPaper } from './oracle-decisions.ts';
+import { rememberOnPaper } from './oracle-memory.ts';
+import type { OraclePix } from './oracle-pix.ts';
 
 /**
  * The books as a careful person would keep them on paper: plain numbers, one command after the other, nothing
@@ -20,19 +22,22 @@ export type OracleKind = (typeof ORACLE_KINDS)[number];
 export type Moves = Partial<Record<OracleKind, number>>;
 
 type HoldNamed = { holdId: string; resourceId: string };
+type PixNamed = { subject: string; amount: number };
 type Details =
-  | ({ kind: 'take'; purpose: 'payout' | 'refund'; amount: number; fee: number } & HoldNamed)
+  | ({ kind: 'take'; pix: string | null; amount: number; fee: number } & HoldNamed)
   | ({ kind: 'void' | 'settle' | 'release' } & HoldNamed)
   | { kind: 'credit'; subject: string; amount: number; releaseAtMs: number | null }
   | { kind: 'suspend' | 'payout_return' | 'tariff'; subject: string; amount: number }
   | { kind: 'make_available'; creditId: string; amount: number }
   | { kind: 'payout_suspend'; subject: string; direction: 'in' | 'out'; amount: number }
-  | { kind: 'block' | 'unblock'; subject: string; amount: number }
-  | { kind: 'dispute_return'; subject: string; from: 'blocked' | 'available'; amount: number };
+  | { kind: 'block' | 'unblock'; subject: string; dispute: string; amount: number }
+  | ({ kind: 'dispute_return'; dispute: string; from: 'blocked' | 'available' } & PixNamed)
+  | ({ kind: 'pix_return' } & PixNamed)
+  | ({ kind: 'resolve'; item: string; action: 'accept' | 'hand_over' | 'return' } & PixNamed)
+  | ({ kind: 'give'; item: string } & PixNamed);
 
 /** A command in the words of the domain. `id` is what makes it the same command when it comes again. */
 export type OracleCommand = { id: string; accountId: string } & Details;
-type HoldEnd = Extract<OracleCommand, { kind: 'void' | 'settle' | 'release' }>;
 
 /**
  * What must become of a command. `booked` moves money; `noted` has none to move; other words say why nothing moves.
@@ -44,6 +49,10 @@ export type Decision = {
   isRejected: boolean;
   /** May take `available` below zero: the MED does not ask (decision 137). */
   forces: boolean;
+  /** The Pix that it is about, as it stands after it. */
+  pix?: OraclePix;
+  /** How much came out of the Pix's block, of a refund. */
+  fromBlock?: number;
 };
 
 export type OracleHold = {
@@ -54,6 +63,9 @@ export type OracleHold = {
   wasTaken: boolean;
   amount: number;
   fee: number;
+  /** The Pix of a refund, and what came out of its block. */
+  pix: string | null;
+  fromBlock: number;
 };
 
 export type OracleAccount = Record<OracleKind, number> & { forced: number; version: number };
@@ -65,6 +77,12 @@ export type OracleBooks = {
   standing: Map<string, string>;
   /** Credits in `pending`. */
   waiting: Map<string, { accountId: string; amount: number; releaseAtMs: number }>;
+  /** Credited Pix, by what names them. */
+  credits: Map<string, { accountId: string; amount: number }>;
+  /** Those of them that were refunded, disputed or returned. */
+  pix: Map<string, OraclePix>;
+  /** Money in suspense, by the command that put it there. */
+  items: Map<string, { accountId: string; amount: number; isOpen: boolean }>;
   /** What became of each command, for ever. */
   decided: Map<string, Decision>;
 };
@@ -77,6 +95,9 @@ export function createOracle() {
     holds: new Map(),
     standing: new Map(),
     waiting: new Map(),
+    credits: new Map(),
+    pix: new Map(),
+    items: new Map(),
     decided: new Map(),
   };
   return { books, accountOf, decide, apply };
@@ -103,49 +124,8 @@ export function createOracle() {
     if (decision.isRejected) return decision;
     books.decided.set(command.id, decision);
     move(accountOf(command.accountId), decision);
-    remember(command, decision);
+    rememberOnPaper(books, command, decision);
     return decision;
-  }
-
-  function remember(command: OracleCommand, decision: Decision): void {
-    if (command.kind === 'credit' && decision.moves.pending !== undefined) {
-      const { accountId, amount, releaseAtMs } = command;
-      books.waiting.set(command.id, { accountId, amount, releaseAtMs: releaseAtMs ?? 0 });
-    }
-    if (command.kind === 'make_available') books.waiting.delete(command.creditId);
-    if (command.kind === 'take') rememberTake(command, decision);
-    if (command.kind === 'void' && !books.holds.has(command.holdId)) tombstone(command, 'voided');
-    if (command.kind === 'settle' || command.kind === 'release') rememberEnd(command, decision);
-  }
-
-  function rememberTake(command: OracleCommand & { kind: 'take' }, decision: Decision): void {
-    if (decision.word === 'voided') return;
-    const { accountId, resourceId, amount, fee } = command;
-    const isHeld = decision.word === 'booked';
-    const state = isHeld ? 'open' : 'refused';
-    books.holds.set(command.holdId, {
-      accountId,
-      resourceId,
-      state,
-      wasTaken: isHeld,
-      amount,
-      fee,
-    });
-    if (isHeld) books.standing.set(resourceId, command.holdId);
-  }
-
-  function rememberEnd(command: HoldEnd, decision: Decision): void {
-    const hold = books.holds.get(command.holdId);
-    if (!hold) return tombstone(command, 'released');
-    if (decision.word !== 'booked') return;
-    hold.state = command.kind === 'settle' ? 'settled' : 'released';
-    if (command.kind === 'release') books.standing.delete(hold.resourceId);
-  }
-
-  function tombstone(command: HoldEnd, state: 'voided' | 'released'): void {
-    const { accountId, resourceId } = command;
-    const empty = { wasTaken: false, amount: 0, fee: 0 };
-    books.holds.set(command.holdId, { accountId, resourceId, state, ...empty });
   }
 }
 

@@ -1,0 +1,265 @@
+import assert from 'node:assert';
+
+import { deriveCommandId, newId } from '@pixmesh/kernel/ids';
+import { sql } from '@pixmesh/postgres/sql';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+
+import { PLATFORM_ACCOUNT_ID } from '#accounts/chart-of-accounts.ts';
+import { countAllRows, findBreaks, readBalances } from '#testing/check-ledger.ts';
+import { takeHold } from '#testing/ledger-commands.ts';
+import {
+  aCredit,
+  aDispute,
+  again,
+  aPixReturn,
+  aRelease,
+  aResolution,
+  aSettlement,
+  aSuspense,
+  aSuspenseCredit,
+  type CommandWire,
+  handle,
+} from '#testing/ledger-messages.ts';
+import {
+  aLedgerUnderTest,
+  type LedgerUnderTest,
+  queuedEvents,
+} from '#testing/ledger-under-test.ts';
+
+/** What refunds, disputes and operators tell the ledger by its topic, through the service's own consumer. */
+let ledger: LedgerUnderTest;
+
+beforeAll(async () => {
+  ledger = await aLedgerUnderTest();
+});
+afterEach(async () => {
+  assert.deepEqual(await findBreaks(ledger.db), []);
+});
+afterAll(() => ledger[Symbol.asyncDispose]());
+
+/** A Pix that was credited: what commands about it have in common. */
+async function aPix(amount: number) {
+  const accountId = newId();
+  const credit = aCredit({ accountId, amount });
+  await handle(ledger.engine, credit);
+  const { end_to_end_id: endToEndId, charge_id: chargeId } = credit.data;
+  return { accountId, endToEndId, chargeId: chargeId ?? '', disputeId: newId() };
+}
+
+async function tell(...messages: readonly CommandWire[]): Promise<void> {
+  for (const message of messages) await handle(ledger.engine, message);
+}
+
+async function lastEvent(accountId: string) {
+  return (await queuedEvents(ledger.db, accountId)).at(-1);
+}
+
+describe('the life of a dispute', () => {
+  test('blocked and won: the money is back, and every step is told with what moved', async () => {
+    const pix = await aPix(1_000);
+    await tell(aDispute('dispute.block', { ...pix, amount: 1_000 }));
+    expect(await readBalances(ledger.db, pix.accountId)).toMatchObject({ blocked: 1_000 });
+    expect(await lastEvent(pix.accountId)).toMatchObject({
+      type: 'dispute.blocked',
+      message: { data: { dispute_id: pix.disputeId, amount: 1_000, balance: { available: 0 } } },
+    });
+    await tell(aDispute('dispute.unblock', { ...pix, amount: 1_000 }));
+    expect(await readBalances(ledger.db, pix.accountId)).toEqual({
+      available: 1_000,
+      acquirer_clearing: -1_000,
+    });
+    expect(await lastEvent(pix.accountId)).toMatchObject({
+      type: 'dispute.unblocked',
+      message: { data: { amount: 1_000 } },
+    });
+  });
+
+  test('lost in part: what was returned leaves the block, the rest comes back', async () => {
+    const pix = await aPix(1_000);
+    await tell(
+      aDispute('dispute.block', { ...pix, amount: 1_000 }),
+      aDispute('dispute.return', { ...pix, amount: 700 }),
+      aDispute('dispute.unblock', { ...pix, amount: 1_000 }),
+    );
+    expect(await readBalances(ledger.db, pix.accountId)).toEqual({
+      available: 300,
+      acquirer_clearing: -300,
+    });
+    expect(await lastEvent(pix.accountId)).toMatchObject({ message: { data: { amount: 300 } } });
+  });
+
+  test('lost after a win: the return leaves the balance, even below zero', async () => {
+    const pix = await aPix(1_000);
+    const payout = takeHold({ accountId: pix.accountId as never, amount: 900 });
+    await ledger.submit(payout);
+    await tell(aDispute('dispute.return', { ...pix, amount: 1_000, from: 'available' }));
+    expect(await readBalances(ledger.db, pix.accountId)).toEqual({ available: -900, held: 900 });
+  });
+
+  test('refunded meanwhile: the refund comes out of the block, nothing is left to unblock', async () => {
+    const pix = await aPix(1_000);
+    await tell(aDispute('dispute.block', { ...pix, amount: 1_000 }));
+    const refund = takeHold({ ...pix, accountId: pix.accountId as never, amount: 1_000 });
+    expect(await ledger.submit(refund)).toMatchObject({ code: 'booked' });
+    await tell(aSettlement(refund), aDispute('dispute.unblock', { ...pix, amount: 1_000 }));
+    expect(await readBalances(ledger.db, pix.accountId)).toEqual({});
+    expect(await lastEvent(pix.accountId)).toMatchObject({
+      type: 'dispute.unblocked',
+      message: { data: { amount: 0 } },
+    });
+  });
+
+  test('a refund that fails goes back to the block, also what it kept from being blocked', async () => {
+    const pix = await aPix(1_000);
+    const early = takeHold({ ...pix, accountId: pix.accountId as never, amount: 600 });
+    await ledger.submit(early);
+    await tell(aDispute('dispute.block', { ...pix, amount: 1_000 }));
+    expect(await lastEvent(pix.accountId)).toMatchObject({ message: { data: { amount: 400 } } });
+    const late = takeHold({ ...pix, accountId: pix.accountId as never, amount: 300 });
+    await ledger.submit(late);
+    await tell(aRelease(early), aRelease(late));
+    expect(await readBalances(ledger.db, pix.accountId)).toEqual({
+      blocked: 1_000,
+      acquirer_clearing: -1_000,
+    });
+  });
+
+  test('a Pix gives back no more than it was, however it is told', async () => {
+    const pix = await aPix(1_000);
+    await tell(aDispute('dispute.return', { ...pix, amount: 999, from: 'available' }));
+    const rows = await countAllRows(ledger.db);
+    for (const message of [
+      aDispute('dispute.return', { ...pix, amount: 2 }),
+      aPixReturn({ ...pix, amount: 2 }),
+    ]) {
+      await expect(tell(message)).rejects.toMatchObject({ code: 'MESSAGE_INVALID' });
+    }
+    expect(await countAllRows(ledger.db)).toEqual(rows);
+    await tell(aPixReturn({ ...pix, amount: 1 }));
+    expect(await lastEvent(pix.accountId)).toMatchObject({
+      type: 'received_pix.returned',
+      message: { data: { charge_id: pix.chargeId, end_to_end_id: pix.endToEndId, amount: 1 } },
+    });
+  });
+
+  test('of a Pix that is another account’s, or in suspense, is parked', async () => {
+    const pix = await aPix(1_000);
+    const suspended = aSuspense();
+    await tell(suspended);
+    const told = { disputeId: newId(), amount: 10 };
+    for (const of of [
+      { ...pix, accountId: newId() },
+      { ...pix, accountId: suspended.account_id!, endToEndId: suspended.data.end_to_end_id },
+    ]) {
+      const message = aDispute('dispute.block', { ...of, ...told });
+      await expect(tell(message)).rejects.toMatchObject({ code: 'MESSAGE_INVALID' });
+    }
+  });
+});
+
+describe('money in suspense', () => {
+  test.each([
+    ['accept', { available: 40 }],
+    ['return', {}],
+  ] as const)('is resolved once: %s', async (action, parts) => {
+    const item = aSuspense({ amount: 40 });
+    const accountId = item.account_id!;
+    await tell(item, aResolution(item, action));
+    expect(await readBalances(ledger.db, accountId)).toMatchObject(parts);
+    const [row] = await ledger.db.query<{ resolved: boolean }>(sql`
+      select resolved_at is not null and resolved_at >= created_at as resolved
+      from suspense_items where id = ${item.data.command_id}`);
+    expect(row).toEqual({ resolved: true });
+    expect(await lastEvent(accountId)).toMatchObject({
+      type: 'suspense.resolved',
+      message: { data: { item_id: item.data.command_id, action, amount: 40 } },
+    });
+    const other = aResolution(item, action === 'accept' ? 'return' : 'accept');
+    await expect(tell(other)).rejects.toMatchObject({ code: 'CONFLICT' });
+  });
+
+  test('that nobody owned is handed over to its owner, in either order', async () => {
+    for (const isReversed of [false, true]) {
+      const item = aSuspense({ accountId: null, chargeId: null, amount: 40, reason: 'unowned' });
+      const before = (await readBalances(ledger.db, PLATFORM_ACCOUNT_ID)).suspense ?? 0;
+      await tell(item);
+      const owner = newId();
+      const told = [aResolution(item, 'hand_over'), aSuspenseCredit(item, owner)];
+      await tell(...(isReversed ? told.toReversed() : told));
+      expect(await readBalances(ledger.db, owner)).toEqual({
+        available: 40,
+        acquirer_clearing: -40,
+      });
+      expect((await readBalances(ledger.db, PLATFORM_ACCOUNT_ID)).suspense ?? 0).toBe(before);
+      expect(await lastEvent(owner)).toMatchObject({ type: 'suspense.credited' });
+    }
+  });
+
+  test('that is unknown, or of another amount, is parked and can be told again', async () => {
+    const item = aSuspense({ amount: 40 });
+    const early = aResolution(item, 'accept');
+    await expect(tell(early)).rejects.toMatchObject({ code: 'MESSAGE_INVALID' });
+    await tell(item);
+    const wrong = { ...early, data: { ...early.data, amount: 41 } };
+    await expect(tell(wrong)).rejects.toMatchObject({ code: 'MESSAGE_INVALID' });
+    await tell(early);
+  });
+});
+
+describe('a command', () => {
+  test('that comes again is answered its first outcome, and moves nothing', async () => {
+    const pix = await aPix(1_000);
+    const owned = aSuspense({ accountId: pix.accountId, amount: 40 });
+    const messages = [
+      aDispute('dispute.block', { ...pix, amount: 500 }),
+      aDispute('dispute.return', { ...pix, amount: 200 }),
+      aPixReturn({ ...pix, amount: 100 }),
+      aDispute('dispute.unblock', { ...pix, amount: 500 }),
+      owned,
+      aResolution(owned, 'accept'),
+      aSuspenseCredit(aSuspense({ amount: 7 }), pix.accountId),
+    ];
+    await tell(...messages);
+    const [rows, balances] = [
+      await countAllRows(ledger.db),
+      await readBalances(ledger.db, pix.accountId),
+    ];
+    for (const message of messages) await tell(again(message));
+    expect(await countAllRows(ledger.db)).toEqual(rows);
+    expect(await readBalances(ledger.db, pix.accountId)).toEqual(balances);
+  });
+
+  test('with another content under its id is refused', async () => {
+    const pix = await aPix(1_000);
+    const item = aSuspense({ accountId: pix.accountId, amount: 40 });
+    await tell(item);
+    const messages = [
+      aDispute('dispute.block', { ...pix, amount: 500 }),
+      aDispute('dispute.return', { ...pix, amount: 200 }),
+      aPixReturn({ ...pix, amount: 100 }),
+      aResolution(item, 'accept'),
+      aSuspenseCredit(aSuspense({ amount: 7 }), pix.accountId),
+    ];
+    for (const message of messages) {
+      await tell(message);
+      const { data } = message;
+      const others = [
+        { ...data, amount: data.amount + 1 },
+        { ...data, charge_id: newId() },
+        { ...data, end_to_end_id: 'E00000000202611211200other000001' },
+      ];
+      for (const other of others) {
+        const told = tell({ ...message, data: other } as CommandWire);
+        await expect(told).rejects.toMatchObject({ code: 'CONFLICT' });
+      }
+    }
+  });
+
+  test('ids of one Pix: a credit is found by the id that charges derives', async () => {
+    const pix = await aPix(10);
+    const [row] = await ledger.db.query<{ kind: string }>(sql`
+      select kind from journals
+      where command_id = ${deriveCommandId('received_pix', pix.endToEndId)}`);
+    expect(row).toEqual({ kind: 'credit_received_pix' });
+  });
+});

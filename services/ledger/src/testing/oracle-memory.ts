@@ -1,0 +1,90 @@
+import type { Decision, OracleBooks, OracleCommand } from './oracle.ts';
+
+type HoldEnd = Extract<OracleCommand, { kind: 'void' | 'settle' | 'release' }>;
+
+/** Writes down what later decisions have to know of one. */
+export function rememberOnPaper(
+  books: OracleBooks,
+  command: OracleCommand,
+  decision: Decision,
+): void {
+  const pix = pixOf(books, command);
+  if (decision.pix && pix !== null) books.pix.set(pix, decision.pix);
+  if ('holdId' in command) rememberHold(books, command, decision);
+  else if (command.kind === 'credit') rememberCredit(books, command, decision);
+  else if (command.kind === 'make_available') books.waiting.delete(command.creditId);
+  else rememberSuspense(books, command, decision);
+}
+
+function rememberCredit(
+  books: OracleBooks,
+  command: OracleCommand & { kind: 'credit' },
+  decision: Decision,
+): void {
+  const { accountId, amount, releaseAtMs } = command;
+  books.credits.set(command.subject, command);
+  if (decision.moves.pending === undefined) return;
+  books.waiting.set(command.id, { accountId, amount, releaseAtMs: releaseAtMs ?? 0 });
+}
+
+function rememberSuspense(books: OracleBooks, command: OracleCommand, decision: Decision): void {
+  if (command.kind === 'suspend' || command.kind === 'payout_suspend') {
+    const { accountId } = command;
+    const amount = decision.moves.suspense ?? 0;
+    books.items.set(command.id, { accountId, amount, isOpen: true });
+  }
+  const item = command.kind === 'resolve' ? books.items.get(command.item) : undefined;
+  if (item) item.isOpen = false;
+}
+
+function rememberHold(
+  books: OracleBooks,
+  command: Extract<OracleCommand, { holdId: string }>,
+  decision: Decision,
+): void {
+  if (command.kind === 'take') rememberTake(books, command, decision);
+  else if (command.kind !== 'void') rememberEnd(books, command, decision);
+  else if (!books.holds.has(command.holdId)) tombstone(books, command, 'voided');
+}
+
+function rememberTake(
+  books: OracleBooks,
+  command: OracleCommand & { kind: 'take' },
+  decision: Decision,
+): void {
+  if (decision.word === 'voided') return;
+  const { accountId, resourceId, amount, fee, pix } = command;
+  const isHeld = decision.word === 'booked';
+  books.holds.set(command.holdId, {
+    accountId,
+    resourceId,
+    state: isHeld ? 'open' : 'refused',
+    wasTaken: isHeld,
+    amount,
+    fee,
+    pix,
+    fromBlock: decision.fromBlock ?? 0,
+  });
+  if (isHeld) books.standing.set(resourceId, command.holdId);
+}
+
+function rememberEnd(books: OracleBooks, command: HoldEnd, decision: Decision): void {
+  const hold = books.holds.get(command.holdId);
+  if (!hold) return tombstone(books, command, 'released');
+  if (decision.word !== 'booked') return;
+  hold.state = command.kind === 'settle' ? 'settled' : 'released';
+  if (command.kind === 'release') books.standing.delete(hold.resourceId);
+}
+
+function tombstone(books: OracleBooks, command: HoldEnd, state: 'voided' | 'released'): void {
+  const { accountId, resourceId } = command;
+  const empty = { wasTaken: false, amount: 0, fee: 0, pix: null, fromBlock: 0 };
+  books.holds.set(command.holdId, { accountId, resourceId, state, ...empty });
+}
+
+/** The Pix whose paper a command changes. */
+function pixOf(books: OracleBooks, command: OracleCommand): string | null {
+  if (command.kind === 'take') return command.pix;
+  if ('holdId' in command) return books.holds.get(command.holdId)?.pix ?? null;
+  return 'subject' in command ? command.subject : null;
+}
