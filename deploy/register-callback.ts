@@ -1,27 +1,25 @@
+import {
+  acquirerConfig,
+  AcquirerSettings,
+  checkAcquirerSettings,
+} from '@pixmesh/acquirer/acquirer-settings';
 import { createAcquirer } from '@pixmesh/acquirer/client';
 import { milliseconds, readConfig } from '@pixmesh/http/config';
 import { z } from 'zod';
 
-const Config = z.object({
-  ACQUIRER_URL: z.url({ error: 'expected a URL' }),
-  ACQUIRER_CLIENT_ID: z.string(),
-  ACQUIRER_CLIENT_SECRET: z.string(),
-  ACQUIRER_PIX_KEY: z.string(),
-  ACQUIRER_TIMEOUT_MS: milliseconds(5_000),
-  /** Origin of the gateway's callback listener, as the acquirer reaches it. */
-  CALLBACK_URL: z.url({ error: 'expected a URL' }),
-  CALLBACK_SECRET: z.string().min(32, { error: 'expected at least 32 characters' }),
-});
+const Config = z
+  .object({
+    ...AcquirerSettings,
+    ACQUIRER_TIMEOUT_MS: milliseconds(5_000),
+    /** Origin of the gateway's callback listener, as the acquirer reaches it. */
+    CALLBACK_URL: z.url({ error: 'expected a URL' }),
+    CALLBACK_SECRET: z.string().min(32, { error: 'expected at least 32 characters' }),
+  })
+  .superRefine(checkAcquirerSettings);
 
 /** Tells the acquirer where to send callbacks; the path carries the secret that authenticates them. */
 export async function registerCallback(env: NodeJS.ProcessEnv = process.env): Promise<void> {
   const config = readConfig(Config, env);
-  await using acquirer = createAcquirer({
-    url: config.ACQUIRER_URL,
-    clientId: config.ACQUIRER_CLIENT_ID,
-    clientSecret: config.ACQUIRER_CLIENT_SECRET,
-    pixKey: config.ACQUIRER_PIX_KEY,
-    timeoutMs: config.ACQUIRER_TIMEOUT_MS,
-  });
+  await using acquirer = createAcquirer(acquirerConfig(config));
   await acquirer.registerCallback(`${config.CALLBACK_URL}/acquirer/${config.CALLBACK_SECRET}`);
 }

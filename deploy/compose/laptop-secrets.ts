@@ -1,3 +1,8 @@
+import {
+  type InstallationCertificates,
+  makeInstallationCertificates,
+  mustRenew,
+} from '@pixmesh/certificates/installation-certificates';
 import { ServiceName } from '@pixmesh/contracts/internal/service-token';
 import {
   createInstallationSecrets,
@@ -25,13 +30,25 @@ export function completeSecrets(existing: LaptopSecrets): LaptopSecrets {
   return { ...createSecrets(), ...existing };
 }
 
+/** Those of the simulated acquirer and of its client, beside the other secrets; made anew before they end. */
+export async function completeCertificates(
+  existing: LaptopSecrets,
+  now: Date,
+): Promise<LaptopSecrets> {
+  const kept = existing['certificates'];
+  if (kept !== undefined && !mustRenew(readCertificates(kept), now)) return existing;
+  const made = await makeInstallationCertificates({
+    serverHosts: ['acquirer-simulator', 'localhost', '127.0.0.1'],
+    clientName: existing['acquirerClientId'] ?? '',
+    now,
+  });
+  return { ...existing, certificates: JSON.stringify(made) };
+}
+
 /** What each container gets to read: its own secrets and nobody else's. */
 export function renderSecretFiles(secrets: LaptopSecrets): SecretFiles {
   const of = (name: string): string => secrets[name] ?? '';
-  const acquirerClient = {
-    ACQUIRER_CLIENT_ID: of('acquirerClientId'),
-    ACQUIRER_CLIENT_SECRET: of('acquirerClientSecret'),
-  };
+  const { acquirer, acquirerClient } = renderAcquirer(secrets);
   const database = (schema: string) => ({
     DATABASE_URL: databaseUrl(`pixmesh_${schema}`, of(passwordName(schema))),
   });
@@ -81,7 +98,25 @@ export function renderSecretFiles(secrets: LaptopSecrets): SecretFiles {
       WEBHOOK_SEALING_PUBLIC_KEY: of('sealingPublicKey'),
       WEBHOOK_SEALING_PRIVATE_KEYS: of('sealingPrivateKeys'),
     },
-    'acquirer-simulator': { ...database('acquirer_simulator'), ...acquirerClient },
+    'acquirer-simulator': { ...database('acquirer_simulator'), ...acquirer },
+  };
+}
+
+/** What the simulated acquirer and those who call it know: the login is one, each has a key of its own. */
+function renderAcquirer(secrets: LaptopSecrets) {
+  const { ca, server, client } = readCertificates(secrets['certificates'] ?? '');
+  const login = {
+    ACQUIRER_CLIENT_ID: secrets['acquirerClientId'] ?? '',
+    ACQUIRER_CLIENT_SECRET: secrets['acquirerClientSecret'] ?? '',
+  };
+  return {
+    acquirer: { ...login, TLS_CA: ca, TLS_CERT: server.cert, TLS_KEY: server.key },
+    acquirerClient: {
+      ...login,
+      ACQUIRER_TLS_CA: ca,
+      ACQUIRER_TLS_CERT: client.cert,
+      ACQUIRER_TLS_KEY: client.key,
+    },
   };
 }
 
@@ -102,6 +137,11 @@ function createSecrets(): LaptopSecrets {
       ServiceName.options.map((service) => [tokenKeyName(service), createTokenKey(service)]),
     ),
   };
+}
+
+/** Written by `completeCertificates` only. */
+function readCertificates(text: string): InstallationCertificates {
+  return JSON.parse(text) as InstallationCertificates;
 }
 
 function createTokenKey(service: ServiceName): string {

@@ -3,11 +3,12 @@ import { join } from 'node:path';
 
 import { z } from 'zod';
 
-import { completeSecrets, renderSecretFiles } from './laptop-secrets.ts';
+import { completeCertificates, completeSecrets, renderSecretFiles } from './laptop-secrets.ts';
 
 /**
  * `node deploy/compose/write-secrets.ts <folder>`: makes the secrets of an installation on a laptop once, and
- * writes one folder per container. Safe to repeat; a service that came later gets what it needs.
+ * writes one folder per container. Safe to repeat; a service that came later gets what it needs, and certificates
+ * are made anew before they end.
  */
 const FILE_MODE = 0o444;
 const FOLDER_MODE = 0o755;
@@ -20,13 +21,13 @@ if (folder === undefined) {
   process.stderr.write('usage: node deploy/compose/write-secrets.ts <folder>\n');
   process.exitCode = 1;
 } else {
-  writeSecrets(folder);
+  await writeSecrets(folder);
 }
 
-function writeSecrets(folder: string): void {
+async function writeSecrets(folder: string): Promise<void> {
   const master = join(folder, 'secrets.json');
   const existing = existsSync(master) ? Master.parse(JSON.parse(readFileSync(master, 'utf8'))) : {};
-  const secrets = completeSecrets(existing);
+  const secrets = await completeCertificates(completeSecrets(existing), new Date());
   // First of all, so that no file is ever written from secrets that the next run would not know.
   writeAtomically(master, `${JSON.stringify(secrets, null, 2)}\n`, MASTER_MODE);
   for (const [container, files] of Object.entries(renderSecretFiles(secrets))) {

@@ -15,6 +15,13 @@ export type Acquirer = AsyncDisposable & {
   getPayout(idEnvio: string, signal?: AbortSignal): Promise<Lookup<AcquirerPayout>>;
   /** One page of what was sent in a window; both ends are inclusive. */
   listSent(window: ListWindow, signal?: AbortSignal): Promise<PageOutcome<AcquirerPayout>>;
+  /** Orders the return of a received Pix, or of a part, under our own id. Only `refused` says that this call moves nothing. */
+  refund(input: RefundToSend, signal?: AbortSignal): Promise<RefundOutcome>;
+  getRefund(endToEndId: string, refundId: string, signal?: AbortSignal): Promise<Lookup<PixReturn>>;
+  /** One page of disputes by the time of their opening; both ends are inclusive. No callback announces them. */
+  listDisputes(window: ListWindow, signal?: AbortSignal): Promise<PageOutcome<AcquirerDispute>>;
+  /** Contests a dispute. A repeat of an accepted defence answers `accepted`. */
+  submitDefense(input: DefenseToSend, signal?: AbortSignal): Promise<DefenseOutcome>;
   /** Money that lies at the acquirer. */
   balance(signal?: AbortSignal): Promise<BalanceOutcome>;
   /**
@@ -80,18 +87,61 @@ export type ReceivedPix = {
   /** When the payment settled, by the acquirer's clock (`horario`). */
   paidAt: Date;
   returns: PixReturn[];
+  /** What the acquirer took for it (`gnExtras.tarifa`); null where it does not say. */
+  tariffCents: Cents | null;
 };
 
 /** A return of a received Pix, by a refund or under MED. */
 export type PixReturn = {
+  /** The return's own id at the acquirer: ours where we ordered it. */
   id: string;
+  /** Of the settlement system (`rtrId`). */
   returnId: string | null;
   amountCents: Cents;
-  /** The acquirer's word, such as `DEVOLVIDO`. */
-  status: string;
+  /** `EM_PROCESSAMENTO`, `DEVOLVIDO`, `NAO_REALIZADO`; another word is `processing`: it proves nothing. */
+  status: 'processing' | 'returned' | 'failed';
   /** `ORIGINAL` or `MED_*`; null where the acquirer does not say. */
   nature: string | null;
+  /** Why it failed, the acquirer's `motivo`; null otherwise. */
+  reason: string | null;
+  settledAt: Date | null;
 };
+
+export type RefundToSend = {
+  endToEndId: string;
+  /** 1 to 35 letters and digits, chosen by us: the refund's id without hyphens (decision 76). */
+  refundId: string;
+  amountCents: bigint;
+};
+
+/** `unknown` as for issuing: a duplicate too, since an earlier call may have had its effect. */
+export type RefundOutcome =
+  | { kind: 'accepted'; refund: PixReturn }
+  | { kind: 'refused'; code: string; message: string }
+  | { kind: 'unknown'; cause: string };
+
+/** The acquirer's record of an infraction under the MED. */
+export type AcquirerDispute = {
+  id: string;
+  endToEndId: string;
+  amountCents: Cents;
+  /** `ABERTA`, `EM_DEFESA`, `ACEITA` (for the payer), `REJEITADA`, `CANCELADA_EFI`. */
+  status: 'open' | 'under_review' | 'accepted' | 'rejected' | 'canceled';
+  /** The acquirer's word (`razao`), not yet mapped. */
+  reason: string;
+  openedAt: Date;
+  deadlineAt: Date | null;
+  defenseReceivedAt: Date | null;
+  decidedAt: Date | null;
+};
+
+export type DefenseToSend = { disputeId: string; text: string };
+
+export type DefenseOutcome =
+  | { kind: 'accepted' }
+  | { kind: 'refused'; code: string; message: string }
+  | { kind: 'not_found' }
+  | { kind: 'unknown'; cause: string };
 
 export type PayoutToSend = {
   /** 1 to 35 letters and digits, chosen by us (decision 61). */

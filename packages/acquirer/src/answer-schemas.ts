@@ -33,13 +33,20 @@ const Seconds = z.union([
     .transform(Number),
 ]);
 
-const ReturnAnswer = z.object({
+/** A word of the acquirer's own vocabulary that is stored as it stands; it may grow by new words. */
+const Word = Id;
+
+/** `status` is open: a word that nobody knows must not hide the other returns of a Pix. */
+export const ReturnAnswer = z.object({
   id: Id,
   rtrId: Id.nullish(),
   valor: Amount,
   status: z.string(),
-  natureza: z.string().nullish(),
+  natureza: Word.nullish(),
+  motivo: z.string().nullish(),
+  horario: z.object({ liquidacao: Instant.nullish() }).nullish(),
 });
+export type ReturnAnswer = z.output<typeof ReturnAnswer>;
 
 const Balance = z.string().transform((text, context): bigint => {
   const cents = parseBalanceText(text);
@@ -54,6 +61,7 @@ export const ReceivedPixAnswer = z.object({
   chave: z.string().nullish(),
   valor: Amount,
   horario: Instant,
+  gnExtras: z.object({ tarifa: Amount.nullish() }).nullish(),
   devolucoes: z.array(ReturnAnswer).nullish(),
 });
 export type ReceivedPixAnswer = z.output<typeof ReceivedPixAnswer>;
@@ -106,15 +114,29 @@ export const Pagination = z.object({
 });
 export type Pagination = z.output<typeof Pagination>;
 
-export const SentListAnswer = z.object({
-  parametros: Pagination,
-  pix: z.array(SentPixAnswer),
-});
+export const SentListAnswer = listAnswer('pix', SentPixAnswer);
 
-export const ReceivedListAnswer = z.object({
-  parametros: Pagination,
-  pix: z.array(ReceivedPixAnswer),
+export const ReceivedListAnswer = listAnswer('pix', ReceivedPixAnswer);
+
+export const DisputeAnswer = z.object({
+  idInfracao: Id.min(1),
+  endToEndId: EndToEndId,
+  valor: Amount,
+  status: z.enum(['ABERTA', 'EM_DEFESA', 'ACEITA', 'REJEITADA', 'CANCELADA_EFI']),
+  razao: Word,
+  dadosAnalise: z.object({
+    abertura: Instant,
+    prazoFinalizacao: Instant.nullish(),
+    recebimentoDefesa: Instant.nullish(),
+    finalizacao: Instant.nullish(),
+  }),
 });
+export type DisputeAnswer = z.output<typeof DisputeAnswer>;
+
+/** That it is an answer of the API at all, not of something in between; nothing in it is read. */
+export const DefenseAnswer = z.looseObject({});
+
+export const DisputeListAnswer = listAnswer('infracoes', DisputeAnswer);
 
 export const BalanceAnswer = z.object({ saldo: Balance });
 
@@ -132,3 +154,13 @@ export const ApiPixProblem = z.object({
 
 /** Error in Efí's own form. */
 export const EfiProblem = z.object({ nome: z.string(), mensagem: z.string().nullish() });
+
+/** One page of a list, whatever name its items have. */
+function listAnswer<Item extends z.ZodType>(name: string, item: Item) {
+  return z.looseObject({ parametros: Pagination }).transform((answer, context) => {
+    const { data: items } = z.array(item).safeParse(answer[name]);
+    if (items !== undefined) return { pagination: answer.parametros.paginacao, items };
+    context.addIssue({ code: 'custom', message: `expected a list of ${name}` });
+    return z.NEVER;
+  });
+}

@@ -2,8 +2,10 @@ import { assertNever } from '@pixmesh/kernel/app-error';
 import type { Dispatcher, Pool } from 'undici';
 
 import type { TokenSource } from './access-token.ts';
+import { createBreaker } from './breaker.ts';
 import { exchange } from './exchange.ts';
-import { observeCall } from './observe-call.ts';
+import { BREAKER_OPEN, withoutToken } from './never-sent.ts';
+import { observeBreaker, observeCall } from './observe-call.ts';
 import { judgeAnswer, type Operation } from './outcome-rules.ts';
 import { readProblem } from './read-answer.ts';
 
@@ -33,29 +35,47 @@ export type CallAcquirer = (call: AcquirerCall) => Promise<CallResult>;
 /** A read is repeated once with a new token; whatever may have an effect is left to its caller. */
 const READ_TRIES_MAX = 2;
 
-/** Calls with a token, the whole of it (token, request, body) under one deadline. */
+/** The provider is away, or too slow for those who call it. Whatever else it answered, it is there. */
+const OUTAGE = /^(token_)?(connection|timeout|aborted|status_5[0-9]{2})$/;
+
+/** Part of the deadline after which one call tries a provider again that did not answer. */
+const PROBE_AFTER_SHARE = 0.5;
+
+/** Calls with a token, the whole of it (token, request, body) under one deadline and behind one breaker. */
 export function createCallAcquirer(deps: {
   pool: Pool;
   tokens: TokenSource;
   timeoutMs: number;
 }): CallAcquirer {
+  const breaker = createBreaker<CallResult>({
+    isFailure: (result) => result.kind === 'unknown' && OUTAGE.test(result.cause),
+    now: () => performance.now(),
+    probeAfterMs: deps.timeoutMs * PROBE_AFTER_SHARE,
+    onChange: observeBreaker,
+  });
+  observeBreaker(false);
   return async (call) =>
     await observeCall(call.operation, async () => {
-      const deadline = new AbortController();
-      const timer = setTimeout(() => deadline.abort(timeoutError()), deps.timeoutMs);
-      const signals = [deadline.signal, ...(call.signal ? [call.signal] : [])];
-      try {
-        return await callWithin(AbortSignal.any(signals), call);
-      } finally {
-        clearTimeout(timer);
-      }
+      const attempt = await breaker.run(() => callInTime(call));
+      return attempt.kind === 'open' ? BREAKER_OPEN : attempt.value;
     });
+
+  async function callInTime(call: AcquirerCall): Promise<CallResult> {
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(timeoutError()), deps.timeoutMs);
+    const signals = [deadline.signal, ...(call.signal ? [call.signal] : [])];
+    try {
+      return await callWithin(AbortSignal.any(signals), call);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
 
   async function callWithin(signal: AbortSignal, call: AcquirerCall): Promise<CallResult> {
     const triesMax = call.method === 'GET' ? READ_TRIES_MAX : 1;
     for (let tries = 1; ; tries += 1) {
       const token = await deps.tokens.get(signal);
-      if (token.kind === 'none') return { kind: 'unknown', cause: `token_${token.cause}` };
+      if (token.kind === 'none') return withoutToken(token.cause);
       const answer = await exchange(deps.pool, {
         method: call.method,
         path: call.path,
@@ -90,9 +110,11 @@ function judge(operation: Operation, status: number, body: unknown): CallResult 
   }
 }
 
-/** The acquirer has the order already: an earlier call of ours arrived. */
+/** Names for an id that is taken: an earlier call of ours arrived. */
+const DUPLICATES = new Set(['id_envio_duplicado', 'devolucao_id_duplicado']);
+
 function isDuplicate(problem: { code: string } | null): boolean {
-  return problem?.code === 'id_envio_duplicado';
+  return problem !== null && DUPLICATES.has(problem.code);
 }
 
 function bodyHeaders(call: AcquirerCall): Record<string, string> {

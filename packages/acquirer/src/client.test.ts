@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import type { Acquirer } from './client.ts';
+import { FAILURES_MAX } from './breaker.ts';
 import { ANSWER_BYTES_MAX } from './exchange.ts';
 import {
   efi,
@@ -162,6 +163,57 @@ describe('registering the callback', () => {
       code: 'ACQUIRER_REJECTED',
       message: 'the acquirer did not take the callback URL: webhook_invalido',
     });
+  });
+});
+
+describe('the breaker', () => {
+  async function failTimes(times: number): Promise<void> {
+    for (let time = 0; time < times; time += 1) await acquirer.getCharge(TXID);
+  }
+
+  it.each<[string, Handler]>([
+    ['5xx', (_, r) => json(r, 503, {})],
+    ['a reset', (q) => q.socket.resetAndDestroy()],
+  ])('keeps every call back after %s in a row, whatever it is: nothing is sent', async (_, bad) => {
+    provider.answerCall = bad;
+    await failTimes(FAILURES_MAX);
+    expect(provider.calls).toHaveLength(FAILURES_MAX);
+    const open = { kind: 'unknown', cause: 'breaker_open' };
+    expect(await acquirer.issueCharge(TO_ISSUE)).toEqual(open);
+    expect(await acquirer.getCharge(TXID)).toEqual(open);
+    expect(await acquirer.balance()).toEqual(open);
+    expect(provider.calls).toHaveLength(FAILURES_MAX);
+  });
+
+  it('opens where no token can be had, and asks for none then', async () => {
+    let asked = 0;
+    provider.answerToken = (_, response) => {
+      asked += 1;
+      json(response, 500, {});
+    };
+    await failTimes(FAILURES_MAX + 5);
+    expect(asked).toBe(FAILURES_MAX);
+  });
+
+  it.each<[string, Handler]>([
+    ['a refusal', (_, r) => efi(r, 400, 'valor_invalido')],
+    ['"not found"', (_, r) => efi(r, 404, 'cobranca_nao_encontrada')],
+    ['"too many"', (_, r) => json(r, 429, {})],
+    ['401', (_, r) => json(r, 401, {})],
+    ['HTML', (_, r) => void r.writeHead(200).end('<html>')],
+  ])('takes %s for a sign of life', async (_, answer) => {
+    provider.answerCall = answer;
+    await failTimes(FAILURES_MAX);
+    provider.answerCall = (_request, response) => json(response, 200, CHARGE);
+    expect(await acquirer.getCharge(TXID)).toMatchObject({ kind: 'found' });
+  });
+
+  it('is of one client: another one calls on', async () => {
+    provider.answerCall = (_, response) => json(response, 500, {});
+    await failTimes(FAILURES_MAX);
+    provider.answerCall = (_, response) => json(response, 200, CHARGE);
+    await using other = provider.connect(TIMEOUT_MS);
+    expect(await other.getCharge(TXID)).toMatchObject({ kind: 'found' });
   });
 });
 

@@ -1,3 +1,5 @@
+import assert from 'node:assert';
+
 import { AppError } from '@pixmesh/kernel/app-error';
 import { Pool } from 'undici';
 
@@ -7,10 +9,12 @@ import { TokenAnswer } from './answer-schemas.ts';
 import { type CallAcquirer, createCallAcquirer } from './call-acquirer.ts';
 import { cancelCharge, getCharge, issueCharge } from './charge-calls.ts';
 import { exchange } from './exchange.ts';
-import { listReceived, listSent } from './list-calls.ts';
+import { submitDefense } from './dispute-calls.ts';
+import { listDisputes, listReceived, listSent } from './list-calls.ts';
 import { lookUp } from './look-up.ts';
 import { getPayout, readBalance, sendPayout } from './payout-calls.ts';
 import { readReceivedPix } from './read-answer.ts';
+import { getRefund, refund } from './refund-calls.ts';
 
 export type * from './acquirer.ts';
 
@@ -22,7 +26,12 @@ export type AcquirerConfig = {
   pixKey: string;
   /** Limit of one operation: token, request and answer together. */
   timeoutMs: number;
+  /** How we and the acquirer know each other; without it, any authority that Node trusts will do. */
+  tls?: ClientTls | undefined;
 };
+
+/** PEM texts. The acquirer's own certificate is always checked, against `ca` alone. */
+export type ClientTls = { ca: string; cert: string; key: string };
 
 /** Above it, calls wait for a free connection; their deadline bounds the queue. */
 const CONNECTIONS_MAX = 64;
@@ -31,7 +40,9 @@ const KEEP_ALIVE_TIMEOUT_MS = 15_000;
 
 /** Opens the acquirer's API. Nothing is called before the first operation. */
 export function createAcquirer(config: AcquirerConfig): Acquirer {
-  const pool = new Pool(new URL(config.url).origin, {
+  const { origin, protocol } = new URL(config.url);
+  assert(config.tls === undefined || protocol === 'https:', 'a certificate needs an https URL');
+  const pool = new Pool(origin, {
     connections: CONNECTIONS_MAX,
     connectTimeout: config.timeoutMs,
     // The operation's own deadline covers headers and body.
@@ -39,6 +50,9 @@ export function createAcquirer(config: AcquirerConfig): Acquirer {
     bodyTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    // One request on a connection at a time: what ends one with its connection ends no other.
+    allowH2: false,
+    connect: { ...config.tls, rejectUnauthorized: true },
   });
   const tokens = createTokenSource({
     fetchToken: () => fetchToken(pool, config),
@@ -54,6 +68,10 @@ export function createAcquirer(config: AcquirerConfig): Acquirer {
     sendPayout: (input, signal) => sendPayout({ call, pixKey: config.pixKey }, input, signal),
     getPayout: (idEnvio, signal) => getPayout(call, idEnvio, signal),
     listSent: (window, signal) => listSent(call, window, signal),
+    refund: (input, signal) => refund(call, input, signal),
+    getRefund: (endToEndId, refundId, signal) => getRefund(call, { endToEndId, refundId }, signal),
+    listDisputes: (window, signal) => listDisputes(call, window, signal),
+    submitDefense: (input, signal) => submitDefense(call, input, signal),
     balance: (signal) => readBalance(call, signal),
     registerCallback: async (url, signal) =>
       await registerCallback({ call, pixKey: config.pixKey }, url, signal),

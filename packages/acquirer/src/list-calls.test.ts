@@ -47,7 +47,8 @@ afterEach(async () => {
   await provider[Symbol.asyncDispose]();
 });
 
-function aPage(pix: object[], pagination: object = {}): object {
+/** Both names of items, so that one page fits each list. */
+function aPage(items: object[], pagination: object = {}): object {
   return {
     parametros: {
       inicio: '2026-11-21T00:00:00.000Z',
@@ -56,17 +57,28 @@ function aPage(pix: object[], pagination: object = {}): object {
         paginaAtual: 0,
         itensPorPagina: PAGE_ITEMS_MAX,
         quantidadeDePaginas: 1,
-        quantidadeTotalDeItens: pix.length,
+        quantidadeTotalDeItens: items.length,
         ...pagination,
       },
     },
-    pix,
+    pix: items,
+    infracoes: items,
   };
 }
 
 function answer(body: object): void {
   provider.answerCall = (_, response) => json(response, 200, body);
 }
+
+const DISPUTE = {
+  idInfracao: '0f4ab1c7-e0b8-4c0a-a8a1-c6a6c2f0d111',
+  endToEndId: 'E3',
+  protocolo: '1',
+  valor: '9.00',
+  status: 'ABERTA',
+  razao: 'SCAM',
+  dadosAnalise: { abertura: '2026-11-21T13:04:05.678Z', prazoFinalizacao: null },
+};
 
 const LISTS = [
   {
@@ -80,6 +92,12 @@ const LISTS = [
     path: '/v2/pix',
     item: RECEIVED,
     list: (client: Acquirer, window: ListWindow) => client.listReceived(window),
+  },
+  {
+    name: 'listDisputes',
+    path: '/v2/gn/infracoes',
+    item: DISPUTE,
+    list: (client: Acquirer, window: ListWindow) => client.listDisputes(window),
   },
 ];
 
@@ -121,7 +139,7 @@ describe.each(LISTS)('$name', ({ path, item, list }) => {
   it.each([
     ['of another number', aPage([item], { paginaAtual: 1 })],
     ['that hides items', aPage([item], { itensPorPagina: 2, quantidadeDePaginas: 2 })],
-    ['without pagination', { pix: [item] }],
+    ['without pagination', { pix: [item], infracoes: [item] }],
     ['without items', { parametros: { paginacao: {} } }],
     ['with pages in words', aPage([item], { quantidadeDePaginas: 'one' })],
     ['with one item that cannot be read', aPage([item, { ...item, valor: '5' }])],
@@ -167,5 +185,75 @@ describe('items of a list', () => {
         { endToEndId: 'E2', txid: null },
       ],
     });
+  });
+
+  it('are received Pix with a return of a kind that nobody knows', async () => {
+    const devolucoes = [{ id: 'r1', valor: '1.00', status: 'EM_ANALISE', natureza: 'MED_NOVA' }];
+    answer(aPage([{ ...RECEIVED, devolucoes }]));
+    expect(await acquirer.listReceived(WINDOW)).toMatchObject({
+      items: [{ returns: [{ id: 'r1', status: 'processing', nature: 'MED_NOVA' }] }],
+    });
+  });
+
+  it.each([
+    ['ABERTA', 'open'],
+    ['EM_DEFESA', 'under_review'],
+    ['ACEITA', 'accepted'],
+    ['REJEITADA', 'rejected'],
+    ['CANCELADA_EFI', 'canceled'],
+  ])('are disputes: %s is %s', async (status, word) => {
+    answer(aPage([{ ...DISPUTE, status }]));
+    expect(await acquirer.listDisputes(WINDOW)).toEqual({
+      kind: 'page',
+      hasMore: false,
+      items: [
+        {
+          id: DISPUTE.idInfracao,
+          endToEndId: 'E3',
+          amountCents: 900n,
+          status: word,
+          reason: 'SCAM',
+          openedAt: new Date('2026-11-21T13:04:05.678Z'),
+          deadlineAt: null,
+          defenseReceivedAt: null,
+          decidedAt: null,
+        },
+      ],
+    });
+  });
+
+  it('are disputes with the times of what happened to them', async () => {
+    const dadosAnalise = {
+      abertura: '2026-11-21T10:04:05-03:00',
+      prazoFinalizacao: '2026-11-24T13:04:05.000Z',
+      recebimentoDefesa: '2026-11-22T13:04:05.000Z',
+      finalizacao: '2026-11-23T13:04:05.000Z',
+    };
+    answer(aPage([{ ...DISPUTE, dadosAnalise }]));
+    expect(await acquirer.listDisputes(WINDOW)).toMatchObject({
+      items: [
+        {
+          openedAt: new Date('2026-11-21T13:04:05.000Z'),
+          deadlineAt: new Date('2026-11-24T13:04:05.000Z'),
+          defenseReceivedAt: new Date('2026-11-22T13:04:05.000Z'),
+          decidedAt: new Date('2026-11-23T13:04:05.000Z'),
+        },
+      ],
+    });
+  });
+
+  it.each([
+    ['a status that nobody knows', { status: 'EM_RECURSO' }],
+    ['no id', { idInfracao: undefined }],
+    ['an empty id', { idInfracao: '' }],
+    ['no Pix', { endToEndId: undefined }],
+    ['an amount that is a number', { valor: 9 }],
+    ['a reason that is no text', { razao: null }],
+    ['a reason that cannot be stored', { razao: 'SCAM\u0000' }],
+    ['no opening', { dadosAnalise: {} }],
+    ['a deadline that is none', { dadosAnalise: { ...DISPUTE.dadosAnalise, finalizacao: 'soon' } }],
+  ])('are unreadable, all of them, where one dispute has %s', async (_, change) => {
+    answer(aPage([DISPUTE, { ...DISPUTE, ...change }]));
+    expect(await acquirer.listDisputes(WINDOW)).toEqual({ kind: 'unknown', cause: 'unreadable' });
   });
 });

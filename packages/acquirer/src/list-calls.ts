@@ -1,8 +1,20 @@
 import type { z } from 'zod';
 
-import type { AcquirerPayout, ListWindow, PageOutcome, ReceivedPix } from './acquirer.ts';
-import { type Pagination, ReceivedListAnswer, SentListAnswer } from './answer-schemas.ts';
+import type {
+  AcquirerDispute,
+  AcquirerPayout,
+  ListWindow,
+  PageOutcome,
+  ReceivedPix,
+} from './acquirer.ts';
+import {
+  DisputeListAnswer,
+  type Pagination,
+  ReceivedListAnswer,
+  SentListAnswer,
+} from './answer-schemas.ts';
 import { type CallAcquirer, UNREADABLE } from './call-acquirer.ts';
+import { toDispute } from './dispute-calls.ts';
 import { toReceivedPix } from './read-answer.ts';
 import { toAcquirerPayout } from './read-sent.ts';
 
@@ -12,9 +24,9 @@ export const PAGE_ITEMS_MAX = 1_000;
 export const PAGE_BYTES_MAX = 4 * 1024 * 1024;
 
 type List<Item, Value> = {
-  operation: 'listSent' | 'listReceived';
+  operation: 'listSent' | 'listReceived' | 'listDisputes';
   path: string;
-  schema: z.ZodType<{ parametros: Pagination; pix: Item[] }>;
+  schema: z.ZodType<{ pagination: Pagination['paginacao']; items: Item[] }>;
   toValue: (item: Item) => Value;
 };
 
@@ -48,6 +60,21 @@ export async function listReceived(
   });
 }
 
+/** What was contested, by the time of its opening. */
+export async function listDisputes(
+  call: CallAcquirer,
+  window: ListWindow,
+  signal: AbortSignal | undefined,
+): Promise<PageOutcome<AcquirerDispute>> {
+  return await listPage(call, window, {
+    operation: 'listDisputes',
+    path: '/v2/gn/infracoes',
+    schema: DisputeListAnswer,
+    toValue: toDispute,
+    signal,
+  });
+}
+
 async function listPage<Item, Value>(
   call: CallAcquirer,
   window: ListWindow,
@@ -65,9 +92,9 @@ async function listPage<Item, Value>(
   if (result.kind !== 'done') return UNREADABLE;
   const { data: answer } = list.schema.safeParse(result.body);
   if (answer === undefined) return UNREADABLE;
-  const hasMore = hasMorePages(answer.parametros, window.page, answer.pix.length);
+  const hasMore = hasMorePages(answer.pagination, window.page, answer.items.length);
   if (hasMore === null) return UNREADABLE;
-  return { kind: 'page', items: answer.pix.map(list.toValue), hasMore };
+  return { kind: 'page', items: answer.items.map(list.toValue), hasMore };
 }
 
 function windowQuery(window: ListWindow): string {
@@ -80,8 +107,12 @@ function windowQuery(window: ListWindow): string {
 }
 
 /** Null for another page than asked for, and for one that ought to be full and is not: it hides something. */
-function hasMorePages({ paginacao }: Pagination, page: number, items: number): boolean | null {
-  if (paginacao.paginaAtual !== page) return null;
-  const hasMore = page + 1 < paginacao.quantidadeDePaginas;
-  return hasMore && items < paginacao.itensPorPagina ? null : hasMore;
+function hasMorePages(
+  pagination: Pagination['paginacao'],
+  page: number,
+  items: number,
+): boolean | null {
+  if (pagination.paginaAtual !== page) return null;
+  const hasMore = page + 1 < pagination.quantidadeDePaginas;
+  return hasMore && items < pagination.itensPorPagina ? null : hasMore;
 }

@@ -11,6 +11,14 @@ const duration = metrics.getMeter('pixmesh').createHistogram('acquirer_call_dura
   advice: { explicitBucketBoundaries: SECONDS_BUCKETS },
 });
 
+const breakerOpen = metrics.getMeter('pixmesh').createGauge('acquirer_breaker_open', {
+  description: '1 while no call is sent to the acquirer, because it did not answer',
+});
+
+export function observeBreaker(isOpen: boolean): void {
+  breakerOpen.record(isOpen ? 1 : 0);
+}
+
 /** One span and one measurement per operation, labelled by its outcome; never ids, keys or amounts. */
 export async function observeCall<Result extends { kind: string }>(
   operation: Operation,

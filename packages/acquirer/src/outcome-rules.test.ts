@@ -1,19 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { judgeAnswer, type Operation, OUTCOME_RULES } from './outcome-rules.ts';
-
-const OPERATIONS: readonly Operation[] = [
-  'issueCharge',
-  'getCharge',
-  'cancelCharge',
-  'getReceived',
-  'listReceived',
-  'sendPayout',
-  'getPayout',
-  'listSent',
-  'balance',
-  'registerCallback',
-];
+import { judgeAnswer, OPERATIONS, OUTCOME_RULES } from './outcome-rules.ts';
 
 const rows = OUTCOME_RULES.flatMap(({ operations, statuses, codes, verdict }) =>
   operations.flatMap((operation) =>
@@ -28,6 +15,8 @@ function namesIn(codes: (typeof OUTCOME_RULES)[number]['codes']): readonly (stri
   if (codes === undefined) return [null];
   return 'anyBut' in codes ? ['something_new'] : codes;
 }
+
+const allCodes = OUTCOME_RULES.flatMap((rule) => namesIn(rule.codes));
 
 describe('the truth table', () => {
   it.each(rows)('$operation $status $code proves $verdict', (row) => {
@@ -49,6 +38,13 @@ describe('the truth table', () => {
     ['sendPayout', 404, 'chave_favorecido_nao_encontrada'],
     ['sendPayout', 422, 'pagamento_negado'],
     ['sendPayout', 422, 'AC03'],
+    ['refund', 400, 'PixDevolucaoInvalida'],
+    ['refund', 400, 'RequisicaoInvalida'],
+    ['refund', 400, 'valor_invalido'],
+    ['refund', 400, 'pix_nao_encontrado'],
+    ['refund', 404, 'PixNaoEncontrado'],
+    ['submitDefense', 400, 'infracao_finalizada'],
+    ['submitDefense', 400, 'prazo_defesa_encerrado'],
   ] as const)('%s %i %s is a refusal', (operation, status, code) => {
     expect(judgeAnswer(operation, status, code)).toBe('refused');
   });
@@ -56,9 +52,8 @@ describe('the truth table', () => {
   it.each([301, 302, 307, 308, 401, 402, 403, 405, 406, 408, 409, 410, 413, 418, 421, 425, 429])(
     '%i is never a refusal, whatever code stands in it',
     (status) => {
-      const codes = OUTCOME_RULES.flatMap((rule) => namesIn(rule.codes));
       for (const operation of OPERATIONS) {
-        for (const code of [null, ...codes]) {
+        for (const code of [null, ...allCodes]) {
           expect(judgeAnswer(operation, status, code)).toBe('unknown');
         }
       }
@@ -94,17 +89,49 @@ describe('the truth table', () => {
     }
   });
 
+  it('has a row for what each operation does', () => {
+    const done = OUTCOME_RULES.filter(({ verdict }) => verdict === 'done');
+    expect(done.flatMap(({ operations }) => operations).toSorted()).toEqual(OPERATIONS.toSorted());
+  });
+
+  it('a refusal of a return is one that has a name here, never one by its form alone', () => {
+    const strangers = [
+      'devolucao_id_duplicado',
+      'erro_aplicacao',
+      'AcessoNegado',
+      'saldo_de_amanha',
+    ];
+    for (const status of [400, 404, 422]) {
+      for (const code of [...strangers, 'CobOperacaoInvalida', 'pagamento_negado', '', null]) {
+        expect(judgeAnswer('refund', status, code)).toBe('unknown');
+      }
+    }
+  });
+
+  it('a 404 says nothing about a return but that its Pix is unknown', () => {
+    const refused = allCodes.filter((code) => judgeAnswer('refund', 404, code) !== 'unknown');
+    expect(new Set(refused)).toEqual(new Set(['PixNaoEncontrado']));
+  });
+
+  it('"not found" is said of a return by its own names alone, not by those of the Pix', () => {
+    const missing = allCodes.filter((code) => judgeAnswer('getRefund', 404, code) !== 'unknown');
+    expect(new Set(missing)).toEqual(
+      new Set(['PixDevolucaoNaoEncontrada', 'devolucao_nao_encontrada']),
+    );
+    for (const code of ['PixNaoEncontrado', 'pix_nao_encontrado', 'NaoEncontrado']) {
+      expect(judgeAnswer('getRefund', 400, code)).toBe('unknown');
+    }
+  });
+
   it('a 404 says nothing about a send but that its recipient is unknown', () => {
-    const codes = OUTCOME_RULES.flatMap((rule) => namesIn(rule.codes));
-    const refused = codes.filter((code) => judgeAnswer('sendPayout', 404, code) !== 'unknown');
+    const refused = allCodes.filter((code) => judgeAnswer('sendPayout', 404, code) !== 'unknown');
     expect(new Set(refused)).toEqual(new Set(['chave_favorecido_nao_encontrada']));
   });
 
   it('no answer to a list or to the balance is a refusal or "not found"', () => {
-    const codes = OUTCOME_RULES.flatMap((rule) => namesIn(rule.codes));
-    for (const operation of ['listSent', 'listReceived', 'balance'] as const) {
+    for (const operation of ['listSent', 'listReceived', 'listDisputes', 'balance'] as const) {
       for (const status of [400, 404, 422]) {
-        for (const code of [null, ...codes]) {
+        for (const code of [null, ...allCodes]) {
           expect(judgeAnswer(operation, status, code)).toBe('unknown');
         }
       }
@@ -112,8 +139,7 @@ describe('the truth table', () => {
   });
 
   it('"not found" is said of a payout by the names of a sent Pix alone', () => {
-    const codes = OUTCOME_RULES.flatMap((rule) => namesIn(rule.codes));
-    const missing = codes.filter((code) => judgeAnswer('getPayout', 404, code) === 'not_found');
+    const missing = allCodes.filter((code) => judgeAnswer('getPayout', 404, code) === 'not_found');
     expect(new Set(missing)).toEqual(
       new Set(['PixEnviadoNaoEncontrado', 'pix_enviado_nao_encontrado', 'pix_nao_encontrado']),
     );

@@ -1,15 +1,21 @@
 /** Words of the client, as metrics, spans and the simulator's faults use them. */
-export type Operation =
-  | 'issueCharge'
-  | 'getCharge'
-  | 'cancelCharge'
-  | 'getReceived'
-  | 'listReceived'
-  | 'sendPayout'
-  | 'getPayout'
-  | 'listSent'
-  | 'balance'
-  | 'registerCallback';
+export const OPERATIONS = [
+  'issueCharge',
+  'getCharge',
+  'cancelCharge',
+  'getReceived',
+  'listReceived',
+  'sendPayout',
+  'getPayout',
+  'listSent',
+  'refund',
+  'getRefund',
+  'listDisputes',
+  'submitDefense',
+  'balance',
+  'registerCallback',
+] as const;
+export type Operation = (typeof OPERATIONS)[number];
 
 /**
  * `unknown` is everything that does not prove what happened. It is what no rule below says: 401, 403, 408,
@@ -39,6 +45,27 @@ const SEND_REFUSALS = [
   'chave_favorecido_nao_encontrada',
   'documento_bloqueado',
   'pagamento_negado',
+];
+
+/**
+ * What the provider says of a return that it will not carry out. API Pix says `PixDevolucaoInvalida` of a sum, a
+ * deadline and of an id that is taken as well: the last one means an earlier call, and while one is without an
+ * answer no refusal counts before a look (decision 119).
+ */
+const REFUND_REFUSALS = [
+  'RequisicaoInvalida',
+  'PixDevolucaoInvalida',
+  'json_invalido',
+  'valor_invalido',
+  'pix_nao_encontrado',
+];
+
+/** What the provider says of a defence that it will not take. */
+const DEFENSE_REFUSALS = [
+  'RequisicaoInvalida',
+  'json_invalido',
+  'infracao_finalizada',
+  'prazo_defesa_encerrado',
 ];
 
 /**
@@ -90,7 +117,7 @@ export const OUTCOME_RULES: readonly OutcomeRule[] = [
     verdict: 'refused',
   },
   {
-    operations: ['getPayout', 'listSent', 'listReceived', 'balance'],
+    operations: ['getPayout', 'getRefund', 'listSent', 'listReceived', 'listDisputes', 'balance'],
     statuses: [200],
     verdict: 'done',
   },
@@ -105,6 +132,40 @@ export const OUTCOME_RULES: readonly OutcomeRule[] = [
     operations: ['cancelCharge'],
     statuses: [400, 422],
     codes: ['CobOperacaoInvalida', 'status_cobranca_invalido'],
+    verdict: 'refused',
+  },
+  { operations: ['refund', 'submitDefense'], statuses: [200, 201], verdict: 'done' },
+  {
+    operations: ['refund'],
+    statuses: [400, 422],
+    codes: REFUND_REFUSALS,
+    verdict: 'refused',
+  },
+  {
+    // The Pix, not the return, is what the acquirer did not find.
+    operations: ['refund'],
+    statuses: [404],
+    codes: ['PixNaoEncontrado'],
+    verdict: 'refused',
+  },
+  {
+    // Narrow as for payouts: "not found" lets the return be ordered again. That the Pix itself is unknown is no
+    // such word: we had it from the acquirer.
+    operations: ['getRefund'],
+    statuses: [400, 404],
+    codes: ['PixDevolucaoNaoEncontrada', 'devolucao_nao_encontrada'],
+    verdict: 'not_found',
+  },
+  {
+    operations: ['submitDefense'],
+    statuses: [400, 404],
+    codes: ['InfracaoNaoEncontrada', 'NaoEncontrado', 'infracao_nao_encontrada'],
+    verdict: 'not_found',
+  },
+  {
+    operations: ['submitDefense'],
+    statuses: [400, 422],
+    codes: DEFENSE_REFUSALS,
     verdict: 'refused',
   },
   { operations: ['registerCallback'], statuses: [200, 201], verdict: 'done' },

@@ -55,6 +55,7 @@ describe('a charge of the acquirer', () => {
         amountCents: 56_789n,
         paidAt: new Date('2026-09-10T13:03:33Z'),
         returns: [],
+        tariffCents: null,
       },
     ]);
   });
@@ -88,9 +89,24 @@ describe('a received Pix', () => {
     expect(readReceivedPix(returned, pix.endToEndId)).toMatchObject({
       pixKey: 'key',
       returns: [
-        { id: 'a', returnId: 'D1', amountCents: 100n, status: 'DEVOLVIDO', nature: 'MED_FRAUDE' },
+        { id: 'a', returnId: 'D1', amountCents: 100n, status: 'returned', nature: 'MED_FRAUDE' },
       ],
     });
+  });
+
+  it.each([
+    [{ gnExtras: { tarifa: '0.35' } }, 35n],
+    [{ gnExtras: { tarifa: '0.00' } }, 0n],
+    [{ gnExtras: { tarifa: null, pagador: { nome: 'Maria' } } }, null],
+    [{ gnExtras: {} }, null],
+    [{ gnExtras: null }, null],
+    [{}, null],
+  ])('with %j cost us %s cents', (extras, tariffCents) => {
+    expect(readReceivedPix({ ...pix, ...extras }, pix.endToEndId)).toMatchObject({ tariffCents });
+  });
+
+  it.each(['0.3', '-0.35', 0.35, '0,35'])('is unreadable with a tariff of %j', (tarifa) => {
+    expect(readReceivedPix({ ...pix, gnExtras: { tarifa } }, pix.endToEndId)).toBeNull();
   });
 
   it('is unreadable when it is another one', () => {

@@ -1,5 +1,7 @@
-import type { AcquirerCharge, PixReturn, ReceivedPix } from './acquirer.ts';
+import type { AcquirerCharge, ReceivedPix } from './acquirer.ts';
 import { ApiPixProblem, ChargeAnswer, EfiProblem, ReceivedPixAnswer } from './answer-schemas.ts';
+import { describeProblem } from './describe-problem.ts';
+import { toReturns } from './read-return.ts';
 
 const STATUSES = {
   ATIVA: 'active',
@@ -7,10 +9,6 @@ const STATUSES = {
   REMOVIDA_PELO_USUARIO_RECEBEDOR: 'removed_by_receiver',
   REMOVIDA_PELO_PSP: 'removed_by_psp',
 } as const;
-
-/** Codes and messages end up in `failure_reason`, which holds 255 characters (decision 105). */
-const CODE_LENGTH_MAX = 64;
-const MESSAGE_LENGTH_MAX = 180;
 
 /** The charge of one txid, or null when the answer is not readable or speaks of another charge. */
 export function readCharge(body: unknown, txid: string): AcquirerCharge | null {
@@ -46,18 +44,6 @@ export function readProblem(body: unknown): { code: string; message: string } | 
   return describeProblem(type.slice(type.lastIndexOf('/') + 1), detail ?? title);
 }
 
-/** What cannot be stored is left out: a refusal must not be lost because of a character in its words. */
-export function describeProblem(code: string, message: string | null | undefined) {
-  return {
-    code: storable(code).slice(0, CODE_LENGTH_MAX),
-    message: storable(message ?? code).slice(0, MESSAGE_LENGTH_MAX),
-  };
-}
-
-function storable(text: string): string {
-  return text.toWellFormed().replace(/\p{Cc}/gu, ' ');
-}
-
 export function toReceivedPix(answer: ReceivedPixAnswer): ReceivedPix {
   return {
     endToEndId: answer.endToEndId,
@@ -66,15 +52,6 @@ export function toReceivedPix(answer: ReceivedPixAnswer): ReceivedPix {
     amountCents: answer.valor,
     paidAt: answer.horario,
     returns: toReturns(answer.devolucoes),
+    tariffCents: answer.gnExtras?.tarifa ?? null,
   };
-}
-
-export function toReturns(items: ReceivedPixAnswer['devolucoes']): PixReturn[] {
-  return (items ?? []).map((item) => ({
-    id: item.id,
-    returnId: item.rtrId ?? null,
-    amountCents: item.valor,
-    status: item.status,
-    nature: item.natureza ?? null,
-  }));
 }

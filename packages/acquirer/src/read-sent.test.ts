@@ -33,13 +33,23 @@ describe('a sent Pix', () => {
       requestedAt: new Date('2026-11-21T13:04:05.678Z'),
       settledAt: new Date('2026-11-21T13:04:06.000Z'),
       returns: [
-        { id: 'r1', returnId: 'D1', amountCents: 200n, status: 'DEVOLVIDO', nature: null },
+        {
+          id: 'r1',
+          returnId: 'D1',
+          amountCents: 200n,
+          status: 'returned',
+          nature: null,
+          reason: null,
+          settledAt: null,
+        },
         {
           id: 'r2',
           returnId: null,
           amountCents: 300n,
-          status: 'EM_PROCESSAMENTO',
+          status: 'processing',
           nature: 'MED_FRAUDE',
+          reason: null,
+          settledAt: null,
         },
       ],
     });

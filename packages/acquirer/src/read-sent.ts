@@ -1,6 +1,7 @@
 import type { AcquirerPayout } from './acquirer.ts';
 import { SendAnswer, SentPixAnswer } from './answer-schemas.ts';
-import { describeProblem, toReturns } from './read-answer.ts';
+import { describeProblem } from './describe-problem.ts';
+import { toReturns } from './read-return.ts';
 
 const STATUSES = {
   EM_PROCESSAMENTO: 'processing',

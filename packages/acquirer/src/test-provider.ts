@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-import { type Acquirer, createAcquirer } from './client.ts';
+import { type Acquirer, type ClientTls, createAcquirer } from './client.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -16,14 +17,19 @@ export type TestProvider = AsyncDisposable & {
   readonly calls: ReceivedCall[];
   answerToken: Handler;
   answerCall: Handler;
-  connect(timeoutMs: number): Acquirer;
+  connect(timeoutMs: number, tls?: ClientTls): Acquirer;
 };
 
-export async function startTestProvider(): Promise<TestProvider> {
-  const server = createServer((request, response) => void receive(request, response));
+/** @param tls where it asks for client certificates that `ca` has signed */
+export async function startTestProvider(tls?: ClientTls): Promise<TestProvider> {
+  const onRequest = (request: IncomingMessage, response: ServerResponse): void =>
+    void receive(request, response);
+  const server = tls
+    ? createTlsServer({ ...tls, requestCert: true, rejectUnauthorized: true }, onRequest)
+    : createServer(onRequest);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `${tls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const provider: TestProvider = {
     tokensIssued: 0,
     calls: [],
@@ -32,8 +38,15 @@ export async function startTestProvider(): Promise<TestProvider> {
       json(response, 200, { access_token: `token-${provider.tokensIssued}`, expires_in: 3600 });
     },
     answerCall: (_, response) => json(response, 500, {}),
-    connect: (timeoutMs) =>
-      createAcquirer({ url, clientId: 'client', clientSecret: 'secret', pixKey: 'key', timeoutMs }),
+    connect: (timeoutMs, clientTls) =>
+      createAcquirer({
+        url,
+        clientId: 'client',
+        clientSecret: 'secret',
+        pixKey: 'key',
+        timeoutMs,
+        tls: clientTls,
+      }),
     [Symbol.asyncDispose]: async () => {
       if (!server.listening) return;
       server.closeAllConnections();
@@ -67,6 +80,15 @@ export function apiPix(response: ServerResponse, status: number, name: string): 
   json(response, status, { type, title: 'Problema', status });
 }
 
+/** Never silent for long, and never done: only a deadline over the whole answer ends it. */
+const DRIP_EVERY_MS = 20;
+
+function drip(response: ServerResponse, status: number): void {
+  response.writeHead(status).write('{"status":"');
+  const timer = setInterval(() => response.write('x'), DRIP_EVERY_MS);
+  response.on('close', () => clearInterval(timer));
+}
+
 /** Answers that no schema can save, with the cause that the client gives; `done` is a status of success. */
 export function hostileAnswers(done: number, bytesMax: number): [string, string, Handler][] {
   return [
@@ -86,12 +108,18 @@ export function hostileAnswers(done: number, bytesMax: number): [string, string,
       },
     ],
     ['a slow body', 'timeout', (_, r) => void r.writeHead(done).write('{"idEnvio":')],
+    ['a body that drips', 'timeout', (_, r) => drip(r, done)],
     [
       'more than is read',
       'oversize',
       (_, r) => void r.writeHead(done).end(' '.repeat(bytesMax + 1)),
     ],
-    ['a redirect', 'status_307', (_, r) => void r.writeHead(307, { location: '/other' }).end()],
+    ['a redirect', 'status_302', (_, r) => void r.writeHead(302, { location: '/other' }).end()],
+    [
+      'a redirect that keeps its method',
+      'status_307',
+      (_, r) => void r.writeHead(307, { location: '/other' }).end(),
+    ],
     ['401', 'status_401', (_, r) => json(r, 401, {})],
     ['403', 'status_403', (_, r) => apiPix(r, 403, 'AcessoNegado')],
     ['a bare 404', 'status_404', (_, r) => json(r, 404, { message: 'Route not found' })],

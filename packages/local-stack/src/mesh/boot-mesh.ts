@@ -6,7 +6,7 @@ import type { PortBlock } from '../ports/allocate-ports.ts';
 import type { Progress } from '../progress.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
 import { startControlServer } from './control-server.ts';
-import { loadSecrets } from './mesh-secrets.ts';
+import { loadCertificates, loadSecrets } from './mesh-secrets.ts';
 import { MESH_SERVICES, MESH_SLOTS, acquirerVariables } from './mesh-services.ts';
 import type { MeshService } from './mesh-services.ts';
 import type { MeshSettings } from './mesh-settings.ts';
@@ -69,10 +69,12 @@ async function prepareSettings(input: BootMeshInput, ports: PortBlock): Promise<
     tokenServices: MESH_SERVICES.filter((one) => one.signsTokens).map((one) => one.name),
     schemas: MESH_SERVICES.map((one) => one.schema),
   });
+  const certificates = await loadCertificates(supervisor.home, secrets, new Date());
   const infra = await bootInfra({ ...input, home: supervisor.home, portOf: ports.of });
   return {
     infra,
     secrets,
+    certificates,
     otlpEndpoint: input.otlpEndpoint,
     portOf: ports.of,
     origin: (slot) => `http://127.0.0.1:${ports.of(slot)}`,

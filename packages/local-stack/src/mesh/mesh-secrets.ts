@@ -2,6 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
+  type InstallationCertificates,
+  makeInstallationCertificates,
+  mustRenew,
+} from '@pixmesh/certificates/installation-certificates';
+import {
   createInstallationSecrets,
   createSecret,
   createTokenKeyPair,
@@ -19,6 +24,8 @@ const DemoAccount = z.object({
 });
 export type DemoAccount = z.infer<typeof DemoAccount>;
 
+const Certificate = z.object({ cert: z.string(), key: z.string() });
+
 /** Everything secret about one home; made once, so that its data stays readable. */
 const MeshSecrets = z.object({
   serviceTokens: z.record(z.string(), z.object({ privateJwk: Jwk, publicJwk: Jwk })),
@@ -30,6 +37,8 @@ const MeshSecrets = z.object({
   acquirerClientSecret: z.string(),
   acquirerPixKey: z.string(),
   sealing: z.object({ publicKey: z.string(), privateKeys: z.string() }),
+  /** Not made once: they end. */
+  certificates: z.object({ ca: z.string(), server: Certificate, client: Certificate }).optional(),
   demo: DemoAccount.optional(),
 });
 export type MeshSecrets = z.infer<typeof MeshSecrets>;
@@ -58,6 +67,24 @@ export function completeSecrets(
   for (const name of needed.tokenServices) secrets.serviceTokens[name] ??= createTokenKeyPair(name);
   for (const schema of needed.schemas) secrets.databasePasswords[schema] ??= createSecret();
   return secrets;
+}
+
+/** Those of the acquirer that this home runs, and of us as its client; made anew before they end. */
+export async function loadCertificates(
+  home: string,
+  secrets: MeshSecrets,
+  now: Date,
+): Promise<InstallationCertificates> {
+  const kept = secrets.certificates;
+  if (kept && !mustRenew(kept, now)) return kept;
+  const made = await makeInstallationCertificates({
+    serverHosts: ['127.0.0.1', 'localhost'],
+    clientName: secrets.acquirerClientId,
+    now,
+  });
+  secrets.certificates = made;
+  saveSecrets(home, secrets);
+  return made;
 }
 
 export function saveSecrets(home: string, secrets: MeshSecrets): void {

@@ -19,6 +19,9 @@ export interface MeshService {
 const LOCAL_PERIOD_MS = '5000';
 /** The first look after an unknown outcome. */
 const LOCAL_FIRST_LOOK_MS = '1000';
+/** The list of received Pix costs nothing here, and the provider's clock may be turned. */
+const LOCAL_LIST_MS = '2000';
+const LOCAL_LIST_OVERLAP_MS = '7200000';
 
 /** Periods by which owners compare what they own with the acquirer and with each other. */
 const RECONCILIATION = {
@@ -34,13 +37,17 @@ export const MESH_SERVICES: readonly MeshService[] = [
     schema: 'acquirer_simulator',
     ports: {
       PORT: 'simulator',
+      TLS_PORT: 'simulator-tls',
       RECEIVER_PORT: 'receiver',
       INTERNAL_PORT: 'simulator-internal',
     },
     signsTokens: false,
     speaksKafka: false,
     wave: 0,
-    variables: ({ secrets }) => ({
+    variables: ({ certificates, secrets }) => ({
+      TLS_CA: certificates.ca,
+      TLS_CERT: certificates.server.cert,
+      TLS_KEY: certificates.server.key,
       ACQUIRER_CLIENT_ID: secrets.acquirerClientId,
       ACQUIRER_CLIENT_SECRET: secrets.acquirerClientSecret,
       ACQUIRER_PIX_KEY: secrets.acquirerPixKey,
@@ -72,6 +79,17 @@ export const MESH_SERVICES: readonly MeshService[] = [
         READ_BACK_PROCESSING_MS: LOCAL_FIRST_LOOK_MS,
         READ_BACK_PROCESSING_MS_MAX: LOCAL_PERIOD_MS,
         READ_BACK_PENDING_MS_MAX: LOCAL_PERIOD_MS,
+        READ_BACK_REFUND_INTENT_MS: LOCAL_PERIOD_MS,
+        READ_BACK_REFUND_INTENT_MS_MAX: LOCAL_PERIOD_MS,
+        READ_BACK_REFUND_UNKNOWN_MS: LOCAL_FIRST_LOOK_MS,
+        READ_BACK_REFUND_UNKNOWN_MS_MAX: LOCAL_PERIOD_MS,
+        READ_BACK_REFUND_ACCEPTED_MS: LOCAL_PERIOD_MS,
+        READ_BACK_REFUND_ACCEPTED_MS_MAX: LOCAL_PERIOD_MS,
+        REFUSAL_WAIT_MS: LOCAL_PERIOD_MS,
+        RECEIVED_LIST_MS: LOCAL_LIST_MS,
+        DISPUTE_LIST_MS: LOCAL_LIST_MS,
+        DISPUTE_RETURN_WINDOW_MS: LOCAL_PERIOD_MS,
+        RECEIVED_LIST_OVERLAP_MS: LOCAL_LIST_OVERLAP_MS,
         ...RECONCILIATION,
       }),
     }),
@@ -153,9 +171,13 @@ function withTuning(periods: Readonly<Record<string, string>>): Record<string, s
 }
 
 /** How the mesh reaches its acquirer; the callback job uses it as well. */
-export function acquirerVariables({ origin, secrets }: MeshSettings): Record<string, string> {
+export function acquirerVariables(settings: MeshSettings): Record<string, string> {
+  const { certificates, portOf, secrets } = settings;
   return {
-    ACQUIRER_URL: origin('simulator'),
+    ACQUIRER_URL: `https://127.0.0.1:${portOf('simulator-tls')}`,
+    ACQUIRER_TLS_CA: certificates.ca,
+    ACQUIRER_TLS_CERT: certificates.client.cert,
+    ACQUIRER_TLS_KEY: certificates.client.key,
     ACQUIRER_CLIENT_ID: secrets.acquirerClientId,
     ACQUIRER_CLIENT_SECRET: secrets.acquirerClientSecret,
     ACQUIRER_PIX_KEY: secrets.acquirerPixKey,

@@ -1,3 +1,4 @@
+import type { InstallationCertificates } from '@pixmesh/certificates/installation-certificates';
 import type { InfraUrls } from '../infra/boot-infra.ts';
 import type { MeshSecrets } from './mesh-secrets.ts';
 
@@ -5,6 +6,7 @@ import type { MeshSecrets } from './mesh-secrets.ts';
 export interface MeshSettings {
   infra: InfraUrls;
   secrets: MeshSecrets;
+  certificates: InstallationCertificates;
   /** Where services send their traces; absent when nobody looks at them. */
   otlpEndpoint: string | undefined;
   portOf(slot: string): number;

@@ -8,6 +8,12 @@ import { renderDeployEnvironment, renderServiceEnvironment } from './service-env
 
 const NEEDED = { tokenServices: ['gateway', 'charges'], schemas: ['gateway', 'charges'] };
 
+const CERTIFICATES = {
+  ca: 'the authority',
+  server: { cert: 'of the simulator', key: 'key of the simulator' },
+  client: { cert: 'of its client', key: 'key of its client' },
+};
+
 function someSettings(overrides: Partial<MeshSettings> = {}): MeshSettings {
   const portOf = (slot: string) => 10_000 + MESH_SLOTS.indexOf(slot);
   return {
@@ -18,6 +24,7 @@ function someSettings(overrides: Partial<MeshSettings> = {}): MeshSettings {
       redisUrl: 'redis://127.0.0.1:6379',
     },
     secrets: completeSecrets(undefined, NEEDED),
+    certificates: CERTIFICATES,
     otlpEndpoint: undefined,
     portOf,
     origin: (slot) => `http://127.0.0.1:${portOf(slot)}`,
@@ -50,6 +57,22 @@ test('the simulator gets neither Kafka nor token keys', () => {
   const env = renderServiceEnvironment(serviceNamed('acquirer-simulator'), someSettings());
   expect(Object.keys(env)).not.toContain('KAFKA_BROKERS');
   expect(Object.keys(env)).not.toContain('SERVICE_TOKEN_PRIVATE_KEY');
+});
+
+test('the acquirer is called over TLS, and each side holds its own key only', () => {
+  const settings = someSettings();
+  const env = renderServiceEnvironment(serviceNamed('charges'), settings);
+  expect(env).toMatchObject({
+    ACQUIRER_URL: `https://127.0.0.1:${settings.portOf('simulator-tls')}`,
+    ACQUIRER_TLS_CA: CERTIFICATES.ca,
+    ACQUIRER_TLS_CERT: CERTIFICATES.client.cert,
+  });
+  const holdersOf = (key: string) =>
+    MESH_SERVICES.filter((one) =>
+      Object.values(renderServiceEnvironment(one, settings)).includes(key),
+    ).map((one) => one.name);
+  expect(holdersOf(CERTIFICATES.client.key)).toEqual(['charges', 'payouts']);
+  expect(holdersOf(CERTIFICATES.server.key)).toEqual(['acquirer-simulator']);
 });
 
 test('only the dispatcher can open sealed secrets', () => {

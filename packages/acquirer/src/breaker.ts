@@ -1,0 +1,78 @@
+import {
+  BrokenCircuitError,
+  circuitBreaker,
+  CircuitState,
+  handleWhenResult,
+  type IBackoff,
+  type IBreaker,
+} from 'cockatiel';
+
+/** So many failures in a row, none older than the window, and nothing is sent any more. */
+export const FAILURES_MAX = 10;
+export const FAILURES_WINDOW_MS = 60_000;
+
+export type Breaker<T> = {
+  /** Runs the work, or nothing: `open` says that it was not begun. */
+  run(work: () => Promise<T>): Promise<{ kind: 'ran'; value: T } | { kind: 'open' }>;
+};
+
+/**
+ * Keeps calls from a provider that does not answer. After `probeAfterMs` one call is let through, and the others wait
+ * for no answer of it. `now` is a clock that never jumps, in milliseconds.
+ */
+export function createBreaker<T>(deps: {
+  isFailure: (value: T) => boolean;
+  now: () => number;
+  probeAfterMs: number;
+  onChange: (isOpen: boolean) => void;
+}): Breaker<T> {
+  const policy = circuitBreaker(
+    handleWhenResult((value) => deps.isFailure(value as T)),
+    { breaker: failuresInARow(deps.now), halfOpenAfter: { next: () => probeLater(deps) } },
+  );
+  policy.onStateChange((state) => deps.onChange(state !== CircuitState.Closed));
+  return {
+    run: async (work) => {
+      // The library would let others wait for the one that probes, without any deadline.
+      if (policy.state === CircuitState.HalfOpen) return { kind: 'open' };
+      try {
+        return { kind: 'ran', value: await policy.execute(work) };
+      } catch (error) {
+        if (error instanceof BrokenCircuitError) return { kind: 'open' };
+        throw error;
+      }
+    },
+  };
+}
+
+function failuresInARow(now: () => number): IBreaker {
+  let failedAtMs: number[] = [];
+  return {
+    state: null,
+    success: () => {
+      failedAtMs = [];
+    },
+    failure: () => {
+      const atMs = now();
+      const recent = failedAtMs.filter((then) => atMs - then < FAILURES_WINDOW_MS);
+      failedAtMs = [...recent, atMs].slice(-FAILURES_MAX);
+      return failedAtMs.length === FAILURES_MAX;
+    },
+  };
+}
+
+/**
+ * The library compares a duration with the time of day, so that a clock set back by an hour would keep calls away
+ * for an hour. A duration that is either for ever or over leaves the measuring to our own clock.
+ */
+function probeLater(deps: { now: () => number; probeAfterMs: number }): IBackoff<unknown> {
+  const openedAtMs = deps.now();
+  return {
+    get duration() {
+      return deps.now() - openedAtMs < deps.probeAfterMs
+        ? Number.POSITIVE_INFINITY
+        : Number.NEGATIVE_INFINITY;
+    },
+    next: () => probeLater(deps),
+  };
+}

@@ -1,0 +1,46 @@
+import type { AcquirerDispute, DefenseOutcome, DefenseToSend } from './acquirer.ts';
+import { DefenseAnswer, type DisputeAnswer } from './answer-schemas.ts';
+import { type CallAcquirer, UNREADABLE } from './call-acquirer.ts';
+
+const STATUSES = {
+  ABERTA: 'open',
+  EM_DEFESA: 'under_review',
+  ACEITA: 'accepted',
+  REJEITADA: 'rejected',
+  CANCELADA_EFI: 'canceled',
+} as const;
+
+/** What the merchant's word is called at the acquirer: the analysis that rejects the infraction. */
+const REJECTING = 'rejeitado';
+
+/** Contests a dispute. Where the outcome is unknown, the list shows whether a defence arrived. */
+export async function submitDefense(
+  call: CallAcquirer,
+  input: DefenseToSend,
+  signal: AbortSignal | undefined,
+): Promise<DefenseOutcome> {
+  const result = await call({
+    operation: 'submitDefense',
+    method: 'POST',
+    path: `/v2/gn/infracoes/${encodeURIComponent(input.disputeId)}/defesa`,
+    body: { analise: REJECTING, justificativa: input.text },
+    signal,
+  });
+  if (result.kind !== 'done') return result;
+  return DefenseAnswer.safeParse(result.body).success ? { kind: 'accepted' } : UNREADABLE;
+}
+
+export function toDispute(answer: DisputeAnswer): AcquirerDispute {
+  const { dadosAnalise: analysis } = answer;
+  return {
+    id: answer.idInfracao,
+    endToEndId: answer.endToEndId,
+    amountCents: answer.valor,
+    status: STATUSES[answer.status],
+    reason: answer.razao,
+    openedAt: analysis.abertura,
+    deadlineAt: analysis.prazoFinalizacao ?? null,
+    defenseReceivedAt: analysis.recebimentoDefesa ?? null,
+    decidedAt: analysis.finalizacao ?? null,
+  };
+}

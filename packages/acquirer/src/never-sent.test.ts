@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+
+import { BREAKER_OPEN, wasNeverSent, withoutToken } from './never-sent.ts';
+
+test('what the breaker kept back, or what had no token, was never sent', () => {
+  expect(wasNeverSent(BREAKER_OPEN)).toBe(true);
+  expect(wasNeverSent(withoutToken('timeout'))).toBe(true);
+});
+
+test.each(['timeout', 'aborted', 'connection', 'unreadable', 'duplicate', 'status_401', ''])(
+  'after %j nobody knows',
+  (cause) => {
+    expect(wasNeverSent({ kind: 'unknown', cause })).toBe(false);
+  },
+);
+
+test.each(['accepted', 'refused', 'not_found'])('what is %s was sent', (kind) => {
+  expect(wasNeverSent({ kind })).toBe(false);
+});

@@ -1,0 +1,17 @@
+/** Nothing was sent: the acquirer did not answer for a while. */
+export const BREAKER_OPEN = { kind: 'unknown', cause: 'breaker_open' } as const;
+
+/** Nothing was sent: no token could be had. */
+export function withoutToken(cause: string): { kind: 'unknown'; cause: string } {
+  return { kind: 'unknown', cause: `token_${cause}` };
+}
+
+/**
+ * Whether a call that ended unknown provably never left this process, so that nothing can come of it. Any other
+ * unknown outcome, a refused connection included, may belong to a call that arrived.
+ */
+export function wasNeverSent(outcome: { kind: string; cause?: string }): boolean {
+  const { kind, cause } = outcome;
+  if (kind !== 'unknown' || cause === undefined) return false;
+  return cause === BREAKER_OPEN.cause || cause.startsWith('token_');
+}
