@@ -1,4 +1,4 @@
-import { createServiceApp } from '@pixmesh/http/service-app';
+import { createServiceApp, type MutualTls } from '@pixmesh/http/service-app';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import type { FastifyInstance } from 'fastify';
@@ -12,14 +12,25 @@ import { apiPixError } from '#api-pix/provider-error.ts';
 import { addCancelCharge } from '#charges/cancel-charge.route.ts';
 import { addIssueCharge } from '#charges/issue-charge.route.ts';
 import { addReadCharge } from '#charges/read-charge.route.ts';
+import { addResendCallbacks } from '#callbacks/resend-callbacks.route.ts';
+import { addClock } from '#clock/clock.route.ts';
+import type { Clock } from '#clock/clock.ts';
+import { addControlDisputes } from '#disputes/control-disputes.route.ts';
+import { addDisputes } from '#disputes/disputes.route.ts';
 import type { Faults } from '#faults/faults.ts';
 import { addFaults } from '#faults/faults.route.ts';
 import { createWithFaults, type WithFaults } from '#faults/with-faults.ts';
 import { addReadJournal } from '#journal/read-journal.route.ts';
+import { addPage } from '#page/page.route.ts';
 import { addPayCharge } from '#pix/pay-charge.route.ts';
 import { addReadReceived } from '#pix/read-received.route.ts';
+import { addReceivePix } from '#pix/receive-pix.route.ts';
+import { addSetTariff } from '#pix/set-tariff.route.ts';
 import type { StoredProfile } from '#profile/profile.ts';
 import { addSetProfile } from '#profile/set-profile.route.ts';
+import { addControlReturns } from '#refunds/control-returns.route.ts';
+import { addRefundPix } from '#refunds/refund-pix.route.ts';
+import { releaseHeldRefunds } from '#refunds/refunds.sql.ts';
 import { addControlSends } from '#sends/control-sends.route.ts';
 import { releaseHeldSends } from '#sends/end-sends.sql.ts';
 import { addReadSends } from '#sends/read-sends.route.ts';
@@ -31,6 +42,8 @@ export type SimulatorDeps = {
   db: Database;
   logger: Logger;
   faults: Faults;
+  /** The provider's time. */
+  clock: Clock;
   kickCallbacks: () => void;
   /** Says that something stored becomes due in that time. */
   expectDue: (inMs: number) => void;
@@ -43,29 +56,50 @@ export type SimulatorDeps = {
 /** The provider's API and the control API on one listener, not listening yet. */
 export function buildSimulatorApp(deps: SimulatorDeps): FastifyInstance {
   const app = createServiceApp({ logger: deps.logger, listener: 'api' });
-  const stopping = new AbortController();
-  app.addHook('preClose', async () => stopping.abort());
-  const withFaults = createWithFaults({ ...deps, stopping: stopping.signal });
-  const tokens = createAccessTokens(deps.clientSecret, () => new Date());
-  void app.register(async (provider) => addProvider(provider, { ...deps, withFaults, tokens }));
+  registerProvider(app, deps);
+  addClock(app, deps);
   addFaults(app, { faults: deps.faults, releaseHeld });
   addPayCharge(app, deps);
   addReadJournal(app, deps);
   addSetProfile(app, deps);
   addControlSends(app, deps);
+  addControlReturns(app, deps);
+  addControlDisputes(app, deps);
+  addReceivePix(app, deps);
+  addSetTariff(app, deps);
   addAdjustBalance(app, deps);
+  addPage(app, deps);
   return app;
 
   async function releaseHeld(): Promise<void> {
-    const holds = deps.faults.script().rules.some(isHold);
-    if (holds) return;
-    await releaseHeldSends(deps.db);
+    const held = new Set(deps.faults.script().rules.filter(isHold).map(operationOf));
+    if (!held.has('settlePayout')) await releaseHeldSends(deps.db);
+    if (!held.has('settleRefund')) await releaseHeldRefunds(deps.db);
     deps.expectDue(0);
   }
 }
 
-function isHold(rule: { operation: string; fault: string }): boolean {
-  return rule.operation === 'settlePayout' && rule.fault === 'hang';
+function isHold(rule: { fault: string }): boolean {
+  return rule.fault === 'hang';
+}
+
+function operationOf(rule: { operation: string }): string {
+  return rule.operation;
+}
+
+/** The provider's API alone, for clients with a certificate; the control API is for whoever runs the simulator. */
+export function buildProviderApp(deps: SimulatorDeps, mutualTls: MutualTls): FastifyInstance {
+  const app = createServiceApp({ logger: deps.logger, listener: 'api-tls', mutualTls });
+  registerProvider(app, deps);
+  return app;
+}
+
+function registerProvider(app: FastifyInstance, deps: SimulatorDeps): void {
+  const stopping = new AbortController();
+  app.addHook('preClose', async () => stopping.abort());
+  const withFaults = createWithFaults({ ...deps, stopping: stopping.signal });
+  const tokens = createAccessTokens(deps.clientSecret, () => new Date());
+  void app.register(async (provider) => addProvider(provider, { ...deps, withFaults, tokens }));
 }
 
 /** What a client of the provider sees; errors here have the provider's form, not the mesh's. */
@@ -88,8 +122,11 @@ function addProvider(
   addReadCharge(provider, deps);
   addCancelCharge(provider, deps);
   addReadReceived(provider, deps);
+  addRefundPix(provider, deps);
+  addDisputes(provider, deps);
   addSendPix(provider, deps);
   addReadSends(provider, deps);
   addReadBalance(provider, deps);
   addRegisterWebhook(provider, deps);
+  addResendCallbacks(provider, deps);
 }

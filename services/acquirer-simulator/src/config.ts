@@ -1,8 +1,11 @@
 import { CommonConfig, milliseconds, port } from '@pixmesh/http/config';
 import { z } from 'zod';
 
-/** Settings of the simulator. It speaks to nobody but Postgres and the callback URL it is given. */
-export const AcquirerSimulatorConfig = z.object({
+import { isCertificate, isPrivateKey, missingTlsSettings } from '#tls/read-mutual-tls.ts';
+
+const CERTIFICATE_EXPECTED = 'expected a certificate in PEM';
+
+const Settings = z.object({
   ...CommonConfig,
   /** API Pix, the token endpoint and the control API. */
   PORT: port(),
@@ -12,10 +15,23 @@ export const AcquirerSimulatorConfig = z.object({
   ACQUIRER_CLIENT_SECRET: z.string({ error: 'expected the client secret' }).min(1),
   /** The one Pix key of the simulated account. */
   ACQUIRER_PIX_KEY: z.string({ error: 'expected a Pix key' }).min(1).max(77),
+  /** The provider's API once more, by HTTPS and for clients with a certificate of `TLS_CA`. All four or none. */
+  TLS_PORT: port().optional(),
+  TLS_CERT: z.string().refine(isCertificate, { error: CERTIFICATE_EXPECTED }).optional(),
+  TLS_KEY: z.string().refine(isPrivateKey, { error: 'expected a private key in PEM' }).optional(),
+  TLS_CA: z.string().refine(isCertificate, { error: CERTIFICATE_EXPECTED }).optional(),
   /** Limit of one callback attempt. */
   CALLBACK_TIMEOUT_MS: milliseconds(10_000),
   /** Wait after the first failed attempt; it doubles each time, up to the maximum. */
   CALLBACK_RETRY_DELAY_MS: milliseconds(500),
   CALLBACK_RETRY_DELAY_MS_MAX: milliseconds(10_000),
+});
+
+/** Settings of the simulator. It speaks to nobody but Postgres and the callback URL it is given. */
+export const AcquirerSimulatorConfig = Settings.superRefine((settings, context) => {
+  for (const name of missingTlsSettings(settings)) {
+    const message = 'expected together with the other TLS_ variables';
+    context.addIssue({ code: 'custom', path: [name], message });
+  }
 });
 export type AcquirerSimulatorConfig = z.output<typeof AcquirerSimulatorConfig>;

@@ -2,7 +2,7 @@ import { parseBrCode } from '@pixmesh/acquirer/br-code';
 import type { Acquirer } from '@pixmesh/acquirer/client';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { aCharge, startTestSimulator, TEST_ACCOUNT, type TestSimulator } from './test-simulator.ts';
 
@@ -16,6 +16,10 @@ let acquirer: Acquirer;
 beforeAll(async () => {
   database = await createTestDatabase('acquirer_simulator');
   simulator = await startTestSimulator(database.url);
+});
+
+/** A client per test: the breaker of one that has met faults would keep the next from its call. */
+beforeEach(() => {
   acquirer = simulator.client();
 });
 
@@ -109,6 +113,7 @@ describe("the client and the simulator's operations", () => {
       amountCents: 1_234n,
       paidAt: new Date(paid_at),
       returns: [],
+      tariffCents: null,
     };
     expect(await acquirer.getReceived(pix.endToEndId)).toEqual({ kind: 'found', value: pix });
     expect(await acquirer.getCharge(charge.txid)).toMatchObject({

@@ -113,6 +113,11 @@ async function payMany(count: number): Promise<string[]> {
   return await Promise.all(paid);
 }
 
+async function refundHalf(endToEndId: string): Promise<string> {
+  const { kind } = await acquirer.refund({ endToEndId, refundId: 'r', amountCents: 500n });
+  return kind;
+}
+
 async function sendAll(waiting: PayoutToSend[]): Promise<void> {
   for (let send = waiting.pop(); send !== undefined; send = waiting.pop()) {
     await sendUntilThere(send);
@@ -243,6 +248,40 @@ describe('a killed simulator', () => {
       expect(found).toMatchObject({
         value: { returns: [{ amountCents: 200n }, { amountCents: 200n }] },
       });
+    });
+  });
+
+  it('ends and announces every refund it had accepted, once, and keeps its disputes', async () => {
+    const paid = await payMany(20);
+    const [disputed = ''] = paid;
+    const opened = await call('POST', '/control/disputes', {
+      end_to_end_id: disputed,
+      amount: 1,
+      status: 'lost',
+    });
+    await eventually(() => expect(announced).toHaveLength(paid.length + 1));
+    const rules = [
+      { operation: 'settleRefund', fault: 'latency', delay_ms: 700, probability: 0.5 },
+      { operation: 'settleRefund', fault: 'refusal', probability: 0.3 },
+    ];
+    await call('PUT', '/control/faults', { seed: 1, rules });
+    const accepted = await Promise.all(paid.map((endToEndId) => refundHalf(endToEndId)));
+    expect(new Set(accepted)).toEqual(new Set(['accepted']));
+    await killProcess('SIGKILL');
+    await startProcess();
+    await eventually(() => expect(announced.length).toBeGreaterThanOrEqual(2 * paid.length + 1));
+    const refunds = await Promise.all(
+      paid.map((endToEndId) => acquirer.getRefund(endToEndId, 'r')),
+    );
+    const ends = refunds.map((found) => found.kind === 'found' && found.value.status);
+    expect(new Set(ends)).toEqual(new Set(['returned', 'failed']));
+    const { body } = await call('GET', '/control/journal');
+    const lines = body['data'] as { kind: string; amount: number }[];
+    const returned = lines.filter(({ kind, amount }) => kind === 'returned' && amount === 500);
+    expect(returned).toHaveLength(ends.filter((end) => end === 'returned').length);
+    const window = { from: new Date(Date.now() - 60_000), to: new Date(), page: 0 };
+    expect(await acquirer.listDisputes(window)).toMatchObject({
+      items: [{ id: opened.body['id'], status: 'accepted' }],
     });
   });
 

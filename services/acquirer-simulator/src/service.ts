@@ -5,18 +5,22 @@ import { named, sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';
 
 import { startCallbackSender } from '#callbacks/send-callbacks.job.ts';
+import { loadClock } from '#clock/clock.ts';
 import { startDueWork } from '#due-work/do-due-work.job.ts';
 import { loadFaults } from '#faults/faults.ts';
 import { PROFILE_DEFAULT, PROFILE_SETTING, StoredProfile } from '#profile/profile.ts';
 import { startReceiver } from '#receiver/start-receiver.ts';
 import { loadSetting } from '#settings/stored-setting.ts';
+import { readMutualTls } from '#tls/read-mutual-tls.ts';
 
-import { buildSimulatorApp } from './app.ts';
+import { buildProviderApp, buildSimulatorApp, type SimulatorDeps } from './app.ts';
 import type { AcquirerSimulatorConfig } from './config.ts';
 
 export type AcquirerSimulator = AsyncDisposable & {
   /** Origin of the provider's API and the control API. */
   readonly url: string;
+  /** Origin of the provider's API for clients with a certificate; null where it is off. */
+  readonly tlsUrl: string | null;
   /** Origin of the development receiver. */
   readonly receiverUrl: string;
 };
@@ -24,6 +28,10 @@ export type AcquirerSimulator = AsyncDisposable & {
 const POOL_SIZE = 20;
 /** Settings have their own connections: they are written while payments hold all others. */
 const SETTINGS_POOL_SIZE = 2;
+
+const MUTUAL_TLS_OFF =
+  'mutual TLS is off; for the API by HTTPS set TLS_PORT, TLS_CERT, TLS_KEY and TLS_CA (PEM, or TLS_CERT_FILE ' +
+  'and so on with a path)';
 
 /** Composition root: pools, callback sender, the two listeners, health; stopped in reverse order. */
 export async function startAcquirerSimulator(
@@ -37,11 +45,15 @@ export async function startAcquirerSimulator(
     const db = stops.use('pool', createPool({ ...pool, max: POOL_SIZE }));
     const settings = stops.use('settings', createPool({ ...pool, max: SETTINGS_POOL_SIZE }));
     const faults = await loadFaults(settings);
+    const clock = await loadClock(settings);
     const profile = await loadSetting(settings, PROFILE_SETTING, {
       schema: StoredProfile,
       initial: PROFILE_DEFAULT,
     });
-    const callbacks = stops.use('callbacks', await startCallbackSender(callbackOptions()));
+    const callbacks = stops.use(
+      'callbacks',
+      await startCallbackSender({ db, logger, ...callbackDelays(config) }),
+    );
     const dueWork = stops.use(
       'due work',
       startDueWork({
@@ -56,44 +68,61 @@ export async function startAcquirerSimulator(
       'receiver',
       await startReceiver({ db, settings, logger, host: config.HOST, port: config.RECEIVER_PORT }),
     );
-    const app = buildSimulatorApp({
+    const deps: SimulatorDeps = {
       db,
       logger,
       faults,
+      clock,
       profile,
       kickCallbacks: callbacks.kick,
       expectDue: dueWork.expect,
       clientId: config.ACQUIRER_CLIENT_ID,
       clientSecret: config.ACQUIRER_CLIENT_SECRET,
       pixKey: config.ACQUIRER_PIX_KEY,
-    });
+    };
+    const app = buildSimulatorApp(deps);
     stops.add('api', () => app.close());
     const url = await app.listen({ host: config.HOST, port: config.PORT });
-    const health = stops.use('health', await startHealth(healthOptions(db)));
+    const tlsUrl = await listenTls(deps, config, stops);
+    const health = stops.use('health', await startHealth(healthOptions(db, config)));
     stops.add('readiness', health.setNotReady);
-    return { url, receiverUrl: receiver.url, [Symbol.asyncDispose]: stops.stopAll };
-
-    function callbackOptions() {
-      return {
-        db,
-        logger,
-        timeoutMs: config.CALLBACK_TIMEOUT_MS,
-        retryDelayMs: config.CALLBACK_RETRY_DELAY_MS,
-        retryDelayMsMax: config.CALLBACK_RETRY_DELAY_MS_MAX,
-      };
-    }
+    return { url, tlsUrl, receiverUrl: receiver.url, [Symbol.asyncDispose]: stops.stopAll };
   } catch (error) {
     await stops.stopAll();
     throw error;
   }
+}
 
-  function healthOptions(db: Database) {
-    return {
-      host: config.HOST,
-      port: config.INTERNAL_PORT,
-      isAlive: () => true,
-      checkReady: async () => void (await db.query(named('ready', sql`select 1 as ready`))),
-      failpointsAllowed: false,
-    };
+function callbackDelays(config: AcquirerSimulatorConfig) {
+  return {
+    timeoutMs: config.CALLBACK_TIMEOUT_MS,
+    retryDelayMs: config.CALLBACK_RETRY_DELAY_MS,
+    retryDelayMsMax: config.CALLBACK_RETRY_DELAY_MS_MAX,
+  };
+}
+
+function healthOptions(db: Database, config: AcquirerSimulatorConfig) {
+  return {
+    host: config.HOST,
+    port: config.INTERNAL_PORT,
+    isAlive: () => true,
+    checkReady: async () => void (await db.query(named('ready', sql`select 1 as ready`))),
+    failpointsAllowed: false,
+  };
+}
+
+/** The listener for clients with a certificate, where one is configured; answers its origin. */
+async function listenTls(
+  deps: SimulatorDeps,
+  config: AcquirerSimulatorConfig,
+  stops: ReturnType<typeof createStopList>,
+): Promise<string | null> {
+  const tls = readMutualTls(config);
+  if (tls === null) {
+    deps.logger.info(MUTUAL_TLS_OFF);
+    return null;
   }
+  const app = buildProviderApp(deps, tls);
+  stops.add('api-tls', () => app.close());
+  return await app.listen({ host: config.HOST, port: tls.port });
 }

@@ -22,9 +22,13 @@ type ControlAnswer = { status: number; body: Record<string, unknown> };
 
 export type TestSimulator = AsyncDisposable & {
   url: string;
+  /** Null unless the environment sets TLS_PORT and so on. */
+  tlsUrl: string | null;
   receiverUrl: string;
   /** A client of the simulator; its connections end with the simulator. */
   client(options?: Partial<AcquirerConfig>): Acquirer;
+  /** An access token, for calls that the client does not make. */
+  token(): Promise<string>;
   /** Calls the control API, or the receiver under `/receiver`; answers status and parsed body. */
   call(method: string, path: string, body?: object): Promise<ControlAnswer>;
 };
@@ -45,19 +49,25 @@ export function testEnvironment(databaseUrl: string): Record<string, string> {
 }
 
 /** A simulator in this process, over the given database. */
-export async function startTestSimulator(databaseUrl: string): Promise<TestSimulator> {
-  const config = readConfig(AcquirerSimulatorConfig, testEnvironment(databaseUrl));
+export async function startTestSimulator(
+  databaseUrl: string,
+  environment: Record<string, string> = {},
+): Promise<TestSimulator> {
+  const env = { ...testEnvironment(databaseUrl), ...environment };
+  const config = readConfig(AcquirerSimulatorConfig, env);
   const simulator = await startAcquirerSimulator(config);
   const clients: Acquirer[] = [];
-  const { url, receiverUrl } = simulator;
+  const { url, tlsUrl, receiverUrl } = simulator;
   return {
     url,
+    tlsUrl,
     receiverUrl,
     client: (options) => {
       const client = createAcquirer({ url, timeoutMs: 2_000, ...TEST_ACCOUNT, ...options });
       clients.push(client);
       return client;
     },
+    token: async () => await fetchToken(url),
     call: async (method, path, body) =>
       await callControl({ url, receiverUrl }, { method, path, body }),
     [Symbol.asyncDispose]: async () => {
@@ -65,6 +75,20 @@ export async function startTestSimulator(databaseUrl: string): Promise<TestSimul
       await simulator[Symbol.asyncDispose]();
     },
   };
+}
+
+async function fetchToken(url: string): Promise<string> {
+  const { clientId, clientSecret } = TEST_ACCOUNT;
+  const credentials = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
+  const answer = await fetch(`${url}/oauth/token`, {
+    method: 'POST',
+    headers: {
+      authorization: `Basic ${credentials}`,
+      'content-type': 'application/x-www-form-urlencoded',
+    },
+    body: 'grant_type=client_credentials',
+  });
+  return ((await answer.json()) as { access_token: string }).access_token;
 }
 
 /** A charge worth R$ 10.00 with a txid of its own. */
@@ -109,6 +133,28 @@ export async function journalOfSend(
 ): Promise<JournalLine[]> {
   const { body } = await simulator.call('GET', '/control/journal?limit=100000');
   return (body['data'] as JournalLine[]).filter((line) => line.id_envio === idEnvio);
+}
+
+/** A charge that somebody has paid, by its ids. */
+export async function aPaidCharge(
+  simulator: TestSimulator,
+  change: { amountCents?: bigint; paidAt?: string } = {},
+): Promise<{ txid: string; endToEndId: string }> {
+  const { paidAt, ...terms } = change;
+  const charge = aCharge(terms);
+  await simulator.client().issueCharge(charge);
+  const body = { ...(paidAt && { paid_at: paidAt }) };
+  const paid = await simulator.call('POST', `/control/charges/${charge.txid}/pay`, body);
+  return { txid: charge.txid, endToEndId: paid.body['end_to_end_id'] as string };
+}
+
+/** What the journal says about one received Pix, oldest first. */
+export async function journalOfPix(
+  simulator: Pick<TestSimulator, 'call'>,
+  endToEndId: string,
+): Promise<JournalLine[]> {
+  const { body } = await simulator.call('GET', '/control/journal?limit=100000');
+  return (body['data'] as JournalLine[]).filter((line) => line.end_to_end_id === endToEndId);
 }
 
 /** Items of the notices so far, in the order of their arrival. */

@@ -3,12 +3,13 @@ import type { FastifyReply } from 'fastify';
 
 import { apiPixError, ProviderError } from './provider-error.ts';
 
-/** A success of the provider, before any fault touches it. */
-export type ProviderAnswer = { status: number; body: object };
+/** A success of the provider, before any fault touches it; null where it says nothing. */
+export type ProviderAnswer = { status: number; body: object | null };
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 export function sendAnswer(reply: FastifyReply, answer: ProviderAnswer): FastifyReply {
+  if (answer.body === null) return reply.code(answer.status).send();
   return reply.code(answer.status).type(JSON_TYPE).send(JSON.stringify(answer.body));
 }
 

@@ -16,16 +16,7 @@ let token: string;
 beforeAll(async () => {
   database = await createTestDatabase('acquirer_simulator');
   simulator = await startTestSimulator(database.url);
-  const { clientId, clientSecret } = TEST_ACCOUNT;
-  const answer = await fetch(`${simulator.url}/oauth/token`, {
-    method: 'POST',
-    headers: {
-      authorization: `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`,
-      'content-type': 'application/x-www-form-urlencoded',
-    },
-    body: 'grant_type=client_credentials',
-  });
-  token = ((await answer.json()) as { access_token: string }).access_token;
+  token = await simulator.token();
 });
 
 afterAll(async () => {

@@ -7,13 +7,16 @@ const TITLES = {
   NaoEncontrado: 'Não encontrado.',
   CobNaoEncontrado: 'Cobrança não encontrada.',
   PixNaoEncontrado: 'Pix não encontrado.',
+  PixDevolucaoNaoEncontrada: 'Devolução não encontrada.',
+  PixDevolucaoInvalida: 'Devolução inválida.',
+  InfracaoNaoEncontrada: 'Infração não encontrada.',
   PixEnviadoNaoEncontrado: 'Pix enviado não encontrado.',
   WebhookNaoEncontrado: 'Webhook não encontrado.',
   ErroInternoDoServidor: 'Erro interno do servidor.',
   ServicoIndisponivel: 'Serviço indisponível.',
 } as const;
 
-type ProblemName = keyof typeof TITLES;
+export type ProblemName = keyof typeof TITLES;
 
 /** One broken rule of a request, as API Pix lists them. Values of fields are never repeated. */
 export type Violation = { razao: string; propriedade: string };

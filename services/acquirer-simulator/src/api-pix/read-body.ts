@@ -3,27 +3,29 @@ import { parseJsonBody } from '@pixmesh/kernel/json-body';
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 
-import { apiPixError } from './provider-error.ts';
+import { apiPixError, type ProblemName } from './provider-error.ts';
 
 /**
- * Reads a body by its schema.
- * @throws ProviderError `RequisicaoInvalida` that names every broken field, none of their values
+ * Reads a body by its schema. `problem` is what API Pix calls a broken body of that operation.
+ * @throws ProviderError that names every broken field, none of their values
  */
 export function readBody<Schema extends z.ZodType>(
   schema: Schema,
   request: FastifyRequest,
+  problem: ProblemName = 'RequisicaoInvalida',
 ): z.output<Schema> {
   const body = parseJsonBody(rawBody(request.body));
   if (body.kind === 'invalid') {
-    throw apiPixError('RequisicaoInvalida', 400, { detail: 'O corpo não é um objeto JSON.' });
+    throw apiPixError(problem, 400, { detail: 'O corpo não é um objeto JSON.' });
   }
-  return readShape(schema, body.value);
+  return readShape(schema, body.value, problem);
 }
 
-/** @throws ProviderError `RequisicaoInvalida` */
+/** @throws ProviderError `RequisicaoInvalida`, or the given problem */
 export function readShape<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
+  problem: ProblemName = 'RequisicaoInvalida',
 ): z.output<Schema> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
@@ -31,5 +33,5 @@ export function readShape<Schema extends z.ZodType>(
     razao: issue.message,
     propriedade: issue.path.join('.'),
   }));
-  throw apiPixError('RequisicaoInvalida', 400, { violacoes });
+  throw apiPixError(problem, 400, { violacoes });
 }

@@ -4,11 +4,11 @@ import type { FastifyInstance } from 'fastify';
 
 import type { WithFaults } from '#faults/with-faults.ts';
 
-import { readBalance } from './balance.sql.ts';
+import { readBalance, readBlocked } from './balance.sql.ts';
 
-const NOTHING_BLOCKED = { judicial: '0.00', med: '0.00', total: '0.00' };
-
-/** `GET /v2/gn/saldo`. Nothing is ever refused for lack of money, so it may be negative. */
+/**
+ * `GET /v2/gn/saldo`, all money, blocked or not. Nothing is ever refused for lack of money, so it may be negative.
+ */
 export function addReadBalance(
   app: FastifyInstance,
   deps: { db: Queryable; withFaults: WithFaults },
@@ -18,10 +18,9 @@ export function addReadBalance(
     deps.withFaults('balance', async (request) => {
       const { bloqueios } = request.query as { bloqueios?: unknown };
       const saldo = formatBalanceText(await readBalance(deps.db));
-      return {
-        status: 200,
-        body: bloqueios === 'true' ? { saldo, bloqueios: NOTHING_BLOCKED } : { saldo },
-      };
+      if (bloqueios !== 'true') return { status: 200, body: { saldo } };
+      const med = formatBalanceText(await readBlocked(deps.db));
+      return { status: 200, body: { saldo, bloqueios: { judicial: '0.00', med, total: med } } };
     }),
   );
 }

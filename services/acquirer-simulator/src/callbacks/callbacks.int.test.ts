@@ -56,6 +56,21 @@ async function queued(): Promise<number> {
   return rows.length;
 }
 
+/** A call of the provider that the mesh's own client does not make. */
+async function callProvider(method: string, path: string, body?: object): Promise<Response> {
+  const basic = btoa(`${TEST_ACCOUNT.clientId}:${TEST_ACCOUNT.clientSecret}`);
+  const token = await fetch(`${simulator.url}/oauth/token`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${basic}` },
+  });
+  const { access_token } = (await token.json()) as { access_token: string };
+  return await fetch(`${simulator.url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${access_token}` },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+}
+
 describe('a callback', () => {
   it('is posted to {url}/pix as API Pix shows a received Pix', async () => {
     const txid = await issue();
@@ -129,6 +144,86 @@ describe('a callback', () => {
     expect(paid.body).toMatchObject({ notices: 0 });
     const rows = await other.db.query(sql`select from callbacks`);
     expect(rows).toEqual([]);
+  });
+});
+
+describe('callbacks that are due together', () => {
+  /** Notices that could not be delivered until now. */
+  async function backlog(pix: number): Promise<string[]> {
+    await simulator.call('PUT', '/receiver/behaviour/callbacks/pix', { status: 503 });
+    const ids: string[] = [];
+    for (let index = 0; index < pix; index += 1) ids.push(await pay(await issue()));
+    await acquirer.registerCallback(`${simulator.receiverUrl}/healed`);
+    return ids;
+  }
+
+  async function healed(): Promise<string[][]> {
+    const notices = await listNotices(simulator, '/healed/pix');
+    return notices.map(({ body }) => {
+      const { pix } = JSON.parse(body) as { pix: { endToEndId: string }[] };
+      return pix.map(({ endToEndId }) => endToEndId);
+    });
+  }
+
+  it('share notices of up to ten Pix, and none is lost', async () => {
+    const ids = await backlog(25);
+    await database.db.query(sql`update callbacks set next_attempt_at = now() + interval '400 ms'`);
+    await eventually(async () => expect(await queued()).toBe(0));
+    const notices = await healed();
+    expect(new Set(notices.flat())).toEqual(new Set(ids));
+    expect(Math.max(...notices.map((notice) => notice.length))).toBeLessThanOrEqual(10);
+    expect(notices.length).toBeLessThan(25);
+  });
+
+  it('leave a Pix alone that a fault was drawn for', async () => {
+    await simulator.call('PUT', '/control/faults', {
+      rules: [{ operation: 'callback', fault: 'duplicate', count: 1 }],
+    });
+    const [faulty] = await backlog(6);
+    await database.db.query(sql`update callbacks set next_attempt_at = now() + interval '400 ms'`);
+    await eventually(async () => expect(await queued()).toBe(0));
+    const notices = await healed();
+    const withFaulty = notices.filter((notice) => notice.includes(faulty ?? ''));
+    expect(withFaulty).toEqual([[faulty], [faulty]]);
+  });
+});
+
+describe('callbacks that are asked for again', () => {
+  async function resend(tipo: string, e2eids: readonly string[]): Promise<Response> {
+    return await callProvider('POST', '/v2/gn/webhook/reenviar', { tipo, e2eids });
+  }
+
+  it('are sent again together, for what is known', async () => {
+    const ids = [await pay(await issue()), await pay(await issue())];
+    await eventually(async () => expect(await announced()).toHaveLength(2));
+    await acquirer.registerCallback(`${simulator.receiverUrl}/again`);
+    const answer = await resend('PIX_RECEBIDO', [...ids, 'E00000000202601010000aaaaaaaaaaa']);
+    expect([answer.status, await answer.text()]).toEqual([202, '']);
+    await eventually(async () =>
+      expect(await listNotices(simulator, '/again/pix')).toHaveLength(1),
+    );
+    const [notice] = await listNotices(simulator, '/again/pix');
+    const { pix } = JSON.parse(notice?.body ?? '') as { pix: { endToEndId: string }[] };
+    expect(pix.map(({ endToEndId }) => endToEndId)).toEqual(ids);
+  });
+
+  it('are refused for a word that is none, and for no ids', async () => {
+    expect((await resend('PIX', ['E1'])).status).toBe(400);
+    expect((await resend('PIX_RECEBIDO', [])).status).toBe(400);
+  });
+});
+
+describe('a registration', () => {
+  async function callWebhook(method: string): Promise<Response> {
+    return await callProvider(method, `/v2/webhook/${TEST_ACCOUNT.pixKey}`);
+  }
+
+  it('can be ended, once', async () => {
+    expect((await callWebhook('DELETE')).status).toBe(204);
+    expect((await callWebhook('GET')).status).toBe(404);
+    expect((await callWebhook('DELETE')).status).toBe(404);
+    await pay(await issue());
+    expect(await queued()).toBe(0);
   });
 });
 

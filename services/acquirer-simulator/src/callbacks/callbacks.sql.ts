@@ -20,11 +20,12 @@ export function queueCallbacks(pixKey: string, notices: readonly Notice[]): Stat
       returning id
     ),
     queued as (
-      insert into callbacks (pix_key, body, held, next_attempt_at)
+      insert into callbacks (pix_key, body, held, alone, next_attempt_at)
       select
         webhooks.pix_key,
         plan.body,
         plan.held and not exists (select from released),
+        plan.alone,
         case
           when plan.held and exists (select from released) then now()
           else now() + plan.delay_ms * interval '1 ms'
@@ -33,14 +34,37 @@ export function queueCallbacks(pixKey: string, notices: readonly Notice[]): Stat
       cross join unnest(
         ${notices.map(({ body }) => body)}::text[],
         ${notices.map(({ delayMs }) => delayMs)}::int[],
-        ${notices.map(({ held }) => held)}::boolean[]
-      ) as plan (body, delay_ms, held)
+        ${notices.map(({ held }) => held)}::boolean[],
+        ${notices.map(({ alone }) => alone)}::boolean[]
+      ) as plan (body, delay_ms, held, alone)
       where webhooks.pix_key = ${pixKey}
       returning id
     )`;
 }
 
-export type ClaimedCallback = { id: bigint; body: string; attempts: number; url: string };
+/** Queues notices that belong to no other change. */
+export async function storeCallbacks(
+  db: Queryable,
+  announce: { pixKey: string; notices: readonly Notice[] },
+): Promise<void> {
+  await db.query(
+    named(
+      'callbacks_store',
+      sql`
+        with ${queueCallbacks(announce.pixKey, announce.notices)}
+        select from queued`,
+    ),
+  );
+}
+
+export type ClaimedCallback = {
+  id: bigint;
+  body: string;
+  attempts: number;
+  url: string;
+  /** Never sent together with others. */
+  alone: boolean;
+};
 
 /**
  * Takes due notices for one attempt each, oldest first, with the URL as it is registered now. Other processes
@@ -69,14 +93,19 @@ export async function claimCallbacks(
           for update of callbacks skip locked
         ) as due
         where callbacks.id = due.id
-        returning callbacks.id, body, attempts, url`,
+        returning callbacks.id, body, attempts, url, alone`,
     ),
   );
 }
 
-/** A delivered notice leaves the queue. */
-export async function deleteCallback(db: Queryable, id: bigint): Promise<void> {
-  await db.query(named('callback_delete', sql`delete from callbacks where id = ${id}::bigint`));
+/** Delivered notices leave the queue. */
+export async function deleteCallbacks(db: Queryable, ids: readonly bigint[]): Promise<void> {
+  await db.query(
+    named(
+      'callbacks_delete',
+      sql`delete from callbacks where id = any(${ids.map(String)}::bigint[])`,
+    ),
+  );
 }
 
 /** Puts a notice back for another attempt, or to rest where `retryInMs` is null. */

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 
 import { NOTICE_ITEMS_MAX, planCallbacks, planNotices } from './plan-callbacks.ts';
 
-const atOnce = { delayMs: 0, held: false };
+const atOnce = { delayMs: 0, held: false, alone: false };
+const byFault = { ...atOnce, alone: true };
 
 describe('the notices of a payment', () => {
   it('go out at once where nothing goes wrong', () => {
@@ -12,12 +13,12 @@ describe('the notices of a payment', () => {
   it('are dropped, doubled, delayed and held as the script says', () => {
     const operation = 'callback';
     expect(planCallbacks([{ operation, fault: 'drop' }, null])).toEqual([atOnce]);
-    expect(planCallbacks([{ operation, fault: 'duplicate' }])).toEqual([atOnce, atOnce]);
+    expect(planCallbacks([{ operation, fault: 'duplicate' }])).toEqual([byFault, byFault]);
     expect(planCallbacks([{ operation, fault: 'delay', delay_ms: 70 }])).toEqual([
-      { delayMs: 70, held: false },
+      { delayMs: 70, held: false, alone: true },
     ]);
     expect(planCallbacks([{ operation, fault: 'reorder', delay_ms: 90 }])).toEqual([
-      { delayMs: 90, held: true },
+      { delayMs: 90, held: true, alone: true },
     ]);
   });
 });

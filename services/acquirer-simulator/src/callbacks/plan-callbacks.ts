@@ -2,8 +2,11 @@ import { assertNever } from '@pixmesh/kernel/app-error';
 
 import type { CallbackRule } from '#faults/fault-script.ts';
 
-/** One notice to be queued. A held one waits for another to overtake it, at most `delayMs`. */
-export type PlannedCallback = { delayMs: number; held: boolean };
+/**
+ * One notice to be queued. A held one waits for another to overtake it, at most `delayMs`; one that a fault was
+ * drawn for goes out alone.
+ */
+export type PlannedCallback = { delayMs: number; held: boolean; alone: boolean };
 
 /** A planned notice with what it says. */
 export type Notice = PlannedCallback & { body: string };
@@ -31,7 +34,7 @@ export function planNotices(
   const groups: Notice[] = [];
   for (let from = 0; from < quiet.length; from += NOTICE_ITEMS_MAX) {
     const body = toCallbackBody(quiet.slice(from, from + NOTICE_ITEMS_MAX));
-    groups.push({ body, delayMs: 0, held: false });
+    groups.push({ body, delayMs: 0, held: false, alone: false });
   }
   const alone = items.flatMap((item, index) => {
     const rule = faults[index] ?? null;
@@ -46,17 +49,17 @@ export function toCallbackBody(items: readonly object[]): string {
 }
 
 function planCallback(rule: CallbackRule | null): PlannedCallback[] {
-  const atOnce = { delayMs: 0, held: false };
-  if (rule === null) return [atOnce];
+  if (rule === null) return [{ delayMs: 0, held: false, alone: false }];
+  const atOnce = { delayMs: 0, held: false, alone: true };
   switch (rule.fault) {
     case 'drop':
       return [];
     case 'duplicate':
       return [atOnce, atOnce];
     case 'delay':
-      return [{ delayMs: rule.delay_ms ?? DELAY_MS_DEFAULT, held: false }];
+      return [{ ...atOnce, delayMs: rule.delay_ms ?? DELAY_MS_DEFAULT }];
     case 'reorder':
-      return [{ delayMs: rule.delay_ms ?? HOLD_MS_DEFAULT, held: true }];
+      return [{ ...atOnce, delayMs: rule.delay_ms ?? HOLD_MS_DEFAULT, held: true }];
     default:
       return assertNever(rule.fault);
   }

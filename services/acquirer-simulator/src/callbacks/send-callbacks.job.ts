@@ -5,11 +5,11 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 
 import {
   claimCallbacks,
-  type ClaimedCallback,
-  deleteCallback,
+  deleteCallbacks,
   releaseClaims,
   rescheduleCallback,
 } from './callbacks.sql.ts';
+import { type CallbackGroup, groupCallbacks } from './group-callbacks.ts';
 import { createPostCallback, type PostCallback } from './post-callback.ts';
 import { retryDelayMs } from './retry-delay.ts';
 
@@ -71,7 +71,7 @@ export async function startCallbackSender(options: Options): Promise<CallbackSen
     const limit = IN_FLIGHT_MAX - inFlight.size;
     if (limit === 0) return;
     const claimed = await claimCallbacks(db, { limit, leaseMs: timeoutMs + LEASE_MARGIN_MS });
-    for (const callback of claimed) track(sendCallback(options, poster.post, callback));
+    for (const group of groupCallbacks(claimed)) track(sendGroup(options, poster.post, group));
     if (claimed.length === limit) wake.resolve();
   }
 
@@ -86,17 +86,24 @@ export async function startCallbackSender(options: Options): Promise<CallbackSen
   }
 }
 
-async function sendCallback(
+/** What failed together is tried again each by its own count, with whatever is due then. */
+async function sendGroup(
   options: Options,
   post: PostCallback,
-  callback: ClaimedCallback,
+  group: CallbackGroup,
 ): Promise<void> {
   const { db, logger } = options;
-  if (await post(callback.url, callback.body)) return await deleteCallback(db, callback.id);
+  const taken = await post(group.url, group.body);
+  if (taken) {
+    const ids = group.callbacks.map(({ id }) => id);
+    return await deleteCallbacks(db, ids);
+  }
   const delays = { firstMs: options.retryDelayMs, maxMs: options.retryDelayMsMax };
-  const retryInMs = retryDelayMs(callback.attempts, delays);
-  if (retryInMs === null) logger.warn({ callback_id: String(callback.id) }, 'callback given up');
-  await rescheduleCallback(db, callback.id, retryInMs);
+  for (const { id, attempts } of group.callbacks) {
+    const retryInMs = retryDelayMs(attempts, delays);
+    if (retryInMs === null) logger.warn({ callback_id: String(id) }, 'callback given up');
+    await rescheduleCallback(db, id, retryInMs);
+  }
 }
 
 async function waitForWork(woken: Promise<void>, stopping: AbortSignal): Promise<void> {

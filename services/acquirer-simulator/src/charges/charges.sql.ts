@@ -2,6 +2,7 @@ import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
 import { JOURNAL_GATE } from '#journal/journal.sql.ts';
+import { RETURNS_OF_PIX, type ReturnsOfPix, toPixReturns } from '#refunds/returns.sql.ts';
 
 import type { StoredCharge } from './charge-resource.ts';
 
@@ -39,7 +40,7 @@ export async function insertCharge(
             ${charge.expiresInSeconds}::integer, ${charge.location}, ${charge.brCode},
             ${toJson(charge.debtor)}::jsonb, ${charge.payerRequest},
             ${toJson(charge.additionalInfo)}::jsonb,
-            now() + ${charge.paysInMs}::int * interval '1 ms'
+            now_() + ${charge.paysInMs}::int * interval '1 ms'
           from gate
           on conflict (txid) do nothing
           returning txid, amount, number, created_at
@@ -109,12 +110,14 @@ const RECEIVED: Statement = sql`
           'endToEndId', end_to_end_id,
           'pixKey', received_pix.pix_key,
           'amount', received_pix.amount::text,
-          'paidAt', paid_at
+          'paidAt', paid_at,
+          'tariff', tariff::text,
+          'returns', ${RETURNS_OF_PIX}
         )
         order by recorded_at, end_to_end_id
       )
       from received_pix
-      where received_pix.txid = charges.txid
+      where received_pix.txid = charges.txid and own
     ),
     '[]'::jsonb
   )`;
@@ -138,12 +141,14 @@ function toStoredCharge(row: Row): StoredCharge {
     payerRequest: row.payer_request,
     additionalInfo: row.additional_info,
     createdAt: row.created_at,
-    received: row.received.map(({ endToEndId, pixKey, amount, paidAt }) => ({
+    received: row.received.map(({ endToEndId, pixKey, amount, paidAt, tariff, returns }) => ({
       endToEndId,
       txid: row.txid,
       pixKey,
       amountCents: BigInt(amount),
       paidAt: new Date(paidAt),
+      tariffCents: tariff === null ? null : BigInt(tariff),
+      returns: toPixReturns(returns),
     })),
   };
 }
@@ -162,5 +167,12 @@ type Row = {
   payer_request: string | null;
   additional_info: object[] | null;
   created_at: Date;
-  received: { endToEndId: string; pixKey: string; amount: string; paidAt: string }[];
+  received: {
+    endToEndId: string;
+    pixKey: string;
+    amount: string;
+    paidAt: string;
+    tariff: string | null;
+    returns: ReturnsOfPix;
+  }[];
 };

@@ -1,7 +1,9 @@
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
+import { reviewOverdueDisputes } from '#disputes/disputes.sql.ts';
 import type { Faults } from '#faults/faults.ts';
+import { DUE_REFUNDS_MAX, endDueRefunds } from '#refunds/end-refunds.ts';
 import { DUE_BATCH_MAX, moveDueSends } from '#sends/end-sends.ts';
 import { NEXT_STEP_MS } from '#sends/end-sends.sql.ts';
 
@@ -28,8 +30,8 @@ const POLL_INTERVAL_MS = 250;
 const ERROR_PAUSE_MS = 500;
 
 /**
- * Does what is stored with a time: orders end, recipients send back, charges pay themselves. The row's lock is
- * its lease, so a step happens once, and the next process goes on where one died.
+ * Does what is stored with a time: orders and refunds end, recipients send back, charges pay themselves, the time
+ * for a defence ends. The row's lock is its lease, so a step happens once, and the next process goes on where one died.
  */
 export function startDueWork(deps: Deps): DueWork {
   const stopping = new AbortController();
@@ -90,9 +92,11 @@ export function startDueWork(deps: Deps): DueWork {
     const moved = due.sends
       ? await deps.db.transaction((tx) => moveDueSends(tx, deps))
       : { count: 0, hasNext: false };
+    const refunded = due.refunds ? await deps.db.transaction((tx) => endDueRefunds(tx, deps)) : 0;
+    if (due.disputes) await reviewOverdueDisputes(deps.db);
     const paid = due.charges && (await payDueCharge(deps));
-    if (moved.count > 0 || paid) deps.kickCallbacks();
+    if (moved.count > 0 || refunded > 0 || paid) deps.kickCallbacks();
     if (moved.hasNext) expect(NEXT_STEP_MS);
-    return moved.count === DUE_BATCH_MAX || paid;
+    return moved.count === DUE_BATCH_MAX || refunded === DUE_REFUNDS_MAX || paid;
   }
 }

@@ -3,18 +3,28 @@ import { named, sql } from '@pixmesh/postgres/sql';
 
 import { JOURNAL_GATE } from '#journal/journal.sql.ts';
 
-/** What is due now. Indexes `sends_due_at` and `charges_pays_at`. */
-export async function readDueWork(db: Queryable): Promise<{ sends: boolean; charges: boolean }> {
-  const rows = await db.query<{ sends: boolean; charges: boolean }>(
+export type Due = { sends: boolean; charges: boolean; refunds: boolean; disputes: boolean };
+
+const NOTHING_DUE: Due = { sends: false, charges: false, refunds: false, disputes: false };
+
+/**
+ * What is due now. Indexes `sends_due_at`, `charges_pays_at`, `received_returns_due_at` and `disputes_deadline_at`.
+ */
+export async function readDueWork(db: Queryable): Promise<Due> {
+  const rows = await db.query<Due>(
     named(
       'due_work_read',
       sql`
         select
-          exists (select from sends where due_at <= now()) as sends,
-          exists (select from charges where pays_at <= now()) as charges`,
+          exists (select from sends where due_at <= now_()) as sends,
+          exists (select from charges where pays_at <= now_()) as charges,
+          exists (select from received_returns where due_at <= now_()) as refunds,
+          exists (
+            select from disputes where status = 'ABERTA' and deadline_at <= now_()
+          ) as disputes`,
     ),
   );
-  return rows[0] ?? { sends: false, charges: false };
+  return rows[0] ?? NOTHING_DUE;
 }
 
 /**
@@ -33,7 +43,7 @@ export async function takeDueCharge(
           select txid
           from charges
           cross join gate
-          where pays_at <= now()
+          where pays_at <= now_()
           order by pays_at
           limit 1
           for update of charges skip locked
@@ -44,7 +54,7 @@ export async function takeDueCharge(
         where charges.txid = due.txid
         returning
           charges.txid,
-          created_at + make_interval(secs => expires_in_seconds) > now() as is_payable`,
+          created_at + make_interval(secs => expires_in_seconds) > now_() as is_payable`,
     ),
   );
   return rows[0] ? { txid: rows[0].txid, isPayable: rows[0].is_payable } : null;

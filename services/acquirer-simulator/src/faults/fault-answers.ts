@@ -29,6 +29,18 @@ const REFUSALS: Readonly<Record<FaultyOperation, Refusal>> = {
   },
   getReceived: INVALID_VALUE,
   listReceived: INVALID_VALUE,
+  refund: {
+    status: 400,
+    code: 'valor_invalido',
+    message: 'O valor da devolução é maior que o disponível do Pix',
+  },
+  getRefund: INVALID_VALUE,
+  listDisputes: INVALID_VALUE,
+  submitDefense: {
+    status: 400,
+    code: 'infracao_finalizada',
+    message: 'A infração não aceita mais defesa',
+  },
   sendPayout: { status: 422, code: 'pagamento_negado', message: 'Pagamento negado por análises' },
   getPayout: INVALID_VALUE,
   listSent: INVALID_VALUE,

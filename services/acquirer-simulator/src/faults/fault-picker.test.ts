@@ -85,8 +85,11 @@ describe('what becomes of an accepted order', () => {
         { ...rule, fault: 'hang', count: 1 },
       ],
     });
-    expect(picker.pickSettlement()).toMatchObject({ latencyMs: 0, rule: { fault: 'hang' } });
-    expect(picker.pickSettlement()).toEqual({ latencyMs: 0, rule: null });
+    expect(picker.pickSettlement('settlePayout')).toMatchObject({
+      latencyMs: 0,
+      rule: { fault: 'hang' },
+    });
+    expect(picker.pickSettlement('settlePayout')).toEqual({ latencyMs: 0, rule: null });
     expect(picker.pickCall('sendPayout')).toMatchObject({ rule: { fault: 'refusal' } });
   });
 
@@ -98,14 +101,17 @@ describe('what becomes of an accepted order', () => {
         { ...rule, fault: 'refusal', code: 'AB03' },
       ],
     });
-    expect(picker.pickSettlement()).toMatchObject({ latencyMs: 70, rule: { code: 'AB03' } });
+    expect(picker.pickSettlement('settlePayout')).toMatchObject({
+      latencyMs: 70,
+      rule: { code: 'AB03' },
+    });
   });
 
   it('repeats for the same seed', () => {
     const script = { seed: 'x', rules: [{ ...rule, fault: 'refusal', probability: 0.5 } as const] };
     const draw = () => {
       const picker = createFaultPicker(script);
-      return Array.from({ length: 30 }, () => picker.pickSettlement().rule === null);
+      return Array.from({ length: 30 }, () => picker.pickSettlement('settlePayout').rule === null);
     };
     expect(draw()).toEqual(draw());
     expect(new Set(draw())).toEqual(new Set([true, false]));

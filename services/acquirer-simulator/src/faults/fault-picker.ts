@@ -4,14 +4,15 @@ import type {
   FaultScript,
   FaultyOperation,
   SettleRule,
+  SettlingOperation,
 } from './fault-script.ts';
 import { seededDraws } from './seeded-draws.ts';
 
 export type FaultPicker = {
   /** What goes wrong with one call: how long its answer waits, and the first other rule that fires. */
   pickCall(operation: FaultyOperation): { latencyMs: number; rule: CallRule | null };
-  /** What becomes of one accepted order: how much later it ends, and the first other rule that fires. */
-  pickSettlement(): { latencyMs: number; rule: SettleRule | null };
+  /** What becomes of one accepted order or refund: how much later it ends, and the first other rule that fires. */
+  pickSettlement(operation: SettlingOperation): { latencyMs: number; rule: SettleRule | null };
   /** What goes wrong with one notice. */
   pickCallback(): CallbackRule | null;
   /** The script with what remains of its counts. */
@@ -33,7 +34,7 @@ export function createFaultPicker(script: FaultScript): FaultPicker {
   }));
   return {
     pickCall: (operation) => pick<CallRule>(operation),
-    pickSettlement: () => pick<SettleRule>('settlePayout'),
+    pickSettlement: (operation) => pick<SettleRule>(operation),
     pickCallback: () => {
       const fired = rules.find((state) => state.rule.operation === 'callback' && fires(state));
       return (fired?.rule as CallbackRule | undefined) ?? null;

@@ -8,6 +8,10 @@ export const FaultyOperation = z.enum([
   'cancelCharge',
   'getReceived',
   'listReceived',
+  'refund',
+  'getRefund',
+  'listDisputes',
+  'submitDefense',
   'sendPayout',
   'getPayout',
   'listSent',
@@ -48,9 +52,13 @@ export const CallRule = z.strictObject({
 });
 export type CallRule = z.infer<typeof CallRule>;
 
-/** What becomes of an order that was accepted: it settles later, is rejected, or stays where it is. */
+/** What was accepted and ends later: orders, and refunds of received Pix. */
+export const SettlingOperation = z.enum(['settlePayout', 'settleRefund']);
+export type SettlingOperation = z.infer<typeof SettlingOperation>;
+
+/** What becomes of something that was accepted: it settles later, is rejected, or stays where it is. */
 export const SettleRule = z.strictObject({
-  operation: z.literal('settlePayout'),
+  operation: SettlingOperation,
   fault: z.enum(['latency', 'refusal', 'hang']),
   ...Firing,
   code: z.string().min(1).max(100).optional(),

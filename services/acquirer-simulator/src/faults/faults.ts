@@ -3,14 +3,19 @@ import type { Queryable } from '@pixmesh/postgres/pool';
 import { loadSetting } from '#settings/stored-setting.ts';
 
 import { createFaultPicker, type FaultPicker } from './fault-picker.ts';
-import { FaultScript, type FaultyOperation, NO_FAULTS } from './fault-script.ts';
+import {
+  FaultScript,
+  type FaultyOperation,
+  NO_FAULTS,
+  type SettlingOperation,
+} from './fault-script.ts';
 
 /** The fault script in force. Counts that a fault has used up stay used up across a restart. */
 export type Faults = {
   pickCall(operation: FaultyOperation): Promise<ReturnType<FaultPicker['pickCall']>>;
-  /** Whether no rule of the script speaks of settling. */
-  settlesAsUsual(): boolean;
-  pickSettlement(): Promise<ReturnType<FaultPicker['pickSettlement']>>;
+  /** Whether no rule of the script speaks of this settling. */
+  settlesAsUsual(operation: SettlingOperation): boolean;
+  pickSettlement(operation: SettlingOperation): Promise<ReturnType<FaultPicker['pickSettlement']>>;
   pickCallbacks(notices: number): Promise<ReturnType<FaultPicker['pickCallback']>[]>;
   script(): FaultScript;
   replace(script: FaultScript): Promise<void>;
@@ -27,9 +32,9 @@ export async function loadFaults(db: Queryable): Promise<Faults> {
       return await keepCounts(() => picker.pickCall(operation));
     },
     settlesAsUsual,
-    pickSettlement: async () => {
-      if (settlesAsUsual()) return { latencyMs: 0, rule: null };
-      return await keepCounts(() => picker.pickSettlement());
+    pickSettlement: async (operation) => {
+      if (settlesAsUsual(operation)) return { latencyMs: 0, rule: null };
+      return await keepCounts(() => picker.pickSettlement(operation));
     },
     pickCallbacks: async (notices) => {
       const pick = (): ReturnType<FaultPicker['pickCallback']> => picker.pickCallback();
@@ -43,8 +48,8 @@ export async function loadFaults(db: Queryable): Promise<Faults> {
     },
   };
 
-  function settlesAsUsual(): boolean {
-    return stored.get().rules.every(({ operation }) => operation !== 'settlePayout');
+  function settlesAsUsual(settling: SettlingOperation): boolean {
+    return stored.get().rules.every(({ operation }) => operation !== settling);
   }
 
   async function keepCounts<T>(pick: () => T): Promise<T> {

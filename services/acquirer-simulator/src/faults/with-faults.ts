@@ -1,4 +1,6 @@
+import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { TLSSocket } from 'node:tls';
 
 import type { Logger } from '@pixmesh/telemetry/logger';
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
@@ -86,6 +88,13 @@ function answer(reply: FastifyReply, rule: CallRule | null, outcome: Outcome): F
   return sendAnswer(reply, outcome.answer);
 }
 
+/** A TLS socket cannot be reset: it ends without a farewell, which its client takes for the same. */
+function endConnection(socket: Socket): void {
+  if (socket.destroyed) return;
+  if (socket instanceof TLSSocket) socket.destroy();
+  else socket.resetAndDestroy();
+}
+
 /** No answer: the connection is reset, for a hang only after its delay or when the process stops. */
 async function silence(
   reply: FastifyReply,
@@ -99,6 +108,6 @@ async function silence(
   const signal = AbortSignal.any([stopping, gone.signal]);
   const waitMs = rule.delay_ms ?? (rule.fault === 'hang' ? HANG_MS_DEFAULT : 0);
   if (waitMs > 0) await delay(waitMs, undefined, { signal }).catch(() => undefined);
-  if (!socket.destroyed) socket.resetAndDestroy();
+  endConnection(socket);
   return reply;
 }

@@ -10,7 +10,9 @@ type JournalKind =
   | 'settled'
   | 'rejected'
   | 'returned'
-  | 'adjusted';
+  | 'adjusted'
+  | 'dispute_opened'
+  | 'dispute_decided';
 
 /** As the control API shows it; amounts in cents. */
 export type JournalEntry = {
@@ -37,17 +39,22 @@ export const JOURNAL_GATE = sql`
 /** A refusal leaves nothing else behind. */
 export async function addRefusal(
   db: Queryable,
-  refusal: { txid?: string | null; idEnvio?: string | null; amountCents: bigint | null },
+  refusal: {
+    txid?: string | null;
+    idEnvio?: string | null;
+    endToEndId?: string | null;
+    amountCents: bigint | null;
+  },
 ): Promise<void> {
   await db.query(
     named(
       'journal_add_refusal',
       sql`
         with ${JOURNAL_GATE}
-        insert into journal (kind, txid, id_envio, amount)
+        insert into journal (kind, txid, id_envio, end_to_end_id, amount)
         select
           'refused', ${refusal.txid ?? null}, ${refusal.idEnvio ?? null},
-          ${refusal.amountCents}::bigint
+          ${refusal.endToEndId ?? null}, ${refusal.amountCents}::bigint
         from gate`,
     ),
   );

@@ -2,7 +2,7 @@
 export type PayFacts = {
   charge: { txid: string; isExpired: boolean } | null;
   /** The Pix that already has the end-to-end id that was asked for. */
-  existing: { txid: string } | null;
+  existing: { txid: string | null } | null;
   /** Whether the caller says when the payment settled. */
   paidAtGiven: boolean;
 };

@@ -12,7 +12,8 @@ import { payCharge } from './pay-charge.ts';
 
 const TIMES_MAX = 100;
 
-const PayBody = z.object({
+/** What a payer may say of a Pix. */
+export const PayBody = z.object({
   /** Cents. */
   amount: z.int().min(1).max(Number(AMOUNT_CENTS_MAX)).nullish(),
   end_to_end_id: z

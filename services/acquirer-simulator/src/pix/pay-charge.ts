@@ -7,7 +7,7 @@ import type { Faults } from '#faults/faults.ts';
 
 import { decidePay } from './decide-pay.ts';
 import { newEndToEndId } from './end-to-end-id.ts';
-import { type StoredPix, toPixResource } from './pix-resource.ts';
+import { type StoredPix, toPixNotice } from './pix-resource.ts';
 import {
   type ChargeToPay,
   findReceivedPix,
@@ -59,12 +59,12 @@ export async function payWithin(
   switch (decision.kind) {
     case 'new_pix': {
       const pix = newPix(charge as ChargeToPay, payment);
-      const notices = await recordPix(tx, pix, await plan(pix));
+      const notices = await recordPix(tx, pix, await announce(pix));
       return { pix, repeated: false, notices };
     }
     case 'repeated_notice': {
       const pix = existing as StoredPix;
-      const notices = await repeatNotice(tx, pix, await plan(pix));
+      const notices = await repeatNotice(tx, await announce(pix));
       return { pix, repeated: true, notices };
     }
     case 'charge_not_found':
@@ -79,12 +79,20 @@ export async function payWithin(
       return assertNever(decision);
   }
 
-  /** A notice each, however often the one Pix is announced. */
-  async function plan(pix: StoredPix): Promise<Notice[]> {
-    const body = toCallbackBody([toPixResource(pix)]);
-    const planned = planCallbacks(await faults.pickCallbacks(payment.times));
-    return planned.map((notice) => ({ ...notice, body }));
+  async function announce(pix: StoredPix) {
+    const notices = await planArrivals(pix, { times: payment.times, faults });
+    return { pixKey: pix.pixKey, notices };
   }
+}
+
+/** A notice each, however often the one Pix is announced, as if nothing of it had gone back yet. */
+export async function planArrivals(
+  pix: StoredPix,
+  options: { times: number; faults: Faults },
+): Promise<Notice[]> {
+  const body = toCallbackBody([toPixNotice({ ...pix, returns: [] })]);
+  const planned = planCallbacks(await options.faults.pickCallbacks(options.times));
+  return planned.map((notice) => ({ ...notice, body }));
 }
 
 function newPix(charge: ChargeToPay, payment: Payment): StoredPix {
@@ -95,12 +103,14 @@ function newPix(charge: ChargeToPay, payment: Payment): StoredPix {
     pixKey: charge.pixKey,
     amountCents: payment.amountCents ?? charge.amountCents,
     paidAt,
+    tariffCents: charge.tariffCents,
+    returns: [],
   };
 }
 
-function endToEndIdTaken(cause?: unknown): AppError {
+export function endToEndIdTaken(cause?: unknown): AppError {
   return new AppError('CONFLICT', {
-    publicMessage: 'Another charge has been paid under this end-to-end id.',
+    publicMessage: 'Another Pix has this end-to-end id.',
     cause,
   });
 }

@@ -1,18 +1,22 @@
 import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
-import { named, sql } from '@pixmesh/postgres/sql';
+import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
 import { queueCallbacks } from '#callbacks/callbacks.sql.ts';
 import type { Notice } from '#callbacks/plan-callbacks.ts';
 import { JOURNAL_GATE } from '#journal/journal.sql.ts';
+import { RETURNS_OF_PIX, type ReturnsOfPix, toPixReturns } from '#refunds/returns.sql.ts';
 
 import type { StoredPix } from './pix-resource.ts';
+import { TARIFF } from './tariff.sql.ts';
 
 export type ChargeToPay = {
   txid: string;
   amountCents: bigint;
   pixKey: string;
   isExpired: boolean;
-  /** Database time of the read. */
+  /** What the provider takes for a Pix now. */
+  tariffCents: bigint | null;
+  /** The provider's time of the read. */
   readAt: Date;
 };
 
@@ -26,6 +30,7 @@ export async function lockChargeToPay(tx: Transaction, txid: string): Promise<Ch
     amount: bigint;
     pix_key: string;
     is_expired: boolean;
+    tariff: bigint | null;
     read_at: Date;
   }>(
     named(
@@ -33,8 +38,8 @@ export async function lockChargeToPay(tx: Transaction, txid: string): Promise<Ch
       sql`
         with ${JOURNAL_GATE}
         select
-          txid, amount, pix_key, now() as read_at,
-          created_at + make_interval(secs => expires_in_seconds) <= now() as is_expired
+          txid, amount, pix_key, now_() as read_at, ${TARIFF} as tariff,
+          created_at + make_interval(secs => expires_in_seconds) <= now_() as is_expired
         from charges
         cross join gate
         where txid = ${txid}
@@ -48,6 +53,7 @@ export async function lockChargeToPay(tx: Transaction, txid: string): Promise<Ch
     amountCents: row.amount,
     pixKey: row.pix_key,
     isExpired: row.is_expired,
+    tariffCents: row.tariff,
     readAt: row.read_at,
   };
 }
@@ -60,7 +66,7 @@ export async function findReceivedPix(
     named(
       'received_pix_find',
       sql`
-        select end_to_end_id, txid, pix_key, amount, paid_at
+        select ${COLUMNS}
         from received_pix
         where end_to_end_id = ${endToEndId}`,
     ),
@@ -68,39 +74,95 @@ export async function findReceivedPix(
   return rows[0] ? toStoredPix(rows[0]) : null;
 }
 
+export async function findReceivedPixes(
+  db: Queryable,
+  endToEndIds: readonly string[],
+): Promise<StoredPix[]> {
+  const rows = await db.query<Row>(
+    named(
+      'received_pixes_find',
+      sql`
+        select ${COLUMNS}
+        from received_pix
+        where end_to_end_id = any(${endToEndIds}::text[])
+        order by recorded_at, end_to_end_id`,
+    ),
+  );
+  return rows.map(toStoredPix);
+}
+
+/** A Pix that the transaction holds. */
+export type HeldPix = StoredPix & {
+  /** The provider's time of the read, as it is stored. */
+  readAt: Date;
+  /** Whether its receiver may no longer return it (90 days after it settled). */
+  isTooOld: boolean;
+};
+
 /**
- * Records a Pix with its journal entry, settles the charge unless it was removed, and queues the notices: one
- * statement, which answers how many. A taken end-to-end id violates `received_pix_pkey`.
+ * A Pix of the account, locked until the end of the transaction: whatever moves its money or contests it takes
+ * turns on its row, after the journal's gate. It is read after the lock: a look-up that waits for a row would
+ * still see what went back of it as it was before the wait. Null for an unknown Pix and for somebody else's.
+ */
+export async function holdReceivedPix(
+  tx: Transaction,
+  endToEndId: string,
+): Promise<HeldPix | null> {
+  const rows = await tx.query<{ read_at: Date; is_too_old: boolean }>(
+    named(
+      'received_pix_hold',
+      sql`
+        with ${JOURNAL_GATE}
+        select
+          now_()::timestamptz(3) as read_at,
+          paid_at < now_() - interval '90 days' as is_too_old
+        from received_pix
+        cross join gate
+        where end_to_end_id = ${endToEndId} and own
+        for update of received_pix`,
+    ),
+  );
+  const pix = rows[0] ? await findReceivedPix(tx, endToEndId) : null;
+  if (!rows[0] || pix === null) return null;
+  return { ...pix, readAt: rows[0].read_at, isTooOld: rows[0].is_too_old };
+}
+
+/**
+ * Records a Pix with its journal entry, settles the charge that it names unless it was removed, and queues the
+ * notices: one statement, which answers how many. A Pix that is not the account's own touches nothing else. A
+ * taken end-to-end id violates `received_pix_pkey`.
  */
 export async function recordPix(
   tx: Transaction,
   pix: StoredPix,
-  notices: readonly Notice[],
+  announce: { pixKey: string; notices: readonly Notice[] },
 ): Promise<number> {
+  const own = pix.pixKey === announce.pixKey;
   const rows = await tx.query<{ queued: bigint }>(
     named(
       'received_pix_record',
       sql`
         with ${JOURNAL_GATE},
         pix as (
-          insert into received_pix (end_to_end_id, txid, pix_key, amount, paid_at)
+          insert into received_pix (end_to_end_id, txid, pix_key, amount, paid_at, tariff, own)
           select
-            ${pix.endToEndId}, ${pix.txid}, ${pix.pixKey},
-            ${pix.amountCents}::bigint, ${pix.paidAt}::timestamptz
+            ${pix.endToEndId}, ${pix.txid}, ${pix.pixKey}, ${pix.amountCents}::bigint,
+            ${pix.paidAt}::timestamptz, ${pix.tariffCents}::bigint, ${own}::boolean
           from gate
-          returning end_to_end_id, txid, amount
+          returning end_to_end_id, txid, amount, own
         ),
         settled as (
           update charges
           set status = 'CONCLUIDA', pays_at = null
-          where txid = ${pix.txid} and status = 'ATIVA'
+          where txid = ${pix.txid} and status = 'ATIVA' and ${own}::boolean
         ),
         entry as (
           insert into journal (kind, txid, end_to_end_id, amount)
           select 'paid', txid, end_to_end_id, amount
           from pix
+          where own
         ),
-        ${queueCallbacks(pix.pixKey, notices)}
+        ${queueCallbacks(announce.pixKey, announce.notices)}
         select count(*) as queued
         from queued`,
     ),
@@ -111,14 +173,13 @@ export async function recordPix(
 /** Queues notices of a Pix that is known already, and answers how many. */
 export async function repeatNotice(
   tx: Transaction,
-  pix: StoredPix,
-  notices: readonly Notice[],
+  announce: { pixKey: string; notices: readonly Notice[] },
 ): Promise<number> {
   const rows = await tx.query<{ queued: bigint }>(
     named(
       'received_pix_repeat_notice',
       sql`
-        with ${queueCallbacks(pix.pixKey, notices)}
+        with ${queueCallbacks(announce.pixKey, announce.notices)}
         select count(*) as queued
         from queued`,
     ),
@@ -136,7 +197,7 @@ export async function listReceivedPix(
       named(
         'received_pix_list',
         sql`
-          select end_to_end_id, txid, pix_key, amount, paid_at
+          select ${COLUMNS}
           from received_pix
           where paid_at between ${window.from} and ${window.to}
           order by paid_at, end_to_end_id
@@ -157,6 +218,9 @@ export async function listReceivedPix(
   return { pix: pages.map(toStoredPix), total: Number(counts[0]?.total ?? 0n) };
 }
 
+const COLUMNS: Statement = sql`
+  end_to_end_id, txid, pix_key, amount, paid_at, tariff, ${RETURNS_OF_PIX} as returns`;
+
 function toStoredPix(row: Row): StoredPix {
   return {
     endToEndId: row.end_to_end_id,
@@ -164,13 +228,17 @@ function toStoredPix(row: Row): StoredPix {
     pixKey: row.pix_key,
     amountCents: row.amount,
     paidAt: row.paid_at,
+    tariffCents: row.tariff,
+    returns: toPixReturns(row.returns),
   };
 }
 
 type Row = {
   end_to_end_id: string;
-  txid: string;
+  txid: string | null;
   pix_key: string;
   amount: bigint;
   paid_at: Date;
+  tariff: bigint | null;
+  returns: ReturnsOfPix;
 };

@@ -187,7 +187,7 @@ describe('a return of an order', () => {
     expect(status).toBe('settled');
     expect(returns).toMatchObject([
       { returnId: first.body['return_id'], amountCents: 300n, nature: 'MED_FRAUDE' },
-      { amountCents: 700n, nature: 'ORIGINAL', status: 'DEVOLVIDO' },
+      { amountCents: 700n, nature: 'ORIGINAL', status: 'returned' },
     ]);
     expect(await journalOfSend(simulator, payout.idEnvio ?? '')).toMatchObject([
       { kind: 'sent' },
@@ -225,13 +225,6 @@ describe('a return of an order', () => {
     expect((await post(path)).status).toBe(409);
     await post(`/control/sends/${payout.idEnvio}/reject`);
     expect((await post(path)).status).toBe(409);
-  });
-
-  it('of a received Pix is not known here', async () => {
-    const charge = aCharge();
-    await acquirer.issueCharge(charge);
-    const { body } = await post(`/control/charges/${charge.txid}/pay`);
-    expect((await post(`/control/pix/${String(body['end_to_end_id'])}/returns`)).status).toBe(404);
   });
 
   it.each([

@@ -7,9 +7,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
 import { readControlBody } from '#control/read-control-body.ts';
+import type { Clock } from '#clock/clock.ts';
 import type { Faults } from '#faults/faults.ts';
 
-import { addForeignSend, endByHand, returnByHand } from './move-send-by-hand.ts';
+import { addForeignSend, endByHand } from './move-send-by-hand.ts';
 import type { PlannedSend } from './sends.sql.ts';
 
 const Amount = z.int().min(1).max(Number(AMOUNT_CENTS_MAX));
@@ -30,17 +31,11 @@ const ForeignBody = z.object({
     .transform((text) => new Date(text))
     .nullish(),
 });
-const ReturnBody = z.object({
-  amount: Amount.nullish(),
-  natureza: z
-    .string()
-    .regex(/^[A-Z_]{1,40}$/)
-    .default('ORIGINAL'),
-});
 
 type Deps = {
   db: Database;
   faults: Faults;
+  clock: Clock;
   pixKey: string;
   /** Says that notices were queued. */
   kickCallbacks: () => void;
@@ -70,26 +65,6 @@ export function addControlSends(app: FastifyInstance, deps: Deps): void {
     const { status, ...words } = readControlBody(ContradictBody, rawBody(request.body));
     const ending = { kind: 'contradict' as const, status, words };
     return await reply.send(describe(await endByHand(deps, idOf(request), ending)));
-  });
-  addReturns(app, deps);
-}
-
-/** `POST /control/pix/{e2e}/returns`: the recipient of a settled order sends money back. */
-function addReturns(app: FastifyInstance, deps: Deps): void {
-  app.post('/control/pix/:id/returns', async (request, reply) => {
-    const { amount, natureza } = readControlBody(ReturnBody, rawBody(request.body));
-    const { send, item } = await returnByHand(deps, idOf(request), {
-      amountCents: amount ? BigInt(amount) : null,
-      nature: natureza,
-    });
-    return await reply.code(201).send({
-      id: item.id,
-      return_id: item.returnId,
-      end_to_end_id: send.endToEndId,
-      id_envio: send.idEnvio,
-      amount: Number(item.amountCents),
-      natureza,
-    });
   });
 }
 

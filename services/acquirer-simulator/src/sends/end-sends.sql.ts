@@ -40,10 +40,10 @@ export async function storeEndings(
           update sends
           set status = ending.status,
               error = coalesce(ending.error::jsonb, sends.error),
-              settled_at = case when ending.status = 'REALIZADO' then now() end,
+              settled_at = case when ending.status = 'REALIZADO' then now_() end,
               due_at = case
                 when ending.status = 'REALIZADO' and planned_returns <> '{}'
-                then now() + ${NEXT_STEP_MS}::int * interval '1 ms'
+                then now_() + ${NEXT_STEP_MS}::int * interval '1 ms'
               end,
               held = false
           from unnest(
@@ -100,7 +100,7 @@ export async function storeReturns(
           set planned_returns = planned_returns[2:],
               due_at = case
                 when cardinality(planned_returns) > 1
-                then now() + ${NEXT_STEP_MS}::int * interval '1 ms'
+                then now_() + ${NEXT_STEP_MS}::int * interval '1 ms'
               end
           from returned
           where ${announce.planned}::boolean and sends.end_to_end_id = returned.end_to_end_id
@@ -120,6 +120,6 @@ export async function storeReturns(
 /** Lets go what a fault script has kept from settling. */
 export async function releaseHeldSends(db: Queryable): Promise<void> {
   await db.query(
-    named('sends_release_held', sql`update sends set held = false, due_at = now() where held`),
+    named('sends_release_held', sql`update sends set held = false, due_at = now_() where held`),
   );
 }

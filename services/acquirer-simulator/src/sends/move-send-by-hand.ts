@@ -1,6 +1,8 @@
 import { AppError } from '@pixmesh/kernel/app-error';
+import { toAcquirerId } from '@pixmesh/kernel/ids';
 import type { Database, Transaction } from '@pixmesh/postgres/pool';
 
+import type { Clock } from '#clock/clock.ts';
 import type { Faults } from '#faults/faults.ts';
 import { newEndToEndId } from '#pix/end-to-end-id.ts';
 
@@ -12,7 +14,13 @@ import { toRecipient } from './recipient.ts';
 import type { StoredReturn } from './send-resource.ts';
 import { insertSend, lockSend, type PlannedSend } from './sends.sql.ts';
 
-type Deps = { db: Database; faults: Faults; pixKey: string; kickCallbacks: () => void };
+type Deps = {
+  db: Database;
+  faults: Faults;
+  clock: Clock;
+  pixKey: string;
+  kickCallbacks: () => void;
+};
 
 /** Key of whoever a foreign order pays. */
 const FOREIGN_RECIPIENT = { chave: 'somebody@else.example' };
@@ -41,14 +49,18 @@ export async function endByHand(
   return send;
 }
 
-/** @throws AppError `NOT_FOUND`, or `CONFLICT` for an order that has not settled or has too little left */
-export async function returnByHand(
-  deps: Deps,
-  endToEndId: string,
+/**
+ * The recipient of a settled order sends money back; by default all that is left. Null where there is no such order.
+ * @throws AppError `CONFLICT` for an order that has not settled or has too little left
+ */
+export async function returnSendByHand(
+  deps: Omit<Deps, 'clock'>,
+  id: string,
   asked: { amountCents: bigint | null; nature: string },
-): Promise<{ send: PlannedSend; item: StoredReturn }> {
+): Promise<{ send: PlannedSend; item: StoredReturn } | null> {
   const made = await deps.db.transaction(async (tx) => {
-    const send = await lockOrThrow(tx, endToEndId);
+    const send = await lockSend(tx, toAcquirerId(id));
+    if (send === null) return null;
     if (send.status !== 'REALIZADO') throw conflict(`The order is ${send.status}.`);
     const returned = send.returns.reduce((sum, item) => sum + item.amountCents, 0n);
     const left = send.amountCents - returned;
@@ -58,7 +70,7 @@ export async function returnByHand(
     const [item] = await returnSends(tx, deps, { returns, planned: false });
     return { send, item: item as StoredReturn };
   });
-  deps.kickCallbacks();
+  if (made !== null) deps.kickCallbacks();
   return made;
 }
 
@@ -71,7 +83,7 @@ export async function addForeignSend(
   order: { amountCents: bigint; idEnvio: string | null; requestedAt: Date | null },
 ): Promise<Pick<PlannedSend, 'idEnvio' | 'endToEndId' | 'amountCents' | 'status'>> {
   const { pixKey } = deps;
-  const endToEndId = newEndToEndId(order.requestedAt ?? new Date());
+  const endToEndId = newEndToEndId(order.requestedAt ?? deps.clock.now());
   await deps.db.transaction(async (tx) => {
     const stored = await insertSend(tx, {
       ...order,

@@ -2,7 +2,7 @@ import type { Acquirer, ListWindow } from '@pixmesh/acquirer/client';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { aSend, journalOfSend, startTestSimulator, type TestSimulator } from '#test-simulator.ts';
 
@@ -18,6 +18,10 @@ let acquirer: Acquirer;
 beforeAll(async () => {
   database = await createTestDatabase('acquirer_simulator');
   simulator = await startTestSimulator(database.url);
+});
+
+/** A client per test: the breaker of one that has met faults would keep the next from its call. */
+beforeEach(() => {
   acquirer = simulator.client({ timeoutMs: PATIENT_MS });
 });
 

@@ -1,7 +1,7 @@
 import type { Acquirer, PayoutToSend } from '@pixmesh/acquirer/client';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import {
   aSend,
@@ -29,8 +29,12 @@ let acquirer: Acquirer;
 beforeAll(async () => {
   database = await createTestDatabase('acquirer_simulator');
   simulator = await startTestSimulator(database.url);
-  acquirer = simulator.client({ timeoutMs: PATIENT_MS });
   await receiveCallbacks(simulator);
+});
+
+// One for each test: the breaker of one that meets many faults would keep it from the next one's calls.
+beforeEach(() => {
+  acquirer = simulator.client({ timeoutMs: PATIENT_MS });
 });
 
 afterAll(async () => {

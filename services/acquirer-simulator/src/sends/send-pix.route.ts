@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { efiError, type ProviderError } from '#api-pix/provider-error.ts';
 import { readBody, readShape } from '#api-pix/read-body.ts';
+import type { Clock } from '#clock/clock.ts';
 import type { Faults } from '#faults/faults.ts';
 import type { WithFaults } from '#faults/with-faults.ts';
 import { addRefusal } from '#journal/journal.sql.ts';
@@ -23,6 +24,7 @@ type Deps = {
   db: Queryable;
   withFaults: WithFaults;
   faults: Faults;
+  clock: Clock;
   profile: StoredSetting<StoredProfile>;
   pixKey: string;
   /** Says that something becomes due. */
@@ -49,17 +51,17 @@ async function acceptSend(deps: Deps, idEnvio: string, body: SendBody): Promise<
   const refusal = findRefusal(body, { ownKey: deps.pixKey, denied: isDenied(profile, body.valor) });
   if (refusal !== null) throw await orDuplicate(deps.db, idEnvio, refusal);
   // A repeated order must use up no fault.
-  const asUsual = deps.faults.settlesAsUsual();
+  const asUsual = deps.faults.settlesAsUsual('settlePayout');
   if (!asUsual && (await findSendByIdEnvio(deps.db, idEnvio)) !== null) throw duplicateIdEnvio();
   const send = {
-    endToEndId: newEndToEndId(new Date()),
+    endToEndId: newEndToEndId(deps.clock.now()),
     idEnvio,
     amountCents: body.valor,
     pixKey: body.pagador.chave,
     payerText: body.pagador.infoPagador ?? null,
     recipient: toRecipient(body.favorecido),
     requestedAt: null,
-    plan: planSend(profile, body.valor, await deps.faults.pickSettlement()),
+    plan: planSend(profile, body.valor, await deps.faults.pickSettlement('settlePayout')),
   };
   const stored = await insertSend(deps.db, send);
   if (stored === null) throw duplicateIdEnvio();

@@ -46,11 +46,11 @@ export async function insertSend(
           select
             ${send.endToEndId}, ${send.idEnvio}, ${send.amountCents}::bigint, ${send.pixKey},
             ${send.payerText}, ${JSON.stringify(send.recipient)}::jsonb,
-            coalesce(${send.requestedAt}::timestamptz, now()),
+            coalesce(${send.requestedAt}::timestamptz, now_()),
             ${plan.error === null ? 'REALIZADO' : 'NAO_REALIZADO'},
             ${plan.error === null ? null : JSON.stringify(plan.error)}::jsonb,
             ${plan.returns.map(String)}::bigint[],
-            now() + ${plan.settlesInMs}::int * interval '1 ms',
+            now_() + ${plan.settlesInMs}::int * interval '1 ms',
             ${plan.settlesInMs === null}::boolean
           from gate
           on conflict (id_envio) do nothing
@@ -93,6 +93,24 @@ export async function findSendByEndToEndId(
     ),
   );
   return rows[0] ? toPlannedSend(rows[0]) : null;
+}
+
+/** Those of the given orders that exist, oldest first. */
+export async function findSendsByEndToEndIds(
+  db: Queryable,
+  endToEndIds: readonly string[],
+): Promise<StoredSend[]> {
+  const rows = await db.query<Row>(
+    named(
+      'sends_find_by_end_to_end_ids',
+      sql`
+        select ${COLUMNS}, ${RETURNS} as returns
+        from sends
+        where end_to_end_id = any(${endToEndIds}::text[])
+        order by requested_at, end_to_end_id`,
+    ),
+  );
+  return rows.map(toPlannedSend);
 }
 
 /** One page of the orders of a window, oldest first, and how many there are. Index `sends_requested_at`. */
@@ -140,7 +158,7 @@ export async function claimDueSends(tx: Transaction, limit: number): Promise<Pla
         select ${COLUMNS}, ${RETURNS} as returns
         from sends
         cross join gate
-        where due_at <= now()
+        where due_at <= now_()
         order by due_at
         limit ${limit}::int
         for update of sends skip locked`,
@@ -171,7 +189,7 @@ export async function lockSend(tx: Transaction, id: string): Promise<PlannedSend
 
 const COLUMNS: Statement = sql`
   end_to_end_id, id_envio, status, amount, pix_key, payer_text, recipient, requested_at, settled_at,
-  planned_status, error, planned_returns::text[] as planned_returns, now()::timestamptz(3) as read_at`;
+  planned_status, error, planned_returns::text[] as planned_returns, now_()::timestamptz(3) as read_at`;
 
 /** Amounts as text: JSON numbers would pass through floats. */
 const RETURNS: Statement = sql`

@@ -6,14 +6,17 @@ import { apiPixError, efiError } from '#api-pix/provider-error.ts';
 import { readBody, readShape } from '#api-pix/read-body.ts';
 import type { WithFaults } from '#faults/with-faults.ts';
 
-import { findWebhook, saveWebhook } from './webhooks.sql.ts';
+import { deleteWebhook, findWebhook, saveWebhook } from './webhooks.sql.ts';
 
 const WebhookBody = z.object({ webhookUrl: z.url({ protocol: /^https?$/ }).max(2048) });
 const WebhookParams = z.object({ chave: z.string().max(77) });
 
 type Deps = { db: Queryable; withFaults: WithFaults; pixKey: string };
 
-/** `PUT` and `GET /v2/webhook/{chave}`. The URL is not tried out: it may come up later than this call. */
+/**
+ * `PUT`, `GET` and `DELETE /v2/webhook/{chave}`. The URL is not tried out at its registration, as Efí does with
+ * and without a certificate: it may come up later than this call.
+ */
 export function addRegisterWebhook(app: FastifyInstance, deps: Deps): void {
   app.put(
     '/v2/webhook/:chave',
@@ -31,6 +34,14 @@ export function addRegisterWebhook(app: FastifyInstance, deps: Deps): void {
       if (webhook === null) throw apiPixError('WebhookNaoEncontrado', 404);
       const { url: webhookUrl, pixKey: chave, createdAt } = webhook;
       return { status: 200, body: { webhookUrl, chave, criacao: createdAt.toISOString() } };
+    }),
+  );
+  app.delete(
+    '/v2/webhook/:chave',
+    deps.withFaults(null, async (request) => {
+      const removed = await deleteWebhook(deps.db, ownKey(deps.pixKey, request.params));
+      if (!removed) throw apiPixError('WebhookNaoEncontrado', 404);
+      return { status: 204, body: null };
     }),
   );
 }

@@ -15,7 +15,7 @@ export async function saveWebhook(
         insert into webhooks (pix_key, url)
         values (${webhook.pixKey}, ${webhook.url})
         on conflict (pix_key) do update
-        set url = excluded.url, created_at = now()`,
+        set url = excluded.url, created_at = now_()`,
     ),
   );
 }
@@ -25,4 +25,15 @@ export async function findWebhook(db: Queryable, pixKey: string): Promise<Webhoo
     named('webhook_find', sql`select url, created_at from webhooks where pix_key = ${pixKey}`),
   );
   return rows[0] ? { pixKey, url: rows[0].url, createdAt: rows[0].created_at } : null;
+}
+
+/**
+ * Ends a registration; false where there is none. What is queued rests until the key is registered again: nobody
+ * says at which URL it would be welcome.
+ */
+export async function deleteWebhook(db: Queryable, pixKey: string): Promise<boolean> {
+  const rows = await db.query(
+    named('webhook_delete', sql`delete from webhooks where pix_key = ${pixKey} returning pix_key`),
+  );
+  return rows.length > 0;
 }

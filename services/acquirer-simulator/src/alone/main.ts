@@ -1,0 +1,16 @@
+import { runService } from '@pixmesh/http/run-service';
+import { createProgress } from '@pixmesh/local-stack/progress';
+import { readHome } from '@pixmesh/local-stack/repository';
+
+import { describeAlone } from './describe-alone.ts';
+import { startAlone } from './start-alone.ts';
+
+/** Its own folder beside the mesh's: both can run at once. */
+const FOLDER = 'simulator';
+
+const log = createProgress();
+await runService('acquirer-simulator', async () => {
+  const alone = await startAlone({ home: `${readHome()}/${FOLDER}`, log, env: process.env });
+  for (const line of describeAlone(alone)) log.line(line);
+  return alone;
+});

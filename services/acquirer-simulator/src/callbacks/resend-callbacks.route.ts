@@ -1,0 +1,42 @@
+import type { Queryable } from '@pixmesh/postgres/pool';
+import type { FastifyInstance } from 'fastify';
+
+import { readBody } from '#api-pix/read-body.ts';
+import type { Clock } from '#clock/clock.ts';
+import type { Faults } from '#faults/faults.ts';
+import type { WithFaults } from '#faults/with-faults.ts';
+import { findReceivedPixes } from '#pix/received-pix.sql.ts';
+import { findSendsByEndToEndIds } from '#sends/sends.sql.ts';
+
+import { storeCallbacks } from './callbacks.sql.ts';
+import { planNotices } from './plan-callbacks.ts';
+import { ResendBody } from './resend-body.ts';
+import { selectResentItems } from './select-resent-items.ts';
+
+type Deps = {
+  db: Queryable;
+  withFaults: WithFaults;
+  faults: Faults;
+  clock: Clock;
+  pixKey: string;
+  kickCallbacks: () => void;
+};
+
+/** `POST /v2/gn/webhook/reenviar`: announces what is known already once more; faults of callbacks hold for it too. */
+export function addResendCallbacks(app: FastifyInstance, deps: Deps): void {
+  app.post(
+    '/v2/gn/webhook/reenviar',
+    deps.withFaults(null, async (request) => {
+      const { tipo, e2eids } = readBody(ResendBody, request);
+      const found = {
+        received: await findReceivedPixes(deps.db, e2eids),
+        sent: await findSendsByEndToEndIds(deps.db, e2eids),
+      };
+      const items = selectResentItems(tipo, found, deps.clock.now());
+      const notices = planNotices(items, await deps.faults.pickCallbacks(items.length));
+      await storeCallbacks(deps.db, { pixKey: deps.pixKey, notices });
+      deps.kickCallbacks();
+      return { status: 202, body: null };
+    }),
+  );
+}

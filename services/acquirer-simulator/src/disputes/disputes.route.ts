@@ -1,0 +1,55 @@
+import type { Database } from '@pixmesh/postgres/pool';
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+
+import { apiPixError, efiError, type ProviderError } from '#api-pix/provider-error.ts';
+import { readBody, readShape } from '#api-pix/read-body.ts';
+import { describeWindow, readWindow } from '#api-pix/window.ts';
+import type { WithFaults } from '#faults/with-faults.ts';
+
+import { toDisputeResource } from './dispute-resource.ts';
+import { listDisputes } from './disputes.sql.ts';
+import { defendDispute } from './move-dispute.ts';
+
+const DisputeParams = z.object({ id: z.string().max(64) });
+const JUSTIFICATION_LENGTH_MAX = 2_000;
+
+/** Body of `POST /v2/gn/infracoes/{id}/defesa`. Unknown fields are ignored. */
+const DefenseBody = z.object({
+  analise: z.enum(['aceito', 'rejeitado']),
+  justificativa: z.string().min(1).max(JUSTIFICATION_LENGTH_MAX),
+});
+
+type Deps = { db: Database; withFaults: WithFaults };
+
+/** `GET /v2/gn/infracoes?inicio&fim` by the time of opening, and the receiver's defence. */
+export function addDisputes(app: FastifyInstance, deps: Deps): void {
+  app.get(
+    '/v2/gn/infracoes',
+    deps.withFaults('listDisputes', async (request) => {
+      const window = readWindow(request.query);
+      const { disputes, total } = await listDisputes(deps.db, window);
+      const infracoes = disputes.map(toDisputeResource);
+      return { status: 200, body: { parametros: describeWindow(window, total), infracoes } };
+    }),
+  );
+  app.post(
+    '/v2/gn/infracoes/:id/defesa',
+    deps.withFaults('submitDefense', async (request) => {
+      const { id } = readShape(DisputeParams, request.params);
+      const defense = readBody(DefenseBody, request);
+      if (!z.guid().safeParse(id).success) throw refusalOf('not_found');
+      const outcome = await defendDispute(deps.db, id, defense);
+      if (outcome.kind !== 'heard') throw refusalOf(outcome.kind);
+      return { status: 201, body: toDisputeResource(outcome.dispute) };
+    }),
+  );
+}
+
+function refusalOf(kind: 'not_found' | 'conflict' | 'late'): ProviderError {
+  if (kind === 'not_found') return apiPixError('InfracaoNaoEncontrada', 404);
+  if (kind === 'late') {
+    return efiError(400, 'prazo_defesa_encerrado', 'O prazo para a defesa da infração terminou');
+  }
+  return efiError(400, 'infracao_finalizada', 'A infração não aceita mais defesa');
+}

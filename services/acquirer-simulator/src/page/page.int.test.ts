@@ -1,0 +1,130 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+
+import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
+import chromium from '@sparticuz/chromium';
+import { type Browser, chromium as playwright, type Locator, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import {
+  aCharge,
+  aSend,
+  receiveCallbacks,
+  startTestSimulator,
+  type TestSimulator,
+} from '#test-simulator.ts';
+
+/** Kept for people to look at; git ignores the folder. */
+const ARTEFACTS = path.resolve('test-artifacts');
+/** The machine may be busy. */
+const TIMEOUT_MS = 90_000;
+const PATIENT = { timeoutMs: 30_000 };
+
+let database: TestDatabase;
+let simulator: TestSimulator;
+let browser: Browser;
+let page: Page;
+/** What went wrong without stopping the page, and every address that it asked for. */
+const complaints: string[] = [];
+const addresses: string[] = [];
+
+beforeAll(async () => {
+  mkdirSync(ARTEFACTS, { recursive: true });
+  database = await createTestDatabase('acquirer_simulator');
+  simulator = await startTestSimulator(database.url);
+  await receiveCallbacks(simulator);
+  browser = await playwright.launch({
+    executablePath: await chromium.executablePath(),
+    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-zygote'],
+  });
+  page = await browser.newPage({ viewport: { width: 1600, height: 1100 } });
+  page.setDefaultTimeout(TIMEOUT_MS);
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('request', (request) => addresses.push(request.url()));
+}, TIMEOUT_MS);
+
+afterAll(async () => {
+  await browser?.close();
+  await simulator[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+function row(id: string): Locator {
+  return page.locator(`tr[data-id="${id}"]`);
+}
+
+test(
+  'one click each pays a charge, returns, disputes, decides, sends and moves the clock',
+  async () => {
+    const { txid } = aCharge();
+    await simulator.client(PATIENT).issueCharge(aCharge({ txid }));
+    const rules = [{ operation: 'settlePayout', fault: 'hang' }];
+    await simulator.call('PUT', '/control/faults', { rules });
+    const send = aSend();
+    await simulator.client(PATIENT).sendPayout(send);
+    await page.goto(simulator.url);
+
+    await row(txid).getByRole('button', { name: 'Pay', exact: true }).click();
+    await row(txid).getByText('CONCLUIDA').waitFor();
+    const charge = await simulator.client(PATIENT).getCharge(txid);
+    expect(charge).toMatchObject({ kind: 'found', value: { status: 'settled' } });
+    await page.screenshot({ path: path.join(ARTEFACTS, 'simulator-page.png') });
+
+    const { body } = await simulator.call('GET', '/control/state');
+    const [pix] = body['pix'] as { end_to_end_id: string }[];
+    const received = row(pix?.end_to_end_id ?? '');
+    const back = received.locator('form', { hasText: 'Return' });
+    await back.getByLabel('amount').fill('2,50');
+    await back.getByRole('button').click();
+    await received.getByText('R$ 2.50 ORIGINAL').waitFor();
+    await received.getByRole('button', { name: 'Dispute' }).click();
+    await page.getByRole('button', { name: 'Lost' }).click();
+    await page.getByText('ACEITA').waitFor();
+
+    const order = row((await sendState(send.idEnvio)).end_to_end_id);
+    await order.getByRole('button', { name: 'Settle' }).click();
+    await order.getByText('REALIZADO').waitFor();
+    await page.getByRole('button', { name: '+25 h' }).click();
+    await page.getByText('90000 s off').waitFor();
+    await page.getByRole('button', { name: 'Clear faults' }).click();
+    await page.getByText('Faults (none)').waitFor();
+    await page.screenshot({
+      path: path.join(ARTEFACTS, 'simulator-page-used.png'),
+      fullPage: true,
+    });
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  'a refusal of the control API is shown',
+  async () => {
+    const { txid } = aCharge();
+    await simulator.client(PATIENT).issueCharge(aCharge({ txid, expiresInSeconds: 60 }));
+    await simulator.call('POST', '/control/clock', { advance_seconds: 61 });
+    await page.goto(simulator.url);
+    await row(txid).getByText('ATIVA (expired)').waitFor();
+    await row(txid).getByRole('button', { name: 'Pay', exact: true }).click();
+    await page.getByRole('status').getByText('CONFLICT').waitFor();
+    await row(txid).getByRole('button', { name: 'Pay late' }).click();
+    await row(txid).getByText('CONCLUIDA').waitFor();
+    // A refused call is written to the console by the browser itself.
+    expect(complaints.filter((text) => !text.includes('409'))).toEqual([]);
+    const origins = addresses.filter((address) => !address.startsWith('data:'));
+    expect(new Set(origins.map((address) => new URL(address).origin))).toEqual(
+      new Set([new URL(simulator.url).origin]),
+    );
+  },
+  TIMEOUT_MS,
+);
+
+async function sendState(idEnvio: string): Promise<{ end_to_end_id: string }> {
+  const { body } = await simulator.call('GET', '/control/state');
+  const sends = body['sends'] as { id_envio: string; end_to_end_id: string }[];
+  const found = sends.find((send) => send.id_envio === idEnvio);
+  expect(found).toBeDefined();
+  return found as { end_to_end_id: string };
+}

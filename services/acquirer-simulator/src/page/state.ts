@@ -1,0 +1,72 @@
+import type { Queryable } from '@pixmesh/postgres/pool';
+
+import { readBalance } from '#balance/balance.sql.ts';
+import type { Clock } from '#clock/clock.ts';
+import type { FaultScript } from '#faults/fault-script.ts';
+import type { Faults } from '#faults/faults.ts';
+import type { Profile, StoredProfile } from '#profile/profile.ts';
+import type { StoredSetting } from '#settings/stored-setting.ts';
+import { findWebhook } from '#webhooks/webhooks.sql.ts';
+
+import {
+  type CallbackState,
+  type ChargeState,
+  type DisputeState,
+  listCallbackStates,
+  listChargeStates,
+  listDisputeStates,
+  listPixStates,
+  listSendStates,
+  type PixState,
+  type SendState,
+} from './state.sql.ts';
+
+/** What there is to see of the provider: the newest of each kind, and what was set. */
+export type State = {
+  clock: { now: string; offset_seconds: number };
+  profile: Profile;
+  faults: FaultScript;
+  pix_key: string;
+  /** Cents. */
+  balance: number;
+  webhook_url: string | null;
+  charges: ChargeState[];
+  pix: PixState[];
+  sends: SendState[];
+  disputes: DisputeState[];
+  callbacks: CallbackState[];
+};
+
+export type StateDeps = {
+  db: Queryable;
+  clock: Clock;
+  faults: Faults;
+  profile: StoredSetting<StoredProfile>;
+  pixKey: string;
+};
+
+export async function readState(deps: StateDeps): Promise<State> {
+  const { db, clock } = deps;
+  const [charges, pix, sends, disputes, callbacks, balance, webhook] = await Promise.all([
+    listChargeStates(db),
+    listPixStates(db),
+    listSendStates(db),
+    listDisputeStates(db),
+    listCallbackStates(db),
+    readBalance(db),
+    findWebhook(db, deps.pixKey),
+  ]);
+  return {
+    clock: { now: clock.now().toISOString(), offset_seconds: clock.offsetSeconds() },
+    profile: deps.profile.get().name,
+    faults: deps.faults.script(),
+    pix_key: deps.pixKey,
+    balance: Number(balance),
+    webhook_url: webhook?.url ?? null,
+    charges,
+    pix,
+    sends,
+    disputes,
+    callbacks,
+  };
+}

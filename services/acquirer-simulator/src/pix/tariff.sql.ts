@@ -1,0 +1,24 @@
+import type { Queryable } from '@pixmesh/postgres/pool';
+import { named, sql, type Statement } from '@pixmesh/postgres/sql';
+
+/** Name under which the setting is stored. */
+export const TARIFF_SETTING = 'tariff';
+
+/** What the provider takes now for each received Pix, in cents; null where it takes nothing. */
+export const TARIFF: Statement = sql`
+  (
+    select nullif((value ->> 'amount')::bigint, 0)
+    from settings
+    where name = ${TARIFF_SETTING}
+  )`;
+
+/** What a Pix that names no charge is recorded with. */
+export async function readArrival(
+  db: Queryable,
+): Promise<{ readAt: Date; tariffCents: bigint | null }> {
+  const rows = await db.query<{ read_at: Date; tariff: bigint | null }>(
+    named('pix_read_arrival', sql`select now_()::timestamptz(3) as read_at, ${TARIFF} as tariff`),
+  );
+  const [row] = rows as [{ read_at: Date; tariff: bigint | null }];
+  return { readAt: row.read_at, tariffCents: row.tariff };
+}

@@ -1,0 +1,71 @@
+import { rawBody } from '@pixmesh/http/service-app';
+import { AppError } from '@pixmesh/kernel/app-error';
+import { AMOUNT_CENTS_MAX } from '@pixmesh/kernel/money';
+import type { Database } from '@pixmesh/postgres/pool';
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+
+import { readControlBody } from '#control/read-control-body.ts';
+import type { Faults } from '#faults/faults.ts';
+import { returnSendByHand } from '#sends/move-send-by-hand.ts';
+
+import { returnReceivedByHand } from './return-pix.ts';
+
+const ReturnBody = z.object({
+  amount: z.int().min(1).max(Number(AMOUNT_CENTS_MAX)).nullish(),
+  natureza: z
+    .string()
+    .regex(/^[A-Z_]{1,40}$/)
+    .default('ORIGINAL'),
+});
+type ReturnBody = z.output<typeof ReturnBody>;
+
+const Id = z.string().regex(/^[!-~]{1,64}$/);
+
+type Deps = {
+  db: Database;
+  faults: Faults;
+  pixKey: string;
+  /** Says that notices were queued. */
+  kickCallbacks: () => void;
+};
+
+/**
+ * `POST /control/pix/{e2e}/returns`: money comes back of an order that has settled, or goes back of a Pix that
+ * was received. An order's idEnvio or payout id is as good as its end-to-end id.
+ */
+export function addControlReturns(app: FastifyInstance, deps: Deps): void {
+  app.post('/control/pix/:id/returns', async (request, reply) => {
+    const id = Id.safeParse((request.params as { id: string }).id);
+    const body = readControlBody(ReturnBody, rawBody(request.body));
+    if (!id.success) throw new AppError('NOT_FOUND');
+    return await reply.code(201).send(await makeReturn(deps, id.data, body));
+  });
+}
+
+async function makeReturn(deps: Deps, id: string, body: ReturnBody): Promise<object> {
+  const { natureza } = body;
+  const asked = { amountCents: body.amount ? BigInt(body.amount) : null, nature: natureza };
+  const sent = await returnSendByHand(deps, id, asked);
+  const { item, pix } = sent
+    ? { item: sent.item, pix: { ...sent.send, txid: null } }
+    : await returnReceived(deps, id, asked);
+  return {
+    id: item.id,
+    return_id: item.returnId,
+    end_to_end_id: pix.endToEndId,
+    id_envio: pix.idEnvio,
+    txid: pix.txid,
+    amount: Number(item.amountCents),
+    natureza,
+  };
+}
+
+async function returnReceived(
+  deps: Deps,
+  id: string,
+  asked: { amountCents: bigint | null; nature: string },
+) {
+  const { item, pix } = await returnReceivedByHand(deps, id, asked);
+  return { item, pix: { ...pix, idEnvio: null } };
+}

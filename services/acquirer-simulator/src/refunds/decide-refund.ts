@@ -1,0 +1,60 @@
+import type { SettleRule } from '#faults/fault-script.ts';
+
+import { leftOf, type PixReturn, type ReturnStatus } from './return-resource.ts';
+
+/** What is known of a Pix when its receiver orders a return. */
+export type RefundFacts = {
+  pix: { amountCents: bigint; returns: readonly PixReturn[] };
+  /** Whether the Pix settled more than 90 days ago. */
+  isTooOld: boolean;
+};
+
+export type RefundDecision =
+  | { kind: 'accept' }
+  | { kind: 'duplicate' }
+  | { kind: 'amount_zero' }
+  | { kind: 'too_old' }
+  | { kind: 'exceeds' };
+
+/** A taken id is a duplicate before it is anything else: a refusal would deny a return that exists. */
+export function decideRefund(
+  facts: RefundFacts,
+  order: { id: string; amountCents: bigint },
+): RefundDecision {
+  const { pix } = facts;
+  if (pix.returns.some(({ id }) => id === order.id)) return { kind: 'duplicate' };
+  if (order.amountCents === 0n) return { kind: 'amount_zero' };
+  if (facts.isTooOld) return { kind: 'too_old' };
+  return { kind: order.amountCents > leftOf(pix) ? 'exceeds' : 'accept' };
+}
+
+/** What is to become of a refund that was accepted. */
+export type RefundPlan = {
+  status: Exclude<ReturnStatus, 'EM_PROCESSAMENTO'>;
+  reason: string | null;
+  /** Null: it never ends, until the fault script changes. */
+  endsInMs: number | null;
+};
+
+/** From the answer to the end of a refund that nothing disturbs; with the job's tick it stays below 200 ms. */
+export const REFUND_DELAY_MS = 50;
+
+const REASON_DEFAULT = 'AC04: Conta transacional do usuário recebedor encerrada';
+/** Limit of `motivo` (API Pix). */
+const REASON_LENGTH_MAX = 140;
+
+/** Plans an accepted refund: it is done, unless the fault script says otherwise. */
+export function planRefund(fault: { latencyMs: number; rule: SettleRule | null }): RefundPlan {
+  const { rule } = fault;
+  const endsInMs = REFUND_DELAY_MS + fault.latencyMs + (rule?.delay_ms ?? 0);
+  if (rule?.fault === 'hang') return { status: 'DEVOLVIDO', reason: null, endsInMs: null };
+  if (rule?.fault === 'refusal')
+    return { status: 'NAO_REALIZADO', reason: reasonOf(rule), endsInMs };
+  return { status: 'DEVOLVIDO', reason: null, endsInMs };
+}
+
+function reasonOf({ code, message }: SettleRule): string {
+  const words = [code, message].filter((word) => word !== undefined);
+  const text = words.length === 0 ? REASON_DEFAULT : words.join(': ');
+  return text.slice(0, REASON_LENGTH_MAX);
+}

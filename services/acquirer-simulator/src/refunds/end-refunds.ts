@@ -1,0 +1,41 @@
+import type { Transaction } from '@pixmesh/postgres/pool';
+
+import { planNotices } from '#callbacks/plan-callbacks.ts';
+import type { Faults } from '#faults/faults.ts';
+import { type StoredPix, toPixNotice } from '#pix/pix-resource.ts';
+import { findReceivedPixes } from '#pix/received-pix.sql.ts';
+
+import { claimDueRefunds, type DueRefund, storeRefundEndings } from './refunds.sql.ts';
+import type { PixReturn } from './return-resource.ts';
+
+/** Refunds that end in one transaction. */
+export const DUE_REFUNDS_MAX = 200;
+
+/** Ends refunds that are due, within the caller's transaction; answers how many. Each Pix is announced once. */
+export async function endDueRefunds(
+  tx: Transaction,
+  deps: { faults: Faults; pixKey: string },
+): Promise<number> {
+  const due = await claimDueRefunds(tx, DUE_REFUNDS_MAX);
+  if (due.length === 0) return 0;
+  const endings = new Map(due.map((ending) => [ending.returnId, ending]));
+  const pixes = await findReceivedPixes(
+    tx,
+    due.map(({ endToEndId }) => endToEndId),
+  );
+  const items = pixes.map((pix) => toPixNotice(withEndings(pix, endings)));
+  const notices = planNotices(items, await deps.faults.pickCallbacks(items.length));
+  await storeRefundEndings(tx, due, { pixKey: deps.pixKey, notices });
+  return due.length;
+}
+
+/** The Pix as it will be once its refunds have ended. */
+function withEndings(pix: StoredPix, endings: ReadonlyMap<string, DueRefund>): StoredPix {
+  return { ...pix, returns: pix.returns.map((item) => end(item, endings.get(item.returnId))) };
+}
+
+function end(item: PixReturn, ending: DueRefund | undefined): PixReturn {
+  if (!ending) return item;
+  const { plannedStatus: status, readAt } = ending;
+  return { ...item, status, settledAt: status === 'DEVOLVIDO' ? readAt : null };
+}

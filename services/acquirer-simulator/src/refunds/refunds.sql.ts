@@ -1,0 +1,177 @@
+import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
+import { named, sql } from '@pixmesh/postgres/sql';
+
+import { queueCallbacks } from '#callbacks/callbacks.sql.ts';
+import type { Notice } from '#callbacks/plan-callbacks.ts';
+import { JOURNAL_GATE } from '#journal/journal.sql.ts';
+
+import type { RefundPlan } from './decide-refund.ts';
+import type { ReturnStatus } from './return-resource.ts';
+
+export type NewRefund = {
+  endToEndId: string;
+  returnId: string;
+  id: string;
+  amountCents: bigint;
+  nature: string;
+  description: string | null;
+  requestedAt: Date;
+  plan: RefundPlan;
+};
+
+/** Stores an accepted refund of a Pix that the transaction holds. */
+export async function insertRefund(tx: Transaction, refund: NewRefund): Promise<void> {
+  const { plan } = refund;
+  await tx.query(
+    named(
+      'refund_insert',
+      sql`
+        insert into received_returns (
+          end_to_end_id, return_id, id, amount, nature, description, requested_at,
+          planned_status, reason, due_at, held
+        )
+        values (
+          ${refund.endToEndId}, ${refund.returnId}, ${refund.id}, ${refund.amountCents}::bigint,
+          ${refund.nature}, ${refund.description}, ${refund.requestedAt}::timestamptz,
+          ${plan.status}, ${plan.reason},
+          now_() + ${plan.endsInMs}::int * interval '1 ms',
+          ${plan.endsInMs === null}::boolean
+        )`,
+    ),
+  );
+}
+
+/** A return that is done as soon as it is known. */
+export type DoneReturn = {
+  endToEndId: string;
+  returnId: string;
+  id: string;
+  amountCents: bigint;
+  nature: string;
+  disputeId: string | null;
+  settledAt: Date;
+};
+
+/** Stores a return that is done, of a Pix that the transaction holds, with its journal entry and notices. */
+export async function insertDoneReturn(
+  tx: Transaction,
+  done: DoneReturn,
+  announce: { pixKey: string; notices: readonly Notice[] },
+): Promise<void> {
+  await tx.query(
+    named(
+      'return_insert_done',
+      sql`
+        with ${JOURNAL_GATE},
+        returned as (
+          insert into received_returns (
+            end_to_end_id, return_id, id, amount, nature, dispute_id, requested_at, settled_at, status
+          )
+          select
+            ${done.endToEndId}, ${done.returnId}, ${done.id}, ${done.amountCents}::bigint,
+            ${done.nature}, ${done.disputeId}::uuid, ${done.settledAt}::timestamptz,
+            ${done.settledAt}::timestamptz, 'DEVOLVIDO'
+          from gate
+          returning end_to_end_id, amount, nature
+        ),
+        entry as (
+          insert into journal (kind, txid, end_to_end_id, amount, natureza)
+          select 'returned', txid, end_to_end_id, returned.amount, returned.nature
+          from returned
+          join received_pix using (end_to_end_id)
+        ),
+        ${queueCallbacks(announce.pixKey, announce.notices)}
+        select from queued`,
+    ),
+  );
+}
+
+export type DueRefund = {
+  returnId: string;
+  endToEndId: string;
+  plannedStatus: Exclude<ReturnStatus, 'EM_PROCESSAMENTO'>;
+  /** Database time of the read, as it is stored. */
+  readAt: Date;
+};
+
+/**
+ * Takes refunds that are due until the end of the transaction, oldest first; another process skips them, and
+ * they are due again if this one dies. The journal's gate comes before the row locks, as everywhere. Index
+ * `received_returns_due_at`.
+ */
+export async function claimDueRefunds(tx: Transaction, limit: number): Promise<DueRefund[]> {
+  const rows = await tx.query<{
+    return_id: string;
+    end_to_end_id: string;
+    planned_status: DueRefund['plannedStatus'];
+    read_at: Date;
+  }>(
+    named(
+      'refunds_claim_due',
+      sql`
+        with ${JOURNAL_GATE}
+        select return_id, end_to_end_id, planned_status, now_()::timestamptz(3) as read_at
+        from received_returns
+        cross join gate
+        where due_at <= now_()
+        order by due_at
+        limit ${limit}::int
+        for update of received_returns skip locked`,
+    ),
+  );
+  return rows.map((row) => ({
+    returnId: row.return_id,
+    endToEndId: row.end_to_end_id,
+    plannedStatus: row.planned_status,
+    readAt: row.read_at,
+  }));
+}
+
+/** Ends refunds that the transaction holds as planned, with their journal entries and notices: one statement. */
+export async function storeRefundEndings(
+  tx: Transaction,
+  due: readonly DueRefund[],
+  announce: { pixKey: string; notices: readonly Notice[] },
+): Promise<void> {
+  await tx.query(
+    named(
+      'refunds_end',
+      sql`
+        with ${JOURNAL_GATE},
+        ended as (
+          update received_returns
+          set status = planned_status,
+              settled_at = case when planned_status = 'DEVOLVIDO' then ending.at end,
+              due_at = null,
+              held = false
+          from unnest(
+            ${due.map(({ returnId }) => returnId)}::text[],
+            ${due.map(({ readAt }) => readAt.toISOString())}::timestamptz[]
+          ) as ending (return_id, at)
+          cross join gate
+          where received_returns.return_id = ending.return_id
+          returning end_to_end_id, number, amount, nature, status
+        ),
+        entry as (
+          insert into journal (kind, txid, end_to_end_id, amount, natureza)
+          select 'returned', txid, end_to_end_id, ended.amount, nature
+          from ended
+          join received_pix using (end_to_end_id)
+          where ended.status = 'DEVOLVIDO'
+          order by number
+        ),
+        ${queueCallbacks(announce.pixKey, announce.notices)}
+        select from queued`,
+    ),
+  );
+}
+
+/** Lets go what a fault script has kept from ending. */
+export async function releaseHeldRefunds(db: Queryable): Promise<void> {
+  await db.query(
+    named(
+      'refunds_release_held',
+      sql`update received_returns set held = false, due_at = now_() where held`,
+    ),
+  );
+}
