@@ -32,11 +32,15 @@ const STATUS_CLIENT_LEFT = 499;
 /** Longer than any id: an ill-formed id must reach its route and get that route's 404 (decision 14). */
 const PARAM_LENGTH_MAX = PEER_HEADER_BYTES_MAX;
 
+export type MutualTls = { cert: string; key: string; clientCa: string };
+
 type ServiceAppOptions = {
   logger: Logger;
   /** Label of this listener in metrics. */
   listener: string;
   bodyBytesMax?: number;
+  /** Serves HTTPS to clients that show a certificate of that authority, and to nobody else. PEM. */
+  mutualTls?: MutualTls;
   /** `EDGE_HEADER_BYTES_MAX` for a listener that strangers reach. */
   headerBytesMax?: number;
   /** Told of each request once: when it was answered or refused, or when its client left before (status 499). */
@@ -56,13 +60,7 @@ export function createServiceApp(options: ServiceAppOptions): FastifyInstance {
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     maxRequestsPerSocket: REQUESTS_PER_SOCKET_MAX,
-    http: {
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      connectionsCheckingInterval: TIMEOUTS_CHECK_INTERVAL_MS,
-      maxHeaderSize: options.headerBytesMax ?? PEER_HEADER_BYTES_MAX,
-      // Node's own refusal has no body; `refuseAmbiguousRequests` answers with the envelope instead.
-      requireHostHeader: false,
-    },
+    ...serverOptions(options),
     exposeHeadRoutes: false,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -92,6 +90,21 @@ export function createServiceApp(options: ServiceAppOptions): FastifyInstance {
   nameUnknownBodies(app);
   answerUnknownRoutes(app);
   return app;
+}
+
+/** What Node's own server is told, by the protocol that it speaks. */
+function serverOptions({ mutualTls, headerBytesMax }: ServiceAppOptions): object {
+  const http = {
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    connectionsCheckingInterval: TIMEOUTS_CHECK_INTERVAL_MS,
+    maxHeaderSize: headerBytesMax ?? PEER_HEADER_BYTES_MAX,
+    // Node's own refusal has no body; `refuseAmbiguousRequests` answers with the envelope instead.
+    requireHostHeader: false,
+  };
+  if (mutualTls === undefined) return { http };
+  const { cert, key, clientCa: ca } = mutualTls;
+  const https = { ...http, cert, key, ca, requestCert: true, rejectUnauthorized: true };
+  return { https: { ...https, minVersion: 'TLSv1.2' } };
 }
 
 /**

@@ -64,6 +64,14 @@ export function pageOfSlices(
     ${newest(limit)}`;
 }
 
+/** One page out of two, each of which reads an index of its own and has the same columns. */
+export function pageOfBoth(one: Statement, other: Statement, limit: number): Statement {
+  return sql`
+    select page.*
+    from ((${one}) union all (${other})) as page
+    ${newest(limit)}`;
+}
+
 /**
  * The row under an id, `rows` being a select of a table. Found by the primary key, whatever else is asked of the row
  * around it: an index that begins with another column holds the id too, and may look as good to the planner.

@@ -1,0 +1,49 @@
+import { AppError } from '@pixmesh/kernel/app-error';
+import { JSON_DEPTH_MAX, parseJsonBody } from '@pixmesh/kernel/json-body';
+import type { FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+
+import { parseShape, readJsonBody } from './json-request.ts';
+import { BODY_BYTES_MAX, rawBody } from './service-app.ts';
+
+/** The gateway wraps a body of the size that anybody may send: the same, and room for who asks and the settings. */
+export const WRAPPED_BYTES_MAX = BODY_BYTES_MAX + 4 * 1024;
+
+/**
+ * What operators ask for, the gateway asks of a resource's owner for the installation: no tenant stands in the token,
+ * and a call on behalf of one is refused.
+ * @throws AppError `UNAUTHORIZED`
+ */
+export function refuseTenants(request: FastifyRequest): void {
+  if (request.callerClaims !== null) throw new AppError('UNAUTHORIZED');
+}
+
+/** The gateway's own body, by its schema. @throws AppError `VALIDATION_ERROR` */
+export function readOperatorBody<Schema extends z.ZodType>(
+  schema: Schema,
+  request: FastifyRequest,
+): z.output<Schema> {
+  return parseShape(schema, readJsonBody(request));
+}
+
+/**
+ * A body in which the operator's own stands one level deeper than it was sent; the gateway has counted its levels.
+ * @throws AppError `VALIDATION_ERROR`
+ */
+export function readWrappedBody<Schema extends z.ZodType>(
+  schema: Schema,
+  request: FastifyRequest,
+): z.output<Schema> {
+  const json = parseJsonBody(rawBody(request.body), JSON_DEPTH_MAX + 1);
+  if (json.kind === 'invalid') throw new AppError('VALIDATION_ERROR', { details: ['body'] });
+  return parseShape(schema, json.value);
+}
+
+/**
+ * The operator's object out of a wrapped body, for whoever judges it after the look-up of its id (decision 253).
+ * @throws AppError `VALIDATION_ERROR` where the gateway could not read one
+ */
+export function requireSent(body: Record<string, unknown> | null): Record<string, unknown> {
+  if (body !== null) return body;
+  throw new AppError('VALIDATION_ERROR', { details: ['body'] });
+}

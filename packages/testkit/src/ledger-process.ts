@@ -1,0 +1,131 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+import { INTERNAL_HEADERS } from '@pixmesh/contracts/internal/headers';
+import type { HoldState } from '@pixmesh/contracts/internal/holds';
+import type { CallerClaims } from '@pixmesh/contracts/internal/service-token';
+
+import { eventually } from './eventually.ts';
+import { freePorts } from './simulator-process.ts';
+import { createTestDatabase } from './test-database.ts';
+import { testInfra } from './test-infra.ts';
+import { aCaller } from './test-tokens.ts';
+
+/** A machine that is busy with other suites boots slowly; still within the limit of a hook. */
+const BOOT_TIMEOUT_MS = 45_000;
+/** Holds in one page of the ledger's own list, at most. */
+const PAGE_LIMIT = 1_000;
+
+/** A hold as the ledger lists it; amounts in cents. */
+type ListedHold = {
+  hold_id: string;
+  resource_id: string;
+  amount: number;
+  fee: number;
+  state: HoldState;
+};
+
+type LedgerOptions = {
+  topicPrefix: string;
+  /** Of everybody who calls it. */
+  publicKeys: object;
+  /** The token of a call: as the gateway for a tenant, or as another service for itself. */
+  sign(caller: CallerClaims | null): Promise<string>;
+};
+
+export type LedgerProcess = AsyncDisposable & {
+  readonly url: string;
+  /** A call of its HTTP surface; answers the parsed body. */
+  ask(route: string, caller: CallerClaims | null, body?: object): Promise<unknown>;
+  balance(accountId: string): Promise<{ available: number; pending: number; blocked: number }>;
+  available(accountId: string): Promise<number>;
+  /** Holds that were taken for a payout or refund, whatever became of them. */
+  holdsOf(resourceId: string): Promise<ListedHold[]>;
+};
+
+/** The ledger as a process of its own on a database of its own: another service, a black box. */
+export async function startLedgerProcess(options: LedgerOptions): Promise<LedgerProcess> {
+  const database = await createTestDatabase('ledger');
+  const { child, url } = await boot(options, database.url);
+  return {
+    url,
+    ask,
+    balance,
+    available: async (accountId) => (await balance(accountId)).available,
+    holdsOf: async (resourceId) => {
+      const found: ListedHold[] = [];
+      for (let after = ''; ;) {
+        const page = (await ask(`GET /internal/holds?limit=${PAGE_LIMIT}${after}`, null)) as {
+          data: ListedHold[];
+          has_more: boolean;
+        };
+        found.push(...page.data.filter((hold) => hold.resource_id === resourceId));
+        if (!page.has_more) return found;
+        after = `&starting_after=${page.data.at(-1)?.hold_id}`;
+      }
+    },
+    [Symbol.asyncDispose]: async () => {
+      await stop(child);
+      await database[Symbol.asyncDispose]();
+    },
+  };
+
+  async function balance(accountId: string) {
+    const caller = aCaller({ account_id: accountId as CallerClaims['account_id'] });
+    type Balance = Awaited<ReturnType<LedgerProcess['balance']>>;
+    return (await ask('GET /v1/balance', caller)) as Balance;
+  }
+
+  async function ask(route: string, caller: CallerClaims | null, body?: object): Promise<unknown> {
+    const [method = 'GET', path = ''] = route.split(' ');
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        'content-type': 'application/json',
+        [INTERNAL_HEADERS.token]: await options.sign(caller),
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+    });
+    if (!response.ok) throw new Error(`the ledger answered ${response.status} for ${path}`);
+    return await response.json();
+  }
+}
+
+async function boot(
+  options: LedgerOptions,
+  databaseUrl: string,
+): Promise<{ child: ChildProcess; url: string }> {
+  const [port = 0, internalPort = 0] = await freePorts(2);
+  const child = spawn(process.execPath, ['services/ledger/src/main.ts'], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: {
+      PATH: process.env['PATH'],
+      NODE_ENV: 'test',
+      LOG_LEVEL: 'error',
+      DATABASE_URL: databaseUrl,
+      KAFKA_BROKERS: testInfra().kafkaBrokers.join(','),
+      KAFKA_TOPIC_PREFIX: options.topicPrefix,
+      SCHEMA_REGISTRY_URL: testInfra().registryUrl,
+      SERVICE_TOKEN_PUBLIC_KEYS: JSON.stringify(options.publicKeys),
+      PORT: String(port),
+      INTERNAL_PORT: String(internalPort),
+    },
+  });
+  await untilReady(internalPort).catch(async (error: unknown) => {
+    await stop(child);
+    throw error;
+  });
+  return { child, url: `http://127.0.0.1:${port}` };
+}
+
+async function untilReady(internalPort: number): Promise<void> {
+  await eventually(async () => {
+    const response = await fetch(`http://127.0.0.1:${internalPort}/readyz`);
+    if (!response.ok) throw new Error('the ledger is not ready');
+  }, BOOT_TIMEOUT_MS);
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  child.kill('SIGTERM');
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+}

@@ -1,0 +1,78 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/**
+ * What goes wrong with one call: it is lost before its effect, its answer is lost after the effect, or it waits
+ * on the way until it is let go, or somebody in between answers instead.
+ */
+type Trouble =
+  | 'lost'
+  | 'answer_lost'
+  | Promise<void>
+  | { readonly status: number; readonly body: object };
+
+export type LossyProxy = AsyncDisposable & {
+  readonly url: string;
+  /** Troubles of the next calls by this method and path ending, first come first served; then none. */
+  trouble(method: string, path: RegExp, ...troubles: Trouble[]): void;
+  /** Forgets troubles that no call has met. */
+  calm(): void;
+  /** Calls that were passed on, as `METHOD path`. */
+  readonly passed: string[];
+};
+
+/** A network between two services that loses and delays what a test says. */
+export async function startLossyProxy(target: string): Promise<LossyProxy> {
+  const planned: { method: string; path: RegExp; trouble: Trouble }[] = [];
+  const passed: string[] = [];
+  const server = createServer((incoming, outgoing) => {
+    void carry(incoming, outgoing).catch(() => incoming.socket.destroy());
+  });
+  server.keepAliveTimeout = 72_000;
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    trouble: (method, path, ...troubles) =>
+      planned.push(...troubles.map((trouble) => ({ method, path, trouble }))),
+    calm: () => void planned.splice(0),
+    passed,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+
+  async function carry(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const { method = '', url = '' } = incoming;
+    const index = planned.findIndex((plan) => plan.method === method && plan.path.test(url));
+    const trouble = index === -1 ? null : planned.splice(index, 1)[0]?.trouble;
+    if (trouble === 'lost') return void incoming.socket.destroy();
+    if (trouble instanceof Promise) await trouble;
+    else if (typeof trouble === 'object' && trouble !== null) {
+      return void outgoing.writeHead(trouble.status).end(JSON.stringify(trouble.body));
+    }
+    const answer = await passOn(incoming, target);
+    passed.push(`${method} ${url}`);
+    if (trouble === 'answer_lost') return void incoming.socket.destroy();
+    outgoing.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body);
+  }
+}
+
+async function passOn(
+  incoming: IncomingMessage,
+  target: string,
+): Promise<{ status: number; body: Buffer }> {
+  const { method, url, headers } = incoming;
+  const call = request(new URL(url ?? '/', target), { method: method ?? 'GET', headers });
+  call.end(await readAll(incoming));
+  const [answer] = (await once(call, 'response')) as [IncomingMessage];
+  return { status: answer.statusCode ?? 0, body: await readAll(answer) };
+}
+
+async function readAll(stream: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
