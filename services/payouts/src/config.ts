@@ -1,3 +1,4 @@
+import { AcquirerSettings, checkAcquirerSettings } from '@pixmesh/acquirer/acquirer-settings';
 import { CommonConfig, KafkaConfig, milliseconds, port } from '@pixmesh/http/config';
 import { TokenKeysConfig } from '@pixmesh/http/service-token';
 import { ReconciliationConfig } from '@pixmesh/reconciliation/reconciliation-config';
@@ -8,39 +9,38 @@ const SEND_SLOTS_MAX = 64;
 const SLOTS_EXPECTED = `expected a number from 1 to ${SEND_SLOTS_MAX}`;
 
 /** Settings of the payouts service. Periods default to production's; a laptop shortens them. */
-export const PayoutsConfig = z.object({
-  ...CommonConfig,
-  ...KafkaConfig,
-  ...TokenKeysConfig,
-  ...ReconciliationConfig,
-  PORT: port(),
-  LEDGER_URL: z.url({ error: 'expected a URL' }),
-  ACQUIRER_URL: z.url({ error: 'expected a URL' }),
-  ACQUIRER_CLIENT_ID: z.string({ error: 'expected the client id' }).min(1),
-  ACQUIRER_CLIENT_SECRET: z.string({ error: 'expected the client secret' }).min(1),
-  ACQUIRER_PIX_KEY: z.string({ error: 'expected the Pix key of the acquirer account' }).min(1),
-  /** Limit of one exchange with the acquirer. */
-  ACQUIRER_TIMEOUT_MS: milliseconds(4_000),
-  WEBHOOK_SEALING_PUBLIC_KEY: z.string({ error: 'expected <version>:<key>' }).min(1),
-  /** Upper bound of a request from the gateway. */
-  REQUEST_TIMEOUT_MS: milliseconds(9_000),
-  /** Calls to the acquirer without an answer yet, over all replicas (decision 132). */
-  SEND_SLOTS: z.coerce
-    .number({ error: SLOTS_EXPECTED })
-    .int({ error: SLOTS_EXPECTED })
-    .min(1, { error: SLOTS_EXPECTED })
-    .max(SEND_SLOTS_MAX, { error: SLOTS_EXPECTED })
-    .default(8),
-  /** First and longest distance between looks: at an intent that its call left behind, */
-  READ_BACK_INTENT_MS: milliseconds(10_000),
-  READ_BACK_INTENT_MS_MAX: milliseconds(30_000),
-  /** at a send without a definite answer, */
-  READ_BACK_UNKNOWN_MS: milliseconds(5_000),
-  READ_BACK_UNKNOWN_MS_MAX: milliseconds(30_000),
-  /** and at one that the acquirer has accepted. */
-  READ_BACK_ACCEPTED_MS: milliseconds(60_000),
-  READ_BACK_ACCEPTED_MS_MAX: milliseconds(300_000),
-  /** How long a refusal waits after a call that ended unknown, before it counts (decision 119). */
-  REFUSAL_WAIT_MS: milliseconds(900_000),
-});
+export const PayoutsConfig = z
+  .object({
+    ...CommonConfig,
+    ...KafkaConfig,
+    ...TokenKeysConfig,
+    ...ReconciliationConfig,
+    PORT: port(),
+    LEDGER_URL: z.url({ error: 'expected a URL' }),
+    ...AcquirerSettings,
+    /** Limit of one exchange with the acquirer. */
+    ACQUIRER_TIMEOUT_MS: milliseconds(4_000),
+    WEBHOOK_SEALING_PUBLIC_KEY: z.string({ error: 'expected <version>:<key>' }).min(1),
+    /** Upper bound of a request from the gateway. */
+    REQUEST_TIMEOUT_MS: milliseconds(9_000),
+    /** Calls to the acquirer without an answer yet, over all replicas (decision 132). */
+    SEND_SLOTS: z.coerce
+      .number({ error: SLOTS_EXPECTED })
+      .int({ error: SLOTS_EXPECTED })
+      .min(1, { error: SLOTS_EXPECTED })
+      .max(SEND_SLOTS_MAX, { error: SLOTS_EXPECTED })
+      .default(8),
+    /** First and longest distance between looks: at an intent that its call left behind, */
+    READ_BACK_INTENT_MS: milliseconds(10_000),
+    READ_BACK_INTENT_MS_MAX: milliseconds(30_000),
+    /** at a send without a definite answer, */
+    READ_BACK_UNKNOWN_MS: milliseconds(5_000),
+    READ_BACK_UNKNOWN_MS_MAX: milliseconds(30_000),
+    /** and at one that the acquirer has accepted. */
+    READ_BACK_ACCEPTED_MS: milliseconds(60_000),
+    READ_BACK_ACCEPTED_MS_MAX: milliseconds(300_000),
+    /** How long a refusal waits after a call that ended unknown, before it counts (decision 119). */
+    REFUSAL_WAIT_MS: milliseconds(900_000),
+  })
+  .superRefine(checkAcquirerSettings);
 export type PayoutsConfig = z.output<typeof PayoutsConfig>;

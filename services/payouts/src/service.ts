@@ -1,3 +1,4 @@
+import { acquirerConfig } from '@pixmesh/acquirer/acquirer-settings';
 import { type Acquirer, createAcquirer } from '@pixmesh/acquirer/client';
 import { PAYOUT_COMMANDS } from '@pixmesh/contracts/messages/ledger-command.v1';
 import { PAYOUT_EVENTS } from '@pixmesh/contracts/messages/payout-event.v1';
@@ -103,7 +104,12 @@ async function start(
     db,
     logger,
     service: 'payouts',
-    checks: payoutsChecks({ db, acquirer, ledger: createLedgerReads(ledgerCalls) }),
+    checks: payoutsChecks({
+      db,
+      acquirer,
+      ledger: createLedgerReads(ledgerCalls),
+      pixKey: config.ACQUIRER_PIX_KEY,
+    }),
     ...reconciliationPeriods(config),
   });
   stopList.add('reconciliation', reconciliation.stop);
@@ -175,13 +181,3 @@ function periods(config: PayoutsConfig, of: 'INTENT' | 'UNKNOWN' | 'ACCEPTED') {
 }
 
 function nothing(): void {}
-
-function acquirerConfig(config: PayoutsConfig) {
-  return {
-    url: config.ACQUIRER_URL,
-    clientId: config.ACQUIRER_CLIENT_ID,
-    clientSecret: config.ACQUIRER_CLIENT_SECRET,
-    pixKey: config.ACQUIRER_PIX_KEY,
-    timeoutMs: config.ACQUIRER_TIMEOUT_MS,
-  };
-}

@@ -9,7 +9,7 @@ import type { FastifyInstance } from 'fastify';
 
 import { toPayoutResource } from '#payouts/payout-resource.ts';
 
-import { answerCreated } from './answer-created.ts';
+import { answerCreated } from '@pixmesh/http/answer-created';
 import { createPayout, type CreatePayoutDeps } from './create-payout.ts';
 
 type RouteDeps = CreatePayoutDeps & { requestTimeoutMs: number };

@@ -99,6 +99,14 @@ describe('everything else decides nothing', () => {
     expect((await ledgerThat(answer).void()).kind).toBe('unknown');
   });
 
+  test.each(['exceeds_received', 'unknown_pix'])(
+    'a refusal of a refund is none: %s',
+    async (reason) => {
+      const body = { hold_id, outcome: 'refused', reason, state: 'refused' };
+      expect(await ledgerThat({ body }).take()).toMatchObject({ kind: 'unknown' });
+    },
+  );
+
   test('a refusal without a reason is none', async () => {
     const body = { hold_id, outcome: 'refused', reason: null, state: 'refused' };
     expect((await ledgerThat({ body }).take()).kind).toBe('unknown');

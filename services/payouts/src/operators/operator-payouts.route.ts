@@ -7,16 +7,20 @@ import {
   RequestPayoutBody,
 } from '@pixmesh/contracts/internal/operator-payouts';
 import { deadlineFrom } from '@pixmesh/http/deadline';
-import { parseShape, readJsonObject } from '@pixmesh/http/json-request';
 import { answerList, readListQuery } from '@pixmesh/http/list-page';
-import { BODY_BYTES_MAX, rawBody } from '@pixmesh/http/service-app';
+import {
+  readOperatorBody,
+  readWrappedBody,
+  refuseTenants,
+  requireSent,
+  WRAPPED_BYTES_MAX,
+} from '@pixmesh/http/operator-request';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { type AccountId, parseId, type PayoutId } from '@pixmesh/kernel/ids';
-import { JSON_DEPTH_MAX, parseJsonBody } from '@pixmesh/kernel/json-body';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 
-import { answerCreated } from '#creation/answer-created.ts';
+import { answerCreated } from '@pixmesh/http/answer-created';
 import { createPayout, type CreatePayoutDeps } from '#creation/create-payout.ts';
 import { listedPayoutExists, listPayouts } from '#reads/list-payouts.sql.ts';
 
@@ -29,9 +33,6 @@ import {
 } from './act-on-queued.ts';
 import { toOperatorPayout } from './operator-payout-resource.ts';
 
-/** The gateway wraps a merchant-sized body: the same, and room for who asks and the settings. */
-const REQUEST_BYTES_MAX = BODY_BYTES_MAX + 4 * 1024;
-
 type RouteDeps = CreatePayoutDeps & QueueDeps & { requestTimeoutMs: number };
 
 /**
@@ -41,20 +42,17 @@ type RouteDeps = CreatePayoutDeps & QueueDeps & { requestTimeoutMs: number };
 export function registerOperatorPayouts(app: FastifyInstance, deps: RouteDeps): void {
   app.post(
     OPERATOR_PAYOUT_PATHS.request,
-    { bodyLimit: REQUEST_BYTES_MAX },
+    { bodyLimit: WRAPPED_BYTES_MAX },
     async (request, reply) => {
       const accountId = readOwnId<AccountId>(request);
       if (accountId === null) throw new AppError('NOT_FOUND');
-      const asked = readRequestBody(request);
+      const asked = readWrappedBody(RequestPayoutBody, request);
       const created = await createPayout(deps, {
         id: asked.creation_id,
         accountId,
         requester: { source: 'dashboard', operatorId: asked.operator_id },
         settings: asked.settings,
-        readBody: () => {
-          if (asked.body !== null) return asked.body;
-          throw new AppError('VALIDATION_ERROR', { details: ['body'] });
-        },
+        readBody: () => requireSent(asked.body),
         deadline: deadlineFrom(request.headers[INTERNAL_HEADERS.timeoutMs], deps.requestTimeoutMs),
       });
       return answerCreated(reply, created, toOperatorPayout(created.payout));
@@ -79,13 +77,13 @@ export function registerOperatorPayouts(app: FastifyInstance, deps: RouteDeps): 
 
   app.post(OPERATOR_PAYOUT_PATHS.approve, async (request, reply) => {
     const id = await readQueuedId(deps, request);
-    const { operator_id: operatorId, settings } = readBody(ApprovePayoutBody, request);
+    const { operator_id: operatorId, settings } = readOperatorBody(ApprovePayoutBody, request);
     return answerActedOn(reply, await approvePayout(deps, id, { operatorId, settings }));
   });
 
   app.post(OPERATOR_PAYOUT_PATHS.cancel, async (request, reply) => {
     const id = await readQueuedId(deps, request);
-    readBody(CancelPayoutBody, request);
+    readOperatorBody(CancelPayoutBody, request);
     return answerActedOn(reply, await cancelPayout(deps, id));
   });
 }
@@ -116,21 +114,4 @@ async function readQueuedId(deps: QueueDeps, request: FastifyRequest): Promise<P
 function readOwnId<Id extends string>(request: FastifyRequest): Id | null {
   refuseTenants(request);
   return parseId<Id>((request.params as { id: string }).id);
-}
-
-/** @throws AppError `UNAUTHORIZED` for a call on behalf of a tenant */
-function refuseTenants(request: FastifyRequest): void {
-  if (request.callerClaims !== null) throw new AppError('UNAUTHORIZED');
-}
-
-function readBody<Schema extends z.ZodType>(schema: Schema, request: FastifyRequest) {
-  const object = readJsonObject(rawBody(request.body), request.headers['content-type']);
-  return parseShape(schema, object);
-}
-
-/** The operator's own body stands one level deeper than it was sent; the gateway has counted its levels. */
-function readRequestBody(request: FastifyRequest): RequestPayoutBody {
-  const json = parseJsonBody(rawBody(request.body), JSON_DEPTH_MAX + 1);
-  if (json.kind === 'invalid') throw new AppError('VALIDATION_ERROR', { details: ['body'] });
-  return parseShape(RequestPayoutBody, json.value);
 }

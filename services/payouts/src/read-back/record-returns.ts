@@ -7,9 +7,6 @@ import type { SettlementDeps } from '#settlement/settlement-deps.ts';
 
 import { insertReturn } from './payout-returns.sql.ts';
 
-/** The one status of a return whose money is back. */
-const RETURNED = 'DEVOLVIDO';
-
 /**
  * Money of a payout that the recipient's institution sent back: the payout stays completed, and each return is
  * credited once (decision 128). Nothing is booked before the settlement is ordered, so that the ledger hears of
@@ -23,7 +20,7 @@ export async function recordReturns(
   const hasLeft = payout.status === 'completed' || payout.ending === 'settle';
   if (!hasLeft || sent.status !== 'settled') return;
   for (const { returnId, status, amountCents } of sent.returns) {
-    if (status !== RETURNED) continue;
+    if (status !== 'returned') continue;
     if (returnId === null) {
       lookShowedProblem(deps.logger, payout, 'return_without_id');
       continue;

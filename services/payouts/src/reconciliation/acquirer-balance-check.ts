@@ -21,6 +21,8 @@ export type AcquirerBalanceCheckDeps = {
   db: Database;
   acquirer: Pick<Acquirer, 'balance' | 'listSent' | 'listReceived'>;
   ledger: Pick<LedgerReads, 'readTotals' | 'findJournals'>;
+  /** Our key at the acquirer: what came for another one is not in our balance. */
+  pixKey: string;
 };
 
 /** A movement at the acquirer and the commands of which one books it; cents as they change the balance there. */
@@ -92,7 +94,8 @@ async function listMovements(deps: AcquirerBalanceCheckDeps): Promise<Movement[]
   const received = await listAllPages((page) => deps.acquirer.listReceived(page), recent);
   const from = await oldestSend(deps, recent);
   const sent = await listAllPages((page) => deps.acquirer.listSent(page), { ...recent, from });
-  return [...received.map(creditOf), ...(await sendsOf(deps, sent)), ...sent.flatMap(returnsOf)];
+  const own = received.filter(({ pixKey }) => pixKey === null || pixKey === deps.pixKey);
+  return [...own.flatMap(creditOf), ...(await sendsOf(deps, sent)), ...sent.flatMap(returnsOf)];
 }
 
 /** Where the list of sends has to begin so that it shows every payout on its way. */
@@ -103,11 +106,15 @@ async function oldestSend(deps: AcquirerBalanceCheckDeps, recent: TimeWindow): P
   return new Date(Math.max(Math.min(oldest, recent.from.getTime()), Date.now() - IN_FLIGHT_MS_MAX));
 }
 
-function creditOf(pix: ReceivedPix): Movement {
-  return {
-    amountCents: pix.amountCents,
-    commandIds: [deriveCommandId('received_pix', pix.endToEndId)],
-  };
+/**
+ * What came in, and what the acquirer took for it. What goes back of it is booked under ids that charges mints, and
+ * within seconds: the window of the check covers it.
+ */
+function creditOf({ endToEndId, amountCents, tariffCents }: ReceivedPix): Movement[] {
+  const credit = { amountCents, commandIds: [deriveCommandId('received_pix', endToEndId)] };
+  if (tariffCents === null) return [credit];
+  const commandIds = [deriveCommandId('acquirer_tariff.book', endToEndId)];
+  return [credit, { amountCents: 0n - tariffCents, commandIds }];
 }
 
 /** An order takes its money when it is accepted. What is nobody's is explained by nothing. */

@@ -9,9 +9,6 @@ export type PairedSend = { theirs: AcquirerPayout | null; ours: ComparedPayout |
 /** What a payout is, once an order of this status has been heard of. */
 const EXPECTED = { processing: 'processing', settled: 'completed', rejected: 'failed' } as const;
 
-/** The acquirer's word for a return that has happened. */
-const RETURNED = 'DEVOLVIDO';
-
 /** The differences of one order; none when both sides agree, or none can know of it. */
 export function judgeSend({ theirs, ours }: PairedSend): FoundBreak[] {
   if (theirs === null) return ours === null || !isKnownToAcquirer(ours) ? [] : [missingLeft(ours)];
@@ -86,7 +83,7 @@ export function judgeReturns(
   recorded: ReadonlyMap<string, bigint>,
 ): FoundBreak[] {
   return theirs.returns
-    .filter((item) => item.status === RETURNED)
+    .filter((item) => item.status === 'returned')
     .flatMap((item): FoundBreak[] => {
       const id = `${theirs.endToEndId}:${item.returnId ?? item.id}`;
       const amount = recorded.get(id);

@@ -38,6 +38,14 @@ test.each([2, 3, 20])('a refusal is only kept while %i calls are without an answ
   });
 });
 
+test.each(['breaker_open', 'token_timeout'])(
+  'a call that was never sent (%s) does not count',
+  (cause) => {
+    const payout = aSentPayout({ unansweredPuts: 1 });
+    expect(decideSendAnswer(payout, { kind: 'unknown', cause })).toEqual({ kind: 'uncount' });
+  },
+);
+
 test.each([1, 2])(
   'an unknown outcome decides nothing, whatever came before (%i calls)',
   (calls) => {

@@ -1,4 +1,5 @@
 import type { AcquirerPayout, SendOutcome } from '@pixmesh/acquirer/client';
+import { wasNeverSent } from '@pixmesh/acquirer/never-sent';
 import { assertNever } from '@pixmesh/kernel/app-error';
 
 import type { PayoutRow } from '#payouts/payout-row.ts';
@@ -10,7 +11,9 @@ export type SendStep =
   /** It may do so later: an earlier call may still have its effect. */
   | { kind: 'keep_refusal'; reason: string }
   /** Nothing is known; a look decides. */
-  | { kind: 'look' };
+  | { kind: 'look' }
+  /** Nothing can come of this call: it no longer stands in the way of a refusal. */
+  | { kind: 'uncount' };
 
 /**
  * What follows from the answer to one call that sent a payout, whose count holds this call already. A refusal
@@ -27,7 +30,7 @@ export function decideSendAnswer(payout: PayoutRow, outcome: SendOutcome): SendS
       return { kind: payout.unansweredPuts === 1 ? 'release' : 'keep_refusal', reason };
     }
     case 'unknown':
-      return { kind: 'look' };
+      return { kind: wasNeverSent(outcome) ? 'uncount' : 'look' };
     default:
       return assertNever(outcome);
   }

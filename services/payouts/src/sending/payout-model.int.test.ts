@@ -64,7 +64,7 @@ type Step =
 const fates = fc.oneof<{ arbitrary: fc.Arbitrary<CallFate>; weight: number }[]>(
   { weight: 3, arbitrary: fc.constant('effect_later') },
   { weight: 3, arbitrary: fc.constant('refuse') },
-  { weight: 1, arbitrary: fc.constantFrom('accept', 'lose_call', 'lose_answer') },
+  { weight: 1, arbitrary: fc.constantFrom('accept', 'lose_call', 'lose_answer', 'never_sent') },
 );
 const ends = fc.constantFrom<'settled' | 'rejected'>('settled', 'rejected');
 const times = fc.constantFrom(ACQUIRER_TIMEOUT_MS, REFUSAL_WAIT_MS);
@@ -94,6 +94,17 @@ const quarter: Step = { kind: 'time_passes', ms: REFUSAL_WAIT_MS };
 const KNOWN_TRAPS: [Step[]][] = [
   [[send('effect_later'), look, send('refuse'), { kind: 'ledger_answers' }]],
   [[send('effect_later'), look, send('refuse'), look, { kind: 'late_call_lands' }]],
+  [
+    [
+      send('effect_later'),
+      look,
+      send('never_sent'),
+      look,
+      send('refuse'),
+      look,
+      { kind: 'late_call_lands' },
+    ],
+  ],
   [[{ kind: 'claim' }, look, send('refuse'), quarter, look, { kind: 'call', fate: 'accept' }]],
   [[send('lose_answer'), send('refuse'), { kind: 'order_ends', status: 'settled' }, quarter, look]],
   [

@@ -41,3 +41,25 @@ export async function keepRefusal(
     ),
   );
 }
+
+/**
+ * Takes a call that was never sent off the count and says when to look. Nothing where the payout has moved since
+ * its claim: a call too many only makes a refusal wait.
+ */
+export async function uncountCall(
+  db: Queryable,
+  payout: PayoutRow,
+  lookInMs: number,
+): Promise<void> {
+  await db.query(
+    named(
+      'payout_uncount_call',
+      sql`
+        update payouts
+        set unanswered_puts = unanswered_puts - 1,
+            version = version + 1,
+            ${nextCheck(lookInMs)}
+        where id = ${payout.id} and version = ${payout.version}`,
+    ),
+  );
+}

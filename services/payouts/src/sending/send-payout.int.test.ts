@@ -127,6 +127,24 @@ test('a refusal of the only call releases the hold at once; the payout fails whe
   expect(await kindsOf(id)).toEqual(['refused']);
 });
 
+test('a call that the client kept back leaves a later refusal its say', async () => {
+  const id = await aDuePayout();
+  const sendPayoutUnsent = () =>
+    Promise.resolve({ kind: 'unknown', cause: 'breaker_open' } as const);
+  const acquirer = { ...mesh.deps.acquirer, sendPayout: sendPayoutUnsent };
+  await sendPayout({ ...mesh.deps, acquirer }, await claimOne(), NEVER_LATE);
+  expect(await mesh.find(id)).toMatchObject({ unansweredPuts: 0, sendAt: null });
+  await mesh.faults({
+    operation: 'sendPayout',
+    fault: 'refusal',
+    code: 'pagamento_negado',
+    count: 1,
+  });
+  expect(await untilEnded(id)).toBe('failed');
+  expect(await mesh.find(id)).toMatchObject({ uncountedRefusal: null });
+  expect(await kindsOf(id)).toEqual(['refused']);
+});
+
 test('a refusal does not count while an earlier call is unanswered: it waits, and then it does', async () => {
   await mesh.faults(
     { operation: 'sendPayout', fault: 'error_before', status: 503, count: 1 },

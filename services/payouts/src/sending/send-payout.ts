@@ -11,13 +11,14 @@ import { orderEnd } from '#settlement/order-end.ts';
 
 import type { Claim } from './claim-due.sql.ts';
 import { decideSendAnswer } from './decide-send-answer.ts';
-import { keepRefusal, scheduleLook } from './record-answer.sql.ts';
+import { keepRefusal, scheduleLook, uncountCall } from './record-answer.sql.ts';
 import { freeSlot } from './send-slots.sql.ts';
 import type { SendingDeps } from './sending-deps.ts';
 
 /**
  * Sends a claimed payout: one call, outside any transaction, under the acquirer's deadline and within its slot's
- * lease. Whatever is lost on the way leaves the call counted as unanswered, and a look decides (decision 118).
+ * lease. Whatever is lost on the way leaves the call counted as unanswered, and a look decides (decision 118); only
+ * a call that provably never left is taken off the count.
  *
  * @param startBeforeMs by `performance.now()`; a process that slept past it must not call any more, because others
  *   count on the call having ended
@@ -85,6 +86,8 @@ async function apply(deps: SendingDeps, payout: PayoutRow, outcome: SendOutcome)
       return await keepRefusal(deps.db, payout, { reason: step.reason, lookInMs });
     case 'look':
       return await scheduleLook(deps.db, payout, lookInMs);
+    case 'uncount':
+      return await uncountCall(deps.db, payout, lookInMs);
     default:
       assertNever(step);
   }

@@ -1,5 +1,4 @@
 import { newId, type PayoutId } from '@pixmesh/kernel/ids';
-import { toCents } from '@pixmesh/kernel/money';
 import { sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
@@ -8,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PayoutRow } from '#payouts/payout-row.ts';
 import { findAnyPayout, movePayout } from '#payouts/payouts.sql.ts';
 import { leaseDuePayouts, releasePayout } from '#read-back/read-back.sql.ts';
-import { anAcquirerPayout } from '#testing/an-acquirer-payout.ts';
+import { anAcquirerPayout, aReturn } from '#testing/an-acquirer-payout.ts';
 import { storeDuePayouts } from '#testing/store-due-payouts.ts';
 
 import { acceptPayout } from './accept-payout.ts';
@@ -119,9 +118,7 @@ test('a reason that is too long is cut at 255 characters, never within one', asy
 /** Settled, and partly given back by the recipient's institution already. */
 async function aReturnedPayout(): Promise<PayoutRow> {
   const payout = await aProcessingPayout();
-  const returned = { id: 'd1', returnId: 'D1', status: 'DEVOLVIDO', nature: null };
-  const returns = [{ ...returned, amountCents: toCents(400) }];
-  const sent = anAcquirerPayout({ status: 'settled', returns });
+  const sent = anAcquirerPayout({ status: 'settled', returns: [aReturn()] });
   expect(await orderEnd(deps, payout, { kind: 'settle', sent })).toBe(true);
   return await find(payout.id);
 }

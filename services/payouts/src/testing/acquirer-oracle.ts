@@ -4,7 +4,13 @@ import { toCents } from '@pixmesh/kernel/money';
 import { DUE_AMOUNT } from './store-due-payouts.ts';
 
 /** What becomes of one call: its effect and its answer are two things. */
-export type CallFate = 'accept' | 'refuse' | 'lose_call' | 'lose_answer' | 'effect_later';
+export type CallFate =
+  | 'accept'
+  | 'refuse'
+  | 'lose_call'
+  | 'lose_answer'
+  | 'effect_later'
+  | 'never_sent';
 
 export type AcquirerOracle = ReturnType<typeof createAcquirerOracle>;
 
@@ -38,6 +44,7 @@ export function createAcquirerOracle() {
 
   function call(fate: CallFate): SendOutcome {
     const lost = { kind: 'unknown', cause: 'timeout' } as const;
+    if (fate === 'never_sent') return { kind: 'unknown', cause: 'breaker_open' };
     if (fate === 'lose_call') return lost;
     if (fate === 'effect_later') {
       callsUnderWay += 1;

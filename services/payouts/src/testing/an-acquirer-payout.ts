@@ -1,4 +1,4 @@
-import type { AcquirerPayout } from '@pixmesh/acquirer/client';
+import type { AcquirerPayout, PixReturn } from '@pixmesh/acquirer/client';
 import { toCents } from '@pixmesh/kernel/money';
 
 /** What the acquirer says of the payout of `aSentPayout`: at work on it. */
@@ -12,6 +12,20 @@ export function anAcquirerPayout(changes: Partial<AcquirerPayout> = {}): Acquire
     requestedAt: new Date('2026-11-21T12:00:00.500Z'),
     settledAt: null,
     returns: [],
+    ...changes,
+  };
+}
+
+/** A part of it that the recipient's institution gave back. */
+export function aReturn(changes: Partial<PixReturn> = {}): PixReturn {
+  return {
+    id: 'd1',
+    returnId: 'D1',
+    amountCents: toCents(400),
+    status: 'returned',
+    nature: null,
+    reason: null,
+    settledAt: new Date('2026-11-21T12:00:01.500Z'),
     ...changes,
   };
 }

@@ -32,7 +32,8 @@ export async function startComparedSides() {
     timeoutMs: 2_000,
   });
   const ledger = createLedgerInMemory();
-  const sides = { db: database.db, admin, simulator, acquirer, ledger };
+  const { pixKey } = SIMULATOR_CREDENTIALS;
+  const sides = { db: database.db, admin, simulator, acquirer, ledger, pixKey };
   return {
     ...sides,
     aCompletedPayout: () => aCompletedPayout(sides),
@@ -51,6 +52,7 @@ export async function startComparedSides() {
 type Sides = {
   db: Queryable;
   simulator: SimulatorProcess;
+  pixKey: string;
   acquirer: Acquirer;
   ledger: ReturnType<typeof createLedgerInMemory>;
 };

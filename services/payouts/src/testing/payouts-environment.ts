@@ -14,7 +14,7 @@ import { createTestTopics } from '@pixmesh/testkit/test-topics';
 import { findAnyPayout } from '#payouts/payouts.sql.ts';
 
 import { startLedgerProcess } from './ledger-process.ts';
-import { startLossyProxy } from './lossy-proxy.ts';
+import { startLossyProxy } from '@pixmesh/testkit/lossy-proxy';
 
 // Answers are looked at as they come; a wrong shape shows in an assertion.
 // oxlint-disable-next-line typescript/no-explicit-any
