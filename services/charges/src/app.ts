@@ -1,32 +1,32 @@
-import type { Receiver } from '@pixmesh/contracts/http/charge';
 import { registerDeadLetterRoutes } from '@pixmesh/http/dead-letter-routes';
 import { requireServiceToken } from '@pixmesh/http/internal-auth';
 import { createServiceApp } from '@pixmesh/http/service-app';
 import type { VerifyToken } from '@pixmesh/http/service-token';
 import type { Messaging } from '@pixmesh/kafka/messaging';
-import type { Database } from '@pixmesh/postgres/pool';
 import type { Reconciliation } from '@pixmesh/reconciliation/reconciliation';
 import { registerReconciliationRoutes } from '@pixmesh/reconciliation/reconciliation-routes';
-import type { Logger } from '@pixmesh/telemetry/logger';
 import type { FastifyInstance } from 'fastify';
 
+import { registerCancelCharge } from '#cancellation/cancel-charge.route.ts';
+import type { CancelDeps } from '#cancellation/cancel-charge.ts';
 import { registerCreateCharge } from '#creation/create-charge.route.ts';
-import type { Issuing } from '#issuing/issuing.ts';
+import { registerOperatorDisputes } from '#disputes/operator-disputes.route.ts';
+import { registerOperatorCharges } from '#operators/operator-charges.route.ts';
 import { registerGetCharge } from '#reads/get-charge.route.ts';
 import { registerListCharges } from '#reads/list-charges.route.ts';
+import { registerOperatorRefunds } from '#refunds/operator-refunds.route.ts';
+import type { RequestRefundDeps } from '#refunds/request-refund.ts';
+import { registerResolveSuspense } from '#suspense/resolve-suspense.route.ts';
 
-type AppDeps = {
-  logger: Logger;
-  verify: VerifyToken;
-  db: Database;
-  issuing: Issuing;
-  receiver: Receiver;
-  deadLetters: Messaging['deadLetters'];
-  reconciliation: Pick<Reconciliation, 'latest' | 'runNow'>;
-  sealingPublicKey: string;
-  leaseMs: number;
-  requestTimeoutMs: number;
-};
+type AppDeps = CancelDeps &
+  RequestRefundDeps & {
+    verify: VerifyToken;
+    deadLetters: Messaging['deadLetters'];
+    reconciliation: Pick<Reconciliation, 'latest' | 'runNow'>;
+    sealingPublicKey: string;
+    kickReturns(): void;
+    requestTimeoutMs: number;
+  };
 
 /** The HTTP surface of the service: called by the gateway only. */
 export function buildApp(deps: AppDeps): FastifyInstance {
@@ -35,6 +35,11 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   registerCreateCharge(app, deps);
   registerGetCharge(app, deps);
   registerListCharges(app, deps);
+  registerOperatorCharges(app, deps);
+  registerOperatorDisputes(app, deps);
+  registerCancelCharge(app, deps);
+  registerOperatorRefunds(app, deps);
+  registerResolveSuspense(app, deps);
   registerDeadLetterRoutes(app, deps.deadLetters);
   registerReconciliationRoutes(app, deps.reconciliation);
   return app;

@@ -1,3 +1,4 @@
+import { AcquirerSettings, checkAcquirerSettings } from '@pixmesh/acquirer/acquirer-settings';
 import { Receiver } from '@pixmesh/contracts/http/charge';
 import { CommonConfig, KafkaConfig, milliseconds, port } from '@pixmesh/http/config';
 import { TokenKeysConfig } from '@pixmesh/http/service-token';
@@ -7,38 +8,55 @@ import { z } from 'zod';
 const RECEIVER_EXPECTED = 'expected JSON of the receiver, as the specification shows it';
 
 /** Settings of the charges service. Periods default to production's; a laptop shortens them. */
-export const ChargesConfig = z.object({
-  ...CommonConfig,
-  ...KafkaConfig,
-  ...TokenKeysConfig,
-  ...ReconciliationConfig,
-  PORT: port(),
-  /** Read by reconciliation only; no charge waits for it. */
-  LEDGER_URL: z.url({ error: 'expected a URL' }),
-  ACQUIRER_URL: z.url({ error: 'expected a URL' }),
-  ACQUIRER_CLIENT_ID: z.string({ error: 'expected the client id' }).min(1),
-  ACQUIRER_CLIENT_SECRET: z.string({ error: 'expected the client secret' }).min(1),
-  ACQUIRER_PIX_KEY: z.string({ error: 'expected the Pix key of the acquirer account' }).min(1),
-  /** Limit of one exchange with the acquirer; two of them fit into a request. */
-  ACQUIRER_TIMEOUT_MS: milliseconds(4_000),
-  /** The receiver of every charge: the installation's account at the acquirer (decision 104). */
-  ACQUIRER_RECEIVER: z.string({ error: RECEIVER_EXPECTED }).transform((text, context) => {
-    const receiver = Receiver.safeParse(parseJson(text));
-    if (receiver.success) return receiver.data;
-    context.addIssue({ code: 'custom', message: RECEIVER_EXPECTED });
-    return z.NEVER;
-  }),
-  WEBHOOK_SEALING_PUBLIC_KEY: z.string({ error: 'expected <version>:<key>' }).min(1),
-  /** Upper bound of a request from the gateway. */
-  REQUEST_TIMEOUT_MS: milliseconds(9_000),
-  /** First and longest distance between looks at a charge whose issuing is unknown, and at an unpaid one. */
-  READ_BACK_PROCESSING_MS: milliseconds(5_000),
-  READ_BACK_PROCESSING_MS_MAX: milliseconds(30_000),
-  READ_BACK_PENDING_MS: milliseconds(30_000),
-  READ_BACK_PENDING_MS_MAX: milliseconds(300_000),
-  /** After this long without a trace of the charge at the acquirer, issuing has failed (decision 63). */
-  ISSUANCE_GIVE_UP_MS: milliseconds(600_000),
-});
+export const ChargesConfig = z
+  .object({
+    ...CommonConfig,
+    ...KafkaConfig,
+    ...TokenKeysConfig,
+    ...ReconciliationConfig,
+    PORT: port(),
+    /** Holds of refunds, and what reconciliation reads; no charge waits for it. */
+    LEDGER_URL: z.url({ error: 'expected a URL' }),
+    ...AcquirerSettings,
+    /** Limit of one exchange with the acquirer; two of them fit into a request. */
+    ACQUIRER_TIMEOUT_MS: milliseconds(4_000),
+    /** The receiver of every charge: the installation's account at the acquirer (decision 104). */
+    ACQUIRER_RECEIVER: z.string({ error: RECEIVER_EXPECTED }).transform((text, context) => {
+      const receiver = Receiver.safeParse(parseJson(text));
+      if (receiver.success) return receiver.data;
+      context.addIssue({ code: 'custom', message: RECEIVER_EXPECTED });
+      return z.NEVER;
+    }),
+    WEBHOOK_SEALING_PUBLIC_KEY: z.string({ error: 'expected <version>:<key>' }).min(1),
+    /** Upper bound of a request from the gateway. */
+    REQUEST_TIMEOUT_MS: milliseconds(9_000),
+    /** First and longest distance between looks at a charge whose issuing is unknown, and at an unpaid one. */
+    READ_BACK_PROCESSING_MS: milliseconds(5_000),
+    READ_BACK_PROCESSING_MS_MAX: milliseconds(30_000),
+    READ_BACK_PENDING_MS: milliseconds(30_000),
+    READ_BACK_PENDING_MS_MAX: milliseconds(300_000),
+    /** After this long without a trace of the charge at the acquirer, issuing has failed (decision 63). */
+    ISSUANCE_GIVE_UP_MS: milliseconds(600_000),
+    /** The list of received Pix: distance between runs, and how far each goes back behind the one before. */
+    RECEIVED_LIST_MS: milliseconds(10_000),
+    RECEIVED_LIST_OVERLAP_MS: milliseconds(900_000),
+    /** Between two readings of the acquirer's infractions, which no callback announces. */
+    DISPUTE_LIST_MS: milliseconds(10_000),
+    /** How long the acquirer may take to return the money of a lost dispute, before what it kept is given back. */
+    DISPUTE_RETURN_WINDOW_MS: milliseconds(345_600_000),
+    /** First and longest distance between looks: at the intent of a refund that its call left behind, */
+    READ_BACK_REFUND_INTENT_MS: milliseconds(10_000),
+    READ_BACK_REFUND_INTENT_MS_MAX: milliseconds(30_000),
+    /** at a refund without a definite answer, */
+    READ_BACK_REFUND_UNKNOWN_MS: milliseconds(5_000),
+    READ_BACK_REFUND_UNKNOWN_MS_MAX: milliseconds(30_000),
+    /** and at one that the acquirer has accepted. */
+    READ_BACK_REFUND_ACCEPTED_MS: milliseconds(60_000),
+    READ_BACK_REFUND_ACCEPTED_MS_MAX: milliseconds(300_000),
+    /** How long a refused return waits after a call that ended unknown, before the refusal counts (decision 119). */
+    REFUSAL_WAIT_MS: milliseconds(900_000),
+  })
+  .superRefine(checkAcquirerSettings);
 export type ChargesConfig = z.output<typeof ChargesConfig>;
 
 function parseJson(text: string): unknown {

@@ -1,12 +1,14 @@
+import { acquirerConfig } from '@pixmesh/acquirer/acquirer-settings';
 import { type Acquirer, createAcquirer } from '@pixmesh/acquirer/client';
-import { CHARGE_EVENTS } from '@pixmesh/contracts/messages/charge-event.v1';
-import { RECEIVED_PIX_COMMANDS } from '@pixmesh/contracts/messages/ledger-command.v1';
+import { CHARGE_EVENTS, DISPUTE_EVENTS } from '@pixmesh/contracts/messages/charge-event.v1';
+import { CHARGE_COMMANDS } from '@pixmesh/contracts/messages/ledger-command.v1';
 import { startHealth } from '@pixmesh/http/health';
-import { createInternalClient } from '@pixmesh/http/internal-client';
+import { createInternalClient, type InternalClient } from '@pixmesh/http/internal-client';
+import { createLedgerHolds } from '@pixmesh/http/ledger-holds';
 import { endProcess } from '@pixmesh/http/run-service';
 import { createTokenSigner, createTokenVerifier } from '@pixmesh/http/service-token';
 import { createStopList } from '@pixmesh/http/stop-in-order';
-import { startMessaging } from '@pixmesh/kafka/messaging';
+import { type ConsumerGroup, type Messaging, startMessaging } from '@pixmesh/kafka/messaging';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { createLedgerReads } from '@pixmesh/reconciliation/ledger-reads';
 import { type Reconciliation, startReconciliation } from '@pixmesh/reconciliation/reconciliation';
@@ -16,12 +18,14 @@ import { createLogger, type Logger } from '@pixmesh/telemetry/logger';
 import { buildApp } from '#app.ts';
 import { ping } from '#charges/charges.sql.ts';
 import type { ChargesConfig } from '#config.ts';
+import { findDisputeId } from '#disputes/find-dispute.ts';
 import { createIssuing } from '#issuing/issuing.ts';
+import { type Jobs, startJobs } from '#jobs.ts';
 import { ledgerEventsConsumer } from '#payment/payment.consumer.ts';
-import { lookAtCharge } from '#read-back/look-at-charge.ts';
-import { startReadBackJob } from '#read-back/read-back.job.ts';
+import type { LookDeps } from '#read-back/look-at-charge.ts';
 import { callbacksConsumer } from '#read-back/request-check.consumer.ts';
 import { chargesChecks } from '#reconciliation/charges-checks.ts';
+import { createRefundReturns } from '#refunds/create-refund-returns.ts';
 
 const POOL_SIZE = 20;
 /** Room for a token, two exchanges with the acquirer and our own statements. */
@@ -50,39 +54,40 @@ async function start(config: ChargesConfig, logger: Logger, stopList: StopList):
     createPool({ url: config.DATABASE_URL, applicationName: 'charges', max: POOL_SIZE }),
   );
   const acquirer = stopList.use('acquirer', createAcquirer(acquirerConfig(config)));
-  // The relay and the job are told of each other's work; both start below.
-  const kickOutbox = (): void => messaging.kickOutbox();
-  const kickReadBack = (): void => readBack.kick();
+  // Messages may come before everything has started: what is not there yet finds its work by itself.
+  const late: { messaging?: Messaging; jobs?: Jobs } = {};
+  const kickOutbox = (): void => late.messaging?.kickOutbox();
   const issuingDeps = { db, acquirer, logger, kickOutbox, ...issuingSettings(config) };
-  const { leaseMs } = issuingDeps;
   const issuing = createIssuing(issuingDeps);
-  const lookAt = lookAtCharge.bind(null, { ...issuingDeps, issuing });
-  const messaging = stopList.use(
-    'messaging',
-    await startMessaging({
-      service: 'charges',
-      brokers: config.KAFKA_BROKERS,
-      registryUrl: config.SCHEMA_REGISTRY_URL,
-      topicPrefix: config.KAFKA_TOPIC_PREFIX,
+  const ledgerCalls = stopList.use('ledger client', await callLedger(config));
+  const holds = createLedgerHolds(ledgerCalls);
+  const look: LookDeps = {
+    ...issuingDeps,
+    issuing,
+    refunds: createRefundReturns({ ...issuingDeps, receiver: config.ACQUIRER_RECEIVER }),
+    findDisputeId: (endToEndId) => findDisputeId(db, endToEndId),
+  };
+  const consumes = [
+    callbacksConsumer({
       db,
       logger,
-      produces: [...Object.values(CHARGE_EVENTS), ...Object.values(RECEIVED_PIX_COMMANDS)],
-      consumes: [
-        callbacksConsumer({ db, logger, kickReadBack }),
-        ledgerEventsConsumer({ db, receiver: config.ACQUIRER_RECEIVER, kickOutbox }),
-      ],
-      onFatal: endProcess,
+      kickReadBack: () => late.jobs?.kickReadBack(),
+      kickNotices: () => late.jobs?.kickNotices(),
     }),
-  );
-  const readBack = startReadBackJob({ db, logger, leaseMs, lookAt });
-  stopList.add('read-back', readBack.stop);
-  const reconciliation = await reconcile({ config, logger, stopList, db, acquirer });
+    ledgerEventsConsumer({ db, receiver: config.ACQUIRER_RECEIVER, kickOutbox }),
+  ];
+  const messaging = await connectMessaging({ config, logger, stopList, db, consumes });
+  late.messaging = messaging;
+  const jobs = startJobs({ config, db, logger, acquirer, holds, stopList, look });
+  late.jobs = jobs;
+  const reconciliation = reconcile({ config, logger, stopList, db, acquirer, ledgerCalls });
   const app = buildApp({
-    logger,
-    db,
-    issuing,
-    leaseMs,
-    receiver: config.ACQUIRER_RECEIVER,
+    ...look,
+    holds,
+    kickReadBack: jobs.kickReadBack,
+    kickReturns: jobs.kickReturnItems,
+    kickRefunds: jobs.kickRefunds,
+    intentChecks: { firstMs: config.READ_BACK_REFUND_INTENT_MS },
     verify: createTokenVerifier('charges', config.SERVICE_TOKEN_PUBLIC_KEYS),
     deadLetters: messaging.deadLetters,
     reconciliation,
@@ -94,7 +99,7 @@ async function start(config: ChargesConfig, logger: Logger, stopList: StopList):
   const health = await startHealth({
     host: config.HOST,
     port: config.INTERNAL_PORT,
-    isAlive: () => messaging.isAlive() && readBack.isAlive(),
+    isAlive: () => messaging.isAlive() && jobs.isAlive(),
     checkReady: () => ping(db),
     failpointsAllowed: config.NODE_ENV !== 'production',
   });
@@ -103,25 +108,57 @@ async function start(config: ChargesConfig, logger: Logger, stopList: StopList):
   return app.listeningOrigin;
 }
 
-/** The ledger is read for comparison only; no charge waits for it. */
-async function reconcile(parts: {
+async function connectMessaging(parts: {
+  config: ChargesConfig;
+  logger: Logger;
+  stopList: StopList;
+  db: Database;
+  consumes: readonly ConsumerGroup[];
+}): Promise<Messaging> {
+  const { config, logger, stopList, db, consumes } = parts;
+  const messaging = await startMessaging({
+    service: 'charges',
+    brokers: config.KAFKA_BROKERS,
+    registryUrl: config.SCHEMA_REGISTRY_URL,
+    topicPrefix: config.KAFKA_TOPIC_PREFIX,
+    db,
+    logger,
+    produces: [
+      ...Object.values(CHARGE_EVENTS),
+      ...Object.values(DISPUTE_EVENTS),
+      ...Object.values(CHARGE_COMMANDS),
+    ],
+    consumes,
+    onFatal: endProcess,
+  });
+  return stopList.use('messaging', messaging);
+}
+
+/** The ledger answers holds of refunds, and is read for comparison; no charge waits for it. */
+async function callLedger(config: ChargesConfig): Promise<InternalClient> {
+  const sign = await createTokenSigner(config.SERVICE_TOKEN_PRIVATE_KEY);
+  return createInternalClient({ service: 'ledger', url: config.LEDGER_URL, sign });
+}
+
+function reconcile(parts: {
   config: ChargesConfig;
   logger: Logger;
   stopList: StopList;
   db: Database;
   acquirer: Acquirer;
-}): Promise<Reconciliation> {
-  const { config, logger, stopList, db, acquirer } = parts;
-  const sign = await createTokenSigner(config.SERVICE_TOKEN_PRIVATE_KEY);
-  const ledgerCalls = stopList.use(
-    'ledger client',
-    createInternalClient({ service: 'ledger', url: config.LEDGER_URL, sign }),
-  );
+  ledgerCalls: InternalClient;
+}): Reconciliation {
+  const { config, logger, stopList, db, acquirer, ledgerCalls } = parts;
   const reconciliation = startReconciliation({
     db,
     logger,
     service: 'charges',
-    checks: chargesChecks({ db, acquirer, ledger: createLedgerReads(ledgerCalls) }),
+    checks: chargesChecks({
+      db,
+      acquirer,
+      ledger: createLedgerReads(ledgerCalls),
+      pixKey: config.ACQUIRER_PIX_KEY,
+    }),
     ...reconciliationPeriods(config),
   });
   stopList.add('reconciliation', reconciliation.stop);
@@ -142,15 +179,5 @@ function issuingSettings(config: ChargesConfig) {
       firstMs: config.READ_BACK_PENDING_MS,
       maxMs: config.READ_BACK_PENDING_MS_MAX,
     },
-  };
-}
-
-function acquirerConfig(config: ChargesConfig) {
-  return {
-    url: config.ACQUIRER_URL,
-    clientId: config.ACQUIRER_CLIENT_ID,
-    clientSecret: config.ACQUIRER_CLIENT_SECRET,
-    pixKey: config.ACQUIRER_PIX_KEY,
-    timeoutMs: config.ACQUIRER_TIMEOUT_MS,
   };
 }

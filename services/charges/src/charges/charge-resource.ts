@@ -17,6 +17,7 @@ export function toChargeResource(row: ChargeRow, receiver: Receiver): Charge {
     customer: row.customer,
     pix: { br_code: row.brCode, end_to_end_id: row.endToEndId },
     receiver,
+    refunded_amount: Number(row.refundedAmount),
     webhook_url: row.webhookUrl,
     expires_at: row.status === 'failed' ? null : row.expiresAt.toISOString(),
     paid_at: row.paidAt?.toISOString() ?? null,

@@ -36,6 +36,8 @@ export type ChargeRow = {
   acceptedE2e: string | null;
   endToEndId: string | null;
   failureReason: string | null;
+  /** What refunds gave back so far (decision 77). */
+  refundedAmount: Cents;
   createdAt: Date;
   expiresAt: Date;
   paidAt: Date | null;

@@ -1,18 +1,21 @@
+import assert from 'node:assert/strict';
+
 import type { AccountId, ApplicationId, ChargeId } from '@pixmesh/kernel/ids';
 import { type Cents, toCents } from '@pixmesh/kernel/money';
 import { nextCheck } from '@pixmesh/postgres/due-rows';
 import { appendEvents, type OutboundEvent } from '@pixmesh/postgres/events';
 import type { Queryable } from '@pixmesh/postgres/pool';
-import { named, sql } from '@pixmesh/postgres/sql';
+import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
 import type { ChargeRow, StoredStatus } from './charge-row.ts';
+import { type Cause, mayMove } from './transitions.ts';
 
 /** Columns of every statement that answers charges; map them with `toChargeRow`. */
 export const CHARGE_COLUMNS = sql`
   id, account_id, application_id, source, status, amount, description,
   reference, customer_name, customer_email, customer_document, webhook_url, webhook_sealed_secret,
   expires_in, late_payment_policy, release_delay_seconds, fingerprint, br_code, accepted_e2e,
-  end_to_end_id, failure_reason, created_at, expires_at, paid_at, version, event_sequence,
+  end_to_end_id, failure_reason, refunded_amount, created_at, expires_at, paid_at, version, event_sequence,
   unanswered_puts, last_put_at, first_not_found_at, uncounted_refusal, checks, check_traceparent,
   lease_token,
   date_trunc('milliseconds', now()) as read_at`;
@@ -20,7 +23,9 @@ export const CHARGE_COLUMNS = sql`
 export type NewCharge = {
   id: ChargeId;
   accountId: AccountId;
-  applicationId: ApplicationId;
+  /** Null for a charge of the checkout. */
+  applicationId: ApplicationId | null;
+  source: ChargeRow['source'];
   amount: Cents;
   description: string | null;
   reference: string | null;
@@ -44,6 +49,7 @@ export async function insertCharge(db: Queryable, charge: NewCharge): Promise<Ch
     named(
       'charge_insert',
       sql`
+        with stored as (
         insert into charges (
           id, account_id, application_id, source, status, amount, description, reference,
           customer_name, customer_email, customer_document, customer_phone,
@@ -52,7 +58,7 @@ export async function insertCharge(db: Queryable, charge: NewCharge): Promise<Ch
           check_at, lease_token, lease_until
         )
         select
-          ${charge.id}, ${charge.accountId}, ${charge.applicationId}, 'api', 'processing', ${charge.amount},
+          ${charge.id}, ${charge.accountId}, ${charge.applicationId}, ${charge.source}, 'processing', ${charge.amount},
           ${charge.description}, ${charge.reference},
           ${charge.customer.name}, ${charge.customer.email}, ${charge.customer.document}, ${charge.customer.phone},
           ${charge.webhookUrl}, ${charge.webhookSealedSecret}, ${charge.expiresIn},
@@ -63,7 +69,13 @@ export async function insertCharge(db: Queryable, charge: NewCharge): Promise<Ch
           select date_trunc('milliseconds', now()) as at, now() + ${charge.leaseMs}::int * interval '1 ms' as lease_end
         ) as clock
         on conflict (id) do nothing
-        returning ${CHARGE_COLUMNS}`,
+        returning ${CHARGE_COLUMNS}
+        ),
+        history as (
+          insert into charge_history (charge_id, version, to_status, cause)
+          select id, version, status, 'created' from stored
+        )
+        select * from stored`,
     ),
   );
   return rows[0] ? toChargeRow(rows[0]) : null;
@@ -100,15 +112,23 @@ export async function ping(db: Queryable): Promise<void> {
 /** What a transition writes; its events are numbered by the counter that moves with it. */
 export type Transition = {
   from: ChargeRow;
+  /** The same as before where only its money moved. */
   status: StoredStatus;
+  cause: Cause;
+  /** The id or text that explains the cause, for its history. */
+  detail?: string | null;
   brCode?: string | null;
   location?: string | null;
   failureReason?: string | null;
   paidAt?: Date | null;
   endToEndId?: string | null;
+  refundedAmount?: Cents;
+  /** Numbered on from the charge's counter: of the charge itself and of its disputes. */
   events: readonly OutboundEvent[];
-  /** Milliseconds until the next routine look; null for none. */
-  checkInMs: number | null;
+  /** Ledger commands that belong to the change. */
+  commands?: readonly OutboundEvent[];
+  /** Milliseconds until the next routine look, null for none; `kept` where no look of this charge ends with it. */
+  checkInMs: number | null | 'kept';
 };
 
 /**
@@ -116,34 +136,55 @@ export type Transition = {
  * moved since it was read: nothing is written then.
  */
 export async function moveCharge(db: Queryable, change: Transition): Promise<boolean> {
-  const { from } = change;
+  const { from, commands = [] } = change;
+  assert(from.status === change.status || mayMove(from, change.status), 'no such transition');
+  const { name, look } = endOfLook(change.checkInMs);
   const rows = await db.query(
     named(
-      'charge_move',
+      name,
       sql`
         with moved as (
           update charges
           set status = ${change.status},
               br_code = coalesce(${change.brCode ?? null}, br_code),
               location = coalesce(${change.location ?? null}, location),
-              failure_reason = ${change.failureReason ?? null},
+              failure_reason = coalesce(${change.failureReason ?? null}, failure_reason),
               paid_at = coalesce(${change.paidAt ?? null}, paid_at),
               end_to_end_id = coalesce(${change.endToEndId ?? null}, end_to_end_id),
+              refunded_amount = coalesce(${change.refundedAmount ?? null}, refunded_amount),
               uncounted_refusal = null,
               version = version + 1,
-              event_sequence = event_sequence + ${change.events.length}::int,
-              ${nextCheck(change.checkInMs)},
-              checks = 0,
-              lease_token = null,
-              lease_until = null
+              event_sequence = event_sequence + ${change.events.length}::int
+              ${look}
           where id = ${from.id} and version = ${from.version}
-          returning id
+          returning id, version
         ),
-        ${appendEvents(sql`select from moved`, change.events)}
+        ${appendHistory(sql`moved`, { ...change, from: from.status })},
+        ${appendEvents(sql`select from moved`, [...change.events, ...commands])}
         select id from moved`,
     ),
   );
   return rows.length === 1;
+}
+
+/** A move that nobody's look made leaves the looks to come, and a lease, as they are. */
+function endOfLook(checkInMs: Transition['checkInMs']): { name: string; look: Statement } {
+  if (checkInMs === 'kept') return { name: 'charge_move_unseen', look: sql`` };
+  const look = sql`, ${nextCheck(checkInMs)}, checks = 0, lease_token = null, lease_until = null`;
+  return { name: 'charge_move', look };
+}
+
+/** A CTE that writes the history of a change, for as long as the CTE `moved` returned the charge's id and version. */
+export function appendHistory(
+  moved: Statement,
+  change: { from: StoredStatus; status: StoredStatus; cause: Cause; detail?: string | null },
+): Statement {
+  const { from, status, cause, detail = null } = change;
+  return sql`
+    history as (
+      insert into charge_history (charge_id, version, from_status, to_status, cause, detail)
+      select id, version, ${from}, ${status}, ${cause}, ${detail} from ${moved}
+    )`;
 }
 
 /** Counts one more call to the acquirer before it is made: a crash in the middle leaves it unanswered. */
@@ -209,6 +250,7 @@ export type ChargeRecord = {
   accepted_e2e: string | null;
   end_to_end_id: string | null;
   failure_reason: string | null;
+  refunded_amount: bigint;
   created_at: Date;
   expires_at: Date;
   paid_at: Date | null;
@@ -246,6 +288,7 @@ export function toChargeRow(row: ChargeRecord): ChargeRow {
     acceptedE2e: row.accepted_e2e,
     endToEndId: row.end_to_end_id,
     failureReason: row.failure_reason,
+    refundedAmount: toCents(row.refunded_amount),
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     paidAt: row.paid_at,

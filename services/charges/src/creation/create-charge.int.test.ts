@@ -70,6 +70,7 @@ test('a created charge is answered, stored, and announced by created and emitted
     customer: { name: 'Ana Souza', email: 'ana@example.com', document: '52998224725' },
     pix: { br_code: expect.stringMatching(/^000201/), end_to_end_id: null },
     receiver: RECEIVER,
+    refunded_amount: 0,
     webhook_url: null,
     expires_at: expect.any(String),
     paid_at: null,

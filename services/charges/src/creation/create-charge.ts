@@ -1,6 +1,6 @@
-import type { CallerClaims } from '@pixmesh/contracts/internal/service-token';
+import type { AccountSettings } from '@pixmesh/contracts/internal/service-token';
 import { AppError } from '@pixmesh/kernel/app-error';
-import { type ChargeId, newId } from '@pixmesh/kernel/ids';
+import { type AccountId, type ApplicationId, type ChargeId, newId } from '@pixmesh/kernel/ids';
 import { sealSecret } from '@pixmesh/kernel/sealed-secret';
 import type { Deadline } from '@pixmesh/http/deadline';
 import { failpoint } from '@pixmesh/http/failpoints';
@@ -13,7 +13,7 @@ import type { Issuing } from '#issuing/issuing.ts';
 import { checkChargeBody, type ChargeOrder } from './check-charge-body.ts';
 import { fingerprintOf } from './fingerprint.ts';
 
-type CreateChargeDeps = {
+export type CreateChargeDeps = {
   db: Database;
   issuing: Issuing;
   sealingPublicKey: string;
@@ -21,8 +21,12 @@ type CreateChargeDeps = {
   leaseMs: number;
 };
 
-type CreateChargeInput = {
-  caller: CallerClaims & { creation_id: string };
+export type CreateChargeInput = {
+  id: ChargeId;
+  accountId: AccountId;
+  /** Who asks: an application by its key, or an operator for the checkout (decisions 97, 178). */
+  requester: { source: 'api'; applicationId: ApplicationId } | { source: 'checkout' };
+  settings: AccountSettings;
   /** Reads the request's object. @throws AppError `VALIDATION_ERROR` when it is none */
   readBody(): Record<string, unknown>;
   deadline: Deadline;
@@ -44,8 +48,6 @@ export async function createCharge(
   deps: CreateChargeDeps,
   input: CreateChargeInput,
 ): Promise<CreatedCharge> {
-  const id = input.caller.creation_id as ChargeId;
-  const accountId = input.caller.account_id;
   const judged = judge(input);
   if (judged.kind === 'accepted') {
     await failpoint('charges.create.before-insert');
@@ -53,10 +55,10 @@ export async function createCharge(
     await failpoint('charges.create.after-insert');
     if (stored) return { charge: await deps.issuing.issueNew(stored, input.deadline), ...FIRST };
   }
-  const existing = await findCharge(deps.db, accountId, id);
+  const existing = await findCharge(deps.db, input.accountId, input.id);
   if (!existing) throw refusal(judged);
   const charge = await deps.issuing.settle(existing, input.deadline);
-  return { charge, replayed: true, mismatch: isMismatch(judged, existing, input.caller) };
+  return { charge, replayed: true, mismatch: isMismatch(judged, existing, input.settings) };
 }
 
 const FIRST = { replayed: false, mismatch: false } as const;
@@ -68,7 +70,7 @@ type Judged =
 function judge(input: CreateChargeInput): Judged {
   try {
     const order = checkChargeBody(input.readBody());
-    if (input.caller.settings.status === 'active') return { kind: 'accepted', order };
+    if (input.settings.status === 'active') return { kind: 'accepted', order };
     return { kind: 'refused', order, error: new AppError('ACCOUNT_INACTIVE') };
   } catch (error) {
     return { kind: 'refused', order: null, error };
@@ -81,23 +83,24 @@ function refusal(judged: Judged): unknown {
   return new AppError('INTERNAL_ERROR', { message: 'a charge vanished between insert and read' });
 }
 
-function isMismatch(judged: Judged, existing: ChargeRow, caller: CallerClaims): boolean {
+function isMismatch(judged: Judged, existing: ChargeRow, settings: AccountSettings): boolean {
   if (judged.order === null) return true;
-  const fingerprint = fingerprintOf(judged.order, caller.settings.charge_expires_in);
+  const fingerprint = fingerprintOf(judged.order, settings.charge_expires_in);
   return !fingerprint.equals(existing.fingerprint);
 }
 
 function toNewCharge(deps: CreateChargeDeps, input: CreateChargeInput, order: ChargeOrder) {
-  const { settings, account_id, application_id, creation_id } = input.caller;
+  const { id, accountId, requester, settings } = input;
   return {
     ...order,
-    id: creation_id as ChargeId,
-    accountId: account_id,
-    applicationId: application_id,
+    id,
+    accountId,
+    applicationId: requester.source === 'api' ? requester.applicationId : null,
+    source: requester.source,
     webhookSealedSecret:
       order.webhookSecret === null
         ? null
-        : sealSecret(deps.sealingPublicKey, order.webhookSecret, `${account_id}/${creation_id}`),
+        : sealSecret(deps.sealingPublicKey, order.webhookSecret, `${accountId}/${id}`),
     expiresIn: order.expiresIn ?? settings.charge_expires_in,
     latePaymentPolicy: settings.late_payment_policy,
     releaseDelaySeconds: settings.release_delay_seconds,

@@ -37,7 +37,7 @@ export async function issueCharge(
     }
     case 'refused': {
       const reason = `${outcome.code}: ${outcome.message}`;
-      if (refusalCounts(charge)) return await settleFailed(deps, charge, reason);
+      if (refusalCounts(charge)) return await settleFailed(deps, charge, { reason });
       await keepRefusal(deps.db, charge, reason);
       return charge;
     }

@@ -1,5 +1,6 @@
 import type { AcquirerCharge } from '@pixmesh/acquirer/client';
 import { assertNever } from '@pixmesh/kernel/app-error';
+import { nextCheckMs } from '@pixmesh/kernel/check-schedule';
 import { toAcquirerId } from '@pixmesh/kernel/ids';
 
 import type { ChargeRow } from '#charges/charge-row.ts';
@@ -37,11 +38,14 @@ async function adopt(
   issued: AcquirerCharge,
 ): Promise<ChargeRow> {
   if (issued.status === 'removed_by_psp' || issued.status === 'removed_by_receiver') {
-    return await settleFailed(deps, charge, REMOVED_BY_ACQUIRER);
+    return await settleFailed(deps, charge, {
+      reason: REMOVED_BY_ACQUIRER,
+      checkInMs: lookForMoney(issued),
+    });
   }
   if (issued.amountCents !== charge.amount) return reportForeignAmount(deps, charge);
   const brCode = settleBrCode(issued, deps.receiver);
-  if (brCode === null) return await removeUnusable(deps, charge);
+  if (brCode === null) return await removeUnusable(deps, charge, issued);
   const lookAgainNow = issued.received.length > 0;
   return await settleIssued(deps, charge, { brCode, location: issued.location, lookAgainNow });
 }
@@ -53,9 +57,21 @@ function reportForeignAmount(deps: IssuingDeps, charge: ChargeRow): ChargeRow {
 }
 
 /** Nobody can pay a charge without a code: it is taken back before it fails (decision 67). */
-async function removeUnusable(deps: IssuingDeps, charge: ChargeRow): Promise<ChargeRow> {
+async function removeUnusable(
+  deps: IssuingDeps,
+  charge: ChargeRow,
+  issued: AcquirerCharge,
+): Promise<ChargeRow> {
+  const end = { reason: BR_CODE_MISSING, checkInMs: lookForMoney(issued) };
+  // Somebody could pay it all the same: the money goes to suspense.
+  if (issued.received.length > 0) return await settleFailed(deps, charge, end);
   const removal = await deps.acquirer.cancelCharge(toAcquirerId(charge.id));
-  return removal.kind === 'canceled' ? await settleFailed(deps, charge, BR_CODE_MISSING) : charge;
+  return removal.kind === 'canceled' ? await settleFailed(deps, charge, end) : charge;
+}
+
+/** What was received for a charge that fails is recorded by a look of its own, at once. */
+function lookForMoney({ received }: AcquirerCharge): number | null {
+  return received.length > 0 ? 0 : null;
 }
 
 async function afterNotFound(deps: IssuingDeps, charge: ChargeRow): Promise<ChargeRow> {
@@ -66,7 +82,11 @@ async function afterNotFound(deps: IssuingDeps, charge: ChargeRow): Promise<Char
     case 'wait':
       return charge;
     case 'fail':
-      return await settleFailed(deps, charge, next.reason);
+      // It may turn up later, and is removed then (decision 63).
+      return await settleFailed(deps, charge, {
+        reason: next.reason,
+        checkInMs: nextCheckMs(0, deps.pendingChecks),
+      });
     case 'issue-again': {
       if (!(await countPut(deps.db, charge))) return charge;
       const counted = { ...charge, unansweredPuts: charge.unansweredPuts + 1 };

@@ -1,8 +1,8 @@
 import type { ChargeEventType } from '@pixmesh/contracts/messages/charge-event.v1';
 
-import { chargeEvents } from '#charges/charge-events.ts';
+import { announceMove } from '#charges/announce-move.ts';
 import type { ChargeRow } from '#charges/charge-row.ts';
-import { type Transition, findAnyCharge, moveCharge } from '#charges/charges.sql.ts';
+import { findAnyCharge, type Transition } from '#charges/charges.sql.ts';
 import { nextCheckMs } from '@pixmesh/kernel/check-schedule';
 
 import type { IssuingDeps } from './issuing-deps.ts';
@@ -17,18 +17,36 @@ export async function settleIssued(
 ): Promise<ChargeRow> {
   const { brCode, location } = issued;
   const checkInMs = issued.lookAgainNow ? 0 : nextCheckMs(0, deps.pendingChecks);
-  const change = { from: charge, status: 'pending', brCode, location, checkInMs } as const;
+  const change = {
+    from: charge,
+    status: 'pending',
+    cause: 'issued',
+    brCode,
+    location,
+    checkInMs,
+  } as const;
   return await move(deps, change, ['charge.pix.created', 'charge.pix.emitted']);
 }
 
-/** `processing` or `pending` → `failed`: `charge.pix.failed` alone (decision 64). */
+/**
+ * `processing` → `failed`: `charge.pix.failed` alone (decision 64).
+ *
+ * @param checkInMs when to look again for a charge that may still turn up at the acquirer, or was paid there
+ */
 export async function settleFailed(
   deps: IssuingDeps,
   charge: ChargeRow,
-  reason: string,
+  { reason, checkInMs = null }: { reason: string; checkInMs?: number | null },
 ): Promise<ChargeRow> {
   const failureReason = [...reason].slice(0, FAILURE_REASON_LENGTH_MAX).join('');
-  const change = { from: charge, status: 'failed', failureReason, checkInMs: null } as const;
+  const change = {
+    from: charge,
+    status: 'failed',
+    cause: 'issuing_failed',
+    detail: failureReason,
+    failureReason,
+    checkInMs,
+  } as const;
   return await move(deps, change, ['charge.pix.failed']);
 }
 
@@ -38,21 +56,7 @@ async function move(
   change: Omit<Transition, 'events'>,
   types: readonly ChargeEventType[],
 ): Promise<ChargeRow> {
-  const { from } = change;
-  const after: ChargeRow = {
-    ...from,
-    status: change.status,
-    brCode: change.brCode ?? from.brCode,
-    failureReason: change.failureReason ?? null,
-  };
-  const events = chargeEvents(after, types, deps.receiver);
-  if (await moveCharge(deps.db, { ...change, events })) {
-    deps.kickOutbox();
-    return {
-      ...after,
-      version: from.version + 1,
-      eventSequence: from.eventSequence + events.length,
-    };
-  }
-  return (await findAnyCharge(deps.db, from.id)) ?? from;
+  const after = await announceMove(deps, change, types);
+  if (after !== null) deps.kickOutbox();
+  return after ?? (await findAnyCharge(deps.db, change.from.id)) ?? change.from;
 }

@@ -18,6 +18,7 @@ function aPix(changes: Partial<ReceivedPix> = {}): ReceivedPix {
     amountCents: toCents(12_345),
     paidAt: inTime,
     returns: [],
+    tariffCents: null,
     ...changes,
   };
 }

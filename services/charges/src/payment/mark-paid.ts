@@ -6,13 +6,19 @@ import type { ChargeId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { z } from 'zod';
 
-import { chargeEvents } from '#charges/charge-events.ts';
-import { findAnyCharge, moveCharge } from '#charges/charges.sql.ts';
+import { announceMove } from '#charges/announce-move.ts';
+import { findAnyCharge } from '#charges/charges.sql.ts';
 
 import { findPaidAt } from './received-pix.sql.ts';
 
 /** Tries when the charge moves between read and write; each is a fresh decision. */
 const TRIES_MAX = 5;
+
+/** What of the ledger's word matters here. */
+type Credit = Pick<
+  z.output<typeof ReceivedPixCredited.schema>['data'],
+  'charge_id' | 'end_to_end_id'
+>;
 
 type MarkPaidDeps = { db: Database; receiver: Receiver; kickOutbox(): void };
 
@@ -20,11 +26,8 @@ type MarkPaidDeps = { db: Database; receiver: Receiver; kickOutbox(): void };
  * `pending` → `paid`, and `charge.pix.paid`, once the ledger has posted the credit: who hears of it can spend
  * the money at once (decision 208). Any other state means that this credit has been heard of before.
  */
-export async function markPaid(
-  deps: MarkPaidDeps,
-  event: z.output<typeof ReceivedPixCredited.schema>,
-): Promise<void> {
-  const { charge_id: chargeId, end_to_end_id: endToEndId } = event.data;
+export async function markPaid(deps: MarkPaidDeps, { data }: { data: Credit }): Promise<void> {
+  const { charge_id: chargeId, end_to_end_id: endToEndId } = data;
   if (chargeId === null) return;
   await failpoint('charges.paid.before-ledger-event');
   for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
@@ -34,17 +37,17 @@ export async function markPaid(
       throw new AppError('MESSAGE_INVALID', { message: 'credit of a Pix that no charge accepted' });
     }
     if (charge.status !== 'pending') return;
-    const after = { ...charge, status: 'paid', paidAt, endToEndId } as const;
-    const events = chargeEvents(after, ['charge.pix.paid'], deps.receiver);
     const change = {
       from: charge,
       status: 'paid',
+      cause: 'pix_credited',
+      detail: endToEndId,
       paidAt,
       endToEndId,
-      events,
-      checkInMs: null,
+      // A look may be waiting for this: returns of a Pix are booked once it is credited.
+      checkInMs: 'kept',
     } as const;
-    if (await moveCharge(deps.db, change)) return deps.kickOutbox();
+    if (await announceMove(deps, change, ['charge.pix.paid'])) return deps.kickOutbox();
   }
   throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'the charge kept moving' });
 }

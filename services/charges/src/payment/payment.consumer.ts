@@ -3,6 +3,8 @@ import { TOPICS } from '@pixmesh/contracts/topics';
 import { on } from '@pixmesh/kafka/message-handler';
 import type { ConsumerGroup } from '@pixmesh/kafka/messaging';
 
+import { suspenseHandlers } from '#suspense/suspense-handlers.ts';
+
 import { markPaid } from './mark-paid.ts';
 
 /** Outcomes of ledger commands that concern charges. */
@@ -10,6 +12,9 @@ export function ledgerEventsConsumer(deps: Parameters<typeof markPaid>[0]): Cons
   return {
     groupId: 'charges.ledger-events',
     topics: [TOPICS.ledgerEvents],
-    handlers: [on(ReceivedPixCredited, (event) => markPaid(deps, event))],
+    handlers: [
+      on(ReceivedPixCredited, (event) => markPaid(deps, event)),
+      ...suspenseHandlers(deps),
+    ],
   };
 }

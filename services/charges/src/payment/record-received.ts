@@ -4,53 +4,41 @@ import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 import type { ChargeRow } from '#charges/charge-row.ts';
-import { findAnyCharge } from '#charges/charges.sql.ts';
+import { pixSuspended } from '#events.ts';
 
-import { decideReceived } from './decide-received.ts';
-import { ledgerCommand } from './ledger-command.ts';
-import { findRecorded, recordReceivedPix } from './received-pix.sql.ts';
+import type { Disposition } from './decide-received.ts';
+import { receivedCommands, unownedCommands } from './ledger-command.ts';
+import { recordReceivedPix, recordUnownedPix } from './received-pix.sql.ts';
 
-type RecordReceivedDeps = { db: Database; logger: Logger; kickOutbox(): void };
+export type RecordReceivedDeps = { db: Database; logger: Logger; kickOutbox(): void };
 
 /**
- * Records what the acquirer received for a charge, each Pix once, in the order of settlement. From the record
- * on the charge counts as paid in progress; it is `paid` once the ledger has posted the credit (decision 208).
- * Repeating it writes nothing.
+ * Records what the acquirer received for a charge, once per Pix. From the record on a Pix that pays counts as paid in
+ * progress; the charge is `paid` once the ledger has posted the credit (decision 208). Answers the charge after it;
+ * null where it has moved since it was read, or the Pix is recorded already.
  */
 export async function recordReceived(
   deps: RecordReceivedDeps,
   charge: ChargeRow,
-  received: readonly ReceivedPix[],
-): Promise<void> {
-  if (received.length === 0) return;
-  const recorded = await findRecorded(
-    deps.db,
-    received.map((pix) => pix.endToEndId),
-  );
-  const fresh = received
-    .filter((pix) => !recorded.has(pix.endToEndId))
-    .sort((a, b) => a.paidAt.getTime() - b.paidAt.getTime());
-  let current: ChargeRow | null = charge;
-  for (const pix of fresh) {
-    if (current === null) return;
-    await recordOne(deps, current, pix);
-    current = await findAnyCharge(deps.db, charge.id);
-  }
-}
-
-async function recordOne(
-  deps: RecordReceivedDeps,
-  charge: ChargeRow,
-  pix: ReceivedPix,
-): Promise<void> {
-  const disposition = decideReceived(charge, pix);
-  const command = ledgerCommand(charge, pix, disposition);
+  { pix, disposition }: { pix: ReceivedPix; disposition: Disposition },
+): Promise<ChargeRow | null> {
+  const commands = receivedCommands(charge, pix, disposition);
   await failpoint('charges.paid.after-readback');
-  if (!(await recordReceivedPix(deps.db, { charge, pix, disposition, command }))) return;
+  if (!(await recordReceivedPix(deps.db, { charge, pix, disposition, commands }))) return null;
   deps.kickOutbox();
   await failpoint('charges.paid.after-commit');
   if (disposition.kind === 'suspense') {
-    const { reason } = disposition;
-    deps.logger.error({ charge_id: charge.id, reason }, 'a received Pix went to suspense');
+    pixSuspended(deps.logger, { charge_id: charge.id, reason: disposition.reason });
   }
+  const acceptedE2e = disposition.kind === 'credit' ? pix.endToEndId : charge.acceptedE2e;
+  return { ...charge, acceptedE2e, version: charge.version + 1 };
+}
+
+/** Records a Pix that names no charge of ours, once: the platform keeps it for an operator (decision 217). */
+export async function recordUnowned(deps: RecordReceivedDeps, pix: ReceivedPix): Promise<void> {
+  await failpoint('charges.paid.after-readback');
+  if (!(await recordUnownedPix(deps.db, pix, unownedCommands(pix)))) return;
+  deps.kickOutbox();
+  await failpoint('charges.paid.after-commit');
+  pixSuspended(deps.logger, { charge_id: null, reason: 'unowned' });
 }

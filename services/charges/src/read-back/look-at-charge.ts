@@ -1,25 +1,25 @@
 import type { Acquirer } from '@pixmesh/acquirer/client';
 import { assertNever } from '@pixmesh/kernel/app-error';
+import { nextCheckMs } from '@pixmesh/kernel/check-schedule';
 import { toAcquirerId } from '@pixmesh/kernel/ids';
 
 import type { ChargeRow } from '#charges/charge-row.ts';
-import { REMOVED_BY_ACQUIRER } from '#issuing/decide-issuing.ts';
 import type { Issuing } from '#issuing/issuing.ts';
 import type { IssuingDeps } from '#issuing/issuing-deps.ts';
-import { settleFailed } from '#issuing/settle-issuing.ts';
-import { recordReceived } from '#payment/record-received.ts';
 
-import { nextCheckMs } from '@pixmesh/kernel/check-schedule';
-import { releaseCharge } from './read-back.sql.ts';
+import { applyTruth, type ApplyTruthDeps, type TruthApplied } from './apply-truth.ts';
+import { releaseCharge, requestCheck } from './read-back.sql.ts';
+
+/** A call of ours that was lost may still have its effect until the charge would have expired, and a little longer. */
+const LATE_TRACE_MS = 3_600_000;
+
+export type LookDeps = IssuingDeps & ApplyTruthDeps & { issuing: Issuing; acquirer: Acquirer };
 
 /**
- * One look at the acquirer for a leased charge: finishes its issuing, records what was received for it, or
- * notes its removal; then says when to look next. A callback only ever leads here (decisions 211–213).
+ * One look at the acquirer for a leased charge: finishes its issuing, or applies whatever has happened to it there;
+ * then says when to look next. A callback only ever leads here (decisions 211–213).
  */
-export async function lookAtCharge(
-  deps: IssuingDeps & { issuing: Issuing; acquirer: Acquirer },
-  charge: ChargeRow,
-): Promise<void> {
+export async function lookAtCharge(deps: LookDeps, charge: ChargeRow): Promise<void> {
   if (charge.status === 'processing') {
     await deps.issuing.lookAt(charge);
     return;
@@ -28,28 +28,42 @@ export async function lookAtCharge(
   switch (found.kind) {
     case 'unknown':
       // Looked for again soon even where no routine look is due: somebody may have asked for this one.
-      return await releaseCharge(
-        deps.db,
-        charge,
-        nextCheckMs(charge.checks, deps.processingChecks),
-      );
+      return await endLook(deps, charge, 'soon');
     case 'not_found':
-      deps.logger.error({ charge_id: charge.id }, 'the acquirer does not know an issued charge');
-      break;
+      return await endLook(deps, charge, afterNotFound(deps, charge));
     case 'found':
-      await recordReceived(deps, charge, found.value.received);
-      if (found.value.status === 'removed_by_psp' && charge.status === 'pending') {
-        if (found.value.received.length === 0)
-          await settleFailed(deps, charge, REMOVED_BY_ACQUIRER);
-      }
-      break;
+      return await endLook(deps, charge, await applyTruth(deps, charge, found.value));
     default:
-      assertNever(found);
+      return assertNever(found);
   }
-  const isOpen = charge.status === 'pending';
-  await releaseCharge(
-    deps.db,
-    charge,
-    isOpen ? nextCheckMs(charge.checks, deps.pendingChecks) : null,
-  );
+}
+
+function afterNotFound(deps: LookDeps, charge: ChargeRow): TruthApplied {
+  if (charge.status === 'failed') {
+    const mayTurnUpMs = charge.expiresAt.getTime() + LATE_TRACE_MS - charge.readAt.getTime();
+    return mayTurnUpMs > 0 ? 'routine' : 'rest';
+  }
+  deps.logger.error({ charge_id: charge.id }, 'the acquirer does not know an issued charge');
+  return charge.status === 'pending' ? 'routine' : 'rest';
+}
+
+async function endLook(deps: LookDeps, charge: ChargeRow, next: TruthApplied): Promise<void> {
+  // Whoever moved it may have known less: what this look was asked for is asked again.
+  if (next === 'moved') await requestCheck(deps.db, charge.id, null);
+  await releaseCharge(deps.db, charge, nextLookMs(deps, charge, next));
+}
+
+function nextLookMs(deps: LookDeps, charge: ChargeRow, next: TruthApplied): number | null {
+  switch (next) {
+    case 'moved':
+      return 0;
+    case 'soon':
+      return nextCheckMs(charge.checks, deps.processingChecks);
+    case 'routine':
+      return nextCheckMs(charge.checks, deps.pendingChecks);
+    case 'rest':
+      return null;
+    default:
+      return assertNever(next);
+  }
 }

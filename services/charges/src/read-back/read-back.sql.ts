@@ -93,3 +93,24 @@ export async function requestCheck(
   );
   return rows.length === 1;
 }
+
+/** The same for many, in one statement; those that are asked for already are left alone. */
+export async function requestChecks(db: Queryable, ids: readonly ChargeId[]): Promise<number> {
+  if (ids.length === 0) return 0;
+  const rows = await db.query(
+    named(
+      'read_back_request_many',
+      sql`
+        update charges
+        set check_at = '-infinity'
+        where id in (
+          select id from charges
+          where id = any(${ids}::uuid[]) and check_at is distinct from '-infinity'
+          order by id
+          for update
+        )
+        returning id`,
+    ),
+  );
+  return rows.length;
+}

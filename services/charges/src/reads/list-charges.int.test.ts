@@ -65,6 +65,7 @@ describe('an item of the list', () => {
         customer: { name: 'Ana Souza', email: 'ana@example.com', document: '52998224725' },
         pix: { br_code: '0'.repeat(150), end_to_end_id: null },
         receiver: RECEIVER,
+        refunded_amount: 0,
         webhook_url: null,
         expires_at: '2026-11-21T12:01:00.000Z',
         paid_at: null,

@@ -49,11 +49,17 @@ test('charges that were paid and credited are clean, in full and incrementally',
   expect(full.checks.map(({ name }) => name)).toEqual([
     'received',
     'credit',
+    'charge_state',
+    'dispute',
+    'refund',
+    'history',
     'outbox',
     'dead_letter',
   ]);
   expect(comparedOf(full, 'received')).toBe(2);
   expect(comparedOf(full, 'credit')).toBe(2);
+  expect(comparedOf(full, 'charge_state')).toBe(2);
+  expect(comparedOf(full, 'history')).toBe(2);
   expect(comparedOf(full, 'outbox')).toBe(2);
 });
 

@@ -4,15 +4,29 @@ import type { Check } from '@pixmesh/reconciliation/check';
 import { deadLetterCheck } from '@pixmesh/reconciliation/dead-letter-check';
 import { outboxCheck } from '@pixmesh/reconciliation/outbox-check';
 
+import { chargeStateCheck, type ChargeStateCheckDeps } from './charge-state-check.ts';
 import { creditCheck, type CreditCheckDeps } from './credit-check.ts';
+import { disputeCheck, type DisputeCheckDeps } from './dispute-check.ts';
+import { historyCheck } from './history-check.ts';
 import { receivedCheck, type ReceivedCheckDeps } from './received-check.ts';
+import { refundCheck, type RefundCheckDeps } from './refund-check.ts';
 
 /** What charges answers for: money in, its credits, its events. */
-export function chargesChecks(deps: ReceivedCheckDeps & CreditCheckDeps): Check[] {
+export function chargesChecks(
+  deps: ReceivedCheckDeps &
+    CreditCheckDeps &
+    ChargeStateCheckDeps &
+    DisputeCheckDeps &
+    RefundCheckDeps,
+): Check[] {
   const counters = sql`select id, event_sequence from charges`;
   return [
     receivedCheck(deps),
     creditCheck(deps),
+    chargeStateCheck(deps),
+    disputeCheck(deps),
+    refundCheck(deps),
+    historyCheck(deps),
     outboxCheck({ db: deps.db, topic: TOPICS.chargesEvents, counters }),
     deadLetterCheck(deps),
   ];

@@ -1,7 +1,9 @@
 import type { ReceivedPix } from '@pixmesh/acquirer/acquirer';
 import type { BookedJournal } from '@pixmesh/contracts/internal/ledger-reads';
-import { deriveCommandId } from '@pixmesh/kernel/ids';
 import type { FoundBreak } from '@pixmesh/reconciliation/check';
+
+import { PLATFORM_ACCOUNT_ID } from '#charges/ledger-order.ts';
+import { bookingIdOf } from '#payment/ledger-command.ts';
 
 import type { RecordedPix } from './received-check.sql.ts';
 
@@ -30,8 +32,8 @@ export function judgeReceived({ endToEndId: id, theirs, ours, journal }: Compare
   }
   if (journal !== null && isSuspense(journal) !== (ours.disposition === 'suspense')) {
     breaks.push({ kind: 'state', id, expected: ours.disposition, found: journal.kind, changedAt });
-  } else if (journal !== null && journal.account_id !== ours.accountId) {
-    const [expected, found] = [`account ${ours.accountId}`, `account ${journal.account_id}`];
+  } else if (journal !== null && journal.account_id !== ownerOf(ours)) {
+    const [expected, found] = [`account ${ownerOf(ours)}`, `account ${journal.account_id}`];
     breaks.push({ kind: 'state', id, expected, found, amountCents: ours.amount, changedAt });
   }
   if (journal === null) {
@@ -58,7 +60,7 @@ export function isBookedAsRecorded(journal: BookedJournal, ours: RecordedPix): b
   const [isSuspended, isSuspenseHere] = [isSuspense(journal), ours.disposition === 'suspense'];
   return (
     journal.amount === ours.amount &&
-    journal.account_id === ours.accountId &&
+    journal.account_id === ownerOf(ours) &&
     isSuspended === isSuspenseHere
   );
 }
@@ -84,5 +86,10 @@ function amounts(expected: bigint, found: bigint) {
 
 /** The one command that books a Pix, whether it credits or suspends it. */
 export function commandIdOf({ endToEndId }: { endToEndId: string }): string {
-  return deriveCommandId('received_pix', endToEndId);
+  return bookingIdOf(endToEndId);
+}
+
+/** Money that nobody owns is the platform's (decision 217). */
+function ownerOf({ accountId }: RecordedPix): string {
+  return accountId ?? PLATFORM_ACCOUNT_ID;
 }

@@ -7,7 +7,7 @@ import type { LedgerReads } from '@pixmesh/reconciliation/ledger-reads';
 import { LIST_SKEW_MS } from '@pixmesh/reconciliation/list-pages';
 
 import { commandIdOf, isBookedAsRecorded } from './judge-received.ts';
-import { findPixOfCharges } from './received-check.sql.ts';
+import { findPixOfCharges, listUnownedPix } from './received-check.sql.ts';
 
 /** Commands that book a received Pix. */
 const KINDS = ['credit_received_pix', 'suspend_received_pix'];
@@ -48,6 +48,9 @@ async function matchPage(
 ): Promise<void> {
   const charges = new Set(journals.flatMap(({ resource_id }) => resource_id ?? []));
   const recorded = await findPixOfCharges(db, [...charges]);
+  // What nobody owns names no charge. It is rare, and each of it is somebody's task.
+  const isUnownedNamed = journals.some(({ resource_id }) => resource_id === null);
+  if (isUnownedNamed) recorded.push(...(await listUnownedPix(db, UNEXPLAINED_MAX)));
   const ours = new Map(recorded.map((pix) => [commandIdOf(pix), pix]));
   for (const journal of journals) {
     const pix = ours.get(journal.command_id);

@@ -8,7 +8,8 @@ const ROWS_MAX = 10_000;
 /** A received Pix as recorded, for comparison. */
 export type RecordedPix = {
   endToEndId: string;
-  accountId: string;
+  /** Null for money that nobody owns. */
+  accountId: string | null;
   amount: bigint;
   paidAt: Date;
   recordedAt: Date;
@@ -68,9 +69,24 @@ export async function findPixOfCharges(
   return rows.map(toRecordedPix);
 }
 
+/** All Pix that nobody owns, up to `limit`. Reads `received_pix_unowned`. */
+export async function listUnownedPix(db: Queryable, limit: number): Promise<RecordedPix[]> {
+  const rows = await db.query<PixRecord>(
+    named(
+      'reconciliation_unowned_pix',
+      sql`
+        select ${COLUMNS} from received_pix
+        where charge_id is null
+        order by recorded_at desc
+        limit ${limit}`,
+    ),
+  );
+  return rows.map(toRecordedPix);
+}
+
 type PixRecord = {
   end_to_end_id: string;
-  account_id: string;
+  account_id: string | null;
   amount: bigint;
   paid_at: Date;
   recorded_at: Date;

@@ -1,4 +1,4 @@
-import type { Acquirer } from '@pixmesh/acquirer/acquirer';
+import type { Acquirer, ReceivedPix } from '@pixmesh/acquirer/acquirer';
 import { parseId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Check, FoundBreak, Scope } from '@pixmesh/reconciliation/check';
@@ -10,8 +10,11 @@ import {
   windowsToList,
 } from '@pixmesh/reconciliation/list-pages';
 
+import { findReturns } from '#returns/pix-returns.sql.ts';
+
 import { commandIdOf, type Compared, judgeReceived, judgeUnexplained } from './judge-received.ts';
 import { matchJournals } from './match-journals.ts';
+import { bookingOf, judgeReturn, pairReturns, pixOf } from './judge-return.ts';
 import { findRecordedPix, listRecordedPix, type RecordedPix } from './received-check.sql.ts';
 
 /** Items whose journals are looked up at once. */
@@ -21,6 +24,8 @@ export type ReceivedCheckDeps = {
   db: Database;
   acquirer: Pick<Acquirer, 'listReceived' | 'getReceived'>;
   ledger: Pick<LedgerReads, 'findJournals' | 'listJournals'>;
+  /** The installation's own Pix key: money of another one is not ours (decision 217). */
+  pixKey: string;
 };
 
 /**
@@ -39,7 +44,7 @@ export function receivedCheck(deps: ReceivedCheckDeps): Check {
         scope.signal.throwIfAborted();
         await compare(await pairWindow(deps, window));
       }
-      for (const id of scope.knownIds.filter(isEndToEndId)) differing.add(id);
+      for (const id of scope.knownIds.filter(isEndToEndId)) differing.add(pixOf(id));
       const unseen = [...differing].filter((id) => !seen.has(id));
       await compare(await pairKnown(deps, unseen));
       breaks.push(...[...unexplained.values()].map(judgeUnexplained));
@@ -59,7 +64,8 @@ export function receivedCheck(deps: ReceivedCheckDeps): Check {
 type Pair = Omit<Compared, 'journal'>;
 
 async function pairWindow(deps: ReceivedCheckDeps, window: TimeWindow): Promise<Pair[]> {
-  const theirs = await listAllPages((page) => deps.acquirer.listReceived(page), window);
+  const listed = await listAllPages((page) => deps.acquirer.listReceived(page), window);
+  const theirs = listed.filter((pix) => isOurs(deps, pix));
   const byId = new Map(theirs.map((pix) => [pix.endToEndId, pix]));
   const ours = new Map(
     (await listRecordedPix(deps.db, window)).map((pix) => [pix.endToEndId, pix]),
@@ -80,7 +86,8 @@ async function pairKnown(deps: ReceivedCheckDeps, ids: readonly string[]): Promi
   const ours = new Map((await findRecordedPix(deps.db, ids)).map((pix) => [pix.endToEndId, pix]));
   const pairs: Pair[] = [];
   for (const endToEndId of ids) {
-    const theirs = foundOrNull(await deps.acquirer.getReceived(endToEndId));
+    const found = foundOrNull(await deps.acquirer.getReceived(endToEndId));
+    const theirs = found !== null && isOurs(deps, found) ? found : null;
     pairs.push({ endToEndId, theirs, ours: ours.get(endToEndId) ?? null });
   }
   return pairs;
@@ -93,6 +100,10 @@ async function pairOurs(deps: ReceivedCheckDeps, alone: readonly RecordedPix[]):
     pairs.push({ endToEndId: ours.endToEndId, theirs, ours });
   }
   return pairs;
+}
+
+function isOurs({ pixKey }: ReceivedCheckDeps, pix: ReceivedPix): boolean {
+  return pix.pixKey === null || pix.pixKey === pixKey;
 }
 
 async function judgeAll(
@@ -109,9 +120,26 @@ async function judgeAll(
       ...step.flatMap((pair) =>
         judgeReceived({ ...pair, journal: journals.get(commandIdOf(pair)) ?? null }),
       ),
+      ...(await compareReturns(deps, step)),
     );
   }
   return breaks;
+}
+
+/** Of a Pix that both sides know, every return is recorded and booked, and nothing else is. */
+async function compareReturns(
+  deps: ReceivedCheckDeps,
+  pairs: readonly Pair[],
+): Promise<FoundBreak[]> {
+  const known = pairs.filter(({ ours, theirs }) => ours !== null && theirs !== null);
+  const recorded = await findReturns(
+    deps.db,
+    known.map(({ endToEndId }) => endToEndId),
+  );
+  const compared = pairReturns(known, recorded);
+  const ids = compared.flatMap(({ ours }) => (ours === null ? [] : (bookingOf(ours) ?? [])));
+  const journals = ids.length === 0 ? new Map() : await deps.ledger.findJournals(ids);
+  return compared.flatMap((pair) => judgeReturn(pair, journals));
 }
 
 /** Other ids of breaks are commands, which the ledger knows. */

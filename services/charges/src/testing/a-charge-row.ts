@@ -25,6 +25,7 @@ export function aChargeRow(changes: Partial<ChargeRow> = {}): ChargeRow {
     acceptedE2e: null,
     endToEndId: null,
     failureReason: null,
+    refundedAmount: toCents(0n),
     createdAt: new Date('2026-11-21T12:00:00.000Z'),
     expiresAt: new Date('2026-11-21T13:00:00.000Z'),
     paidAt: null,

@@ -1,7 +1,7 @@
 import { ChargesConfig } from '#config.ts';
 import { startCharges } from '#service.ts';
 import { AcquirerCallback } from '@pixmesh/contracts/messages/acquirer-callback.v1';
-import { ReceivedPixCredited } from '@pixmesh/contracts/messages/ledger-event.v1';
+import { LEDGER_EVENTS } from '@pixmesh/contracts/messages/ledger-event.v1';
 import { INTERNAL_HEADERS } from '@pixmesh/contracts/internal/headers';
 import type { CallerClaims } from '@pixmesh/contracts/internal/service-token';
 import { createTokenSigner, type SignToken } from '@pixmesh/http/service-token';
@@ -24,8 +24,19 @@ export type ChargesUnderTest = Awaited<ReturnType<typeof startChargesUnderTest>>
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Json = any;
 
+/** Starts what the service needs beside the acquirer; answers the settings by which it is found. */
+type StartBeside = (shared: {
+  topicPrefix: string;
+  publicKeys: object;
+  signAsGateway: SignToken;
+  signAsCharges: SignToken;
+}) => Promise<Record<string, string>>;
+
 /** The service on real infrastructure, beside a real simulator; short periods. */
-export async function startChargesUnderTest(settings: Record<string, string> = {}) {
+export async function startChargesUnderTest(
+  settings: Record<string, string> = {},
+  startBeside: StartBeside = () => Promise.resolve({}),
+) {
   const [database, topics, simulator] = await Promise.all([
     createTestDatabase('charges'),
     createTestTopics(),
@@ -35,10 +46,16 @@ export async function startChargesUnderTest(settings: Record<string, string> = {
   // Reconciliation runs where a test asks for it; by itself it would meet the faults that tests script.
   await database.db.query(sql`update reconciliation_lease set due_at = 'infinity'`);
   const sealing = generateSealingKeyPair();
+  const [signAsGateway, signAsCharges] = await Promise.all([
+    createTokenSigner(privateKeys['gateway'] ?? {}),
+    createTokenSigner(privateKeys['charges'] ?? {}),
+  ]);
+  const beside = await startBeside({ ...topics, publicKeys, signAsGateway, signAsCharges });
   const service = await startCharges(
     ChargesConfig.parse({
       ...BASE_SETTINGS,
       ...settings,
+      ...beside,
       DATABASE_URL: database.url,
       KAFKA_BROKERS: testInfra().kafkaBrokers.join(','),
       KAFKA_TOPIC_PREFIX: topics.topicPrefix,
@@ -49,7 +66,6 @@ export async function startChargesUnderTest(settings: Record<string, string> = {
       WEBHOOK_SEALING_PUBLIC_KEY: sealing.publicKey,
     }),
   );
-  const sign = await createTokenSigner(privateKeys['gateway'] ?? {});
   const peers = await startPeers(topics.topicPrefix);
   return {
     ...topics,
@@ -62,7 +78,7 @@ export async function startChargesUnderTest(settings: Record<string, string> = {
       caller: CallerClaims | null,
       route: string,
       ...[body, headers]: [body?: unknown, headers?: Record<string, string>]
-    ) => callService({ url: service.url, sign }, caller, { route, body, headers }),
+    ) => callService({ url: service.url, sign: signAsGateway }, caller, { route, body, headers }),
     [Symbol.asyncDispose]: async () => {
       await service[Symbol.asyncDispose]();
       await peers.stop();
@@ -100,19 +116,21 @@ async function startPeers(topicPrefix: string) {
     clientId: 'test',
     logger: createLogger('test', 'silent'),
     topicPrefix,
-    codec: await warmCodec(registryUrl, [AcquirerCallback, ReceivedPixCredited]),
+    codec: await warmCodec(registryUrl, [AcquirerCallback, ...Object.values(LEDGER_EVENTS)]),
   });
   const publish = (event: OutboundEvent) => publisher.publish([{ ...event, traceparent: null }]);
   return {
     publish,
-    announce: (chargeId: string) => publish(aCallback(chargeId.replaceAll('-', ''))),
+    announce: (chargeId: string) => publish(aCallback({ txid: chargeId.replaceAll('-', '') })),
+    /** One item of a callback, whatever is in it. */
+    announceItem: (item: object) => publish(aCallback(item)),
     stop: () => publisher[Symbol.asyncDispose](),
   };
 }
 
 /** The acquirer's callback about a charge, as the gateway passes it on. */
-function aCallback(txid: string): OutboundEvent {
-  const place = { key: txid, sequence: null, headers: { kind: 'received' } };
+function aCallback(item: object): OutboundEvent {
+  const place = { key: newId(), sequence: null, headers: { kind: 'received' } };
   return outboundEvent(AcquirerCallback, place, {
     event_id: newId(),
     type: 'acquirer.callback',
@@ -120,7 +138,7 @@ function aCallback(txid: string): OutboundEvent {
     occurred_at: new Date().toISOString(),
     account_id: null,
     application_id: null,
-    data: { kind: 'received', item: { txid } },
+    data: { kind: 'received', item: item as Record<string, string> },
   });
 }
 
@@ -150,4 +168,6 @@ const BASE_SETTINGS = {
   READ_BACK_PROCESSING_MS: '100',
   READ_BACK_PROCESSING_MS_MAX: '200',
   READ_BACK_PENDING_MS: '60000',
+  // Read once at boot, when nothing was received yet; a test that is about the list shortens it.
+  RECEIVED_LIST_MS: '3600000',
 };

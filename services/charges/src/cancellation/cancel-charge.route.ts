@@ -1,0 +1,31 @@
+import { ANSWER_HEADERS, INTERNAL_HEADERS } from '@pixmesh/contracts/internal/headers';
+import {
+  CancelChargeBody,
+  OPERATOR_CHARGE_PATHS,
+} from '@pixmesh/contracts/internal/operator-charges';
+import { deadlineFrom } from '@pixmesh/http/deadline';
+import { readOperatorBody } from '@pixmesh/http/operator-request';
+import type { FastifyInstance } from 'fastify';
+
+import { findOperatorCharge } from '#operators/find-operator-charge.ts';
+import { toOperatorCharge } from '#operators/operator-charge-resource.ts';
+
+import { cancelCharge, type CancelDeps } from './cancel-charge.ts';
+
+type RouteDeps = CancelDeps & { requestTimeoutMs: number };
+
+/** Takes a charge back for an operator; called by the gateway for the installation. */
+export function registerCancelCharge(app: FastifyInstance, deps: RouteDeps): void {
+  app.post(OPERATOR_CHARGE_PATHS.cancel, async (request, reply) => {
+    const { id } = await findOperatorCharge(deps.db, request);
+    const { operator_id: operatorId } = readOperatorBody(CancelChargeBody, request);
+    const deadline = deadlineFrom(
+      request.headers[INTERNAL_HEADERS.timeoutMs],
+      deps.requestTimeoutMs,
+    );
+    const { charge, repeated } = await cancelCharge(deps, id, { operatorId, deadline });
+    // A repeat is marked as one, so that the audit log names whoever made the change, and nobody else.
+    if (repeated) reply.header(ANSWER_HEADERS.replayed, 'true');
+    return toOperatorCharge(charge, deps.receiver);
+  });
+}

@@ -1,0 +1,128 @@
+import type { CancelOutcome } from '@pixmesh/acquirer/client';
+import type { Deadline } from '@pixmesh/http/deadline';
+import { failpoint } from '@pixmesh/http/failpoints';
+import { AppError, assertNever } from '@pixmesh/kernel/app-error';
+import { type ChargeId, type OperatorId, toAcquirerId } from '@pixmesh/kernel/ids';
+import { currentTraceParent } from '@pixmesh/telemetry/tracing';
+
+import { announceMove } from '#charges/announce-move.ts';
+import type { ChargeRow } from '#charges/charge-row.ts';
+import { findAnyCharge } from '#charges/charges.sql.ts';
+import { applyTruth } from '#read-back/apply-truth.ts';
+import type { LookDeps } from '#read-back/look-at-charge.ts';
+import { requestCheck } from '#read-back/read-back.sql.ts';
+
+import { decideCancellation } from './decide-cancellation.ts';
+
+export type CancelDeps = LookDeps & { kickReadBack(): void };
+
+/** `repeated`: an earlier or faster call had done it, and this one changed nothing. */
+type CanceledCharge = { charge: ChargeRow; repeated: boolean };
+
+/**
+ * Takes a charge back that nobody has paid. The acquirer arbitrates the race with a Pix (decision 75): the charge is
+ * `canceled` once it is removed there, and whatever else comes back is answered by what one look shows.
+ *
+ * @throws AppError `CHARGE_NOT_FOUND`; `CHARGE_NOT_PENDING` where it is paid, being paid or has ended; `INTERNAL_ERROR`
+ *   while nobody knows: a later look finds a removal that took effect after all
+ */
+export async function cancelCharge(
+  deps: CancelDeps,
+  id: ChargeId,
+  request: { operatorId: OperatorId; deadline: Deadline },
+): Promise<CanceledCharge> {
+  const charge = await findExisting(deps, id);
+  const decision = decideCancellation(charge);
+  if (decision === 'done') return { charge, repeated: true };
+  if (decision === 'refuse') throw new AppError('CHARGE_NOT_PENDING');
+  const outcome = await callAcquirer(deps, charge, request.deadline);
+  await failpoint('charges.cancel.after-answer');
+  if (isRemovedUnpaid(outcome)) {
+    const canceled = await moveToCanceled(deps, charge, request.operatorId);
+    if (canceled !== null) return { charge: canceled, repeated: false };
+    // Somebody else moved it meanwhile: the same removal seen by a look, or a Pix that came first.
+    const moved = await findExisting(deps, id);
+    if (decideCancellation(moved) === 'done') return { charge: moved, repeated: false };
+  }
+  return await answerByLook(deps, id, { deadline: request.deadline, outcome });
+}
+
+async function callAcquirer(
+  deps: CancelDeps,
+  charge: ChargeRow,
+  deadline: Deadline,
+): Promise<CancelOutcome> {
+  const [outcome] = await Promise.all([
+    deps.acquirer.cancelCharge(toAcquirerId(charge.id), deadline.signal()),
+    failpoint('charges.cancel.in-call'),
+  ]);
+  return outcome;
+}
+
+/** A Pix that the answer shows is recorded before anything is said of the charge. */
+function isRemovedUnpaid(outcome: CancelOutcome): boolean {
+  if (outcome.kind !== 'canceled') return false;
+  const { status, received } = outcome.charge;
+  return status === 'removed_by_receiver' && received.length === 0;
+}
+
+async function moveToCanceled(
+  deps: CancelDeps,
+  charge: ChargeRow,
+  operatorId: OperatorId,
+): Promise<ChargeRow | null> {
+  const change = {
+    from: charge,
+    status: 'canceled',
+    cause: 'canceled',
+    detail: operatorId,
+    // A look that is due or asked for still has to see what came in before the removal.
+    checkInMs: 'kept',
+  } as const;
+  const canceled = await announceMove(deps, change, ['charge.pix.canceled']);
+  if (canceled === null) return null;
+  deps.kickOutbox();
+  await failpoint('charges.cancel.after-commit');
+  return canceled;
+}
+
+/** One look at the acquirer applies what stands there; the charge then answers for itself. */
+async function answerByLook(
+  deps: CancelDeps,
+  id: ChargeId,
+  { deadline, outcome }: { deadline: Deadline; outcome: CancelOutcome },
+): Promise<CanceledCharge> {
+  const charge = await findExisting(deps, id);
+  if (decideCancellation(charge) === 'act') {
+    const found = await deps.acquirer.getCharge(toAcquirerId(id), deadline.signal());
+    if (found.kind === 'found') await applyTruth(deps, charge, found.value);
+  }
+  const after = await findExisting(deps, id);
+  const decision = decideCancellation(after);
+  switch (decision) {
+    case 'done':
+      // Removed by this call whose answer was lost or late, unless the acquirer said that it was not pending any more.
+      return { charge: after, repeated: outcome.kind === 'refused' };
+    case 'refuse':
+      throw new AppError('CHARGE_NOT_PENDING');
+    case 'act':
+      await requestCheck(deps.db, id, currentTraceParent());
+      deps.kickReadBack();
+      throw new AppError('INTERNAL_ERROR', {
+        message: `the cancellation of a charge is unknown: ${describe(outcome)}`,
+      });
+    default:
+      return assertNever(decision);
+  }
+}
+
+function describe(outcome: CancelOutcome): string {
+  if (outcome.kind === 'unknown') return outcome.cause;
+  return outcome.kind === 'refused' ? `refused, ${outcome.code}` : outcome.kind;
+}
+
+async function findExisting(deps: CancelDeps, id: ChargeId): Promise<ChargeRow> {
+  const charge = await findAnyCharge(deps.db, id);
+  if (charge === null) throw new AppError('CHARGE_NOT_FOUND');
+  return charge;
+}

@@ -1,0 +1,97 @@
+import type { Receiver } from '@pixmesh/contracts/http/charge';
+import { failpoint } from '@pixmesh/http/failpoints';
+import type { Database, Queryable } from '@pixmesh/postgres/pool';
+
+import { chargeEvents } from '#charges/charge-events.ts';
+import type { ChargeRow } from '#charges/charge-row.ts';
+import { moveCharge, type Transition } from '#charges/charges.sql.ts';
+
+import type { DisputeChange } from './decide-infraction.ts';
+import { disputeEvent } from './dispute-events.ts';
+import { orderBlock, orderUnblock } from './dispute-orders.ts';
+import type { DisputeRow } from './dispute-row.ts';
+import { insertDispute, updateDispute } from './disputes.sql.ts';
+
+/** One change to write: what was read, and what becomes of it. */
+export type ChangeToWrite = Standing & { change: DisputeChange };
+
+export type ChangeDeps = { db: Database; receiver: Receiver; kickOutbox(): void };
+
+/** Dispute and charge as they were read; `isNew`: the dispute is not stored yet. */
+export type Standing = { dispute: DisputeRow; charge: ChargeRow; isNew: boolean };
+
+/** The charge or the dispute moved between read and write: the transaction ends, and the caller decides anew. */
+export class MovedMeanwhile extends Error {}
+
+/**
+ * Writes one change of a dispute: its row, the charge with its history, the events of both and the ledger's commands
+ * in one transaction. False when one of the two has moved since it was read: nothing is written then.
+ */
+export async function applyChange(
+  deps: ChangeDeps,
+  standing: Standing,
+  change: DisputeChange,
+): Promise<boolean> {
+  try {
+    const toWrite = { ...standing, change };
+    await deps.db.transaction((tx) => writeChange(tx, deps.receiver, toWrite));
+  } catch (error) {
+    if (error instanceof MovedMeanwhile) return false;
+    throw error;
+  }
+  deps.kickOutbox();
+  await failpoint('charges.dispute.after-commit');
+  return true;
+}
+
+/** The same within a transaction of the caller's, whose own change the dispute's belongs to. */
+export async function writeChange(
+  tx: Queryable,
+  receiver: Receiver,
+  toWrite: ChangeToWrite,
+): Promise<void> {
+  const { dispute, change } = toWrite;
+  const after: DisputeRow = {
+    ...dispute,
+    status: change.status,
+    arrivedResolved: dispute.arrivedResolved || change.arrivedResolved,
+    resolvedAt: resolvedAtAfter(dispute, change),
+    block: blockAfter(dispute, change),
+  };
+  const written = toWrite.isNew ? await insertDispute(tx, after) : await updateDispute(tx, after);
+  const moved =
+    written && (await moveCharge(tx, transitionOf(receiver, { ...toWrite, dispute: after })));
+  if (!moved) throw new MovedMeanwhile('a dispute or its charge moved meanwhile');
+}
+
+function transitionOf(receiver: Receiver, { charge, dispute, change }: ChangeToWrite): Transition {
+  const { chargeStatus: status, chargeEvent, disputeEvent: type, cause } = change;
+  const after = { ...charge, status };
+  const events = chargeEvents(after, chargeEvent === null ? [] : [chargeEvent], receiver);
+  const sequence = charge.eventSequence + events.length + 1;
+  if (type !== null) events.push(disputeEvent(type, { dispute, charge: after, sequence }));
+  return {
+    from: charge,
+    status,
+    cause,
+    detail: dispute.id,
+    events,
+    commands: ordersOf(charge, dispute, change),
+    checkInMs: 'kept',
+  };
+}
+
+function ordersOf(charge: ChargeRow, dispute: DisputeRow, { block }: DisputeChange) {
+  if (block === 'order') return [orderBlock(charge, dispute)];
+  return block === 'end' ? [orderUnblock(charge, dispute)] : [];
+}
+
+function resolvedAtAfter(dispute: DisputeRow, { status }: DisputeChange): Date | null {
+  if (status === 'open' || status === 'under_review') return null;
+  return dispute.acquirerDecidedAt ?? dispute.readAt;
+}
+
+function blockAfter(dispute: DisputeRow, { block }: DisputeChange): DisputeRow['block'] {
+  if (block === 'order') return 'standing';
+  return block === 'end' ? 'ended' : dispute.block;
+}

@@ -1,0 +1,191 @@
+import type { AcquirerDispute } from '@pixmesh/acquirer/client';
+import { AppError, assertNever } from '@pixmesh/kernel/app-error';
+import { type ChargeId, newId } from '@pixmesh/kernel/ids';
+import { toCents } from '@pixmesh/kernel/money';
+import type { Queryable } from '@pixmesh/postgres/pool';
+import type { Logger } from '@pixmesh/telemetry/logger';
+
+import type { ChargeRow } from '#charges/charge-row.ts';
+import { findAnyCharge } from '#charges/charges.sql.ts';
+import { ignoreHappening } from '#charges/ignored-happenings.sql.ts';
+
+import { applyChange, type ChangeDeps } from './apply-change.ts';
+import { decideInfraction } from './decide-infraction.ts';
+import type { DisputeRow } from './dispute-row.ts';
+import {
+  findByInfraction,
+  findByInfractions,
+  findChargeOfPix,
+  findOpenDispute,
+  updateDispute,
+} from './disputes.sql.ts';
+
+/** Tries when charge or dispute move between read and write; each is a fresh decision. */
+const TRIES_MAX = 5;
+/** Where the acquirer names no deadline (decision 192). */
+const DEFENSE_PERIOD_MS = 3 * 24 * 60 * 60 * 1000;
+/** A disputed Pix that nobody has explained for so long is left to operators. */
+const UNKNOWN_PIX_MS_MAX = 24 * 60 * 60 * 1000;
+/** A dispute that concerns no charge is told to operators for so long. */
+const LOGGED_MS_MAX = 60 * 60 * 1000;
+
+export type ApplyDeps = ChangeDeps & {
+  logger: Logger;
+  /** How long the acquirer may take to return the money of a lost dispute. */
+  returnWindowMs: number;
+  /** Reads the Pix of a decided dispute back, and books what has returned of it. */
+  readReturns(charge: ChargeRow, endToEndId: string): Promise<void>;
+  /** Has a Pix read that nobody announced. */
+  noticePix(endToEndId: string): Promise<void>;
+};
+
+/** `waiting`: it could not be applied yet and has to be read again. */
+export type Applied = 'done' | 'waiting';
+
+/** Those of a page of infractions that say what we have not heard before: most of a list is old. */
+export async function findNews(
+  db: Queryable,
+  listed: readonly AcquirerDispute[],
+): Promise<AcquirerDispute[]> {
+  const known = await findByInfractions(
+    db,
+    listed.map(({ id }) => id),
+  );
+  return listed.filter((seen) => {
+    const stored = known.get(seen.id);
+    return stored === undefined || !isKnown(stored, seen);
+  });
+}
+
+/**
+ * Applies one infraction as the acquirer lists it, and its status once: said again, it changes nothing (decision 214).
+ * What the money did is asked for before a lost dispute is announced, so that its event tells what was returned.
+ */
+export async function applyInfraction(deps: ApplyDeps, seen: AcquirerDispute): Promise<Applied> {
+  const owner = await findChargeOfPix(deps.db, seen.endToEndId);
+  if (owner.kind !== 'charge') return await leave(deps, seen, owner.kind);
+  for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
+    const applied = await applyOnce(deps, seen, owner.chargeId);
+    if (applied !== 'moved') return applied;
+  }
+  throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'the disputed charge kept moving' });
+}
+
+async function applyOnce(
+  deps: ApplyDeps,
+  seen: AcquirerDispute,
+  chargeId: ChargeId,
+): Promise<Applied | 'moved'> {
+  if (seen.status === 'accepted') await readReturns(deps, seen, chargeId);
+  const stored = await findByInfraction(deps.db, seen.id);
+  const charge = await findAnyCharge(deps.db, chargeId);
+  if (charge === null) throw new AppError('INTERNAL_ERROR', { message: 'a charge vanished' });
+  const dispute = asSeen(stored, seen, charge);
+  const open = await findOpenDispute(deps.db, seen.endToEndId);
+  const step = decideInfraction({
+    stored,
+    charge,
+    seen,
+    isContested: open !== null && open.id !== dispute.id,
+    hasMedReturn: dispute.returnedAmount > 0n,
+    isReturnWindowOver: isOver(seen, charge, deps.returnWindowMs),
+  });
+  switch (step.kind) {
+    case 'nothing':
+      return await note(deps, stored, seen);
+    case 'wait':
+      return 'waiting';
+    case 'ignored':
+      await ignore(deps, charge, seen);
+      return await note(deps, stored, seen);
+    case 'change':
+      return (await applyChange(deps, { dispute, charge, isNew: stored === null }, step))
+        ? 'done'
+        : 'moved';
+    default:
+      return assertNever(step);
+  }
+}
+
+async function readReturns(
+  deps: ApplyDeps,
+  seen: AcquirerDispute,
+  chargeId: ChargeId,
+): Promise<void> {
+  const charge = await findAnyCharge(deps.db, chargeId);
+  if (charge !== null) await deps.readReturns(charge, seen.endToEndId);
+}
+
+/** The acquirer says what it said before; only our own clock may have moved an open dispute on. */
+function isKnown(stored: DisputeRow, seen: AcquirerDispute): boolean {
+  const sameWord = stored.acquirerStatus === seen.status;
+  const sameDate = stored.acquirerDecidedAt?.getTime() === seen.decidedAt?.getTime();
+  const isOverdue = stored.status === 'open' && stored.defenseDeadlineAt <= stored.readAt;
+  return sameWord && sameDate && !isOverdue;
+}
+
+/** The dispute with what the acquirer says of it now, before what that means. */
+function asSeen(stored: DisputeRow | null, seen: AcquirerDispute, charge: ChargeRow): DisputeRow {
+  const said = { acquirerStatus: seen.status, acquirerDecidedAt: seen.decidedAt };
+  if (stored !== null) return { ...stored, ...said };
+  return {
+    ...said,
+    id: newId(),
+    infractionId: seen.id,
+    chargeId: charge.id,
+    accountId: charge.accountId,
+    endToEndId: seen.endToEndId,
+    amount: seen.amountCents,
+    status: 'open',
+    reason: seen.reason,
+    arrivedResolved: false,
+    openedAt: seen.openedAt,
+    defenseDeadlineAt: seen.deadlineAt ?? new Date(seen.openedAt.getTime() + DEFENSE_PERIOD_MS),
+    resolvedAt: null,
+    block: 'none',
+    defenseText: null,
+    defenseSentAt: null,
+    createdAt: charge.readAt,
+    version: 0,
+    returnedAmount: toCents(0n),
+    readAt: charge.readAt,
+  };
+}
+
+function isOver(seen: AcquirerDispute, charge: ChargeRow, windowMs: number): boolean {
+  const since = seen.decidedAt ?? seen.openedAt;
+  return charge.readAt.getTime() - since.getTime() >= windowMs;
+}
+
+async function ignore(deps: ApplyDeps, charge: ChargeRow, seen: AcquirerDispute): Promise<void> {
+  const ignored = { happening: `infraction_${seen.status}`, detail: seen.id };
+  if (!(await ignoreHappening(deps.db, charge, ignored))) return;
+  deps.logger.warn({ charge_id: charge.id, ...ignored }, 'an infraction has no place any more');
+}
+
+/** Remembers what the acquirer said, so that the next reading of the list passes over it. */
+async function note(
+  deps: ApplyDeps,
+  stored: DisputeRow | null,
+  seen: AcquirerDispute,
+): Promise<Applied | 'moved'> {
+  if (stored === null) return 'done';
+  const said = { acquirerStatus: seen.status, acquirerDecidedAt: seen.decidedAt };
+  return (await updateDispute(deps.db, { ...stored, ...said })) ? 'done' : 'moved';
+}
+
+/** A Pix that we do not know yet may still be booked; one in suspense is an operator's case with or without it. */
+async function leave(
+  deps: ApplyDeps,
+  seen: AcquirerDispute,
+  kind: 'suspended' | 'unknown',
+): Promise<Applied> {
+  const ageMs = Date.now() - seen.openedAt.getTime();
+  // Nothing is stored of it, so every reading of the list meets it again.
+  if (ageMs < LOGGED_MS_MAX) {
+    deps.logger.error({ infraction_id: seen.id, kind }, 'a dispute of a Pix that paid no charge');
+  }
+  if (kind === 'suspended') return 'done';
+  await deps.noticePix(seen.endToEndId);
+  return ageMs < UNKNOWN_PIX_MS_MAX ? 'waiting' : 'done';
+}

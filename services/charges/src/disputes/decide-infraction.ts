@@ -1,0 +1,184 @@
+import type { AcquirerDispute } from '@pixmesh/acquirer/client';
+import type { DisputeStatus } from '@pixmesh/contracts/http/dispute';
+import type {
+  ChargeEventType,
+  DisputeEventType,
+} from '@pixmesh/contracts/messages/charge-event.v1';
+import { assertNever } from '@pixmesh/kernel/app-error';
+
+import type { ChargeRow, StoredStatus } from '#charges/charge-row.ts';
+import type { Cause } from '#charges/transitions.ts';
+
+import type { DisputeRow } from './dispute-row.ts';
+import { isOpen } from './dispute-row.ts';
+
+/** What one change of a dispute does, all of it in one transaction. */
+export type DisputeChange = {
+  kind: 'change';
+  status: DisputeStatus;
+  arrivedResolved: boolean;
+  cause: Cause;
+  /** The charge's status afterwards; the same where the dispute does not move it. */
+  chargeStatus: StoredStatus;
+  chargeEvent: ChargeEventType | null;
+  disputeEvent: DisputeEventType | null;
+  /** What becomes of the money: blocked, given back as far as it is still blocked, or left as it is. */
+  block: 'order' | 'end' | 'keep';
+};
+
+export type InfractionStep =
+  | DisputeChange
+  /** Nothing new. */
+  | { kind: 'nothing' }
+  /** It cannot be applied yet; the list is read again from before it. */
+  | { kind: 'wait' }
+  /** It has no place in the life of a dispute (decision 193): audited, and nothing moves. */
+  | { kind: 'ignored' };
+
+export type SeenInfraction = {
+  stored: DisputeRow | null;
+  charge: ChargeRow;
+  seen: AcquirerDispute;
+  /** Another dispute of this Pix is open: one at a time (decision 196). */
+  isContested: boolean;
+  /** Whether any cent of the Pix has come back under the MED. */
+  hasMedReturn: boolean;
+  /** The acquirer has had its time to return the money since it decided. */
+  isReturnWindowOver: boolean;
+};
+
+const NOTHING = { kind: 'nothing' } as const;
+const WAIT = { kind: 'wait' } as const;
+const IGNORED = { kind: 'ignored' } as const;
+
+/**
+ * What an infraction that the acquirer lists means for its dispute and charge (decisions 79, 80, 190 to 196). The list
+ * shows states, so the way there may never be seen: open and under review in one step, or decided from the start.
+ */
+export function decideInfraction(input: SeenInfraction): InfractionStep {
+  return input.stored === null ? decideNew(input) : decideKnown(input, input.stored);
+}
+
+function decideNew(input: SeenInfraction): InfractionStep {
+  const { charge, seen } = input;
+  // The ledger has not credited the Pix yet: nothing of it can be blocked or have been lost.
+  if (charge.status === 'pending' || charge.status === 'processing') return WAIT;
+  switch (seen.status) {
+    case 'open':
+    case 'under_review':
+      if (input.isContested) return WAIT;
+      return {
+        kind: 'change',
+        status: seen.status,
+        arrivedResolved: false,
+        cause: 'dispute_opened',
+        chargeStatus: charge.status === 'paid' ? 'infraction' : charge.status,
+        chargeEvent: charge.status === 'paid' ? 'charge.pix.infraction' : null,
+        disputeEvent: 'dispute.pix.opened',
+        block: 'order',
+      };
+    case 'accepted':
+      return arriveLost(input);
+    case 'rejected':
+    case 'canceled':
+      return {
+        kind: 'change',
+        status: 'won',
+        arrivedResolved: true,
+        cause: 'dispute_won',
+        chargeStatus: charge.status,
+        chargeEvent: null,
+        disputeEvent: 'dispute.pix.won',
+        block: 'keep',
+      };
+    default:
+      return assertNever(seen.status);
+  }
+}
+
+/**
+ * Lost before we saw it: the nature of its return has told the charge's state already (decision 78), so until the
+ * return shows it is waited for, and only an acquirer that never names one leaves the dispute's own word.
+ */
+function arriveLost({ charge, isReturnWindowOver }: SeenInfraction): InfractionStep {
+  const isReturned = charge.status === 'charged_back' || charge.status === 'refunded';
+  if (!isReturned && !isReturnWindowOver) return WAIT;
+  return lose(charge, { arrivedResolved: true, block: 'keep' });
+}
+
+function decideKnown(input: SeenInfraction, stored: DisputeRow): InfractionStep {
+  const { charge, seen } = input;
+  switch (seen.status) {
+    case 'open':
+      return isOpen(stored) ? judgeAfterDeadline(stored, charge) : IGNORED;
+    case 'under_review':
+      if (stored.status === 'open') return review(charge);
+      return stored.status === 'under_review' ? NOTHING : IGNORED;
+    case 'rejected':
+    case 'canceled':
+      if (isOpen(stored)) return win(charge);
+      return stored.status === 'won' ? NOTHING : IGNORED;
+    case 'accepted':
+      return stored.status === 'lost' ? NOTHING : loseKnown(input, stored);
+    default:
+      return assertNever(seen.status);
+  }
+}
+
+/** Whoever has not answered in time is judged without an answer. */
+function judgeAfterDeadline(stored: DisputeRow, charge: ChargeRow): InfractionStep {
+  const isOverdue = stored.status === 'open' && stored.defenseDeadlineAt <= stored.readAt;
+  return isOverdue ? review(charge) : NOTHING;
+}
+
+/** Its block ends at once where money has returned or had its time; otherwise later (`end-blocks.ts`). */
+function loseKnown(input: SeenInfraction, stored: DisputeRow): DisputeChange {
+  const mayEnd = input.hasMedReturn || input.isReturnWindowOver;
+  const block = stored.block === 'standing' && mayEnd ? 'end' : 'keep';
+  return lose(input.charge, { arrivedResolved: false, block });
+}
+
+/** The defence was sent, or its time has passed. */
+export function review(charge: ChargeRow): DisputeChange {
+  return {
+    kind: 'change',
+    status: 'under_review',
+    arrivedResolved: false,
+    cause: 'dispute_under_review',
+    chargeStatus: charge.status,
+    chargeEvent: null,
+    disputeEvent: null,
+    block: 'keep',
+  };
+}
+
+/** Back to `paid` without a second `charge.pix.paid`: receivers would fulfil twice (decision 81). */
+function win(charge: ChargeRow): DisputeChange {
+  return {
+    kind: 'change',
+    status: 'won',
+    arrivedResolved: false,
+    cause: 'dispute_won',
+    chargeStatus: charge.status === 'infraction' ? 'paid' : charge.status,
+    chargeEvent: null,
+    disputeEvent: 'dispute.pix.won',
+    block: 'end',
+  };
+}
+
+/** Also after a win (decision 194). A charge that its returns have ended already keeps its state. */
+export function lose(
+  charge: ChargeRow,
+  told: { arrivedResolved: boolean; block: DisputeChange['block'] },
+): DisputeChange {
+  const moves = charge.status === 'paid' || charge.status === 'infraction';
+  return {
+    kind: 'change',
+    status: 'lost',
+    cause: 'dispute_lost',
+    chargeStatus: moves ? 'charged_back' : charge.status,
+    chargeEvent: moves ? 'charge.pix.charged_back' : null,
+    disputeEvent: 'dispute.pix.lost',
+    ...told,
+  };
+}

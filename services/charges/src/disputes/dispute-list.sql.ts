@@ -1,0 +1,71 @@
+import { endLease, isDue, takeLease } from '@pixmesh/postgres/due-rows';
+import type { Queryable } from '@pixmesh/postgres/pool';
+import { named, sql } from '@pixmesh/postgres/sql';
+
+/** One reading of the acquirer's list of infractions, leased to one replica. */
+export type Reading = {
+  leaseToken: string;
+  /** Infractions opened in this window may have news. */
+  from: Date;
+  to: Date;
+  startedAt: Date;
+};
+
+/** The acquirer lists an infraction a little later than it opens it, and its clock is not ours, either way. */
+const OVERLAP = sql`interval '2 days'`;
+/** No dispute changes after this long (decision 218). */
+const AGE_MAX = sql`interval '120 days'`;
+
+/** Leases the reading if it is due: from the opening of the oldest dispute that is not lost. */
+export async function leaseReading(db: Queryable, leaseMs: number): Promise<Reading[]> {
+  const rows = await db.query<ReadingRecord>(
+    named(
+      'dispute_list_lease',
+      sql`
+        update dispute_list
+        set ${takeLease(leaseMs)}
+        where ${isDue('routine')}
+        returning
+          lease_token,
+          greatest(
+            least(
+              listed_until - ${OVERLAP},
+              (select min(opened_at) from disputes where status <> 'lost')
+            ),
+            now() - ${AGE_MAX}
+          ) as from_at,
+          now() + ${OVERLAP} as to_at,
+          now() as started_at`,
+    ),
+  );
+  return rows.map((row) => ({
+    leaseToken: row.lease_token,
+    from: row.from_at,
+    to: row.to_at,
+    startedAt: row.started_at,
+  }));
+}
+
+type ReadingRecord = { lease_token: string; from_at: Date; to_at: Date; started_at: Date };
+
+/** Ends a reading. `waitingFrom`: the opening of the oldest infraction that could not be applied yet. */
+export async function endReading(
+  db: Queryable,
+  reading: Reading,
+  told: { isComplete: boolean; waitingFrom: Date | null; nextInMs: number },
+): Promise<void> {
+  await db.query(
+    named(
+      'dispute_list_end',
+      sql`
+        update dispute_list
+        set listed_until = case
+              when ${told.isComplete}::boolean
+                then least(${reading.startedAt}::timestamptz, ${told.waitingFrom}::timestamptz)
+              else listed_until
+            end,
+            ${endLease(told.nextInMs)}
+        where lease_token = ${reading.leaseToken}`,
+    ),
+  );
+}

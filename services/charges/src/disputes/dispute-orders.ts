@@ -1,0 +1,36 @@
+import { BlockDisputed, UnblockDisputed } from '@pixmesh/contracts/messages/ledger-command.v1';
+import { deriveCommandId } from '@pixmesh/kernel/ids';
+import { type OutboundEvent, outboundEvent } from '@pixmesh/postgres/events';
+
+import type { ChargeRow } from '#charges/charge-row.ts';
+import { ledgerOrder } from '#charges/ledger-order.ts';
+
+import type { DisputeRow } from './dispute-row.ts';
+
+/** Takes the disputed money out of the balance, once per dispute (decisions 136, 137). */
+export function orderBlock(charge: ChargeRow, dispute: DisputeRow): OutboundEvent {
+  const { place, envelope } = ledgerOrder(charge);
+  const type = 'dispute.block' as const;
+  return outboundEvent(BlockDisputed, place, { ...envelope, type, data: disputed(type, dispute) });
+}
+
+/** Gives what is left of the block back, once per dispute. */
+export function orderUnblock(charge: ChargeRow, dispute: DisputeRow): OutboundEvent {
+  const { place, envelope } = ledgerOrder(charge);
+  const type = 'dispute.unblock' as const;
+  return outboundEvent(UnblockDisputed, place, {
+    ...envelope,
+    type,
+    data: disputed(type, dispute),
+  });
+}
+
+function disputed(kind: string, dispute: DisputeRow) {
+  return {
+    command_id: deriveCommandId(kind, dispute.id),
+    dispute_id: dispute.id,
+    charge_id: dispute.chargeId,
+    end_to_end_id: dispute.endToEndId,
+    amount: dispute.amount,
+  };
+}

@@ -1,0 +1,37 @@
+import type { DisputeStatus } from '@pixmesh/contracts/http/dispute';
+import type { AcquirerDispute } from '@pixmesh/acquirer/client';
+import type { AccountId, ChargeId, DisputeId } from '@pixmesh/kernel/ids';
+import type { Cents } from '@pixmesh/kernel/money';
+
+/** A dispute as stored, mapped at the edge of `disputes.sql.ts`. */
+export type DisputeRow = {
+  id: DisputeId;
+  infractionId: string;
+  chargeId: ChargeId;
+  accountId: AccountId;
+  endToEndId: string;
+  amount: Cents;
+  status: DisputeStatus;
+  reason: string;
+  arrivedResolved: boolean;
+  openedAt: Date;
+  defenseDeadlineAt: Date;
+  resolvedAt: Date | null;
+  /** What the acquirer said last. */
+  acquirerStatus: AcquirerDispute['status'];
+  acquirerDecidedAt: Date | null;
+  /** `standing`: a block is ordered and has not been given back. */
+  block: 'none' | 'standing' | 'ended';
+  defenseText: string | null;
+  defenseSentAt: Date | null;
+  createdAt: Date;
+  version: number;
+  /** What the acquirer returned under the MED for this dispute, from the returns that were seen. */
+  returnedAmount: Cents;
+  /** Database time of the read. */
+  readAt: Date;
+};
+
+export function isOpen({ status }: { status: DisputeStatus }): boolean {
+  return status === 'open' || status === 'under_review';
+}

@@ -1,0 +1,50 @@
+import { findAnyCharge } from '#charges/charges.sql.ts';
+
+import { applyChange } from './apply-change.ts';
+import type { ApplyDeps } from './apply-infraction.ts';
+import type { DisputeRow } from './dispute-row.ts';
+import { findDispute, findStandingBlocks } from './disputes.sql.ts';
+
+/** Blocks looked at in one turn; the oldest wait longest. */
+const BLOCKS_MAX = 100;
+
+/**
+ * Gives back what the acquirer did not return of lost disputes (decision 138): as soon as any of it has returned, or
+ * once the acquirer has had its time. A return that comes later still is taken from the balance.
+ */
+export async function endBlocks(deps: ApplyDeps): Promise<void> {
+  for (const dispute of await findStandingBlocks(deps.db, BLOCKS_MAX)) {
+    await endBlock(deps, dispute);
+  }
+}
+
+async function endBlock(deps: ApplyDeps, seen: DisputeRow): Promise<void> {
+  const before = await findAnyCharge(deps.db, seen.chargeId);
+  if (before !== null) await deps.readReturns(before, seen.endToEndId);
+  const charge = await findAnyCharge(deps.db, seen.chargeId);
+  const dispute = await findDispute(deps.db, seen.id);
+  if (charge === null || dispute?.block !== 'standing' || !mayEnd(dispute, deps.returnWindowMs)) {
+    return;
+  }
+  // Where one of the two has moved meanwhile, the next turn decides anew.
+  await applyChange(
+    deps,
+    { dispute, charge, isNew: false },
+    {
+      kind: 'change',
+      status: dispute.status,
+      arrivedResolved: dispute.arrivedResolved,
+      cause: 'block_ended',
+      chargeStatus: charge.status,
+      chargeEvent: null,
+      disputeEvent: null,
+      block: 'end',
+    },
+  );
+}
+
+function mayEnd(dispute: DisputeRow, windowMs: number): boolean {
+  if (dispute.returnedAmount > 0n) return true;
+  const resolvedMs = dispute.resolvedAt?.getTime() ?? Number.POSITIVE_INFINITY;
+  return dispute.readAt.getTime() - resolvedMs >= windowMs;
+}

@@ -1,0 +1,129 @@
+import type { Acquirer } from '@pixmesh/acquirer/client';
+import type { LedgerHolds } from '@pixmesh/http/ledger-holds';
+import type { Database } from '@pixmesh/postgres/pool';
+import type { DueRowsJob } from '@pixmesh/postgres/due-rows-job';
+import type { Logger } from '@pixmesh/telemetry/logger';
+
+import type { ChargesConfig } from '#config.ts';
+import { startReadDisputesJob } from '#disputes/read-disputes.job.ts';
+import { observeLags } from '#events.ts';
+import { startPixNoticesJob } from '#notices/pix-notices.job.ts';
+import { noticePix, oldestNoticeSeconds } from '#notices/pix-notices.sql.ts';
+import { lookAtCharge, type LookDeps } from '#read-back/look-at-charge.ts';
+import { startReadBackJob } from '#read-back/read-back.job.ts';
+import { readReturns } from '#read-back/read-returns.ts';
+import { startReceivedListJob } from '#received-list/received-list.job.ts';
+import { listLagSeconds } from '#received-list/received-list.sql.ts';
+import { startRefundsJob } from '#refunds/refunds.job.ts';
+import { startReturnItemsJob } from '#suspense/return-items.job.ts';
+
+type StopList = { add(name: string, stop: () => Promise<void> | void): void };
+
+type JobsParts = {
+  config: ChargesConfig;
+  db: Database;
+  logger: Logger;
+  acquirer: Acquirer;
+  holds: LedgerHolds;
+  stopList: StopList;
+  look: LookDeps;
+};
+
+export type Jobs = {
+  kickReadBack(): void;
+  kickNotices(): void;
+  kickReturnItems(): void;
+  kickRefunds(): void;
+  isAlive(): boolean;
+};
+
+/** Starts what runs by itself. */
+export function startJobs(parts: JobsParts): Jobs {
+  const all: DueRowsJob[] = [];
+  const add = <Job extends DueRowsJob>(name: string, job: Job): Job => {
+    parts.stopList.add(name, job.stop);
+    all.push(job);
+    return job;
+  };
+  const { readBack, notices, returnItems } = startMoneyJobs(parts, add);
+  add('disputes', startDisputes(parts, notices));
+  const refunds = add('refunds', startRefunds(parts));
+  return {
+    kickReadBack: readBack.kick,
+    kickNotices: notices.kick,
+    kickReturnItems: returnItems.kick,
+    kickRefunds: refunds.kick,
+    isAlive: () => all.every((one) => one.isAlive()),
+  };
+}
+
+/** Looks at charges, at announced Pix and at returns of items, and the list of received Pix. */
+function startMoneyJobs(
+  { config, db, logger, acquirer, look }: JobsParts,
+  add: (name: string, job: DueRowsJob) => DueRowsJob,
+) {
+  const { leaseMs, kickOutbox, processingChecks, pendingChecks } = look;
+  const pixKey = config.ACQUIRER_PIX_KEY;
+  const common = { db, logger, acquirer, leaseMs, kickOutbox, processingChecks, pendingChecks };
+  const lookAt = lookAtCharge.bind(null, look);
+  const readBack = add('read-back', startReadBackJob({ db, logger, leaseMs, lookAt }));
+  const kickReadBack = readBack.kick;
+  const notices = add('pix notices', startPixNoticesJob({ ...common, pixKey, kickReadBack }));
+  const returnItems = add(
+    'return items',
+    startReturnItemsJob({
+      ...common,
+      acquirerTimeoutMs: config.ACQUIRER_TIMEOUT_MS,
+      refusalWaitMs: config.REFUSAL_WAIT_MS,
+    }),
+  );
+  add(
+    'received list',
+    startReceivedListJob({
+      ...common,
+      pixKey,
+      intervalMs: config.RECEIVED_LIST_MS,
+      overlapMs: config.RECEIVED_LIST_OVERLAP_MS,
+      kickReadBack,
+      kickNotices: notices.kick,
+    }),
+  );
+  observeLags({
+    oldestNotice: () => oldestNoticeSeconds(db),
+    receivedList: () => listLagSeconds(db),
+  });
+  return { readBack, notices, returnItems };
+}
+
+function startDisputes({ config, db, look }: JobsParts, notices: DueRowsJob): DueRowsJob {
+  return startReadDisputesJob({
+    ...look,
+    intervalMs: config.DISPUTE_LIST_MS,
+    returnWindowMs: config.DISPUTE_RETURN_WINDOW_MS,
+    readReturns: (charge, endToEndId) => readReturns(look, charge, endToEndId),
+    noticePix: async (endToEndId) => {
+      await noticePix(db, [endToEndId]);
+      notices.kick();
+    },
+  });
+}
+
+function startRefunds({ config, holds, look }: JobsParts): DueRowsJob {
+  const refunds: DueRowsJob = startRefundsJob({
+    ...look,
+    holds,
+    refusalWaitMs: config.REFUSAL_WAIT_MS,
+    intentChecks: refundPeriods(config, 'INTENT'),
+    unknownChecks: refundPeriods(config, 'UNKNOWN'),
+    acceptedChecks: refundPeriods(config, 'ACCEPTED'),
+    kickRefunds: () => refunds.kick(),
+  });
+  return refunds;
+}
+
+function refundPeriods(config: ChargesConfig, of: 'INTENT' | 'UNKNOWN' | 'ACCEPTED') {
+  return {
+    firstMs: config[`READ_BACK_REFUND_${of}_MS`],
+    maxMs: config[`READ_BACK_REFUND_${of}_MS_MAX`],
+  };
+}

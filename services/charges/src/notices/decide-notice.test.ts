@@ -1,0 +1,88 @@
+import { toCents } from '@pixmesh/kernel/money';
+import { expect, test } from 'vitest';
+
+import type { RecordedReceived } from '#payment/received-pix.sql.ts';
+import { returnKey } from '#read-back/decide-look.ts';
+import { aChargeRow } from '#testing/a-charge-row.ts';
+import { aPixReturn, aReceivedPix } from '#testing/a-received-pix.ts';
+
+import { decideNotice, decideUnownedReturns } from './decide-notice.ts';
+
+const OUR_KEY = 'our-key';
+const nobodys: RecordedReceived = {
+  endToEndId: 'E1',
+  chargeId: null,
+  accountId: null,
+  amount: toCents(12_345),
+  disposition: 'suspense',
+};
+const none = { charge: null, recorded: null, pixKey: OUR_KEY };
+const found = (changes = {}) =>
+  ({ kind: 'found', value: aReceivedPix({ pixKey: OUR_KEY, ...changes }) }) as const;
+
+test.each([
+  ['no answer proves nothing', { kind: 'unknown', cause: 'timeout' } as const, none, 'repeat'],
+  ['a Pix that nobody knows has no effect', { kind: 'not_found' } as const, none, 'ignore'],
+  ['money of another key has no effect', found({ pixKey: 'their-key' }), none, 'ignore'],
+  ['ours without a txid is suspended', found(), none, 'suspend'],
+  [
+    'ours without a key is suspended: the acquirer speaks of our account',
+    found({ pixKey: null }),
+    none,
+    'suspend',
+  ],
+  [
+    'a txid that no charge of ours has is suspended',
+    found({ txid: 'x'.repeat(32) }),
+    none,
+    'suspend',
+  ],
+  [
+    'one that names a charge of ours is for that charge',
+    found(),
+    { ...none, charge: aChargeRow() },
+    'ask_charge',
+  ],
+  [
+    'another key wins over the txid',
+    found({ pixKey: 'their-key' }),
+    { ...none, charge: aChargeRow() },
+    'ignore',
+  ],
+  [
+    'what nobody owns is looked at again for its returns',
+    found(),
+    { ...none, recorded: nobodys },
+    'suspend',
+  ],
+  [
+    'what is recorded stays, even where the acquirer has lost it',
+    { kind: 'not_found' } as const,
+    { ...none, recorded: nobodys },
+    'keep',
+  ],
+])('%s', (_name, lookup, ours, kind) => {
+  expect(decideNotice(lookup, ours).kind).toBe(kind);
+});
+
+test('of a Pix that nobody owns a return of the whole ends its item, a part does not, and what is booked is done', () => {
+  const amount = toCents(12_345);
+  const pix = aReceivedPix({
+    endToEndId: 'E1',
+    returns: [
+      aPixReturn({ id: 'whole' }),
+      aPixReturn({ id: 'part', amountCents: toCents(1) }),
+      aPixReturn({ id: 'booked' }),
+      aPixReturn({ id: 'failed', status: 'failed' }),
+    ],
+  });
+  const booked = new Map([[returnKey('E1', 'booked'), amount]]);
+  const plan = decideUnownedReturns(pix, { amount, booked });
+  expect(plan.returns.map(({ returned, reason }) => [returned.id, reason])).toEqual([
+    ['whole', null],
+    ['part', 'part_of_suspense'],
+  ]);
+  expect(plan.isReturning).toBe(false);
+  const underWay = { ...pix, returns: [aPixReturn({ status: 'processing' })] };
+  expect(decideUnownedReturns(underWay, { amount, booked }).isReturning).toBe(true);
+});

@@ -1,0 +1,68 @@
+import type { Lookup, PixReturn, ReceivedPix } from '@pixmesh/acquirer/client';
+import type { Cents } from '@pixmesh/kernel/money';
+
+import type { ChargeRow } from '#charges/charge-row.ts';
+import type { RecordedReceived } from '#payment/received-pix.sql.ts';
+import { returnKey } from '#read-back/decide-look.ts';
+import type { UnbookedReason } from '#returns/decide-return.ts';
+
+export type NoticeStep =
+  /** Nothing definite: look again. */
+  | { kind: 'repeat' }
+  /** It is recorded, and that is all there is to know. */
+  | { kind: 'keep' }
+  /** No effect whatsoever. */
+  | { kind: 'ignore'; outcome: 'not_found' | 'foreign_key' }
+  /** The Pix names a charge of ours. */
+  | { kind: 'ask_charge'; charge: ChargeRow; pix: ReceivedPix }
+  /** It is ours, and nobody's. */
+  | { kind: 'suspend'; pix: ReceivedPix };
+
+type Ours = {
+  /** The charge that the Pix names, if it is ours. */
+  charge: ChargeRow | null;
+  /** The Pix as recorded, where nobody owns it. */
+  recorded: RecordedReceived | null;
+  pixKey: string;
+};
+
+/**
+ * What a look at an announced Pix means (decision 217). The acquirer alone says that it exists and is ours: it may
+ * leave the key out, since it answers for our account only, but another key is somebody else's money.
+ */
+export function decideNotice(found: Lookup<ReceivedPix>, ours: Ours): NoticeStep {
+  if (found.kind === 'unknown') return { kind: 'repeat' };
+  // What is recorded was there: an acquirer that has lost it says nothing about its money.
+  if (found.kind === 'not_found') {
+    return ours.recorded === null ? { kind: 'ignore', outcome: 'not_found' } : { kind: 'keep' };
+  }
+  const pix = found.value;
+  if (pix.pixKey !== null && pix.pixKey !== ours.pixKey) {
+    return { kind: 'ignore', outcome: 'foreign_key' };
+  }
+  if (ours.recorded === null && ours.charge !== null) {
+    return { kind: 'ask_charge', charge: ours.charge, pix };
+  }
+  return { kind: 'suspend', pix };
+}
+
+/** What becomes of each return of a Pix that nobody owns and that is not recorded yet; `reason`: it is not booked. */
+export function decideUnownedReturns(
+  pix: ReceivedPix,
+  { amount, booked }: { amount: Cents; booked: ReadonlyMap<string, Cents> },
+): {
+  returns: { returned: PixReturn; reason: UnbookedReason | null }[];
+  /** One is on its way. */
+  isReturning: boolean;
+} {
+  const fresh = pix.returns.filter(({ id }) => !booked.has(returnKey(pix.endToEndId, id)));
+  return {
+    returns: fresh
+      .filter(({ status }) => status === 'returned')
+      .map((returned) => ({
+        returned,
+        reason: returned.amountCents === amount ? null : 'part_of_suspense',
+      })),
+    isReturning: fresh.some(({ status }) => status === 'processing'),
+  };
+}

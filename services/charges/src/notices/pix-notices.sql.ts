@@ -1,0 +1,148 @@
+import { endLease, isDue, takeLease, type Urgency } from '@pixmesh/postgres/due-rows';
+import type { Queryable } from '@pixmesh/postgres/pool';
+import { named, sql } from '@pixmesh/postgres/sql';
+
+/** A Pix that somebody announced and no charge of ours explains; it proves nothing. */
+export type PixNotice = {
+  endToEndId: string;
+  checks: number;
+  checkTraceparent: string | null;
+  leaseToken: string | null;
+};
+
+/** What a look at the acquirer made of it. */
+export type NoticeOutcome = 'suspended' | 'of_charge' | 'not_found' | 'foreign_key';
+
+/**
+ * Asks for a look at Pix that no charge explains and the acquirer itself shows, before those that others speak of. One
+ * that was found to be somebody else's is left alone.
+ */
+export async function noticePix(db: Queryable, endToEndIds: readonly string[]): Promise<void> {
+  if (endToEndIds.length === 0) return;
+  await db.query(
+    named(
+      'pix_notices_of_list',
+      sql`
+        insert into pix_notices (end_to_end_id, check_at)
+        select distinct end_to_end_id, '-infinity'::timestamptz
+        from unnest(${endToEndIds}::text[]) as listed (end_to_end_id)
+        on conflict (end_to_end_id) do update
+        set check_at = '-infinity', outcome = null, done_at = null
+        where pix_notices.outcome is distinct from 'foreign_key'`,
+    ),
+  );
+}
+
+/** Leases up to `limit` notices that nobody has looked at, the oldest first. */
+export async function leaseDueNotices(
+  db: Queryable,
+  urgency: Urgency,
+  options: { limit: number; leaseMs: number },
+): Promise<PixNotice[]> {
+  const rows = await db.query<NoticeRecord>(
+    named(
+      'pix_notices_lease_due',
+      sql`
+        with due as (
+          select end_to_end_id as due_id
+          from pix_notices
+          where ${isDue(urgency)}
+          order by check_at
+          limit ${options.limit}
+          for update skip locked
+        )
+        update pix_notices
+        set ${takeLease(options.leaseMs)}
+        from due
+        where end_to_end_id = due_id
+        returning end_to_end_id, checks, check_traceparent, lease_token`,
+    ),
+  );
+  return rows.map((row) => ({
+    endToEndId: row.end_to_end_id,
+    checks: row.checks,
+    checkTraceparent: row.check_traceparent,
+    leaseToken: row.lease_token,
+  }));
+}
+
+type NoticeRecord = {
+  end_to_end_id: string;
+  checks: number;
+  check_traceparent: string | null;
+  lease_token: string | null;
+};
+
+/** Ends a look that has to be repeated. */
+export async function releaseNotice(
+  db: Queryable,
+  notice: PixNotice,
+  nextInMs: number,
+): Promise<void> {
+  await db.query(
+    named(
+      'pix_notice_release',
+      sql`
+        update pix_notices
+        set ${endLease(nextInMs)}
+        where end_to_end_id = ${notice.endToEndId} and lease_token = ${notice.leaseToken}`,
+    ),
+  );
+}
+
+/** Ends a look for good, unless somebody has asked for another one meanwhile. */
+export async function endNotice(
+  db: Queryable,
+  notice: PixNotice,
+  outcome: NoticeOutcome,
+): Promise<void> {
+  await db.query(
+    named(
+      'pix_notice_end',
+      sql`
+        update pix_notices
+        set outcome = case when check_at = '-infinity' then null else ${outcome}::text end,
+            done_at = case when check_at = '-infinity' then null else now() end,
+            ${endLease(null)}
+        where end_to_end_id = ${notice.endToEndId} and lease_token = ${notice.leaseToken}`,
+    ),
+  );
+}
+
+/** Forgets what was looked at a while ago: anybody can announce anything. At most `limit` rows. */
+export async function pruneNotices(
+  db: Queryable,
+  options: { olderThanMs: number; limit: number },
+): Promise<number> {
+  const rows = await db.query(
+    named(
+      'pix_notices_prune',
+      sql`
+        delete from pix_notices
+        where end_to_end_id in (
+          select end_to_end_id
+          from pix_notices
+          where done_at < now() - ${options.olderThanMs}::float8 * interval '1 ms'
+          order by done_at
+          limit ${options.limit}
+          for update skip locked
+        )
+        returning end_to_end_id`,
+    ),
+  );
+  return rows.length;
+}
+
+/** Seconds that the oldest announced Pix has waited for its look; 0 when none waits. */
+export async function oldestNoticeSeconds(db: Queryable): Promise<number> {
+  const [row] = await db.query<{ age: number }>(
+    named(
+      'pix_notices_oldest',
+      sql`
+        select coalesce(extract(epoch from now() - min(noticed_at)), 0)::float8 as age
+        from pix_notices
+        where check_at is not null`,
+    ),
+  );
+  return row?.age ?? 0;
+}

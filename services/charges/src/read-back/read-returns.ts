@@ -1,0 +1,24 @@
+import type { Acquirer } from '@pixmesh/acquirer/client';
+import { toAcquirerId } from '@pixmesh/kernel/ids';
+
+import type { ChargeRow } from '#charges/charge-row.ts';
+
+import { applyTruth, type ApplyTruthDeps } from './apply-truth.ts';
+
+type ReadReturnsDeps = ApplyTruthDeps & { acquirer: Pick<Acquirer, 'getReceived'> };
+
+/**
+ * Reads one Pix of a charge at the acquirer and applies its returns. Nothing while the charge is not credited, or the
+ * acquirer does not answer: a look, or the next of these, finds them.
+ */
+export async function readReturns(
+  deps: ReadReturnsDeps,
+  charge: ChargeRow,
+  endToEndId: string,
+): Promise<void> {
+  if (charge.endToEndId !== endToEndId) return;
+  const found = await deps.acquirer.getReceived(endToEndId);
+  if (found.kind !== 'found') return;
+  const txid = toAcquirerId(charge.id);
+  await applyTruth(deps, charge, { txid, status: 'settled', received: [{ ...found.value, txid }] });
+}

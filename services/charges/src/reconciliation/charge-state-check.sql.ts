@@ -1,0 +1,71 @@
+import type { ChargeId } from '@pixmesh/kernel/ids';
+import type { Queryable } from '@pixmesh/postgres/pool';
+import { named, sql } from '@pixmesh/postgres/sql';
+
+import type { StoredStatus } from '#charges/charge-row.ts';
+
+/** A charge as it is compared with the acquirer's. */
+export type ComparedCharge = {
+  id: ChargeId;
+  status: StoredStatus;
+  acceptedE2e: string | null;
+  amount: bigint;
+  changedAt: Date | null;
+};
+
+/** The acquirer is asked for what it may still have something to say about (decision 218). */
+const HORIZON = sql`created_at >= now() - interval '120 days'`;
+
+const COLUMNS = sql`
+  id, status, accepted_e2e, amount,
+  (select max(at) from charge_history where charge_id = charges.id) as changed_at`;
+
+/** One page by id. */
+export async function listComparedCharges(
+  db: Queryable,
+  page: { after: string | null; limit: number },
+): Promise<ComparedCharge[]> {
+  const rows = await db.query<ComparedRecord>(
+    named(
+      'reconciliation_list_charges',
+      sql`
+        select ${COLUMNS} from charges
+        where id > coalesce(${page.after}::uuid, '00000000-0000-0000-0000-000000000000') and ${HORIZON}
+        order by id
+        limit ${page.limit}`,
+    ),
+  );
+  return rows.map(toComparedCharge);
+}
+
+export async function findComparedCharges(
+  db: Queryable,
+  ids: readonly string[],
+): Promise<ComparedCharge[]> {
+  if (ids.length === 0) return [];
+  const rows = await db.query<ComparedRecord>(
+    named(
+      'reconciliation_find_charges',
+      sql`select ${COLUMNS} from charges where id = any(${ids}::uuid[])`,
+    ),
+  );
+  return rows.map(toComparedCharge);
+}
+
+type ComparedRecord = {
+  id: ChargeId;
+  status: StoredStatus;
+  accepted_e2e: string | null;
+  amount: bigint;
+  changed_at: Date | null;
+};
+
+function toComparedCharge(row: ComparedRecord): ComparedCharge {
+  return {
+    id: row.id,
+    status: row.status,
+    acceptedE2e: row.accepted_e2e,
+    amount: row.amount,
+    changedAt: row.changed_at,
+  };
+}

@@ -1,0 +1,56 @@
+import type { Acquirer } from '@pixmesh/acquirer/acquirer';
+import { TOPICS } from '@pixmesh/contracts/topics';
+import { toAcquirerId } from '@pixmesh/kernel/ids';
+import type { Database } from '@pixmesh/postgres/pool';
+import type { Check, FoundBreak } from '@pixmesh/reconciliation/check';
+import { foundOrNull } from '@pixmesh/reconciliation/list-pages';
+import { createResources } from '@pixmesh/reconciliation/resources';
+
+import {
+  type ComparedCharge,
+  findComparedCharges,
+  listComparedCharges,
+} from './charge-state-check.sql.ts';
+import { judgeChargeState } from './judge-charge-state.ts';
+
+/** The acquirer has no list of charges here: each is asked for by itself, a few at once. */
+const CHARGES_PER_PAGE = 100;
+const IN_FLIGHT_MAX = 8;
+
+export type ChargeStateCheckDeps = { db: Database; acquirer: Pick<Acquirer, 'getCharge'> };
+
+/**
+ * Every issued charge stands at the acquirer under its txid, with its amount, and in a state that goes with ours. Left:
+ * the acquirer; right: our charges. Money under a txid that we do not know shows in `received`.
+ */
+export function chargeStateCheck(deps: ChargeStateCheckDeps): Check {
+  const chargesIn = createResources<ComparedCharge>({
+    db: deps.db,
+    topic: TOPICS.chargesEvents,
+    pageSize: CHARGES_PER_PAGE,
+    read: (page) => listComparedCharges(deps.db, page),
+    find: (ids) => findComparedCharges(deps.db, ids),
+  });
+  return {
+    name: 'charge_state',
+    run: async (scope) => {
+      const breaks: FoundBreak[] = [];
+      let compared = 0;
+      for await (const charges of chargesIn(scope)) {
+        for (let start = 0; start < charges.length; start += IN_FLIGHT_MAX) {
+          scope.signal.throwIfAborted();
+          const some = charges.slice(start, start + IN_FLIGHT_MAX);
+          const judged = await Promise.all(some.map((charge) => judge(deps, charge)));
+          breaks.push(...judged.flat());
+          compared += some.length;
+        }
+      }
+      return { compared, breaks };
+    },
+  };
+}
+
+async function judge(deps: ChargeStateCheckDeps, ours: ComparedCharge): Promise<FoundBreak[]> {
+  if (ours.status === 'processing') return [];
+  return judgeChargeState(ours, foundOrNull(await deps.acquirer.getCharge(toAcquirerId(ours.id))));
+}

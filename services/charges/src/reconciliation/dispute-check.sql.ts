@@ -1,0 +1,63 @@
+import type { Queryable } from '@pixmesh/postgres/pool';
+import { named, sql } from '@pixmesh/postgres/sql';
+
+/** A dispute of ours as it is compared, with what tells how much of its Pix can be blocked. */
+export type ComparedDispute = {
+  id: string;
+  infractionId: string;
+  amount: bigint;
+  status: 'open' | 'under_review' | 'won' | 'lost';
+  block: 'none' | 'standing' | 'ended';
+  /** Nothing of the Pix has gone back: all of the dispute's amount must stand blocked. */
+  isUntouched: boolean;
+  chargeStatus: string;
+  changedAt: Date;
+};
+
+/** Disputes that the acquirer still lists: opened within its horizon, newest first, at most `limit`. */
+export async function listComparedDisputes(
+  db: Queryable,
+  since: Date,
+  limit: number,
+): Promise<ComparedDispute[]> {
+  return await db.query<ComparedDispute>(
+    named(
+      'dispute_check_ours',
+      sql`
+        select
+          disputes.id, infraction_id as "infractionId", disputes.amount, disputes.status, block,
+          charges.status as "chargeStatus",
+          charges.refunded_amount = 0
+            and not exists (
+              select from pix_returns where pix_returns.end_to_end_id = disputes.end_to_end_id
+            ) as "isUntouched",
+          coalesce(
+            (select max(at) from charge_history where charge_history.charge_id = disputes.charge_id),
+            disputes.created_at
+          ) as "changedAt"
+        from disputes
+        join charges on charges.id = disputes.charge_id
+        where opened_at >= ${since}
+        order by opened_at desc
+        limit ${limit}`,
+    ),
+  );
+}
+
+/** Those of the Pix that a charge of ours was credited with: a dispute of any other one is an operator's case. */
+export async function findCreditedPix(
+  db: Queryable,
+  endToEndIds: readonly string[],
+): Promise<Set<string>> {
+  const rows = await db.query<{ end_to_end_id: string }>(
+    named(
+      'dispute_check_credited',
+      sql`
+        select received_pix.end_to_end_id from received_pix
+        join charges on charges.id = received_pix.charge_id
+        where received_pix.end_to_end_id = any(${endToEndIds}::text[])
+          and disposition = 'credit' and charges.end_to_end_id = received_pix.end_to_end_id`,
+    ),
+  );
+  return new Set(rows.map((row) => row.end_to_end_id));
+}

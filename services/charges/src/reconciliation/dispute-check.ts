@@ -1,0 +1,77 @@
+import type { Acquirer } from '@pixmesh/acquirer/acquirer';
+import { deriveCommandId } from '@pixmesh/kernel/ids';
+import type { Database } from '@pixmesh/postgres/pool';
+import type { Check, FoundBreak } from '@pixmesh/reconciliation/check';
+import type { LedgerReads } from '@pixmesh/reconciliation/ledger-reads';
+import { listAllPages } from '@pixmesh/reconciliation/list-pages';
+
+import {
+  type ComparedDispute,
+  findCreditedPix,
+  listComparedDisputes,
+} from './dispute-check.sql.ts';
+import { judgeDispute } from './judge-dispute.ts';
+
+/** No dispute changes after this long (decision 218). */
+const HORIZON_MS = 120 * 86_400_000;
+/** What the acquirer's clock may be ahead of ours: as far as its list is read (`disputes/dispute-list.sql.ts`). */
+const AHEAD_MS = 2 * 86_400_000;
+/** Disputes are rare: more of them than this would be a case by itself. */
+const DISPUTES_MAX = 100_000;
+
+export type DisputeCheckDeps = {
+  db: Database;
+  acquirer: Pick<Acquirer, 'listDisputes'>;
+  ledger: Pick<LedgerReads, 'findJournals'>;
+};
+
+/**
+ * Every infraction of a credited Pix is a dispute of ours, with its amount and state, and its block is booked. Left:
+ * the acquirer; right: ours. All of them in every run: an infraction changes long after it was opened.
+ */
+export function disputeCheck(deps: DisputeCheckDeps): Check {
+  return {
+    name: 'dispute',
+    run: async () => {
+      const from = new Date(Date.now() - HORIZON_MS);
+      const to = new Date(Date.now() + AHEAD_MS);
+      const listed = await listAllPages((page) => deps.acquirer.listDisputes(page), { from, to });
+      const ours = await listComparedDisputes(deps.db, from, DISPUTES_MAX);
+      const credited = await findCreditedPix(
+        deps.db,
+        listed.map(({ endToEndId }) => endToEndId),
+      );
+      const byInfraction = new Map(ours.map((dispute) => [dispute.infractionId, dispute]));
+      const listedIds = new Set(listed.map(({ id }) => id));
+      const breaks = [
+        ...listed
+          .filter(({ endToEndId }) => credited.has(endToEndId))
+          .flatMap((theirs) => judgeDispute(theirs, byInfraction.get(theirs.id) ?? null)),
+        ...ours
+          .filter(({ infractionId }) => !listedIds.has(infractionId))
+          .flatMap((dispute) => judgeDispute(null, dispute)),
+        ...(await findUnbooked(deps, ours)),
+      ];
+      return { compared: listed.length, breaks };
+    },
+  };
+}
+
+/** A block that stands on an untouched Pix has moved its whole amount. */
+async function findUnbooked(
+  deps: DisputeCheckDeps,
+  disputes: readonly ComparedDispute[],
+): Promise<FoundBreak[]> {
+  const standing = disputes.filter(({ block, isUntouched }) => block === 'standing' && isUntouched);
+  const commandOf = ({ id }: ComparedDispute) => deriveCommandId('dispute.block', id);
+  const journals = await deps.ledger.findJournals(standing.map(commandOf));
+  return standing
+    .filter((dispute) => journals.get(commandOf(dispute))?.amount !== dispute.amount)
+    .map(({ infractionId: id, amount: amountCents, changedAt }) => ({
+      kind: 'unbooked',
+      id,
+      expected: String(amountCents),
+      amountCents,
+      changedAt,
+    }));
+}

@@ -1,0 +1,53 @@
+import type { AcquirerCharge } from '@pixmesh/acquirer/acquirer';
+import { assertNever } from '@pixmesh/kernel/app-error';
+import type { FoundBreak } from '@pixmesh/reconciliation/check';
+
+import type { ComparedCharge } from './charge-state-check.sql.ts';
+
+type TheirState = AcquirerCharge['status'];
+
+const OPEN: readonly TheirState[] = ['active', 'settled'];
+const SETTLED: readonly TheirState[] = ['settled'];
+const NOT_OPEN: readonly TheirState[] = ['settled', 'removed_by_psp', 'removed_by_receiver'];
+
+/** What the acquirer's record may be; null while nothing can be said. Any Pix settles it, the wrong one too. */
+function allowedStates({ status, acceptedE2e }: ComparedCharge): readonly TheirState[] | null {
+  switch (status) {
+    case 'processing':
+      return null;
+    case 'pending':
+      return acceptedE2e === null ? OPEN : SETTLED;
+    case 'failed':
+    case 'canceled':
+      return NOT_OPEN;
+    case 'paid':
+    case 'infraction':
+    case 'refunded':
+    case 'charged_back':
+      return SETTLED;
+    default:
+      return assertNever(status);
+  }
+}
+
+/** The differences of one charge: left the acquirer's record of its txid, right ours. */
+export function judgeChargeState(
+  ours: ComparedCharge,
+  theirs: Pick<AcquirerCharge, 'status' | 'amountCents'> | null,
+): FoundBreak[] {
+  const allowed = allowedStates(ours);
+  if (allowed === null) return [];
+  const { id, changedAt, amount, status } = ours;
+  if (theirs === null) {
+    // A charge that failed may never have come there.
+    if (status === 'failed') return [];
+    return [{ kind: 'missing_left', id, found: status, amountCents: amount, changedAt }];
+  }
+  if (theirs.amountCents !== amount) {
+    const [expected, found] = [String(theirs.amountCents), String(amount)];
+    const difference = amount - theirs.amountCents;
+    return [{ kind: 'amount', id, expected, found, amountCents: difference, changedAt }];
+  }
+  if (allowed.includes(theirs.status)) return [];
+  return [{ kind: 'state', id, expected: theirs.status, found: status, changedAt }];
+}

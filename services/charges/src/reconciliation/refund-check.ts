@@ -1,0 +1,107 @@
+import type { Acquirer } from '@pixmesh/acquirer/acquirer';
+import { TOPICS } from '@pixmesh/contracts/topics';
+import { parseId } from '@pixmesh/kernel/ids';
+import type { Database } from '@pixmesh/postgres/pool';
+import type { Check, FoundBreak, Scope } from '@pixmesh/reconciliation/check';
+import type { LedgerReads } from '@pixmesh/reconciliation/ledger-reads';
+import { foundOrNull } from '@pixmesh/reconciliation/list-pages';
+import { createResources } from '@pixmesh/reconciliation/resources';
+
+import { settleIdOf } from '#refunds/hold-commands.ts';
+
+import { judgeHold, judgeRefund, judgeSettled, miscounted, missingHold } from './judge-refund.ts';
+import {
+  type ComparedRefund,
+  findComparedRefunds,
+  findRefundsByHold,
+  listComparedRefunds,
+  listEndedSince,
+  listMiscounted,
+} from './refund-check.sql.ts';
+
+/** Each is asked for by itself at the acquirer, a few at once; their journals in one look-up. */
+const REFUNDS_PER_PAGE = 100;
+const IN_FLIGHT_MAX = 8;
+
+export type RefundCheckDeps = {
+  db: Database;
+  acquirer: Pick<Acquirer, 'getRefund'>;
+  ledger: Pick<LedgerReads, 'findJournals' | 'listOpenHolds'>;
+};
+
+/**
+ * Every refund is at the acquirer what it is here; what is under way has its open hold, what is completed has settled it
+ * in full, and the charge counts exactly what went back (I2). Returns that no refund of ours explains are compared by
+ * `received`.
+ */
+export function refundCheck(deps: RefundCheckDeps): Check {
+  const refundsIn = createResources<ComparedRefund>({
+    db: deps.db,
+    topic: TOPICS.chargesEvents,
+    pageSize: REFUNDS_PER_PAGE,
+    read: (page) => listComparedRefunds(deps.db, page),
+    find: (ids) => findComparedRefunds(deps.db, ids),
+    touchedSince: (since) => listEndedSince(deps.db, since),
+  });
+  return {
+    name: 'refund',
+    run: async (scope) => {
+      const held = await compareHolds(deps);
+      const breaks = [...held.breaks, ...(await compareCounts(deps, scope))];
+      let compared = held.compared;
+      for await (const refunds of refundsIn(scope)) {
+        breaks.push(...(await compareReturns(deps, refunds, scope)));
+        compared += refunds.length;
+      }
+      return { compared, breaks: onePerKind(breaks) };
+    },
+  };
+}
+
+/** Both lists are short: every run reads them whole. The holds first, so that what ends in between shows once. */
+async function compareHolds({ db, ledger }: RefundCheckDeps) {
+  const holds = await ledger.listOpenHolds('refund');
+  const refunds = await findRefundsByHold(db, [...holds.keys()]);
+  const breaks = [
+    ...[...holds.values()].flatMap((hold) => judgeHold(hold, refunds.get(hold.hold_id) ?? null)),
+    ...[...refunds.values()].filter(({ holdId }) => !holds.has(holdId)).map(missingHold),
+  ];
+  return { compared: new Set([...holds.keys(), ...refunds.keys()]).size, breaks };
+}
+
+async function compareCounts({ db }: RefundCheckDeps, scope: Scope): Promise<FoundBreak[]> {
+  const ids = scope.knownIds.filter((id) => parseId(id) !== null);
+  return (await listMiscounted(db, { since: scope.since, ids })).map(miscounted);
+}
+
+async function compareReturns(
+  { acquirer, ledger }: RefundCheckDeps,
+  refunds: readonly ComparedRefund[],
+  { signal }: Scope,
+): Promise<FoundBreak[]> {
+  const breaks: FoundBreak[] = [];
+  for (let start = 0; start < refunds.length; start += IN_FLIGHT_MAX) {
+    signal.throwIfAborted();
+    const some = refunds.slice(start, start + IN_FLIGHT_MAX).filter(({ wasSent }) => wasSent);
+    const judged = some.map(async (ours) =>
+      judgeRefund(ours, foundOrNull(await acquirer.getRefund(ours.endToEndId, ours.returnId))),
+    );
+    breaks.push(...(await Promise.all(judged)).flat());
+  }
+  const completed = refunds.filter(({ status }) => status === 'completed');
+  const journals = await ledger.findJournals(completed.map(settleIdOf));
+  const settled = completed.flatMap((ours) =>
+    judgeSettled(ours, journals.get(settleIdOf(ours)) ?? null),
+  );
+  return [...breaks, ...settled];
+}
+
+/** A refund may differ from several records in the same way: the first break tells it. */
+function onePerKind(breaks: readonly FoundBreak[]): FoundBreak[] {
+  const first = new Map<string, FoundBreak>();
+  for (const found of breaks) {
+    const key = `${found.kind} ${found.id}`;
+    if (!first.has(key)) first.set(key, found);
+  }
+  return [...first.values()];
+}

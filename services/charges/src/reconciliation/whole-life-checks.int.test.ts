@@ -1,0 +1,189 @@
+import type { Break, ReconciliationReport } from '@pixmesh/contracts/internal/reconciliation';
+import { newId, toAcquirerId } from '@pixmesh/kernel/ids';
+import { createPool, type Database } from '@pixmesh/postgres/pool';
+import { sql } from '@pixmesh/postgres/sql';
+import { eventually } from '@pixmesh/testkit/eventually';
+import { aCaller } from '@pixmesh/testkit/test-tokens';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import {
+  type ChargesUnderTest,
+  type Json,
+  startChargesUnderTest,
+} from '#testing/charges-under-test.ts';
+import { startLedgerDouble } from '#testing/ledger-double.ts';
+import { createLedgerPeer } from '#testing/ledger-peer.ts';
+
+const AMOUNT = 2_000;
+
+let ledger: Awaited<ReturnType<typeof startLedgerDouble>>;
+let peer: ReturnType<typeof createLedgerPeer>;
+let charges: ChargesUnderTest;
+let admin: Database;
+
+beforeAll(async () => {
+  ledger = await startLedgerDouble();
+  charges = await startChargesUnderTest({
+    LEDGER_URL: ledger.url,
+    RECONCILIATION_WINDOW_MS: '1',
+    RECONCILIATION_MS: '3600000',
+  });
+  peer = createLedgerPeer({ ...charges, journals: ledger.journals });
+  admin = createPool({ url: charges.adminUrl, applicationName: 'test', max: 2 });
+});
+
+afterAll(async () => {
+  await admin[Symbol.asyncDispose]();
+  await charges[Symbol.asyncDispose]();
+  await ledger[Symbol.asyncDispose]();
+});
+
+test('money of nobody, and returns of every kind, are clean while all sides agree', async () => {
+  await anUnownedPix();
+  const returned = await anUnownedPix();
+  await giveBack(returned, { natureza: 'ORIGINAL' });
+  await announceUntilRecorded(returned);
+  const { e2e, id } = await aPaidCharge();
+  await giveBack(e2e, { amount: 500, natureza: 'ORIGINAL' });
+  await giveBack(e2e, { amount: 300, natureza: 'MED_FRAUDE' });
+  await charges.announce(id);
+  await eventually(async () => expect(await returnsOf(e2e)).toHaveLength(2));
+  await peer.answerAll();
+  expect(allBreaks(await reconcile(true))).toEqual([]);
+  expect(allBreaks(await reconcile(false))).toEqual([]);
+});
+
+test('a return that is not recorded, not booked, or not there is told as such', async () => {
+  const { e2e, id } = await aPaidCharge();
+  await giveBack(e2e, { amount: 500, natureza: 'ORIGINAL' });
+  await charges.announce(id);
+  await eventually(async () => expect(await returnsOf(e2e)).toHaveLength(1));
+  await peer.answerAll();
+  const [returnId] = await returnsOf(e2e);
+  const named = `${e2e}/${returnId}`;
+  await admin.query(sql`
+    update charges.pix_returns set return_id = 'unheard-of' where end_to_end_id = ${e2e}`);
+  const breaks = await breaksOf('received');
+  expect(breaks.map(({ kind, id: of }) => [kind, of]).toSorted()).toEqual([
+    ['missing_left', `${e2e}/unheard-of`],
+    ['missing_right', named],
+  ]);
+  await admin.query(sql`
+    update charges.pix_returns set return_id = ${returnId} where end_to_end_id = ${e2e}`);
+  const [commandId, journal] = [...ledger.journals].find(
+    ([, { kind, resource_id }]) => kind === 'return_received_pix' && resource_id === id,
+  ) ?? ['', null];
+  ledger.journals.delete(commandId);
+  expect(await breaksOf('received')).toMatchObject([{ kind: 'unbooked', id: named, amount: 500 }]);
+  if (journal) ledger.journals.set(commandId, { ...journal, amount: 499 });
+  expect(await breaksOf('received')).toMatchObject([{ kind: 'amount', id: named, amount: -1 }]);
+  if (journal) ledger.journals.set(commandId, journal);
+  expect(await breaksOf('received')).toEqual([]);
+});
+
+test('a charge in another state, with another amount, or under a txid that the acquirer lacks is a break', async () => {
+  const { id } = await aPaidCharge();
+  const set = async (assignment: ReturnType<typeof sql>) =>
+    await admin.query(sql`update charges.charges set ${assignment} where id = ${id}`);
+  await set(sql`status = 'canceled'`);
+  expect(await breaksOf('charge_state')).toEqual([]);
+  await set(sql`status = 'paid', amount = amount + 1`);
+  expect(await breaksOf('charge_state')).toMatchObject([{ kind: 'amount', id, amount: 1 }]);
+  await set(sql`amount = amount - 1`);
+  const open = await aPendingCharge();
+  await admin.query(sql`
+    update charges.charges set status = 'canceled' where id = ${open}`);
+  expect(await breaksOf('charge_state')).toMatchObject([
+    { kind: 'state', id: open, expected: 'active', found: 'canceled' },
+  ]);
+  await admin.query(sql`update charges.charges set status = 'pending' where id = ${open}`);
+  expect(await breaksOf('charge_state')).toEqual([]);
+});
+
+test('a gap in the history of a charge, and a chain that does not hold, are breaks', async () => {
+  const { id } = await aPaidCharge();
+  const [row] = await admin.query<{ row: object }>(sql`
+    with removed as (
+      delete from charges.charge_history where charge_id = ${id} and version = 1 returning *
+    )
+    select to_json(removed) as row from removed`);
+  expect(await breaksOf('history')).toMatchObject([{ kind: 'gap', id, expected: 'up to 3' }]);
+  await admin.query(sql`
+    insert into charges.charge_history
+    select * from json_populate_record(null::charges.charge_history, ${JSON.stringify(row?.row)})`);
+  await admin.query(sql`
+    update charges.charge_history set from_status = 'failed' where charge_id = ${id} and version = 2`);
+  expect(await breaksOf('history')).toMatchObject([{ kind: 'gap', id, found: '1 misfits' }]);
+  await admin.query(sql`
+    update charges.charge_history set from_status = 'pending' where charge_id = ${id} and version = 2`);
+  expect(await breaksOf('history')).toEqual([]);
+});
+
+async function aPendingCharge(): Promise<string> {
+  const caller = { ...aCaller(), creation_id: newId() };
+  await charges.request(caller, 'POST /v1/charges', {
+    amount: AMOUNT,
+    customer: { name: 'Ana Souza', email: 'ana@example.com', document: '52998224725' },
+  });
+  return caller.creation_id;
+}
+
+async function aPaidCharge(): Promise<{ id: string; e2e: string }> {
+  const id = await aPendingCharge();
+  const path = `/control/charges/${toAcquirerId(id)}/pay`;
+  const paid = (await charges.simulator.control('POST', path, {})) as Json;
+  await charges.announce(id);
+  await eventually(async () => {
+    await peer.answerAll();
+    expect(
+      await admin.query(sql`select from charges.charges where id = ${id} and status = 'paid'`),
+    ).toHaveLength(1);
+  });
+  return { id, e2e: paid.end_to_end_id };
+}
+
+async function anUnownedPix(): Promise<string> {
+  const received = (await charges.simulator.control('POST', '/control/pix', {
+    amount: 700,
+  })) as Json;
+  await charges.announceItem({ endToEndId: received.end_to_end_id });
+  await eventually(async () => {
+    const [notice] = await admin.query<{ outcome: string }>(sql`
+      select outcome from charges.pix_notices where end_to_end_id = ${received.end_to_end_id}`);
+    expect(notice?.outcome).toBe('suspended');
+  });
+  await peer.answerAll();
+  return received.end_to_end_id;
+}
+
+async function giveBack(e2e: string, body: object): Promise<void> {
+  await charges.simulator.control('POST', `/control/pix/${e2e}/returns`, body);
+}
+
+async function returnsOf(e2e: string): Promise<string[]> {
+  const rows = await admin.query<{ return_id: string }>(
+    sql`select return_id from charges.pix_returns where end_to_end_id = ${e2e}`,
+  );
+  return rows.map((row) => row.return_id);
+}
+
+async function announceUntilRecorded(e2e: string): Promise<void> {
+  await charges.announceItem({ endToEndId: e2e });
+  await eventually(async () => expect(await returnsOf(e2e)).toHaveLength(1));
+  await peer.answerAll();
+}
+
+async function reconcile(full: boolean): Promise<ReconciliationReport> {
+  const { body, status } = await charges.request(null, 'POST /internal/reconciliation', { full });
+  expect(status).toBe(200);
+  return body as ReconciliationReport;
+}
+
+async function breaksOf(name: string): Promise<Break[]> {
+  const report = await reconcile(false);
+  return report.checks.find((check) => check.name === name)?.breaks ?? [];
+}
+
+function allBreaks(report: ReconciliationReport): Break[] {
+  return report.checks.flatMap(({ breaks }) => breaks);
+}

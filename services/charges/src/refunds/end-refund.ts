@@ -1,0 +1,145 @@
+import type { PixReturn } from '@pixmesh/acquirer/client';
+import type { Receiver } from '@pixmesh/contracts/http/charge';
+import { failpoint } from '@pixmesh/http/failpoints';
+import { fromAcquirerId, type RefundId } from '@pixmesh/kernel/ids';
+import { toCents } from '@pixmesh/kernel/money';
+import type { Database, Transaction } from '@pixmesh/postgres/pool';
+import type { Logger } from '@pixmesh/telemetry/logger';
+
+import { announceMove } from '#charges/announce-move.ts';
+import type { ChargeRow } from '#charges/charge-row.ts';
+import { mayMove } from '#charges/transitions.ts';
+import { MovedMeanwhile } from '#disputes/apply-change.ts';
+import { closeDisputeByRefund } from '#disputes/close-by-refund.ts';
+import { insertPixReturn } from '#returns/pix-returns.sql.ts';
+import { decideOrderAnswer } from '#suspense/decide-return-order.ts';
+
+import { releaseHoldCommand, settleHoldCommand } from './hold-commands.ts';
+import { completeRefund, failRefund } from './progress.sql.ts';
+import type { RefundRow } from './refund-row.ts';
+import { lookShowedProblem, refundEnded } from './refund-signals.ts';
+import { findRefund } from './refunds.sql.ts';
+
+/** `failure_reason` holds that much (decision 105). */
+const REASON_LENGTH_MAX = 255;
+
+export type EndRefundDeps = {
+  db: Database;
+  receiver: Receiver;
+  logger: Logger;
+  kickOutbox(): void;
+};
+
+/** A return as it was seen, by the refund's own look or under its charge. */
+type SeenReturn = { endToEndId: string; returned: PixReturn };
+
+/**
+ * Ends the refund that a return at the acquirer is, whoever saw it first: carried out, or not and never to be. Said
+ * again, it changes nothing. False when charge or refund have moved since they were read: nothing is written then.
+ */
+export async function endRefund(
+  deps: EndRefundDeps,
+  charge: ChargeRow,
+  seen: SeenReturn,
+): Promise<boolean> {
+  const id = fromAcquirerId<RefundId>(seen.returned.id);
+  const refund = id === null ? null : await findRefund(deps.db, id);
+  if (refund === null || refund.status === 'completed') return true;
+  // Failed in between: what went back all the same is booked by the look as a return by itself.
+  if (refund.status === 'failed') return seen.returned.status === 'failed';
+  if (refund.status === 'intent') return false;
+  const step = decideOrderAnswer(refund, { kind: 'accepted', refund: seen.returned });
+  if (step.kind === 'returned') return await endReturned(deps, charge, { ...seen, refund });
+  if (step.kind === 'fail') return await endFailed(deps, refund, step.reason);
+  if (step.kind === 'look_later' && step.problem !== null) {
+    lookShowedProblem(deps.logger, refund, step.problem);
+  }
+  return true;
+}
+
+/** `NAO_REALIZADO`, or a refusal that counts: the hold is released (decision 76). */
+export async function endFailed(
+  deps: EndRefundDeps,
+  refund: RefundRow,
+  text: string,
+): Promise<boolean> {
+  const reason = [...text].slice(0, REASON_LENGTH_MAX).join('');
+  const command = releaseHoldCommand(refund);
+  await failpoint('charges.refund.before-end');
+  if (!(await failRefund(deps.db, refund, { reason, command }))) return false;
+  deps.kickOutbox();
+  refundEnded(deps.logger, refund, { status: 'failed', reason });
+  await failpoint('charges.refund.after-end');
+  return true;
+}
+
+/**
+ * The refund, its record, the charge with its history, the dispute that a full refund closes, and the order to settle
+ * the hold are one commit: the version of the charge lets each return be counted once.
+ */
+async function endReturned(
+  deps: EndRefundDeps,
+  charge: ChargeRow,
+  end: SeenReturn & { refund: RefundRow },
+): Promise<boolean> {
+  await failpoint('charges.refund.before-end');
+  try {
+    await deps.db.transaction(
+      async (tx) => await writeReturned(tx, deps.receiver, { ...end, charge }),
+    );
+  } catch (error) {
+    if (error instanceof MovedMeanwhile) return false;
+    throw error;
+  }
+  deps.kickOutbox();
+  refundEnded(deps.logger, end.refund, { status: 'completed', reason: null });
+  await failpoint('charges.refund.after-end');
+  return true;
+}
+
+async function writeReturned(
+  tx: Transaction,
+  receiver: Receiver,
+  end: SeenReturn & { refund: RefundRow; charge: ChargeRow },
+): Promise<void> {
+  const { charge, refund, returned } = end;
+  const moved = await announceMove({ db: tx, receiver }, ...refundedMove(charge, refund));
+  const { returnId, settledAt: at } = returned;
+  if (moved === null || !(await completeRefund(tx, refund, { returnId, at }))) {
+    throw new MovedMeanwhile('a charge or its refund moved meanwhile');
+  }
+  const isNew = await insertPixReturn(tx, {
+    endToEndId: refund.endToEndId,
+    returnId: returned.id,
+    chargeId: charge.id,
+    amount: returned.amountCents,
+    nature: returned.nature,
+    refundId: refund.id,
+    disposition: 'refund',
+  });
+  if (!isNew) throw new Error('the return of an open refund was recorded before');
+  if (moved.status !== 'refunded') return;
+  const { id: chargeId } = charge;
+  await closeDisputeByRefund(tx, receiver, { chargeId, endToEndId: refund.endToEndId });
+}
+
+/** What a completed refund makes of its charge (decisions 76, 77, 80). */
+function refundedMove(
+  charge: ChargeRow,
+  refund: RefundRow,
+): [Omit<Parameters<typeof announceMove>[1], 'events'>, 'charge.pix.refunded'[]] {
+  const sum = charge.refundedAmount + refund.amount;
+  // More than was paid cannot go back; should the acquirer say so all the same, the money is settled and told apart.
+  const refundedAmount = toCents(sum > charge.amount ? charge.amount : sum);
+  const isTotal = refundedAmount === charge.amount && mayMove(charge, 'refunded');
+  const change = {
+    from: charge,
+    status: isTotal ? 'refunded' : charge.status,
+    cause: 'refund_completed',
+    detail: refund.id,
+    refundedAmount,
+    commands: [settleHoldCommand(refund)],
+    checkInMs: 'kept',
+  } as const;
+  return [change, isTotal ? ['charge.pix.refunded'] : []];
+}

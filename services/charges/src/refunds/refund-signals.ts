@@ -1,0 +1,81 @@
+import { counter, observedGauge } from '@pixmesh/telemetry/metrics';
+import type { Logger } from '@pixmesh/telemetry/logger';
+
+import type { RefundRow } from './refund-row.ts';
+
+/** What refunds tell operators, each with its metric. */
+
+const calls = counter('refund_calls_total', 'Calls that ordered a refund, by outcome');
+const ended = counter('refunds_ended_total', 'Refunds that have ended, by status');
+const holdProblems = counter(
+  'refund_hold_problems_total',
+  'Holds that contradict their refunds, by problem',
+);
+const problems = counter(
+  'refund_look_problems_total',
+  'Looks at the acquirer that showed what cannot be, by problem',
+);
+
+const HOLD_PROBLEMS = {
+  resource_held: 'another hold of a refund is open or settled',
+  unknown_pix: 'the ledger has not credited the Pix of a paid charge',
+  ended: 'the hold of an intent has ended before its refund began',
+  orphaned: 'a hold stands without its refund',
+} as const;
+
+/** Cannot be while everybody keeps to the protocol of holds; reconciliation shows the money. */
+export function holdContradicted(
+  logger: Logger,
+  refund: RefundRow,
+  problem: keyof typeof HOLD_PROBLEMS,
+): void {
+  holdProblems.add(1, { problem });
+  logger.error({ ...idsOf(refund), hold_id: refund.holdId }, HOLD_PROBLEMS[problem]);
+}
+
+export function refundCalled(
+  logger: Logger,
+  refund: RefundRow,
+  outcome: { kind: 'accepted' | 'refused' | 'unknown'; cause?: string },
+): void {
+  calls.add(1, { outcome: outcome.kind });
+  if (outcome.kind !== 'unknown') return;
+  logger.warn({ ...idsOf(refund), cause: outcome.cause }, 'the order of a refund ended unknown');
+}
+
+export function refundEnded(
+  logger: Logger,
+  refund: RefundRow,
+  end: { status: 'completed' | 'failed'; reason: string | null },
+): void {
+  ended.add(1, { status: end.status });
+  if (end.status === 'completed') return;
+  logger.warn({ ...idsOf(refund), reason: end.reason }, 'a refund failed; its hold is released');
+}
+
+const LOOK_PROBLEMS = {
+  vanished: 'the acquirer does not know a refund that it accepted',
+  other_amount: 'the acquirer has a refund with another amount',
+} as const;
+
+export function lookShowedProblem(
+  logger: Logger,
+  refund: RefundRow,
+  problem: keyof typeof LOOK_PROBLEMS,
+): void {
+  problems.add(1, { problem });
+  logger.error(idsOf(refund), LOOK_PROBLEMS[problem]);
+}
+
+/** A gauge that is read when somebody scrapes; age alone never ends a refund (decision 118). */
+export function observeOverdue(read: () => Promise<number>): void {
+  observedGauge(
+    'refunds_unanswered',
+    'Refunds ordered more than 15 minutes ago that have not ended',
+    async () => [{ value: await read() }],
+  );
+}
+
+function idsOf(refund: RefundRow) {
+  return { refund_id: refund.id, charge_id: refund.chargeId };
+}

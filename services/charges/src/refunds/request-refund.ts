@@ -1,0 +1,213 @@
+import { createHash } from 'node:crypto';
+
+import { CreateRefundBody } from '@pixmesh/contracts/internal/operator-charges';
+import type { Deadline } from '@pixmesh/http/deadline';
+import { failpoint } from '@pixmesh/http/failpoints';
+import { parseShape } from '@pixmesh/http/json-request';
+import { requireSent } from '@pixmesh/http/operator-request';
+import { AppError, assertNever, type ErrorCode } from '@pixmesh/kernel/app-error';
+import {
+  type ChargeId,
+  type HoldId,
+  newId,
+  type OperatorId,
+  type RefundId,
+} from '@pixmesh/kernel/ids';
+import { type Cents, toCents } from '@pixmesh/kernel/money';
+
+import type { ChargeRow } from '#charges/charge-row.ts';
+import { findAnyCharge } from '#charges/charges.sql.ts';
+
+import { decideRefund, refundablePix } from './decide-refund.ts';
+import {
+  finishIntent,
+  type FinishOutcome,
+  holdOf,
+  type IntentDeps,
+  settleIntent,
+  type SettleOutcome,
+} from './finish-intent.ts';
+import { insertIntent, lockCharge, sumTaken } from './intents.sql.ts';
+import { isVisible, type RefundRow, type VisibleRefund } from './refund-row.ts';
+import { holdContradicted } from './refund-signals.ts';
+import { findRefund } from './refunds.sql.ts';
+
+/**
+ * How often one call begins anew because somebody else moved its row meanwhile. Each time needs another process that
+ * drops the same intent within the same request.
+ */
+const TRIES_MAX = 5;
+
+export type RequestRefundDeps = IntentDeps & {
+  /** When an intent that its call leaves behind is looked at first: longer than a request may take. */
+  intentChecks: { firstMs: number };
+};
+
+type RequestRefundInput = {
+  id: RefundId;
+  charge: ChargeRow;
+  operatorId: OperatorId;
+  /** The operator's JSON object as it came; null where it could not be read as one. */
+  body: Record<string, unknown> | null;
+  deadline: Deadline;
+};
+
+type RequestedRefund = { refund: VisibleRefund; replayed: boolean; mismatch: boolean };
+
+/**
+ * Begins a refund under the id that its `Idempotency-Key` derives, or returns the one that has it (decision 76).
+ *
+ * Safe to repeat from any process for ever: the primary key is the lock, and the money is reserved under the `hold_id`
+ * of the row, in the ledger, which bounds refunds and returns by the Pix. The intent is stored before the ledger is
+ * called; no transaction is open meanwhile. The answer never depends on the acquirer: the job sends what was committed.
+ *
+ * @throws AppError `VALIDATION_ERROR`; `CHARGE_NOT_REFUNDABLE`; `REFUND_EXCEEDS_CHARGE`;
+ *   `INSUFFICIENT_BALANCE`; `INTERNAL_ERROR` while the ledger does not answer
+ */
+export async function requestRefund(
+  deps: RequestRefundDeps,
+  input: RequestRefundInput,
+): Promise<RequestedRefund> {
+  let own: HoldId | null = null;
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const stored = await findOrInsert(deps, input);
+    if (stored === null) continue;
+    if (stored.isNew) own = stored.row.holdId;
+    // The refusal of another call's hold says nothing of this body and of the funds by now: one fresh try.
+    const mayBeginAnew = !stored.isNew && tries === 0;
+    const refund = await bringToEnd(deps, input, { row: stored.row, mayBeginAnew });
+    if (refund === null) continue;
+    // The row's hold names its inserter, whoever finished it: exactly one answer is the first (design section 4).
+    return { refund, replayed: refund.holdId !== own, mismatch: isMismatch(input, refund) };
+  }
+  throw new AppError('INTERNAL_ERROR', { message: 'the intent of a refund would not rest' });
+}
+
+/**
+ * What stands under the id, or this call's own new intent; null when another call stored one in between. What is stored
+ * is answered before the body is judged (decisions 52, 253).
+ */
+async function findOrInsert(
+  deps: RequestRefundDeps,
+  input: RequestRefundInput,
+): Promise<{ row: RefundRow; isNew: boolean } | null> {
+  const row = await findRefund(deps.db, input.id);
+  if (row !== null) {
+    // Keys are unique within an account: an id of another one cannot come from a key.
+    if (row.accountId !== input.charge.accountId) throw new AppError('CHARGE_NOT_FOUND');
+    return { row, isNew: false };
+  }
+  const wanted = readAmount(input.body);
+  await failpoint('charges.refund.before-insert');
+  const inserted = await storeIntent(deps, input, wanted);
+  if (inserted === null) return null;
+  await failpoint('charges.refund.after-intent');
+  return { row: inserted, isNew: true };
+}
+
+/** Counts what is left of the charge and takes its part of it, alone. */
+async function storeIntent(
+  deps: RequestRefundDeps,
+  input: RequestRefundInput,
+  wanted: Cents | null,
+): Promise<RefundRow | null> {
+  return await deps.db.transaction(async (tx) => {
+    const charge = await lockCharge(tx, input.charge.id);
+    if (charge === null) throw new AppError('CHARGE_NOT_FOUND');
+    const taken = charge.endToEndId === null ? 0n : await sumTaken(tx, charge.endToEndId);
+    const decision = decideRefund(charge, wanted, taken);
+    if (decision.kind === 'refuse') {
+      // The key may have been taken since it was looked for, by the very refund that left nothing of the charge.
+      if ((await findRefund(tx, input.id)) !== null) return null;
+      throw new AppError(decision.code);
+    }
+    return await insertIntent(tx, {
+      id: input.id,
+      charge,
+      endToEndId: decision.endToEndId,
+      amount: decision.amount,
+      holdId: newId(),
+      requestedBy: input.operatorId,
+      fingerprint: fingerprintOf(input.charge.id, wanted),
+      firstCheckMs: deps.intentChecks.firstMs,
+    });
+  });
+}
+
+/**
+ * The refund of a row: an intent is finished first. For a charge that cannot be refunded any more no hold is taken; its
+ * intent is ended as the job would, so that the refusal is final. Null: read the row again.
+ */
+async function bringToEnd(
+  deps: RequestRefundDeps,
+  { deadline }: RequestRefundInput,
+  { row, mayBeginAnew }: { row: RefundRow; mayBeginAnew: boolean },
+): Promise<VisibleRefund | null> {
+  if (isVisible(row)) return row;
+  const charge = await findAnyCharge(deps.db, row.chargeId);
+  const isRefundable = charge !== null && refundablePix(charge) !== null;
+  const outcome: FinishOutcome | SettleOutcome = isRefundable
+    ? await finishIntent(deps, row, deadline)
+    : await settleIntent(deps, row, deadline);
+  switch (outcome.kind) {
+    case 'finished':
+      return outcome.refund;
+    case 'refused':
+      if (mayBeginAnew) return null;
+      throw new AppError(REFUSALS[outcome.reason]);
+    case 'dropped':
+      return null;
+    case 'moved':
+      return await rereadMoved(deps, row, deadline);
+    case 'unknown':
+      throw new AppError('INTERNAL_ERROR', {
+        message: 'the ledger did not answer for a hold',
+        cause: outcome.cause,
+      });
+    default:
+      return assertNever(outcome);
+  }
+}
+
+/** A paid charge whose Pix the ledger does not know is a contradiction: reported, and nothing of the caller's. */
+const REFUSALS = {
+  insufficient_balance: 'INSUFFICIENT_BALANCE',
+  exceeds_received: 'REFUND_EXCEEDS_CHARGE',
+  unknown_pix: 'INTERNAL_ERROR',
+} as const satisfies Record<string, ErrorCode>;
+
+/**
+ * What became of an intent that was moved meanwhile. If it is gone or stands under another hold, ours is voided: no hold
+ * may be left behind without its refund.
+ */
+async function rereadMoved(
+  deps: RequestRefundDeps,
+  intent: RefundRow,
+  deadline: Deadline,
+): Promise<VisibleRefund | null> {
+  const row = await findRefund(deps.db, intent.id);
+  if (row?.holdId === intent.holdId) return isVisible(row) ? row : null;
+  const voided = await deps.holds.void(holdOf(intent), deadline);
+  if (voided.kind === 'already_held') holdContradicted(deps.logger, intent, 'orphaned');
+  return null;
+}
+
+/** @throws AppError `VALIDATION_ERROR` */
+function readAmount(body: RequestRefundInput['body']): Cents | null {
+  const { amount } = parseShape(CreateRefundBody, requireSent(body));
+  return amount === null ? null : toCents(amount);
+}
+
+/** Another body or charge under the key, or a body that could not be read: the answer says so (decisions 42, 253). */
+function isMismatch({ charge, body }: RequestRefundInput, refund: RefundRow): boolean {
+  const parsed = CreateRefundBody.safeParse(body);
+  if (!parsed.success) return true;
+  const wanted = parsed.data.amount === null ? null : toCents(parsed.data.amount);
+  return !fingerprintOf(charge.id, wanted).equals(refund.fingerprint);
+}
+
+/** Digest of what is asked for: all that is left is another wish than an amount, whatever is left. */
+function fingerprintOf(chargeId: ChargeId, amount: Cents | null): Buffer {
+  const meaning = JSON.stringify([chargeId, amount === null ? null : String(amount)]);
+  return createHash('sha256').update(meaning, 'utf8').digest();
+}

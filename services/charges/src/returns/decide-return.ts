@@ -1,0 +1,137 @@
+import type { PixReturn, ReceivedPix } from '@pixmesh/acquirer/client';
+import { type Cents, toCents } from '@pixmesh/kernel/money';
+
+import type { ChargeRow, StoredStatus } from '#charges/charge-row.ts';
+import { mayMove } from '#charges/transitions.ts';
+import type { Disposition } from '#payment/decide-received.ts';
+
+/** Why a return cannot be booked by itself: an operator has to look. */
+export type UnbookedReason =
+  /** More went back than was received. */
+  | 'exceeds_received'
+  /** An item of suspense ends whole or not at all. */
+  | 'part_of_suspense'
+  /** A credit of a charge that was never paid. */
+  | 'not_paid'
+  /** The item was given to its owner before. */
+  | 'accepted_before';
+
+/** What is booked of one return that the acquirer has carried out and no refund of ours explains. */
+export type BookStep =
+  | {
+      kind: 'book_return';
+      as: 'med' | 'returned';
+      endToEndId: string;
+      returned: PixReturn;
+      /** Of the charge, after it. */
+      status: StoredStatus;
+      refundedAmount: Cents;
+    }
+  | { kind: 'end_suspense'; endToEndId: string; returned: PixReturn }
+  | { kind: 'keep_unbooked'; endToEndId: string; returned: PixReturn; reason: UnbookedReason };
+
+/** What has no place in the table of transitions: kept to be looked at, and nothing else (decision 80). */
+export type IgnoreStep = {
+  kind: 'ignore';
+  happening: 'removed_by_psp' | 'removed_by_receiver' | 'med_return' | 'returned_in_full';
+  /** The txid, or end-to-end id and return id. */
+  detail: string;
+};
+
+type Returned = {
+  pix: ReceivedPix;
+  returned: PixReturn;
+  disposition: Disposition['kind'];
+  /** Returns recorded so far, by end-to-end id and return id, with what of each is booked. */
+  booked: ReadonlyMap<string, Cents>;
+};
+
+type Decided = {
+  book: BookStep;
+  ignored: IgnoreStep[];
+  /** What of it counts against the Pix from now on. */
+  booked: Cents;
+  after: Pick<ChargeRow, 'status' | 'refundedAmount'>;
+};
+
+/** The acquirer's word for a return under the MED begins so; every other one is the merchant's own (decision 78). */
+const MED_PREFIX = 'MED_';
+const NOTHING = toCents(0n);
+
+/** Whether a return took the payer's side in a dispute. One without a nature is taken for a plain return. */
+function isMedReturn({ nature }: Pick<PixReturn, 'nature'>): boolean {
+  return nature?.startsWith(MED_PREFIX) ?? false;
+}
+
+/**
+ * What follows from a return that has happened: money has left, so it is booked whatever the charge has become, and
+ * the charge moves as far as the table of transitions lets it (decisions 77, 78, 80).
+ */
+export function decideReturn(charge: ChargeRow, seen: Returned): Decided {
+  const { pix, returned, disposition } = seen;
+  const of = { endToEndId: pix.endToEndId, returned };
+  if (returned.amountCents + bookedOf(seen) > pix.amountCents) {
+    return unbooked(charge, { ...of, reason: 'exceeds_received' });
+  }
+  if (disposition === 'suspense') {
+    if (returned.amountCents !== pix.amountCents) {
+      return unbooked(charge, { ...of, reason: 'part_of_suspense' });
+    }
+    return done(charge, { kind: 'end_suspense', ...of });
+  }
+  if (!CREDITED.has(charge.status)) return unbooked(charge, { ...of, reason: 'not_paid' });
+  return isMedReturn(returned) ? decideMed(charge, of) : decidePlain(charge, of);
+}
+
+/** A charge whose Pix the ledger has credited. */
+const CREDITED: ReadonlySet<StoredStatus> = new Set([
+  'paid',
+  'infraction',
+  'refunded',
+  'charged_back',
+]);
+
+type Of = { endToEndId: string; returned: PixReturn };
+
+/** Any cent under the MED means that the payer has won (decision 195). */
+function decideMed(charge: ChargeRow, of: Of): Decided {
+  const status = mayMove(charge, 'charged_back') ? 'charged_back' : charge.status;
+  const book = { kind: 'book_return', as: 'med', ...of, status } as const;
+  const isOutOfPlace = status !== 'charged_back';
+  const { refundedAmount } = charge;
+  return done(charge, { ...book, refundedAmount }, isOutOfPlace ? 'med_return' : null);
+}
+
+function decidePlain(charge: ChargeRow, of: Of): Decided {
+  const refundedAmount = toCents(charge.refundedAmount + of.returned.amountCents);
+  const isTotal = refundedAmount === charge.amount;
+  const status = isTotal && mayMove(charge, 'refunded') ? 'refunded' : charge.status;
+  const book = { kind: 'book_return', as: 'returned', ...of, status, refundedAmount } as const;
+  const isOutOfPlace = isTotal && status !== 'refunded';
+  return done(charge, book, isOutOfPlace ? 'returned_in_full' : null);
+}
+
+function done(
+  charge: ChargeRow,
+  book: BookStep,
+  happening: 'med_return' | 'returned_in_full' | null = null,
+): Decided {
+  const { status, refundedAmount } = book.kind === 'book_return' ? book : charge;
+  const { id, amountCents } = book.returned;
+  const detail = `${book.endToEndId}/${id}`;
+  const ignored = happening === null ? [] : [{ kind: 'ignore', happening, detail } as const];
+  return { book, ignored, booked: amountCents, after: { status, refundedAmount } };
+}
+
+function unbooked(charge: ChargeRow, of: Of & { reason: UnbookedReason }): Decided {
+  const { status, refundedAmount } = charge;
+  const book = { kind: 'keep_unbooked', ...of } as const;
+  return { book, ignored: [], booked: NOTHING, after: { status, refundedAmount } };
+}
+
+function bookedOf({ pix, booked }: Returned): bigint {
+  const prefix = `${pix.endToEndId}/`;
+  let sum = 0n;
+  for (const [key, amount] of booked) if (key.startsWith(prefix)) sum += amount;
+  return sum;
+}

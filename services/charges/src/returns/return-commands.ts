@@ -1,0 +1,53 @@
+import {
+  BookReceivedPixReturn,
+  ReturnDisputed,
+} from '@pixmesh/contracts/messages/ledger-command.v1';
+import type { PixReturn } from '@pixmesh/acquirer/client';
+import { deriveCommandId } from '@pixmesh/kernel/ids';
+import { type OutboundEvent, outboundEvent } from '@pixmesh/postgres/events';
+
+import type { ChargeRow } from '#charges/charge-row.ts';
+import { ledgerOrder } from '#charges/ledger-order.ts';
+
+type Seen = { endToEndId: string; returned: PixReturn };
+
+/** Money that went back without an order of ours. One command per return, for ever. */
+export function plainReturnCommand(charge: ChargeRow, seen: Seen): OutboundEvent {
+  const { place, envelope } = ledgerOrder(charge);
+  return outboundEvent(BookReceivedPixReturn, place, {
+    ...envelope,
+    type: 'received_pix.return',
+    data: { command_id: commandId('received_pix.return', seen), ...dataOf(charge, seen) },
+  });
+}
+
+/** Money that went back under the MED: from the block first (decision 138). One command per return, for ever. */
+export function medReturnCommand(
+  charge: ChargeRow,
+  seen: Seen & { disputeId: string },
+): OutboundEvent {
+  const { place, envelope } = ledgerOrder(charge);
+  return outboundEvent(ReturnDisputed, place, {
+    ...envelope,
+    type: 'dispute.return',
+    data: {
+      command_id: commandId('dispute.return', seen),
+      dispute_id: seen.disputeId,
+      ...dataOf(charge, seen),
+      from: 'blocked',
+    },
+  });
+}
+
+function dataOf(charge: ChargeRow, { endToEndId, returned }: Seen) {
+  return {
+    charge_id: charge.id,
+    end_to_end_id: endToEndId,
+    return_id: returned.id,
+    amount: returned.amountCents,
+  };
+}
+
+function commandId(kind: string, { endToEndId, returned }: Seen): string {
+  return deriveCommandId(kind, `${endToEndId}/${returned.id}`);
+}

@@ -1,0 +1,239 @@
+import type { AccountId } from '@pixmesh/kernel/ids';
+import { newId, toAcquirerId } from '@pixmesh/kernel/ids';
+import { sql } from '@pixmesh/postgres/sql';
+import { eventually } from '@pixmesh/testkit/eventually';
+import { aCaller } from '@pixmesh/testkit/test-tokens';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+
+import { bookingIdOf } from '#payment/ledger-command.ts';
+import {
+  type ChargesUnderTest,
+  type Json,
+  startChargesUnderTest,
+} from '#testing/charges-under-test.ts';
+import { createLedgerPeer, ledgerCommands } from '#testing/ledger-peer.ts';
+
+let charges: ChargesUnderTest;
+let ledger: ReturnType<typeof createLedgerPeer>;
+
+beforeAll(async () => {
+  charges = await startChargesUnderTest({ REFUSAL_WAIT_MS: '1000' });
+  ledger = createLedgerPeer(charges);
+});
+afterEach(async () => {
+  await charges.simulator.control('DELETE', '/control/faults');
+});
+afterAll(async () => {
+  await charges[Symbol.asyncDispose]();
+});
+
+const AMOUNT = 700;
+
+type Item = { id: string; endToEndId: string; owner: string | null; chargeId: string | null };
+
+async function simulate(method: string, path: string, body: object): Promise<Json> {
+  return await charges.simulator.control(method, path, body);
+}
+
+async function suspended(endToEndId: string): Promise<void> {
+  await eventually(async () => {
+    const commands = await commandsAbout(endToEndId);
+    expect(commands.map(({ type }) => type)).toEqual(['received_pix.suspend']);
+  });
+  await ledger.answerAll();
+}
+
+async function anUnownedItem(): Promise<Item> {
+  const { end_to_end_id: endToEndId } = await simulate('POST', '/control/pix', { amount: AMOUNT });
+  await charges.announceItem({ endToEndId });
+  await suspended(endToEndId);
+  return { id: bookingIdOf(endToEndId), endToEndId, owner: null, chargeId: null };
+}
+
+/** A wrong amount for a charge. */
+async function anOwnedItem(): Promise<Item> {
+  const caller = { ...aCaller(), creation_id: newId() };
+  await charges.request(caller, 'POST /v1/charges', {
+    amount: 2_000,
+    customer: { name: 'Ana Souza', email: 'ana@example.com', document: '52998224725' },
+  });
+  const chargeId = caller.creation_id;
+  const path = `/control/charges/${toAcquirerId(chargeId)}/pay`;
+  const { end_to_end_id: endToEndId } = await simulate('POST', path, { amount: AMOUNT });
+  await charges.announce(chargeId);
+  await suspended(endToEndId);
+  return { id: bookingIdOf(endToEndId), endToEndId, owner: caller.account_id, chargeId };
+}
+
+async function commandsAbout(endToEndId: string): Promise<Json[]> {
+  const all = await ledgerCommands(charges.db);
+  return all
+    .filter(({ message }) => message.data.end_to_end_id === endToEndId)
+    .map(({ type, message }) => ({ type, account_id: message.account_id, ...message.data }));
+}
+
+async function resolve(item: Item, body: object): Promise<{ status: number; body: Json }> {
+  return await charges.request(null, `POST /internal/suspense/${item.id}/resolve`, {
+    account_id: null,
+    operator_id: newId(),
+    item: {
+      account_id: item.owner,
+      end_to_end_id: item.endToEndId,
+      charge_id: item.chargeId,
+      amount: AMOUNT,
+    },
+    ...body,
+  });
+}
+
+async function statusOf(item: Item): Promise<string[]> {
+  await ledger.answerAll();
+  const rows = await charges.db.query<{ status: string }>(
+    sql`select status from suspense_resolutions where item_id = ${item.id} order by id`,
+  );
+  return rows.map(({ status }) => status);
+}
+
+async function ends(item: Item, statuses: readonly string[]): Promise<void> {
+  await eventually(async () => expect(await statusOf(item)).toEqual(statuses));
+}
+
+async function resolutionCommands(item: Item): Promise<Json[]> {
+  return (await commandsAbout(item.endToEndId)).filter(({ type }) => type.startsWith('suspense.'));
+}
+
+async function returnsAtAcquirer(item: Item): Promise<Json[]> {
+  const journal = (await charges.simulator.control('GET', '/control/journal?limit=1000')) as Json;
+  const entries: Json[] = journal.data ?? journal.entries ?? journal;
+  return entries.filter(
+    ({ kind, end_to_end_id: of }) => kind === 'returned' && of === item.endToEndId,
+  );
+}
+
+describe('accept', () => {
+  test('gives the money to its owner, once, however often it is asked for', async () => {
+    const item = await anOwnedItem();
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => resolve(item, { action: 'accept' })),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
+    expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
+    expect(answers[0]?.body).toMatchObject({
+      object: 'suspense_resolution',
+      action: 'accept',
+      account_id: item.owner,
+      amount: AMOUNT,
+      status: 'processing',
+    });
+    await ends(item, ['completed']);
+    const commands = await resolutionCommands(item);
+    expect(commands).toMatchObject([
+      { type: 'suspense.resolve', action: 'accept', account_id: item.owner, item_id: item.id },
+    ]);
+    expect((await resolve(item, { action: 'accept' })).body.status).toBe('completed');
+  });
+
+  test('of what nobody owns hands it over to the account that is named', async () => {
+    const item = await anUnownedItem();
+    const account = newId<AccountId>();
+    expect((await resolve(item, { action: 'accept' })).body.details).toEqual(['account_id']);
+    const accepted = await resolve(item, { action: 'accept', account_id: account });
+    expect(accepted.body).toMatchObject({ account_id: account, status: 'processing' });
+    await ends(item, ['completed']);
+    const commands = await resolutionCommands(item);
+    expect(commands.toSorted((a, b) => (a.type < b.type ? -1 : 1))).toMatchObject([
+      { type: 'suspense.credit', account_id: account, amount: AMOUNT },
+      { type: 'suspense.resolve', action: 'hand_over', account_id: null },
+    ]);
+    const another = await resolve(item, { action: 'accept', account_id: newId() });
+    expect([another.status, another.body.code]).toEqual([409, 'CONFLICT']);
+  });
+
+  test('never gives money to another than its owner, and knows only its own items', async () => {
+    const item = await anOwnedItem();
+    const foreign = await resolve(item, { action: 'accept', account_id: newId() });
+    expect([foreign.status, foreign.body.details]).toEqual([400, ['account_id']]);
+    const unknown = await resolve({ ...item, id: newId() }, { action: 'accept' });
+    expect([unknown.status, unknown.body.code]).toEqual([404, 'NOT_FOUND']);
+    expect(await resolutionCommands(item)).toEqual([]);
+    const tenant = await charges.request(
+      aCaller(),
+      `POST /internal/suspense/${item.id}/resolve`,
+      {},
+    );
+    expect(tenant.status).toBe(401);
+  });
+});
+
+describe('return', () => {
+  test('sends the money back once, and completes when the ledger has booked it', async () => {
+    const item = await anOwnedItem();
+    const answers = await Promise.all([1, 2, 3].map(() => resolve(item, { action: 'return' })));
+    expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
+    await ends(item, ['completed']);
+    expect(await returnsAtAcquirer(item)).toMatchObject([{ amount: AMOUNT }]);
+    expect(await resolutionCommands(item)).toMatchObject([
+      { type: 'suspense.resolve', action: 'return', account_id: item.owner },
+    ]);
+    const late = await resolve(item, { action: 'accept' });
+    expect([late.status, late.body.code]).toEqual([409, 'CONFLICT']);
+  });
+
+  test.each([
+    ['its call is lost', { operation: 'refund', fault: 'error_before', status: 500, count: 3 }],
+    ['its answer is lost', { operation: 'refund', fault: 'error_after', status: 500, count: 2 }],
+    ['look-ups fail', { operation: 'getRefund', fault: 'error_before', status: 503, count: 3 }],
+  ])('happens once although %s', async (_name, rule) => {
+    await charges.simulator.control('PUT', '/control/faults', { seed: 1, rules: [rule] });
+    const item = await anUnownedItem();
+    await resolve(item, { action: 'return' });
+    await ends(item, ['completed']);
+    expect(await returnsAtAcquirer(item)).toHaveLength(1);
+    expect(await resolutionCommands(item)).toMatchObject([
+      { action: 'return', account_id: null, amount: AMOUNT },
+    ]);
+  });
+
+  test('that the acquirer does not carry out leaves the item open for another one', async () => {
+    const item = await anOwnedItem();
+    await charges.simulator.control('PUT', '/control/faults', {
+      seed: 1,
+      rules: [{ operation: 'settleRefund', fault: 'refusal', count: 1 }],
+    });
+    await resolve(item, { action: 'return' });
+    await ends(item, ['failed']);
+    expect(await resolutionCommands(item)).toEqual([]);
+    await resolve(item, { action: 'accept' });
+    await ends(item, ['failed', 'completed']);
+  });
+
+  test('made at the acquirer by itself ends the item, and nothing is accepted after it', async () => {
+    const item = await anOwnedItem();
+    await simulate('POST', `/control/pix/${item.endToEndId}/returns`, { natureza: 'ORIGINAL' });
+    await charges.announceItem({ endToEndId: item.endToEndId });
+    await ends(item, ['completed']);
+    expect(await resolutionCommands(item)).toMatchObject([{ action: 'return' }]);
+    expect((await resolve(item, { action: 'accept' })).status).toBe(409);
+    expect((await resolve(item, { action: 'return' })).body.status).toBe('completed');
+  });
+
+  test('made there after the money was given to its owner is kept unbooked', async () => {
+    const item = await anOwnedItem();
+    await resolve(item, { action: 'accept' });
+    await ends(item, ['completed']);
+    await simulate('POST', `/control/pix/${item.endToEndId}/returns`, { natureza: 'ORIGINAL' });
+    await charges.announceItem({ endToEndId: item.endToEndId });
+    await eventually(async () => {
+      expect(
+        await charges.db.query(
+          sql`select disposition from pix_returns where end_to_end_id = ${item.endToEndId}`,
+        ),
+      ).toEqual([{ disposition: 'unbooked' }]);
+    });
+    expect(await resolutionCommands(item)).toHaveLength(1);
+  });
+});
+
+test('no message of it all was refused', async () => {
+  expect(await charges.db.query(sql`select code, reason from dead_letters`)).toEqual([]);
+});

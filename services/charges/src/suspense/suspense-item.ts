@@ -1,0 +1,24 @@
+import type { AccountId, ChargeId } from '@pixmesh/kernel/ids';
+import type { Cents } from '@pixmesh/kernel/money';
+
+import { bookingIdOf } from '#payment/ledger-command.ts';
+
+/** A received Pix that waits in suspense; its id is that of the command that booked it. */
+export type SuspenseItem = {
+  id: string;
+  endToEndId: string;
+  chargeId: ChargeId | null;
+  /** Null: the platform keeps it for nobody. */
+  ownerId: AccountId | null;
+  amount: Cents;
+};
+
+export function itemOf(pix: {
+  endToEndId: string;
+  chargeId: ChargeId | null;
+  accountId: AccountId | null;
+  amount: Cents;
+}): SuspenseItem {
+  const { endToEndId, chargeId, accountId: ownerId, amount } = pix;
+  return { id: bookingIdOf(endToEndId), endToEndId, chargeId, ownerId, amount };
+}
