@@ -6,7 +6,9 @@ import { registerAccounts } from '#admin/accounts/accounts.route.ts';
 import { registerApplications } from '#admin/applications/applications.route.ts';
 import { registerListAudit } from '#admin/audit/list-audit.route.ts';
 import { type OperatorAuthDeps, requireOperator } from '#admin/authenticate-operator.ts';
+import { registerCharges } from '#admin/charges/charges.route.ts';
 import { registerDeadLetters } from '#admin/dead-letters/dead-letters.route.ts';
+import { registerDisputes } from '#admin/disputes/disputes.route.ts';
 import type { KeyDeps } from '#admin/keys/create-key.ts';
 import { registerKeys } from '#admin/keys/keys.route.ts';
 import { registerAdminOpenApi } from '#admin/openapi/admin-openapi.route.ts';
@@ -18,6 +20,7 @@ import {
   registerReconciliation,
 } from '#admin/reconciliation/reconciliation.route.ts';
 import { registerListRequests } from '#admin/requests/list-requests.route.ts';
+import { registerSuspense } from '#admin/suspense/suspense.route.ts';
 import { stampAnswers } from '#edge/stamp-answers.ts';
 
 type AdminDeps = OperatorAuthDeps & KeyDeps & ReconciliationDeps & { logger: Logger };
@@ -40,7 +43,10 @@ export function buildAdminApp(deps: AdminDeps): FastifyInstance {
     registerKeys(routes, deps);
     registerListRequests(routes, deps);
     registerForwardedReads(routes, deps);
+    registerCharges(routes, deps);
     registerPayouts(routes, deps);
+    registerDisputes(routes, deps);
+    registerSuspense(routes, deps);
     registerReconciliation(routes, deps);
     registerDeadLetters(routes, deps);
     registerAdminOpenApi(routes);

@@ -21,15 +21,31 @@ export type AuditAction =
   | 'payout.approved'
   | 'payout.cancellation_requested'
   | 'payout.canceled'
+  | 'charge.creation_requested'
+  | 'charge.created'
+  | 'charge.cancellation_requested'
+  | 'charge.canceled'
+  | 'refund.creation_requested'
+  | 'refund.created'
+  | 'dispute.defense_requested'
+  | 'dispute.defended'
+  | 'dispute.message_requested'
+  | 'dispute.message_sent'
+  | 'suspense.resolution_requested'
+  | 'suspense.resolution_accepted'
   | 'reconciliation.run_requested'
   | 'dead_letter.replay_requested';
 
-type TargetKind =
+export type TargetKind =
   | 'operator'
   | 'account'
   | 'application'
   | 'key'
   | 'payout'
+  | 'charge'
+  | 'refund'
+  | 'dispute'
+  | 'suspense_item'
   | 'reconciliation'
   | 'dead_letter';
 

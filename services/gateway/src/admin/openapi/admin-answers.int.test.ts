@@ -1,12 +1,17 @@
 import { readFileSync } from 'node:fs';
 
 import { createAnswerChecker } from '@pixmesh/testkit/answer-checker';
+import { OperatorCharge, Refund } from '@pixmesh/contracts/internal/operator-charges';
+import { OperatorDispute } from '@pixmesh/contracts/internal/operator-disputes';
+import { SuspenseResolution } from '@pixmesh/contracts/internal/suspense';
+import { CHARGE, DISPUTE } from '@pixmesh/contracts/openapi/resource-examples';
 import { buildAdminDocument } from '@pixmesh/contracts/openapi/build-admin-document';
 import { newId } from '@pixmesh/kernel/ids';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { type Answer, sendRequest } from '#testing/send-request.ts';
+import { answerJson } from '#testing/start-fake-owner.ts';
 import { startTestGateway, type Tenant, type TestGateway } from '#testing/start-test-gateway.ts';
 
 const check = createAnswerChecker(buildAdminDocument());
@@ -23,11 +28,14 @@ afterAll(() => gateway[Symbol.asyncDispose]());
 /** Calls a route of the document, and holds the answer to it. */
 async function call(
   route: string,
-  sent: { id?: string; query?: string; body?: object } = {},
+  sent: { id?: string; query?: string; body?: object; headers?: readonly string[] } = {},
 ): Promise<Answer> {
   const [method = '', path = ''] = route.split(' ');
   const target = path.replace('{id}', sent.id ?? '') + (sent.query ?? '');
-  const answer = await gateway.admin(method, target, { body: sent.body });
+  const answer = await gateway.admin(method, target, {
+    body: sent.body,
+    headers: sent.headers ?? [],
+  });
   const faults = check({
     method,
     path,
@@ -96,6 +104,108 @@ test('refusals are what the document says too', async () => {
     [400, 'VALIDATION_ERROR'],
     [404, 'NOT_FOUND'],
   ]);
+});
+
+const CHARGE_ID = newId();
+const DISPUTE_ID = newId();
+const ITEM_ID = newId();
+const AT = '2026-11-21T12:00:00.000Z';
+
+/** What owners answer about money, as their contracts have it. */
+const REFUND = Refund.parse({
+  id: newId(),
+  object: 'refund',
+  charge_id: CHARGE_ID,
+  end_to_end_id: 'E1',
+  amount: 500,
+  status: 'processing',
+  failure_reason: null,
+  return_id: null,
+  created_at: AT,
+  completed_at: null,
+});
+
+function aCharge(): OperatorCharge {
+  return OperatorCharge.parse({
+    ...CHARGE,
+    id: CHARGE_ID,
+    account_id: tenant.accountId,
+    application_id: null,
+    source: 'checkout',
+    accepted_end_to_end_id: null,
+    issuing: { unanswered_puts: 0, last_put_at: null, uncounted_refusal: null },
+  });
+}
+
+function aDispute(): OperatorDispute {
+  return OperatorDispute.parse({
+    ...DISPUTE,
+    id: DISPUTE_ID,
+    account_id: tenant.accountId,
+    end_to_end_id: 'E1',
+    infraction_id: 'i-1',
+    defense: null,
+    messages: [{ message: 'Send the proof.', created_at: AT }],
+  });
+}
+
+test('what owners answer about charges, refunds, disputes and suspense is what the document says', async () => {
+  const list = (item: object) => ({ object: 'list', data: [item], has_more: false });
+  const item = {
+    id: ITEM_ID,
+    object: 'suspense_item',
+    account_id: null,
+    end_to_end_id: 'E1',
+    charge_id: null,
+    payout_id: null,
+    amount: 500,
+    reason: 'unowned',
+    created_at: AT,
+    resolved_at: null,
+  };
+  const resolution = SuspenseResolution.parse({
+    id: newId(),
+    object: 'suspense_resolution',
+    action: 'return',
+    account_id: null,
+    amount: 500,
+    status: 'processing',
+    failure_reason: null,
+  });
+  gateway.owners.ledger.answerWith((response) => answerJson(response, 200, { body: item }));
+  const answers: Record<string, [number, object]> = {
+    [`POST /internal/accounts/${tenant.accountId}/charges`]: [201, aCharge()],
+    'GET /internal/charges': [200, list(aCharge())],
+    [`GET /internal/charges/${CHARGE_ID}`]: [200, aCharge()],
+    [`POST /internal/charges/${CHARGE_ID}/cancel`]: [200, aCharge()],
+    [`POST /internal/charges/${CHARGE_ID}/refunds`]: [201, REFUND],
+    [`GET /internal/charges/${CHARGE_ID}/refunds`]: [200, list(REFUND)],
+    'GET /internal/disputes': [200, list(aDispute())],
+    [`GET /internal/disputes/${DISPUTE_ID}`]: [200, aDispute()],
+    [`POST /internal/disputes/${DISPUTE_ID}/defense`]: [200, aDispute()],
+    [`POST /internal/disputes/${DISPUTE_ID}/messages`]: [201, aDispute()],
+    [`POST /internal/suspense/${ITEM_ID}/resolve`]: [202, resolution],
+  };
+  gateway.owners.charges.answerWith((response, { method, url }) => {
+    const [status, body] = answers[`${method} ${url}`] ?? [404, {}];
+    answerJson(response, status, { body });
+  });
+  const key = ['Idempotency-Key', 'refund-0001'];
+  const [charge, dispute] = [{ id: CHARGE_ID }, { id: DISPUTE_ID }];
+  const statuses = [
+    await call('POST /admin/accounts/{id}/charges', { id: tenant.accountId, body: {} }),
+    await call('GET /admin/charges'),
+    await call('GET /admin/charges/{id}', charge),
+    await call('POST /admin/charges/{id}/cancel', charge),
+    await call('POST /admin/charges/{id}/refunds', { ...charge, body: {}, headers: key }),
+    await call('GET /admin/charges/{id}/refunds', charge),
+    await call('GET /admin/disputes'),
+    await call('GET /admin/disputes/{id}', dispute),
+    await call('POST /admin/disputes/{id}/defense', { ...dispute, body: { text: 'x' } }),
+    await call('POST /admin/disputes/{id}/messages', { ...dispute, body: { message: 'x' } }),
+    await call('POST /admin/suspense/{id}/resolve', { id: ITEM_ID, body: { action: 'return' } }),
+  ].map(({ status }) => status);
+  expect(statuses).toEqual(Object.values(answers).map(([status]) => status));
 });
 
 test('the document is served to operators, and to nobody else', async () => {

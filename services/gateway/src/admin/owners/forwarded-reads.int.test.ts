@@ -46,6 +46,28 @@ const READS = [
     path: '/admin/accounts/:id/journals?limit=2&starting_after=x',
     url: '/internal/accounts/:id/journals?limit=2&starting_after=x',
   },
+  {
+    owner: 'charges',
+    path: '/admin/charges?account_id=x&status=expired&source=checkout&reference=a%20b&limit=3',
+    url: '/internal/charges?account_id=x&status=expired&source=checkout&reference=a%20b&limit=3',
+  },
+  {
+    owner: 'charges',
+    path: '/admin/charges?end_to_end_id=E1&created_after=2026-11-21&created_before=x',
+    url: '/internal/charges?end_to_end_id=E1&created_after=2026-11-21&created_before=x',
+  },
+  { owner: 'charges', path: `/admin/charges/${ID}`, url: `/internal/charges/${ID}` },
+  {
+    owner: 'charges',
+    path: `/admin/charges/${ID}/refunds?limit=2`,
+    url: `/internal/charges/${ID}/refunds?limit=2`,
+  },
+  {
+    owner: 'charges',
+    path: '/admin/disputes?status=open&charge_id=x',
+    url: '/internal/disputes?status=open&charge_id=x',
+  },
+  { owner: 'charges', path: `/admin/disputes/${ID}`, url: `/internal/disputes/${ID}` },
   { owner: 'ledger', path: '/admin/suspense?status=open', url: '/internal/suspense?status=open' },
 ] as const;
 

@@ -1,3 +1,5 @@
+import { OPERATOR_CHARGE_PATHS } from '@pixmesh/contracts/internal/operator-charges';
+import { OPERATOR_DISPUTE_PATHS } from '@pixmesh/contracts/internal/operator-disputes';
 import { OPERATOR_PAYOUT_PATHS } from '@pixmesh/contracts/internal/operator-payouts';
 import type { AccountId } from '@pixmesh/kernel/ids';
 import type { FastifyInstance } from 'fastify';
@@ -19,6 +21,11 @@ type ForwardedRead = {
 };
 
 const FORWARDED_READS: readonly ForwardedRead[] = [
+  { path: '/admin/charges', owner: 'charges', upstream: OPERATOR_CHARGE_PATHS.list },
+  { path: '/admin/charges/:id', owner: 'charges', upstream: OPERATOR_CHARGE_PATHS.get },
+  { path: '/admin/charges/:id/refunds', owner: 'charges', upstream: OPERATOR_CHARGE_PATHS.refunds },
+  { path: '/admin/disputes', owner: 'charges', upstream: OPERATOR_DISPUTE_PATHS.list },
+  { path: '/admin/disputes/:id', owner: 'charges', upstream: OPERATOR_DISPUTE_PATHS.get },
   { path: '/admin/payouts', owner: 'payouts', upstream: OPERATOR_PAYOUT_PATHS.list },
   { path: '/admin/payouts/:id', owner: 'payouts', upstream: OPERATOR_PAYOUT_PATHS.get },
   {

@@ -1,0 +1,134 @@
+import { SendDefenseBody, SendMessageBody } from '@pixmesh/contracts/internal/operator-disputes';
+import { newId } from '@pixmesh/kernel/ids';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+
+import { BOOTSTRAP_OPERATOR_ID } from '#admin/authenticate-operator.ts';
+import { answerJson } from '#testing/start-fake-owner.ts';
+import { startTestGateway, type TestGateway } from '#testing/start-test-gateway.ts';
+
+let gateway: TestGateway;
+let disputeId: string;
+
+beforeAll(async () => {
+  gateway = await startTestGateway({ REQUEST_TIMEOUT_MS: '600' });
+});
+afterAll(() => gateway[Symbol.asyncDispose]());
+beforeEach(() => {
+  gateway.owners.charges.requests.length = 0;
+  disputeId = newId();
+});
+
+function aDispute(changes: object = {}): object {
+  return { id: disputeId, object: 'dispute', status: 'open', ...changes };
+}
+
+/** The owner shows the dispute as `before`, and answers a change as told. */
+function answerChange(before: object, status: number, after: object): void {
+  gateway.owners.charges.answerWith((response, { method }) => {
+    answerJson(response, method === 'GET' ? 200 : status, {
+      body: method === 'GET' ? before : after,
+    });
+  });
+}
+
+function tell(change: 'defense' | 'messages', body: object) {
+  return gateway.admin('POST', `/admin/disputes/${disputeId}/${change}`, { body });
+}
+
+async function readActions(): Promise<unknown[]> {
+  const audit = await gateway.admin('GET', `/admin/audit?target_id=${disputeId}`);
+  return (audit.json['data'] as { action: string }[]).map(({ action }) => action);
+}
+
+const CHANGES = [
+  {
+    change: 'defense',
+    body: { text: 'Delivered on the 20th.' },
+    asked: SendDefenseBody,
+    status: 200,
+    actions: ['dispute.defended', 'dispute.defense_requested'],
+    fault: 'text',
+  },
+  {
+    change: 'messages',
+    body: { message: 'Send the proof, please.' },
+    asked: SendMessageBody,
+    status: 201,
+    actions: ['dispute.message_sent', 'dispute.message_requested'],
+    fault: 'message',
+  },
+] as const;
+
+describe.each(CHANGES)('POST …/$change', ({ change, body, asked, status, actions, fault }) => {
+  test('asks the owner of the dispute in the operator’s name, and is recorded', async () => {
+    const after = aDispute({ status: 'under_review' });
+    answerChange(aDispute(), status, after);
+    expect(await tell(change, body)).toMatchObject({ status, json: after });
+    const seen = gateway.owners.charges.requests.at(-1);
+    expect(seen).toMatchObject({
+      method: 'POST',
+      url: `/internal/disputes/${disputeId}/${change}`,
+    });
+    expect(asked.parse(JSON.parse(String(seen?.body)))).toEqual({
+      operator_id: BOOTSTRAP_OPERATOR_ID,
+      ...body,
+    });
+    expect(await readActions()).toEqual(actions);
+  });
+
+  test('cannot speak for another operator by its body', async () => {
+    answerChange(aDispute(), status, aDispute());
+    await tell(change, { ...body, operator_id: newId() });
+    expect(JSON.parse(String(gateway.owners.charges.requests.at(-1)?.body))).toMatchObject({
+      operator_id: BOOTSTRAP_OPERATOR_ID,
+    });
+  });
+
+  test('of an unknown dispute is the owner’s 404, whatever the body says', async () => {
+    const refusal = { code: 'DISPUTE_NOT_FOUND', message: 'x', details: [] };
+    gateway.owners.charges.answerWith((response) => answerJson(response, 404, { body: refusal }));
+    expect(await tell(change, {})).toMatchObject({ status: 404, json: refusal });
+    expect(gateway.owners.charges.requests).toHaveLength(1);
+  });
+
+  test.each([
+    {},
+    { text: '', message: '' },
+    { text: 1, message: 1 },
+    { text: 'a\nb', message: '\0' },
+  ])('with a faulty body never asks for the change: %j', async (faulty) => {
+    answerChange(aDispute(), status, aDispute());
+    const answer = await tell(change, faulty);
+    expect(answer).toMatchObject({
+      status: 400,
+      json: { code: 'VALIDATION_ERROR', details: [fault] },
+    });
+    expect(gateway.owners.charges.requests).toHaveLength(1);
+    expect(await readActions()).toEqual([]);
+  });
+
+  test('is a 500 while the owner is away, and recorded as asked for', async () => {
+    gateway.owners.charges.answerWith((response, { method }) => {
+      if (method === 'GET') answerJson(response, 200, { body: aDispute() });
+      else response.destroy();
+    });
+    expect((await tell(change, body)).status).toBe(500);
+    expect(await readActions()).toEqual([actions[1]]);
+  });
+});
+
+test.each(['under_review', 'won', 'lost'])(
+  'a defence of a dispute that is %s is refused by its owner, and nothing is recorded',
+  async (status) => {
+    const refusal = { code: 'DISPUTE_CLOSED', message: 'x', details: [] };
+    answerChange(aDispute({ status }), 409, refusal);
+    expect(await tell('defense', { text: 'x' })).toMatchObject({ status: 409, json: refusal });
+    expect(await readActions()).toEqual([]);
+  },
+);
+
+test('a message is sent in any state of the dispute', async () => {
+  answerChange(aDispute({ status: 'lost' }), 201, aDispute({ status: 'lost' }));
+  expect((await tell('messages', { message: 'x' })).status).toBe(201);
+  expect(await readActions()).toHaveLength(2);
+});

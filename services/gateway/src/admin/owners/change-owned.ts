@@ -1,0 +1,65 @@
+import type { FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+
+import { buildUpstreamPath } from '#forwarding/build-upstream-path.ts';
+import type { ForwardableAnswer } from '#forwarding/judge-answer.ts';
+
+import type { AuditAction, TargetKind } from '../audit/record-change.ts';
+import { changeAudited } from './audited-change.ts';
+import {
+  callOwner,
+  type OwnerAndTablesDeps,
+  type OwnerService,
+  parseJson,
+  readAnswer,
+} from './call-owner.ts';
+
+type Change<Schema extends z.ZodType<{ id: string }>> = {
+  owner: OwnerService;
+  /** Who shows the resource, where that is another service. */
+  reader?: OwnerService;
+  kind: TargetKind;
+  /** Where the resource is read, and where its change is asked for. */
+  get: string;
+  path: string;
+  schema: Schema;
+  asked: AuditAction;
+  done: AuditAction;
+  /** Whether such a change is still possible; absent: always. */
+  mayChange?(resource: z.output<Schema>): boolean;
+  /** Runs once the resource was found: unknown ids are told before a body is judged (decision 155). */
+  toBody(resource: z.output<Schema>): Promise<object> | object;
+};
+
+/**
+ * Has an owner change a resource that the path names, recorded with its states before and after. Of one that allows no
+ * such change any more, its owner answers the repeat or refuses, and there is nothing to record.
+ */
+export async function changeOwned<Schema extends z.ZodType<{ id: string }>>(
+  deps: OwnerAndTablesDeps,
+  request: FastifyRequest,
+  change: Change<Schema>,
+): Promise<ForwardableAnswer> {
+  const { owner, reader = owner, kind, asked, done } = change;
+  const read = await callOwner(deps, reader, {
+    method: 'GET',
+    path: buildUpstreamPath(change.get, request.params as { id: string }, ''),
+  });
+  if (read.status === 404) return read;
+  const resource = readAnswer(change.schema, reader, read);
+  const body = Buffer.from(JSON.stringify(await change.toBody(resource)));
+  const path = buildUpstreamPath(change.path, { id: resource.id }, '');
+  const ask = () => callOwner(deps, owner, { method: 'POST', path, body });
+  if (change.mayChange?.(resource) === false) return await ask();
+  return await changeAudited(
+    deps.db,
+    {
+      actor: request.actor,
+      target: { kind, id: resource.id },
+      asked,
+      done,
+      before: parseJson(read.body) as object,
+    },
+    ask,
+  );
+}

@@ -1,0 +1,89 @@
+import { readJsonBody } from '@pixmesh/http/json-request';
+import { rawBody } from '@pixmesh/http/service-app';
+import { AppError } from '@pixmesh/kernel/app-error';
+import type { AccountId } from '@pixmesh/kernel/ids';
+import type { FastifyRequest } from 'fastify';
+
+import { findAccount } from '#account/accounts.sql.ts';
+import { buildUpstreamPath } from '#forwarding/build-upstream-path.ts';
+import type { ForwardableAnswer } from '#forwarding/judge-answer.ts';
+
+import type { AuditAction } from '../audit/record-change.ts';
+import { operatorIdOf } from '../authenticate-operator.ts';
+import { readAdminCreationId } from '../create-once.ts';
+import { found, readPathId } from '../read-request.ts';
+import { changeAudited } from './audited-change.ts';
+import { callOwner, type OwnerAndTablesDeps, type OwnerService } from './call-owner.ts';
+
+type Creation = {
+  owner: OwnerService;
+  kind: 'charge' | 'payout' | 'refund';
+  id: string;
+  path: string;
+  asked: AuditAction;
+  done: AuditAction;
+  /** What the owner has to know beside the body: who asks, and for whom. */
+  envelope: object;
+};
+
+/**
+ * Has an owner create what an operator asks for under an account, for example a payout: with the account's settings
+ * of this moment. Safe to repeat under its `Idempotency-Key`; without one, every call is a creation of its own
+ * (decision 229).
+ */
+export async function createOfAccount(
+  deps: OwnerAndTablesDeps,
+  request: FastifyRequest,
+  creation: Omit<Creation, 'id' | 'envelope' | 'kind'> & { kind: 'charge' | 'payout' },
+): Promise<ForwardableAnswer> {
+  const account = found(await findAccount(deps.db, readPathId(request) as AccountId));
+  const { id } = readAdminCreationId(request, account.id, creation.kind);
+  const { settings } = account;
+  return await createOwned(deps, request, {
+    ...creation,
+    id,
+    path: buildUpstreamPath(creation.path, { id: account.id }, ''),
+    envelope: { operator_id: operatorIdOf(request), creation_id: id, settings },
+  });
+}
+
+/**
+ * Passes the operator's body on to the owner, who judges it, and only after it has looked the id up (decision 253);
+ * recorded as asked for, and as made where this call made it.
+ */
+export async function createOwned(
+  deps: OwnerAndTablesDeps,
+  request: FastifyRequest,
+  { owner, kind, id, path, asked, done, envelope }: Creation,
+): Promise<ForwardableAnswer> {
+  const sent = readSentBody(request);
+  const body = wrapBody(sent.text, envelope);
+  const change = { actor: request.actor, target: { kind, id }, asked, done, before: null } as const;
+  const answer = await changeAudited(deps.db, change, () =>
+    callOwner(deps, owner, { method: 'POST', path, body }),
+  );
+  // The owner can only say that there is no body; what was wrong with it, the gateway has seen.
+  if (answer.status === 400 && sent.fault !== null) throw sent.fault;
+  return answer;
+}
+
+/** The text of the body where it is one JSON object, else what is wrong with it. */
+function readSentBody(
+  request: FastifyRequest,
+): { text: string; fault: null } | { text: 'null'; fault: AppError } {
+  try {
+    readJsonBody(request);
+    return { text: new TextDecoder().decode(rawBody(request.body)), fault: null };
+  } catch (error) {
+    if (error instanceof AppError) return { text: 'null', fault: error };
+    throw error;
+  }
+}
+
+/**
+ * The operator's text goes into the owner's body as it was sent. Written anew, numbers such as `1e20` would grow
+ * beyond the owner's bound, and `1e400` would become null.
+ */
+function wrapBody(text: string, envelope: object): Buffer {
+  return Buffer.from(`${JSON.stringify(envelope).slice(0, -1)},"body":${text}}`);
+}

@@ -1,0 +1,69 @@
+import { SuspenseItem } from '@pixmesh/contracts/http/admin-resources';
+import {
+  RESOLVE_SUSPENSE_PATH,
+  ResolveSuspenseBody,
+  type ResolveSuspenseRequest,
+} from '@pixmesh/contracts/internal/suspense';
+import { AppError } from '@pixmesh/kernel/app-error';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+
+import { findAccount } from '#account/accounts.sql.ts';
+import { type ForwardableAnswer, relayAnswer } from '#forwarding/judge-answer.ts';
+
+import { operatorIdOf } from '../authenticate-operator.ts';
+import type { OwnerAndTablesDeps } from '../owners/call-owner.ts';
+import { changeOwned } from '../owners/change-owned.ts';
+import { readBody } from '../read-request.ts';
+
+/** `POST /admin/suspense/{id}/resolve`: what becomes of money that waits for an operator (decision 141). */
+export function registerSuspense(app: FastifyInstance, deps: OwnerAndTablesDeps): void {
+  app.post('/admin/suspense/:id/resolve', async (request, reply) =>
+    relayAnswer(reply, await resolveItem(deps, request)),
+  );
+}
+
+/**
+ * The ledger shows the item, and the service that booked it ends it. Accepted with 202: the ledger books it, and for a
+ * return the acquirer sends the money back, after the answer.
+ */
+async function resolveItem(
+  deps: OwnerAndTablesDeps,
+  request: FastifyRequest,
+): Promise<ForwardableAnswer> {
+  return await changeOwned(deps, request, {
+    owner: 'charges',
+    reader: 'ledger',
+    kind: 'suspense_item',
+    get: '/internal/suspense/:id',
+    path: RESOLVE_SUSPENSE_PATH,
+    schema: SuspenseItem,
+    asked: 'suspense.resolution_requested',
+    done: 'suspense.resolution_accepted',
+    mayChange: (item) => item.resolved_at === null,
+    toBody: (item) => toRequest(deps, request, item),
+  });
+}
+
+async function toRequest(
+  deps: OwnerAndTablesDeps,
+  request: FastifyRequest,
+  item: z.output<typeof SuspenseItem>,
+): Promise<z.input<typeof ResolveSuspenseRequest>> {
+  const { action, account_id } = readBody(ResolveSuspenseBody, request);
+  const { end_to_end_id } = item;
+  if (end_to_end_id === null || item.payout_id !== null) {
+    const publicMessage = 'Suspense of a payout cannot be resolved through this API.';
+    throw new AppError('CONFLICT', { publicMessage });
+  }
+  if (account_id !== null && (await findAccount(deps.db, account_id)) === null) {
+    throw new AppError('VALIDATION_ERROR', { details: ['account_id'] });
+  }
+  const { account_id: owner, charge_id, amount } = item;
+  return {
+    action,
+    account_id,
+    operator_id: operatorIdOf(request),
+    item: { account_id: owner, end_to_end_id, charge_id, amount },
+  };
+}
