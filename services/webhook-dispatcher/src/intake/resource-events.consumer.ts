@@ -1,4 +1,4 @@
-import { CHARGE_EVENTS } from '@pixmesh/contracts/messages/charge-event.v1';
+import { CHARGE_EVENTS, DISPUTE_EVENTS } from '@pixmesh/contracts/messages/charge-event.v1';
 import { PAYOUT_EVENTS } from '@pixmesh/contracts/messages/payout-event.v1';
 import { TOPICS } from '@pixmesh/contracts/topics';
 import { on } from '@pixmesh/kafka/message-handler';
@@ -7,7 +7,7 @@ import type { ConsumerGroup } from '@pixmesh/kafka/messaging';
 import { storeEvent, type StoreEventDeps } from './store-event.ts';
 
 /**
- * Takes every catalogue event of charges and payouts, and treats them alike; one group for all processes with the
+ * Takes every catalogue event of charges, their disputes and payouts, and treats them alike; one group for all processes with the
  * role `intake`.
  */
 export function resourceEventsIntake(deps: StoreEventDeps): ConsumerGroup {
@@ -16,6 +16,9 @@ export function resourceEventsIntake(deps: StoreEventDeps): ConsumerGroup {
     topics: [TOPICS.chargesEvents, TOPICS.payoutsEvents],
     handlers: [
       ...Object.values(CHARGE_EVENTS).map((message) =>
+        on(message, (event) => storeEvent(deps, event)),
+      ),
+      ...Object.values(DISPUTE_EVENTS).map((message) =>
         on(message, (event) => storeEvent(deps, event)),
       ),
       ...Object.values(PAYOUT_EVENTS).map((message) =>

@@ -1,5 +1,5 @@
 import type { EventName } from '@pixmesh/contracts/events/event-catalogue';
-import type { ChargeEvent } from '@pixmesh/contracts/messages/charge-event.v1';
+import type { ChargeEvent, DisputeEvent } from '@pixmesh/contracts/messages/charge-event.v1';
 import type { PayoutEvent } from '@pixmesh/contracts/messages/payout-event.v1';
 import { failpoint } from '@pixmesh/http/failpoints';
 import { AppError } from '@pixmesh/kernel/app-error';
@@ -13,8 +13,8 @@ import { type ChosenDelivery, chooseDeliveries } from './choose-deliveries.ts';
 import { findSubscribedEndpoints } from './find-subscribed-endpoints.sql.ts';
 import { insertEvent, type NewDelivery, type NewEvent } from './store-event.sql.ts';
 
-/** An event of a charge or payout. */
-export type ResourceEvent = ChargeEvent | PayoutEvent;
+/** An event of a charge, a dispute or a payout. */
+export type ResourceEvent = ChargeEvent | DisputeEvent | PayoutEvent;
 
 export type StoreEventDeps = {
   db: Database;

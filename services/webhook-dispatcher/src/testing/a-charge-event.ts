@@ -18,6 +18,7 @@ export function aCharge(changes: Partial<Charge> = {}): Charge {
     customer: null,
     pix: { br_code: '00020126', end_to_end_id: null },
     receiver: null,
+    refunded_amount: 0,
     webhook_url: HOOK_URL,
     expires_at: '2026-11-22T12:00:00.000Z',
     paid_at: null,

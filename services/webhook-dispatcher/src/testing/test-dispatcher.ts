@@ -1,6 +1,6 @@
 import { readConfig } from '@pixmesh/http/config';
 import { ApplicationChanged } from '@pixmesh/contracts/messages/account-event.v1';
-import { CHARGE_EVENTS } from '@pixmesh/contracts/messages/charge-event.v1';
+import { CHARGE_EVENTS, DISPUTE_EVENTS } from '@pixmesh/contracts/messages/charge-event.v1';
 import { PAYOUT_EVENTS } from '@pixmesh/contracts/messages/payout-event.v1';
 import { TOPICS } from '@pixmesh/contracts/topics';
 import { createEventPublisher, type EventToPublish } from '@pixmesh/kafka/event-publisher';
@@ -60,6 +60,7 @@ export async function openResourceTopics(topicPrefix: string): Promise<ResourceT
     logger: createLogger('test', 'silent'),
     codec: await warmCodec(infra.registryUrl, [
       ...Object.values(CHARGE_EVENTS),
+      ...Object.values(DISPUTE_EVENTS),
       ...Object.values(PAYOUT_EVENTS),
       ApplicationChanged,
     ]),
@@ -67,10 +68,10 @@ export async function openResourceTopics(topicPrefix: string): Promise<ResourceT
   });
   return {
     publish: async (event, traceparent) => {
-      const topic = event.data.object === 'charge' ? TOPICS.chargesEvents : TOPICS.payoutsEvents;
-      await publisher.publish([
-        toPublish(event, { topic, key: event.data.id, traceparent: traceparent ?? null }),
-      ]);
+      const { data } = event;
+      const topic = data.object === 'payment' ? TOPICS.payoutsEvents : TOPICS.chargesEvents;
+      const key = data.object === 'dispute' ? data.charge_id : data.id;
+      await publisher.publish([toPublish(event, { topic, key, traceparent: traceparent ?? null })]);
     },
     announce: async (changes) => {
       const topic = TOPICS.accountsEvents;
