@@ -1,0 +1,63 @@
+import { eventually } from '@pixmesh/testkit/eventually';
+import { scaled } from '@pixmesh/testkit/long-runs';
+import { afterEach, expect, test } from 'vitest';
+
+import { chooseSeed, seededRandom } from '../fuzz/seeded-random.ts';
+import { aListeningMerchant } from '../lives/listening-merchant.ts';
+import { type Life, liveOne } from '../lives/live-one.ts';
+import { findContradictions } from '../lives/read-lives.ts';
+import { inParallel } from './in-parallel.ts';
+import { type Merchant, simulator } from './mesh.ts';
+import { expectNoNewBreaks } from './no-new-breaks.ts';
+import { findBreaks } from './payout-calls.ts';
+
+const SEEDS = scaled(20, 20);
+const LIVES_PER_SEED = scaled(50, 1_000);
+const AT_ONCE = 16;
+/** Once faults stop, nothing rests in a transient state for longer (reliability, I16). */
+const QUIET_MS_MAX = 90_000;
+/** Faults that come and go while a seed's charges live; with and without their effect. */
+const FAULT = { probability: 0.04 } as const;
+
+afterEach(() => simulator.clearFaults());
+
+test(`the acquirer, the ledger, the charges and the events tell the same of ${SEEDS} x ${LIVES_PER_SEED} random lives`, async () => {
+  const breaksBefore = await findBreaks();
+  const firstSeed = chooseSeed();
+  for (let seed = firstSeed; seed < firstSeed + SEEDS; seed += 1) {
+    const merchant = await aListeningMerchant();
+    await simulator.setFaults(faults(), seed);
+    const lives = await liveAll(merchant, seed);
+    await simulator.clearFaults();
+    await eventually(async () => {
+      const contradictions = await findContradictions(merchant, lives);
+      expect([seed, contradictions]).toEqual([seed, []]);
+    }, QUIET_MS_MAX);
+  }
+  await expectNoNewBreaks(breaksBefore);
+  console.log(`${SEEDS} seeds from ${firstSeed} (PIXMESH_SEED repeats them)`);
+}, 7_200_000);
+
+async function liveAll(merchant: Merchant, seed: number): Promise<Life[]> {
+  const lives: Life[] = [];
+  await inParallel(AT_ONCE, LIVES_PER_SEED, async (index) => {
+    lives.push(await liveOne(merchant, seededRandom(seed * 65_537 + index)));
+  });
+  return lives;
+}
+
+function faults(): object[] {
+  const calls = ['issueCharge', 'getCharge', 'cancelCharge', 'refund', 'getRefund', 'listDisputes'];
+  return [
+    ...calls.flatMap((operation) => [
+      { ...FAULT, operation, fault: 'error_before', status: 503 },
+      { ...FAULT, operation, fault: 'error_after', status: 500 },
+      { ...FAULT, operation, fault: 'reset' },
+      { ...FAULT, operation, fault: 'latency', delay_ms: 300 },
+    ]),
+    { operation: 'callback', fault: 'drop', probability: 0.15 },
+    { operation: 'callback', fault: 'duplicate', probability: 0.15 },
+    { operation: 'callback', fault: 'reorder', probability: 0.15 },
+    { operation: 'callback', fault: 'delay', probability: 0.1, delay_ms: 500 },
+  ];
+}

@@ -1,0 +1,16 @@
+import { randomUUID } from 'node:crypto';
+
+import { aHook, register } from '../e2e/hooks.ts';
+import { aMerchant, type Merchant, v1 } from '../e2e/mesh.ts';
+
+/** A merchant, and the place at the receiver that hears every event of it. */
+export type ListeningMerchant = Merchant & { hookPath: string };
+
+export async function aListeningMerchant(): Promise<ListeningMerchant> {
+  const merchant = await aMerchant({ onboarding_status: 'approved', name: randomUUID() });
+  const hook = aHook();
+  const catalogue = await v1(merchant, 'GET /webhooks/events');
+  const events = catalogue.body.data.map((entry: { event: string }) => entry.event);
+  await register(merchant, { url: hook.url, events });
+  return { ...merchant, hookPath: hook.path };
+}
