@@ -6,6 +6,7 @@ import { CHARGE_CASES } from './charge-fields.ts';
 import { LIST_CHARGES_CASES, READ_CHARGE_CASES } from './charge-routes.ts';
 import { CREATE_CHARGE_CASES } from './create-charge.ts';
 import { FORMAT_CASES, SIGNATURE_CASES } from './deliveries.ts';
+import { DISPUTE_STATUS_CASES, EVENT_RESOURCE_CASES } from './disputes.ts';
 import { ENDPOINT_CASES, IDEMPOTENCY_CASES, PAGINATION_CASES } from './endpoints.ts';
 import { ERROR_CASES } from './errors.ts';
 import { LIMIT_CASES, VERSIONING_CASES } from './limits.ts';
@@ -20,12 +21,7 @@ import { PAYOUT_CASES } from './payout-fields.ts';
 import { CREATE_PAYOUT_CASES, LIST_PAYOUTS_CASES, READ_PAYOUT_CASES } from './payout-routes.ts';
 import { RETRY_CASES } from './retries.ts';
 import { APPLICATION_CASES, SERVICE_CASES } from './service.ts';
-import {
-  CHARGE_STATUS_CASES,
-  DISPUTE_STATUS_CASES,
-  EVENT_RESOURCE_CASES,
-  PAYOUT_STATUS_CASES,
-} from './states.ts';
+import { CHARGE_STATUS_CASES, PAYOUT_STATUS_CASES } from './states.ts';
 import {
   CREATE_WEBHOOK_CASES,
   DELETE_WEBHOOK_CASES,

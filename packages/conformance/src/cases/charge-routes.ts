@@ -7,8 +7,9 @@ import {
   type ChargeItem as Item,
   pageOf,
 } from '../client/schemas.ts';
-import { later, needing, observed, type ObservedCase, section } from '../suite/case.ts';
+import { needing, observed, type ObservedCase, section } from '../suite/case.ts';
 import { equal, holds, shaped } from '../suite/expectations.ts';
+import { checkoutCharge } from '../world/charge-lives.ts';
 import { bareCharge, fourCharges, fullCharge, paidCharge } from '../world/fixtures.ts';
 import { bodyWith, type Merchant } from '../world/merchant.ts';
 import { refused, type Refusal } from '../world/refusals.ts';
@@ -45,9 +46,12 @@ export const READ_CHARGE_CASES = section('read-charge', [
         const unknown = await stranger.call(`GET /v1/charges/${randomUUID()}`);
         equal(foreign.text, unknown.text, 'the body');
       }),
+      observed('checkout', '`404` `CHARGE_NOT_FOUND` when created outside the API', async (w) => {
+        const { merchant, id } = await checkoutCharge(w);
+        refused(await merchant.call(`GET /v1/charges/${id}`), NOT_FOUND);
+      }),
     ],
   ),
-  later('checkout', '`404` `CHARGE_NOT_FOUND` when created outside the API'),
 ]);
 
 async function listItems(merchant: Merchant, query: string): Promise<Item[]> {

@@ -9,14 +9,7 @@ import {
   Payout,
   PAYOUT_STATUSES,
 } from '../client/schemas.ts';
-import {
-  later,
-  needing,
-  observed,
-  type ObservedCase,
-  section,
-  unobservable,
-} from '../suite/case.ts';
+import { needing, observed, type ObservedCase, section, unobservable } from '../suite/case.ts';
 import { equal, holds, oneOf, shaped } from '../suite/expectations.ts';
 import {
   CREATED_EVENTS,
@@ -33,6 +26,7 @@ import {
 } from '../world/fixtures.ts';
 import { createCharge, readCharge } from '../world/merchant.ts';
 import type { Delivery } from '../world/receiver.ts';
+import { DISPUTE_FORMAT_CASES } from './disputes.ts';
 
 /** Looks at every delivery of a charge from creation to payment. */
 function ofEach(
@@ -189,7 +183,7 @@ export const FORMAT_CASES = section('format', [
       }),
     ],
   ),
-  later('dispute', '`data`: the dispute'),
+  ...DISPUTE_FORMAT_CASES,
 ]);
 
 export const SIGNATURE_CASES = section('signature', [

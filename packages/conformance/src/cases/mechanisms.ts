@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 
 import { Charge } from '../client/schemas.ts';
-import { alone, later, needing, observed, section } from '../suite/case.ts';
+import { alone, needing, observed, section } from '../suite/case.ts';
 import { equal, holds, oneOf, shaped } from '../suite/expectations.ts';
 import { idsOf } from '../world/admin.ts';
+import { announced, checkoutCharge } from '../world/charge-lives.ts';
 import { CREATED_EVENTS, isSigned, quietMerchant } from '../world/endpoint-deliveries.ts';
 import {
   createEndpoint,
@@ -244,7 +245,18 @@ export const MECHANISM_CASES = section('mechanisms', [
       ),
     ],
   ),
-  later('outside-the-api', 'including charges created outside the API'),
+  ...needing(
+    ['admin', 'receiver'],
+    [
+      observed('outside-the-api', 'including charges created outside the API', async (w) => {
+        const life = await checkoutCharge(w);
+        for (const event of CREATED_EVENTS) {
+          const { envelope } = await announced(w, life, event);
+          equal(envelope.data['id'], life.id, 'data.id');
+        }
+      }),
+    ],
+  ),
   ...needing(
     ['receiver'],
     [

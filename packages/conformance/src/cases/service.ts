@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 
 import { Charge, Instant, pageOf, Payout, Uuid } from '../client/schemas.ts';
-import { later, needing, observed, section, unobservable } from '../suite/case.ts';
+import { needing, observed, section, unobservable } from '../suite/case.ts';
 import { equal, holds, shaped } from '../suite/expectations.ts';
 import { idsOf } from '../world/admin.ts';
+import { announced, checkoutCharge, openedDispute } from '../world/charge-lives.ts';
 import {
   bareCharge,
   barePayout,
@@ -94,9 +95,21 @@ export const SERVICE_CASES = section('service', [
           ),
         ],
       ),
+      ...needing(
+        ['admin'],
+        [
+          observed(
+            'events-of-disputes',
+            'receive webhook deliveries about Pix disputes',
+            async (w) => {
+              const { envelope } = await announced(w, await openedDispute(w), 'dispute.pix.opened');
+              equal(envelope.resource, 'dispute', 'resource');
+            },
+          ),
+        ],
+      ),
     ],
   ),
-  later('events-of-disputes', 'receive webhook deliveries about Pix disputes'),
 
   observed('path-prefix', 'Path prefix: `/v1`', async (w) => {
     for (const path of READS) {
@@ -211,7 +224,27 @@ export const SERVICE_CASES = section('service', [
     'A charge is stored before the acquirer is called',
     'the moment of storing is inside; charge-status.refused-exists sees its consequence',
   ),
-  later('checkout-invisible', 'reading a charge of the platform checkout gives `CHARGE_NOT_FOUND`'),
+  ...needing(
+    ['admin'],
+    [
+      observed(
+        'checkout-invisible',
+        'reading a charge of the platform checkout gives `CHARGE_NOT_FOUND`',
+        async (w) => {
+          const { merchant, id } = await checkoutCharge(w);
+          const answer = await merchant.call(`GET /v1/charges/${id}`);
+          refused(answer, { status: 404, code: 'CHARGE_NOT_FOUND' });
+          const foreign = await merchant.call(`GET /v1/charges/${(await bareCharge(w)).id}`);
+          equal(answer.text, foreign.text, 'the body, like that of an id of another account');
+        },
+      ),
+      observed('checkout-unlisted', 'The charge list has none of the checkout', async (w) => {
+        const { merchant } = await checkoutCharge(w);
+        const body = bodyWith(await merchant.call('GET /v1/charges'), 200);
+        equal(shaped(pageOf(Charge), body, 'the list').data, [], 'charges of this merchant');
+      }),
+    ],
+  ),
   observed(
     'list-only-api',
     'The charge list has only charges created through the API',

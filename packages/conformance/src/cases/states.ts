@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 
 import { Charge, CHARGE_STATUSES, PAYOUT_STATUSES } from '../client/schemas.ts';
-import { alone, later, needing, observed, section, unobservable } from '../suite/case.ts';
+import { alone, needing, observed, section } from '../suite/case.ts';
 import { equal, holds, oneOf, shaped } from '../suite/expectations.ts';
 import {
   bareCharge,
   barePayout,
   canceledPayout,
-  catalog,
   completedPayout,
   deliveredCharge,
   failedPayout,
@@ -29,6 +28,7 @@ import {
 import { refused } from '../world/refusals.ts';
 import { until } from '../world/until.ts';
 import type { World } from '../world/world.ts';
+import { CHARGE_END_CASES } from './charge-ends.ts';
 
 const EXPIRES_IN_SECONDS_MIN = 60;
 /** Seconds, on a machine with other work to do. */
@@ -151,12 +151,7 @@ export const CHARGE_STATUS_CASES = section('charge-status', [
       }),
     ],
   ),
-  later('canceled', '`canceled`: canceled before payment'),
-  later('refunded', '`refunded`: amount returned to the payer'),
-  later('charged_back', '`charged_back`: contested by the payer'),
-  later('infraction', '`infraction`: Pix paid with an open MED infraction; outcome pending'),
-  later('infraction-returned', '`infraction`, MED outcome: payment returned: `charged_back`'),
-  later('infraction-otherwise', '`infraction`, MED outcome: otherwise: `paid`'),
+  ...CHARGE_END_CASES,
   ...needing(
     ['simulator'],
     [
@@ -312,41 +307,4 @@ export const PAYOUT_STATUS_CASES = section('payout-status', [
       ],
     ),
   ),
-]);
-
-export const DISPUTE_STATUS_CASES = section('dispute-status', [
-  later('values', 'Values: `open`, `under_review`, `won`, `lost`'),
-  later('won-then-lost', 'A `won` dispute can become `lost` if the institution returns the Pix'),
-  unobservable(
-    'lost-is-final',
-    '`lost` is to be treated as final even after a `won`',
-    'advice to the client; what the installation does is charge-status.charged_back',
-  ),
-  observed('no-endpoint', 'No endpoint for disputes is shown', async (w) => {
-    refused(await w.own.call('GET /v1/disputes'), { status: 404 });
-  }),
-  observed('known-events', 'the outcomes `won` and `lost` are events of the catalog', async (w) => {
-    const names = (await catalog(w)).map(({ event }) => event);
-    holds(names.includes('dispute.pix.won'), 'dispute.pix.won', names);
-    holds(names.includes('dispute.pix.lost'), 'dispute.pix.lost', names);
-  }),
-]);
-
-export const EVENT_RESOURCE_CASES = section('event-resource', [
-  ...needing(
-    ['simulator', 'receiver'],
-    [
-      observed('envelope', 'the envelope is as the section Events says', async (w) => {
-        for (const [event, { envelope }] of (await deliveredCharge(w)).deliveries) {
-          equal(envelope.event, event, 'event');
-        }
-      }),
-      observed('data', '`data` is the resource in the shape of its GET', async (w) => {
-        for (const [event, { envelope }] of (await deliveredCharge(w)).deliveries) {
-          shaped(Charge, envelope.data, `data of ${event}`);
-        }
-      }),
-    ],
-  ),
-  later('dispute-data', 'dispute data is as the section Events says'),
 ]);

@@ -28,6 +28,7 @@ export const PAYOUT_STATUSES = [
   'failed',
   'canceled',
 ] as const;
+export const DISPUTE_STATUSES = ['open', 'under_review', 'won', 'lost'] as const;
 const PIX_KEY_TYPES = ['cpf', 'cnpj', 'email', 'phone', 'random'] as const;
 
 export const Receiver = z.object({
@@ -155,6 +156,17 @@ export const EventData = z.object({
   currency: Currency,
   reference: Text.nullable(),
   created_at: Instant,
+});
+
+export const Dispute = z.object({
+  object: z.literal('dispute'),
+  charge_id: Uuid,
+  status: z.enum(DISPUTE_STATUSES),
+  amount: Cents,
+  reason: Text,
+  opened_at: Instant,
+  defense_deadline_at: Instant.nullable(),
+  resolved_at: Instant.nullable(),
 });
 
 export const Envelope = z.object({

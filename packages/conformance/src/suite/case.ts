@@ -18,8 +18,8 @@ export type ObservedCase = Sentence & {
   run: (world: World) => Promise<void>;
 };
 
-/** A sentence that no client can check, or that the installation cannot bring about yet. */
-export type StatedCase = Sentence & { kind: 'unobservable' | 'later'; reason: string };
+/** A sentence that no client can check. */
+export type StatedCase = Sentence & { kind: 'unobservable'; reason: string };
 
 export type CaseOfSection = ObservedCase | StatedCase;
 export type Case = CaseOfSection & { section: SectionId };
@@ -35,12 +35,6 @@ export function observed(id: string, sentence: string, run: ObservedCase['run'])
 
 export function unobservable(id: string, sentence: string, reason: string): StatedCase {
   return { kind: 'unobservable', id, sentence, reason };
-}
-
-const NOT_YET = 'the installation cannot produce it yet';
-
-export function later(id: string, sentence: string): StatedCase {
-  return { kind: 'later', id, sentence, reason: NOT_YET };
 }
 
 export function needing(needs: readonly Need[], cases: readonly ObservedCase[]): ObservedCase[] {

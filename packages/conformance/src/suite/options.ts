@@ -19,7 +19,7 @@ npm run conformance -- --list
 
   --url URL --key KEY              an installation and a key with every scope
   --admin-url URL --admin-token T  accounts, applications and keys of the run's own
-  --simulator-url URL              payers, refusals and silence of the acquirer
+  --simulator-url URL              payers, disputes, refusals and silence of the acquirer
   --receiver-url URL               what the development receiver recorded
   --hook-base URL                  the receiver as the installation calls it
   --patience                       also what takes a minute

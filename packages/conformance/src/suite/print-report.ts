@@ -19,18 +19,18 @@ export function describeFailure(result: Result): string {
 export function formatReport(results: readonly Result[]): string {
   const { total, sections } = summarize(results);
   const titleWidth = Math.max(...sections.map(({ title }) => title.length));
-  const header = row('Section', ['cases', 'passed', 'failed', 'not run', 'unobs.', 'later']);
+  const header = row('Section', ['cases', 'passed', 'failed', 'not run', 'unobs.']);
   const rows = sections.map(({ title, counts: c }) =>
-    row(title, [c.cases, c.passed, c.failed, c.not_run, c.unobservable, c.later]),
+    row(title, [c.cases, c.passed, c.failed, c.not_run, c.unobservable]),
   );
   return [
     ...results.filter(({ outcome }) => outcome.kind === 'failed').map(describeFailure),
-    ...describeLeftOut(results),
+    ...describeNotRun(results),
     '',
     header,
     ...rows,
     '',
-    `${total.cases} cases: ${total.unobservable} unobservable from outside, ${total.later} later`,
+    `${total.cases} cases: ${total.unobservable} unobservable from outside`,
     `${total.passed} passed, ${total.failed} failed, ${total.not_run} not run`,
   ].join('\n');
 
@@ -40,12 +40,8 @@ export function formatReport(results: readonly Result[]): string {
   }
 }
 
-function describeLeftOut(results: readonly Result[]): string[] {
-  const later = results.flatMap(({ case: one, outcome }) =>
-    outcome.kind === 'later' ? [`later    ${one.id}: ${one.sentence} (${outcome.reason})`] : [],
-  );
-  const notRun = results.flatMap(({ case: one, outcome }) =>
+function describeNotRun(results: readonly Result[]): string[] {
+  return results.flatMap(({ case: one, outcome }) =>
     outcome.kind === 'not_run' ? [`not run  ${one.id} (needs ${outcome.missing.join(', ')})`] : [],
   );
-  return [...later, ...notRun];
 }

@@ -31,7 +31,6 @@ function countOutcomes(results: readonly Result[]): Counts {
     failed: 0,
     not_run: 0,
     unobservable: 0,
-    later: 0,
   };
   for (const { outcome } of results) counts[outcome.kind] += 1;
   return counts;

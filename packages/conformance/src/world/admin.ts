@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { HttpClient } from '../client/http-client.ts';
+import type { HeaderValues, HttpClient } from '../client/http-client.ts';
 import { shaped } from '../suite/expectations.ts';
 import { bodyWith, createMerchant, type Merchant } from './merchant.ts';
 
@@ -15,12 +15,13 @@ export const SCOPES = [
   'webhook:write',
 ] as const;
 
+type CallOptions = { body?: object; status?: number; headers?: HeaderValues };
 type KeyOptions = { scopes?: readonly string[]; expires_at?: string };
 
 /** What stands in for the dashboard: accounts, applications, keys, approval. */
 export type Admin = {
   /** Such as `call('POST /admin/accounts', { body, status: 201 })`; 200 unless told. */
-  call(route: string, options?: { body?: object; status?: number }): Promise<unknown>;
+  call(route: string, options?: CallOptions): Promise<unknown>;
   createAccount(settings?: object): Promise<Merchant>;
   /** Another application of the merchant's account. */
   createApplication(accountId: string): Promise<Merchant>;
@@ -46,8 +47,8 @@ type AdminOptions = {
 };
 
 export function createAdmin(options: AdminOptions): Admin {
-  const call: Admin['call'] = (route, { body, status = 200 } = {}) =>
-    callAs(options, { token: options.token, route, body, status });
+  const call: Admin['call'] = (route, { body, status = 200, headers = {} } = {}) =>
+    callAs(options, { token: options.token, route, body, status, headers });
 
   async function createKey(
     owner: { accountId: string; applicationId: string },
@@ -89,7 +90,8 @@ export function createAdmin(options: AdminOptions): Admin {
       const { token } = shaped(CreatedOperator, made, 'operator');
       options.keepSecret(token);
       const path = `/admin/payouts/${payoutId}/approve`;
-      await callAs(options, { token, route: `POST ${path}`, body: undefined, status: 200 });
+      const approval = { route: `POST ${path}`, body: undefined, status: 200, headers: {} };
+      await callAs(options, { token, ...approval });
     },
   };
 }
@@ -105,6 +107,7 @@ type AdminCall = {
   route: string;
   body: object | undefined;
   status: number;
+  headers: HeaderValues;
 };
 
 async function callAs({ http, adminUrl }: AdminOptions, call: AdminCall): Promise<unknown> {
@@ -112,7 +115,11 @@ async function callAs({ http, adminUrl }: AdminOptions, call: AdminCall): Promis
   const answer = await http.send({
     method,
     url: adminUrl + path,
-    headers: { authorization: `Bearer ${call.token}`, 'content-type': 'application/json' },
+    headers: {
+      authorization: `Bearer ${call.token}`,
+      'content-type': 'application/json',
+      ...call.headers,
+    },
     body: Buffer.from(JSON.stringify(call.body ?? {})),
   });
   return bodyWith(answer, call.status);

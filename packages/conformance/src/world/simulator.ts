@@ -1,30 +1,49 @@
-import { ExpectationError } from '../suite/expectations.ts';
-import type { HttpClient } from '../client/http-client.ts';
+import { z } from 'zod';
 
-/** The control side of the acquirer's simulator: payers, refusals, silence. */
+import type { HttpClient } from '../client/http-client.ts';
+import { ExpectationError, shaped } from '../suite/expectations.ts';
+
+/** The control side of the acquirer's simulator: payers, disputes, refusals, silence. */
 export type Simulator = {
   pay(chargeId: string): Promise<void>;
   settle(payoutId: string): Promise<void>;
   reject(payoutId: string, message: string): Promise<void>;
+  /** The payer contests a Pix, or part of it; answers the acquirer's id of the dispute. */
+  dispute(endToEndId: string, fields: DisputeFields): Promise<string>;
+  /** Also `lost` after `won`; the money of a lost dispute goes back to the payer. */
+  decide(disputeId: string, outcome: 'won' | 'lost'): Promise<void>;
   /** Runs while the acquirer misbehaves as the rules say; the faults end with it. */
   withFaults<T>(rules: readonly object[], run: () => Promise<T>): Promise<T>;
 };
 
+/** `status` is how it arrives, by default open; `natureza` is the word for what goes back. */
+type DisputeFields = { amount?: number; status?: 'lost'; natureza?: string };
+
+const Opened = z.object({ id: z.string() });
+
 export function createSimulator(http: HttpClient, url: string): Simulator {
-  async function call(method: string, path: string, body: object = {}): Promise<void> {
+  async function call(method: string, path: string, body: object = {}): Promise<unknown> {
     const answer = await http.send({
       method,
       url: `${url}/control${path}`,
       headers: { 'content-type': 'application/json' },
       body: Buffer.from(JSON.stringify(body)),
     });
-    if (answer.status < 300) return;
+    if (answer.status < 300) return answer.json;
     throw new ExpectationError(answer.request, 'the simulator to agree', answer.text);
   }
+  async function post(path: string, body: object = {}): Promise<void> {
+    await call('POST', path, body);
+  }
   return {
-    pay: (chargeId) => call('POST', `/charges/${chargeId}/pay`),
-    settle: (payoutId) => call('POST', `/sends/${payoutId}/settle`),
-    reject: (payoutId, message) => call('POST', `/sends/${payoutId}/reject`, { message }),
+    pay: (chargeId) => post(`/charges/${chargeId}/pay`),
+    settle: (payoutId) => post(`/sends/${payoutId}/settle`),
+    reject: (payoutId, message) => post(`/sends/${payoutId}/reject`, { message }),
+    dispute: async (endToEndId, fields) => {
+      const opened = await call('POST', '/disputes', { end_to_end_id: endToEndId, ...fields });
+      return shaped(Opened, opened, 'the dispute').id;
+    },
+    decide: (disputeId, outcome) => post(`/disputes/${disputeId}/decide`, { outcome }),
     withFaults: async (rules, run) => {
       await call('PUT', '/faults', { seed: 1, rules });
       try {
