@@ -40,7 +40,7 @@ export function createKeyAuthenticator(deps: {
   return async (rawHeaders) => {
     const presented = readPresentedKey(rawHeaders) ?? dummy;
     const digest = hashApiKey(deps.pepper, presented.key);
-    const row = await findUsableKey(deps.db, presented.publicId);
+    const row = await findUsableKey(deps.db, presented.publicId, digest);
     if (!timingSafeEqual(digest, row.digest ?? dummyDigest)) return null;
     return {
       accountId: row.account_id,
