@@ -28,7 +28,7 @@ test('a service without its settings names each of them in one line and ends', (
   expect(status).toBe(1);
   expect(lines).toHaveLength(1);
   expect(lines[0]).toContain('INTERNAL_PORT: expected a port number');
-  expect(lines[0]).toContain('ACQUIRER_URL: expected a URL');
+  expect(lines[0]).toContain('ACQUIRER_URL: expected an http(s) URL');
   expect(lines[0]).toContain('DATABASE_URL');
 });
 

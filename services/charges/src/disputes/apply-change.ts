@@ -87,6 +87,8 @@ function ordersOf(charge: ChargeRow, dispute: DisputeRow, { block }: DisputeChan
 }
 
 function resolvedAtAfter(dispute: DisputeRow, { status }: DisputeChange): Date | null {
+  // What was announced stays: a later change of the same decision does not move it.
+  if (status === dispute.status) return dispute.resolvedAt;
   if (status === 'open' || status === 'under_review') return null;
   return dispute.acquirerDecidedAt ?? dispute.readAt;
 }

@@ -1,7 +1,7 @@
 import type { AcquirerDispute } from '@pixmesh/acquirer/client';
 import { AppError, assertNever } from '@pixmesh/kernel/app-error';
 import { type ChargeId, newId } from '@pixmesh/kernel/ids';
-import { toCents } from '@pixmesh/kernel/money';
+import type { Cents } from '@pixmesh/kernel/money';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
@@ -17,6 +17,7 @@ import {
   findByInfractions,
   findChargeOfPix,
   findOpenDispute,
+  sumUnclaimedReturns,
   updateDispute,
 } from './disputes.sql.ts';
 
@@ -80,7 +81,9 @@ async function applyOnce(
   const stored = await findByInfraction(deps.db, seen.id);
   const charge = await findAnyCharge(deps.db, chargeId);
   if (charge === null) throw new AppError('INTERNAL_ERROR', { message: 'a charge vanished' });
-  const dispute = asSeen(stored, seen, charge);
+  const before =
+    stored ?? newDispute(seen, charge, await sumUnclaimedReturns(deps.db, seen.endToEndId));
+  const dispute = { ...before, acquirerStatus: seen.status, acquirerDecidedAt: seen.decidedAt };
   const open = await findOpenDispute(deps.db, seen.endToEndId);
   const step = decideInfraction({
     stored,
@@ -88,7 +91,12 @@ async function applyOnce(
     seen,
     isContested: open !== null && open.id !== dispute.id,
     hasMedReturn: dispute.returnedAmount > 0n,
-    isReturnWindowOver: isOver(seen, charge, deps.returnWindowMs),
+    // A known one without a date of its decision is left to `end-blocks.ts`, which counts from when we heard of it.
+    isReturnWindowOver: isOver(
+      seen.decidedAt ?? (stored === null ? seen.openedAt : null),
+      charge,
+      deps.returnWindowMs,
+    ),
   });
   switch (step.kind) {
     case 'nothing':
@@ -124,12 +132,11 @@ function isKnown(stored: DisputeRow, seen: AcquirerDispute): boolean {
   return sameWord && sameDate && !isOverdue;
 }
 
-/** The dispute with what the acquirer says of it now, before what that means. */
-function asSeen(stored: DisputeRow | null, seen: AcquirerDispute, charge: ChargeRow): DisputeRow {
-  const said = { acquirerStatus: seen.status, acquirerDecidedAt: seen.decidedAt };
-  if (stored !== null) return { ...stored, ...said };
+/** A dispute that we have not heard of, before what the acquirer says of it is applied. */
+function newDispute(seen: AcquirerDispute, charge: ChargeRow, returnedAmount: Cents): DisputeRow {
   return {
-    ...said,
+    acquirerStatus: seen.status,
+    acquirerDecidedAt: seen.decidedAt,
     id: newId(),
     infractionId: seen.id,
     chargeId: charge.id,
@@ -147,14 +154,13 @@ function asSeen(stored: DisputeRow | null, seen: AcquirerDispute, charge: Charge
     defenseSentAt: null,
     createdAt: charge.readAt,
     version: 0,
-    returnedAmount: toCents(0n),
+    returnedAmount,
     readAt: charge.readAt,
   };
 }
 
-function isOver(seen: AcquirerDispute, charge: ChargeRow, windowMs: number): boolean {
-  const since = seen.decidedAt ?? seen.openedAt;
-  return charge.readAt.getTime() - since.getTime() >= windowMs;
+function isOver(since: Date | null, charge: ChargeRow, windowMs: number): boolean {
+  return since !== null && charge.readAt.getTime() - since.getTime() >= windowMs;
 }
 
 async function ignore(deps: ApplyDeps, charge: ChargeRow, seen: AcquirerDispute): Promise<void> {

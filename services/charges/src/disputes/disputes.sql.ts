@@ -1,5 +1,5 @@
 import type { AccountId, ChargeId, DisputeId, OperatorId } from '@pixmesh/kernel/ids';
-import { toCents } from '@pixmesh/kernel/money';
+import { type Cents, toCents } from '@pixmesh/kernel/money';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
@@ -84,7 +84,22 @@ export async function findOpenDispute(
   );
 }
 
-/** Lost disputes whose block still stands, the oldest first: they wait for the money to leave. */
+/** What the MED has returned of a Pix that no dispute is known of yet: the first one to come accounts for it. */
+export async function sumUnclaimedReturns(db: Queryable, endToEndId: string): Promise<Cents> {
+  const rows = await db.query<{ cents: bigint }>(
+    named(
+      'dispute_unclaimed_returns',
+      sql`
+        select coalesce(sum(amount), 0)::bigint as cents from pix_returns
+        where end_to_end_id = ${endToEndId}
+          and disposition = 'med'
+          and not exists (select from disputes where end_to_end_id = ${endToEndId})`,
+    ),
+  );
+  return toCents(rows[0]?.cents ?? 0n);
+}
+
+/** Lost disputes whose block still stands: those of which money has returned, then the oldest. */
 export async function findStandingBlocks(db: Queryable, limit: number): Promise<DisputeRow[]> {
   const rows = await db.query<DisputeRecord>(
     named(
@@ -92,7 +107,13 @@ export async function findStandingBlocks(db: Queryable, limit: number): Promise<
       sql`
         select ${DISPUTE_COLUMNS} from disputes
         where status = 'lost' and block = 'standing'
-        order by resolved_at limit ${limit}`,
+        order by
+          exists (
+            select from pix_returns
+            where pix_returns.end_to_end_id = disputes.end_to_end_id and disposition = 'med'
+          ) desc,
+          resolved_at
+        limit ${limit}`,
     ),
   );
   return rows.map(toDisputeRow);

@@ -14,7 +14,9 @@ const BLOCKS_MAX = 100;
  */
 export async function endBlocks(deps: ApplyDeps): Promise<void> {
   for (const dispute of await findStandingBlocks(deps.db, BLOCKS_MAX)) {
-    await endBlock(deps, dispute);
+    await endBlock(deps, dispute).catch((error: unknown) => {
+      deps.logger.error({ err: error, dispute_id: dispute.id }, 'a block waits to be ended');
+    });
   }
 }
 

@@ -20,14 +20,18 @@ export async function readDisputes(deps: ReadDisputesDeps, reading: Reading): Pr
   let waitingFrom: Date | null = null;
   let isComplete = false;
   try {
+    // First, because it does not need the list: one that cannot be read must not keep money blocked.
+    await endBlocks(deps);
     for (let page = 0; page < PAGES_MAX && !isComplete; page += 1) {
       const listed = await deps.acquirer.listDisputes({ ...reading, page });
-      if (listed.kind === 'unknown') return;
+      if (listed.kind === 'unknown') {
+        deps.logger.warn({ cause: listed.cause }, 'the list of infractions cannot be read');
+        return;
+      }
       const waiting = await applyAll(deps, await findNews(deps.db, listed.items));
       waitingFrom = earlier(waitingFrom, waiting);
       isComplete = !listed.hasMore;
     }
-    await endBlocks(deps);
   } finally {
     await endReading(deps.db, reading, { isComplete, waitingFrom, nextInMs: deps.intervalMs });
   }

@@ -102,7 +102,10 @@ export function blockPix(
   return { pix: after, ofBlock: moved, rest: 0n };
 }
 
-/** What is left of the block, at most `amount`; where a newer dispute blocks, only what that one has no claim to. */
+/**
+ * What is left of the block, at most `amount`; where a newer dispute blocks, only what that one has no claim to, and
+ * what the older one lacked is missed no more.
+ */
 export function unblockPix(
   pix: PixDebits,
   { disputeId, amount }: { disputeId: string; amount: bigint },
@@ -112,7 +115,7 @@ export function unblockPix(
   const blocked = pix.blocked - moved;
   const after = isNewest
     ? { ...pix, blocked, shortfall: 0n, disputeId: null, disputed: 0n }
-    : { ...pix, blocked };
+    : { ...pix, blocked, shortfall: least(pix.shortfall, pix.disputed - blocked) };
   return { pix: bounded(after), ofBlock: moved, rest: 0n };
 }
 

@@ -49,7 +49,8 @@ export function disputeEnds(pix: OraclePix, id: string, sum: number): NonNullabl
   const newer = pix.dispute && pix.dispute.id !== id ? pix.dispute : null;
   const block = Math.max(0, Math.min(sum, pix.blocked - (newer?.amount ?? 0)));
   const after = { ...pix, blocked: pix.blocked - block, dispute: newer };
-  return { pix: withShort(after, newer ? pix.short : 0), block };
+  const short = newer ? Math.min(pix.short, newer.amount - after.blocked) : 0;
+  return { pix: withShort(after, short), block };
 }
 
 /** `isForBlock`: out of the block as far as that goes; else only what must leave it. */
