@@ -173,15 +173,14 @@ describe('a refund', () => {
 
   it('returns no more than the Pix when many race for it', async () => {
     const { endToEndId } = await aPaidCharge(simulator);
-    const before = await balance();
     const refunds = Array.from({ length: RACERS }, () => aRefund(endToEndId, 300n));
     const outcomes = await Promise.all(refunds.map((refund) => acquirer.refund(refund)));
     const accepted = refunds.filter((_, index) => outcomes[index]?.kind === 'accepted');
     expect(accepted).toHaveLength(3);
     expect(outcomes.filter(({ kind }) => kind === 'refused')).toHaveLength(RACERS - 3);
     for (const refund of accepted) await untilEnded(refund, 'returned');
-    expect(await returnedOf(endToEndId)).toHaveLength(3);
-    expect(await balance()).toBe(before - 900n);
+    const amounts = (await returnedOf(endToEndId)).map(({ amount }) => amount);
+    expect(amounts).toEqual([300, 300, 300]);
   });
 
   it('is one return when many ask for it under one id', async () => {
