@@ -82,7 +82,7 @@ test(
     await received.getByText('R$ 2.50 ORIGINAL').waitFor();
     await received.getByRole('button', { name: 'Dispute' }).click();
     await page.getByRole('button', { name: 'Lost' }).click();
-    await page.getByText('ACEITA').waitFor();
+    await page.getByRole('cell', { name: 'ACEITA' }).waitFor();
 
     const order = row((await sendState(send.idEnvio)).end_to_end_id);
     await order.getByRole('button', { name: 'Settle' }).click();
