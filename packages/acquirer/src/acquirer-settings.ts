@@ -1,5 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 
+import { isCertificate, isPrivateKey } from '@pixmesh/kernel/pem';
 import { z } from 'zod';
 
 import type { AcquirerConfig } from './client.ts';
@@ -59,23 +60,6 @@ function pem(what: string, isReadable: (text: string) => boolean) {
     .optional();
 }
 
-function isCertificate(text: string | undefined): text is string {
-  return text !== undefined && succeeds(() => new X509Certificate(text));
-}
-
-function isPrivateKey(text: string | undefined): text is string {
-  return text !== undefined && succeeds(() => createPrivateKey(text));
-}
-
 function belongTogether(cert: string, key: string): boolean {
   return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
-}
-
-function succeeds(work: () => unknown): boolean {
-  try {
-    work();
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,7 +1,8 @@
 import { CommonConfig, milliseconds, port } from '@pixmesh/http/config';
 import { z } from 'zod';
 
-import { isCertificate, isPrivateKey, missingTlsSettings } from '#tls/read-mutual-tls.ts';
+import { isCertificate, isPrivateKey } from '@pixmesh/kernel/pem';
+import { missingTlsSettings } from '#tls/read-mutual-tls.ts';
 
 const CERTIFICATE_EXPECTED = 'expected a certificate in PEM';
 

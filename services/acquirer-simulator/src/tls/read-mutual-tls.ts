@@ -1,5 +1,3 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
-
 import type { MutualTls } from '@pixmesh/http/service-app';
 
 /** The second listener: where it listens, its certificate, and the authority of its clients' certificates. */
@@ -27,21 +25,4 @@ export function readMutualTls(settings: TlsSettings): TlsListener | null {
     return null;
   }
   return { port, cert, key, clientCa };
-}
-
-export function isCertificate(pem: string): boolean {
-  return isReadable(() => new X509Certificate(pem));
-}
-
-export function isPrivateKey(pem: string): boolean {
-  return isReadable(() => createPrivateKey(pem));
-}
-
-function isReadable(read: () => unknown): boolean {
-  try {
-    read();
-    return true;
-  } catch {
-    return false;
-  }
 }
