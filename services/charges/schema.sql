@@ -126,16 +126,20 @@ create table disputes (
   defense_sent_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone default now() not null,
   version integer default 0 not null,
+  intended_defense text,
+  intended_at timestamp(3) with time zone,
   constraint disputes_pkey PRIMARY KEY (id),
   constraint disputes_amount CHECK (((amount >= 1) AND (amount <= '999999999999'::bigint))),
   constraint disputes_block CHECK ((block = ANY (ARRAY['none'::text, 'standing'::text, 'ended'::text]))),
   constraint disputes_infraction_id_key UNIQUE (infraction_id),
+  constraint disputes_intended CHECK (((intended_defense IS NULL) = (intended_at IS NULL))),
   constraint disputes_resolved CHECK (((status = ANY (ARRAY['won'::text, 'lost'::text])) = (resolved_at IS NOT NULL))),
   constraint disputes_status CHECK ((status = ANY (ARRAY['open'::text, 'under_review'::text, 'won'::text, 'lost'::text])))
 );
 CREATE INDEX disputes_blocked ON disputes USING btree (resolved_at) WHERE status = 'lost'::text AND block = 'standing'::text;
 CREATE INDEX disputes_charge ON disputes USING btree (charge_id);
 CREATE INDEX disputes_end_to_end_id ON disputes USING btree (end_to_end_id, opened_at);
+CREATE INDEX disputes_intended ON disputes USING btree (infraction_id) WHERE intended_defense IS NOT NULL;
 CREATE INDEX disputes_newest ON disputes USING btree (created_at, id);
 CREATE INDEX disputes_newest_of_account ON disputes USING btree (account_id, created_at, id);
 CREATE INDEX disputes_not_lost ON disputes USING btree (opened_at) WHERE status <> 'lost'::text;
@@ -166,6 +170,13 @@ create table ignored_happenings (
 create table leases (
   name text not null,
   constraint leases_pkey PRIMARY KEY (name)
+);
+
+create table med_return_times (
+  end_to_end_id text not null,
+  return_id text not null,
+  settled_at timestamp(3) with time zone,
+  constraint med_return_times_pkey PRIMARY KEY (end_to_end_id, return_id)
 );
 
 create table outbox (
@@ -202,7 +213,7 @@ create table pix_returns (
   seen_at timestamp(3) with time zone default now() not null,
   constraint pix_returns_pkey PRIMARY KEY (end_to_end_id, return_id),
   constraint pix_returns_amount CHECK (((amount >= 1) AND (amount <= '999999999999'::bigint))),
-  constraint pix_returns_disposition CHECK (((disposition = ANY (ARRAY['refund'::text, 'returned'::text, 'med'::text, 'suspense'::text, 'unbooked'::text])) AND ((disposition = 'refund'::text) = (refund_id IS NOT NULL))))
+  constraint pix_returns_disposition CHECK (((disposition = ANY (ARRAY['refund'::text, 'returned'::text, 'med'::text, 'suspense'::text, 'suspense_part'::text, 'unbooked'::text])) AND ((disposition = 'refund'::text) = (refund_id IS NOT NULL))))
 );
 CREATE INDEX pix_returns_charge ON pix_returns USING btree (charge_id) WHERE charge_id IS NOT NULL;
 CREATE UNIQUE INDEX pix_returns_refund ON pix_returns USING btree (refund_id) WHERE refund_id IS NOT NULL;
@@ -218,8 +229,13 @@ create table received_list (
   check_traceparent text,
   lease_token uuid,
   lease_until timestamp(3) with time zone,
+  window_from timestamp(3) with time zone,
+  window_to timestamp(3) with time zone,
+  window_read_at timestamp(3) with time zone,
+  window_page integer default 0 not null,
   constraint received_list_pkey PRIMARY KEY (singleton),
-  constraint received_list_singleton_check CHECK (singleton)
+  constraint received_list_singleton_check CHECK (singleton),
+  constraint received_list_window CHECK ((((window_from IS NULL) = (window_to IS NULL)) AND ((window_from IS NULL) = (window_read_at IS NULL)) AND ((window_from IS NULL) = (window_page = 0)) AND (window_page >= 0)))
 );
 
 create table received_pix (
@@ -297,15 +313,18 @@ create table refunds (
   check_traceparent text,
   lease_token uuid,
   lease_until timestamp(3) with time zone,
+  hold_contradiction text,
   constraint refunds_pkey PRIMARY KEY (id),
   constraint refunds_amount CHECK (((amount >= 1) AND (amount <= '999999999999'::bigint))),
   constraint refunds_completed CHECK (((status = 'completed'::text) = (completed_at IS NOT NULL))),
   constraint refunds_ended CHECK (((status = ANY (ARRAY['completed'::text, 'failed'::text])) = (ended_at IS NOT NULL))),
   constraint refunds_failed CHECK (((status = 'failed'::text) = (failure_reason IS NOT NULL))),
+  constraint refunds_hold_contradiction CHECK (((hold_contradiction IS NULL) OR ((status = 'completed'::text) AND (hold_contradiction = ANY (ARRAY['released'::text, 'voided'::text]))) OR ((status = 'failed'::text) AND (hold_contradiction = 'settled'::text)))),
   constraint refunds_status CHECK ((status = ANY (ARRAY['intent'::text, 'processing'::text, 'completed'::text, 'failed'::text])))
 ) with (fillfactor=80);
 CREATE INDEX refunds_charge ON refunds USING btree (charge_id, created_at, id);
 CREATE INDEX refunds_check_at ON refunds USING btree (check_at) WHERE check_at IS NOT NULL;
+CREATE INDEX refunds_contradicted ON refunds USING btree (id) WHERE hold_contradiction IS NOT NULL;
 CREATE INDEX refunds_ended_at ON refunds USING btree (ended_at) WHERE ended_at IS NOT NULL;
 CREATE UNIQUE INDEX refunds_hold ON refunds USING btree (hold_id);
 CREATE INDEX refunds_open ON refunds USING btree (end_to_end_id) WHERE status = ANY (ARRAY['intent'::text, 'processing'::text]);
@@ -336,6 +355,9 @@ create table suspense_resolutions (
   check_traceparent text,
   lease_token uuid,
   lease_until timestamp(3) with time zone,
+  first_put_at timestamp(3) with time zone,
+  return_id text,
+  command_id uuid,
   constraint suspense_resolutions_pkey PRIMARY KEY (id),
   constraint suspense_resolutions_accept CHECK (((action = 'return'::text) OR (account_id IS NOT NULL))),
   constraint suspense_resolutions_action CHECK ((action = ANY (ARRAY['accept'::text, 'return'::text]))),
@@ -404,6 +426,7 @@ grant insert, select on charge_history to pixmesh_charges;
 grant insert, select on dispute_messages to pixmesh_charges;
 grant insert, select on events to pixmesh_charges;
 grant insert, select on ignored_happenings to pixmesh_charges;
+grant insert, select on med_return_times to pixmesh_charges;
 grant insert, select on pix_returns to pixmesh_charges;
 grant insert, select on received_pix to pixmesh_charges;
 grant insert, select, update on charges to pixmesh_charges;

@@ -55,7 +55,7 @@ create table applications (
   active boolean not null,
   fingerprint bytea not null,
   created_at timestamp(3) with time zone default now() not null,
-  version integer default 1 not null,
+  version integer default 0 not null,
   constraint applications_pkey PRIMARY KEY (id),
   constraint applications_account FOREIGN KEY (account_id) REFERENCES accounts(id)
 );
@@ -140,6 +140,48 @@ CREATE INDEX request_log_application ON ONLY request_log USING btree (applicatio
 CREATE INDEX request_log_key ON ONLY request_log USING btree (key_id, id DESC) WHERE key_id IS NOT NULL;
 CREATE INDEX request_log_refused ON ONLY request_log USING btree (status, id DESC) WHERE status >= 300;
 CREATE INDEX request_log_route ON ONLY request_log USING btree (route, id DESC);
+
+CREATE OR REPLACE FUNCTION gateway.announce_application(changed uuid)
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'gateway'
+AS $function$
+  with counted as (
+    update applications
+    set version = version + 1
+    where id = changed
+    returning uuidv7() as event_id, id, account_id, active, version
+  ),
+  -- In the form of `application.changed`.
+  appended as (
+    insert into events (event_id, topic, key, type, message)
+    select
+      event_id, 'accounts.events.v1', account_id::text, 'application.changed',
+      json_build_object(
+        'event_id', event_id,
+        'type', 'application.changed',
+        'version', 1,
+        'occurred_at', to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+        'account_id', account_id,
+        'application_id', id,
+        'data', json_build_object('application_id', id, 'active', active, 'version', version)
+      )
+    from counted
+  )
+  insert into outbox (event_id)
+  select event_id from counted;
+$function$;
+
+CREATE OR REPLACE FUNCTION gateway.announce_uncounted_application()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'gateway'
+AS $function$
+begin
+  perform announce_application(new.id);
+  return null;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION gateway.drop_old_request_log_partitions(keep_days integer)
  RETURNS integer
@@ -253,6 +295,10 @@ CREATE OR REPLACE FUNCTION gateway.uuid_v7_floor(instant timestamp with time zon
  LANGUAGE sql
  IMMUTABLE
 RETURN ((lpad(to_hex(((EXTRACT(epoch FROM instant) * (1000)::numeric))::bigint), 12, '0'::text) || '70008000000000000000'::text))::uuid;
+
+CREATE TRIGGER applications_uncounted_change AFTER UPDATE ON applications FOR EACH ROW WHEN (new.active IS DISTINCT FROM old.active AND new.version = old.version) EXECUTE FUNCTION announce_uncounted_application();
+
+CREATE TRIGGER applications_uncounted_creation AFTER INSERT ON applications FOR EACH ROW WHEN (new.version = 0) EXECUTE FUNCTION announce_uncounted_application();
 
 grant delete, insert, select on outbox to pixmesh_gateway;
 grant insert, select on audit_log to pixmesh_gateway;

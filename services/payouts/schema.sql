@@ -154,6 +154,20 @@ create table send_slots (
   constraint send_slots_pkey PRIMARY KEY (slot)
 );
 
+create table suspense_resolutions (
+  id uuid not null,
+  item_id uuid not null,
+  payout_id uuid not null,
+  account_id uuid not null,
+  amount bigint not null,
+  requested_by uuid not null,
+  created_at timestamp(3) with time zone default now() not null,
+  completed_at timestamp(3) with time zone,
+  constraint suspense_resolutions_pkey PRIMARY KEY (id),
+  constraint suspense_resolutions_amount CHECK (((amount >= 1) AND (amount <= '999999999999'::bigint)))
+);
+CREATE UNIQUE INDEX suspense_resolutions_item ON suspense_resolutions USING btree (item_id);
+
 CREATE OR REPLACE FUNCTION payouts.ensure_event_partitions(months_ahead integer)
  RETURNS void
  LANGUAGE plpgsql
@@ -210,5 +224,6 @@ grant delete, insert, select, update on reconciliation_runs to pixmesh_payouts;
 grant delete, insert, select, update on send_slots to pixmesh_payouts;
 grant insert, select on events to pixmesh_payouts;
 grant insert, select on payout_returns to pixmesh_payouts;
+grant insert, select, update on suspense_resolutions to pixmesh_payouts;
 grant select, update on leases to pixmesh_payouts;
 grant select, update on reconciliation_lease to pixmesh_payouts;

@@ -178,10 +178,23 @@ export type AcquirerPayout = {
 
 export type ListWindow = { from: Date; to: Date; page: number };
 
-/** `unknown` as for look-ups; a page is complete or nothing. */
+/**
+ * `unknown` as for look-ups. A page is complete: every item of it is either readable or named as unreadable, so a page
+ * with unreadable items proves the absence of nothing.
+ */
 export type PageOutcome<T> =
-  | { kind: 'page'; items: T[]; hasMore: boolean }
+  | { kind: 'page'; items: T[]; unreadable: UnreadableItem[]; hasMore: boolean }
   | { kind: 'unknown'; cause: string };
+
+/** An item that cannot be read: where it stands on its page, and which fields are at fault, never what is in them. */
+export type UnreadableItem = {
+  /** From 0. */
+  position: number;
+  /** Names of fields as the acquirer writes them; `[]` for any place of a list. */
+  paths: string[];
+  /** The Pix that it speaks of, where at least that can be read. */
+  endToEndId: string | null;
+};
 
 export type BalanceOutcome =
   | { kind: 'found'; amountCents: bigint }

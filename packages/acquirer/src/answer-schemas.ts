@@ -6,14 +6,15 @@ import { parseAmountText, parseBalanceText } from './amount-text.ts';
 
 /**
  * What the acquirer answers, as far as we read it. Objects stay open, since API Pix grows by new fields; a
- * known field of another form makes the whole answer unreadable, and its outcome unknown.
+ * known field of another form makes the whole answer unreadable, and its outcome unknown. In a list that holds for
+ * each item by itself.
  */
 
 /** Ids are stored: a control character, which the database refuses, makes the answer unreadable. */
 const Id = z.string().max(64).refine(isPlainText);
 
 /** Documented end-to-end ids have 32 characters, real ones deviate: any 1 to 64 are taken. */
-const EndToEndId = Id.min(1);
+export const EndToEndId = Id.min(1);
 
 const Amount = z.string().transform((text, context): Cents => {
   const cents = parseAmountText(text);
@@ -105,18 +106,15 @@ export const SentPixAnswer = z.object({
 });
 export type SentPixAnswer = z.output<typeof SentPixAnswer>;
 
-export const Pagination = z.object({
-  paginacao: z.object({
-    paginaAtual: z.int().min(0),
-    itensPorPagina: z.int().min(1),
-    quantidadeDePaginas: z.int().min(0),
-  }),
+const Pagination = z.object({
+  paginaAtual: z.int().min(0),
+  itensPorPagina: z.int().min(1),
+  quantidadeDePaginas: z.int().min(0),
 });
 export type Pagination = z.output<typeof Pagination>;
 
-export const SentListAnswer = listAnswer('pix', SentPixAnswer);
-
-export const ReceivedListAnswer = listAnswer('pix', ReceivedPixAnswer);
+/** One page of a list, whatever name its items have; each of them is read by itself. */
+export const ListAnswer = z.looseObject({ parametros: z.object({ paginacao: Pagination }) });
 
 export const DisputeAnswer = z.object({
   idInfracao: Id.min(1),
@@ -136,8 +134,6 @@ export type DisputeAnswer = z.output<typeof DisputeAnswer>;
 /** That it is an answer of the API at all, not of something in between; nothing in it is read. */
 export const DefenseAnswer = z.looseObject({});
 
-export const DisputeListAnswer = listAnswer('infracoes', DisputeAnswer);
-
 export const BalanceAnswer = z.object({ saldo: Balance });
 
 export const TokenAnswer = z.object({
@@ -154,13 +150,3 @@ export const ApiPixProblem = z.object({
 
 /** Error in Efí's own form. */
 export const EfiProblem = z.object({ nome: z.string(), mensagem: z.string().nullish() });
-
-/** One page of a list, whatever name its items have. */
-function listAnswer<Item extends z.ZodType>(name: string, item: Item) {
-  return z.looseObject({ parametros: Pagination }).transform((answer, context) => {
-    const { data: items } = z.array(item).safeParse(answer[name]);
-    if (items !== undefined) return { pagination: answer.parametros.paginacao, items };
-    context.addIssue({ code: 'custom', message: `expected a list of ${name}` });
-    return z.NEVER;
-  });
-}

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import type { Acquirer, ListWindow } from './client.ts';
+import { describeUnreadable } from './describe-unreadable.ts';
 import { PAGE_BYTES_MAX, PAGE_ITEMS_MAX } from './list-calls.ts';
 import {
   apiPix,
@@ -107,6 +108,7 @@ describe.each(LISTS)('$name', ({ path, item, list }) => {
     expect(await list(acquirer, { ...WINDOW, page: 3 })).toEqual({
       kind: 'page',
       items: [],
+      unreadable: [],
       hasMore: false,
     });
     const url = new URL(provider.calls[0]?.url ?? '', 'http://acquirer');
@@ -125,7 +127,12 @@ describe.each(LISTS)('$name', ({ path, item, list }) => {
     answer(aPage([item], { itensPorPagina: 2, quantidadeDePaginas: 2, paginaAtual: 1 }));
     expect(await list(acquirer, { ...WINDOW, page: 1 })).toMatchObject({ hasMore: false });
     answer(aPage([], { quantidadeDePaginas: 0 }));
-    expect(await list(acquirer, WINDOW)).toEqual({ kind: 'page', items: [], hasMore: false });
+    expect(await list(acquirer, WINDOW)).toEqual({
+      kind: 'page',
+      items: [],
+      unreadable: [],
+      hasMore: false,
+    });
   });
 
   it('reads a full page', async () => {
@@ -142,11 +149,33 @@ describe.each(LISTS)('$name', ({ path, item, list }) => {
     ['without pagination', { pix: [item], infracoes: [item] }],
     ['without items', { parametros: { paginacao: {} } }],
     ['with pages in words', aPage([item], { quantidadeDePaginas: 'one' })],
-    ['with one item that cannot be read', aPage([item, { ...item, valor: '5' }])],
-    ['with an item that is none', aPage([item, null as unknown as object])],
+    ['with items that are no list', { ...aPage([]), pix: {}, infracoes: {} }],
   ])('takes a page %s for unreadable, all of it', async (_, body) => {
     answer(body);
     expect(await list(acquirer, WINDOW)).toEqual({ kind: 'unknown', cause: 'unreadable' });
+  });
+
+  it('reads every other item of a page, and names those that it cannot read by place and field', async () => {
+    const { endToEndId: _, ...unnamed } = { ...item, valor: 5 };
+    answer(aPage([null as unknown as object, item, { ...item, valor: 'SECRET' }, unnamed, item]));
+    const outcome = await list(acquirer, WINDOW);
+    expect(outcome).toMatchObject({ kind: 'page', hasMore: false });
+    if (outcome.kind !== 'page') return;
+    expect(outcome.items).toHaveLength(2);
+    expect(outcome.unreadable).toEqual([
+      { position: 0, paths: [''], endToEndId: null },
+      { position: 2, paths: ['valor'], endToEndId: item.endToEndId },
+      { position: 3, paths: ['endToEndId', 'valor'], endToEndId: null },
+    ]);
+    const described = JSON.stringify(describeUnreadable(7, outcome.unreadable));
+    expect(described).toContain('"page":7,"unreadable":3');
+    expect(described).not.toContain('SECRET');
+    expect(described).not.toContain(item.endToEndId);
+  });
+
+  it('counts items that it cannot read against the size of its page', async () => {
+    answer(aPage([item, {}], { itensPorPagina: 2, quantidadeDePaginas: 2 }));
+    expect(await list(acquirer, WINDOW)).toMatchObject({ kind: 'page', hasMore: true });
   });
 
   it('is unknown where the acquirer refuses the window', async () => {
@@ -206,6 +235,7 @@ describe('items of a list', () => {
     expect(await acquirer.listDisputes(WINDOW)).toEqual({
       kind: 'page',
       hasMore: false,
+      unreadable: [],
       items: [
         {
           id: DISPUTE.idInfracao,
@@ -243,17 +273,39 @@ describe('items of a list', () => {
   });
 
   it.each([
-    ['a status that nobody knows', { status: 'EM_RECURSO' }],
-    ['no id', { idInfracao: undefined }],
-    ['an empty id', { idInfracao: '' }],
-    ['no Pix', { endToEndId: undefined }],
-    ['an amount that is a number', { valor: 9 }],
-    ['a reason that is no text', { razao: null }],
-    ['a reason that cannot be stored', { razao: 'SCAM\u0000' }],
-    ['no opening', { dadosAnalise: {} }],
-    ['a deadline that is none', { dadosAnalise: { ...DISPUTE.dadosAnalise, finalizacao: 'soon' } }],
-  ])('are unreadable, all of them, where one dispute has %s', async (_, change) => {
-    answer(aPage([DISPUTE, { ...DISPUTE, ...change }]));
-    expect(await acquirer.listDisputes(WINDOW)).toEqual({ kind: 'unknown', cause: 'unreadable' });
+    ['a status that nobody knows', { status: 'EM_RECURSO' }, 'status'],
+    ['no id', { idInfracao: undefined }, 'idInfracao'],
+    ['an empty id', { idInfracao: '' }, 'idInfracao'],
+    ['no Pix', { endToEndId: undefined }, 'endToEndId'],
+    ['an amount that is a number', { valor: 9 }, 'valor'],
+    ['a reason that is no text', { razao: null }, 'razao'],
+    ['a reason that cannot be stored', { razao: 'SCAM\u0000' }, 'razao'],
+    ['no opening', { dadosAnalise: {} }, 'dadosAnalise.abertura'],
+    [
+      'a deadline that is none',
+      { dadosAnalise: { ...DISPUTE.dadosAnalise, finalizacao: 'soon' } },
+      'dadosAnalise.finalizacao',
+    ],
+  ])('are read all the same where one dispute has %s', async (_, change, path) => {
+    answer(aPage([{ ...DISPUTE, ...change }, DISPUTE]));
+    expect(await acquirer.listDisputes(WINDOW)).toMatchObject({
+      kind: 'page',
+      items: [{ id: DISPUTE.idInfracao }],
+      unreadable: [{ position: 0, paths: [path] }],
+    });
+  });
+
+  it('name a field within a list without its place', async () => {
+    const devolucoes = [{}, { id: 'r1', valor: 1, status: 'DEVOLVIDO' }];
+    answer(aPage([{ ...RECEIVED, devolucoes }]));
+    expect(await acquirer.listReceived(WINDOW)).toMatchObject({
+      items: [],
+      unreadable: [
+        {
+          endToEndId: 'E2',
+          paths: ['devolucoes.[].id', 'devolucoes.[].valor', 'devolucoes.[].status'],
+        },
+      ],
+    });
   });
 });

@@ -8,14 +8,17 @@ import type {
   ReceivedPix,
 } from './acquirer.ts';
 import {
-  DisputeListAnswer,
+  DisputeAnswer,
+  ListAnswer,
   type Pagination,
-  ReceivedListAnswer,
-  SentListAnswer,
+  ReceivedPixAnswer,
+  SentPixAnswer,
 } from './answer-schemas.ts';
 import { type CallAcquirer, UNREADABLE } from './call-acquirer.ts';
 import { toDispute } from './dispute-calls.ts';
+import { observeUnreadable } from './observe-call.ts';
 import { toReceivedPix } from './read-answer.ts';
+import { readItems } from './read-items.ts';
 import { toAcquirerPayout } from './read-sent.ts';
 
 /** The most that API Pix gives at once. */
@@ -26,7 +29,9 @@ export const PAGE_BYTES_MAX = 4 * 1024 * 1024;
 type List<Item, Value> = {
   operation: 'listSent' | 'listReceived' | 'listDisputes';
   path: string;
-  schema: z.ZodType<{ pagination: Pagination['paginacao']; items: Item[] }>;
+  /** The field that holds the items, and what one of them looks like. */
+  name: 'pix' | 'infracoes';
+  schema: z.ZodType<Item>;
   toValue: (item: Item) => Value;
 };
 
@@ -39,7 +44,8 @@ export async function listSent(
   return await listPage(call, window, {
     operation: 'listSent',
     path: '/v2/gn/pix/enviados',
-    schema: SentListAnswer,
+    name: 'pix',
+    schema: SentPixAnswer,
     toValue: toAcquirerPayout,
     signal,
   });
@@ -54,7 +60,8 @@ export async function listReceived(
   return await listPage(call, window, {
     operation: 'listReceived',
     path: '/v2/pix',
-    schema: ReceivedListAnswer,
+    name: 'pix',
+    schema: ReceivedPixAnswer,
     toValue: toReceivedPix,
     signal,
   });
@@ -69,7 +76,8 @@ export async function listDisputes(
   return await listPage(call, window, {
     operation: 'listDisputes',
     path: '/v2/gn/infracoes',
-    schema: DisputeListAnswer,
+    name: 'infracoes',
+    schema: DisputeAnswer,
     toValue: toDispute,
     signal,
   });
@@ -90,11 +98,14 @@ async function listPage<Item, Value>(
   });
   if (result.kind === 'unknown') return result;
   if (result.kind !== 'done') return UNREADABLE;
-  const { data: answer } = list.schema.safeParse(result.body);
-  if (answer === undefined) return UNREADABLE;
-  const hasMore = hasMorePages(answer.pagination, window.page, answer.items.length);
+  const { data: answer } = ListAnswer.safeParse(result.body);
+  const listed = answer?.[list.name];
+  if (answer === undefined || !Array.isArray(listed)) return UNREADABLE;
+  const hasMore = hasMorePages(answer.parametros.paginacao, window.page, listed.length);
   if (hasMore === null) return UNREADABLE;
-  return { kind: 'page', items: answer.items.map(list.toValue), hasMore };
+  const { items, unreadable } = readItems(list.schema, listed);
+  observeUnreadable(operation, unreadable.length);
+  return { kind: 'page', items: items.map(list.toValue), unreadable, hasMore };
 }
 
 function windowQuery(window: ListWindow): string {
@@ -107,11 +118,7 @@ function windowQuery(window: ListWindow): string {
 }
 
 /** Null for another page than asked for, and for one that ought to be full and is not: it hides something. */
-function hasMorePages(
-  pagination: Pagination['paginacao'],
-  page: number,
-  items: number,
-): boolean | null {
+function hasMorePages(pagination: Pagination, page: number, items: number): boolean | null {
   if (pagination.paginaAtual !== page) return null;
   const hasMore = page + 1 < pagination.quantidadeDePaginas;
   return hasMore && items < pagination.itensPorPagina ? null : hasMore;

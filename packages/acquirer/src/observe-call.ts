@@ -15,6 +15,17 @@ const breakerOpen = metrics.getMeter('pixmesh').createGauge('acquirer_breaker_op
   description: '1 while no call is sent to the acquirer, because it did not answer',
 });
 
+const unreadableItems = metrics
+  .getMeter('pixmesh')
+  .createCounter('acquirer_unreadable_items_total', {
+    description: 'Items of the acquirer’s lists that could not be read, by operation',
+  });
+
+/** Every reading of a list counts anew: a number that grows steadily is an item that stays unreadable. */
+export function observeUnreadable(operation: Operation, items: number): void {
+  if (items > 0) unreadableItems.add(items, { operation });
+}
+
 export function observeBreaker(isOpen: boolean): void {
   breakerOpen.record(isOpen ? 1 : 0);
 }

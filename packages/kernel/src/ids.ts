@@ -50,7 +50,7 @@ export function readPathId<Id extends string = string>(text: string): Id {
  */
 export function deriveResourceId<Id extends string>(
   namespace: string,
-  resource: 'charge' | 'payout' | 'refund' | 'application' | 'key',
+  resource: 'charge' | 'payout' | 'refund' | 'application' | 'key' | 'message',
   idempotencyKey: string,
 ): Id {
   return uuidV5(namespace, `${resource}:${idempotencyKey}`) as Id;

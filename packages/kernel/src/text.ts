@@ -1,3 +1,9 @@
+/**
+ * Longest defence of a dispute in code points: what operators may send, and so what the simulated provider takes. No
+ * provider publishes a limit.
+ */
+export const DEFENSE_LENGTH_MAX = 5_000;
+
 /** Length of a text in Unicode code points, so that an emoji counts once (decision 20). */
 export function codePointLength(text: string): number {
   return text.replace(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g, '.').length;

@@ -1,7 +1,8 @@
+import { explainStatement } from '@pixmesh/testkit/explain-statement';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { endLease, IS_FREE, isDue, nextCheck, takeLease, type Urgency } from './due-rows.ts';
+import { endLease, IS_FREE, leaseDue, nextCheck, type Urgency } from './due-rows.ts';
 import { createPool, type Database } from './pool.ts';
 import { sql } from './sql.ts';
 
@@ -24,20 +25,12 @@ afterEach(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-async function lease(urgency: Urgency, leaseMs = 60_000): Promise<number[]> {
-  const rows = await db.query<{ id: number }>(sql`
-    with due as (
-      select id as due_id
-      from due_things
-      where ${isDue(urgency)}
-      order by check_at
-      for update skip locked
-    )
-    update due_things
-    set ${takeLease(leaseMs)}
-    from due
-    where id = due_id
-    returning id`);
+const THINGS = { table: sql`due_things`, key: sql`id`, columns: sql`id, lease_token` };
+const LIMIT = 1_000;
+
+/** In the order of their ids: a statement returns rows in no order that it promises. */
+async function lease(urgency: Urgency, leaseMs = 60_000, limit = LIMIT): Promise<number[]> {
+  const rows = await db.query<{ id: number }>(leaseDue(THINGS, { urgency, leaseMs, limit }));
   return rows.map((row) => row.id).sort((a, b) => a - b);
 }
 
@@ -107,4 +100,58 @@ test('a look that was asked for during another one is not forgotten by the end o
   await db.query(sql`update due_things set ${endLease(60_000)}`);
   expect(await read(1)).toMatchObject({ check: '-infinity', leased: false });
   expect(await lease('requested')).toEqual([1]);
+});
+
+test('a lease takes the most urgent rows first, and no more than it may', async () => {
+  await db.query(sql`
+    insert into due_things (id, check_at) values
+      (1, now() - interval '1 min'), (2, now() - interval '3 min'), (3, '-infinity'),
+      (4, now() - interval '2 min')`);
+  expect(await lease('routine', 60_000, 2)).toEqual([2, 3]);
+  expect(await lease('routine', 60_000, 1)).toEqual([4]);
+  expect(await lease('routine', 60_000, 9)).toEqual([1]);
+});
+
+test('a row that somebody holds is skipped, not waited for', async () => {
+  await db.query(sql`insert into due_things (id, check_at) values (1, now()), (2, now())`);
+  await db.transaction(async (tx) => {
+    await tx.query(sql`select from due_things where id = 1 for update`);
+    expect(await lease('routine')).toEqual([2]);
+  });
+  expect(await lease('routine')).toEqual([1]);
+});
+
+test('what a former holder of a lease writes is kept out by its token', async () => {
+  await db.query(sql`insert into due_things (id, check_at) values (1, now())`);
+  const options = { urgency: 'routine', leaseMs: 1, limit: LIMIT } as const;
+  const [former] = await db.query<{ lease_token: string }>(leaseDue(THINGS, options));
+  await db.query(sql`
+    update due_things set lease_until = now() - interval '1 ms', check_at = now()`);
+  const [present] = await db.query<{ lease_token: string }>(leaseDue(THINGS, options));
+  expect(present?.lease_token).not.toBe(former?.lease_token);
+  for (const [holder, ended] of [
+    [former, 0],
+    [present, 1],
+  ] as const) {
+    const rows = await db.query(sql`
+      update due_things set ${endLease(null)}
+      where id = 1 and lease_token = ${holder?.lease_token ?? null} returning id`);
+    expect(rows).toHaveLength(ended);
+  }
+});
+
+test('among many rows the due ones are found by their index, and no other row is read', async () => {
+  await db.query(
+    sql`create index due_things_check_at on due_things (check_at) where check_at is not null`,
+  );
+  await db.query(sql`
+    insert into due_things (id, check_at)
+    select n, case when n % 3 = 0 then now() + n * interval '1 s' when n <= 20 then now() end
+    from generate_series(1, 50000) as n`);
+  await db.query(sql`analyze due_things`);
+  const statement = leaseDue(THINGS, { urgency: 'routine', leaseMs: 60_000, limit: 10 });
+  const { scans, rowsRead } = await explainStatement(db, statement);
+  expect(scans.filter((scan) => scan.includes('Seq'))).toEqual([]);
+  expect(scans).toContain('due_things_check_at');
+  expect(rowsRead).toBeLessThan(100);
 });

@@ -18,6 +18,44 @@ export function isDue(urgency: Urgency): Statement {
   return sql`check_at <= ${urgency === 'requested' ? '-infinity' : 'now'}::timestamptz and ${IS_FREE}`;
 }
 
+/** Where due rows stand. */
+type DueTable = {
+  table: Statement;
+  /** Its primary key, one column. */
+  key: Statement;
+  /** What is returned of a leased row, as it stands then. */
+  columns: Statement;
+};
+
+type LeaseOptions = {
+  limit: number;
+  leaseMs: number;
+  /** Default `routine`. */
+  urgency?: Urgency;
+};
+
+/**
+ * Leases up to `limit` due rows to the caller, most urgent first, and returns them. Reads an index on `check_at`; rows
+ * that another process holds are skipped, and a look that never ends is taken over when its lease ends.
+ */
+export function leaseDue({ table, key, columns }: DueTable, options: LeaseOptions): Statement {
+  const { limit, leaseMs, urgency = 'routine' } = options;
+  return sql`
+    with due as (
+      select ${key} as due_id
+      from ${table}
+      where ${isDue(urgency)}
+      order by check_at
+      limit ${limit}
+      for update skip locked
+    )
+    update ${table}
+    set ${takeLease(leaseMs)}
+    from due
+    where ${key} = due_id
+    returning ${columns}`;
+}
+
 /** Assignments that lease a row. A requested look is taken with it: a later request stands for itself. */
 export function takeLease(leaseMs: number): Statement {
   return sql`

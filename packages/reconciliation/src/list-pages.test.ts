@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest';
 
-import { foundOrNull, listAllPages, splitWindow, windowsToList } from './list-pages.ts';
+import {
+  foundOrNull,
+  listAllPages,
+  listReadablePages,
+  splitWindow,
+  unreadableBreaks,
+  windowsToList,
+} from './list-pages.ts';
 
 const DAY_MS = 86_400_000;
 const away = { code: 'DEPENDENCY_UNAVAILABLE' };
@@ -11,7 +18,7 @@ describe('a list', () => {
     const asked: unknown[] = [];
     const items = await listAllPages(async (page) => {
       asked.push(page);
-      return { kind: 'page', items: [page.page], hasMore: page.page < 2 };
+      return { kind: 'page', items: [page.page], unreadable: [], hasMore: page.page < 2 };
     }, window);
     expect(items).toEqual([0, 1, 2]);
     expect(asked).toEqual([0, 1, 2].map((page) => ({ ...window, page })));
@@ -20,9 +27,26 @@ describe('a list', () => {
   test('of which one page is unknown is no list', async () => {
     const list = listAllPages<number>(async ({ page }) => {
       if (page === 1) return { kind: 'unknown', cause: 'timeout' };
-      return { kind: 'page', items: [page], hasMore: true };
+      return { kind: 'page', items: [page], unreadable: [], hasMore: true };
     }, window);
     await expect(list).rejects.toMatchObject(away);
+  });
+
+  test('with items that cannot be read is none, or the rest of it where each item counts alone', async () => {
+    const unreadable = [{ endToEndId: 'E1' }, { endToEndId: null }];
+    const read = async ({ page }: { page: number }) => ({
+      kind: 'page' as const,
+      items: [page],
+      unreadable,
+      hasMore: page < 1,
+    });
+    await expect(listAllPages<number>(read, window)).rejects.toMatchObject(away);
+    const listed = await listReadablePages<number>(read, window);
+    expect(listed.items).toEqual([0, 1]);
+    expect(unreadableBreaks('received', listed.unreadable)).toMatchObject([
+      { kind: 'unavailable', id: 'E1' },
+      { kind: 'unavailable', id: 'received' },
+    ]);
   });
 });
 

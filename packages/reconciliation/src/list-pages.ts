@@ -1,11 +1,16 @@
 import { AppError } from '@pixmesh/kernel/app-error';
 
-import type { Scope } from './check.ts';
+import { type FoundBreak, NEVER_IN_FLIGHT, type Scope } from './check.ts';
 
-/** A page is complete or unknown, never short. */
+/** A page is complete or unknown, never short: what of it cannot be read is named. */
 type PageOutcome<T> =
-  | { kind: 'page'; items: T[]; hasMore: boolean }
+  | { kind: 'page'; items: T[]; unreadable: readonly Unreadable[]; hasMore: boolean }
   | { kind: 'unknown'; cause: string };
+
+type Unreadable = { endToEndId: string | null };
+
+/** All pages of a window. Of an unreadable item nothing can be said, not even that it is missing. */
+export type Listed<T> = { items: T[]; unreadable: Unreadable[] };
 
 export type TimeWindow = { from: Date; to: Date };
 
@@ -19,24 +24,48 @@ export const LIST_SKEW_MS = 900_000;
 /** More pages than any window of ours has: a list that never ends is a fault of its owner. */
 const PAGES_MAX = 10_000;
 
+type ReadPage<T> = (page: TimeWindow & { page: number }) => Promise<PageOutcome<T>>;
+
 /**
- * Reads all pages of one window.
- * @throws AppError `DEPENDENCY_UNAVAILABLE` when one of them cannot be read: half a list compares nothing
+ * Reads all pages of one window, for comparisons that need every item.
+ * @throws AppError `DEPENDENCY_UNAVAILABLE` when a page or an item cannot be read: half a list compares nothing
  */
-export async function listAllPages<T>(
-  readPage: (page: TimeWindow & { page: number }) => Promise<PageOutcome<T>>,
+export async function listAllPages<T>(readPage: ReadPage<T>, window: TimeWindow): Promise<T[]> {
+  const { items, unreadable } = await listReadablePages(readPage, window);
+  if (unreadable.length === 0) return items;
+  throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'items of a list cannot be read' });
+}
+
+/**
+ * Reads all pages of one window, for comparisons of one item at a time, which go on beside one that cannot be read.
+ * @throws AppError `DEPENDENCY_UNAVAILABLE` when a page cannot be read
+ */
+export async function listReadablePages<T>(
+  readPage: ReadPage<T>,
   window: TimeWindow,
-): Promise<T[]> {
-  const items: T[] = [];
+): Promise<Listed<T>> {
+  const listed: Listed<T> = { items: [], unreadable: [] };
   for (let page = 0; page < PAGES_MAX; page += 1) {
     const outcome = await readPage({ ...window, page });
     if (outcome.kind === 'unknown') {
       throw new AppError('DEPENDENCY_UNAVAILABLE', { message: `list unknown: ${outcome.cause}` });
     }
-    items.push(...outcome.items);
-    if (!outcome.hasMore) return items;
+    listed.items.push(...outcome.items);
+    listed.unreadable.push(...outcome.unreadable);
+    if (!outcome.hasMore) return listed;
   }
   throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'the list does not end' });
+}
+
+/** One break for each Pix that could not be compared, and one under the check's own name for those without a name. */
+export function unreadableBreaks(check: string, unreadable: readonly Unreadable[]): FoundBreak[] {
+  const ids = new Set(unreadable.map(({ endToEndId }) => endToEndId ?? check));
+  return [...ids].map((id) => ({
+    kind: 'unavailable',
+    id,
+    found: 'unreadable',
+    changedAt: NEVER_IN_FLIGHT,
+  }));
 }
 
 /** What a run lists of another system: everything within the horizon, or what came since the watermark. */

@@ -13,6 +13,7 @@ import { addCancelCharge } from '#charges/cancel-charge.route.ts';
 import { addIssueCharge } from '#charges/issue-charge.route.ts';
 import { addReadCharge } from '#charges/read-charge.route.ts';
 import { addResendCallbacks } from '#callbacks/resend-callbacks.route.ts';
+import { refuseForeignHosts, refuseOtherSites } from '#control/refuse-other-sites.ts';
 import { addClock } from '#clock/clock.route.ts';
 import type { Clock } from '#clock/clock.ts';
 import { addControlDisputes } from '#disputes/control-disputes.route.ts';
@@ -21,7 +22,7 @@ import type { Faults } from '#faults/faults.ts';
 import { addFaults } from '#faults/faults.route.ts';
 import { createWithFaults, type WithFaults } from '#faults/with-faults.ts';
 import { addReadJournal } from '#journal/read-journal.route.ts';
-import { addPage } from '#page/page.route.ts';
+import { addPage, addReadState } from '#page/page.route.ts';
 import { addPayCharge } from '#pix/pay-charge.route.ts';
 import { addReadReceived } from '#pix/read-received.route.ts';
 import { addReceivePix } from '#pix/receive-pix.route.ts';
@@ -51,25 +52,38 @@ export type SimulatorDeps = {
   clientId: string;
   clientSecret: string;
   pixKey: string;
+  /** What the listener is bound to. */
+  host: string;
 };
 
 /** The provider's API and the control API on one listener, not listening yet. */
 export function buildSimulatorApp(deps: SimulatorDeps): FastifyInstance {
   const app = createServiceApp({ logger: deps.logger, listener: 'api' });
   registerProvider(app, deps);
-  addClock(app, deps);
-  addFaults(app, { faults: deps.faults, releaseHeld });
-  addPayCharge(app, deps);
-  addReadJournal(app, deps);
-  addSetProfile(app, deps);
-  addControlSends(app, deps);
-  addControlReturns(app, deps);
-  addControlDisputes(app, deps);
-  addReceivePix(app, deps);
-  addSetTariff(app, deps);
-  addAdjustBalance(app, deps);
-  addPage(app, deps);
+  void app.register(async (local) => {
+    refuseForeignHosts(local, deps.host);
+    addPage(local, deps);
+    void local.register(async (control) => {
+      refuseOtherSites(control);
+      addControl(control, deps);
+    });
+  });
   return app;
+}
+
+function addControl(control: FastifyInstance, deps: SimulatorDeps): void {
+  addClock(control, deps);
+  addFaults(control, { faults: deps.faults, releaseHeld });
+  addPayCharge(control, deps);
+  addReadJournal(control, deps);
+  addSetProfile(control, deps);
+  addControlSends(control, deps);
+  addControlReturns(control, deps);
+  addControlDisputes(control, deps);
+  addReceivePix(control, deps);
+  addSetTariff(control, deps);
+  addAdjustBalance(control, deps);
+  addReadState(control, deps);
 
   async function releaseHeld(): Promise<void> {
     const held = new Set(deps.faults.script().rules.filter(isHold).map(operationOf));

@@ -79,6 +79,7 @@ export async function startAcquirerSimulator(
       clientId: config.ACQUIRER_CLIENT_ID,
       clientSecret: config.ACQUIRER_CLIENT_SECRET,
       pixKey: config.ACQUIRER_PIX_KEY,
+      host: config.HOST,
     };
     const app = buildSimulatorApp(deps);
     stops.add('api', () => app.close());

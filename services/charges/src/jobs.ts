@@ -37,6 +37,9 @@ export type Jobs = {
   isAlive(): boolean;
 };
 
+/** For one page of disputes, and how soon a replica that dies over it is followed. */
+const DISPUTE_LEASE_MS = 60_000;
+
 /** Starts what runs by itself. */
 export function startJobs(parts: JobsParts): Jobs {
   const all: DueRowsJob[] = [];
@@ -75,6 +78,9 @@ function startMoneyJobs(
       ...common,
       acquirerTimeoutMs: config.ACQUIRER_TIMEOUT_MS,
       refusalWaitMs: config.REFUSAL_WAIT_MS,
+      unknownChecks: processingChecks,
+      // Most returns are carried out within seconds.
+      acceptedChecks: { firstMs: processingChecks.firstMs, maxMs: pendingChecks.maxMs },
     }),
   );
   add(
@@ -99,6 +105,7 @@ function startDisputes({ config, db, look }: JobsParts, notices: DueRowsJob): Du
   return startReadDisputesJob({
     ...look,
     intervalMs: config.DISPUTE_LIST_MS,
+    leaseMs: DISPUTE_LEASE_MS,
     returnWindowMs: config.DISPUTE_RETURN_WINDOW_MS,
     readReturns: (charge, endToEndId) => readReturns(look, charge, endToEndId),
     noticePix: async (endToEndId) => {

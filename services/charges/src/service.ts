@@ -74,7 +74,7 @@ async function start(config: ChargesConfig, logger: Logger, stopList: StopList):
       kickReadBack: () => late.jobs?.kickReadBack(),
       kickNotices: () => late.jobs?.kickNotices(),
     }),
-    ledgerEventsConsumer({ db, receiver: config.ACQUIRER_RECEIVER, kickOutbox }),
+    ledgerEventsConsumer({ db, logger, receiver: config.ACQUIRER_RECEIVER, kickOutbox }),
   ];
   const messaging = await connectMessaging({ config, logger, stopList, db, consumes });
   late.messaging = messaging;

@@ -3,7 +3,10 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 import type { FastifyInstance } from 'fastify';
 
 import { registerAccounts } from '#admin/accounts/accounts.route.ts';
-import { registerApplications } from '#admin/applications/applications.route.ts';
+import {
+  type ApplicationDeps,
+  registerApplications,
+} from '#admin/applications/applications.route.ts';
 import { registerListAudit } from '#admin/audit/list-audit.route.ts';
 import { type OperatorAuthDeps, requireOperator } from '#admin/authenticate-operator.ts';
 import { registerCharges } from '#admin/charges/charges.route.ts';
@@ -19,11 +22,15 @@ import {
   type ReconciliationDeps,
   registerReconciliation,
 } from '#admin/reconciliation/reconciliation.route.ts';
+import { reportMismatches } from '#admin/report-mismatches.ts';
 import { registerListRequests } from '#admin/requests/list-requests.route.ts';
 import { registerSuspense } from '#admin/suspense/suspense.route.ts';
 import { stampAnswers } from '#edge/stamp-answers.ts';
 
-type AdminDeps = OperatorAuthDeps & KeyDeps & ReconciliationDeps & { logger: Logger };
+type AdminDeps = OperatorAuthDeps &
+  ApplicationDeps &
+  KeyDeps &
+  ReconciliationDeps & { logger: Logger };
 
 /** Listener 2: what operators, the dashboard and the CLI see. */
 export function buildAdminApp(deps: AdminDeps): FastifyInstance {
@@ -36,6 +43,7 @@ export function buildAdminApp(deps: AdminDeps): FastifyInstance {
   // A context of its own, so that unknown routes answer 404 and 405 without a token (decision 254).
   app.register(async (routes) => {
     requireOperator(routes, deps);
+    reportMismatches(routes, deps.logger);
     registerOperators(routes, deps);
     registerListAudit(routes, deps);
     registerAccounts(routes, deps);

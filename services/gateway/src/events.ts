@@ -33,7 +33,7 @@ export function countUnauthorized(listener: Listener): void {
 
 export function reportMismatch(
   logger: Logger,
-  request: { request_id: string; key_id: string; route: string },
+  request: { request_id: string; route: string } & ({ key_id: string } | { actor: string }),
 ): void {
   mismatches.add(1, { route: request.route });
   logger.warn(request, 'an Idempotency-Key was repeated with another body');

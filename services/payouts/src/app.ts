@@ -12,6 +12,7 @@ import { registerCreatePayout } from '#creation/create-payout.route.ts';
 import { registerOperatorPayouts } from '#operators/operator-payouts.route.ts';
 import { registerGetPayout } from '#reads/get-payout.route.ts';
 import { registerListPayouts } from '#reads/list-payouts.route.ts';
+import { registerResolveSuspense } from '#suspense/resolve-suspense.route.ts';
 
 type AppDeps = CreatePayoutDeps & {
   verify: VerifyToken;
@@ -28,6 +29,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   registerGetPayout(app, deps);
   registerListPayouts(app, deps);
   registerOperatorPayouts(app, deps);
+  registerResolveSuspense(app, deps);
   registerDeadLetterRoutes(app, deps.deadLetters);
   registerReconciliationRoutes(app, deps.reconciliation);
   return app;

@@ -131,8 +131,9 @@ export const ADMIN_MONEY_ROUTES = {
     tag: 'Money',
     summary: 'Tell the merchant something about a dispute, announced by dispute.pix.message',
     body: MessageBody,
+    repeatable: true,
     response: OperatorDispute,
-    errors: ['DISPUTE_NOT_FOUND', 'PAYLOAD_TOO_LARGE'],
+    errors: ['DISPUTE_NOT_FOUND', 'IDEMPOTENCY_KEY_REQUIRED', 'PAYLOAD_TOO_LARGE'],
   },
   requestPayout: {
     ...NEW,

@@ -1,4 +1,5 @@
 import { type OperatorId } from '@pixmesh/kernel/ids';
+import { DEFENSE_LENGTH_MAX } from '@pixmesh/kernel/text';
 import { z } from 'zod';
 
 import { Dispute, DisputeStatus } from '../http/dispute.ts';
@@ -17,19 +18,28 @@ export const OPERATOR_DISPUTE_PATHS = {
   get: '/internal/disputes/:id',
   /** POST `SendDefenseBody` → 200 `OperatorDispute`; while the dispute is open, once. */
   defense: '/internal/disputes/:id/defense',
-  /** POST `SendMessageBody` → 201 `OperatorDispute`: the platform's word in the chat, sent as `dispute.pix.message`. */
+  /**
+   * POST `SendMessageBody` → 201 `OperatorDispute`, with the replay headers: the platform's word in the chat, sent as
+   * `dispute.pix.message` once for each `message_id`.
+   */
   messages: '/internal/disputes/:id/messages',
 } as const;
 
 const OperatorIdField = z.uuid().transform((id) => id as OperatorId);
 
 /** What the operator sends; the gateway adds who it is. */
-export const DefenseBody = z.object({ text: textField({ min: 1, max: 5_000 }) });
+export const DefenseBody = z.object({ text: textField({ min: 1, max: DEFENSE_LENGTH_MAX }) });
 export const MessageBody = z.object({ message: textField({ min: 1, max: 2_000 }) });
 
 export const SendDefenseBody = DefenseBody.extend({ operator_id: OperatorIdField });
 export type SendDefenseBody = z.output<typeof SendDefenseBody>;
-export const SendMessageBody = MessageBody.extend({ operator_id: OperatorIdField });
+export const SendMessageBody = z.object({
+  operator_id: OperatorIdField,
+  /** Derived from the `Idempotency-Key` and the account (decision 229), or a fresh UUIDv7 where none was sent. */
+  message_id: z.uuid(),
+  /** The operator's JSON object, a `MessageBody` for a message that is new; null where it could not be read as one. */
+  body: z.record(z.string(), z.unknown()).nullable(),
+});
 export type SendMessageBody = z.output<typeof SendMessageBody>;
 
 export const ListDisputesQuery = z.object({

@@ -1,13 +1,15 @@
 import { type AccountId, type OperatorId } from '@pixmesh/kernel/ids';
 import { z } from 'zod';
 
-import { WireAmount } from '../wire-cents.ts';
+import { WireBalance } from '../wire-cents.ts';
 
 /**
  * `POST /internal/suspense/{id}/resolve` of the service that booked the item (decision 141), called by the gateway with
  * the item as the ledger shows it (`GET /internal/suspense/{id}`). Answers 202 `SuspenseResolution`; a repeat of the
- * same action too. Codes: `CONFLICT` 409 where another action came first, `VALIDATION_ERROR` where `account_id` is
- * missing for money that nobody owns, or names another owner.
+ * same action too. The whole of what is left of the item is resolved: parts of a Pix may have gone back before. Codes:
+ * `CONFLICT` 409 where another action came first, and for what cannot be done with an item of a payout, with the reason in
+ * `message`: `return` (the acquirer sends back only what was received), and `accept` of money that has left;
+ * `VALIDATION_ERROR` where `account_id` is missing for money that nobody owns, or names another owner.
  */
 export const RESOLVE_SUSPENSE_PATH = '/internal/suspense/:id/resolve';
 
@@ -31,9 +33,15 @@ export const ResolveSuspenseRequest = ResolveSuspenseBody.extend({
       .uuid()
       .nullable()
       .transform((id) => id as AccountId | null),
-    end_to_end_id: z.string(),
+    end_to_end_id: z.string().nullable(),
     charge_id: z.uuid().nullable(),
-    amount: WireAmount,
+    /** Of an item that payouts booked. */
+    payout_id: z
+      .uuid()
+      .nullish()
+      .transform((id) => id ?? null),
+    /** Below zero where money has left. */
+    amount: WireBalance,
   }),
 });
 export type ResolveSuspenseRequest = z.output<typeof ResolveSuspenseRequest>;

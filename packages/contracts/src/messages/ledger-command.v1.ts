@@ -58,14 +58,18 @@ export const BookReceivedPixReturn = ledgerCommand('received_pix.return', {
 const SUSPENSE_ITEM = {
   /** The item: the `command_id` that booked it. */
   item_id: z.uuid(),
-  end_to_end_id: EndToEndId,
+  /** Null for an item of a payout that was never told one. */
+  end_to_end_id: EndToEndId.nullable(),
   charge_id: z.uuid().nullable(),
+  /** The payout of an item that payouts booked; absent in what charges sends. */
+  payout_id: z.uuid().nullish(),
   amount: WireAmount,
 };
 
 /**
  * Ends an item of suspense, once for ever (decision 141). `accept` gives it to its owner; `hand_over` takes it out of
- * the platform's account for the owner that `suspense.credit` names; `return`: the acquirer has sent it back.
+ * the platform's account for the owner that `suspense.credit` names; `return`: the acquirer has sent it back. A `return`
+ * of less than is left takes that part out of the item, which stays open; the other two are for all that is left.
  */
 export const ResolveSuspense = ledgerCommand('suspense.resolve', {
   ...SUSPENSE_ITEM,
@@ -165,6 +169,7 @@ export const PAYOUT_COMMANDS = {
   'hold.release': ReleaseHold,
   'payout_return.credit': CreditPayoutReturn,
   'payout.suspend': SuspendPayout,
+  'suspense.resolve': ResolveSuspense,
 } as const;
 
 /** Every command that the ledger takes from its topic. */

@@ -44,8 +44,9 @@ export const ReceivedPixReturned = ledgerEvent('received_pix.returned', {
 
 const SUSPENSE_ITEM = {
   item_id: z.uuid(),
-  end_to_end_id: z.string(),
+  end_to_end_id: z.string().nullable(),
   charge_id: z.uuid().nullable(),
+  payout_id: z.uuid().nullish(),
   amount: WireAmount,
 };
 

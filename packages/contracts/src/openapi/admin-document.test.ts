@@ -53,5 +53,6 @@ test('an Idempotency-Key may be left out, but not where money goes back', () => 
     createRefund: true,
     requestCharge: false,
     requestPayout: false,
+    sendDisputeMessage: false,
   });
 });

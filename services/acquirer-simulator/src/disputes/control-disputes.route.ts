@@ -4,6 +4,7 @@ import { AMOUNT_CENTS_MAX } from '@pixmesh/kernel/money';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
+import { ControlTime } from '#control/control-time.ts';
 import { readControlBody } from '#control/read-control-body.ts';
 
 import { describeDispute } from './dispute-resource.ts';
@@ -29,10 +30,7 @@ const OpenBody = z.object({
     .default('SCAM')
     .transform((word) => word.toUpperCase()),
   status: z.enum(['open', 'under_review', 'won', 'lost']).default('open'),
-  opened_at: z.iso
-    .datetime({ offset: true })
-    .transform((text) => new Date(text))
-    .nullish(),
+  opened_at: ControlTime.nullish(),
   ...Terms,
 });
 

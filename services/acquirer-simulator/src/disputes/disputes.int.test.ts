@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import type { Acquirer, AcquirerDispute } from '@pixmesh/acquirer/client';
+import { DEFENSE_LENGTH_MAX } from '@pixmesh/kernel/text';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -291,6 +292,16 @@ describe('a defence', () => {
     for (const disputeId of [randomUUID(), 'nobody']) {
       expect(await acquirer.submitDefense({ disputeId, text: 'x' })).toEqual({ kind: 'not_found' });
     }
+  });
+
+  it('may be as long as an operator can send it, and no longer', async () => {
+    const { id } = await aDispute();
+    const text = '😀'.repeat(DEFENSE_LENGTH_MAX);
+    expect(await acquirer.submitDefense({ disputeId: id, text: `${text}.` })).toMatchObject({
+      kind: 'refused',
+      code: 'RequisicaoInvalida',
+    });
+    expect(await acquirer.submitDefense({ disputeId: id, text })).toEqual({ kind: 'accepted' });
   });
 
   it('is refused after the deadline, when the dispute is under review by itself', async () => {

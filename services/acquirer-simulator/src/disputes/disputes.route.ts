@@ -1,3 +1,4 @@
+import { codePointLength, DEFENSE_LENGTH_MAX } from '@pixmesh/kernel/text';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
@@ -12,12 +13,14 @@ import { listDisputes } from './disputes.sql.ts';
 import { defendDispute } from './move-dispute.ts';
 
 const DisputeParams = z.object({ id: z.string().max(64) });
-const JUSTIFICATION_LENGTH_MAX = 2_000;
 
 /** Body of `POST /v2/gn/infracoes/{id}/defesa`. Unknown fields are ignored. */
 const DefenseBody = z.object({
   analise: z.enum(['aceito', 'rejeitado']),
-  justificativa: z.string().min(1).max(JUSTIFICATION_LENGTH_MAX),
+  justificativa: z
+    .string()
+    .min(1)
+    .refine((text) => codePointLength(text) <= DEFENSE_LENGTH_MAX),
 });
 
 type Deps = { db: Database; withFaults: WithFaults };

@@ -14,8 +14,8 @@ export type Call = {
 export type Field = {
   name: string;
   label: string;
-  /** How the text is read: reais into cents, a whole number, JSON (which is the body), or as it is. */
-  as: 'cents' | 'int' | 'json' | 'text';
+  /** How the text is read: reais into cents, a whole number, JSON (the body), part of the address, or as it is. */
+  as: 'cents' | 'int' | 'json' | 'path' | 'text';
   value?: string;
   required?: boolean;
 };

@@ -121,6 +121,74 @@ test(
   TIMEOUT_MS,
 );
 
+test(
+  'what lies outside the lists can be done too: tariff, balance, other ways out, contradictions, any call at all',
+  async () => {
+    await simulator.call('DELETE', '/control/faults');
+    await page.goto(simulator.url);
+    const account = page.locator('#account');
+    const adjust = account.locator('form', { hasText: 'Adjust balance' });
+    const before = Number((await readState())['balance']);
+    await adjust.getByRole('textbox').fill('-2,50');
+    await adjust.getByRole('button').click();
+    await page.getByText('"amount":-250').waitFor();
+    expect((await readState())['balance']).toBe(before - 250);
+    const foreign = account.locator('form', { hasText: 'Foreign order' });
+    await foreign.getByLabel('amount').fill('1');
+    await foreign.getByLabel('idEnvio').fill('another1');
+    await foreign.getByRole('button').click();
+    await page.getByRole('cell', { name: 'another1' }).waitFor();
+    const { end_to_end_id } = await sendState('another1');
+    await row(end_to_end_id).getByRole('button', { name: 'Contradict' }).click();
+    await row(end_to_end_id).getByText('NAO_REALIZADO').waitFor();
+
+    await page.getByText('Every call of the control API').click();
+    const tariff = page.locator('aside form', { hasText: 'PUT /control/tariff' });
+    await tariff.getByRole('textbox').fill('0.01');
+    await tariff.getByRole('button').click();
+    await page.getByText('/control/tariff: 200').waitFor();
+    const { txid } = aCharge();
+    await simulator.client(PATIENT).issueCharge(aCharge({ txid }));
+    const pay = page.locator('aside form', { hasText: 'POST /control/charges/:txid/pay' });
+    await pay.getByLabel('txid').fill(txid);
+    await pay.getByLabel('notices').fill('2');
+    await pay.getByRole('button').click();
+    await row(txid).getByText('CONCLUIDA').waitFor();
+    const [pix] = (await readState())['pix'] as object[];
+    expect(pix).toMatchObject({ txid, tariff: 1 });
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  'refreshes that fail are told, and do not end those to come',
+  async () => {
+    await page.goto(simulator.url);
+    const told = page.getByRole('alert');
+    await told.waitFor({ state: 'hidden' });
+    const faults = {
+      'answered 500': { status: 500, body: '{"code":"INTERNAL_ERROR"}' },
+      'something else': { status: 200, contentType: 'text/html', body: '<p>Hello</p>' },
+      'trying again': null,
+    };
+    for (const [words, answer] of Object.entries(faults)) {
+      const address = `${simulator.url}/`;
+      await page.route(address, (route) => (answer ? route.fulfill(answer) : route.abort()));
+      await told.getByText(words).waitFor();
+      await page.unroute(address);
+      await told.waitFor({ state: 'hidden' });
+      const { txid } = aCharge();
+      await simulator.client(PATIENT).issueCharge(aCharge({ txid }));
+      await row(txid).waitFor();
+    }
+  },
+  TIMEOUT_MS,
+);
+
+async function readState(): Promise<Record<string, unknown>> {
+  return (await simulator.call('GET', '/control/state')).body;
+}
+
 async function sendState(idEnvio: string): Promise<{ end_to_end_id: string }> {
   const { body } = await simulator.call('GET', '/control/state');
   const sends = body['sends'] as { id_envio: string; end_to_end_id: string }[];

@@ -29,9 +29,8 @@ const FILES = [
   { name: 'page.css', type: 'text/css; charset=utf-8' },
 ] as const;
 
-/** `GET /`: what there is, with a button for every call of the control API; `GET /control/state`: the same as JSON. */
+/** `GET /`: what there is, with a button for every call of the control API. A page of another site may link here. */
 export function addPage(app: FastifyInstance, deps: StateDeps): void {
-  app.get('/control/state', async (_request, reply) => await reply.send(await readState(deps)));
   app.get('/', async (_request, reply) => {
     const page = renderPage(await readState(deps));
     return await reply.headers(HEADERS).type('text/html; charset=utf-8').send(page);
@@ -42,4 +41,9 @@ export function addPage(app: FastifyInstance, deps: StateDeps): void {
       return await reply.headers(HEADERS).type(type).send(content);
     });
   }
+}
+
+/** `GET /control/state`: what the page shows, as JSON. */
+export function addReadState(app: FastifyInstance, deps: StateDeps): void {
+  app.get('/control/state', async (_request, reply) => await reply.send(await readState(deps)));
 }

@@ -1,6 +1,7 @@
 import { formatBalanceText } from '@pixmesh/acquirer/amount-text';
 
 import { callButton, callForm, type Field } from './call-form.ts';
+import { callOf, CONTROLS } from './controls.ts';
 import { html, type Html } from './html.ts';
 import type { State } from './state.ts';
 import type {
@@ -47,8 +48,7 @@ export function renderCallbacks(state: State): Html {
 }
 
 function chargeRow(charge: ChargeState, now: number): Html {
-  const path = `/control/charges/${encodeURIComponent(charge.txid)}/pay`;
-  const pay = { method: 'POST' as const, path };
+  const pay = callOf(CONTROLS.payCharge, { txid: charge.txid });
   const paidAt = new Date(Math.max(now, Date.parse(charge.expires_at) + LATE_MS)).toISOString();
   const status = charge.expired ? `${charge.status} (expired)` : charge.status;
   return html`<tr data-id="${charge.txid}">
@@ -73,16 +73,14 @@ function pixRow(pix: PixState): Html {
     txid !== null && pix.own
       ? callButton({
           label: 'Announce again',
-          method: 'POST',
-          path: `/control/charges/${encodeURIComponent(txid)}/pay`,
+          ...callOf(CONTROLS.payCharge, { txid }),
           body: { end_to_end_id },
         })
       : null;
   const dispute = callForm(
     {
       label: 'Dispute',
-      method: 'POST',
-      path: '/control/disputes',
+      ...callOf(CONTROLS.openDispute),
       body: { end_to_end_id },
       bad: true,
     },
@@ -103,21 +101,31 @@ function pixRow(pix: PixState): Html {
 }
 
 function sendRow(send: SendState): Html {
-  const path = `/control/sends/${encodeURIComponent(send.id_envio ?? send.end_to_end_id)}`;
-  const open = [
-    callButton({ label: 'Settle', method: 'POST', path: `${path}/settle` }),
-    callButton({ label: 'Reject', method: 'POST', path: `${path}/reject`, bad: true }),
-  ];
-  const settled = [returnForm(send.end_to_end_id)];
-  const forms = { EM_PROCESSAMENTO: open, REALIZADO: settled }[send.status] ?? [];
   return html`<tr data-id="${send.end_to_end_id}">
     <td><code>${send.id_envio ?? 'none'}</code></td>
     <td><code>${send.end_to_end_id}</code></td>
     <td>${send.status}</td>
     <td>${reais(send.amount)}</td>
     <td>${returnList(send.returns)}</td>
-    <td class="buttons">${forms}</td>
+    <td class="buttons">${sendForms(send)}</td>
   </tr>`;
+}
+
+function sendForms(send: SendState): Html[] {
+  const of = { id: send.id_envio ?? send.end_to_end_id };
+  const turnTo = (status: string): Html =>
+    callButton({
+      label: 'Contradict',
+      ...callOf(CONTROLS.contradictSend, of),
+      body: { status },
+      bad: true,
+    });
+  if (send.status === 'REALIZADO') return [returnForm(send.end_to_end_id), turnTo('NAO_REALIZADO')];
+  if (send.status === 'NAO_REALIZADO') return [turnTo('REALIZADO')];
+  return [
+    callButton({ label: 'Settle', ...callOf(CONTROLS.settleSend, of) }),
+    callButton({ label: 'Reject', ...callOf(CONTROLS.rejectSend, of), bad: true }),
+  ];
 }
 
 function disputeRow(dispute: DisputeState): Html {
@@ -135,8 +143,7 @@ function disputeRow(dispute: DisputeState): Html {
 
 /** One that was won may still be lost. */
 function disputeForms(dispute: DisputeState, isOpen: boolean): Html[] {
-  const path = `/control/disputes/${encodeURIComponent(dispute.id)}`;
-  const decide = { method: 'POST' as const, path: `${path}/decide` };
+  const decide = callOf(CONTROLS.decideDispute, { id: dispute.id });
   const lose = callForm({ ...decide, label: 'Lost', body: { outcome: 'lost' }, bad: true }, [
     { name: 'returned_amount', label: 'returned in R$ (all)', as: 'cents' },
   ]);
@@ -144,7 +151,7 @@ function disputeForms(dispute: DisputeState, isOpen: boolean): Html[] {
   return [
     callButton({ ...decide, label: 'Won', body: { outcome: 'won' } }),
     lose,
-    callButton({ label: 'Withdraw', method: 'POST', path: `${path}/withdraw` }),
+    callButton({ label: 'Withdraw', ...callOf(CONTROLS.withdrawDispute, { id: dispute.id }) }),
   ];
 }
 
@@ -159,8 +166,7 @@ function callbackRow(callback: CallbackState): Html {
 }
 
 function returnForm(endToEndId: string): Html {
-  const path = `/control/pix/${encodeURIComponent(endToEndId)}/returns`;
-  return callForm({ label: 'Return', method: 'POST', path }, [
+  return callForm({ label: 'Return', ...callOf(CONTROLS.returnPix, { id: endToEndId }) }, [
     AMOUNT,
     { name: 'natureza', label: 'natureza', as: 'text', value: 'ORIGINAL' },
   ]);

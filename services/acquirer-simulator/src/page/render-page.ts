@@ -1,6 +1,7 @@
 import { formatBalanceText } from '@pixmesh/acquirer/amount-text';
 
 import { html } from './html.ts';
+import { renderControls } from './render-controls.ts';
 import {
   renderCallbacks,
   renderCharges,
@@ -27,6 +28,7 @@ export function renderPage(state: State): string {
         <header>
           <h1>Acquirer simulator</h1>
           <output id="answer" role="status"></output>
+          <p id="stale" role="alert" hidden></p>
         </header>
         <main>
           <p class="facts">
@@ -37,6 +39,7 @@ export function renderPage(state: State): string {
           ${renderSettings(state)}${renderCharges(state)}${renderPix(state)}
           ${renderDisputes(state)}${renderSends(state)}${renderCallbacks(state)}
         </main>
+        ${renderControls()}
       </body>
     </html> `;
   return text;

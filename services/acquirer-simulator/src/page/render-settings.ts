@@ -1,13 +1,14 @@
-import { callButton, callForm } from './call-form.ts';
+import { callButton, callForm, type Field } from './call-form.ts';
+import { callOf, type Control, CONTROLS } from './controls.ts';
 import { html, type Html } from './html.ts';
 import type { State } from './state.ts';
 
 const HOUR_SECONDS = 3_600;
 
-/** Clock, faults, profile, and money that names no charge. */
+/** Clock, faults, profile, money that names no charge, and the account. */
 export function renderSettings(state: State): Html {
   return html`<section id="settings">
-    ${renderClock(state)}${renderFaults(state)}${renderProfile(state)}${renderArrival()}
+    ${renderClock(state)}${renderFaults(state)}${renderProfile(state)}${renderArrival()}${renderAccount()}
   </section>`;
 }
 
@@ -15,8 +16,7 @@ function renderClock({ clock }: State): Html {
   const moves = [1, 25, -1].map((hours) =>
     callButton({
       label: `${hours > 0 ? '+' : '−'}${Math.abs(hours)} h`,
-      method: 'POST',
-      path: '/control/clock',
+      ...callOf(CONTROLS.moveClock),
       body: { advance_seconds: hours * HOUR_SECONDS },
     }),
   );
@@ -26,10 +26,8 @@ function renderClock({ clock }: State): Html {
     <p><time>${clock.now}</time> (${off})</p>
     <div class="buttons">
       ${moves}
-      ${callForm({ label: 'Advance', method: 'POST', path: '/control/clock' }, [
-        { name: 'advance_seconds', label: 'seconds', as: 'int', required: true },
-      ])}
-      ${callButton({ label: 'Real time', method: 'DELETE', path: '/control/clock' })}
+      ${callForm({ label: 'Advance', ...callOf(CONTROLS.moveClock) }, CONTROLS.moveClock.fields)}
+      ${callButton({ label: 'Real time', ...callOf(CONTROLS.resetClock) })}
     </div>
   </fieldset>`;
 }
@@ -40,10 +38,10 @@ function renderFaults({ faults }: State): Html {
   return html`<fieldset id="faults">
     <legend>Faults (${rules === 0 ? 'none' : rules})</legend>
     <div class="buttons">
-      ${callForm({ label: 'Replace', method: 'PUT', path: '/control/faults' }, [
+      ${callForm({ label: 'Replace', ...callOf(CONTROLS.replaceFaults) }, [
         { name: 'script', label: 'fault script', as: 'json', value: script },
       ])}
-      ${callButton({ label: 'Clear faults', method: 'DELETE', path: '/control/faults' })}
+      ${callButton({ label: 'Clear faults', ...callOf(CONTROLS.clearFaults) })}
     </div>
   </fieldset>`;
 }
@@ -52,8 +50,7 @@ function renderProfile({ profile }: State): Html {
   const choices = ['manual', 'efi'].map((name) =>
     callButton({
       label: `Use ${name}`,
-      method: 'PUT',
-      path: '/control/profile',
+      ...callOf(CONTROLS.setProfile),
       body: { name },
     }),
   );
@@ -67,11 +64,25 @@ function renderArrival(): Html {
   return html`<fieldset id="arrival">
     <legend>Money without a charge</legend>
     <div class="buttons">
-      ${callForm({ label: 'Arrive', method: 'POST', path: '/control/pix' }, [
-        { name: 'amount', label: 'amount in R$', as: 'cents', required: true },
-        { name: 'txid', label: 'txid (none)', as: 'text' },
-        { name: 'chave', label: 'Pix key (own)', as: 'text' },
-      ])}
+      ${callForm({ label: 'Arrive', ...callOf(CONTROLS.receivePix) }, fieldsOf(CONTROLS.receivePix, ['amount', 'txid', 'chave']))}
     </div>
   </fieldset>`;
+}
+
+/** What the provider takes, and what of the balance nothing here explains. */
+function renderAccount(): Html {
+  const foreign = CONTROLS.addForeignSend;
+  return html`<fieldset id="account">
+    <legend>Account</legend>
+    <div class="buttons">
+      ${callForm({ label: 'Set tariff', ...callOf(CONTROLS.setTariff) }, CONTROLS.setTariff.fields)}
+      ${callForm({ label: 'Adjust balance', ...callOf(CONTROLS.adjustBalance) }, CONTROLS.adjustBalance.fields)}
+      ${callForm({ label: 'Foreign order', ...callOf(foreign) }, fieldsOf(foreign, ['amount', 'id_envio']))}
+    </div>
+  </fieldset>`;
+}
+
+/** The usual ones; the others stand under every call of the control API. */
+function fieldsOf({ fields }: Control, names: readonly string[]): Field[] {
+  return fields.filter(({ name }) => names.includes(name));
 }

@@ -139,3 +139,39 @@ describe('the page', () => {
     expect(page).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
   });
 });
+
+describe('a time that nobody can show', () => {
+  it.each(['0000-01-01T00:00:00Z', '9999-12-31T23:59:59-01:00'])(
+    'is refused where it is named, and harms nothing: %s',
+    async (time) => {
+      const { txid } = aCharge();
+      await simulator.client().issueCharge(aCharge({ txid }));
+      const paid = await simulator.call('POST', `/control/charges/${txid}/pay`);
+      const of = { end_to_end_id: paid.body['end_to_end_id'] };
+      for (const [path, field, body] of [
+        [`/control/charges/${txid}/pay`, 'paid_at', {}],
+        ['/control/pix', 'paid_at', { amount: 1 }],
+        ['/control/sends', 'requested_at', { amount: 1 }],
+        ['/control/disputes', 'opened_at', of],
+      ] as const) {
+        const answer = await simulator.call('POST', path, { ...body, [field]: time });
+        expect(answer).toMatchObject({
+          status: 400,
+          body: { code: 'VALIDATION_ERROR', details: [field] },
+        });
+      }
+      const state = await readState();
+      expect([state.pix.length, state.sends, state.disputes]).toEqual([1, [], []]);
+      await readPage();
+    },
+  );
+
+  it('is shown as it is kept, where an older simulator took it', async () => {
+    await database.db.query(sql`
+      insert into received_pix (end_to_end_id, pix_key, amount, paid_at)
+      values ('E1', 'key', 100, '0001-01-01 00:00:00+00 BC')`);
+    const { pix } = await readState();
+    expect(pix[0]?.paid_at).toMatch(/BC$/);
+    expect(await readPage()).toContain('BC');
+  });
+});

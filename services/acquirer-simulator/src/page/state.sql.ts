@@ -222,8 +222,14 @@ async function readStates<State extends object>(
   return rows.map(({ state }) => {
     const entries = Object.entries(state).map(([name, value]) => [
       name,
-      name.endsWith('_at') && typeof value === 'string' ? new Date(value).toISOString() : value,
+      name.endsWith('_at') && typeof value === 'string' ? toIso(value) : value,
     ]);
     return Object.fromEntries(entries) as State;
   });
+}
+
+/** As it is, where Postgres holds a time that no `Date` can: one odd row must not hide all others. */
+function toIso(text: string): string {
+  const at = new Date(text);
+  return Number.isNaN(at.getTime()) ? text : at.toISOString();
 }

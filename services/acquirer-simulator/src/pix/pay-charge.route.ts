@@ -5,6 +5,7 @@ import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 
+import { ControlTime } from '#control/control-time.ts';
 import { readControlBody } from '#control/read-control-body.ts';
 import type { Faults } from '#faults/faults.ts';
 
@@ -20,10 +21,7 @@ export const PayBody = z.object({
     .string()
     .regex(/^[!-~]{1,64}$/)
     .nullish(),
-  paid_at: z.iso
-    .datetime({ offset: true })
-    .transform((text) => new Date(text))
-    .nullish(),
+  paid_at: ControlTime.nullish(),
   times: z.int().min(1).max(TIMES_MAX).default(1),
 });
 

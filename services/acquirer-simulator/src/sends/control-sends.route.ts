@@ -6,6 +6,7 @@ import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
+import { ControlTime } from '#control/control-time.ts';
 import { readControlBody } from '#control/read-control-body.ts';
 import type { Clock } from '#clock/clock.ts';
 import type { Faults } from '#faults/faults.ts';
@@ -26,10 +27,7 @@ const ForeignBody = z.object({
     .string()
     .regex(/^[a-zA-Z0-9]{1,35}$/)
     .nullish(),
-  requested_at: z.iso
-    .datetime({ offset: true })
-    .transform((text) => new Date(text))
-    .nullish(),
+  requested_at: ControlTime.nullish(),
 });
 
 type Deps = {

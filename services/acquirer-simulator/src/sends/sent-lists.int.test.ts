@@ -119,7 +119,7 @@ describe('the list of what was received', () => {
       hasMore: false,
     });
     const next = await acquirer.listReceived({ from: at, to: at, page: 1 });
-    expect(next).toEqual({ kind: 'page', items: [], hasMore: false });
+    expect(next).toEqual({ kind: 'page', items: [], unreadable: [], hasMore: false });
   });
 });
 

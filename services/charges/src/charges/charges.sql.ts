@@ -187,19 +187,45 @@ export function appendHistory(
     )`;
 }
 
-/** Counts one more call to the acquirer before it is made: a crash in the middle leaves it unanswered. */
-export async function countPut(db: Queryable, row: ChargeRow): Promise<boolean> {
-  const rows = await db.query(
+/**
+ * Counts one more call to the acquirer before it is made: a crash in the middle leaves it unanswered. Answers the charge
+ * as it stands then; null when it has moved since it was read, and no call may be made.
+ */
+export async function countPut(db: Queryable, row: ChargeRow): Promise<ChargeRow | null> {
+  const rows = await db.query<ChargeRecord>(
     named(
       'charge_count_put',
       sql`
         update charges
         set unanswered_puts = unanswered_puts + 1, last_put_at = now()
         where id = ${row.id} and version = ${row.version}
-        returning id`,
+        returning ${CHARGE_COLUMNS}`,
     ),
   );
-  return rows.length === 1;
+  return rows[0] ? toChargeRow(rows[0]) : null;
+}
+
+/**
+ * Takes a counted call back that was never sent. Nothing where the charge has moved since, or another call has been
+ * counted: a call too many only makes a refusal wait.
+ */
+export async function uncountPut(
+  db: Queryable,
+  counted: ChargeRow,
+  lastPutAt: Date | null,
+): Promise<ChargeRow> {
+  const rows = await db.query<ChargeRecord>(
+    named(
+      'charge_uncount_put',
+      sql`
+        update charges
+        set unanswered_puts = unanswered_puts - 1, last_put_at = ${lastPutAt}
+        where id = ${counted.id} and version = ${counted.version}
+          and unanswered_puts = ${counted.unansweredPuts}
+        returning ${CHARGE_COLUMNS}`,
+    ),
+  );
+  return rows[0] ? toChargeRow(rows[0]) : counted;
 }
 
 /** Remembers a refusal that does not count yet, because an earlier call may still have its effect. */

@@ -1,7 +1,7 @@
 import type { AcquirerDispute } from '@pixmesh/acquirer/client';
 import { AppError, assertNever } from '@pixmesh/kernel/app-error';
 import { type ChargeId, newId } from '@pixmesh/kernel/ids';
-import type { Cents } from '@pixmesh/kernel/money';
+import { toCents } from '@pixmesh/kernel/money';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
@@ -17,9 +17,9 @@ import {
   findByInfractions,
   findChargeOfPix,
   findOpenDispute,
-  sumUnclaimedReturns,
   updateDispute,
 } from './disputes.sql.ts';
+import { findReturnedAmount } from './return-facts.sql.ts';
 
 /** Tries when charge or dispute move between read and write; each is a fresh decision. */
 const TRIES_MAX = 5;
@@ -81,9 +81,12 @@ async function applyOnce(
   const stored = await findByInfraction(deps.db, seen.id);
   const charge = await findAnyCharge(deps.db, chargeId);
   if (charge === null) throw new AppError('INTERNAL_ERROR', { message: 'a charge vanished' });
-  const before =
-    stored ?? newDispute(seen, charge, await sumUnclaimedReturns(deps.db, seen.endToEndId));
-  const dispute = { ...before, acquirerStatus: seen.status, acquirerDecidedAt: seen.decidedAt };
+  const dispute = {
+    ...(stored ?? newDispute(seen, charge)),
+    acquirerStatus: seen.status,
+    acquirerDecidedAt: seen.decidedAt,
+    returnedAmount: await findReturnedAmount(deps.db, seen),
+  };
   const open = await findOpenDispute(deps.db, seen.endToEndId);
   const step = decideInfraction({
     stored,
@@ -133,7 +136,7 @@ function isKnown(stored: DisputeRow, seen: AcquirerDispute): boolean {
 }
 
 /** A dispute that we have not heard of, before what the acquirer says of it is applied. */
-function newDispute(seen: AcquirerDispute, charge: ChargeRow, returnedAmount: Cents): DisputeRow {
+function newDispute(seen: AcquirerDispute, charge: ChargeRow): DisputeRow {
   return {
     acquirerStatus: seen.status,
     acquirerDecidedAt: seen.decidedAt,
@@ -152,9 +155,10 @@ function newDispute(seen: AcquirerDispute, charge: ChargeRow, returnedAmount: Ce
     block: 'none',
     defenseText: null,
     defenseSentAt: null,
+    intendedDefense: null,
     createdAt: charge.readAt,
     version: 0,
-    returnedAmount,
+    returnedAmount: toCents(0n),
     readAt: charge.readAt,
   };
 }

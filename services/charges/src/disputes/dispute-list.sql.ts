@@ -48,7 +48,27 @@ export async function leaseReading(db: Queryable, leaseMs: number): Promise<Read
 
 type ReadingRecord = { lease_token: string; from_at: Date; to_at: Date; started_at: Date };
 
-/** Ends a reading. `waitingFrom`: the opening of the oldest infraction that could not be applied yet. */
+/** Keeps the lease for another page; false for a process that has lost it. */
+export async function keepReading(
+  db: Queryable,
+  reading: Reading,
+  leaseMs: number,
+): Promise<boolean> {
+  const rows = await db.query(
+    named(
+      'dispute_list_keep',
+      sql`
+        update dispute_list
+        set lease_until = now() + ${leaseMs}::int * interval '1 ms',
+            check_at = now() + ${leaseMs}::int * interval '1 ms'
+        where lease_token = ${reading.leaseToken}
+        returning lease_token`,
+    ),
+  );
+  return rows.length === 1;
+}
+
+/** Ends a reading; one that is not complete moves nothing. `waitingFrom`: the opening of the oldest infraction that could not be applied yet. */
 export async function endReading(
   db: Queryable,
   reading: Reading,

@@ -24,9 +24,11 @@ export type DisputeRow = {
   block: 'none' | 'standing' | 'ended';
   defenseText: string | null;
   defenseSentAt: Date | null;
+  /** A defence that was sent to the acquirer without a definite answer so far; kept until its list tells. */
+  intendedDefense: { text: string; at: Date } | null;
   createdAt: Date;
   version: number;
-  /** What the acquirer returned under the MED for this dispute, from the returns that were seen. */
+  /** What the acquirer returned under the MED for this dispute, of the returns that were seen (`attribute-returns.ts`). */
   returnedAmount: Cents;
   /** Database time of the read. */
   readAt: Date;

@@ -1,4 +1,3 @@
-import { OPERATOR_DISPUTE_PATHS } from '@pixmesh/contracts/internal/operator-disputes';
 import { armFailpoints } from '@pixmesh/http/failpoints';
 import { newId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
@@ -11,9 +10,12 @@ import {
   type Json,
   startChargesUnderTest,
 } from '#testing/charges-under-test.ts';
-import { createLedgerPeer, ledgerCommands } from '#testing/ledger-peer.ts';
-
-const AMOUNT = 2_000;
+import {
+  createDisputedCharges,
+  createMovesOfCharges,
+  DISPUTED_AMOUNT,
+} from '#testing/disputed-charges.ts';
+import { createLedgerPeer } from '#testing/ledger-peer.ts';
 
 let charges: ChargesUnderTest;
 let ledger: ReturnType<typeof createLedgerPeer>;
@@ -31,92 +33,9 @@ afterEach(async () => {
 });
 afterAll(() => charges[Symbol.asyncDispose]());
 
-type Paid = { id: string; accountId: string; endToEndId: string; read(): Promise<Json> };
-
-async function aPaidCharge(): Promise<Paid> {
-  const caller = { ...aCaller(), creation_id: newId() };
-  const id = caller.creation_id;
-  await charges.request(caller, 'POST /v1/charges', {
-    amount: AMOUNT,
-    reference: 'order-7',
-    customer: { name: 'Ana Souza', email: 'ana@example.com', document: '52998224725' },
-  });
-  await control(`/control/charges/${id}/pay`, {});
-  await charges.announce(id);
-  const read = async () => (await charges.request(caller, `GET /v1/charges/${id}`)).body;
-  const endToEndId = await eventually(async () => {
-    await ledger.answerAll();
-    const charge = await read();
-    expect(charge.status).toBe('paid');
-    return charge.pix.end_to_end_id;
-  });
-  return { id, accountId: caller.account_id, endToEndId, read };
-}
-
-async function control(path: string, body: object): Promise<Json> {
-  return await charges.simulator.control('POST', path, body);
-}
-
-async function open(charge: Paid, changes: object = {}): Promise<Json> {
-  return await control('/control/disputes', {
-    end_to_end_id: charge.endToEndId,
-    reason: 'scam',
-    ...changes,
-  });
-}
-
-async function decide(dispute: Json, body: object): Promise<void> {
-  await control(`/control/disputes/${dispute.id}/decide`, body);
-}
-
-async function waitForStatus(charge: Paid, status: string): Promise<void> {
-  await eventually(async () => {
-    await ledger.answerAll();
-    expect((await charge.read()).status).toBe(status);
-  });
-}
-
-async function disputesOf(charge: Paid): Promise<Json[]> {
-  const path = `${OPERATOR_DISPUTE_PATHS.list}?charge_id=${charge.id}`;
-  const listed = await charges.request(null, `GET ${path}`);
-  expect(listed.status).toBe(200);
-  return listed.body.data;
-}
-
-async function waitForDispute(charge: Paid, status: string): Promise<Json> {
-  return await eventually(async () => {
-    const [dispute] = await disputesOf(charge);
-    expect(dispute?.status).toBe(status);
-    return dispute;
-  });
-}
-
-/** Names of the charge's events with the state that each tells, in order. */
-async function eventsOf(charge: Paid): Promise<string[]> {
-  const events = await charges.db.query<{ type: string; sequence: number; message: Json }>(
-    sql`
-      select type, sequence, message from events
-      where topic = 'charges.events.v1' and key = ${charge.id} order by sequence`,
-  );
-  expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
-  return events.slice(3).map(({ type, message }) => `${type} ${message.data.status}`);
-}
-
-/** What was ordered from the ledger after the credit. */
-async function ordersOf(charge: Paid): Promise<string[]> {
-  const commands = await ledgerCommands(charges.db);
-  return commands
-    .filter(({ key, type }) => key === charge.accountId && type !== 'received_pix.credit')
-    .map(({ type, message }) => `${type} ${message.data.amount}`);
-}
-
-async function causesOf(charge: Paid): Promise<string[]> {
-  const rows = await charges.db.query<{ cause: string; version: number }>(
-    sql`select cause, version from charge_history where charge_id = ${charge.id} order by version`,
-  );
-  expect(rows.map(({ version }) => version)).toEqual(rows.map((_, index) => index));
-  return rows.map(({ cause }) => cause);
-}
+const { aPaidCharge, control, open, decide, waitForStatus, disputesOf, waitForDispute } =
+  createDisputedCharges(() => ({ charges, ledger }));
+const { eventsOf, ordersOf, causesOf } = createMovesOfCharges(() => ({ charges }));
 
 describe('a dispute that opens', () => {
   test('blocks its amount, makes the charge an infraction, and is announced once with what the charge says', async () => {
@@ -197,7 +116,7 @@ describe('a dispute that is lost', () => {
     const events = await eventsOf(charge);
     expect(events.filter((event) => event.startsWith('charge.pix.charged_back'))).toHaveLength(1);
     expect(events.at(-1)).toBe('dispute.pix.lost lost');
-    expect((await disputesOf(charge))[0].returned_amount).toBe(row.returned ?? AMOUNT);
+    expect((await disputesOf(charge))[0].returned_amount).toBe(row.returned ?? DISPUTED_AMOUNT);
   });
 
   test('and whose money never returns gives the block back once the acquirer has had its time', async () => {
@@ -280,7 +199,8 @@ describe('operators', () => {
     expect(again).toMatchObject({ status: 409, body: { code: 'DISPUTE_CLOSED' } });
     const said = await charges.request(null, `POST /internal/disputes/${id}/messages`, {
       operator_id,
-      message: 'Envie o comprovante.',
+      message_id: newId(),
+      body: { message: 'Envie o comprovante.' },
     });
     expect(said).toMatchObject({
       status: 201,

@@ -1,33 +1,18 @@
-import type { AccountId, ChargeId, DisputeId, OperatorId } from '@pixmesh/kernel/ids';
-import { type Cents, toCents } from '@pixmesh/kernel/money';
+import type { AccountId, ChargeId, DisputeId } from '@pixmesh/kernel/ids';
+import { toCents } from '@pixmesh/kernel/money';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
-import type { DisputeMessage } from './dispute-resource.ts';
 import type { DisputeRow } from './dispute-row.ts';
+import { returnFacts, type ReturnFactsRecord, toReturnedAmount } from './return-facts.sql.ts';
 
-/**
- * Columns of every statement that answers disputes; map them with `toDisputeRow`. Returns under the MED of a Pix belong
- * to the dispute in whose time they were seen: a second dispute of the Pix begins when it is stored.
- */
+/** Columns of every statement that answers disputes; map them with `toDisputeRow`. */
 export const DISPUTE_COLUMNS = sql`
-  disputes.id, infraction_id, disputes.charge_id, account_id, disputes.end_to_end_id, disputes.amount, status, reason,
-  arrived_resolved, opened_at, defense_deadline_at, resolved_at, acquirer_status, acquirer_decided_at, block,
-  defense_text, defense_sent_at, disputes.created_at, version,
-  (
-    select coalesce(sum(pix_returns.amount), 0)::bigint
-    from pix_returns
-    where pix_returns.end_to_end_id = disputes.end_to_end_id
-      and pix_returns.disposition = 'med'
-      and disputes.created_at = (
-        select coalesce(
-          max(other.created_at) filter (where other.created_at <= pix_returns.seen_at),
-          min(other.created_at)
-        )
-        from disputes as other
-        where other.end_to_end_id = disputes.end_to_end_id
-      )
-  ) as returned_amount,
+  disputes.id, disputes.infraction_id, disputes.charge_id, account_id, disputes.end_to_end_id, disputes.amount, status,
+  reason, arrived_resolved, disputes.opened_at, defense_deadline_at, resolved_at, disputes.acquirer_status,
+  disputes.acquirer_decided_at, block, defense_text, defense_sent_at, intended_defense, intended_at,
+  disputes.created_at, version,
+  ${returnFacts(sql`disputes.end_to_end_id`)},
   date_trunc('milliseconds', now()) as read_at`;
 
 /** Primary key read. */
@@ -84,19 +69,20 @@ export async function findOpenDispute(
   );
 }
 
-/** What the MED has returned of a Pix that no dispute is known of yet: the first one to come accounts for it. */
-export async function sumUnclaimedReturns(db: Queryable, endToEndId: string): Promise<Cents> {
-  const rows = await db.query<{ cents: bigint }>(
+/** Those of some infractions with a defence that may have reached the acquirer and is not confirmed. */
+export async function findIntendedDefenses(
+  db: Queryable,
+  infractionIds: readonly string[],
+): Promise<DisputeRow[]> {
+  const rows = await db.query<DisputeRecord>(
     named(
-      'dispute_unclaimed_returns',
+      'disputes_intended_defenses',
       sql`
-        select coalesce(sum(amount), 0)::bigint as cents from pix_returns
-        where end_to_end_id = ${endToEndId}
-          and disposition = 'med'
-          and not exists (select from disputes where end_to_end_id = ${endToEndId})`,
+        select ${DISPUTE_COLUMNS} from disputes
+        where infraction_id = any(${infractionIds}::text[]) and intended_defense is not null`,
     ),
   );
-  return toCents(rows[0]?.cents ?? 0n);
+  return rows.map(toDisputeRow);
 }
 
 /** Lost disputes whose block still stands: those of which money has returned, then the oldest. */
@@ -173,37 +159,14 @@ export async function updateDispute(db: Queryable, dispute: DisputeRow): Promise
             block = ${dispute.block},
             defense_text = ${dispute.defenseText},
             defense_sent_at = ${dispute.defenseSentAt},
+            intended_defense = ${dispute.intendedDefense?.text ?? null},
+            intended_at = ${dispute.intendedDefense?.at ?? null},
             version = version + 1
         where id = ${dispute.id} and version = ${dispute.version}
         returning id`,
     ),
   );
   return rows.length === 1;
-}
-
-/** The platform's words in the chat of a dispute, oldest first. */
-export async function listMessages(db: Queryable, id: DisputeId): Promise<DisputeMessage[]> {
-  const rows = await db.query<{ message: string; created_at: Date }>(
-    named(
-      'dispute_messages',
-      sql`select message, created_at from dispute_messages where dispute_id = ${id} order by created_at, id`,
-    ),
-  );
-  return rows.map((row) => ({ message: row.message, createdAt: row.created_at }));
-}
-
-export async function insertMessage(
-  db: Queryable,
-  said: { id: string; disputeId: DisputeId; message: string; operatorId: OperatorId },
-): Promise<void> {
-  await db.query(
-    named(
-      'dispute_message_insert',
-      sql`
-        insert into dispute_messages (id, dispute_id, message, requested_by)
-        values (${said.id}, ${said.disputeId}, ${said.message}, ${said.operatorId})`,
-    ),
-  );
 }
 
 async function findOne(
@@ -214,7 +177,7 @@ async function findOne(
   return rows[0] ? toDisputeRow(rows[0]) : null;
 }
 
-export type DisputeRecord = {
+export type DisputeRecord = ReturnFactsRecord & {
   id: DisputeId;
   infraction_id: string;
   charge_id: ChargeId;
@@ -232,9 +195,10 @@ export type DisputeRecord = {
   block: DisputeRow['block'];
   defense_text: string | null;
   defense_sent_at: Date | null;
+  intended_defense: string | null;
+  intended_at: Date | null;
   created_at: Date;
   version: number;
-  returned_amount: bigint;
   read_at: Date;
 };
 
@@ -257,9 +221,14 @@ export function toDisputeRow(row: DisputeRecord): DisputeRow {
     block: row.block,
     defenseText: row.defense_text,
     defenseSentAt: row.defense_sent_at,
+    intendedDefense: toIntendedDefense(row),
     createdAt: row.created_at,
     version: row.version,
-    returnedAmount: toCents(row.returned_amount),
+    returnedAmount: toReturnedAmount(row, row.infraction_id),
     readAt: row.read_at,
   };
+}
+
+function toIntendedDefense({ intended_defense: text, intended_at: at }: DisputeRecord) {
+  return text === null || at === null ? null : { text, at };
 }

@@ -1,11 +1,20 @@
 import {
   ListDisputesQuery,
+  MessageBody,
   OPERATOR_DISPUTE_PATHS,
   SendDefenseBody,
   SendMessageBody,
 } from '@pixmesh/contracts/internal/operator-disputes';
+import { answerCreated } from '@pixmesh/http/answer-created';
+import { parseShape } from '@pixmesh/http/json-request';
 import { answerList, readListQuery } from '@pixmesh/http/list-page';
-import { readOperatorBody, refuseTenants } from '@pixmesh/http/operator-request';
+import {
+  readOperatorBody,
+  readWrappedBody,
+  refuseTenants,
+  requireSent,
+  WRAPPED_BYTES_MAX,
+} from '@pixmesh/http/operator-request';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { type DisputeId, readPathId } from '@pixmesh/kernel/ids';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -14,10 +23,11 @@ import { findAnyCharge } from '#charges/charges.sql.ts';
 
 import { toOperatorDispute } from './dispute-resource.ts';
 import type { DisputeRow } from './dispute-row.ts';
-import { findDispute, listMessages } from './disputes.sql.ts';
+import { listMessages } from './dispute-messages.sql.ts';
+import { findDispute } from './disputes.sql.ts';
 import { disputeExists, listDisputes } from './list-disputes.sql.ts';
 import { sendDefense } from './send-defense.ts';
-import { sendMessage } from './send-message.ts';
+import { replayMessage, sendMessage } from './send-message.ts';
 
 type RouteDeps = Parameters<typeof sendDefense>[0];
 
@@ -56,12 +66,26 @@ export function registerOperatorDisputes(app: FastifyInstance, deps: RouteDeps):
     return await show(deps, await sendDefense(deps, id as DisputeId, text));
   });
 
-  app.post(OPERATOR_DISPUTE_PATHS.messages, async (request, reply) => {
-    const { id } = await read(deps, readOwnId(request));
-    const { message, operator_id: operatorId } = readOperatorBody(SendMessageBody, request);
-    await sendMessage(deps, { disputeId: id as DisputeId, message, operatorId });
-    return reply.code(201).send(await read(deps, id as DisputeId));
-  });
+  app.post(
+    OPERATOR_DISPUTE_PATHS.messages,
+    { bodyLimit: WRAPPED_BYTES_MAX },
+    async (request, reply) => {
+      const { id } = await read(deps, readOwnId(request));
+      const asked = readWrappedBody(SendMessageBody, request);
+      const sent = await sendOnce(deps, id as DisputeId, asked);
+      return answerCreated(reply, sent, await read(deps, sent.disputeId));
+    },
+  );
+}
+
+/** What was sent before is answered before the body is judged (decisions 52, 253). */
+async function sendOnce(deps: RouteDeps, disputeId: DisputeId, asked: SendMessageBody) {
+  const { message_id: id, operator_id: operatorId, body } = asked;
+  const message = MessageBody.safeParse(body).data?.message ?? null;
+  const before = await replayMessage(deps, { id, disputeId, message });
+  if (before !== null) return before;
+  const said = parseShape(MessageBody, requireSent(body));
+  return await sendMessage(deps, { id, disputeId, operatorId, ...said });
 }
 
 async function read(deps: RouteDeps, id: DisputeId) {

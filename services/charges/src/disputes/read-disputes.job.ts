@@ -3,16 +3,13 @@ import { type DueRowsJob, startDueRowsJob } from '@pixmesh/postgres/due-rows-job
 import { leaseReading, type Reading } from './dispute-list.sql.ts';
 import { readDisputes, type ReadDisputesDeps } from './read-disputes.ts';
 
-/** A reading of many pages takes long; a replica that dies in it is followed after this. */
-const LEASE_MS = 60_000;
-
 /** Reads the acquirer's infractions every few seconds, one replica at a time, for as long as the process lives. */
 export function startReadDisputesJob(deps: ReadDisputesDeps): DueRowsJob {
   return startDueRowsJob<Reading>({
     name: 'read disputes',
     logger: deps.logger,
     inFlightMax: 1,
-    intakes: [{ take: () => leaseReading(deps.db, LEASE_MS), max: 1 }],
+    intakes: [{ take: () => leaseReading(deps.db, deps.leaseMs), max: 1 }],
     handle: (reading) => readDisputes(deps, reading),
     describe: () => ({}),
     parentOf: () => null,

@@ -1,24 +1,32 @@
 import type { Acquirer, AcquirerDispute } from '@pixmesh/acquirer/client';
+import { describeUnreadable } from '@pixmesh/acquirer/describe-unreadable';
 
 import { applyInfraction, type ApplyDeps, findNews } from './apply-infraction.ts';
-import { endReading, type Reading } from './dispute-list.sql.ts';
+import { endReading, keepReading, type Reading } from './dispute-list.sql.ts';
 import { endBlocks } from './end-blocks.ts';
+import { settleDefenses } from './settle-defenses.ts';
 
 /** Pages of one reading; what lies beyond is read from its start again, by a bug or a flood. */
 const PAGES_MAX = 1_000;
+/** Pix whose infractions are applied at the same time: most of the time of each is a peer's or the disk's. */
+const PIX_AT_ONCE = 8;
 
 export type ReadDisputesDeps = ApplyDeps & {
-  acquirer: Pick<Acquirer, 'listDisputes'>;
+  acquirer: Pick<Acquirer, 'listDisputes' | 'submitDefense'>;
   intervalMs: number;
+  /** For one page; a replica that dies in a reading is followed after this. */
+  leaseMs: number;
 };
 
 /**
  * One reading of the acquirer's infractions: no callback announces them (decision 218). All pages are applied, in the
- * order in which they were opened; what cannot be applied yet keeps the window open.
+ * order in which they were opened; what cannot be applied yet keeps the window open, and so does an item that cannot be
+ * read, of which not even its opening is known.
  */
 export async function readDisputes(deps: ReadDisputesDeps, reading: Reading): Promise<void> {
   let waitingFrom: Date | null = null;
   let isComplete = false;
+  let isReadable = true;
   try {
     // First, because it does not need the list: one that cannot be read must not keep money blocked.
     await endBlocks(deps);
@@ -28,26 +36,46 @@ export async function readDisputes(deps: ReadDisputesDeps, reading: Reading): Pr
         deps.logger.warn({ cause: listed.cause }, 'the list of infractions cannot be read');
         return;
       }
+      if (listed.unreadable.length > 0) {
+        isReadable = false;
+        const fields = describeUnreadable(page, listed.unreadable);
+        deps.logger.error(fields, 'items of the list of infractions cannot be read');
+      }
+      await settleDefenses(deps, listed.items);
       const waiting = await applyAll(deps, await findNews(deps.db, listed.items));
       waitingFrom = earlier(waitingFrom, waiting);
       isComplete = !listed.hasMore;
+      if (!(await keepReading(deps.db, reading, deps.leaseMs))) return;
     }
   } finally {
-    await endReading(deps.db, reading, { isComplete, waitingFrom, nextInMs: deps.intervalMs });
+    await endReading(deps.db, reading, {
+      isComplete: isComplete && isReadable,
+      waitingFrom,
+      nextInMs: deps.intervalMs,
+    });
   }
 }
 
+/** Several Pix at once, and the infractions of one Pix in their order. */
 async function applyAll(
   deps: ReadDisputesDeps,
   infractions: readonly AcquirerDispute[],
 ): Promise<Date | null> {
+  const byPix = Map.groupBy(infractions, ({ endToEndId }) => endToEndId);
+  const coming = byPix.values();
   let waitingFrom: Date | null = null;
-  for (const infraction of infractions) {
-    if ((await applySafely(deps, infraction)) === 'waiting') {
-      waitingFrom = earlier(waitingFrom, infraction.openedAt);
+  await Promise.all(Array.from({ length: PIX_AT_ONCE }, applyComing));
+  return waitingFrom;
+
+  async function applyComing(): Promise<void> {
+    for (const ofOnePix of coming) {
+      for (const infraction of ofOnePix) {
+        if ((await applySafely(deps, infraction)) === 'waiting') {
+          waitingFrom = earlier(waitingFrom, infraction.openedAt);
+        }
+      }
     }
   }
-  return waitingFrom;
 }
 
 /** One infraction that cannot be applied does not block the others (decision 216). */

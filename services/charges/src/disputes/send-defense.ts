@@ -3,20 +3,16 @@ import { failpoint } from '@pixmesh/http/failpoints';
 import { AppError, assertNever } from '@pixmesh/kernel/app-error';
 import type { DisputeId } from '@pixmesh/kernel/ids';
 
-import { findAnyCharge } from '#charges/charges.sql.ts';
-
-import { applyChange, type ChangeDeps } from './apply-change.ts';
-import { review } from './decide-infraction.ts';
+import { dropIntent, intendDefense, storeDefense } from './keep-defense.ts';
+import type { ChangeDeps } from './apply-change.ts';
 import type { DisputeRow } from './dispute-row.ts';
-import { findDispute } from './disputes.sql.ts';
-
-const TRIES_MAX = 5;
 
 type DefenseDeps = ChangeDeps & { acquirer: Pick<Acquirer, 'submitDefense'> };
 
 /**
- * Contests an open dispute at the acquirer, which puts it under review (decision 193). An unknown outcome changes
- * nothing here: the same call again is safe, and the list tells what became of it.
+ * Contests an open dispute at the acquirer, which puts it under review (decision 193). What is sent is stored before:
+ * where the answer is lost, the next reading of the acquirer's list tells whether it arrived, or sends it again
+ * (`settle-defenses.ts`). A repeat meanwhile sends what was stored first, and one after it answers the dispute.
  *
  * @throws AppError `DISPUTE_NOT_FOUND`, `DISPUTE_CLOSED`, `ACQUIRER_REJECTED`, `INTERNAL_ERROR` while unknown
  */
@@ -25,15 +21,23 @@ export async function sendDefense(
   id: DisputeId,
   text: string,
 ): Promise<DisputeRow> {
-  const before = await readOpen(deps, id);
-  const outcome = await deps.acquirer.submitDefense({ disputeId: before.infractionId, text });
+  const step = await intendDefense(deps.db, id, text);
+  if (step.kind === 'sent_before') return step.dispute;
+  const { infractionId, intended, isRepeat } = step;
+  const outcome = await deps.acquirer.submitDefense({
+    disputeId: infractionId,
+    text: intended.text,
+  });
   await failpoint('charges.dispute.after-defense');
   switch (outcome.kind) {
     case 'accepted':
-      return await storeDefense(deps, id, text);
+      return await storeDefense(deps, id, { text: intended.text, sentAt: null });
     case 'refused':
+      // Of an earlier call without an answer a refusal proves nothing: it may be refused because that one arrived.
+      if (!isRepeat) await dropIntent(deps.db, id, intended);
       throw new AppError('ACQUIRER_REJECTED', { publicMessage: outcome.message });
     case 'not_found':
+      if (!isRepeat) await dropIntent(deps.db, id, intended);
       throw new AppError('INTERNAL_ERROR', {
         message: 'the acquirer does not know its infraction',
       });
@@ -42,31 +46,4 @@ export async function sendDefense(
     default:
       return assertNever(outcome);
   }
-}
-
-/** What the acquirer has accepted is kept whatever became of the dispute meanwhile. */
-async function storeDefense(deps: DefenseDeps, id: DisputeId, text: string): Promise<DisputeRow> {
-  for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
-    const dispute = await readDispute(deps, id);
-    const charge = await findAnyCharge(deps.db, dispute.chargeId);
-    if (charge === null) throw new AppError('INTERNAL_ERROR', { message: 'a charge vanished' });
-    const defended = { ...dispute, defenseText: text, defenseSentAt: dispute.readAt };
-    const status = dispute.status === 'open' ? 'under_review' : dispute.status;
-    const change = { ...review(charge), status } as const;
-    const standing = { dispute: defended, charge, isNew: false };
-    if (await applyChange(deps, standing, change)) return await readDispute(deps, id);
-  }
-  throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'the dispute kept moving' });
-}
-
-async function readOpen(deps: DefenseDeps, id: DisputeId): Promise<DisputeRow> {
-  const dispute = await readDispute(deps, id);
-  if (dispute.status !== 'open') throw new AppError('DISPUTE_CLOSED');
-  return dispute;
-}
-
-async function readDispute(deps: DefenseDeps, id: DisputeId): Promise<DisputeRow> {
-  const dispute = await findDispute(deps.db, id);
-  if (dispute === null) throw new AppError('DISPUTE_NOT_FOUND');
-  return dispute;
 }

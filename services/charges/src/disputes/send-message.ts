@@ -1,30 +1,61 @@
 import { AppError } from '@pixmesh/kernel/app-error';
-import { type DisputeId, newId, type OperatorId } from '@pixmesh/kernel/ids';
+import type { DisputeId, OperatorId } from '@pixmesh/kernel/ids';
 import type { Transaction } from '@pixmesh/postgres/pool';
 
 import { findAnyCharge, moveCharge } from '#charges/charges.sql.ts';
 
-import type { ChangeDeps } from './apply-change.ts';
+import { type ChangeDeps, MovedMeanwhile } from './apply-change.ts';
 import { disputeEvent } from './dispute-events.ts';
-import { findDispute, insertMessage } from './disputes.sql.ts';
+import { findMessage, insertMessage } from './dispute-messages.sql.ts';
+import { findDispute } from './disputes.sql.ts';
 
 const TRIES_MAX = 5;
 
-type Said = { disputeId: DisputeId; message: string; operatorId: OperatorId };
+type Said = { id: string; disputeId: DisputeId; message: string; operatorId: OperatorId };
+
+/** The dispute in whose chat the message stands, and whether an earlier call had put it there. */
+type Sent = { disputeId: DisputeId; replayed: boolean; mismatch: boolean };
+
+/** The message of an id, as an earlier call left it; null where there is none. A body that is none is another one. */
+export async function replayMessage(
+  deps: Pick<ChangeDeps, 'db'>,
+  asked: { id: string; disputeId: DisputeId; message: string | null },
+): Promise<Sent | null> {
+  const stored = await findMessage(deps.db, asked.id);
+  if (stored === null) return null;
+  const { disputeId } = stored;
+  const isSame = stored.message === asked.message && disputeId === asked.disputeId;
+  return { disputeId, replayed: true, mismatch: !isSame };
+}
 
 /**
- * The platform's word in the chat of a dispute, announced as `dispute.pix.message` (decision 189).
+ * The platform's word in the chat of a dispute, announced as `dispute.pix.message` (decision 189), once for each id.
  * @throws AppError `DISPUTE_NOT_FOUND`
  */
-export async function sendMessage(deps: ChangeDeps, said: Said): Promise<void> {
+export async function sendMessage(deps: ChangeDeps, said: Said): Promise<Sent> {
   for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
-    if (await deps.db.transaction((tx) => writeMessage(tx, said))) return deps.kickOutbox();
+    const sentBefore = await replayMessage(deps, said);
+    if (sentBefore !== null) return sentBefore;
+    if (await tryToWrite(deps, said)) {
+      deps.kickOutbox();
+      return { disputeId: said.disputeId, replayed: false, mismatch: false };
+    }
   }
   throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'the charge kept moving' });
 }
 
-/** The charge is moved first: where it has moved meanwhile, nothing has been written yet. */
-async function writeMessage(tx: Transaction, said: Said): Promise<boolean> {
+async function tryToWrite(deps: ChangeDeps, said: Said): Promise<boolean> {
+  try {
+    await deps.db.transaction((tx) => writeMessage(tx, said));
+    return true;
+  } catch (error) {
+    if (error instanceof MovedMeanwhile) return false;
+    throw error;
+  }
+}
+
+/** The event and the message that its id stands for are one commit; of calls at once with one id, one gets there. */
+async function writeMessage(tx: Transaction, said: Said): Promise<void> {
   const dispute = await findDispute(tx, said.disputeId);
   if (dispute === null) throw new AppError('DISPUTE_NOT_FOUND');
   const charge = await findAnyCharge(tx, dispute.chargeId);
@@ -40,6 +71,7 @@ async function writeMessage(tx: Transaction, said: Said): Promise<boolean> {
     events: [event],
     checkInMs: 'kept',
   });
-  if (moved) await insertMessage(tx, { id: newId(), ...said });
-  return moved;
+  if (!moved || !(await insertMessage(tx, said))) {
+    throw new MovedMeanwhile('the charge moved, or the message was sent, meanwhile');
+  }
 }

@@ -1,9 +1,10 @@
 import { failpoint } from '@pixmesh/http/failpoints';
+import { wasNeverSent } from '@pixmesh/acquirer/never-sent';
 import { toAcquirerId } from '@pixmesh/kernel/ids';
 import { assertNever } from '@pixmesh/kernel/app-error';
 
 import type { ChargeRow } from '#charges/charge-row.ts';
-import { keepRefusal } from '#charges/charges.sql.ts';
+import { keepRefusal, uncountPut } from '#charges/charges.sql.ts';
 
 import { refusalCounts } from './decide-issuing.ts';
 import type { IssuingDeps } from './issuing-deps.ts';
@@ -12,12 +13,15 @@ import { settleFailed, settleIssued } from './settle-issuing.ts';
 
 /**
  * Asks the acquirer to issue a charge whose call has been counted already, and applies the answer. Answers the
- * charge as it stands: still `processing` where the outcome is unknown or a refusal does not count yet.
+ * charge as it stands: still `processing` where the outcome is unknown or a refusal does not count yet. A call that
+ * provably never left is taken off the count: nothing can come of it, so no refusal has to wait for it.
+ *
+ * @param lastPutAt of the call before this one
  */
 export async function issueCharge(
   deps: IssuingDeps,
   charge: ChargeRow,
-  expiresInSeconds: number,
+  { expiresInSeconds, lastPutAt }: { expiresInSeconds: number; lastPutAt: Date | null },
 ): Promise<ChargeRow> {
   const outcome = await deps.acquirer.issueCharge({
     txid: toAcquirerId(charge.id),
@@ -43,7 +47,7 @@ export async function issueCharge(
     }
     case 'unknown':
       deps.logger.warn({ charge_id: charge.id, cause: outcome.cause }, 'issuing ended unknown');
-      return charge;
+      return wasNeverSent(outcome) ? await uncountPut(deps.db, charge, lastPutAt) : charge;
     default:
       return assertNever(outcome);
   }

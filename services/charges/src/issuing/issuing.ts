@@ -66,8 +66,11 @@ export function createIssuing(deps: IssuingDeps): Issuing {
 
 /** The first call of a charge; an answer that got lost is asked for once, while the caller still waits. */
 async function issueAndConfirm(deps: IssuingDeps, charge: ChargeRow): Promise<ChargeRow> {
-  const issued = await issueCharge(deps, charge, charge.expiresIn);
-  return issued.status === 'processing' ? await lookAt(deps, charge) : issued;
+  const issued = await issueCharge(deps, charge, {
+    expiresInSeconds: charge.expiresIn,
+    lastPutAt: null,
+  });
+  return issued.status === 'processing' ? await lookAt(deps, issued) : issued;
 }
 
 async function lookAt(deps: IssuingDeps, charge: ChargeRow): Promise<ChargeRow> {

@@ -88,9 +88,11 @@ async function afterNotFound(deps: IssuingDeps, charge: ChargeRow): Promise<Char
         checkInMs: nextCheckMs(0, deps.pendingChecks),
       });
     case 'issue-again': {
-      if (!(await countPut(deps.db, charge))) return charge;
-      const counted = { ...charge, unansweredPuts: charge.unansweredPuts + 1 };
-      return await issueCharge(deps, counted, next.expiresInSeconds);
+      const counted = await countPut(deps.db, charge);
+      if (counted === null) return charge;
+      const { lastPutAt } = charge;
+      const { expiresInSeconds } = next;
+      return await issueCharge(deps, counted, { expiresInSeconds, lastPutAt });
     }
     default:
       return assertNever(next);

@@ -65,7 +65,7 @@ test.each([
   expect(decideNotice(lookup, ours).kind).toBe(kind);
 });
 
-test('of a Pix that nobody owns a return of the whole ends its item, a part does not, and what is booked is done', () => {
+test('of a Pix that nobody owns every return that has happened counts once, a part too', () => {
   const amount = toCents(12_345);
   const pix = aReceivedPix({
     endToEndId: 'E1',
@@ -77,12 +77,9 @@ test('of a Pix that nobody owns a return of the whole ends its item, a part does
     ],
   });
   const booked = new Map([[returnKey('E1', 'booked'), amount]]);
-  const plan = decideUnownedReturns(pix, { amount, booked });
-  expect(plan.returns.map(({ returned, reason }) => [returned.id, reason])).toEqual([
-    ['whole', null],
-    ['part', 'part_of_suspense'],
-  ]);
+  const plan = decideUnownedReturns(pix, booked);
+  expect(plan.returns.map(({ id }) => id)).toEqual(['whole', 'part']);
   expect(plan.isReturning).toBe(false);
   const underWay = { ...pix, returns: [aPixReturn({ status: 'processing' })] };
-  expect(decideUnownedReturns(underWay, { amount, booked }).isReturning).toBe(true);
+  expect(decideUnownedReturns(underWay, booked).isReturning).toBe(true);
 });

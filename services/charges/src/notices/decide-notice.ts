@@ -4,7 +4,6 @@ import type { Cents } from '@pixmesh/kernel/money';
 import type { ChargeRow } from '#charges/charge-row.ts';
 import type { RecordedReceived } from '#payment/received-pix.sql.ts';
 import { returnKey } from '#read-back/decide-look.ts';
-import type { UnbookedReason } from '#returns/decide-return.ts';
 
 export type NoticeStep =
   /** Nothing definite: look again. */
@@ -46,23 +45,18 @@ export function decideNotice(found: Lookup<ReceivedPix>, ours: Ours): NoticeStep
   return { kind: 'suspend', pix };
 }
 
-/** What becomes of each return of a Pix that nobody owns and that is not recorded yet; `reason`: it is not booked. */
+/** The returns of a Pix that nobody owns which have happened and are not recorded yet. */
 export function decideUnownedReturns(
   pix: ReceivedPix,
-  { amount, booked }: { amount: Cents; booked: ReadonlyMap<string, Cents> },
+  booked: ReadonlyMap<string, Cents>,
 ): {
-  returns: { returned: PixReturn; reason: UnbookedReason | null }[];
+  returns: PixReturn[];
   /** One is on its way. */
   isReturning: boolean;
 } {
   const fresh = pix.returns.filter(({ id }) => !booked.has(returnKey(pix.endToEndId, id)));
   return {
-    returns: fresh
-      .filter(({ status }) => status === 'returned')
-      .map((returned) => ({
-        returned,
-        reason: returned.amountCents === amount ? null : 'part_of_suspense',
-      })),
+    returns: fresh.filter(({ status }) => status === 'returned'),
     isReturning: fresh.some(({ status }) => status === 'processing'),
   };
 }

@@ -7,12 +7,11 @@ import type { ChargeRow } from '#charges/charge-row.ts';
 import { findAnyCharge } from '#charges/charges.sql.ts';
 import { noticeIgnored } from '#events.ts';
 import { decideReceived } from '#payment/decide-received.ts';
-import { findRecorded, type RecordedReceived } from '#payment/received-pix.sql.ts';
+import { findRecorded } from '#payment/received-pix.sql.ts';
 import { recordReceived, recordUnowned } from '#payment/record-received.ts';
 import { readBookedReturns } from '#read-back/known-money.ts';
 import { requestCheck } from '#read-back/read-back.sql.ts';
-import { type EndSuspendedDeps, endSuspended, keepUnbooked } from '#suspense/end-suspended.ts';
-import { itemOf } from '#suspense/suspense-item.ts';
+import { type EndSuspendedDeps, endSuspended } from '#suspense/end-suspended.ts';
 
 import { decideNotice, decideUnownedReturns } from './decide-notice.ts';
 import { endNotice, type NoticeOutcome, type PixNotice, releaseNotice } from './pix-notices.sql.ts';
@@ -59,7 +58,7 @@ async function look(deps: NoticeDeps, notice: PixNotice): Promise<Seen> {
       return await settleWithCharge(deps, step.charge, { notice, pix: step.pix });
     case 'suspend':
       if (recorded === null) await recordUnowned(deps, step.pix);
-      return await applyReturns(deps, step.pix, recorded);
+      return await applyReturns(deps, step.pix);
     default:
       return assertNever(step);
   }
@@ -95,20 +94,12 @@ async function settleWithCharge(
 /** How often the look at its charge may have missed a Pix before it is recorded without. */
 const LOOKS_OF_CHARGE = 3;
 
-/** Returns of a Pix that nobody owns; its item ends with one of the whole. */
-async function applyReturns(
-  deps: NoticeDeps,
-  pix: ReceivedPix,
-  recorded: RecordedReceived | null,
-): Promise<Seen> {
-  const booked = await readBookedReturns(deps.db, [pix]);
-  const amount = recorded?.amount ?? pix.amountCents;
+/** Returns of a Pix that nobody owns: each takes its part of the item, and the last one ends it. */
+async function applyReturns(deps: NoticeDeps, pix: ReceivedPix): Promise<Seen> {
+  const plan = decideUnownedReturns(pix, await readBookedReturns(deps.db, [pix]));
   const { endToEndId } = pix;
-  const plan = decideUnownedReturns(pix, { amount, booked });
-  for (const { returned, reason } of plan.returns) {
-    const owner = { endToEndId, chargeId: null };
-    if (reason !== null) await keepUnbooked(deps, owner, { returned, reason });
-    else await endSuspended(deps, itemOf({ ...owner, accountId: null, amount }), returned);
+  for (const returned of plan.returns) {
+    await endSuspended(deps, { endToEndId, chargeId: null }, returned);
   }
   return plan.isReturning ? null : 'suspended';
 }

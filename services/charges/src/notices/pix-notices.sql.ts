@@ -1,4 +1,4 @@
-import { endLease, isDue, takeLease, type Urgency } from '@pixmesh/postgres/due-rows';
+import { endLease, leaseDue, type Urgency } from '@pixmesh/postgres/due-rows';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
@@ -33,31 +33,20 @@ export async function noticePix(db: Queryable, endToEndIds: readonly string[]): 
   );
 }
 
-/** Leases up to `limit` notices that nobody has looked at, the oldest first. */
+const NOTICES = {
+  table: sql`pix_notices`,
+  key: sql`end_to_end_id`,
+  columns: sql`end_to_end_id, checks, check_traceparent, lease_token`,
+};
+
+/** Leases up to `limit` notices that nobody has looked at, the oldest first. Reads `pix_notices_check_at`. */
 export async function leaseDueNotices(
   db: Queryable,
   urgency: Urgency,
   options: { limit: number; leaseMs: number },
 ): Promise<PixNotice[]> {
-  const rows = await db.query<NoticeRecord>(
-    named(
-      'pix_notices_lease_due',
-      sql`
-        with due as (
-          select end_to_end_id as due_id
-          from pix_notices
-          where ${isDue(urgency)}
-          order by check_at
-          limit ${options.limit}
-          for update skip locked
-        )
-        update pix_notices
-        set ${takeLease(options.leaseMs)}
-        from due
-        where end_to_end_id = due_id
-        returning end_to_end_id, checks, check_traceparent, lease_token`,
-    ),
-  );
+  const statement = leaseDue(NOTICES, { ...options, urgency });
+  const rows = await db.query<NoticeRecord>(named('pix_notices_lease_due', statement));
   return rows.map((row) => ({
     endToEndId: row.end_to_end_id,
     checks: row.checks,

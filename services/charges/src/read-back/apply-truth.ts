@@ -6,6 +6,7 @@ import { announceMove } from '#charges/announce-move.ts';
 import type { ChargeRow } from '#charges/charge-row.ts';
 import { findAnyCharge } from '#charges/charges.sql.ts';
 import { ignoreHappening } from '#charges/ignored-happenings.sql.ts';
+import { keepReturnTime } from '#disputes/return-facts.sql.ts';
 import { happeningIgnored } from '#events.ts';
 import { REMOVED_BY_ACQUIRER } from '#issuing/decide-issuing.ts';
 import { recordReceived } from '#payment/record-received.ts';
@@ -80,6 +81,8 @@ async function takeStep(
     case 'end_refund':
       return (await deps.refunds.end(charge, step)) ? charge : null;
     case 'book_return':
+      // First, since a dispute accounts for the return as soon as it is booked.
+      if (step.as === 'med') await keepReturnTime(deps.db, step.endToEndId, step.returned);
       return await applyReturn(deps, charge, step);
     case 'end_suspense':
       await endItem(deps, charge, { step, truth });

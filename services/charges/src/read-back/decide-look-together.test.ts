@@ -58,6 +58,22 @@ describe('one look that shows several happenings', () => {
     expect(sayLook(decideLook(pending, truth, none))).toBe('credit; ignore removed_by_psp; rest');
   });
 
+  test('the removal of a charge that has ended comes last: while it does not succeed, returns are booked all the same', () => {
+    const failed = aChargeRow({ status: 'failed', failureReason: 'x' });
+    const received = [stray({ returns: [aPixReturn()] })];
+    const known = { ...none, recorded: new Map([['E-stray', 'suspense' as const]]) };
+    const plan = decideLook(failed, { ...settled(received), status: 'active' }, known);
+    expect(sayLook(plan)).toBe('end item; remove; rest');
+  });
+
+  test('what went back explains a charge before its removal does', () => {
+    const charge = aChargeRow({ status: 'paid', ...paid });
+    const received = [aReceivedPix({ endToEndId: OWN, returns: [aPixReturn()] })];
+    const known = { ...none, recorded: new Map(credited) };
+    const plan = decideLook(charge, { ...settled(received), status: 'removed_by_psp' }, known);
+    expect(sayLook(plan)).toBe('book returned → refunded, 12345; ignore removed_by_psp; rest');
+  });
+
   test('returns of a paid charge add up, and the one that completes the sum refunds it', () => {
     const charge = aChargeRow({ status: 'paid', ...paid });
     const returns = [

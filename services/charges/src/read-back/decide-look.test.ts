@@ -99,7 +99,7 @@ const nothing = 'rest';
 const second = 'suspend second_pix; rest';
 const closed = 'suspend charge_closed; rest';
 const ended = 'end item; rest';
-const partOfItem = 'unbooked part_of_suspense; rest';
+const partOfItem = ended;
 const issueFirst = 'soon';
 
 /** One line a happening; columns as in GIVEN. */
@@ -249,7 +249,7 @@ const TABLE: Record<WhenName, readonly string[]> = {
   ],
   'a Pix of suspense returned in part': [
     issueFirst,
-    'unbooked part_of_suspense; routine',
+    'end item; routine',
     partOfItem,
     partOfItem,
     partOfItem,

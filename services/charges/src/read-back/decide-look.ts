@@ -48,8 +48,9 @@ export function returnKey(endToEndId: string, returnId: string): string {
 
 /**
  * What follows from one look at an issued charge. The whole truth of the acquirer is compared with what is recorded,
- * in a fixed order (what was received, a removal, returns), so that the order of callbacks never matters, and a
- * repeated look finds nothing to do. Returns of a Pix that the ledger has not credited yet wait.
+ * in a fixed order (what was received, returns, a removal), so that the order of callbacks never matters, and a
+ * repeated look finds nothing to do. Money explains a charge before a removal does, and one that cannot be made now
+ * holds up no return. Returns of a Pix that the ledger has not credited yet wait.
  */
 export function decideLook(
   charge: ChargeRow,
@@ -69,9 +70,6 @@ export function decideLook(
     dispositions.set(pix.endToEndId, disposition.kind);
     if (disposition.kind === 'credit') state = { ...state, acceptedE2e: pix.endToEndId };
   }
-  const removal = decideRemoval(state, theirs);
-  if (removal !== null) steps.push(removal);
-  state = { ...state, status: statusAfter(state.status, removal) };
   let isWaiting = false;
   const booked = new Map(known.returns);
   for (const { pix, returned } of endedReturns(received)) {
@@ -93,6 +91,9 @@ export function decideLook(
     booked.set(returnKey(pix.endToEndId, returned.id), decided.booked);
     state = { ...state, ...decided.after };
   }
+  const removal = decideRemoval(state, theirs);
+  if (removal !== null) steps.push(removal);
+  state = { ...state, status: statusAfter(state.status, removal) };
   return { steps, next: isWaiting ? 'soon' : nextLook(state, received, known) };
 }
 

@@ -1,39 +1,21 @@
 import type { ChargeId } from '@pixmesh/kernel/ids';
-import { endLease, IS_FREE, isDue, takeLease, type Urgency } from '@pixmesh/postgres/due-rows';
+import { endLease, IS_FREE, leaseDue, takeLease, type Urgency } from '@pixmesh/postgres/due-rows';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
 import type { ChargeRow } from '#charges/charge-row.ts';
 import { CHARGE_COLUMNS, type ChargeRecord, toChargeRow } from '#charges/charges.sql.ts';
 
-/**
- * Leases up to `limit` due charges to the caller, most urgent first. Reads `charges_check_at`; rows that
- * another process holds are skipped. A look that never ends is taken over when its lease ends.
- */
+const CHARGES = { table: sql`charges`, key: sql`id`, columns: CHARGE_COLUMNS };
+
+/** Leases up to `limit` due charges to the caller, most urgent first. Reads `charges_check_at`. */
 export async function leaseDueCharges(
   db: Queryable,
   urgency: Urgency,
   options: { limit: number; leaseMs: number },
 ): Promise<ChargeRow[]> {
-  const rows = await db.query<ChargeRecord>(
-    named(
-      'read_back_lease_due',
-      sql`
-        with due as (
-          select id as due_id
-          from charges
-          where ${isDue(urgency)}
-          order by check_at
-          limit ${options.limit}
-          for update skip locked
-        )
-        update charges
-        set ${takeLease(options.leaseMs)}
-        from due
-        where id = due_id
-        returning ${CHARGE_COLUMNS}`,
-    ),
-  );
+  const statement = leaseDue(CHARGES, { ...options, urgency });
+  const rows = await db.query<ChargeRecord>(named('read_back_lease_due', statement));
   return rows.map(toChargeRow);
 }
 

@@ -1,4 +1,4 @@
-import type { ListCursor } from './received-list.sql.ts';
+import type { ListCursor, ListRun } from './received-list.sql.ts';
 
 /** Clocks differ, and a Pix of the future is money all the same: the fresh window is open towards it. */
 const AHEAD_MS = 2 * 86_400_000;
@@ -19,16 +19,20 @@ export type SweepState = {
 };
 
 /**
- * What a run reads: everything since the last one, with an overlap for what shows late, and a piece of the older days,
- * walked backwards from the present, for returns that nobody announced.
+ * What a run reads: the rest of a window that was not finished, or everything since the last one, with an overlap for
+ * what shows late; and a piece of the older days, walked backwards from the present, for returns that nobody announced.
  */
 export function nextWindows(
-  cursor: Pick<ListCursor, 'listedUntil' | 'sweepFrom' | 'sweepPage' | 'readAt'>,
+  cursor: Pick<ListCursor, 'listedUntil' | 'sweepFrom' | 'sweepPage' | 'unfinished' | 'readAt'>,
   { overlapMs }: { overlapMs: number },
-): { fresh: TimeWindow; sweep: SweepState } {
+): { fresh: ListRun; sweep: SweepState } {
   const nowMs = cursor.readAt.getTime();
   const freshFromMs = cursor.listedUntil.getTime() - overlapMs;
-  const fresh = { from: new Date(freshFromMs), to: new Date(nowMs + AHEAD_MS) };
+  const fresh = cursor.unfinished ?? {
+    window: { from: new Date(freshFromMs), to: new Date(nowMs + AHEAD_MS) },
+    readAt: cursor.readAt,
+    page: 0,
+  };
   const fromMs = cursor.sweepFrom?.getTime() ?? nowMs - SWEEP_WIDTH_MS;
   const isLast = fromMs - SWEEP_WIDTH_MS < nowMs - SWEEP_HORIZON_MS;
   const sweep = {

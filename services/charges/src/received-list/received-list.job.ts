@@ -3,17 +3,17 @@ import { type DueRowsJob, startDueRowsJob } from '@pixmesh/postgres/due-rows-job
 import { readReceivedList, type ReceivedListDeps } from './read-received-list.ts';
 import { leaseListCursor, type ListCursor } from './received-list.sql.ts';
 
-/** A run reads up to some hundred pages; a reader that dies is followed after this long. */
+/** For one page, after which it is renewed; a reader that dies is followed after this long. */
 const LEASE_MS = 60_000;
 
 /** Reads the acquirer's list of received Pix, one replica at a time: what no callback announced settles, too. */
-export function startReceivedListJob(deps: ReceivedListDeps): DueRowsJob {
+export function startReceivedListJob(deps: Omit<ReceivedListDeps, 'leaseMs'>): DueRowsJob {
   return startDueRowsJob<ListCursor>({
     name: 'read received list',
     logger: deps.logger,
     inFlightMax: 1,
     intakes: [{ take: () => leaseListCursor(deps.db, LEASE_MS), max: 1 }],
-    handle: (cursor) => readReceivedList(deps, cursor),
+    handle: (cursor) => readReceivedList({ ...deps, leaseMs: LEASE_MS }, cursor),
     describe: () => ({}),
     parentOf: () => null,
   });

@@ -10,9 +10,19 @@ export type ListCursor = {
   /** The window of older days in work; null: the walk over them begins anew. */
   sweepFrom: Date | null;
   sweepPage: number;
+  /** The window that the last run did not finish, with the next page of it. */
+  unfinished: ListRun | null;
   leaseToken: string;
   /** Database time of the lease. */
   readAt: Date;
+};
+
+/** A window whose ends stay the same until all of its pages are read. */
+export type ListRun = {
+  window: { from: Date; to: Date };
+  /** When its first page was read: everything paid before has been compared when it is done. */
+  readAt: Date;
+  page: number;
 };
 
 /** Leases the cursor when it is due; empty while somebody else reads. */
@@ -25,6 +35,7 @@ export async function leaseListCursor(db: Queryable, leaseMs: number): Promise<L
         set ${takeLease(leaseMs)}
         where ${isDue('routine')}
         returning listed_until, sweep_from, sweep_page, lease_token,
+          window_from, window_to, window_read_at, window_page,
           date_trunc('milliseconds', now()) as read_at`,
     ),
   );
@@ -32,6 +43,7 @@ export async function leaseListCursor(db: Queryable, leaseMs: number): Promise<L
     listedUntil: row.listed_until,
     sweepFrom: row.sweep_from,
     sweepPage: row.sweep_page,
+    unfinished: toUnfinished(row),
     leaseToken: row.lease_token,
     readAt: row.read_at,
   }));
@@ -41,29 +53,65 @@ type CursorRecord = {
   listed_until: Date;
   sweep_from: Date | null;
   sweep_page: number;
+  window_from: Date | null;
+  window_to: Date | null;
+  window_read_at: Date | null;
+  window_page: number;
   lease_token: string;
   read_at: Date;
 };
+
+function toUnfinished(row: CursorRecord): ListRun | null {
+  const { window_from: from, window_to: to, window_read_at: readAt, window_page: page } = row;
+  return from && to && readAt ? { window: { from, to }, readAt, page } : null;
+}
+
+/** Keeps the pages read so far, and the lease for another page; false for a process that has lost it. */
+export async function keepListRun(
+  db: Queryable,
+  cursor: ListCursor,
+  { run, leaseMs }: { run: ListRun; leaseMs: number },
+): Promise<boolean> {
+  const rows = await db.query(
+    named(
+      'received_list_keep',
+      sql`
+        update received_list
+        set window_from = ${run.window.from}, window_to = ${run.window.to},
+            window_read_at = ${run.readAt}, window_page = ${run.page},
+            lease_until = now() + ${leaseMs}::int * interval '1 ms',
+            check_at = now() + ${leaseMs}::int * interval '1 ms'
+        where lease_token = ${cursor.leaseToken}
+        returning singleton`,
+    ),
+  );
+  return rows.length === 1;
+}
 
 /** Keeps what has been read; a process that lost its lease moves nothing. */
 export async function moveListCursor(
   db: Queryable,
   cursor: ListCursor,
-  next: Pick<ListCursor, 'listedUntil' | 'sweepFrom' | 'sweepPage'> & { inMs: number },
+  next: Pick<ListCursor, 'listedUntil' | 'sweepFrom' | 'sweepPage' | 'unfinished'> & {
+    inMs: number;
+  },
 ): Promise<void> {
+  const { unfinished: run } = next;
   await db.query(
     named(
       'received_list_move',
       sql`
         update received_list
         set listed_until = ${next.listedUntil}, sweep_from = ${next.sweepFrom}, sweep_page = ${next.sweepPage},
+            window_from = ${run?.window.from ?? null}, window_to = ${run?.window.to ?? null},
+            window_read_at = ${run?.readAt ?? null}, window_page = ${run?.page ?? 0},
             ${endLease(next.inMs)}
         where lease_token = ${cursor.leaseToken}`,
     ),
   );
 }
 
-/** Ends a run that could not read. */
+/** Ends a run that could not read; the pages before, if it kept any, stay read. */
 export async function releaseListCursor(
   db: Queryable,
   cursor: ListCursor,

@@ -3,7 +3,7 @@ import { deriveCommandId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Check, FoundBreak } from '@pixmesh/reconciliation/check';
 import type { LedgerReads } from '@pixmesh/reconciliation/ledger-reads';
-import { listAllPages } from '@pixmesh/reconciliation/list-pages';
+import { listReadablePages, unreadableBreaks } from '@pixmesh/reconciliation/list-pages';
 
 import {
   type ComparedDispute,
@@ -27,7 +27,8 @@ export type DisputeCheckDeps = {
 
 /**
  * Every infraction of a credited Pix is a dispute of ours, with its amount and state, and its block is booked. Left:
- * the acquirer; right: ours. All of them in every run: an infraction changes long after it was opened.
+ * the acquirer; right: ours. All of them in every run: an infraction changes long after it was opened. A list with items
+ * that cannot be read compares the others, and proves of none of ours that the acquirer does not have it.
  */
 export function disputeCheck(deps: DisputeCheckDeps): Check {
   return {
@@ -35,7 +36,10 @@ export function disputeCheck(deps: DisputeCheckDeps): Check {
     run: async () => {
       const from = new Date(Date.now() - HORIZON_MS);
       const to = new Date(Date.now() + AHEAD_MS);
-      const listed = await listAllPages((page) => deps.acquirer.listDisputes(page), { from, to });
+      const { items: listed, unreadable } = await listReadablePages(
+        (page) => deps.acquirer.listDisputes(page),
+        { from, to },
+      );
       const ours = await listComparedDisputes(deps.db, from, DISPUTES_MAX);
       const credited = await findCreditedPix(
         deps.db,
@@ -48,9 +52,10 @@ export function disputeCheck(deps: DisputeCheckDeps): Check {
           .filter(({ endToEndId }) => credited.has(endToEndId))
           .flatMap((theirs) => judgeDispute(theirs, byInfraction.get(theirs.id) ?? null)),
         ...ours
-          .filter(({ infractionId }) => !listedIds.has(infractionId))
+          .filter(({ infractionId }) => unreadable.length === 0 && !listedIds.has(infractionId))
           .flatMap((dispute) => judgeDispute(null, dispute)),
         ...(await findUnbooked(deps, ours)),
+        ...unreadableBreaks('dispute', unreadable),
       ];
       return { compared: listed.length, breaks };
     },

@@ -3,7 +3,7 @@ import type { HoldItem } from '@pixmesh/contracts/internal/holds';
 import type { BookedJournal } from '@pixmesh/contracts/internal/ledger-reads';
 import { type FoundBreak, NEVER_IN_FLIGHT } from '@pixmesh/reconciliation/check';
 
-import type { ComparedRefund, CountedRefunds } from './refund-check.sql.ts';
+import type { ComparedRefund, ContradictedRefund, CountedRefunds } from './refund-check.sql.ts';
 
 /** What a refund is, once the acquirer has carried its return out or not. */
 const EXPECTED = { processing: 'processing', returned: 'completed', failed: 'failed' } as const;
@@ -63,6 +63,13 @@ export function judgeHold(hold: HoldItem, refund: ComparedRefund | null): FoundB
 export function missingHold({ id, status, amount }: ComparedRefund): FoundBreak {
   const expected = 'an open hold';
   return { kind: 'missing_left', id, expected, found: status, amountCents: amount };
+}
+
+/** The hold of a refund ended otherwise than the refund: whose money it is has to be put right by an operator. */
+export function judgeContradicted(refund: ContradictedRefund): FoundBreak {
+  const { id, status, holdState: found, amount: amountCents, endedAt: changedAt } = refund;
+  const expected = `hold ${status === 'completed' ? 'settled' : 'released'}`;
+  return { kind: 'state', id, expected, found: `hold ${found}`, amountCents, changedAt };
 }
 
 /** What a charge shows as refunded is what went back. */

@@ -7,6 +7,7 @@ import type { FoundBreak } from '@pixmesh/reconciliation/check';
 import { bookingIdOf } from '#payment/ledger-command.ts';
 import { returnKey } from '#read-back/decide-look.ts';
 import type { SeenReturn } from '#returns/pix-returns.sql.ts';
+import { partCommandId, wholeItemCommandId } from '#suspense/suspense-commands.ts';
 
 /** One return as the acquirer and we have it. */
 export type ComparedReturn = {
@@ -51,7 +52,9 @@ export function bookingOf({ endToEndId, returnId, disposition }: SeenReturn): st
     case 'med':
       return deriveCommandId('dispute.return', returnKey(endToEndId, returnId));
     case 'suspense':
-      return deriveCommandId('suspense.resolve', bookingIdOf(endToEndId));
+      return wholeItemCommandId(bookingIdOf(endToEndId));
+    case 'suspense_part':
+      return partCommandId(endToEndId, returnId);
     case 'refund':
     case 'unbooked':
       return null;

@@ -5,8 +5,10 @@ import type { Check, FoundBreak, Scope } from '@pixmesh/reconciliation/check';
 import type { LedgerReads } from '@pixmesh/reconciliation/ledger-reads';
 import {
   foundOrNull,
-  listAllPages,
+  type Listed,
+  listReadablePages,
   type TimeWindow,
+  unreadableBreaks,
   windowsToList,
 } from '@pixmesh/reconciliation/list-pages';
 
@@ -31,7 +33,8 @@ export type ReceivedCheckDeps = {
 /**
  * Every Pix that the acquirer received is recorded here and booked in the ledger, once, with the same amount and
  * time, and nothing else is (I6). Left: the acquirer; right: our record and its journal. The journals are read first:
- * whatever they book has been recorded when our rows are read.
+ * whatever they book has been recorded when our rows are read. A Pix that the acquirer tells in a form that we cannot
+ * read is a break by itself, and hides no other.
  */
 export function receivedCheck(deps: ReceivedCheckDeps): Check {
   return {
@@ -39,6 +42,7 @@ export function receivedCheck(deps: ReceivedCheckDeps): Check {
     run: async (scope) => {
       const breaks: FoundBreak[] = [];
       const seen = new Set<string>();
+      const unreadable: Listed<never>['unreadable'] = [];
       const { unexplained, differing } = await matchJournals(deps, scope);
       for (const window of windowsToList(scope)) {
         scope.signal.throwIfAborted();
@@ -48,9 +52,11 @@ export function receivedCheck(deps: ReceivedCheckDeps): Check {
       const unseen = [...differing].filter((id) => !seen.has(id));
       await compare(await pairKnown(deps, unseen));
       breaks.push(...[...unexplained.values()].map(judgeUnexplained));
+      breaks.push(...unreadableBreaks('received', unreadable));
       return { compared: seen.size + unexplained.size, breaks };
 
-      async function compare(pairs: readonly Pair[]): Promise<void> {
+      async function compare({ items: pairs, unreadable: unread }: Pairs): Promise<void> {
+        unreadable.push(...unread);
         breaks.push(...(await judgeAll(deps, pairs, scope)));
         for (const pair of pairs) {
           seen.add(pair.endToEndId);
@@ -62,10 +68,11 @@ export function receivedCheck(deps: ReceivedCheckDeps): Check {
 }
 
 type Pair = Omit<Compared, 'journal'>;
+type Pairs = Listed<Pair>;
 
-async function pairWindow(deps: ReceivedCheckDeps, window: TimeWindow): Promise<Pair[]> {
-  const listed = await listAllPages((page) => deps.acquirer.listReceived(page), window);
-  const theirs = listed.filter((pix) => isOurs(deps, pix));
+async function pairWindow(deps: ReceivedCheckDeps, window: TimeWindow): Promise<Pairs> {
+  const listed = await listReadablePages((page) => deps.acquirer.listReceived(page), window);
+  const theirs = listed.items.filter((pix) => isOurs(deps, pix));
   const byId = new Map(theirs.map((pix) => [pix.endToEndId, pix]));
   const ours = new Map(
     (await listRecordedPix(deps.db, window)).map((pix) => [pix.endToEndId, pix]),
@@ -77,27 +84,36 @@ async function pairWindow(deps: ReceivedCheckDeps, window: TimeWindow): Promise<
     theirs: pix,
     ours: ours.get(endToEndId) ?? null,
   }));
-  const alone = [...ours.values()].filter(({ endToEndId }) => !byId.has(endToEndId));
-  return [...pairs, ...(await pairOurs(deps, alone))];
+  const unread = new Set(listed.unreadable.map(({ endToEndId }) => endToEndId));
+  const alone = [...ours.keys()].filter((id) => !byId.has(id) && !unread.has(id));
+  const rest = await pairEach(deps, alone, ours);
+  return {
+    items: [...pairs, ...rest.items],
+    unreadable: [...listed.unreadable, ...rest.unreadable],
+  };
 }
 
 /** What an earlier run had found, and what only we know of: the acquirer is asked one by one. */
-async function pairKnown(deps: ReceivedCheckDeps, ids: readonly string[]): Promise<Pair[]> {
-  const ours = new Map((await findRecordedPix(deps.db, ids)).map((pix) => [pix.endToEndId, pix]));
-  const pairs: Pair[] = [];
-  for (const endToEndId of ids) {
-    const found = foundOrNull(await deps.acquirer.getReceived(endToEndId));
-    const theirs = found !== null && isOurs(deps, found) ? found : null;
-    pairs.push({ endToEndId, theirs, ours: ours.get(endToEndId) ?? null });
-  }
-  return pairs;
+async function pairKnown(deps: ReceivedCheckDeps, ids: readonly string[]): Promise<Pairs> {
+  const recorded = await findRecordedPix(deps.db, ids);
+  return await pairEach(deps, ids, new Map(recorded.map((pix) => [pix.endToEndId, pix])));
 }
 
-async function pairOurs(deps: ReceivedCheckDeps, alone: readonly RecordedPix[]): Promise<Pair[]> {
-  const pairs: Pair[] = [];
-  for (const ours of alone) {
-    const theirs = foundOrNull(await deps.acquirer.getReceived(ours.endToEndId));
-    pairs.push({ endToEndId: ours.endToEndId, theirs, ours });
+async function pairEach(
+  deps: ReceivedCheckDeps,
+  ids: readonly string[],
+  ours: ReadonlyMap<string, RecordedPix>,
+): Promise<Pairs> {
+  const pairs: Pairs = { items: [], unreadable: [] };
+  for (const endToEndId of ids) {
+    const outcome = await deps.acquirer.getReceived(endToEndId);
+    if (outcome.kind === 'unknown' && outcome.cause === 'unreadable') {
+      pairs.unreadable.push({ endToEndId });
+      continue;
+    }
+    const found = foundOrNull(outcome);
+    const theirs = found !== null && isOurs(deps, found) ? found : null;
+    pairs.items.push({ endToEndId, theirs, ours: ours.get(endToEndId) ?? null });
   }
   return pairs;
 }

@@ -19,6 +19,9 @@ export type ComparedRefund = {
   wasSent: boolean;
 };
 
+/** More than an operator can look at; the rest shows as these are put right. */
+const CONTRADICTED_MAX = 1_000;
+
 const COLUMNS = sql`
   id, hold_id, end_to_end_id, status, amount, ended_at, first_put_at is not null as was_sent`;
 
@@ -84,6 +87,26 @@ export async function findRefundsByHold(
     ),
   );
   return new Map(rows.map((row) => [row.hold_id, toCompared(row)]));
+}
+
+/** A refund whose hold ended otherwise than it did, by the ledger's word. */
+export type ContradictedRefund = Pick<ComparedRefund, 'id' | 'status' | 'amount' | 'endedAt'> & {
+  holdState: string;
+};
+
+/** All of them, few as they are: each stays until an operator has acted. Reads `refunds_contradicted`. */
+export async function listContradicted(db: Queryable): Promise<ContradictedRefund[]> {
+  return await db.query<ContradictedRefund>(
+    named(
+      'reconciliation_refunds_contradicted',
+      sql`
+        select id, status, amount, ended_at as "endedAt", hold_contradiction as "holdState"
+        from refunds
+        where hold_contradiction is not null
+        order by id
+        limit ${CONTRADICTED_MAX}`,
+    ),
+  );
 }
 
 /** What a charge counts as refunded, and what recorded returns add up to. */

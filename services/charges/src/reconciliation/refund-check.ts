@@ -9,12 +9,20 @@ import { createResources } from '@pixmesh/reconciliation/resources';
 
 import { settleIdOf } from '#refunds/hold-commands.ts';
 
-import { judgeHold, judgeRefund, judgeSettled, miscounted, missingHold } from './judge-refund.ts';
+import {
+  judgeContradicted,
+  judgeHold,
+  judgeRefund,
+  judgeSettled,
+  miscounted,
+  missingHold,
+} from './judge-refund.ts';
 import {
   type ComparedRefund,
   findComparedRefunds,
   findRefundsByHold,
   listComparedRefunds,
+  listContradicted,
   listEndedSince,
   listMiscounted,
 } from './refund-check.sql.ts';
@@ -65,6 +73,7 @@ async function compareHolds({ db, ledger }: RefundCheckDeps) {
   const breaks = [
     ...[...holds.values()].flatMap((hold) => judgeHold(hold, refunds.get(hold.hold_id) ?? null)),
     ...[...refunds.values()].filter(({ holdId }) => !holds.has(holdId)).map(missingHold),
+    ...(await listContradicted(db)).map(judgeContradicted),
   ];
   return { compared: new Set([...holds.keys(), ...refunds.keys()]).size, breaks };
 }

@@ -12,7 +12,7 @@ import { mayMove } from '#charges/transitions.ts';
 import { MovedMeanwhile } from '#disputes/apply-change.ts';
 import { closeDisputeByRefund } from '#disputes/close-by-refund.ts';
 import { insertPixReturn } from '#returns/pix-returns.sql.ts';
-import { decideOrderAnswer } from '#suspense/decide-return-order.ts';
+import { decideOrderAnswer } from '#returns/decide-return-order.ts';
 
 import { releaseHoldCommand, settleHoldCommand } from './hold-commands.ts';
 import { completeRefund, failRefund } from './progress.sql.ts';

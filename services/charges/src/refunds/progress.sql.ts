@@ -1,133 +1,20 @@
-import { endLease, isDue, nextCheck, takeLease } from '@pixmesh/postgres/due-rows';
 import { appendEvents, type OutboundEvent } from '@pixmesh/postgres/events';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
+import { createReturnOrders } from '#returns/return-orders.sql.ts';
+
 import type { RefundRow } from './refund-row.ts';
 import { REFUND_COLUMNS, type RefundRecord, toRefundRow } from './refunds.sql.ts';
 
-/** Leases up to `limit` due refunds and intents, those that wait to be sent first. Reads `refunds_check_at`. */
-export async function leaseDueRefunds(
-  db: Queryable,
-  options: { limit: number; leaseMs: number },
-): Promise<RefundRow[]> {
-  const rows = await db.query<RefundRecord>(
-    named(
-      'refunds_lease_due',
-      sql`
-        with due as (
-          select id as due_id
-          from refunds
-          where ${isDue('routine')}
-          order by check_at
-          limit ${options.limit}
-          for update skip locked
-        )
-        update refunds
-        set ${takeLease(options.leaseMs)}
-        from due
-        where id = due_id
-        returning ${REFUND_COLUMNS}`,
-    ),
-  );
-  return rows.map(toRefundRow);
-}
-
-/**
- * Counts one more call to the acquirer before it is made: a crash in the middle leaves it unanswered. Answers the refund
- * as it stands then; null when it has moved since it was read, and no call may be made.
- */
-export async function countPut(db: Queryable, refund: RefundRow): Promise<RefundRow | null> {
-  const rows = await db.query<RefundRecord>(
-    named(
-      'refund_count_put',
-      sql`
-        update refunds
-        set unanswered_puts = unanswered_puts + 1, first_put_at = coalesce(first_put_at, now()), last_put_at = now(),
-            version = version + 1
-        where id = ${refund.id} and version = ${refund.version} and lease_token = ${refund.leaseToken}
-          and status = 'processing'
-        returning ${REFUND_COLUMNS}`,
-    ),
-  );
-  return rows[0] ? toRefundRow(rows[0]) : null;
-}
-
-/** Takes a counted call back that was never made. */
-export async function uncountPut(
-  db: Queryable,
-  counted: RefundRow,
-  before: Pick<RefundRow, 'lastPutAt'> & { lookInMs: number },
-): Promise<boolean> {
-  return await writeIfUnmoved(
-    db,
-    named(
-      'refund_uncount_put',
-      sql`
-        update refunds
-        set unanswered_puts = unanswered_puts - 1, last_put_at = ${before.lastPutAt}, version = version + 1,
-            ${endLease(before.lookInMs)}
-        where id = ${counted.id} and version = ${counted.version}
-        returning id`,
-    ),
-  );
-}
-
-/** The acquirer has the refund at work: no call of it is without an answer any more. */
-export async function markTaken(
-  db: Queryable,
-  refund: RefundRow,
-  taken: { returnId: string | null; lookInMs: number },
-): Promise<boolean> {
-  return await writeIfUnmoved(
-    db,
-    named(
-      'refund_mark_taken',
-      sql`
-        update refunds
-        set unanswered_puts = 0, uncounted_refusal = null, return_id = coalesce(${taken.returnId}, return_id),
-            version = version + 1, checks = 0, lease_token = null, lease_until = null, ${nextCheck(taken.lookInMs)}
-        where id = ${refund.id} and version = ${refund.version}
-        returning id`,
-    ),
-  );
-}
-
-/** Remembers a refusal that does not count yet; the first one stands. */
-export async function keepRefusal(
-  db: Queryable,
-  refund: RefundRow,
-  refusal: { reason: string; lookInMs: number },
-): Promise<boolean> {
-  return await writeIfUnmoved(
-    db,
-    named(
-      'refund_keep_refusal',
-      sql`
-        update refunds
-        set uncounted_refusal = coalesce(uncounted_refusal, ${refusal.reason}), version = version + 1,
-            ${endLease(refusal.lookInMs)}
-        where id = ${refund.id} and version = ${refund.version}
-        returning id`,
-    ),
-  );
-}
-
-/** Ends a look that changed nothing. */
-export async function releaseRefund(
-  db: Queryable,
-  refund: RefundRow,
-  nextInMs: number | null,
-): Promise<void> {
-  await db.query(
-    named(
-      'refund_release',
-      sql`
-        update refunds set ${endLease(nextInMs)}
-        where id = ${refund.id} and lease_token = ${refund.leaseToken}`,
-    ),
-  );
-}
+/** Calls that order refunds, and the leases of those who look. Reads `refunds_check_at`. */
+export const refundOrders = createReturnOrders<RefundRow, RefundRecord>({
+  table: sql`refunds`,
+  name: 'refund',
+  columns: REFUND_COLUMNS,
+  isOpen: sql`status = 'processing'`,
+  toRow: toRefundRow,
+});
 
 /** The money is back at its payer; belongs into the transaction that moves the charge and orders the hold's end. */
 export async function completeRefund(
@@ -172,6 +59,35 @@ export async function failRefund(
         select id from failed`,
     ),
   );
+}
+
+/**
+ * Keeps that the hold of an ended refund had ended otherwise, once, with a line in its charge's record of happenings.
+ * False when it is kept already.
+ */
+export async function contradictHold(
+  db: Queryable,
+  refund: RefundRow,
+  state: 'settled' | 'released' | 'voided',
+): Promise<boolean> {
+  const rows = await db.query(
+    named(
+      'refund_contradict_hold',
+      sql`
+        with contradicted as (
+          update refunds
+          set hold_contradiction = ${state}, version = version + 1
+          where id = ${refund.id} and hold_contradiction is null
+          returning id, charge_id
+        )
+        insert into ignored_happenings (charge_id, happening, detail, status)
+        select charge_id, 'refund_hold_' || ${state}::text, contradicted.id::text, charges.status
+        from contradicted join charges on charges.id = charge_id
+        on conflict (charge_id, happening, detail) do nothing
+        returning charge_id`,
+    ),
+  );
+  return rows.length === 1;
 }
 
 const OVERDUE_MS = 15 * 60_000;

@@ -21,6 +21,7 @@ const HOLD_PROBLEMS = {
   unknown_pix: 'the ledger has not credited the Pix of a paid charge',
   ended: 'the hold of an intent has ended before its refund began',
   orphaned: 'a hold stands without its refund',
+  end_refused: 'the hold of a refund that has ended had ended otherwise',
 } as const;
 
 /** Cannot be while everybody keeps to the protocol of holds; reconciliation shows the money. */

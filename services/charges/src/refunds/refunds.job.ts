@@ -1,12 +1,10 @@
-import { type DueRowsJob, startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
+import type { DueRowsJob } from '@pixmesh/postgres/due-rows-job';
 
-import {
-  INTENT_TIMEOUT_MS,
-  type LeasedRefund,
-  lookAtRefund,
-  type RefundLookDeps,
-} from './look-at-refund.ts';
-import { countOverdue, leaseDueRefunds } from './progress.sql.ts';
+import { startOrdersJob } from '#returns/orders.job.ts';
+
+import { INTENT_TIMEOUT_MS, lookAtRefund, type RefundLookDeps } from './look-at-refund.ts';
+import { countOverdue, refundOrders } from './progress.sql.ts';
+import type { RefundRow } from './refund-row.ts';
 import { observeOverdue } from './refund-signals.ts';
 
 /** Refunds that a process has under way at the acquirer at most. */
@@ -19,19 +17,15 @@ export function startRefundsJob(deps: RefundLookDeps): DueRowsJob {
   // A look and the call that may follow it fit into one lease.
   const leaseMs = Math.max(2 * deps.acquirerTimeoutMs, INTENT_TIMEOUT_MS) + LEASE_MARGIN_MS;
   observeOverdue(() => countOverdue(deps.db));
-  return startDueRowsJob<LeasedRefund>({
-    name: 'follow refund',
+  return startOrdersJob<RefundRow>({
+    db: deps.db,
     logger: deps.logger,
+    name: 'follow refund',
+    orders: refundOrders,
     inFlightMax: IN_FLIGHT_MAX,
-    intakes: [{ take, max: IN_FLIGHT_MAX }],
+    leaseMs,
+    acquirerTimeoutMs: deps.acquirerTimeoutMs,
     handle: (leased) => lookAtRefund(deps, leased),
-    describe: ({ refund }) => ({ refund_id: refund.id }),
-    parentOf: ({ refund }) => refund.checkTraceparent,
+    describe: ({ id }) => ({ refund_id: id }),
   });
-
-  async function take(limit: number): Promise<LeasedRefund[]> {
-    const callBeforeMs = performance.now() + leaseMs - deps.acquirerTimeoutMs;
-    const refunds = await leaseDueRefunds(deps.db, { limit, leaseMs });
-    return refunds.map((refund) => ({ refund, callBeforeMs }));
-  }
 }

@@ -9,8 +9,6 @@ import type { Disposition } from '#payment/decide-received.ts';
 export type UnbookedReason =
   /** More went back than was received. */
   | 'exceeds_received'
-  /** An item of suspense ends whole or not at all. */
-  | 'part_of_suspense'
   /** A credit of a charge that was never paid. */
   | 'not_paid'
   /** The item was given to its owner before. */
@@ -27,6 +25,7 @@ export type BookStep =
       status: StoredStatus;
       refundedAmount: Cents;
     }
+  /** Of an item of suspense: of a part of it, too. */
   | { kind: 'end_suspense'; endToEndId: string; returned: PixReturn }
   | { kind: 'keep_unbooked'; endToEndId: string; returned: PixReturn; reason: UnbookedReason };
 
@@ -74,9 +73,6 @@ export function decideReturn(charge: ChargeRow, seen: Returned): Decided {
     return unbooked(charge, { ...of, reason: 'exceeds_received' });
   }
   if (disposition === 'suspense') {
-    if (returned.amountCents !== pix.amountCents) {
-      return unbooked(charge, { ...of, reason: 'part_of_suspense' });
-    }
     return done(charge, { kind: 'end_suspense', ...of });
   }
   if (!CREDITED.has(charge.status)) return unbooked(charge, { ...of, reason: 'not_paid' });

@@ -4,7 +4,8 @@ import { appendEvents, type OutboundEvent } from '@pixmesh/postgres/events';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
-type ReturnDisposition = 'refund' | 'returned' | 'med' | 'suspense' | 'unbooked';
+/** `suspense`: a Pix in suspense as a whole; `suspense_part`: what left an item of it in parts. */
+type ReturnDisposition = 'refund' | 'returned' | 'med' | 'suspense' | 'suspense_part' | 'unbooked';
 
 /** A return that the acquirer has carried out, as recorded. */
 export type RecordedReturn = {

@@ -5,73 +5,98 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { returnUnbooked } from '#events.ts';
 import type { UnbookedReason } from '#returns/decide-return.ts';
-import { insertPixReturn } from '#returns/pix-returns.sql.ts';
+import { insertPixReturn, type RecordedReturn } from '#returns/pix-returns.sql.ts';
 
+import { type LockedItem, lockItem } from './lock-item.sql.ts';
 import { insertResolution, lockResolution, orderReturn } from './resolutions.sql.ts';
 import { returnCommand } from './suspense-commands.ts';
 import type { SuspenseItem } from './suspense-item.ts';
 
 export type EndSuspendedDeps = { db: Database; logger: Logger; kickOutbox(): void };
 
+type Pix = Pick<SuspenseItem, 'endToEndId' | 'chargeId'>;
+
 /**
- * A Pix in suspense went back to its payer, by our order or without one: its item ends, once. Money that was given to
- * its owner before cannot be taken from there: the return is kept unbooked, and an operator is told.
+ * Money of a Pix in suspense went back to its payer, by our order or without one. Each return is booked once: a part
+ * leaves its item open for what is left, and whatever returns the last cent ends it. Money that was given to its owner
+ * before cannot be taken from there, nor more than there is: such a return is kept unbooked, and an operator is told.
  */
 export async function endSuspended(
   deps: EndSuspendedDeps,
-  item: SuspenseItem,
+  pix: Pix,
   returned: PixReturn,
 ): Promise<void> {
   await failpoint('charges.return.before-commit');
-  const end = await deps.db.transaction(async (tx) => await endOnce(tx, item, returned));
+  const end = await deps.db.transaction(async (tx) => await bookOnce(tx, pix, returned));
   if (end === 'known') return;
-  if (end === 'accepted_before') {
-    const where = { charge_id: item.chargeId, end_to_end_id: item.endToEndId };
-    return returnUnbooked(deps.logger, { ...where, reason: end });
-  }
+  if (end !== 'booked') return tell(deps, pix, end);
   deps.kickOutbox();
   await failpoint('charges.return.after-commit');
 }
 
-async function endOnce(
+async function bookOnce(
   tx: Transaction,
-  item: SuspenseItem,
+  pix: Pix,
   returned: PixReturn,
-): Promise<'ended' | 'known' | 'accepted_before'> {
-  const command = returnCommand(item);
-  const stored = await insertResolution(tx, {
-    item,
-    action: 'return',
-    accountId: null,
-    requestedBy: null,
-    commands: [command],
-    isToLookAt: false,
-  });
-  const standing = stored ? null : await lockResolution(tx, item.id);
-  const isAccepted = stored === null && standing?.action !== 'return';
-  const disposition = isAccepted ? 'unbooked' : 'suspense';
-  const isNew = await insertPixReturn(tx, toRecord(item, { returned, disposition }));
-  if (isAccepted) return isNew ? 'accepted_before' : 'known';
-  if (standing !== null) await orderReturn(tx, standing, command);
-  return isNew ? 'ended' : 'known';
+): Promise<'booked' | 'known' | UnbookedReason> {
+  const locked = await lockItem(tx, pix.endToEndId);
+  if (locked === null) throw new Error('a return of a Pix that does not stand in suspense');
+  if (locked.returnIds.has(returned.id)) return 'known';
+  const standing = await lockResolution(tx, locked.item.id);
+  const isAccepted = standing?.action === 'accept';
+  if (isAccepted || returned.amountCents > locked.left) {
+    await insertPixReturn(tx, toRecord(pix, { returned, disposition: 'unbooked' }));
+    return isAccepted ? 'accepted_before' : 'exceeds_received';
+  }
+  await bookReturn(tx, locked, { returned, standing });
+  return 'booked';
+}
+
+async function bookReturn(
+  tx: Transaction,
+  locked: LockedItem,
+  {
+    returned,
+    standing,
+  }: { returned: PixReturn; standing: Awaited<ReturnType<typeof lockResolution>> },
+): Promise<void> {
+  const end = returnCommand(locked, returned);
+  const disposition = end.isPart ? 'suspense_part' : 'suspense';
+  const record = toRecord(locked.item, { returned, disposition });
+  const { amountCents: amount } = returned;
+  if (amount < locked.left) {
+    await insertPixReturn(tx, record, end.commands);
+    return;
+  }
+  await insertPixReturn(tx, record);
+  if (standing !== null) return await orderReturn(tx, standing, { amount, end });
+  const how = { action: 'return', accountId: null, requestedBy: null } as const;
+  const stored = await insertResolution(tx, { item: locked.item, amount, end, ...how });
+  if (stored === null) throw new Error('an item was resolved although it is locked');
 }
 
 /** Keeps a return that cannot be booked, once, and tells an operator. */
 export async function keepUnbooked(
   deps: EndSuspendedDeps,
-  pix: Pick<SuspenseItem, 'endToEndId' | 'chargeId'>,
+  pix: Pix,
   { returned, reason }: { returned: PixReturn; reason: UnbookedReason },
 ): Promise<void> {
   const record = toRecord(pix, { returned, disposition: 'unbooked' });
-  if (!(await insertPixReturn(deps.db, record))) return;
-  const { chargeId: charge_id, endToEndId: end_to_end_id } = pix;
-  returnUnbooked(deps.logger, { charge_id, end_to_end_id, reason });
+  if (await insertPixReturn(deps.db, record)) tell(deps, pix, reason);
+}
+
+function tell(
+  { logger }: EndSuspendedDeps,
+  { chargeId, endToEndId }: Pix,
+  reason: UnbookedReason,
+): void {
+  returnUnbooked(logger, { charge_id: chargeId, end_to_end_id: endToEndId, reason });
 }
 
 function toRecord(
-  pix: Pick<SuspenseItem, 'endToEndId' | 'chargeId'>,
-  { returned, disposition }: { returned: PixReturn; disposition: 'suspense' | 'unbooked' },
-) {
+  pix: Pix,
+  { returned, disposition }: { returned: PixReturn } & Pick<RecordedReturn, 'disposition'>,
+): RecordedReturn {
   return {
     endToEndId: pix.endToEndId,
     chargeId: pix.chargeId,
@@ -80,5 +105,5 @@ function toRecord(
     nature: returned.nature,
     refundId: null,
     disposition,
-  } as const;
+  };
 }

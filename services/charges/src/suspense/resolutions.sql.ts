@@ -1,18 +1,21 @@
 import type { SuspenseAction } from '@pixmesh/contracts/internal/suspense';
 import { type AccountId, type ChargeId, newId, type OperatorId } from '@pixmesh/kernel/ids';
-import { toCents } from '@pixmesh/kernel/money';
-import { endLease, isDue, nextCheck, takeLease, type Urgency } from '@pixmesh/postgres/due-rows';
-import { appendEvents, type OutboundEvent } from '@pixmesh/postgres/events';
+import { type Cents, toCents } from '@pixmesh/kernel/money';
+import { appendEvents } from '@pixmesh/postgres/events';
 import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
+import { createReturnOrders, type OrderRow } from '#returns/return-orders.sql.ts';
+
+import type { EndOfItem } from './suspense-commands.ts';
 import type { SuspenseItem } from './suspense-item.ts';
 
 /** What was decided of an item in suspense, and how far it has come. */
-export type Resolution = {
-  /** Without hyphens the id of the return at the acquirer. */
-  id: string;
-  item: SuspenseItem;
+export type Resolution = OrderRow & {
+  itemId: string;
+  chargeId: ChargeId | null;
+  /** Of the item; null: the platform. */
+  ownerId: AccountId | null;
   /** Who gets the money, of an `accept`. */
   accountId: AccountId | null;
   action: SuspenseAction;
@@ -20,14 +23,7 @@ export type Resolution = {
   failureReason: string | null;
   /** Whether its commands are written. */
   isOrdered: boolean;
-  version: number;
-  unansweredPuts: number;
-  lastPutAt: Date | null;
-  uncountedRefusal: string | null;
-  checks: number;
   checkTraceparent: string | null;
-  leaseToken: string | null;
-  readAt: Date;
 };
 
 const COLUMNS = sql`
@@ -35,65 +31,60 @@ const COLUMNS = sql`
   version, unanswered_puts, last_put_at, uncounted_refusal, checks, check_traceparent, lease_token,
   date_trunc('milliseconds', now()) as read_at`;
 
+/** Calls that order returns of items, and the leases of those who look. Reads `suspense_resolutions_check_at`. */
+export const returnItemOrders = createReturnOrders<Resolution, ResolutionRecord>({
+  table: sql`suspense_resolutions`,
+  name: 'suspense_return',
+  columns: COLUMNS,
+  isOpen: sql`status = 'processing' and ordered_at is null`,
+  toRow: toResolution,
+});
+
 type NewResolution = {
   item: SuspenseItem;
+  /** All that is left of the item. */
+  amount: Cents;
   action: SuspenseAction;
   accountId: AccountId | null;
   requestedBy: OperatorId | null;
-  /** Written with it; a return that is still to be ordered from the acquirer has none. */
-  commands: readonly OutboundEvent[];
-  /** When to look at the acquirer: at once, or not at all. */
-  isToLookAt: boolean;
+  /** Written with it; null: a return that is to be ordered from the acquirer, at once. */
+  end: EndOfItem | null;
 };
 
 /**
- * Stores what becomes of an item, with its ledger commands; null when something else at work or done decides already,
- * or a part of the item has gone back: nothing is written then. The unique index is the lock.
+ * Stores what becomes of a locked item, with its ledger commands; null when something else at work or done decides
+ * already. The unique index keeps it so.
  */
 export async function insertResolution(
-  db: Queryable,
+  tx: Transaction,
   resolution: NewResolution,
 ): Promise<Resolution | null> {
-  const { item, action, accountId, requestedBy, commands, isToLookAt } = resolution;
-  const rows = await db.query<ResolutionRecord>(
+  const { item, amount, action, accountId, requestedBy, end } = resolution;
+  const rows = await tx.query<ResolutionRecord>(
     named(
       'suspense_resolution_insert',
       sql`
         with stored as (
           insert into suspense_resolutions (
-            id, item_id, end_to_end_id, charge_id, owner_id, account_id, amount, action, requested_by,
+            id, item_id, end_to_end_id, charge_id, owner_id, account_id, amount, action, requested_by, command_id,
             ordered_at, check_at
           )
           select
             ${newId()}::uuid, ${item.id}::uuid, ${item.endToEndId}, ${item.chargeId}::uuid, ${item.ownerId}::uuid,
-            ${accountId}::uuid, ${item.amount}::bigint, ${action}, ${requestedBy}::uuid,
-            case when ${commands.length > 0} then now() end,
-            case when ${isToLookAt} then '-infinity'::timestamptz end
-          where not exists (
-            select from pix_returns where end_to_end_id = ${item.endToEndId} and disposition = 'unbooked'
-          )
+            ${accountId}::uuid, ${amount}::bigint, ${action}, ${requestedBy}::uuid, ${end?.commandId ?? null}::uuid,
+            case when ${end !== null} then now() end,
+            case when ${end === null} then '-infinity'::timestamptz end
           on conflict (item_id) where status <> 'failed' do nothing
           returning ${COLUMNS}
         ),
-        ${appendEvents(sql`select from stored`, commands)}
+        ${appendEvents(sql`select from stored`, end?.commands ?? [])}
         select * from stored`,
     ),
   );
   return rows[0] ? toResolution(rows[0]) : null;
 }
 
-/** What is at work or done for an item. */
-export async function findResolution(db: Queryable, itemId: string): Promise<Resolution | null> {
-  const rows = await db.query<ResolutionRecord>(
-    named(
-      'suspense_resolution_find',
-      sql`select ${COLUMNS} from suspense_resolutions where item_id = ${itemId} and status <> 'failed'`,
-    ),
-  );
-  return rows[0] ? toResolution(rows[0]) : null;
-}
-
-/** The same, locked for the rest of the transaction. */
+/** What is at work or done for an item, locked for the rest of the transaction. */
 export async function lockResolution(tx: Transaction, itemId: string): Promise<Resolution | null> {
   const rows = await tx.query<ResolutionRecord>(
     named(
@@ -107,11 +98,14 @@ export async function lockResolution(tx: Transaction, itemId: string): Promise<R
   return rows[0] ? toResolution(rows[0]) : null;
 }
 
-/** The return of a locked resolution has happened: its command is written with this, once. */
+/**
+ * The return of a locked resolution has happened, or another one that left nothing of its item: the command is written
+ * with this, once.
+ */
 export async function orderReturn(
   tx: Transaction,
   resolution: Resolution,
-  command: OutboundEvent,
+  { amount, end }: { amount: Cents; end: EndOfItem },
 ): Promise<void> {
   await tx.query(
     named(
@@ -119,68 +113,13 @@ export async function orderReturn(
       sql`
         with ordered as (
           update suspense_resolutions
-          set ordered_at = now(), check_at = null, version = version + 1
+          set ordered_at = now(), command_id = ${end.commandId}, amount = ${amount}, check_at = null,
+              version = version + 1
           where id = ${resolution.id} and ordered_at is null
           returning id
         ),
-        ${appendEvents(sql`select from ordered`, [command])}
+        ${appendEvents(sql`select from ordered`, end.commands)}
         select id from ordered`,
-    ),
-  );
-}
-
-/** Counts one more call to the acquirer before it is made. False when the resolution has moved since it was read. */
-export async function countReturnPut(db: Queryable, resolution: Resolution): Promise<boolean> {
-  return await writeIfUnmoved(
-    db,
-    named(
-      'suspense_count_put',
-      sql`
-        update suspense_resolutions
-        set unanswered_puts = unanswered_puts + 1, last_put_at = now(), version = version + 1
-        where id = ${resolution.id} and version = ${resolution.version}
-        returning id`,
-    ),
-  );
-}
-
-/** The acquirer has the return at work: no call of it is without an answer any more. */
-export async function markReturnTaken(
-  db: Queryable,
-  resolution: Resolution,
-  lookInMs: number,
-): Promise<boolean> {
-  return await writeIfUnmoved(
-    db,
-    named(
-      'suspense_return_taken',
-      sql`
-        update suspense_resolutions
-        set unanswered_puts = 0, uncounted_refusal = null, version = version + 1,
-            lease_token = null, lease_until = null, checks = 0,
-            ${nextCheck(lookInMs)}
-        where id = ${resolution.id} and version = ${resolution.version}
-        returning id`,
-    ),
-  );
-}
-
-/** Remembers a refusal that does not count yet; the first one stands. */
-export async function keepReturnRefusal(
-  db: Queryable,
-  resolution: Resolution,
-  refusal: { reason: string; lookInMs: number },
-): Promise<boolean> {
-  return await writeIfUnmoved(
-    db,
-    named(
-      'suspense_keep_refusal',
-      sql`
-        update suspense_resolutions
-        set uncounted_refusal = coalesce(uncounted_refusal, ${refusal.reason}), version = version + 1,
-            ${endLease(refusal.lookInMs)}
-        where id = ${resolution.id} and version = ${resolution.version}
-        returning id`,
     ),
   );
 }
@@ -191,8 +130,7 @@ export async function failReturn(
   resolution: Resolution,
   reason: string,
 ): Promise<boolean> {
-  return await writeIfUnmoved(
-    db,
+  const rows = await db.query(
     named(
       'suspense_return_failed',
       sql`
@@ -203,57 +141,17 @@ export async function failReturn(
         returning id`,
     ),
   );
+  return rows.length === 1;
 }
 
-/** Ends a look that changed nothing. */
-export async function releaseResolution(
-  db: Queryable,
-  resolution: Resolution,
-  nextInMs: number | null,
-): Promise<void> {
-  await db.query(
-    named(
-      'suspense_release',
-      sql`
-        update suspense_resolutions set ${endLease(nextInMs)}
-        where id = ${resolution.id} and lease_token = ${resolution.leaseToken}`,
-    ),
-  );
-}
-
-/** Leases up to `limit` due returns. Reads `suspense_resolutions_check_at`. */
-export async function leaseDueReturns(
-  db: Queryable,
-  urgency: Urgency,
-  options: { limit: number; leaseMs: number },
-): Promise<Resolution[]> {
-  const rows = await db.query<ResolutionRecord>(
-    named(
-      'suspense_lease_due',
-      sql`
-        with due as (
-          select id as due_id
-          from suspense_resolutions
-          where ${isDue(urgency)}
-          order by check_at
-          limit ${options.limit}
-          for update skip locked
-        )
-        update suspense_resolutions
-        set ${takeLease(options.leaseMs)}
-        from due
-        where id = due_id
-        returning ${COLUMNS}`,
-    ),
-  );
-  return rows.map(toResolution);
-}
-
-/** The ledger has ended the item, or credited what was handed over; complete with the last of what it needs. */
+/**
+ * The ledger has ended the item, or credited what was handed over; complete with the last of what it needs. Other
+ * commands of the item, which return a part of it, are none of these.
+ */
 export async function confirmResolution(
   db: Queryable,
   itemId: string,
-  confirmed: { action: SuspenseAction; part: 'resolved' | 'credited' },
+  confirmed: { action: SuspenseAction; part: 'resolved' | 'credited'; commandId: string },
 ): Promise<void> {
   await db.query(
     named(
@@ -266,6 +164,9 @@ export async function confirmResolution(
             action = 'accept' and owner_id is null as needs_credit
           from suspense_resolutions
           where item_id = ${itemId} and status = 'processing' and action = ${confirmed.action}
+            and ordered_at is not null
+            and (${confirmed.part} = 'credited'
+              or coalesce(command_id, ${confirmed.commandId}) = ${confirmed.commandId}::uuid)
           for update
         ),
         judged as (
@@ -282,13 +183,6 @@ export async function confirmResolution(
         where resolution.id = judged.id`,
     ),
   );
-}
-
-async function writeIfUnmoved(
-  db: Queryable,
-  statement: ReturnType<typeof named>,
-): Promise<boolean> {
-  return (await db.query(statement)).length === 1;
 }
 
 type ResolutionRecord = {
@@ -316,13 +210,11 @@ type ResolutionRecord = {
 function toResolution(row: ResolutionRecord): Resolution {
   return {
     id: row.id,
-    item: {
-      id: row.item_id,
-      endToEndId: row.end_to_end_id,
-      chargeId: row.charge_id,
-      ownerId: row.owner_id,
-      amount: toCents(row.amount),
-    },
+    itemId: row.item_id,
+    endToEndId: row.end_to_end_id,
+    chargeId: row.charge_id,
+    ownerId: row.owner_id,
+    amount: toCents(row.amount),
     accountId: row.account_id,
     action: row.action,
     status: row.status,

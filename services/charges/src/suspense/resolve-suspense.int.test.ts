@@ -234,6 +234,109 @@ describe('return', () => {
   });
 });
 
+/** Somebody sends a part back at the acquirer, and a callback tells. */
+async function partReturned(item: Item, amount: number): Promise<void> {
+  const returns = `/control/pix/${item.endToEndId}/returns`;
+  await simulate('POST', returns, { amount, natureza: 'ORIGINAL' });
+  const before = (await resolutionCommands(item)).length;
+  await charges.announceItem({ endToEndId: item.endToEndId });
+  await eventually(async () => expect(await resolutionCommands(item)).toHaveLength(before + 1));
+}
+
+describe.each([
+  ['owned', anOwnedItem],
+  ['unowned', anUnownedItem],
+])('an %s item of which a part went back', (_name, anItem) => {
+  test('is accepted for exactly what is left', async () => {
+    const item = await anItem();
+    await partReturned(item, 300);
+    await partReturned(item, 1);
+    const account_id = item.owner ?? newId();
+    const accepted = await resolve(item, { action: 'accept', account_id });
+    expect([accepted.status, accepted.body.amount]).toEqual([202, 399]);
+    await ends(item, ['completed']);
+    const commands = await resolutionCommands(item);
+    expect(commands.map(({ action, amount }) => [action ?? 'credit', amount])).toEqual(
+      expect.arrayContaining([
+        ['return', 300],
+        ['return', 1],
+        [item.owner === null ? 'hand_over' : 'accept', 399],
+      ]),
+    );
+    const credits = commands.filter(({ type }) => type === 'suspense.credit');
+    expect(credits.map(({ amount }) => amount)).toEqual(item.owner === null ? [399] : []);
+    expect(new Set(commands.map(({ command_id: id }) => id)).size).toBe(commands.length);
+  });
+
+  test('is sent back for exactly what is left', async () => {
+    const item = await anItem();
+    await partReturned(item, 300);
+    const answer = await resolve(item, { action: 'return' });
+    expect([answer.status, answer.body.amount]).toEqual([202, 400]);
+    await ends(item, ['completed']);
+    expect((await returnsAtAcquirer(item)).map(({ amount }) => amount)).toEqual([300, 400]);
+    const commands = await resolutionCommands(item);
+    expect(commands.map(({ action, amount }) => [action, amount])).toEqual([
+      ['return', 300],
+      ['return', 400],
+    ]);
+    expect(await dispositionsOf(item)).toEqual(['suspense_part', 'suspense_part']);
+  });
+
+  test('ends with whatever sends the last cent back, and is not resolved any more', async () => {
+    const item = await anItem();
+    await partReturned(item, 300);
+    expect(await statusOf(item)).toEqual([]);
+    await partReturned(item, 400);
+    await ends(item, ['completed']);
+    expect(
+      (await resolve(item, { action: 'accept', account_id: item.owner ?? newId() })).status,
+    ).toBe(409);
+    const repeated = await resolve(item, { action: 'return' });
+    expect([repeated.status, repeated.body.status]).toEqual([202, 'completed']);
+    expect(await returnsAtAcquirer(item)).toHaveLength(2);
+  });
+});
+
+test('a return that a part overtook fails at the acquirer, and what is left can be sent back', async () => {
+  const item = await anOwnedItem();
+  await charges.simulator.control('PUT', '/control/faults', {
+    seed: 1,
+    rules: [{ operation: 'refund', fault: 'error_before', status: 500, count: 1 }],
+  });
+  const first = resolve(item, { action: 'return' });
+  await partReturned(item, 300);
+  expect((await first).body.amount).toBe(AMOUNT);
+  await ends(item, ['failed']);
+  expect((await resolve(item, { action: 'return' })).body.amount).toBe(400);
+  await ends(item, ['failed', 'completed']);
+  expect((await returnsAtAcquirer(item)).map(({ amount }) => amount)).toEqual([300, 400]);
+});
+
+test('decisions that race with parts never give away more than is left', async () => {
+  const item = await anOwnedItem();
+  const returns = `/control/pix/${item.endToEndId}/returns`;
+  await simulate('POST', returns, { amount: 300, natureza: 'ORIGINAL' });
+  await Promise.all([
+    charges.announceItem({ endToEndId: item.endToEndId }),
+    resolve(item, { action: 'accept' }),
+  ]);
+  await ends(item, ['completed']);
+  await eventually(async () => expect(await dispositionsOf(item)).toHaveLength(1));
+  const commands = await resolutionCommands(item);
+  const sum = commands.reduce((total, { amount }) => total + amount, 0);
+  expect(sum).toBe(AMOUNT);
+  const isFirst = commands.length === 2;
+  expect(await dispositionsOf(item)).toEqual([isFirst ? 'suspense_part' : 'unbooked']);
+});
+
+async function dispositionsOf({ endToEndId }: Item): Promise<string[]> {
+  const rows = await charges.db.query<{ disposition: string }>(
+    sql`select disposition from pix_returns where end_to_end_id = ${endToEndId}`,
+  );
+  return rows.map(({ disposition }) => disposition);
+}
+
 test('no message of it all was refused', async () => {
   expect(await charges.db.query(sql`select code, reason from dead_letters`)).toEqual([]);
 });

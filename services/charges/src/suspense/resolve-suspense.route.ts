@@ -30,8 +30,8 @@ function toResource(resolution: Resolution): SuspenseResolution {
     id: resolution.id,
     object: 'suspense_resolution',
     action: resolution.action,
-    account_id: resolution.accountId ?? resolution.item.ownerId,
-    amount: Number(resolution.item.amount),
+    account_id: resolution.accountId ?? resolution.ownerId,
+    amount: Number(resolution.amount),
     status: resolution.status,
     failure_reason: resolution.failureReason,
   };

@@ -1,13 +1,12 @@
 import type { ResolveSuspenseRequest } from '@pixmesh/contracts/internal/suspense';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { AccountId } from '@pixmesh/kernel/ids';
-import type { Database } from '@pixmesh/postgres/pool';
+import type { Database, Transaction } from '@pixmesh/postgres/pool';
 
-import { findRecorded } from '#payment/received-pix.sql.ts';
-
-import { findResolution, insertResolution, type Resolution } from './resolutions.sql.ts';
+import { type LockedItem, lockItem } from './lock-item.sql.ts';
+import { insertResolution, lockResolution, type Resolution } from './resolutions.sql.ts';
 import { acceptCommands } from './suspense-commands.ts';
-import { itemOf, type SuspenseItem } from './suspense-item.ts';
+import type { SuspenseItem } from './suspense-item.ts';
 
 export type ResolveSuspenseDeps = { db: Database; kickOutbox(): void; kickReturns(): void };
 
@@ -18,45 +17,56 @@ export type Resolved = {
 };
 
 /**
- * An operator ends an item of suspense (decision 141): `accept` gives it to its owner, or to the account named where it
- * has none; `return` sends it back to its payer. The first one stands.
+ * An operator ends an item of suspense (decision 141), for exactly what has not gone back of it: `accept` gives it to its
+ * owner, or to the account named where it has none; `return` sends it back to its payer. The first one stands.
  *
- * @throws AppError `NOT_FOUND`; `VALIDATION_ERROR` with `account_id`; `CONFLICT` where another action came first
+ * @throws AppError `NOT_FOUND`; `VALIDATION_ERROR` with `account_id`; `CONFLICT` where another action came first, or a
+ *   return of it could not be booked
  */
 export async function resolveSuspense(
   deps: ResolveSuspenseDeps,
   itemId: string,
   request: ResolveSuspenseRequest,
 ): Promise<Resolved> {
-  const item = await findItem(deps.db, itemId, request.item.end_to_end_id);
+  const resolved = await deps.db.transaction(async (tx) => await resolve(tx, itemId, request));
+  if (resolved.repeated) return resolved;
+  if (request.action === 'return') deps.kickReturns();
+  else deps.kickOutbox();
+  return resolved;
+}
+
+async function resolve(
+  tx: Transaction,
+  itemId: string,
+  request: ResolveSuspenseRequest,
+): Promise<Resolved> {
+  const locked = await findItem(tx, itemId, request.item.end_to_end_id);
+  const { item, left: amount } = locked;
   const accountId = recipientOf(item, request);
   const { action, operator_id: requestedBy } = request;
-  const commands = accountId === null ? [] : acceptCommands(item, accountId);
-  const stored = await insertResolution(deps.db, {
-    item,
-    action,
-    accountId,
-    requestedBy,
-    commands,
-    isToLookAt: action === 'return',
-  });
-  if (stored !== null) {
-    if (action === 'return') deps.kickReturns();
-    else deps.kickOutbox();
-    return { resolution: stored, repeated: false };
+  const standing = await lockResolution(tx, itemId);
+  if (standing !== null) {
+    const isSame = standing.action === action && standing.accountId === accountId;
+    if (!isSame) throw new AppError('CONFLICT');
+    return { resolution: standing, repeated: true };
   }
-  const standing = await findResolution(deps.db, item.id);
-  const isSame = standing?.action === action && standing.accountId === accountId;
-  if (standing === null || !isSame) throw new AppError('CONFLICT');
-  return { resolution: standing, repeated: true };
+  if (locked.hasUnbooked) throw new AppError('CONFLICT');
+  const end = accountId === null ? null : acceptCommands(locked, accountId);
+  const fresh = { item, amount, action, accountId, requestedBy, end };
+  const resolution = await insertResolution(tx, fresh);
+  if (resolution === null) throw new Error('an item was resolved although it is locked');
+  return { resolution, repeated: false };
 }
 
 /** The item as this service recorded it: what the caller saw of it proves nothing. */
-async function findItem(db: Database, id: string, endToEndId: string): Promise<SuspenseItem> {
-  const [pix] = await findRecorded(db, [endToEndId]);
-  const item = pix?.disposition === 'suspense' ? itemOf(pix) : null;
-  if (item === null || item.id !== id) throw new AppError('NOT_FOUND');
-  return item;
+async function findItem(
+  tx: Transaction,
+  id: string,
+  endToEndId: string | null,
+): Promise<LockedItem> {
+  const locked = endToEndId === null ? null : await lockItem(tx, endToEndId);
+  if (locked?.item.id !== id) throw new AppError('NOT_FOUND');
+  return locked;
 }
 
 /** Who gets the money of an `accept`; null for a return. */

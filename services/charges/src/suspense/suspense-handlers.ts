@@ -5,16 +5,19 @@ import type { Database } from '@pixmesh/postgres/pool';
 import { confirmResolution } from './resolutions.sql.ts';
 
 /**
- * What the ledger says of items in suspense. Items that other services booked have no row here, and are left to them.
+ * What the ledger says of items in suspense. Items that other services booked have no row here, and are left to them; a
+ * part that went back without an order of ours resolves nothing.
  */
 export function suspenseHandlers({ db }: { db: Database }) {
   return [
     on(SuspenseResolved, async ({ data }) => {
       const action = data.action === 'return' ? 'return' : 'accept';
-      await confirmResolution(db, data.item_id, { action, part: 'resolved' });
+      const { item_id: itemId, command_id: commandId } = data;
+      await confirmResolution(db, itemId, { action, part: 'resolved', commandId });
     }),
     on(SuspenseCredited, async ({ data }) => {
-      await confirmResolution(db, data.item_id, { action: 'accept', part: 'credited' });
+      const { item_id: itemId, command_id: commandId } = data;
+      await confirmResolution(db, itemId, { action: 'accept', part: 'credited', commandId });
     }),
   ];
 }

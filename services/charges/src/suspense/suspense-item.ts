@@ -10,6 +10,7 @@ export type SuspenseItem = {
   chargeId: ChargeId | null;
   /** Null: the platform keeps it for nobody. */
   ownerId: AccountId | null;
+  /** Of the whole Pix; parts of it may have gone back. */
   amount: Cents;
 };
 

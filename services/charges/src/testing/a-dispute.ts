@@ -47,6 +47,7 @@ export function aDispute(changes: Partial<DisputeRow> = {}): DisputeRow {
     block: isDecided ? 'ended' : 'standing',
     defenseText: null,
     defenseSentAt: null,
+    intendedDefense: null,
     createdAt: OPENED_AT,
     version: 0,
     returnedAmount: toCents(0),

@@ -2,7 +2,7 @@ import { buildPublicDocument } from '@pixmesh/contracts/openapi/build-public-doc
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { expect, test } from 'vitest';
 
-import { registeredRoutes } from '#testing/registered-routes.ts';
+import { registeredRoutes } from '@pixmesh/http/testing/registered-routes';
 
 import { buildPublicApp } from '../public-app.ts';
 

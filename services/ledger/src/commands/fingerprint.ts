@@ -40,9 +40,9 @@ function meaningOf(command: LedgerCommand): readonly unknown[] {
     case 'return_received_pix':
       return [kind, ...receivedPix(command), command.returnId];
     case 'resolve_suspense':
-      return [kind, ...receivedPix(command), command.itemId, command.action];
+      return [kind, ...receivedPix(command), command.itemId, command.action, ...payoutOf(command)];
     case 'credit_suspense':
-      return [kind, ...receivedPix(command), command.itemId];
+      return [kind, ...receivedPix(command), command.itemId, ...payoutOf(command)];
     default:
       return assertNever(command);
   }
@@ -57,6 +57,13 @@ function holdOf(command: HoldCommand): readonly unknown[] {
   return endToEndId === null ? money : [...money, endToEndId];
 }
 
-function receivedPix(command: Extract<LedgerCommand, { endToEndId: string; chargeId: unknown }>) {
+function receivedPix(
+  command: Extract<LedgerCommand, { endToEndId: string | null; chargeId: unknown }>,
+) {
   return [command.accountId, command.endToEndId, command.chargeId, String(command.amount)];
+}
+
+/** What is said of Pix in suspense is stored since before payouts' items could be resolved. */
+function payoutOf({ payoutId }: { payoutId: string | null }): string[] {
+  return payoutId === null ? [] : [payoutId];
 }

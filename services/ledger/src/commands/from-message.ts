@@ -141,7 +141,13 @@ function ofAnyone(message: Envelope) {
   };
 }
 
-function receivedPix(data: { end_to_end_id: string; charge_id: string | null; amount: bigint }) {
+type PixData<EndToEndId> = {
+  end_to_end_id: EndToEndId;
+  charge_id: string | null;
+  amount: bigint;
+};
+
+function receivedPix<EndToEndId extends string | null>(data: PixData<EndToEndId>) {
   return {
     endToEndId: data.end_to_end_id,
     chargeId: data.charge_id === null ? null : lower<ChargeId>(data.charge_id),
@@ -149,8 +155,13 @@ function receivedPix(data: { end_to_end_id: string; charge_id: string | null; am
   };
 }
 
-function suspenseItem(data: { item_id: string } & Parameters<typeof receivedPix>[0]) {
-  return { itemId: lower(data.item_id), ...receivedPix(data) };
+function suspenseItem({
+  item_id,
+  payout_id,
+  ...data
+}: Pick<Message<'suspense.resolve'>['data'], 'item_id' | 'payout_id'> & PixData<string | null>) {
+  const payoutId = payout_id ? lower(payout_id) : null;
+  return { itemId: lower(item_id), ...receivedPix(data), payoutId };
 }
 
 function holdEnd(data: { hold_id: string; resource_id: string }) {

@@ -61,8 +61,11 @@ export type ReturnReceivedPix = Named<'return_received_pix'> & {
 type SuspenseItem<Kind extends string> = Named<Kind> & {
   /** The command that booked the item. */
   itemId: string;
-  endToEndId: string;
+  /** Null for a payout's that was never told one. */
+  endToEndId: string | null;
+  /** What it is about: one of the two, or neither. */
   chargeId: ChargeId | null;
+  payoutId: string | null;
   amount: Cents;
 };
 export type ResolveSuspense = SuspenseItem<'resolve_suspense'> & {

@@ -11,6 +11,7 @@ import {
   aCredit,
   aDispute,
   again,
+  aPayoutSuspense,
   aPixReturn,
   aRelease,
   aResolution,
@@ -194,6 +195,61 @@ describe('money in suspense', () => {
       expect(await lastEvent(owner)).toMatchObject({ type: 'suspense.credited' });
     }
   });
+
+  test('that the acquirer sent back in part is accepted for exactly what is left', async () => {
+    const item = aSuspense({ amount: 40 });
+    const accountId = item.account_id!;
+    const part = (amount: number) => ({
+      ...aResolution(item, 'return'),
+      data: { ...aResolution(item, 'return').data, command_id: newId(), amount },
+    });
+    const rest = aResolution(item, 'accept');
+    await tell(item, part(15));
+    await expect(tell(rest)).rejects.toMatchObject({ code: 'MESSAGE_INVALID' });
+    expect(await readItem(item.data.command_id)).toEqual({ amount: 25n, is_open: true });
+    expect(await readBalances(ledger.db, accountId)).toMatchObject({ suspense: 25 });
+    await tell(part(5), { ...rest, data: { ...rest.data, amount: 20 } });
+    expect(await readBalances(ledger.db, accountId)).toEqual({
+      available: 20,
+      acquirer_clearing: -20,
+    });
+    expect(await readItem(item.data.command_id)).toEqual({ amount: 20n, is_open: false });
+    await expect(tell(part(1))).rejects.toMatchObject({ code: 'MESSAGE_INVALID' });
+  });
+
+  test('that stayed although its payout had completed is accepted for its owner', async () => {
+    const accountId = newId();
+    const item = aPayoutSuspense({ accountId, direction: 'in', amount: 40 });
+    const { command_id: item_id, payout_id, end_to_end_id } = item.data;
+    await tell(item, {
+      ...aResolution(aSuspense({ accountId, amount: 40 }), 'accept'),
+      data: {
+        command_id: deriveCommandId('suspense.resolve', item_id),
+        item_id,
+        payout_id,
+        end_to_end_id,
+        charge_id: null,
+        amount: 40,
+        action: 'accept',
+      },
+    });
+    expect(await readBalances(ledger.db, accountId)).toEqual({
+      available: 40,
+      acquirer_clearing: -40,
+    });
+    expect(await readItem(item_id)).toEqual({ amount: 40n, is_open: false });
+    expect(await lastEvent(accountId)).toMatchObject({
+      type: 'suspense.resolved',
+      message: { data: { item_id, payout_id, action: 'accept' } },
+    });
+  });
+
+  async function readItem(id: string) {
+    const [row] = await ledger.db.query<{ amount: bigint; is_open: boolean }>(
+      sql`select amount, resolved_at is null as is_open from suspense_items where id = ${id}`,
+    );
+    return row;
+  }
 
   test('that is unknown, or of another amount, is parked and can be told again', async () => {
     const item = aSuspense({ amount: 40 });

@@ -8,7 +8,13 @@ import type { CreditReceivedPix, LedgerCommand } from '#commands/ledger-command.
 import type { BookedCommand, Hold, Outcome, OutcomeCode } from '#commands/outcome.ts';
 import { type Money, postingsOf, type Template } from '#journals/templates.ts';
 
-import { type BatchState, type BatchWrites, pixKey, type SuspenseItem } from './batch-state.ts';
+import {
+  type BatchState,
+  type BatchWrites,
+  type ItemChange,
+  pixKey,
+  type SuspenseItem,
+} from './batch-state.ts';
 import { accountAfter, isAboveFloors } from './move-account.ts';
 import { type PixDebits, untouchedPix } from './pix-debits.ts';
 
@@ -37,7 +43,7 @@ export class BatchDesk {
     newHolds: new Set(),
     pix: new Map(),
     suspenseItems: [],
-    itemsResolved: [],
+    itemsChanged: new Map(),
     releases: [],
     releasesDone: [],
     events: [],
@@ -89,14 +95,15 @@ export class BatchDesk {
     if (fresh) return { ...fresh, isResolved: fresh.resolvedAtMs !== null };
     const item = this.#state.suspenseItems.get(itemId);
     if (!item) return null;
-    const isResolved = this.writes.itemsResolved.some((resolved) => resolved.itemId === itemId);
-    return isResolved ? { ...item, isResolved } : item;
+    const changed = this.writes.itemsChanged.get(itemId);
+    if (!changed) return item;
+    return { ...item, amount: changed.amount, isResolved: changed.resolvedAtMs !== null };
   }
 
-  resolveItem(itemId: string, atMs: number): void {
+  changeItem(itemId: string, change: ItemChange): void {
     const fresh = this.writes.suspenseItems.find(({ commandId }) => commandId === itemId);
-    if (fresh) fresh.resolvedAtMs = atMs;
-    else this.writes.itemsResolved.push({ itemId, atMs });
+    if (fresh) Object.assign(fresh, change);
+    else this.writes.itemsChanged.set(itemId, change);
   }
 
   isHeld(resourceId: string): boolean {

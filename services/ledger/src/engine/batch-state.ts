@@ -25,6 +25,7 @@ export type BatchState = {
 
 export type SuspenseItem = {
   accountId: AccountId;
+  /** What is left of it; below zero where money left against what we said. */
   amount: bigint;
   isResolved: boolean;
 };
@@ -33,6 +34,9 @@ export type SuspenseItem = {
 export function pixKey(pix: { accountId: AccountId; endToEndId: string }): string {
   return `${pix.accountId}/${pix.endToEndId}`;
 }
+
+/** An item as a batch leaves it: what is left of it, or what its end was for. */
+export type ItemChange = { amount: bigint; resolvedAtMs: number | null };
 
 type JournalWrite = {
   command: LedgerCommand;
@@ -95,8 +99,8 @@ export type BatchWrites = {
   /** Pix that changed, as they stand after the batch. */
   pix: Map<string, PixDebits>;
   suspenseItems: SuspenseWrite[];
-  /** Items that stood before the batch and end in it. */
-  itemsResolved: { itemId: string; atMs: number }[];
+  /** Items that stood before the batch and end in it, or lose a part. */
+  itemsChanged: Map<string, ItemChange>;
   releases: ReleaseWrite[];
   /** Credits whose release is done with. */
   releasesDone: string[];

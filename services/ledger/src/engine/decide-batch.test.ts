@@ -270,7 +270,8 @@ describe('money in suspense', () => {
     const { outcome, balances, writes } = decideOne(command, standing, { suspenseItems });
     expect(outcome).toMatchObject({ code: 'booked' });
     expect(balances).toMatchObject(parts);
-    expect(writes.itemsResolved).toEqual([{ itemId, atMs: NOW.getTime() }]);
+    const ended = { amount: 77n, resolvedAtMs: NOW.getTime() };
+    expect([...writes.itemsChanged]).toEqual([[itemId, ended]]);
     expect(writes.events).toHaveLength(1);
   });
 
@@ -279,7 +280,7 @@ describe('money in suspense', () => {
     const { outcomes, writes } = decideBatch(stateFor(commands), commands);
     expect(outcomes).toMatchObject([{ code: 'booked' }, { code: 'booked' }]);
     expect(writes.suspenseItems).toMatchObject([{ resolvedAtMs: NOW.getTime() }]);
-    expect(writes.itemsResolved).toEqual([]);
+    expect(writes.itemsChanged.size).toBe(0);
   });
 
   test('is not resolved a second time, in this batch or in one before', () => {

@@ -10,7 +10,10 @@ const TEMPLATE_OF = {
   return: TEMPLATES.returnSuspense,
 } as const satisfies Record<ResolveSuspense['action'], Template>;
 
-/** An operator's decision about money in suspense (decision 141): an item ends once. */
+/**
+ * What becomes of money in suspense (decision 141): an item ends once. Of what the acquirer has sent back in parts, each
+ * part leaves the item by itself, and the last one ends it; whatever else ends it is for exactly what is left.
+ */
 export function decideSuspense(
   desk: BatchDesk,
   command: ResolveSuspense | CreditSuspense,
@@ -18,7 +21,8 @@ export function decideSuspense(
   if (command.kind === 'credit_suspense') return book(desk, command, TEMPLATES.creditSuspense);
   const { accountId, itemId, amount } = command;
   const item = desk.suspenseItem(itemId);
-  if (item === null || item.accountId !== accountId || item.amount !== amount) {
+  const isPart = item !== null && command.action === 'return' && amount < item.amount;
+  if (item?.accountId !== accountId || (item.amount !== amount && !isPart)) {
     const message = `no item ${itemId} of this account and amount stands in suspense`;
     return { kind: 'rejected', reason: 'unknown_item', message };
   }
@@ -28,7 +32,9 @@ export function decideSuspense(
   }
   const atMs = desk.timeFor(accountId);
   const outcome = book(desk, command, TEMPLATE_OF[command.action]);
-  if (outcome.kind === 'decided') desk.resolveItem(itemId, atMs);
+  if (outcome.kind !== 'decided') return outcome;
+  if (isPart) desk.changeItem(itemId, { amount: item.amount - amount, resolvedAtMs: null });
+  else desk.changeItem(itemId, { amount, resolvedAtMs: atMs });
   return outcome;
 }
 
@@ -38,7 +44,11 @@ function book(
   template: Template,
 ): Outcome {
   const money = { amount: command.amount, fee: 0n };
-  const outcome = desk.book(command, { template, money, resourceId: command.chargeId });
+  const outcome = desk.book(command, {
+    template,
+    money,
+    resourceId: command.chargeId ?? command.payoutId,
+  });
   if (outcome.kind === 'decided') desk.announce(command, 'booked', { moved: command.amount });
   return outcome;
 }

@@ -25,7 +25,9 @@ import type { z } from 'zod';
 import { PLATFORM_ACCOUNT_ID } from '#accounts/chart-of-accounts.ts';
 import type {
   BlockDisputed,
+  CreditSuspense,
   ReleaseHold,
+  ResolveSuspense,
   ReturnDisputed,
   SettleHold,
   UnblockDisputed,
@@ -101,12 +103,12 @@ function saidOf({ command, code, hold, moved }: EventWrite): Said {
     case 'resolve_suspense':
       return {
         message: SuspenseResolved,
-        data: { ...receivedPix(command), item_id: command.itemId, action: command.action },
+        data: { ...suspenseItem(command), action: command.action },
       };
     case 'credit_suspense':
       return {
         message: SuspenseCredited,
-        data: { ...receivedPix(command), item_id: command.itemId },
+        data: suspenseItem(command),
       };
     case 'take_hold':
     case 'void_hold':
@@ -133,7 +135,16 @@ function holdEnded(
   return { message: settles ? HoldSettled : HoldReleased, data };
 }
 
-function receivedPix(pix: { endToEndId: string; chargeId: string | null; amount: bigint }): object {
+function suspenseItem(command: ResolveSuspense | CreditSuspense): object {
+  const { itemId: item_id, payoutId: payout_id } = command;
+  return { ...receivedPix(command), item_id, payout_id };
+}
+
+function receivedPix(pix: {
+  endToEndId: string | null;
+  chargeId: string | null;
+  amount: bigint;
+}): object {
   return { end_to_end_id: pix.endToEndId, charge_id: pix.chargeId, amount: pix.amount };
 }
 

@@ -23,7 +23,7 @@ export async function writeBatch(tx: Transaction, writes: BatchWrites): Promise<
   const leavesMore =
     writes.events.length + writes.suspenseItems.length + writes.releases.length > 0 ||
     writes.releasesDone.length > 0;
-  if (writes.pix.size > 0 || writes.itemsResolved.length > 0) {
+  if (writes.pix.size > 0 || writes.itemsChanged.size > 0) {
     const statement = sql`with ${books(writes)}, ${besides(writes)}, ${debits(writes)} select`;
     await tx.query(named('ledger_write_debits', statement));
     return;
@@ -50,9 +50,9 @@ function besides(writes: BatchWrites): Statement {
     ${appendEvents(sql`select`, events)}`;
 }
 
-/** Only where a Pix changes or an item ends: payouts do not carry these along. */
+/** Only where a Pix or an item changes: payouts do not carry these along. */
 function debits(writes: BatchWrites): Statement {
-  return sql`${pixDebits(writes)}, ${refundHolds(writes)}, ${resolvedItems(writes)}`;
+  return sql`${pixDebits(writes)}, ${refundHolds(writes)}, ${changedItems(writes)}`;
 }
 
 function journals({ journals: rows }: BatchWrites): Statement {
@@ -235,13 +235,18 @@ function refundHolds({ holds: changed, newHolds }: BatchWrites): Statement {
 }
 
 /** Items that stood before the batch; the locks of their owners keep them open until now. */
-function resolvedItems({ itemsResolved: rows }: BatchWrites): Statement {
-  const ids = plainArray(rows.map(({ itemId }) => itemId));
+function changedItems({ itemsChanged }: BatchWrites): Statement {
+  const rows = [...itemsChanged.values()];
+  const ids = plainArray(itemsChanged.keys());
   return sql`
     resolved as (
-      update suspense_items set resolved_at = (
-        ${instants(rows.map(({ atMs }) => atMs))}::timestamptz[]
-      )[array_position(${ids}::uuid[], id)]
+      update suspense_items set
+        amount = (
+          ${plainArray(rows.map(({ amount }) => amount))}::bigint[]
+        )[array_position(${ids}::uuid[], id)],
+        resolved_at = (
+          ${instants(rows.map(({ resolvedAtMs }) => resolvedAtMs))}::timestamptz[]
+        )[array_position(${ids}::uuid[], id)]
       where id = any (${ids}::uuid[])
     )`;
 }

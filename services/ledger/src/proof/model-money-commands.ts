@@ -54,11 +54,12 @@ export function createMoneyCommands(
     return { ...told(accountId), kind: 'tariff', amount: random.pick(AMOUNTS) };
   }
 
-  /** Of an item that stands, mostly for the first time. */
+  /** Of an item that stands, mostly for the first time, and now and then of a part. */
   function resolve(accountId: string): OracleCommand {
     const item = anItem(accountId);
     const action = random.pick(['accept', 'hand_over', 'return'] as const);
-    return { ...item, id: random.id(), kind: 'resolve', action };
+    const amount = random.chance(0.3) ? Math.max(1, random.below(item.amount)) : item.amount;
+    return { ...item, amount, id: random.id(), kind: 'resolve', action };
   }
 
   function give(accountId: string): OracleCommand {

@@ -105,10 +105,16 @@ function toMovement(named: Named, command: Movement): LedgerCommand {
       return { ...told, kind: 'return_received_pix', chargeId, returnId: command.id };
     case 'resolve': {
       const { item: itemId, action } = command;
-      return { ...told, kind: 'resolve_suspense', chargeId, itemId, action };
+      return { ...told, kind: 'resolve_suspense', chargeId, payoutId: null, itemId, action };
     }
     case 'give':
-      return { ...told, kind: 'credit_suspense', chargeId, itemId: command.item };
+      return {
+        ...told,
+        kind: 'credit_suspense',
+        chargeId,
+        payoutId: null,
+        itemId: command.item,
+      };
     default:
       throw new Error('unknown kind of command');
   }

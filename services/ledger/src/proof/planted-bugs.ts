@@ -158,7 +158,15 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'an item of suspense stays open',
-    runBatch: mutant(null, ({ writes }) => void writes.itemsResolved.splice(0)),
+    runBatch: mutant(null, ({ writes }) => writes.itemsChanged.clear()),
+  },
+  {
+    name: 'an item of suspense that went back in part is whole',
+    runBatch: mutant(null, ({ writes }) => {
+      for (const [id, { resolvedAtMs }] of writes.itemsChanged) {
+        if (resolvedAtMs === null) writes.itemsChanged.delete(id);
+      }
+    }),
   },
   {
     name: 'a debit by the MED is not remembered as forced',

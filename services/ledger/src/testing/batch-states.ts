@@ -80,9 +80,9 @@ function itemsAfter(before: BatchState, writes: BatchDecision['writes']) {
   for (const { commandId, accountId, amount, resolvedAtMs } of writes.suspenseItems) {
     items.set(commandId, { accountId, amount, isResolved: resolvedAtMs !== null });
   }
-  for (const { itemId } of writes.itemsResolved) {
+  for (const [itemId, { amount, resolvedAtMs }] of writes.itemsChanged) {
     const item = items.get(itemId);
-    if (item) items.set(itemId, { ...item, isResolved: true });
+    if (item) items.set(itemId, { ...item, amount, isResolved: resolvedAtMs !== null });
   }
   return items;
 }

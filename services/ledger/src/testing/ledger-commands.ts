@@ -171,6 +171,7 @@ export function resolve(
     itemId,
     endToEndId,
     chargeId,
+    payoutId: null,
     amount,
     action: 'accept',
     ...told,
@@ -181,7 +182,8 @@ export function resolve(
 export function creditSuspense(item: SuspendReceivedPix, accountId: AccountId): CreditSuspense {
   const { endToEndId, chargeId, amount, commandId: itemId } = item;
   const commandId = deriveCommandId('suspense.credit', itemId);
-  return { kind: 'credit_suspense', commandId, accountId, itemId, endToEndId, chargeId, amount };
+  const about = { itemId, endToEndId, chargeId, payoutId: null, amount };
+  return { kind: 'credit_suspense', commandId, accountId, ...about };
 }
 
 function receivedPix(told: Told<CreditReceivedPix | SuspendReceivedPix>) {

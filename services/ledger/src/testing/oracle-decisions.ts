@@ -168,7 +168,9 @@ const RESOLVED = {
 
 function decideResolve(books: OracleBooks, command: Told<'resolve'>): Decision {
   const item = books.items.get(command.item);
-  const isTheirs = item?.accountId === command.accountId && item.amount === command.amount;
+  const isLess = command.action === 'return' && item !== undefined && command.amount < item.amount;
+  const isTheirs =
+    item?.accountId === command.accountId && (item.amount === command.amount || isLess);
   if (!item || !isTheirs) return rejected('unknown_item');
   if (!item.isOpen) return rejected('item_resolved');
   return bookedFrom(RESOLVED[command.action], command.amount);

@@ -34,7 +34,9 @@ function rememberSuspense(books: OracleBooks, command: OracleCommand, decision: 
     books.items.set(command.id, { accountId, amount, isOpen: true });
   }
   const item = command.kind === 'resolve' ? books.items.get(command.item) : undefined;
-  if (item) item.isOpen = false;
+  if (!item || command.kind !== 'resolve') return;
+  if (command.amount < item.amount) item.amount -= command.amount;
+  else item.isOpen = false;
 }
 
 function rememberHold(

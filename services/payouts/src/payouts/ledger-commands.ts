@@ -1,6 +1,7 @@
 import {
   CreditPayoutReturn,
   ReleaseHold,
+  ResolveSuspense,
   SettleHold,
   SuspendPayout,
 } from '@pixmesh/contracts/messages/ledger-command.v1';
@@ -60,12 +61,38 @@ export function suspendPayoutCommand(payout: PayoutRow, reason: Contradiction): 
     ...envelopeOf(payout),
     type: 'payout.suspend',
     data: {
-      command_id: deriveCommandId('payout_suspend', `${payout.id}:${reason}`),
+      command_id: itemIdOf(payout, reason),
       payout_id: payout.id,
       end_to_end_id: payout.endToEndId,
       direction: reason === 'completed_after_failed' ? 'out' : 'in',
       amount: payout.amount,
       reason,
+    },
+  });
+}
+
+/** The item in suspense of a payout that is contradicted: the command that booked it. Null where none was. */
+export function suspenseItemIdOf(payout: PayoutRow): string | null {
+  return payout.contradiction === null ? null : itemIdOf(payout, payout.contradiction);
+}
+
+function itemIdOf({ id }: PayoutRow, reason: string): string {
+  return deriveCommandId('payout_suspend', `${id}:${reason}`);
+}
+
+/** Money that stayed becomes available to its owner. One command per item, for ever. */
+export function acceptSuspenseCommand(payout: PayoutRow, itemId: string): OutboundEvent {
+  return outboundEvent(ResolveSuspense, placeOf(payout), {
+    ...envelopeOf(payout),
+    type: 'suspense.resolve',
+    data: {
+      command_id: deriveCommandId('suspense.resolve', itemId),
+      item_id: itemId,
+      end_to_end_id: payout.endToEndId,
+      charge_id: null,
+      payout_id: payout.id,
+      amount: payout.amount,
+      action: 'accept',
     },
   });
 }

@@ -1,39 +1,21 @@
 import type { PayoutId } from '@pixmesh/kernel/ids';
-import { endLease, isDue, takeLease, type Urgency } from '@pixmesh/postgres/due-rows';
+import { endLease, leaseDue, type Urgency } from '@pixmesh/postgres/due-rows';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
 import type { PayoutRow } from '#payouts/payout-row.ts';
 import { PAYOUT_COLUMNS, type PayoutRecord, toPayoutRow } from '#payouts/payouts.sql.ts';
 
-/**
- * Leases up to `limit` due payouts and intents to the caller, most urgent first. Reads `payouts_check_at`; rows
- * that another process holds are skipped.
- */
+const PAYOUTS = { table: sql`payouts`, key: sql`id`, columns: PAYOUT_COLUMNS };
+
+/** Leases up to `limit` due payouts and intents to the caller, most urgent first. Reads `payouts_check_at`. */
 export async function leaseDuePayouts(
   db: Queryable,
   urgency: Urgency,
   options: { limit: number; leaseMs: number },
 ): Promise<PayoutRow[]> {
-  const rows = await db.query<PayoutRecord>(
-    named(
-      'payouts_lease_due',
-      sql`
-        with due as (
-          select id as due_id
-          from payouts
-          where ${isDue(urgency)}
-          order by check_at
-          limit ${options.limit}
-          for update skip locked
-        )
-        update payouts
-        set ${takeLease(options.leaseMs)}
-        from due
-        where id = due_id
-        returning ${PAYOUT_COLUMNS}`,
-    ),
-  );
+  const statement = leaseDue(PAYOUTS, { ...options, urgency });
+  const rows = await db.query<PayoutRecord>(named('payouts_lease_due', statement));
   return rows.map(toPayoutRow);
 }
 

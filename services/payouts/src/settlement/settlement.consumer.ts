@@ -2,10 +2,13 @@ import {
   HoldEndRefused,
   HoldReleased,
   HoldSettled,
+  SuspenseResolved,
 } from '@pixmesh/contracts/messages/ledger-event.v1';
 import { TOPICS } from '@pixmesh/contracts/topics';
 import { on } from '@pixmesh/kafka/message-handler';
 import type { ConsumerGroup } from '@pixmesh/kafka/messaging';
+
+import { completeResolution } from '#suspense/resolutions.sql.ts';
 
 import { applyLedgerNews } from './apply-ledger-news.ts';
 import type { SettlementDeps } from './settlement-deps.ts';
@@ -22,6 +25,7 @@ export function ledgerEventsConsumer(deps: SettlementDeps): ConsumerGroup {
         const { wanted, state } = data;
         return applyLedgerNews(deps, toHold(data), { kind: 'end_refused', wanted, state });
       }),
+      on(SuspenseResolved, ({ data }) => completeResolution(deps.db, data.item_id)),
     ],
   };
 }

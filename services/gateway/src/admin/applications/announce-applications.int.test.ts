@@ -5,10 +5,11 @@ import { fileURLToPath } from 'node:url';
 
 import { ApplicationChanged } from '@pixmesh/contracts/messages/account-event.v1';
 import { TOPICS } from '@pixmesh/contracts/topics';
-import { newId } from '@pixmesh/kernel/ids';
+import { type AccountId, type ApplicationId, newId } from '@pixmesh/kernel/ids';
+import { appendEvents } from '@pixmesh/postgres/events';
 import { migrateSchema } from '@pixmesh/postgres/migrate';
 import { createPool } from '@pixmesh/postgres/pool';
-import { sql } from '@pixmesh/postgres/sql';
+import { sql, type Statement } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { followTopic } from '@pixmesh/testkit/read-topic';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
@@ -18,8 +19,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { startTestGateway, type TestGateway } from '#testing/start-test-gateway.ts';
 
+import { buildApplicationChanged } from './build-application-changed.ts';
+
 const MIGRATIONS = fileURLToPath(new URL('../../../migrations', import.meta.url));
-const VERSIONING = '0006_application_versions.sql';
 
 let gateway: TestGateway;
 let topic: ReturnType<typeof followTopic>;
@@ -140,47 +142,172 @@ describe('an application', () => {
   });
 });
 
-test('applications that were deactivated before are announced by the migration, others are not', async () => {
-  await using own = await createTestDatabase('gateway');
-  await using owner = createPool({ url: own.adminUrl, applicationName: 'test', max: 1 });
-  const dir = mkdtempSync(path.join(tmpdir(), 'pixmesh-applications-'));
-  try {
-    const before = readdirSync(MIGRATIONS).filter((name) => name < VERSIONING);
-    for (const name of before) cpSync(path.join(MIGRATIONS, name), path.join(dir, name));
-    await owner.query(sql`drop schema gateway cascade`);
-    const job = { adminUrl: own.adminUrl, schema: 'gateway', password: TEST_PASSWORD };
-    await migrateSchema({ ...job, migrationsDir: dir, mechanisms: ['outbox'] });
-    const [account, open, closed] = [newId(), newId(), newId()];
-    await own.db.query(sql`
-      with account as (
-        insert into accounts
-        select
-          ${account}, 'Loja', 'Loja Ltda', '11444777000161', 'cnpj', '', 'active', 'pending', false, true, 0,
-          86400, 0, 'accept', now()
-        returning id
-      )
-      insert into applications (id, account_id, name, active, fingerprint)
-      select application.id, account.id, 'shop', application.active, ''
-      from account, (values (${open}::uuid, true), (${closed}::uuid, false)) as application (id, active)`);
-    // Said twice, as deploy jobs are.
-    for (let run = 0; run < 2; run += 1) {
-      await migrateSchema({ ...job, migrationsDir: MIGRATIONS, mechanisms: ['outbox'] });
+/** As gateways before versions wrote, and whoever writes by hand. */
+describe('an application that is changed without a word of its version', () => {
+  const write = (statement: Statement) => gateway.database.db.query(statement);
+
+  test('is announced by the database, and published', async () => {
+    const id = await create({ name: 'shop' });
+    for (const active of [false, true]) {
+      await write(sql`update applications set name = 'old', active = ${active} where id = ${id}`);
     }
-    const queued = await own.db.query<{ message: object; place: object }>(sql`
-      select message, json_build_object('topic', topic, 'key', key, 'type', type) as place
-      from outbox
-      join events using (event_id)`);
-    expect(queued).toHaveLength(1);
-    const { topic: name, type } = ApplicationChanged;
-    expect(queued[0]?.place).toEqual({ topic: name, key: account, type });
-    expect(ApplicationChanged.schema.parse(queued[0]?.message)).toMatchObject({
-      account_id: account,
-      data: { application_id: closed, active: false, version: 1 },
+    expect(await patch(id, { active: false })).toBe(200);
+    expect(await announced(id)).toEqual([
+      { active: true, version: 1 },
+      { active: false, version: 2 },
+      { active: true, version: 3 },
+      { active: false, version: 4 },
+    ]);
+    await eventually(() => {
+      const messages = topic.messages.filter(({ value }) => isAbout(value, id));
+      expect(messages.map(({ value }) => ApplicationChanged.schema.parse(value).data)).toEqual([
+        { application_id: id, active: true, version: 1 },
+        { application_id: id, active: false, version: 2 },
+        { application_id: id, active: true, version: 3 },
+        { application_id: id, active: false, version: 4 },
+      ]);
     });
-  } finally {
-    rmSync(dir, { recursive: true });
-  }
+  });
+
+  test.each([true, false])('is announced where it is made so, active %s', async (active) => {
+    const id = newId();
+    for (let run = 0; run < 2; run += 1) {
+      await write(sql`
+        insert into applications (id, account_id, name, active, fingerprint)
+        values (${id}, ${accountId}, 'old', ${active}, '')
+        on conflict on constraint applications_pkey do nothing`);
+    }
+    expect(await announced(id)).toEqual([{ active, version: 1 }]);
+  });
+
+  test('is not announced by a rename, a repeat, or a change that did not commit', async () => {
+    const id = await create({ name: 'shop' });
+    await write(sql`update applications set name = 'old', active = true where id = ${id}`);
+    const undone = gateway.database.db.transaction(async (tx) => {
+      await tx.query(sql`update applications set active = false where id = ${id}`);
+      throw new Error('undone');
+    });
+    await expect(undone).rejects.toThrow('undone');
+    expect(await announced(id)).toEqual([{ active: true, version: 1 }]);
+  });
+
+  test('is announced in order with what this gateway changes at the same time', async () => {
+    const id = await create({ name: 'contended' });
+    await Promise.all(
+      Array.from({ length: 12 }, (_, turn) =>
+        turn % 2 > 0
+          ? patch(id, { active: turn % 4 > 1 })
+          : write(sql`update applications set active = ${turn % 4 > 1} where id = ${id}`),
+      ),
+    );
+    const states = await announced(id);
+    expect(states.map(({ version }) => version)).toEqual(states.map((_, index) => index + 1));
+    const rows = await write(sql`select active, version from applications where id = ${id}`);
+    expect(rows).toEqual([states.at(-1)]);
+  });
 });
+
+describe('the migrations', () => {
+  test('announce applications that were deactivated before there were versions, and no others', async () => {
+    await using old = await anOldDatabase('0006_application_versions.sql');
+    const [open, closed] = [newId(), newId()];
+    await old.insert(open, { active: true });
+    await old.insert(closed, { active: false });
+    await old.migrate();
+    const messages = await old.queued();
+    expect(messages).toMatchObject([
+      { account_id: old.accountId, data: { application_id: closed, active: false, version: 1 } },
+    ]);
+  });
+
+  test('announce what was changed unheard since there are versions, and nothing twice', async () => {
+    await using old = await anOldDatabase('0007_application_announcements.sql');
+    const [open, closed, reopened, fresh] = [newId(), newId(), newId(), newId()];
+    for (const id of [open, closed]) await old.insert(id, { active: true });
+    await old.insert(fresh, { active: false });
+    await old.insert(reopened, { active: false });
+    await old.say(reopened, { active: false, version: 1 });
+    await old.query(sql`update applications set active = false where id = ${closed}`);
+    await old.query(sql`update applications set active = true where id = ${reopened}`);
+    await old.migrate();
+    const said = (await old.queued()).map(({ data }) => data);
+    expect(said).toHaveLength(4);
+    expect(said).toEqual(
+      expect.arrayContaining([
+        { application_id: reopened, active: false, version: 1 },
+        { application_id: closed, active: false, version: 2 },
+        { application_id: fresh, active: false, version: 2 },
+        { application_id: reopened, active: true, version: 2 },
+      ]),
+    );
+    await old.query(sql`update applications set active = false where id = ${open}`);
+    expect((await old.queued()).at(-1)?.data).toEqual({
+      application_id: open,
+      active: false,
+      version: 2,
+    });
+  });
+});
+
+/** A database as it was before a migration, with one account. */
+async function anOldDatabase(migration: string) {
+  await using opened = new AsyncDisposableStack();
+  const own = opened.use(await createTestDatabase('gateway'));
+  const owner = opened.use(createPool({ url: own.adminUrl, applicationName: 'test', max: 1 }));
+  const dir = mkdtempSync(path.join(tmpdir(), 'pixmesh-applications-'));
+  opened.defer(() => rmSync(dir, { recursive: true }));
+  const before = readdirSync(MIGRATIONS).filter((name) => name < migration);
+  for (const name of before) cpSync(path.join(MIGRATIONS, name), path.join(dir, name));
+  const job = { adminUrl: own.adminUrl, schema: 'gateway', password: TEST_PASSWORD };
+  await owner.query(sql`drop schema gateway cascade`);
+  await migrateSchema({ ...job, migrationsDir: dir, mechanisms: ['outbox'] });
+  const account = newId();
+  const query = (statement: Statement) => own.db.query(statement);
+  await query(sql`
+    insert into accounts
+    select
+      ${account}, 'Loja', 'Loja Ltda', '11444777000161', 'cnpj', '', 'active', 'pending', false, true, 0,
+      86400, 0, 'accept', now()`);
+  const all = opened.move();
+  return {
+    accountId: account,
+    query,
+    insert: (id: string, { active }: { active: boolean }) =>
+      query(sql`
+        insert into applications (id, account_id, name, active, fingerprint)
+        values (${id}, ${account}, 'shop', ${active}, '')`),
+    /** Announces a state, as the gateway does. */
+    say: (id: string, { active, version }: Announced) => {
+      const event = buildApplicationChanged({
+        id: id as ApplicationId,
+        accountId: account as AccountId,
+        active,
+        version,
+      });
+      return query(sql`
+        with said as (select), ${appendEvents(sql`select from said`, [event])}
+        select from said`);
+    },
+    /** Said twice, as deploy jobs are. */
+    migrate: async () => {
+      for (let run = 0; run < 2; run += 1) {
+        await migrateSchema({ ...job, migrationsDir: MIGRATIONS, mechanisms: ['outbox'] });
+      }
+    },
+    /** What is to be published, each in its place and by its schema. */
+    queued: async () => {
+      const rows = await own.db.query<{ message: object; place: object }>(sql`
+        select message, json_build_object('topic', topic, 'key', key, 'type', type) as place
+        from outbox
+        join events using (event_id)
+        order by outbox.id`);
+      const { topic: name, type } = ApplicationChanged;
+      for (const { place } of rows) expect(place).toEqual({ topic: name, key: account, type });
+      return rows.map(({ message }) => ApplicationChanged.schema.parse(message));
+    },
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  };
+}
 
 function isAbout(value: unknown, applicationId: string): boolean {
   return (value as { application_id?: unknown }).application_id === applicationId;

@@ -29,13 +29,18 @@ import { decideApplication } from './decide-application.ts';
 
 const FIRST_VERSION = 1;
 
-type Deps = { db: Database };
+export type ApplicationDeps = {
+  db: Database;
+  /** Says that an event was committed. */
+  kickOutbox(): void;
+};
 
 /** `/admin/accounts/{id}/applications` and `/admin/applications/{id}`. */
-export function registerApplications(app: FastifyInstance, deps: Deps): void {
+export function registerApplications(app: FastifyInstance, deps: ApplicationDeps): void {
   const { db } = deps;
   app.post('/admin/accounts/:id/applications', async (request, reply) => {
     const outcome = await createApplication(deps, request);
+    if (!outcome.replayed) deps.kickOutbox();
     markReplay(reply, outcome);
     return reply.code(201).send(toApplicationResource(outcome.stored));
   });
@@ -61,7 +66,7 @@ export function registerApplications(app: FastifyInstance, deps: Deps): void {
 }
 
 async function createApplication(
-  { db }: Deps,
+  { db }: ApplicationDeps,
   request: FastifyRequest,
 ): Promise<CreatedOnce<Application>> {
   const { id: accountId } = found(await findAccount(db, readPathId(request) as AccountId));
@@ -89,12 +94,13 @@ async function createApplication(
   });
 }
 
-async function changeApplication({ db }: Deps, request: FastifyRequest): Promise<object> {
+async function changeApplication(deps: ApplicationDeps, request: FastifyRequest): Promise<object> {
   const id = readPathId(request) as ApplicationId;
-  return await db.transaction(async (tx) => {
+  const { after, isAnnounced } = await deps.db.transaction(async (tx) => {
     const before = found(await lockApplication(tx, id));
     const body = readBody(UpdateApplicationBody, request);
-    const { after, isAnnounced } = decideApplication(before, body);
+    const decided = decideApplication(before, body);
+    const { after, isAnnounced } = decided;
     await updateApplication(tx, after, isAnnounced ? [buildApplicationChanged(after)] : []);
     await recordChange(tx, {
       actor: request.actor,
@@ -103,8 +109,10 @@ async function changeApplication({ db }: Deps, request: FastifyRequest): Promise
       before: toApplicationResource(before),
       after: toApplicationResource(after),
     });
-    return toApplicationResource(after);
+    return decided;
   });
+  if (isAnnounced) deps.kickOutbox();
+  return toApplicationResource(after);
 }
 
 function toApplicationResource(application: Application): object {

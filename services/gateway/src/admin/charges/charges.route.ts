@@ -2,6 +2,7 @@ import {
   type CancelChargeBody,
   OPERATOR_CHARGE_PATHS,
 } from '@pixmesh/contracts/internal/operator-charges';
+import { ignoreBodies } from '@pixmesh/http/service-app';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
@@ -31,9 +32,12 @@ export function registerCharges(app: FastifyInstance, deps: OwnerAndTablesDeps):
   app.post('/admin/accounts/:id/charges', async (request, reply) =>
     relayAnswer(reply, await createOfAccount(deps, request, REQUESTED)),
   );
-  app.post('/admin/charges/:id/cancel', async (request, reply) =>
-    relayAnswer(reply, await cancelCharge(deps, request)),
-  );
+  app.register(async (bodiless) => {
+    ignoreBodies(bodiless);
+    bodiless.post('/admin/charges/:id/cancel', async (request, reply) =>
+      relayAnswer(reply, await cancelCharge(deps, request)),
+    );
+  });
   app.post('/admin/charges/:id/refunds', async (request, reply) =>
     relayAnswer(reply, await refundCharge(deps, request)),
   );

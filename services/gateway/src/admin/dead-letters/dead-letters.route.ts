@@ -1,5 +1,6 @@
 import { DeadLetterService, ListDeadLettersQuery } from '@pixmesh/contracts/http/admin-queries';
 import { readListQuery } from '@pixmesh/http/list-page';
+import { ignoreBodies } from '@pixmesh/http/service-app';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -28,8 +29,11 @@ export function registerDeadLetters(app: FastifyInstance, deps: OwnerAndTablesDe
     return mergePages(pages, limit);
   });
 
-  app.post('/admin/dead-letters/:service/:id/replay', async (request, reply) => {
-    return relayAnswer(reply, await replay(deps, request));
+  app.register(async (bodiless) => {
+    ignoreBodies(bodiless);
+    bodiless.post('/admin/dead-letters/:service/:id/replay', async (request, reply) => {
+      return relayAnswer(reply, await replay(deps, request));
+    });
   });
 }
 

@@ -1,12 +1,9 @@
 import {
   DefenseBody,
-  MessageBody,
   OPERATOR_DISPUTE_PATHS,
   type SendDefenseBody,
-  type SendMessageBody,
 } from '@pixmesh/contracts/internal/operator-disputes';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { z } from 'zod';
 
 import { type ForwardableAnswer, relayAnswer } from '#forwarding/judge-answer.ts';
 
@@ -14,13 +11,8 @@ import { operatorIdOf } from '../authenticate-operator.ts';
 import type { OwnerAndTablesDeps } from '../owners/call-owner.ts';
 import { changeOwned } from '../owners/change-owned.ts';
 import { readBody } from '../read-request.ts';
-
-const DISPUTE = {
-  owner: 'charges',
-  kind: 'dispute',
-  get: OPERATOR_DISPUTE_PATHS.get,
-  schema: z.object({ id: z.uuid(), status: z.string() }),
-} as const;
+import { DISPUTE } from './owned-dispute.ts';
+import { sendMessage } from './send-message.ts';
 
 /** What operators do with disputes: defend, and write into their chat. Reads are forwarded as they are. */
 export function registerDisputes(app: FastifyInstance, deps: OwnerAndTablesDeps): void {
@@ -46,23 +38,6 @@ async function sendDefense(
     toBody: (): SendDefenseBody => ({
       operator_id: operatorIdOf(request),
       ...readBody(DefenseBody, request),
-    }),
-  });
-}
-
-/** The platform's word, announced as `dispute.pix.message` (decision 189); in any state of the dispute. */
-async function sendMessage(
-  deps: OwnerAndTablesDeps,
-  request: FastifyRequest,
-): Promise<ForwardableAnswer> {
-  return await changeOwned(deps, request, {
-    ...DISPUTE,
-    path: OPERATOR_DISPUTE_PATHS.messages,
-    asked: 'dispute.message_requested',
-    done: 'dispute.message_sent',
-    toBody: (): SendMessageBody => ({
-      operator_id: operatorIdOf(request),
-      ...readBody(MessageBody, request),
     }),
   });
 }

@@ -1,5 +1,6 @@
 import { ListKeysQuery } from '@pixmesh/contracts/http/admin-queries';
 import { answerList, readListQuery } from '@pixmesh/http/list-page';
+import { ignoreBodies } from '@pixmesh/http/service-app';
 import type { ApiKeyId, ApplicationId } from '@pixmesh/kernel/ids';
 import type { FastifyInstance } from 'fastify';
 
@@ -35,8 +36,11 @@ export function registerKeys(app: FastifyInstance, deps: KeyDeps): void {
 
   app.patch('/admin/keys/:id', (request) => changeKey(deps, request));
 
-  app.delete('/admin/keys/:id', async (request, reply) => {
-    await removeKey(deps, request);
-    return reply.code(204).send();
+  app.register(async (bodiless) => {
+    ignoreBodies(bodiless);
+    bodiless.delete('/admin/keys/:id', async (request, reply) => {
+      await removeKey(deps, request);
+      return reply.code(204).send();
+    });
   });
 }

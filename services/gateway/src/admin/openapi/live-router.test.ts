@@ -2,7 +2,7 @@ import { buildAdminDocument } from '@pixmesh/contracts/openapi/build-admin-docum
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { expect, test } from 'vitest';
 
-import { registeredRoutes } from '#testing/registered-routes.ts';
+import { registeredRoutes } from '@pixmesh/http/testing/registered-routes';
 
 import { buildAdminApp } from '../../admin-app.ts';
 

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { CreateOperatorBody } from '@pixmesh/contracts/http/admin-bodies';
 import { ListOperatorsQuery } from '@pixmesh/contracts/http/admin-queries';
 import { answerList, readListQuery } from '@pixmesh/http/list-page';
+import { ignoreBodies } from '@pixmesh/http/service-app';
 import { newId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
@@ -55,19 +56,22 @@ export function registerOperators(app: FastifyInstance, { db }: { db: Database }
     });
   });
 
-  app.delete('/admin/operators/:id', async (request, reply) => {
-    const id = readPathId(request);
-    await db.transaction(async (tx) => {
-      const removed = found(await removeOperator(tx, id));
-      await recordChange(tx, {
-        actor: request.actor,
-        action: 'operator.removed',
-        target: { kind: 'operator', id },
-        before: toResource(removed),
-        after: null,
+  app.register(async (bodiless) => {
+    ignoreBodies(bodiless);
+    bodiless.delete('/admin/operators/:id', async (request, reply) => {
+      const id = readPathId(request);
+      await db.transaction(async (tx) => {
+        const removed = found(await removeOperator(tx, id));
+        await recordChange(tx, {
+          actor: request.actor,
+          action: 'operator.removed',
+          target: { kind: 'operator', id },
+          before: toResource(removed),
+          after: null,
+        });
       });
+      return reply.code(204).send();
     });
-    return reply.code(204).send();
   });
 }
 

@@ -16,6 +16,8 @@ import {
 
 type Change<Schema extends z.ZodType<{ id: string }>> = {
   owner: OwnerService;
+  /** Who has it changed, where that depends on the resource. */
+  ownerOf?(resource: z.output<Schema>): OwnerService;
   /** Who shows the resource, where that is another service. */
   reader?: OwnerService;
   kind: TargetKind;
@@ -49,7 +51,8 @@ export async function changeOwned<Schema extends z.ZodType<{ id: string }>>(
   const resource = readAnswer(change.schema, reader, read);
   const body = Buffer.from(JSON.stringify(await change.toBody(resource)));
   const path = buildUpstreamPath(change.path, { id: resource.id }, '');
-  const ask = () => callOwner(deps, owner, { method: 'POST', path, body });
+  const ask = () =>
+    callOwner(deps, change.ownerOf?.(resource) ?? owner, { method: 'POST', path, body });
   if (change.mayChange?.(resource) === false) return await ask();
   return await changeAudited(
     deps.db,

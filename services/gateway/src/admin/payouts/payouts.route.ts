@@ -1,4 +1,5 @@
 import { OPERATOR_PAYOUT_PATHS } from '@pixmesh/contracts/internal/operator-payouts';
+import { ignoreBodies } from '@pixmesh/http/service-app';
 import type { FastifyInstance } from 'fastify';
 
 import { relayAnswer } from '#forwarding/judge-answer.ts';
@@ -21,10 +22,13 @@ export function registerPayouts(app: FastifyInstance, deps: OwnerAndTablesDeps):
   app.post('/admin/accounts/:id/payouts', async (request, reply) =>
     relayAnswer(reply, await createOfAccount(deps, request, REQUESTED)),
   );
-  app.post('/admin/payouts/:id/approve', async (request, reply) =>
-    relayAnswer(reply, await approvePayout(deps, request)),
-  );
-  app.post('/admin/payouts/:id/cancel', async (request, reply) =>
-    relayAnswer(reply, await cancelPayout(deps, request)),
-  );
+  app.register(async (bodiless) => {
+    ignoreBodies(bodiless);
+    bodiless.post('/admin/payouts/:id/approve', async (request, reply) =>
+      relayAnswer(reply, await approvePayout(deps, request)),
+    );
+    bodiless.post('/admin/payouts/:id/cancel', async (request, reply) =>
+      relayAnswer(reply, await cancelPayout(deps, request)),
+    );
+  });
 }

@@ -131,20 +131,30 @@ describe('resolving an item of suspense', () => {
     expect(await readActions()).toEqual([]);
   });
 
-  test('of a payout is not possible here, and says so', async () => {
-    for (const item of [
-      { end_to_end_id: null, payout_id: newId(), charge_id: null },
-      { payout_id: newId(), charge_id: null },
-      { end_to_end_id: null, charge_id: null },
-    ]) {
-      showItem(item);
-      const answer = await resolve({ action: 'accept' });
-      expect(answer).toMatchObject({ status: 409, json: { code: 'CONFLICT', details: [] } });
-      expect(answer.json['message']).toMatch(/payout/);
-    }
+  test.each([
+    ['that stayed', { end_to_end_id: null, amount: 12_345 }],
+    ['that left', { amount: -12_345 }],
+  ])('of a payout is asked of payouts, with money %s', async (_name, changes) => {
+    const payout_id = newId();
+    showItem({ payout_id, charge_id: null, ...changes });
+    gateway.owners.payouts.answerWith((response) =>
+      answerJson(response, 202, { body: RESOLUTION }),
+    );
+    expect(await resolve({ action: 'accept' })).toMatchObject({ status: 202, json: RESOLUTION });
+    const { method, url, body } = gateway.owners.payouts.requests[0] ?? {};
+    expect([method, url]).toEqual(['POST', `/internal/suspense/${itemId}/resolve`]);
+    const { item } = ResolveSuspenseRequest.parse(JSON.parse(String(body)));
+    expect(item).toMatchObject({ payout_id, amount: BigInt(changes.amount) });
     expect(gateway.owners.charges.requests).toEqual([]);
-    expect(gateway.owners.payouts.requests).toEqual([]);
-    expect(await readActions()).toEqual([]);
+    expect(await readActions()).toHaveLength(2);
+  });
+
+  test('of a payout is refused in the words of payouts', async () => {
+    showItem({ payout_id: newId(), charge_id: null });
+    const refusal = { code: 'CONFLICT', message: 'never returned', details: [] };
+    gateway.owners.payouts.answerWith((response) => answerJson(response, 409, { body: refusal }));
+    expect(await resolve({ action: 'return' })).toMatchObject({ status: 409, json: refusal });
+    expect(await readActions()).toEqual(['suspense.resolution_requested']);
   });
 
   test('that the ledger does not know is a 404, whatever the body says', async () => {

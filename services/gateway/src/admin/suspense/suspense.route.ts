@@ -33,6 +33,7 @@ async function resolveItem(
 ): Promise<ForwardableAnswer> {
   return await changeOwned(deps, request, {
     owner: 'charges',
+    ownerOf: ({ payout_id }) => (payout_id === null ? 'charges' : 'payouts'),
     reader: 'ledger',
     kind: 'suspense_item',
     get: '/internal/suspense/:id',
@@ -51,19 +52,14 @@ async function toRequest(
   item: z.output<typeof SuspenseItem>,
 ): Promise<z.input<typeof ResolveSuspenseRequest>> {
   const { action, account_id } = readBody(ResolveSuspenseBody, request);
-  const { end_to_end_id } = item;
-  if (end_to_end_id === null || item.payout_id !== null) {
-    const publicMessage = 'Suspense of a payout cannot be resolved through this API.';
-    throw new AppError('CONFLICT', { publicMessage });
-  }
   if (account_id !== null && (await findAccount(deps.db, account_id)) === null) {
     throw new AppError('VALIDATION_ERROR', { details: ['account_id'] });
   }
-  const { account_id: owner, charge_id, amount } = item;
+  const { account_id: owner, end_to_end_id, charge_id, payout_id, amount } = item;
   return {
     action,
     account_id,
     operator_id: operatorIdOf(request),
-    item: { account_id: owner, end_to_end_id, charge_id, amount },
+    item: { account_id: owner, end_to_end_id, charge_id, payout_id, amount },
   };
 }

@@ -25,7 +25,7 @@ export type OrderStep =
   /** `unknown`: soon. `accepted`: the acquirer has it at work. */
   | { kind: 'look_later'; pace: 'unknown' | 'accepted'; problem: OrderProblem | null };
 
-type OrderProblem = 'vanished' | 'other_amount';
+export type OrderProblem = 'vanished' | 'other_amount';
 
 const NOT_CARRIED_OUT = 'NAO_REALIZADO: the acquirer did not carry the return out';
 

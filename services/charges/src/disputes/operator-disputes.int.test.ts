@@ -1,0 +1,100 @@
+import { newId } from '@pixmesh/kernel/ids';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+
+import { type ChargesUnderTest, startChargesUnderTest } from '#testing/charges-under-test.ts';
+import { createDisputedCharges, createMovesOfCharges } from '#testing/disputed-charges.ts';
+import { createLedgerPeer } from '#testing/ledger-peer.ts';
+
+let charges: ChargesUnderTest;
+let ledger: ReturnType<typeof createLedgerPeer>;
+
+beforeAll(async () => {
+  charges = await startChargesUnderTest({ DISPUTE_LIST_MS: '100' });
+  ledger = createLedgerPeer(charges);
+});
+afterEach(() => charges.simulator.control('DELETE', '/control/faults'));
+afterAll(() => charges[Symbol.asyncDispose]());
+
+const { aPaidCharge, open, waitForStatus, disputesOf, waitForDispute } = createDisputedCharges(
+  () => ({ charges, ledger }),
+);
+const { eventsOf, causesOf } = createMovesOfCharges(() => ({ charges }));
+
+test('operators say a message once, however often it is sent, also at once', async () => {
+  const charge = await aPaidCharge();
+  await open(charge);
+  await waitForStatus(charge, 'infraction');
+  const { id } = (await disputesOf(charge))[0];
+  const asked = { operator_id: newId(), message_id: newId(), body: { message: 'Um.' } };
+  const say = async (changes: object) =>
+    await charges.request(null, `POST /internal/disputes/${id}/messages`, {
+      ...asked,
+      ...changes,
+    });
+  const raced = await Promise.all([say({}), say({}), say({})]);
+  expect(raced.map(({ status }) => status)).toEqual([201, 201, 201]);
+  expect(raced.map(replayOf).toSorted()).toEqual(['new', 'replayed', 'replayed']);
+  for (const body of [{ message: 'Outro.' }, { message: 1 }, null]) {
+    const answer = await say({ body });
+    expect([answer.status, replayOf(answer)]).toEqual([201, 'replayed, mismatch']);
+    expect(answer.body.messages).toMatchObject([{ message: 'Um.' }]);
+  }
+  const faulty = await say({ message_id: newId(), body: { message: 1 } });
+  expect(faulty).toMatchObject({ status: 400, body: { details: ['message'] } });
+  expect(await say({ message_id: newId(), body: null })).toMatchObject({ status: 400 });
+  expect((await eventsOf(charge)).slice(2)).toEqual(['dispute.pix.message open']);
+});
+
+test('operators hear at once what the acquirer refuses of a defence, and may send another', async () => {
+  const { charge, defend } = await aDefensibleDispute();
+  await fail('refusal', { status: 400, code: 'RequisicaoInvalida' });
+  expect(await defend('Primeiro.')).toMatchObject({
+    status: 422,
+    body: { code: 'ACQUIRER_REJECTED' },
+  });
+  await charges.simulator.control('DELETE', '/control/faults');
+  expect(await defend('Segundo.')).toMatchObject({
+    status: 200,
+    body: { status: 'under_review', defense: { text: 'Segundo.' } },
+  });
+  expect(await causesOf(charge)).toContain('dispute_under_review');
+});
+
+test.each(['error_after', 'error_before'])(
+  'operators send a defence whose answer is lost (%s): it is kept, found or sent again by itself, and a repeat is no fault',
+  async (fault) => {
+    const { charge, defend } = await aDefensibleDispute();
+    await fail(fault, { status: 503, count: 1 });
+    expect(await defend('Entregue.')).toMatchObject({ status: 500 });
+    const defended = await waitForDispute(charge, 'under_review');
+    expect(defended.defense).toMatchObject({ text: 'Entregue.' });
+    expect(await defend('Entregue.')).toMatchObject({
+      status: 200,
+      body: { defense: defended.defense },
+    });
+    expect(await defend('Outra.')).toMatchObject({ body: { code: 'DISPUTE_CLOSED' } });
+    const reviews = (await causesOf(charge)).filter((cause) => cause === 'dispute_under_review');
+    expect(reviews).toHaveLength(1);
+  },
+);
+
+async function aDefensibleDispute() {
+  const charge = await aPaidCharge();
+  await open(charge);
+  await waitForStatus(charge, 'infraction');
+  const { id } = (await disputesOf(charge))[0];
+  const operator_id = newId();
+  const defend = async (text: string) =>
+    await charges.request(null, `POST /internal/disputes/${id}/defense`, { operator_id, text });
+  return { charge, defend };
+}
+
+async function fail(fault: string, changes: object): Promise<void> {
+  const rules = [{ operation: 'submitDefense', fault, ...changes }];
+  await charges.simulator.control('PUT', '/control/faults', { seed: 1, rules });
+}
+
+function replayOf({ headers }: { headers: Headers }): string {
+  if (headers.get('idempotent-replayed') === null) return 'new';
+  return headers.get('idempotency-mismatch') === null ? 'replayed' : 'replayed, mismatch';
+}

@@ -1,0 +1,193 @@
+import type { ReceivedPix, UnreadableItem } from '@pixmesh/acquirer/client';
+import { sql } from '@pixmesh/postgres/sql';
+import { createLogger } from '@pixmesh/telemetry/logger';
+import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { aReceivedPix } from '#testing/a-received-pix.ts';
+
+import { readReceivedList, type ReceivedListDeps } from './read-received-list.ts';
+import { leaseListCursor, type ListCursor, releaseListCursor } from './received-list.sql.ts';
+
+const LEASE_MS = 60_000;
+const OVERLAP_MS = 900_000;
+
+type Asked = { from: Date; to: Date; page: number };
+type Page = Awaited<ReturnType<ReceivedListDeps['acquirer']['listReceived']>>;
+
+let database: TestDatabase;
+let logLines: string[];
+/** What the runs asked for of the fresh window; the walk over older days is left out. */
+let asked: Asked[];
+let answer: (asked: Asked) => Page | Promise<Page>;
+
+beforeEach(async () => {
+  database = await createTestDatabase('charges');
+  logLines = [];
+  asked = [];
+  answer = () => aPage([], false);
+  await database.db.query(sql`update received_list set listed_until = now() - interval '3 hours'`);
+});
+afterEach(() => database[Symbol.asyncDispose]());
+
+function aPage(
+  items: ReceivedPix[],
+  hasMore: boolean,
+  unreadable: UnreadableItem[] = [],
+): Extract<Page, { kind: 'page' }> {
+  return { kind: 'page', items, unreadable, hasMore };
+}
+
+function aListOf(pages: number): typeof answer {
+  return ({ page }) => aPage([aReceivedPix({ endToEndId: `E${page}` })], page + 1 < pages);
+}
+
+async function lease(): Promise<ListCursor> {
+  await database.db.query(sql`
+    update received_list set check_at = now() where lease_until is null or lease_until <= now()`);
+  const [cursor] = await leaseListCursor(database.db, LEASE_MS);
+  if (!cursor) throw new Error('somebody else reads');
+  return cursor;
+}
+
+async function run(cursor?: ListCursor): Promise<void> {
+  const deps: ReceivedListDeps = {
+    db: database.db,
+    logger: createLogger('charges', 'warn', { write: (line) => void logLines.push(line) }),
+    acquirer: {
+      listReceived: async (window) => {
+        // The fresh window alone reaches into the future.
+        if (window.to.getTime() < Date.now() + 86_400_000) return aPage([], false);
+        asked.push(window);
+        return await answer(window);
+      },
+    },
+    pixKey: 'key',
+    intervalMs: 10_000,
+    overlapMs: OVERLAP_MS,
+    leaseMs: LEASE_MS,
+    kickReadBack: () => undefined,
+    kickNotices: () => undefined,
+  };
+  await readReceivedList(deps, cursor ?? (await lease()));
+}
+
+async function hoursBehind(): Promise<number> {
+  const [row] = await database.db.query<{ hours: number }>(sql`
+    select round(extract(epoch from now() - listed_until) / 3600)::int as hours from received_list`);
+  return row?.hours ?? -1;
+}
+
+async function noticed(): Promise<number> {
+  return (await database.db.query(sql`select from pix_notices`)).length;
+}
+
+function pagesAsked(): number[] {
+  return asked.map(({ page }) => page);
+}
+
+test('a window of more pages than one run reads is gone on with at once, and ends', async () => {
+  answer = aListOf(450);
+  await run();
+  expect([asked.length, await hoursBehind()]).toEqual([200, 3]);
+  const [row] = await database.db.query<{ is_due: boolean }>(
+    sql`select check_at <= now() as is_due from received_list`,
+  );
+  expect(row?.is_due).toBe(true);
+  await run();
+  expect(await hoursBehind()).toBe(3);
+  await run();
+  expect(pagesAsked()).toEqual(Array.from({ length: 450 }, (_, page) => page));
+  expect(new Set(asked.map(({ from, to }) => `${from.getTime()} ${to.getTime()}`)).size).toBe(1);
+  expect([await hoursBehind(), await noticed()]).toEqual([0, 450]);
+  answer = aListOf(1);
+  await run();
+  expect(asked.at(-1)?.page).toBe(0);
+  // The first run’s time is where the next window begins, less the overlap.
+  expect(asked.at(-1)?.from.getTime()).toBeGreaterThan(
+    (asked[0]?.from.getTime() ?? 0) + 2 * 3_600_000,
+  );
+});
+
+test('the pages of a reader that died are not read again, and its lease lasted while it read', async () => {
+  const dying = await lease();
+  answer = async ({ page }) => {
+    // Every page but the first finds a lease that was all but over and has been renewed.
+    const [row] = await database.db.query<{ left_ms: number }>(sql`
+      select extract(epoch from lease_until - now())::float8 * 1000 as left_ms from received_list`);
+    if (page > 0) expect(row?.left_ms).toBeGreaterThan(LEASE_MS / 2);
+    await database.db.query(
+      sql`update received_list set lease_until = now() + interval '1 second'`,
+    );
+    if (page === 3) throw new Error('the process died');
+    return await aListOf(6)({ from: new Date(), to: new Date(), page });
+  };
+  await expect(run(dying)).rejects.toThrow('died');
+  await database.db.query(sql`update received_list set lease_until = now()`);
+  answer = aListOf(6);
+  await run();
+  expect(pagesAsked()).toEqual([0, 1, 2, 3, 3, 4, 5]);
+  expect([await hoursBehind(), await noticed()]).toEqual([0, 6]);
+});
+
+test('a reader that lost its lease stops after its page and moves nothing', async () => {
+  const slow = await lease();
+  answer = async (window) => {
+    await database.db.query(sql`update received_list set lease_token = gen_random_uuid()`);
+    return await aListOf(6)(window);
+  };
+  await run(slow);
+  expect(pagesAsked()).toEqual([0]);
+  expect(await hoursBehind()).toBe(3);
+});
+
+test('a page that is unknown is asked for again by the next run, not those before it', async () => {
+  answer = (window) =>
+    window.page === 2 ? { kind: 'unknown', cause: 'timeout' } : aPage([], true);
+  await run();
+  answer = aListOf(4);
+  await run();
+  expect(pagesAsked()).toEqual([0, 1, 2, 2, 3]);
+  expect(await hoursBehind()).toBe(0);
+});
+
+test('a list that refuses to go on is read from its start again', async () => {
+  answer = ({ page }) => (page < 2 ? aPage([], true) : { kind: 'unknown', cause: 'status_400' });
+  await run();
+  await run();
+  answer = aListOf(2);
+  await run();
+  expect(pagesAsked()).toEqual([0, 1, 2, 2, 0, 1]);
+  expect(await hoursBehind()).toBe(0);
+});
+
+test('items that cannot be read hide no other: they are logged by place and field, and looked at where they have a name', async () => {
+  const unreadable = [
+    { position: 0, paths: ['valor'], endToEndId: 'E-unreadable' },
+    { position: 2, paths: ['endToEndId'], endToEndId: null },
+  ];
+  answer = () => aPage([aReceivedPix({ endToEndId: 'E-readable' })], false, unreadable);
+  await run();
+  const rows = await database.db.query<{ id: string }>(
+    sql`select end_to_end_id as id from pix_notices order by 1`,
+  );
+  expect(rows.map(({ id }) => id).toSorted()).toEqual(['E-readable', 'E-unreadable']);
+  expect(await hoursBehind()).toBe(0);
+  expect(logLines).toHaveLength(1);
+  expect(JSON.parse(logLines[0] ?? '')).toMatchObject({
+    page: 0,
+    unreadable: 2,
+    items: [
+      { position: 0, paths: ['valor'] },
+      { position: 2, paths: ['endToEndId'] },
+    ],
+  });
+  expect(logLines[0]).not.toContain('E-unreadable');
+});
+
+test('a cursor that was given back without a page begins a new window', async () => {
+  const cursor = await lease();
+  expect(cursor.unfinished).toBeNull();
+  await releaseListCursor(database.db, cursor, 0);
+  expect((await lease()).unfinished).toBeNull();
+});

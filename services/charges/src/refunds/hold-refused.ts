@@ -1,0 +1,40 @@
+import { HoldEndRefused } from '@pixmesh/contracts/messages/ledger-event.v1';
+import { on } from '@pixmesh/kafka/message-handler';
+import { AppError } from '@pixmesh/kernel/app-error';
+import type { RefundId } from '@pixmesh/kernel/ids';
+import type { Database } from '@pixmesh/postgres/pool';
+import type { Logger } from '@pixmesh/telemetry/logger';
+import type { z } from 'zod';
+
+import { contradictHold } from './progress.sql.ts';
+import { holdContradicted } from './refund-signals.ts';
+import { findRefund } from './refunds.sql.ts';
+
+type HoldRefusedDeps = { db: Database; logger: Logger };
+type Refusal = z.output<typeof HoldEndRefused.schema>['data'];
+
+/** What the ledger says of ends of holds that it could not carry out. */
+export function holdRefusedHandlers(deps: HoldRefusedDeps) {
+  return [on(HoldEndRefused, ({ data }) => keepHoldRefusal(deps, data))];
+}
+
+/**
+ * The hold of a refund had ended otherwise before the order of ours: money and refund have parted. The refund keeps its
+ * status, since the acquirer's word stands; it is marked once, with a line in the charge's record of happenings, an
+ * alert, and a break of the check `refund` until an operator has put the money right (decision 120). Nothing is booked.
+ *
+ * @throws AppError `MESSAGE_INVALID` for an end that no order of ours leads to
+ */
+async function keepHoldRefusal({ db, logger }: HoldRefusedDeps, refusal: Refusal): Promise<void> {
+  const { resource_id, hold_id: holdId, wanted, state } = refusal;
+  const refund = await findRefund(db, resource_id as RefundId);
+  // Holds of payouts are others' business.
+  if (refund === null) return;
+  const isOrdered = refund.status === (wanted === 'settled' ? 'completed' : 'failed');
+  if (refund.holdId !== holdId || !isOrdered) {
+    throw new AppError('MESSAGE_INVALID', { message: 'an end of a hold that was not ordered' });
+  }
+  // As it was wanted; and where nothing is held any more, a release wants nothing else.
+  if (wanted === state || (wanted === 'released' && state === 'voided')) return;
+  if (await contradictHold(db, refund, state)) holdContradicted(logger, refund, 'end_refused');
+}

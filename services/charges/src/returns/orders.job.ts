@@ -1,0 +1,43 @@
+import type { Database } from '@pixmesh/postgres/pool';
+import { type DueRowsJob, startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
+import type { Logger } from '@pixmesh/telemetry/logger';
+
+import type { LeasedOrder } from './follow-order.ts';
+import type { OrderRow, ReturnOrders } from './return-orders.sql.ts';
+
+type TracedRow = OrderRow & { checkTraceparent: string | null };
+
+type OrdersJobOptions<Row extends TracedRow> = {
+  db: Database;
+  logger: Logger;
+  /** Names the span of one look. */
+  name: string;
+  orders: ReturnOrders<Row>;
+  /** Orders that a process has under way at the acquirer at most. */
+  inFlightMax: number;
+  leaseMs: number;
+  acquirerTimeoutMs: number;
+  handle(leased: LeasedOrder<Row>): Promise<void>;
+  /** Ids for log lines. */
+  describe(row: Row): Record<string, string>;
+};
+
+/** Leases due orders and has each looked at; a call may begin only while it would end within its lease. */
+export function startOrdersJob<Row extends TracedRow>(options: OrdersJobOptions<Row>): DueRowsJob {
+  const { db, logger, name, orders, inFlightMax, leaseMs } = options;
+  return startDueRowsJob<LeasedOrder<Row>>({
+    name,
+    logger,
+    inFlightMax,
+    intakes: [{ take, max: inFlightMax }],
+    handle: (leased) => options.handle(leased),
+    describe: ({ row }) => options.describe(row),
+    parentOf: ({ row }) => row.checkTraceparent,
+  });
+
+  async function take(limit: number): Promise<LeasedOrder<Row>[]> {
+    const callBeforeMs = performance.now() + leaseMs - options.acquirerTimeoutMs;
+    const rows = await orders.leaseDue(db, { limit, leaseMs });
+    return rows.map((row) => ({ row, callBeforeMs }));
+  }
+}

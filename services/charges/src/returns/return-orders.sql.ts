@@ -1,0 +1,129 @@
+import { endLease, leaseDue, nextCheck } from '@pixmesh/postgres/due-rows';
+import type { Queryable } from '@pixmesh/postgres/pool';
+import { named, sql, type Statement } from '@pixmesh/postgres/sql';
+
+import type { ReturnOrder } from './decide-return-order.ts';
+
+/** A return that is ordered from the acquirer, as a row of its table. Its id without hyphens is the return's there. */
+export type OrderRow = ReturnOrder & {
+  id: string;
+  endToEndId: string;
+  /** Counts changes; what a look writes is guarded by it. */
+  version: number;
+  checks: number;
+  leaseToken: string | null;
+};
+
+type OrderTable<Row, Stored> = {
+  table: Statement;
+  /** Begins the names of the statements. */
+  name: string;
+  columns: Statement;
+  /** Rows of which the money may still be ordered. */
+  isOpen: Statement;
+  toRow(record: Stored): Row;
+};
+
+export type ReturnOrders<Row extends OrderRow> = {
+  /** Leases up to `limit` due rows, most urgent first. */
+  leaseDue(db: Queryable, options: { limit: number; leaseMs: number }): Promise<Row[]>;
+  /**
+   * Counts one more call to the acquirer before it is made: a crash in the middle leaves it unanswered. Answers the row
+   * as it stands then; null when it has moved since it was read or its lease is over, and no call may be made.
+   */
+  countPut(db: Queryable, row: Row): Promise<Row | null>;
+  /** Takes a counted call back that was never made. */
+  uncountPut(
+    db: Queryable,
+    counted: Row,
+    before: { lastPutAt: Date | null; lookInMs: number },
+  ): Promise<boolean>;
+  /** The acquirer has the return at work: no call of it is without an answer any more. */
+  markTaken(
+    db: Queryable,
+    row: Row,
+    taken: { returnId: string | null; lookInMs: number },
+  ): Promise<boolean>;
+  /** Remembers a refusal that does not count yet; the first one stands. */
+  keepRefusal(
+    db: Queryable,
+    row: Row,
+    refusal: { reason: string; lookInMs: number },
+  ): Promise<boolean>;
+  /** Ends a look that changed nothing; null: no other one is due. */
+  release(db: Queryable, row: Row, nextInMs: number | null): Promise<void>;
+};
+
+/**
+ * What is written of the calls that order returns, for a table with the columns `version`, `unanswered_puts`,
+ * `first_put_at`, `last_put_at`, `uncounted_refusal`, `return_id` and those of due rows. Every change is guarded by the
+ * version, so that an answer which comes too late changes nothing.
+ */
+export function createReturnOrders<Row extends OrderRow, Stored extends object>(
+  of: OrderTable<Row, Stored>,
+): ReturnOrders<Row> {
+  const { table, columns } = of;
+  return {
+    leaseDue: async (db, options) => {
+      const statement = leaseDue({ table, key: sql`id`, columns }, options);
+      return (await db.query<Stored>(named(`${of.name}_lease_due`, statement))).map(of.toRow);
+    },
+    countPut: async (db, row) => {
+      const rows = await db.query<Stored>(
+        named(
+          `${of.name}_count_put`,
+          sql`
+            update ${table}
+            set unanswered_puts = unanswered_puts + 1, first_put_at = coalesce(first_put_at, now()),
+                last_put_at = now(), version = version + 1
+            where id = ${row.id} and version = ${row.version} and lease_token = ${row.leaseToken}
+              and ${of.isOpen}
+            returning ${columns}`,
+        ),
+      );
+      return rows[0] ? of.toRow(rows[0]) : null;
+    },
+    uncountPut: (db, counted, { lastPutAt, lookInMs }) =>
+      change(db, counted, {
+        what: 'uncount_put',
+        set: sql`
+          unanswered_puts = unanswered_puts - 1, last_put_at = ${lastPutAt}, ${endLease(lookInMs)}`,
+      }),
+    markTaken: (db, row, { returnId, lookInMs }) =>
+      change(db, row, {
+        what: 'mark_taken',
+        set: sql`
+          unanswered_puts = 0, uncounted_refusal = null, return_id = coalesce(${returnId}, return_id),
+          checks = 0, lease_token = null, lease_until = null, ${nextCheck(lookInMs)}`,
+      }),
+    keepRefusal: (db, row, { reason, lookInMs }) =>
+      change(db, row, {
+        what: 'keep_refusal',
+        set: sql`
+          uncounted_refusal = coalesce(uncounted_refusal, ${reason}), ${endLease(lookInMs)}`,
+      }),
+    release: async (db, row, nextInMs) => {
+      const held = sql`where id = ${row.id} and lease_token = ${row.leaseToken}`;
+      const statement = sql`update ${table} set ${endLease(nextInMs)} ${held}`;
+      await db.query(named(`${of.name}_release`, statement));
+    },
+  };
+
+  async function change(
+    db: Queryable,
+    row: Row,
+    { what, set }: { what: string; set: Statement },
+  ): Promise<boolean> {
+    const rows = await db.query(
+      named(
+        `${of.name}_${what}`,
+        sql`
+          update ${table}
+          set version = version + 1, ${set}
+          where id = ${row.id} and version = ${row.version}
+          returning id`,
+      ),
+    );
+    return rows.length === 1;
+  }
+}

@@ -1,0 +1,70 @@
+import type { ResolveSuspenseRequest } from '@pixmesh/contracts/internal/suspense';
+import { AppError } from '@pixmesh/kernel/app-error';
+import { parseId, type PayoutId } from '@pixmesh/kernel/ids';
+import type { Database } from '@pixmesh/postgres/pool';
+
+import { acceptSuspenseCommand, suspenseItemIdOf } from '#payouts/ledger-commands.ts';
+import type { PayoutRow } from '#payouts/payout-row.ts';
+import { findAnyPayout } from '#payouts/payouts.sql.ts';
+
+import { findResolution, insertResolution, type Resolution } from './resolutions.sql.ts';
+
+export type ResolveSuspenseDeps = { db: Database; kickOutbox(): void };
+
+/** `repeated`: the same was asked for before. */
+export type Resolved = { resolution: Resolution; repeated: boolean };
+
+const NOT_RETURNABLE =
+  'The acquirer can send back only what was received: money of a payout is accepted for its owner, never returned.';
+const NOTHING_TO_ACCEPT =
+  'The item is money that has left although its payout had failed: there is nothing to give to anybody.';
+
+/**
+ * An operator accepts money that stayed although its payout had completed (decisions 120, 141): it becomes available to
+ * the payout's account, once; the payout keeps its status. The acquirer's API returns received Pix only, so `return` is
+ * refused; and money that has left cannot be accepted.
+ *
+ * @throws AppError `NOT_FOUND`; `CONFLICT` for what cannot be done, with what is to be known; `VALIDATION_ERROR` with
+ *   `account_id` where that is another account
+ */
+export async function resolveSuspense(
+  deps: ResolveSuspenseDeps,
+  itemId: string,
+  request: ResolveSuspenseRequest,
+): Promise<Resolved> {
+  const payout = await findContradicted(deps.db, itemId, request.item.payout_id);
+  refuseImpossible(payout, request);
+  const { operator_id: requestedBy } = request;
+  const command = acceptSuspenseCommand(payout, itemId);
+  const stored = await insertResolution(deps.db, { itemId, payout, requestedBy, command });
+  if (stored !== null) {
+    deps.kickOutbox();
+    return { resolution: stored, repeated: false };
+  }
+  const standing = await findResolution(deps.db, itemId);
+  if (standing === null) throw new Error('a resolution that stood is gone');
+  return { resolution: standing, repeated: true };
+}
+
+/** The payout as this service knows it: what the caller saw of its item proves nothing. */
+async function findContradicted(
+  db: Database,
+  itemId: string,
+  payoutId: string | null,
+): Promise<PayoutRow> {
+  const id = payoutId === null ? null : parseId<PayoutId>(payoutId);
+  const payout = id === null ? null : await findAnyPayout(db, id);
+  if (payout === null || suspenseItemIdOf(payout) !== itemId) throw new AppError('NOT_FOUND');
+  return payout;
+}
+
+function refuseImpossible(payout: PayoutRow, request: ResolveSuspenseRequest): void {
+  const { action, account_id: named } = request;
+  if (action === 'return') throw new AppError('CONFLICT', { publicMessage: NOT_RETURNABLE });
+  if (payout.contradiction === 'completed_after_failed') {
+    throw new AppError('CONFLICT', { publicMessage: NOTHING_TO_ACCEPT });
+  }
+  if (named !== null && named !== payout.accountId) {
+    throw new AppError('VALIDATION_ERROR', { details: ['account_id'] });
+  }
+}
