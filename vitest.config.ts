@@ -16,6 +16,8 @@ export default defineConfig({
             'tests/{,fuzz/}*.test.ts',
           ],
           exclude: ['**/*.int.test.ts', '**/*.e2e.test.ts', '**/node_modules/**'],
+          // Properties take seconds on a busy machine; a unit that waits for anything still ends here.
+          testTimeout: 20_000,
         },
       },
       {
