@@ -250,8 +250,8 @@ export const simulator = {
     return (await simulator.journal()).filter((entry) => entry.txid === txid);
   },
   /** Everything that ever happened at the acquirer, oldest first. */
-  async journal(): Promise<Json[]> {
-    return await readAll(`${stack().simulator_url}/control/journal?`);
+  async journal(): Promise<readonly Json[]> {
+    return await readOn('journal', `${stack().simulator_url}/control/journal?`);
   },
 };
 
@@ -260,10 +260,34 @@ export async function received(path: string): Promise<Json[]> {
   return await readAll(`${stack().receiver_url}/requests?path=${encodeURIComponent(path)}&`);
 }
 
+/** The same for a path that nobody clears. */
+export async function receivedOn(path: string): Promise<readonly Json[]> {
+  const url = `${stack().receiver_url}/requests?path=${encodeURIComponent(path)}&`;
+  return await readOn(path, url);
+}
+
+/** What has been read of lists that only grow: tests that ask again and again must not load what they watch. */
+const readSoFar = new Map<string, Promise<Json[]>>();
+
+/** A list that only grows, from where its last reading ended. */
+async function readOn(name: string, url: string): Promise<readonly Json[]> {
+  const before = readSoFar.get(name) ?? Promise.resolve([]);
+  const reading = before.then(async (known) => {
+    const entries = await readAll(url, known.at(-1)?.sequence ?? 0);
+    return entries.length === 0 ? known : [...known, ...entries];
+  });
+  // One that fails leaves what was known.
+  readSoFar.set(
+    name,
+    reading.catch(() => before),
+  );
+  return await reading;
+}
+
 /** All pages of a list that goes by sequence numbers. */
-async function readAll(url: string): Promise<Json[]> {
+async function readAll(url: string, from = 0): Promise<Json[]> {
   const entries: Json[] = [];
-  for (let after = 0; ;) {
+  for (let after = from; ;) {
     const page = await call(`${url}after=${after}&limit=${SEQUENCE_PAGE}`);
     const data: Json[] = page.body.data;
     entries.push(...data);

@@ -1,10 +1,31 @@
 import { inParallel } from '../e2e/in-parallel.ts';
-import { admin, type Json, type Merchant, readCharge, received, simulator } from '../e2e/mesh.ts';
+import { admin, type Json, type Merchant, readCharge, receivedOn, simulator } from '../e2e/mesh.ts';
 import { judgeLife } from './judge-lives.ts';
 import type { ListeningMerchant } from './listening-merchant.ts';
 import type { Life } from './live-one.ts';
 
 const READERS = 8;
+
+/**
+ * Waits until nothing contradicts anything in these lives, and compares them all once more at the end. A round asks for
+ * what the one before found wanting alone: a reader that asks for everything all the time keeps from settling what it
+ * waits for. Answers one line per contradiction that is left.
+ */
+export async function settleLives(
+  merchant: ListeningMerchant,
+  lives: readonly Life[],
+  timeoutMs: number,
+): Promise<string[]> {
+  const end = performance.now() + timeoutMs;
+  let wanting: readonly Life[] = lives;
+  while (wanting.length > 0 && performance.now() < end) {
+    const judged = await judgeLives(merchant, wanting);
+    wanting = judged.flatMap(({ life, contradictions }) =>
+      contradictions.length > 0 ? [life] : [],
+    );
+  }
+  return await findContradictions(merchant, lives);
+}
 
 /**
  * Compares the acquirer's journal with what the API, the ledger and the merchant's endpoint say of every life, and of
@@ -14,27 +35,53 @@ export async function findContradictions(
   merchant: ListeningMerchant,
   lives: readonly Life[],
 ): Promise<string[]> {
+  const judged = await judgeLives(merchant, lives);
+  const credited = judged.reduce((sum, { left }) => sum + left, 0);
+  const suspense = await readSuspense(merchant);
+  return [
+    ...judged.flatMap(({ contradictions }) => contradictions),
+    ...(await judgeBalances(merchant, { credited, suspense })),
+  ];
+}
+
+type Judged = {
+  life: Life;
+  contradictions: string[];
+  /** Cents that the acquirer still holds of it. */
+  left: number;
+};
+
+async function judgeLives(merchant: ListeningMerchant, lives: readonly Life[]): Promise<Judged[]> {
   const journal = Map.groupBy(await simulator.journal(), (entry) => entry.txid);
-  const suspense = await readPages(`/admin/suspense?account_id=${merchant.accountId}&limit=100`);
-  const events = await toldOf(merchant.hookPath);
-  const violations: string[] = [];
-  let credited = 0;
+  const suspense = Map.groupBy(await readSuspense(merchant), (item) => item.charge_id);
+  const events = Map.groupBy(
+    await toldOf(merchant.hookPath),
+    ({ data }) => data.charge_id ?? data.id,
+  );
+  const judged: Judged[] = [];
   await inParallel(READERS, lives.length, async (index) => {
-    const { chargeId = '', deeds = [] } = lives[index] ?? {};
+    const life = lives[index] as Life;
+    const { chargeId, deeds } = life;
     const charge = await readCharge(merchant, chargeId);
-    const disputes = await readPages(`/admin/disputes?charge_id=${chargeId}&limit=100`);
     const own = journal.get(chargeId.replaceAll('-', '')) ?? [];
-    const records = {
+    const contradictions = judgeLife({
       charge,
-      disputes,
+      disputes: await readPages(`/admin/disputes?charge_id=${chargeId}&limit=100`),
       journal: own,
-      suspense: suspense.filter((item) => item.charge_id === chargeId),
-      events: events.filter(({ data }) => data.id === chargeId || data.charge_id === chargeId),
-    };
-    violations.push(...judgeLife(records).map((line) => `${line} [${deeds.join('; ')}]`));
-    credited += leftOf(charge, own);
+      suspense: suspense.get(chargeId) ?? [],
+      events: events.get(chargeId) ?? [],
+    });
+    judged.push({
+      life,
+      contradictions: contradictions.map((line) => `${line} [${deeds.join('; ')}]`),
+      left: leftOf(charge, own),
+    });
   });
-  return [...violations, ...(await judgeBalances(merchant, { credited, suspense }))];
+  return judged;
+}
+
+async function readSuspense({ accountId }: Merchant): Promise<Json[]> {
+  return await readPages(`/admin/suspense?account_id=${accountId}&limit=100`);
 }
 
 /** What the acquirer still holds of the Pix that paid a charge. */
@@ -70,7 +117,7 @@ async function judgeBalances(
 export async function toldOf(
   hookPath: string,
 ): Promise<{ deliveryId: string; event: string; data: Json }[]> {
-  const told = (await received(hookPath)).map((request) => {
+  const told = (await receivedOn(hookPath)).map((request) => {
     const { id, event, data } = JSON.parse(Buffer.from(request.body_base64, 'base64').toString());
     return { deliveryId: id, event, data };
   });
