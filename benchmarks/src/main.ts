@@ -1,10 +1,12 @@
 import { benchCharges } from './charges/bench-charges.ts';
+import { benchDispatcher } from './dispatcher/bench-dispatcher.ts';
 import { benchLedger } from './ledger/bench-ledger.ts';
 import { benchPayouts } from './payouts/bench-payouts.ts';
 
 /** `npm run bench -- NAME`: one benchmark, with its baseline in the same run. */
 const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   charges: benchCharges,
+  dispatcher: benchDispatcher,
   ledger: benchLedger,
   payouts: benchPayouts,
 };

@@ -31,7 +31,7 @@ export async function settleLives(
  * Compares the acquirer's journal with what the API, the ledger and the merchant's endpoint say of every life, and of
  * the merchant's money as a whole. Answers one line per contradiction.
  */
-export async function findContradictions(
+async function findContradictions(
   merchant: ListeningMerchant,
   lives: readonly Life[],
 ): Promise<string[]> {

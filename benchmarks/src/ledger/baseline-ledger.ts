@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 
 import pg from 'pg';
 
+import { assertBooks, withClient } from '../durable-server.ts';
 import { BASELINE_ACCOUNTS, BASELINE_AUDIT, BASELINE_SCHEMA } from './baseline-schema.ts';
-import { assertBooks, withClient } from './durable-server.ts';
 import { type ReserveFigure, reserveFigure } from './ledger-figures.ts';
 
 const CLIENTS = 16;

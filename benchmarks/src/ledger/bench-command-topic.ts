@@ -8,8 +8,9 @@ import { tailTopic } from '@pixmesh/kafka/tail';
 import { deriveCommandId, newId } from '@pixmesh/kernel/ids';
 import { createLogger } from '@pixmesh/telemetry/logger';
 
-import { type Aim, atLeast, atMost } from './ledger-figures.ts';
-import { type LedgerInfra, startLedgerProcess } from './ledger-process.ts';
+import { type Aim, atLeast, atMost } from '../aims.ts';
+import type { ServiceInfra } from '../service-process.ts';
+import { startLedgerProcess } from './ledger-process.ts';
 import { createOpenLoop, type OpenLoopFigure } from './open-loop.ts';
 
 const ACCOUNTS = 1_000;
@@ -25,7 +26,7 @@ const HIGHER_SECONDS = 10;
  * Command topic → ledger → result topic: credits over 1,000 accounts at a steady rate, each from the time it was
  * meant to be sent until its outcome has been read back from the topic of outcomes, by this process.
  */
-export async function benchCommandTopic(infra: LedgerInfra): Promise<Aim[]> {
+export async function benchCommandTopic(infra: ServiceInfra): Promise<Aim[]> {
   await using _ledger = await startLedgerProcess(infra);
   const road = await openRoad(infra);
   try {
@@ -49,7 +50,7 @@ function isSustained(figure: OpenLoopFigure): boolean {
   return figure.lost === 0 && figure.p99Ms <= AIM_P99_MS;
 }
 
-async function openRoad(infra: LedgerInfra) {
+async function openRoad(infra: ServiceInfra) {
   const stopping = new AbortController();
   const accounts = Array.from({ length: ACCOUNTS }, () => newId());
   const publisher = createEventPublisher({

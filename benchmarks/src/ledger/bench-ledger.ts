@@ -2,11 +2,11 @@ import { rmSync } from 'node:fs';
 
 import { startInfra } from '@pixmesh/local-stack/infra/start-infra';
 
+import { printAims } from '../aims.ts';
+import { assertDurable, describeMachine } from '../durable-server.ts';
+import { prepareServices } from '../service-process.ts';
 import { benchCommandTopic } from './bench-command-topic.ts';
 import { benchReserves } from './bench-reserves.ts';
-import { assertDurable, describeMachine } from './durable-server.ts';
-import { printAims } from './ledger-figures.ts';
-import { prepareLedger } from './ledger-process.ts';
 
 const HOME = '.pixmesh-bench-ledger';
 
@@ -16,7 +16,7 @@ export async function benchLedger(): Promise<void> {
   await using infra = await startInfra({ home: HOME, mode: 'processes' });
   console.log(describeMachine());
   await assertDurable(infra.urls.postgresUrl);
-  await prepareLedger(infra.urls);
+  await prepareServices(infra.urls);
   // On a young ledger: behind two million journals the pages of their keys no longer fit into the server's memory here.
   const topics = await benchCommandTopic(infra.urls);
   const reserves = await benchReserves(infra.urls);

@@ -1,18 +1,13 @@
 import { newId } from '@pixmesh/kernel/ids';
 
+import { type Aim, atLeast, atMost } from '../aims.ts';
+import { withClient } from '../durable-server.ts';
+import type { ServiceInfra } from '../service-process.ts';
+import { readHotShare, readSchemaBytes } from '../table-figures.ts';
 import { startBaselineLedger } from './baseline-ledger.ts';
-import { withClient } from './durable-server.ts';
 import { driveEngine } from './engine-driver.ts';
-import {
-  type Aim,
-  atLeast,
-  atMost,
-  medianRate,
-  type ReserveFigure,
-  reserveFigure,
-} from './ledger-figures.ts';
-import { type LedgerInfra, ledgerUrl } from './ledger-process.ts';
-import { readHotShare, readSchemaBytes } from './table-figures.ts';
+import { medianRate, type ReserveFigure, reserveFigure } from './ledger-figures.ts';
+import { ledgerUrl } from './ledger-process.ts';
 
 const ACCOUNTS = 1_000;
 const WRITERS = [1, 2, 3, 4];
@@ -30,7 +25,7 @@ type Rounds = Record<`${'baseline' | 'ours'} ${Spread}`, ReserveFigure[]>;
  * Reserve commands at the SQL layer: the engine's batches beside a function call per command, in the same server,
  * round by round, so that a drift of the machine meets both.
  */
-export async function benchReserves(infra: LedgerInfra): Promise<Aim[]> {
+export async function benchReserves(infra: ServiceInfra): Promise<Aim[]> {
   const accounts = Array.from({ length: ACCOUNTS }, () => newId());
   const url = ledgerUrl(infra);
   await using baseline = await startBaselineLedger(infra.postgresUrl, ACCOUNTS);

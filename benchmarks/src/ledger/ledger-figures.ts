@@ -1,37 +1,12 @@
+import { median } from '../rounds.ts';
+
 /** One measurement of reserve commands: how many in which time, on which accounts. */
 export type ReserveFigure = { commands: number; seconds: number; perSecond: number };
-
-/** What a figure is held against. */
-export type Aim = { name: string; figure: number; aim: string; met: boolean };
 
 export function reserveFigure(commands: number, seconds: number): ReserveFigure {
   return { commands, seconds, perSecond: commands / seconds };
 }
 
-/** Middle of an odd number of rounds. */
 export function medianRate(figures: readonly ReserveFigure[]): number {
-  const sorted = figures.map(({ perSecond }) => perSecond).sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
-}
-
-export function atLeast(name: string, figure: number, least: number): Aim {
-  return { name, figure, aim: `>= ${least}`, met: figure >= least };
-}
-
-export function atMost(name: string, figure: number, most: number): Aim {
-  return { name, figure, aim: `<= ${most}`, met: figure <= most };
-}
-
-/** The table at the end of a run; a missed aim fails the command. */
-export function printAims(aims: readonly Aim[]): void {
-  console.log('');
-  for (const { name, figure, aim, met } of aims) {
-    const verdict = met ? 'PASS' : 'FAIL';
-    console.log(`${verdict}  ${name.padEnd(52)} ${format(figure).padStart(9)}  aim ${aim}`);
-  }
-  if (aims.some((aim) => !aim.met)) process.exitCode = 1;
-}
-
-function format(figure: number): string {
-  return figure >= 100 ? figure.toFixed(0) : figure.toFixed(2);
+  return median(figures.map(({ perSecond }) => perSecond));
 }

@@ -4,6 +4,7 @@ import { Pool } from 'undici';
 
 import { type LoadResult, runClosedLoop } from '../closed-loop.ts';
 import { cpuTimeMs } from '../cpu-time.ts';
+import { median } from '../rounds.ts';
 import { runBaseline } from '../run-baseline.ts';
 import { type Stack, withStack } from '../with-stack.ts';
 import { createMerchant, type Merchant } from './merchant.ts';
@@ -171,6 +172,5 @@ function judge(rounds: Record<Mode, Round[]>): void {
 }
 
 function medianRate(rounds: readonly Round[]): number {
-  const rates = rounds.map((round) => round.perSecond).toSorted((a, b) => a - b);
-  return rates[Math.floor(rates.length / 2)] ?? Number.NaN;
+  return median(rounds.map(({ perSecond }) => perSecond));
 }

@@ -1,6 +1,8 @@
+import { AssertionError } from 'node:assert';
+
 import { expect, test } from 'vitest';
 
-import { AppError, assertNever, ERRORS } from './app-error.ts';
+import { AppError, assertNever, ERRORS, isBug } from './app-error.ts';
 
 test('what a caller sees is the title of the code, never the internal message', () => {
   const cause = new Error('connection to 10.0.0.1 refused');
@@ -37,4 +39,12 @@ test('only what may pass by waiting is retriable', () => {
 
 test('an impossible case is loud', () => {
   expect(() => assertNever('x' as never)).toThrow('unreachable');
+});
+
+test('what our own program stumbles over is a bug, and nothing that was thrown on purpose', () => {
+  const bugs = [new TypeError('x'), new RangeError('x'), new AssertionError({ message: 'x' })];
+  expect(bugs.map(isBug)).toEqual([true, true, true]);
+  expect([new Error('x'), new AppError('CONFLICT'), null, 'x'].map(isBug)).toEqual(
+    Array(4).fill(false),
+  );
 });

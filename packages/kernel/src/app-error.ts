@@ -1,3 +1,5 @@
+import { AssertionError } from 'node:assert';
+
 /** Every error the product raises on purpose: its title for people, and whether trying again can help. */
 export const ERRORS = {
   UNAUTHORIZED: { title: 'Authentication failed.', retriable: false },
@@ -98,6 +100,13 @@ export class AppError extends Error {
   get retriable(): boolean {
     return ERRORS[this.code].retriable;
   }
+}
+
+/** Whether our own program stumbled, and over what it was given: no moment and no other system is to blame. */
+export function isBug(error: unknown): boolean {
+  return (
+    error instanceof TypeError || error instanceof RangeError || error instanceof AssertionError
+  );
 }
 
 /** Closes a switch over a union: unreachable by types, loud at run time. */

@@ -8,6 +8,7 @@ import {
   newId,
   parseId,
   readPathId,
+  timeOfId,
   toAcquirerId,
   uuidV5,
 } from './ids.ts';
@@ -64,9 +65,10 @@ test('an id in upper case is the same id', () => {
 });
 
 test('a new id begins with the milliseconds of its making', () => {
-  const prefix = newId().slice(0, 13).replace('-', '');
-  const milliseconds = Number.parseInt(prefix, 16);
-  expect(Math.abs(milliseconds - Date.now())).toBeLessThan(1_000);
+  expect(Math.abs(timeOfId(newId()).getTime() - Date.now())).toBeLessThan(1_000);
+  expect(timeOfId('01977420-dc00-7000-8000-000000000000').toISOString()).toBe(
+    new Date(0x01977420dc00).toISOString(),
+  );
 });
 
 test('a path that holds no id names what nobody has', () => {

@@ -28,6 +28,11 @@ export function newId<Id extends string = string>(): Id {
   return randomUUIDv7() as string as Id;
 }
 
+/** The instant inside a UUIDv7 (RFC 9562 section 5.7). */
+export function timeOfId(id: string): Date {
+  return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
+}
+
 /**
  * Reads a UUID in any case and returns it in lower case, or null when it is none (decisions 14, 15).
  */
@@ -50,7 +55,7 @@ export function readPathId<Id extends string = string>(text: string): Id {
  */
 export function deriveResourceId<Id extends string>(
   namespace: string,
-  resource: 'charge' | 'payout' | 'refund' | 'application' | 'key' | 'message',
+  resource: 'charge' | 'payout' | 'refund' | 'application' | 'key' | 'message' | 'recovery',
   idempotencyKey: string,
 ): Id {
   return uuidV5(namespace, `${resource}:${idempotencyKey}`) as Id;

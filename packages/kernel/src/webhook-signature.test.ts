@@ -1,4 +1,5 @@
 import assert from 'node:assert';
+import { readFileSync } from 'node:fs';
 
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -7,6 +8,20 @@ import vectors from '../vectors/hmac.json' with { type: 'json' };
 import { signWebhookBody, verifyWebhookSignature } from './webhook-signature.ts';
 
 type Row = (typeof vectors)[number];
+type Verify = (secret: string | Buffer, body: Buffer, header: string | null | undefined) => boolean;
+
+/** Its sample is a module of its own; the part that prints is left out. */
+const guide = readGuideVerifier();
+
+async function readGuideVerifier(): Promise<{ isGenuine: Verify }> {
+  const file = new URL('../../../docs/guides/merchants/receive-webhooks.md', import.meta.url);
+  const [, source] =
+    /```js sample=check-vector\.mjs\n(.*?\n}\n)/s.exec(readFileSync(file, 'utf8')) ?? [];
+  assert(source !== undefined);
+  return (await import(`data:text/javascript,${encodeURIComponent(source)}`)) as {
+    isGenuine: Verify;
+  };
+}
 
 function keyOf(row: Row): string | Buffer {
   if (row.key_hex !== undefined) return Buffer.from(row.key_hex, 'hex');
@@ -61,5 +76,12 @@ describe('verifyWebhookSignature', () => {
         },
       ),
     );
+  });
+});
+
+describe('the verifier that the merchants’ guide shows', () => {
+  test.each(vectors.filter((row) => row.expect !== 'absent'))('$id $expect: $why', async (row) => {
+    const { isGenuine } = await guide;
+    expect(isGenuine(keyOf(row), bodyOf(row), row.header)).toBe(row.expect === 'accept');
   });
 });

@@ -3,6 +3,7 @@ import pg from 'pg';
 import { expect, test } from 'vitest';
 
 import {
+  blamesContent,
   databaseError,
   isConnectionLost,
   isRepeatable,
@@ -62,6 +63,27 @@ test('only a violated constraint has a name', () => {
   expect(violatedConstraint(violation)).toBe('charges_pkey');
   expect(violatedConstraint(answer('42P01'))).toBeNull();
   expect(violatedConstraint(new Error('x'))).toBeNull();
+});
+
+test.each(['22P02', '22003', '23505', '23514', 'P0001'])(
+  'SQLSTATE %s blames what was written',
+  (code) => {
+    expect(blamesContent(answer(code))).toBe(true);
+  },
+);
+
+test.each(['57014', '25006', '42P01', '40P01'])(
+  'SQLSTATE %s blames nothing that was written',
+  (code) => {
+    expect(blamesContent(answer(code))).toBe(false);
+    expect(blamesContent(databaseError(answer(code)))).toBe(false);
+  },
+);
+
+test('an error that no database made blames nothing that was written', () => {
+  for (const error of [new Error('x'), new AppError('MESSAGE_INVALID'), null, undefined]) {
+    expect(blamesContent(error)).toBe(false);
+  }
 });
 
 function answer(code: string): pg.DatabaseError {

@@ -35,6 +35,19 @@ export function databaseError(error: unknown): unknown {
   return new AppError('DEPENDENCY_UNAVAILABLE', { message: AWAY, cause: error });
 }
 
+/** SQLSTATE classes that blame what is written: data exceptions, broken constraints, a raised exception. */
+const BLAMES_CONTENT = /^(22|23|P0)/;
+
+/**
+ * Whether the database refused a statement for what it says. What else it may answer (a time limit, no writes now)
+ * blames nothing that was written.
+ */
+export function blamesContent(error: unknown): boolean {
+  if (error instanceof AppError) return false;
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' && BLAMES_CONTENT.test(code);
+}
+
 /** The name of the violated constraint, or null when the error is none of that kind. */
 export function violatedConstraint(error: unknown): string | null {
   const { code, constraint } = error as { code?: string; constraint?: string };

@@ -34,7 +34,16 @@ export type Database = Queryable &
     transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   };
 
-type PoolOptions = { url: string; applicationName: string; max?: number };
+type PoolOptions = {
+  url: string;
+  applicationName: string;
+  max?: number;
+  /**
+   * Named statements are planned once per connection and never for their values: for statements with arrays, whose
+   * estimates differ each time and would have them planned again and again, at more than their execution costs.
+   */
+  plansOnce?: boolean;
+};
 
 /**
  * A pool for one service's role. `bigint` columns come back as bigint; errors that mean "the database is
@@ -52,7 +61,7 @@ export function createPool(options: PoolOptions): Database {
     lock_timeout: LOCK_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
     // Our statements read few rows; compiling one takes longer than any of them, and a wrong estimate asks for it.
-    options: '-c jit=off',
+    options: options.plansOnce ? '-c jit=off -c plan_cache_mode=force_generic_plan' : '-c jit=off',
     types: { getTypeParser: typeParser },
   });
   // A connection that breaks while idle is replaced at the next use; without a listener it ends the process.

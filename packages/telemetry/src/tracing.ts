@@ -2,6 +2,7 @@ import {
   type Attributes,
   type Context,
   context,
+  type Link,
   propagation,
   type Span,
   SpanKind,
@@ -17,6 +18,8 @@ type SpanOptions = {
   attributes?: Attributes;
   /** The stored context to continue; without it the active one is the parent. */
   parent?: TraceParent;
+  /** The stored context of another trace that this one has to do with. */
+  link?: TraceParent | undefined;
 };
 
 const SPAN_KINDS = {
@@ -44,7 +47,8 @@ export async function withSpan<T>(
   const parent = options.parent === undefined ? context.active() : restore(options.parent);
   const kind = SPAN_KINDS[options.kind ?? 'internal'];
   const attributes = options.attributes ?? {};
-  return await tracer.startActiveSpan(name, { kind, attributes }, parent, async (span) => {
+  const started = { kind, attributes, links: linksTo(options.link ?? null) };
+  return await tracer.startActiveSpan(name, started, parent, async (span) => {
     try {
       return await work(span);
     } catch (error) {
@@ -77,6 +81,11 @@ export function nameServerSpan(method: string, route: string): void {
 function restore(traceparent: TraceParent): Context {
   const root = trace.deleteSpan(context.active());
   return traceparent === null ? root : propagation.extract(root, { traceparent });
+}
+
+function linksTo(traceparent: TraceParent): Link[] {
+  const other = traceparent === null ? undefined : trace.getSpanContext(restore(traceparent));
+  return other === undefined ? [] : [{ context: other }];
 }
 
 function errorName(error: unknown): string {

@@ -17,6 +17,7 @@ import { registerListCharges } from '#reads/list-charges.route.ts';
 import { registerOperatorRefunds } from '#refunds/operator-refunds.route.ts';
 import type { RequestRefundDeps } from '#refunds/request-refund.ts';
 import { registerResolveSuspense } from '#suspense/resolve-suspense.route.ts';
+import { registerChargeTimeline } from '#timeline/charge-timeline.route.ts';
 
 type AppDeps = CancelDeps &
   RequestRefundDeps & {
@@ -40,6 +41,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   registerCancelCharge(app, deps);
   registerOperatorRefunds(app, deps);
   registerResolveSuspense(app, deps);
+  registerChargeTimeline(app, deps);
   registerDeadLetterRoutes(app, deps.deadLetters);
   registerReconciliationRoutes(app, deps.reconciliation);
   return app;

@@ -11,6 +11,8 @@ import { registerListAudit } from '#admin/audit/list-audit.route.ts';
 import { type OperatorAuthDeps, requireOperator } from '#admin/authenticate-operator.ts';
 import { registerCharges } from '#admin/charges/charges.route.ts';
 import { registerDeadLetters } from '#admin/dead-letters/dead-letters.route.ts';
+import { registerDeliveries } from '#admin/deliveries/deliveries.route.ts';
+import { registerWebhooks } from '#admin/deliveries/webhooks.route.ts';
 import { registerDisputes } from '#admin/disputes/disputes.route.ts';
 import type { KeyDeps } from '#admin/keys/create-key.ts';
 import { registerKeys } from '#admin/keys/keys.route.ts';
@@ -25,6 +27,7 @@ import {
 import { reportMismatches } from '#admin/report-mismatches.ts';
 import { registerListRequests } from '#admin/requests/list-requests.route.ts';
 import { registerSuspense } from '#admin/suspense/suspense.route.ts';
+import { registerTimelines } from '#admin/timelines/timelines.route.ts';
 import { stampAnswers } from '#edge/stamp-answers.ts';
 
 type AdminDeps = OperatorAuthDeps &
@@ -55,6 +58,9 @@ export function buildAdminApp(deps: AdminDeps): FastifyInstance {
     registerPayouts(routes, deps);
     registerDisputes(routes, deps);
     registerSuspense(routes, deps);
+    registerWebhooks(routes, deps);
+    registerDeliveries(routes, deps);
+    registerTimelines(routes, deps);
     registerReconciliation(routes, deps);
     registerDeadLetters(routes, deps);
     registerAdminOpenApi(routes);

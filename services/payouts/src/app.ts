@@ -13,6 +13,7 @@ import { registerOperatorPayouts } from '#operators/operator-payouts.route.ts';
 import { registerGetPayout } from '#reads/get-payout.route.ts';
 import { registerListPayouts } from '#reads/list-payouts.route.ts';
 import { registerResolveSuspense } from '#suspense/resolve-suspense.route.ts';
+import { registerPayoutTimeline } from '#timeline/payout-timeline.route.ts';
 
 type AppDeps = CreatePayoutDeps & {
   verify: VerifyToken;
@@ -30,6 +31,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   registerListPayouts(app, deps);
   registerOperatorPayouts(app, deps);
   registerResolveSuspense(app, deps);
+  registerPayoutTimeline(app, deps);
   registerDeadLetterRoutes(app, deps.deadLetters);
   registerReconciliationRoutes(app, deps.reconciliation);
   return app;

@@ -8,6 +8,10 @@ import type { FastifyInstance } from 'fastify';
 import { registerListDeliveries } from '#deliveries/list-deliveries.route.ts';
 import type { WriteEndpointDeps } from '#endpoints/create-endpoint.ts';
 import { registerEndpointRoutes } from '#endpoints/register-endpoint-routes.ts';
+import { registerOperatorDeliveries } from '#operators/operator-deliveries.route.ts';
+import { registerOperatorWebhooks } from '#operators/operator-webhooks.route.ts';
+import { registerRecoveries } from '#recoveries/recoveries.route.ts';
+import { registerTimeline } from '#timeline/timeline.route.ts';
 
 type AppDeps = WriteEndpointDeps & {
   verifyToken: VerifyToken;
@@ -21,5 +25,9 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   registerEndpointRoutes(app, deps);
   registerDeadLetterRoutes(app, deps.deadLetters);
   registerListDeliveries(app, deps);
+  registerOperatorWebhooks(app, deps);
+  registerOperatorDeliveries(app, deps);
+  registerRecoveries(app, deps);
+  registerTimeline(app, deps);
   return app;
 }

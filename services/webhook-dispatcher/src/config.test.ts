@@ -22,7 +22,7 @@ describe('the configuration', () => {
     expect(config.ROLES).toEqual(['api', 'intake', 'sender']);
     expect(config.DELIVERY_TIMEOUT_MS).toBe(10_000);
     expect(leaseMsOf(config)).toBe(13_000);
-    expect(config.DELIVERY_IN_FLIGHT_MAX).toBe(64);
+    expect(config.DELIVERY_IN_FLIGHT_MAX).toBe(512);
     expect(config.DELIVERY_IN_FLIGHT_PER_LANE_MAX).toBe(10);
   });
 
@@ -39,7 +39,7 @@ describe('the configuration', () => {
 
   test.each([
     [{ ROLES: 'api,janitor' }, /^ROLES/],
-    [{ DELIVERY_LEASE_MS: '10500' }, /^DELIVERY_LEASE_MS: /],
+    [{ DELIVERY_LEASE_MS: '11500' }, /^DELIVERY_LEASE_MS: /],
     [{ WEBHOOK_SEALING_PUBLIC_KEY: 'v1:nonsense' }, /^WEBHOOK_SEALING_PUBLIC_KEY: /],
     [{ WEBHOOK_SEALING_PRIVATE_KEYS: 'nonsense' }, /^WEBHOOK_SEALING_PRIVATE_KEYS: /],
     [{ WEBHOOK_DEV_RECEIVERS: 'nonsense' }, /^WEBHOOK_DEV_RECEIVERS: /],

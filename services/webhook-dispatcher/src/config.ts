@@ -9,11 +9,17 @@ import { DELIVERY_TIMEOUT_MS, LEASE_MARGIN_MS, LEASE_MARGIN_MS_MIN } from '#send
 
 const Role = z.enum(['api', 'intake', 'sender']);
 
-/** Sends in flight: per process, and per account and origin of the receiver within it. */
-const IN_FLIGHT_MAX = 64;
+/** Sends in flight: per process, and per lane over all of them. */
+const IN_FLIGHT_MAX = 512;
 const IN_FLIGHT_PER_LANE_MAX = 10;
-/** Claims run beside attempts being recorded and intake; none of them waits while a request is out. */
+/** Turns run beside attempts being recorded and intake; no connection is held while a request is out. */
 const POOL_SIZE = 16;
+/** A rolling start must give every sender the newest key before the first text is sealed to it. */
+const RESEALING_DELAY_MS = 600_000;
+
+const KEEP_DAYS = 90;
+/** Events of an inactive endpoint are re-sendable for 30 days; the database enforces it too. */
+const KEEP_DAYS_MIN = 30;
 
 const Settings = z.object({
   ...CommonConfig,
@@ -48,9 +54,13 @@ const Settings = z.object({
     parseForbiddenAddresses,
     'expected IP addresses, separated by commas',
   ),
+  /** Events, deliveries and attempts are kept for this long; what is older is dropped by weeks. */
+  DELIVERY_KEEP_DAYS: z.coerce.number().int().min(KEEP_DAYS_MIN).default(KEEP_DAYS),
   DELIVERY_TIMEOUT_MS: milliseconds(DELIVERY_TIMEOUT_MS),
+  /** Until a new process begins to re-wrap what is sealed to older keys. */
+  WEBHOOK_RESEALING_DELAY_MS: milliseconds(RESEALING_DELAY_MS),
   DELIVERY_LEASE_MS: z.coerce.number().int().min(1).optional(),
-  DELIVERY_IN_FLIGHT_MAX: z.coerce.number().int().min(1).max(1_000).default(IN_FLIGHT_MAX),
+  DELIVERY_IN_FLIGHT_MAX: z.coerce.number().int().min(1).max(4_096).default(IN_FLIGHT_MAX),
   DELIVERY_IN_FLIGHT_PER_LANE_MAX: z.coerce.number().int().min(1).default(IN_FLIGHT_PER_LANE_MAX),
 });
 
@@ -77,7 +87,7 @@ export const DispatcherConfig = Settings.superRefine((settings, context) => {
 });
 export type DispatcherConfig = z.infer<typeof DispatcherConfig>;
 
-/** How long a claim holds a delivery: always longer than the request it is for. */
+/** How long a claim holds a lane, if it is not renewed: always longer than the requests that begin under it. */
 export function leaseMsOf(settings: {
   DELIVERY_TIMEOUT_MS: number;
   DELIVERY_LEASE_MS?: number | undefined;

@@ -5,8 +5,16 @@ import type { ExchangeResult } from '#exchange/exchange.ts';
 
 const attempts = counter('webhook_attempts_total', 'Attempts by outcome and reason');
 const repeats = counter(
-  'webhook_repeated_claims_total',
-  'Claims of deliveries whose earlier claim ended without an outcome; each may be a repeated request',
+  'webhook_repeated_sends_total',
+  'Sends that may repeat a request, because the lane was taken over from a sender that did not let it go',
+);
+const takenOver = counter(
+  'webhook_lanes_taken_over_total',
+  'Lanes claimed after the lease of another sender had ended',
+);
+const lostLanes = counter(
+  'webhook_lanes_lost_total',
+  'Lanes that another sender took over from this one',
 );
 const lost = counter(
   'webhook_outcomes_lost_total',
@@ -14,7 +22,7 @@ const lost = counter(
 );
 const abandoned = counter(
   'webhook_late_sends_total',
-  'Claims given back because too little lease was left',
+  'Deliveries left for later because too little of the lease of their lane was left',
 );
 const firstAttempt = durationHistogram(
   'webhook_event_to_first_attempt_seconds',
@@ -24,14 +32,14 @@ const firstAttempt = durationHistogram(
 /** Ids and codes only: the URL's query may be a secret of the merchant's, the body is personal data. */
 export function attemptMade(
   logger: Logger,
-  attempt: { id: string; event: string; attemptNumber: number },
+  attempt: { deliveryId: string; event: string; attemptNumber: number },
   result: ExchangeResult,
 ): void {
   const { outcome, reason, status, durationMs } = result;
   attempts.add(1, { outcome, reason: reason ?? 'none' });
   logger.debug(
     {
-      delivery_id: attempt.id,
+      delivery_id: attempt.deliveryId,
       event: attempt.event,
       attempt: attempt.attemptNumber,
       outcome,
@@ -47,11 +55,19 @@ export function firstAttemptStarted(secondsSinceEvent: number): void {
   firstAttempt.record(Math.max(0, secondsSinceEvent));
 }
 
-export function claimRepeated(): void {
-  repeats.add(1);
+export function sendsRepeated(count: number): void {
+  repeats.add(count);
 }
 
-/** `fenced`: another claim has the delivery. `unstorable`: the database refused the row itself. */
+export function lanesTakenOver(count: number): void {
+  if (count > 0) takenOver.add(count);
+}
+
+export function laneLost(): void {
+  lostLanes.add(1);
+}
+
+/** `fenced`: another claim has the lane. `unstorable`: the database refused the row itself. */
 export function outcomesLost(cause: 'fenced' | 'unstorable', count: number): void {
   lost.add(count, { cause });
 }
@@ -60,20 +76,37 @@ export function sendAbandoned(): void {
   abandoned.add(1);
 }
 
+/** What the gauges want to know of a lane that is served. */
+type ServedLane = { readonly inFlight: ReadonlySet<string>; probeAtMs: number | null };
+
 /** Gauges that are read when somebody scrapes. */
 export function observeQueue(deps: {
   inFlight(): number;
+  lanes(): Iterable<ServedLane>;
   readDue(): Promise<{ count: number; oldestSeconds: number }>;
 }): void {
   observedGauge('webhook_in_flight', 'Sends in flight in this process', async () => [
     { value: deps.inFlight() },
   ]);
+  observedGauge('webhook_lanes', 'Lanes served by this process, by state', async () => {
+    const count = { idle: 0, sending: 0, open: 0 };
+    for (const lane of deps.lanes()) count[stateOf(lane)] += 1;
+    return Object.entries(count).map(([state, value]) => ({ value, attributes: { state } }));
+  });
   observedGauge(
-    'webhook_due_deliveries',
-    'Deliveries that are due now, up to a bound',
+    'webhook_due_lanes',
+    'Lanes in which something is due and which no sender serves, up to a bound',
     async () => [{ value: (await deps.readDue()).count }],
   );
-  observedGauge('webhook_oldest_due_age_seconds', 'Age of the oldest due delivery', async () => [
-    { value: (await deps.readDue()).oldestSeconds },
-  ]);
+  observedGauge(
+    'webhook_oldest_due_age_seconds',
+    'For how long the lane that waits longest for a sender has something due',
+    async () => [{ value: (await deps.readDue()).oldestSeconds }],
+  );
+}
+
+/** `open`: its breaker is. */
+function stateOf(lane: ServedLane): 'idle' | 'sending' | 'open' {
+  if (lane.probeAtMs !== null) return 'open';
+  return lane.inFlight.size > 0 ? 'sending' : 'idle';
 }

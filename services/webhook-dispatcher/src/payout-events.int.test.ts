@@ -7,7 +7,7 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import { createTestTopics } from '@pixmesh/testkit/test-topics';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import type { ResourceEvent } from '#intake/store-event.ts';
+import type { ResourceEvent } from '#intake/read-event.ts';
 import { aChargeEvent } from '#testing/a-charge-event.ts';
 import { aPayoutEvent } from '#testing/a-payout-event.ts';
 import { type Receiver, startReceiver } from '#testing/start-receiver.ts';

@@ -28,7 +28,7 @@ test(
       ...testEnvironment({ databaseUrl: database.url, topicPrefix, receiverPort: receiver.port }),
       LOG_LEVEL: 'debug',
       DELIVERY_TIMEOUT_MS: '500',
-      DELIVERY_LEASE_MS: '1500',
+      DELIVERY_LEASE_MS: '2500',
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     };
     const event = aChargeEvent({ secret: { clear: SECRET, publicKey: sealingKeys.publicKey } });
@@ -83,10 +83,10 @@ test(
       expect(JSON.stringify(stored)).not.toContain(secret);
     }
 
-    /** Moves the end of the dead sender's lease, so that the next process can be armed before it. */
+    /** Moves the end of the dead sender's lease of its lane, so that the next process can be armed before it. */
     async function holdLease(length: string): Promise<void> {
       const rows = await database.db.query(
-        sql`update deliveries set due_at = now() + ${length}::interval where leased returning id`,
+        sql`update lanes set claimable_at = now() + ${length}::interval where leased returning id`,
       );
       expect(rows).toHaveLength(1);
     }

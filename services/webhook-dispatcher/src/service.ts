@@ -12,7 +12,10 @@ import type { FastifyInstance } from 'fastify';
 
 import { createResolver, type ResolveName } from '#exchange/resolve-name.ts';
 import { startIntake } from '#intake/start-intake.ts';
-import type { StoreEventDeps } from '#intake/store-event.ts';
+import type { IntakeDeps } from '#intake/intake.ts';
+import { startHistoryRetention } from '#retention/keep-history.job.ts';
+import { startRecoveries } from '#recoveries/recoveries.job.ts';
+import { type Resealing, startResealing } from '#resealing/resealing.job.ts';
 import { databaseClock, type ScheduleClock } from '#sending/schedule-clock.ts';
 import type { Sender } from '#sending/sender.ts';
 import { startSending } from '#sending/start-sending.ts';
@@ -30,7 +33,7 @@ export type WebhookDispatcher = AsyncDisposable & {
 };
 
 /** What tests put in place of the world: the schedule's clock, the look-up of names, the log, the catalogue. */
-type Seams = Pick<StoreEventDeps, 'isDispatched'> & {
+type Seams = Pick<IntakeDeps, 'isDispatched'> & {
   clock: ScheduleClock;
   resolveName: ResolveName;
   logger: Logger;
@@ -78,15 +81,21 @@ async function startRoles(
   const { config, logger, seams, stops } = start;
   const { resources, traffic } = stops;
   const db = resources.use('pool', openPool(config));
-  const sender = config.ROLES.includes('sender') ? startSender(start, db) : null;
+  const queueDb = resources.use('queue pool', openQueuePool(config));
+  const sender = config.ROLES.includes('sender') ? startSender(start, queueDb) : null;
   start.running.sender = sender;
+  const keepDays = config.DELIVERY_KEEP_DAYS;
+  resources.use('retention', startHistoryRetention({ db, logger, keepDays }));
+  if (sender !== null) resources.use('resealing', startResealingJob(start, db));
   const redis = openRedis(config, { logger, onHint: sender?.kick ?? null });
   if (redis !== null) resources.use('redis', redis);
-  const intakeSeams = { isDispatched: seams.isDispatched ?? isDispatched, wakeSenders };
+  const parts = { config, db, logger, clock: seams.clock ?? databaseClock, wakeSenders };
+  if (sender !== null) traffic.use('recoveries', startRecoveries(parts));
+  const intake = { ...parts, db: queueDb, isDispatched: seams.isDispatched ?? isDispatched };
   const messaging = needsMessaging(config)
-    ? traffic.use('messaging', await startIntake({ config, db, logger, ...intakeSeams }))
+    ? traffic.use('messaging', await startIntake(intake))
     : null;
-  const app = messaging === null ? null : await listen({ config, db, logger, messaging });
+  const app = messaging === null ? null : await listen({ ...parts, messaging });
   if (app !== null) traffic.add('http', () => app.close());
   const health = await startHealth({
     host: config.HOST,
@@ -99,15 +108,21 @@ async function startRoles(
   traffic.add('readiness', () => health.setNotReady());
   return { internalPort: health.port, apiPort: app === null ? null : portOf(app) };
 
-  function wakeSenders(): void {
-    sender?.kick();
-    redis?.publish();
+  function wakeSenders(laneIds: readonly string[]): void {
+    sender?.kick(laneIds);
+    redis?.publish(laneIds);
   }
 }
 
 function openPool(config: DispatcherConfig): Database {
   const { DATABASE_URL: url, DATABASE_POOL_SIZE: max } = config;
   return createPool({ url, applicationName: NAME, max });
+}
+
+/** For intake and senders: few statements, made all the time, with arrays of every length. */
+function openQueuePool(config: DispatcherConfig): Database {
+  const { DATABASE_URL: url, DATABASE_POOL_SIZE: max } = config;
+  return createPool({ url, applicationName: NAME, max, plansOnce: true });
 }
 
 function startSender({ config, logger, seams, stops }: Start, db: Database): Sender {
@@ -121,9 +136,19 @@ function startSender({ config, logger, seams, stops }: Start, db: Database): Sen
   });
 }
 
+/** Where private keys are: only who can open a secret can seal it anew. */
+function startResealingJob({ config, logger }: Start, db: Database): Resealing {
+  return startResealing({
+    db,
+    logger,
+    privateKeys: config.WEBHOOK_SEALING_PRIVATE_KEYS ?? '',
+    startDelayMs: config.WEBHOOK_RESEALING_DELAY_MS,
+  });
+}
+
 function openRedis(
   config: DispatcherConfig,
-  hints: { logger: Logger; onHint: (() => void) | null },
+  hints: { logger: Logger; onHint: Sender['kick'] | null },
 ): WakeUp | null {
   const url = config.REDIS_URL;
   return url === undefined ? null : createRedisWakeUp({ url, ...hints });
@@ -137,14 +162,18 @@ async function listen(parts: {
   config: DispatcherConfig;
   db: Database;
   logger: Logger;
+  clock: ScheduleClock;
+  wakeSenders(laneIds: readonly string[]): void;
   messaging: Messaging;
 }): Promise<FastifyInstance | null> {
-  const { config, db, logger, messaging } = parts;
+  const { config, db, logger, clock, wakeSenders, messaging } = parts;
   if (!config.ROLES.includes('api')) return null;
   const verifyToken = createTokenVerifier(NAME, config.SERVICE_TOKEN_PUBLIC_KEYS);
   const app = buildApp({
     db,
     logger,
+    clock,
+    wakeSenders,
     verifyToken,
     deadLetters: messaging.deadLetters,
     sealingPublicKey: config.WEBHOOK_SEALING_PUBLIC_KEY ?? '',

@@ -111,6 +111,10 @@ export function isDispatched(name: EventName): boolean {
   return EVENT_CATALOGUE.some((entry) => entry.event === name && entry.dispatched);
 }
 
+export function isEventName(name: string): name is EventName {
+  return EVENT_CATALOGUE.some(({ event }) => event === name);
+}
+
 /** Splits `<resource>.<method>.<action>`. */
 export function splitEventName(name: EventName): EventNameParts {
   const [resource = '', method = '', action = ''] = name.split('.');

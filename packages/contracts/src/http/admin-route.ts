@@ -6,7 +6,7 @@ import type { PublicErrorCode } from './error-body.ts';
 export type AdminRoute = {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly path: `/admin/${string}`;
-  readonly tag: 'Operators' | 'Tenants' | 'Money' | 'Operations';
+  readonly tag: 'Operators' | 'Tenants' | 'Money' | 'Deliveries' | 'Operations';
   readonly summary: string;
   readonly status: 200 | 201 | 202 | 204;
   readonly body: z.ZodType | null;

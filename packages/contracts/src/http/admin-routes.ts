@@ -7,6 +7,7 @@ import {
   UpdateApplicationBody,
   UpdateKeyBody,
 } from './admin-bodies.ts';
+import { ADMIN_DELIVERY_ROUTES } from './admin-delivery-routes.ts';
 import { ADMIN_MONEY_ROUTES } from './admin-money-routes.ts';
 import {
   ListAccountsQuery,
@@ -168,6 +169,7 @@ export const ADMIN_ROUTES = {
     errors: ['NOT_FOUND'],
   },
   ...ADMIN_MONEY_ROUTES,
+  ...ADMIN_DELIVERY_ROUTES,
   getReconciliation: {
     ...READ,
     path: '/admin/reconciliation',

@@ -18,8 +18,10 @@ export const BookedJournal = z.object({
 });
 export type BookedJournal = z.output<typeof BookedJournal>;
 
+export const LOOKUP_JOURNALS_PATH = '/internal/journals/lookup';
+
 /**
- * `POST /internal/journals/lookup`: those of the commands that were decided, in any order; one that moved nothing has
+ * `POST` to `LOOKUP_JOURNALS_PATH`: those of the commands that were decided, in any order; one that moved nothing has
  * the amount 0.
  */
 export const LookupJournalsBody = z.object({

@@ -50,6 +50,7 @@ test('an Idempotency-Key may be left out, but not where money goes back', () => 
   expect(Object.fromEntries(required)).toEqual({
     createApplication: false,
     createKey: false,
+    createRecovery: false,
     createRefund: true,
     requestCharge: false,
     requestPayout: false,

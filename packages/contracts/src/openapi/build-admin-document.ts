@@ -30,6 +30,10 @@ export function buildAdminDocument(): OpenApiDocument {
         name: 'Money',
         description: 'Charges, refunds, disputes, payouts, balances, journals and suspense.',
       },
+      {
+        name: 'Deliveries',
+        description: 'Webhook endpoints, the delivery log, re-sending, and timelines of resources.',
+      },
       { name: 'Operations', description: 'Reconciliation, the request log and dead letters.' },
     ],
     security: [{ OperatorToken: [] }],

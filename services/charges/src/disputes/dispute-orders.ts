@@ -25,9 +25,17 @@ export function orderUnblock(charge: ChargeRow, dispute: DisputeRow): OutboundEv
   });
 }
 
-function disputed(kind: string, dispute: DisputeRow) {
+/** The one command of this kind for a dispute. */
+export function disputeCommandId(
+  kind: 'dispute.block' | 'dispute.unblock',
+  { id }: { id: string },
+): string {
+  return deriveCommandId(kind, id);
+}
+
+function disputed(kind: Parameters<typeof disputeCommandId>[0], dispute: DisputeRow) {
   return {
-    command_id: deriveCommandId(kind, dispute.id),
+    command_id: disputeCommandId(kind, dispute),
     dispute_id: dispute.id,
     charge_id: dispute.chargeId,
     end_to_end_id: dispute.endToEndId,

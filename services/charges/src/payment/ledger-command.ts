@@ -17,6 +17,11 @@ export function bookingIdOf(endToEndId: string): string {
   return deriveCommandId('received_pix', endToEndId);
 }
 
+/** The one command that books the acquirer's price of a received Pix. */
+export function tariffIdOf(endToEndId: string): string {
+  return deriveCommandId('acquirer_tariff.book', endToEndId);
+}
+
 /**
  * The ledger commands of a Pix received for a charge: its booking, and the acquirer's price for it where that is told.
  * Ids come from the end-to-end id alone, whatever the disposition: the ledger books each Pix once, for ever.
@@ -71,7 +76,7 @@ function tariffCommands({ endToEndId, tariffCents }: ReceivedPix): OutboundEvent
     ...envelope,
     type: 'acquirer_tariff.book',
     data: {
-      command_id: deriveCommandId('acquirer_tariff.book', endToEndId),
+      command_id: tariffIdOf(endToEndId),
       end_to_end_id: endToEndId,
       amount: tariffCents,
     },

@@ -11,6 +11,11 @@ export function settleIdOf({ holdId }: { holdId: string }): string {
   return deriveCommandId('hold_settle', holdId);
 }
 
+/** The one command that gives the money of a refund back to its owner. */
+export function releaseIdOf({ holdId }: { holdId: string }): string {
+  return deriveCommandId('hold_release', holdId);
+}
+
 /** The money of a refund is back at its payer. One command per hold, for ever. */
 export function settleHoldCommand(refund: RefundRow): OutboundEvent {
   const { place, envelope } = ledgerOrder(refund);
@@ -33,7 +38,7 @@ export function releaseHoldCommand(refund: RefundRow): OutboundEvent {
     ...envelope,
     type: 'hold.release',
     data: {
-      command_id: deriveCommandId('hold_release', refund.holdId),
+      command_id: releaseIdOf(refund),
       hold_id: refund.holdId,
       resource_id: refund.id,
     },

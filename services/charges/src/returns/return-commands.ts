@@ -17,7 +17,10 @@ export function plainReturnCommand(charge: ChargeRow, seen: Seen): OutboundEvent
   return outboundEvent(BookReceivedPixReturn, place, {
     ...envelope,
     type: 'received_pix.return',
-    data: { command_id: commandId('received_pix.return', seen), ...dataOf(charge, seen) },
+    data: {
+      command_id: plainReturnIdOf(seen.endToEndId, seen.returned.id),
+      ...dataOf(charge, seen),
+    },
   });
 }
 
@@ -31,7 +34,7 @@ export function medReturnCommand(
     ...envelope,
     type: 'dispute.return',
     data: {
-      command_id: commandId('dispute.return', seen),
+      command_id: medReturnIdOf(seen.endToEndId, seen.returned.id),
       dispute_id: seen.disputeId,
       ...dataOf(charge, seen),
       from: 'blocked',
@@ -48,6 +51,12 @@ function dataOf(charge: ChargeRow, { endToEndId, returned }: Seen) {
   };
 }
 
-function commandId(kind: string, { endToEndId, returned }: Seen): string {
-  return deriveCommandId(kind, `${endToEndId}/${returned.id}`);
+/** The one command of a return that was not ordered by us. */
+export function plainReturnIdOf(endToEndId: string, returnId: string): string {
+  return deriveCommandId('received_pix.return', `${endToEndId}/${returnId}`);
+}
+
+/** The one command of a return under the MED. */
+export function medReturnIdOf(endToEndId: string, returnId: string): string {
+  return deriveCommandId('dispute.return', `${endToEndId}/${returnId}`);
 }

@@ -21,6 +21,11 @@ export function partCommandId(endToEndId: string, returnId: string): string {
   return deriveCommandId('suspense.return', `${endToEndId}/${returnId}`);
 }
 
+/** The one command that credits what nobody owned to the account that it was handed over to. */
+export function handOverCreditIdOf(itemId: string): string {
+  return deriveCommandId('suspense.credit', itemId);
+}
+
 /** What is left goes to its owner; what nobody owned is handed over to the account that an operator names. */
 export function acceptCommands({ item, left }: LockedItem, accountId: AccountId): EndOfItem {
   const commandId = wholeItemCommandId(item.id);
@@ -33,7 +38,7 @@ export function acceptCommands({ item, left }: LockedItem, accountId: AccountId)
   const credit = outboundEvent(CreditSuspense, place, {
     ...envelope,
     type: 'suspense.credit',
-    data: { ...dataOf(item, left), command_id: deriveCommandId('suspense.credit', item.id) },
+    data: { ...dataOf(item, left), command_id: handOverCreditIdOf(item.id) },
   });
   return { commandId, commands: [handOver, credit] };
 }

@@ -24,7 +24,7 @@ type CreateSteps<Body, Stored> = {
 export function readAdminCreationId(
   request: FastifyRequest,
   accountId: string,
-  resource: 'application' | 'key' | 'payout' | 'charge',
+  resource: 'application' | 'key' | 'payout' | 'charge' | 'recovery',
 ): { id: string; repeatable: boolean } {
   const key = readOptionalIdempotencyKey(request.raw.rawHeaders);
   if (key === null) return { id: newId(), repeatable: false };

@@ -1,3 +1,4 @@
+import { timeOfId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
@@ -47,7 +48,7 @@ export function startRequestLog(deps: { db: Database; logger: Logger }): Request
   function record(request: Omit<LoggedRequest, 'id' | 'createdAt'>): void {
     if (queue.length >= QUEUE_ROWS_MAX) dropOldest(FLUSH_ROWS_MAX);
     const { requestId: id } = request;
-    queue.push({ ...request, id, createdAt: timeOf(id) });
+    queue.push({ ...request, id, createdAt: timeOfId(id) });
     if (queue.length === FLUSH_ROWS_MAX) void flush();
     else schedule();
   }
@@ -104,11 +105,6 @@ export function startRequestLog(deps: { db: Database; logger: Logger }): Request
     while (queue.length > 0 && (await writeBatch()));
     if (queue.length > 0) dropOldest(queue.length);
   }
-}
-
-/** The instant inside a UUIDv7 (RFC 9562 section 5.7). */
-function timeOf(id: string): Date {
-  return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
 }
 
 /**

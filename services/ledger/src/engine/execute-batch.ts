@@ -1,6 +1,6 @@
-import { AssertionError } from 'node:assert';
-
-import { AppError } from '@pixmesh/kernel/app-error';
+import { isBug } from '@pixmesh/kernel/app-error';
+import { writeOrHalve } from '@pixmesh/kernel/micro-batcher';
+import { blamesContent } from '@pixmesh/postgres/database-error';
 import type { Database } from '@pixmesh/postgres/pool';
 import { z } from 'zod';
 
@@ -10,9 +10,6 @@ import type { Outcome } from '#commands/outcome.ts';
 import { decideBatch } from './decide-batch.ts';
 import { lockBatch } from './lock-batch.sql.ts';
 import { writeBatch } from './write-batch.sql.ts';
-
-/** SQLSTATE classes that blame what is written: data exceptions, broken constraints, a raised exception. */
-const BLAMES_CONTENT = /^(22|23|P0)/;
 
 /**
  * Decides and writes a batch in one transaction of two statements, and answers each command its outcome, in order.
@@ -28,15 +25,11 @@ export async function executeBatch(
   db: Database,
   commands: readonly LedgerCommand[],
 ): Promise<Outcome[]> {
-  if (commands.length === 0) return [];
-  try {
-    return await executeOnce(db, commands);
-  } catch (error) {
-    if (!blamesContent(error)) throw error;
-    return commands.length === 1
-      ? [await judgeAlone(db, commands[0]!, error)]
-      : await executeHalves(db, commands);
-  }
+  return await writeOrHalve(commands, {
+    write: (some) => executeOnce(db, some),
+    blamesContent: isToBlame,
+    alone: (command, refusal) => judgeAlone(db, command, refusal),
+  });
 }
 
 async function executeOnce(db: Database, commands: readonly LedgerCommand[]): Promise<Outcome[]> {
@@ -46,12 +39,6 @@ async function executeOnce(db: Database, commands: readonly LedgerCommand[]): Pr
     await writeBatch(tx, writes);
     return outcomes;
   });
-}
-
-async function executeHalves(db: Database, commands: readonly LedgerCommand[]): Promise<Outcome[]> {
-  const middle = Math.ceil(commands.length / 2);
-  const first = await executeBatch(db, commands.slice(0, middle));
-  return [...first, ...(await executeBatch(db, commands.slice(middle)))];
 }
 
 /**
@@ -67,7 +54,7 @@ async function judgeAlone(
     const [outcome] = await executeOnce(db, [command]);
     return outcome!;
   } catch (error) {
-    if (!blamesContent(error)) throw error;
+    if (!isToBlame(error)) throw error;
     const { code, constraint } = refusal as { code?: string; constraint?: string };
     const cause = constraint ?? code ?? (refusal as Error).name;
     const message = `command ${command.commandId} cannot be written: ${cause}`;
@@ -77,17 +64,8 @@ async function judgeAlone(
 
 /**
  * A statement that the database refused for what it says, an event that its own schema refuses, or a command that our
- * own program stumbles over. What else the database may say (a time limit, no writes now) blames no command.
+ * own program stumbles over. What else the database may say blames no command.
  */
-function blamesContent(error: unknown): boolean {
-  if (error instanceof AppError) return false;
-  if (error instanceof z.ZodError || isBug(error)) return true;
-  const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === 'string' && BLAMES_CONTENT.test(code);
-}
-
-function isBug(error: unknown): boolean {
-  return (
-    error instanceof TypeError || error instanceof RangeError || error instanceof AssertionError
-  );
+function isToBlame(error: unknown): boolean {
+  return error instanceof z.ZodError || isBug(error) || blamesContent(error);
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { AccountId } from '@pixmesh/kernel/ids';
+import { createMicroBatcher } from '@pixmesh/kernel/micro-batcher';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { withSpan } from '@pixmesh/telemetry/tracing';
@@ -43,9 +43,6 @@ export type LedgerEngine = AsyncDisposable & {
   stop(): Promise<void>;
 };
 
-type Waiting = { command: LedgerCommand } & PromiseWithResolvers<Outcome>;
-type Writer = { waiting: Waiting[]; running: Promise<void> | null };
-
 /**
  * The one door for every change of money. Whatever waits when a writer is free becomes its next batch, without
  * waiting for more: under light load a command is alone in its batch, under heavy load they share one commit. An
@@ -55,7 +52,9 @@ type Writer = { waiting: Waiting[]; running: Promise<void> | null };
 export function createLedgerEngine(deps: LedgerEngineDeps): LedgerEngine {
   const { writers: count = WRITERS_DEFAULT } = deps;
   assert(Number.isInteger(count) && count >= 1 && count <= WRITERS_MAX, '1 to 4 writers');
-  const writers = Array.from({ length: count }, (): Writer => ({ waiting: [], running: null }));
+  const writers = Array.from({ length: count }, () =>
+    createMicroBatcher<LedgerCommand, Outcome>({ batchMax: BATCH_MAX, write: writeBatch }),
+  );
   let isStopping = false;
   return { submit, waiting, stop, [Symbol.asyncDispose]: stop };
 
@@ -64,37 +63,21 @@ export function createLedgerEngine(deps: LedgerEngineDeps): LedgerEngine {
     if (waiting() >= QUEUE_MAX) throw unavailable('too many commands wait');
     const writer = writers[writerOf(command.accountId, count)];
     assert(writer, 'every account has a writer');
-    const entry = { command, ...Promise.withResolvers<Outcome>() };
-    writer.waiting.push(entry);
-    writer.running ??= work(writer);
-    return await entry.promise;
+    return await writer.submit(command);
   }
 
   function waiting(): number {
     let sum = 0;
-    for (const writer of writers) sum += writer.waiting.length;
+    for (const writer of writers) sum += writer.waiting();
     return sum;
   }
 
   async function stop(): Promise<void> {
     isStopping = true;
-    await Promise.all(writers.map((writer) => writer.running ?? Promise.resolve()));
+    await Promise.all(writers.map((writer) => writer.idle()));
   }
 
-  async function work(writer: Writer): Promise<void> {
-    // What is handed in within this turn of the event loop, such as a fetch from the broker, goes together.
-    await nextTurn();
-    while (writer.waiting.length > 0) {
-      const failure = await writeBatch(writer.waiting.splice(0, BATCH_MAX));
-      // What waits behind must not overtake what has to come again.
-      if (failure) for (const entry of writer.waiting.splice(0)) entry.reject(failure.cause);
-    }
-    writer.running = null;
-  }
-
-  /** Answers why nobody knows the outcomes, if so. */
-  async function writeBatch(batch: readonly Waiting[]): Promise<{ cause: unknown } | null> {
-    const commands = batch.map(({ command }) => command);
+  async function writeBatch(commands: readonly LedgerCommand[]): Promise<Outcome[]> {
     // A batch of several has no trace of its own to be part of.
     const parent = commands.length === 1 ? (commands[0]?.traceparent ?? null) : null;
     const attributes = { 'pixmesh.batch.size': commands.length };
@@ -105,15 +88,14 @@ export function createLedgerEngine(deps: LedgerEngineDeps): LedgerEngine {
       if (outcomes.some((outcome, index) => isPublished(outcome, commands[index]!)))
         deps.kickOutbox();
       batchDecided(commands, outcomes);
-      for (const [index, entry] of batch.entries()) entry.resolve(outcomes[index]!);
-      return null;
+      return outcomes;
     } catch (error) {
-      deps.logger?.warn({ err: error, size: batch.length }, 'a batch of commands was not written');
+      deps.logger?.warn(
+        { err: error, size: commands.length },
+        'a batch of commands was not written',
+      );
       // Whoever is to blame would stand alone by now (`executeBatch`): these commands are innocent and come again.
-      const cause =
-        error instanceof AppError ? error : unavailable('no batch can be written', error);
-      for (const entry of batch) entry.reject(cause);
-      return { cause };
+      throw error instanceof AppError ? error : unavailable('no batch can be written', error);
     }
   }
 }

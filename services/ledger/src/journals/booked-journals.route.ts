@@ -2,6 +2,7 @@ import { InstantText } from '@pixmesh/contracts/http/instant-text';
 import {
   type BookedJournals,
   LEDGER_PAGE_MAX,
+  LOOKUP_JOURNALS_PATH,
   LookupJournalsBody,
 } from '@pixmesh/contracts/internal/ledger-reads';
 import { parseShape, readJsonObject } from '@pixmesh/http/json-request';
@@ -50,7 +51,7 @@ const Query = z.object({
 
 /** `POST /internal/journals/lookup` and `GET /internal/journals`: what other services compare their own with. */
 export function registerBookedJournals(app: FastifyInstance, deps: { db: Database }): void {
-  app.post('/internal/journals/lookup', async (request): Promise<Wire> => {
+  app.post(LOOKUP_JOURNALS_PATH, async (request): Promise<Wire> => {
     const json = readJsonObject(rawBody(request.body), request.headers['content-type']);
     const { command_ids: ids } = parseShape(LookupJournalsBody, json);
     const rows = await lookUpJournals(deps.db, ids);

@@ -1,5 +1,5 @@
+import { releasePendingIdOf } from '@pixmesh/contracts/internal/ledger-command-ids';
 import { AppError } from '@pixmesh/kernel/app-error';
-import { deriveCommandId } from '@pixmesh/kernel/ids';
 import { toCents } from '@pixmesh/kernel/money';
 import { type DueRowsJob, startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
 import type { Database } from '@pixmesh/postgres/pool';
@@ -49,7 +49,7 @@ async function releaseDue(
 export function releaseCommand({ creditId, accountId, amount }: DueRelease): ReleasePending {
   return {
     kind: 'release_pending',
-    commandId: deriveCommandId('release_pending', creditId),
+    commandId: releasePendingIdOf(creditId),
     accountId,
     creditId,
     amount: toCents(amount),

@@ -11,12 +11,34 @@ import { type OutboundEvent, outboundEvent } from '@pixmesh/postgres/events';
 
 import type { PayoutRow } from './payout-row.ts';
 
+type Held = { holdId: string };
+
+/** The one command that gives the money of a payout back. */
+export function releaseIdOf({ holdId }: Held): string {
+  return deriveCommandId('hold_release', holdId);
+}
+
+/** The one command that takes the money of a payout out of the books. */
+export function settleIdOf({ holdId }: Held): string {
+  return deriveCommandId('hold_settle', holdId);
+}
+
+/** The one command that credits a return of the acquirer's. */
+export function returnIdOf(endToEndId: string, returnId: string): string {
+  return deriveCommandId('payout_return', `${endToEndId}:${returnId}`);
+}
+
+/** The one command that gives an item in suspense to its owner. */
+export function acceptIdOf(itemId: string): string {
+  return deriveCommandId('suspense.resolve', itemId);
+}
+
 /** The money of a payout returns to its owner, amount and fee (decision 113). One command per hold, for ever. */
 export function releaseHoldCommand(payout: PayoutRow): OutboundEvent {
   return outboundEvent(ReleaseHold, placeOf(payout), {
     ...envelopeOf(payout),
     type: 'hold.release',
-    data: { ...holdEnd(payout), command_id: deriveCommandId('hold_release', payout.holdId) },
+    data: { ...holdEnd(payout), command_id: releaseIdOf(payout) },
   });
 }
 
@@ -27,7 +49,7 @@ export function settleHoldCommand(payout: PayoutRow, endToEndId: string | null):
     type: 'hold.settle',
     data: {
       ...holdEnd(payout),
-      command_id: deriveCommandId('hold_settle', payout.holdId),
+      command_id: settleIdOf(payout),
       end_to_end_id: endToEndId,
     },
   });
@@ -43,7 +65,7 @@ export function creditReturnCommand(
     ...envelopeOf(payout),
     type: 'payout_return.credit',
     data: {
-      command_id: deriveCommandId('payout_return', `${endToEndId}:${returnId}`),
+      command_id: returnIdOf(endToEndId, returnId),
       payout_id: payout.id,
       end_to_end_id: endToEndId,
       return_id: returnId,
@@ -53,7 +75,8 @@ export function creditReturnCommand(
 }
 
 /** What an acquirer may say against the end that a payout was told (decision 120). */
-export type Contradiction = 'completed_after_failed' | 'failed_after_completed';
+const CONTRADICTIONS = ['completed_after_failed', 'failed_after_completed'] as const;
+export type Contradiction = (typeof CONTRADICTIONS)[number];
 
 /** Books money that moved against what a payout was told to suspense. One command per payout and reason, for ever. */
 export function suspendPayoutCommand(payout: PayoutRow, reason: Contradiction): OutboundEvent {
@@ -76,7 +99,12 @@ export function suspenseItemIdOf(payout: PayoutRow): string | null {
   return payout.contradiction === null ? null : itemIdOf(payout, payout.contradiction);
 }
 
-function itemIdOf({ id }: PayoutRow, reason: string): string {
+/** The items that a payout may have in suspense, by the commands that would book them. */
+export function possibleItemIdsOf(payout: { id: string }): string[] {
+  return CONTRADICTIONS.map((reason) => itemIdOf(payout, reason));
+}
+
+function itemIdOf({ id }: { id: string }, reason: string): string {
   return deriveCommandId('payout_suspend', `${id}:${reason}`);
 }
 
@@ -86,7 +114,7 @@ export function acceptSuspenseCommand(payout: PayoutRow, itemId: string): Outbou
     ...envelopeOf(payout),
     type: 'suspense.resolve',
     data: {
-      command_id: deriveCommandId('suspense.resolve', itemId),
+      command_id: acceptIdOf(itemId),
       item_id: itemId,
       end_to_end_id: payout.endToEndId,
       charge_id: null,

@@ -54,16 +54,21 @@ async function untilStored({ owner }: TestApplication, state: object): Promise<v
   }, 30_000);
 }
 
+/** So long ago that no difference between clocks matters. */
+function secondsAgo(seconds: number): string {
+  return new Date(Date.now() - seconds * 1_000).toISOString();
+}
+
 describe('the topic of applications', () => {
   test('is followed: events are skipped from a deactivation on and heard from the activation on', async () => {
     const application = anApplication();
     const { id } = await storeEndpoint(database.db, application.owner);
-    await topics.announce([application.change(true), application.change(false)]);
+    await topics.announce([application.change(true), application.change(false, secondsAgo(60))]);
     await untilStored(application, { active: false, version: 2 });
-    const missed = application.anEvent();
+    const missed = application.anEvent({ occurred_at: secondsAgo(30) });
     await topics.publish(missed);
     await untilDelivery(database.db, missed.data.id, { status: 'skipped', endpointId: id });
-    await topics.announce([application.change(true)]);
+    await topics.announce([application.change(true, secondsAgo(10))]);
     await untilStored(application, { active: true, version: 3 });
     const heard = application.anEvent();
     await topics.publish(heard);

@@ -14,7 +14,8 @@ export type ApplicationState = EndpointOwner & {
 
 /**
  * Keeps a state, unless the same or a newer one is kept already; false then. The primary key is the lock, so of two
- * that come at once the newer one stays.
+ * that come at once the newer one stays. A reactivation notes from when on events may have been skipped before it was
+ * heard of, and adds to such a note that is not dealt with yet.
  */
 export async function saveApplication(db: Queryable, state: ApplicationState): Promise<boolean> {
   const rows = await db.query(
@@ -26,7 +27,14 @@ export async function saveApplication(db: Queryable, state: ApplicationState): P
           ${state.applicationId}, ${state.accountId}, ${state.active}, ${state.version}, ${state.changedAt}
         )
         on conflict (application_id) do update
-        set active = excluded.active, version = excluded.version, changed_at = excluded.changed_at
+        set active = excluded.active,
+            version = excluded.version,
+            changed_at = excluded.changed_at,
+            missed_since = case
+              when excluded.active and not applications.active
+                then least(applications.missed_since, excluded.changed_at)
+              else applications.missed_since
+            end
         where applications.version < excluded.version
         returning application_id`,
     ),
@@ -35,9 +43,22 @@ export async function saveApplication(db: Queryable, state: ApplicationState): P
 }
 
 /**
+ * The application's endpoints that are not deleted, whose number has a bound. Reads `endpoints_application` or
+ * `endpoints_account`; complete under `lockCreations`.
+ */
+export async function findEndpointIds(db: Queryable, owner: EndpointOwner): Promise<EndpointId[]> {
+  const rows = await db.query<{ id: EndpointId }>(endpointIdsStatement(owner));
+  return rows.map(({ id }) => id);
+}
+
+export function endpointIdsStatement(owner: EndpointOwner): Statement {
+  return named('endpoints_ids', sql`select id from endpoints where ${isOf(owner)} order by id`);
+}
+
+/**
  * Notes on the application's endpoints whether, and since when, it is deactivated. Answers those that may be sent to
- * again because of it: one that is paused by itself stays so. Reads `endpoints_application` or `endpoints_account`; locks the endpoints,
- * whose number has a bound, in the order of their ids.
+ * again because of it: one that is paused by itself stays so. Reads `endpoints_application` or `endpoints_account`;
+ * locks the endpoints in the order of their ids. To be called under `holdLanes`.
  */
 export async function markEndpoints(
   tx: Transaction,
@@ -55,9 +76,7 @@ export function markStatement(state: ApplicationState): Statement {
       with found as (
         select id as found_id
         from endpoints
-        where application_id = ${state.applicationId}
-          and account_id = ${state.accountId}
-          and deleted_at is null
+        where ${isOf(state)}
         order by id
         for no key update
       )
@@ -68,4 +87,39 @@ export function markStatement(state: ApplicationState): Statement {
         and application_inactive_since is distinct from ${inactiveSince}::timestamptz
       returning id, active and application_inactive_since is null as is_resumed`,
   );
+}
+
+/** Since when events may have been skipped wrongly; null when there is nothing of the kind. Primary key read. */
+export async function findMissedSince(db: Queryable, owner: EndpointOwner): Promise<Date | null> {
+  const rows = await db.query<{ missed_since: Date }>(
+    named(
+      'application_missed_since',
+      sql`
+        select missed_since
+        from applications
+        where application_id = ${owner.applicationId} and active and missed_since is not null`,
+    ),
+  );
+  return rows[0]?.missed_since ?? null;
+}
+
+/** Notes that it is put right, unless something newer was noted meanwhile. */
+export async function clearMissedSince(
+  db: Queryable,
+  owner: EndpointOwner,
+  since: Date,
+): Promise<void> {
+  await db.query(
+    named(
+      'application_missed_none',
+      sql`
+        update applications
+        set missed_since = null
+        where application_id = ${owner.applicationId} and active and missed_since = ${since}`,
+    ),
+  );
+}
+
+function isOf(owner: EndpointOwner): Statement {
+  return sql`application_id = ${owner.applicationId} and account_id = ${owner.accountId} and deleted_at is null`;
 }

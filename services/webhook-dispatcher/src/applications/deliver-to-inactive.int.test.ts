@@ -4,22 +4,27 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import type { ResourceEvent } from '#intake/store-event.ts';
-import { claimDeliveries } from '#sending/claim-deliveries.sql.ts';
+import type { ResourceEvent } from '#intake/read-event.ts';
+import { claimLanes } from '#lanes/claim-lanes.sql.ts';
+import { letGoLanes } from '#lanes/let-go-lanes.ts';
+import { fetchDue } from '#sending/fetch-due.sql.ts';
 import { RETRY_DELAYS_MS } from '#sending/retry-schedule.ts';
-import { databaseClock } from '#sending/schedule-clock.ts';
+import { databaseClock as clock } from '#sending/schedule-clock.ts';
 import { anApplication, follow } from '#testing/an-application.ts';
 import { HOOK_URL as SHOP } from '#testing/a-resource-envelope.ts';
+import { readLane } from '#testing/queued-deliveries.ts';
 import { readDeliveries, untilDelivery } from '#testing/read-deliveries.ts';
 import { answerWith, type Receiver, startReceiver } from '#testing/start-receiver.ts';
 import { patchEndpoint, storeEndpoint, type StoredEndpoint } from '#testing/store-endpoint.ts';
 import { sealingKeys } from '#testing/test-dispatcher.ts';
-import { startTestSender, take, turnableClock } from '#testing/test-sender.ts';
+import { take } from '#testing/take-event.ts';
+import { startTestSender, turnableClock } from '#testing/test-sender.ts';
 
 const ENDPOINT_SECRET = 'whsec_endpoint_0001';
 const OWN_SECRET = 'whsec_resource_0001';
-const BEFORE = '2026-11-21T11:59:59.999Z';
 const AT = '2026-11-21T12:00:00.000Z';
+const BEFORE = '2026-11-21T11:59:59.999Z';
+const AFTER = AT;
 
 let database: TestDatabase;
 
@@ -28,9 +33,7 @@ beforeAll(async () => {
 });
 /** Leaves nothing behind for the next test. */
 afterEach(async () => {
-  await database.db.query(
-    sql`update deliveries set status = 'canceled', next_attempt_at = null where status = 'pending'`,
-  );
+  await database.db.query(sql`delete from queue`);
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
@@ -66,20 +69,23 @@ async function startFailing(): Promise<Receiver & { heal(): void }> {
   return { ...receiver, heal };
 }
 
-async function untilPutOff({ id }: StoredEndpoint): Promise<void> {
+/** Its sender has let the lane go and leaves it alone. */
+async function untilParked({ id }: StoredEndpoint): Promise<void> {
   await eventually(async () => {
-    const rows = await database.db.query(sql`
-      select from deliveries
-      where endpoint_id = ${id} and status = 'pending' and due_at > next_attempt_at and not leased`);
-    expect(rows).toHaveLength(1);
+    expect(await readLane(database.db, id)).toEqual({ waiting: 1, leased: false, wakes: 'never' });
   });
+}
+
+/** So long ago that no difference between clocks matters. */
+function secondsAgo(seconds: number): string {
+  return new Date(Date.now() - seconds * 1_000).toISOString();
 }
 
 describe('an event of a deactivated application', () => {
   test('is skipped for its endpoints and goes to the URL of its resource, with that URL too', async () => {
     const application = anApplication();
     const { id } = await anEndpointOf(application.owner);
-    await follow(database.db, application.change(false));
+    await follow(database.db, application.change(false, secondsAgo(60)));
     const event = application.anEvent({ url: SHOP });
     await take(database.db, event);
     expect(await audienceOf(event)).toEqual([`${id} skipped`, 'own URL pending'].toSorted());
@@ -91,12 +97,12 @@ describe('an event of a deactivated application', () => {
     await using _sender = sender;
     const application = anApplication();
     const { id } = await anEndpointOf(application.owner);
-    await follow(database.db, application.change(false));
-    const missed = application.anEvent();
-    await take(database.db, missed, sender.kick);
-    await follow(database.db, application.change(true));
+    await follow(database.db, application.change(false, secondsAgo(60)));
+    const missed = application.anEvent({ occurred_at: secondsAgo(30) });
+    await take(database.db, missed, { wakeSenders: sender.kick });
+    await follow(database.db, application.change(true, secondsAgo(10)));
     const later = application.anEvent();
-    await take(database.db, later, sender.kick);
+    await take(database.db, later, { wakeSenders: sender.kick });
     await untilDelivery(database.db, later.data.id, { status: 'succeeded', endpointId: id });
     clock.advance(24 * 60 * 60 * 1000);
     const skipped = { status: 'skipped', nextAttemptAt: null, attempts: [] };
@@ -108,17 +114,18 @@ describe('an event of a deactivated application', () => {
     const application = anApplication();
     const { id } = await anEndpointOf(application.owner);
     await follow(database.db, application.change(false, AT));
-    const [before, at] = [BEFORE, AT].map((occurred_at) => application.anEvent({ occurred_at }));
-    for (const event of [before!, at!]) await take(database.db, event);
+    const [before, after] = [BEFORE, AFTER].map((occurred_at) =>
+      application.anEvent({ occurred_at }),
+    );
+    for (const event of [before!, after!]) await take(database.db, event);
     expect(await audienceOf(before!)).toEqual([`${id} pending`]);
-    expect(await audienceOf(at!)).toEqual([`${id} skipped`]);
+    expect(await audienceOf(after!)).toEqual([`${id} skipped`]);
   });
 
   test('stays skipped for an endpoint that is paused by itself when the application comes back', async () => {
     const application = anApplication();
-    const endpoint = await anEndpointOf(application.owner);
-    await patchEndpoint(database.db, endpoint, { active: false });
-    await follow(database.db, application.change(false));
+    const endpoint = await anEndpointOf({ ...application.owner, active: false });
+    await follow(database.db, application.change(false, secondsAgo(60)));
     await follow(database.db, application.change(true));
     const event = application.anEvent({ url: SHOP });
     await take(database.db, event);
@@ -132,7 +139,7 @@ test('an event that no application made goes to every active application of its 
   const inactive = { ...closed.owner, accountId };
   const hears = await anEndpointOf(open.owner);
   const silent = await anEndpointOf(inactive);
-  const change = closed.change(false);
+  const change = closed.change(false, secondsAgo(60));
   await follow(database.db, { ...change, account_id: accountId });
   const event = open.anEvent({ application_id: null, source: 'checkout', url: null });
   await take(database.db, event);
@@ -149,12 +156,12 @@ describe('a retry of a deactivated application', () => {
     const application = anApplication();
     const endpoint = await anEndpointOf(application.owner);
     const event = application.anEvent();
-    await take(database.db, event, sender.kick);
+    await take(database.db, event, { wakeSenders: sender.kick });
     await untilDelivery(database.db, event.data.id, { attempts: [{ number: 1 }] });
     await follow(database.db, application.change(false));
     clock.advance(RETRY_DELAYS_MS[0]);
     sender.kick();
-    await untilPutOff(endpoint);
+    await untilParked(endpoint);
     await untilDelivery(database.db, event.data.id, {
       status: 'pending',
       attempts: [{ number: 1 }],
@@ -178,11 +185,15 @@ describe('a retry of a deactivated application', () => {
     await follow(database.db, application.change(false));
     await patchEndpoint(database.db, endpoint, { active: false });
     await patchEndpoint(database.db, endpoint, { active: true });
-    const bounds = { limit: 100, leaseMs: 60_000, perLaneMax: 10, inFlight: new Map() };
-    const { claimed } = await claimDeliveries(database.db, { clock: databaseClock, ...bounds });
+    const options = { clock, limit: 100, leaseMs: 60_000, owned: [] };
+    const lanes = await claimLanes(database.db, options);
+    expect(lanes.map(({ id }) => id)).toContain(endpoint.id);
+    const wishes = lanes.map(({ id }) => ({ id, take: 10, wantsOther: false, inFlight: [] }));
+    expect(await fetchDue(database.db, clock, wishes)).toEqual({ due: [], deletedLaneIds: [] });
+    await letGoLanes(database.db, clock, lanes);
+    await untilParked(endpoint);
     const [waiting] = await readDeliveries(database.db, event.data.id);
     expect(waiting).toMatchObject({ status: 'pending', attempts: [] });
-    expect(claimed.map(({ id }) => id)).not.toContain(waiting!.id);
   });
 
   test('to the URL of its resource goes on, under the secret of the resource', async () => {
@@ -194,7 +205,7 @@ describe('a retry of a deactivated application', () => {
     const endpoint = await storeEndpoint(database.db, given);
     const secret = { clear: OWN_SECRET, publicKey: sealingKeys.publicKey };
     const event = application.anEvent({ url: SHOP, secret });
-    await take(database.db, event, sender.kick);
+    await take(database.db, event, { wakeSenders: sender.kick });
     expect(await audienceOf(event)).toEqual([`${endpoint.id} pending for own URL`]);
     await untilDelivery(database.db, event.data.id, { attempts: [{ number: 1 }] });
     await follow(database.db, application.change(false));

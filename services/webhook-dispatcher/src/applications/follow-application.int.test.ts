@@ -10,7 +10,7 @@ import { anApplication, follow, type TestApplication } from '#testing/an-applica
 import { genericPlan } from '#testing/generic-plan.ts';
 import { storeEndpoint } from '#testing/store-endpoint.ts';
 
-import { markStatement } from './applications.sql.ts';
+import { endpointIdsStatement, markStatement } from './applications.sql.ts';
 
 const AT = '2026-11-21T12:00:00.000Z';
 const LATER = '2026-11-21T12:05:00.000Z';
@@ -155,16 +155,16 @@ describe('what is said of an application', () => {
 
 test('endpoints of an application are found through an index, also by a plan made while there were none', async () => {
   await using empty = await createTestDatabase('webhook_dispatcher');
-  const plan = await genericPlan(
-    empty.db,
-    markStatement({
-      accountId: newId<AccountId>(),
-      applicationId: newId<ApplicationId>(),
-      active: false,
-      version: 2,
-      changedAt: AT,
-    }),
-  );
-  expect(plan.scans).toEqual([]);
-  expect(plan.text).toMatch(/Index Scan using endpoints_(application|account) /);
+  const state = {
+    accountId: newId<AccountId>(),
+    applicationId: newId<ApplicationId>(),
+    active: false,
+    version: 2,
+    changedAt: AT,
+  };
+  for (const statement of [markStatement(state), endpointIdsStatement(state)]) {
+    const plan = await genericPlan(empty.db, statement);
+    expect(plan.scans).toEqual([]);
+    expect(plan.text).toMatch(/Index Scan using endpoints_(application|account) /);
+  }
 });

@@ -3,7 +3,8 @@ import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 
-import { listDeliveries, type StoredAttempt, type StoredDelivery } from './list-deliveries.sql.ts';
+import { toDeliveryResource } from './delivery-resource.ts';
+import { listDeliveries } from './list-deliveries.sql.ts';
 
 const PAGE_LIMIT_DEFAULT = 20;
 const PAGE_LIMIT_MAX = 100;
@@ -27,38 +28,8 @@ export function registerListDeliveries(app: FastifyInstance, deps: { db: Databas
     });
     return {
       object: 'list',
-      data: found.slice(0, query.limit).map(toResource),
+      data: found.slice(0, query.limit).map(toDeliveryResource),
       has_more: found.length > query.limit,
     };
   });
-}
-
-/** Shape of design section 5. */
-function toResource(delivery: StoredDelivery): object {
-  return {
-    id: delivery.id,
-    object: 'delivery',
-    event: delivery.event,
-    resource_id: delivery.resourceId,
-    endpoint_id: delivery.endpointId,
-    url: delivery.url,
-    status: delivery.status,
-    next_attempt_at: delivery.nextAttemptAt?.toISOString() ?? null,
-    created_at: delivery.createdAt.toISOString(),
-    attempts: delivery.attempts.map(toAttemptResource),
-  };
-}
-
-function toAttemptResource(attempt: StoredAttempt): object {
-  return {
-    number: attempt.number,
-    started_at: attempt.startedAt.toISOString(),
-    duration_ms: attempt.durationMs,
-    outcome: attempt.outcome,
-    status: attempt.status,
-    error: attempt.error,
-    response_excerpt: attempt.responseExcerpt,
-    address: attempt.address,
-    manual: attempt.manual,
-  };
 }

@@ -3,13 +3,13 @@ import { parseShape } from '@pixmesh/http/json-request';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { EndpointId } from '@pixmesh/kernel/ids';
 
+import { holdLanes, wakeLanes } from '#lanes/lanes.sql.ts';
+
 import { checkEndpointRules } from './check-endpoint-rules.ts';
 import type { WriteEndpointDeps } from './create-endpoint.ts';
 import type { EndpointOwner, EndpointRow } from './endpoint-row.ts';
 import { type EndpointChanges, findEndpoint, updateEndpoint } from './endpoints.sql.ts';
 import { sealEndpointSecret } from './seal-endpoint-secret.ts';
-import { sweepDeliveries } from './sweep-deliveries.ts';
-import { bringForward } from './waiting-deliveries.sql.ts';
 
 type Update = {
   id: EndpointId;
@@ -20,9 +20,8 @@ type Update = {
 /**
  * Changes what the body names and answers the endpoint as it is then. The body is not looked at before the
  * endpoint is found, so that a stranger's id answers the same whatever was sent (decision 155). Deliveries under way
- * take up the new URL and secret with their next attempt (159). What was put off while the endpoint was paused comes
- * forward in commits of its own: the endpoint's is the first, and nobody puts off anything behind it. Said twice it
- * changes nothing more but what was cut short the first time.
+ * take up the new URL and secret with their next attempt (159). A pause moves nothing: the sender that meets the
+ * endpoint's lane next leaves it alone from then on, and a resumption wakes that lane, one row, in the same commit.
  *
  * @throws AppError `WEBHOOK_NOT_FOUND`; then those of the body's shape and rules
  */
@@ -37,12 +36,16 @@ export async function changeEndpoint(
   checkEndpointRules(body);
   const changes = toChanges(deps, { owner, id, body });
   if (Object.values(changes).every((change) => change === undefined)) return found;
-  const changed = await updateEndpoint(deps.db, owner, { id, ...changes });
+  const isResumed = body.active === true;
+  const changed = await deps.db.transaction(async (tx) => {
+    await holdLanes(tx, [id]);
+    const row = await updateEndpoint(tx, owner, { id, ...changes });
+    if (row !== null && isResumed) await wakeLanes(tx, deps.clock, [id]);
+    return row;
+  });
   // Deleted since it was found.
   if (changed === null) throw new AppError('WEBHOOK_NOT_FOUND');
-  if (body.active === true) {
-    await sweepDeliveries(deps, { step: bringForward, owner, endpointId: id });
-  }
+  if (isResumed) deps.wakeSenders([id]);
   return changed;
 }
 

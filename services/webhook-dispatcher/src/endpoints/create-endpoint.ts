@@ -5,6 +5,9 @@ import { type EndpointId, newId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
+import { keepLanesAwake } from '#lanes/lanes.sql.ts';
+import type { ScheduleClock } from '#sending/schedule-clock.ts';
+
 import { checkEndpointRules } from './check-endpoint-rules.ts';
 import type { EndpointOwner, EndpointRow } from './endpoint-row.ts';
 import { insertEndpoint, lockCreations } from './endpoints.sql.ts';
@@ -14,11 +17,21 @@ import { sealEndpointSecret } from './seal-endpoint-secret.ts';
 const ENDPOINTS_PER_APPLICATION_MAX = 100;
 
 /** What writes endpoints: it can seal a secret and never open one. */
-export type WriteEndpointDeps = { db: Database; logger: Logger; sealingPublicKey: string };
+export type WriteEndpointDeps = EndpointLanesDeps & { sealingPublicKey: string };
+
+/** What changes whether lanes of endpoints are served. */
+export type EndpointLanesDeps = {
+  db: Database;
+  logger: Logger;
+  clock: ScheduleClock;
+  /** Tells senders to look at these lanes. A hint: polling finds them too. */
+  wakeSenders(laneIds: readonly string[]): void;
+};
 
 /**
  * Registers an endpoint. Nothing makes a repeat the same endpoint: two with one URL are allowed (decision 156), and
- * creations of one application pass one after the other, so that no race gets by the bound.
+ * creations of one application pass one after the other, so that no race gets by the bound. The endpoint's lane comes
+ * into being with it: whoever changes the endpoint holds that row.
  *
  * @throws AppError of the body's shape and rules; `VALIDATION_ERROR` without details beyond the bound
  */
@@ -41,7 +54,9 @@ export async function createEndpoint(
   };
   const created = await deps.db.transaction(async (tx) => {
     await lockCreations(tx, owner);
-    return await insertEndpoint(tx, owner, endpoint);
+    const row = await insertEndpoint(tx, owner, endpoint);
+    if (row !== null) await keepLanesAwake(tx, [id]);
+    return row;
   });
   if (created !== null) return created;
   throw new AppError('VALIDATION_ERROR', {

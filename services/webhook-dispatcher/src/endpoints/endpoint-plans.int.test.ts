@@ -6,54 +6,84 @@ import { type Explained, explainStatement } from '@pixmesh/testkit/explain-state
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { databaseClock } from '#sending/schedule-clock.ts';
-import { withholdStatement } from '#sending/withhold-deliveries.sql.ts';
+import { genericPlan } from '#testing/generic-plan.ts';
 import { storeEndpoint } from '#testing/store-endpoint.ts';
 
+import { healthStatement, readEndpointHealth, WAITING_COUNT_MAX } from './endpoint-health.sql.ts';
 import type { EndpointOwner } from './endpoint-row.ts';
 import { listStatement } from './endpoints.sql.ts';
-import { bringForwardStatement, cancelStatement, type Sweep } from './waiting-deliveries.sql.ts';
 
 /** Of other applications, beside those of ours. */
 const OTHER_ENDPOINTS = 4_000;
 const OWN_ENDPOINTS = 100;
-/** Of our endpoint: pending ones, among those that are over. */
-const WAITING = 50;
-const DELIVERIES = 10_000;
+/** Waiting in the lane of our endpoint, beside those of others. */
+const WAITING = 5_000;
+const OTHERS_WAITING = 40_000;
 
 const owner: EndpointOwner = {
   accountId: newId<AccountId>(),
   applicationId: newId<ApplicationId>(),
 };
-const endpointId = newId<EndpointId>();
-const sweep: Sweep = { owner, endpointId, after: null, limit: 1_000 };
+const busy = newId<EndpointId>();
+const idle = newId<EndpointId>();
 
 let database: TestDatabase;
 
 beforeAll(async () => {
   database = await createTestDatabase('webhook_dispatcher');
+  await expectIndexed(healthStatement([busy]));
   await fill();
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-describe('however many endpoints and deliveries others have', () => {
+describe('however many endpoints others have and whatever waits for them', () => {
   test('the list reads those of its application alone', async () => {
     const { scans, rowsRead } = await explain(listStatement(owner));
     expect(scans).not.toContain('Seq Scan');
     expect(rowsRead).toBe(OWN_ENDPOINTS);
+    await expectIndexed(listStatement(owner));
   });
 
-  test.each([
-    { name: 'putting off', statement: withholdStatement(databaseClock, [endpointId]) },
-    { name: 'resuming', statement: bringForwardStatement(sweep) },
-    // Last, because it ends them.
-    { name: 'deleting', statement: cancelStatement(sweep) },
-  ])('$name reads nothing but what waits for the endpoint', async ({ statement }) => {
-    const { scans, rowsRead } = await explain(statement);
+  test('the health of some reads of each what it needs, and of what waits no more than the bound', async () => {
+    const { scans, rowsRead } = await explain(healthStatement([busy, idle]));
     expect(scans).not.toContain('Seq Scan');
-    // What the index gave, the same rows once more to be updated, and the endpoint.
-    expect(rowsRead).toBeGreaterThanOrEqual(2 * WAITING);
-    expect(rowsRead).toBeLessThanOrEqual(2 * WAITING + 1);
+    // The bound, the oldest of each rank, the lane and the health.
+    expect(rowsRead).toBeLessThanOrEqual(WAITING_COUNT_MAX + 10);
+    await expectIndexed(healthStatement([busy, idle]));
+  });
+});
+
+describe('the health of an endpoint', () => {
+  test('tells counts, the last outcomes, the breaker, and what waits up to a bound', async () => {
+    const [first, second] = await readEndpointHealth(database.db, [busy, idle]);
+    expect(first).toEqual({
+      endpointId: busy,
+      succeededCount: 7n,
+      failedCount: 9n,
+      lastSuccessAt: new Date('2026-11-21T10:00:00.000Z'),
+      lastFailureAt: new Date('2026-11-21T12:00:00.000Z'),
+      failingSince: new Date('2026-11-21T11:00:00.000Z'),
+      isBreakerOpen: true,
+      waitingCount: WAITING_COUNT_MAX,
+      oldestDueAt: new Date('2026-11-21T00:00:01.000Z'),
+    });
+    expect(second).toEqual({
+      endpointId: idle,
+      succeededCount: 0n,
+      failedCount: 0n,
+      lastSuccessAt: null,
+      lastFailureAt: null,
+      failingSince: null,
+      isBreakerOpen: false,
+      waitingCount: 0,
+      oldestDueAt: null,
+    });
+  });
+
+  test('comes in the order that was asked for', async () => {
+    const asked = [idle, busy, newId<EndpointId>()];
+    const health = await readEndpointHealth(database.db, asked);
+    expect(health.map(({ endpointId }) => endpointId)).toEqual(asked);
   });
 });
 
@@ -62,8 +92,12 @@ async function explain(statement: Statement): Promise<Explained> {
   return await explainStatement(database.db, unnamed);
 }
 
+async function expectIndexed(statement: Statement): Promise<void> {
+  expect((await genericPlan(database.db, statement)).scans).toEqual([]);
+}
+
 async function fill(): Promise<void> {
-  await storeEndpoint(database.db, { id: endpointId, active: false });
+  for (const id of [busy, idle]) await storeEndpoint(database.db, { id });
   await database.db.query(
     named(
       'fill_endpoints',
@@ -81,22 +115,32 @@ async function fill(): Promise<void> {
   );
   await database.db.query(
     named(
-      'fill_deliveries',
+      'fill_queue',
       sql`
-        insert into deliveries (
-          id, event_id, destination_id, account_id, resource_id, event, lane_id, endpoint_id, status, next_attempt_at
-        )
-        select
-          gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), ${owner.accountId}::uuid, gen_random_uuid(),
-          'charge.pix.paid', gen_random_uuid(),
-          case when place % 10 = 0 then ${endpointId}::uuid else gen_random_uuid() end,
-          case when place % 10 <> 0 or place <= ${10 * WAITING}::int then 'pending' else 'succeeded' end,
-          case when place % 10 <> 0 or place <= ${10 * WAITING}::int then now() end
-        from generate_series(1, ${DELIVERIES}::int) as place`,
+        insert into queue (id, delivery_id, event_id, lane_id, for_resource_url, rank, due_at)
+        select id, id, id, case when place <= ${WAITING}::int then ${busy}::uuid else gen_random_uuid() end, false,
+          place % 3, '2026-11-21T00:00:00Z'::timestamptz + place * interval '1 second'
+        from (
+          select gen_random_uuid() as id, place from generate_series(1, ${WAITING + OTHERS_WAITING}::int) as place
+        ) as made`,
     ),
   );
+  await database.db.query(sql`
+    insert into endpoint_health (
+      endpoint_id, succeeded_count, failed_count, last_success_at, last_failure_at, failing_since
+    )
+    select gen_random_uuid(), 1, 0, now(), null::timestamptz, null::timestamptz from generate_series(1, 4000)
+    union all
+    select ${busy}, 7, 9, '2026-11-21T10:00:00Z', '2026-11-21T12:00:00Z', '2026-11-21T11:00:00Z'`);
+  await database.db.query(
+    sql`insert into lanes (id) select gen_random_uuid() from generate_series(1, 4000)`,
+  );
+  await database.db.query(sql`
+    update lanes set failure_count = 10, probe_at = now() + interval '1 second' where id = ${busy}`);
   // Statistics belong to the tables' owner.
   const admin = createPool({ url: database.adminUrl, applicationName: 'plans', max: 1 });
-  await admin.query(sql`analyze webhook_dispatcher.endpoints, webhook_dispatcher.deliveries`);
+  await admin.query(sql`
+    analyze webhook_dispatcher.endpoints, webhook_dispatcher.queue, webhook_dispatcher.lanes,
+      webhook_dispatcher.endpoint_health`);
   await admin[Symbol.asyncDispose]();
 }

@@ -98,15 +98,14 @@ export async function insertEndpoint(
 
 /**
  * Changes what is named, each column on its own, so that two changes at once lose nothing of each other; null
- * when the endpoint is gone. Locks the endpoint, so it follows whoever is putting off deliveries of it. A pause is
- * dated when it begins.
+ * when the endpoint is gone. To be called under `holdLanes`. A pause is dated when it begins.
  */
 export async function updateEndpoint(
-  db: Queryable,
+  tx: Transaction,
   owner: EndpointOwner,
   { id, ...changes }: EndpointChanges & { id: EndpointId },
 ): Promise<EndpointRow | null> {
-  const rows = await db.query<EndpointRecord>(
+  const rows = await tx.query<EndpointRecord>(
     named(
       'endpoint_update',
       sql`
@@ -138,13 +137,16 @@ export async function updateEndpoint(
   return rows[0] ? toRow(rows[0]) : null;
 }
 
-/** Deletes an endpoint; its row stays for the history of its deliveries. False when it is gone already. Locks it. */
+/**
+ * Deletes an endpoint; its row stays for the history of its deliveries. False when it is gone already. To be called
+ * under `holdLanes`.
+ */
 export async function deleteEndpoint(
-  db: Queryable,
+  tx: Transaction,
   owner: EndpointOwner,
   id: EndpointId,
 ): Promise<boolean> {
-  const rows = await db.query(
+  const rows = await tx.query(
     named(
       'endpoint_delete',
       sql`

@@ -1,26 +1,35 @@
 import { AppError } from '@pixmesh/kernel/app-error';
-import { newId } from '@pixmesh/kernel/ids';
-import type { Queryable } from '@pixmesh/postgres/pool';
-import { named, sql } from '@pixmesh/postgres/sql';
-import { createLogger } from '@pixmesh/telemetry/logger';
+import { type EndpointId, newId } from '@pixmesh/kernel/ids';
+import type { Database } from '@pixmesh/postgres/pool';
+import { sql } from '@pixmesh/postgres/sql';
 import { aCaller } from '@pixmesh/testkit/test-tokens';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { databaseClock } from '#sending/schedule-clock.ts';
-import { withholdDeliveries } from '#sending/withhold-deliveries.sql.ts';
+import { CANCELED_PER_STATEMENT_MAX, cancelLanes } from '#lanes/cancel-lanes.sql.ts';
+import { claimLanes } from '#lanes/claim-lanes.sql.ts';
+import { keepLanesAwake } from '#lanes/lanes.sql.ts';
+import { letGoLanes } from '#lanes/let-go-lanes.ts';
+import { databaseClock as clock } from '#sending/schedule-clock.ts';
+import { queueDelivery, queueMany, readLane, statusesOf } from '#testing/queued-deliveries.ts';
 import {
   anEndpointBody,
   type EndpointsApi,
   type Json,
   startEndpointsApi,
 } from '#testing/start-endpoints-api.ts';
+import { endpointDeps } from '#testing/store-endpoint.ts';
 
+import { changeEndpoint } from './change-endpoint.ts';
 import type { EndpointOwner } from './endpoint-row.ts';
 import { removeEndpoint } from './remove-endpoint.ts';
-import { SWEEP_BATCH, sweepDeliveries } from './sweep-deliveries.ts';
-import { cancelWaiting } from './waiting-deliveries.sql.ts';
 
 const caller = aCaller();
+const owner: EndpointOwner = {
+  accountId: caller.account_id,
+  applicationId: caller.application_id,
+};
+/** A few batches and a bit. */
+const MANY = 2 * CANCELED_PER_STATEMENT_MAX + 1;
 
 let api: EndpointsApi;
 let endpoint: Json;
@@ -35,191 +44,142 @@ beforeEach(async () => {
 
 const patch = (body: object) => api.request(caller, `PATCH /v1/webhooks/${endpoint.id}`, body);
 const remove = (by = caller) => api.request(by, `DELETE /v1/webhooks/${endpoint.id}`);
+const aDelivery = (given: object = {}) =>
+  queueDelivery(api.db, { endpointId: endpoint.id, ...given });
+const statusOf = (ids: readonly string[]) => statusesOf(api.db, ids);
+const lane = (id: string = endpoint.id) => readLane(api.db, id);
 
-type Waiting = {
-  status?: string;
-  leased?: boolean;
-  nextInMs?: number;
-  dueInMs?: number;
-  of?: string;
-  /** Whether it stands for the URL of its resource too. */
-  forBoth?: boolean;
-};
+/** The rows of the queue as they stand. */
+const queued = async (): Promise<Json[]> =>
+  await api.db.query(sql`select * from queue where endpoint_id = ${endpoint.id} order by id`);
 
-/** A delivery as senders leave it; times count from now. */
-async function aDelivery(waiting: Waiting = {}): Promise<string> {
-  const { status = 'pending', leased = false, nextInMs = 60_000, dueInMs = 900_000 } = waiting;
-  const id = newId();
-  const next = status === 'pending' ? nextInMs : null;
-  await api.db.query(
-    named(
-      'test_delivery',
-      sql`
-        insert into deliveries (
-          id, event_id, destination_id, account_id, resource_id, event, lane_id, endpoint_id, status, leased,
-          fence, for_resource_url, next_attempt_at, due_at
-        )
-        values (
-          ${id}, ${newId()}, ${waiting.of ?? endpoint.id}, ${caller.account_id}, ${newId()}, 'charge.pix.paid',
-          ${newId()}, ${waiting.of ?? endpoint.id}, ${status}, ${leased}, 3,
-          ${waiting.forBoth ?? false}, now() + ${next}::float8 * interval '1 millisecond', now() + ${dueInMs}::float8 * interval '1 millisecond'
-        )`,
-    ),
-  );
-  return id;
+/** A sender takes the lane of the endpoint, whatever stands in it. */
+async function serve() {
+  await api.db.query(sql`update lanes set claimable_at = '-infinity' where id = ${endpoint.id}`);
+  const options = { clock, limit: 1, leaseMs: 60_000, owned: [] };
+  const [claimed] = await claimLanes(api.db, options);
+  expect(claimed?.id).toBe(endpoint.id);
+  return claimed!;
 }
 
-async function rowsOf(ids: readonly string[]): Promise<Json[]> {
-  const rows = await api.db.query<{ id: string }>(
-    named(
-      'test_deliveries',
-      sql`
-        select id, status, leased, fence, next_attempt_at, due_at, due_at = next_attempt_at as is_on_schedule,
-          due_at <= now() as is_due
-        from deliveries
-        where id = any (${ids}::uuid[])`,
-    ),
-  );
-  return ids.map((id) => rows.find((row) => row.id === id));
-}
+test('an endpoint has its lane from the beginning, so that there is a row to hold', async () => {
+  expect(await lane()).toEqual({ waiting: 0, leased: false, wakes: 'never' });
+});
 
-/** As many that have been put off, and each differently from the one before. */
-async function manyPutOff(count: number): Promise<void> {
-  await api.db.query(
-    sql`
-      insert into deliveries (
-        id, event_id, destination_id, account_id, resource_id, event, lane_id, endpoint_id, next_attempt_at, due_at
-      )
-      select
-        gen_random_uuid(), gen_random_uuid(), ${endpoint.id}, ${caller.account_id}, gen_random_uuid(),
-        'charge.pix.paid', ${endpoint.id}, ${endpoint.id}, now() + place * interval '1 second' / 100,
-        now() + interval '15 minutes' + place % 7 * interval '1 second'
-      from generate_series(1, ${count}::int) as place`,
-  );
-}
-
-async function countStates(): Promise<Json> {
-  const [counts] = await api.db.query<Json>(sql`
-    select
-      count(*) filter (where status = 'pending')::int as pending,
-      count(*) filter (where status = 'canceled')::int as canceled,
-      count(*) filter (where status = 'pending' and due_at > greatest(next_attempt_at, now()))::int as put_off,
-      count(*) filter (where due_at < next_attempt_at)::int as early
-    from deliveries
-    where endpoint_id = ${endpoint.id}`);
-  return counts;
-}
-
-/** A few batches and a bit. */
-const MANY = 2 * SWEEP_BATCH + 1;
-
-describe('more deliveries than one statement may move', () => {
-  beforeEach(() => manyPutOff(MANY));
-
-  test('all come forward when the endpoint is resumed, none early', async () => {
+describe('pausing an endpoint', () => {
+  test('moves nothing: the sender that meets its lane lets it sleep', async () => {
+    await aDelivery({ dueInMs: 0 });
+    const before = await queued();
     await patch({ active: false });
-    await patch({ active: true });
-    expect(await countStates()).toEqual({ pending: MANY, canceled: 0, put_off: 0, early: 0 });
+    expect(await queued()).toEqual(before);
+    await letGoLanes(api.db, clock, [await serve()]);
+    expect(await lane()).toEqual({ waiting: 1, leased: false, wakes: 'never' });
   });
-
-  test('are all canceled when the endpoint is deleted', async () => {
-    expect((await remove()).status).toBe(204);
-    expect(await countStates()).toMatchObject({ pending: 0, canceled: MANY });
-  });
-
-  test('do not wait for one that somebody has locked, nor does the answer', async () => {
-    await api.db.transaction(async (tx) => {
-      await tx.query(
-        sql`select id from deliveries where endpoint_id = ${endpoint.id} limit 1 for update`,
-      );
-      expect((await remove()).status).toBe(204);
-    });
-    expect(await countStates()).toMatchObject({ pending: 1, canceled: MANY - 1 });
-  });
-
-  test('are left to senders where the time is over or the database fails: the change stands', async () => {
-    const owner = ownerOfCaller();
-    const logger = createLogger('test', 'silent');
-    const target = { step: cancelWaiting, owner, endpointId: endpoint.id };
-    await sweepDeliveries({ db: api.db, logger }, target, { batch: 10, maxMs: 0 });
-    expect(await countStates()).toMatchObject({ pending: MANY - 10, canceled: 10 });
-    await removeEndpoint({ db: refusing(api.db, 'deliveries_cancel'), logger }, owner, endpoint.id);
-    expect(await countStates()).toMatchObject({ pending: MANY - 10, canceled: 10 });
-    expect((await remove()).status).toBe(404);
-    expect(await withholdDeliveries(api.db, databaseClock, [endpoint.id])).toBe(MANY - 10);
-  });
-
-  function ownerOfCaller(): EndpointOwner {
-    const { account_id: accountId, application_id: applicationId } = caller;
-    return { accountId, applicationId };
-  }
-
-  /** A database that goes away at one statement. */
-  function refusing(db: Queryable, name: string): Queryable {
-    return {
-      query: async (statement) => {
-        if (statement.name === name) throw new AppError('DEPENDENCY_UNAVAILABLE');
-        return await db.query(statement);
-      },
-    };
-  }
 });
 
 describe('resuming an endpoint', () => {
-  test('brings what waited back to its schedule, and what is over due to now', async () => {
+  beforeEach(async () => {
     await patch({ active: false });
-    const ids = [await aDelivery(), await aDelivery({ nextInMs: -60_000 })];
-    expect((await patch({ active: true })).body.active).toBe(true);
-    const [later, overdue] = await rowsOf(ids);
-    expect(later).toMatchObject({ status: 'pending', is_on_schedule: true, is_due: false });
-    expect(overdue).toMatchObject({ status: 'pending', is_due: true });
-    expect(overdue.next_attempt_at.getTime()).toBeLessThan(Date.now() - 50_000);
   });
 
-  test('leaves alone what a sender has, what is over and what is of others', async () => {
-    await patch({ active: false });
-    const ids = [
-      await aDelivery({ leased: true }),
-      await aDelivery({ status: 'succeeded' }),
-      await aDelivery({ status: 'skipped' }),
-      await aDelivery({ of: newId() }),
-      await aDelivery({ forBoth: true }),
-      // Waits for its next attempt, which nobody has put off.
-      await aDelivery({ nextInMs: 900_000, dueInMs: 900_000 }),
-      await aDelivery({ nextInMs: -900_000, dueInMs: -60_000 }),
-    ];
-    const before = await rowsOf(ids);
+  test('wakes its lane, one row, and leaves each delivery to its schedule', async () => {
+    await queueMany(api.db, { endpointId: endpoint.id, count: MANY });
+    const before = await queued();
+    expect(await lane()).toMatchObject({ wakes: 'never' });
+    expect((await patch({ active: true })).body.active).toBe(true);
+    expect(await lane()).toEqual({ waiting: MANY, leased: false, wakes: 'now' });
+    expect(await queued()).toEqual(before);
+  });
+
+  test('tells the senders of its lane alone, and only then', async () => {
+    const deps = endpointDeps(api.db);
+    const id = endpoint.id as EndpointId;
+    const change = (body: object) =>
+      changeEndpoint(deps, owner, { id, readBody: () => ({ ...body }) });
+    await change({ active: false });
+    await change({ url: 'https://b.receiver.example.com/', description: 'x', secret: null });
+    expect(deps.hinted).toEqual([]);
+    await change({ active: true });
+    expect(deps.hinted).toEqual([id]);
+  });
+
+  test('leaves a lane to the sender that serves it, who looks again before it lets go', async () => {
+    await aDelivery({ dueInMs: 0 });
+    const claimed = await serve();
     await patch({ active: true });
-    expect(await rowsOf(ids)).toEqual(before);
+    expect(await lane()).toMatchObject({ leased: true });
+    await letGoLanes(api.db, clock, [claimed]);
+    expect(await lane()).toEqual({ waiting: 1, leased: false, wakes: 'now' });
+  });
+
+  test('does not lose its wake-up to a sender that lets the lane go at the same moment', async () => {
+    await aDelivery({ dueInMs: 0 });
+    for (let turn = 0; turn < 20; turn += 1) {
+      await patch({ active: false });
+      const claimed = await serve();
+      await Promise.all([patch({ active: true }), untilLetGo(claimed)]);
+      expect(await lane()).toEqual({ waiting: 1, leased: false, wakes: 'now' });
+    }
   });
 
   test.each([
-    { name: 'a pause', from: true, body: { active: false } },
-    { name: 'a change of a paused one', from: false, body: { description: 'x', secret: null } },
-    { name: 'a change that is refused', from: false, body: { active: true, url: 'http://10.1/' } },
-  ])('is not $name: deliveries stay as they are', async ({ from, body }) => {
-    await patch({ active: from });
-    const ids = [await aDelivery(), await aDelivery({ nextInMs: -60_000 })];
-    const before = await rowsOf(ids);
+    { name: 'a change of a paused one', body: { description: 'x', secret: null } },
+    { name: 'a change that is refused', body: { active: true, url: 'http://10.1/' } },
+  ])('is not $name: the lane sleeps on', async ({ body }) => {
+    await aDelivery({ dueInMs: 0 });
     await patch(body);
-    expect(await rowsOf(ids)).toEqual(before);
+    expect(await lane()).toMatchObject({ wakes: 'never' });
   });
 });
 
+test('a change waits for whoever queues for the endpoint, so each sees the other', async () => {
+  let isChanged = false;
+  let changing: Promise<unknown> = Promise.resolve();
+  await api.db.transaction(async (tx) => {
+    await keepLanesAwake(tx, [endpoint.id]);
+    changing = patch({ active: false }).then(() => (isChanged = true));
+    // As long as the change takes when nothing holds it up, and more.
+    for (let look = 0; look < 20; look += 1) {
+      await tx.query(sql`select pg_sleep(0.01)`);
+      expect(isChanged).toBe(false);
+    }
+  });
+  await changing;
+  expect(isChanged).toBe(true);
+});
+
 describe('deleting an endpoint', () => {
-  test('cancels what waits, also under a claim, and keeps the rest as history', async () => {
-    const waiting = [await aDelivery(), await aDelivery({ leased: true })];
-    const over = [await aDelivery({ status: 'succeeded' }), await aDelivery({ status: 'failed' })];
-    const others = [await aDelivery({ of: newId() }), await aDelivery({ forBoth: true })];
-    const before = await rowsOf([...over, ...others]);
+  test('cancels what waits in its lane and keeps the rest as history', async () => {
+    const waiting = [
+      await aDelivery(),
+      await aDelivery({ dueInMs: -60_000, rank: 1 }),
+      await aDelivery({ dueInMs: 900_000 }),
+    ];
+    const over = [
+      await aDelivery({ status: 'succeeded', dueInMs: null }),
+      await aDelivery({ status: 'failed', dueInMs: null }),
+      await aDelivery({ status: 'skipped', dueInMs: null }),
+      // Was to be sent again by hand.
+      await aDelivery({ status: 'failed', isResend: true }),
+    ];
+    const others = [
+      await aDelivery({ endpointId: newId() }),
+      await aDelivery({ forResourceUrl: true }),
+    ];
+    const before = await statusOf([...over, ...others]);
     const answer = await remove();
     expect([answer.status, answer.text]).toEqual([204, '']);
     expect(answer.headers.get('content-type')).toBeNull();
-    expect(await rowsOf(waiting)).toMatchObject([
-      { status: 'canceled', next_attempt_at: null, leased: false, fence: 3 },
-      { status: 'canceled', next_attempt_at: null, leased: true, fence: 3 },
-    ]);
-    expect(await rowsOf([...over, ...others])).toEqual(before);
+    expect(await statusOf(waiting)).toEqual(['canceled', 'canceled', 'canceled']);
+    expect(await statusOf([...over, ...others])).toEqual(before);
+    expect((await queued()).map((row) => row.delivery_id)).toEqual([others[1]]);
+  });
+
+  test('cancels what a sender has in its hands too', async () => {
+    const id = await aDelivery({ dueInMs: 0 });
+    await serve();
+    await remove();
+    expect(await statusOf([id])).toEqual(['canceled']);
   });
 
   test('hides it from every route; a second time it is unknown', async () => {
@@ -237,11 +197,12 @@ describe('deleting an endpoint', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([204, ...Array(7).fill(404)]);
   });
 
-  test('cancels nothing when somebody else asks for it', async () => {
+  test('cancels nothing when somebody else asks for it, nor makes a lane of an unknown id', async () => {
     const id = await aDelivery();
     const stranger = aCaller({ account_id: caller.account_id });
     expect((await remove(stranger)).status).toBe(404);
-    expect(await rowsOf([id])).toMatchObject([{ status: 'pending' }]);
+    expect(await statusOf([id])).toEqual(['pending']);
+    expect(await lane()).toMatchObject({ waiting: 1, wakes: 'never' });
   });
 
   test('and changing it at once ends in a deleted one, never in an error', async () => {
@@ -254,8 +215,62 @@ describe('deleting an endpoint', () => {
     ]);
     const statuses = answers.map(({ status }) => status);
     expect(statuses.filter((status) => ![200, 204, 404].includes(status))).toEqual([]);
-    // What a resumption had locked at that moment is left to the next sender.
-    await withholdDeliveries(api.db, databaseClock, [endpoint.id]);
-    expect(await rowsOf([id])).toMatchObject([{ status: 'canceled' }]);
+    expect(await statusOf([id])).toEqual(['canceled']);
   });
 });
+
+describe('more deliveries of a deleted endpoint than one statement may move', () => {
+  beforeEach(() => queueMany(api.db, { endpointId: endpoint.id, count: MANY }));
+
+  test('are all canceled', async () => {
+    expect((await remove()).status).toBe(204);
+    expect(await countStates()).toEqual({ pending: 0, canceled: MANY });
+    expect(await queued()).toEqual([]);
+  });
+
+  test('do not wait for one that somebody has locked, nor does the answer', async () => {
+    await api.db.transaction(async (tx) => {
+      await tx.query(sql`select id from queue where lane_id = ${endpoint.id} limit 1 for update`);
+      expect((await remove()).status).toBe(204);
+    });
+    expect(await countStates()).toEqual({ pending: 1, canceled: MANY - 1 });
+    await untilLetGo(await serve());
+    expect(await lane()).toEqual({ waiting: 1, leased: false, wakes: 'now' });
+  });
+
+  test('are left to senders where the database fails: the change stands and their lane is awake', async () => {
+    const deps = { ...endpointDeps(api.db), db: refusing(api.db, 'lanes_cancel') };
+    await removeEndpoint(deps, owner, endpoint.id);
+    expect(await countStates()).toEqual({ pending: MANY, canceled: 0 });
+    expect((await remove()).status).toBe(404);
+    expect(await lane()).toEqual({ waiting: MANY, leased: false, wakes: 'now' });
+    expect(deps.hinted).toEqual([endpoint.id]);
+    while ((await cancelLanes(api.db, [endpoint.id])) > 0);
+    expect(await countStates()).toEqual({ pending: 0, canceled: MANY });
+  });
+
+  /** A database that goes away at one statement. */
+  function refusing(db: Database, name: string): Database {
+    return {
+      ...db,
+      query: async (statement) => {
+        if (statement.name === name) throw new AppError('DEPENDENCY_UNAVAILABLE');
+        return await db.query(statement);
+      },
+    };
+  }
+});
+
+async function untilLetGo(claimed: { id: string; fence: bigint }): Promise<void> {
+  while ((await letGoLanes(api.db, clock, [claimed])).size === 0);
+}
+
+async function countStates(): Promise<Json> {
+  const [counts] = await api.db.query<Json>(sql`
+    select
+      count(*) filter (where status = 'pending')::int as pending,
+      count(*) filter (where status = 'canceled')::int as canceled
+    from deliveries
+    where endpoint_id = ${endpoint.id}`);
+  return counts;
+}

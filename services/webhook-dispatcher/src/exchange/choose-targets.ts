@@ -9,9 +9,6 @@ import type { DialTarget } from './dial-target.ts';
 import type { IsForbiddenAddress } from './forbidden-addresses.ts';
 import type { ResolveName } from './resolve-name.ts';
 
-/** How many addresses of one name are dialled, one after another, within the attempt's deadline. */
-const TARGETS_MAX = 3;
-
 export type TargetDeps = {
   resolveName: ResolveName;
   devReceivers: readonly DevReceiver[];
@@ -38,7 +35,7 @@ export async function chooseTargets(deps: TargetDeps, url: URL): Promise<readonl
   if (refused !== undefined)
     throw new AttemptFailure('address_refused', `${refused} is not public`);
   const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
-  return addresses.slice(0, TARGETS_MAX).map((address) => ({ address, port }));
+  return addresses.map((address) => ({ address, port }));
 }
 
 async function addressesOf(deps: TargetDeps, hostname: string): Promise<readonly string[]> {

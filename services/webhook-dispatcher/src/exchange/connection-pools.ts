@@ -1,29 +1,52 @@
 import { buildConnector, Pool } from 'undici';
 
 import { connectFailure } from './attempt-failure.ts';
+import { boundAnswers } from './bounded-answers.ts';
 import type { DialTarget } from './dial-target.ts';
 
-/** Receivers with a kept pool; the one used longest ago makes room. */
-const POOLS_MAX = 1_000;
+/**
+ * Receivers with a kept pool; the one used longest ago makes room. Far more than are sent to within one
+ * keep-alive time, because a bound just below that number would evict every pool right before its next use;
+ * 50 KB each (measured). Sockets per pool are bounded by the requests in flight: a bound of its own would let
+ * one account's silent receiver hold back another's at the same host.
+ */
+const POOLS_MAX = 2_000;
 /** Heads above this are a failure. */
 const HEADER_BYTES_MAX = 16 * 1024;
 /** Shorter than what servers allow, so that a socket is rarely reused while its peer closes it. */
 const KEEP_ALIVE_TIMEOUT_MS = 4_000;
 const KEEP_ALIVE_TIMEOUT_MS_MAX = 30_000;
+/**
+ * How much sooner than a server announces a socket counts as gone. A request that meets a closing socket is a
+ * failed attempt, which costs a minute: far more than a new connection does.
+ */
+const KEEP_ALIVE_MARGIN_MS = 2_000;
 /** A name with several addresses must not spend its whole deadline on a silent one. */
 const CONNECT_TIMEOUT_MS_WITH_FALLBACK = 3_000;
 
 /** Opens a socket to what `hostname` and `port` say; tests put their own behind it to see what is dialled. */
 export type OpenSocket = (timeoutMs: number) => buildConnector.connector;
 
-type PoolsOptions = { connectTimeoutMs: number; openSocket: OpenSocket };
+type PoolsOptions = { connectTimeoutMs: number; openSocket: OpenSocket; poolsMax?: number };
 
 export const openVerifiedSocket: OpenSocket = (timeout) =>
-  buildConnector({ timeout, allowH2: false, rejectUnauthorized: true });
+  buildConnector({
+    timeout,
+    allowH2: false,
+    // Both said here, because the process's options and environment can lower what is the default.
+    rejectUnauthorized: true,
+    minVersion: 'TLSv1.2',
+  });
 
 export type ConnectionPools = AsyncDisposable & {
   /** A pool whose sockets lead to exactly this address, under the name, Host and SNI of the URL. */
   poolFor(url: URL, target: DialTarget, hasFallback: boolean): Pool;
+  /**
+   * The same targets, those with an open socket first: name servers shuffle the addresses of a name, and a
+   * socket to any one that has been checked just now is as good as a new one to the first.
+   */
+  keptFirst(url: URL, targets: readonly DialTarget[]): readonly DialTarget[];
+  count(): number;
 };
 
 /**
@@ -35,27 +58,63 @@ export function createConnectionPools(options: PoolsOptions): ConnectionPools {
   const pools = new Map<string, Pool>();
   return {
     poolFor: (url, target, hasFallback) => {
-      const connectTimeoutMs = hasFallback
-        ? Math.min(CONNECT_TIMEOUT_MS_WITH_FALLBACK, options.connectTimeoutMs)
-        : options.connectTimeoutMs;
-      const key = `${url.origin} ${target.address} ${target.port} ${connectTimeoutMs}`;
+      const connectTimeoutMs = connectTimeoutMsFor(hasFallback);
+      const key = keyOf(url, target, connectTimeoutMs);
       const pool =
-        pools.get(key) ?? createPool(url, pinned(options.openSocket(connectTimeoutMs), target));
+        pools.get(key) ?? openPool(key, url, pinned(options.openSocket(connectTimeoutMs), target));
       // Moved to the end: the map's order is the order of last use.
       pools.delete(key);
       pools.set(key, pool);
-      evictOldest(pools);
+      if (pools.size > (options.poolsMax ?? POOLS_MAX)) evictOldest(pools);
       return pool;
     },
+    keptFirst: (url, targets) => {
+      if (targets.length === 1) return targets;
+      const connectTimeoutMs = connectTimeoutMsFor(true);
+      const isKept = (target: DialTarget): boolean =>
+        (pools.get(keyOf(url, target, connectTimeoutMs))?.stats.connected ?? 0) > 0;
+      const kept = new Set(targets.filter(isKept));
+      return [...kept, ...targets.filter((target) => !kept.has(target))];
+    },
+    count: () => pools.size,
     [Symbol.asyncDispose]: async () => {
-      await Promise.all([...pools.values()].map((pool) => pool.destroy()));
+      const open = [...pools.values()];
+      // None of them is to be let go of as its sockets close.
+      pools.clear();
+      await Promise.all(open.map((pool) => pool.destroy()));
     },
   };
+
+  function openPool(key: string, url: URL, connect: buildConnector.connector): Pool {
+    const pool = createPool(url, connect);
+    // Looked at once the client has dealt with the event, when a waiting request shows again.
+    const letGo = (): void => queueMicrotask(() => letGoIfIdle(key, pool));
+    return pool.on('disconnect', letGo).on('connectionError', letGo);
+  }
+
+  /** Most receivers hear nothing for hours; a pool without sockets is of no use to them. */
+  function letGoIfIdle(key: string, pool: Pool): void {
+    const { connected, size } = pool.stats;
+    if (pools.get(key) !== pool || connected + size > 0) return;
+    pools.delete(key);
+    void pool.close();
+  }
+
+  function connectTimeoutMsFor(hasFallback: boolean): number {
+    return hasFallback
+      ? Math.min(CONNECT_TIMEOUT_MS_WITH_FALLBACK, options.connectTimeoutMs)
+      : options.connectTimeoutMs;
+  }
 }
 
+function keyOf(url: URL, target: DialTarget, connectTimeoutMs: number): string {
+  return `${url.origin} ${target.address} ${target.port} ${connectTimeoutMs}`;
+}
+
+/** Closes its idle sockets at once, and the others after their answers. */
 function evictOldest(pools: Map<string, Pool>): void {
   const [oldest] = pools;
-  if (pools.size <= POOLS_MAX || !oldest) return;
+  if (!oldest) return;
   pools.delete(oldest[0]);
   void oldest[1].close();
 }
@@ -71,6 +130,7 @@ function createPool(url: URL, connect: buildConnector.connector): Pool {
     maxHeaderSize: HEADER_BYTES_MAX,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_TIMEOUT_MS_MAX,
+    keepAliveTimeoutThreshold: KEEP_ALIVE_MARGIN_MS,
   });
 }
 
@@ -83,8 +143,9 @@ function pinned(open: buildConnector.connector, target: DialTarget): buildConnec
     const dial = { ...options, hostname: target.address, port: String(target.port) };
     open(dial, (...outcome) => {
       const [error, socket] = outcome;
-      if (error === null) callback(null, socket);
-      else callback(connectFailure(error), null);
+      if (error !== null) return callback(connectFailure(error), null);
+      boundAnswers(socket);
+      callback(null, socket);
     });
   };
 }

@@ -12,7 +12,7 @@ import { answerWith, hang, startReceiver } from '#testing/start-receiver.ts';
 
 import type { OpenSocket } from './connection-pools.ts';
 import { createExchange, type Exchange, type ExchangeResult } from './exchange.ts';
-import { EXCERPT_BYTES_MAX } from './read-excerpt.ts';
+import { EXCERPT_BYTES_MAX } from './excerpt.ts';
 
 const TIMEOUT_MS = 500;
 /** For a timer and an event loop shared with other tests. */
@@ -111,6 +111,71 @@ describe('a hostile answer', () => {
     await eventually(() => expect(closed).toBe(true));
     // What fits into the kernel's buffers of both sides, and nothing like what the server would send.
     expect(sent).toBeLessThan(32 * 1024 * 1024);
+  });
+
+  test.each([EXCERPT_BYTES_MAX - 1, EXCERPT_BYTES_MAX])(
+    'with a body of %i bytes is kept whole',
+    async (length) => {
+      await using receiver = await startReceiver((_request, response) => {
+        response.end('z'.repeat(length));
+      });
+      expect((await postTo(receiver.port)).responseExcerpt).toBe('z'.repeat(length));
+    },
+  );
+
+  test('with the longest body that is kept, in chunks of one byte, is kept whole', async () => {
+    await using server = await startRawServer((socket) => {
+      const chunks = '1\r\nz\r\n'.repeat(EXCERPT_BYTES_MAX);
+      socket.write(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`);
+    });
+    const result = await postTo(server.port);
+    expect(result.responseExcerpt).toBe('z'.repeat(EXCERPT_BYTES_MAX));
+  });
+
+  test('after another on the same socket has bytes of its own', async () => {
+    await using receiver = await startReceiver((_request, response) => {
+      response.end('z'.repeat(EXCERPT_BYTES_MAX - 1));
+    });
+    await using exchange = openExchange(receiver.port);
+    for (let count = 0; count < 40; count += 1) {
+      expect((await post(exchange)).responseExcerpt).toHaveLength(EXCERPT_BYTES_MAX - 1);
+    }
+    expect(receiver.connections()).toBeLessThanOrEqual(2);
+  });
+
+  test('that pours informational heads is cut long before the deadline', async () => {
+    await using server = await startRawServer((socket) => {
+      const head = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n';
+      socket.write(head.repeat(20_000));
+    });
+    expect(await postTo(server.port)).toMatchObject({
+      error: 'bad_response: the answer is too long',
+      status: null,
+    });
+  });
+
+  test('with a body of thousands of empty lines is kept whole', async () => {
+    const lines = '\n'.repeat(EXCERPT_BYTES_MAX);
+    await using receiver = await startReceiver((_request, response) => void response.end(lines));
+    expect((await postTo(receiver.port)).responseExcerpt).toBe(lines);
+  });
+
+  test('with tiny headers beyond the limit does not hold up the process', async () => {
+    await using server = await startRawServer((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\nx: ${'v'.repeat(16_300)}\r\n${'a:b\r\n'.repeat(10_000)}`);
+    });
+    let errors = 0;
+    const prepare = Error.prepareStackTrace;
+    Error.prepareStackTrace = (error) => {
+      errors += 1;
+      return String(error);
+    };
+    const result = await postTo(server.port).finally(() => {
+      Error.prepareStackTrace = prepare;
+    });
+    expect(result).toMatchObject({ outcome: 'failed', reason: 'bad_response' });
+    // One error for each header that the parser still saw, where all of them would be 20,000.
+    expect(errors).toBeLessThan(2_000);
   });
 
   test('that is compressed is never inflated', async () => {

@@ -11,12 +11,13 @@ const QUERY_TRIES = 2;
 const NO_RECORD_CODES = new Set(['ENODATA', 'ENOTFOUND']);
 
 /**
- * Asks the configured name servers for A and AAAA. Not `dns.lookup`: that occupies one of four threads of
+ * Asks the machine's name servers, or those named as `address:port`, for A and AAAA. Not `dns.lookup`: that occupies one of four threads of
  * the process for as long as a merchant's name server is silent, so four silent ones would stall every
  * delivery; it also answers from the machine's own hosts file, where no merchant's name belongs.
  */
-export function createResolver(): ResolveName {
+export function createResolver(servers: readonly string[] = []): ResolveName {
   const resolver = new dns.Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
+  if (servers.length > 0) resolver.setServers([...servers]);
   return async (hostname) => {
     const [v4, v6] = await Promise.allSettled([
       resolver.resolve4(hostname),

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 import { isPublicAddress } from '@pixmesh/kernel/ip-ranges';
+import { answerInTurn, type DnsAnswer, startDnsServer } from '@pixmesh/testkit/dns-server';
 import { buildConnector } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -9,13 +10,12 @@ import { answerWith, type Receiver, startReceiver } from '#testing/start-receive
 import { parseDevReceivers } from './dev-receivers.ts';
 import { createExchange, type ExchangeResult } from './exchange.ts';
 import { parseForbiddenAddresses } from './forbidden-addresses.ts';
-import type { ResolveName } from './resolve-name.ts';
+import { createResolver } from './resolve-name.ts';
 
 /** Short, so that a name server that never answers costs the suite little. */
 const TIMEOUT_MS = 400;
 const OWN_ADDRESS = '8.8.4.4';
 
-type DnsAnswer = string[] | 'NXDOMAIN' | 'TIMEOUT';
 type Row = {
   id: string;
   url: string;
@@ -30,7 +30,11 @@ type Row = {
 };
 
 const file = new URL('../../vectors/ssrf.json', import.meta.url);
-const rows = (JSON.parse(readFileSync(file, 'utf8')) as Row[]).filter((row) => row.at === 'send');
+const rows = JSON.parse(readFileSync(file, 'utf8')) as Row[];
+const sendRows = rows.filter((row) => row.at === 'send');
+const writeRows = rows.filter((row) => row.at === 'write');
+const ROWS = 275;
+const covered = new Set<string>();
 
 let receiver: Receiver;
 let response: { status: number; headers: Record<string, string> };
@@ -43,11 +47,7 @@ beforeAll(async () => {
 
 afterAll(() => receiver[Symbol.asyncDispose]());
 
-test('the file has every row of the list', () => {
-  expect(rows).toHaveLength(52);
-});
-
-describe.each(rows)('$id $url ($why)', (row) => {
+describe.each(sendRows)('$id $url ($why)', (row) => {
   test(`is ${row.expect === 'accept' ? 'requested exactly once' : 'a failed attempt'}, and only public addresses are dialled`, async () => {
     const { result, dialled, requests } = await run(row);
     const isMapped = new URL(row.url).hostname.endsWith('.receiver.example.com');
@@ -64,7 +64,33 @@ describe.each(rows)('$id $url ($why)', (row) => {
       expect(isMapped ? address === '127.0.0.1' : isPublicAddress(address, 'send')).toBe(true);
     }
     if (isMapped) expect(dialled).toEqual(['127.0.0.1']);
+    covered.add(row.id);
   });
+});
+
+describe('rows at write, of a URL that was stored under older rules', () => {
+  test.each(writeRows)(
+    '$id to $expect ($why): no other than a public address is dialled',
+    async (row) => {
+      const { result, dialled } = await run(row);
+      if (row.expect === 'refuse') {
+        expect(result).toMatchObject({ outcome: 'failed', reason: 'url_refused' });
+        expect(dialled).toEqual([]);
+      }
+      const isMapped = row.url.includes('.receiver.example.com');
+      expect(dialled.filter((address) => !isPublicAddress(address, 'send'))).toEqual(
+        isMapped ? ['127.0.0.1'] : [],
+      );
+      covered.add(row.id);
+    },
+  );
+});
+
+test('every row of the list was run', () => {
+  process.stdout.write(`ssrf.json: ${covered.size} of ${rows.length} rows\n`);
+  expect([sendRows.length, writeRows.length]).toEqual([52, 223]);
+  expect(new Set(rows.map(({ id }) => id)).size).toBe(ROWS);
+  expect(covered.size).toBe(ROWS);
 });
 
 /** Makes the attempts of a row; counts belong to the last one, which is the one that is meant. */
@@ -73,9 +99,10 @@ async function run(
 ): Promise<{ result: ExchangeResult; dialled: string[]; requests: number }> {
   response = row.setup?.response ?? { status: 200, headers: {} };
   const dialled: string[] = [];
+  await using dns = await startDnsServer(answerInTurn(scriptOf(row)));
   await using exchange = createExchange({
     timeoutMs: TIMEOUT_MS,
-    resolveName: scriptedResolver(row.setup?.dns ?? {}),
+    resolveName: createResolver([dns.address]),
     devReceivers: parseDevReceivers(`*.receiver.example.com=127.0.0.1:${receiver.port}`) ?? [],
     isForbiddenAddress: parseForbiddenAddresses(OWN_ADDRESS) ?? (() => true),
     // Where a public address is dialled, the receiver stands in for it.
@@ -95,25 +122,17 @@ async function run(
   return { result, dialled, requests: receiver.requests.length - before };
 }
 
-/** Gives each name its answers one after another, the last one for ever, and follows aliases. */
-function scriptedResolver(script: Record<string, DnsAnswer[]>): ResolveName {
-  const asked = new Map<string, number>();
-  return resolve;
+/** Names that a row does not mention are unknown, but for the one that every machine knows. */
+function scriptOf(row: Row): Record<string, DnsAnswer[]> {
+  const script = Object.entries(row.setup?.dns ?? {}).map(
+    ([name, answers]): [string, DnsAnswer[]] => [
+      name,
+      answers.map((answer) => (typeof answer === 'string' ? answer : answer.map(ownAddress))),
+    ],
+  );
+  return { localhost: [['A 127.0.0.1']], ...Object.fromEntries(script) };
+}
 
-  async function resolve(name: string): Promise<string[]> {
-    if (name === 'localhost') return ['127.0.0.1'];
-    const answers = script[name] ?? ['NXDOMAIN'];
-    const turn = asked.get(name) ?? 0;
-    asked.set(name, turn + 1);
-    const answer = answers[Math.min(turn, answers.length - 1)]!;
-    if (answer === 'TIMEOUT') return await new Promise<never>(() => undefined);
-    if (answer === 'NXDOMAIN') throw Object.assign(new Error(name), { code: 'ENOTFOUND' });
-    return (await Promise.all(answer.map(toAddresses))).flat();
-  }
-
-  async function toAddresses(record: string): Promise<string[]> {
-    const [kind, value = ''] = record.split(/ (.*)/s);
-    if (kind === 'CNAME') return await resolve(value.replace(/\.$/, ''));
-    return [value.startsWith('<') ? OWN_ADDRESS : value];
-  }
+function ownAddress(record: string): string {
+  return record.startsWith('A <') ? `A ${OWN_ADDRESS}` : record;
 }

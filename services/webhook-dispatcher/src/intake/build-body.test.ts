@@ -2,11 +2,10 @@ import { expect, test } from 'vitest';
 
 import { aCharge } from '#testing/a-charge-event.ts';
 
-import { buildBody } from './build-body.ts';
+import { bodyOf, buildBodyRest } from './build-body.ts';
 
 test('the envelope is, byte for byte, the documented one', () => {
-  const body = buildBody({
-    id: '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b',
+  const rest = buildBodyRest({
     event: 'charge.pix.paid',
     assembledAt: new Date('2026-11-21T12:00:00.123Z'),
     data: aCharge({
@@ -16,6 +15,7 @@ test('the envelope is, byte for byte, the documented one', () => {
       paid_at: '2026-11-21T11:59:59.000Z',
     }),
   });
+  const body = bodyOf('0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b', rest);
   expect(body.toString('utf8')).toBe(
     '{"id":"0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b","object":"event","event":"charge.pix.paid",' +
       '"resource":"charge","method":"pix","action":"paid","created_at":"2026-11-21T12:00:00.123Z",' +

@@ -37,14 +37,15 @@ function forResource(url: string): ChosenDelivery {
 }
 
 function forEndpoint(
-  { id }: SubscribedEndpoint,
+  { id, url }: SubscribedEndpoint,
   changes: Partial<ChosenDelivery> = {},
 ): ChosenDelivery {
   return {
     destinationId: id,
     endpointId: id,
     forResourceUrl: false,
-    laneId: id,
+    // A pause of the endpoint must not hold what the resource's own URL is to hear.
+    laneId: changes.forResourceUrl === true ? laneOf(ACCOUNT, url) : id,
     status: 'pending',
     ...changes,
   };
@@ -128,6 +129,11 @@ test('however many endpoints there are, each rule holds by itself', () => {
       const standIns = registered.filter(({ url, active }) => active && url === own);
       const marked = chosen.filter((delivery) => delivery.forResourceUrl);
       expect(marked.map(({ endpointId }) => endpointId)).toEqual(standIns.map(({ id }) => id));
+      // What pauses and ends with an endpoint, and nothing else, is in the endpoint's lane.
+      for (const { endpointId, forResourceUrl, laneId } of chosen) {
+        const isEndpoints = endpointId !== null && !forResourceUrl;
+        expect(laneId).toBe(isEndpoints ? endpointId : laneOf(ACCOUNT, own ?? ''));
+      }
       // It has a delivery of its own only where nobody does.
       expect(byEndpoint.has(null)).toBe(own !== null && standIns.length === 0);
       expect(byEndpoint.get(null)?.status ?? 'pending').toBe('pending');

@@ -17,7 +17,10 @@ export type ChosenDelivery = {
   endpointId: string | null;
   /** Whether an endpoint's delivery is also what the resource's own URL hears of the event. */
   forResourceUrl: boolean;
-  /** What shares one bound of sends in flight (design section 4, Lanes). */
+  /**
+   * What shares one bound of sends in flight (design section 4, Lanes): an endpoint, or the place that the resource's
+   * own URL names. What stands for both is in the lane of the URL, because a pause of the endpoint must not hold it.
+   */
   laneId: string;
   status: 'pending' | 'skipped';
 };
@@ -38,11 +41,12 @@ type Audience = {
 export function chooseDeliveries(audience: Audience): ChosenDelivery[] {
   const { own, endpoints } = audience;
   const chosen = endpoints.map((endpoint): ChosenDelivery => {
+    const forResourceUrl = endpoint.active && endpoint.url === own?.url;
     return {
       destinationId: endpoint.id,
       endpointId: endpoint.id,
-      forResourceUrl: endpoint.active && endpoint.url === own?.url,
-      laneId: endpoint.id,
+      forResourceUrl,
+      laneId: forResourceUrl ? laneOf(audience.accountId, endpoint.url) : endpoint.id,
       status: endpoint.active ? 'pending' : 'skipped',
     };
   });

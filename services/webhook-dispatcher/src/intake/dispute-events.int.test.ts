@@ -8,10 +8,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { aChargeEvent } from '#testing/a-charge-event.ts';
 import { aDisputeEvent } from '#testing/a-dispute-event.ts';
 import { anApplication, follow } from '#testing/an-application.ts';
+import { readWritten, type WrittenDelivery } from '#testing/read-written.ts';
 import { storeEndpoint } from '#testing/store-endpoint.ts';
-import { take } from '#testing/test-sender.ts';
+import { take } from '#testing/take-event.ts';
 
-import type { ResourceEvent } from './store-event.ts';
+import type { ResourceEvent } from './read-event.ts';
 
 const OWN = 'http://own.receiver.example.com/hook';
 const EVERY_EVENT = EVENT_CATALOGUE.map(({ event }) => event);
@@ -23,15 +24,8 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-type Delivery = { endpoint: string | null; status: string; forOwn: boolean; body: Buffer };
-
-async function deliveriesOf(event: ResourceEvent): Promise<Delivery[]> {
-  return await database.db.query<Delivery>(sql`
-    select endpoint_id as endpoint, status, for_resource_url as "forOwn", body
-    from deliveries
-    join delivery_bodies on delivery_id = id
-    where event_id = ${event.event_id}
-    order by id`);
+async function deliveriesOf(event: ResourceEvent): Promise<WrittenDelivery[]> {
+  return await readWritten(database.db, event.event_id);
 }
 
 async function audienceOf(event: ResourceEvent): Promise<(string | null)[]> {
@@ -43,6 +37,11 @@ function aMerchant() {
   const owner = { accountId: newId<AccountId>(), applicationId: newId<ApplicationId>() };
   const envelope = { account_id: owner.accountId, application_id: owner.applicationId };
   return { owner, envelope, all: { ...owner, events: EVERY_EVENT } };
+}
+
+/** Certainly after what has just been changed. */
+function inTwoSeconds(): string {
+  return new Date(Date.now() + 2_000).toISOString();
 }
 
 describe.each(DisputeEventType.options)('%s', (type) => {
@@ -93,7 +92,7 @@ describe.each(DisputeEventType.options)('%s', (type) => {
     await storeEndpoint(database.db, { events: EVERY_EVENT });
     await follow(database.db, inactive.change(false));
     const checkout = { ...envelope, application_id: null, source: 'checkout' as const };
-    const event = aDisputeEvent({ ...checkout, type });
+    const event = aDisputeEvent({ ...checkout, type, occurred_at: inTwoSeconds() });
     await take(database.db, event);
     expect(await audienceOf(event)).toEqual(
       [`${one.id} pending`, `${two.id} pending`, `${three.id} skipped`].toSorted(),

@@ -4,26 +4,25 @@ import { TOPICS } from '@pixmesh/contracts/topics';
 import { on } from '@pixmesh/kafka/message-handler';
 import type { ConsumerGroup } from '@pixmesh/kafka/messaging';
 
-import { storeEvent, type StoreEventDeps } from './store-event.ts';
+import type { Intake } from './intake.ts';
+
+/** Messages of one partition that may be in hand at once: enough to fill a batch. */
+const IN_HAND_MAX = 200;
 
 /**
  * Takes every catalogue event of charges, their disputes and payouts, and treats them alike; one group for all processes with the
- * role `intake`.
+ * role `intake`. Events go to the intake in their order and without waiting for each other, so that a fetch becomes a
+ * batch.
  */
-export function resourceEventsIntake(deps: StoreEventDeps): ConsumerGroup {
+export function resourceEventsIntake({ take }: Intake): ConsumerGroup {
   return {
     groupId: 'webhook-dispatcher.intake',
     topics: [TOPICS.chargesEvents, TOPICS.payoutsEvents],
     handlers: [
-      ...Object.values(CHARGE_EVENTS).map((message) =>
-        on(message, (event) => storeEvent(deps, event)),
-      ),
-      ...Object.values(DISPUTE_EVENTS).map((message) =>
-        on(message, (event) => storeEvent(deps, event)),
-      ),
-      ...Object.values(PAYOUT_EVENTS).map((message) =>
-        on(message, (event) => storeEvent(deps, event)),
-      ),
+      ...Object.values(CHARGE_EVENTS).map((message) => on(message, take)),
+      ...Object.values(DISPUTE_EVENTS).map((message) => on(message, take)),
+      ...Object.values(PAYOUT_EVENTS).map((message) => on(message, take)),
     ],
+    concurrency: { max: IN_HAND_MAX },
   };
 }

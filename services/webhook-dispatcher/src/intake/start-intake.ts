@@ -6,24 +6,32 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { applicationEventsIntake } from '#applications/application-events.consumer.ts';
 import type { DispatcherConfig } from '#config.ts';
+import type { ScheduleClock } from '#sending/schedule-clock.ts';
 
+import { createIntake, type IntakeDeps } from './intake.ts';
 import { resourceEventsIntake } from './resource-events.consumer.ts';
-import type { StoreEventDeps } from './store-event.ts';
 
 type Parts = {
   config: DispatcherConfig;
   db: Database;
   logger: Logger;
-} & Pick<StoreEventDeps, 'isDispatched' | 'wakeSenders'>;
+  clock: ScheduleClock;
+} & Pick<IntakeDeps, 'isDispatched' | 'wakeSenders'>;
 
 /**
  * The conversation over Kafka: the role `intake` consumes; the role `api` alone only reads the dead letters
  * and consumes nothing.
  */
 export async function startIntake(parts: Parts): Promise<Messaging> {
-  const { config, db, logger, isDispatched, wakeSenders } = parts;
-  const resources = resourceEventsIntake({ db, clock: systemClock, isDispatched, wakeSenders });
-  const intake = [resources, applicationEventsIntake({ db, logger })];
+  const { config, db, logger, clock, isDispatched, wakeSenders } = parts;
+  const intake = createIntake({
+    db,
+    clock: systemClock,
+    scheduleClock: clock,
+    isDispatched,
+    wakeSenders,
+  });
+  const applications = applicationEventsIntake({ db, logger, clock, wakeSenders });
   return await startMessaging({
     service: 'webhook-dispatcher',
     brokers: config.KAFKA_BROKERS,
@@ -32,7 +40,7 @@ export async function startIntake(parts: Parts): Promise<Messaging> {
     db,
     logger,
     produces: [],
-    consumes: config.ROLES.includes('intake') ? intake : [],
+    consumes: config.ROLES.includes('intake') ? [resourceEventsIntake(intake), applications] : [],
     onFatal: endProcess,
   });
 }

@@ -42,10 +42,15 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: of('delete'), endpoint, cut: fc.boolean() }) },
   { weight: 2, arbitrary: fc.record({ kind: of('move'), endpoint, url }) },
   {
+    weight: 2,
+    arbitrary: fc.record({ kind: of('deactivate', 'reactivate'), cut: fc.boolean() }),
+  },
+  {
     weight: 5,
     arbitrary: fc.record({
       kind: of('send'),
       outcome: of('succeeded', 'failed', 'failed', 'lost'),
+      end: of('let go', 'let go', 'kept', 'handed'),
     }),
   },
   {
@@ -65,9 +70,10 @@ const setUp = fc.array(fc.record({ url, secret: fc.option(fc.constant('whsec_end
 test('however endpoints change while events come and go, each delivery goes where it belongs, at its time', async () => {
   await fc.assert(
     fc.asyncProperty(setUp, steps, async (endpoints, taken) => {
-      // Others' deliveries would be claimed as well.
+      // Others' lanes would be claimed as well.
+      await database.db.query(sql`delete from queue`);
       await database.db.query(
-        sql`update deliveries set status = 'canceled', next_attempt_at = null where status = 'pending'`,
+        sql`update lanes set leased = false, claimable_at = 'infinity' where leased or claimable_at < 'infinity'`,
       );
       const world = await aWorld(database.db, endpoints);
       for (const each of taken) await takeStep(world, each);

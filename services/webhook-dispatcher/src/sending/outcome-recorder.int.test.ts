@@ -1,21 +1,35 @@
 import { AppError } from '@pixmesh/kernel/app-error';
+import { newId } from '@pixmesh/kernel/ids';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { listDeliveries } from '#deliveries/list-deliveries.sql.ts';
-import { aChargeEvent } from '#testing/a-charge-event.ts';
+import { cancelLanes } from '#lanes/cancel-lanes.sql.ts';
+import { claimLanes, type ClaimedLane } from '#lanes/claim-lanes.sql.ts';
+import { queueResends } from '#lanes/queue-resends.ts';
+import { aBacklog } from '#testing/a-backlog.ts';
 import { genericPlan } from '#testing/generic-plan.ts';
+import { emptyQueue } from '#testing/read-queue.ts';
 import { startReceiver } from '#testing/start-receiver.ts';
-import { startTestSender, take, turnableClock } from '#testing/test-sender.ts';
+import { storeEndpoint } from '#testing/store-endpoint.ts';
+import { startTestSender, turnableClock } from '#testing/test-sender.ts';
 
-import { claimDeliveries, type ClaimedDelivery } from './claim-deliveries.sql.ts';
+import { type DueDelivery, fetchDue } from './fetch-due.sql.ts';
 import { createOutcomeRecorder } from './outcome-recorder.ts';
-import { type AttemptOutcome, attemptsStatement, insertAttempts } from './record-outcomes.sql.ts';
+import {
+  type AttemptOutcome,
+  type LaneChange,
+  recordOutcomes,
+  recordOutcomesStatement,
+} from './record-outcomes.sql.ts';
+import { ATTEMPTS_MAX } from './retry-schedule.ts';
 import { databaseClock } from './schedule-clock.ts';
+
+const LEASE_MS = 60_000;
+const RETRY_DELAY_MS = 60_000;
 
 let database: TestDatabase;
 
@@ -23,119 +37,210 @@ beforeAll(async () => {
   database = await createTestDatabase('webhook_dispatcher');
 });
 
+afterEach(async () => {
+  await emptyQueue(database.db);
+  await database.db.query(sql`update lanes set leased = false, claimable_at = 'infinity'`);
+});
 afterAll(() => database[Symbol.asyncDispose]());
 
 describe('an outcome', () => {
-  test('of a claim that was taken over changes nothing', async () => {
-    const event = aChargeEvent();
-    await take(database.db, event);
-    const old = await claimOne({ leaseMs: 1 });
-    const current = await eventually(() => claimOne({ leaseMs: 60_000 }));
-    const recorder = createRecorder(database.db);
-    await recorder.record(anOutcome(old));
-    expect(await deliveryOf(event.data.id)).toMatchObject({ status: 'pending', attempts: [] });
-    await recorder.record(anOutcome(current));
-    expect(await deliveryOf(event.data.id)).toMatchObject({
-      status: 'succeeded',
-      attempts: [{ number: 1 }],
-    });
+  test('and the end of its endpoint may meet over the same deliveries without waiting in a circle', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const endpoint = await storeEndpoint(database.db);
+      const { lane, due } = await aClaim(100, endpoint.id);
+      await database.db.query(
+        sql`update endpoints set deleted_at = now() where id = ${endpoint.id}`,
+      );
+      const outcomes = due.toReversed().map((one) => anOutcome(one, lane));
+      const [recorded] = await Promise.all([record(outcomes), cancelLanes(database.db, [lane.id])]);
+      expect(recorded).toBe(due.length);
+      await cancelLanes(database.db, [lane.id]);
+    }
   });
 
-  test('said again after a lost answer is one attempt', async () => {
-    const event = aChargeEvent();
-    await take(database.db, event);
-    const claim = await claimOne({ leaseMs: 60_000 });
-    const recorder = createRecorder(database.db);
-    await recorder.record(anOutcome(claim));
-    await recorder.record(anOutcome(claim));
-    expect((await deliveryOf(event.data.id)).attempts).toHaveLength(1);
+  test('of a claim that was taken over changes nothing and is refused', async () => {
+    const { lane, due } = await aClaim();
+    await database.db.query(sql`update lanes set fence = fence + 1 where id = ${lane.id}`);
+    const breaker = { laneId: lane.id, fence: lane.fence, failureCount: 5, probeDelayMs: 1_000 };
+    expect(await record([anOutcome(due[0]!, lane)], [breaker])).toBe(0);
+    expect(await stateOf(due[0]!)).toEqual({ status: 'pending', attempts: 0, attempt_count: 0 });
+    const [row] = await database.db.query(
+      sql`select failure_count, probe_at from lanes where id = ${lane.id}`,
+    );
+    expect(row).toEqual({ failure_count: 0, probe_at: null });
+    const current = { ...lane, fence: lane.fence + 1n };
+    expect(await record([anOutcome(due[0]!, current)])).toBe(1);
+    expect(await stateOf(due[0]!)).toEqual({ status: 'succeeded', attempts: 1 });
+  });
+
+  test('said again after a lost answer is one attempt, of a success and of a failure alike', async () => {
+    const { lane, due } = await aClaim(2);
+    const outcomes = [anOutcome(due[0]!, lane), aFailure(due[1]!, lane)];
+    expect([await record(outcomes), await record(outcomes)]).toEqual([2, 2]);
+    expect(await stateOf(due[0]!)).toEqual({ status: 'succeeded', attempts: 1 });
+    expect(await stateOf(due[1]!)).toEqual({ status: 'pending', attempts: 1, attempt_count: 1 });
   });
 
   test('that the database refuses does not hold up the others of its batch', async () => {
-    const events = [aChargeEvent(), aChargeEvent(), aChargeEvent()];
-    for (const event of events) await take(database.db, event);
-    const { claimed: claims } = await claimDeliveries(database.db, claimOptions(60_000));
-    const recorder = createRecorder(database.db);
+    const { lane, due } = await aClaim(3);
+    const recorder = createOutcomeRecorder({
+      db: database.db,
+      clock: databaseClock,
+      logger: createLogger('test', 'silent'),
+      inFlight: () => due.length,
+    });
+    const excerpts = ['ok', 'a\u0000b', 'ok'];
     await Promise.all(
-      claims.map((claim, index) =>
-        recorder.record({ ...anOutcome(claim), responseExcerpt: index === 1 ? 'a\u0000b' : 'ok' }),
+      due.map((each, index) =>
+        recorder.record({
+          attempt: { ...anOutcome(each, lane), responseExcerpt: excerpts[index]! },
+          lane: null,
+        }),
       ),
     );
-    const excerpts = await Promise.all(
-      events.map(async (event) => (await deliveryOf(event.data.id)).attempts[0]?.responseExcerpt),
+    const rows = await database.db.query<{ response_excerpt: string | null }>(sql`
+      select response_excerpt from attempts
+      where delivery_id = any (${due.map(({ deliveryId }) => deliveryId)}::uuid[])`);
+    expect(rows.map((row) => row.response_excerpt).toSorted()).toEqual(
+      ['ok', 'ok', null].toSorted(),
     );
-    expect(excerpts.toSorted()).toEqual(['ok', 'ok', null].toSorted());
+  });
+
+  test('of a delivery that was canceled meanwhile is one more attempt, and it stays canceled', async () => {
+    const { lane, due } = await aClaim(2);
+    const ids = due.map(({ deliveryId }) => deliveryId);
+    await database.db.query(sql`delete from queue where delivery_id = any (${ids}::uuid[])`);
+    await database.db.query(
+      sql`update deliveries set status = 'canceled' where id = any (${ids}::uuid[])`,
+    );
+    expect(await record([anOutcome(due[0]!, lane), aFailure(due[1]!, lane)])).toBe(2);
+    for (const each of due) {
+      expect(await stateOf(each)).toEqual({ status: 'canceled', attempts: 1 });
+    }
+  });
+
+  test('moves the next attempt by its delay from now, behind first attempts', async () => {
+    const { lane, due } = await aClaim();
+    await record([aFailure(due[0]!, lane)]);
+    const [row] = await database.db.query<{ rank: number; due_in_ms: number }>(sql`
+      select rank, extract(epoch from due_at - now())::float8 * 1000 as due_in_ms
+      from queue where id = ${due[0]!.queueId}`);
+    expect(row?.rank).toBe(1);
+    expect(row?.due_in_ms).toBeLessThanOrEqual(RETRY_DELAY_MS);
+    expect(row?.due_in_ms).toBeGreaterThan(RETRY_DELAY_MS - 10_000);
+  });
+
+  test('of the last attempt ends the delivery', async () => {
+    const { lane, due } = await aClaim();
+    await database.db.query(sql`update queue set attempt_count = ${ATTEMPTS_MAX - 1}`);
+    await record([{ ...aFailure(due[0]!, lane), retryDelayMs: null }]);
+    expect(await stateOf(due[0]!)).toEqual({ status: 'failed', attempts: 1 });
   });
 });
 
-describe('an outcome that waits for its delivery', () => {
-  test.each([
-    {
-      meanwhile: 'canceled',
-      change: sql`status = 'canceled', next_attempt_at = null`,
-      attempts: 1,
+describe('a re-send', () => {
+  test.each(['pending', 'failed', 'canceled', 'skipped'])(
+    'that succeeds ends a delivery that was %s, with its schedule',
+    async (status) => {
+      const { lane, due } = await aClaim();
+      const { deliveryId } = due[0]!;
+      await database.db.query(
+        sql`update deliveries set status = ${status} where id = ${deliveryId}`,
+      );
+      const resend = await aResend(due[0]!, lane);
+      expect(resend).toMatchObject({ isResend: true, deliveryId, rank: 0 });
+      await record([anOutcome(resend, lane)]);
+      expect(await stateOf(due[0]!)).toEqual({ status: 'succeeded', attempts: 1 });
+      // What was out meanwhile brings its attempt and changes nothing.
+      await record([aFailure(due[0]!, lane)]);
+      expect(await stateOf(due[0]!)).toEqual({ status: 'succeeded', attempts: 2 });
     },
-    { meanwhile: 'claimed by another sender', change: sql`fence = fence + 1`, attempts: 0 },
-  ])('which is $meanwhile makes $attempts attempt(s)', async ({ change, attempts }) => {
-    const event = aChargeEvent();
-    await take(database.db, event);
-    const claim = await claimOne({ leaseMs: 60_000 });
-    const { stored } = await database.db.transaction(async (tx) => {
-      await tx.query(sql`update deliveries set ${change} where id = ${claim.id}`);
-      const waiting = insertAttempts(database.db, databaseClock, [anOutcome(claim)]);
-      await eventually(async () => expect(await lockWaits()).toBe(1));
-      return { stored: waiting };
-    });
-    expect((await stored).size).toBe(attempts);
-    const delivery = await deliveryOf(event.data.id);
-    expect(delivery.attempts).toHaveLength(attempts);
-    expect(delivery.status).toBe(attempts === 1 ? 'canceled' : 'pending');
+  );
+
+  test('that fails leaves the delivery and its schedule as they were', async () => {
+    const { lane, due } = await aClaim();
+    const resend = await aResend(due[0]!, lane);
+    await record([{ ...aFailure(resend, lane), retryDelayMs: null }]);
+    expect(await stateOf(due[0]!)).toEqual({ status: 'pending', attempts: 1, attempt_count: 0 });
+    expect(await database.db.query(sql`select id from queue where is_resend`)).toEqual([]);
+    const [attempt] = await database.db.query(
+      sql`select manual from attempts where delivery_id = ${due[0]!.deliveryId}`,
+    );
+    expect(attempt).toEqual({ manual: true });
   });
 
-  async function lockWaits(): Promise<number> {
-    const rows = await database.db.query(sql`
-      select pid from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock' and query like '%attempts_insert%'`);
-    return rows.length;
-  }
+  test('and the schedule of one delivery may be told of at once', async () => {
+    const { lane, due } = await aClaim();
+    const resend = await aResend(due[0]!, lane);
+    await record([aFailure(due[0]!, lane), anOutcome(resend, lane)]);
+    expect(await stateOf(due[0]!)).toEqual({ status: 'succeeded', attempts: 2 });
+  });
+
+  test('counts for the recovery that asked for it', async () => {
+    const { lane, due } = await aClaim(2);
+    const id = newId();
+    await database.db.query(sql`
+      insert into recoveries
+        (id, account_id, statuses, created_from, created_until, rate_per_second, requested_by, fingerprint)
+      values (${id}, ${newId()}, '{failed}', now(), now(), 10, 'operator', '')`);
+    const resends = [await aResend(due[0]!, lane, id), await aResend(due[1]!, lane, id)];
+    expect(resends.map(({ rank }) => rank)).toEqual([2, 2]);
+    const [first, second] = resends;
+    await record([anOutcome(first!, lane), { ...aFailure(second!, lane), retryDelayMs: null }]);
+    const [row] = await database.db.query(
+      sql`select succeeded_count, failed_count from recoveries where id = ${id}`,
+    );
+    expect(row).toEqual({ succeeded_count: 1, failed_count: 1 });
+  });
+});
+
+test('an endpoint has its attempts counted, and since when it fails', async () => {
+  const { id } = await storeEndpoint(database.db);
+  const { lane, due } = await aClaim(4, id);
+  await record([aFailure(due[0]!, lane)]);
+  await record([{ ...aFailure(due[1]!, lane), startedAt: new Date(due[1]!.fetchedAtMs + 500) }]);
+  const first = new Date(due[0]!.fetchedAtMs + 3);
+  expect(await healthOf(id)).toMatchObject({
+    succeeded_count: 0n,
+    failed_count: 2n,
+    failing_since: first,
+    last_success_at: null,
+  });
+  await record([{ ...anOutcome(due[2]!, lane), startedAt: new Date(due[2]!.fetchedAtMs + 900) }]);
+  expect(await healthOf(id)).toMatchObject({ succeeded_count: 1n, failing_since: null });
+  const later = new Date(due[3]!.fetchedAtMs + 2_000);
+  await record([{ ...aFailure(due[3]!, lane), startedAt: later }]);
+  expect(await healthOf(id)).toMatchObject({
+    failed_count: 3n,
+    failing_since: new Date(later.getTime() + 3),
+  });
 });
 
 test('outcomes that two processes store at once, each in its own order, never deadlock', async () => {
-  for (let count = 0; count < 40; count += 1) await take(database.db, aChargeEvent());
-  const { claimed } = await claimDeliveries(database.db, {
-    ...claimOptions(60_000),
-    limit: 40,
-    perLaneMax: 40,
-  });
-  const ids = claimed.map(({ id }) => id);
-  const outcomes = claimed.map(anOutcome);
+  const { lane, due } = await aClaim(40);
   for (let round = 0; round < 20; round += 1) {
-    await database.db.query(
-      sql`update deliveries set status = 'pending', leased = true where id = any (${ids}::uuid[])`,
-    );
-    const batches = [outcomes, outcomes.toReversed()];
-    const stored = await Promise.all(
-      batches.map((batch) => insertAttempts(database.db, databaseClock, batch)),
-    );
-    expect(stored.map(({ size }) => size)).toEqual([outcomes.length, outcomes.length]);
+    await database.db.query(sql`update queue set attempt_count = 0`);
+    const batches = [due, due.toReversed()].map((each) => each.map((one) => aFailure(one, lane)));
+    const stored = await Promise.all(batches.map((batch) => record(batch)));
+    expect(stored).toEqual([due.length, due.length]);
   }
 });
 
-test('outcomes find their deliveries by key, however many there are, also by an early plan', async () => {
+test('outcomes find their rows by key, however many there are, also by an early plan', async () => {
   await using other = await createTestDatabase('webhook_dispatcher');
-  const plan = () => genericPlan(other.db, attemptsStatement(databaseClock, []));
-  const early = await plan();
-  await other.db.query(sql`
-    insert into deliveries (id, event_id, destination_id, account_id, resource_id, event, lane_id)
-    select
-      gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(),
-      'charge.pix.paid', gen_random_uuid()
-    from generate_series(1, 5000)`);
+  const statement = recordOutcomesStatement(databaseClock, { outcomes: [], lanes: [] });
+  const early = await genericPlan(other.db, statement);
+  for (let lane = 0; lane < 20; lane += 1) {
+    await aBacklog(other.db, { laneId: newId(), count: 200 });
+  }
+  await other.db.query(
+    sql`insert into lanes (id) select gen_random_uuid() from generate_series(1, 5000)`,
+  );
   await using superuser = createPool({ url: other.adminUrl, applicationName: 'test' });
-  await superuser.query(sql`analyze webhook_dispatcher.deliveries`);
-  for (const { scans, text } of [early, await plan()]) {
+  await superuser.query(sql`
+    analyze webhook_dispatcher.lanes, webhook_dispatcher.queue, webhook_dispatcher.deliveries_first`);
+  for (const { scans } of [early, await genericPlan(other.db, statement)]) {
     expect(scans).toEqual([]);
-    expect(text).toContain('LockRows');
   }
 });
 
@@ -148,26 +253,22 @@ describe('a database that is away while a request is out', () => {
       receivers: { shop: receiver.port },
       clock: turnableClock(),
     });
-    const event = aChargeEvent();
-    await take(database.db, event);
-    flaky.failAfterNextClaim();
+    flaky.failAfterNextFetch();
+    const laneId = newId();
+    const [id] = await aBacklog(database.db, { laneId, count: 1 });
     sender.kick();
-    // What other tests left behind may come due as well.
-    const { id } = await deliveryOf(event.data.id);
-    const requests = () =>
-      receiver.requests.filter(({ headers }) => headers['x-webhook-delivery'] === id);
-    await eventually(() => expect(requests()).toHaveLength(1));
+    await eventually(() => expect(receiver.requests).toHaveLength(1));
     await eventually(() => expect(flaky.refused()).toBeGreaterThanOrEqual(2));
-    // The lease ends while the outcome waits: the delivery looks due to everybody.
-    await database.db.query(sql`update deliveries set due_at = now() where leased`);
+    // The lease ends while the outcome waits: the lane looks free to everybody.
+    await database.db.query(sql`update lanes set claimable_at = now() where leased`);
     flaky.restore();
-    const delivery = await eventually(async () => {
-      const found = await deliveryOf(event.data.id);
-      expect(found.status).toBe('succeeded');
-      return found;
+    await eventually(async () => {
+      expect(await stateOf({ deliveryId: id! })).toEqual({ status: 'succeeded', attempts: 1 });
     });
-    expect(delivery.attempts).toHaveLength(1);
-    expect(requests()).toHaveLength(1);
+    expect(receiver.requests).toHaveLength(1);
+    // And it goes on by itself.
+    await aBacklog(database.db, { laneId: newId(), count: 1 });
+    await eventually(() => expect(receiver.requests).toHaveLength(2));
   });
 });
 
@@ -183,15 +284,16 @@ function interruptible(real: Database) {
         throw new AppError('DEPENDENCY_UNAVAILABLE');
       }
       const rows = await real.query(statement);
-      if (state === 'armed' && statement.name === 'deliveries_claim' && rows.length > 0)
+      if (state === 'armed' && statement.name === 'queue_fetch_due' && rows.length > 0) {
         state = 'away';
+      }
       return rows as never;
     },
   };
   return {
     db,
     refused: () => refused,
-    failAfterNextClaim: () => {
+    failAfterNextFetch: () => {
       state = 'armed';
     },
     restore: () => {
@@ -200,48 +302,81 @@ function interruptible(real: Database) {
   };
 }
 
-function createRecorder(db: Database) {
-  return createOutcomeRecorder({
-    db,
-    clock: databaseClock,
-    logger: createLogger('test', 'silent'),
-  });
+/** A lane as a sender has it, with what it fetched. */
+async function aClaim(count = 1, endpointId: string | null = null) {
+  const laneId = endpointId ?? newId();
+  await aBacklog(database.db, { laneId, count, endpointId });
+  const options = { clock: databaseClock, limit: 1, leaseMs: LEASE_MS, owned: [] };
+  const [lane] = await claimLanes(database.db, options);
+  expect(lane?.id).toBe(laneId);
+  return { lane: lane!, due: await fetchAll(lane!) };
 }
 
-function claimOptions(leaseMs: number) {
+async function fetchAll({ id }: ClaimedLane): Promise<DueDelivery[]> {
+  const wish = { id, take: 100, wantsOther: false, inFlight: [] };
+  return (await fetchDue(database.db, databaseClock, [wish])).due;
+}
+
+async function aResend(
+  { deliveryId }: DueDelivery,
+  lane: ClaimedLane,
+  recoveryId: string | null = null,
+): Promise<DueDelivery> {
+  await database.db.transaction((tx) =>
+    queueResends(tx, databaseClock, { deliveryIds: [deliveryId], recoveryId }),
+  );
+  const found = (await fetchAll(lane)).find((due) => due.isResend && due.deliveryId === deliveryId);
+  expect(found).toBeDefined();
+  return found!;
+}
+
+async function record(
+  outcomes: readonly AttemptOutcome[],
+  lanes: readonly LaneChange[] = [],
+): Promise<number> {
+  return (await recordOutcomes(database.db, databaseClock, { outcomes, lanes })).size;
+}
+
+function anOutcome(due: DueDelivery, lane: ClaimedLane): AttemptOutcome {
   return {
-    clock: databaseClock,
-    limit: 10,
-    leaseMs,
-    perLaneMax: 10,
-    inFlight: new Map<string, number>(),
-  };
-}
-
-async function claimOne({ leaseMs }: { leaseMs: number }): Promise<ClaimedDelivery> {
-  const claim = await claimDeliveries(database.db, claimOptions(leaseMs));
-  const [claimed] = claim.claimed;
-  expect(claimed).toBeDefined();
-  return claimed!;
-}
-
-function anOutcome(claim: ClaimedDelivery): AttemptOutcome {
-  return {
-    deliveryId: claim.id,
-    fence: claim.fence,
-    startedAt: claim.claimedAt,
+    attemptId: newId(),
+    deliveryId: due.deliveryId,
+    queueId: due.queueId,
+    laneId: lane.id,
+    fence: lane.fence,
+    endpointId: due.endpointId,
+    isResend: due.isResend,
+    recoveryId: due.recoveryId,
+    startedAt: new Date(due.fetchedAtMs),
     durationMs: 3,
     outcome: 'succeeded',
     status: 200,
     error: null,
     responseExcerpt: 'ok',
     address: '127.0.0.1',
-    nextStatus: 'succeeded',
     retryDelayMs: null,
   };
 }
 
-async function deliveryOf(resourceId: string) {
-  const page = { resourceId, accountId: null, limit: 10, startingAfter: null };
-  return (await listDeliveries(database.db, page))[0]!;
+function aFailure(due: DueDelivery, lane: ClaimedLane): AttemptOutcome {
+  const failed = { outcome: 'failed', status: 500, retryDelayMs: RETRY_DELAY_MS } as const;
+  return { ...anOutcome(due, lane), ...failed };
+}
+
+/** `attempt_count` only while its schedule goes on. */
+async function stateOf({ deliveryId }: { deliveryId: string }): Promise<object> {
+  const [row] = await database.db.query<{ status: string; attempts: number }>(sql`
+    select status, (select count(*)::int from attempts where delivery_id = deliveries.id) as attempts
+    from deliveries where id = ${deliveryId}`);
+  const [queued] = await database.db.query(
+    sql`select attempt_count from queue where id = ${deliveryId}`,
+  );
+  return { ...row, ...queued };
+}
+
+async function healthOf(endpointId: string) {
+  const [row] = await database.db.query(
+    sql`select * from endpoint_health where endpoint_id = ${endpointId}`,
+  );
+  return row;
 }

@@ -1,101 +1,81 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
-import { AppError } from '@pixmesh/kernel/app-error';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
-import { outcomesLost } from '#events.ts';
-
-import { type AttemptOutcome, insertAttempts } from './record-outcomes.sql.ts';
+import { createOutcomeStore, type Outcome } from './outcome-store.ts';
 import type { ScheduleClock } from './schedule-clock.ts';
 
 /** Outcomes per commit: commits, not requests, are what deliveries cost. */
-const OUTCOMES_PER_COMMIT_MAX = 64;
-const RETRY_DELAY_MS = 250;
-const RETRY_DELAY_MS_MAX = 2_000;
+const OUTCOMES_PER_COMMIT_MAX = 128;
+/** Between the beginnings of two commits: what comes meanwhile shares the next one. A lone outcome never waits. */
+const COMMIT_INTERVAL_MS = 25;
+/** So many share a commit before its time when nothing more is on its way: a full lane, or nearly so. */
+const GATHERED_MIN = 8;
 
 export type OutcomeRecorder = {
-  /** Resolves once the outcome is stored, or refused because another claim has the delivery now. */
-  record(outcome: AttemptOutcome): Promise<void>;
-  /** While the database refuses outcomes nothing new may be claimed: what is due may only look so. */
+  /** Resolves once the outcome is stored, or refused: because another claim has the lane, or by what it says. */
+  record(outcome: Outcome): Promise<void>;
+  /** While the database refuses outcomes nothing new may be sent: what is due may only look so. */
   isBehind(): boolean;
 };
 
-type RecorderDeps = { db: Database; clock: ScheduleClock; logger: Logger };
-type Waiting = { outcome: AttemptOutcome; done(): void };
+type RecorderDeps = {
+  db: Database;
+  clock: ScheduleClock;
+  logger: Logger;
+  /** Sends that are not recorded yet: once all of them are waiting, there is nothing more to gather. */
+  inFlight(): number;
+};
+type Waiting = { outcome: Outcome; done(): void };
 
 /**
- * Stores outcomes in batches that form by themselves: while one is being committed the next gathers, so a
- * lone outcome never waits and a flood needs few commits. A database that is away is waited for, for as long
- * as it takes; the queue is bounded by the sends in flight, whose slots stay taken until then.
+ * Stores outcomes in batches that form by themselves. A database that is away is waited for, for as long as it takes;
+ * the queue is bounded by the sends in flight, whose slots stay taken until then.
  */
 export function createOutcomeRecorder(deps: RecorderDeps): OutcomeRecorder {
+  const store = createOutcomeStore(deps);
   const queue: Waiting[] = [];
   let flushing = false;
-  let failures = 0;
-  return { record, isBehind: () => failures > 0 };
+  let flushedMs = -Infinity;
+  let endGathering: (() => void) | null = null;
+  return { record, isBehind: store.isBehind };
 
-  async function record(outcome: AttemptOutcome): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    queue.push({ outcome, done: resolve });
-    if (!flushing) void flush();
-    await promise;
+  function record(outcome: Outcome): Promise<void> {
+    return new Promise((done) => {
+      queue.push({ outcome, done });
+      if (!flushing) void flush();
+      if (isGathered()) endGathering?.();
+    });
+  }
+
+  function isGathered(): boolean {
+    const all = Math.max(GATHERED_MIN, deps.inFlight());
+    return queue.length >= Math.min(OUTCOMES_PER_COMMIT_MAX, all);
+  }
+
+  /** Until the next commit is to begin. */
+  async function gather(): Promise<void> {
+    const restMs = flushedMs + COMMIT_INTERVAL_MS - performance.now();
+    if (restMs <= 1 || isGathered()) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, restMs);
+      endGathering = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    endGathering = null;
   }
 
   /** Ends in the same turn in which it finds the queue empty, so that nothing is left behind in it. */
   async function flush(): Promise<void> {
     flushing = true;
     while (queue.length > 0) {
+      await gather();
+      flushedMs = performance.now();
       const batch = queue.splice(0, OUTCOMES_PER_COMMIT_MAX);
-      await storeAll(batch.map(({ outcome }) => outcome));
+      await store.store(batch.map(({ outcome }) => outcome));
       for (const { done } of batch) done();
     }
     flushing = false;
   }
-
-  async function storeAll(outcomes: readonly AttemptOutcome[]): Promise<void> {
-    for (;;) {
-      try {
-        await store(deps, outcomes);
-        failures = 0;
-        return;
-      } catch (error) {
-        if (!isUnavailable(error)) return await storeApart(outcomes, error);
-        failures += 1;
-        if (failures === 1) deps.logger.warn({ err: error }, 'outcomes wait for the database');
-        await delay(Math.min(RETRY_DELAY_MS * 2 ** failures, RETRY_DELAY_MS_MAX));
-      }
-    }
-  }
-
-  /** One outcome that cannot be stored must not hold up, or lose, the others of its batch. */
-  async function storeApart(outcomes: readonly AttemptOutcome[], error: unknown): Promise<void> {
-    const [only, ...others] = outcomes;
-    if (only === undefined) return;
-    if (others.length > 0) {
-      for (const outcome of outcomes) await storeAll([outcome]);
-      return;
-    }
-    deps.logger.error(
-      { err: error, delivery_id: only.deliveryId },
-      'an outcome could not be stored whole',
-    );
-    if (only.responseExcerpt === null) return outcomesLost('unstorable', 1);
-    await storeAll([{ ...only, responseExcerpt: null }]);
-  }
-}
-
-async function store(deps: RecorderDeps, outcomes: readonly AttemptOutcome[]): Promise<void> {
-  const stored = await insertAttempts(deps.db, deps.clock, outcomes);
-  const fenced = outcomes.filter((outcome) => !stored.has(outcome.deliveryId));
-  if (fenced.length === 0) return;
-  outcomesLost('fenced', fenced.length);
-  deps.logger.warn(
-    { delivery_ids: fenced.map((outcome) => outcome.deliveryId) },
-    'outcomes came after their lease had been taken over',
-  );
-}
-
-function isUnavailable(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'DEPENDENCY_UNAVAILABLE';
 }

@@ -5,8 +5,17 @@ import { type ScheduleClock, scheduleNow } from './schedule-clock.ts';
 
 /** An attempt that was made, with the state that follows from it. */
 export type AttemptOutcome = {
+  /** Minted with the attempt: said again, it is the same one. */
+  attemptId: string;
   deliveryId: string;
-  fence: number;
+  /** Its row in the queue. */
+  queueId: string;
+  laneId: string;
+  /** The claim of the lane under which it was made. */
+  fence: bigint;
+  endpointId: string | null;
+  isResend: boolean;
+  recoveryId: string | null;
   startedAt: Date;
   durationMs: number;
   outcome: 'succeeded' | 'failed';
@@ -14,75 +23,56 @@ export type AttemptOutcome = {
   error: string | null;
   responseExcerpt: string | null;
   address: string | null;
-  nextStatus: 'pending' | 'succeeded' | 'failed';
-  /** Until the next attempt, counted from now; null when none follows. */
+  /** Until the next attempt of the schedule, counted from now; null when none follows. */
   retryDelayMs: number | null;
 };
 
+/** What the attempts of a lane have made of its breaker. */
+export type LaneChange = {
+  laneId: string;
+  fence: bigint;
+  failureCount: number;
+  /** While the breaker is open: until the next probe, counted from now. */
+  probeDelayMs: number | null;
+};
+
+export type OutcomeBatch = {
+  outcomes: readonly AttemptOutcome[];
+  lanes: readonly LaneChange[];
+};
+
 /**
- * Writes attempts and next states of many deliveries in one statement, each only under the claim that it
- * belongs to, and once: said again after a lost answer it changes nothing. Answers the deliveries whose
- * claim still stands. The next attempt counts from this statement's time, which is after the failure: never
- * early. A delivery that was canceled while its request was out gets the attempt into its history and stays
- * canceled (decision 158). Locks the deliveries' rows and waits for them, by id: two batches that share some cannot
- * deadlock, and everybody else who locks deliveries passes over what is locked. Reads them
- * by an array of keys: as a join, a plan that was made early reads the whole table.
+ * Writes attempts and everything that follows from them in one statement, each only under the claim of the lane that
+ * it was made under, and once: said again after a lost answer it changes nothing. Answers the attempts whose claim
+ * still stands. The next attempt counts from this statement's time, which is after the failure: never early.
+ *
+ * An attempt of the schedule moves the delivery while that is pending: one that was canceled while its request was out
+ * gets the attempt into its history and stays canceled (decision 158). A re-send that succeeds ends the delivery and
+ * its schedule, whatever it was; one that fails changes nothing but the history, unless it is the only attempt that its
+ * delivery gets (a test delivery: its row in the queue has the delivery's own id). Rows are reached by arrays of keys: as
+ * joins, plans that were made early read whole tables.
  */
-export async function insertAttempts(
+export async function recordOutcomes(
   db: Queryable,
   clock: ScheduleClock,
-  outcomes: readonly AttemptOutcome[],
+  batch: OutcomeBatch,
 ): Promise<Set<string>> {
-  const rows = await db.query<{ delivery_id: string }>(attemptsStatement(clock, outcomes));
-  return new Set(rows.map((row) => row.delivery_id));
+  const rows = await db.query<{ attempt_id: string }>(recordOutcomesStatement(clock, batch));
+  return new Set(rows.map((row) => row.attempt_id));
 }
 
-export function attemptsStatement(
-  clock: ScheduleClock,
-  outcomes: readonly AttemptOutcome[],
-): Statement {
+export function recordOutcomesStatement(clock: ScheduleClock, batch: OutcomeBatch): Statement {
   const now = scheduleNow(clock);
   return named(
-    'attempts_insert',
+    'outcomes_record',
     sql`
-        with ${madeAttempts(outcomes)},
-        held as (
-          select id, fence
-          from deliveries
-          where id = any (array(select delivery_id from made))
-          order by id
-          for update
-        ),
-        moved as (
-          update deliveries delivery
-          set status = case when delivery.status = 'pending' then made.next_status else delivery.status end,
-              attempt_count = delivery.attempt_count + 1,
-              next_attempt_at = case
-                when delivery.status = 'pending' then ${now} + made.retry_delay_ms * interval '1 millisecond'
-              end,
-              due_at = ${now} + coalesce(made.retry_delay_ms, 0) * interval '1 millisecond',
-              leased = false
-          from made
-          where delivery.id = made.delivery_id
-            and delivery.id = any (array(select id from held))
-            and delivery.fence = made.fence
-            and delivery.leased
-            and delivery.status in ('pending', 'canceled')
-          returning delivery.id, delivery.attempt_count
-        ),
-        attempted as (
-          insert into attempts (
-            delivery_id, number, started_at, duration_ms, outcome, status, error, response_excerpt, address
-          )
-          select
-            moved.id, moved.attempt_count, made.started_at, made.duration_ms, made.outcome, made.status,
-            made.error, made.response_excerpt, made.address
-          from moved
-          join made on made.delivery_id = moved.id
-        )
-        select made.delivery_id
-        from made
-        join held on held.id = made.delivery_id and held.fence = made.fence`,
+      with ${madeAttempts(batch.outcomes)},
+      ${addedAttempts},
+      ${movedDeliveries(now)},
+      ${countedAttempts},
+      ${changedLanes(now, batch.lanes)}
+      select attempt_id
+      from owned`,
   );
 }
 
@@ -93,8 +83,14 @@ function madeAttempts(outcomes: readonly AttemptOutcome[]): Statement {
   return sql`
       made as (
         select * from unnest(
+          ${column('attemptId')}::uuid[],
           ${column('deliveryId')}::uuid[],
-          ${column('fence')}::int[],
+          ${column('queueId')}::uuid[],
+          ${column('laneId')}::uuid[],
+          ${column('fence').map(String)}::bigint[],
+          ${column('endpointId')}::uuid[],
+          ${column('isResend')}::boolean[],
+          ${column('recoveryId')}::uuid[],
           ${column('startedAt')}::timestamptz[],
           ${column('durationMs')}::int[],
           ${column('outcome')}::text[],
@@ -102,11 +98,153 @@ function madeAttempts(outcomes: readonly AttemptOutcome[]): Statement {
           ${column('error')}::text[],
           ${column('responseExcerpt')}::text[],
           ${column('address')}::text[],
-          ${column('nextStatus')}::text[],
           ${column('retryDelayMs')}::float8[]
         ) as made (
-          delivery_id, fence, started_at, duration_ms, outcome, status, error, response_excerpt,
-          address, next_status, retry_delay_ms
+          attempt_id, delivery_id, queue_id, lane_id, fence, endpoint_id, is_resend, recovery_id, started_at,
+          duration_ms, outcome, status, error, response_excerpt, address, retry_delay_ms
         )
+      )`;
+}
+
+/** CTE `owned`: those whose claim still stands. CTE `fresh`: those of them that were not said before. */
+const addedAttempts = sql`
+      owned as materialized (
+        select made.*
+        from made
+        cross join lateral (
+          select from lanes where lanes.id = made.lane_id and lanes.fence = made.fence offset 0
+        ) lane
+      ),
+      added as (
+        insert into attempts (
+          delivery_id, id, started_at, duration_ms, outcome, status, error, response_excerpt, address, manual
+        )
+        select
+          delivery_id, attempt_id, started_at, duration_ms, outcome, status, error, response_excerpt, address, is_resend
+        from owned
+        on conflict (delivery_id, id) do nothing
+        returning id
+      ),
+      fresh as materialized (
+        select * from owned where attempt_id in (select id from added)
+      )`;
+
+/**
+ * CTE `ended`: deliveries that are over by these attempts; the rest waits for its next attempt. CTE `held`: rows of the
+ * queue are locked before those of deliveries, as by everybody who needs both (`cancel-lanes.sql.ts`).
+ */
+function movedDeliveries(now: Statement): Statement {
+  return sql`
+      ended as materialized (
+        select
+          delivery_id, max(outcome) as status, bool_or(is_resend and outcome = 'succeeded') as by_hand
+        from fresh
+        where retry_delay_ms is null and (not is_resend or outcome = 'succeeded' or queue_id = delivery_id)
+        group by delivery_id
+      ),
+      held as materialized (
+        select id
+        from queue
+        where id = any (array(
+            select queue_id from fresh
+            union
+            select delivery_id from ended
+          ))
+        order by id
+        for update
+      ),
+      gone as (
+        delete from queue
+        where id = any (array(
+            select id
+            from held
+            where id in (select queue_id from fresh where retry_delay_ms is null)
+              or id in (select delivery_id from ended)
+          ))
+      ),
+      retried as (
+        update queue
+        set rank = 1,
+            attempt_count = attempt_count + 1,
+            due_at = ${now} + (
+              select max(retry_delay_ms) from fresh where fresh.queue_id = queue.id
+            ) * interval '1 millisecond'
+        where id = any (array(
+            select queue_id
+            from fresh
+            where retry_delay_ms is not null and delivery_id not in (select delivery_id from ended)
+          ))
+      ),
+      moved as (
+        update deliveries
+        set status = (select ended.status from ended where ended.delivery_id = deliveries.id)
+        where (select count(*) from held) >= 0
+          and id = any (array(select delivery_id from ended))
+          and (
+            status = 'pending'
+            or exists (select from ended where ended.delivery_id = deliveries.id and by_hand)
+          )
+      )`;
+}
+
+/** How endpoints and recoveries do. */
+const countedAttempts = sql`
+      finished as (
+        select endpoint_id, outcome, started_at + duration_ms * interval '1 millisecond' as at
+        from fresh
+        where endpoint_id is not null
+      ),
+      health as (
+        insert into endpoint_health as health
+          (endpoint_id, succeeded_count, failed_count, last_success_at, last_failure_at, failing_since)
+        select
+          endpoint_id, count(*) filter (where outcome = 'succeeded'), count(*) filter (where outcome = 'failed'),
+          max(at) filter (where outcome = 'succeeded'), max(at) filter (where outcome = 'failed'),
+          case
+            when max(at) filter (where outcome = 'succeeded') is null then min(at) filter (where outcome = 'failed')
+            when max(at) filter (where outcome = 'failed') > max(at) filter (where outcome = 'succeeded')
+              then max(at) filter (where outcome = 'failed')
+          end
+        from finished
+        group by endpoint_id
+        order by endpoint_id
+        on conflict (endpoint_id) do update
+        set succeeded_count = health.succeeded_count + excluded.succeeded_count,
+            failed_count = health.failed_count + excluded.failed_count,
+            last_success_at = greatest(health.last_success_at, excluded.last_success_at),
+            last_failure_at = greatest(health.last_failure_at, excluded.last_failure_at),
+            failing_since = case
+              when excluded.last_success_at is null then coalesce(health.failing_since, excluded.failing_since)
+              else excluded.failing_since
+            end
+      ),
+      recovered as (
+        update recoveries
+        set succeeded_count = succeeded_count + (
+              select count(*) from fresh where recovery_id = recoveries.id and outcome = 'succeeded'
+            ),
+            failed_count = failed_count + (
+              select count(*) from fresh where recovery_id = recoveries.id and outcome = 'failed'
+            )
+        where id = any (array(select recovery_id from fresh where recovery_id is not null))
+      )`;
+
+/** CTE `breaker`: what the lanes' owner says of them now. */
+function changedLanes(now: Statement, lanes: readonly LaneChange[]): Statement {
+  const ids = lanes.map(({ laneId }) => laneId);
+  return sql`
+      breaker as (
+        update lanes
+        set failure_count = change.failure_count,
+            probe_at = ${now} + change.probe_delay_ms * interval '1 millisecond'
+        from unnest(
+            ${ids}::uuid[],
+            ${lanes.map(({ fence }) => String(fence))}::bigint[],
+            ${lanes.map(({ failureCount }) => failureCount)}::int[],
+            ${lanes.map(({ probeDelayMs }) => probeDelayMs)}::float8[]
+          ) as change (id, fence, failure_count, probe_delay_ms)
+        where lanes.id = any (${ids}::uuid[])
+          and lanes.id = change.id
+          and lanes.fence = change.fence
       )`;
 }

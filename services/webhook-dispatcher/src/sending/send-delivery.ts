@@ -1,5 +1,5 @@
 import { failpoint } from '@pixmesh/http/failpoints';
-import { openSecret } from '@pixmesh/kernel/sealed-secret';
+import { newId } from '@pixmesh/kernel/ids';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { withSpan } from '@pixmesh/telemetry/tracing';
 
@@ -7,67 +7,105 @@ import { attemptMade, firstAttemptStarted, sendAbandoned } from '#events.ts';
 import { AttemptFailure } from '#exchange/attempt-failure.ts';
 import { deliveryHeaders } from '#exchange/delivery-headers.ts';
 import type { Exchange, ExchangeResult } from '#exchange/exchange.ts';
+import { bodyOf } from '#intake/build-body.ts';
 
-import type { ClaimedDelivery } from './claim-deliveries.sql.ts';
+import type { DueDelivery } from './fetch-due.sql.ts';
+import type { OpenedSecrets } from './opened-secrets.ts';
 import type { OutcomeRecorder } from './outcome-recorder.ts';
+import { noteAttempt, type OwnedLane, PROBE_INTERVAL_MS } from './owned-lane.ts';
+import type { AttemptOutcome, LaneChange } from './record-outcomes.sql.ts';
 import { nextStep } from './retry-schedule.ts';
 
 export type SendDeps = {
   exchange: Pick<Exchange, 'post'>;
   recorder: Pick<OutcomeRecorder, 'record'>;
   logger: Logger;
-  /** JSON of key versions and private keys. */
-  sealingPrivateKeys: string;
-  /** Part of a lease within which a request may still begin and end before the lease does. */
-  startWithinMs: number;
+  secrets: OpenedSecrets;
+  /** What must be left of the lane's lease for a request to begin. */
+  leaseLeftMsMin: number;
 };
 
-/** A claimed delivery and when, by the process's own clock, its claim was asked for and answered. */
-export type DeliveryToSend = ClaimedDelivery & { askedMs: number; answeredMs: number };
+/** What is to be sent, under which claim, and when by the process's own clock it was fetched. */
+export type DeliveryToSend = { due: DueDelivery; lane: OwnedLane; fetchedMs: number };
 
 /**
- * Makes one attempt and records it with the state that follows, under the claim's fence. No connection to
- * the database is held meanwhile. If the process ends on the way, the lease ends too and another sender
- * sends the same bytes under the same id.
+ * Makes one attempt and records it with the state that follows, under the claim of its lane. No connection to the
+ * database is held meanwhile. If the process ends on the way, the lane's lease ends too and another sender sends the
+ * same bytes under the same id.
  */
-export async function sendDelivery(deps: SendDeps, delivery: DeliveryToSend): Promise<void> {
+export async function sendDelivery(deps: SendDeps, send: DeliveryToSend): Promise<void> {
+  const { due, lane } = send;
   await failpoint('webhooks.send.after-claim');
-  if (performance.now() - delivery.askedMs > deps.startWithinMs) return sendAbandoned();
-  const waitedMs = performance.now() - delivery.answeredMs;
-  if (delivery.attemptNumber === 1) firstAttemptStarted(delivery.eventAgeSeconds + waitedMs / 1000);
-  const result = await post(deps, delivery);
-  attemptMade(deps.logger, delivery, result);
+  const startedMs = performance.now();
+  if (lane.leaseEndsMs - startedMs < deps.leaseLeftMsMin) return sendAbandoned();
+  const waitedMs = startedMs - send.fetchedMs;
+  if (due.attemptNumber === 1 && !due.isResend) {
+    firstAttemptStarted(due.eventAgeSeconds + waitedMs / 1000);
+  }
+  const result = await post(deps, due);
+  attemptMade(deps.logger, due, result);
   if (result.outcome === 'succeeded') await failpoint('webhooks.send.after-2xx');
-  const next = nextStep(delivery.attemptNumber, result.outcome);
   await deps.recorder.record({
-    deliveryId: delivery.id,
-    fence: delivery.fence,
-    startedAt: new Date(delivery.claimedAt.getTime() + waitedMs),
+    attempt: toOutcome(send, result, new Date(due.fetchedAtMs + waitedMs)),
+    lane: moveBreaker(lane, result),
+  });
+}
+
+function toOutcome(
+  { due, lane }: DeliveryToSend,
+  result: ExchangeResult,
+  startedAt: Date,
+): AttemptOutcome {
+  const next = due.isResend ? null : nextStep(due.attemptNumber, result.outcome);
+  return {
+    attemptId: newId(),
+    deliveryId: due.deliveryId,
+    queueId: due.queueId,
+    laneId: lane.id,
+    fence: lane.fence,
+    endpointId: due.endpointId,
+    isResend: due.isResend,
+    recoveryId: due.recoveryId,
+    startedAt,
     durationMs: result.durationMs,
     outcome: result.outcome,
     status: result.status,
     error: result.error,
     responseExcerpt: result.responseExcerpt,
     address: result.address,
-    nextStatus: next.status,
-    retryDelayMs: next.status === 'pending' ? next.delayMs : null,
-  });
+    retryDelayMs: next?.status === 'pending' ? next.delayMs : null,
+  };
+}
+
+/** Null where the lane's row need not follow. A secret of ours that cannot be opened says nothing of the receiver. */
+function moveBreaker(lane: OwnedLane, result: ExchangeResult): LaneChange | null {
+  if (result.reason === 'secret_unreadable') return null;
+  if (!noteAttempt(lane, result.outcome === 'succeeded', performance.now())) return null;
+  return {
+    laneId: lane.id,
+    fence: lane.fence,
+    failureCount: lane.failureCount,
+    probeDelayMs: lane.probeAtMs === null ? null : PROBE_INTERVAL_MS,
+  };
 }
 
 /**
- * Every attempt is a child of the trace that the delivery was stored in, retries after hours included: one
- * trace shows a delivery whole, from the merchant's request to its last attempt.
+ * The first attempt is a child of the trace that the delivery was stored in, so that one trace goes from the merchant's
+ * request to it. Later ones, up to a day after, are traces of their own that link to it.
  */
-async function post(deps: SendDeps, delivery: DeliveryToSend): Promise<ExchangeResult> {
+async function post(deps: SendDeps, due: DueDelivery): Promise<ExchangeResult> {
+  const isFirst = due.attemptNumber === 1 && !due.isResend;
+  const origin = isFirst ? { parent: due.traceparent } : { parent: null, link: due.traceparent };
   const attributes = {
     'http.request.method': 'POST',
-    'webhook.delivery_id': delivery.id,
-    'webhook.event': delivery.event,
-    'webhook.attempt': delivery.attemptNumber,
+    'webhook.delivery_id': due.deliveryId,
+    'webhook.event': due.event,
+    'webhook.attempt': due.attemptNumber,
+    'webhook.manual': due.isResend,
   };
-  const options = { kind: 'client', parent: delivery.traceparent, attributes } as const;
+  const options = { kind: 'client', ...origin, attributes } as const;
   return await withSpan('deliver webhook', options, async (span) => {
-    const result = await signAndPost(deps, delivery);
+    const result = await signAndPost(deps, due);
     span.setAttribute('webhook.outcome', result.outcome);
     if (result.status !== null) span.setAttribute('http.response.status_code', result.status);
     if (result.reason !== null) span.setAttribute('error.type', result.reason);
@@ -76,20 +114,20 @@ async function post(deps: SendDeps, delivery: DeliveryToSend): Promise<ExchangeR
 }
 
 /** A secret that cannot be opened fails the attempt: never downgrade to an unsigned request. */
-async function signAndPost(deps: SendDeps, delivery: DeliveryToSend): Promise<ExchangeResult> {
-  const secret = readSecret(deps, delivery);
+async function signAndPost(deps: SendDeps, due: DueDelivery): Promise<ExchangeResult> {
+  const secret = readSecret(deps, due);
   if (secret instanceof AttemptFailure) return notSent(secret);
-  const headers = deliveryHeaders({ ...delivery, secret });
-  const result = await deps.exchange.post({ url: delivery.url, headers, body: delivery.body });
-  return { ...result, responseExcerpt: withoutSecret(result.responseExcerpt, secret) };
+  const body = bodyOf(due.deliveryId, due.bodyRest);
+  const headers = deliveryHeaders({ id: due.deliveryId, event: due.event, body, secret });
+  const result = await deps.exchange.post({ url: due.url, headers, body });
+  return withoutSecret(result, secret);
 }
 
 /** The seal is bound to the account and to whose secret it is, the endpoint or the resource (decision 209). */
-function readSecret(deps: SendDeps, delivery: DeliveryToSend): string | null | AttemptFailure {
-  if (delivery.sealedSecret === null) return null;
-  const owner = `${delivery.accountId}/${delivery.secretOwnerId}`;
+function readSecret(deps: SendDeps, due: DueDelivery): string | null | AttemptFailure {
+  if (due.sealedSecret === null) return null;
   try {
-    return openSecret(deps.sealingPrivateKeys, delivery.sealedSecret, owner);
+    return deps.secrets.open(due.sealedSecret, `${due.accountId}/${due.secretOwnerId}`);
   } catch (cause) {
     return new AttemptFailure('secret_unreadable', 'the webhook secret cannot be opened', {
       cause,
@@ -98,8 +136,12 @@ function readSecret(deps: SendDeps, delivery: DeliveryToSend): string | null | A
 }
 
 /** A receiver that answers with its own secret must not bring it into our tables. */
-function withoutSecret(excerpt: string | null, secret: string | null): string | null {
-  return excerpt !== null && secret !== null ? excerpt.replaceAll(secret, '[redacted]') : excerpt;
+function withoutSecret(result: ExchangeResult, secret: string | null): ExchangeResult {
+  const { responseExcerpt } = result;
+  if (secret === null || responseExcerpt === null || !responseExcerpt.includes(secret)) {
+    return result;
+  }
+  return { ...result, responseExcerpt: responseExcerpt.replaceAll(secret, '[redacted]') };
 }
 
 function notSent(failure: AttemptFailure): ExchangeResult {

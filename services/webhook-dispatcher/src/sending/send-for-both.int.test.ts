@@ -15,7 +15,8 @@ import {
   type StoredEndpoint,
 } from '#testing/store-endpoint.ts';
 import { sealingKeys } from '#testing/test-dispatcher.ts';
-import { startSenderTo, take } from '#testing/test-sender.ts';
+import { take } from '#testing/take-event.ts';
+import { startSenderTo } from '#testing/test-sender.ts';
 
 import { RETRY_DELAYS_MS } from './retry-schedule.ts';
 
@@ -59,7 +60,7 @@ const changes: Record<string, (endpoint: StoredEndpoint) => Promise<unknown>> = 
   'is paused': (endpoint) => patchEndpoint(database.db, endpoint, { active: false }),
   'is deleted': (endpoint) => removeStoredEndpoint(database.db, endpoint),
   'is deleted by a process that dies over it': (endpoint) =>
-    deleteEndpoint(database.db, endpoint, endpoint.id),
+    database.db.transaction((tx) => deleteEndpoint(tx, endpoint, endpoint.id)),
   'moves to another URL': (endpoint) => patchEndpoint(database.db, endpoint, { url: OFFICE }),
   'moves to what is the same URL in other words': (endpoint) =>
     patchEndpoint(database.db, endpoint, { url: SHOP.replace('.com/', '.com:80/') }),
@@ -88,12 +89,22 @@ describe.each(Object.entries(changes))(
       expect(office.requests).toEqual([]);
     });
 
+    test('stays signed with that of the endpoint where the resource has none', async () => {
+      await using both = await startBoth();
+      const { endpoint, event } = await aPair({ ownSecret: null });
+      await take(database.db, event);
+      await change(endpoint);
+      await using _sender = startSenderTo(database.db, both);
+      await untilDelivery(database.db, event.data.id, { status: 'succeeded', url: SHOP });
+      expect(both.shop.requests.map(signedWith)).toEqual([SECRET]);
+    });
+
     test('has its retries go on there, at their time, with the same bytes', async () => {
       await using both = await startBoth(500);
       const { shop, office } = both;
       await using sender = startSenderTo(database.db, both);
       const { endpoint, event } = await aPair();
-      await take(database.db, event, sender.kick);
+      await take(database.db, event, { wakeSenders: sender.kick });
       await untilDelivery(database.db, event.data.id, { attempts: [{ number: 1 }] });
       await change(endpoint);
       sender.advance(RETRY_DELAYS_MS[0]);
@@ -108,15 +119,14 @@ describe.each(Object.entries(changes))(
 );
 
 describe('an event for an endpoint and its resource alike', () => {
-  test('is unsigned where the endpoint is paused and the resource has no secret', async () => {
+  test('is unsigned only where neither has a secret', async () => {
     await using both = await startBoth();
-    const { shop } = both;
-    const { endpoint, event } = await aPair({ ownSecret: null });
+    const { endpoint, event } = await aPair({ secret: null, ownSecret: null });
     await take(database.db, event);
     await patchEndpoint(database.db, endpoint, { active: false });
     await using _sender = startSenderTo(database.db, both);
     await untilDelivery(database.db, event.data.id, { status: 'succeeded' });
-    expect(shop.requests.map(signedWith)).toEqual([null]);
+    expect(both.shop.requests.map(signedWith)).toEqual([null]);
   });
 
   test('is under the secret of the endpoint again once that is back', async () => {

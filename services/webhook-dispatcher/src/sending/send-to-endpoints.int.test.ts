@@ -7,14 +7,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { aChargeEvent } from '#testing/a-charge-event.ts';
 import { readDeliveries, untilDelivery } from '#testing/read-deliveries.ts';
-import { answerWith, type Receiver, startReceiver } from '#testing/start-receiver.ts';
+import { answerWith, hang, type Receiver, startReceiver } from '#testing/start-receiver.ts';
 import { patchEndpoint, storeEndpoint } from '#testing/store-endpoint.ts';
 import { sealingKeys } from '#testing/test-dispatcher.ts';
-import { startSenderTo, take } from '#testing/test-sender.ts';
+import { take } from '#testing/take-event.ts';
+import { startSenderTo } from '#testing/test-sender.ts';
 
-import { claimDeliveries } from './claim-deliveries.sql.ts';
 import { RETRY_DELAYS_MS } from './retry-schedule.ts';
-import { databaseClock } from './schedule-clock.ts';
 
 const SECRET = 'whsec_endpoint_0001';
 const NEW_SECRET = 'whsec_endpoint_0002';
@@ -61,7 +60,7 @@ describe('a delivery to an endpoint', () => {
     const { owner, anEvent } = aMerchant();
     const endpoint = await storeEndpoint(database.db, { ...owner, url: OFFICE, secret: SECRET });
     const event = anEvent({ url: SHOP, secret: OWN_SECRET });
-    await take(database.db, event, sender.kick);
+    await take(database.db, event, { wakeSenders: sender.kick });
     await eventually(() => expect(receiver.requests).toHaveLength(2));
     const [toEndpoint, toResource] = ['office', 'shop'].map((name) =>
       receiver.requests.find(({ headers }) => headers.host?.includes(name))!,
@@ -91,7 +90,7 @@ describe('a delivery to an endpoint', () => {
     const { owner, anEvent } = aMerchant();
     await storeEndpoint(database.db, { ...owner, url: SHOP, secret: given.secret });
     const event = anEvent({ url: SHOP, ...(given.own === undefined ? {} : { secret: given.own }) });
-    await take(database.db, event, sender.kick);
+    await take(database.db, event, { wakeSenders: sender.kick });
     await untilDelivery(database.db, event.data.id, { status: 'succeeded', url: SHOP });
     expect(receiver.requests).toHaveLength(1);
     const [request] = receiver.requests;
@@ -104,7 +103,9 @@ describe('a delivery to an endpoint', () => {
     await using sender = startSenderTo(database.db, { shop: receiver, office: receiver });
     const { owner, anEvent } = aMerchant();
     await storeEndpoint(database.db, { ...owner, url: OFFICE });
-    await take(database.db, anEvent({ url: SHOP, secret: OWN_SECRET }), sender.kick);
+    await take(database.db, anEvent({ url: SHOP, secret: OWN_SECRET }), {
+      wakeSenders: sender.kick,
+    });
     await eventually(() => expect(receiver.requests).toHaveLength(2));
     const toOffice = receiver.requests.find(({ headers }) => headers.host?.includes('office'));
     expect(toOffice!.headers).not.toHaveProperty('x-webhook-signature');
@@ -122,7 +123,7 @@ describe('a delivery to an endpoint', () => {
       set sealed_secret = (select sealed_secret from endpoints where id = ${other.id})
       where id = ${endpoint.id}`);
     const event = anEvent();
-    await take(database.db, event, sender.kick);
+    await take(database.db, event, { wakeSenders: sender.kick });
     const delivery = await untilDelivery(database.db, event.data.id, { attempts: [{ number: 1 }] });
     expect(delivery.attempts[0]?.error).toMatch(/^secret_unreadable/);
     expect(receiver.requests).toEqual([]);
@@ -137,7 +138,7 @@ describe('an endpoint that changes while a retry waits', () => {
     const { owner, anEvent } = aMerchant();
     const endpoint = await storeEndpoint(database.db, { ...owner, url: SHOP, secret: SECRET });
     const event = anEvent();
-    await take(database.db, event, sender.kick);
+    await take(database.db, event, { wakeSenders: sender.kick });
     await untilDelivery(database.db, event.data.id, { url: SHOP, attempts: [{ number: 1 }] });
     await patchEndpoint(database.db, endpoint, { url: OFFICE, secret: NEW_SECRET });
     sender.advance(RETRY_DELAYS_MS[0]);
@@ -156,7 +157,7 @@ describe('an endpoint that changes while a retry waits', () => {
     const { owner, anEvent } = aMerchant();
     const endpoint = await storeEndpoint(database.db, { ...owner, url: SHOP, secret: SECRET });
     const event = anEvent({ url: SHOP, secret: OWN_SECRET });
-    await take(database.db, event, sender.kick);
+    await take(database.db, event, { wakeSenders: sender.kick });
     await untilDelivery(database.db, event.data.id, { attempts: [{ number: 1 }] });
     await patchEndpoint(database.db, endpoint, { secret: null });
     sender.advance(RETRY_DELAYS_MS[0]);
@@ -168,18 +169,19 @@ describe('an endpoint that changes while a retry waits', () => {
 
 describe('the lane of an endpoint', () => {
   test('is the endpoint, wherever it points to, and is bounded as any other', async () => {
+    await using receiver = await startReceiver(hang);
     const { owner, anEvent } = aMerchant();
     const endpoint = await storeEndpoint(database.db, { ...owner, url: SHOP });
-    const neighbour = await storeEndpoint(database.db, { ...owner, url: SHOP });
-    for (let count = 0; count < 12; count += 1) await take(database.db, anEvent());
+    await storeEndpoint(database.db, { ...owner, url: OFFICE });
+    await take(
+      database.db,
+      Array.from({ length: 8 }, () => anEvent()),
+    );
     await patchEndpoint(database.db, endpoint, { url: OFFICE });
-    const bounds = { limit: 100, leaseMs: 60_000, perLaneMax: 10 };
-    const claim = (inFlight: ReadonlyMap<string, number>) =>
-      claimDeliveries(database.db, { clock: databaseClock, ...bounds, inFlight });
-    const { claimed } = await claim(new Map([[neighbour.id, 7]]));
-    const lanes = Map.groupBy(claimed, ({ laneId }) => laneId);
-    expect(lanes.get(endpoint.id)?.map(({ url }) => url)).toEqual(Array(10).fill(OFFICE));
-    expect(lanes.get(neighbour.id)?.map(({ url }) => url)).toEqual(Array(3).fill(SHOP));
-    expect(lanes.size).toBe(2);
+    const bounds = { inFlightPerLaneMax: 3 };
+    await using _sender = startSenderTo(database.db, { office: receiver }, bounds);
+    await eventually(() => expect(receiver.requests).toHaveLength(6));
+    const lanes = await database.db.query(sql`select id from lanes where leased`);
+    expect(lanes).toHaveLength(2);
   });
 });

@@ -1,19 +1,17 @@
 import { newId } from '@pixmesh/kernel/ids';
-import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { listDeliveries, type StoredDelivery } from '#deliveries/list-deliveries.sql.ts';
-import { laneOf } from '#intake/lane-of.ts';
 import { aChargeEvent } from '#testing/a-charge-event.ts';
 import { answerWith, hang, startReceiver } from '#testing/start-receiver.ts';
 import { sealingKeys } from '#testing/test-dispatcher.ts';
-import { startTestSender, take, turnableClock } from '#testing/test-sender.ts';
+import { dueIn, emptyQueue } from '#testing/read-queue.ts';
+import { take } from '#testing/take-event.ts';
+import { startTestSender, turnableClock } from '#testing/test-sender.ts';
 
-import { claimDeliveries, type ClaimedDelivery } from './claim-deliveries.sql.ts';
 import { RETRY_DELAYS_MS } from './retry-schedule.ts';
-import type { ScheduleClock } from './schedule-clock.ts';
 
 const SECRET = 'whsec_canary_5f1d0c';
 /** How far before its time a delivery is shown not to go out. */
@@ -25,6 +23,7 @@ beforeAll(async () => {
   database = await createTestDatabase('webhook_dispatcher');
 });
 
+afterEach(() => emptyQueue(database.db));
 afterAll(() => database[Symbol.asyncDispose]());
 
 describe('the schedule', () => {
@@ -37,12 +36,12 @@ describe('the schedule', () => {
       clock,
     });
     const event = aChargeEvent({ secret: { clear: SECRET, publicKey: sealingKeys.publicKey } });
-    await take(database.db, event, sender.kick);
+    await take(database.db, event, { wakeSenders: sender.kick });
     for (const [index, delayMs] of RETRY_DELAYS_MS.entries()) {
       const delivery = await attempted(event.data.id, index + 1);
       expect(delivery.status).toBe('pending');
       clock.advance(delayMs - EARLY_MS);
-      expect(await claimAll(clock)).toEqual([]);
+      expect(await dueIn(database.db, clock)).toBe(0);
       clock.advance(EARLY_MS);
       sender.kick();
     }
@@ -60,7 +59,7 @@ describe('the schedule', () => {
     expect(sent).toHaveLength(8);
     expect(new Set(sent.map((request) => JSON.stringify(request))).size).toBe(1);
     clock.advance(24 * 60 * 60 * 1000);
-    expect(await claimAll(clock)).toEqual([]);
+    expect(await dueIn(database.db, clock)).toBe(0);
   });
 
   test('ends with the first success', async () => {
@@ -76,7 +75,7 @@ describe('the schedule', () => {
       clock,
     });
     const event = aChargeEvent();
-    await take(database.db, event, sender.kick);
+    await take(database.db, event, { wakeSenders: sender.kick });
     for (const [index, delayMs] of RETRY_DELAYS_MS.slice(0, 2).entries()) {
       await attempted(event.data.id, index + 1);
       clock.advance(delayMs);
@@ -85,58 +84,6 @@ describe('the schedule', () => {
     const delivery = await attempted(event.data.id, 3);
     expect(delivery).toMatchObject({ status: 'succeeded', nextAttemptAt: null });
     expect(delivery.attempts.map(({ status }) => status)).toEqual([503, 503, 204]);
-  });
-});
-
-describe('a claim', () => {
-  test('whose sender dies goes out after its lease, with the same id and bytes, as the first attempt', async () => {
-    const clock = turnableClock();
-    const event = aChargeEvent();
-    await take(database.db, event);
-    const [dead] = await claimAll(clock);
-    await using receiver = await startReceiver();
-    await using _sender = startTestSender({
-      db: database.db,
-      receivers: { shop: receiver.port },
-      clock,
-    });
-    const delivery = await attempted(event.data.id, 1);
-    expect(delivery).toMatchObject({ id: dead!.id, status: 'succeeded' });
-    expect(receiver.requests).toHaveLength(1);
-    expect(receiver.requests[0]!.body.equals(dead!.body)).toBe(true);
-    expect(receiver.requests[0]!.headers['x-webhook-delivery']).toBe(dead!.id);
-  });
-
-  test('never gives one lane more than its bound, nor anything that is claimed already', async () => {
-    const clock = turnableClock();
-    const accountId = newId();
-    for (let count = 0; count < 15; count += 1) {
-      await take(
-        database.db,
-        aChargeEvent({ account_id: accountId, url: 'https://a.example.net/x' }),
-      );
-    }
-    await take(database.db, aChargeEvent({ url: 'https://a.example.net/x' }));
-    const [first, second] = await Promise.all([claimAll(clock), claimAll(clock)]);
-    const all = [...first, ...second];
-    expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
-    expect(laneCount(first, accountId)).toBeLessThanOrEqual(10);
-    expect(laneCount(second, accountId)).toBeLessThanOrEqual(10);
-    expect(all.filter((delivery) => delivery.accountId !== accountId)).toHaveLength(1);
-    await cancelPending();
-  });
-
-  test('leaves out what its own process has in flight', async () => {
-    const clock = turnableClock();
-    const accountId = newId();
-    const url = 'https://a.example.net/x';
-    for (let count = 0; count < 15; count += 1) {
-      await take(database.db, aChargeEvent({ account_id: accountId, url }));
-    }
-    const lane = laneOf(accountId, url);
-    expect(await claimAll(clock, new Map([[lane, 10]]))).toEqual([]);
-    expect(await claimAll(clock, new Map([[lane, 7]]))).toHaveLength(3);
-    await cancelPending();
   });
 });
 
@@ -163,7 +110,6 @@ describe('a hanging receiver', () => {
     await eventually(() => expect(healthy.requests).toHaveLength(20));
     expect(performance.now() - startedMs).toBeLessThan(1_400);
     expect(hanging.requests).toHaveLength(10);
-    await cancelPending();
   });
 });
 
@@ -179,7 +125,7 @@ describe('a stop', () => {
       clock: turnableClock(),
     });
     const event = aChargeEvent();
-    await take(database.db, event, sender.kick);
+    await take(database.db, event, { wakeSenders: sender.kick });
     await eventually(() => expect(receiver.requests).toHaveLength(1));
     const stopped = sender.stop();
     release.resolve();
@@ -202,7 +148,7 @@ describe('a secret', () => {
     });
     const event = aChargeEvent({ secret: { clear: SECRET, publicKey: sealingKeys.publicKey } });
     const moved = { ...event, account_id: newId() };
-    await take(database.db, moved, sender.kick);
+    await take(database.db, moved, { wakeSenders: sender.kick });
     const delivery = await attempted(event.data.id, 1);
     expect(delivery.attempts[0]).toMatchObject({
       outcome: 'failed',
@@ -222,7 +168,7 @@ describe('a secret', () => {
       clock,
     });
     const event = aChargeEvent();
-    await take(database.db, event, sender.kick);
+    await take(database.db, event, { wakeSenders: sender.kick });
     await attempted(event.data.id, 1);
     expect(receiver.requests[0]!.headers).not.toHaveProperty('x-webhook-signature');
   });
@@ -238,7 +184,7 @@ describe('a secret', () => {
       clock,
     });
     const event = aChargeEvent({ secret: { clear: SECRET, publicKey: sealingKeys.publicKey } });
-    await take(database.db, event, sender.kick);
+    await take(database.db, event, { wakeSenders: sender.kick });
     const delivery = await attempted(event.data.id, 1);
     expect(delivery.attempts[0]?.responseExcerpt).toBe('expected a signature with [redacted]');
   });
@@ -254,7 +200,7 @@ describe('an idle sender', () => {
     });
     const latencies: number[] = [];
     for (let count = 1; count <= 10; count += 1) {
-      await take(database.db, aChargeEvent(), sender.kick);
+      await take(database.db, aChargeEvent(), { wakeSenders: sender.kick });
       const storedMs = performance.now();
       await eventually(() => expect(receiver.requests).toHaveLength(count));
       latencies.push(receiver.requests.at(-1)!.receivedMs - storedMs);
@@ -283,19 +229,6 @@ async function attempted(resourceId: string, count: number): Promise<StoredDeliv
   });
 }
 
-/** A claim as another process would make it; short leases, so that what it takes comes back soon. */
-async function claimAll(
-  clock: ScheduleClock,
-  inFlight: ReadonlyMap<string, number> = new Map(),
-): Promise<ClaimedDelivery[]> {
-  const bounds = { limit: 100, leaseMs: 300, perLaneMax: 10, inFlight };
-  return (await claimDeliveries(database.db, { clock, ...bounds })).claimed;
-}
-
-function laneCount(claimed: ClaimedDelivery[], accountId: string): number {
-  return claimed.filter((delivery) => delivery.accountId === accountId).length;
-}
-
 function expectNeverEarly(delivery: StoredDelivery): void {
   for (const [index, delayMs] of RETRY_DELAYS_MS.entries()) {
     const [failed, next] = [delivery.attempts[index]!, delivery.attempts[index + 1]!];
@@ -303,11 +236,4 @@ function expectNeverEarly(delivery: StoredDelivery): void {
     expect(waitedMs).toBeGreaterThanOrEqual(delayMs);
     expect(waitedMs).toBeLessThan(delayMs + 5_000);
   }
-}
-
-/** Leaves nothing behind for the next test. */
-async function cancelPending(): Promise<void> {
-  await database.db.query(
-    sql`update deliveries set status = 'canceled', next_attempt_at = null where status = 'pending'`,
-  );
 }

@@ -3,28 +3,30 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
-import { claimRepeated, observeQueue } from '#events.ts';
+import { observeQueue } from '#events.ts';
 import type { Exchange } from '#exchange/exchange.ts';
+import { countDueLanes } from '#lanes/count-due-lanes.sql.ts';
 
-import { claimDeliveries } from './claim-deliveries.sql.ts';
-import { startClaimLoop } from './claim-loop.ts';
-import { countDue } from './count-due.sql.ts';
+import { createLaneKeeper } from './lane-keeper.ts';
+import { START_MARGIN_MS } from './lease.ts';
+import { createOpenedSecrets } from './opened-secrets.ts';
 import { createOutcomeRecorder } from './outcome-recorder.ts';
+import { createRunningSends } from './running-sends.ts';
 import type { ScheduleClock } from './schedule-clock.ts';
-import { type DeliveryToSend, sendDelivery, type SendDeps } from './send-delivery.ts';
-import { createSlots } from './slots.ts';
-import { withholdDeliveries } from './withhold-deliveries.sql.ts';
+import type { SendDeps } from './send-delivery.ts';
+import { startSendLoop } from './send-loop.ts';
+import { createSenderTurns } from './sender-turns.ts';
 
-/** Deliveries per claim. */
-const CLAIM_SIZE_MAX = 100;
 /** Beyond the deadline of the last request, for its outcome to be stored. */
 const DRAIN_MARGIN_MS = 2_000;
 
 export type Sender = {
-  /** Says that something is due, so that nobody waits for the next poll. */
-  kick(): void;
+  /** Says that something is due in these lanes, or anywhere, so that nobody waits for the next poll. */
+  kick(laneIds?: readonly string[]): void;
   isAlive(): boolean;
-  /** Claims no more, and waits for the requests in flight and their outcomes, within a bound. */
+  /**
+   * Takes up no more, hands its lanes over, and waits for the requests in flight and their outcomes, within a bound.
+   */
   stop(): Promise<void>;
 };
 
@@ -41,19 +43,41 @@ export type SenderDeps = {
 };
 
 /**
- * Claims due deliveries and sends them, at most so many at a time in all and per lane, so that a receiver
- * that hangs holds a bounded share. A claim takes a slot before it is sent and gives it back only when the
- * outcome is stored, so memory and repeats after a crash are bounded by the slots.
+ * Serves lanes: takes those in which something is due, fetches it, sends it, at most so many at a time in all and per
+ * lane, and lets lanes go that have nothing to do. A lane has one sender at a time, so its bound holds over all
+ * processes, and a receiver that hangs holds a bounded share. A send keeps its slot until the outcome is stored, so
+ * memory, and repeats after a crash, are bounded by the slots.
  */
 export function startSender(deps: SenderDeps): Sender {
-  const slots = createSlots(deps.inFlightMax);
-  const recorder = createOutcomeRecorder(deps);
-  const sendDeps: SendDeps = { ...deps, recorder, startWithinMs: deps.leaseMs - deps.timeoutMs };
-  const sends = new Set<Promise<void>>();
-  const loop = startClaimLoop(claimAndSend, deps.logger);
-  observeQueue({ inFlight: slots.inUse, readDue: () => countDue(deps.db, deps.clock) });
+  const { db, clock, logger } = deps;
+  const keeper = createLaneKeeper(deps);
+  const recorder = createOutcomeRecorder({ ...deps, inFlight: () => sends.size() });
+  const sendDeps: SendDeps = {
+    exchange: deps.exchange,
+    recorder,
+    logger,
+    secrets: createOpenedSecrets(deps.sealingPrivateKeys),
+    leaseLeftMsMin: deps.timeoutMs + START_MARGIN_MS,
+  };
+  const sends = createRunningSends({
+    sendDeps,
+    logger,
+    onEnd: ({ lane }) => {
+      if (lane.isDirty || turns.isSaturated()) loop.kick();
+    },
+  });
+  const turns = createSenderTurns({ ...deps, keeper, recorder, sends });
+  const loop = startSendLoop(turns.turn, logger);
+  observeQueue({
+    inFlight: sends.size,
+    lanes: () => keeper.lanes.values(),
+    readDue: () => countDueLanes(db, clock),
+  });
   return {
-    kick: loop.kick,
+    kick: (laneIds = []) => {
+      turns.look(laneIds);
+      loop.kick();
+    },
     isAlive: loop.isAlive,
     stop: async () => {
       const limit = delay(deps.timeoutMs + DRAIN_MARGIN_MS, undefined, { ref: false });
@@ -61,48 +85,13 @@ export function startSender(deps: SenderDeps): Sender {
     },
   };
 
-  async function claimAndSend(): Promise<number> {
-    const limit = Math.min(slots.free(), CLAIM_SIZE_MAX);
-    if (limit === 0 || recorder.isBehind()) return 0;
-    const askedMs = performance.now();
-    const { claimed, quietEndpointIds } = await claimDeliveries(deps.db, {
-      clock: deps.clock,
-      limit,
-      leaseMs: deps.leaseMs,
-      perLaneMax: deps.inFlightPerLaneMax,
-      inFlight: slots.byLane(),
-    });
-    const answeredMs = performance.now();
-    for (const delivery of claimed) {
-      if (delivery.isRepeat) claimRepeated();
-      begin({ ...delivery, askedMs, answeredMs });
-    }
-    return claimed.length + (await withhold(quietEndpointIds));
-  }
-
-  async function withhold(endpointIds: readonly string[]): Promise<number> {
-    return endpointIds.length === 0
-      ? 0
-      : await withholdDeliveries(deps.db, deps.clock, endpointIds);
-  }
-
-  function begin(delivery: DeliveryToSend): void {
-    slots.take(delivery.laneId);
-    const send = sendDelivery(sendDeps, delivery)
-      .catch((error: unknown) => {
-        // The lease brings it back: an error of ours costs the merchant time, never an attempt.
-        deps.logger.error({ err: error, delivery_id: delivery.id }, 'a delivery could not be sent');
-      })
-      .finally(() => {
-        slots.release(delivery.laneId);
-        sends.delete(send);
-        loop.kick();
-      });
-    sends.add(send);
-  }
-
+  /** Each lane goes as soon as nothing of it is in flight; a database that is away does not hold up the stop. */
   async function drain(): Promise<void> {
     await loop.stop();
-    await Promise.all(sends);
+    do {
+      await keeper.handOverIdle().catch(() => undefined);
+      await sends.nextEnd();
+    } while (sends.size() > 0);
+    await keeper.handOverIdle().catch(() => undefined);
   }
 }

@@ -3,6 +3,7 @@ import type { Database } from '@pixmesh/postgres/pool';
 import { createLogger } from '@pixmesh/telemetry/logger';
 
 import { followApplication } from '#applications/follow-application.ts';
+import { databaseClock } from '#sending/schedule-clock.ts';
 
 import { aChargeEvent } from './a-charge-event.ts';
 import { anApplicationChange } from './an-application-change.ts';
@@ -35,10 +36,13 @@ export function anApplication(accountId = newId<AccountId>()) {
 
 export type TestApplication = ReturnType<typeof anApplication>;
 
-/** What the consumer does with a message. */
+/** What the consumer does with a message; answers the lanes that senders are told of. */
 export async function follow(
   db: Database,
   change: ReturnType<typeof anApplicationChange>,
-): Promise<void> {
-  await followApplication({ db, logger }, change);
+): Promise<string[]> {
+  const hinted: string[] = [];
+  const wakeSenders = (laneIds: readonly string[]): void => void hinted.push(...laneIds);
+  await followApplication({ db, logger, clock: databaseClock, wakeSenders }, change);
+  return hinted;
 }

@@ -22,6 +22,10 @@ export type DispatcherProcess = AsyncDisposable & {
   armFailpoint(name: string, action: 'kill' | 'hang' | 'error'): Promise<void>;
   /** Resolves with the signal or exit code that ended it. */
   ended(): Promise<string | number>;
+  /** Ends it as a machine that loses its power does. */
+  kill(): void;
+  /** The sum of one of its counters over all labels; 0 while it has counted nothing. */
+  readCounter(name: string): Promise<number>;
   /** Asks it to end and answers as `ended` does. */
   stop(): Promise<string | number>;
 };
@@ -55,6 +59,8 @@ export async function startDispatcherProcess(env: NodeJS.ProcessEnv): Promise<Di
       const body = JSON.stringify({ [name]: action });
       await fetch(`${internal}/failpoints`, { method: 'PUT', body });
     },
+    kill: () => void child.kill('SIGKILL'),
+    readCounter: async (name) => sumOf(name, await (await fetch(`${internal}/metrics`)).text()),
     ended,
     stop,
     [Symbol.asyncDispose]: async () => void (await stop()),
@@ -69,6 +75,12 @@ export async function startDispatcherProcess(env: NodeJS.ProcessEnv): Promise<Di
     child.kill('SIGTERM');
     return await ended();
   }
+}
+
+/** Of the lines `name{labels} value`. */
+function sumOf(name: string, metrics: string): number {
+  const lines = metrics.split('\n').filter((line) => /^\w+/.exec(line)?.[0] === name);
+  return lines.reduce((sum, line) => sum + Number(line.split('} ')[1]?.split(' ')[0]), 0);
 }
 
 async function freePort(): Promise<number> {

@@ -3,23 +3,27 @@ import type { Database } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import { expect } from 'vitest';
 
-import { deleteEndpoint, updateEndpoint } from '#endpoints/endpoints.sql.ts';
-import { claimDeliveries, type ClaimedDelivery } from '#sending/claim-deliveries.sql.ts';
-import { type AttemptOutcome, insertAttempts } from '#sending/record-outcomes.sql.ts';
+import { changeEndpoint } from '#endpoints/change-endpoint.ts';
+import { removeEndpoint } from '#endpoints/remove-endpoint.ts';
+import { cancelLanes } from '#lanes/cancel-lanes.sql.ts';
+import { type ClaimedLane, claimLanes } from '#lanes/claim-lanes.sql.ts';
+import { handOverLanes, letGoLanes } from '#lanes/let-go-lanes.ts';
+import { type DueDelivery, fetchDue } from '#sending/fetch-due.sql.ts';
+import { type AttemptOutcome, recordOutcomes } from '#sending/record-outcomes.sql.ts';
 import { nextStep } from '#sending/retry-schedule.ts';
-import { withholdDeliveries } from '#sending/withhold-deliveries.sql.ts';
 
 import { aChargeEvent } from './a-charge-event.ts';
-import {
-  patchEndpoint,
-  removeStoredEndpoint,
-  storeEndpoint,
-  type StoredEndpoint,
-} from './store-endpoint.ts';
-import { take, type TurnableClock, turnableClock } from './test-sender.ts';
+import { anApplication, follow as followChange, type TestApplication } from './an-application.ts';
+import { endpointDeps, storeEndpoint, type StoredEndpoint } from './store-endpoint.ts';
+import { take } from './take-event.ts';
+import { type TurnableClock, turnableClock } from './test-sender.ts';
 
 const LEASE_MS = 60_000;
 const HOUR_MS = 3_600_000;
+/** More than a world has of either. */
+const LANES_MAX = 1_000;
+const PER_LANE_MAX = 100;
+const REACTIVATED_AHEAD_MS = 60_000;
 
 /** One step of a merchant, of its receivers or of time. */
 export type Step =
@@ -27,9 +31,15 @@ export type Step =
   /** `cut`: by a process that dies right behind the first commit. */
   | { kind: 'pause' | 'resume' | 'delete'; endpoint: number; cut: boolean }
   | { kind: 'move'; endpoint: number; url: string }
-  /** `lost`: the sender dies over the request. */
-  | { kind: 'send'; outcome: 'succeeded' | 'failed' | 'lost' }
+  | { kind: 'deactivate' | 'reactivate'; cut: boolean }
+  /**
+   * `lost`: the sender dies over the requests and keeps their lanes until its leases end. `kept`: it dies when it has
+   * stored what came of them. `handed`: it makes them and hands its lanes over.
+   */
+  | { kind: 'send'; outcome: Outcome; end: 'let go' | 'kept' | 'handed' }
   | { kind: 'wait'; ms: number };
+
+type Outcome = 'succeeded' | 'failed' | 'lost';
 
 type Endpoint = StoredEndpoint & { deleted: boolean };
 
@@ -52,6 +62,8 @@ type Row = { id: string; endpoint_id: string | null; for_both: boolean; status: 
 export type World = {
   db: Database;
   clock: TurnableClock;
+  application: TestApplication;
+  isApplicationActive: boolean;
   owner: { accountId: AccountId; applicationId: ApplicationId };
   endpoints: Endpoint[];
   deliveries: Map<string, Known>;
@@ -61,21 +73,24 @@ export async function aWorld(
   db: Database,
   setUp: readonly Pick<StoredEndpoint, 'url' | 'secret'>[],
 ): Promise<World> {
-  const owner = { accountId: newId<AccountId>(), applicationId: newId<ApplicationId>() };
+  const application = anApplication();
+  const { owner } = application;
   const endpoints: Endpoint[] = [];
   for (const endpoint of setUp) {
     endpoints.push({ ...(await storeEndpoint(db, { ...owner, ...endpoint })), deleted: false });
   }
-  return { db, clock: turnableClock(), owner, endpoints, deliveries: new Map() };
+  const world = { db, application, isApplicationActive: true, owner, endpoints };
+  return { ...world, clock: turnableClock(), deliveries: new Map() };
 }
 
 /** Takes a step by the service's own statements, and compares what they answer at once. */
 export async function takeStep(world: World, step: Step): Promise<void> {
   if (step.kind === 'event') return await hear(world, step);
   if (step.kind === 'wait') return world.clock.advance(step.ms);
-  if (step.kind === 'send') return void (await send(world, step.outcome));
+  if (step.kind === 'send') return void (await send(world, step));
+  if (!('endpoint' in step)) return await follow(world, step);
   const endpoint = world.endpoints[step.endpoint];
-  if (endpoint !== undefined && !endpoint.deleted) await change(world.db, endpoint, step);
+  if (endpoint !== undefined && !endpoint.deleted) await change(world, endpoint, step);
 }
 
 /** Lets two days go by with receivers that answer, then compares how every delivery ended with what the rules say. */
@@ -83,15 +98,22 @@ export async function settle(world: World): Promise<void> {
   const { db, clock, owner, deliveries } = world;
   for (let day = 0; day < 2; day += 1) {
     clock.advance(24 * HOUR_MS);
-    while ((await send(world, 'succeeded')) > 0);
+    while ((await send(world, { outcome: 'succeeded', end: 'let go' })) > 0);
   }
-  const rows = await db.query<{ id: string; status: string; made: number }>(sql`
-    select id, status, (select count(*)::int from attempts where delivery_id = id) as made
+  const rows = await db.query<{ id: string; status: string; made: number; waits: boolean }>(sql`
+    select id, status,
+      (select count(*)::int from attempts where delivery_id = deliveries.id) as made,
+      exists (select from queue where queue.id = deliveries.id) as waits
     from deliveries where account_id = ${owner.accountId}`);
   expect(rows.map(({ id }) => id).toSorted()).toEqual([...deliveries.keys()].toSorted());
-  for (const { id, status, made } of rows) {
+  for (const { id, status, made, waits } of rows) {
     const delivery = known(world, id);
-    expect([made, endsOf(delivery)]).toEqual([delivery.attempts, expect.arrayContaining([status])]);
+    expect([made, endsOf(world, delivery)]).toEqual([
+      delivery.attempts,
+      expect.arrayContaining([status]),
+    ]);
+    // What is pending waits somewhere, and nothing waits that is over.
+    expect(waits).toBe(status === 'pending');
   }
 }
 
@@ -99,14 +121,15 @@ type EventStep = Extract<Step, { kind: 'event' }>;
 
 async function hear(world: World, step: EventStep): Promise<void> {
   const { db, owner } = world;
-  const sinceMs = step.happened === 'long ago' ? HOUR_MS : 0;
+  // In milliseconds times may be equal; what happens now happens after every change so far.
+  const sinceMs = step.happened === 'long ago' ? HOUR_MS : -10;
   const event = aChargeEvent({
     account_id: owner.accountId,
     application_id: owner.applicationId,
     url: step.url,
     occurred_at: new Date(Date.now() - sinceMs).toISOString(),
   });
-  await take(db, event);
+  await take(db, event, { scheduleClock: world.clock });
   const rows = await db.query<Row>(sql`
     select id, endpoint_id, for_resource_url as for_both, status
     from deliveries where event_id = ${event.event_id}`);
@@ -125,11 +148,14 @@ async function hear(world: World, step: EventStep): Promise<void> {
   }
 }
 
-function audienceOf({ endpoints }: World, { url, happened }: EventStep): Omit<Row, 'id'>[] {
+function audienceOf(
+  { endpoints, isApplicationActive }: World,
+  { url, happened }: EventStep,
+): Omit<Row, 'id'>[] {
   const there = endpoints
     .filter(({ deleted }) => !deleted)
     .map((endpoint) => {
-      const wasActive = endpoint.active || happened === 'long ago';
+      const wasActive = (endpoint.active && isApplicationActive) || happened === 'long ago';
       return {
         endpoint_id: endpoint.id,
         for_both: wasActive && endpoint.url === url,
@@ -141,77 +167,144 @@ function audienceOf({ endpoints }: World, { url, happened }: EventStep): Omit<Ro
 }
 
 async function change(
-  db: Database,
+  { db, clock }: World,
   endpoint: Endpoint,
   step: Extract<Step, { endpoint: number }>,
 ): Promise<void> {
   const { id } = endpoint;
-  if (step.kind === 'move') {
-    endpoint.url = step.url;
-    return await patchEndpoint(db, endpoint, { url: step.url });
-  }
+  const isCut = step.kind !== 'move' && step.cut;
+  const deps = { ...endpointDeps(db, clock), db: isCut ? dyingBehindCommit(db) : db };
   if (step.kind === 'delete') {
     endpoint.deleted = true;
-    if (step.cut) await deleteEndpoint(db, endpoint, id);
-    else await removeStoredEndpoint(db, endpoint);
-    return;
+    return await orDied(removeEndpoint(deps, endpoint, id));
   }
-  endpoint.active = step.kind === 'resume';
-  if (step.cut) await updateEndpoint(db, endpoint, { id, active: endpoint.active });
-  else await patchEndpoint(db, endpoint, { active: endpoint.active });
+  if (step.kind === 'move') endpoint.url = step.url;
+  else endpoint.active = step.kind === 'resume';
+  const body = step.kind === 'move' ? { url: step.url } : { active: endpoint.active };
+  await orDied(changeEndpoint(deps, endpoint, { id, readBody: () => body }).then(() => undefined));
+}
+
+type ApplicationStep = Extract<Step, { kind: 'deactivate' | 'reactivate' }>;
+
+/** A reactivation that is heard of early: behind every event so far, so that none of them was missed. */
+async function follow(world: World, { kind, cut }: ApplicationStep): Promise<void> {
+  const { db, application } = world;
+  const isActive = kind === 'reactivate';
+  const aheadMs = isActive ? REACTIVATED_AHEAD_MS : 0;
+  const change = application.change(isActive, new Date(Date.now() + aheadMs).toISOString());
+  world.isApplicationActive = isActive;
+  await orDied(followChange(cut ? dyingBehindCommit(db) : db, change).then(() => undefined));
+}
+
+/** The database of a process that dies right behind its first commit. */
+function dyingBehindCommit(db: Database): Database {
+  let isDead = false;
+  const dead = (): void => {
+    if (isDead) throw new ProcessDied();
+  };
+  return {
+    ...db,
+    query: async (statement) => {
+      dead();
+      return await db.query(statement);
+    },
+    transaction: async (work) => {
+      dead();
+      const result = await db.transaction(work);
+      isDead = true;
+      return result;
+    },
+  };
+}
+
+class ProcessDied extends Error {}
+
+async function orDied(work: Promise<void>): Promise<void> {
+  await work.catch((error: unknown) => {
+    if (!(error instanceof ProcessDied)) throw error;
+  });
 }
 
 /** A sender's turn; answers how many deliveries it met. */
-async function send(world: World, outcome: 'succeeded' | 'failed' | 'lost'): Promise<number> {
+async function send(world: World, step: Omit<SendStep, 'kind'>): Promise<number> {
   const { db, clock } = world;
-  const bounds = { limit: 100, leaseMs: LEASE_MS, perLaneMax: 10 };
-  const turn = await claimDeliveries(db, { clock, ...bounds, inFlight: new Map() });
-  for (const claim of turn.claimed) expectRightful(claim, known(world, claim.id));
-  if (outcome === 'lost') {
-    for (const { id, claimedAt } of turn.claimed) {
-      known(world, id).notBefore = claimedAt.getTime() + LEASE_MS;
+  const options = { clock, limit: LANES_MAX, leaseMs: LEASE_MS, owned: [] };
+  const lanes = await claimLanes(db, options);
+  const wishes = lanes.map(({ id }) => wishOf(id));
+  const { due, deletedLaneIds } = await fetchDue(db, clock, wishes);
+  for (const delivery of due) expectRightful(world, delivery);
+  const canceled = await cancelLanes(db, deletedLaneIds);
+  if (step.outcome === 'lost') {
+    // Nobody may send these before the lease ends.
+    for (const { deliveryId, fetchedAtMs } of due) {
+      known(world, deliveryId).notBefore = fetchedAtMs + LEASE_MS;
     }
-  } else {
-    const made = turn.claimed.map((claim) => finish(claim, known(world, claim.id), outcome));
-    expect((await insertAttempts(db, clock, made)).size).toBe(made.length);
+    return due.length + canceled;
   }
-  return turn.claimed.length + (await withholdDeliveries(db, clock, turn.quietEndpointIds));
+  const outcomes = due.map((delivery) =>
+    finish(world, { delivery, lanes, outcome: step.outcome as Made }),
+  );
+  const stored = await recordOutcomes(db, clock, { outcomes, lanes: [] });
+  expect(stored.size).toBe(outcomes.length);
+  // Said again after a lost answer, it changes nothing.
+  if (outcomes.length > 0) await recordOutcomes(db, clock, { outcomes, lanes: [] });
+  if (step.end === 'let go') await letGoLanes(db, clock, lanes);
+  if (step.end === 'handed') await handOverLanes(db, clock, lanes);
+  return due.length + canceled;
 }
 
-/** Nothing goes where it must not go, or before its time, or under another's secret. */
-function expectRightful(claim: ClaimedDelivery, delivery: Known): void {
-  const { endpoint, ownUrl, resourceId, forBoth, ...state } = delivery;
-  const isOpen = endpoint !== null && endpoint.active && !endpoint.deleted;
-  if (endpoint !== null && !forBoth) expect(isOpen).toBe(true);
-  expect(claim.url).toBe(endpoint === null || forBoth ? ownUrl : endpoint.url);
-  const isTheirs = isOpen && endpoint.secret !== null && (!forBoth || endpoint.url === ownUrl);
-  expect(claim.secretOwnerId).toBe(isTheirs ? endpoint.id : resourceId);
-  expect(state).toMatchObject({ skipped: false, over: false });
-  expect(claim.attemptNumber).toBe(state.attempts + 1);
-  expect(claim.claimedAt.getTime()).toBeGreaterThanOrEqual(state.notBefore);
+type SendStep = Extract<Step, { kind: 'send' }>;
+type Made = Exclude<Outcome, 'lost'>;
+
+function wishOf(id: string) {
+  return { id, take: PER_LANE_MAX, wantsOther: true, inFlight: [] };
 }
+
+/** Nothing goes where it must not go, or before its time, or less signed than it could be. */
+function expectRightful(world: World, due: DueDelivery): void {
+  const { endpoint, ownUrl, resourceId, forBoth, ...state } = known(world, due.deliveryId);
+  const isOpen =
+    endpoint !== null && endpoint.active && !endpoint.deleted && world.isApplicationActive;
+  if (endpoint !== null && !forBoth) expect(isOpen).toBe(true);
+  expect(due.url).toBe(endpoint === null || forBoth ? ownUrl : endpoint.url);
+  // The resources of a world have no secret: what stands for both is signed with the endpoint's in any case.
+  const isTheirs = endpoint !== null && endpoint.secret !== null;
+  expect(due.secretOwnerId).toBe(isTheirs ? endpoint.id : resourceId);
+  expect(state).toMatchObject({ skipped: false, over: false });
+  expect(due.attemptNumber).toBe(state.attempts + 1);
+  expect(due.fetchedAtMs).toBeGreaterThanOrEqual(state.notBefore - ROUNDING_MS);
+}
+
+/** Times in the queue are whole milliseconds. */
+const ROUNDING_MS = 1;
 
 function finish(
-  claim: ClaimedDelivery,
-  delivery: Known,
-  outcome: 'succeeded' | 'failed',
+  world: World,
+  made: { delivery: DueDelivery; lanes: readonly ClaimedLane[]; outcome: Made },
 ): AttemptOutcome {
-  const next = nextStep(claim.attemptNumber, outcome);
+  const { delivery, lanes, outcome } = made;
+  const state = known(world, delivery.deliveryId);
+  const next = nextStep(delivery.attemptNumber, outcome);
   const retryDelayMs = next.status === 'pending' ? next.delayMs : null;
-  delivery.attempts = claim.attemptNumber;
-  delivery.over = retryDelayMs === null;
-  delivery.notBefore = claim.claimedAt.getTime() + (retryDelayMs ?? 0);
+  state.attempts = delivery.attemptNumber;
+  state.over = retryDelayMs === null;
+  state.notBefore = delivery.fetchedAtMs + (retryDelayMs ?? 0);
   return {
-    deliveryId: claim.id,
-    fence: claim.fence,
-    startedAt: claim.claimedAt,
+    attemptId: newId(),
+    deliveryId: delivery.deliveryId,
+    queueId: delivery.queueId,
+    laneId: delivery.laneId,
+    fence: lanes.find(({ id }) => id === delivery.laneId)!.fence,
+    endpointId: delivery.endpointId,
+    isResend: delivery.isResend,
+    recoveryId: delivery.recoveryId,
+    startedAt: new Date(delivery.fetchedAtMs),
     durationMs: 1,
     outcome,
     status: outcome === 'succeeded' ? 200 : 500,
     error: null,
     responseExcerpt: null,
     address: null,
-    nextStatus: next.status,
     retryDelayMs,
   };
 }
@@ -222,13 +315,16 @@ function known({ deliveries }: World, id: string): Known {
   return found!;
 }
 
-function endsOf({ skipped, over, endpoint, forBoth }: Known): string[] {
+function endsOf(
+  { isApplicationActive }: World,
+  { skipped, over, endpoint, forBoth }: Known,
+): string[] {
   if (skipped) return ['skipped'];
   if (over) return ['succeeded', 'failed'];
   // What the resource itself asked to hear always ends in an attempt.
   if (endpoint === null || forBoth) return [];
   if (endpoint.deleted) return ['canceled'];
-  return endpoint.active ? [] : ['pending'];
+  return endpoint.active && isApplicationActive ? [] : ['pending'];
 }
 
 function toText({ endpoint_id, for_both, status }: Omit<Row, 'id'>): string {

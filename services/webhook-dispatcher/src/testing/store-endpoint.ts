@@ -7,6 +7,8 @@ import { createLogger } from '@pixmesh/telemetry/logger';
 import { changeEndpoint } from '#endpoints/change-endpoint.ts';
 import { removeEndpoint } from '#endpoints/remove-endpoint.ts';
 import { sealEndpointSecret } from '#endpoints/seal-endpoint-secret.ts';
+import { keepLanesAwake } from '#lanes/lanes.sql.ts';
+import { databaseClock, type ScheduleClock } from '#sending/schedule-clock.ts';
 
 import { HOOK_URL } from './a-resource-envelope.ts';
 import { sealingKeys } from './test-dispatcher.ts';
@@ -49,6 +51,7 @@ export async function storeEndpoint(
     ...changes,
   };
   await db.query(sql`
+    with lane as (insert into lanes (id) values (${endpoint.id}))
     insert into endpoints (
       id, account_id, application_id, url, description, events, active, paused_at, sealed_secret, created_at,
       deleted_at
@@ -58,6 +61,7 @@ export async function storeEndpoint(
       ${endpoint.events}, ${endpoint.active}, ${endpoint.pausedAt}, ${sealed(endpoint)},
       ${endpoint.createdAt}, ${endpoint.deletedAt}
     )`);
+  await keepLanesAwake(db, [endpoint.id]);
   return endpoint;
 }
 
@@ -70,14 +74,21 @@ function sealed(endpoint: StoredEndpoint): string | null {
     : sealEndpointSecret({ sealingPublicKey }, endpoint, { id, secret });
 }
 
+/** What a change of an endpoint is made with; `hinted` is what senders were told. */
+export function endpointDeps(db: Database, clock: ScheduleClock = databaseClock) {
+  const hinted: string[] = [];
+  const wakeSenders = (laneIds: readonly string[]): void => void hinted.push(...laneIds);
+  const { publicKey: sealingPublicKey } = sealingKeys;
+  return { db, logger, clock, wakeSenders, sealingPublicKey, hinted };
+}
+
 /** What `PATCH /v1/webhooks/{id}` does. */
 export async function patchEndpoint(
   db: Database,
   endpoint: StoredEndpoint,
   body: Record<string, unknown>,
 ): Promise<void> {
-  const deps = { db, logger, sealingPublicKey: sealingKeys.publicKey };
-  await changeEndpoint(deps, endpoint, { id: endpoint.id, readBody: () => body });
+  await changeEndpoint(endpointDeps(db), endpoint, { id: endpoint.id, readBody: () => body });
 }
 
 /** What `DELETE /v1/webhooks/{id}` does. */
@@ -85,5 +96,5 @@ export async function removeStoredEndpoint(
   db: Database,
   { id, ...owner }: StoredEndpoint,
 ): Promise<void> {
-  await removeEndpoint({ db, logger }, owner, id);
+  await removeEndpoint(endpointDeps(db), owner, id);
 }

@@ -12,7 +12,7 @@ import { testInfra } from '@pixmesh/testkit/test-infra';
 import { createTokenKeys } from '@pixmesh/testkit/test-tokens';
 
 import { DispatcherConfig } from '#config.ts';
-import type { ResourceEvent } from '#intake/store-event.ts';
+import type { ResourceEvent } from '#intake/read-event.ts';
 
 export const sealingKeys = generateSealingKeyPair();
 export const tokenKeys = createTokenKeys(['gateway', 'webhook-dispatcher']);

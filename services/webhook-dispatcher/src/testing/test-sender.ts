@@ -1,10 +1,8 @@
-import { isDispatched } from '@pixmesh/contracts/events/event-catalogue';
-import { systemClock } from '@pixmesh/kernel/clock';
 import type { Database } from '@pixmesh/postgres/pool';
 import { createLogger } from '@pixmesh/telemetry/logger';
 
 import { createExchange } from '#exchange/exchange.ts';
-import { type ResourceEvent, storeEvent } from '#intake/store-event.ts';
+import { LEASE_MARGIN_MS } from '#sending/lease.ts';
 import type { ScheduleClock } from '#sending/schedule-clock.ts';
 import { type Sender, startSender } from '#sending/sender.ts';
 
@@ -22,6 +20,7 @@ type TestSenderOptions = {
   leaseMs?: number;
   inFlightMax?: number;
   inFlightPerLaneMax?: number;
+  sealingPrivateKeys?: string;
 };
 
 /** A sender over real sockets, without Kafka; disposing stops it and closes its connections. */
@@ -41,9 +40,9 @@ export function startTestSender(options: TestSenderOptions): Sender & AsyncDispo
     clock: options.clock,
     logger: createLogger('test', 'silent'),
     exchange,
-    sealingPrivateKeys: sealingKeys.privateKeys,
+    sealingPrivateKeys: options.sealingPrivateKeys ?? sealingKeys.privateKeys,
     timeoutMs,
-    leaseMs: options.leaseMs ?? timeoutMs + 1_000,
+    leaseMs: options.leaseMs ?? timeoutMs + LEASE_MARGIN_MS,
     inFlightMax: options.inFlightMax ?? 64,
     inFlightPerLaneMax: options.inFlightPerLaneMax ?? 10,
   });
@@ -60,7 +59,9 @@ export function startTestSender(options: TestSenderOptions): Sender & AsyncDispo
 export function startSenderTo(
   db: Database,
   receivers: Record<string, { port: number }>,
-  bounds: Pick<TestSenderOptions, 'inFlightMax'> & { clock?: TurnableClock } = {},
+  bounds: Pick<TestSenderOptions, 'inFlightMax' | 'inFlightPerLaneMax' | 'sealingPrivateKeys'> & {
+    clock?: TurnableClock;
+  } = {},
 ) {
   const { clock = turnableClock(), ...others } = bounds;
   const ports = Object.entries(receivers).map(([name, { port }]) => [name, port] as const);
@@ -75,15 +76,6 @@ export function startSenderTo(
     },
     [Symbol.asyncDispose]: sender[Symbol.asyncDispose],
   };
-}
-
-/** Stores an event as intake does. */
-export async function take(
-  db: Database,
-  event: ResourceEvent,
-  wakeSenders: () => void = () => undefined,
-): Promise<void> {
-  await storeEvent({ db, clock: systemClock, isDispatched, wakeSenders }, event);
 }
 
 export type TurnableClock = ScheduleClock & { advance(ms: number): void };

@@ -1,3 +1,4 @@
+import { newId } from '@pixmesh/kernel/ids';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { testInfra } from '@pixmesh/testkit/test-infra';
@@ -7,22 +8,41 @@ import { createRedisWakeUp } from './redis-wake-up.ts';
 
 const logger = createLogger('test', 'silent');
 
-test('a hint reaches other processes and not the one that gave it', async () => {
+test('a hint reaches other processes with its lanes, and not the one that gave it', async () => {
   const url = testInfra().redisUrl;
-  let heard = 0;
+  const heard = new Set<string>();
   let own = 0;
-  await using _other = createRedisWakeUp({ url, logger, onHint: () => (heard += 1) });
+  const onHint = (lanes: readonly string[]): void => lanes.forEach((id) => heard.add(id));
+  await using _other = createRedisWakeUp({ url, logger, onHint });
   await using self = createRedisWakeUp({ url, logger, onHint: () => (own += 1) });
+  const [first, second, third] = [newId(), newId(), newId()];
   await eventually(() => {
-    self.publish();
-    expect(heard).toBeGreaterThan(0);
+    self.publish([first]);
+    // Those behind the one on its way share a hint.
+    self.publish([second]);
+    self.publish([third, first]);
+    expect([...heard]).toEqual(expect.arrayContaining([first, second, third]));
   });
   expect(own).toBe(0);
 });
 
+test('a hint of very many lanes means all of them', async () => {
+  const url = testInfra().redisUrl;
+  const hints: number[] = [];
+  const self = createRedisWakeUp({ url, logger, onHint: null });
+  await using _self = self;
+  const onHint = (lanes: readonly string[]): void => void hints.push(lanes.length);
+  await using _other = createRedisWakeUp({ url, logger, onHint });
+  await eventually(() => {
+    self.publish(Array.from({ length: 2_000 }, () => newId()));
+    expect(hints).toContain(0);
+  });
+  expect(Math.max(...hints)).toBeLessThanOrEqual(500);
+});
+
 test('a Redis that is away takes hints without failing, and ends without waiting', async () => {
   const wakeUp = createRedisWakeUp({ url: 'redis://127.0.0.1:1', logger, onHint: () => undefined });
-  for (let count = 0; count < 100; count += 1) wakeUp.publish();
+  for (let count = 0; count < 100; count += 1) wakeUp.publish([newId()]);
   const startedMs = performance.now();
   await wakeUp[Symbol.asyncDispose]();
   expect(performance.now() - startedMs).toBeLessThan(500);

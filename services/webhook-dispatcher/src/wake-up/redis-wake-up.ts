@@ -3,22 +3,24 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { createClient } from 'redis';
 
-/** Says "something is due" to every sender process; carries nothing else. */
+/** Says to every sender process in which lanes something is due; carries nothing else. */
 const CHANNEL = 'pixmesh:webhook-dispatcher:due';
+/** Lanes named in one hint; where there are more, it names none and means all. */
+const LANES_PER_HINT_MAX = 500;
 const CONNECT_TIMEOUT_MS = 2_000;
 const RECONNECT_DELAY_MS = 100;
 const RECONNECT_DELAY_MS_MAX = 2_000;
 
 export type WakeUp = AsyncDisposable & {
   /** Tells the other processes. Never fails and is never waited for: a lost hint costs one poll interval. */
-  publish(): void;
+  publish(laneIds: readonly string[]): void;
 };
 
 type WakeUpOptions = {
   url: string;
   logger: Logger;
   /** Called on the hints of other processes; absent where nothing is sent. */
-  onHint: (() => void) | null;
+  onHint: ((laneIds: readonly string[]) => void) | null;
 };
 
 type Client = ReturnType<typeof createClient>;
@@ -31,29 +33,39 @@ export function createRedisWakeUp(options: WakeUpOptions): WakeUp {
   const self = randomUUID();
   const publisher = connect(options);
   const subscriber = options.onHint === null ? null : connect(options);
-  void subscriber
-    ?.subscribe(CHANNEL, (sender) => {
-      if (sender !== self) options.onHint?.();
-    })
-    .catch(() => undefined);
+  void subscriber?.subscribe(CHANNEL, hear).catch(() => undefined);
+  const waiting = new Set<string>();
+  let meansAll = false;
   let publishing = false;
   return {
-    publish: () => {
-      // One hint on its way says everything that further ones would.
-      if (publishing || !publisher.isReady) return;
-      publishing = true;
-      void publisher
-        .publish(CHANNEL, self)
-        .catch(() => undefined)
-        .finally(() => {
-          publishing = false;
-        });
+    publish: (laneIds) => {
+      meansAll ||= laneIds.length === 0;
+      for (const id of laneIds) waiting.add(id);
+      if (!publishing) void publishWaiting();
     },
     [Symbol.asyncDispose]: async () => {
       publisher.destroy();
       subscriber?.destroy();
     },
   };
+
+  /** What comes while one hint is on its way shares the next one. */
+  async function publishWaiting(): Promise<void> {
+    publishing = true;
+    while (meansAll || waiting.size > 0) {
+      const lanes = meansAll || waiting.size > LANES_PER_HINT_MAX ? [] : [...waiting];
+      waiting.clear();
+      meansAll = false;
+      if (!publisher.isReady) break;
+      await publisher.publish(CHANNEL, [self, ...lanes].join(' ')).catch(() => undefined);
+    }
+    publishing = false;
+  }
+
+  function hear(hint: string): void {
+    const [sender, ...lanes] = hint.split(' ');
+    if (sender !== self) options.onHint?.(lanes);
+  }
 }
 
 function connect(options: WakeUpOptions): Client {

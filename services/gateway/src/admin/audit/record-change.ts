@@ -33,6 +33,16 @@ export type AuditAction =
   | 'dispute.message_sent'
   | 'suspense.resolution_requested'
   | 'suspense.resolution_accepted'
+  | 'webhook.change_requested'
+  | 'webhook.changed'
+  | 'webhook.test_requested'
+  | 'webhook.test_queued'
+  | 'delivery.resend_requested'
+  | 'delivery.resend_queued'
+  | 'recovery.creation_requested'
+  | 'recovery.created'
+  | 'recovery.cancellation_requested'
+  | 'recovery.canceled'
   | 'reconciliation.run_requested'
   | 'dead_letter.replay_requested';
 
@@ -46,6 +56,9 @@ export type TargetKind =
   | 'refund'
   | 'dispute'
   | 'suspense_item'
+  | 'webhook'
+  | 'delivery'
+  | 'recovery'
   | 'reconciliation'
   | 'dead_letter';
 

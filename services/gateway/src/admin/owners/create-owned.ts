@@ -17,7 +17,7 @@ import { callOwner, type OwnerAndTablesDeps, type OwnerService } from './call-ow
 
 type Creation = {
   owner: OwnerService;
-  kind: 'charge' | 'payout' | 'refund';
+  kind: 'charge' | 'payout' | 'refund' | 'recovery';
   id: string;
   path: string;
   asked: AuditAction;

@@ -69,6 +69,22 @@ const READS = [
   },
   { owner: 'charges', path: `/admin/disputes/${ID}`, url: `/internal/disputes/${ID}` },
   { owner: 'ledger', path: '/admin/suspense?status=open', url: '/internal/suspense?status=open' },
+  {
+    owner: 'dispatcher',
+    path: '/admin/deliveries?account_id=x&endpoint_id=y&event=charge.pix.paid&status=failed&limit=50',
+    url: '/internal/operator-deliveries?account_id=x&endpoint_id=y&event=charge.pix.paid&status=failed&limit=50',
+  },
+  {
+    owner: 'dispatcher',
+    path: '/admin/deliveries?resource_id=x&created_after=2026-11-21&created_before=y&starting_after=z',
+    url: '/internal/operator-deliveries?resource_id=x&created_after=2026-11-21&created_before=y&starting_after=z',
+  },
+  {
+    owner: 'dispatcher',
+    path: `/admin/deliveries/${ID}`,
+    url: `/internal/operator-deliveries/${ID}`,
+  },
+  { owner: 'dispatcher', path: `/admin/recoveries/${ID}`, url: `/internal/recoveries/${ID}` },
 ] as const;
 
 describe.each(READS)('GET $path', ({ owner, path, url }) => {
@@ -84,7 +100,8 @@ describe.each(READS)('GET $path', ({ owner, path, url }) => {
     const [request, ...others] = gateway.owners[owner].requests;
     expect(others).toEqual([]);
     expect(request).toMatchObject({ method: 'GET', url: inAccount(url) });
-    const verify = createTokenVerifier(owner, tokenKeys.publicKeys);
+    const service = owner === 'dispatcher' ? 'webhook-dispatcher' : owner;
+    const verify = createTokenVerifier(service, tokenKeys.publicKeys);
     expect(await verify(String(request?.headers['x-pixmesh-token']))).toBeNull();
   });
 

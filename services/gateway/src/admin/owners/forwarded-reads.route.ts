@@ -1,4 +1,5 @@
 import { OPERATOR_CHARGE_PATHS } from '@pixmesh/contracts/internal/operator-charges';
+import { OPERATOR_DELIVERY_PATHS } from '@pixmesh/contracts/internal/operator-deliveries';
 import { OPERATOR_DISPUTE_PATHS } from '@pixmesh/contracts/internal/operator-disputes';
 import { OPERATOR_PAYOUT_PATHS } from '@pixmesh/contracts/internal/operator-payouts';
 import type { AccountId } from '@pixmesh/kernel/ids';
@@ -41,6 +42,21 @@ const FORWARDED_READS: readonly ForwardedRead[] = [
     ofAccount: true,
   },
   { path: '/admin/suspense', owner: 'ledger', upstream: '/internal/suspense' },
+  {
+    path: '/admin/deliveries',
+    owner: 'webhook-dispatcher',
+    upstream: OPERATOR_DELIVERY_PATHS.listDeliveries,
+  },
+  {
+    path: '/admin/deliveries/:id',
+    owner: 'webhook-dispatcher',
+    upstream: OPERATOR_DELIVERY_PATHS.getDelivery,
+  },
+  {
+    path: '/admin/recoveries/:id',
+    owner: 'webhook-dispatcher',
+    upstream: OPERATOR_DELIVERY_PATHS.getRecovery,
+  },
 ];
 
 /** Registers the reads of operators that other services answer. */

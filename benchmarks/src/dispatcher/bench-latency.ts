@@ -1,0 +1,87 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { type Aim, atMost } from '../aims.ts';
+import { describeRatios, median } from '../rounds.ts';
+import type { BenchOptions } from './bench-options.ts';
+import type { Road } from './bench-road.ts';
+import { createDispatchers, joinAll } from './dispatcher-process.ts';
+import type { MerchantEndpoint } from './merchant-endpoints.ts';
+import { type OpenFigure, runOpenLoop } from './run-open-loop.ts';
+import type { Side } from './sides.ts';
+
+const ENDPOINTS = 200;
+const RATE = 200;
+const SECONDS = 30;
+const ROUNDS = 3;
+const WARM_UP_SECONDS = 5;
+const IDLE_SAMPLES = 20;
+const SILENCE_MS = 5_000;
+
+/** From the time at which an event was meant to be published to its receiver, at a steady rate and after silence. */
+export async function benchLatency(road: Road, options: BenchOptions): Promise<Aim[]> {
+  await using dispatchers = createDispatchers(road.infra, road.settings);
+  await joinAll(dispatchers, options.senders);
+  const endpoints = await road.register(ENDPOINTS, () => 'answers');
+  const rounds = await runRounds(road, endpoints, (options.seconds ?? SECONDS) / ROUNDS);
+  const idleMs = await measureIdle(road, endpoints);
+  return [...judgeRate(rounds), ...judgeIdle(idleMs)];
+}
+
+async function runRounds(
+  road: Road,
+  endpoints: readonly MerchantEndpoint[],
+  seconds: number,
+): Promise<Record<Side, OpenFigure[]>> {
+  const rounds: Record<Side, OpenFigure[]> = { baseline: [], ours: [] };
+  const run = (side: Side, length: number) =>
+    runOpenLoop(road, { side, name: 'latency', endpoints, rate: RATE, seconds: length });
+  for (const side of ['baseline', 'ours'] as const) await run(side, WARM_UP_SECONDS);
+  for (let number = 1; number <= ROUNDS; number += 1) {
+    for (const side of ['baseline', 'ours'] as const) {
+      const figure = await run(side, seconds);
+      print(`${side} ${number}`, figure);
+      rounds[side].push(figure);
+    }
+  }
+  return rounds;
+}
+
+/** One event at a time, each after a silence in which everything has come to rest. */
+async function measureIdle(road: Road, endpoints: readonly MerchantEndpoint[]): Promise<number[]> {
+  const samples: number[] = [];
+  for (let number = 0; number < IDLE_SAMPLES; number += 1) {
+    await delay(SILENCE_MS);
+    const phase = { side: 'ours', name: 'idle', endpoints, rate: 1, seconds: 1 } as const;
+    samples.push((await runOpenLoop(road, phase)).maxMs);
+  }
+  return samples;
+}
+
+function print(name: string, figure: OpenFigure): void {
+  const { p50Ms, p95Ms, p99Ms, maxMs, publishP99Ms, missing, duplicates } = figure;
+  console.log(
+    `latency at ${RATE}/s ${name.padEnd(11)} p50 ${p50Ms.toFixed(1)}  p95 ${p95Ms.toFixed(1)}  ` +
+      `p99 ${p99Ms.toFixed(1)}  max ${maxMs.toFixed(0)} ms  (published: p99 ${publishP99Ms.toFixed(1)} ms)  ` +
+      `duplicates ${duplicates}  lost ${missing}`,
+  );
+}
+
+function judgeRate({ ours, baseline }: Record<Side, OpenFigure[]>): Aim[] {
+  const of = (rounds: readonly OpenFigure[], figure: 'p50Ms' | 'p95Ms' | 'p99Ms') =>
+    median(rounds.map((round) => round[figure]));
+  console.log(`ours / baseline: p50 ${describeRatios(ours, baseline, ({ p50Ms }) => p50Ms)}`);
+  console.log(`ours / baseline: p99 ${describeRatios(ours, baseline, ({ p99Ms }) => p99Ms)}`);
+  const wrong = ours.reduce((sum, { missing, duplicates }) => sum + missing + duplicates, 0);
+  return [
+    atMost(`latency at ${RATE}/s: p50, ms`, of(ours, 'p50Ms'), 20),
+    atMost(`latency at ${RATE}/s: p95, ms`, of(ours, 'p95Ms'), 60),
+    atMost(`latency at ${RATE}/s: p99, ms`, of(ours, 'p99Ms'), 120),
+    atMost(`latency at ${RATE}/s: duplicates and lost`, wrong, 0),
+  ];
+}
+
+function judgeIdle(samples: readonly number[]): Aim[] {
+  const maxMs = Math.max(...samples);
+  console.log(`idle: first event p50 ${median(samples).toFixed(1)} ms, max ${maxMs.toFixed(1)} ms`);
+  return [atMost(`idle: first of ${samples.length} events, the slowest, ms`, maxMs, 50)];
+}

@@ -1,0 +1,164 @@
+import { type Aim, atLeast, atMost } from '../aims.ts';
+import { cpuTimeMs } from '../cpu-time.ts';
+import { describeRatios, median } from '../rounds.ts';
+import type { BenchOptions } from './bench-options.ts';
+import type { Road } from './bench-road.ts';
+import { readCounters, readStoredBytes } from './database-figures.ts';
+import { createDispatchers, joinAll } from './dispatcher-process.ts';
+import type { MerchantEndpoint } from './merchant-endpoints.ts';
+import { startBacklog } from './run-backlog.ts';
+import type { Side } from './sides.ts';
+
+const ENDPOINTS = 200;
+const SECONDS = 30;
+const ROUNDS = 3;
+const WARM_UP_SECONDS = 3;
+/** Processes that make the load; whatever delivers is not charged for them. */
+const LOAD = new Set(['receivers', 'producer', 'driver']);
+const COMMITS_PER = 50;
+
+type Round = {
+  perSecond: number;
+  delivered: number;
+  duplicates: number;
+  missing: number;
+  forged: number;
+  bodyBytes: number;
+  /** CPU of each process from the first event to the last delivery. */
+  cpuMs: Record<string, number>;
+  commits: number;
+  walBytes: number;
+  connections: number;
+  requests: number;
+};
+
+/**
+ * Event topic → receivers that answer at once, as fast as it goes. Rounds of baseline and ours in turn, so that a
+ * drift of the machine meets both.
+ */
+export async function benchThroughput(road: Road, options: BenchOptions): Promise<Aim[]> {
+  await using dispatchers = createDispatchers(road.infra, road.settings);
+  await joinAll(dispatchers, options.senders);
+  const endpoints = await road.register(ENDPOINTS, () => 'answers');
+  const seconds = (options.seconds ?? SECONDS) / ROUNDS;
+  const rounds: Record<Side, Round[]> = { baseline: [], ours: [] };
+  const bytesPer: number[] = [];
+  const pids: Record<Side, Record<string, number>> = {
+    baseline: { baseline: road.baseline.pid },
+    ours: dispatchers.pids,
+  };
+  for (const side of ['baseline', 'ours'] as const) {
+    await runRound(road, { side, endpoints, seconds: WARM_UP_SECONDS, pids: pids[side] });
+  }
+  for (let number = 1; number <= ROUNDS; number += 1) {
+    for (const side of ['baseline', 'ours'] as const) {
+      const before = await readStoredBytes(road.infra.postgresUrl);
+      const round = await runRound(road, { side, endpoints, seconds, pids: pids[side] });
+      const after = await readStoredBytes(road.infra.postgresUrl);
+      if (side === 'ours') bytesPer.push((after - before) / round.delivered);
+      print(`${side} ${number}`, round);
+      rounds[side].push(round);
+    }
+  }
+  return judge(rounds, median(bytesPer));
+}
+
+async function runRound(
+  road: Road,
+  input: {
+    side: Side;
+    endpoints: readonly MerchantEndpoint[];
+    seconds: number;
+    pids: Readonly<Record<string, number>>;
+  },
+): Promise<Round> {
+  const { side, endpoints, seconds } = input;
+  const load = { receivers: road.receivers.pid, producer: road.producer.pid, driver: process.pid };
+  const pids = { ...road.pids, ...input.pids, ...load };
+  const before = await readAll();
+  const backlog = startBacklog(road, { side, name: 'throughput', endpoints });
+  await backlog.rateOver(WARM_UP_SECONDS);
+  const perSecond = await backlog.rateOver(seconds);
+  const figure = await backlog.finish();
+  const cpuAfter = cpuTimeMs(pids);
+  const after = await readAll();
+  const cpuMs = Object.entries(cpuAfter).map(([name, ms]) => [name, ms - (before.cpu[name] ?? 0)]);
+  return {
+    ...figure,
+    perSecond,
+    cpuMs: Object.fromEntries(cpuMs),
+    commits: after.counters.commits - before.counters.commits,
+    walBytes: after.counters.walBytes - before.counters.walBytes,
+    connections: after.traffic.connections - before.traffic.connections,
+    requests: after.traffic.requests - before.traffic.requests,
+  };
+
+  async function readAll() {
+    const counters = await readCounters(road.infra.postgresUrl);
+    const traffic = await road.receivers.call('traffic', {});
+    return { counters, traffic, cpu: cpuTimeMs(pids) };
+  }
+}
+
+/** CPU per delivery of what delivers, and of what makes the load. */
+function cpuPerDelivery({ cpuMs, delivered }: Round): { system: number; load: number } {
+  const entries = Object.entries(cpuMs);
+  const sum = (isLoad: boolean) =>
+    entries.reduce((total, [name, ms]) => total + (LOAD.has(name) === isLoad ? ms : 0), 0);
+  return { system: sum(false) / delivered, load: sum(true) / delivered };
+}
+
+function print(name: string, round: Round): void {
+  const { perSecond, delivered, duplicates, missing, forged, cpuMs } = round;
+  const cpu = cpuPerDelivery(round);
+  const parts = Object.entries(cpuMs)
+    .toSorted(([, a], [, b]) => b - a)
+    .map(([process, ms]) => `${process} ${(ms / delivered).toFixed(3)}`);
+  console.log(
+    `throughput ${name.padEnd(11)} ${perSecond.toFixed(0).padStart(6)}/s  ` +
+      `CPU ${cpu.system.toFixed(2)} ms + load ${cpu.load.toFixed(2)} ms  ` +
+      `duplicates ${duplicates}  lost ${missing}  wrong signatures ${forged}\n  ${parts.join(', ')}`,
+  );
+}
+
+function judge({ ours, baseline }: Record<Side, Round[]>, storedBytes: number): Aim[] {
+  const middle = (figure: (round: Round) => number) => median(ours.map(figure));
+  const sum = (figure: (round: Round) => number) =>
+    ours.reduce((total, round) => total + figure(round), 0);
+  const rate = (round: Round) => round.perSecond;
+  const cpu = (round: Round) => cpuPerDelivery(round).system;
+  const wal = middle(({ walBytes, delivered }) => walBytes / delivered);
+  const body = middle(({ bodyBytes, delivered }) => bodyBytes / delivered);
+  console.log(`ours / baseline: throughput ${describeRatios(ours, baseline, rate)}`);
+  console.log(`ours / baseline: CPU ${describeRatios(ours, baseline, cpu)}`);
+  console.log(
+    `per delivery: body ${body.toFixed(0)} bytes, stored ${storedBytes.toFixed(0)} bytes, ` +
+      `write-ahead log ${wal.toFixed(0)} bytes`,
+  );
+  const commits = middle(({ commits, delivered }) => (commits / delivered) * COMMITS_PER);
+  return [
+    atLeast('throughput: deliveries/s', middle(rate), 2_500),
+    atMost('throughput: CPU per delivery, ms', middle(cpu), 0.7),
+    atMost(`throughput: commits per ${COMMITS_PER} deliveries`, commits, 2),
+    atMost(
+      'throughput: duplicates',
+      sum(({ duplicates }) => duplicates),
+      0,
+    ),
+    atMost(
+      'throughput: lost',
+      sum(({ missing }) => missing),
+      0,
+    ),
+    atMost(
+      'throughput: wrong signatures',
+      sum(({ forged }) => forged),
+      0,
+    ),
+    atLeast(
+      'throughput: requests on kept sockets, %',
+      (1 - sum(({ connections }) => connections) / sum(({ requests }) => requests)) * 100,
+      95,
+    ),
+  ];
+}

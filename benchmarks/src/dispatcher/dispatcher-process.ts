@@ -1,0 +1,71 @@
+import { createTokenKeyPair } from '@pixmesh/kernel/fresh-secrets';
+
+import { type ServiceInfra, type ServiceProcess, startServiceProcess } from '../service-process.ts';
+
+export const DISPATCHER_SCHEMA = 'webhook_dispatcher';
+
+const NAME = 'webhook-dispatcher';
+
+export type DispatcherSettings = {
+  redisUrl: string;
+  receiverPort: number;
+  sealing: { publicKey: string; privateKeys: string };
+};
+
+/** Processes of the dispatcher by name; more may join while the others work. */
+export type Dispatchers = AsyncDisposable & {
+  readonly pids: Readonly<Record<string, number>>;
+  join(name: string, roles: string): Promise<void>;
+  leave(name: string): Promise<void>;
+};
+
+/**
+ * The dispatcher by the command line of production, but for `NODE_ENV`: production refuses receivers on this machine.
+ * `DELIVERY_*` of the shell is handed on, so that its settings can be tried.
+ */
+export function createDispatchers(
+  infra: ServiceInfra,
+  { redisUrl, receiverPort, sealing }: DispatcherSettings,
+  tuning: Readonly<Record<string, string>> = {},
+): Dispatchers {
+  const running = new Map<string, ServiceProcess>();
+  const { publicJwk } = createTokenKeyPair('gateway');
+  const env = {
+    NODE_ENV: 'development',
+    REDIS_URL: redisUrl,
+    SERVICE_TOKEN_PUBLIC_KEYS: JSON.stringify({ keys: [publicJwk] }),
+    WEBHOOK_SEALING_PUBLIC_KEY: sealing.publicKey,
+    WEBHOOK_SEALING_PRIVATE_KEYS: sealing.privateKeys,
+    WEBHOOK_DEV_RECEIVERS: `*.receiver.example.com=127.0.0.1:${receiverPort}`,
+    ...Object.fromEntries(
+      Object.entries(process.env).filter(([name]) => name.startsWith('DELIVERY_')),
+    ),
+    ...tuning,
+  };
+  return {
+    get pids() {
+      return Object.fromEntries([...running].map(([name, { pid }]) => [name, pid]));
+    },
+    join: async (name, roles) => {
+      const service = { name: NAME, schema: DISPATCHER_SCHEMA, env: { ...env, ROLES: roles } };
+      running.set(name, await startServiceProcess(infra, service));
+    },
+    leave,
+    [Symbol.asyncDispose]: async () => void (await Promise.all([...running.keys()].map(leave))),
+  };
+
+  async function leave(name: string): Promise<void> {
+    const service = running.get(name);
+    running.delete(name);
+    await service?.[Symbol.asyncDispose]();
+  }
+}
+
+/** One process with every role, or the intake apart from so many senders. */
+export async function joinAll(dispatchers: Dispatchers, senders: number | null): Promise<void> {
+  if (senders === null) return await dispatchers.join('dispatcher', 'api,intake,sender');
+  await dispatchers.join('intake', 'api,intake');
+  for (let number = 1; number <= senders; number += 1) {
+    await dispatchers.join(`sender ${number}`, 'sender');
+  }
+}

@@ -1,0 +1,18 @@
+/** Middle of an odd number of rounds. */
+export function median(figures: readonly number[]): number {
+  return figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)] ?? Number.NaN;
+}
+
+/** Round by round, so that a drift of the machine stays out of it; the text says all of them and the middle one. */
+export function describeRatios<Round>(
+  ours: readonly Round[],
+  baseline: readonly Round[],
+  figure: (round: Round) => number,
+): string {
+  const ratios = ours.map((round, index) => {
+    const beside = baseline[index];
+    return beside === undefined ? Number.NaN : figure(round) / figure(beside);
+  });
+  const list = ratios.map((ratio) => ratio.toFixed(2)).join(', ');
+  return `${list} (median ${median(ratios).toFixed(2)})`;
+}

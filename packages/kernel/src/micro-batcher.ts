@@ -1,0 +1,79 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+export type MicroBatcher<Item, Outcome> = {
+  /** Hands an item in and waits for what became of it. */
+  submit(item: Item): Promise<Outcome>;
+  /** Items that wait for their batch. */
+  waiting(): number;
+  /** Resolves when nothing waits and nothing is being written. */
+  idle(): Promise<void>;
+};
+
+type Waiting<Item, Outcome> = { item: Item } & PromiseWithResolvers<Outcome>;
+
+/**
+ * Writes what waits as one batch after the other, in the order in which it was handed in, and without waiting for
+ * more: under light load an item is alone in its batch, under heavy load many share one commit. `write` answers each
+ * item its outcome, in order; what it throws is the answer to its whole batch and to everything that waits behind it,
+ * so that nothing overtakes what has to come again. How much may wait is for the caller to bound.
+ */
+export function createMicroBatcher<Item, Outcome>(options: {
+  batchMax: number;
+  write(items: readonly Item[]): Promise<readonly Outcome[]>;
+}): MicroBatcher<Item, Outcome> {
+  const waiting: Waiting<Item, Outcome>[] = [];
+  let running: Promise<void> | null = null;
+  return {
+    submit: async (item) => {
+      const entry = { item, ...Promise.withResolvers<Outcome>() };
+      waiting.push(entry);
+      running ??= work();
+      return await entry.promise;
+    },
+    waiting: () => waiting.length,
+    idle: async () => {
+      await running;
+    },
+  };
+
+  async function work(): Promise<void> {
+    // What is handed in within this turn of the event loop, such as a fetch from the broker, goes together.
+    await nextTurn();
+    while (waiting.length > 0) await writeBatch(waiting.splice(0, options.batchMax));
+    running = null;
+  }
+
+  async function writeBatch(batch: readonly Waiting<Item, Outcome>[]): Promise<void> {
+    try {
+      const outcomes = await options.write(batch.map(({ item }) => item));
+      for (const [index, entry] of batch.entries()) entry.resolve(outcomes[index]!);
+    } catch (error) {
+      for (const entry of [...batch, ...waiting.splice(0)]) entry.reject(error);
+    }
+  }
+}
+
+/**
+ * Writes a batch whose content may be refused: it is halved until the culprit stands alone, and only the culprit is
+ * judged by `alone`. Outcomes come in the order of the items, which keep theirs. Errors that blame no content pass.
+ */
+export async function writeOrHalve<Item, Outcome>(
+  items: readonly Item[],
+  how: {
+    write(items: readonly Item[]): Promise<Outcome[]>;
+    blamesContent(error: unknown): boolean;
+    alone(item: Item, refusal: unknown): Promise<Outcome>;
+  },
+): Promise<Outcome[]> {
+  const [first] = items;
+  if (first === undefined) return [];
+  try {
+    return await how.write(items);
+  } catch (error) {
+    if (!how.blamesContent(error)) throw error;
+    if (items.length === 1) return [await how.alone(first, error)];
+    const middle = Math.ceil(items.length / 2);
+    const front = await writeOrHalve(items.slice(0, middle), how);
+    return [...front, ...(await writeOrHalve(items.slice(middle), how))];
+  }
+}

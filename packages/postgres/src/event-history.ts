@@ -1,0 +1,58 @@
+import { timeOfId } from '@pixmesh/kernel/ids';
+
+import type { Queryable } from './pool.ts';
+import { named, sql, type Statement } from './sql.ts';
+
+/** Clocks of processes and of the database may differ by so much at the very most. */
+const CLOCK_SKEW_MS = 24 * 60 * 60 * 1000;
+
+/** An event of a resource that was appended once, without what it tells. */
+export type PastEvent = {
+  id: string;
+  type: string;
+  sequence: number | null;
+  /** When it was made: the time inside its id. */
+  at: Date;
+  /** What its snapshot is of, and the status there. */
+  resourceId: string | null;
+  status: string | null;
+};
+
+/** `since`: nothing of this key is older, so that older partitions are not read. */
+export type PastEventsOf = { topic: string; key: string; since: Date; limit: number };
+
+/** The first events of one key of a topic, in the order of their numbers. */
+export async function readEventHistory(db: Queryable, asked: PastEventsOf): Promise<PastEvent[]> {
+  const rows = await db.query<PastEventRecord>(eventHistoryStatement(asked));
+  return rows.map((row) => ({
+    id: row.event_id,
+    type: row.type,
+    sequence: row.sequence,
+    at: timeOfId(row.event_id),
+    resourceId: row.resource_id,
+    status: row.status,
+  }));
+}
+
+/** The statement, apart so that its plan can be looked at. Reads `events_key` of each partition since. */
+export function eventHistoryStatement({ topic, key, since, limit }: PastEventsOf): Statement {
+  const from = new Date(since.getTime() - CLOCK_SKEW_MS);
+  return named(
+    'event_history',
+    sql`
+      select
+        event_id, type, sequence, message->'data'->>'id' as resource_id, message->'data'->>'status' as status
+      from events
+      where topic = ${topic} and key = ${key} and event_id >= uuid_v7_floor(${from}::timestamptz)
+      order by sequence
+      limit ${limit}`,
+  );
+}
+
+type PastEventRecord = {
+  event_id: string;
+  type: string;
+  sequence: number | null;
+  resource_id: string | null;
+  status: string | null;
+};

@@ -1,0 +1,95 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** Every message of Kafka's protocol begins with its length. */
+const LENGTH_BYTES = 4;
+
+export type BrokerProxy = AsyncDisposable & {
+  /** The broker's address for those who are to lose it. */
+  readonly broker: string;
+  /** From now on every connection is closed, old and new ones. */
+  cut(): void;
+  mend(): void;
+};
+
+/**
+ * A network between some processes and the one broker, which can be cut for them alone. A broker tells its clients where
+ * they shall connect, so its address in answers is replaced by the proxy's, which takes as many bytes.
+ */
+export async function startBrokerProxy(broker: string): Promise<BrokerProxy> {
+  const [host = '', port = ''] = broker.split(':');
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  const server = createServer(pass).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const own = (server.address() as AddressInfo).port;
+  const [theirs, ours] = [addressOf(host, Number(port)), addressOf(host, own)];
+  return {
+    broker: `127.0.0.1:${own}`,
+    cut: () => {
+      isCut = true;
+      closeAll();
+    },
+    mend: () => {
+      isCut = false;
+    },
+    [Symbol.asyncDispose]: async () => {
+      closeAll();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+
+  function pass(client: Socket): void {
+    if (isCut) return void client.destroy();
+    const upstream = connect(Number(port), host);
+    for (const [socket, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(socket);
+      socket.setNoDelay(true);
+      socket.on('error', () => socket.destroy());
+      socket.on('close', () => {
+        sockets.delete(socket);
+        other.destroy();
+      });
+    }
+    client.pipe(upstream);
+    upstream.on(
+      'data',
+      inMessages((message) => client.write(replaced(message, theirs, ours))),
+    );
+  }
+
+  function closeAll(): void {
+    for (const socket of sockets) socket.destroy();
+  }
+}
+
+/** Host and port as they stand behind each other in answers on brokers and coordinators. */
+function addressOf(host: string, port: number): Buffer {
+  const number = Buffer.alloc(4);
+  number.writeInt32BE(port);
+  return Buffer.concat([Buffer.from(host), number]);
+}
+
+function replaced(message: Buffer, from: Buffer, to: Buffer): Buffer {
+  for (let at = message.indexOf(from); at !== -1; at = message.indexOf(from, at + to.length)) {
+    to.copy(message, at);
+  }
+  return message;
+}
+
+/** Hands on whole messages, so that an address is never split. */
+function inMessages(take: (message: Buffer) => void): (chunk: Buffer) => void {
+  let rest = Buffer.alloc(0);
+  return (chunk) => {
+    rest = Buffer.concat([rest, chunk]);
+    while (rest.length >= LENGTH_BYTES) {
+      const end = LENGTH_BYTES + rest.readInt32BE(0);
+      if (rest.length < end) return;
+      take(Buffer.from(rest.subarray(0, end)));
+      rest = rest.subarray(end);
+    }
+  };
+}

@@ -1,0 +1,70 @@
+import {
+  type ActBody,
+  type ChangeWebhookBody,
+  OPERATOR_DELIVERY_PATHS,
+} from '@pixmesh/contracts/internal/operator-deliveries';
+import { readJsonBody } from '@pixmesh/http/json-request';
+import type { ApplicationId } from '@pixmesh/kernel/ids';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+
+import { findApplication } from '#admin/applications/applications.sql.ts';
+import { buildUpstreamPath } from '#forwarding/build-upstream-path.ts';
+import { type ForwardableAnswer, relayAnswer } from '#forwarding/judge-answer.ts';
+
+import { operatorIdOf } from '../authenticate-operator.ts';
+import { callOwner, type OwnerAndTablesDeps } from '../owners/call-owner.ts';
+import { changeOwned } from '../owners/change-owned.ts';
+import { found, readPathId } from '../read-request.ts';
+
+const WEBHOOK = {
+  owner: 'webhook-dispatcher',
+  kind: 'webhook',
+  get: OPERATOR_DELIVERY_PATHS.getWebhook,
+  schema: z.object({ id: z.uuid() }),
+} as const;
+
+/** The endpoints of `/v1/webhooks` as operators see and change them. */
+export function registerWebhooks(app: FastifyInstance, deps: OwnerAndTablesDeps): void {
+  app.get('/admin/applications/:id/webhooks', async (request, reply) => {
+    const { id } = found(await findApplication(deps.db, readPathId(request) as ApplicationId));
+    const path = buildUpstreamPath(OPERATOR_DELIVERY_PATHS.listWebhooks, { id }, '');
+    return relayAnswer(reply, await callOwner(deps, WEBHOOK.owner, { method: 'GET', path }));
+  });
+  app.patch('/admin/webhooks/:id', async (request, reply) =>
+    relayAnswer(reply, await changeWebhook(deps, request)),
+  );
+  app.post('/admin/webhooks/:id/test', async (request, reply) =>
+    relayAnswer(reply, await testWebhook(deps, request)),
+  );
+}
+
+/** The owner judges the body as that of `PATCH /v1/webhooks/{id}`, after its look-up (decision 155). */
+async function changeWebhook(
+  deps: OwnerAndTablesDeps,
+  request: FastifyRequest,
+): Promise<ForwardableAnswer> {
+  return await changeOwned(deps, request, {
+    ...WEBHOOK,
+    path: OPERATOR_DELIVERY_PATHS.changeWebhook,
+    asked: 'webhook.change_requested',
+    done: 'webhook.changed',
+    toBody: (): ChangeWebhookBody => ({
+      operator_id: operatorIdOf(request),
+      body: readJsonBody(request),
+    }),
+  });
+}
+
+async function testWebhook(
+  deps: OwnerAndTablesDeps,
+  request: FastifyRequest,
+): Promise<ForwardableAnswer> {
+  return await changeOwned(deps, request, {
+    ...WEBHOOK,
+    path: OPERATOR_DELIVERY_PATHS.testWebhook,
+    asked: 'webhook.test_requested',
+    done: 'webhook.test_queued',
+    toBody: (): ActBody => ({ operator_id: operatorIdOf(request) }),
+  });
+}

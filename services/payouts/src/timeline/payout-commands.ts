@@ -1,0 +1,27 @@
+import {
+  acceptIdOf,
+  possibleItemIdsOf,
+  releaseIdOf,
+  returnIdOf,
+  settleIdOf,
+} from '#payouts/ledger-commands.ts';
+import type { PayoutRow } from '#payouts/payout-row.ts';
+
+import type { ReturnSteps } from './payout-steps.sql.ts';
+
+/**
+ * Every command that may have moved money for a payout, whether it was sent or not: the ledger has a journal of those
+ * that were. Derived by the functions that send them; a hold is booked under its own id.
+ */
+export function commandsOfPayout(
+  payout: Pick<PayoutRow, 'id' | 'holdId'>,
+  returns: readonly Pick<ReturnSteps, 'end_to_end_id' | 'return_id'>[],
+): string[] {
+  return [
+    payout.holdId,
+    settleIdOf(payout),
+    releaseIdOf(payout),
+    ...possibleItemIdsOf(payout).flatMap((itemId) => [itemId, acceptIdOf(itemId)]),
+    ...returns.map(({ end_to_end_id: pix, return_id: id }) => returnIdOf(pix, id)),
+  ];
+}

@@ -1,0 +1,48 @@
+import { LEDGER_PAGE_MAX } from '@pixmesh/contracts/internal/ledger-reads';
+import { type OwnedTimeline, TIMELINE_ENTRIES_MAX } from '@pixmesh/contracts/internal/timeline';
+import { inOrderOfTime } from '@pixmesh/contracts/internal/timeline-order';
+import { TOPICS } from '@pixmesh/contracts/topics';
+import { readEventHistory } from '@pixmesh/postgres/event-history';
+import type { Queryable } from '@pixmesh/postgres/pool';
+
+import { possibleItemIdsOf } from '#payouts/ledger-commands.ts';
+import type { VisiblePayout } from '#payouts/payout-row.ts';
+
+import { commandsOfPayout } from './payout-commands.ts';
+import {
+  type ResolutionSteps,
+  resolutionsStatement,
+  type ReturnSteps,
+  returnsStatement,
+  type SendingSteps,
+  sendingStatement,
+} from './payout-steps.sql.ts';
+import { toTimelineEntries } from './to-timeline-entries.ts';
+
+/** One more than is told says whether there is more. */
+const STEPS_MAX = TIMELINE_ENTRIES_MAX + 1;
+
+/** What this service knows of a payout's life: short reads of indexes, each bounded, that take no lock. */
+export async function readPayoutTimeline(
+  db: Queryable,
+  payout: VisiblePayout,
+): Promise<OwnedTimeline> {
+  const { id, createdAt: since } = payout;
+  const [[sending], events, returns, resolutions] = await Promise.all([
+    db.query<SendingSteps>(sendingStatement(id)),
+    readEventHistory(db, { topic: TOPICS.payoutsEvents, key: id, since, limit: STEPS_MAX }),
+    db.query<ReturnSteps>(returnsStatement(payout.endToEndId, STEPS_MAX)),
+    db.query<ResolutionSteps>(resolutionsStatement(possibleItemIdsOf(payout), STEPS_MAX)),
+  ]);
+  const steps = { payout, sending: sending ?? NEVER_SENT, events, returns, resolutions };
+  const entries = inOrderOfTime(toTimelineEntries(steps));
+  const commandIds = commandsOfPayout(payout, returns);
+  return {
+    entries: entries.slice(0, TIMELINE_ENTRIES_MAX),
+    truncated: entries.length > TIMELINE_ENTRIES_MAX || commandIds.length > LEDGER_PAGE_MAX,
+    resource_ids: [id],
+    command_ids: commandIds.slice(0, LEDGER_PAGE_MAX),
+  };
+}
+
+const NEVER_SENT: SendingSteps = { first_put_at: null, send_at: null };

@@ -1,0 +1,260 @@
+import { newId, type EndpointId } from '@pixmesh/kernel/ids';
+import { AppError } from '@pixmesh/kernel/app-error';
+import { createPool, type Database } from '@pixmesh/postgres/pool';
+import { named, sql } from '@pixmesh/postgres/sql';
+import { explainStatement } from '@pixmesh/testkit/explain-statement';
+import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { HOOK_URL as SHOP } from '#testing/a-resource-envelope.ts';
+import { anApplication, follow, type TestApplication } from '#testing/an-application.ts';
+import { genericPlan } from '#testing/generic-plan.ts';
+import { idAt, readLane } from '#testing/queued-deliveries.ts';
+import { startReceiver } from '#testing/start-receiver.ts';
+import {
+  endpointDeps,
+  patchEndpoint,
+  removeStoredEndpoint,
+  storeEndpoint,
+} from '#testing/store-endpoint.ts';
+import { take } from '#testing/take-event.ts';
+import { startSenderTo } from '#testing/test-sender.ts';
+import { untilDelivery } from '#testing/read-deliveries.ts';
+
+import { followApplication } from './follow-application.ts';
+import { MISSED_PAGE } from './queue-missed.ts';
+import { firstMissedId, queueMissedStatement } from './queue-missed.sql.ts';
+
+const SECOND_MS = 1_000;
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase('webhook_dispatcher');
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+/** So many seconds from a moment half an hour ago. */
+function at(seconds: number): string {
+  return new Date(START_MS + seconds * SECOND_MS).toISOString();
+}
+const START_MS = Date.now() - 30 * 60 * SECOND_MS;
+
+/** An event of that moment, consumed now; answers where it stands. */
+async function consume(
+  application: TestApplication,
+  seconds: number,
+  changes: Parameters<TestApplication['anEvent']>[0] = {},
+): Promise<() => Promise<string[]>> {
+  const occurred_at = at(seconds);
+  const event_id = idAt(Date.parse(occurred_at));
+  const event = application.anEvent({ occurred_at, event_id, ...changes });
+  await take(database.db, event);
+  return async () => {
+    const rows = await database.db.query<{ text: string }>(sql`
+      select concat_ws(' ', status, case when queue.id is null then 'asleep' else 'queued' end) as text
+      from deliveries
+      left join queue on queue.id = deliveries.id
+      where deliveries.event_id = ${event_id} and deliveries.endpoint_id is not null`);
+    return rows.map(({ text }) => text);
+  };
+}
+
+describe('events that are consumed before the news of a reactivation', () => {
+  test('are sent after all, those from before it are not', async () => {
+    const application = anApplication();
+    const endpoint = await storeEndpoint(database.db, application.owner);
+    await follow(database.db, application.change(false, at(0)));
+    const before = await consume(application, 59);
+    const close = await consume(application, 60);
+    const behind = await consume(application, 61);
+    for (const state of [before, close, behind]) expect(await state()).toEqual(['skipped asleep']);
+    expect(await readLane(database.db, endpoint.id)).toMatchObject({ wakes: 'never' });
+    const hinted = await follow(database.db, application.change(true, at(60)));
+    expect(await before()).toEqual(['skipped asleep']);
+    expect(await close()).toEqual(['pending queued']);
+    expect(await behind()).toEqual(['pending queued']);
+    expect(await readLane(database.db, endpoint.id)).toMatchObject({ waiting: 2, wakes: 'now' });
+    expect(new Set(hinted)).toEqual(new Set([endpoint.id]));
+  });
+
+  test('reach the receiver', async () => {
+    await using receiver = await startReceiver();
+    const application = anApplication();
+    await storeEndpoint(database.db, application.owner);
+    await follow(database.db, application.change(false, at(0)));
+    const event = application.anEvent({ occurred_at: at(61), event_id: idAt(Date.parse(at(61))) });
+    await take(database.db, event);
+    await using sender = startSenderTo(database.db, { shop: receiver });
+    await follow(database.db, application.change(true, at(60)));
+    sender.kick();
+    await untilDelivery(database.db, event.data.id, { status: 'succeeded' });
+  });
+
+  test('stay skipped for an endpoint that was paused by itself then, and wait for one paused since', async () => {
+    const application = anApplication();
+    const { owner } = application;
+    const pausedAt = new Date(at(30));
+    await storeEndpoint(database.db, { ...owner, active: false, pausedAt });
+    await follow(database.db, application.change(false, at(0)));
+    const missed = await consume(application, 61);
+    await follow(database.db, application.change(true, at(60)));
+    expect(await missed()).toEqual(['skipped asleep']);
+
+    const other = anApplication();
+    const later = await storeEndpoint(database.db, other.owner);
+    await follow(database.db, other.change(false, at(0)));
+    const waits = await consume(other, 61);
+    await patchEndpoint(database.db, later, { active: false });
+    await follow(database.db, other.change(true, at(60)));
+    expect(await waits()).toEqual(['pending queued']);
+  });
+
+  test('stay skipped for a deleted endpoint', async () => {
+    const application = anApplication();
+    const endpoint = await storeEndpoint(database.db, application.owner);
+    await follow(database.db, application.change(false, at(0)));
+    const missed = await consume(application, 61);
+    await removeStoredEndpoint(database.db, endpoint);
+    await follow(database.db, application.change(true, at(60)));
+    expect(await missed()).toEqual(['skipped asleep']);
+  });
+
+  test('stay skipped where the URL of the resource has heard of them under the same text', async () => {
+    const application = anApplication();
+    await storeEndpoint(database.db, { ...application.owner, url: SHOP });
+    await follow(database.db, application.change(false, at(0)));
+    const heard = await consume(application, 61, { url: SHOP });
+    const elsewhere = await consume(application, 61, { url: `${SHOP}/other` });
+    await follow(database.db, application.change(true, at(60)));
+    expect(await heard()).toEqual(['skipped asleep']);
+    expect(await elsewhere()).toEqual(['pending queued']);
+  });
+
+  test('are not looked for again when everything is said again', async () => {
+    const application = anApplication();
+    const endpoint = await storeEndpoint(database.db, application.owner);
+    const changes = [application.change(false, at(0)), application.change(true, at(60))];
+    for (const change of changes) await follow(database.db, change);
+    const pausedAt = new Date(at(70));
+    await database.db.query(
+      sql`update endpoints set active = false, paused_at = ${pausedAt} where id = ${endpoint.id}`,
+    );
+    const missed = await consume(application, 75);
+    await patchEndpoint(database.db, endpoint, { active: true });
+    for (const change of changes) await follow(database.db, change);
+    expect(await missed()).toEqual(['skipped asleep']);
+  });
+
+  test('are all queued, more than a page of them, also after a death in between', async () => {
+    const application = anApplication();
+    const endpoint = await storeEndpoint(database.db, application.owner);
+    await follow(database.db, application.change(false, at(0)));
+    const count = 2 * MISSED_PAGE + 1;
+    await skipMany(endpoint.id, count);
+    const change = application.change(true, at(60));
+    const deps = endpointDeps(database.db);
+    const dying = followApplication({ ...deps, db: failing(database.db, 2) }, change);
+    await expect(dying).rejects.toThrow('died');
+    expect(await readLane(database.db, endpoint.id)).toMatchObject({ waiting: MISSED_PAGE });
+    await follow(database.db, change);
+    expect(await readLane(database.db, endpoint.id)).toMatchObject({ waiting: count });
+  });
+
+  /** Fails when that many pages have been asked for, before the last of them. */
+  function failing(db: Database, pages: number): Database {
+    let asked = 0;
+    return {
+      ...db,
+      transaction: async (work) =>
+        await db.transaction(
+          async (tx) =>
+            await work({
+              ...tx,
+              query: async (statement) => {
+                if (statement.name === 'deliveries_queue_missed' && (asked += 1) === pages) {
+                  throw new AppError('INTERNAL_ERROR', { message: 'died' });
+                }
+                return await tx.query(statement);
+              },
+            }),
+        ),
+    };
+  }
+});
+
+test('a reactivation while events come in loses none of them', async () => {
+  const application = anApplication();
+  const endpoint = await storeEndpoint(database.db, application.owner);
+  await follow(database.db, application.change(false, at(0)));
+  const events = Array.from({ length: 60 }, () =>
+    application.anEvent({ occurred_at: at(61), event_id: idAt(Date.parse(at(61))) }),
+  );
+  const [first, ...others] = events.map((event) => () => take(database.db, event));
+  await first!();
+  await Promise.all([
+    ...others.map((hear) => hear()),
+    follow(database.db, application.change(true, at(60))),
+  ]);
+  expect(await readLane(database.db, endpoint.id)).toEqual({
+    waiting: events.length,
+    leased: false,
+    wakes: 'now',
+  });
+});
+
+describe('looking for missed events', () => {
+  test('reads one page of the endpoint alone, whatever others have and however many weeks there are', async () => {
+    const endpoint = await storeEndpoint(database.db, {});
+    const page = {
+      endpointId: endpoint.id,
+      since: new Date(at(60)),
+      after: firstMissedId(new Date(at(60))),
+      limit: 100,
+    };
+    await expectIndexed(page);
+    await skipMany(newId(), 30_000);
+    await skipMany(endpoint.id, 500);
+    const admin = createPool({ url: database.adminUrl, applicationName: 'plans', max: 1 });
+    // Weeks to come are empty and were never counted, as they are in an installation.
+    await admin.query(
+      sql`analyze webhook_dispatcher.deliveries_first, webhook_dispatcher.events_first`,
+    );
+    await admin[Symbol.asyncDispose]();
+    await expectIndexed(page);
+    const { name: _name, ...unnamed } = queueMissedStatement(page);
+    const { scans, rowsRead } = await explainStatement(database.db, unnamed);
+    expect(scans).not.toContain('Seq Scan');
+    // The page; event, endpoint and destination of each; the deliveries to lock, to find and to change.
+    expect(rowsRead).toBeLessThanOrEqual(7 * page.limit);
+  });
+
+  async function expectIndexed(page: Parameters<typeof queueMissedStatement>[0]): Promise<void> {
+    expect((await genericPlan(database.db, queueMissedStatement(page))).scans).toEqual([]);
+  }
+});
+
+/** Skipped at a moment when the application was active again. */
+async function skipMany(endpointId: EndpointId | string, count: number): Promise<void> {
+  const occurredAt = at(61);
+  const ids = Array.from({ length: count }, () => idAt(Date.parse(occurredAt)));
+  await database.db.query(
+    named(
+      'skip_many',
+      sql`
+        with made as (
+          insert into events (
+            event_id, type, account_id, resource_id, source, sequence, occurred_at, body_rest
+          )
+          select id, 'charge.pix.created', gen_random_uuid(), gen_random_uuid(), 'api', 1, ${occurredAt}, ''
+          from unnest(${ids}::uuid[]) as made (id)
+          returning event_id, account_id, resource_id, type
+        )
+        insert into deliveries (
+          id, event_id, destination_id, account_id, resource_id, event, lane_id, endpoint_id, status
+        )
+        select event_id, event_id, ${endpointId}, account_id, resource_id, type, ${endpointId}, ${endpointId}, 'skipped'
+        from made`,
+    ),
+  );
+}

@@ -1,0 +1,25 @@
+import { sql, type Statement } from '@pixmesh/postgres/sql';
+
+/**
+ * The clocks of an event's service and of this database may differ by this much. An endpoint that was registered right
+ * before an event must hear of it, so that bound is lenient. A pause is not: what a merchant does not want to hear from
+ * now on must not wait for the end of the pause, and what a clock wrongly skips can be sent again.
+ */
+const CLOCK_DIFFERENCE_MS_MAX = 1_000;
+
+/**
+ * Condition on a row of `endpoints`: it was sent to when an event happened, neither paused by itself nor through its
+ * application (decisions 157, 160). What happened before is not missed, and a pause that is over does not count any
+ * more. A paused endpoint without a date was paused before every event.
+ */
+export function wasActiveAt(occurredAt: Statement): Statement {
+  return sql`(
+    (endpoints.active or coalesce(endpoints.paused_at > ${occurredAt}, false))
+    and coalesce(endpoints.application_inactive_since > ${occurredAt}, true)
+  )`;
+}
+
+/** Condition on a row of `endpoints`: it was registered when an event happened (decision 237). */
+export function wasRegisteredAt(occurredAt: Statement): Statement {
+  return sql`endpoints.created_at <= ${occurredAt} + ${CLOCK_DIFFERENCE_MS_MAX} * interval '1 millisecond'`;
+}

@@ -1,0 +1,80 @@
+import type { Socket } from 'node:net';
+
+import { AttemptFailure } from './attempt-failure.ts';
+
+/**
+ * Bytes of one answer that are parsed at all, several times what a head and an excerpt may take. Informational
+ * heads, trailers and the extensions of chunks count towards no other limit, and could be poured for as long
+ * as the deadline lets them.
+ */
+const ANSWER_BYTES_MAX = 256 * 1024;
+
+/**
+ * Lines of an answer's heads, informational ones included. The parser keeps two objects for each header until
+ * the head is complete: thousands of empty headers held 3 MB per request.
+ */
+const HEAD_LINES_MAX = 512;
+
+/**
+ * Bytes that the parser gets at a time. It goes on to the end of what it was given, also after a limit is
+ * passed, and makes an error with a stack for each header beyond it: 64 KiB of tiny headers, as a socket
+ * reads them, held up the whole process for more than half a second.
+ */
+const PIECE_BYTES_MAX = 2 * 1024;
+
+const LINE_END = 0x0a;
+
+type Progress = { bytes: number; headLines: number; isInHead: boolean };
+
+/** The answer whose piece was handed out last. The parser takes it at once, before anything else can run. */
+let parsed: Progress | null = null;
+
+/** To be called as the parser tells of a final head: the lines of a body are its own affair. */
+export function noteHeadComplete(): void {
+  if (parsed !== null) parsed.isInHead = false;
+}
+
+/**
+ * Lets the parser read a socket in small pieces, none after it has been destroyed, and no more of one answer
+ * than is bounded. The client pulls by `read()` alone; pipelining is off, so what has been read since the
+ * last write belongs to one answer.
+ */
+export function boundAnswers(socket: Socket): void {
+  const read = socket.read.bind(socket);
+  let written = -1;
+  let progress = startAnswer();
+  socket.read = (size?: number) => {
+    if (socket.destroyed) return null;
+    if (socket.bytesWritten !== written) [written, progress] = [socket.bytesWritten, startAnswer()];
+    if (isTooLong(progress)) {
+      socket.destroy(new AttemptFailure('bad_response', 'the answer is too long'));
+      return null;
+    }
+    const piece = readPiece(read, size ?? Math.min(socket.readableLength, PIECE_BYTES_MAX));
+    parsed = progress;
+    if (piece !== null) count(progress, piece);
+    return piece;
+  };
+}
+
+function startAnswer(): Progress {
+  return { bytes: 0, headLines: 0, isInHead: true };
+}
+
+function isTooLong({ bytes, headLines, isInHead }: Progress): boolean {
+  return bytes > ANSWER_BYTES_MAX || (isInHead && headLines > HEAD_LINES_MAX);
+}
+
+function count(progress: Progress, piece: Buffer): void {
+  progress.bytes += piece.length;
+  if (!progress.isInHead) return;
+  for (let at = piece.indexOf(LINE_END); at !== -1; at = piece.indexOf(LINE_END, at + 1)) {
+    progress.headLines += 1;
+  }
+}
+
+/** With nothing buffered the plain call remains, which also asks for more. */
+function readPiece(read: (size?: number) => unknown, size: number): Buffer | null {
+  const piece: unknown = size === 0 ? read() : read(size);
+  return Buffer.isBuffer(piece) ? piece : null;
+}

@@ -1,0 +1,91 @@
+import type { Queryable } from '@pixmesh/postgres/pool';
+import { named, sql, type Statement } from '@pixmesh/postgres/sql';
+
+import { wasActiveAt, wasRegisteredAt } from '#endpoints/was-active-at.sql.ts';
+
+import type { SubscribedEndpoint } from './choose-deliveries.ts';
+
+/** Whose endpoints may hear of events of one type. */
+export type Audience = {
+  accountId: string;
+  /** Null for a resource that was not made by an application: then all of the account hear of it (decision 178). */
+  applicationId: string | null;
+  type: string;
+};
+
+/**
+ * The endpoints that subscribe, of each audience in its order, also those that are paused or whose application is
+ * deactivated. An application has at most 100 endpoints (decision 162), which bounds the answer. Reads
+ * `endpoints_application` or `endpoints_account`; locks nothing.
+ */
+export async function findSubscribers(
+  db: Queryable,
+  audiences: readonly Audience[],
+): Promise<string[][]> {
+  const rows = await db.query<{ place: number; id: string }>(subscribersStatement(audiences));
+  const found = audiences.map((): string[] => []);
+  for (const { place, id } of rows) found[place - 1]?.push(id);
+  return found;
+}
+
+export function subscribersStatement(audiences: readonly Audience[]): Statement {
+  const subscribes = sql`account_id = audience.account_id and deleted_at is null and audience.type = any (events)`;
+  return named(
+    'endpoints_of_audiences',
+    sql`
+      select audience.place::int, endpoint.id
+      from unnest(
+        ${audiences.map((audience) => audience.accountId)}::uuid[],
+        ${audiences.map((audience) => audience.applicationId)}::uuid[],
+        ${audiences.map((audience) => audience.type)}::text[]
+      ) with ordinality as audience (account_id, application_id, type, place)
+      cross join lateral (
+        select id
+        from endpoints
+        where application_id = audience.application_id and ${subscribes}
+        union all
+        select id
+        from endpoints
+        where audience.application_id is null and ${subscribes}
+      ) as endpoint
+      order by audience.place, endpoint.id`,
+  );
+}
+
+/** An event, by its place in its batch, and an endpoint that may hear of it. */
+export type Hearer = { place: number; occurredAt: string; endpointId: string };
+
+/**
+ * How endpoints stood when events happened: those that were registered by then (decision 237) and are not deleted
+ * now. To be read under the lanes (`keepLanesAwake`): whoever pauses, resumes or deletes an endpoint holds its lane
+ * until that is committed, so what is read here is true until what follows from it is. Reads primary keys.
+ */
+export async function readHearers(
+  tx: Queryable,
+  hearers: readonly Hearer[],
+): Promise<(SubscribedEndpoint & { place: number })[]> {
+  return await tx.query<SubscribedEndpoint & { place: number }>(hearersStatement(hearers));
+}
+
+export function hearersStatement(hearers: readonly Hearer[]): Statement {
+  const occurredAt = sql`hearer.occurred_at`;
+  return named(
+    'endpoints_when_events_happened',
+    sql`
+      with endpoints as materialized (
+        select *
+        from endpoints
+        where id = any (${[...new Set(hearers.map(({ endpointId }) => endpointId))]}::uuid[])
+          and deleted_at is null
+      )
+      select hearer.place, endpoints.id, endpoints.url, ${wasActiveAt(occurredAt)} as active
+      from unnest(
+        ${hearers.map(({ place }) => place)}::int[],
+        ${hearers.map((hearer) => hearer.occurredAt)}::timestamptz[],
+        ${hearers.map(({ endpointId }) => endpointId)}::uuid[]
+      ) as hearer (place, occurred_at, endpoint_id)
+      join endpoints on endpoints.id = hearer.endpoint_id
+      where ${wasRegisteredAt(occurredAt)}
+      order by hearer.place, endpoints.id`,
+  );
+}

@@ -1,0 +1,138 @@
+import type { Queryable } from '@pixmesh/postgres/pool';
+import { named, sql, type Statement } from '@pixmesh/postgres/sql';
+
+import { type ScheduleClock, scheduleNow } from '#sending/schedule-clock.ts';
+
+import type { ChosenDelivery } from './choose-deliveries.ts';
+
+export type NewEvent = {
+  eventId: string;
+  type: string;
+  accountId: string;
+  applicationId: string | null;
+  resourceId: string;
+  source: string;
+  sequence: number;
+  occurredAt: string;
+  traceparent: string | null;
+  /** The resource's own URL, kept for its later events even where an endpoint stands for it now. */
+  own: { url: string; sealedSecret: string | null } | null;
+  bodyRest: Buffer;
+  deliveries: readonly NewDelivery[];
+};
+
+type NewDelivery = ChosenDelivery & { id: string };
+
+/**
+ * Events, destinations, deliveries and what is to be sent, in one statement; answers which events were not there
+ * already. An event's deliveries are chosen once: said again, nothing is added, whatever became of the endpoints
+ * meanwhile. The first event of a resource fixes its destination: later ones cannot change it (specification,
+ * Delivery mechanisms). Rows are inserted in the order of their keys, so that two who store the same events wait for
+ * each other in one direction only. No event may be named twice.
+ *
+ * The bodies go as one value and are cut apart again: an array of them would have to be written as text, twice as long.
+ */
+export async function insertEvents(
+  tx: Queryable,
+  clock: ScheduleClock,
+  events: readonly NewEvent[],
+): Promise<Set<string>> {
+  const rows = await tx.query<{ event_id: string }>(
+    named(
+      'events_insert',
+      sql`
+        with named as (
+          ${eventRows(events)}
+        ),
+        event as (
+          insert into events (
+            event_id, type, account_id, application_id, resource_id, source, sequence, occurred_at, traceparent,
+            body_rest
+          )
+          select
+            event_id, type, account_id, application_id, resource_id, source, sequence, occurred_at, traceparent,
+            substring(${Buffer.concat(events.map(({ bodyRest }) => bodyRest))}::bytea from body_start for body_length)
+          from named
+          order by event_id
+          on conflict (event_id) do nothing
+          returning event_id, account_id, resource_id, type
+        ),
+        destination as (
+          insert into destinations (resource_id, account_id, url, sealed_secret)
+          select distinct on (named.resource_id)
+            named.resource_id, named.account_id, named.url, named.sealed_secret
+          from named
+          join event on event.event_id = named.event_id
+          where named.url is not null
+          order by named.resource_id, named.sequence
+          on conflict (resource_id) do nothing
+        ),
+        chosen as (
+          select chosen.*, event.account_id, event.resource_id, event.type
+          from ${deliveryRows(events)}
+          join event on event.event_id = chosen.event_id
+        ),
+        delivery as (
+          insert into deliveries (
+            id, event_id, destination_id, account_id, resource_id, event, lane_id, status, endpoint_id,
+            for_resource_url
+          )
+          select
+            id, event_id, destination_id, account_id, resource_id, type, lane_id, status, endpoint_id,
+            for_resource_url
+          from chosen
+        ),
+        queued as (
+          insert into queue (id, delivery_id, event_id, lane_id, endpoint_id, for_resource_url, due_at)
+          select id, id, event_id, lane_id, endpoint_id, for_resource_url, ${scheduleNow(clock)}
+          from chosen
+          where status = 'pending'
+        )
+        select event_id from event`,
+    ),
+  );
+  return new Set(rows.map((row) => row.event_id));
+}
+
+/** As rows `named`, each with where its body stands among all: Postgres counts bytes from one. */
+function eventRows(events: readonly NewEvent[]): Statement {
+  const lengths = events.map(({ bodyRest }) => bodyRest.length);
+  let next = 1;
+  const starts = lengths.map((length) => (next += length) - length);
+  return sql`
+    select * from unnest(
+      ${events.map(({ eventId }) => eventId)}::uuid[],
+      ${events.map(({ type }) => type)}::text[],
+      ${events.map(({ accountId }) => accountId)}::uuid[],
+      ${events.map(({ applicationId }) => applicationId)}::uuid[],
+      ${events.map(({ resourceId }) => resourceId)}::uuid[],
+      ${events.map(({ source }) => source)}::text[],
+      ${events.map(({ sequence }) => sequence)}::integer[],
+      ${events.map(({ occurredAt }) => occurredAt)}::timestamptz[],
+      ${events.map(({ traceparent }) => traceparent)}::text[],
+      ${events.map(({ own }) => own?.url ?? null)}::text[],
+      ${events.map(({ own }) => own?.sealedSecret ?? null)}::text[],
+      ${starts}::integer[],
+      ${lengths}::integer[]
+    ) as named (
+      event_id, type, account_id, application_id, resource_id, source, sequence, occurred_at, traceparent,
+      url, sealed_secret, body_start, body_length
+    )`;
+}
+
+/** As rows `chosen`. */
+function deliveryRows(events: readonly NewEvent[]): Statement {
+  const deliveries = events.flatMap((event) =>
+    event.deliveries.map((delivery) => ({ ...delivery, eventId: event.eventId })),
+  );
+  return sql`
+    unnest(
+      ${deliveries.map(({ id }) => id)}::uuid[],
+      ${deliveries.map(({ eventId }) => eventId)}::uuid[],
+      ${deliveries.map(({ destinationId }) => destinationId)}::uuid[],
+      ${deliveries.map(({ endpointId }) => endpointId)}::uuid[],
+      ${deliveries.map(({ forResourceUrl }) => forResourceUrl)}::boolean[],
+      ${deliveries.map(({ laneId }) => laneId)}::uuid[],
+      ${deliveries.map(({ status }) => status)}::text[]
+    ) as chosen (id, event_id, destination_id, endpoint_id, for_resource_url, lane_id, status)`;
+}

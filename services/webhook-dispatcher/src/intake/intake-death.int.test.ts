@@ -1,0 +1,63 @@
+import { sql } from '@pixmesh/postgres/sql';
+import { eventually } from '@pixmesh/testkit/eventually';
+import { createTestDatabase } from '@pixmesh/testkit/test-database';
+import { createTestTopics } from '@pixmesh/testkit/test-topics';
+import { expect, test } from 'vitest';
+
+import { anApplication } from '#testing/an-application.ts';
+import { startDispatcherProcess } from '#testing/dispatcher-process.ts';
+import { readWritten } from '#testing/read-written.ts';
+import { storeEndpoint } from '#testing/store-endpoint.ts';
+import { openResourceTopics, testEnvironment } from '#testing/test-dispatcher.ts';
+
+const EVENTS = 60;
+/** Two starts of a process, on a machine that runs other tests as well. */
+const TEST_TIMEOUT_MS = 120_000;
+/** A member that died is missed by its group only when its session ends. */
+const REJOIN_TIMEOUT_MS = 60_000;
+/** Nobody listens there: nothing is sent. */
+const NO_RECEIVER = 9;
+
+test(
+  'an intake that dies right behind a commit, before it told anybody, leaves nothing out and nothing twice',
+  async () => {
+    const { topicPrefix } = await createTestTopics();
+    await using database = await createTestDatabase('webhook_dispatcher');
+    const { db } = database;
+    await using topic = await openResourceTopics(topicPrefix);
+    const { ROLES: _roles, ...settings } = testEnvironment({
+      databaseUrl: database.url,
+      topicPrefix,
+      receiverPort: NO_RECEIVER,
+    });
+    const env = { ...settings, ROLES: 'intake' };
+    const application = anApplication();
+    await storeEndpoint(db, application.owner);
+    const url = 'http://own.receiver.example.com/hook';
+    const events = Array.from({ length: EVENTS }, () => application.anEvent({ url }));
+
+    await using first = await startDispatcherProcess(env);
+    await first.armFailpoint('webhooks.intake.after-commit', 'kill');
+    for (const event of events) await topic.publish(event);
+    expect(await first.ended()).toBe('SIGKILL');
+    // What was committed is complete and awake, though nobody was told of it.
+    const [left] = await db.query<{ events: number; queued: number; asleep: number }>(sql`
+      select
+        (select count(*)::int from events) as events,
+        (select count(*)::int from queue) as queued,
+        (select count(*)::int from lanes where claimable_at > now() and id in (select lane_id from queue)) as asleep`);
+    expect(left?.events).toBeGreaterThan(0);
+    expect(left).toMatchObject({ queued: 2 * (left?.events ?? 0), asleep: 0 });
+
+    await using second = await startDispatcherProcess(env);
+    await eventually(async () => {
+      const written = await Promise.all(events.map(({ event_id }) => readWritten(db, event_id)));
+      expect(written.map((deliveries) => deliveries.length)).toEqual(Array(EVENTS).fill(2));
+      expect(written.flat().every(({ isQueued }) => isQueued)).toBe(true);
+    }, REJOIN_TIMEOUT_MS);
+    const rows = await db.query(sql`select count(*)::int as count from queue`);
+    expect(rows).toEqual([{ count: 2 * EVENTS }]);
+    expect(await second.stop()).toBe(0);
+  },
+  TEST_TIMEOUT_MS,
+);

@@ -1,0 +1,80 @@
+import type { EventName } from '@pixmesh/contracts/events/event-catalogue';
+import { AppError, isBug } from '@pixmesh/kernel/app-error';
+import { createMicroBatcher, writeOrHalve } from '@pixmesh/kernel/micro-batcher';
+import { blamesContent } from '@pixmesh/postgres/database-error';
+import { withSpan } from '@pixmesh/telemetry/tracing';
+
+import { type HeardEvent, readEvent, type ResourceEvent } from './read-event.ts';
+import { storeEvents, type StoreEventsDeps } from './store-events.ts';
+
+/** Events of one write. Beyond, a batch takes longer and the rate grows no more. */
+const BATCH_MAX = 200;
+
+export type IntakeDeps = StoreEventsDeps & {
+  /** The catalogue's flag, and nothing else, decides whether an event is delivered (decision 122). */
+  isDispatched(event: EventName): boolean;
+};
+
+export type Intake = {
+  /**
+   * Resolves once the event is stored with its deliveries, now or before.
+   * @throws AppError `MESSAGE_INVALID` for what can never be stored, `DEPENDENCY_UNAVAILABLE` when it has to come again
+   */
+  take(event: ResourceEvent): Promise<void>;
+};
+
+/**
+ * Stores events in batches that form by themselves. An event that cannot be stored is told alone, and fails no other
+ * of its batch; while the database is away nothing is stored and everything comes again.
+ */
+export function createIntake(deps: IntakeDeps): Intake {
+  const batcher = createMicroBatcher<HeardEvent, AppError | null>({
+    batchMax: BATCH_MAX,
+    write: (events) => storeBatch(deps, events),
+  });
+  return {
+    take: async (message) => {
+      if (!deps.isDispatched(message.type)) return;
+      const refusal = await batcher.submit(readEvent(message));
+      if (refusal !== null) throw refusal;
+    },
+  };
+}
+
+/** Answers for each event why it can never be stored; null where it is. */
+async function storeBatch(
+  deps: StoreEventsDeps,
+  events: readonly HeardEvent[],
+): Promise<(AppError | null)[]> {
+  // A batch of several has no trace of its own to be part of.
+  const parent = events.length === 1 ? (events[0]?.traceparent ?? null) : null;
+  const attributes = { 'pixmesh.batch.size': events.length };
+  try {
+    return await withSpan('store events', { parent, attributes }, () =>
+      writeOrHalve<HeardEvent, AppError | null>(events, {
+        write: async (some) => {
+          await storeEvents(deps, some);
+          return some.map(() => null);
+        },
+        blamesContent: (error) => blamesContent(error) || isBug(error),
+        alone: async (event, refusal) => unstorable(event, refusal),
+      }),
+    );
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'no event is stored', cause: error });
+  }
+}
+
+/** Ids and codes only: what the database says may quote the row. */
+function unstorable({ eventId }: HeardEvent, refusal: unknown): AppError {
+  const { code, constraint, name } = refusal as Error & { code?: string; constraint?: string };
+  // No partition takes its id: those of its time have been dropped, and with them what would tell a repetition.
+  const isOutOfTime = code === CHECK_VIOLATION && constraint === undefined;
+  const cause = isOutOfTime ? 'its time is not kept any more' : (constraint ?? code ?? name);
+  return new AppError('MESSAGE_INVALID', {
+    message: `event ${eventId} cannot be stored: ${cause}`,
+  });
+}
+
+const CHECK_VIOLATION = '23514';

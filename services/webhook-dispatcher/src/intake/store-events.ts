@@ -1,0 +1,142 @@
+import { failpoint } from '@pixmesh/http/failpoints';
+import type { Clock } from '@pixmesh/kernel/clock';
+import type { Database, Transaction } from '@pixmesh/postgres/pool';
+
+import { keepLanesAwake, wakeLanes } from '#lanes/lanes.sql.ts';
+import type { ScheduleClock } from '#sending/schedule-clock.ts';
+
+import { buildBodyRest } from './build-body.ts';
+import { chooseDeliveries, type SubscribedEndpoint } from './choose-deliveries.ts';
+import { deliveryIdOf } from './delivery-id-of.ts';
+import { findSubscribers, type Hearer, readHearers } from './find-endpoints.sql.ts';
+import { insertEvents, type NewEvent } from './insert-events.sql.ts';
+import { laneOf } from './lane-of.ts';
+import type { HeardEvent } from './read-event.ts';
+
+/** Deliveries of one transaction, however many endpoints an event reaches beyond that. */
+const DELIVERIES_PER_COMMIT_MAX = 1_000;
+
+export type StoreEventsDeps = {
+  db: Database;
+  clock: Clock;
+  scheduleClock: ScheduleClock;
+  /** Tells senders in which lanes something is due. A hint: polling finds it too. */
+  wakeSenders(laneIds: readonly string[]): void;
+};
+
+/** An event and whoever may hear of it. */
+type Candidate = HeardEvent & { bodyRest: Buffer; subscriberIds: readonly string[] };
+
+/**
+ * Writes events with one delivery per destination: the resource's own URL and the endpoints that subscribe. What is
+ * stored already, also by a message that came twice in this very batch, is left as it is.
+ */
+export async function storeEvents(
+  deps: StoreEventsDeps,
+  heard: readonly HeardEvent[],
+): Promise<void> {
+  const events = [...new Map(heard.map((event) => [event.eventId, event])).values()];
+  const candidates = await findCandidates(deps, events);
+  for (const portion of inPortions(candidates)) {
+    const laneIds = await deps.db.transaction((tx) => storePortion(tx, deps, portion));
+    await failpoint('webhooks.intake.after-commit');
+    if (laneIds.length > 0) deps.wakeSenders(laneIds);
+  }
+}
+
+async function findCandidates(
+  { db, clock }: StoreEventsDeps,
+  events: readonly HeardEvent[],
+): Promise<Candidate[]> {
+  const keyOf = (event: HeardEvent): string =>
+    `${event.accountId} ${event.applicationId} ${event.type}`;
+  const audiences = new Map(events.map((event) => [keyOf(event), event]));
+  const found = await findSubscribers(db, [...audiences.values()]);
+  const subscribers = new Map([...audiences.keys()].map((key, place) => [key, found[place] ?? []]));
+  const assembledAt = clock.now();
+  return events
+    .map((event) => ({ event, subscriberIds: subscribers.get(keyOf(event)) ?? [] }))
+    .filter(({ event, subscriberIds }) => event.own !== null || subscriberIds.length > 0)
+    .map(({ event, subscriberIds }) => {
+      const { type, data } = event;
+      const bodyRest = buildBodyRest({ event: type, assembledAt, data });
+      return { ...event, bodyRest, subscriberIds };
+    });
+}
+
+/**
+ * One transaction; answers the lanes in which something new is due.
+ *
+ * From `keepLanesAwake` on no sender lets go of the lanes and nobody pauses, resumes or deletes their endpoints, so
+ * whether an endpoint was active for an event (`wasActiveAt`) is decided on what stays true until the commit: who
+ * resumes afterwards finds what was queued, and who paused before is seen. Who subscribed between the two looks at the
+ * endpoints did so after the event was heard.
+ */
+async function storePortion(
+  tx: Transaction,
+  { scheduleClock }: StoreEventsDeps,
+  portion: readonly Candidate[],
+): Promise<string[]> {
+  await keepLanesAwake(tx, [...new Set(portion.flatMap(lanesOf))]);
+  const endpoints = await readEndpoints(tx, portion);
+  const events = portion
+    .map((event, place) => withDeliveries(event, endpoints[place] ?? []))
+    .filter(({ deliveries }) => deliveries.length > 0);
+  if (events.length === 0) return [];
+  const added = await insertEvents(tx, scheduleClock, events);
+  const laneIds = dueLanesOf(events.filter(({ eventId }) => added.has(eventId)));
+  if (laneIds.length > 0) await wakeLanes(tx, scheduleClock, laneIds);
+  return laneIds;
+}
+
+/** Every lane that deliveries of an event may be in, whichever of them it makes. */
+function lanesOf({ accountId, own, subscriberIds }: Candidate): string[] {
+  return own === null ? [...subscriberIds] : [...subscriberIds, laneOf(accountId, own.url)];
+}
+
+async function readEndpoints(
+  tx: Transaction,
+  portion: readonly Candidate[],
+): Promise<SubscribedEndpoint[][]> {
+  const hearers = portion.flatMap(({ occurredAt, subscriberIds }, place) =>
+    subscriberIds.map((endpointId): Hearer => ({ place, occurredAt, endpointId })),
+  );
+  const endpoints = portion.map((): SubscribedEndpoint[] => []);
+  if (hearers.length === 0) return endpoints;
+  for (const { place, ...endpoint } of await readHearers(tx, hearers)) {
+    endpoints[place]?.push(endpoint);
+  }
+  return endpoints;
+}
+
+function withDeliveries(event: Candidate, endpoints: readonly SubscribedEndpoint[]): NewEvent {
+  const deliveries = chooseDeliveries({ ...event, endpoints }).map((chosen) => ({
+    ...chosen,
+    id: deliveryIdOf(event.eventId, chosen.destinationId),
+  }));
+  return { ...event, deliveries };
+}
+
+function dueLanesOf(events: readonly NewEvent[]): string[] {
+  const due = events.flatMap(({ deliveries }) =>
+    deliveries.filter(({ status }) => status === 'pending').map(({ laneId }) => laneId),
+  );
+  return [...new Set(due)];
+}
+
+/** An event is never cut apart: its deliveries are chosen once. */
+function* inPortions(candidates: readonly Candidate[]): Generator<Candidate[]> {
+  let portion: Candidate[] = [];
+  let size = 0;
+  for (const candidate of candidates) {
+    const deliveries = candidate.subscriberIds.length + 1;
+    if (size > 0 && size + deliveries > DELIVERIES_PER_COMMIT_MAX) {
+      yield portion;
+      portion = [];
+      size = 0;
+    }
+    portion.push(candidate);
+    size += deliveries;
+  }
+  if (portion.length > 0) yield portion;
+}

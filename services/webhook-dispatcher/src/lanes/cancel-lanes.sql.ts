@@ -1,0 +1,54 @@
+import type { Queryable } from '@pixmesh/postgres/pool';
+import { named, sql, type Statement } from '@pixmesh/postgres/sql';
+
+/** Rows per statement: so few that nobody who waits for one of them notices. */
+export const CANCELED_PER_STATEMENT_MAX = 1_000;
+
+/**
+ * Empties lanes of deleted endpoints, due or not, a batch at a time; lanes of others are left alone. What is pending is
+ * canceled, what was sent stays as history (decision 158), and a request that is out still brings its attempt into it.
+ * Rows that somebody has locked are passed over: nobody is held up, and no deadlock can form. Answers how many rows
+ * went; to be called until that is none.
+ */
+export async function cancelLanes(db: Queryable, laneIds: readonly string[]): Promise<number> {
+  const [row] = await db.query<{ count: number }>(cancelLanesStatement(laneIds));
+  return row?.count ?? 0;
+}
+
+export function cancelLanesStatement(laneIds: readonly string[]): Statement {
+  return named(
+    'lanes_cancel',
+    sql`
+      with deleted as (
+        select named.id
+        from unnest(${laneIds}::uuid[]) as named (id)
+        cross join lateral (
+          select from endpoints where endpoints.id = named.id and deleted_at is not null offset 0
+        ) endpoint
+      ),
+      picked as (
+        select waiting.id, waiting.delivery_id
+        from deleted
+        cross join lateral (
+          select id, delivery_id
+          from queue
+          where queue.lane_id = deleted.id
+          limit ${CANCELED_PER_STATEMENT_MAX}
+          for update skip locked
+        ) waiting
+        limit ${CANCELED_PER_STATEMENT_MAX}
+      ),
+      gone as (
+        delete from queue
+        where id = any (array(select id from picked))
+      ),
+      canceled as (
+        update deliveries
+        set status = 'canceled'
+        where id = any (array(select delivery_id from picked))
+          and status = 'pending'
+      )
+      select count(*)::int as count
+      from picked`,
+  );
+}

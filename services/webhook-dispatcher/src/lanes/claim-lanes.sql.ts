@@ -1,0 +1,107 @@
+import type { Queryable } from '@pixmesh/postgres/pool';
+import { named, sql, type Statement } from '@pixmesh/postgres/sql';
+
+import { type ScheduleClock, scheduleNow } from '#sending/schedule-clock.ts';
+
+/** A lane that a sender has taken for as long as its lease lasts. */
+export type ClaimedLane = {
+  id: string;
+  /** The claim this is: what an older one says of the lane is refused. */
+  fence: bigint;
+  /** Failed attempts in a row. */
+  failureCount: number;
+  /** While the breaker is open: until the next attempt may be made. */
+  probeInMs: number | null;
+  /** Whether an earlier claim ended with its lease: its requests may have been made. */
+  isTakenOver: boolean;
+};
+
+type ClaimOptions = {
+  clock: ScheduleClock;
+  limit: number;
+  leaseMs: number;
+  /** Lanes that this process has: their leases are renewed, not claimed. */
+  owned: readonly string[];
+};
+
+/**
+ * Takes lanes in which something is due, those that wait longest first, whoever else does the same. The end of the
+ * lease is when the lane becomes claimable again, so what a dead sender had comes back by itself. Whoever queues at
+ * this moment is not waited for: it does not touch a lane that is served. Reads `lanes_claimable`.
+ */
+export async function claimLanes(db: Queryable, options: ClaimOptions): Promise<ClaimedLane[]> {
+  const rows = await db.query<ClaimedRow>(claimLanesStatement(options));
+  return rows.map((row) => ({
+    id: row.id,
+    fence: row.fence,
+    failureCount: row.failure_count,
+    probeInMs: row.probe_in_ms,
+    isTakenOver: row.is_taken_over,
+  }));
+}
+
+type ClaimedRow = {
+  id: string;
+  fence: bigint;
+  failure_count: number;
+  probe_in_ms: number | null;
+  is_taken_over: boolean;
+};
+
+export function claimLanesStatement(options: ClaimOptions): Statement {
+  const now = scheduleNow(options.clock);
+  return named(
+    'lanes_claim',
+    sql`
+      update lanes
+      set leased = true,
+          fence = lanes.fence + 1,
+          claimable_at = ${now} + ${options.leaseMs}::float8 * interval '1 millisecond'
+      where id = any (array(
+          select id
+          from lanes
+          where claimable_at <= ${now}
+            and claimable_at < 'infinity'
+            and id <> all (${options.owned}::uuid[])
+          order by claimable_at
+          limit ${options.limit}
+          for no key update skip locked
+        ))
+      returning
+        lanes.id, lanes.fence, lanes.failure_count, old.leased as is_taken_over,
+        (extract(epoch from lanes.probe_at - ${now}) * 1000)::float8 as probe_in_ms`,
+  );
+}
+
+/** A lane under the claim that a sender has of it. */
+export type LaneClaim = Pick<ClaimedLane, 'id' | 'fence'>;
+
+/** Prolongs leases, also such as have ended unnoticed; answers those lanes that are still this sender's. */
+export async function renewLanes(
+  db: Queryable,
+  options: { clock: ScheduleClock; leaseMs: number; lanes: readonly LaneClaim[] },
+): Promise<Set<string>> {
+  const { clock, leaseMs, lanes } = options;
+  const rows = await db.query<{ id: string }>(
+    named(
+      'lanes_renew',
+      sql`
+        update lanes
+        set claimable_at = ${scheduleNow(clock)} + ${leaseMs}::float8 * interval '1 millisecond'
+        where id = any (${lanes.map(({ id }) => id)}::uuid[])
+          and ${isClaimed(lanes)}
+        returning id`,
+    ),
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Condition on a row of `lanes`: it is leased under one of these claims. */
+export function isClaimed(lanes: readonly LaneClaim[]): Statement {
+  return sql`leased and exists (
+            select
+            from unnest(${lanes.map(({ id }) => id)}::uuid[], ${lanes.map(({ fence }) => String(fence))}::bigint[])
+              as claim (id, fence)
+            where claim.id = lanes.id and claim.fence = lanes.fence
+          )`;
+}

@@ -1,0 +1,236 @@
+import { newId } from '@pixmesh/kernel/ids';
+import { sql } from '@pixmesh/postgres/sql';
+import { eventually } from '@pixmesh/testkit/eventually';
+import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+
+import { databaseClock } from '#sending/schedule-clock.ts';
+import { aBacklog } from '#testing/a-backlog.ts';
+import { emptyQueue } from '#testing/read-queue.ts';
+import { storeEndpoint } from '#testing/store-endpoint.ts';
+
+import { CANCELED_PER_STATEMENT_MAX, cancelLanes } from './cancel-lanes.sql.ts';
+import { claimLanes, type ClaimedLane, renewLanes } from './claim-lanes.sql.ts';
+import { countDueLanes } from './count-due-lanes.sql.ts';
+import { keepLanesAwake, wakeLanes } from './lanes.sql.ts';
+import { handOverLanes, letGoLanes } from './let-go-lanes.ts';
+import { queueResends } from './queue-resends.ts';
+
+const clock = databaseClock;
+const HOUR_MS = 3_600_000;
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase('webhook_dispatcher');
+});
+
+afterEach(async () => {
+  await emptyQueue(database.db);
+  await database.db.query(sql`update lanes set leased = false, claimable_at = 'infinity'`);
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+async function claim(changes: { limit?: number; leaseMs?: number; owned?: string[] } = {}) {
+  const options = { clock, limit: 100, leaseMs: HOUR_MS, owned: [], ...changes };
+  return await claimLanes(database.db, options);
+}
+
+async function aLane(count = 1, dueInMs = -1_000): Promise<string> {
+  const laneId = newId();
+  await aBacklog(database.db, { laneId, count, dueInMs });
+  return laneId;
+}
+
+/** In milliseconds from now; null for never. */
+async function wakesIn(laneId: string): Promise<number | null> {
+  const [lane] = await database.db.query<{ ms: number | null }>(sql`
+    select case when claimable_at < 'infinity' then extract(epoch from claimable_at - now())::float8 * 1000 end as ms
+    from lanes where id = ${laneId}`);
+  return lane!.ms;
+}
+
+describe('a claim', () => {
+  test('takes lanes in which something is due, those that wait longest first', async () => {
+    const [late, early, later] = [
+      await aLane(1, -1_000),
+      await aLane(1, -5_000),
+      await aLane(1, 5_000),
+    ];
+    expect((await claim({ limit: 1 })).map(({ id }) => id)).toEqual([early]);
+    expect((await claim()).map(({ id }) => id)).toEqual([late]);
+    expect(await claim()).toEqual([]);
+    expect(await wakesIn(later)).toBeGreaterThan(3_000);
+  });
+
+  test('of two at once never takes a lane twice', async () => {
+    const lanes = await Promise.all(Array.from({ length: 20 }, () => aLane()));
+    const claims = await Promise.all([claim({ limit: 15 }), claim({ limit: 15 }), claim()]);
+    expect(
+      claims
+        .flat()
+        .map(({ id }) => id)
+        .toSorted(),
+    ).toEqual(lanes.toSorted());
+  });
+
+  test('comes back with the end of its lease under the next fence, unless it is renewed', async () => {
+    await aLane();
+    const [first] = await claim({ leaseMs: 1 });
+    const [second] = await eventually(async () => {
+      const found = await claim({ leaseMs: HOUR_MS });
+      expect(found).toHaveLength(1);
+      return found;
+    });
+    expect([first?.isTakenOver, second?.isTakenOver]).toEqual([false, true]);
+    expect(second!.fence).toBe(first!.fence + 1n);
+    const renewed = await renewLanes(database.db, { clock, leaseMs: HOUR_MS, lanes: [first!] });
+    expect(renewed.size).toBe(0);
+    expect((await renewLanes(database.db, { clock, leaseMs: 1, lanes: [second!] })).size).toBe(1);
+  });
+
+  test('does not wait for whoever queues, nor take what its own process has', async () => {
+    const laneId = await aLane();
+    await database.db.transaction(async (tx) => {
+      await keepLanesAwake(tx, [laneId]);
+      expect(await claim({ owned: [laneId] })).toEqual([]);
+      expect(await claim()).toHaveLength(1);
+    });
+  });
+
+  test('brings what the breaker of the lane was', async () => {
+    const laneId = await aLane();
+    await database.db.query(sql`
+      update lanes set failure_count = 12, probe_at = now() + interval '1 minute' where id = ${laneId}`);
+    const [lane] = await claim();
+    expect(lane?.failureCount).toBe(12);
+    expect(lane?.probeInMs).toBeGreaterThan(50_000);
+  });
+});
+
+describe('a lane that is let go', () => {
+  test('sleeps until its next delivery is due, or for good', async () => {
+    const [waiting, empty] = [await aLane(2, -1_000), await aLane()];
+    const lanes = await claim();
+    await database.db.query(sql`delete from queue where lane_id = ${empty}`);
+    await database.db.query(sql`
+      update queue set due_at = now() + interval '1 hour', rank = 1 where lane_id = ${waiting}`);
+    expect((await letGoLanes(database.db, clock, lanes)).size).toBe(2);
+    expect(await wakesIn(empty)).toBeNull();
+    expect(Math.round((await wakesIn(waiting))! / 60_000)).toBe(60);
+  });
+
+  test('is kept while somebody queues for it', async () => {
+    const laneId = await aLane();
+    const lanes = await claim();
+    await database.db.transaction(async (tx) => {
+      await keepLanesAwake(tx, [laneId]);
+      expect((await letGoLanes(database.db, clock, lanes)).size).toBe(0);
+    });
+    expect((await letGoLanes(database.db, clock, lanes)).size).toBe(1);
+  });
+
+  test('under an older fence stays with whoever has it', async () => {
+    const laneId = await aLane();
+    const [lane] = await claim();
+    const old: ClaimedLane = { ...lane!, fence: lane!.fence - 1n };
+    expect((await letGoLanes(database.db, clock, [old])).size).toBe(1);
+    await handOverLanes(database.db, clock, [old]);
+    const rows = await database.db.query(sql`select id from lanes where id = ${laneId} and leased`);
+    expect(rows).toHaveLength(1);
+  });
+
+  test('waits for its probe while its breaker is open, and has no probe where nothing waits', async () => {
+    const [open, empty] = [await aLane(), await aLane()];
+    const lanes = await claim();
+    await database.db.query(sql`delete from queue where lane_id = ${empty}`);
+    await database.db.query(sql`update lanes set probe_at = now() + interval '1 hour'`);
+    await letGoLanes(database.db, clock, lanes);
+    expect(Math.round((await wakesIn(open))! / 60_000)).toBe(60);
+    expect(await wakesIn(empty)).toBeNull();
+    await database.db.query(sql`update lanes set probe_at = null`);
+  });
+
+  test('is the next one for others where it is handed over with what is in it', async () => {
+    const [first, second] = [await aLane(3, -60_000), await aLane(1, -1_000)];
+    const lanes = await claim({ limit: 1 });
+    expect(lanes.map(({ id }) => id)).toEqual([first]);
+    await handOverLanes(database.db, clock, lanes);
+    expect((await claim()).map(({ id }) => id)).toEqual([second, first]);
+  });
+});
+
+describe('the lane of a quiet endpoint', () => {
+  test('sleeps over what waits, but for what an operator sends again', async () => {
+    const { id } = await storeEndpoint(database.db, { active: false });
+    const [delivery] = await aBacklog(database.db, { laneId: id, count: 3, endpointId: id });
+    const parked = await claim();
+    await letGoLanes(database.db, clock, parked);
+    expect(await wakesIn(id)).toBeNull();
+    const queued = await database.db.transaction((tx) =>
+      queueResends(tx, clock, { deliveryIds: [delivery!, newId()], recoveryId: null }),
+    );
+    expect(queued).toEqual([{ deliveryId: delivery, laneId: id }]);
+    const [lane] = await claim();
+    expect(lane?.id).toBe(id);
+    await letGoLanes(database.db, clock, [lane!]);
+    expect(await wakesIn(id)).toBeLessThanOrEqual(0);
+  });
+
+  test('is taken up at once where the endpoint is deleted, and emptied in batches, due or not', async () => {
+    const { id } = await storeEndpoint(database.db, { deletedAt: new Date() });
+    const over = 7;
+    const count = CANCELED_PER_STATEMENT_MAX + over;
+    await aBacklog(database.db, { laneId: id, count, endpointId: id, dueInMs: HOUR_MS });
+    await database.db.transaction((tx) => wakeLanes(tx, clock, [id]));
+    const lanes = await claim();
+    await letGoLanes(database.db, clock, lanes);
+    expect(await wakesIn(id)).toBeLessThanOrEqual(0);
+    const living = await aLane(2);
+    const turn = () => cancelLanes(database.db, [id, living]);
+    expect([await turn(), await turn(), await turn()]).toEqual([
+      CANCELED_PER_STATEMENT_MAX,
+      over,
+      0,
+    ]);
+    const canceled = await database.db.query(sql`
+      select id from deliveries where endpoint_id = ${id} and status = 'canceled'`);
+    expect(canceled).toHaveLength(count);
+    expect(
+      await database.db.query(sql`select id from queue where lane_id = ${living}`),
+    ).toHaveLength(2);
+  });
+});
+
+test('what waits for a sender is counted with its age; what is served is not', async () => {
+  await aLane(1, -30_000);
+  await aLane(1, -10_000);
+  await aLane(1, HOUR_MS);
+  const waiting = await countDueLanes(database.db, clock);
+  expect(waiting.count).toBe(2);
+  expect(waiting.oldestSeconds).toBeGreaterThanOrEqual(30);
+  await claim();
+  expect(await countDueLanes(database.db, clock)).toEqual({ count: 0, oldestSeconds: 0 });
+});
+
+test('lanes that two make at once are kept awake by both', async () => {
+  const laneIds = [newId(), newId()];
+  const first = await database.db.transaction(async (tx) => {
+    await keepLanesAwake(tx, laneIds);
+    const second = database.db.transaction(async (other) => {
+      await keepLanesAwake(other, laneIds.toReversed());
+      const [lane] = laneIds;
+      await database.db.query(sql`update lanes set leased = true, fence = 1 where id = ${lane}`);
+      const claims = [{ id: lane!, fence: 1n }];
+      return (await letGoLanes(database.db, clock, claims)).size;
+    });
+    await eventually(async () => {
+      const waits = await database.db.query(sql`
+        select pid from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like '%lanes_insert%'`);
+      expect(waits).toHaveLength(1);
+    });
+    return { second };
+  });
+  expect(await first.second).toBe(0);
+});

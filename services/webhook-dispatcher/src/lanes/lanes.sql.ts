@@ -1,0 +1,81 @@
+import type { Queryable } from '@pixmesh/postgres/pool';
+import { named, sql } from '@pixmesh/postgres/sql';
+
+import { type ScheduleClock, scheduleNow } from '#sending/schedule-clock.ts';
+
+/**
+ * For whoever is about to queue deliveries: from here to the end of the transaction no sender lets these lanes fall
+ * asleep, so none sleeps over what is being queued. Makes lanes that are new. Share locks, in the order of the ids: many
+ * may hold them at once, claims and renewals pass, and nobody waits in a circle. A lane that somebody else makes at this
+ * moment is locked by a statement of its own: the one that waited for it does not see it.
+ */
+export async function keepLanesAwake(tx: Queryable, laneIds: readonly string[]): Promise<void> {
+  const wanted = [...new Set(laneIds)].sort();
+  const missing = await lockLanes(tx, wanted);
+  if (missing.length === 0) return;
+  await tx.query(
+    named(
+      'lanes_insert',
+      sql`
+        insert into lanes (id)
+        select id from unnest(${missing}::uuid[]) as missing (id)
+        on conflict (id) do nothing`,
+    ),
+  );
+  await lockLanes(tx, missing);
+}
+
+/** Answers which of them do not exist, in the order of the ids. */
+async function lockLanes(tx: Queryable, laneIds: readonly string[]): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(
+    named(
+      'lanes_keep_awake',
+      sql`select id from lanes where id = any (${laneIds}::uuid[]) order by id for key share`,
+    ),
+  );
+  const locked = new Set(rows.map(({ id }) => id));
+  return laneIds.filter((id) => !locked.has(id));
+}
+
+/**
+ * Makes lanes claimable that nobody serves and that would sleep past `now`. To be called in the transaction that
+ * queued, after `keepLanesAwake`, as a statement of its own: it must see what a sender has just let go of. A lane that
+ * is served needs nothing: its sender looks again before it lets go.
+ */
+export async function wakeLanes(
+  tx: Queryable,
+  clock: ScheduleClock,
+  laneIds: readonly string[],
+): Promise<void> {
+  const now = scheduleNow(clock);
+  await tx.query(
+    named(
+      'lanes_wake',
+      sql`
+        update lanes
+        set claimable_at = greatest(${now}, probe_at)
+        where id = any (array(
+            select id
+            from lanes
+            where id = any (${laneIds}::uuid[])
+              and not leased
+              and claimable_at > greatest(${now}, probe_at)
+            order by id
+            for no key update
+          ))`,
+    ),
+  );
+}
+
+/**
+ * For whoever changes whether an endpoint is sent to: waits for everybody who is queueing for these lanes or letting go
+ * of them, and keeps them out until the change is committed.
+ */
+export async function holdLanes(tx: Queryable, laneIds: readonly string[]): Promise<void> {
+  await tx.query(
+    named(
+      'lanes_hold',
+      sql`select id from lanes where id = any (${laneIds}::uuid[]) order by id for update`,
+    ),
+  );
+}

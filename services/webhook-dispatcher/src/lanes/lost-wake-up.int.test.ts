@@ -1,0 +1,182 @@
+import { newId } from '@pixmesh/kernel/ids';
+import { createPool, type Database, type Transaction } from '@pixmesh/postgres/pool';
+import { sql } from '@pixmesh/postgres/sql';
+import { scaled } from '@pixmesh/testkit/long-runs';
+import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { databaseClock } from '#sending/schedule-clock.ts';
+
+import { claimLanes, type ClaimedLane } from './claim-lanes.sql.ts';
+import { keepLanesAwake, wakeLanes } from './lanes.sql.ts';
+import { letGoLanes } from './let-go-lanes.ts';
+
+const LEASE_MS = 60_000;
+const CONNECTIONS = 8;
+
+let database: TestDatabase;
+let db: Database;
+
+beforeAll(async () => {
+  database = await createTestDatabase('webhook_dispatcher');
+  db = createPool({ url: database.url, applicationName: 'lost-wake-up', max: CONNECTIONS });
+});
+afterAll(async () => {
+  await db[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+/** Somebody who works in steps, each begun when it is told to. */
+type Actor = { step(): Promise<void>; isDone(): boolean };
+
+/** Work that stops at every `pause` until it is told to go on. */
+function anActor(work: (pause: () => Promise<void>) => Promise<void>): Actor {
+  let resume = Promise.withResolvers<void>();
+  let arrival = Promise.withResolvers<void>();
+  let done = false;
+  const running = run();
+  return {
+    isDone: () => done,
+    step: async () => {
+      arrival = Promise.withResolvers();
+      resume.resolve();
+      await arrival.promise;
+      if (done) await running;
+    },
+  };
+
+  async function run(): Promise<void> {
+    try {
+      await pause();
+      await work(pause);
+    } finally {
+      done = true;
+      arrival.resolve();
+    }
+  }
+
+  async function pause(): Promise<void> {
+    resume = Promise.withResolvers();
+    arrival.resolve();
+    await resume.promise;
+  }
+}
+
+async function queue(tx: Transaction, laneId: string): Promise<void> {
+  await tx.query(sql`
+    insert into queue (id, delivery_id, event_id, lane_id, for_resource_url)
+    select id, id, id, ${laneId}, true from (select gen_random_uuid() as id) as new`);
+}
+
+/** As intake queues; `keepAwake` is the lock that the rule is about. */
+function aQueuer(laneId: string, keepAwake = keepLanesAwake): Actor {
+  return anActor((pause) =>
+    db.transaction(async (tx) => {
+      await keepAwake(tx, [laneId]);
+      await pause();
+      await queue(tx, laneId);
+      await pause();
+      await wakeLanes(tx, databaseClock, [laneId]);
+      await pause();
+    }),
+  );
+}
+
+/** As a sender takes a lane, sends what it sees and lets the lane go, some times. */
+function aSender(laneId: string, turns: number): Actor {
+  const claims = { clock: databaseClock, limit: 10, leaseMs: LEASE_MS, owned: [] };
+  return anActor(async (pause) => {
+    let owned: ClaimedLane | undefined;
+    for (let turn = 0; turn < turns; turn += 1) {
+      owned ??= (await claimLanes(db, claims)).find(({ id }) => id === laneId);
+      await pause();
+      if (owned === undefined) continue;
+      await db.query(sql`delete from queue where lane_id = ${laneId}`);
+      await pause();
+      const gone = await letGoLanes(db, databaseClock, [owned]);
+      if (gone.has(laneId)) owned = undefined;
+      await pause();
+    }
+  });
+}
+
+/** Who serves a lane looks again; one that nobody serves must be claimable where something is due. */
+async function isForgotten(laneId: string): Promise<boolean> {
+  const [found] = await db.query<{ forgotten: boolean }>(sql`
+    select exists (select from queue where lane_id = ${laneId})
+      and not exists (
+        select from lanes where id = ${laneId} and (leased or claimable_at <= now())
+      ) as forgotten`);
+  return found!.forgotten;
+}
+
+/** Lets the actors step in the order of `turns`, then to their ends. Who waits for a lock goes on when it can. */
+async function interleave(actors: readonly Actor[], turns: readonly number[]): Promise<void> {
+  const waiting = new Map<Actor, Promise<void>>();
+  for (const turn of turns) await stepOf(actors[turn]!);
+  for (;;) {
+    const open = actors.filter((actor) => !actor.isDone());
+    if (open.length === 0) break;
+    const next = open.find((actor) => !waiting.has(actor));
+    await (next === undefined ? Promise.race(waiting.values()) : stepOf(next));
+  }
+
+  async function stepOf(actor: Actor): Promise<void> {
+    if (actor.isDone() || waiting.has(actor)) return;
+    const stepping = actor.step().finally(() => waiting.delete(actor));
+    waiting.set(actor, stepping);
+    // It is left alone once more wait for locks than before it began.
+    while (waiting.has(actor) && (await waitingForLocks()) < waiting.size);
+    stepping.catch(() => undefined);
+    if (!waiting.has(actor)) await stepping;
+  }
+}
+
+async function waitingForLocks(): Promise<number> {
+  const [row] = await db.query<{ count: number }>(sql`
+    select count(*)::int as count
+    from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`);
+  return row!.count;
+}
+
+/** A lane that nobody has heard of yet, that sleeps, or in which a delivery is due. */
+async function aLane(state: 'new' | 'asleep' | 'due'): Promise<string> {
+  const laneId = newId();
+  if (state === 'new') return laneId;
+  const at = state === 'due' ? sql`now()` : sql`'infinity'`;
+  await db.query(sql`insert into lanes (id, claimable_at) values (${laneId}, ${at})`);
+  return laneId;
+}
+
+test('whoever queues and whoever lets go, in whatever order: no delivery is forgotten', async () => {
+  const states = fc.constantFrom('new', 'asleep', 'due', 'due');
+  const turns = fc.array(fc.nat({ max: 3 }), { maxLength: 24 });
+  await fc.assert(
+    fc.asyncProperty(states, turns, async (state, order) => {
+      const laneId = await aLane(state);
+      const senders = [aSender(laneId, 3), aSender(laneId, 2)];
+      await interleave([...senders, aQueuer(laneId), aQueuer(laneId)], order);
+      expect(await isForgotten(laneId)).toBe(false);
+      await db.query(sql`delete from queue where lane_id = ${laneId}`);
+    }),
+    { numRuns: scaled(120, 3_000) },
+  );
+}, 600_000);
+
+test('two who make the same lane at once both keep it awake', async () => {
+  const laneId = await aLane('new');
+  const [one, other, sender] = [aQueuer(laneId), aQueuer(laneId), aSender(laneId, 1)];
+  // The other waits for the one, whose lane it does not see; then the lane is taken, emptied and let go beside it.
+  await interleave([one, other, sender], [0, 1, 0, 0, 0, 2, 2, 1, 1, 2, 1]);
+  expect(await isForgotten(laneId)).toBe(false);
+});
+
+test('it is the lock that keeps the lane: without it the delivery is forgotten', async () => {
+  const laneId = await aLane('due');
+  const sender = aSender(laneId, 1);
+  const queuer = aQueuer(laneId, async () => undefined);
+  await interleave([sender, queuer], [0, 1, 1, 1, 0, 0, 1]);
+  expect(await isForgotten(laneId)).toBe(true);
+});

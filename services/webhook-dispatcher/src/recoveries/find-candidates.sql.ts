@@ -1,0 +1,70 @@
+import type { Queryable } from '@pixmesh/postgres/pool';
+import { named, sql, type Statement } from '@pixmesh/postgres/sql';
+
+import { DELIVERED_EVENTS } from '#deliveries/delivery-log.sql.ts';
+import { smallestIdOf } from '#deliveries/id-of-instant.ts';
+import { isSendable } from '#deliveries/is-sendable.sql.ts';
+
+import type { RecoveryRow } from './recovery-row.ts';
+
+/** A delivery that was looked at. */
+export type Candidate = {
+  id: string;
+  /** Whether it is what the recovery looks for, and somebody is there to send it to. */
+  isWanted: boolean;
+};
+
+/**
+ * The next deliveries of the account in the recovery's span of time, oldest first, wanted or not. Each event's are a
+ * range of `deliveries_account`, of which no more is read than `limit`; everything else is read by its key.
+ */
+export async function findCandidates(
+  db: Queryable,
+  recovery: RecoveryRow,
+  limit: number,
+): Promise<Candidate[]> {
+  const rows = await db.query<{ id: string; is_wanted: boolean }>(
+    candidatesStatement(recovery, limit),
+  );
+  return rows.map((row) => ({ id: row.id, isWanted: row.is_wanted }));
+}
+
+export function candidatesStatement(recovery: RecoveryRow, limit: number): Statement {
+  const { accountId, applicationId, endpointId, event, statuses } = recovery;
+  const start = smallestIdOf(recovery.createdFrom.getTime());
+  const after = recovery.position ?? start;
+  const until = smallestIdOf(recovery.createdUntil.getTime());
+  const events = event === null ? DELIVERED_EVENTS : [event];
+  return named(
+    'recovery_candidates',
+    sql`
+      with page as materialized (
+        select page_of_event.*
+        from unnest(${events}::text[]) as slice (event)
+        cross join lateral (
+          select id, event_id, endpoint_id, for_resource_url, status
+          from deliveries
+          where event = slice.event
+            and (account_id, id) > (${accountId}::uuid, ${after}::uuid)
+            and (account_id, id) < (${accountId}::uuid, ${until}::uuid)
+            and id > ${after}::uuid
+            and id < ${until}::uuid
+          order by account_id, id
+          limit (select ${limit}::int)
+        ) page_of_event
+        order by id
+        limit (select ${limit}::int)
+      )
+      select
+        id,
+        status = any (${statuses}::text[])
+          and (${endpointId}::uuid is null or endpoint_id = ${endpointId}::uuid)
+          and (${applicationId}::uuid is null or ${applicationId}::uuid = coalesce(
+            (select application_id from endpoints where endpoints.id = page.endpoint_id),
+            (select application_id from events where events.event_id = page.event_id)
+          ))
+          and ${isSendable} as is_wanted
+      from page
+      order by id`,
+  );
+}

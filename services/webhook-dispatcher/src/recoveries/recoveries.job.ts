@@ -1,0 +1,58 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+import type { Logger } from '@pixmesh/telemetry/logger';
+
+import { findOpenRecoveries } from './recoveries.sql.ts';
+import type { RecoveryRow } from './recovery-row.ts';
+import { stepRecovery, type StepDeps, type Stepped, StepUndone } from './step-recovery.ts';
+
+/** While a recovery goes on, and while there is none. */
+const STEP_INTERVAL_MS = 100;
+const IDLE_INTERVAL_MS = 1_000;
+/** Recoveries that go on side by side; later ones wait for their turn. */
+const OPEN_MAX = 20;
+
+/**
+ * Carries recoveries on, in every sender: a step of each in turn, one process at a time. The table is the truth, so
+ * any process goes on where another one ended. Never throws; a failed step is made again.
+ */
+export function startRecoveries(deps: StepDeps & { logger: Logger }): AsyncDisposable {
+  const stopping = new AbortController();
+  const running = loop();
+  return {
+    [Symbol.asyncDispose]: async () => {
+      stopping.abort();
+      await running;
+    },
+  };
+
+  async function loop(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const pauseMs = await turn().catch((error: unknown) => {
+        deps.logger.warn({ err: error }, 'recoveries wait for the database');
+        return IDLE_INTERVAL_MS;
+      });
+      await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+  }
+
+  /** Answers how long to wait before the next one. */
+  async function turn(): Promise<number> {
+    const open = await findOpenRecoveries(deps.db, OPEN_MAX);
+    if (open.length === 0) return IDLE_INTERVAL_MS;
+    const steps: Stepped[] = [];
+    for (const recovery of open) {
+      if (!stopping.signal.aborted) steps.push(await step(recovery));
+    }
+    return steps.includes('busy') ? 0 : STEP_INTERVAL_MS;
+  }
+
+  async function step(recovery: RecoveryRow): Promise<Stepped> {
+    try {
+      return await stepRecovery(deps, recovery);
+    } catch (error) {
+      if (!(error instanceof StepUndone)) throw error;
+      return 'waiting';
+    }
+  }
+}

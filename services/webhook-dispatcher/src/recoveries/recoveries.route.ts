@@ -1,0 +1,64 @@
+import { ANSWER_HEADERS } from '@pixmesh/contracts/internal/headers';
+import {
+  ActBody,
+  OPERATOR_DELIVERY_PATHS,
+  RequestRecoveryBody,
+} from '@pixmesh/contracts/internal/operator-deliveries';
+import { answerCreated } from '@pixmesh/http/answer-created';
+import {
+  readOperatorBody,
+  readWrappedBody,
+  refuseTenants,
+  requireSent,
+  WRAPPED_BYTES_MAX,
+} from '@pixmesh/http/operator-request';
+import { AppError } from '@pixmesh/kernel/app-error';
+import { readPathId } from '@pixmesh/kernel/ids';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+
+import { cancelRecovery } from './cancel-recovery.ts';
+import { findRecovery } from './recoveries.sql.ts';
+import { type RecoveryRow, toRecoveryResource } from './recovery-row.ts';
+import { type RecoveryDeps, requestRecovery } from './request-recovery.ts';
+
+type Params = { Params: { id: string } };
+
+/** Bulk re-sending for operators, as stored jobs. */
+export function registerRecoveries(app: FastifyInstance, deps: RecoveryDeps): void {
+  app.post(
+    OPERATOR_DELIVERY_PATHS.requestRecovery,
+    { bodyLimit: WRAPPED_BYTES_MAX },
+    async (request, reply) => {
+      refuseTenants(request);
+      const asked = readWrappedBody(RequestRecoveryBody, request);
+      const requested = await requestRecovery(deps, {
+        id: asked.recovery_id,
+        operatorId: asked.operator_id,
+        readBody: () => requireSent(asked.body),
+      });
+      return answerCreated(reply, requested, toRecoveryResource(requested.recovery));
+    },
+  );
+
+  app.get<Params>(OPERATOR_DELIVERY_PATHS.getRecovery, async (request) =>
+    toRecoveryResource(await requireRecovery(deps, request)),
+  );
+
+  app.post<Params>(OPERATOR_DELIVERY_PATHS.cancelRecovery, async (request, reply) => {
+    const { id } = await requireRecovery(deps, request);
+    readOperatorBody(ActBody, request);
+    const { recovery, repeated } = await cancelRecovery(deps.db, id);
+    if (repeated) reply.header(ANSWER_HEADERS.replayed, 'true');
+    return toRecoveryResource(recovery);
+  });
+}
+
+async function requireRecovery(
+  { db }: RecoveryDeps,
+  request: FastifyRequest<Params>,
+): Promise<RecoveryRow> {
+  refuseTenants(request);
+  const recovery = await findRecovery(db, readPathId(request.params.id));
+  if (recovery === null) throw new AppError('NOT_FOUND');
+  return recovery;
+}

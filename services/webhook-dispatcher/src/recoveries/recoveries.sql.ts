@@ -1,0 +1,254 @@
+import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
+import { named, sql } from '@pixmesh/postgres/sql';
+
+import { type ScheduleClock, scheduleNow } from '#sending/schedule-clock.ts';
+
+import type { RecoveryOrder, RecoveryRow } from './recovery-row.ts';
+
+/** Columns of every statement that answers recoveries; map them with `toRow`. */
+const COLUMNS = sql`
+          id, account_id, application_id, endpoint_id, event, statuses, created_from, created_until, rate_per_second,
+          status, position, queued_count, succeeded_count, failed_count, fingerprint, created_at, ended_at`;
+
+export type NewRecovery = RecoveryOrder & { id: string; fingerprint: Buffer; operatorId: string };
+
+/** Adds a recovery; null when its id is taken: the primary key is the lock. */
+export async function insertRecovery(
+  db: Queryable,
+  clock: ScheduleClock,
+  recovery: NewRecovery,
+): Promise<RecoveryRow | null> {
+  const rows = await db.query<RecoveryRecord>(
+    named(
+      'recovery_insert',
+      sql`
+        insert into recoveries (
+          id, account_id, application_id, endpoint_id, event, statuses, created_from, created_until, rate_per_second,
+          requested_by, fingerprint, paced_at
+        )
+        values (
+          ${recovery.id}, ${recovery.accountId}, ${recovery.applicationId}, ${recovery.endpointId}, ${recovery.event},
+          ${recovery.statuses}, ${recovery.createdFrom}, ${recovery.createdUntil}, ${recovery.ratePerSecond},
+          ${recovery.operatorId}, ${recovery.fingerprint}, ${scheduleNow(clock)}
+        )
+        on conflict (id) do nothing
+        returning ${COLUMNS}`,
+    ),
+  );
+  return rows[0] ? toRow(rows[0]) : null;
+}
+
+export async function findRecovery(db: Queryable, id: string): Promise<RecoveryRow | null> {
+  const rows = await db.query<RecoveryRecord>(
+    named('recovery_find', sql`select ${COLUMNS} from recoveries where id = ${id}`),
+  );
+  return rows[0] ? toRow(rows[0]) : null;
+}
+
+/** Those that are not over, oldest first. Reads `recoveries_running`. */
+export async function findOpenRecoveries(db: Queryable, limit: number): Promise<RecoveryRow[]> {
+  const rows = await db.query<RecoveryRecord>(
+    named(
+      'recoveries_open',
+      sql`
+        select ${COLUMNS}
+        from recoveries
+        where status in ('running', 'sending')
+        order by created_at, id
+        limit ${limit}`,
+    ),
+  );
+  return rows.map(toRow);
+}
+
+/** Whether an endpoint belongs to the account, or has. */
+export async function isEndpointOf(
+  db: Queryable,
+  accountId: string,
+  endpointId: string,
+): Promise<boolean> {
+  const rows = await db.query(
+    named(
+      'recovery_endpoint',
+      sql`select id from endpoints where id = ${endpointId} and account_id = ${accountId}`,
+    ),
+  );
+  return rows.length === 1;
+}
+
+/** Ends a recovery that is not over; false when it is. */
+export async function markCanceled(tx: Transaction, id: string): Promise<boolean> {
+  const rows = await tx.query(
+    named(
+      'recovery_cancel',
+      sql`
+        update recoveries
+        set status = 'canceled',
+            ended_at = now()
+        where id = ${id}
+          and status in ('running', 'sending')
+        returning id`,
+    ),
+  );
+  return rows.length === 1;
+}
+
+/**
+ * Drops what a recovery has queued. Rows that somebody has locked are being recorded, or dropped by others: nobody is
+ * waited for, so no circle can form with who counts for this recovery. Their number has a bound.
+ */
+export async function dropQueued(tx: Transaction, recoveryId: string): Promise<void> {
+  await tx.query(
+    named(
+      'recovery_drop_queued',
+      sql`
+        delete from queue
+        where id = any (array(
+            select id from queue where recovery_id = ${recoveryId} for update skip locked
+          ))`,
+    ),
+  );
+}
+
+/** What a step of a recovery has done. */
+export type Progress = {
+  id: string;
+  /** Where it was before: a step that somebody else made meanwhile is not made twice. */
+  from: string | null;
+  position: string | null;
+  queuedCount: number;
+  /** Whether nothing is left to look at. */
+  isFound: boolean;
+};
+
+/**
+ * Notes a step, at the end of its transaction: who counts outcomes of this recovery waits for a commit at most. False
+ * when the recovery was canceled or moved on meanwhile, and then the step must not be.
+ */
+export async function noteProgress(
+  tx: Transaction,
+  clock: ScheduleClock,
+  { id, from, position, queuedCount, isFound }: Progress,
+): Promise<boolean> {
+  const now = scheduleNow(clock);
+  const rows = await tx.query(
+    named(
+      'recovery_progress',
+      sql`
+        update recoveries
+        set position = coalesce(${position}::uuid, position),
+            queued_count = queued_count + ${queuedCount}::int,
+            paced_at = greatest(paced_at, ${now} - ${burstOf}) + ${queuedCount}::int * ${intervalOf},
+            status = case when ${isFound}::boolean then 'sending' else status end
+        where id = ${id}
+          and status = 'running'
+          and position is not distinct from ${from}::uuid
+        returning id`,
+    ),
+  );
+  return rows.length === 1;
+}
+
+/** A recovery has ended when it looks for nothing more and nothing of it is left in the queue. */
+export async function completeRecovery(db: Queryable, id: string): Promise<void> {
+  await db.query(
+    named(
+      'recovery_complete',
+      sql`
+        update recoveries
+        set status = 'completed',
+            ended_at = now()
+        where id = ${id}
+          and status = 'sending'
+          and not exists (select from queue where recovery_id = ${id})`,
+    ),
+  );
+}
+
+/** Between two deliveries. */
+const intervalOf = sql`(interval '1 second' / rate_per_second)`;
+
+/** What was not used up may be made up for so far back, and no further: no flood follows a standstill. */
+const burstOf = sql`(interval '200 milliseconds' + ${intervalOf})`;
+
+/**
+ * How many deliveries a recovery may queue now: what its rate allows, and what brings those that wait to
+ * `waitingMax`. Reads the beginning of its range of `queue_recovery`.
+ */
+export async function readAllowance(
+  db: Queryable,
+  clock: ScheduleClock,
+  { id, waitingMax }: { id: string; waitingMax: number },
+): Promise<number> {
+  const now = scheduleNow(clock);
+  const [row] = await db.query<{ allowance: number }>(
+    named(
+      'recovery_allowance',
+      sql`
+        select greatest(0, least(
+            floor(extract(epoch from least(${now} - paced_at, ${burstOf})) * rate_per_second + 0.001)::int,
+            ${waitingMax}::int - (
+              select count(*)::int
+              from (select from queue where recovery_id = ${id} limit ${waitingMax}) as waiting
+            )
+          )) as allowance
+        from recoveries
+        where id = ${id}
+          and status = 'running'`,
+    ),
+  );
+  return row?.allowance ?? 0;
+}
+
+/** True for one process at a time, until the transaction ends. */
+export async function takeLease(tx: Transaction): Promise<boolean> {
+  const rows = await tx.query(
+    named(
+      'recoveries_lease',
+      sql`select name from leases where name = 'recoveries' for update skip locked`,
+    ),
+  );
+  return rows.length === 1;
+}
+
+type RecoveryRecord = {
+  id: string;
+  account_id: string;
+  application_id: string | null;
+  endpoint_id: string | null;
+  event: string | null;
+  statuses: string[];
+  created_from: Date;
+  created_until: Date;
+  rate_per_second: number;
+  status: RecoveryRow['status'];
+  position: string | null;
+  queued_count: number;
+  succeeded_count: number;
+  failed_count: number;
+  fingerprint: Buffer;
+  created_at: Date;
+  ended_at: Date | null;
+};
+
+function toRow(row: RecoveryRecord): RecoveryRow {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    applicationId: row.application_id,
+    endpointId: row.endpoint_id,
+    event: row.event,
+    statuses: row.statuses,
+    createdFrom: row.created_from,
+    createdUntil: row.created_until,
+    ratePerSecond: row.rate_per_second,
+    status: row.status,
+    position: row.position,
+    queuedCount: row.queued_count,
+    succeededCount: row.succeeded_count,
+    failedCount: row.failed_count,
+    fingerprint: row.fingerprint,
+    createdAt: row.created_at,
+    endedAt: row.ended_at,
+  };
+}

@@ -1,0 +1,89 @@
+import assert from 'node:assert';
+import { createHash } from 'node:crypto';
+
+import { CreateRecoveryBody } from '@pixmesh/contracts/internal/operator-deliveries';
+import { parseShape } from '@pixmesh/http/json-request';
+import { AppError } from '@pixmesh/kernel/app-error';
+import type { Database } from '@pixmesh/postgres/pool';
+
+import type { ScheduleClock } from '#sending/schedule-clock.ts';
+
+import { findRecovery, insertRecovery, isEndpointOf } from './recoveries.sql.ts';
+import type { RecoveryOrder, RecoveryRow } from './recovery-row.ts';
+
+export type RecoveryDeps = { db: Database; clock: ScheduleClock };
+
+type Request = {
+  id: string;
+  operatorId: string;
+  /** The operator's object. @throws AppError `VALIDATION_ERROR` when it is none */
+  readBody(): Record<string, unknown>;
+};
+
+type Requested = { recovery: RecoveryRow; replayed: boolean; mismatch: boolean };
+
+/**
+ * Stores a recovery under the id that its key stands for, or answers the one that is there, before the body is judged
+ * (decisions 52, 253). The job takes it up from the table.
+ *
+ * @throws AppError `VALIDATION_ERROR`
+ */
+export async function requestRecovery(
+  { db, clock }: RecoveryDeps,
+  { id, operatorId, readBody }: Request,
+): Promise<Requested> {
+  const existing = await findRecovery(db, id);
+  if (existing !== null) return replay(existing, fingerprintOrNull(readBody));
+  const order = readOrder(readBody());
+  await checkOrder(db, order);
+  const fingerprint = fingerprintOf(order);
+  const stored = await insertRecovery(db, clock, { ...order, id, fingerprint, operatorId });
+  if (stored !== null) return { recovery: stored, replayed: false, mismatch: false };
+  const winner = await findRecovery(db, id);
+  assert(winner, 'a taken id belongs to a stored recovery');
+  return replay(winner, fingerprint);
+}
+
+function readOrder(object: Record<string, unknown>): RecoveryOrder {
+  const body = parseShape(CreateRecoveryBody, object);
+  return {
+    accountId: body.account_id,
+    applicationId: body.application_id,
+    endpointId: body.endpoint_id,
+    event: body.event,
+    statuses: [...new Set(body.statuses)].sort(),
+    createdFrom: body.created_from,
+    createdUntil: body.created_until,
+    ratePerSecond: body.rate_per_second,
+  };
+}
+
+/** A span of no time and an endpoint of somebody else are mistakes, not recoveries of nothing. */
+async function checkOrder(db: Database, order: RecoveryOrder): Promise<void> {
+  const { accountId, endpointId, createdFrom, createdUntil } = order;
+  if (createdFrom >= createdUntil) {
+    throw new AppError('VALIDATION_ERROR', { details: ['created_until'] });
+  }
+  if (endpointId !== null && !(await isEndpointOf(db, accountId, endpointId))) {
+    throw new AppError('VALIDATION_ERROR', { details: ['endpoint_id'] });
+  }
+}
+
+function replay(recovery: RecoveryRow, fingerprint: Buffer | null): Requested {
+  const mismatch = fingerprint === null || !recovery.fingerprint.equals(fingerprint);
+  return { recovery, replayed: true, mismatch };
+}
+
+/** A body that cannot be read counts as a different one (decision 44). */
+function fingerprintOrNull(readBody: Request['readBody']): Buffer | null {
+  try {
+    return fingerprintOf(readOrder(readBody()));
+  } catch (error) {
+    if (error instanceof AppError) return null;
+    throw error;
+  }
+}
+
+function fingerprintOf(order: RecoveryOrder): Buffer {
+  return createHash('sha256').update(JSON.stringify(order)).digest();
+}

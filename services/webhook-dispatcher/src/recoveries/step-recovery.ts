@@ -1,0 +1,84 @@
+import type { Database, Transaction } from '@pixmesh/postgres/pool';
+
+import { queueResends } from '#lanes/queue-resends.ts';
+import type { ScheduleClock } from '#sending/schedule-clock.ts';
+
+import { type Candidate, findCandidates } from './find-candidates.sql.ts';
+import { completeRecovery, noteProgress, readAllowance, takeLease } from './recoveries.sql.ts';
+import type { RecoveryRow } from './recovery-row.ts';
+
+/** Of one recovery in the queue at most: what a cancellation drops at once, and what a process that stops leaves. */
+export const WAITING_MAX = 1_000;
+/** Deliveries queued by one step. */
+const QUEUED_PER_STEP_MAX = 200;
+/** Deliveries looked at by one step. */
+export const SCANNED_PER_STEP_MAX = 1_000;
+
+export type StepDeps = {
+  db: Database;
+  clock: ScheduleClock;
+  /** Tells senders in which lanes something is due. */
+  wakeSenders(laneIds: readonly string[]): void;
+};
+
+/** `busy`: more may be looked at right away. `waiting`: for its rate, for what it has queued, or for another process. */
+export type Stepped = 'busy' | 'waiting';
+
+/**
+ * One step of a recovery, in one commit: some deliveries are looked at, those that are wanted are queued behind
+ * everything else of their lanes, and the place is noted. Whoever dies in between has done nothing, and whoever comes
+ * next goes on from the place.
+ */
+export async function stepRecovery(deps: StepDeps, recovery: RecoveryRow): Promise<Stepped> {
+  if (recovery.status === 'sending') {
+    await completeRecovery(deps.db, recovery.id);
+    return 'waiting';
+  }
+  const step = await deps.db.transaction((tx) => queueSome(tx, deps, recovery));
+  if (step.laneIds.length > 0) deps.wakeSenders(step.laneIds);
+  return step.stepped;
+}
+
+type Step = { stepped: Stepped; laneIds: string[] };
+
+async function queueSome(
+  tx: Transaction,
+  { clock }: StepDeps,
+  recovery: RecoveryRow,
+): Promise<Step> {
+  const { id, position: from } = recovery;
+  const idle: Step = { stepped: 'waiting', laneIds: [] };
+  if (!(await takeLease(tx))) return idle;
+  const allowance = await readAllowance(tx, clock, { id, waitingMax: WAITING_MAX });
+  if (allowance === 0) return idle;
+  const candidates = await findCandidates(tx, recovery, SCANNED_PER_STEP_MAX);
+  const taken = takeWanted(candidates, Math.min(allowance, QUEUED_PER_STEP_MAX));
+  const queued = await queueResends(tx, clock, { deliveryIds: taken.wanted, recoveryId: id });
+  const isFound = taken.isAll && candidates.length < SCANNED_PER_STEP_MAX;
+  const queuedCount = queued.length;
+  const progress = { id, from, position: taken.last, queuedCount, isFound };
+  // Canceled meanwhile: what was queued here must not be.
+  if (!(await noteProgress(tx, clock, progress))) throw new StepUndone();
+  const laneIds = [...new Set(queued.map(({ laneId }) => laneId))];
+  return { stepped: taken.wanted.length === 0 && !isFound ? 'busy' : 'waiting', laneIds };
+}
+
+/** The recovery was canceled or moved on during a step. */
+export class StepUndone extends Error {
+  override readonly name = 'StepUndone';
+}
+
+/** As many as may be queued, and the last one that was looked at for them. */
+export function takeWanted(
+  candidates: readonly Candidate[],
+  limit: number,
+): { wanted: string[]; last: string | null; isAll: boolean } {
+  const wanted: string[] = [];
+  let last: string | null = null;
+  for (const { id, isWanted } of candidates) {
+    if (isWanted && wanted.length === limit) return { wanted, last, isAll: false };
+    if (isWanted) wanted.push(id);
+    last = id;
+  }
+  return { wanted, last, isAll: true };
+}

@@ -1,0 +1,223 @@
+import { newId } from '@pixmesh/kernel/ids';
+import { createPool, type Database } from '@pixmesh/postgres/pool';
+import { sql } from '@pixmesh/postgres/sql';
+import { createLogger } from '@pixmesh/telemetry/logger';
+import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { startHistoryRetention } from './keep-history.job.ts';
+import { keepHistory } from './keep-history.sql.ts';
+
+const WEEK_MS = 7 * 24 * 60 * 60 * 1000;
+const KEEP_DAYS = 90;
+const HISTORIES = ['attempts', 'deliveries', 'events'] as const;
+const logger = createLogger('test', 'silent');
+
+let database: TestDatabase;
+let admin: Database;
+
+beforeAll(async () => {
+  database = await createTestDatabase('webhook_dispatcher');
+  admin = await asOwner(database);
+  await growOldWeeks(admin, 30);
+});
+afterAll(async () => {
+  await admin[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+/** A look at what the role of the service may not see. */
+async function asOwner({ adminUrl }: TestDatabase): Promise<Database> {
+  const owner = createPool({ url: adminUrl, applicationName: 'retention-test', max: 1 });
+  await owner.query(sql`select set_config('search_path', 'webhook_dispatcher', false)`);
+  return owner;
+}
+
+/** A delivery in each of the last weeks, in partitions of its own, as time makes them. */
+async function growOldWeeks(db: Database, weeks: number): Promise<void> {
+  await db.query(sql`select set_config('test.weeks', ${String(weeks)}, false)`);
+  await db.query(sql`
+    do $$
+    declare
+      week timestamptz;
+      parent text;
+    begin
+      set local timezone to 'UTC';
+      drop table events_first, deliveries_first, attempts_first;
+      for age in 0..current_setting('test.weeks')::int loop
+        week := date_trunc('week', now()) - age * interval '1 week';
+        foreach parent in array array['events', 'deliveries', 'attempts'] loop
+          execute format(
+            'create table %I partition of %I for values from (%L) to (%L)',
+            parent || '_' || to_char(week, 'YYYYMMDD'), parent, uuid_v7_floor(week),
+            uuid_v7_floor(week + interval '1 week')
+          );
+        end loop;
+        insert into events (event_id, type, account_id, resource_id, source, sequence, occurred_at, body_rest)
+        values (uuid_v7_floor(week), 'charge.pix.paid', gen_random_uuid(), gen_random_uuid(), 'api', 1, week, '');
+        insert into deliveries (id, event_id, destination_id, account_id, resource_id, event, lane_id, status)
+        select event_id, event_id, resource_id, account_id, resource_id, type, gen_random_uuid(), 'succeeded'
+        from events where event_id = uuid_v7_floor(week);
+        insert into attempts (delivery_id, id, started_at, duration_ms, outcome)
+        values (uuid_v7_floor(week), gen_random_uuid(), week, 1, 'succeeded');
+      end loop;
+    end
+    $$`);
+}
+
+async function partitionsOf(
+  db: Database,
+  history: string,
+): Promise<{ name: string; upper: string }[]> {
+  return await db.query<{ name: string; upper: string }>(sql`
+    select partition::text as name, upper_bound as upper
+    from history_partitions(${history}::regclass)
+    order by upper_bound`);
+}
+
+/** The ages in weeks of what is kept. */
+async function agesOf(history: 'attempts' | 'deliveries' | 'events'): Promise<number[]> {
+  const rows = await admin.query<{ id: string }>(
+    history === 'events'
+      ? sql`select event_id as id from events`
+      : history === 'deliveries'
+        ? sql`select id from deliveries`
+        : sql`select delivery_id as id from attempts`,
+  );
+  const times = rows.map(({ id }) => Number.parseInt(id.replace('-', '').slice(0, 12), 16));
+  const newest = Math.max(...times);
+  return times.map((time) => Math.round((newest - time) / WEEK_MS)).toSorted((a, b) => a - b);
+}
+
+async function queueOld(ageInWeeks: number, isResend: boolean): Promise<string> {
+  const id = newId();
+  await admin.query(sql`
+    insert into queue (id, delivery_id, event_id, lane_id, for_resource_url, is_resend)
+    select case when ${isResend} then ${id}::uuid else old.id end, old.id, old.id, old.id, false, ${isResend}
+    from (
+      select uuid_v7_floor(date_trunc('week', now(), 'UTC') - ${ageInWeeks} * interval '1 week') as id
+    ) as old`);
+  return id;
+}
+
+describe('the retention', () => {
+  test.each([false, true])(
+    'leaves what waits, with everything younger (re-send: %s)',
+    async (isResend) => {
+      await queueOld(25, isResend);
+      await keepHistory(database.db, KEEP_DAYS);
+      for (const history of HISTORIES) {
+        expect(await agesOf(history)).toEqual(Array.from({ length: 26 }, (_, age) => age));
+      }
+      await admin.query(sql`delete from queue`);
+    },
+  );
+
+  test('drops the weeks of all three that are old as a whole, and nothing else', async () => {
+    expect(await keepHistory(database.db, KEEP_DAYS)).toBeGreaterThan(0);
+    const [kept, ...others] = await Promise.all(HISTORIES.map(agesOf));
+    for (const other of others) expect(other).toEqual(kept);
+    // A week stays as long as one of its rows may be younger than 90 days: 12 whole ones, and those that are cut.
+    expect(kept?.length).toBeGreaterThanOrEqual(13);
+    expect(kept?.length).toBeLessThanOrEqual(14);
+    expect(await keepHistory(database.db, KEEP_DAYS)).toBe(0);
+  });
+
+  test('leaves the work to whoever holds the lease', async () => {
+    await admin.transaction(async (tx) => {
+      await tx.query(sql`select from leases where name = 'retention' for update`);
+      expect(await keepHistory(database.db, 60)).toBe(0);
+    });
+    expect(await keepHistory(database.db, 60)).toBeGreaterThan(0);
+  });
+
+  test('gives way when it would have to wait for long, and is done by the next try', async () => {
+    await admin.transaction(async (tx) => {
+      await tx.query(sql`lock table deliveries in access share mode`);
+      await expect(keepHistory(database.db, 45)).rejects.toMatchObject({
+        code: 'DEPENDENCY_UNAVAILABLE',
+      });
+    });
+    expect(await keepHistory(database.db, 45)).toBeGreaterThan(0);
+  });
+
+  test('is enforced by the job at the start of each process, by one at a time', async () => {
+    const before = (await partitionsOf(admin, 'deliveries')).length;
+    const jobs = [1, 2, 3].map(() =>
+      startHistoryRetention({ db: database.db, logger, keepDays: 30 }),
+    );
+    await Promise.all(jobs.map((job) => job[Symbol.asyncDispose]()));
+    expect((await partitionsOf(admin, 'deliveries')).length).toBeLessThan(before);
+  });
+
+  test('cannot be used to wipe what must be re-sendable', async () => {
+    for (const days of [29, 0, -1]) {
+      // Without the lease: that of a refused try may not be given back yet when the next one asks.
+      const wiping = database.db.query(sql`select drop_old_history_partitions(${days})`);
+      await expect(wiping).rejects.toMatchObject({ code: '23514' });
+    }
+  });
+});
+
+describe('partitions', () => {
+  test('are ready for the weeks to come, out of the role’s own reach', async () => {
+    await using own = await createTestDatabase('webhook_dispatcher');
+    await using owner = await asOwner(own);
+    for (const history of HISTORIES) {
+      const partitions = await partitionsOf(owner, history);
+      expect(partitions.length).toBeGreaterThanOrEqual(9);
+      const rights = await owner.query<{ right: boolean }>(sql`
+        select has_table_privilege(
+          'pixmesh_webhook_dispatcher', partition, 'select, insert, update, delete, truncate'
+        ) as right
+        from history_partitions(${history}::regclass)`);
+      expect(rights.filter(({ right }) => right)).toEqual([]);
+    }
+  });
+
+  test('follow one upon the other without a gap, also after weeks in which nobody made any', async () => {
+    await using own = await createTestDatabase('webhook_dispatcher');
+    await using owner = await asOwner(own);
+    // As if nothing had been made since the first partition ended, long ago.
+    await owner.query(sql`
+      do $$
+      declare
+        part regclass;
+        parent text;
+      begin
+        foreach parent in array array['events', 'deliveries', 'attempts'] loop
+          for part in select partition from history_partitions(parent::regclass) loop
+            execute format('drop table %s', part);
+          end loop;
+          execute format(
+            'create table %I partition of %I for values from (minvalue) to (%L)',
+            parent || '_first', parent, uuid_v7_floor(date_trunc('week', now(), 'UTC') - interval '5 weeks')
+          );
+        end loop;
+      end
+      $$`);
+    await keepHistory(own.db, KEEP_DAYS);
+    await keepHistory(own.db, KEEP_DAYS);
+    const gaps = await owner.query(sql`
+      with bound as (
+        select inhparent, pg_get_expr(relpartbound, pg_class.oid) as text
+        from pg_inherits
+        join pg_class on pg_class.oid = inhrelid
+        where inhparent = any (array['events', 'deliveries', 'attempts']::regclass[])
+      )
+      select text from bound
+      where text not like '%MINVALUE%'
+        and not exists (
+          select from bound as before
+          where before.inhparent = bound.inhparent
+            and substring(before.text from 'TO \\((.*)\\)') = substring(bound.text from 'FROM \\((.*)\\) TO')
+        )`);
+    expect(gaps).toEqual([]);
+    const attemptId = newId();
+    await own.db.query(sql`
+      insert into attempts (delivery_id, id, started_at, duration_ms, outcome)
+      select id, ${attemptId}, now(), 1, 'failed'
+      from generate_series(-6, 7) as weeks,
+        lateral (select uuid_v7_floor(now() + weeks * interval '1 week') as id) as delivery`);
+  });
+});

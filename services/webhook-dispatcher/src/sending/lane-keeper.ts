@@ -1,0 +1,116 @@
+import type { Database } from '@pixmesh/postgres/pool';
+
+import { laneLost, lanesTakenOver } from '#events.ts';
+import { claimLanes, renewLanes } from '#lanes/claim-lanes.sql.ts';
+import { handOverLanes, letGoLanes } from '#lanes/let-go-lanes.ts';
+
+import { START_MARGIN_MS } from './lease.ts';
+import { type OwnedLane, takeLane } from './owned-lane.ts';
+import type { ScheduleClock } from './schedule-clock.ts';
+
+/** Lanes per claim. */
+const CLAIM_MAX = 64;
+/** Lanes that a process has at most. */
+const LANES_MAX = 4_096;
+/** A lane with nothing to do is let go after this long. */
+const IDLE_MS = 1_000;
+/** Deliveries of a lane after which those that wait for slots have their turn. */
+const QUANTUM = 50;
+/** For so long a lane that was handed over is left to others: each of them polls meanwhile. */
+const LEFT_TO_OTHERS_MS = 400;
+
+type KeeperDeps = {
+  db: Database;
+  clock: ScheduleClock;
+  timeoutMs: number;
+  leaseMs: number;
+};
+
+export type LaneKeeper = {
+  readonly lanes: Map<string, OwnedLane>;
+  /** Takes lanes in which something is due, as many as there may be slots for; answers whether there may be more. */
+  claim(slots: number): Promise<boolean>;
+  /** Prolongs the leases of lanes that have something to do, so that requests may begin; forgets those that are lost. */
+  renew(): Promise<void>;
+  /** Lets go what is idle and, where lanes wait for slots, hands over those whose turn is over. */
+  rotate(isSaturated: boolean): Promise<void>;
+  /** Hands over every lane of which nothing is in flight. */
+  handOverIdle(): Promise<void>;
+};
+
+/** The lanes that this process serves and their leases. */
+export function createLaneKeeper(deps: KeeperDeps): LaneKeeper {
+  const { db, clock, timeoutMs, leaseMs } = deps;
+  const lanes = new Map<string, OwnedLane>();
+  /** Lanes that were handed over, and when. */
+  const left = new Map<string, number>();
+  // Half of what a request does not need: renewed twice before one could not begin.
+  const renewBelowMs = (leaseMs + timeoutMs + START_MARGIN_MS) / 2;
+  return { lanes, claim, renew, rotate, handOverIdle };
+
+  async function claim(slots: number): Promise<boolean> {
+    const limit = Math.min(CLAIM_MAX, slots, LANES_MAX - lanes.size);
+    if (limit <= 0) return false;
+    const leaseEndsMs = performance.now() + leaseMs;
+    const owned = [...lanes.keys(), ...left.keys()];
+    const claimed = await claimLanes(db, { clock, limit, leaseMs, owned });
+    for (const lane of claimed) lanes.set(lane.id, takeLane(lane, leaseEndsMs));
+    lanesTakenOver(claimed.filter(({ isTakenOver }) => isTakenOver).length);
+    return claimed.length === limit;
+  }
+
+  async function renew(): Promise<void> {
+    const leaseEndsMs = performance.now() + leaseMs;
+    const due = [...lanes.values()].filter(
+      (lane) =>
+        (lane.isDirty || lane.inFlight.size > 0) &&
+        lane.leaseEndsMs - performance.now() < renewBelowMs,
+    );
+    if (due.length === 0) return;
+    const renewed = await renewLanes(db, { clock, leaseMs, lanes: due });
+    for (const lane of due) {
+      if (renewed.has(lane.id)) lane.leaseEndsMs = leaseEndsMs;
+      else forget(lane);
+    }
+  }
+
+  /** What is out of a lost lane is refused by its fence; whoever has the lane sends it again. */
+  function forget(lane: OwnedLane): void {
+    lane.leaseEndsMs = -Infinity;
+    lanes.delete(lane.id);
+    laneLost();
+  }
+
+  async function rotate(isSaturated: boolean): Promise<void> {
+    const nowMs = performance.now();
+    for (const [id, leftMs] of left) if (nowMs - leftMs > LEFT_TO_OTHERS_MS) left.delete(id);
+    for (const lane of lanes.values()) {
+      if (!isSaturated) lane.servedCount = 0;
+      else if (lane.servedCount >= QUANTUM) lane.isResting = true;
+    }
+    const free = [...lanes.values()].filter((lane) => lane.inFlight.size === 0);
+    const over = free.filter((lane) => lane.isResting || (isSaturated && lane.isDirty));
+    if (over.length > 0) await handOver(over);
+    const idle = free.filter((lane) => lanes.has(lane.id) && nowMs - lastBusyMs(lane) > IDLE_MS);
+    if (idle.length === 0) return;
+    for (const id of await letGoLanes(db, clock, idle)) lanes.delete(id);
+  }
+
+  async function handOverIdle(): Promise<void> {
+    const idle = [...lanes.values()].filter((lane) => lane.inFlight.size === 0);
+    if (idle.length > 0) await handOver(idle);
+  }
+
+  async function handOver(over: readonly OwnedLane[]): Promise<void> {
+    await handOverLanes(db, clock, over);
+    for (const { id } of over) {
+      lanes.delete(id);
+      left.set(id, performance.now());
+    }
+  }
+}
+
+/** A lane that waits for its probe is not idle. */
+function lastBusyMs(lane: OwnedLane): number {
+  return Math.max(lane.activeMs, lane.probeAtMs ?? 0);
+}

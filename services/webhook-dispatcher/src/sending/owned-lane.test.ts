@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest';
+
+import {
+  BREAKER_THRESHOLD,
+  noteAttempt,
+  noteSend,
+  type OwnedLane,
+  PROBE_INTERVAL_MS,
+  roomOf,
+  takeLane,
+  wantsOther,
+} from './owned-lane.ts';
+import { ATTEMPTS_MAX } from './retry-schedule.ts';
+
+const PER_LANE_MAX = 10;
+const NOW_MS = 1_000_000;
+
+function aLane(changes: Partial<OwnedLane> = {}): OwnedLane {
+  const claim = { id: 'a', fence: 1n, failureCount: 0, probeInMs: null, isTakenOver: false };
+  return { ...takeLane(claim, NOW_MS), ...changes };
+}
+
+function fail(lane: OwnedLane, times: number): void {
+  for (let count = 0; count < times; count += 1) noteAttempt(lane, false, NOW_MS);
+}
+
+test('the breaker opens exactly at its threshold of failures in a row', () => {
+  const lane = aLane();
+  fail(lane, BREAKER_THRESHOLD - 1);
+  expect(roomOf(lane, PER_LANE_MAX, NOW_MS)).toBe(1);
+  noteAttempt(lane, true, NOW_MS);
+  fail(lane, BREAKER_THRESHOLD - 1);
+  expect(lane.probeAtMs).toBeNull();
+  fail(lane, 1);
+  expect(lane.probeAtMs).toBe(NOW_MS + PROBE_INTERVAL_MS);
+});
+
+test('a lane that fails has no more in flight than failures are missing', () => {
+  const lane = aLane();
+  fail(lane, 7);
+  expect(roomOf(lane, PER_LANE_MAX, NOW_MS)).toBe(3);
+  noteSend(lane, { queueId: 'q', rank: 0 });
+  expect(roomOf(lane, PER_LANE_MAX, NOW_MS)).toBe(2);
+  noteAttempt(lane, true, NOW_MS);
+  expect(roomOf(lane, PER_LANE_MAX, NOW_MS)).toBe(PER_LANE_MAX - 1);
+});
+
+test('all attempts of one delivery together never open it', () => {
+  const lane = aLane();
+  fail(lane, ATTEMPTS_MAX);
+  expect(lane.probeAtMs).toBeNull();
+});
+
+test('while it is open one probe is out at a time, each an interval after the last one failed', () => {
+  const lane = aLane({ failureCount: BREAKER_THRESHOLD - 1 });
+  fail(lane, 1);
+  const probeAtMs = NOW_MS + PROBE_INTERVAL_MS;
+  expect(roomOf(lane, PER_LANE_MAX, probeAtMs - 1)).toBe(0);
+  expect(roomOf(lane, PER_LANE_MAX, probeAtMs)).toBe(1);
+  noteSend(lane, { queueId: 'q', rank: 0 });
+  expect(roomOf(lane, PER_LANE_MAX, probeAtMs)).toBe(0);
+  lane.inFlight.clear();
+  noteAttempt(lane, false, probeAtMs);
+  expect(roomOf(lane, PER_LANE_MAX, probeAtMs + PROBE_INTERVAL_MS - 1)).toBe(0);
+  expect(noteAttempt(lane, true, probeAtMs)).toBe(true);
+  expect(roomOf(lane, PER_LANE_MAX, probeAtMs)).toBe(PER_LANE_MAX);
+});
+
+test('a success of a lane that does well changes nothing that has to be stored', () => {
+  expect(noteAttempt(aLane(), true, NOW_MS)).toBe(false);
+});
+
+test('a breaker that was open when the lane was claimed is open still', () => {
+  const claim = { id: 'a', fence: 2n, failureCount: 12, probeInMs: 700, isTakenOver: false };
+  const lane = takeLane(claim, NOW_MS);
+  expect(roomOf(lane, PER_LANE_MAX, performance.now())).toBe(0);
+  expect(roomOf(lane, PER_LANE_MAX, performance.now() + 1_000)).toBe(1);
+});
+
+test('one send in ten is kept for retries, also where a lane sends one at a time', () => {
+  const lane = aLane();
+  expect(wantsOther(lane, PER_LANE_MAX)).toBe(true);
+  for (let count = 0; count < 9; count += 1) {
+    expect(wantsOther(lane, 1)).toBe(false);
+    noteSend(lane, { queueId: `q${count}`, rank: 0 });
+  }
+  expect(wantsOther(lane, 1)).toBe(true);
+  noteSend(lane, { queueId: 'retry', rank: 1 });
+  expect(wantsOther(lane, 1)).toBe(false);
+});

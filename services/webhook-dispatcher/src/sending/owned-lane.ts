@@ -1,0 +1,99 @@
+import type { ClaimedLane } from '#lanes/claim-lanes.sql.ts';
+
+/** Failures in a row that open a lane's breaker: more than all attempts of one delivery together. */
+export const BREAKER_THRESHOLD = 10;
+/** Between a failed probe and the next one. */
+export const PROBE_INTERVAL_MS = 1_000;
+/** One in so many sends of a lane is kept for retries and recovered deliveries, while any are due. */
+const OTHERS_EVERY = 10;
+
+/** A lane that this process serves. Instants are of the process's own clock. */
+export type OwnedLane = {
+  readonly id: string;
+  readonly fence: bigint;
+  /** Measured from before the lease was asked for: never later than the database's own end of it. */
+  leaseEndsMs: number;
+  /** Queue rows whose requests are out or whose outcomes are not stored yet. */
+  readonly inFlight: Set<string>;
+  /** Whether something may be due that was not fetched. */
+  isDirty: boolean;
+  /** Failed attempts in a row. */
+  failureCount: number;
+  /** While the breaker is open: no attempt before. */
+  probeAtMs: number | null;
+  /** Whether its receiver has answered well since it was claimed. */
+  isProven: boolean;
+  /** First attempts since the last of the others. */
+  firstsInARow: number;
+  /** Sends since others began to wait for slots. */
+  servedCount: number;
+  /** Its turn is over; it is handed over once nothing of it is in flight. */
+  isResting: boolean;
+  /** When it last had something to do. */
+  activeMs: number;
+  /** Whether what is fetched first may have been sent already, by an owner that died. */
+  isTakenOver: boolean;
+};
+
+export function takeLane(claim: ClaimedLane, leaseEndsMs: number): OwnedLane {
+  const nowMs = performance.now();
+  return {
+    id: claim.id,
+    fence: claim.fence,
+    leaseEndsMs,
+    inFlight: new Set(),
+    isDirty: true,
+    failureCount: claim.failureCount,
+    probeAtMs: claim.probeInMs === null ? null : nowMs + claim.probeInMs,
+    isProven: false,
+    firstsInARow: 0,
+    servedCount: 0,
+    isResting: false,
+    activeMs: nowMs,
+    isTakenOver: claim.isTakenOver,
+  };
+}
+
+/**
+ * How many more requests its breaker and its own bound allow. A lane that fails never has more in flight than failures
+ * are missing, so that no more than these are made before it opens.
+ */
+export function roomOf(lane: OwnedLane, perLaneMax: number, nowMs: number): number {
+  if (lane.probeAtMs === null) {
+    const missing = Math.max(1, BREAKER_THRESHOLD - lane.failureCount);
+    const most = lane.failureCount === 0 ? perLaneMax : Math.min(perLaneMax, missing);
+    return Math.max(0, most - lane.inFlight.size);
+  }
+  return lane.inFlight.size === 0 && nowMs >= lane.probeAtMs ? 1 : 0;
+}
+
+/** Whether one of the next `take` sends belongs to the others. */
+export function wantsOther(lane: OwnedLane, take: number): boolean {
+  return lane.firstsInARow + take >= OTHERS_EVERY;
+}
+
+/** Keeps count of what is sent, by its rank. */
+export function noteSend(lane: OwnedLane, send: { queueId: string; rank: number }): void {
+  lane.inFlight.add(send.queueId);
+  lane.servedCount += 1;
+  lane.firstsInARow = send.rank === 0 ? lane.firstsInARow + 1 : 0;
+}
+
+/**
+ * Moves the breaker, and answers whether the lane's row has to follow. Failures count in a row, whatever deliveries
+ * they are of; a success closes it.
+ */
+export function noteAttempt(lane: OwnedLane, isSuccess: boolean, nowMs: number): boolean {
+  lane.activeMs = nowMs;
+  if (isSuccess) {
+    const wasFailing = lane.failureCount > 0;
+    lane.failureCount = 0;
+    lane.probeAtMs = null;
+    lane.isProven = true;
+    return wasFailing;
+  }
+  lane.failureCount += 1;
+  lane.isProven = false;
+  if (lane.failureCount >= BREAKER_THRESHOLD) lane.probeAtMs = nowMs + PROBE_INTERVAL_MS;
+  return true;
+}

@@ -1,0 +1,89 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import { type OwnedLane, takeLane } from './owned-lane.ts';
+import { planFetch } from './plan-fetch.ts';
+
+const BOUNDS = { inFlightMax: 64, perLaneMax: 10, nowMs: 1_000_000 };
+
+function aLane(id: string, changes: Partial<OwnedLane> & { sending?: number } = {}): OwnedLane {
+  const { sending = 0, ...others } = changes;
+  const claim = { id, fence: 1n, failureCount: 0, probeInMs: null, isTakenOver: false };
+  const inFlight = new Set(Array.from({ length: sending }, (_, index) => `${id}-${index}`));
+  return { ...takeLane(claim, BOUNDS.nowMs), inFlight, ...others };
+}
+
+function plan(lanes: readonly OwnedLane[], bounds = BOUNDS) {
+  const { wishes, isSaturated } = planFetch(new Map(lanes.map((lane) => [lane.id, lane])), bounds);
+  return { takes: Object.fromEntries(wishes.map(({ id, take }) => [id, take])), isSaturated };
+}
+
+describe('a plan', () => {
+  test('gives a lane what is left of its bound, and says what is in flight', () => {
+    const lane = aLane('a', { sending: 7 });
+    expect(plan([lane])).toEqual({ takes: { a: 3 }, isSaturated: false });
+    const { wishes } = planFetch(new Map([['a', lane]]), BOUNDS);
+    expect(wishes[0]?.inFlight).toEqual([...lane.inFlight]);
+  });
+
+  test('leaves out lanes that are full, resting, clean, or whose probe is not due', () => {
+    const lanes = [
+      aLane('full', { sending: 10 }),
+      aLane('resting', { isResting: true }),
+      aLane('clean', { isDirty: false }),
+      aLane('open', { failureCount: 10, probeAtMs: BOUNDS.nowMs + 1 }),
+    ];
+    expect(plan(lanes)).toEqual({ takes: {}, isSaturated: false });
+  });
+
+  test('shares slots alike before anyone gets more, and says that some had to wait', () => {
+    const lanes = Array.from({ length: 16 }, (_, index) => aLane(`lane-${index}`));
+    const { takes, isSaturated } = plan(lanes);
+    expect(Object.values(takes)).toEqual(Array(16).fill(4));
+    expect(isSaturated).toBe(true);
+  });
+
+  test('while slots are scarce gives one at a time to lanes that have not proven themselves', () => {
+    const busy = ['a', 'b', 'c', 'd'].map((id) => aLane(id, { sending: 10 }));
+    const { takes } = plan([...busy, aLane('new'), aLane('good', { isProven: true })]);
+    expect(takes).toEqual({ new: 1, good: 10 });
+  });
+
+  test('leaves half of the slots to lanes that do well, however many fail', () => {
+    const hanging = Array.from({ length: 31 }, (_, index) =>
+      aLane(`hanging-${index}`, { sending: 1, failureCount: 1 }),
+    );
+    const more = Array.from({ length: 20 }, (_, index) =>
+      aLane(`more-${index}`, { failureCount: 3 }),
+    );
+    const { takes } = plan([...hanging, ...more, aLane('good', { isProven: true })]);
+    expect(Object.values(takes)).toHaveLength(2);
+    expect(takes['good']).toBeGreaterThan(0);
+  });
+
+  test('never passes a bound, whatever the lanes are', () => {
+    const lane = fc.record({
+      sending: fc.nat({ max: 10 }),
+      isDirty: fc.boolean(),
+      isProven: fc.boolean(),
+      failureCount: fc.nat({ max: 9 }),
+    });
+    fc.assert(
+      fc.property(
+        fc.array(lane, { maxLength: 12 }),
+        fc.integer({ min: 1, max: 64 }),
+        (all, max) => {
+          const lanes = all.map((each, index) => aLane(`lane-${index}`, each));
+          const inUse = all.reduce((sum, { sending }) => sum + sending, 0);
+          const { takes } = plan(lanes, { ...BOUNDS, inFlightMax: max });
+          const taken = Object.values(takes).reduce((sum, take) => sum + take, 0);
+          expect(taken).toBeLessThanOrEqual(Math.max(0, max - inUse));
+          for (const [id, take] of Object.entries(takes)) {
+            const { inFlight } = lanes.find((each) => each.id === id)!;
+            expect(take + inFlight.size).toBeLessThanOrEqual(BOUNDS.perLaneMax);
+          }
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,173 @@
+import { type AccountId, type ApplicationId, newId } from '@pixmesh/kernel/ids';
+import { sql } from '@pixmesh/postgres/sql';
+import { eventually } from '@pixmesh/testkit/eventually';
+import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+
+import { deleteEndpoint } from '#endpoints/endpoints.sql.ts';
+import { queueResends } from '#lanes/queue-resends.ts';
+import { aBacklog } from '#testing/a-backlog.ts';
+import { aChargeEvent } from '#testing/a-charge-event.ts';
+import { readDeliveries, untilDelivery } from '#testing/read-deliveries.ts';
+import { emptyQueue } from '#testing/read-queue.ts';
+import { answerWith, type Receiver, startReceiver } from '#testing/start-receiver.ts';
+import {
+  patchEndpoint,
+  removeStoredEndpoint,
+  storeEndpoint,
+  type StoredEndpoint,
+} from '#testing/store-endpoint.ts';
+import { take } from '#testing/take-event.ts';
+import { startSenderTo } from '#testing/test-sender.ts';
+
+import { RETRY_DELAYS_MS } from './retry-schedule.ts';
+import { databaseClock } from './schedule-clock.ts';
+
+const SHOP = 'http://shop.receiver.example.com/hook';
+const OFFICE = 'http://office.receiver.example.com/hook';
+const HOUR_MS = 3_600_000;
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase('webhook_dispatcher');
+});
+
+afterEach(() => emptyQueue(database.db));
+afterAll(() => database[Symbol.asyncDispose]());
+
+async function aSubscribed({ url = SHOP } = {}) {
+  const owner = { accountId: newId<AccountId>(), applicationId: newId<ApplicationId>() };
+  const endpoint = await storeEndpoint(database.db, { ...owner, url });
+  const anEvent = () =>
+    aChargeEvent({ account_id: owner.accountId, application_id: owner.applicationId, url: null });
+  return { endpoint, anEvent };
+}
+
+/** Fails until it is told otherwise. */
+async function startFailing(): Promise<Receiver & { heal(): void }> {
+  let status = 500;
+  const receiver = await startReceiver((request, response) =>
+    answerWith(status)(request, response),
+  );
+  return {
+    ...receiver,
+    heal: () => {
+      status = 200;
+    },
+  };
+}
+
+async function untilParked({ id }: StoredEndpoint): Promise<void> {
+  await eventually(async () => {
+    const rows = await database.db.query(sql`
+      select id from lanes where id = ${id} and not leased and claimable_at = 'infinity'`);
+    expect(rows).toHaveLength(1);
+  });
+}
+
+describe('a paused endpoint', () => {
+  test('has its retries wait without an attempt, and they go on when it is active again', async () => {
+    await using receiver = await startFailing();
+    await using sender = startSenderTo(database.db, { shop: receiver });
+    const { endpoint, anEvent } = await aSubscribed();
+    const event = anEvent();
+    await take(database.db, event, { wakeSenders: sender.kick });
+    await untilDelivery(database.db, event.data.id, { attempts: [{ number: 1 }] });
+    await patchEndpoint(database.db, endpoint, { active: false });
+    sender.advance(RETRY_DELAYS_MS[0]);
+    await untilParked(endpoint);
+    const waiting = { status: 'pending', attempts: [{ number: 1 }] };
+    expect(await readDeliveries(database.db, event.data.id)).toMatchObject([waiting]);
+    receiver.heal();
+    await patchEndpoint(database.db, endpoint, { active: true });
+    sender.kick();
+    await untilDelivery(database.db, event.data.id, {
+      status: 'succeeded',
+      attempts: [{ number: 1 }, { number: 2 }],
+    });
+    expect(receiver.requests).toHaveLength(2);
+    expect(receiver.requests[1]!.body.equals(receiver.requests[0]!.body)).toBe(true);
+  });
+
+  test('gets what an operator sends again, and nothing else of a long backlog', async () => {
+    await using receiver = await startReceiver();
+    await using _sender = startSenderTo(database.db, { shop: receiver });
+    const { endpoint } = await aSubscribed();
+    await patchEndpoint(database.db, endpoint, { active: false });
+    const { id } = endpoint;
+    const ids = await aBacklog(database.db, { laneId: id, endpointId: id, count: 700 });
+    await untilParked(endpoint);
+    const resend = { deliveryIds: [ids[350]!], recoveryId: null };
+    for (let times = 0; times < 2; times += 1) {
+      await database.db.transaction((tx) => queueResends(tx, databaseClock, resend));
+    }
+    await eventually(() => expect(receiver.requests).toHaveLength(2));
+    const sent = receiver.requests.map(({ headers }) => headers['x-webhook-delivery']);
+    expect(sent).toEqual([ids[350], ids[350]]);
+    await untilParked(endpoint);
+    expect(await database.db.query(sql`select id from queue where lane_id = ${id}`)).toHaveLength(
+      699,
+    );
+  });
+
+  test('with many deliveries due does not hold up those of others', async () => {
+    await using receiver = await startReceiver();
+    const { endpoint } = await aSubscribed();
+    await patchEndpoint(database.db, endpoint, { active: false });
+    const { id } = endpoint;
+    await aBacklog(database.db, { laneId: id, endpointId: id, count: 700, dueInMs: -HOUR_MS });
+    const { anEvent } = await aSubscribed({ url: OFFICE });
+    const event = anEvent();
+    await take(database.db, event);
+    await using _sender = startSenderTo(database.db, { office: receiver }, { inFlightMax: 4 });
+    await untilDelivery(database.db, event.data.id, { status: 'succeeded' });
+    await untilParked(endpoint);
+  });
+});
+
+describe('a deleted endpoint', () => {
+  test('has everything canceled that waits for it, due or not, also where its process died over it', async () => {
+    await using receiver = await startReceiver();
+    await using _sender = startSenderTo(database.db, { shop: receiver });
+    const { endpoint } = await aSubscribed();
+    const { id } = endpoint;
+    const count = 1_300;
+    await aBacklog(database.db, { laneId: id, endpointId: id, count, dueInMs: HOUR_MS });
+    await database.db.transaction((tx) => deleteEndpoint(tx, endpoint, id));
+    // One that is due, as it may come in at the same moment.
+    await aBacklog(database.db, { laneId: id, endpointId: id, count: 1 });
+    await eventually(async () => {
+      const rows = await database.db.query(sql`
+        select id from deliveries where endpoint_id = ${id} and status = 'canceled'`);
+      expect(rows).toHaveLength(count + 1);
+    });
+    await untilParked(endpoint);
+    expect(receiver.requests).toEqual([]);
+  });
+
+  test.each([200, 500])(
+    'has an attempt in flight (%i) on record, and its delivery stays canceled',
+    async (status) => {
+      const release = Promise.withResolvers<void>();
+      await using receiver = await startReceiver((request, response) => {
+        void release.promise.then(() => answerWith(status)(request, response));
+      });
+      await using sender = startSenderTo(database.db, { shop: receiver });
+      const { endpoint, anEvent } = await aSubscribed();
+      const event = anEvent();
+      await take(database.db, event, { wakeSenders: sender.kick });
+      await eventually(() => expect(receiver.requests).toHaveLength(1));
+      await removeStoredEndpoint(database.db, endpoint);
+      sender.kick();
+      await untilDelivery(database.db, event.data.id, { status: 'canceled', attempts: [] });
+      release.resolve();
+      await untilDelivery(database.db, event.data.id, {
+        status: 'canceled',
+        nextAttemptAt: null,
+        attempts: [{ number: 1, status }],
+      });
+      expect(await database.db.query(sql`select id from queue`)).toEqual([]);
+    },
+  );
+});

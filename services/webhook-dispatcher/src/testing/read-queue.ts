@@ -1,0 +1,15 @@
+import type { Database } from '@pixmesh/postgres/pool';
+import { sql } from '@pixmesh/postgres/sql';
+
+import { type ScheduleClock, scheduleNow } from '#sending/schedule-clock.ts';
+
+/** How many attempts are due. */
+export async function dueIn(db: Database, clock: ScheduleClock): Promise<number> {
+  const rows = await db.query(sql`select id from queue where due_at <= ${scheduleNow(clock)}`);
+  return rows.length;
+}
+
+/** Leaves nothing behind for the next test. */
+export async function emptyQueue(db: Database): Promise<void> {
+  await db.query(sql`delete from queue`);
+}

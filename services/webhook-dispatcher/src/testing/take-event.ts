@@ -1,0 +1,24 @@
+import { isDispatched } from '@pixmesh/contracts/events/event-catalogue';
+import { systemClock } from '@pixmesh/kernel/clock';
+import type { Database } from '@pixmesh/postgres/pool';
+
+import { createIntake, type IntakeDeps } from '#intake/intake.ts';
+import type { ResourceEvent } from '#intake/read-event.ts';
+import { databaseClock } from '#sending/schedule-clock.ts';
+
+/** Stores events as the role `intake` does: those that are given at once may share a batch. */
+export async function take(
+  db: Database,
+  events: ResourceEvent | readonly ResourceEvent[],
+  seams: Partial<Omit<IntakeDeps, 'db'>> = {},
+): Promise<void> {
+  const intake = createIntake({
+    db,
+    clock: systemClock,
+    scheduleClock: databaseClock,
+    isDispatched,
+    wakeSenders: () => undefined,
+    ...seams,
+  });
+  await Promise.all([events].flat().map((event) => intake.take(event)));
+}

@@ -1,0 +1,26 @@
+import {
+  type PartialTimeline,
+  ResourceIdsBody,
+  TIMELINE_ENTRIES_MAX,
+  TIMELINE_PATHS,
+} from '@pixmesh/contracts/internal/timeline';
+import { readOperatorBody, refuseTenants } from '@pixmesh/http/operator-request';
+import type { Database } from '@pixmesh/postgres/pool';
+import type { FastifyInstance } from 'fastify';
+
+import { readTimeline } from './timeline.sql.ts';
+import { toTimelineEntry } from './to-timeline-entry.ts';
+
+/** Our part of the timeline of a charge or payout: what its merchant was told, and how that went. */
+export function registerTimeline(app: FastifyInstance, { db }: { db: Database }): void {
+  app.post(TIMELINE_PATHS.deliveries, async (request): Promise<PartialTimeline> => {
+    refuseTenants(request);
+    const { resource_ids: ids } = readOperatorBody(ResourceIdsBody, request);
+    // One more than is shown says whether there are more.
+    const steps = await readTimeline(db, [...new Set(ids)], TIMELINE_ENTRIES_MAX + 1);
+    return {
+      entries: steps.slice(0, TIMELINE_ENTRIES_MAX).map(toTimelineEntry),
+      truncated: steps.length > TIMELINE_ENTRIES_MAX,
+    };
+  });
+}
