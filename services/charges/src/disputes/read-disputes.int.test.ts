@@ -83,7 +83,7 @@ function theDeps(items: AcquirerDispute[], unreadable: UnreadableItem[] = []): R
 }
 
 async function read(items: AcquirerDispute[], unreadable: UnreadableItem[] = []): Promise<void> {
-  await database.db.query(sql`update dispute_list set check_at = now()`);
+  await database.db.query(sql`update dispute_list set check_at = now() - interval '1 second'`);
   const [reading] = await leaseReading(database.db, 60_000);
   if (!reading) throw new Error('somebody else reads');
   await readDisputes(theDeps(items, unreadable), reading);
@@ -137,7 +137,7 @@ test('disputes of many Pix are applied beside each other, those of one Pix in th
       inWork.delete(pix);
     },
   };
-  await database.db.query(sql`update dispute_list set check_at = now()`);
+  await database.db.query(sql`update dispute_list set check_at = now() - interval '1 second'`);
   const [reading] = await leaseReading(database.db, 60_000);
   await readDisputes(deps, reading as Reading);
   expect(mostAtOnce).toBe(8);
@@ -155,7 +155,9 @@ test('a reader that has lost its lease moves nothing and asks for no more pages'
     await database.db.query(sql`update dispute_list set lease_token = gen_random_uuid()`);
     return { kind: 'page', items: [], unreadable: [], hasMore: true };
   };
-  await database.db.query(sql`update dispute_list set check_at = now(), lease_until = null`);
+  await database.db.query(
+    sql`update dispute_list set check_at = now() - interval '1 second', lease_until = null`,
+  );
   const [reading] = await leaseReading(database.db, 60_000);
   await readDisputes(deps, reading as Reading);
   expect(pages).toBe(1);

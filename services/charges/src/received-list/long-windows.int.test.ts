@@ -44,7 +44,7 @@ function aListOf(pages: number): typeof answer {
 
 async function lease(): Promise<ListCursor> {
   await database.db.query(sql`
-    update received_list set check_at = now() where lease_until is null or lease_until <= now()`);
+    update received_list set check_at = now() - interval '1 second' where lease_until is null or lease_until <= now()`);
   const [cursor] = await leaseListCursor(database.db, LEASE_MS);
   if (!cursor) throw new Error('somebody else reads');
   return cursor;

@@ -73,7 +73,9 @@ function kindOf(table: 'refunds' | 'suspense_resolutions'): Kind {
         calls += 1;
         return Promise.resolve(answer);
       });
-      await database.db.query(sql`update ${from} set check_at = now() where status = 'processing'`);
+      await database.db.query(
+        sql`update ${from} set check_at = now() - interval '1 second' where status = 'processing'`,
+      );
       const lease = { limit: 10, leaseMs: LEASE_MS };
       if (table === 'refunds') {
         const rows = await refundOrders.leaseDue(database.db, lease);

@@ -2,6 +2,7 @@ import {
   type ActBody,
   OPERATOR_DELIVERY_PATHS,
 } from '@pixmesh/contracts/internal/operator-deliveries';
+import { ignoreBodies } from '@pixmesh/http/service-app';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
@@ -14,15 +15,18 @@ import { requestRecovery } from './request-recovery.ts';
 
 /** What operators do with deliveries: re-send one, or recover many. Reads are forwarded as they are. */
 export function registerDeliveries(app: FastifyInstance, deps: OwnerAndTablesDeps): void {
-  app.post('/admin/deliveries/:id/resend', async (request, reply) =>
-    relayAnswer(reply, await resend(deps, request)),
-  );
   app.post('/admin/recoveries', async (request, reply) =>
     relayAnswer(reply, await requestRecovery(deps, request)),
   );
-  app.post('/admin/recoveries/:id/cancel', async (request, reply) =>
-    relayAnswer(reply, await cancelRecovery(deps, request)),
-  );
+  app.register(async (bodiless) => {
+    ignoreBodies(bodiless);
+    bodiless.post('/admin/deliveries/:id/resend', async (request, reply) =>
+      relayAnswer(reply, await resend(deps, request)),
+    );
+    bodiless.post('/admin/recoveries/:id/cancel', async (request, reply) =>
+      relayAnswer(reply, await cancelRecovery(deps, request)),
+    );
+  });
 }
 
 /** Each call is one more request to the receiver: there is nothing to repeat (decision 201). */

@@ -4,6 +4,7 @@ import {
   OPERATOR_DELIVERY_PATHS,
 } from '@pixmesh/contracts/internal/operator-deliveries';
 import { readJsonBody } from '@pixmesh/http/json-request';
+import { ignoreBodies } from '@pixmesh/http/service-app';
 import type { ApplicationId } from '@pixmesh/kernel/ids';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -34,9 +35,12 @@ export function registerWebhooks(app: FastifyInstance, deps: OwnerAndTablesDeps)
   app.patch('/admin/webhooks/:id', async (request, reply) =>
     relayAnswer(reply, await changeWebhook(deps, request)),
   );
-  app.post('/admin/webhooks/:id/test', async (request, reply) =>
-    relayAnswer(reply, await testWebhook(deps, request)),
-  );
+  app.register(async (bodiless) => {
+    ignoreBodies(bodiless);
+    bodiless.post('/admin/webhooks/:id/test', async (request, reply) =>
+      relayAnswer(reply, await testWebhook(deps, request)),
+    );
+  });
 }
 
 /** The owner judges the body as that of `PATCH /v1/webhooks/{id}`, after its look-up (decision 155). */
