@@ -267,14 +267,16 @@ export async function receivedOn(path: string): Promise<readonly Json[]> {
 }
 
 /** What has been read of lists that only grow: tests that ask again and again must not load what they watch. */
-const readSoFar = new Map<string, Promise<Json[]>>();
+const readSoFar = new Map<string, Promise<readonly Json[]>>();
+/** Entries that are read again each time: numbers are given before they can be seen, so a later one may show first. */
+const SETTLING_ENTRIES = 1_000;
 
-/** A list that only grows, from where its last reading ended. */
+/** A list that only grows, from a little before where its last reading ended. */
 async function readOn(name: string, url: string): Promise<readonly Json[]> {
-  const before = readSoFar.get(name) ?? Promise.resolve([]);
+  const before: Promise<readonly Json[]> = readSoFar.get(name) ?? Promise.resolve([]);
   const reading = before.then(async (known) => {
-    const entries = await readAll(url, known.at(-1)?.sequence ?? 0);
-    return entries.length === 0 ? known : [...known, ...entries];
+    const settled = known.slice(0, -SETTLING_ENTRIES);
+    return [...settled, ...(await readAll(url, settled.at(-1)?.sequence ?? 0))];
   });
   // One that fails leaves what was known.
   readSoFar.set(

@@ -2,7 +2,7 @@ import { assertNever } from '@pixmesh/kernel/app-error';
 import type { Dispatcher, Pool } from 'undici';
 
 import type { TokenSource } from './access-token.ts';
-import { createBreaker } from './breaker.ts';
+import { type Breaker, createBreaker } from './breaker.ts';
 import { exchange } from './exchange.ts';
 import { BREAKER_OPEN, withoutToken } from './never-sent.ts';
 import { observeBreaker, observeCall } from './observe-call.ts';
@@ -41,24 +41,35 @@ const OUTAGE = /^(token_)?(connection|timeout|aborted|status_5[0-9]{2})$/;
 /** Part of the deadline after which one call tries a provider again that did not answer. */
 const PROBE_AFTER_SHARE = 0.5;
 
-/** Calls with a token, the whole of it (token, request, body) under one deadline and behind one breaker. */
+/**
+ * Calls with a token, the whole of it (token, request, body) under one deadline. Each operation has a breaker of its own:
+ * a provider whose lists are down still issues and pays, and whoever asks for what is down must not keep others away.
+ */
 export function createCallAcquirer(deps: {
   pool: Pool;
   tokens: TokenSource;
   timeoutMs: number;
 }): CallAcquirer {
-  const breaker = createBreaker<CallResult>({
-    isFailure: (result) => result.kind === 'unknown' && OUTAGE.test(result.cause),
-    now: () => performance.now(),
-    probeAfterMs: deps.timeoutMs * PROBE_AFTER_SHARE,
-    onChange: observeBreaker,
-  });
-  observeBreaker(false);
+  const breakers = new Map<Operation, Breaker<CallResult>>();
   return async (call) =>
     await observeCall(call.operation, async () => {
-      const attempt = await breaker.run(() => callInTime(call));
+      const attempt = await breakerOf(call.operation).run(() => callInTime(call));
       return attempt.kind === 'open' ? BREAKER_OPEN : attempt.value;
     });
+
+  function breakerOf(operation: Operation): Breaker<CallResult> {
+    const known = breakers.get(operation);
+    if (known !== undefined) return known;
+    const breaker = createBreaker<CallResult>({
+      isFailure: (result) => result.kind === 'unknown' && OUTAGE.test(result.cause),
+      now: () => performance.now(),
+      probeAfterMs: deps.timeoutMs * PROBE_AFTER_SHARE,
+      onChange: (isOpen) => observeBreaker(operation, isOpen),
+    });
+    observeBreaker(operation, false);
+    breakers.set(operation, breaker);
+    return breaker;
+  }
 
   async function callInTime(call: AcquirerCall): Promise<CallResult> {
     const deadline = new AbortController();

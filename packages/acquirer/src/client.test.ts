@@ -174,15 +174,22 @@ describe('the breaker', () => {
   it.each<[string, Handler]>([
     ['5xx', (_, r) => json(r, 503, {})],
     ['a reset', (q) => q.socket.resetAndDestroy()],
-  ])('keeps every call back after %s in a row, whatever it is: nothing is sent', async (_, bad) => {
+  ])('keeps calls of an operation back after %s in a row: nothing is sent', async (_, bad) => {
     provider.answerCall = bad;
     await failTimes(FAILURES_MAX);
     expect(provider.calls).toHaveLength(FAILURES_MAX);
     const open = { kind: 'unknown', cause: 'breaker_open' };
-    expect(await acquirer.issueCharge(TO_ISSUE)).toEqual(open);
     expect(await acquirer.getCharge(TXID)).toEqual(open);
-    expect(await acquirer.balance()).toEqual(open);
+    expect(await acquirer.getCharge(TXID)).toEqual(open);
     expect(provider.calls).toHaveLength(FAILURES_MAX);
+  });
+
+  it('leaves other operations alone: what the provider still does is not kept from it', async () => {
+    provider.answerCall = (_, response) => json(response, 503, {});
+    await failTimes(FAILURES_MAX);
+    provider.answerCall = (_, response) => json(response, 201, CHARGE);
+    expect(await acquirer.issueCharge(TO_ISSUE)).toMatchObject({ kind: 'issued' });
+    expect(await acquirer.getCharge(TXID)).toEqual({ kind: 'unknown', cause: 'breaker_open' });
   });
 
   it('opens where no token can be had, and asks for none then', async () => {

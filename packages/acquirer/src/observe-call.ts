@@ -12,7 +12,7 @@ const duration = metrics.getMeter('pixmesh').createHistogram('acquirer_call_dura
 });
 
 const breakerOpen = metrics.getMeter('pixmesh').createGauge('acquirer_breaker_open', {
-  description: '1 while no call is sent to the acquirer, because it did not answer',
+  description: '1 while no call of an operation is sent to the acquirer, because it did not answer',
 });
 
 const unreadableItems = metrics
@@ -26,8 +26,8 @@ export function observeUnreadable(operation: Operation, items: number): void {
   if (items > 0) unreadableItems.add(items, { operation });
 }
 
-export function observeBreaker(isOpen: boolean): void {
-  breakerOpen.record(isOpen ? 1 : 0);
+export function observeBreaker(operation: Operation, isOpen: boolean): void {
+  breakerOpen.record(isOpen ? 1 : 0, { operation });
 }
 
 /** One span and one measurement per operation, labelled by its outcome; never ids, keys or amounts. */
