@@ -7,9 +7,9 @@ import type { Life } from './live-one.ts';
 const READERS = 8;
 
 /**
- * Waits until nothing contradicts anything in these lives, and compares them all once more at the end. A round asks for
- * what the one before found wanting alone: a reader that asks for everything all the time keeps from settling what it
- * waits for. Answers one line per contradiction that is left.
+ * Waits until nothing contradicts anything in these lives, and answers one line per contradiction that is left. A round
+ * asks for what the one before found wanting alone, and for everything once nothing is: a reader that asks for
+ * everything all the time keeps from settling what it waits for.
  */
 export async function settleLives(
   merchant: ListeningMerchant,
@@ -18,13 +18,16 @@ export async function settleLives(
 ): Promise<string[]> {
   const end = performance.now() + timeoutMs;
   let wanting: readonly Life[] = lives;
-  while (wanting.length > 0 && performance.now() < end) {
+  for (;;) {
     const judged = await judgeLives(merchant, wanting);
     wanting = judged.flatMap(({ life, contradictions }) =>
       contradictions.length > 0 ? [life] : [],
     );
+    const isOver = performance.now() >= end;
+    if (wanting.length > 0 && !isOver) continue;
+    const contradictions = await findContradictions(merchant, lives);
+    if (contradictions.length === 0 || isOver) return contradictions;
   }
-  return await findContradictions(merchant, lives);
 }
 
 /**
