@@ -7,7 +7,7 @@ import type { ComparedCharge } from './charge-state-check.sql.ts';
 type TheirState = AcquirerCharge['status'];
 
 const OPEN: readonly TheirState[] = ['active', 'settled'];
-const SETTLED: readonly TheirState[] = ['settled'];
+/** Also where there is money: a Pix may cross a removal, and pays the charge while nothing else was announced of it. */
 const NOT_OPEN: readonly TheirState[] = ['settled', 'removed_by_psp', 'removed_by_receiver'];
 
 /** What the acquirer's record may be; null while nothing can be said. Any Pix settles it, the wrong one too. */
@@ -16,15 +16,14 @@ function allowedStates({ status, acceptedE2e }: ComparedCharge): readonly TheirS
     case 'processing':
       return null;
     case 'pending':
-      return acceptedE2e === null ? OPEN : SETTLED;
+      return acceptedE2e === null ? OPEN : NOT_OPEN;
     case 'failed':
     case 'canceled':
-      return NOT_OPEN;
     case 'paid':
     case 'infraction':
     case 'refunded':
     case 'charged_back':
-      return SETTLED;
+      return NOT_OPEN;
     default:
       return assertNever(status);
   }
