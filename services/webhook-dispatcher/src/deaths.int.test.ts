@@ -81,8 +81,8 @@ test(
     const verdict = judgeDeliveries(record);
     print(record, verdict, fleet.ownEnds());
 
+    // A repeat of what was not in flight at a death is a fault of its own: a post without an attempt.
     expect(verdict.faults.slice(0, 20)).toEqual([]);
-    for (const { extra, inFlight } of verdict.perDeath) expect(extra).toBeLessThanOrEqual(inFlight);
     expect(fleet.deaths.length).toBeGreaterThanOrEqual(KILLS_BEFORE_OUTAGE + KILLS_AFTER_OUTAGE);
     if (isLong)
       expect(Math.max(...verdict.perDeath.map(({ inFlight }) => inFlight))).toBeGreaterThan(0);

@@ -79,7 +79,7 @@ export const ADMIN_DELIVERY_ROUTES = {
     body: CreateRecoveryBody,
     repeatable: true,
     response: Recovery,
-    errors: ['NOT_FOUND', 'IDEMPOTENCY_KEY_REQUIRED', 'PAYLOAD_TOO_LARGE'],
+    errors: ['IDEMPOTENCY_KEY_REQUIRED', 'PAYLOAD_TOO_LARGE'],
   },
   getRecovery: {
     ...READ,
