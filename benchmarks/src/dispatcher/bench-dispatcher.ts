@@ -2,6 +2,7 @@ import { type Aim, printAims } from '../aims.ts';
 import { benchIsolation } from './bench-isolation.ts';
 import { benchLatency } from './bench-latency.ts';
 import { type BenchOptions, readBenchOptions, type Scenario } from './bench-options.ts';
+import { benchRecovery } from './bench-recovery.ts';
 import { openRoad, type Road } from './bench-road.ts';
 import { benchScaling } from './bench-scaling.ts';
 import { benchThroughput } from './bench-throughput.ts';
@@ -9,6 +10,7 @@ import { benchThroughput } from './bench-throughput.ts';
 const RUNS: Readonly<Record<Scenario, (road: Road, options: BenchOptions) => Promise<Aim[]>>> = {
   throughput: benchThroughput,
   latency: benchLatency,
+  recovery: benchRecovery,
   scaling: benchScaling,
   isolation: benchIsolation,
 };

@@ -1,0 +1,91 @@
+import { type Aim, atMost } from '../aims.ts';
+import { median } from '../rounds.ts';
+import type { BenchOptions } from './bench-options.ts';
+import type { Road } from './bench-road.ts';
+import { createDispatchers, joinAll } from './dispatcher-process.ts';
+import type { MerchantEndpoint } from './merchant-endpoints.ts';
+import { missDeliveries, requestRecovery, untilRecovered } from './missed-deliveries.ts';
+import { type OpenFigure, runOpenLoop } from './run-open-loop.ts';
+
+const ENDPOINTS = 200;
+const MISSED = 10_000;
+const LIVE_RATE = 200;
+/** As fast as live events come: a recovery then is half of all that is sent. */
+const RECOVERED_PER_SECOND = 200;
+const SECONDS = MISSED / RECOVERED_PER_SECOND;
+const ROUNDS = 3;
+const WARM_UP_SECONDS = 5;
+
+type Round = {
+  alone: OpenFigure;
+  beside: OpenFigure;
+  recovered: number;
+  /** Of what was missed: what came more than once, and what never came. */
+  doubled: number;
+  lost: number;
+};
+
+/**
+ * What the recovery of an endpoint's 10,000 missed deliveries costs live ones, its own among them: the same rate
+ * alone, then beside the recovery. The baseline has no counterpart.
+ */
+export async function benchRecovery(road: Road, options: BenchOptions): Promise<Aim[]> {
+  await using dispatchers = createDispatchers(road.infra, road.settings);
+  await joinAll(dispatchers, options.senders);
+  const endpoints = await road.register(ENDPOINTS, () => 'answers');
+  await runLive(road, { endpoints, seconds: WARM_UP_SECONDS });
+  const rounds: Round[] = [];
+  for (const endpoint of endpoints.slice(0, ROUNDS)) {
+    const round = await runRound(road, {
+      endpoints,
+      endpoint,
+      seconds: options.seconds ?? SECONDS,
+    });
+    print(rounds.length + 1, round);
+    rounds.push(round);
+  }
+  return judge(rounds);
+}
+
+async function runRound(
+  road: Road,
+  input: { endpoints: readonly MerchantEndpoint[]; endpoint: MerchantEndpoint; seconds: number },
+): Promise<Round> {
+  const { endpoint } = input;
+  const missed = await missDeliveries(road, { endpoint, count: MISSED });
+  const alone = await runLive(road, input);
+  const id = await requestRecovery(road, { endpoint, ratePerSecond: RECOVERED_PER_SECOND });
+  const beside = await runLive(road, input);
+  const recovered = await untilRecovered(road, id);
+  const seen = await road.receivers.call('close', missed);
+  return { alone, beside, recovered, doubled: seen.duplicates, lost: seen.missing };
+}
+
+function runLive(
+  road: Road,
+  { endpoints, seconds }: { endpoints: readonly MerchantEndpoint[]; seconds: number },
+): Promise<OpenFigure> {
+  return runOpenLoop(road, { side: 'ours', name: 'live', endpoints, rate: LIVE_RATE, seconds });
+}
+
+function print(number: number, { alone, beside, recovered, doubled, lost }: Round): void {
+  const figures = ({ p50Ms, p95Ms, p99Ms, maxMs }: OpenFigure) =>
+    `p50 ${p50Ms.toFixed(1)}  p95 ${p95Ms.toFixed(1)}  p99 ${p99Ms.toFixed(1)}  max ${maxMs.toFixed(0)} ms`;
+  console.log(
+    `live at ${LIVE_RATE}/s ${number}  alone ${figures(alone)}  beside a recovery at ${RECOVERED_PER_SECOND}/s ` +
+      `${figures(beside)}  recovered ${recovered}  doubled ${doubled}  lost ${lost}`,
+  );
+}
+
+function judge(rounds: readonly Round[]): Aim[] {
+  const sum = (figure: (round: Round) => number) =>
+    rounds.reduce((total, round) => total + figure(round), 0);
+  const wrong = ({ alone, beside, doubled, lost }: Round) =>
+    alone.duplicates + alone.missing + beside.duplicates + beside.missing + doubled + lost;
+  const ratio = ({ alone, beside }: Round) => beside.p99Ms / alone.p99Ms;
+  return [
+    atMost('recovery: p99 of live, beside / alone', median(rounds.map(ratio)), 1.2),
+    atMost('recovery: not recovered', MISSED * ROUNDS - sum(({ recovered }) => recovered), 0),
+    atMost('recovery: duplicates and lost, live and recovered', sum(wrong), 0),
+  ];
+}

@@ -1,0 +1,93 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { newId } from '@pixmesh/kernel/ids';
+
+import { withClient } from '../durable-server.ts';
+import type { Road } from './bench-road.ts';
+import type { MerchantEndpoint } from './merchant-endpoints.ts';
+import type { SentEvents } from './phase-record.ts';
+import { nextPhase } from './run-open-loop.ts';
+
+const PUBLISHED_PER_SECOND = 1_000;
+const POLL_MS = 250;
+const POLLS_MAX = 480;
+
+/** Events that an endpoint has missed, and what was published of them. */
+export type Missed = SentEvents & { phase: string };
+
+/** Events of an endpoint that is paused meanwhile: each is recorded as skipped. */
+export async function missDeliveries(
+  road: Road,
+  { endpoint, count }: { endpoint: MerchantEndpoint; count: number },
+): Promise<Missed> {
+  const phase = nextPhase('missed-ours');
+  await setActive(road, endpoint, false);
+  const seconds = count / PUBLISHED_PER_SECOND;
+  const input = { side: 'ours', phase, endpoints: [endpoint], rate: PUBLISHED_PER_SECOND } as const;
+  const { sent } = await road.producer.call('openLoop', { ...input, seconds });
+  await until(async () => (await countSkipped(road, endpoint)) === sent);
+  await setActive(road, endpoint, true);
+  return { phase, sent, schedule: null, hangingEvery: 0 };
+}
+
+/** Asks for all that the endpoint has missed, as `POST /admin/recoveries` stores it; resolves to the recovery's id. */
+export async function requestRecovery(
+  road: Road,
+  { endpoint, ratePerSecond }: { endpoint: MerchantEndpoint; ratePerSecond: number },
+): Promise<string> {
+  const id = newId();
+  await withClient(road.infra.postgresUrl, (client) =>
+    client.query(
+      `insert into webhook_dispatcher.recoveries
+         (id, account_id, endpoint_id, statuses, created_from, created_until, rate_per_second, requested_by, fingerprint)
+       values
+         ($1, $2, $3, '{skipped}', now() - interval '1 hour', now() + interval '1 hour', $4, 'bench', '')`,
+      [id, endpoint.accountId, endpoint.id, ratePerSecond],
+    ),
+  );
+  return id;
+}
+
+/** How many deliveries a recovery has brought to their receivers, once it is over. */
+export async function untilRecovered(road: Road, id: string): Promise<number> {
+  let succeeded = 0;
+  await until(async () => {
+    const { rows } = await withClient(road.infra.postgresUrl, (client) =>
+      client.query<{ status: string; succeeded_count: number }>(
+        'select status, succeeded_count from webhook_dispatcher.recoveries where id = $1',
+        [id],
+      ),
+    );
+    succeeded = rows[0]?.succeeded_count ?? 0;
+    return rows[0]?.status === 'completed';
+  });
+  return succeeded;
+}
+
+async function countSkipped(road: Road, endpoint: MerchantEndpoint): Promise<number> {
+  const { rows } = await withClient(road.infra.postgresUrl, (client) =>
+    client.query<{ count: number }>(
+      `select count(*)::int as count from webhook_dispatcher.deliveries
+       where endpoint_id = $1 and status = 'skipped'`,
+      [endpoint.id],
+    ),
+  );
+  return rows[0]?.count ?? 0;
+}
+
+async function setActive(road: Road, endpoint: MerchantEndpoint, active: boolean): Promise<void> {
+  await withClient(road.infra.postgresUrl, (client) =>
+    client.query('update webhook_dispatcher.endpoints set active = $2 where id = $1', [
+      endpoint.id,
+      active,
+    ]),
+  );
+}
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  for (let polls = 0; polls < POLLS_MAX; polls += 1) {
+    if (await isSo()) return;
+    await delay(POLL_MS);
+  }
+  throw new Error('deliveries were not missed, or not recovered, in time');
+}
