@@ -27,6 +27,8 @@ const TRIES_MAX = 5;
 const DEFENSE_PERIOD_MS = 3 * 24 * 60 * 60 * 1000;
 /** A disputed Pix that nobody has explained for so long is left to operators. */
 const UNKNOWN_PIX_MS_MAX = 24 * 60 * 60 * 1000;
+/** A lost dispute is announced without knowing what has returned, rather than wait for that any longer. */
+const RETURNS_UNREAD_MS_MAX = 60 * 60 * 1000;
 /** A dispute that concerns no charge is told to operators for so long. */
 const LOGGED_MS_MAX = 60 * 60 * 1000;
 
@@ -34,8 +36,8 @@ export type ApplyDeps = ChangeDeps & {
   logger: Logger;
   /** How long the acquirer may take to return the money of a lost dispute. */
   returnWindowMs: number;
-  /** Reads the Pix of a decided dispute back, and books what has returned of it. */
-  readReturns(charge: ChargeRow, endToEndId: string): Promise<void>;
+  /** Reads the Pix of a decided dispute back, and books what has returned of it; false where nothing is known of that. */
+  readReturns(charge: ChargeRow, endToEndId: string): Promise<boolean>;
   /** Has a Pix read that nobody announced. */
   noticePix(endToEndId: string): Promise<void>;
 };
@@ -77,7 +79,7 @@ async function applyOnce(
   seen: AcquirerDispute,
   chargeId: ChargeId,
 ): Promise<Applied | 'moved'> {
-  if (seen.status === 'accepted') await readReturns(deps, seen, chargeId);
+  const areReturnsKnown = await readReturns(deps, seen, chargeId);
   const stored = await findByInfraction(deps.db, seen.id);
   const charge = await findAnyCharge(deps.db, chargeId);
   if (charge === null) throw new AppError('INTERNAL_ERROR', { message: 'a charge vanished' });
@@ -94,6 +96,8 @@ async function applyOnce(
     seen,
     isContested: open !== null && open.id !== dispute.id,
     hasMedReturn: dispute.returnedAmount > 0n,
+    areReturnsAwaited:
+      !areReturnsKnown && !isOver(seen.decidedAt ?? seen.openedAt, charge, RETURNS_UNREAD_MS_MAX),
     // A known one without a date of its decision is left to `end-blocks.ts`, which counts from when we heard of it.
     isReturnWindowOver: isOver(
       seen.decidedAt ?? (stored === null ? seen.openedAt : null),
@@ -118,13 +122,15 @@ async function applyOnce(
   }
 }
 
+/** Only of what was lost does anything return. */
 async function readReturns(
   deps: ApplyDeps,
   seen: AcquirerDispute,
   chargeId: ChargeId,
-): Promise<void> {
+): Promise<boolean> {
+  if (seen.status !== 'accepted') return true;
   const charge = await findAnyCharge(deps.db, chargeId);
-  if (charge !== null) await deps.readReturns(charge, seen.endToEndId);
+  return charge === null || (await deps.readReturns(charge, seen.endToEndId));
 }
 
 /** The acquirer says what it said before; only our own clock may have moved an open dispute on. */

@@ -28,6 +28,7 @@ function given(
     seen: anInfraction({ status: seen }),
     isContested: false,
     hasMedReturn: false,
+    areReturnsAwaited: false,
     isReturnWindowOver: false,
     ...changes,
   });
@@ -144,6 +145,17 @@ test.each([
 ])('the block of a lost dispute ends once money has returned or had its time: %o', (changes) => {
   expect(given('open', 'accepted', 'infraction', changes)).toMatchObject({ block: 'end' });
   expect(given('won', 'accepted', 'paid', changes)).toMatchObject({ block: 'keep' });
+});
+
+test('a dispute is lost once it is known what has returned, or nobody waits for that any longer', () => {
+  for (const [known, charge] of [
+    ['open', 'infraction'],
+    ['under_review', 'infraction'],
+    ['won', 'paid'],
+  ] as const) {
+    expect(given(known, 'accepted', charge, { areReturnsAwaited: true })).toEqual({ kind: 'wait' });
+    expect(given(known, 'accepted', charge)).toMatchObject({ status: 'lost' });
+  }
 });
 
 test('an open dispute whose deadline has passed is under review', () => {

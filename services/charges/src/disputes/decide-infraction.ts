@@ -43,6 +43,8 @@ export type SeenInfraction = {
   isContested: boolean;
   /** Whether any cent of the Pix has come back under the MED. */
   hasMedReturn: boolean;
+  /** Nobody could read what has returned of it, and that may still be waited for. */
+  areReturnsAwaited: boolean;
   /** The acquirer has had its time to return the money since it decided. */
   isReturnWindowOver: boolean;
 };
@@ -131,8 +133,12 @@ function judgeAfterDeadline(stored: DisputeRow, charge: ChargeRow): InfractionSt
   return isOverdue ? review(charge) : NOTHING;
 }
 
-/** Its block ends at once where money has returned or had its time; otherwise later (`end-blocks.ts`). */
-function loseKnown(input: SeenInfraction, stored: DisputeRow): DisputeChange {
+/**
+ * Its event tells what has returned and is said once, so that much is waited for. The block ends at once where money
+ * has returned or had its time; otherwise later (`end-blocks.ts`).
+ */
+function loseKnown(input: SeenInfraction, stored: DisputeRow): InfractionStep {
+  if (input.areReturnsAwaited) return WAIT;
   const mayEnd = input.hasMedReturn || input.isReturnWindowOver;
   const block = stored.block === 'standing' && mayEnd ? 'end' : 'keep';
   return lose(input.charge, { arrivedResolved: false, block });

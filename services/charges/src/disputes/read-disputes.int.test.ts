@@ -28,6 +28,8 @@ let logLines: string[];
 /** Defences that were sent, and what the acquirer answers to them. */
 let sent: { disputeId: string; text: string }[];
 let answer: DefenseOutcome;
+/** Whether the acquirer says what has returned of a Pix. */
+let areReturnsRead: boolean;
 let charge: StoredCharge;
 let endToEndId: string;
 
@@ -38,6 +40,7 @@ beforeEach(async () => {
   logLines = [];
   sent = [];
   answer = { kind: 'accepted' };
+  areReturnsRead = true;
   endToEndId = `E${newId()}`;
   charge = await storeCharge(database.db, { status: 'paid', acceptedE2e: endToEndId });
   await database.db.query(sql`
@@ -77,7 +80,7 @@ function theDeps(items: AcquirerDispute[], unreadable: UnreadableItem[] = []): R
     leaseMs: 60_000,
     returnWindowMs: 100 * HOUR_MS,
     kickOutbox: () => undefined,
-    readReturns: () => Promise.resolve(),
+    readReturns: () => Promise.resolve(areReturnsRead),
     noticePix: () => Promise.resolve(),
   };
 }
@@ -135,6 +138,7 @@ test('disputes of many Pix are applied beside each other, those of one Pix in th
       mostAtOnce = Math.max(mostAtOnce, inWork.size);
       await eventually(() => expect(inWork.size === 8 || readings.length > 16).toBe(true));
       inWork.delete(pix);
+      return true;
     },
   };
   await database.db.query(sql`update dispute_list set check_at = now() - interval '1 second'`);
@@ -145,6 +149,26 @@ test('disputes of many Pix are applied beside each other, those of one Pix in th
     expect(await stored(first?.id ?? '')).toMatchObject({ status: 'lost' });
     expect(await stored(second?.id ?? '')).toMatchObject({ status: 'open' });
   }
+});
+
+test('a dispute is lost once its returns can be read, and after an hour without them', async () => {
+  areReturnsRead = false;
+  const listed = aListed({ openedAt: hoursAgo(2) });
+  await read([listed]);
+  const lost = { ...listed, status: 'accepted' } as const;
+  await read([{ ...lost, decidedAt: hoursAgo(0.5) }]);
+  expect(await stored(listed.id)).toMatchObject({ status: 'open', acquirerStatus: 'open' });
+  expect(await minutesBehind()).toBe(120);
+  areReturnsRead = true;
+  await read([{ ...lost, decidedAt: hoursAgo(0.5) }]);
+  expect(await stored(listed.id)).toMatchObject({ status: 'lost' });
+  expect(await minutesBehind()).toBe(0);
+
+  areReturnsRead = false;
+  const [decidedLongAgo] = await aDisputedPix();
+  await read([{ ...decidedLongAgo!, status: 'open' }]);
+  await read([{ ...decidedLongAgo!, decidedAt: hoursAgo(1.1) }]);
+  expect(await stored(decidedLongAgo!.id)).toMatchObject({ status: 'lost' });
 });
 
 test('a reader that has lost its lease moves nothing and asks for no more pages', async () => {

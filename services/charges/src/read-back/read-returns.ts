@@ -8,17 +8,18 @@ import { applyTruth, type ApplyTruthDeps } from './apply-truth.ts';
 type ReadReturnsDeps = ApplyTruthDeps & { acquirer: Pick<Acquirer, 'getReceived'> };
 
 /**
- * Reads one Pix of a charge at the acquirer and applies its returns. Nothing while the charge is not credited, or the
- * acquirer does not answer: a look, or the next of these, finds them.
+ * Reads one Pix of a charge at the acquirer and applies its returns; nothing while the charge is not credited. False
+ * where the acquirer did not say: a look, or the next of these, finds them.
  */
 export async function readReturns(
   deps: ReadReturnsDeps,
   charge: ChargeRow,
   endToEndId: string,
-): Promise<void> {
-  if (charge.endToEndId !== endToEndId) return;
+): Promise<boolean> {
+  if (charge.endToEndId !== endToEndId) return true;
   const found = await deps.acquirer.getReceived(endToEndId);
-  if (found.kind !== 'found') return;
+  if (found.kind !== 'found') return false;
   const txid = toAcquirerId(charge.id);
   await applyTruth(deps, charge, { txid, status: 'settled', received: [{ ...found.value, txid }] });
+  return true;
 }
