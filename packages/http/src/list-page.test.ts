@@ -72,6 +72,15 @@ describe('the page of a list', () => {
     });
   });
 
+  test('ends before the first row for which there is no room', async () => {
+    const roomy = { ...steps, fits: (id: string) => id !== 'b' };
+    expect(await answerList({ ...roomy, page: { limit: 3, startingAfter: null } })).toEqual({
+      object: 'list',
+      data: [{ id: 'c' }],
+      has_more: true,
+    });
+  });
+
   test('after the last item is empty; after an unknown one it is refused', async () => {
     const empty = { ...steps, fetch: async () => [] };
     expect(await answerList({ ...empty, page: { limit: 2, startingAfter: CURSOR } })).toMatchObject(

@@ -44,10 +44,12 @@ type ListSteps<Row> = {
   /** Whether the cursor names an item of this very list. */
   cursorExists(id: string): Promise<boolean>;
   toResource(row: Row): object;
+  /** Whether there is room in the answer for a row behind those before it, where rows may be large. */
+  fits?(row: Row): boolean;
 };
 
 /**
- * The list envelope. One row more than asked for tells whether there are more. Only an empty page can hide
+ * The list envelope. One row more than asked for, or one that does not fit, tells whether there are more. Only an empty page can hide
  * an unknown cursor, so only then it is looked up (decision 93).
  * @throws AppError `VALIDATION_ERROR` for an unknown or foreign cursor
  */
@@ -57,11 +59,17 @@ export async function answerList<Row>(steps: ListSteps<Row>): Promise<object> {
   if (rows.length === 0 && startingAfter !== null && !(await steps.cursorExists(startingAfter))) {
     throw new AppError('VALIDATION_ERROR', { details: ['starting_after'] });
   }
+  const page = takeWhile(rows.slice(0, limit), (row) => steps.fits?.(row) ?? true);
   return {
     object: 'list',
-    data: rows.slice(0, limit).map((row) => steps.toResource(row)),
-    has_more: rows.length > limit,
+    data: page.map((row) => steps.toResource(row)),
+    has_more: rows.length > page.length,
   };
+}
+
+function takeWhile<Row>(rows: readonly Row[], isSo: (row: Row) => boolean): Row[] {
+  const end = rows.findIndex((row) => !isSo(row));
+  return rows.slice(0, end === -1 ? rows.length : end);
 }
 
 /** `limit[]=1` becomes a `limit` that no schema takes. */

@@ -5,7 +5,6 @@ import type { VerifyToken } from '@pixmesh/http/service-token';
 import type { Messaging } from '@pixmesh/kafka/messaging';
 import type { FastifyInstance } from 'fastify';
 
-import { registerListDeliveries } from '#deliveries/list-deliveries.route.ts';
 import type { WriteEndpointDeps } from '#endpoints/create-endpoint.ts';
 import { registerEndpointRoutes } from '#endpoints/register-endpoint-routes.ts';
 import { registerOperatorDeliveries } from '#operators/operator-deliveries.route.ts';
@@ -24,7 +23,6 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   requireServiceToken(app, deps.verifyToken);
   registerEndpointRoutes(app, deps);
   registerDeadLetterRoutes(app, deps.deadLetters);
-  registerListDeliveries(app, deps);
   registerOperatorWebhooks(app, deps);
   registerOperatorDeliveries(app, deps);
   registerRecoveries(app, deps);

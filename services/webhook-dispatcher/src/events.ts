@@ -2,6 +2,7 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 import { counter, durationHistogram, observedGauge } from '@pixmesh/telemetry/metrics';
 
 import type { ExchangeResult } from '#exchange/exchange.ts';
+import type { DueLanes } from '#lanes/count-due-lanes.sql.ts';
 
 const attempts = counter('webhook_attempts_total', 'Attempts by outcome and reason');
 const repeats = counter(
@@ -83,7 +84,7 @@ type ServedLane = { readonly inFlight: ReadonlySet<string>; probeAtMs: number | 
 export function observeQueue(deps: {
   inFlight(): number;
   lanes(): Iterable<ServedLane>;
-  readDue(): Promise<{ count: number; oldestSeconds: number }>;
+  readDue(): Promise<DueLanes>;
 }): void {
   observedGauge('webhook_in_flight', 'Sends in flight in this process', async () => [
     { value: deps.inFlight() },
@@ -100,8 +101,14 @@ export function observeQueue(deps: {
   );
   observedGauge(
     'webhook_oldest_due_age_seconds',
-    'For how long the lane that waits longest for a sender has something due',
-    async () => [{ value: (await deps.readDue()).oldestSeconds }],
+    'For how long something has been due: of lanes that wait for a sender, and of first attempts in lanes that are served',
+    async () => {
+      const due = await deps.readDue();
+      return [
+        { value: due.oldestWaitingSeconds, attributes: { lane: 'waiting' } },
+        { value: due.oldestServedSeconds, attributes: { lane: 'served' } },
+      ];
+    },
   );
 }
 

@@ -5,9 +5,9 @@ import { createTestTopics } from '@pixmesh/testkit/test-topics';
 import { sql } from '@pixmesh/postgres/sql';
 import { expect, test } from 'vitest';
 
-import { listDeliveries } from '#deliveries/list-deliveries.sql.ts';
 import { aChargeEvent } from '#testing/a-charge-event.ts';
 import { startDispatcherProcess } from '#testing/dispatcher-process.ts';
+import { readDeliveries } from '#testing/read-deliveries.ts';
 import { startReceiver } from '#testing/start-receiver.ts';
 import { openResourceTopics, sealingKeys, testEnvironment } from '#testing/test-dispatcher.ts';
 
@@ -48,8 +48,7 @@ test(
 
     await using third = await startDispatcherProcess(env);
     const delivery = await eventually(async () => {
-      const page = { resourceId: event.data.id, accountId: null, limit: 10, startingAfter: null };
-      const [found, ...others] = await listDeliveries(database.db, page);
+      const [found, ...others] = await readDeliveries(database.db, event.data.id);
       expect(others).toEqual([]);
       expect(found).toMatchObject({ status: 'succeeded', attempts: [{ number: 1 }] });
       return found!;

@@ -79,7 +79,7 @@ describe('an event on the topic', () => {
   });
 
   test('shows its delivery and attempt to a peer with a token', async () => {
-    const url = `http://127.0.0.1:${dispatcher.apiPort}/internal/deliveries?resource_id=${event.data.id}`;
+    const url = `http://127.0.0.1:${dispatcher.apiPort}/internal/operator-deliveries?resource_id=${event.data.id}`;
     expect((await fetch(url)).status).toBe(401);
     const list = await eventually(async () => {
       const headers = { 'x-pixmesh-token': await tokenOf('gateway') };

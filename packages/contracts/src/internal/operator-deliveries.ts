@@ -84,14 +84,14 @@ export const DeliveryAttempt = z.object({
   status: z.int().nullable(),
   /** `<kind>: <text>`; null when it succeeded. */
   error: z.string().nullable(),
-  /** At most the first 16 KiB of the answer. */
+  /** At most the first 16 KiB of the answer; null where there was none, and before the newest 32 attempts. */
   response_excerpt: z.string().nullable(),
   address: z.string().nullable(),
   manual: z.boolean(),
 });
 export type DeliveryAttempt = z.output<typeof DeliveryAttempt>;
 
-/** A delivery with all its attempts (design section 5). */
+/** A delivery with its attempts, the newest 1,000 of them (design section 5). */
 export const OperatorDelivery = z.object({
   id: z.uuid(),
   object: z.literal('delivery'),

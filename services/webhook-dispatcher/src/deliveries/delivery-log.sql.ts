@@ -10,7 +10,7 @@ import {
   LAST_ID,
   readDescribed,
   type StoredDelivery,
-} from './list-deliveries.sql.ts';
+} from './describe-deliveries.sql.ts';
 
 export type LogFilters = {
   accountId?: string | undefined;

@@ -1,15 +1,15 @@
 import type { OperatorDelivery } from '@pixmesh/contracts/internal/operator-deliveries';
 
-import type { StoredAttempt, StoredDelivery } from './list-deliveries.sql.ts';
+import type { StoredAttempt, StoredDelivery } from './describe-deliveries.sql.ts';
 
-/** Shape of design section 5. */
-export function toDeliveryResource(
-  delivery: StoredDelivery,
-): Omit<OperatorDelivery, 'account_id' | 'event_id'> {
+/** Shape of design section 5, with whose it is. */
+export function toOperatorDelivery(delivery: StoredDelivery): OperatorDelivery {
   return {
     id: delivery.id,
     object: 'delivery',
+    account_id: delivery.accountId,
     event: delivery.event,
+    event_id: delivery.eventId,
     resource_id: delivery.resourceId,
     endpoint_id: delivery.endpointId,
     url: delivery.url,
@@ -17,15 +17,6 @@ export function toDeliveryResource(
     next_attempt_at: delivery.nextAttemptAt?.toISOString() ?? null,
     created_at: delivery.createdAt.toISOString(),
     attempts: delivery.attempts.map(toAttemptResource),
-  };
-}
-
-/** The same for operators, who see whose it is. */
-export function toOperatorDelivery(delivery: StoredDelivery): OperatorDelivery {
-  return {
-    ...toDeliveryResource(delivery),
-    account_id: delivery.accountId,
-    event_id: delivery.eventId,
   };
 }
 

@@ -3,38 +3,77 @@ import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
 import { type ScheduleClock, scheduleNow } from '#sending/schedule-clock.ts';
 
-/** The gauge stops counting here: a scrape must not cost more the longer the queue is. */
+/** The gauges stop counting here: a scrape must not cost more the longer the queue is. */
 const DUE_LANES_MAX = 10_000;
+const SERVED_LANES_MAX = 1_000;
+
+export type DueLanes = {
+  /** Lanes that wait for a sender to take them up. */
+  count: number;
+  /** For how long the one that waits longest has. */
+  oldestWaitingSeconds: number;
+  /** Of the oldest first attempt in a lane that is served, requests that are out included. */
+  oldestServedSeconds: number;
+};
 
 /**
- * How many lanes wait for a sender to take them up, and for how long the one that waits longest has. What waits behind
- * the bound or the breaker of a lane that is served is that receiver's affair, and no backlog of ours. Reads
- * `lanes_claimable`.
+ * What is due, apart by whose affair it is: lanes that wait need senders; in a lane that is served, a receiver is slow
+ * or its sender is. What waits behind an open breaker counts for neither. Reads the beginning of `lanes_claimable`, and
+ * one row of `queue_lane` for each lane that is served.
  */
 export async function countDueLanes(
   db: Queryable,
-  clock: ScheduleClock,
-): Promise<{ count: number; oldestSeconds: number }> {
-  const [row] = await db.query<{ count: number; oldest_seconds: number }>(
-    countDueLanesStatement(clock),
-  );
-  return { count: row?.count ?? 0, oldestSeconds: row?.oldest_seconds ?? 0 };
+  { clock, leaseMs }: { clock: ScheduleClock; leaseMs: number },
+): Promise<DueLanes> {
+  const [row] = await db.query<DueLanesRow>(countDueLanesStatement(clock, leaseMs));
+  return {
+    count: row?.count ?? 0,
+    oldestWaitingSeconds: row?.oldest_waiting_seconds ?? 0,
+    oldestServedSeconds: row?.oldest_served_seconds ?? 0,
+  };
 }
 
-export function countDueLanesStatement(clock: ScheduleClock): Statement {
+type DueLanesRow = { count: number; oldest_waiting_seconds: number; oldest_served_seconds: number };
+
+export function countDueLanesStatement(clock: ScheduleClock, leaseMs: number): Statement {
   const now = scheduleNow(clock);
   return named(
     'lanes_count_due',
     sql`
       select
-        count(*)::int as count,
-        coalesce(extract(epoch from ${now} - min(claimable_at)), 0)::float8 as oldest_seconds
+        waiting.count,
+        coalesce(extract(epoch from ${now} - waiting.oldest), 0)::float8 as oldest_waiting_seconds,
+        coalesce(extract(epoch from ${now} - served.oldest), 0)::float8 as oldest_served_seconds
       from (
-        select claimable_at
-        from lanes
-        where claimable_at <= ${now} and claimable_at < 'infinity'
-        order by claimable_at
-        limit ${DUE_LANES_MAX}
-      ) as due`,
+        select count(*)::int as count, min(claimable_at) as oldest
+        from (
+          select claimable_at
+          from lanes
+          where claimable_at <= ${now} and claimable_at < 'infinity'
+          order by claimable_at
+          limit ${DUE_LANES_MAX}
+        ) as due
+      ) as waiting
+      cross join (
+        select min(first_attempt.due_at) as oldest
+        from (
+          select id
+          from lanes
+          where claimable_at > ${now}
+            and claimable_at <= ${now} + ${leaseMs}::float8 * interval '1 millisecond'
+            and claimable_at < 'infinity'
+            and leased
+            and probe_at is null
+          order by claimable_at
+          limit ${SERVED_LANES_MAX}
+        ) as lane
+        cross join lateral (
+          select due_at
+          from queue
+          where queue.lane_id = lane.id and rank = 0 and due_at <= ${now}
+          order by due_at
+          limit 1
+        ) as first_attempt
+      ) as served`,
   );
 }

@@ -202,15 +202,22 @@ describe('the lane of a quiet endpoint', () => {
   });
 });
 
-test('what waits for a sender is counted with its age; what is served is not', async () => {
+test('the age of what is due is told apart: in lanes that wait for a sender, and in lanes that are served', async () => {
   await aLane(1, -30_000);
   await aLane(1, -10_000);
   await aLane(1, HOUR_MS);
-  const waiting = await countDueLanes(database.db, clock);
-  expect(waiting.count).toBe(2);
-  expect(waiting.oldestSeconds).toBeGreaterThanOrEqual(30);
-  await claim();
-  expect(await countDueLanes(database.db, clock)).toEqual({ count: 0, oldestSeconds: 0 });
+  const due = () => countDueLanes(database.db, { clock, leaseMs: HOUR_MS });
+  const waiting = await due();
+  expect(waiting).toMatchObject({ count: 2, oldestServedSeconds: 0 });
+  expect(waiting.oldestWaitingSeconds).toBeGreaterThanOrEqual(30);
+  const claimed = await claim();
+  const served = await due();
+  expect(served).toMatchObject({ count: 0, oldestWaitingSeconds: 0 });
+  expect(served.oldestServedSeconds).toBeGreaterThanOrEqual(30);
+  // Behind an open breaker it is a receiver's affair.
+  await database.db.query(sql`
+    update lanes set probe_at = now() + interval '1 minute' where id = any (${claimed.map(({ id }) => id)}::uuid[])`);
+  expect(await due()).toEqual({ count: 0, oldestWaitingSeconds: 0, oldestServedSeconds: 0 });
 });
 
 test('lanes that two make at once are kept awake by both', async () => {

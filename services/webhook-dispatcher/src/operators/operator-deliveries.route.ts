@@ -17,7 +17,7 @@ import {
   type LogFilters,
 } from '#deliveries/delivery-log.sql.ts';
 import { toOperatorDelivery } from '#deliveries/delivery-resource.ts';
-import type { StoredDelivery } from '#deliveries/list-deliveries.sql.ts';
+import type { StoredDelivery } from '#deliveries/describe-deliveries.sql.ts';
 import type { EndpointLanesDeps } from '#endpoints/create-endpoint.ts';
 
 import { resendDelivery } from './resend-delivery.ts';
@@ -35,6 +35,7 @@ export function registerOperatorDeliveries(app: FastifyInstance, deps: EndpointL
       fetch: (limit) => listLog(deps.db, wanted, { ...page, limit }),
       cursorExists: (id) => deliveryExists(deps.db, id),
       toResource: toOperatorDelivery,
+      fits: (delivery) => delivery.fits,
     });
   });
 

@@ -4,7 +4,7 @@ import { AppError } from '@pixmesh/kernel/app-error';
 import type { DeliveryId } from '@pixmesh/kernel/ids';
 
 import { findDelivery } from '#deliveries/delivery-log.sql.ts';
-import type { StoredDelivery } from '#deliveries/list-deliveries.sql.ts';
+import type { StoredDelivery } from '#deliveries/describe-deliveries.sql.ts';
 import type { EndpointLanesDeps } from '#endpoints/create-endpoint.ts';
 import { queueResends } from '#lanes/queue-resends.ts';
 

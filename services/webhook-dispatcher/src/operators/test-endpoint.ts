@@ -5,7 +5,7 @@ import { AppError } from '@pixmesh/kernel/app-error';
 import { type EndpointId, newId } from '@pixmesh/kernel/ids';
 
 import { findDelivery } from '#deliveries/delivery-log.sql.ts';
-import type { StoredDelivery } from '#deliveries/list-deliveries.sql.ts';
+import type { StoredDelivery } from '#deliveries/describe-deliveries.sql.ts';
 import type { EndpointLanesDeps } from '#endpoints/create-endpoint.ts';
 import { toEndpointResource } from '#endpoints/endpoint-resource.ts';
 import type { EndpointOwner } from '#endpoints/endpoint-row.ts';

@@ -96,9 +96,10 @@ describe('whatever else is stored', () => {
     expect(pagesRead).toBeLessThan(PAGES_MAX);
   });
 
-  test('the gauge reads what waits for a sender', async () => {
-    const { scans, pagesRead } = await explainStatement(database.db, countDueLanesStatement(clock));
-    expect(scans).toEqual(['lanes_claimable']);
+  test('the gauges read what waits for a sender, and the first of each lane that is served', async () => {
+    const statement = countDueLanesStatement(clock, claim.leaseMs);
+    const { scans, pagesRead } = await explainStatement(database.db, statement);
+    expect(new Set(scans)).toEqual(new Set(['lanes_claimable', 'queue_lane']));
     expect(pagesRead).toBeLessThan(PAGES_MAX);
   });
 });
@@ -109,7 +110,7 @@ describe('plans that are kept', () => {
     claim: claimLanesStatement(claim),
     'let go': letGoStatement(clock, [due]),
     cancel: cancelLanesStatement([due]),
-    gauge: countDueLanesStatement(clock),
+    gauge: countDueLanesStatement(clock, claim.leaseMs),
   };
 
   test.each(Object.entries(statements))('%s reads by keys alone', async (_name, statement) => {

@@ -3,8 +3,9 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { listDeliveries, type StoredDelivery } from '#deliveries/list-deliveries.sql.ts';
+import type { StoredDelivery } from '#deliveries/describe-deliveries.sql.ts';
 import { aChargeEvent } from '#testing/a-charge-event.ts';
+import { readDeliveries } from '#testing/read-deliveries.ts';
 import { answerWith, hang, startReceiver } from '#testing/start-receiver.ts';
 import { sealingKeys } from '#testing/test-dispatcher.ts';
 import { dueIn, emptyQueue } from '#testing/read-queue.ts';
@@ -215,8 +216,7 @@ function urlOf(name: string): string {
 }
 
 async function deliveryOf(resourceId: string): Promise<StoredDelivery> {
-  const page = { resourceId, accountId: null, limit: 10, startingAfter: null };
-  const [delivery, ...others] = await listDeliveries(database.db, page);
+  const [delivery, ...others] = await readDeliveries(database.db, resourceId);
   expect(others).toEqual([]);
   return delivery!;
 }

@@ -49,7 +49,7 @@ export type SenderDeps = {
  * memory, and repeats after a crash, are bounded by the slots.
  */
 export function startSender(deps: SenderDeps): Sender {
-  const { db, clock, logger } = deps;
+  const { db, logger } = deps;
   const keeper = createLaneKeeper(deps);
   const recorder = createOutcomeRecorder({ ...deps, inFlight: () => sends.size() });
   const sendDeps: SendDeps = {
@@ -71,7 +71,7 @@ export function startSender(deps: SenderDeps): Sender {
   observeQueue({
     inFlight: sends.size,
     lanes: () => keeper.lanes.values(),
-    readDue: () => countDueLanes(db, clock),
+    readDue: () => countDueLanes(db, deps),
   });
   return {
     kick: (laneIds = []) => {

@@ -2,18 +2,14 @@ import type { Database } from '@pixmesh/postgres/pool';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { expect } from 'vitest';
 
-import { listDeliveries, type StoredDelivery } from '#deliveries/list-deliveries.sql.ts';
+import { listLog } from '#deliveries/delivery-log.sql.ts';
+import type { StoredDelivery } from '#deliveries/describe-deliveries.sql.ts';
 
 const LIMIT = 100;
 
 /** Every delivery of one resource, newest first. */
 export async function readDeliveries(db: Database, resourceId: string): Promise<StoredDelivery[]> {
-  return await listDeliveries(db, {
-    resourceId,
-    accountId: null,
-    limit: LIMIT,
-    startingAfter: null,
-  });
+  return await listLog(db, { resourceId }, { limit: LIMIT, startingAfter: null });
 }
 
 /** The one delivery of a resource, once it has come this far. */

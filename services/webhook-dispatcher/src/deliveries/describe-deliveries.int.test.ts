@@ -11,7 +11,8 @@ import { readDeliveries } from '#testing/read-deliveries.ts';
 import { storeEndpoint } from '#testing/store-endpoint.ts';
 import { take } from '#testing/take-event.ts';
 
-import { listDeliveries, listDeliveriesStatement } from './list-deliveries.sql.ts';
+import { findDelivery, listLog, logStatement } from './delivery-log.sql.ts';
+import { ATTEMPTS_SHOWN_MAX, EXCERPTS_SHOWN_MAX } from './describe-deliveries.sql.ts';
 
 const OWN = 'http://own.receiver.example.com/hook';
 const ELSEWHERE = 'http://elsewhere.receiver.example.com/hook';
@@ -86,13 +87,63 @@ describe('the deliveries of a resource', () => {
 
   test('come in pages, newest first, and to their own account alone', async () => {
     const { event } = await anEvent();
-    const page = { resourceId: event.data.id, accountId: event.account_id, limit: 1 };
-    const [first] = await listDeliveries(database.db, { ...page, startingAfter: null });
-    const [second] = await listDeliveries(database.db, { ...page, startingAfter: first!.id });
+    const filters = { resourceId: event.data.id, accountId: event.account_id! };
+    const pageAfter = (startingAfter: string | null) =>
+      listLog(database.db, filters, { limit: 1, startingAfter });
+    const [first] = await pageAfter(null);
+    const [second] = await pageAfter(first!.id);
     expect([first!.id, second!.id]).toEqual([first!.id, second!.id].toSorted().toReversed());
-    expect(await listDeliveries(database.db, { ...page, startingAfter: second!.id })).toEqual([]);
-    const strangers = { ...page, accountId: newId(), startingAfter: null };
-    expect(await listDeliveries(database.db, strangers)).toEqual([]);
+    expect(await pageAfter(second!.id)).toEqual([]);
+    const strangers = { ...filters, accountId: newId() };
+    expect(await listLog(database.db, strangers, { limit: 1, startingAfter: null })).toEqual([]);
+  });
+});
+
+describe('what an answer holds has a bound', () => {
+  const EXCERPT_MAX = 'x'.repeat(16_384);
+
+  async function attempts(deliveryId: string, count: number, excerpt: string): Promise<void> {
+    await database.db.query(sql`
+      insert into attempts (delivery_id, id, started_at, duration_ms, outcome, response_excerpt)
+      select ${deliveryId}, gen_random_uuid(), now() + number * interval '1 second', 1, 'failed', ${excerpt}
+      from generate_series(1, ${count}::int) as number`);
+  }
+
+  test('of a delivery: its newest attempts under their own numbers, the newest with their answers', async () => {
+    const { event } = await anEvent();
+    const [delivery] = await readDeliveries(database.db, event.data.id);
+    const made = ATTEMPTS_SHOWN_MAX + 5;
+    await attempts(delivery!.id, made, EXCERPT_MAX);
+    const shown = (await findDelivery(database.db, delivery!.id))!.attempts;
+    expect(shown).toHaveLength(ATTEMPTS_SHOWN_MAX);
+    expect([shown[0]!.number, shown.at(-1)!.number]).toEqual([6, made]);
+    const withAnswer = shown.filter(({ responseExcerpt }) => responseExcerpt === EXCERPT_MAX);
+    expect(withAnswer.map(({ number }) => number)).toEqual(
+      Array.from(
+        { length: EXCERPTS_SHOWN_MAX },
+        (_, index) => made - EXCERPTS_SHOWN_MAX + 1 + index,
+      ),
+    );
+  });
+
+  test('of a page: it ends behind the delivery that fills it, however an answer is written in JSON', async () => {
+    // Each character takes six bytes in JSON: 32 of these are 3 MiB.
+    const excerpt = '\u0001'.repeat(16_384);
+    const account = newId();
+    const resource = newId();
+    for (let count = 0; count < 4; count += 1) {
+      const id = newId();
+      await database.db.query(sql`
+        insert into deliveries (id, event_id, destination_id, account_id, resource_id, event, lane_id, status, for_resource_url)
+        values (${id}, ${newId()}, ${resource}, ${account}, ${resource}, 'charge.pix.paid', ${resource}, 'failed', true)`);
+      await attempts(id, EXCERPTS_SHOWN_MAX, excerpt);
+    }
+    const page = await listLog(
+      database.db,
+      { resourceId: resource },
+      { limit: 5, startingAfter: null },
+    );
+    expect(page.map(({ fits }) => fits)).toEqual([true, true, false, false]);
   });
 });
 
@@ -114,12 +165,8 @@ test('the list costs the same however much history and how many partitions there
   const [row] = await many.db.query<{ resource_id: string }>(
     sql`select resource_id from deliveries limit 1`,
   );
-  const statement = listDeliveriesStatement({
-    resourceId: row!.resource_id,
-    accountId: null,
-    limit: 21,
-    startingAfter: null,
-  });
+  const page = { limit: 21, startingAfter: null };
+  const statement = logStatement({ resourceId: row!.resource_id }, page);
   const explained = await explainStatement(many.db, statement);
   expect(explained.pagesRead).toBeLessThan(100);
   // Of 80,000 rows: the delivery and its attempts.

@@ -5,7 +5,19 @@ import type {
   DeliveryStatus,
 } from '@pixmesh/contracts/internal/operator-deliveries';
 import type { Queryable } from '@pixmesh/postgres/pool';
-import { named, sql, type Statement } from '@pixmesh/postgres/sql';
+import { sql, type Statement } from '@pixmesh/postgres/sql';
+
+/** Attempts of a delivery that are shown, the newest: who is sent to again and again has no bound. */
+export const ATTEMPTS_SHOWN_MAX = 1_000;
+/** Of those, whose answers are shown too. */
+export const EXCERPTS_SHOWN_MAX = 32;
+/**
+ * A page ends behind the delivery that fills it. With the largest delivery on top, the answer stays below what a peer
+ * takes (`ANSWER_BYTES_MAX` of its client).
+ */
+const PAGE_BYTES_MAX = 4 * 1024 * 1024;
+/** Of an attempt beside its answer's excerpt. */
+const ATTEMPT_BYTES = 512;
 
 export type StoredAttempt = {
   number: number;
@@ -32,39 +44,11 @@ export type StoredDelivery = {
   status: DeliveryStatus;
   nextAttemptAt: Date | null;
   createdAt: Date;
+  /** Oldest first. */
   attempts: StoredAttempt[];
+  /** Whether those before it leave room for it in an answer. */
+  fits: boolean;
 };
-
-type Page = {
-  resourceId: string;
-  /** Only this account's deliveries; null for a call that a service makes for itself. */
-  accountId: string | null;
-  limit: number;
-  startingAfter: string | null;
-};
-
-/** Deliveries of one resource, newest first, each with its attempts, oldest first. */
-export async function listDeliveries(db: Queryable, page: Page): Promise<StoredDelivery[]> {
-  return await readDescribed(db, listDeliveriesStatement(page));
-}
-
-/**
- * The partitions are read one after the other until the page is full, and of attempts only those of its own: reads the
- * index of `deliveries_resource` and primary keys.
- */
-export function listDeliveriesStatement(page: Page): Statement {
-  return named(
-    'deliveries_list',
-    describeDeliveries(sql`
-        select *
-        from deliveries
-        where deliveries.resource_id = ${page.resourceId}
-          and (${page.accountId}::uuid is null or deliveries.account_id = ${page.accountId}::uuid)
-          and deliveries.id < coalesce(${page.startingAfter}::uuid, ${LAST_ID}::uuid)
-        order by deliveries.id desc
-        limit ${page.limit}`),
-  );
-}
 
 /** What a statement of `describeDeliveries` finds. */
 export async function readDescribed(
@@ -76,8 +60,8 @@ export async function readDescribed(
 }
 
 /**
- * Rows of `deliveries`, selected by `chosen`, newest first, with the URL in use, the next attempt and all attempts. One
- * statement, so that a delivery's state and its attempts are of one moment.
+ * Rows of `deliveries`, selected by `chosen`, newest first, with the URL in use, the next attempt and the attempts, up
+ * to the bounds of an answer. One statement, so that a delivery's state and its attempts are of one moment.
  */
 export function describeDeliveries(chosen: Statement): Statement {
   return sql`
@@ -98,17 +82,38 @@ export function describeDeliveries(chosen: Statement): Statement {
           (select due_at from queue where queue.id = page.id) as next_attempt_at,
           page.created_at
         from page
+      ),
+      attempted as materialized (
+        select
+          described.*, attempt.number, attempt.started_at, attempt.duration_ms, attempt.outcome,
+          attempt.status, attempt.error, attempt.response_excerpt, attempt.address, attempt.manual,
+          ${ATTEMPT_BYTES}::int + coalesce(octet_length(to_json(attempt.response_excerpt)::text), 0) as bytes
+        from described
+        left join lateral (${attemptsOf(sql`described.id`)}) as attempt on true
       )
       select
-        described.*, attempt.number, attempt.started_at, attempt.duration_ms, attempt.outcome,
-        attempt.status, attempt.error, attempt.response_excerpt, attempt.address, attempt.manual
-      from described
-      left join lateral (
-        select (row_number() over (order by started_at, id))::int as number, attempts.*
-        from attempts
-        where delivery_id = described.id
-      ) as attempt on true
-      order by described.id desc, attempt.number`;
+        attempted.*,
+        coalesce(
+          sum(bytes) over (order by id desc groups between unbounded preceding and 1 preceding), 0
+        ) < ${PAGE_BYTES_MAX}::int as fits
+      from attempted
+      order by id desc, number`;
+}
+
+function attemptsOf(deliveryId: Statement): Statement {
+  return sql`
+          select
+            number, started_at, duration_ms, outcome, status, error, address, manual,
+            case when number > made - ${EXCERPTS_SHOWN_MAX}::int then response_excerpt end as response_excerpt
+          from (
+            select
+              (row_number() over (order by started_at, id))::int as number,
+              (count(*) over ())::int as made,
+              attempts.*
+            from attempts
+            where delivery_id = ${deliveryId}
+          ) as numbered
+          where number > made - ${ATTEMPTS_SHOWN_MAX}::int`;
 }
 
 /** RFC 9562 section 5.10: behind every id. */
@@ -125,6 +130,7 @@ type DeliveryRow = {
   delivery_status: DeliveryStatus;
   next_attempt_at: Date | null;
   created_at: Date;
+  fits: boolean;
 };
 
 type AttemptRow = {
@@ -157,6 +163,7 @@ function toDelivery(rows: readonly JoinedRow[]): StoredDelivery {
     nextAttemptAt: row.next_attempt_at,
     createdAt: row.created_at,
     attempts: rows.filter((joined) => joined.number !== null).map(toAttempt),
+    fits: row.fits,
   };
 }
 
