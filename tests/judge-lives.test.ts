@@ -75,7 +75,12 @@ const CANCELED = {
 const OPEN = {
   charge: { ...CHARGE, status: 'infraction' },
   disputes: [DISPUTE],
-  events: told('charge.pix.created', 'charge.pix.paid', 'dispute.pix.opened d1'),
+  events: told(
+    'charge.pix.created',
+    'charge.pix.paid',
+    'charge.pix.infraction',
+    'dispute.pix.opened d1',
+  ),
 };
 const TWICE_RETURNED = {
   charge: REFUNDED,
@@ -90,6 +95,16 @@ const WON = {
     'dispute.pix.opened d1',
     'dispute.pix.won d1',
   ),
+};
+
+const DISPUTED_AGAIN = {
+  charge: OPEN.charge,
+  disputes: [...WON.disputes, { ...DISPUTE, id: 'd2' }],
+  events: [
+    ...OPEN.events,
+    ...told('dispute.pix.won d1', 'dispute.pix.opened d2'),
+    { event: 'charge.pix.infraction', deliveryId: 'of-d2', data: { id: CHARGE.id } },
+  ],
 };
 
 describe('a life that all sides tell alike is left in peace', () => {
@@ -113,6 +128,7 @@ describe('a life that all sides tell alike is left in peace', () => {
     ['refunded in two parts', aLife(TWICE_RETURNED)],
     ['disputed', aLife(OPEN)],
     ['disputed and won', aLife(WON)],
+    ['disputed and won, and disputed again', aLife(DISPUTED_AGAIN)],
     ['disputed and lost', aLostLife()],
     [
       'returned by a MED without a dispute',
@@ -197,7 +213,7 @@ const PLANTED: [string, LifeRecords, string | string[]][] = [
   ],
   [
     'a charge that stays disputed after it was won',
-    { ...aLife(WON), charge: { ...CHARGE, status: 'infraction' } },
+    { ...also(aLife(WON), 'charge.pix.infraction'), charge: OPEN.charge },
     'I9 infraction, not paid',
   ],
   [
@@ -272,6 +288,16 @@ const PLANTED: [string, LifeRecords, string | string[]][] = [
     'a loss told of an open dispute',
     also(aLife(OPEN), 'dispute.pix.lost d1'),
     'I10 dispute.pix.lost of d1 was delivered',
+  ],
+  [
+    'one infraction under two ids',
+    also(aLife(OPEN), 'charge.pix.infraction'),
+    'I11 charge.pix.infraction c1 under several ids',
+  ],
+  [
+    'no word of an infraction',
+    without(aLife(OPEN), 'charge.pix.infraction'),
+    'I10 charge.pix.infraction of c1 was not delivered',
   ],
   [
     'one event under two ids',
