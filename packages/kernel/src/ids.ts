@@ -71,9 +71,12 @@ export function toAcquirerId(id: string): string {
   return id.replaceAll('-', '');
 }
 
-/** The reverse of `toAcquirerId`, or null when the text cannot be one of our ids. */
+/**
+ * The reverse of `toAcquirerId`, or null when the text cannot be one of our ids. The acquirer tells upper from lower
+ * case, and ours are lower.
+ */
 export function fromAcquirerId<Id extends string>(text: string): Id | null {
-  const match = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/.exec(text);
+  const match = /^([^A-Z]{8})([^A-Z]{4})([^A-Z]{4})([^A-Z]{4})([^A-Z]{12})$/.exec(text);
   return match ? parseId<Id>(match.slice(1).join('-')) : null;
 }
 

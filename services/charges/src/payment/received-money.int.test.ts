@@ -141,6 +141,27 @@ describe('money for a charge', () => {
     expect((await read(charge)).status).toBe('failed');
   });
 
+  test('that names a charge which the acquirer refused goes to suspense of its account', async () => {
+    const caller = { ...aCaller(), creation_id: newId() };
+    const rules = [
+      { operation: 'issueCharge', count: 1, fault: 'refusal', code: 'x', message: 'x' },
+    ];
+    await charges.simulator.control('PUT', '/control/faults', { seed: 1, rules });
+    const refused = await charges.request(caller, 'POST /v1/charges', {
+      amount: AMOUNT,
+      customer: { name: 'Ana Souza', email: 'ana@example.com', document: '52998224725' },
+    });
+    expect(refused.body.code).toBe('ACQUIRER_REJECTED');
+    const txid = caller.creation_id.replaceAll('-', '');
+    const pix = { amount: AMOUNT, txid };
+    const received = (await charges.simulator.control('POST', '/control/pix', pix)) as Json;
+    await charges.announceItem({ endToEndId: received.end_to_end_id, txid });
+    const commands = await waitForCommands(received.end_to_end_id, ['received_pix.suspend']);
+    expect(commands).toMatchObject([
+      { reason: 'charge_closed', charge_id: caller.creation_id, account_id: caller.account_id },
+    ]);
+  });
+
   test('brings the acquirer’s price to the books with it, once', async () => {
     await charges.simulator.control('PUT', '/control/tariff', { amount: 3 });
     const charge = await aPendingCharge();
@@ -272,6 +293,7 @@ describe('money that nobody owns', () => {
     ['without a txid', {}],
     ['with a txid that no charge of ours has', { txid: 'a'.repeat(30) }],
     ['with a txid that could be ours and is not', { txid: newId().replaceAll('-', '') }],
+    ['with a txid in upper case', { txid: newId().replaceAll('-', '').toUpperCase() }],
   ])('%s goes to suspense of the platform, once', async (_name, named) => {
     const endToEndId = await receive({ amount: 700, ...named });
     await Promise.all([1, 2, 3].map(() => charges.announceItem({ endToEndId, ...named })));

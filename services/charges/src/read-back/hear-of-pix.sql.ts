@@ -10,7 +10,8 @@ export type HeardOf = { chargeId: ChargeId | null; endToEndId: string | null };
 
 /**
  * Asks for a look at once at the charge that an item names, by its txid or by a Pix that is recorded for it; an
- * end-to-end id that no charge explains becomes a notice, one row for each. Answers which of them it was.
+ * end-to-end id that no charge explains becomes a notice, one row for each. A charge that failed may never have been
+ * issued, and explains nothing. Answers which of them it was.
  */
 export async function hearOfPix(
   db: Queryable,
@@ -29,12 +30,12 @@ export async function hearOfPix(
             union all
             select charge_id from received_pix where end_to_end_id = ${endToEndId} and charge_id is not null
           )
-          returning id
+          returning status
         ),
         noticed as (
           insert into pix_notices (end_to_end_id, check_at, check_traceparent)
           select ${endToEndId}::text, now(), ${traceparent}::text
-          where ${endToEndId}::text is not null and not exists (select from asked)
+          where ${endToEndId}::text is not null and not exists (select from asked where status <> 'failed')
           on conflict (end_to_end_id) do update
           set check_at = now(), outcome = null, done_at = null, check_traceparent = excluded.check_traceparent
           where pix_notices.done_at < now() - ${REPEAT_AFTER_MS}::float8 * interval '1 ms'

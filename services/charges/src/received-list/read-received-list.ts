@@ -48,6 +48,7 @@ export async function readReceivedList(deps: ReceivedListDeps, cursor: ListCurso
   const end = await readPages(deps, fresh, {
     pagesMax: PAGES_MAX,
     concerns: () => true,
+    compareAs: toListed,
     keep: (page) =>
       keepListRun(deps.db, cursor, { run: { ...fresh, page }, leaseMs: deps.leaseMs }),
   });
@@ -57,6 +58,8 @@ export async function readReceivedList(deps: ReceivedListDeps, cursor: ListCurso
     pagesMax: sweep.pagesMax,
     // Others' money, if there is any, was reported when it was fresh.
     concerns: ({ pixKey }) => pixKey === null || pixKey === deps.pixKey,
+    // Looks at its charge have had their time: whatever the acquirer shows of that, the Pix itself is there.
+    compareAs: (pix) => ({ ...toListed(pix), chargeId: null }),
     keep: () => Promise.resolve(true),
   });
   const isDone = end.kind === 'done';
@@ -101,6 +104,7 @@ type PagesRead =
 type Reading = {
   pagesMax: number;
   concerns(pix: ReceivedPix): boolean;
+  compareAs(pix: ReceivedPix): ListedPix;
   /** Called after each page that has another one behind it; false ends the reading. */
   keep(nextPage: number): Promise<boolean>;
 };
@@ -108,7 +112,7 @@ type Reading = {
 async function readPages(
   deps: ReceivedListDeps,
   { window, page: first }: { window: { from: Date; to: Date }; page: number },
-  { pagesMax, concerns, keep }: Reading,
+  { pagesMax, concerns, compareAs, keep }: Reading,
 ): Promise<PagesRead> {
   for (let page = first; page < first + pagesMax; page += 1) {
     const outcome = await deps.acquirer.listReceived({ ...window, page });
@@ -120,7 +124,7 @@ async function readPages(
       const fields = describeUnreadable(page, outcome.unreadable);
       deps.logger.error(fields, 'items of the list of received Pix cannot be read');
     }
-    const readable = outcome.items.filter(concerns).map(toListed);
+    const readable = outcome.items.filter(concerns).map(compareAs);
     await askForLooks(deps, [...readable, ...outcome.unreadable.flatMap(toUnread)]);
     if (!outcome.hasMore) return { kind: 'done' };
     if (!(await keep(page + 1))) return { kind: 'lost' };

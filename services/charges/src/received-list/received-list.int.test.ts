@@ -112,6 +112,24 @@ test('money that names no charge is found, too, and once', async () => {
   });
 });
 
+test('money that names a charge which the acquirer refused is found, too', async () => {
+  const caller = { ...aCaller(), creation_id: newId() };
+  const rules = [{ operation: 'issueCharge', count: 1, fault: 'refusal', code: 'x', message: 'x' }];
+  await charges.simulator.control('PUT', '/control/faults', { seed: 1, rules });
+  await charges.request(caller, 'POST /v1/charges', {
+    amount: AMOUNT,
+    customer: { name: 'Ana Souza', email: 'ana@example.com', document: '52998224725' },
+  });
+  const pix = { amount: AMOUNT, txid: toAcquirerId(caller.creation_id) };
+  const received = (await charges.simulator.control('POST', '/control/pix', pix)) as Json;
+  await eventually(async () => {
+    expect(
+      await charges.db.query(sql`
+        select reason, charge_id from received_pix where end_to_end_id = ${received.end_to_end_id}`),
+    ).toEqual([{ reason: 'charge_closed', charge_id: caller.creation_id }]);
+  });
+});
+
 test('what is settled is not looked at again and again', async () => {
   const id = await aPendingCharge();
   await pay(id);

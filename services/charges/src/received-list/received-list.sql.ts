@@ -159,7 +159,7 @@ export async function findUnrecorded(
   const returns = page.flatMap(({ endToEndId, returnIds }) =>
     returnIds.map((returnId) => ({ endToEndId, returnId })),
   );
-  const rows = await db.query<{ end_to_end_id: string; charge_id: ChargeId | null }>(
+  const rows = await db.query<UnrecordedRow>(
     named(
       'received_list_compare',
       sql`
@@ -170,7 +170,7 @@ export async function findUnrecorded(
           ) as listed (end_to_end_id, charge_id)
         ),
         fresh as (
-          select listed.end_to_end_id, charges.id as charge_id
+          select listed.end_to_end_id, charges.id as charge_id, charges.status is distinct from 'failed' as is_explained
           from listed
           left join charges on charges.id = listed.charge_id
           where not exists (
@@ -178,7 +178,7 @@ export async function findUnrecorded(
           )
         ),
         returned as (
-          select received_pix.end_to_end_id, received_pix.charge_id
+          select received_pix.end_to_end_id, received_pix.charge_id, true as is_explained
           from unnest(
             ${returns.map(({ endToEndId }) => endToEndId)}::text[],
             ${returns.map(({ returnId }) => returnId)}::text[]
@@ -190,14 +190,23 @@ export async function findUnrecorded(
               and pix_returns.return_id = returned.return_id
           )
         )
-        select end_to_end_id, charge_id from fresh
+        select end_to_end_id, charge_id, is_explained from fresh
         union
-        select end_to_end_id, charge_id from returned`,
+        select end_to_end_id, charge_id, is_explained from returned`,
     ),
   );
   const charges = rows.flatMap(({ charge_id }) => (charge_id === null ? [] : [charge_id]));
   return {
     charges: [...new Set(charges)],
-    strangers: rows.flatMap((row) => (row.charge_id === null ? [row.end_to_end_id] : [])),
+    strangers: rows.flatMap((row) =>
+      row.charge_id === null || !row.is_explained ? [row.end_to_end_id] : [],
+    ),
   };
 }
+
+type UnrecordedRow = {
+  end_to_end_id: string;
+  charge_id: ChargeId | null;
+  /** Whether a look at its charge may show it: one that failed may never have been issued. */
+  is_explained: boolean;
+};
