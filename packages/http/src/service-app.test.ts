@@ -135,12 +135,36 @@ test.each([
   expect((await app.inject({ url })).json()).toEqual({ id });
 });
 
+test('what was answered is told with the time that it took, as is measured', async () => {
+  let toldMs = 0;
+  const { promise: isTold, resolve: tell } = Promise.withResolvers<void>();
+  const observed = createServiceApp({
+    logger: createLogger('test', 'silent'),
+    listener: 'test',
+    onAnswered: (_request, _reply, { durationMs }) => {
+      toldMs = durationMs;
+      tell();
+    },
+  });
+  let workedMs = 0;
+  observed.get('/work', async () => {
+    const startedMs = performance.now();
+    while (workedMs < 5) workedMs = performance.now() - startedMs;
+    return {};
+  });
+  const port = await listen(observed);
+  await sendRaw(port, 'GET /work HTTP/1.1\r\nhost: a\r\n\r\n');
+  await isTold;
+  await observed.close();
+  expect(toldMs).toBeGreaterThanOrEqual(workedMs);
+});
+
 test('what was answered is told once, also where nothing was read or nobody waits any more', async () => {
   const told: string[] = [];
   const observed = createServiceApp({
     logger: createLogger('test', 'silent'),
     listener: 'test',
-    onAnswered: (request, _reply, status) =>
+    onAnswered: (request, _reply, { status }) =>
       told.push(`${request.method} ${request.routeOptions.url} ${status}`),
     onRefused: ({ status }) => told.push(`refused ${status}`),
   });

@@ -44,10 +44,13 @@ type ServiceAppOptions = {
   /** `EDGE_HEADER_BYTES_MAX` for a listener that strangers reach. */
   headerBytesMax?: number;
   /** Told of each request once: when it was answered or refused, or when its client left before (status 499). */
-  onAnswered?: (request: FastifyRequest, reply: FastifyReply, status: number) => void;
+  onAnswered?: (request: FastifyRequest, reply: FastifyReply, answered: Answered) => void;
   /** Told of each answer to bytes that were no HTTP, which no hook sees. */
   onRefused?: (refused: RefusedConnection) => void;
 };
+
+/** How a request ended, and how long after its headers had come. */
+export type Answered = { status: number; durationMs: number };
 
 /**
  * A fastify instance with everything the mesh's listeners have in common: bodies as raw bytes, the error
@@ -136,21 +139,26 @@ function endConnectionsOnClose(app: FastifyInstance): void {
   });
 }
 
-/** By the end of the response and not in `onResponse`, which never comes where the client left before it. */
+/**
+ * By the end of the response and not in `onResponse`, which never comes where the client left before it; without one,
+ * `reply.elapsedTime` stays 0.
+ */
 function observeRequests(app: FastifyInstance, options: ServiceAppOptions): void {
   const duration = durationHistogram('http_server_duration_seconds', 'Time to answer a request');
   app.addHook('onRequest', async (request, reply) => {
+    const startedMs = performance.now();
     nameServerSpan(request.method, request.routeOptions.url ?? 'unknown');
     reply.raw.once('close', () => {
       const status = reply.raw.headersSent ? reply.statusCode : STATUS_CLIENT_LEFT;
-      measure(request, reply, status);
-      options.onAnswered?.(request, reply, status);
+      const answered = { status, durationMs: performance.now() - startedMs };
+      measure(request, answered);
+      options.onAnswered?.(request, reply, answered);
     });
   });
 
-  function measure(request: FastifyRequest, reply: FastifyReply, status: number): void {
+  function measure(request: FastifyRequest, { status, durationMs }: Answered): void {
     const route = request.routeOptions.url ?? 'unknown';
-    const seconds = reply.elapsedTime / 1000;
+    const seconds = durationMs / 1000;
     duration.record(seconds, { listener: options.listener, method: request.method, route, status });
     options.logger.debug(
       { listener: options.listener, method: request.method, route, status, seconds },

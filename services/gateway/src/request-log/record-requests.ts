@@ -1,4 +1,5 @@
 import type { RefusedConnection } from '@pixmesh/http/client-error';
+import type { Answered } from '@pixmesh/http/service-app';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { requestIdOf } from '#edge/stamp-answers.ts';
@@ -8,13 +9,13 @@ import type { RequestLog } from './request-log.ts';
 /** Records each request of a listener once, refused ones and those that their client left included. */
 export function recordRequests(log: RequestLog) {
   return {
-    onAnswered: (request: FastifyRequest, reply: FastifyReply, status: number): void =>
+    onAnswered: (request: FastifyRequest, reply: FastifyReply, answered: Answered): void =>
       log.record({
         caller: request.caller,
         method: request.method,
         route: request.routeOptions.url ?? null,
-        status,
-        durationMs: Math.round(reply.elapsedTime),
+        status: answered.status,
+        durationMs: Math.round(answered.durationMs),
         requestId: requestIdOf(reply),
         idempotencyMismatch: request.idempotencyMismatch,
       }),
