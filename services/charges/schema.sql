@@ -92,6 +92,7 @@ create table dispute_list (
   check_traceparent text,
   lease_token uuid,
   lease_until timestamp(3) with time zone,
+  whole_at timestamp(3) with time zone,
   constraint dispute_list_pkey PRIMARY KEY (only_row),
   constraint dispute_list_only_row_check CHECK (only_row)
 );
@@ -329,6 +330,17 @@ CREATE INDEX refunds_ended_at ON refunds USING btree (ended_at) WHERE ended_at I
 CREATE UNIQUE INDEX refunds_hold ON refunds USING btree (hold_id);
 CREATE INDEX refunds_open ON refunds USING btree (end_to_end_id) WHERE status = ANY (ARRAY['intent'::text, 'processing'::text]);
 
+create table suspended_disputes (
+  infraction_id text not null,
+  end_to_end_id text not null,
+  amount bigint not null,
+  status text not null,
+  opened_at timestamp(3) with time zone not null,
+  noted_at timestamp(3) with time zone default now() not null,
+  constraint suspended_disputes_pkey PRIMARY KEY (infraction_id)
+);
+CREATE INDEX suspended_disputes_pix ON suspended_disputes USING btree (end_to_end_id);
+
 create table suspense_resolutions (
   id uuid not null,
   item_id uuid not null,
@@ -422,6 +434,7 @@ grant delete, insert, select, update on pix_notices to pixmesh_charges;
 grant delete, insert, select, update on reconciliation_breaks to pixmesh_charges;
 grant delete, insert, select, update on reconciliation_runs to pixmesh_charges;
 grant delete, insert, select, update on refunds to pixmesh_charges;
+grant delete, insert, select, update on suspended_disputes to pixmesh_charges;
 grant insert, select on charge_history to pixmesh_charges;
 grant insert, select on dispute_messages to pixmesh_charges;
 grant insert, select on events to pixmesh_charges;

@@ -24,7 +24,9 @@ export const Dispute = z.object({
     description: 'A `won` dispute may still become `lost`; `lost` is final.',
   }),
   method: z.literal('pix'),
-  amount: z.int().min(0).meta({ description: 'Cents that are blocked.' }),
+  amount: z.int().min(0).meta({
+    description: 'Cents that are disputed: blocked, as far as that much of the Pix is left.',
+  }),
   returned_amount: z.int().min(0).meta({ description: 'Cents that went back to the payer.' }),
   currency: z.literal('BRL'),
   reference: z.string().nullable().meta({ description: "The charge's own reference." }),

@@ -20,6 +20,7 @@ import {
   updateDispute,
 } from './disputes.sql.ts';
 import { findReturnedAmount } from './return-facts.sql.ts';
+import { keepSuspendedDispute } from './suspended-disputes.sql.ts';
 
 /** Tries when charge or dispute move between read and write; each is a fresh decision. */
 const TRIES_MAX = 5;
@@ -190,18 +191,24 @@ async function note(
   return (await updateDispute(deps.db, { ...stored, ...said })) ? 'done' : 'moved';
 }
 
-/** A Pix that we do not know yet may still be booked; one in suspense is an operator's case with or without it. */
+/** A Pix that we do not know yet may still be booked; one in suspense is an operator's case, and kept from being accepted. */
 async function leave(
   deps: ApplyDeps,
   seen: AcquirerDispute,
   kind: 'suspended' | 'unknown',
 ): Promise<Applied> {
+  const log = () =>
+    deps.logger.error(
+      { infraction_id: seen.id, kind, status: seen.status },
+      'a dispute of a Pix that paid no charge',
+    );
+  if (kind === 'suspended') {
+    if (await keepSuspendedDispute(deps.db, seen)) log();
+    return 'done';
+  }
   const ageMs = Date.now() - seen.openedAt.getTime();
   // Nothing is stored of it, so every reading of the list meets it again.
-  if (ageMs < LOGGED_MS_MAX) {
-    deps.logger.error({ infraction_id: seen.id, kind }, 'a dispute of a Pix that paid no charge');
-  }
-  if (kind === 'suspended') return 'done';
+  if (ageMs < LOGGED_MS_MAX) log();
   await deps.noticePix(seen.endToEndId);
   return ageMs < UNKNOWN_PIX_MS_MAX ? 'waiting' : 'done';
 }

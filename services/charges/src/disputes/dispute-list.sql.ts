@@ -8,6 +8,8 @@ export type Reading = {
   /** Infractions opened in this window may have news. */
   from: Date;
   to: Date;
+  /** Whether the window holds every infraction that may have news. */
+  isWhole: boolean;
   startedAt: Date;
 };
 
@@ -16,7 +18,13 @@ const OVERLAP = sql`interval '2 days'`;
 /** No dispute changes after this long (decision 218). */
 const AGE_MAX = sql`interval '120 days'`;
 
-/** Leases the reading if it is due: from the opening of the oldest dispute that is not lost. */
+/** Between two readings of everything. */
+const WHOLE_INTERVAL = sql`interval '10 minutes'`;
+
+/**
+ * Leases the reading if it is due: from the opening of the oldest dispute that is not lost, and now and then of
+ * everything, because an infraction may be listed long after its opening.
+ */
 export async function leaseReading(db: Queryable, leaseMs: number): Promise<Reading[]> {
   const rows = await db.query<ReadingRecord>(
     named(
@@ -27,13 +35,17 @@ export async function leaseReading(db: Queryable, leaseMs: number): Promise<Read
         where ${isDue('routine')}
         returning
           lease_token,
-          greatest(
-            least(
-              listed_until - ${OVERLAP},
-              (select min(opened_at) from disputes where status <> 'lost')
-            ),
-            now() - ${AGE_MAX}
-          ) as from_at,
+          ${isWholeDue} as is_whole,
+          case
+            when ${isWholeDue} then now() - ${AGE_MAX}
+            else greatest(
+              least(
+                listed_until - ${OVERLAP},
+                (select min(opened_at) from disputes where status <> 'lost')
+              ),
+              now() - ${AGE_MAX}
+            )
+          end as from_at,
           now() + ${OVERLAP} as to_at,
           now() as started_at`,
     ),
@@ -42,11 +54,20 @@ export async function leaseReading(db: Queryable, leaseMs: number): Promise<Read
     leaseToken: row.lease_token,
     from: row.from_at,
     to: row.to_at,
+    isWhole: row.is_whole,
     startedAt: row.started_at,
   }));
 }
 
-type ReadingRecord = { lease_token: string; from_at: Date; to_at: Date; started_at: Date };
+const isWholeDue = sql`coalesce(whole_at < now() - ${WHOLE_INTERVAL}, true)`;
+
+type ReadingRecord = {
+  lease_token: string;
+  is_whole: boolean;
+  from_at: Date;
+  to_at: Date;
+  started_at: Date;
+};
 
 /** Keeps the lease for another page; false for a process that has lost it. */
 export async function keepReading(
@@ -83,6 +104,10 @@ export async function endReading(
               when ${told.isComplete}::boolean
                 then least(${reading.startedAt}::timestamptz, ${told.waitingFrom}::timestamptz)
               else listed_until
+            end,
+            whole_at = case
+              when ${told.isComplete && reading.isWhole}::boolean then ${reading.startedAt}::timestamptz
+              else whole_at
             end,
             ${endLease(told.nextInMs)}
         where lease_token = ${reading.leaseToken}`,

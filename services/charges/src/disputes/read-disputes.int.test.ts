@@ -151,6 +151,27 @@ test('disputes of many Pix are applied beside each other, those of one Pix in th
   }
 });
 
+test('everything that may have news is read now and then: an infraction may be listed long after its opening', async () => {
+  const daysBack = async (): Promise<number> => {
+    await database.db.query(
+      sql`update dispute_list set check_at = now() - interval '1 second', lease_until = null`,
+    );
+    const [reading] = await leaseReading(database.db, 60_000);
+    const from = reading?.from.getTime() ?? 0;
+    await readDisputes(theDeps([]), reading!);
+    return Math.round((Date.now() - from) / (24 * HOUR_MS));
+  };
+  await database.db.query(
+    sql`update disputes set status = 'lost', resolved_at = now() where status <> 'lost'`,
+  );
+  await database.db.query(sql`update dispute_list set whole_at = null`);
+  expect(await daysBack()).toBe(120);
+  expect(await daysBack()).toBe(2);
+  await database.db.query(sql`update dispute_list set whole_at = now() - interval '11 minutes'`);
+  expect(await daysBack()).toBe(120);
+  expect(await daysBack()).toBe(2);
+});
+
 test('a dispute is lost once its returns can be read, and after an hour without them', async () => {
   areReturnsRead = false;
   const listed = aListed({ openedAt: hoursAgo(2) });

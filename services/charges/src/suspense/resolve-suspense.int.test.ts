@@ -17,7 +17,7 @@ let charges: ChargesUnderTest;
 let ledger: ReturnType<typeof createLedgerPeer>;
 
 beforeAll(async () => {
-  charges = await startChargesUnderTest({ REFUSAL_WAIT_MS: '1000' });
+  charges = await startChargesUnderTest({ REFUSAL_WAIT_MS: '1000', DISPUTE_LIST_MS: '200' });
   ledger = createLedgerPeer(charges);
 });
 afterEach(async () => {
@@ -111,6 +111,28 @@ async function returnsAtAcquirer(item: Item): Promise<Json[]> {
 }
 
 describe('accept', () => {
+  test('is refused while a dispute may take the money back, and possible once it was won', async () => {
+    const item = await anOwnedItem();
+    const opened = { end_to_end_id: item.endToEndId, reason: 'SCAM' };
+    const { id } = await simulate('POST', '/control/disputes', opened);
+    await eventually(async () => {
+      const kept = await charges.db.query(
+        sql`select status from suspended_disputes where end_to_end_id = ${item.endToEndId}`,
+      );
+      expect(kept).toEqual([{ status: 'open' }]);
+    });
+    expect(await resolve(item, { action: 'accept' })).toMatchObject({
+      status: 409,
+      body: { code: 'CONFLICT', message: expect.stringContaining('disputed') as string },
+    });
+    expect(await statusOf(item)).toEqual([]);
+    await simulate('POST', `/control/disputes/${id}/decide`, { outcome: 'won' });
+    await eventually(async () =>
+      expect((await resolve(item, { action: 'accept' })).status).toBe(202),
+    );
+    await ends(item, ['completed']);
+  });
+
   test('gives the money to its owner, once, however often it is asked for', async () => {
     const item = await anOwnedItem();
     const answers = await Promise.all(

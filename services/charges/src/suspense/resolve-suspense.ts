@@ -8,6 +8,8 @@ import { insertResolution, lockResolution, type Resolution } from './resolutions
 import { acceptCommands } from './suspense-commands.ts';
 import type { SuspenseItem } from './suspense-item.ts';
 
+const DISPUTED = 'The Pix is disputed: its money may still be taken back.';
+
 export type ResolveSuspenseDeps = { db: Database; kickOutbox(): void; kickReturns(): void };
 
 export type Resolved = {
@@ -20,8 +22,8 @@ export type Resolved = {
  * An operator ends an item of suspense (decision 141), for exactly what has not gone back of it: `accept` gives it to its
  * owner, or to the account named where it has none; `return` sends it back to its payer. The first one stands.
  *
- * @throws AppError `NOT_FOUND`; `VALIDATION_ERROR` with `account_id`; `CONFLICT` where another action came first, or a
- *   return of it could not be booked
+ * @throws AppError `NOT_FOUND`; `VALIDATION_ERROR` with `account_id`; `CONFLICT` where another action came first, a
+ *   return of it could not be booked, or what is to be accepted is disputed
  */
 export async function resolveSuspense(
   deps: ResolveSuspenseDeps,
@@ -51,6 +53,9 @@ async function resolve(
     return { resolution: standing, repeated: true };
   }
   if (locked.hasUnbooked) throw new AppError('CONFLICT');
+  if (action === 'accept' && locked.isDisputed) {
+    throw new AppError('CONFLICT', { publicMessage: DISPUTED });
+  }
   const end = accountId === null ? null : acceptCommands(locked, accountId);
   const fresh = { item, amount, action, accountId, requestedBy, end };
   const resolution = await insertResolution(tx, fresh);
