@@ -4,6 +4,7 @@ import { benchLatency } from './bench-latency.ts';
 import { type BenchOptions, readBenchOptions, type Scenario } from './bench-options.ts';
 import { benchRecovery } from './bench-recovery.ts';
 import { openRoad, type Road } from './bench-road.ts';
+import { benchRetries } from './bench-retries.ts';
 import { benchScaling } from './bench-scaling.ts';
 import { benchThroughput } from './bench-throughput.ts';
 
@@ -11,6 +12,7 @@ const RUNS: Readonly<Record<Scenario, (road: Road, options: BenchOptions) => Pro
   throughput: benchThroughput,
   latency: benchLatency,
   recovery: benchRecovery,
+  retries: benchRetries,
   scaling: benchScaling,
   isolation: benchIsolation,
 };

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 
 /** In this order: what hangs is left behind for the end. */
-const SCENARIOS = ['throughput', 'latency', 'recovery', 'scaling', 'isolation'] as const;
+const SCENARIOS = ['throughput', 'latency', 'recovery', 'retries', 'scaling', 'isolation'] as const;
 export type Scenario = (typeof SCENARIOS)[number];
 
 export type BenchOptions = {

@@ -1,0 +1,120 @@
+import { type Aim, atLeast, atMost } from '../aims.ts';
+import { median } from '../rounds.ts';
+import type { BenchOptions } from './bench-options.ts';
+import type { Road } from './bench-road.ts';
+import { createDispatchers, joinAll } from './dispatcher-process.ts';
+import type { MerchantEndpoint } from './merchant-endpoints.ts';
+import type { PhaseFigure } from './phase-record.ts';
+import { startBacklog } from './run-backlog.ts';
+import { runOpenLoop, untilArrived } from './run-open-loop.ts';
+import { clearWaiting, storeDueRetries, storeWaiting } from './stored-retries.ts';
+
+const ENDPOINTS = 200;
+const FUTURE = 1_000_000;
+const BLOCKED = 100_000;
+const ROUNDS = 3;
+const SECONDS = 12;
+const WARM_UP_SECONDS = 3;
+/** Once, before anything is measured: the first rounds of a process are its slowest. */
+const LONG_WARM_UP_SECONDS = 20;
+const LIVE_RATE = 200;
+const RETRIES_PER_SECOND = 100;
+const RETRIES_SECONDS = 30;
+/** From the storing of a retry until it is due. */
+const RETRIES_IN_SECONDS = 15;
+
+type Rounds = { perSecond: number[]; wrong: number };
+
+/**
+ * What a million retries that wait for their time, and a hundred thousand deliveries that are due behind one receiver
+ * that hangs, cost fresh events; and how late a retry is that falls due among them. Measured without them, with them,
+ * and without them again, so that a drift of the machine meets both.
+ */
+export async function benchRetries(road: Road, options: BenchOptions): Promise<Aim[]> {
+  await using dispatchers = createDispatchers(road.infra, road.settings);
+  await joinAll(dispatchers, options.senders);
+  const endpoints = await road.register(ENDPOINTS, () => 'answers');
+  const [blockedEndpoint] = await road.register(1, () => 'hangs');
+  if (blockedEndpoint === undefined) throw new Error('no endpoint');
+  await measure(road, { endpoints, rounds: 1, seconds: LONG_WARM_UP_SECONDS });
+
+  const rounds = { endpoints, rounds: ROUNDS, seconds: options.seconds ?? SECONDS };
+  const before = await measure(road, rounds);
+  await storeWaiting(road, { future: FUTURE, blocked: BLOCKED, blockedEndpoint });
+  const beside = await measure(road, rounds);
+  const retries = await measureLateness(road, endpoints);
+  await clearWaiting(road);
+  const after = await measure(road, rounds);
+
+  const alone = [...before.perSecond, ...after.perSecond];
+  print({ before, beside, after, retries });
+  return [
+    atLeast(
+      'retries: fresh deliveries/s beside them, % of without',
+      (mean(beside.perSecond) / mean(alone)) * 100,
+      95,
+    ),
+    atMost('retries: lateness p99, ms', retries.p99Ms, 1_000),
+    atMost(
+      'retries: duplicates and lost',
+      before.wrong + beside.wrong + after.wrong + retries.duplicates + retries.missing,
+      0,
+    ),
+  ];
+}
+
+async function measure(
+  road: Road,
+  input: { endpoints: readonly MerchantEndpoint[]; rounds: number; seconds: number },
+): Promise<Rounds> {
+  const { endpoints } = input;
+  const result: Rounds = { perSecond: [], wrong: 0 };
+  for (let number = 0; number < input.rounds; number += 1) {
+    const backlog = startBacklog(road, { side: 'ours', name: 'fresh', endpoints });
+    await backlog.rateOver(WARM_UP_SECONDS);
+    result.perSecond.push(await backlog.rateOver(input.seconds));
+    const { duplicates, missing } = await backlog.finish();
+    result.wrong += duplicates + missing;
+  }
+  return result;
+}
+
+/** Beside live events to the same endpoints, which go before them. */
+async function measureLateness(
+  road: Road,
+  endpoints: readonly MerchantEndpoint[],
+): Promise<PhaseFigure & { missing: number }> {
+  const retries = await storeDueRetries(road, {
+    endpoints,
+    perSecond: RETRIES_PER_SECOND,
+    seconds: RETRIES_SECONDS,
+    inSeconds: RETRIES_IN_SECONDS,
+  });
+  const seconds = RETRIES_IN_SECONDS + RETRIES_SECONDS;
+  await runOpenLoop(road, { side: 'ours', name: 'live', endpoints, rate: LIVE_RATE, seconds });
+  await untilArrived(road, { phase: retries.phase, count: retries.sent });
+  return await road.receivers.call('close', retries);
+}
+
+function print(figures: {
+  before: Rounds;
+  beside: Rounds;
+  after: Rounds;
+  retries: PhaseFigure;
+}): void {
+  const list = ({ perSecond }: Rounds) => perSecond.map((rate) => rate.toFixed(0)).join(', ');
+  const { before, beside, after, retries } = figures;
+  console.log(
+    `fresh deliveries/s: without ${list(before)}  beside ${FUTURE} future retries and ${BLOCKED} due in a blocked lane ` +
+      `${list(beside)} (median ${median(beside.perSecond).toFixed(0)})  without again ${list(after)}`,
+  );
+  const { p50Ms, p95Ms, p99Ms, maxMs } = retries;
+  console.log(
+    `retries that fall due at ${RETRIES_PER_SECOND}/s among them: late p50 ${p50Ms.toFixed(1)}  p95 ${p95Ms.toFixed(1)}  ` +
+      `p99 ${p99Ms.toFixed(1)}  max ${maxMs.toFixed(0)} ms`,
+  );
+}
+
+function mean(figures: readonly number[]): number {
+  return figures.reduce((sum, figure) => sum + figure, 0) / figures.length;
+}
