@@ -99,6 +99,7 @@ create table endpoints (
   deleted_at timestamp(3) with time zone,
   paused_at timestamp(3) with time zone,
   application_inactive_since timestamp(3) with time zone,
+  secret_changed_at timestamp(3) with time zone,
   constraint endpoints_pkey PRIMARY KEY (id),
   constraint endpoints_paused CHECK (((paused_at IS NULL) OR (NOT active)))
 );

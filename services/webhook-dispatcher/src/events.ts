@@ -30,6 +30,9 @@ const firstAttempt = durationHistogram(
   'From the event in its service to the beginning of the first attempt',
 );
 
+// Present from the start, so that an alert sees the first one.
+for (const count of [repeats, takenOver, lostLanes, abandoned]) count.add(0);
+
 /** Ids and codes only: the URL's query may be a secret of the merchant's, the body is personal data. */
 export function attemptMade(
   logger: Logger,

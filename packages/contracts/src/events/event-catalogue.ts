@@ -104,7 +104,7 @@ export const EVENT_CATALOGUE = [
 
 export type EventName = (typeof EVENT_CATALOGUE)[number]['event'];
 
-type EventNameParts = { resource: string; method: string; action: string };
+export type EventNameParts = { resource: string; method: string; action: string };
 
 /** Whether the platform delivers this event now. */
 export function isDispatched(name: EventName): boolean {

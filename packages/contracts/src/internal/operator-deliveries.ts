@@ -68,6 +68,8 @@ const WebhookHealth = z.object({
 export const OperatorWebhook = Webhook.extend({
   account_id: z.uuid(),
   application_id: z.uuid(),
+  /** When its secret was last set, replaced or removed; null where it never was, or that was not kept yet. */
+  secret_changed_at: Timestamp.nullable(),
   health: WebhookHealth,
 });
 export type OperatorWebhook = z.output<typeof OperatorWebhook>;

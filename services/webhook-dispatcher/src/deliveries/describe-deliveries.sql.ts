@@ -43,6 +43,7 @@ export type StoredDelivery = {
   url: string;
   status: DeliveryStatus;
   nextAttemptAt: Date | null;
+  /** Of its event: the time inside the ids, by which lists are filtered and in whose order they come. */
   createdAt: Date;
   /** Oldest first. */
   attempts: StoredAttempt[];
@@ -80,7 +81,7 @@ export function describeDeliveries(chosen: Statement): Statement {
           ) as url,
           page.status as delivery_status,
           (select due_at from queue where queue.id = page.id) as next_attempt_at,
-          page.created_at
+          coalesce(uuid_extract_timestamp(page.id), page.created_at)::timestamptz(3) as created_at
         from page
       ),
       attempted as materialized (

@@ -11,5 +11,7 @@ export type EndpointRow = {
   events: readonly string[];
   active: boolean;
   hasSecret: boolean;
+  /** When its secret was last set, replaced or removed; null where that was not kept. */
+  secretChangedAt: Date | null;
   createdAt: Date;
 };

@@ -5,7 +5,8 @@ import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 import type { EndpointOwner, EndpointRow } from './endpoint-row.ts';
 
 /** Columns of every statement that answers endpoints; map them with `toRow`. */
-const COLUMNS = sql`id, url, description, events, active, sealed_secret is not null as has_secret, created_at`;
+const COLUMNS = sql`id, url, description, events, active, sealed_secret is not null as has_secret,
+        secret_changed_at, created_at`;
 
 export type NewEndpoint = {
   id: EndpointId;
@@ -83,11 +84,13 @@ export async function insertEndpoint(
       'endpoint_insert',
       sql`
         insert into endpoints (
-          id, account_id, application_id, url, description, events, sealed_secret, application_inactive_since
+          id, account_id, application_id, url, description, events, sealed_secret, secret_changed_at,
+          application_inactive_since
         )
         select
           ${endpoint.id}::uuid, ${owner.accountId}::uuid, ${owner.applicationId}::uuid, ${endpoint.url}::text,
           ${endpoint.description}::text, ${endpoint.events}::text[], ${endpoint.sealedSecret}::text,
+          case when ${endpoint.sealedSecret}::text is not null then now() end,
           (select changed_at from applications where application_id = ${owner.applicationId}::uuid and not active)
         where (select count(*) from endpoints where ${isOf(owner)}) < ${endpoint.countMax}::int
         returning ${COLUMNS}`,
@@ -128,6 +131,10 @@ export async function updateEndpoint(
             sealed_secret = case
               when ${changes.sealedSecret !== undefined}::boolean then ${changes.sealedSecret ?? null}::text
               else sealed_secret
+            end,
+            secret_changed_at = case
+              when ${changes.sealedSecret !== undefined}::boolean then now()
+              else secret_changed_at
             end
         from found
         where id = found_id
@@ -170,6 +177,7 @@ type EndpointRecord = {
   events: string[];
   active: boolean;
   has_secret: boolean;
+  secret_changed_at: Date | null;
   created_at: Date;
 };
 
@@ -181,6 +189,7 @@ function toRow(row: EndpointRecord): EndpointRow {
     events: row.events,
     active: row.active,
     hasSecret: row.has_secret,
+    secretChangedAt: row.secret_changed_at,
     createdAt: row.created_at,
   };
 }

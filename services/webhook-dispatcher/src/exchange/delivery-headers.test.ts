@@ -27,6 +27,15 @@ describe('headers of a delivery', () => {
     });
   });
 
+  test('name no method where the event has none', () => {
+    const headers = deliveryHeaders({ id: ID, event: 'webhook.test', body: BODY, secret: null });
+    expect(headers).toMatchObject({
+      'X-Webhook-Event': 'webhook.test',
+      'X-Webhook-Resource': 'webhook',
+    });
+    expect(Object.keys(headers)).not.toContain('X-Webhook-Method');
+  });
+
   test('have no signature where there is no secret', () => {
     const headers = deliveryHeaders({ id: ID, event: 'charge.pix.paid', body: BODY, secret: null });
     expect(Object.keys(headers)).not.toContain('X-Webhook-Signature');

@@ -1,5 +1,6 @@
-import { type EventName, splitEventName } from '@pixmesh/contracts/events/event-catalogue';
 import { signWebhookBody } from '@pixmesh/kernel/webhook-signature';
+
+import { type DeliveredEvent, partsOf } from '#intake/event-parts.ts';
 
 const USER_AGENT = 'Pixmesh-Webhooks/1';
 
@@ -10,18 +11,18 @@ const USER_AGENT = 'Pixmesh-Webhooks/1';
  */
 export function deliveryHeaders(delivery: {
   id: string;
-  event: EventName;
+  event: DeliveredEvent;
   body: Buffer;
   secret: string | null;
 }): Record<string, string> {
-  const { resource, method } = splitEventName(delivery.event);
+  const { resource, method } = partsOf(delivery.event);
   return {
     'Content-Type': 'application/json',
     'User-Agent': USER_AGENT,
     'Accept-Encoding': 'identity',
     'X-Webhook-Event': delivery.event,
     'X-Webhook-Resource': resource,
-    'X-Webhook-Method': method,
+    ...(method === null ? {} : { 'X-Webhook-Method': method }),
     'X-Webhook-Delivery': delivery.id,
     ...(delivery.secret === null
       ? {}

@@ -108,6 +108,10 @@ describe('the delivery log', () => {
     expect(all.toSorted().toReversed()).toEqual(all);
     expect(await list(`account_id=${accountId}&limit=2`)).toEqual(all.slice(0, 2));
     expect(await list(`account_id=${accountId}&starting_after=${all[0]}`)).toEqual(all.slice(1));
+    const { body: newest } = await api.call(`GET /internal/operator-deliveries/${all[0]}`);
+    const at = String(newest['created_at']);
+    expect(await list(`account_id=${accountId}&created_before=${at}`)).not.toContain(all[0]);
+    expect(await list(`account_id=${accountId}&created_after=${at}`)).toEqual([]);
     const { id: resourceId } = events[1]!.data;
     const [ofResource] = await readDeliveries(database.db, resourceId);
     for (const [filter, shown] of [
@@ -132,8 +136,7 @@ describe('the delivery log', () => {
     ['created_after', 'created_after=yesterday'],
     ['starting_after', `starting_after=${newId()}`],
   ])('names the fault of %s', async (detail, query) => {
-    // A cursor is looked up where the page is empty.
-    const path = `GET /internal/operator-deliveries?resource_id=${newId()}&${query}`;
+    const path = `GET /internal/operator-deliveries?${query}`;
     const { status, body } = await api.call(path);
     expect([status, body.code, body.details]).toEqual([400, 'VALIDATION_ERROR', [detail]]);
   });

@@ -30,9 +30,14 @@ export function registerOperatorDeliveries(app: FastifyInstance, deps: EndpointL
     refuseTenants(request);
     const { filters, ...page } = readListQuery(ListDeliveriesQuery, request.query);
     const wanted = toFilters(filters);
+    const { startingAfter } = page;
+    // Every id is a place in the log, whether or not a delivery has it; only a delivery's has a page behind it.
+    const hasPage = async (): Promise<boolean> =>
+      startingAfter === null || (await deliveryExists(deps.db, startingAfter));
     return await answerList({
       page,
-      fetch: (limit) => listLog(deps.db, wanted, { ...page, limit }),
+      fetch: async (limit) =>
+        (await hasPage()) ? await listLog(deps.db, wanted, { ...page, limit }) : [],
       cursorExists: (id) => deliveryExists(deps.db, id),
       toResource: toOperatorDelivery,
       fits: (delivery) => delivery.fits,

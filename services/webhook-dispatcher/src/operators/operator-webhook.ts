@@ -20,6 +20,7 @@ export async function toOperatorWebhooks(
     ...toEndpointResource(row),
     account_id: owner.accountId,
     application_id: owner.applicationId,
+    secret_changed_at: toText(row.secretChangedAt),
     health: toHealth(healthOf.get(row.id)),
   }));
 }

@@ -10,7 +10,7 @@ import type { EndpointLanesDeps } from '#endpoints/create-endpoint.ts';
 import { toEndpointResource } from '#endpoints/endpoint-resource.ts';
 import type { EndpointOwner } from '#endpoints/endpoint-row.ts';
 import { findEndpoint } from '#endpoints/endpoints.sql.ts';
-import { buildTestBodyRest } from '#intake/build-body.ts';
+import { buildBodyRest } from '#intake/build-body.ts';
 import { deliveryIdOf } from '#intake/delivery-id-of.ts';
 import { keepLanesAwake, wakeLanes } from '#lanes/lanes.sql.ts';
 
@@ -37,7 +37,7 @@ export async function testEndpoint(
     if (endpoint === null) throw new AppError('WEBHOOK_NOT_FOUND');
     const assembledAt = new Date();
     const data = toEndpointResource(endpoint);
-    const bodyRest = buildTestBodyRest({ assembledAt, data });
+    const bodyRest = buildBodyRest({ event: TEST_EVENT, assembledAt, data });
     const test = { eventId, deliveryId, endpointId: id, type: TEST_EVENT, assembledAt, bodyRest };
     await insertTest(tx, deps.clock, { ...owner, ...test });
     await wakeLanes(tx, deps.clock, [id]);

@@ -128,6 +128,7 @@ describe('a request for a recovery', () => {
   test.each([
     [{ account_id: 'x' }, ['account_id']],
     [{ endpoint_id: newId() }, ['endpoint_id']],
+    [{ application_id: newId() }, ['application_id']],
     [{ event: 'webhook.test' }, ['event']],
     [{ statuses: [] }, ['statuses']],
     [{ statuses: ['pending'] }, ['statuses.0']],

@@ -76,6 +76,28 @@ export async function isEndpointOf(
   return rows.length === 1;
 }
 
+/** Whether an application belongs to the account, as far as has been heard: by the gateway's word, or by an endpoint. */
+export async function isApplicationOf(
+  db: Queryable,
+  accountId: string,
+  applicationId: string,
+): Promise<boolean> {
+  const rows = await db.query(
+    named(
+      'recovery_application',
+      sql`
+        select true
+        where exists (
+            select from applications where application_id = ${applicationId} and account_id = ${accountId}
+          )
+          or exists (
+            select from endpoints where application_id = ${applicationId} and account_id = ${accountId}
+          )`,
+    ),
+  );
+  return rows.length === 1;
+}
+
 /** Ends a recovery that is not over; false when it is. */
 export async function markCanceled(tx: Transaction, id: string): Promise<boolean> {
   const rows = await tx.query(

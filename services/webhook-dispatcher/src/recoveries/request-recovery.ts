@@ -8,7 +8,7 @@ import type { Database } from '@pixmesh/postgres/pool';
 
 import type { ScheduleClock } from '#sending/schedule-clock.ts';
 
-import { findRecovery, insertRecovery, isEndpointOf } from './recoveries.sql.ts';
+import { findRecovery, insertRecovery, isApplicationOf, isEndpointOf } from './recoveries.sql.ts';
 import type { RecoveryOrder, RecoveryRow } from './recovery-row.ts';
 
 export type RecoveryDeps = { db: Database; clock: ScheduleClock };
@@ -58,11 +58,14 @@ function readOrder(object: Record<string, unknown>): RecoveryOrder {
   };
 }
 
-/** A span of no time and an endpoint of somebody else are mistakes, not recoveries of nothing. */
+/** A span of no time and what belongs to somebody else are mistakes, not recoveries of nothing. */
 async function checkOrder(db: Database, order: RecoveryOrder): Promise<void> {
-  const { accountId, endpointId, createdFrom, createdUntil } = order;
+  const { accountId, applicationId, endpointId, createdFrom, createdUntil } = order;
   if (createdFrom >= createdUntil) {
     throw new AppError('VALIDATION_ERROR', { details: ['created_until'] });
+  }
+  if (applicationId !== null && !(await isApplicationOf(db, accountId, applicationId))) {
+    throw new AppError('VALIDATION_ERROR', { details: ['application_id'] });
   }
   if (endpointId !== null && !(await isEndpointOf(db, accountId, endpointId))) {
     throw new AppError('VALIDATION_ERROR', { details: ['endpoint_id'] });

@@ -1,8 +1,8 @@
-import type { EventName } from '@pixmesh/contracts/events/event-catalogue';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
 import { isQuiet } from '#endpoints/quiet-endpoint.sql.ts';
+import type { DeliveredEvent } from '#intake/event-parts.ts';
 
 import { type ScheduleClock, scheduleNow } from './schedule-clock.ts';
 
@@ -32,7 +32,7 @@ export type DueDelivery = {
   /** Which attempt of the schedule follows, from 1; a re-send is outside of it. */
   attemptNumber: number;
   accountId: string;
-  event: EventName;
+  event: DeliveredEvent;
   url: string;
   sealedSecret: string | null;
   /** Whose secret it is, the endpoint's or the resource's: the seal is bound to that id. */
@@ -211,7 +211,7 @@ type DueRow = {
   recovery_id: string | null;
   attempt_number: number;
   account_id: string;
-  event: EventName;
+  event: DeliveredEvent;
   traceparent: string | null;
   body_rest: Buffer;
   url: string;

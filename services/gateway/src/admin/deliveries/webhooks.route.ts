@@ -53,6 +53,8 @@ async function changeWebhook(
     path: OPERATOR_DELIVERY_PATHS.changeWebhook,
     asked: 'webhook.change_requested',
     done: 'webhook.changed',
+    // How it does changes with every delivery.
+    auditedOf: ({ health: _health, ...endpoint }) => endpoint,
     toBody: (): ChangeWebhookBody => ({
       operator_id: operatorIdOf(request),
       body: readJsonBody(request),

@@ -11,6 +11,8 @@ type OwnedChange = {
   asked: AuditAction;
   done: AuditAction;
   before: object | null;
+  /** The part of the owner's answer that the audit is of; absent: all of it. */
+  auditedOf?(shown: Record<string, unknown>): object;
 };
 
 /**
@@ -20,7 +22,7 @@ type OwnedChange = {
  */
 export async function changeAudited(
   db: Database,
-  { actor, target, asked, done, before }: OwnedChange,
+  { actor, target, asked, done, before, auditedOf = (shown) => shown }: OwnedChange,
   change: () => Promise<ForwardableAnswer>,
 ): Promise<ForwardableAnswer> {
   await db.transaction((tx) =>
@@ -29,7 +31,7 @@ export async function changeAudited(
   const answer = await change();
   // A repeat is marked by its owner: an earlier or faster call made the change.
   if (answer.status >= 300 || answer.replayed) return answer;
-  const after = (parseJson(answer.body) ?? {}) as Record<string, unknown>;
+  const after = auditedOf((parseJson(answer.body) ?? {}) as Record<string, unknown>);
   await db.transaction((tx) => recordChange(tx, { actor, action: done, target, before, after }));
   return answer;
 }

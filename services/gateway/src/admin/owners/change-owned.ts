@@ -27,6 +27,8 @@ type Change<Schema extends z.ZodType<{ id: string }>> = {
   schema: Schema;
   asked: AuditAction;
   done: AuditAction;
+  /** What of the resource its changes may concern, and the audit is of; absent: all of it. */
+  auditedOf?(shown: Record<string, unknown>): object;
   /** Whether such a change is still possible; absent: always. */
   mayChange?(resource: z.output<Schema>): boolean;
   /** Runs once the resource was found: unknown ids are told before a body is judged (decision 155). */
@@ -42,7 +44,7 @@ export async function changeOwned<Schema extends z.ZodType<{ id: string }>>(
   request: FastifyRequest,
   change: Change<Schema>,
 ): Promise<ForwardableAnswer> {
-  const { owner, reader = owner, kind, asked, done } = change;
+  const { owner, reader = owner, kind, asked, done, auditedOf = (shown) => shown } = change;
   const read = await callOwner(deps, reader, {
     method: 'GET',
     path: buildUpstreamPath(change.get, request.params as { id: string }, ''),
@@ -61,7 +63,8 @@ export async function changeOwned<Schema extends z.ZodType<{ id: string }>>(
       target: { kind, id: resource.id },
       asked,
       done,
-      before: parseJson(read.body) as object,
+      before: auditedOf(parseJson(read.body) as Record<string, unknown>),
+      auditedOf,
     },
     ask,
   );
