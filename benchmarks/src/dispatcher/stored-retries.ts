@@ -72,6 +72,7 @@ export async function storeDueRetries(
   const perItemMs = 1000 / input.perSecond;
   const startMs = sharedNowMs() + input.inSeconds * 1000;
   await inSchema(road, async (client) => {
+    await client.query('begin');
     for (let number = 0; number < sent; number += 1) {
       const endpoint = input.endpoints[number % input.endpoints.length];
       if (endpoint === undefined) throw new Error('no endpoints');
@@ -81,6 +82,7 @@ export async function storeDueRetries(
       await storeRetry(client, { eventId, endpoint, dueInMs: intendedMs - sharedNowMs() });
     }
     await wakeLanes(client);
+    await client.query('commit');
   });
   return { phase, sent, schedule: { startMs, perItemMs }, hangingEvery: 0 };
 }

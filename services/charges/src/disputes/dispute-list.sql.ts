@@ -93,7 +93,14 @@ export async function keepReading(
 export async function endReading(
   db: Queryable,
   reading: Reading,
-  told: { isComplete: boolean; waitingFrom: Date | null; nextInMs: number },
+  told: {
+    /** All pages were read. */
+    isListed: boolean;
+    /** And all of their items. */
+    isComplete: boolean;
+    waitingFrom: Date | null;
+    nextInMs: number;
+  },
 ): Promise<void> {
   await db.query(
     named(
@@ -106,7 +113,7 @@ export async function endReading(
               else listed_until
             end,
             whole_at = case
-              when ${told.isComplete && reading.isWhole}::boolean then ${reading.startedAt}::timestamptz
+              when ${told.isListed && reading.isWhole}::boolean then ${reading.startedAt}::timestamptz
               else whole_at
             end,
             ${endLease(told.nextInMs)}

@@ -49,6 +49,7 @@ export async function readDisputes(deps: ReadDisputesDeps, reading: Reading): Pr
     }
   } finally {
     await endReading(deps.db, reading, {
+      isListed: isComplete,
       isComplete: isComplete && isReadable,
       waitingFrom,
       nextInMs: deps.intervalMs,
