@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 import { Dispute, DisputeStatus } from '../http/dispute.ts';
 import { QueryId, QueryText } from '../http/query-fields.ts';
-import { textField } from '../http/text-field.ts';
+import { TEXT_WITH_CONTENT_PATTERN, textField } from '../http/text-field.ts';
 import { Timestamp } from '../timestamp.ts';
 
 /**
@@ -27,9 +27,18 @@ export const OPERATOR_DISPUTE_PATHS = {
 
 const OperatorIdField = z.uuid().transform((id) => id as OperatorId);
 
+const MESSAGE_LENGTH_MAX = 2_000;
+
 /** What the operator sends; the gateway adds who it is. */
-export const DefenseBody = z.object({ text: textField({ min: 1, max: DEFENSE_LENGTH_MAX }) });
-export const MessageBody = z.object({ message: textField({ min: 1, max: 2_000 }) });
+export const DefenseBody = z.object({ text: words(DEFENSE_LENGTH_MAX) });
+export const MessageBody = z.object({ message: words(MESSAGE_LENGTH_MAX) });
+
+/** Kept as it is written; blanks alone say nothing, and would use up the one defence. */
+function words(max: number) {
+  return textField({ min: 1, max })
+    .refine((text) => text.trim() !== '')
+    .meta({ minLength: 1, maxLength: max, pattern: TEXT_WITH_CONTENT_PATTERN });
+}
 
 export const SendDefenseBody = DefenseBody.extend({ operator_id: OperatorIdField });
 export type SendDefenseBody = z.output<typeof SendDefenseBody>;

@@ -97,6 +97,7 @@ describe.each(CHANGES)(
     test.each([
       {},
       { text: '', message: '' },
+      { text: ' ', message: '  ' },
       { text: 1, message: 1 },
       { text: 'a\nb', message: '\0' },
     ])('with a faulty body never asks for the change: %j', async (faulty) => {
