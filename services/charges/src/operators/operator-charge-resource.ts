@@ -13,7 +13,8 @@ export function toOperatorCharge(row: ChargeRow, receiver: Receiver): OperatorCh
     source: row.source,
     accepted_end_to_end_id: row.acceptedE2e,
     issuing: {
-      unanswered_puts: row.unansweredPuts,
+      // Whatever ended the issuing answered them all.
+      unanswered_puts: row.status === 'processing' ? row.unansweredPuts : 0,
       last_put_at: row.lastPutAt?.toISOString() ?? null,
       uncounted_refusal: row.uncountedRefusal,
     },

@@ -156,7 +156,7 @@ describe('a charge of the checkout', () => {
     expect([answer.status, answer.body.charge_id]).toEqual([500, asked.creation_id]);
     await eventually(async () => {
       const read = await ask(`GET /internal/charges/${asked.creation_id}`);
-      expect(read.body.status).toBe('pending');
+      expect(read.body).toMatchObject({ status: 'pending', issuing: { unanswered_puts: 0 } });
     });
   });
 });
