@@ -49,8 +49,8 @@ type ListSteps<Row> = {
 };
 
 /**
- * The list envelope. One row more than asked for, or one that does not fit, tells whether there are more. Only an empty page can hide
- * an unknown cursor, so only then it is looked up (decision 93).
+ * The list envelope. One row more than asked for, or one that does not fit, tells whether there are more. Only an
+ * empty page can hide an unknown cursor, so only then it is looked up (decision 93).
  * @throws AppError `VALIDATION_ERROR` for an unknown or foreign cursor
  */
 export async function answerList<Row>(steps: ListSteps<Row>): Promise<object> {
