@@ -188,7 +188,13 @@ describe('a retry of a deactivated application', () => {
     const options = { clock, limit: 100, leaseMs: 60_000, owned: [] };
     const lanes = await claimLanes(database.db, options);
     expect(lanes.map(({ id }) => id)).toContain(endpoint.id);
-    const wishes = lanes.map(({ id }) => ({ id, take: 10, wantsOther: false, inFlight: [] }));
+    const wishes = lanes.map(({ id }) => ({
+      id,
+      take: 10,
+      recovered: 10,
+      wantsOther: false,
+      inFlight: [],
+    }));
     expect(await fetchDue(database.db, clock, wishes)).toEqual({ due: [], deletedLaneIds: [] });
     await letGoLanes(database.db, clock, lanes);
     await untilParked(endpoint);

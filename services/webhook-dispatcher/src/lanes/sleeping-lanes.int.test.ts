@@ -154,7 +154,13 @@ async function runSender(steps: readonly SenderStep[], served: string[]): Promis
 
 /** Takes what is due out of the queue, as outcomes do. */
 async function serve(slow: Queryable, owned: readonly LaneClaim[]): Promise<string[]> {
-  const wishes = owned.map(({ id }) => ({ id, take: TAKE, wantsOther: false, inFlight: [] }));
+  const wishes = owned.map(({ id }) => ({
+    id,
+    take: TAKE,
+    recovered: TAKE,
+    wantsOther: false,
+    inFlight: [],
+  }));
   const { due } = await fetchDue(slow, databaseClock, wishes);
   const ids = due.map(({ queueId }) => queueId);
   await slow.query(sql`delete from queue where id = any (${ids}::uuid[])`);

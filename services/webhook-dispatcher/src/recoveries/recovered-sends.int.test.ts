@@ -7,6 +7,7 @@ import { scaled } from '@pixmesh/testkit/long-runs';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
+import { deliveryIdOf } from '#intake/delivery-id-of.ts';
 import { databaseClock } from '#sending/schedule-clock.ts';
 import { anApplication } from '#testing/an-application.ts';
 import { storeMissed } from '#testing/missed-deliveries.ts';
@@ -202,4 +203,30 @@ test('live deliveries of the same lane go before everything that is recovered', 
   }
   const places = live.map((one) => sent.indexOf(one.id));
   expect(places).toEqual(places.toSorted((one, other) => one - other));
+});
+
+test('a live delivery finds a slot while a slow receiver holds all that is recovered', async () => {
+  const held: (() => void)[] = [];
+  let liveId: string | null = null;
+  await using receiver = await startReceiver(({ headers }, response) => {
+    const answer = () => void response.writeHead(200).end();
+    if (headers['x-webhook-delivery'] === liveId) answer();
+    else held.push(answer);
+  });
+  const application = anApplication();
+  const { accountId } = application.owner;
+  const endpoint = await storeEndpoint(database.db, application.owner);
+  await storeMissed(database.db, { accountId, endpointId: endpoint.id, count: 20 });
+  const id = await recover(accountId);
+  await using process = startProcess(receiver, { inFlightPerLaneMax: 4 });
+  await eventually(() => expect(held).toHaveLength(2));
+  const event = application.anEvent();
+  liveId = deliveryIdOf(event.event_id, endpoint.id);
+  await take(database.db, event, { wakeSenders: process.kick });
+  await eventually(() => expect(sentIds(receiver)).toContain(liveId));
+  expect(held).toHaveLength(2);
+  await eventually(async () => {
+    for (const answer of held.splice(0)) answer();
+    expect(await show(id)).toMatchObject({ status: 'completed', succeeded: 20 });
+  }, PATIENCE_MS);
 });

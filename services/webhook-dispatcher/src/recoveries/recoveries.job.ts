@@ -6,8 +6,9 @@ import { findOpenRecoveries } from './recoveries.sql.ts';
 import type { RecoveryRow } from './recovery-row.ts';
 import { stepRecovery, type StepDeps, type Stepped, StepUndone } from './step-recovery.ts';
 
-/** While a recovery goes on, and while there is none. */
+/** Between the steps of recoveries that send, of one that looks for what to send, and while there are none. */
 const STEP_INTERVAL_MS = 100;
+const LOOK_INTERVAL_MS = 10;
 const IDLE_INTERVAL_MS = 1_000;
 /** Recoveries that go on side by side; later ones wait for their turn. */
 const OPEN_MAX = 20;
@@ -44,7 +45,7 @@ export function startRecoveries(deps: StepDeps & { logger: Logger }): AsyncDispo
     for (const recovery of open) {
       if (!stopping.signal.aborted) steps.push(await step(recovery));
     }
-    return steps.includes('busy') ? 0 : STEP_INTERVAL_MS;
+    return steps.includes('busy') ? LOOK_INTERVAL_MS : STEP_INTERVAL_MS;
   }
 
   async function step(recovery: RecoveryRow): Promise<Stepped> {

@@ -13,6 +13,8 @@ export const WAITING_MAX = 1_000;
 const QUEUED_PER_STEP_MAX = 200;
 /** Deliveries looked at by one step. */
 export const SCANNED_PER_STEP_MAX = 1_000;
+/** How much larger the next page is than one that did not have enough. */
+const PAGE_GROWTH = 4;
 
 export type StepDeps = {
   db: Database;
@@ -21,7 +23,7 @@ export type StepDeps = {
   wakeSenders(laneIds: readonly string[]): void;
 };
 
-/** `busy`: more may be looked at right away. `waiting`: for its rate, for what it has queued, or for another process. */
+/** `busy`: there is more to look at than one step does. `waiting`: for its rate, for what it has queued, or for another process. */
 export type Stepped = 'busy' | 'waiting';
 
 /**
@@ -51,16 +53,15 @@ async function queueSome(
   if (!(await takeLease(tx))) return idle;
   const allowance = await readAllowance(tx, clock, { id, waitingMax: WAITING_MAX });
   if (allowance === 0) return idle;
-  const candidates = await findCandidates(tx, recovery, SCANNED_PER_STEP_MAX);
-  const taken = takeWanted(candidates, Math.min(allowance, QUEUED_PER_STEP_MAX));
-  const queued = await queueResends(tx, clock, { deliveryIds: taken.wanted, recoveryId: id });
-  const isFound = taken.isAll && candidates.length < SCANNED_PER_STEP_MAX;
+  const found = await lookOn(tx, recovery, Math.min(allowance, QUEUED_PER_STEP_MAX));
+  const queued = await queueResends(tx, clock, { deliveryIds: found.wanted, recoveryId: id });
+  const isFound = found.isAll;
   const queuedCount = queued.length;
-  const progress = { id, from, position: taken.last, queuedCount, isFound };
+  const progress = { id, from, position: found.last, queuedCount, isFound };
   // Canceled meanwhile: what was queued here must not be.
   if (!(await noteProgress(tx, clock, progress))) throw new StepUndone();
   const laneIds = [...new Set(queued.map(({ laneId }) => laneId))];
-  return { stepped: taken.wanted.length === 0 && !isFound ? 'busy' : 'waiting', laneIds };
+  return { stepped: found.wanted.length === 0 && !isFound ? 'busy' : 'waiting', laneIds };
 }
 
 /** The recovery was canceled or moved on during a step. */
@@ -68,11 +69,33 @@ export class StepUndone extends Error {
   override readonly name = 'StepUndone';
 }
 
+/** What a look found. `last`: the last delivery that was looked at. `isAll`: nothing is left behind it. */
+type Found = { wanted: string[]; last: string | null; isAll: boolean };
+
+/**
+ * Looks at deliveries until enough are wanted, a first page of as many as may be queued and then larger ones: where
+ * most are wanted nothing is read in vain, and where few are, a step still gets on.
+ */
+async function lookOn(tx: Transaction, recovery: RecoveryRow, limit: number): Promise<Found> {
+  const wanted: string[] = [];
+  let last = recovery.position;
+  let left = SCANNED_PER_STEP_MAX;
+  let pageSize = limit;
+  while (left > 0 && wanted.length < limit) {
+    pageSize = Math.min(pageSize, left);
+    const page = await findCandidates(tx, { ...recovery, position: last }, pageSize);
+    const taken = takeWanted(page, limit - wanted.length);
+    wanted.push(...taken.wanted);
+    last = taken.last ?? last;
+    if (taken.isAll && page.length < pageSize) return { wanted, last, isAll: true };
+    left -= pageSize;
+    pageSize *= PAGE_GROWTH;
+  }
+  return { wanted, last, isAll: false };
+}
+
 /** As many as may be queued, and the last one that was looked at for them. */
-export function takeWanted(
-  candidates: readonly Candidate[],
-  limit: number,
-): { wanted: string[]; last: string | null; isAll: boolean } {
+export function takeWanted(candidates: readonly Candidate[], limit: number): Found {
   const wanted: string[] = [];
   let last: string | null = null;
   for (const { id, isWanted } of candidates) {

@@ -11,6 +11,8 @@ export type LaneWish = {
   id: string;
   /** Deliveries at most. */
   take: number;
+  /** Recovered ones among them at most. */
+  recovered: number;
   /** Whether the oldest retry or recovered delivery comes before the first attempts. */
   wantsOther: boolean;
   /** Queue rows whose requests are out. */
@@ -113,14 +115,15 @@ export function fetchDueStatement(clock: ScheduleClock, wishes: readonly LaneWis
 function wishedLanes(wishes: readonly LaneWish[]): Statement {
   return sql`
         select
-          wish.id, wish.take, wish.other, wish.busy::uuid[] as busy,
+          wish.id, wish.take, wish.recovered, wish.other, wish.busy::uuid[] as busy,
           coalesce(endpoint.is_quiet, false) as is_quiet, coalesce(endpoint.is_deleted, false) as is_deleted
         from unnest(
             ${wishes.map(({ id }) => id)}::uuid[],
             ${wishes.map(({ take }) => take)}::int[],
+            ${wishes.map(({ recovered }) => recovered)}::int[],
             ${wishes.map(({ wantsOther }) => (wantsOther ? 1 : 0))}::int[],
             ${wishes.map(({ inFlight }) => `{${inFlight.join(',')}}`)}::text[]
-          ) as wish (id, take, other, busy)
+          ) as wish (id, take, recovered, other, busy)
         left join lateral (
           select ${isQuiet} as is_quiet, deleted_at is not null as is_deleted
           from endpoints
@@ -135,7 +138,7 @@ const columns = sql`
 
 /**
  * First attempts before all others, but for one of the others where the lane wants it. The branches are read one after
- * the other and no further than the limit.
+ * the other and no further than the limit. What a quiet lane gives is nearly always recovered, and bounded like it.
  */
 function pickedInLane(now: Statement): Statement {
   return sql`
@@ -158,7 +161,7 @@ function pickedInLane(now: Statement): Statement {
                 and due_at <= ${now}
                 and id <> all (lane.busy)
               order by due_at
-              limit lane.take
+              limit greatest(1, lane.recovered)
             ) resends
           ) waiting
           limit lane.take`;
@@ -170,7 +173,7 @@ function others(now: Statement): Statement {
             from (
               (${range(now, sql`rank = 1 and not lane.is_quiet`)} limit lane.take + lane.other)
               union all
-              (${range(now, sql`rank = 2 and not lane.is_quiet`)} limit lane.take + lane.other)
+              (${range(now, sql`rank = 2 and not lane.is_quiet`)} limit lane.recovered)
             ) other
             order by due_at`;
 }

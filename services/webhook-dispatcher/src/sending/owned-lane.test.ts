@@ -3,9 +3,11 @@ import { expect, test } from 'vitest';
 import {
   BREAKER_THRESHOLD,
   noteAttempt,
+  noteEnd,
   noteSend,
   type OwnedLane,
   PROBE_INTERVAL_MS,
+  roomForRecovered,
   roomOf,
   takeLane,
   wantsOther,
@@ -39,7 +41,7 @@ test('a lane that fails has no more in flight than failures are missing', () => 
   const lane = aLane();
   fail(lane, 7);
   expect(roomOf(lane, PER_LANE_MAX, NOW_MS)).toBe(3);
-  noteSend(lane, { queueId: 'q', rank: 0 });
+  noteSend(lane, { queueId: 'q', rank: 0, recoveryId: null });
   expect(roomOf(lane, PER_LANE_MAX, NOW_MS)).toBe(2);
   noteAttempt(lane, true, NOW_MS);
   expect(roomOf(lane, PER_LANE_MAX, NOW_MS)).toBe(PER_LANE_MAX - 1);
@@ -57,7 +59,7 @@ test('while it is open one probe is out at a time, each an interval after the la
   const probeAtMs = NOW_MS + PROBE_INTERVAL_MS;
   expect(roomOf(lane, PER_LANE_MAX, probeAtMs - 1)).toBe(0);
   expect(roomOf(lane, PER_LANE_MAX, probeAtMs)).toBe(1);
-  noteSend(lane, { queueId: 'q', rank: 0 });
+  noteSend(lane, { queueId: 'q', rank: 0, recoveryId: null });
   expect(roomOf(lane, PER_LANE_MAX, probeAtMs)).toBe(0);
   lane.inFlight.clear();
   noteAttempt(lane, false, probeAtMs);
@@ -82,9 +84,24 @@ test('one send in ten is kept for retries, also where a lane sends one at a time
   expect(wantsOther(lane, PER_LANE_MAX)).toBe(true);
   for (let count = 0; count < 9; count += 1) {
     expect(wantsOther(lane, 1)).toBe(false);
-    noteSend(lane, { queueId: `q${count}`, rank: 0 });
+    noteSend(lane, { queueId: `q${count}`, rank: 0, recoveryId: null });
   }
   expect(wantsOther(lane, 1)).toBe(true);
-  noteSend(lane, { queueId: 'retry', rank: 1 });
+  noteSend(lane, { queueId: 'retry', rank: 1, recoveryId: null });
   expect(wantsOther(lane, 1)).toBe(false);
+});
+
+test('what is recovered holds half of the slots at most, and one where there is only one', () => {
+  const lane = aLane();
+  expect(roomForRecovered(lane, 1)).toBe(1);
+  expect(roomForRecovered(lane, PER_LANE_MAX)).toBe(5);
+  noteSend(lane, { queueId: 'live', rank: 0, recoveryId: null });
+  noteSend(lane, { queueId: 'recovered', rank: 2, recoveryId: 'r' });
+  expect(roomForRecovered(lane, 1)).toBe(0);
+  expect(roomForRecovered(lane, PER_LANE_MAX)).toBe(4);
+  lane.isDirty = false;
+  noteEnd(lane, 'recovered');
+  expect(lane.isDirty).toBe(true);
+  expect(roomForRecovered(lane, PER_LANE_MAX)).toBe(5);
+  expect([...lane.inFlight]).toEqual(['live']);
 });

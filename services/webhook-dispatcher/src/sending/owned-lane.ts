@@ -4,6 +4,8 @@ import type { ClaimedLane } from '#lanes/claim-lanes.sql.ts';
 export const BREAKER_THRESHOLD = 10;
 /** Between a failed probe and the next one. */
 export const PROBE_INTERVAL_MS = 1_000;
+/** What is recovered has this part of a lane's slots at most: a live delivery finds one free, however slow its receiver. */
+const RECOVERED_SHARE = 1 / 2;
 /** One in so many sends of a lane is kept for retries and recovered deliveries, while any are due. */
 const OTHERS_EVERY = 10;
 
@@ -15,6 +17,8 @@ export type OwnedLane = {
   leaseEndsMs: number;
   /** Queue rows whose requests are out or whose outcomes are not stored yet. */
   readonly inFlight: Set<string>;
+  /** Those of them that belong to recoveries. */
+  readonly recovering: Set<string>;
   /** Whether something may be due that was not fetched. */
   isDirty: boolean;
   /** Failed attempts in a row. */
@@ -42,6 +46,7 @@ export function takeLane(claim: ClaimedLane, leaseEndsMs: number): OwnedLane {
     fence: claim.fence,
     leaseEndsMs,
     inFlight: new Set(),
+    recovering: new Set(),
     isDirty: true,
     failureCount: claim.failureCount,
     probeAtMs: claim.probeInMs === null ? null : nowMs + claim.probeInMs,
@@ -67,16 +72,32 @@ export function roomOf(lane: OwnedLane, perLaneMax: number, nowMs: number): numb
   return lane.inFlight.size === 0 && nowMs >= lane.probeAtMs ? 1 : 0;
 }
 
+/** How many more recovered deliveries may be out. */
+export function roomForRecovered(lane: OwnedLane, perLaneMax: number): number {
+  const most = Math.max(1, Math.floor(perLaneMax * RECOVERED_SHARE));
+  return Math.max(0, most - lane.recovering.size);
+}
+
 /** Whether one of the next `take` sends belongs to the others. */
 export function wantsOther(lane: OwnedLane, take: number): boolean {
   return lane.firstsInARow + take >= OTHERS_EVERY;
 }
 
+/** What is told of a send when it begins. */
+type Send = { queueId: string; rank: number; recoveryId: string | null };
+
 /** Keeps count of what is sent, by its rank. */
-export function noteSend(lane: OwnedLane, send: { queueId: string; rank: number }): void {
+export function noteSend(lane: OwnedLane, send: Send): void {
   lane.inFlight.add(send.queueId);
+  if (send.recoveryId !== null) lane.recovering.add(send.queueId);
   lane.servedCount += 1;
   lane.firstsInARow = send.rank === 0 ? lane.firstsInARow + 1 : 0;
+}
+
+/** Gives its slot back, once its outcome is stored. Behind a recovered one others may wait for just that. */
+export function noteEnd(lane: OwnedLane, queueId: string): void {
+  lane.inFlight.delete(queueId);
+  if (lane.recovering.delete(queueId)) lane.isDirty = true;
 }
 
 /**

@@ -61,6 +61,21 @@ describe('a plan', () => {
     expect(takes['good']).toBeGreaterThan(0);
   });
 
+  test('gives what is recovered half of a lane and an eighth of all slots', () => {
+    const lanes = [
+      aLane('a', { sending: 3, recovering: new Set(['a-0', 'a-1', 'a-2']) }),
+      aLane('b'),
+      aLane('c'),
+    ];
+    const { wishes } = planFetch(new Map(lanes.map((lane) => [lane.id, lane])), BOUNDS);
+    expect(wishes.map(({ id, recovered }) => [id, recovered])).toEqual([
+      ['a', 2],
+      ['b', 3],
+      ['c', 0],
+    ]);
+    expect(wishes.map(({ take }) => take)).toEqual([7, 10, 10]);
+  });
+
   test('never passes a bound, whatever the lanes are', () => {
     const lane = fc.record({
       sending: fc.nat({ max: 10 }),

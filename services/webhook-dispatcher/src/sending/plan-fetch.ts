@@ -1,10 +1,12 @@
 import type { LaneWish } from './fetch-due.sql.ts';
-import { type OwnedLane, roomOf, wantsOther } from './owned-lane.ts';
+import { type OwnedLane, roomForRecovered, roomOf, wantsOther } from './owned-lane.ts';
 
 /** While fewer slots are free than this part of all, a lane that has not proven itself gets one at a time. */
 const SCARCE_SHARE = 1 / 2;
 /** Lanes whose last attempt failed share this part of all slots: what hangs leaves the rest to the others. */
 const FAILING_SHARE = 1 / 2;
+/** What is recovered shares this part of all slots: it waits for live deliveries, never they for it. */
+const RECOVERED_SHARE = 1 / 8;
 
 type Bounds = { inFlightMax: number; perLaneMax: number; nowMs: number };
 
@@ -29,7 +31,11 @@ export function planFetch(lanes: ReadonlyMap<string, OwnedLane>, bounds: Bounds)
     const most = isScarce && !lane.isProven ? Math.min(room, 1 - lane.inFlight.size) : room;
     return most > 0 ? [{ lane, most }] : [];
   });
-  const budget = { free, failing: Math.ceil(inFlightMax * FAILING_SHARE) - inUse.failing };
+  const budget = {
+    free,
+    failing: Math.ceil(inFlightMax * FAILING_SHARE) - inUse.failing,
+    recovered: Math.ceil(inFlightMax * RECOVERED_SHARE) - inUse.recovered,
+  };
   const share = Math.max(1, Math.floor(free / Math.max(1, wanted.length)));
   const wishes: LaneWish[] = [];
   for (const { lane, most } of wanted) {
@@ -37,9 +43,13 @@ export function planFetch(lanes: ReadonlyMap<string, OwnedLane>, bounds: Bounds)
     if (take <= 0) continue;
     budget.free -= take;
     if (lane.failureCount > 0) budget.failing -= take;
+    const room = Math.min(roomForRecovered(lane, perLaneMax), Math.max(0, budget.recovered));
+    const recovered = Math.min(take, room);
+    budget.recovered -= recovered;
     wishes.push({
       id: lane.id,
       take,
+      recovered,
       wantsOther: wantsOther(lane, take),
       inFlight: [...lane.inFlight],
     });
@@ -47,12 +57,12 @@ export function planFetch(lanes: ReadonlyMap<string, OwnedLane>, bounds: Bounds)
   return { wishes, isSaturated: budget.free <= 0 && wanted.length > 0 };
 }
 
-function inFlightOf(lanes: Iterable<OwnedLane>): { all: number; failing: number } {
-  let all = 0;
-  let failing = 0;
-  for (const lane of lanes) {
-    all += lane.inFlight.size;
-    if (lane.failureCount > 0) failing += lane.inFlight.size;
+function inFlightOf(lanes: Iterable<OwnedLane>) {
+  const inUse = { all: 0, failing: 0, recovered: 0 };
+  for (const { inFlight, recovering, failureCount } of lanes) {
+    inUse.all += inFlight.size;
+    if (failureCount > 0) inUse.failing += inFlight.size;
+    inUse.recovered += recovering.size;
   }
-  return { all, failing };
+  return inUse;
 }

@@ -63,6 +63,7 @@ afterAll(() => database[Symbol.asyncDispose]());
 const wishes = [due, blocked].map((id) => ({
   id,
   take: 10,
+  recovered: 5,
   wantsOther: true,
   inFlight: [newId(), newId()],
 }));

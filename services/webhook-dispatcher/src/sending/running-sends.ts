@@ -1,6 +1,6 @@
 import type { Logger } from '@pixmesh/telemetry/logger';
 
-import { noteSend } from './owned-lane.ts';
+import { noteEnd, noteSend } from './owned-lane.ts';
 import { type DeliveryToSend, sendDelivery, type SendDeps } from './send-delivery.ts';
 
 export type RunningSends = {
@@ -38,7 +38,7 @@ export function createRunningSends({ sendDeps, logger, onEnd }: RunningDeps): Ru
         logger.error({ err: error, delivery_id: due.deliveryId }, 'a delivery could not be sent');
       })
       .finally(() => {
-        lane.inFlight.delete(due.queueId);
+        noteEnd(lane, due.queueId);
         running.delete(ended);
         onEnd(send);
       });

@@ -257,7 +257,7 @@ type SendStep = Extract<Step, { kind: 'send' }>;
 type Made = Exclude<Outcome, 'lost'>;
 
 function wishOf(id: string) {
-  return { id, take: PER_LANE_MAX, wantsOther: true, inFlight: [] };
+  return { id, take: PER_LANE_MAX, recovered: PER_LANE_MAX, wantsOther: true, inFlight: [] };
 }
 
 /** Nothing goes where it must not go, or before its time, or less signed than it could be. */
