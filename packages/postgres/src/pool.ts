@@ -45,6 +45,9 @@ type PoolOptions = {
   plansOnce?: boolean;
 };
 
+/** A plan that was made while a table was empty is kept while it grows: it must not be one that reads the whole table. */
+const PLANNED_ONCE = '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off';
+
 /**
  * A pool for one service's role. `bigint` columns come back as bigint; errors that mean "the database is
  * away" become `DEPENDENCY_UNAVAILABLE`.
@@ -61,7 +64,7 @@ export function createPool(options: PoolOptions): Database {
     lock_timeout: LOCK_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
     // Our statements read few rows; compiling one takes longer than any of them, and a wrong estimate asks for it.
-    options: options.plansOnce ? '-c jit=off -c plan_cache_mode=force_generic_plan' : '-c jit=off',
+    options: options.plansOnce ? `-c jit=off ${PLANNED_ONCE}` : '-c jit=off',
     types: { getTypeParser: typeParser },
   });
   // A connection that breaks while idle is replaced at the next use; without a listener it ends the process.

@@ -1,4 +1,5 @@
 import { newId } from '@pixmesh/kernel/ids';
+import { createPool } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
@@ -10,6 +11,7 @@ import { emptyQueue } from '#testing/read-queue.ts';
 import { answerWith, type Receiver, startReceiver } from '#testing/start-receiver.ts';
 import { startTestSender, turnableClock } from '#testing/test-sender.ts';
 
+import { fetchDue } from './fetch-due.sql.ts';
 import { databaseClock } from './schedule-clock.ts';
 
 const URL_OF_SHOP = 'http://shop.receiver.example.com/hook';
@@ -35,6 +37,12 @@ async function aLane(count: number, options: { rank?: 0 | 1 | 2; dueInMs?: numbe
   const laneId = newId();
   const ids = await aBacklog(database.db, { laneId, count, url: URL_OF_SHOP, ...options });
   return { laneId, ids: new Set(ids) };
+}
+
+/** An empty one has no pages from then on, as far as plans know. */
+async function vacuumQueue(): Promise<void> {
+  await using superuser = createPool({ url: database.adminUrl, applicationName: 'test' });
+  await superuser.query(sql`vacuum analyze webhook_dispatcher.queue`);
 }
 
 function idsAt({ requests }: Receiver): string[] {
@@ -68,6 +76,39 @@ describe('within a lane', () => {
     expect(early.filter((id) => retries.has(id)).length).toBeGreaterThanOrEqual(4);
     expect(new Set(sent).size).toBe(120);
   });
+
+  test.each([0, 1, 10, 100, 1_000])(
+    'a fetch gives nothing twice of what is due at one instant, planned while %i waited',
+    async (waiting) => {
+      const laneId = newId();
+      const queue = async (rank: 0 | 1 | 2, count: number) =>
+        await aBacklog(database.db, { laneId, count, rank, url: URL_OF_SHOP });
+      if (waiting > 0) await queue(2, waiting);
+      await vacuumQueue();
+      for (const plansOnce of [true, false]) {
+        const options = { url: database.url, applicationName: 'test', max: 1, plansOnce };
+        await using pool = createPool(options);
+        for (const [rank, count] of [
+          [2, 60],
+          [1, 20],
+          [0, 3],
+        ] as const) {
+          await queue(rank, count);
+          for (const take of [1, 4, 9, 10]) {
+            for (const wantsOther of [true, false]) {
+              const bounds = { take, recovered: Math.min(5, take), inFlight: [] };
+              const { due } = await fetchDue(pool, databaseClock, [
+                { id: laneId, wantsOther, ...bounds },
+              ]);
+              expect(new Set(due.map(({ queueId }) => queueId)).size).toBe(due.length);
+              const recovered = due.filter((one) => one.rank === 2);
+              expect(recovered.length).toBeLessThanOrEqual(bounds.recovered);
+            }
+          }
+        }
+      }
+    },
+  );
 
   test('recovered deliveries go on beside first attempts too', async () => {
     await using receiver = await startReceiver();

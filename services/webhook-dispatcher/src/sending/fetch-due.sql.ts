@@ -138,17 +138,19 @@ const columns = sql`
 
 /**
  * First attempts before all others, but for one of the others where the lane wants it. The branches are read one after
- * the other and no further than the limit. What a quiet lane gives is nearly always recovered, and bounded like it.
+ * the other and no further than the limit; the others once for both of theirs, because read twice, what is due at one
+ * instant may come in two orders. What a quiet lane gives is nearly always recovered, and bounded like it.
  */
 function pickedInLane(now: Statement): Statement {
   return sql`
+          with others as materialized (${others(now)})
           select *
           from (
-            select * from (${others(now)} limit lane.other) first_of_others
+            select * from (select * from others limit lane.other) first_of_others
             union all
             select * from (${range(now, sql`rank = 0 and not lane.is_quiet`)} limit lane.take) firsts
             union all
-            select * from (${others(now)} offset lane.other limit lane.take) rest_of_others
+            select * from (select * from others offset lane.other limit lane.take) rest_of_others
             union all
             select *
             from (
