@@ -218,7 +218,7 @@ test('a live delivery finds a slot while a slow receiver holds all that is recov
   const endpoint = await storeEndpoint(database.db, application.owner);
   await storeMissed(database.db, { accountId, endpointId: endpoint.id, count: 20 });
   const id = await recover(accountId);
-  await using process = startProcess(receiver, { inFlightPerLaneMax: 4 });
+  await using process = startProcess(receiver, { inFlightPerLaneMax: 6 });
   await eventually(() => expect(held).toHaveLength(2));
   const event = application.anEvent();
   liveId = deliveryIdOf(event.event_id, endpoint.id);

@@ -91,17 +91,17 @@ test('one send in ten is kept for retries, also where a lane sends one at a time
   expect(wantsOther(lane, 1)).toBe(false);
 });
 
-test('what is recovered holds half of the slots at most, and one where there is only one', () => {
+test('what is recovered holds a third of the slots at most, and one where there is only one', () => {
   const lane = aLane();
   expect(roomForRecovered(lane, 1)).toBe(1);
-  expect(roomForRecovered(lane, PER_LANE_MAX)).toBe(5);
+  expect(roomForRecovered(lane, PER_LANE_MAX)).toBe(3);
   noteSend(lane, { queueId: 'live', rank: 0, recoveryId: null });
   noteSend(lane, { queueId: 'recovered', rank: 2, recoveryId: 'r' });
   expect(roomForRecovered(lane, 1)).toBe(0);
-  expect(roomForRecovered(lane, PER_LANE_MAX)).toBe(4);
+  expect(roomForRecovered(lane, PER_LANE_MAX)).toBe(2);
   lane.isDirty = false;
   noteEnd(lane, 'recovered');
   expect(lane.isDirty).toBe(true);
-  expect(roomForRecovered(lane, PER_LANE_MAX)).toBe(5);
+  expect(roomForRecovered(lane, PER_LANE_MAX)).toBe(3);
   expect([...lane.inFlight]).toEqual(['live']);
 });

@@ -5,7 +5,7 @@ export const BREAKER_THRESHOLD = 10;
 /** Between a failed probe and the next one. */
 export const PROBE_INTERVAL_MS = 1_000;
 /** What is recovered has this part of a lane's slots at most: a live delivery finds one free, however slow its receiver. */
-const RECOVERED_SHARE = 1 / 2;
+const RECOVERED_SHARE = 1 / 3;
 /** One in so many sends of a lane is kept for retries and recovered deliveries, while any are due. */
 const OTHERS_EVERY = 10;
 

@@ -61,19 +61,21 @@ describe('a plan', () => {
     expect(takes['good']).toBeGreaterThan(0);
   });
 
-  test('gives what is recovered half of a lane and an eighth of all slots', () => {
+  test('gives what is recovered a third of a lane and an eighth of all slots', () => {
     const lanes = [
-      aLane('a', { sending: 3, recovering: new Set(['a-0', 'a-1', 'a-2']) }),
+      aLane('a', { sending: 3, recovering: new Set(['a-0']) }),
       aLane('b'),
       aLane('c'),
+      aLane('d'),
     ];
     const { wishes } = planFetch(new Map(lanes.map((lane) => [lane.id, lane])), BOUNDS);
     expect(wishes.map(({ id, recovered }) => [id, recovered])).toEqual([
       ['a', 2],
       ['b', 3],
-      ['c', 0],
+      ['c', 2],
+      ['d', 0],
     ]);
-    expect(wishes.map(({ take }) => take)).toEqual([7, 10, 10]);
+    expect(wishes.map(({ take }) => take)).toEqual([7, 10, 10, 10]);
   });
 
   test('never passes a bound, whatever the lanes are', () => {
