@@ -60,7 +60,7 @@ test(
   { timeout: TIMEOUT_MS },
   async () => {
     const { url, db } = database;
-    const report = await runModel({ seed: SEED, steps: STEPS, url, db });
+    const report = await runModel({ seed: SEED, steps: STEPS, words: WORDS, url, db });
     expect(report.breaks.slice(0, BREAKS_SHOWN), `PIXMESH_SEED=${SEED}`).toEqual([]);
     expect(report.steps).toBeGreaterThanOrEqual(STEPS);
     expect([...report.words.keys()]).toEqual(expect.arrayContaining(WORDS));

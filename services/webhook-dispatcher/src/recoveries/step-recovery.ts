@@ -23,7 +23,7 @@ export type StepDeps = {
   wakeSenders(laneIds: readonly string[]): void;
 };
 
-/** `busy`: there is more to look at than one step does. `waiting`: for its rate, for what it has queued, or for another process. */
+/** `busy`: there is more to look at than a step does. `waiting`: for its rate, what it has queued, or another process. */
 export type Stepped = 'busy' | 'waiting';
 
 /**
@@ -55,9 +55,8 @@ async function queueSome(
   if (allowance === 0) return idle;
   const found = await lookOn(tx, recovery, Math.min(allowance, QUEUED_PER_STEP_MAX));
   const queued = await queueResends(tx, clock, { deliveryIds: found.wanted, recoveryId: id });
-  const isFound = found.isAll;
-  const queuedCount = queued.length;
-  const progress = { id, from, position: found.last, queuedCount, isFound };
+  const { last: position, isAll: isFound } = found;
+  const progress = { id, from, position, queuedCount: queued.length, isFound };
   // Canceled meanwhile: what was queued here must not be.
   if (!(await noteProgress(tx, clock, progress))) throw new StepUndone();
   const laneIds = [...new Set(queued.map(({ laneId }) => laneId))];

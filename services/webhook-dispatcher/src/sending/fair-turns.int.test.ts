@@ -39,7 +39,7 @@ async function aLane(count: number, options: { rank?: 0 | 1 | 2; dueInMs?: numbe
   return { laneId, ids: new Set(ids) };
 }
 
-/** An empty one has no pages from then on, as far as plans know. */
+/** Plans are made for what it holds now; an empty one has no pages, as far as they know. */
 async function vacuumQueue(): Promise<void> {
   await using superuser = createPool({ url: database.adminUrl, applicationName: 'test' });
   await superuser.query(sql`vacuum analyze webhook_dispatcher.queue`);
