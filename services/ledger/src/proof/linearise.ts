@@ -11,7 +11,8 @@ export type Decided = { command: OracleCommand; found: FoundJournal };
  * decision is the right one. Rows that moved nothing have no number; their time bounds their place.
  *
  * What moved nothing and yet changed a dispute is told in an event, in the order of the owner's decisions: `told` is
- * the place of each event. Only a hold that is taken has none; but the two say the same in either order.
+ * the place of each event. Only a hold that is taken has none: a dispute may come before or after it, which says the
+ * same, but not before what was told earlier than the dispute.
  *
  * @returns what the oracle refuses to accept; empty when there is such an order
  */
@@ -24,8 +25,8 @@ export function linearise(
     .filter(({ found }) => found.version !== null)
     .sort((one, other) => (one.found.version ?? 0) - (other.found.version ?? 0));
   let waiting = decided.filter(({ found }) => found.version === null);
-  for (const next of numbered) {
-    settleQuiet(next.found.atMs, placeOf(next) ?? Number.POSITIVE_INFINITY);
+  for (const [index, next] of numbered.entries()) {
+    settleQuiet(next.found.atMs, firstPlaceFrom(index));
     const late = waiting.find((one) => one.found.atMs < next.found.atMs || isTold(one, next));
     if (late) return [explain(oracle, late)];
     const wrong = judgeNumbered(oracle, next);
@@ -51,6 +52,12 @@ export function linearise(
 
   function placeOf({ command }: Decided): number | null {
     return told.get(command.id) ?? null;
+  }
+
+  /** Where the first event of this decision and those after it stands. */
+  function firstPlaceFrom(index: number): number {
+    const first = numbered.slice(index).find((one) => placeOf(one) !== null);
+    return (first && placeOf(first)) ?? Number.POSITIVE_INFINITY;
   }
 
   /** Disputes are settled in the order of their events, and none before what was told earlier. */
