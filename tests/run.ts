@@ -62,6 +62,8 @@ async function runRing(ring: string): Promise<number> {
   total.skipped += counts.skipped;
   // A crash outside of any test, or a ring without tests, shows in the exit code alone.
   total.failed += Math.max(counts.failed, exitCode === 0 && counts.passed > 0 ? 0 : 1);
+  if (exitCode !== 0 && failed.length === 0)
+    failed.push(`no test by name; it ended with ${exitCode}`);
   failures.push(...failed.map((failure) => `${ring}: ${failure}`));
   await rm(report, { force: true });
   return exitCode;

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 
 import { acquirer } from '../lives/control.ts';
+import { expectNoNewBreaks, findBreaks } from './find-breaks.ts';
 import { clock, counted, disputesOf, readCounts } from './acquirer-news.ts';
 import { inParallel } from './in-parallel.ts';
 import {
@@ -15,8 +16,7 @@ import {
   v1,
   waitUntilPaid,
 } from './mesh.ts';
-import { expectNoNewBreaks } from './no-new-breaks.ts';
-import { findBreaks, fund } from './payout-calls.ts';
+import { fund } from './payout-calls.ts';
 import { endedRefundsOf, requestRefund } from './refund-calls.ts';
 
 const HOUR_S = 3_600;

@@ -5,10 +5,9 @@ import { chooseSeed, seededRandom } from '../fuzz/seeded-random.ts';
 import { aListeningMerchant } from '../lives/listening-merchant.ts';
 import { type Life, liveOne } from '../lives/live-one.ts';
 import { settleLives } from '../lives/read-lives.ts';
+import { expectNoNewBreaks, findBreaks } from './find-breaks.ts';
 import { inParallel } from './in-parallel.ts';
 import { type Merchant, simulator } from './mesh.ts';
-import { expectNoNewBreaks } from './no-new-breaks.ts';
-import { findBreaks } from './payout-calls.ts';
 
 const SEEDS = scaled(20, 20);
 const LIVES_PER_SEED = scaled(50, 1_000);

@@ -4,6 +4,7 @@ import { afterEach, beforeAll, expect, test } from 'vitest';
 import { acquirer } from '../lives/control.ts';
 import { aListeningMerchant, type ListeningMerchant } from '../lives/listening-merchant.ts';
 import { toldOf } from '../lives/read-lives.ts';
+import { expectNoNewBreaks, findBreaks } from './find-breaks.ts';
 import {
   announce,
   balancesOf,
@@ -16,8 +17,6 @@ import {
 } from './acquirer-news.ts';
 import { inParallel } from './in-parallel.ts';
 import { createChargeStubbornly, type Json, readCharge, simulator } from './mesh.ts';
-import { expectNoNewBreaks } from './no-new-breaks.ts';
-import { findBreaks } from './payout-calls.ts';
 
 /** What may happen to one charge, in the order in which it happens. */
 const HAPPENINGS = ['paid', 'returned', 'disputed', 'lost', 'duplicate'] as const;

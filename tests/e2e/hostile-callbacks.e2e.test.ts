@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 
 import { acquirer } from '../lives/control.ts';
+import { expectNoNewBreaks, findBreaks } from './find-breaks.ts';
 import { announce, balancesOf, callbackUrl, noticeOf } from './acquirer-news.ts';
 import { inParallel } from './in-parallel.ts';
 import {
@@ -19,8 +20,6 @@ import {
   stack,
   waitUntilPaid,
 } from './mesh.ts';
-import { expectNoNewBreaks } from './no-new-breaks.ts';
-import { findBreaks } from './payout-calls.ts';
 
 const FUZZED = scaled(500, 100_000);
 const AT_ONCE = 16;

@@ -1,7 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 
 import { eventually } from '@pixmesh/testkit/eventually';
-import { scaled } from '@pixmesh/testkit/long-runs';
 import { expect } from 'vitest';
 
 import {
@@ -22,8 +21,6 @@ export const FEE_CENTS = 50;
 /** The payout of most tests, in cents. */
 export const AMOUNT_CENTS = 1_000;
 export const COST_CENTS = AMOUNT_CENTS + FEE_CENTS;
-/** For a run of reconciliation over all that the tests have made. */
-const COMPARED_MS_MAX = scaled(60_000, 300_000);
 
 /** A merchant that pays out without an approval, with money to spend. Funding is a charge that is paid. */
 export async function aPayingMerchant(
@@ -119,42 +116,6 @@ export async function anOperator(): Promise<{
     id,
     call: (method, path, body) => call(stack().admin_url + path, { method, headers, body }),
   };
-}
-
-/**
- * What a full comparison finds now, as `check kind id`. Other tests may have left differences on purpose: a
- * test asks before it begins and expects nothing new.
- */
-export async function findBreaks(): Promise<string[]> {
-  const { checks } = await compareAll();
-  return checks.flatMap((check: Json) =>
-    check.breaks.map((one: Json) => `${check.name} ${one.kind} ${one.id}`),
-  );
-}
-
-/**
- * The report of a full comparison that began after the call. One of a long history outlives its request and is read
- * when it has ended; what ends first may have begun before, so then the one after it counts.
- */
-async function compareAll(): Promise<Json> {
-  let report: Json = null;
-  for (let runs = 0; runs < 2; runs += 1) {
-    const askedAt = new Date().toISOString();
-    const run = await admin('POST', '/admin/reconciliation', { full: true });
-    expect(run.status).toBe(200);
-    if (isWhole(run.body)) return run.body;
-    report = await eventually(async () => {
-      const { body } = await admin('GET', '/admin/reconciliation');
-      expect([isWhole(body), body.checked_at > askedAt]).toEqual([true, true]);
-      return body;
-    }, COMPARED_MS_MAX);
-  }
-  return report;
-}
-
-/** Whether every service has given its part. */
-function isWhole({ checks }: Json): boolean {
-  return !checks.some(({ name }: Json) => ['charges', 'payouts', 'ledger'].includes(name));
 }
 
 /** Ours, so that paying again after a lost answer is the same Pix. */

@@ -3,10 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { expect, test } from 'vitest';
 
+import { findBreaks } from './find-breaks.ts';
 import { findViolations } from './check-invariants.ts';
 import { type ClientHistory, createClientHistory } from './client-history.ts';
 import { armFailpoint, availableOf, stack, v1, waitForRestart } from './mesh.ts';
-import { aPayingMerchant, COST_CENTS, findBreaks, waitForPayout } from './payout-calls.ts';
+import { aPayingMerchant, COST_CENTS, waitForPayout } from './payout-calls.ts';
 
 const REST_MS_MAX = 60_000;
 

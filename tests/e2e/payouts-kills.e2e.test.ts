@@ -4,10 +4,11 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { scaled } from '@pixmesh/testkit/long-runs';
 import { expect, test } from 'vitest';
 
+import { findBreaks } from './find-breaks.ts';
 import { findViolations } from './check-invariants.ts';
 import { type ClientHistory, createClientHistory } from './client-history.ts';
 import { admin, type Merchant, stack, v1 } from './mesh.ts';
-import { aPayingMerchant, COST_CENTS, findBreaks, fund } from './payout-calls.ts';
+import { aPayingMerchant, COST_CENTS, fund } from './payout-calls.ts';
 
 const VICTIMS = ['payouts', 'ledger', 'postgres', 'kafka'];
 /** Fifty deaths and two more. */

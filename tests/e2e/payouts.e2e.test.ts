@@ -3,6 +3,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { afterEach, describe, expect, test } from 'vitest';
 
+import { findBreaks } from './find-breaks.ts';
 import {
   admin,
   availableOf,
@@ -21,7 +22,6 @@ import {
   COST_CENTS,
   createPayout,
   FEE_CENTS,
-  findBreaks,
   fund,
   payoutIdOf,
   readPayout,

@@ -3,11 +3,11 @@ import { scaled } from '@pixmesh/testkit/long-runs';
 import { expect, test } from 'vitest';
 
 import { acquirer } from '../lives/control.ts';
+import { expectNoNewBreaks, findBreaks } from './find-breaks.ts';
 import { balancesOf, disputesOf, noticeOf } from './acquirer-news.ts';
 import { sum } from './judge-payouts.ts';
 import { aMerchant, type Answer, type Json, type Merchant, readCharge, simulator } from './mesh.ts';
-import { expectNoNewBreaks } from './no-new-breaks.ts';
-import { findBreaks, fund } from './payout-calls.ts';
+import { fund } from './payout-calls.ts';
 import { endedRefundsOf, requestRefund } from './refund-calls.ts';
 
 const CALLS = 32;

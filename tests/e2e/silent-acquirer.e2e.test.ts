@@ -6,11 +6,10 @@ import { acquirer } from '../lives/control.ts';
 import { aListeningMerchant, type ListeningMerchant } from '../lives/listening-merchant.ts';
 import type { Life } from '../lives/live-one.ts';
 import { settleLives } from '../lives/read-lives.ts';
+import { expectNoNewBreaks, findBreaks } from './find-breaks.ts';
 import { closed, disputesOf } from './acquirer-news.ts';
 import { inParallel } from './in-parallel.ts';
 import { createChargeStubbornly, readCharge, simulator } from './mesh.ts';
-import { expectNoNewBreaks } from './no-new-breaks.ts';
-import { findBreaks } from './payout-calls.ts';
 import { requestRefund } from './refund-calls.ts';
 
 /** From the acquirer's recovery until everything has settled (reliability, 3.4). */

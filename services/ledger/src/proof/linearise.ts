@@ -56,8 +56,8 @@ export function linearise(
 
   /** Where the first event of this decision and those after it stands. */
   function firstPlaceFrom(index: number): number {
-    const first = numbered.slice(index).find((one) => placeOf(one) !== null);
-    return (first && placeOf(first)) ?? Number.POSITIVE_INFINITY;
+    const places = numbered.slice(index).map(placeOf);
+    return places.find((place) => place !== null) ?? Number.POSITIVE_INFINITY;
   }
 
   /** Disputes are settled in the order of their events, and none before what was told earlier. */

@@ -99,6 +99,15 @@ async function storeOutage(accountId: AccountId, count: number): Promise<string[
   return ids;
 }
 
+/** An application's endpoint that has missed so many, and their recovery. */
+async function recoverAnEndpoint(count: number) {
+  const application = anApplication();
+  const { accountId } = application.owner;
+  const endpoint = await storeEndpoint(database.db, application.owner);
+  await storeMissed(database.db, { accountId, endpointId: endpoint.id, count });
+  return { application, endpoint, id: await recover(accountId) };
+}
+
 test(
   'what an outage left behind is sent once each, and counted',
   { timeout: 300_000 },
@@ -180,11 +189,7 @@ test(
 
 test('live deliveries of the same lane go before everything that is recovered', async () => {
   await using receiver = await startReceiver();
-  const application = anApplication();
-  const { accountId } = application.owner;
-  const endpoint = await storeEndpoint(database.db, application.owner);
-  await storeMissed(database.db, { accountId, endpointId: endpoint.id, count: 100 });
-  const id = await recover(accountId);
+  const { application, id } = await recoverAnEndpoint(100);
   await using process = startProcess(receiver, { inFlightPerLaneMax: 1 });
   await eventually(() => expect(receiver.requests.length).toBeGreaterThan(3));
   const live: { id: string; sentBefore: number }[] = [];
@@ -213,11 +218,7 @@ test('a live delivery finds a slot while a slow receiver holds all that is recov
     if (headers['x-webhook-delivery'] === liveId) answer();
     else held.push(answer);
   });
-  const application = anApplication();
-  const { accountId } = application.owner;
-  const endpoint = await storeEndpoint(database.db, application.owner);
-  await storeMissed(database.db, { accountId, endpointId: endpoint.id, count: 20 });
-  const id = await recover(accountId);
+  const { application, endpoint, id } = await recoverAnEndpoint(20);
   await using process = startProcess(receiver, { inFlightPerLaneMax: 6 });
   await eventually(() => expect(held).toHaveLength(2));
   const event = application.anEvent();

@@ -77,34 +77,30 @@ describe('within a lane', () => {
     expect(new Set(sent).size).toBe(120);
   });
 
-  test.each([0, 1, 10, 100, 1_000])(
-    'a fetch gives nothing twice of what is due at one instant, planned while %i waited',
-    async (waiting) => {
-      const laneId = newId();
-      const queue = async (rank: 0 | 1 | 2, count: number) =>
-        await aBacklog(database.db, { laneId, count, rank, url: URL_OF_SHOP });
-      if (waiting > 0) await queue(2, waiting);
+  const planned = [0, 1, 10, 100, 1_000].flatMap((waiting) => [
+    { waiting, plansOnce: true },
+    { waiting, plansOnce: false },
+  ]);
+  test.each(planned)(
+    'a fetch gives nothing twice of what is due at one instant, planned while $waiting waited (once: $plansOnce)',
+    async ({ waiting, plansOnce }) => {
+      const { laneId } = await aLane(waiting, { rank: 2 });
       await vacuumQueue();
-      for (const plansOnce of [true, false]) {
-        const options = { url: database.url, applicationName: 'test', max: 1, plansOnce };
-        await using pool = createPool(options);
-        for (const [rank, count] of [
-          [2, 60],
-          [1, 20],
-          [0, 3],
-        ] as const) {
-          await queue(rank, count);
-          for (const take of [1, 4, 9, 10]) {
-            for (const wantsOther of [true, false]) {
-              const bounds = { take, recovered: Math.min(5, take), inFlight: [] };
-              const { due } = await fetchDue(pool, databaseClock, [
-                { id: laneId, wantsOther, ...bounds },
-              ]);
-              expect(new Set(due.map(({ queueId }) => queueId)).size).toBe(due.length);
-              const recovered = due.filter((one) => one.rank === 2);
-              expect(recovered.length).toBeLessThanOrEqual(bounds.recovered);
-            }
-          }
+      const options = { url: database.url, applicationName: 'test', max: 1, plansOnce };
+      await using pool = createPool(options);
+      const wishes = [1, 4, 9, 10].flatMap((take) =>
+        [true, false].map((wantsOther) => {
+          return { id: laneId, take, recovered: Math.min(5, take), wantsOther, inFlight: [] };
+        }),
+      );
+      for (const rank of [2, 1, 0] as const) {
+        await aBacklog(database.db, { laneId, count: 20, rank, url: URL_OF_SHOP });
+        for (const wish of wishes) {
+          const { due } = await fetchDue(pool, databaseClock, [wish]);
+          expect(due).toHaveLength(rank === 2 ? wish.recovered : wish.take);
+          expect(new Set(due.map(({ queueId }) => queueId)).size).toBe(due.length);
+          const recovered = due.filter((one) => one.rank === 2);
+          expect(recovered.length).toBeLessThanOrEqual(wish.recovered);
         }
       }
     },

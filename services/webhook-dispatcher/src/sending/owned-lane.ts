@@ -5,7 +5,7 @@ export const BREAKER_THRESHOLD = 10;
 /** Between a failed probe and the next one. */
 export const PROBE_INTERVAL_MS = 1_000;
 /** What is recovered has this part of a lane's slots at most: a live delivery finds one free, however slow its receiver. */
-const RECOVERED_SHARE = 1 / 3;
+const RECOVERED_SHARE_OF_LANE = 1 / 3;
 /** One in so many sends of a lane is kept for retries and recovered deliveries, while any are due. */
 const OTHERS_EVERY = 10;
 
@@ -74,7 +74,7 @@ export function roomOf(lane: OwnedLane, perLaneMax: number, nowMs: number): numb
 
 /** How many more recovered deliveries may be out. */
 export function roomForRecovered(lane: OwnedLane, perLaneMax: number): number {
-  const most = Math.max(1, Math.floor(perLaneMax * RECOVERED_SHARE));
+  const most = Math.max(1, Math.floor(perLaneMax * RECOVERED_SHARE_OF_LANE));
   return Math.max(0, most - lane.recovering.size);
 }
 

@@ -6,7 +6,7 @@ const SCARCE_SHARE = 1 / 2;
 /** Lanes whose last attempt failed share this part of all slots: what hangs leaves the rest to the others. */
 const FAILING_SHARE = 1 / 2;
 /** What is recovered shares this part of all slots: it waits for live deliveries, never they for it. */
-const RECOVERED_SHARE = 1 / 8;
+const RECOVERED_SHARE_OF_ALL = 1 / 8;
 
 type Bounds = { inFlightMax: number; perLaneMax: number; nowMs: number };
 
@@ -34,7 +34,7 @@ export function planFetch(lanes: ReadonlyMap<string, OwnedLane>, bounds: Bounds)
   const budget = {
     free,
     failing: Math.ceil(inFlightMax * FAILING_SHARE) - inUse.failing,
-    recovered: Math.ceil(inFlightMax * RECOVERED_SHARE) - inUse.recovered,
+    recovered: Math.ceil(inFlightMax * RECOVERED_SHARE_OF_ALL) - inUse.recovered,
   };
   const share = Math.max(1, Math.floor(free / Math.max(1, wanted.length)));
   const wishes: LaneWish[] = [];

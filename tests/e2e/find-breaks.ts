@@ -1,0 +1,54 @@
+import { eventually } from '@pixmesh/testkit/eventually';
+import { scaled } from '@pixmesh/testkit/long-runs';
+import { expect } from 'vitest';
+
+import { admin, type Json } from './mesh.ts';
+
+/** Every difference is found, explained and gone within this of the last change. */
+const SETTLED_MS_MAX = scaled(90_000, 600_000);
+/** For a run of reconciliation over all that the tests have made. */
+const COMPARED_MS_MAX = scaled(60_000, 300_000);
+
+/**
+ * What a full comparison finds now, as `check kind id`. Other tests may have left differences on purpose: a
+ * test asks before it begins and expects nothing new.
+ */
+export async function findBreaks(): Promise<string[]> {
+  const { checks } = await compareAll();
+  return checks.flatMap((check: Json) =>
+    check.breaks.map((one: Json) => `${check.name} ${one.kind} ${one.id}`),
+  );
+}
+
+/**
+ * The report of a full comparison that began after the call. One of a long history outlives its request and is read
+ * when it has ended; what ends first may have begun before, so then the one after it counts.
+ */
+async function compareAll(): Promise<Json> {
+  let report: Json = null;
+  for (let runs = 0; runs < 2; runs += 1) {
+    const askedAt = new Date().toISOString();
+    const run = await admin('POST', '/admin/reconciliation', { full: true });
+    expect(run.status).toBe(200);
+    if (isWhole(run.body)) return run.body;
+    report = await eventually(async () => {
+      const { body } = await admin('GET', '/admin/reconciliation');
+      expect([isWhole(body), body.checked_at > askedAt]).toEqual([true, true]);
+      return body;
+    }, COMPARED_MS_MAX);
+  }
+  return report;
+}
+
+/** Whether every service has given its part. */
+function isWhole({ checks }: Json): boolean {
+  return !checks.some(({ name }: Json) => ['charges', 'payouts', 'ledger'].includes(name));
+}
+
+/** Waits until reconciliation finds nothing but what it found before. */
+export async function expectNoNewBreaks(before: readonly string[]): Promise<void> {
+  await eventually(async () => {
+    const found = await findBreaks();
+    expect(found.filter((one) => !before.includes(one))).toEqual([]);
+  }, SETTLED_MS_MAX);
+}
