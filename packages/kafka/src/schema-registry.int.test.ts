@@ -1,7 +1,12 @@
 import { randomBytes } from 'node:crypto';
 
 import { messageEnvelope } from '@pixmesh/contracts/messages/message-envelope';
-import { defineMessage } from '@pixmesh/contracts/messages/message-type';
+import { toRegistrySchema } from '@pixmesh/contracts/messages/json-schema';
+import {
+  defineMessage,
+  type MessageType,
+  subjectOf,
+} from '@pixmesh/contracts/messages/message-type';
 import { MESSAGE_TYPES } from '@pixmesh/contracts/messages/message-types';
 import { TOPICS } from '@pixmesh/contracts/topics';
 import { testInfra } from '@pixmesh/testkit/test-infra';
@@ -19,8 +24,10 @@ function aMessage(data: z.ZodRawShape) {
   return defineMessage({ topic: TOPICS.chargesEvents, type, schema });
 }
 
+const aType = () => `test.${randomBytes(6).toString('hex')}`;
+
 beforeEach(() => {
-  type = `test.${randomBytes(6).toString('hex')}`;
+  type = aType();
 });
 
 test('registering is safe to repeat, and gives every message type the same id again', async () => {
@@ -29,13 +36,41 @@ test('registering is safe to repeat, and gives every message type the same id ag
   expect(await registerSchemas(registryUrl, MESSAGE_TYPES)).toEqual(ids);
 });
 
-test('deploy jobs that run at once agree', async () => {
+describe('deploy jobs that run at once agree', () => {
+  const atOnce = async (message: MessageType) => {
+    const jobs = Array.from({ length: 4 }, () => registerSchemas(registryUrl, [message]));
+    const [first, ...others] = await Promise.all(jobs);
+    for (const other of others) expect(other).toEqual(first);
+  };
+
+  test('about the first schema of a subject', async () => {
+    for (let round = 1; round <= 10; round += 1) {
+      await atOnce(aMessage({ a: z.string() }));
+      type = aType();
+    }
+  });
+
+  test('about a fresh registry', async () => {
+    await clearGlobalLevel();
+    await atOnce(aMessage({ a: z.string() }));
+  });
+});
+
+test('a deploy job that died after the first schema of a subject stops no later one', async () => {
   const message = aMessage({ a: z.string() });
-  const [first, second] = await Promise.all([
-    registerSchemas(registryUrl, [message]),
-    registerSchemas(registryUrl, [message]),
-  ]);
-  expect(first).toEqual(second);
+  await postSchema(message);
+  await expect(registerSchemas(registryUrl, [message])).resolves.toBeInstanceOf(Map);
+  const incompatible = aMessage({ a: z.int() });
+  await expect(registerSchemas(registryUrl, [incompatible])).rejects.toMatchObject({ status: 409 });
+});
+
+test('a subject that was loosened by hand fails the deploy job', async () => {
+  const message = aMessage({ a: z.string() });
+  await registerSchemas(registryUrl, [message]);
+  await putLevel(`/config/${subjectOf(message)}`, 'BACKWARD');
+  await expect(registerSchemas(registryUrl, [message])).rejects.toThrow(
+    'Compatibility does not match',
+  );
 });
 
 describe('BACKWARD_TRANSITIVE with closed models', () => {
@@ -115,4 +150,26 @@ function envelope() {
     account_id: null,
     application_id: null,
   };
+}
+
+const clearGlobalLevel = () => putLevel('/config', 'NONE');
+
+async function putLevel(path: string, compatibility: string): Promise<void> {
+  await callRegistry('PUT', path, { compatibility });
+}
+
+/** What a deploy job does first for a new subject, and nothing after it. */
+async function postSchema(message: MessageType): Promise<void> {
+  const schema = JSON.stringify(toRegistrySchema(message));
+  const path = `/subjects/${subjectOf(message)}/versions`;
+  await callRegistry('POST', path, { schemaType: 'JSON', schema });
+}
+
+async function callRegistry(method: string, path: string, body: object): Promise<void> {
+  const response = await fetch(`${registryUrl}/apis/ccompat/v7${path}`, {
+    method,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  expect(response.status).toBe(200);
 }

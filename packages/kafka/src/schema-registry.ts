@@ -13,7 +13,7 @@ const CCOMPAT_PATH = '/apis/ccompat/v7';
 const REQUEST_TIMEOUT_MS = 3_000;
 const REQUEST_RETRIES = 3;
 
-const REGISTER_TRIES_MAX = 3;
+const CREATE_TRIES_MAX = 3;
 
 /** Encodes and decodes message values framed with the id of their schema. */
 export type MessageCodec = {
@@ -29,27 +29,38 @@ export async function registerSchemas(
   registryUrl: string,
   messages: readonly MessageType[],
 ): Promise<Map<string, number>> {
-  await setGlobalCompatibility(registryUrl);
+  await againAfterRace(() => setGlobalCompatibility(registryUrl));
   const client = createClient(registryUrl);
   const ids = new Map<string, number>();
   for (const message of messages) {
-    ids.set(subjectOf(message), await registerSchema(client, message));
+    const id = await againAfterRace(() => registerSchema(client, message));
+    ids.set(subjectOf(message), id);
   }
   return ids;
 }
 
 /**
- * The client sets a subject's level after its first schema, and the registry refuses the second of two deploy
- * jobs that do so at once. By then the rule stands, so another try finds it.
+ * The global level judges every subject, so the client sets none of its own: between a subject's first schema and
+ * its level another deploy job would read `NONE` and fail, and after a job that died there every later one.
  */
 async function registerSchema(client: RegistryClient, message: MessageType): Promise<number> {
-  const options = { subject: subjectOf(message), compatibility: COMPATIBILITY_LEVEL };
+  const options = {
+    subject: subjectOf(message),
+    compatibility: COMPATIBILITY_LEVEL,
+    updateConfig: false,
+  };
+  const { id } = await client.register(asConfluentSchema(message), options);
+  return id;
+}
+
+/** Of two deploy jobs that create the same thing at once the registry refuses one, which finds it at another try. */
+async function againAfterRace<T>(create: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return (await client.register(asConfluentSchema(message), options)).id;
+      return await create();
     } catch (error) {
-      const isRace = error instanceof Error && error.message.endsWith('already exists.');
-      if (!isRace || tries === REGISTER_TRIES_MAX) throw error;
+      const isRace = error instanceof Error && error.message.includes('already exists.');
+      if (!isRace || tries === CREATE_TRIES_MAX) throw error;
     }
   }
 }
@@ -106,10 +117,15 @@ async function setGlobalCompatibility(registryUrl: string): Promise<void> {
     body: JSON.stringify({ compatibility: COMPATIBILITY_LEVEL }),
     signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
   });
-  if (!response.ok)
-    throw new Error(`schema registry refused its configuration: ${response.status}`);
+  if (response.ok) return;
+  const reason = `${response.status} ${await response.text()}`;
+  throw new Error(`schema registry refused its configuration: ${reason}`);
 }
 
+/**
+ * The client itself would wait for ever, and ask for a subject's own level only (`defaultToGlobal`; other requests
+ * ignore it), which the registry calls `NONE` where there is none.
+ */
 function createClient(registryUrl: string): RegistryClient {
   // Formats are checked by zod; the client's own Ajv refuses to compile those it does not know.
   const ajvInstance = new Ajv({ strict: false, validateFormats: false });
@@ -117,9 +133,11 @@ function createClient(registryUrl: string): RegistryClient {
     {
       host: `${registryUrl}${CCOMPAT_PATH}`,
       retry: { retries: REQUEST_RETRIES },
-      // The client itself would wait for ever.
       middlewares: [
-        () => ({ request: async (request) => request.enhance({ timeout: REQUEST_TIMEOUT_MS }) }),
+        () => ({
+          request: async (request) =>
+            request.enhance({ timeout: REQUEST_TIMEOUT_MS, params: { defaultToGlobal: true } }),
+        }),
       ],
     },
     { [SchemaType.JSON]: { ajvInstance } },
