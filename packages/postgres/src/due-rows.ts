@@ -32,6 +32,8 @@ type LeaseOptions = {
   leaseMs: number;
   /** Default `routine`. */
   urgency?: Urgency;
+  /** A further condition, best that of a partial index on `check_at`. */
+  only?: Statement;
 };
 
 /**
@@ -39,12 +41,12 @@ type LeaseOptions = {
  * that another process holds are skipped, and a look that never ends is taken over when its lease ends.
  */
 export function leaseDue({ table, key, columns }: DueTable, options: LeaseOptions): Statement {
-  const { limit, leaseMs, urgency = 'routine' } = options;
+  const { limit, leaseMs, urgency = 'routine', only = sql`true` } = options;
   return sql`
     with due as (
       select ${key} as due_id
       from ${table}
-      where ${isDue(urgency)}
+      where ${isDue(urgency)} and ${only}
       order by check_at
       limit ${limit}
       for update skip locked

@@ -26,6 +26,7 @@ type AppDeps = CancelDeps &
     reconciliation: Pick<Reconciliation, 'latest' | 'runNow'>;
     sealingPublicKey: string;
     kickReturns(): void;
+    returnWindowMs: number;
     requestTimeoutMs: number;
   };
 

@@ -39,6 +39,8 @@ export type Jobs = {
 
 /** For one page of disputes, and how soon a replica that dies over it is followed. */
 const DISPUTE_LEASE_MS = 60_000;
+/** A disputed Pix that the acquirer does not show is looked for again after so long: each look that finds nothing alerts. */
+const UNKNOWN_PIX_PAUSE_MS = 600_000;
 
 /** Starts what runs by itself. */
 export function startJobs(parts: JobsParts): Jobs {
@@ -109,7 +111,7 @@ function startDisputes({ config, db, look }: JobsParts, notices: DueRowsJob): Du
     returnWindowMs: config.DISPUTE_RETURN_WINDOW_MS,
     readReturns: (charge, endToEndId) => readReturns(look, charge, endToEndId),
     noticePix: async (endToEndId) => {
-      await noticePix(db, [endToEndId]);
+      await noticePix(db, [endToEndId], { notFoundMs: UNKNOWN_PIX_PAUSE_MS });
       notices.kick();
     },
   });

@@ -86,6 +86,7 @@ async function start(config: ChargesConfig, logger: Logger, stopList: StopList):
     holds,
     kickReadBack: jobs.kickReadBack,
     kickReturns: jobs.kickReturnItems,
+    returnWindowMs: config.DISPUTE_RETURN_WINDOW_MS,
     kickRefunds: jobs.kickRefunds,
     intentChecks: { firstMs: config.READ_BACK_REFUND_INTENT_MS },
     verify: createTokenVerifier('charges', config.SERVICE_TOKEN_PUBLIC_KEYS),

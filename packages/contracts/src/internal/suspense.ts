@@ -22,7 +22,7 @@ export const ResolveSuspenseBody = z.object({
   account_id: z
     .uuid()
     .nullish()
-    .transform((id) => (id ?? null) as AccountId | null),
+    .transform((id) => (id?.toLowerCase() ?? null) as AccountId | null),
 });
 export type ResolveSuspenseBody = z.output<typeof ResolveSuspenseBody>;
 

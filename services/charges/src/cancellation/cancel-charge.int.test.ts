@@ -80,6 +80,17 @@ async function faults(...rules: object[]): Promise<void> {
   await charges.simulator.control('PUT', '/control/faults', { seed: 1, rules });
 }
 
+test('a charge for which money of another amount came cannot be canceled, however often it is tried', async () => {
+  const { caller, id } = await aPendingCharge();
+  const path = `/control/charges/${toAcquirerId(id)}/pay`;
+  await charges.simulator.control('POST', path, { amount: 1_999 });
+  for (let tries = 1; tries <= 2; tries += 1) {
+    expect(await cancel(id)).toMatchObject({ status: 409, body: { code: 'CHARGE_NOT_PENDING' } });
+  }
+  const shown = await charges.request(caller, `GET /v1/charges/${id}`);
+  expect(shown.body.status).toBe('pending');
+});
+
 test('a pending charge is taken away at the acquirer, canceled and announced', async () => {
   const { caller, id } = await aPendingCharge();
   const answer = await cancel(id);

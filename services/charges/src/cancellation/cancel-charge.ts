@@ -23,7 +23,8 @@ type CanceledCharge = { charge: ChargeRow; repeated: boolean };
  * Takes a charge back that nobody has paid. The acquirer arbitrates the race with a Pix (decision 75): the charge is
  * `canceled` once it is removed there, and whatever else comes back is answered by what one look shows.
  *
- * @throws AppError `CHARGE_NOT_FOUND`; `CHARGE_NOT_PENDING` where it is paid, being paid or has ended; `INTERNAL_ERROR`
+ * @throws AppError `CHARGE_NOT_FOUND`; `CHARGE_NOT_PENDING` where it is paid, being paid or has ended, or a Pix
+ *   of another amount came for it; `INTERNAL_ERROR`
  *   while nobody knows: a later look finds a removal that took effect after all
  */
 export async function cancelCharge(
@@ -93,9 +94,13 @@ async function answerByLook(
   { deadline, outcome }: { deadline: Deadline; outcome: CancelOutcome },
 ): Promise<CanceledCharge> {
   const charge = await findExisting(deps, id);
+  let isSettled = false;
   if (decideCancellation(charge) === 'act') {
     const found = await deps.acquirer.getCharge(toAcquirerId(id), deadline.signal());
-    if (found.kind === 'found') await applyTruth(deps, charge, found.value);
+    if (found.kind === 'found') {
+      await applyTruth(deps, charge, found.value);
+      isSettled = found.value.status === 'settled';
+    }
   }
   const after = await findExisting(deps, id);
   const decision = decideCancellation(after);
@@ -106,6 +111,8 @@ async function answerByLook(
     case 'refuse':
       throw new AppError('CHARGE_NOT_PENDING');
     case 'act':
+      // By a Pix that does not pay it, like one of another amount: there it can never be removed any more.
+      if (isSettled) throw new AppError('CHARGE_NOT_PENDING');
       await requestCheck(deps.db, id, currentTraceParent());
       deps.kickReadBack();
       throw new AppError('INTERNAL_ERROR', {

@@ -209,6 +209,7 @@ async function leave(
   const ageMs = Date.now() - seen.openedAt.getTime();
   // Nothing is stored of it, so every reading of the list meets it again.
   if (ageMs < LOGGED_MS_MAX) log();
+  if (ageMs >= UNKNOWN_PIX_MS_MAX) return 'done';
   await deps.noticePix(seen.endToEndId);
-  return ageMs < UNKNOWN_PIX_MS_MAX ? 'waiting' : 'done';
+  return 'waiting';
 }

@@ -102,7 +102,9 @@ function decideNew(input: SeenInfraction): InfractionStep {
  * Lost before we saw it: the nature of its return has told the charge's state already (decision 78), so until the
  * return shows it is waited for, and only an acquirer that never names one leaves the dispute's own word.
  */
-function arriveLost({ charge, isReturnWindowOver }: SeenInfraction): InfractionStep {
+function arriveLost(input: SeenInfraction): InfractionStep {
+  const { charge, isReturnWindowOver, areReturnsAwaited } = input;
+  if (areReturnsAwaited) return WAIT;
   const isReturned = charge.status === 'charged_back' || charge.status === 'refunded';
   if (!isReturned && !isReturnWindowOver) return WAIT;
   return lose(charge, { arrivedResolved: true, block: 'keep' });

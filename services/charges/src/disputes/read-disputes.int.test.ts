@@ -30,6 +30,8 @@ let sent: { disputeId: string; text: string }[];
 let answer: DefenseOutcome;
 /** Whether the acquirer says what has returned of a Pix. */
 let areReturnsRead: boolean;
+/** Pix that were asked for because nobody here knows them. */
+let noticed: string[];
 let charge: StoredCharge;
 let endToEndId: string;
 
@@ -41,6 +43,7 @@ beforeEach(async () => {
   sent = [];
   answer = { kind: 'accepted' };
   areReturnsRead = true;
+  noticed = [];
   endToEndId = `E${newId()}`;
   charge = await storeCharge(database.db, { status: 'paid', acceptedE2e: endToEndId });
   await database.db.query(sql`
@@ -81,15 +84,19 @@ function theDeps(items: AcquirerDispute[], unreadable: UnreadableItem[] = []): R
     returnWindowMs: 100 * HOUR_MS,
     kickOutbox: () => undefined,
     readReturns: () => Promise.resolve(areReturnsRead),
-    noticePix: () => Promise.resolve(),
+    noticePix: async (pix) => await Promise.resolve(void noticed.push(pix)),
   };
 }
 
-async function read(items: AcquirerDispute[], unreadable: UnreadableItem[] = []): Promise<void> {
+async function lease(): Promise<Reading> {
   await database.db.query(sql`update dispute_list set check_at = now() - interval '1 second'`);
   const [reading] = await leaseReading(database.db, 60_000);
   if (!reading) throw new Error('somebody else reads');
-  await readDisputes(theDeps(items, unreadable), reading);
+  return reading;
+}
+
+async function read(items: AcquirerDispute[], unreadable: UnreadableItem[] = []): Promise<void> {
+  await readDisputes(theDeps(items, unreadable), await lease());
 }
 
 async function stored(infractionId: string) {
@@ -125,6 +132,14 @@ test('an item that cannot be read hides no other, and keeps the window open unti
   expect(await minutesBehind()).toBe(0);
 });
 
+test('a Pix that nobody knows is looked for during a day after its dispute was opened', async () => {
+  const strangers = [1, 25].map((hours) =>
+    aListed({ endToEndId: `E${hours}`, openedAt: hoursAgo(hours) }),
+  );
+  await read(strangers);
+  expect(noticed).toEqual(['E1']);
+});
+
 test('disputes of many Pix are applied beside each other, those of one Pix in their order', async () => {
   const others = await Promise.all(Array.from({ length: 20 }, aDisputedPix));
   const inWork = new Set<string>();
@@ -141,9 +156,7 @@ test('disputes of many Pix are applied beside each other, those of one Pix in th
       return true;
     },
   };
-  await database.db.query(sql`update dispute_list set check_at = now() - interval '1 second'`);
-  const [reading] = await leaseReading(database.db, 60_000);
-  await readDisputes(deps, reading as Reading);
+  await readDisputes(deps, await lease());
   expect(mostAtOnce).toBe(8);
   for (const [first, second] of others) {
     expect(await stored(first?.id ?? '')).toMatchObject({ status: 'lost' });
@@ -273,6 +286,15 @@ describe('a defence whose answer was lost', () => {
       defenseText: TEXT,
       intendedDefense: null,
     });
+  });
+
+  test('is left alone by a reading that began before it', async () => {
+    const listed = aListed();
+    await intend(listed);
+    const reading = await lease();
+    await readDisputes(theDeps([listed]), { ...reading, startedAt: hoursAgo(0.01) });
+    expect(sent).toEqual([]);
+    expect(await stored(listed.id)).toMatchObject({ intendedDefense: { text: TEXT } });
   });
 
   test('is sent until the acquirer answers; a repeat meanwhile sends the words that were kept', async () => {

@@ -41,7 +41,7 @@ export async function readDisputes(deps: ReadDisputesDeps, reading: Reading): Pr
         const fields = describeUnreadable(page, listed.unreadable);
         deps.logger.error(fields, 'items of the list of infractions cannot be read');
       }
-      await settleDefenses(deps, listed.items);
+      await settleDefenses(deps, listed.items, reading.startedAt);
       const waiting = await applyAll(deps, await findNews(deps.db, listed.items));
       waitingFrom = earlier(waitingFrom, waiting);
       isComplete = !listed.hasMore;

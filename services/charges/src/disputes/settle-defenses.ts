@@ -16,17 +16,19 @@ type Intended = NonNullable<DisputeRow['intendedDefense']>;
 
 /**
  * Finds out what became of defences whose answer was lost: the acquirer's list tells which of them it has received. One
- * that it has not, while the infraction is open there, is sent again, since a repeat is harmless.
+ * that it has not, while the infraction is open there, is sent again, since a repeat is harmless. One that was intended
+ * after the reading began (`readFrom`) may be on its way, and the list knows nothing of it.
  */
 export async function settleDefenses(
   deps: SettleDeps,
   listed: readonly AcquirerDispute[],
+  readFrom: Date,
 ): Promise<void> {
   const byId = new Map(listed.map((seen) => [seen.id, seen]));
   for (const dispute of await findIntendedDefenses(deps.db, [...byId.keys()])) {
     const seen = byId.get(dispute.infractionId);
     const intended = dispute.intendedDefense;
-    if (seen === undefined || intended === null) continue;
+    if (seen === undefined || intended === null || intended.at > readFrom) continue;
     await settleDefense(deps, dispute, { seen, intended }).catch((error: unknown) => {
       deps.logger.error({ err: error, dispute_id: dispute.id }, 'a defence waits to be settled');
     });

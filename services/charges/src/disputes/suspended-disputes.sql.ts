@@ -1,5 +1,5 @@
 import type { AcquirerDispute } from '@pixmesh/acquirer/client';
-import type { Queryable } from '@pixmesh/postgres/pool';
+import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
 /** Keeps what the acquirer says of a dispute of a Pix in suspense; false where that was known. */
@@ -18,4 +18,36 @@ export async function keepSuspendedDispute(db: Queryable, seen: AcquirerDispute)
     ),
   );
   return rows.length === 1;
+}
+
+/**
+ * Whether a dispute may still take a Pix in suspense back: it is open, or it is lost and the acquirer, within its time
+ * (`returnWindowMs`), has not returned all of what was contested. Reads `suspended_disputes_pix`.
+ */
+export async function isStillDisputed(
+  tx: Transaction,
+  endToEndId: string,
+  returnWindowMs: number,
+): Promise<boolean> {
+  const rows = await tx.query(
+    named(
+      'suspended_dispute_stands',
+      sql`
+        select infraction_id
+        from suspended_disputes
+        where end_to_end_id = ${endToEndId}
+          and (
+            status in ('open', 'under_review')
+            or status = 'accepted'
+              and noted_at > now() - ${returnWindowMs}::float8 * interval '1 ms'
+              and amount > (
+                select coalesce(sum(pix_returns.amount), 0)
+                from pix_returns
+                where pix_returns.end_to_end_id = ${endToEndId} and nature like 'MED\\_%'
+              )
+          )
+        limit 1`,
+    ),
+  );
+  return rows.length > 0;
 }

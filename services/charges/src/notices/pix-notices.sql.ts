@@ -15,9 +15,13 @@ export type NoticeOutcome = 'suspended' | 'of_charge' | 'not_found' | 'foreign_k
 
 /**
  * Asks for a look at Pix that no charge explains and the acquirer itself shows, before those that others speak of. One
- * that was found to be somebody else's is left alone.
+ * that was found to be somebody else's is left alone, and one that was not there for `notFoundMs`.
  */
-export async function noticePix(db: Queryable, endToEndIds: readonly string[]): Promise<void> {
+export async function noticePix(
+  db: Queryable,
+  endToEndIds: readonly string[],
+  { notFoundMs }: { notFoundMs: number },
+): Promise<void> {
   if (endToEndIds.length === 0) return;
   await db.query(
     named(
@@ -28,7 +32,11 @@ export async function noticePix(db: Queryable, endToEndIds: readonly string[]): 
         from unnest(${endToEndIds}::text[]) as listed (end_to_end_id)
         on conflict (end_to_end_id) do update
         set check_at = '-infinity', outcome = null, done_at = null
-        where pix_notices.outcome is distinct from 'foreign_key'`,
+        where pix_notices.outcome is distinct from 'foreign_key'
+          and (
+            pix_notices.outcome is distinct from 'not_found'
+            or pix_notices.done_at < now() - ${notFoundMs}::float8 * interval '1 ms'
+          )`,
     ),
   );
 }

@@ -88,6 +88,10 @@ const WHEN = {
     },
     known: { recorded: new Map([[STRAY, 'suspense']]) },
   }),
+  'a return of a Pix of suspense under way': (own) => ({
+    truth: { received: [...own, stray({ returns: [aPixReturn({ status: 'processing' })] })] },
+    known: { recorded: new Map([[STRAY, 'suspense']]) },
+  }),
   'a Pix of suspense returned in part': (own) => ({
     truth: { received: [...own, stray({ returns: [aPixReturn({ amountCents: PART })] })] },
     known: { recorded: new Map([[STRAY, 'suspense']]) },
@@ -106,7 +110,7 @@ const issueFirst = 'soon';
 const TABLE: Record<WhenName, readonly string[]> = {
   'nothing new': [
     issueFirst,
-    'routine',
+    'unpaid',
     nothing,
     nothing,
     nothing,
@@ -117,7 +121,7 @@ const TABLE: Record<WhenName, readonly string[]> = {
   ],
   'it is active': [
     issueFirst,
-    'routine',
+    'unpaid',
     nothing,
     nothing,
     nothing,
@@ -139,7 +143,7 @@ const TABLE: Record<WhenName, readonly string[]> = {
   ],
   'a wrong amount': [
     issueFirst,
-    'suspend amount_mismatch; routine',
+    'suspend amount_mismatch; unpaid',
     second,
     second,
     second,
@@ -172,7 +176,7 @@ const TABLE: Record<WhenName, readonly string[]> = {
   ],
   'a part returned': [
     issueFirst,
-    'routine',
+    'unpaid',
     'soon',
     'book returned → paid, 345; rest',
     'book returned → infraction, 345; rest',
@@ -183,7 +187,7 @@ const TABLE: Record<WhenName, readonly string[]> = {
   ],
   'all returned': [
     issueFirst,
-    'routine',
+    'unpaid',
     'soon',
     'book returned → refunded, 12345; rest',
     'book returned → refunded, 12345; rest',
@@ -194,7 +198,7 @@ const TABLE: Record<WhenName, readonly string[]> = {
   ],
   'a part returned under the MED': [
     issueFirst,
-    'routine',
+    'unpaid',
     'soon',
     'book med → charged_back, 0; rest',
     'book med → charged_back, 0; rest',
@@ -205,7 +209,7 @@ const TABLE: Record<WhenName, readonly string[]> = {
   ],
   'a refund of ours returned': [
     issueFirst,
-    'routine',
+    'unpaid',
     'soon',
     'end refund; at_once',
     'end refund; at_once',
@@ -216,7 +220,7 @@ const TABLE: Record<WhenName, readonly string[]> = {
   ],
   'a return under way': [
     issueFirst,
-    'routine',
+    'unpaid',
     'routine',
     'routine',
     'routine',
@@ -227,7 +231,7 @@ const TABLE: Record<WhenName, readonly string[]> = {
   ],
   'a return that failed': [
     issueFirst,
-    'routine',
+    'unpaid',
     'soon',
     nothing,
     nothing,
@@ -238,7 +242,7 @@ const TABLE: Record<WhenName, readonly string[]> = {
   ],
   'a Pix of suspense returned': [
     issueFirst,
-    'end item; routine',
+    'end item; unpaid',
     ended,
     ended,
     ended,
@@ -247,9 +251,20 @@ const TABLE: Record<WhenName, readonly string[]> = {
     ended,
     ended,
   ],
+  'a return of a Pix of suspense under way': [
+    issueFirst,
+    'routine',
+    'routine',
+    'routine',
+    'routine',
+    'routine',
+    'routine',
+    'routine',
+    'routine',
+  ],
   'a Pix of suspense returned in part': [
     issueFirst,
-    'end item; routine',
+    'end item; unpaid',
     partOfItem,
     partOfItem,
     partOfItem,

@@ -32,9 +32,9 @@ export type LookStep =
 
 /**
  * When to look next: `at_once` with the same truth, after steps that change the charge elsewhere; `soon` where something
- * could not be applied yet; `rest`: only when asked.
+ * could not be applied yet; `unpaid` where only a Pix or a removal is still to come; `rest`: only when asked.
  */
-export type NextLook = 'at_once' | 'soon' | 'routine' | 'rest';
+export type NextLook = 'at_once' | 'soon' | 'routine' | 'unpaid' | 'rest';
 
 export type LookPlan = { steps: LookStep[]; next: NextLook };
 
@@ -134,10 +134,10 @@ function statusAfter(status: StoredStatus, removal: LookStep | null): StoredStat
 }
 
 function nextLook(state: State, received: readonly ReceivedPix[], known: KnownMoney): NextLook {
-  if (state.status === 'pending' && state.acceptedE2e === null) return 'routine';
   // Refunds of ours are looked at by their own job.
   const isReturning = received.some(({ returns }) =>
     returns.some(({ id, status }) => status === 'processing' && !known.refunds.has(id)),
   );
-  return isReturning ? 'routine' : 'rest';
+  if (isReturning) return 'routine';
+  return state.status === 'pending' && state.acceptedE2e === null ? 'unpaid' : 'rest';
 }

@@ -12,6 +12,8 @@ import { releaseCharge, requestCheck } from './read-back.sql.ts';
 
 /** A call of ours that was lost may still have its effect until the charge would have expired, and a little longer. */
 const LATE_TRACE_MS = 3_600_000;
+/** The longest between two looks at a charge that has expired. */
+const EXPIRED_LOOK_MS_MAX = 86_400_000;
 
 export type LookDeps = IssuingDeps & ApplyTruthDeps & { issuing: Issuing; acquirer: Acquirer };
 
@@ -44,7 +46,7 @@ function afterNotFound(deps: LookDeps, charge: ChargeRow): TruthApplied {
     return mayTurnUpMs > 0 ? 'routine' : 'rest';
   }
   deps.logger.error({ charge_id: charge.id }, 'the acquirer does not know an issued charge');
-  return charge.status === 'pending' ? 'routine' : 'rest';
+  return charge.status === 'pending' ? 'unpaid' : 'rest';
 }
 
 async function endLook(deps: LookDeps, charge: ChargeRow, next: TruthApplied): Promise<void> {
@@ -61,9 +63,19 @@ function nextLookMs(deps: LookDeps, charge: ChargeRow, next: TruthApplied): numb
       return nextCheckMs(charge.checks, deps.processingChecks);
     case 'routine':
       return nextCheckMs(charge.checks, deps.pendingChecks);
+    case 'unpaid':
+      return Math.max(nextCheckMs(charge.checks, deps.pendingChecks), expiredLookMs(charge));
     case 'rest':
       return null;
     default:
       return assertNever(next);
   }
+}
+
+/**
+ * The longer ago a charge has expired, the more rarely it is looked at, so that those that nobody ever pays do not fill
+ * the queue: a late Pix is announced, and the list of received Pix shows it.
+ */
+function expiredLookMs({ expiresAt, readAt }: ChargeRow): number {
+  return Math.min(readAt.getTime() - expiresAt.getTime(), EXPIRED_LOOK_MS_MAX);
 }

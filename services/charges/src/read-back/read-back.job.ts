@@ -4,7 +4,7 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 
 import type { ChargeRow } from '#charges/charge-row.ts';
 
-import { leaseDueCharges } from './read-back.sql.ts';
+import { leaseDueCharges, leaseIssuingCharges } from './read-back.sql.ts';
 
 /** Exchanges with the acquirer that the job has under way at most. */
 const IN_FLIGHT_MAX = 16;
@@ -21,8 +21,8 @@ type ReadBackJobDeps = {
 };
 
 /**
- * Reads charges that may have changed at the acquirer back, for as long as the process lives: asked-for looks
- * at once, routine looks a few at a time.
+ * Reads charges that may have changed at the acquirer back, for as long as the process lives: asked-for looks and
+ * those that issuing waits for when they are due, the others a few at a time.
  */
 export function startReadBackJob(deps: ReadBackJobDeps): DueRowsJob {
   const { db, logger, leaseMs } = deps;
@@ -35,6 +35,8 @@ export function startReadBackJob(deps: ReadBackJobDeps): DueRowsJob {
         take: (limit) => leaseDueCharges(db, 'requested', { limit, leaseMs }),
         max: IN_FLIGHT_MAX,
       },
+      // A creation that waits for its answer does not stand behind those that only might be paid.
+      { take: (limit) => leaseIssuingCharges(db, { limit, leaseMs }), max: IN_FLIGHT_MAX },
       {
         take: (limit) => leaseDueCharges(db, 'routine', { limit, leaseMs }),
         max: ROUTINE_BATCH,

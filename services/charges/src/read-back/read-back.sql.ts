@@ -1,12 +1,26 @@
 import type { ChargeId } from '@pixmesh/kernel/ids';
 import { endLease, IS_FREE, leaseDue, takeLease, type Urgency } from '@pixmesh/postgres/due-rows';
 import type { Queryable } from '@pixmesh/postgres/pool';
-import { named, sql } from '@pixmesh/postgres/sql';
+import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
 import type { ChargeRow } from '#charges/charge-row.ts';
 import { CHARGE_COLUMNS, type ChargeRecord, toChargeRow } from '#charges/charges.sql.ts';
 
 const CHARGES = { table: sql`charges`, key: sql`id`, columns: CHARGE_COLUMNS };
+
+/** Leases up to `limit` charges that are due in their issuing. Reads `charges_issuing_check_at`. */
+export async function leaseIssuingCharges(
+  db: Queryable,
+  options: { limit: number; leaseMs: number },
+): Promise<ChargeRow[]> {
+  const rows = await db.query<ChargeRecord>(leaseIssuingStatement(options));
+  return rows.map(toChargeRow);
+}
+
+export function leaseIssuingStatement(options: { limit: number; leaseMs: number }): Statement {
+  const due = leaseDue(CHARGES, { ...options, only: sql`status = 'processing'` });
+  return named('read_back_lease_issuing', due);
+}
 
 /** Leases up to `limit` due charges to the caller, most urgent first. Reads `charges_check_at`. */
 export async function leaseDueCharges(

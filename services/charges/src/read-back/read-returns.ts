@@ -3,13 +3,13 @@ import { toAcquirerId } from '@pixmesh/kernel/ids';
 
 import type { ChargeRow } from '#charges/charge-row.ts';
 
-import { applyTruth, type ApplyTruthDeps } from './apply-truth.ts';
+import { applyTruth, type ApplyTruthDeps, type Truth } from './apply-truth.ts';
 
 type ReadReturnsDeps = ApplyTruthDeps & { acquirer: Pick<Acquirer, 'getReceived'> };
 
 /**
  * Reads one Pix of a charge at the acquirer and applies its returns; nothing while the charge is not credited. False
- * where the acquirer did not say: a look, or the next of these, finds them.
+ * where the acquirer did not say, or not all of it could be applied: a look, or the next of these, finds them.
  */
 export async function readReturns(
   deps: ReadReturnsDeps,
@@ -20,6 +20,7 @@ export async function readReturns(
   const found = await deps.acquirer.getReceived(endToEndId);
   if (found.kind !== 'found') return false;
   const txid = toAcquirerId(charge.id);
-  await applyTruth(deps, charge, { txid, status: 'settled', received: [{ ...found.value, txid }] });
-  return true;
+  const truth: Truth = { txid, status: 'settled', received: [{ ...found.value, txid }] };
+  const applied = await applyTruth(deps, charge, truth);
+  return applied !== 'moved' && applied !== 'soon';
 }

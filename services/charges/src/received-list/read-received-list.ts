@@ -136,7 +136,7 @@ async function askForLooks(deps: ReceivedListDeps, page: readonly ListedPix[]): 
   const { charges, strangers } = await findUnrecorded(deps.db, page);
   if ((await requestChecks(deps.db, charges)) > 0) deps.kickReadBack();
   if (strangers.length === 0) return;
-  await noticePix(deps.db, strangers);
+  await noticePix(deps.db, strangers, { notFoundMs: 0 });
   deps.kickNotices();
 }
 

@@ -12,8 +12,6 @@ export type LockedItem = {
   left: Cents;
   /** A return of it could not be booked: an operator has to find out before anything else becomes of it. */
   hasUnbooked: boolean;
-  /** A dispute may still take it back: it is open, or lost and nothing has returned yet. */
-  isDisputed: boolean;
   /** Its returns that are recorded. */
   returnIds: ReadonlySet<string>;
 };
@@ -36,16 +34,7 @@ export async function lockItem(tx: Transaction, endToEndId: string): Promise<Loc
       sql`
         select
           end_to_end_id, charge_id, account_id, amount, returned.ids,
-          amount - returned.booked as left_over, returned.has_unbooked,
-          exists (
-            select
-            from suspended_disputes
-            where suspended_disputes.end_to_end_id = received_pix.end_to_end_id
-              and (
-                status in ('open', 'under_review')
-                or status = 'accepted' and cardinality(returned.ids) = 0
-              )
-          ) as is_disputed
+          amount - returned.booked as left_over, returned.has_unbooked
         from received_pix,
           lateral (
             select
@@ -69,7 +58,6 @@ type ItemRecord = {
   amount: bigint;
   left_over: bigint;
   has_unbooked: boolean;
-  is_disputed: boolean;
   ids: string[];
 };
 
@@ -85,7 +73,6 @@ function toLockedItem(row: ItemRecord): LockedItem {
     item,
     left,
     hasUnbooked: row.has_unbooked,
-    isDisputed: row.is_disputed,
     returnIds: new Set(row.ids),
   };
 }

@@ -133,6 +133,37 @@ describe('accept', () => {
     await ends(item, ['completed']);
   });
 
+  test('is refused while a lost dispute may still take the rest back, whatever went back before', async () => {
+    const item = await anUnownedItem();
+    await simulate('POST', `/control/pix/${item.endToEndId}/returns`, { amount: 100 });
+    await charges.announceItem({ endToEndId: item.endToEndId });
+    await eventually(async () => expect(await commandsAbout(item.endToEndId)).toHaveLength(2));
+    await ledger.answerAll();
+    await simulate('POST', '/control/disputes', {
+      end_to_end_id: item.endToEndId,
+      reason: 'scam',
+      status: 'lost',
+      returned_amount: 0,
+    });
+    await eventually(async () => {
+      const kept = await charges.db.query(
+        sql`select status from suspended_disputes where end_to_end_id = ${item.endToEndId}`,
+      );
+      expect(kept).toEqual([{ status: 'accepted' }]);
+    });
+    const accept = { action: 'accept', account_id: newId() };
+    expect(await resolve(item, accept)).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
+    // The acquirer has had its time.
+    await charges.db.query(sql`
+      update suspended_disputes set noted_at = noted_at - interval '5 days'
+      where end_to_end_id = ${item.endToEndId}`);
+    expect(await resolve(item, accept)).toMatchObject({
+      status: 202,
+      body: { amount: AMOUNT - 100 },
+    });
+    await ends(item, ['completed']);
+  });
+
   test('gives the money to its owner, once, however often it is asked for', async () => {
     const item = await anOwnedItem();
     const answers = await Promise.all(
@@ -161,6 +192,11 @@ describe('accept', () => {
     expect((await resolve(item, { action: 'accept' })).body.details).toEqual(['account_id']);
     const accepted = await resolve(item, { action: 'accept', account_id: account });
     expect(accepted.body).toMatchObject({ account_id: account, status: 'processing' });
+    const inUpperCase = { action: 'accept', account_id: account.toUpperCase() };
+    expect(await resolve(item, inUpperCase)).toMatchObject({
+      status: 202,
+      body: { account_id: account },
+    });
     await ends(item, ['completed']);
     const commands = await resolutionCommands(item);
     expect(commands.toSorted((a, b) => (a.type < b.type ? -1 : 1))).toMatchObject([

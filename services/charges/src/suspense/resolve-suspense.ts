@@ -3,6 +3,8 @@ import { AppError } from '@pixmesh/kernel/app-error';
 import type { AccountId } from '@pixmesh/kernel/ids';
 import type { Database, Transaction } from '@pixmesh/postgres/pool';
 
+import { isStillDisputed } from '#disputes/suspended-disputes.sql.ts';
+
 import { type LockedItem, lockItem } from './lock-item.sql.ts';
 import { insertResolution, lockResolution, type Resolution } from './resolutions.sql.ts';
 import { acceptCommands } from './suspense-commands.ts';
@@ -10,7 +12,13 @@ import type { SuspenseItem } from './suspense-item.ts';
 
 const DISPUTED = 'The Pix is disputed: its money may still be taken back.';
 
-export type ResolveSuspenseDeps = { db: Database; kickOutbox(): void; kickReturns(): void };
+export type ResolveSuspenseDeps = {
+  db: Database;
+  /** How long the acquirer may take to return the money of a lost dispute. */
+  returnWindowMs: number;
+  kickOutbox(): void;
+  kickReturns(): void;
+};
 
 export type Resolved = {
   resolution: Resolution;
@@ -30,7 +38,9 @@ export async function resolveSuspense(
   itemId: string,
   request: ResolveSuspenseRequest,
 ): Promise<Resolved> {
-  const resolved = await deps.db.transaction(async (tx) => await resolve(tx, itemId, request));
+  const resolved = await deps.db.transaction(async (tx) => {
+    return await resolve(tx, { itemId, request, returnWindowMs: deps.returnWindowMs });
+  });
   if (resolved.repeated) return resolved;
   if (request.action === 'return') deps.kickReturns();
   else deps.kickOutbox();
@@ -39,8 +49,11 @@ export async function resolveSuspense(
 
 async function resolve(
   tx: Transaction,
-  itemId: string,
-  request: ResolveSuspenseRequest,
+  {
+    itemId,
+    request,
+    returnWindowMs,
+  }: { itemId: string; request: ResolveSuspenseRequest; returnWindowMs: number },
 ): Promise<Resolved> {
   const locked = await findItem(tx, itemId, request.item.end_to_end_id);
   const { item, left: amount } = locked;
@@ -53,7 +66,7 @@ async function resolve(
     return { resolution: standing, repeated: true };
   }
   if (locked.hasUnbooked) throw new AppError('CONFLICT');
-  if (action === 'accept' && locked.isDisputed) {
+  if (action === 'accept' && (await isStillDisputed(tx, item.endToEndId, returnWindowMs))) {
     throw new AppError('CONFLICT', { publicMessage: DISPUTED });
   }
   const end = accountId === null ? null : acceptCommands(locked, accountId);
