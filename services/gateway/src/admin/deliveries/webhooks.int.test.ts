@@ -98,6 +98,20 @@ describe('changing an endpoint', () => {
     expect(JSON.stringify(audit)).not.toContain('whsec');
   });
 
+  test('passes numbers on as they were written: none becomes null, which would remove a secret', async () => {
+    answerAs(200, aWebhook());
+    await sendRequest({
+      port: gateway.ports.admin,
+      method: 'PATCH',
+      path: `/admin/webhooks/${webhookId}`,
+      headers: ['authorization', `Bearer ${BOOTSTRAP_TOKEN}`],
+      body: '{"secret":1e400}',
+    });
+    expect(String(gateway.owners.dispatcher.requests.at(-1)?.body)).toContain(
+      '"body":{"secret":1e400}',
+    );
+  });
+
   test.each([
     [400, 'VALIDATION_ERROR'],
     [422, 'INVALID_WEBHOOK_URL'],

@@ -1,9 +1,7 @@
 import {
   type ActBody,
-  type ChangeWebhookBody,
   OPERATOR_DELIVERY_PATHS,
 } from '@pixmesh/contracts/internal/operator-deliveries';
-import { readJsonBody } from '@pixmesh/http/json-request';
 import { ignoreBodies } from '@pixmesh/http/service-app';
 import type { ApplicationId } from '@pixmesh/kernel/ids';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -16,6 +14,7 @@ import { type ForwardableAnswer, relayAnswer } from '#forwarding/judge-answer.ts
 import { operatorIdOf } from '../authenticate-operator.ts';
 import { callOwner, type OwnerAndTablesDeps } from '../owners/call-owner.ts';
 import { changeOwned } from '../owners/change-owned.ts';
+import { readSentBody, wrapBody } from '../owners/sent-body.ts';
 import { found, readPathId } from '../read-request.ts';
 
 const WEBHOOK = {
@@ -55,10 +54,11 @@ async function changeWebhook(
     done: 'webhook.changed',
     // How it does changes with every delivery.
     auditedOf: ({ health: _health, ...endpoint }) => endpoint,
-    toBody: (): ChangeWebhookBody => ({
-      operator_id: operatorIdOf(request),
-      body: readJsonBody(request),
-    }),
+    toBody: () => {
+      const sent = readSentBody(request);
+      if (sent.fault !== null) throw sent.fault;
+      return wrapBody(sent.text, { operator_id: operatorIdOf(request) });
+    },
   });
 }
 

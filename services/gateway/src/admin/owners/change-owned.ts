@@ -31,7 +31,7 @@ type Change<Schema extends z.ZodType<{ id: string }>> = {
   auditedOf?(shown: Record<string, unknown>): object;
   /** Whether such a change is still possible; absent: always. */
   mayChange?(resource: z.output<Schema>): boolean;
-  /** Runs once the resource was found: unknown ids are told before a body is judged (decision 155). */
+  /** Runs once the resource was found: unknown ids are told before a body is judged (decision 155). Bytes go as they are. */
   toBody(resource: z.output<Schema>): Promise<object> | object;
 };
 
@@ -51,7 +51,8 @@ export async function changeOwned<Schema extends z.ZodType<{ id: string }>>(
   });
   if (read.status === 404) return read;
   const resource = readAnswer(change.schema, reader, read);
-  const body = Buffer.from(JSON.stringify(await change.toBody(resource)));
+  const told = await change.toBody(resource);
+  const body = Buffer.isBuffer(told) ? told : Buffer.from(JSON.stringify(told));
   const path = buildUpstreamPath(change.path, { id: resource.id }, '');
   const ask = () =>
     callOwner(deps, change.ownerOf?.(resource) ?? owner, { method: 'POST', path, body });

@@ -1,6 +1,3 @@
-import { readJsonBody } from '@pixmesh/http/json-request';
-import { rawBody } from '@pixmesh/http/service-app';
-import { AppError } from '@pixmesh/kernel/app-error';
 import type { AccountId } from '@pixmesh/kernel/ids';
 import type { FastifyRequest } from 'fastify';
 
@@ -14,6 +11,7 @@ import { readAdminCreationId } from '../create-once.ts';
 import { found, readPathId } from '../read-request.ts';
 import { changeAudited } from './audited-change.ts';
 import { callOwner, type OwnerAndTablesDeps, type OwnerService } from './call-owner.ts';
+import { readSentBody, wrapBody } from './sent-body.ts';
 
 type Creation = {
   owner: OwnerService;
@@ -65,25 +63,4 @@ export async function createOwned(
   // The owner can only say that there is no body; what was wrong with it, the gateway has seen.
   if (answer.status === 400 && sent.fault !== null) throw sent.fault;
   return answer;
-}
-
-/** The text of the body where it is one JSON object, else what is wrong with it. */
-function readSentBody(
-  request: FastifyRequest,
-): { text: string; fault: null } | { text: 'null'; fault: AppError } {
-  try {
-    readJsonBody(request);
-    return { text: new TextDecoder().decode(rawBody(request.body)), fault: null };
-  } catch (error) {
-    if (error instanceof AppError) return { text: 'null', fault: error };
-    throw error;
-  }
-}
-
-/**
- * The operator's text goes into the owner's body as it was sent. Written anew, numbers such as `1e20` would grow
- * beyond the owner's bound, and `1e400` would become null.
- */
-function wrapBody(text: string, envelope: object): Buffer {
-  return Buffer.from(`${JSON.stringify(envelope).slice(0, -1)},"body":${text}}`);
 }
