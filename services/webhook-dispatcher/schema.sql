@@ -100,6 +100,7 @@ create table endpoints (
   paused_at timestamp(3) with time zone,
   application_inactive_since timestamp(3) with time zone,
   secret_changed_at timestamp(3) with time zone,
+  events_added_at jsonb default '{}'::jsonb not null,
   constraint endpoints_pkey PRIMARY KEY (id),
   constraint endpoints_paused CHECK (((paused_at IS NULL) OR (NOT active)))
 );
@@ -156,7 +157,7 @@ create table queue (
 ) with (autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000, fillfactor=70);
 CREATE INDEX queue_lane ON queue USING btree (lane_id, rank, due_at);
 CREATE INDEX queue_recovery ON queue USING btree (recovery_id) WHERE recovery_id IS NOT NULL;
-CREATE INDEX queue_resends ON queue USING btree (lane_id, due_at) WHERE is_resend;
+CREATE INDEX queue_resends ON queue USING btree (lane_id, rank, due_at) WHERE is_resend;
 CREATE INDEX queue_resent_deliveries ON queue USING btree (delivery_id) WHERE is_resend;
 
 create table recoveries (

@@ -101,6 +101,7 @@ function everyFilter(): LogFilters[] {
     { resourceId },
     { resourceId, accountId },
     { accountId: newId() },
+    { accountId: newId(), endpointId },
   ];
   const times: LogFilters[] = [
     {},

@@ -24,7 +24,7 @@ export type LogFilters = {
 };
 
 /** Every event that a delivery may be of; `deliveries_account` is one range per account and event. */
-export const DELIVERED_EVENTS: readonly string[] = [
+const DELIVERED_EVENTS: readonly string[] = [
   ...EVENT_CATALOGUE.map(({ event }) => event),
   TEST_EVENT,
 ];
@@ -97,12 +97,12 @@ function pageOfUnsent(search: Search): Statement {
 /** An endpoint's deliveries of one event are among those of its account. */
 function pageOfEvent(search: Search, event: string): Statement {
   const { accountId, endpointId } = search.filters;
+  if (accountId !== undefined) {
+    return rangeOf(search, { ...BY_ACCOUNT, of: sql`${accountId}::uuid` });
+  }
   if (endpointId !== undefined) {
     const of = sql`(select account_id from endpoints where endpoints.id = ${endpointId})`;
     return rangeOf(search, { ...BY_ACCOUNT, of });
-  }
-  if (accountId !== undefined) {
-    return rangeOf(search, { ...BY_ACCOUNT, of: sql`${accountId}::uuid` });
   }
   return rangeOf(search, { ...BY_EVENT, of: sql`${event}::text` });
 }

@@ -101,7 +101,8 @@ export async function insertEndpoint(
 
 /**
  * Changes what is named, each column on its own, so that two changes at once lose nothing of each other; null
- * when the endpoint is gone. To be called under `holdLanes`. A pause is dated when it begins.
+ * when the endpoint is gone. To be called under `holdLanes`. A pause is dated when it begins, and so is an event that
+ * was not heard before.
  */
 export async function updateEndpoint(
   tx: Transaction,
@@ -122,6 +123,7 @@ export async function updateEndpoint(
         set url = coalesce(${changes.url ?? null}::text, url),
             description = coalesce(${changes.description ?? null}::text, description),
             events = coalesce(${changes.events ?? null}::text[], events),
+            events_added_at = ${eventsAddedAt(changes.events)},
             active = coalesce(${changes.active ?? null}::boolean, active),
             paused_at = case
               when coalesce(${changes.active ?? null}::boolean, active) then null
@@ -164,6 +166,18 @@ export async function deleteEndpoint(
     ),
   );
   return rows.length === 1;
+}
+
+/** Of each event that is heard from now on when it was added; those that were heard from the registration on have no date. */
+function eventsAddedAt(events: readonly string[] | undefined): Statement {
+  return sql`case
+              when ${events ?? null}::text[] is null then events_added_at
+              else (
+                select coalesce(jsonb_object_agg(heard.event, coalesce(events_added_at -> heard.event, to_jsonb(now()))), '{}')
+                from unnest(${events ?? null}::text[]) as heard (event)
+                where events_added_at ? heard.event or heard.event <> all (events)
+              )
+            end`;
 }
 
 function isOf(owner: EndpointOwner): Statement {

@@ -19,7 +19,8 @@ export function wasActiveAt(occurredAt: Statement): Statement {
   )`;
 }
 
-/** Condition on a row of `endpoints`: it was registered when an event happened (decision 237). */
-export function wasRegisteredAt(occurredAt: Statement): Statement {
-  return sql`endpoints.created_at <= ${occurredAt} + ${CLOCK_DIFFERENCE_MS_MAX} * interval '1 millisecond'`;
+/** Condition on a row of `endpoints`: it was registered for an event, by its type, when that happened (decision 237). */
+export function wasRegisteredAt(occurredAt: Statement, type: Statement): Statement {
+  return sql`greatest(endpoints.created_at, (endpoints.events_added_at ->> ${type})::timestamptz)
+        <= ${occurredAt} + ${CLOCK_DIFFERENCE_MS_MAX} * interval '1 millisecond'`;
 }

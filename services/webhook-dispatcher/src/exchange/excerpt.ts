@@ -28,7 +28,7 @@ export function createExcerpt(): Excerpt {
       size += taken;
       return size < EXCERPT_BYTES_MAX;
     },
-    text: () => toStorableText(bytes.subarray(0, size)),
+    text: () => cutExcerpt(toText(bytes.subarray(0, size))),
   };
 }
 
@@ -39,9 +39,13 @@ function grow(bytes: Buffer, needed: number): Buffer {
   return grown;
 }
 
-/** Postgres takes no NUL in a text; a replacement character is longer than the byte it stands for. */
-function toStorableText(bytes: Buffer): string {
-  const text = bytes.toString('utf8').replaceAll('\u0000', '\uFFFD');
+/** Postgres takes no NUL in a text. */
+function toText(bytes: Buffer): string {
+  return bytes.toString('utf8').replaceAll('\u0000', '\uFFFD');
+}
+
+/** At most `EXCERPT_BYTES_MAX` in UTF-8: what stands in the place of a byte or of a word may be longer than it was. */
+export function cutExcerpt(text: string): string {
   if (text.length * UTF8_BYTES_PER_UNIT_MAX <= EXCERPT_BYTES_MAX) return text;
   const { read } = new TextEncoder().encodeInto(text, new Uint8Array(EXCERPT_BYTES_MAX));
   return text.slice(0, read);

@@ -53,10 +53,10 @@ export function subscribersStatement(audiences: readonly Audience[]): Statement 
 }
 
 /** An event, by its place in its batch, and an endpoint that may hear of it. */
-export type Hearer = { place: number; occurredAt: string; endpointId: string };
+export type Hearer = { place: number; occurredAt: string; type: string; endpointId: string };
 
 /**
- * How endpoints stood when events happened: those that were registered by then (decision 237) and are not deleted
+ * How endpoints stood when events happened: those that were registered for them by then (decision 237) and are not deleted
  * now. To be read under the lanes (`keepLanesAwake`): whoever pauses, resumes or deletes an endpoint holds its lane
  * until that is committed, so what is read here is true until what follows from it is. Reads primary keys.
  */
@@ -82,10 +82,11 @@ export function hearersStatement(hearers: readonly Hearer[]): Statement {
       from unnest(
         ${hearers.map(({ place }) => place)}::int[],
         ${hearers.map((hearer) => hearer.occurredAt)}::timestamptz[],
+        ${hearers.map(({ type }) => type)}::text[],
         ${hearers.map(({ endpointId }) => endpointId)}::uuid[]
-      ) as hearer (place, occurred_at, endpoint_id)
+      ) as hearer (place, occurred_at, type, endpoint_id)
       join endpoints on endpoints.id = hearer.endpoint_id
-      where ${wasRegisteredAt(occurredAt)}
+      where ${wasRegisteredAt(occurredAt, sql`hearer.type`)}
       order by hearer.place, endpoints.id`,
   );
 }

@@ -98,8 +98,8 @@ async function readEndpoints(
   tx: Transaction,
   portion: readonly Candidate[],
 ): Promise<SubscribedEndpoint[][]> {
-  const hearers = portion.flatMap(({ occurredAt, subscriberIds }, place) =>
-    subscriberIds.map((endpointId): Hearer => ({ place, occurredAt, endpointId })),
+  const hearers = portion.flatMap(({ occurredAt, type, subscriberIds }, place) =>
+    subscriberIds.map((endpointId): Hearer => ({ place, occurredAt, type, endpointId })),
   );
   const endpoints = portion.map((): SubscribedEndpoint[] => []);
   if (hearers.length === 0) return endpoints;

@@ -151,6 +151,12 @@ describe('a lane that is let go', () => {
     await database.db.query(sql`update lanes set probe_at = null`);
   });
 
+  test('stands behind all that wait where it had no slot for what is due', async () => {
+    const [first, second] = [await aLane(1, -60_000), await aLane(1, -1_000)];
+    await letGoLanes(database.db, clock, await claim({ limit: 1 }));
+    expect((await claim()).map(({ id }) => id)).toEqual([second, first]);
+  });
+
   test('is the next one for others where it is handed over with what is in it', async () => {
     const [first, second] = [await aLane(3, -60_000), await aLane(1, -1_000)];
     const lanes = await claim({ limit: 1 });

@@ -7,7 +7,8 @@ import { type ScheduleClock, scheduleNow } from '#sending/schedule-clock.ts';
 import { isClaimed, type LaneClaim } from './claim-lanes.sql.ts';
 
 /**
- * Lets lanes go that have nothing to do, until their next delivery is due. Lanes for which somebody is queueing at this
+ * Lets lanes go that have nothing to do, until their next delivery is due; where one is due already, for which there was
+ * no slot, they stand behind all lanes that wait. Lanes for which somebody is queueing at this
  * moment are passed over, so that none falls asleep over what comes; what stands in them is looked at only once the
  * others are locked, by a statement of its own. Answers which are gone, those included that others have taken.
  */
@@ -44,7 +45,7 @@ export function letGoStatement(clock: ScheduleClock, laneIds: readonly string[])
       update lanes
       set leased = false,
           claimable_at = coalesce(
-            (select greatest(due_at, probe_at) from (select ${nextDue(now)} as due_at) as next where due_at is not null),
+            (select greatest(due_at, probe_at, ${now}) from (select ${nextDue(now)} as due_at) as next where due_at is not null),
             'infinity'
           )
       where id = any (${laneIds}::uuid[])`,
@@ -63,8 +64,9 @@ function nextDue(now: Statement): Statement {
               where endpoints.id = lanes.id
             )
             when 'deleted' then (select ${now} from queue where queue.lane_id = lanes.id limit 1)
-            when 'quiet' then (
-              select due_at from queue where queue.lane_id = lanes.id and is_resend order by due_at limit 1
+            when 'quiet' then least(
+              (select due_at from queue where queue.lane_id = lanes.id and is_resend and rank = 0 order by due_at limit 1),
+              (select due_at from queue where queue.lane_id = lanes.id and is_resend and rank = 2 order by due_at limit 1)
             )
             else least(
               (select due_at from queue where queue.lane_id = lanes.id and rank = 0 order by due_at limit 1),

@@ -1,11 +1,14 @@
+import { EVENT_CATALOGUE } from '@pixmesh/contracts/events/event-catalogue';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
-import { DELIVERED_EVENTS } from '#deliveries/delivery-log.sql.ts';
 import { smallestIdOf } from '#deliveries/id-of-instant.ts';
 import { isSendable } from '#deliveries/is-sendable.sql.ts';
 
 import type { RecoveryRow } from './recovery-row.ts';
+
+/** What merchants are told; a test delivery has one attempt, however it ends. */
+const RECOVERED_EVENTS: readonly string[] = EVENT_CATALOGUE.map(({ event }) => event);
 
 /** A delivery that was looked at. */
 export type Candidate = {
@@ -34,7 +37,7 @@ export function candidatesStatement(recovery: RecoveryRow, limit: number): State
   const start = smallestIdOf(recovery.createdFrom.getTime());
   const after = recovery.position ?? start;
   const until = smallestIdOf(recovery.createdUntil.getTime());
-  const events = event === null ? DELIVERED_EVENTS : [event];
+  const events = event === null ? RECOVERED_EVENTS : [event];
   return named(
     'recovery_candidates',
     sql`

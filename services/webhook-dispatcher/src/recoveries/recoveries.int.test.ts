@@ -10,7 +10,7 @@ import { emptyQueue } from '#testing/read-queue.ts';
 import { removeStoredEndpoint, storeEndpoint } from '#testing/store-endpoint.ts';
 import { type TurnableClock, turnableClock } from '#testing/test-sender.ts';
 
-import { findRecovery } from './recoveries.sql.ts';
+import { completeRecoveries, findOpenRecoveries, findRecovery } from './recoveries.sql.ts';
 import { type StepDeps, stepRecovery, StepUndone, WAITING_MAX } from './step-recovery.ts';
 
 const FROM = new Date(Date.now() - 3_600_000);
@@ -64,7 +64,8 @@ async function step(id: string, times: number, deps: Partial<StepDeps> = {}): Pr
   for (let n = 0; n < times; n += 1) {
     clock.advance(200);
     const recovery = await findRecovery(database.db, id);
-    if (recovery?.status !== 'running' && recovery?.status !== 'sending') return;
+    if (recovery?.status === 'sending') await completeRecoveries(database.db);
+    if (recovery?.status !== 'running') continue;
     await stepRecovery({ db: database.db, wakeSenders: () => undefined, ...deps, clock }, recovery);
   }
 }
@@ -168,6 +169,7 @@ describe('a recovery queues', () => {
     await storeMissed(database.db, { accountId: newId(), count: 1 });
     await storeMissed(database.db, { accountId, count: 1, at: new Date(FROM.getTime() - 1) });
     await storeMissed(database.db, { accountId, count: 1, at: UNTIL });
+    await storeMissed(database.db, { accountId, count: 1, event: 'webhook.test' });
     const edge = await storeMissed(database.db, { accountId, count: 1, at: FROM });
     const { id } = await create();
     const woken: string[] = [];
@@ -223,6 +225,25 @@ describe('a recovery queues', () => {
     await step(id, 1);
     expect((await queuedOf(id)).toSorted()).toEqual(sent.toSorted());
     expect(await show(id)).toMatchObject({ queued: 2, status: 'sending' });
+  });
+
+  test('by turns, and nobody waits for one that waits for what it has queued', async () => {
+    accountId = newId<AccountId>();
+    await storeMissed(database.db, { accountId, count: 10 });
+    const [stuck, one, other] = [await create(), await create(), await create()];
+    await database.db.query(sql`
+      insert into queue (id, delivery_id, event_id, lane_id, for_resource_url, rank, is_resend, recovery_id)
+      select gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), ${accountId}, false, 2, true, ${stuck.id}
+      from generate_series(1, ${WAITING_MAX}::int)`);
+    const order = async () => {
+      const open = await findOpenRecoveries(database.db, { limit: 1_000, waitingMax: WAITING_MAX });
+      const ids = [stuck.id, one.id, other.id];
+      return open.flatMap(({ id }) => (ids.includes(id) ? [ids.indexOf(id)] : []));
+    };
+    expect(await order()).toEqual([1, 2, 0]);
+    await step(one.id, 1);
+    expect(await show(one.id)).toMatchObject({ queued: 10, status: 'sending' });
+    expect((await order())[0]).toBe(2);
   });
 
   test('no more than waits at once, whatever its rate', async () => {

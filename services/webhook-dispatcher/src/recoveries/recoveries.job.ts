@@ -2,16 +2,22 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import type { Logger } from '@pixmesh/telemetry/logger';
 
-import { findOpenRecoveries } from './recoveries.sql.ts';
+import { completeRecoveries, findOpenRecoveries } from './recoveries.sql.ts';
 import type { RecoveryRow } from './recovery-row.ts';
-import { stepRecovery, type StepDeps, type Stepped, StepUndone } from './step-recovery.ts';
+import {
+  stepRecovery,
+  type StepDeps,
+  type Stepped,
+  StepUndone,
+  WAITING_MAX,
+} from './step-recovery.ts';
 
 /** Between the steps of recoveries that send, of one that looks for what to send, and while there are none. */
 const STEP_INTERVAL_MS = 100;
 const LOOK_INTERVAL_MS = 10;
 const IDLE_INTERVAL_MS = 1_000;
-/** Recoveries that go on side by side; later ones wait for their turn. */
-const OPEN_MAX = 20;
+/** Recoveries of which a step is made in one turn. */
+const STEPS_MAX = 20;
 
 /**
  * Carries recoveries on, in every sender: a step of each in turn, one process at a time. The table is the truth, so
@@ -39,10 +45,11 @@ export function startRecoveries(deps: StepDeps & { logger: Logger }): AsyncDispo
 
   /** Answers how long to wait before the next one. */
   async function turn(): Promise<number> {
-    const open = await findOpenRecoveries(deps.db, OPEN_MAX);
+    const open = await findOpenRecoveries(deps.db, { limit: STEPS_MAX, waitingMax: WAITING_MAX });
     if (open.length === 0) return IDLE_INTERVAL_MS;
+    await completeRecoveries(deps.db);
     const steps: Stepped[] = [];
-    for (const recovery of open) {
+    for (const recovery of open.filter(({ status }) => status === 'running')) {
       if (!stopping.signal.aborted) steps.push(await step(recovery));
     }
     return steps.includes('busy') ? LOOK_INTERVAL_MS : STEP_INTERVAL_MS;

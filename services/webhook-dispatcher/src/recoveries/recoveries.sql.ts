@@ -45,8 +45,15 @@ export async function findRecovery(db: Queryable, id: string): Promise<RecoveryR
   return rows[0] ? toRow(rows[0]) : null;
 }
 
-/** Those that are not over, oldest first. Reads `recoveries_running`. */
-export async function findOpenRecoveries(db: Queryable, limit: number): Promise<RecoveryRow[]> {
+/**
+ * Those that are not over, and of them first those that may queue something, by turns. Those that wait for what they
+ * have queued come behind, so that they keep no other one waiting. Reads `recoveries_running`, and of each the beginning
+ * of its range of `queue_recovery`.
+ */
+export async function findOpenRecoveries(
+  db: Queryable,
+  { limit, waitingMax }: { limit: number; waitingMax: number },
+): Promise<RecoveryRow[]> {
   const rows = await db.query<RecoveryRecord>(
     named(
       'recoveries_open',
@@ -54,7 +61,11 @@ export async function findOpenRecoveries(db: Queryable, limit: number): Promise<
         select ${COLUMNS}
         from recoveries
         where status in ('running', 'sending')
-        order by created_at, id
+        order by
+          status = 'sending' or exists (
+            select from queue where recovery_id = recoveries.id offset ${waitingMax - 1}::int
+          ),
+          paced_at, id
         limit ${limit}`,
     ),
   );
@@ -171,18 +182,17 @@ export async function noteProgress(
   return rows.length === 1;
 }
 
-/** A recovery has ended when it looks for nothing more and nothing of it is left in the queue. */
-export async function completeRecovery(db: Queryable, id: string): Promise<void> {
+/** Recoveries have ended when they look for nothing more and nothing of them is left in the queue. */
+export async function completeRecoveries(db: Queryable): Promise<void> {
   await db.query(
     named(
-      'recovery_complete',
+      'recoveries_complete',
       sql`
         update recoveries
         set status = 'completed',
             ended_at = now()
-        where id = ${id}
-          and status = 'sending'
-          and not exists (select from queue where recovery_id = ${id})`,
+        where status = 'sending'
+          and not exists (select from queue where recovery_id = recoveries.id)`,
     ),
   );
 }

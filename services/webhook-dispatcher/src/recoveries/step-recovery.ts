@@ -4,7 +4,7 @@ import { queueResends } from '#lanes/queue-resends.ts';
 import type { ScheduleClock } from '#sending/schedule-clock.ts';
 
 import { type Candidate, findCandidates } from './find-candidates.sql.ts';
-import { completeRecovery, noteProgress, readAllowance, takeLease } from './recoveries.sql.ts';
+import { noteProgress, readAllowance, takeLease } from './recoveries.sql.ts';
 import type { RecoveryRow } from './recovery-row.ts';
 
 /** Of one recovery in the queue at most: what a cancellation drops at once, and what a process that stops leaves. */
@@ -32,10 +32,6 @@ export type Stepped = 'busy' | 'waiting';
  * next goes on from the place.
  */
 export async function stepRecovery(deps: StepDeps, recovery: RecoveryRow): Promise<Stepped> {
-  if (recovery.status === 'sending') {
-    await completeRecovery(deps.db, recovery.id);
-    return 'waiting';
-  }
   const step = await deps.db.transaction((tx) => queueSome(tx, deps, recovery));
   if (step.laneIds.length > 0) deps.wakeSenders(step.laneIds);
   return step.stepped;

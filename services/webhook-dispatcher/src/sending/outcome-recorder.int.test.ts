@@ -81,6 +81,20 @@ describe('an outcome', () => {
     expect(await stateOf(due[1]!)).toEqual({ status: 'pending', attempts: 1, attempt_count: 1 });
   });
 
+  test('of an attempt that two owners of the lane have made counts once', async () => {
+    const { lane, due } = await aClaim();
+    const [one] = due;
+    await record([aFailure(one!, lane)]);
+    const due_at = async () =>
+      await database.db.query(sql`select due_at from queue where id = ${one!.queueId}`);
+    const dueBefore = await due_at();
+    await record([aFailure(one!, lane)]);
+    expect(await stateOf(one!)).toEqual({ status: 'pending', attempts: 2, attempt_count: 1 });
+    expect(await due_at()).toEqual(dueBefore);
+    await record([aFailure({ ...one!, attemptNumber: 2 }, lane)]);
+    expect(await stateOf(one!)).toEqual({ status: 'pending', attempts: 3, attempt_count: 2 });
+  });
+
   test('that the database refuses does not hold up the others of its batch', async () => {
     const { lane, due } = await aClaim(3);
     const recorder = createOutcomeRecorder({
@@ -346,6 +360,7 @@ function anOutcome(due: DueDelivery, lane: ClaimedLane): AttemptOutcome {
     fence: lane.fence,
     endpointId: due.endpointId,
     isResend: due.isResend,
+    attemptNumber: due.attemptNumber,
     recoveryId: due.recoveryId,
     startedAt: new Date(due.fetchedAtMs),
     durationMs: 3,

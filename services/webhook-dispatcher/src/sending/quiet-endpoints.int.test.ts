@@ -20,6 +20,7 @@ import {
 import { take } from '#testing/take-event.ts';
 import { startSenderTo } from '#testing/test-sender.ts';
 
+import { fetchDue } from './fetch-due.sql.ts';
 import { RETRY_DELAYS_MS } from './retry-schedule.ts';
 import { databaseClock } from './schedule-clock.ts';
 
@@ -111,6 +112,25 @@ describe('a paused endpoint', () => {
     );
   });
 
+  test('gives single re-sends first, and of recovered deliveries no more than their share', async () => {
+    const { endpoint } = await aSubscribed();
+    await patchEndpoint(database.db, endpoint, { active: false });
+    const { id } = endpoint;
+    const deliveryIds = await aBacklog(database.db, { laneId: id, endpointId: id, count: 20 });
+    const recoveryId = newId();
+    await database.db.transaction(async (tx) => {
+      await queueResends(tx, databaseClock, { deliveryIds, recoveryId });
+      const single = { deliveryIds: deliveryIds.slice(-1), recoveryId: null };
+      await queueResends(tx, databaseClock, single);
+    });
+    for (const recovered of [3, 0]) {
+      const wish = { id, take: 10, recovered, wantsOther: false, inFlight: [] };
+      const { due } = await fetchDue(database.db, databaseClock, [wish]);
+      const shares = Array.from({ length: recovered }, () => recoveryId);
+      expect(due.map((one) => one.recoveryId)).toEqual([null, ...shares]);
+    }
+  });
+
   test('with many deliveries due does not hold up those of others', async () => {
     await using receiver = await startReceiver();
     const { endpoint } = await aSubscribed();
@@ -127,6 +147,28 @@ describe('a paused endpoint', () => {
 });
 
 describe('a deleted endpoint', () => {
+  test('with very much to cancel does not hold up the deliveries of others', async () => {
+    await using receiver = await startReceiver();
+    await using sender = startSenderTo(database.db, { office: receiver });
+    const { endpoint } = await aSubscribed();
+    const { id } = endpoint;
+    const count = 60_000;
+    await aBacklog(database.db, { laneId: id, endpointId: id, count, dueInMs: HOUR_MS });
+    const { anEvent } = await aSubscribed({ url: OFFICE });
+    await database.db.transaction((tx) => deleteEndpoint(tx, endpoint, id));
+    await aBacklog(database.db, { laneId: id, endpointId: id, count: 1 });
+    const countLeft = async () => {
+      const rows = await database.db.query<{ left: number }>(
+        sql`select count(*)::int as left from queue where lane_id = ${id}`,
+      );
+      return rows[0]!.left;
+    };
+    await eventually(async () => expect(await countLeft()).toBeLessThan(count));
+    await take(database.db, anEvent(), { wakeSenders: sender.kick });
+    await eventually(() => expect(receiver.requests).toHaveLength(1));
+    expect(await countLeft()).toBeGreaterThan(0);
+  });
+
   test('has everything canceled that waits for it, due or not, also where its process died over it', async () => {
     await using receiver = await startReceiver();
     await using _sender = startSenderTo(database.db, { shop: receiver });

@@ -15,6 +15,8 @@ export type AttemptOutcome = {
   fence: bigint;
   endpointId: string | null;
   isResend: boolean;
+  /** Which attempt of the schedule it was; a re-send is outside of it. */
+  attemptNumber: number;
   recoveryId: string | null;
   startedAt: Date;
   durationMs: number;
@@ -44,7 +46,8 @@ export type OutcomeBatch = {
 /**
  * Writes attempts and everything that follows from them in one statement, each only under the claim of the lane that
  * it was made under, and once: said again after a lost answer it changes nothing. Answers the attempts whose claim
- * still stands. The next attempt counts from this statement's time, which is after the failure: never early.
+ * still stands. The next attempt counts from this statement's time, which is after the failure: never early. One that two
+ * owners of a lane have made, before and after the end of a lease, counts once.
  *
  * An attempt of the schedule moves the delivery while that is pending: one that was canceled while its request was out
  * gets the attempt into its history and stays canceled (decision 158). A re-send that succeeds ends the delivery and
@@ -90,6 +93,7 @@ function madeAttempts(outcomes: readonly AttemptOutcome[]): Statement {
           ${column('fence').map(String)}::bigint[],
           ${column('endpointId')}::uuid[],
           ${column('isResend')}::boolean[],
+          ${column('attemptNumber')}::int[],
           ${column('recoveryId')}::uuid[],
           ${column('startedAt')}::timestamptz[],
           ${column('durationMs')}::int[],
@@ -100,7 +104,7 @@ function madeAttempts(outcomes: readonly AttemptOutcome[]): Statement {
           ${column('address')}::text[],
           ${column('retryDelayMs')}::float8[]
         ) as made (
-          attempt_id, delivery_id, queue_id, lane_id, fence, endpoint_id, is_resend, recovery_id, started_at,
+          attempt_id, delivery_id, queue_id, lane_id, fence, endpoint_id, is_resend, attempt_number, recovery_id, started_at,
           duration_ms, outcome, status, error, response_excerpt, address, retry_delay_ms
         )
       )`;
@@ -174,6 +178,7 @@ function movedDeliveries(now: Statement): Statement {
             from fresh
             where retry_delay_ms is not null and delivery_id not in (select delivery_id from ended)
           ))
+          and attempt_count < (select max(attempt_number) from fresh where fresh.queue_id = queue.id)
       ),
       moved as (
         update deliveries

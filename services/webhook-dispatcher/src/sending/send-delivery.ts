@@ -14,6 +14,7 @@ import type { OpenedSecrets } from './opened-secrets.ts';
 import type { OutcomeRecorder } from './outcome-recorder.ts';
 import { noteAttempt, type OwnedLane, PROBE_INTERVAL_MS } from './owned-lane.ts';
 import type { AttemptOutcome, LaneChange } from './record-outcomes.sql.ts';
+import { redactSecret } from './redact-secret.ts';
 import { nextStep } from './retry-schedule.ts';
 
 export type SendDeps = {
@@ -65,6 +66,7 @@ function toOutcome(
     fence: lane.fence,
     endpointId: due.endpointId,
     isResend: due.isResend,
+    attemptNumber: due.attemptNumber,
     recoveryId: due.recoveryId,
     startedAt,
     durationMs: result.durationMs,
@@ -120,7 +122,8 @@ async function signAndPost(deps: SendDeps, due: DueDelivery): Promise<ExchangeRe
   const body = bodyOf(due.deliveryId, due.bodyRest);
   const headers = deliveryHeaders({ id: due.deliveryId, event: due.event, body, secret });
   const result = await deps.exchange.post({ url: due.url, headers, body });
-  return withoutSecret(result, secret);
+  if (secret === null || result.responseExcerpt === null) return result;
+  return { ...result, responseExcerpt: redactSecret(result.responseExcerpt, secret) };
 }
 
 /** The seal is bound to the account and to whose secret it is, the endpoint or the resource (decision 209). */
@@ -133,15 +136,6 @@ function readSecret(deps: SendDeps, due: DueDelivery): string | null | AttemptFa
       cause,
     });
   }
-}
-
-/** A receiver that answers with its own secret must not bring it into our tables. */
-function withoutSecret(result: ExchangeResult, secret: string | null): ExchangeResult {
-  const { responseExcerpt } = result;
-  if (secret === null || responseExcerpt === null || !responseExcerpt.includes(secret)) {
-    return result;
-  }
-  return { ...result, responseExcerpt: responseExcerpt.replaceAll(secret, '[redacted]') };
 }
 
 function notSent(failure: AttemptFailure): ExchangeResult {

@@ -64,8 +64,8 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
     const plan = planFetch(keeper.lanes, bounds);
     isSaturated = plan.isSaturated;
     wasSaturatedSincePoll ||= isSaturated;
-    if (plan.wishes.length > 0) await fetch(plan.wishes);
-    return mayClaim && !isSaturated;
+    const isEmptying = plan.wishes.length > 0 && (await fetch(plan.wishes));
+    return isEmptying || (mayClaim && !isSaturated);
   }
 
   async function rotate(): Promise<void> {
@@ -74,7 +74,8 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
     look([]);
   }
 
-  async function fetch(wishes: readonly LaneWish[]): Promise<void> {
+  /** Answers whether lanes are left to be emptied. */
+  async function fetch(wishes: readonly LaneWish[]): Promise<boolean> {
     for (const { id } of wishes) {
       const lane = keeper.lanes.get(id);
       // From here on whoever says that something is due is heard again.
@@ -88,7 +89,7 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
       const found = byLane.get(wish.id);
       if (lane !== undefined && found !== undefined) serve(lane, { wish, found, fetchedMs });
     }
-    if (deletedLaneIds.length > 0) await empty(deletedLaneIds);
+    return deletedLaneIds.length > 0 && (await empty(deletedLaneIds));
   }
 
   function serve(
@@ -105,8 +106,13 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
     keeper.lanes.set(lane.id, lane);
   }
 
-  /** What is left in lanes of deleted endpoints, a batch a statement; what somebody has locked waits for the next look. */
-  async function empty(laneIds: readonly string[]): Promise<void> {
-    while ((await cancelLanes(db, laneIds)) > 0);
+  /**
+   * One batch of what is left in lanes of deleted endpoints: the rest is for further turns, between which other lanes
+   * have theirs. What somebody has locked waits for the next look.
+   */
+  async function empty(laneIds: readonly string[]): Promise<boolean> {
+    const isMore = (await cancelLanes(db, laneIds)) > 0;
+    if (isMore) look(laneIds);
+    return isMore;
   }
 }

@@ -297,6 +297,7 @@ function finish(
     fence: lanes.find(({ id }) => id === delivery.laneId)!.fence,
     endpointId: delivery.endpointId,
     isResend: delivery.isResend,
+    attemptNumber: delivery.attemptNumber,
     recoveryId: delivery.recoveryId,
     startedAt: new Date(delivery.fetchedAtMs),
     durationMs: 1,

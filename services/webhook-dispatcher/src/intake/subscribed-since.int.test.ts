@@ -1,0 +1,53 @@
+import { type AccountId, type ApplicationId, newId } from '@pixmesh/kernel/ids';
+import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { aChargeEvent } from '#testing/a-charge-event.ts';
+import { readWritten } from '#testing/read-written.ts';
+import { patchEndpoint, storeEndpoint } from '#testing/store-endpoint.ts';
+import { take } from '#testing/take-event.ts';
+
+import type { ResourceEvent } from './read-event.ts';
+
+const HOUR_MS = 3_600_000;
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase('webhook_dispatcher');
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+/** The endpoints that have a delivery of an event. */
+async function heard(event: ResourceEvent): Promise<(string | null)[]> {
+  return (await readWritten(database.db, event.event_id)).map(({ endpoint }) => endpoint);
+}
+
+test('an endpoint does not hear of what happened before it asked for it, however often that is consumed', async () => {
+  const owner = { accountId: newId<AccountId>(), applicationId: newId<ApplicationId>() };
+  const envelope = { account_id: owner.accountId, application_id: owner.applicationId };
+  const endpoint = await storeEndpoint(database.db, {
+    ...owner,
+    events: ['charge.pix.paid', 'charge.pix.refunded'],
+  });
+  const anEvent = (inMs: number) =>
+    aChargeEvent({
+      ...envelope,
+      url: null,
+      occurred_at: new Date(Date.now() + inMs).toISOString(),
+    });
+  const events = [...endpoint.events, 'charge.pix.created'];
+  const before = anEvent(-HOUR_MS);
+  await take(database.db, before);
+  await patchEndpoint(database.db, endpoint, { events });
+  await take(database.db, before);
+  expect(await heard(before)).toEqual([]);
+  const after = anEvent(1_000);
+  await take(database.db, after);
+  expect(await heard(after)).toEqual([endpoint.id]);
+  // What is named again was heard all along.
+  await patchEndpoint(database.db, endpoint, { events: events.toReversed() });
+  const paid = { ...before, event_id: newId(), type: 'charge.pix.paid' as const };
+  await take(database.db, paid);
+  expect(await heard(paid)).toHaveLength(1);
+});
