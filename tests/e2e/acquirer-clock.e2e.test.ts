@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 
 import { acquirer } from '../lives/control.ts';
-import { expectNoNewBreaks, findBreaks } from './find-breaks.ts';
 import { clock, counted, disputesOf, readCounts } from './acquirer-news.ts';
+import { expectNoNewBreaks, findBreaks } from './find-breaks.ts';
 import { inParallel } from './in-parallel.ts';
 import {
   aMerchant,

@@ -4,7 +4,6 @@ import { afterEach, beforeAll, expect, test } from 'vitest';
 import { acquirer } from '../lives/control.ts';
 import { aListeningMerchant, type ListeningMerchant } from '../lives/listening-merchant.ts';
 import { toldOf } from '../lives/read-lives.ts';
-import { expectNoNewBreaks, findBreaks } from './find-breaks.ts';
 import {
   announce,
   balancesOf,
@@ -15,6 +14,7 @@ import {
   noticeOf,
   readCounts,
 } from './acquirer-news.ts';
+import { expectNoNewBreaks, findBreaks } from './find-breaks.ts';
 import { inParallel } from './in-parallel.ts';
 import { createChargeStubbornly, type Json, readCharge, simulator } from './mesh.ts';
 

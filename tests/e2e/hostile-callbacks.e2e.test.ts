@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 
 import { acquirer } from '../lives/control.ts';
-import { expectNoNewBreaks, findBreaks } from './find-breaks.ts';
 import { announce, balancesOf, callbackUrl, noticeOf } from './acquirer-news.ts';
+import { expectNoNewBreaks, findBreaks } from './find-breaks.ts';
 import { inParallel } from './in-parallel.ts';
 import {
   admin,

@@ -23,9 +23,9 @@ type CanceledCharge = { charge: ChargeRow; repeated: boolean };
  * Takes a charge back that nobody has paid. The acquirer arbitrates the race with a Pix (decision 75): the charge is
  * `canceled` once it is removed there, and whatever else comes back is answered by what one look shows.
  *
- * @throws AppError `CHARGE_NOT_FOUND`; `CHARGE_NOT_PENDING` where it is paid, being paid or has ended, or a Pix
- *   of another amount came for it; `INTERNAL_ERROR`
- *   while nobody knows: a later look finds a removal that took effect after all
+ * @throws AppError `CHARGE_NOT_FOUND`; `CHARGE_NOT_PENDING` where it is paid, being paid or has ended, or a Pix of
+ *   another amount came for it; `INTERNAL_ERROR` while nobody knows: a later look finds a removal that took effect after
+ *   all
  */
 export async function cancelCharge(
   deps: CancelDeps,

@@ -152,6 +152,8 @@ test('a dispute is lost once it is known what has returned, or nobody waits for 
     ['open', 'infraction'],
     ['under_review', 'infraction'],
     ['won', 'paid'],
+    // By an earlier dispute of the same Pix.
+    ['none', 'charged_back'],
   ] as const) {
     expect(given(known, 'accepted', charge, { areReturnsAwaited: true })).toEqual({ kind: 'wait' });
     expect(given(known, 'accepted', charge)).toMatchObject({ status: 'lost' });

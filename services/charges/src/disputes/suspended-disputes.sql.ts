@@ -2,6 +2,8 @@ import type { AcquirerDispute } from '@pixmesh/acquirer/client';
 import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
+import { MED_PREFIX } from '#returns/decide-return.ts';
+
 /** Keeps what the acquirer says of a dispute of a Pix in suspense; false where that was known. */
 export async function keepSuspendedDispute(db: Queryable, seen: AcquirerDispute): Promise<boolean> {
   const rows = await db.query(
@@ -43,7 +45,7 @@ export async function isStillDisputed(
               and amount > (
                 select coalesce(sum(pix_returns.amount), 0)
                 from pix_returns
-                where pix_returns.end_to_end_id = ${endToEndId} and nature like 'MED\\_%'
+                where pix_returns.end_to_end_id = ${endToEndId} and starts_with(nature, ${MED_PREFIX})
               )
           )
         limit 1`,

@@ -54,7 +54,7 @@ type Decided = {
 };
 
 /** The acquirer's word for a return under the MED begins so; every other one is the merchant's own (decision 78). */
-const MED_PREFIX = 'MED_';
+export const MED_PREFIX = 'MED_';
 const NOTHING = toCents(0n);
 
 /** Whether a return took the payer's side in a dispute. One without a nature is taken for a plain return. */

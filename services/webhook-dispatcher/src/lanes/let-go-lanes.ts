@@ -8,9 +8,9 @@ import { isClaimed, type LaneClaim } from './claim-lanes.sql.ts';
 
 /**
  * Lets lanes go that have nothing to do, until their next delivery is due; where one is due already, for which there was
- * no slot, they stand behind all lanes that wait. Lanes for which somebody is queueing at this
- * moment are passed over, so that none falls asleep over what comes; what stands in them is looked at only once the
- * others are locked, by a statement of its own. Answers which are gone, those included that others have taken.
+ * no slot, they stand behind all lanes that wait. Lanes for which somebody is queueing at this moment are passed over, so
+ * that none falls asleep over what comes; what stands in them is looked at only once the others are locked, by a
+ * statement of its own. Answers which are gone, those included that others have taken.
  */
 export async function letGoLanes(
   db: Database,

@@ -139,7 +139,7 @@ const columns = sql`
 /**
  * First attempts before all others, but for one of the others where the lane wants it. The branches are read one after
  * the other and no further than the limit; the others once for both of theirs, because read twice, what is due at one
- * instant may come in two orders.
+ * instant may come in two orders. A quiet lane gives single re-sends before recovered deliveries.
  */
 function pickedInLane(now: Statement): Statement {
   return sql`
@@ -152,15 +152,15 @@ function pickedInLane(now: Statement): Statement {
             union all
             select * from (select * from others offset lane.other limit lane.take) rest_of_others
             union all
-            select * from (${range(now, sql`rank = 0 and ${isToQuiet}`)} limit lane.take) single_resends
+            select * from (${range(now, sql`rank = 0 and ${isResendToQuiet}`)} limit lane.take) single_resends
             union all
-            select * from (${range(now, sql`rank = 2 and ${isToQuiet}`)} limit lane.recovered) recovered
+            select * from (${range(now, sql`rank = 2 and ${isResendToQuiet}`)} limit lane.recovered) recovered
           ) waiting
           limit lane.take`;
 }
 
 /** What a quiet lane gives all the same. */
-const isToQuiet = sql`is_resend and lane.is_quiet and not lane.is_deleted`;
+const isResendToQuiet = sql`is_resend and lane.is_quiet and not lane.is_deleted`;
 
 /** Retries and recovered deliveries, those first that are due longest. */
 function others(now: Statement): Statement {

@@ -59,7 +59,7 @@ async function startFailing(): Promise<Receiver & { heal(): void }> {
   };
 }
 
-async function untilParked({ id }: StoredEndpoint): Promise<void> {
+async function untilParked({ id }: Pick<StoredEndpoint, 'id'>): Promise<void> {
   await eventually(async () => {
     const rows = await database.db.query(sql`
       select id from lanes where id = ${id} and not leased and claimable_at = 'infinity'`);
@@ -146,17 +146,23 @@ describe('a paused endpoint', () => {
   });
 });
 
+/** An endpoint that was deleted over so many deliveries, and one more that is due: it may come in at the same moment. */
+async function aDeletedWithBacklog(count: number): Promise<StoredEndpoint['id']> {
+  const { endpoint } = await aSubscribed();
+  const { id } = endpoint;
+  await aBacklog(database.db, { laneId: id, endpointId: id, count, dueInMs: HOUR_MS });
+  await database.db.transaction((tx) => deleteEndpoint(tx, endpoint, id));
+  await aBacklog(database.db, { laneId: id, endpointId: id, count: 1 });
+  return id;
+}
+
 describe('a deleted endpoint', () => {
   test('with very much to cancel does not hold up the deliveries of others', async () => {
     await using receiver = await startReceiver();
     await using sender = startSenderTo(database.db, { office: receiver });
-    const { endpoint } = await aSubscribed();
-    const { id } = endpoint;
-    const count = 60_000;
-    await aBacklog(database.db, { laneId: id, endpointId: id, count, dueInMs: HOUR_MS });
     const { anEvent } = await aSubscribed({ url: OFFICE });
-    await database.db.transaction((tx) => deleteEndpoint(tx, endpoint, id));
-    await aBacklog(database.db, { laneId: id, endpointId: id, count: 1 });
+    const count = 60_000;
+    const id = await aDeletedWithBacklog(count);
     const countLeft = async () => {
       const rows = await database.db.query<{ left: number }>(
         sql`select count(*)::int as left from queue where lane_id = ${id}`,
@@ -172,19 +178,14 @@ describe('a deleted endpoint', () => {
   test('has everything canceled that waits for it, due or not, also where its process died over it', async () => {
     await using receiver = await startReceiver();
     await using _sender = startSenderTo(database.db, { shop: receiver });
-    const { endpoint } = await aSubscribed();
-    const { id } = endpoint;
     const count = 1_300;
-    await aBacklog(database.db, { laneId: id, endpointId: id, count, dueInMs: HOUR_MS });
-    await database.db.transaction((tx) => deleteEndpoint(tx, endpoint, id));
-    // One that is due, as it may come in at the same moment.
-    await aBacklog(database.db, { laneId: id, endpointId: id, count: 1 });
+    const id = await aDeletedWithBacklog(count);
     await eventually(async () => {
       const rows = await database.db.query(sql`
         select id from deliveries where endpoint_id = ${id} and status = 'canceled'`);
       expect(rows).toHaveLength(count + 1);
     });
-    await untilParked(endpoint);
+    await untilParked({ id });
     expect(receiver.requests).toEqual([]);
   });
 
