@@ -11,7 +11,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: [
-            '{packages,services}/*/src/**/*.test.ts',
+            '{packages,services}/*/{src,test}/**/*.test.ts',
             'deploy/**/*.test.ts',
             'tests/{,fuzz/}*.test.ts',
           ],
@@ -23,7 +23,7 @@ export default defineConfig({
       {
         test: {
           name: 'int',
-          include: ['{packages,services}/*/src/**/*.int.test.ts', 'deploy/**/*.int.test.ts'],
+          include: ['{packages,services}/*/{src,test}/**/*.int.test.ts', 'deploy/**/*.int.test.ts'],
           globalSetup: ['tests/setup/infra.ts'],
           testTimeout: 30_000,
           hookTimeout: 60_000,

@@ -1,4 +1,4 @@
-import { ConfigError } from '@pixmesh/http/config';
+import { ConfigError } from '@pixmesh/service/config';
 
 import { registerCallback } from './register-callback.ts';
 import { prepareInstallation } from './prepare-installation.ts';

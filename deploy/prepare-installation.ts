@@ -1,5 +1,5 @@
 import { MESSAGE_TYPES } from '@pixmesh/contracts/messages/message-types';
-import { KafkaConfig, readConfig } from '@pixmesh/http/config';
+import { KafkaConfig, readConfig } from '@pixmesh/service/config';
 import { registerSchemas } from '@pixmesh/kafka/schema-registry';
 import { createTopics } from '@pixmesh/kafka/topics';
 import { migrateSchema } from '@pixmesh/postgres/migrate';

@@ -4,7 +4,7 @@ import {
   checkAcquirerSettings,
 } from '@pixmesh/acquirer/acquirer-settings';
 import { createAcquirer } from '@pixmesh/acquirer/client';
-import { milliseconds, readConfig } from '@pixmesh/http/config';
+import { milliseconds, readConfig } from '@pixmesh/service/config';
 import { z } from 'zod';
 
 const Config = z

@@ -18,7 +18,7 @@ export type DriveInput = { url: string } & (
 
 export type DriveOutput = { commands: number; seconds: number; p50Ms: number; p99Ms: number };
 
-const DRIVER = 'services/ledger/src/proof/drive-engine.ts';
+const DRIVER = 'services/ledger/test/proof/drive-engine.ts';
 
 /** Runs the ledger's engine with the rights of the service, and nothing else in its process. */
 export async function driveEngine(input: DriveInput): Promise<DriveOutput> {

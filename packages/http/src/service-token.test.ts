@@ -5,7 +5,7 @@ import { type JWK, SignJWT, UnsecuredJWT, importJWK } from 'jose';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 
-import { readConfig } from './config.ts';
+import { readConfig } from '@pixmesh/service/config';
 import { createTokenSigner, createTokenVerifier, TokenKeysConfig } from './service-token.ts';
 
 const { privateKeys, publicKeys } = createTokenKeys(['gateway', 'charges', 'ledger']);

@@ -1,6 +1,5 @@
 import type { MessageType } from '@pixmesh/contracts/messages/message-type';
 import type { Topic } from '@pixmesh/contracts/topics';
-import { failpoint } from '@pixmesh/http/failpoints';
 import {
   type DeadLetter,
   findDeadLetter,
@@ -10,12 +9,15 @@ import {
 } from '@pixmesh/postgres/dead-letters';
 import { startOutboxRelay } from '@pixmesh/postgres/outbox-relay';
 import type { Database } from '@pixmesh/postgres/pool';
+import { declareFailpoints } from '@pixmesh/service/failpoints';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { startConsumer } from './consumer.ts';
 import { createEventPublisher } from './event-publisher.ts';
 import { dispatchMessage, type MessageHandler } from './message-handler.ts';
 import { warmCodec } from './schema-registry.ts';
+
+const failpoint = declareFailpoints(['outbox.relay.after-publish']);
 
 /** One consumer group: one purpose, so that a slow one cannot hold up another. */
 export type ConsumerGroup = {

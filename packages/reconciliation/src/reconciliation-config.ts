@@ -1,4 +1,4 @@
-import { milliseconds } from '@pixmesh/http/config';
+import { milliseconds } from '@pixmesh/service/config';
 
 /** Settings of every service that reconciles. */
 export const ReconciliationConfig = {

@@ -1,8 +1,8 @@
-import { readConfig } from '@pixmesh/http/config';
+import { readConfig } from '@pixmesh/service/config';
 import { describe, expect, it } from 'vitest';
 
 import { AcquirerSimulatorConfig } from './config.ts';
-import { testEnvironment } from './test-simulator.ts';
+import { testEnvironment } from '#test/test-simulator.ts';
 
 function read(change: Record<string, string>): object {
   return readConfig(AcquirerSimulatorConfig, { ...testEnvironment('postgres://h/d'), ...change });

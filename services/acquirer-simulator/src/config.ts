@@ -1,4 +1,4 @@
-import { CommonConfig, milliseconds, port } from '@pixmesh/http/config';
+import { CommonConfig, milliseconds, port } from '@pixmesh/service/config';
 import { z } from 'zod';
 
 import { isCertificate, isPrivateKey } from '@pixmesh/kernel/pem';

@@ -17,7 +17,7 @@ import {
   listNotices,
   TEST_ACCOUNT,
   testEnvironment,
-} from './test-simulator.ts';
+} from '#test/test-simulator.ts';
 
 const BOOT_TIMEOUT_MS = 30_000;
 /** Orders of a client that wait for their answers at the same time. */

@@ -1,5 +1,5 @@
-import { startHealth } from '@pixmesh/http/health';
-import { createStopList } from '@pixmesh/http/stop-in-order';
+import { startHealth } from '@pixmesh/service/health';
+import { createStopList } from '@pixmesh/service/stop-in-order';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';

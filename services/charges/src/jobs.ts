@@ -1,5 +1,5 @@
 import type { Acquirer } from '@pixmesh/acquirer/client';
-import type { LedgerHolds } from '@pixmesh/http/ledger-holds';
+import type { LedgerHolds } from '@pixmesh/ledger-client/ledger-holds';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { DueRowsJob } from '@pixmesh/postgres/due-rows-job';
 import type { Logger } from '@pixmesh/telemetry/logger';

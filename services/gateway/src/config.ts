@@ -1,4 +1,4 @@
-import { CommonConfig, KafkaConfig, milliseconds, port } from '@pixmesh/http/config';
+import { CommonConfig, KafkaConfig, milliseconds, port } from '@pixmesh/service/config';
 import { TokenKeysConfig } from '@pixmesh/http/service-token';
 import { z } from 'zod';
 

@@ -3,9 +3,9 @@ import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { expect, test } from 'vitest';
 
-import { sendRequest } from '#testing/send-request.ts';
-import { answerJson } from '#testing/start-fake-owner.ts';
-import { startTestGateway } from '#testing/start-test-gateway.ts';
+import { sendRequest } from '#test/send-request.ts';
+import { answerJson } from '#test/start-fake-owner.ts';
+import { startTestGateway } from '#test/start-test-gateway.ts';
 
 const STOP_MS_MAX = 5_000;
 

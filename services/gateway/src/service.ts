@@ -2,11 +2,11 @@ import type { AddressInfo } from 'node:net';
 
 import { ApplicationChanged } from '@pixmesh/contracts/messages/account-event.v1';
 import { AcquirerCallback } from '@pixmesh/contracts/messages/acquirer-callback.v1';
-import { startHealth } from '@pixmesh/http/health';
+import { startHealth } from '@pixmesh/service/health';
 import { createInternalClient, type InternalClient } from '@pixmesh/http/internal-client';
-import { endProcess } from '@pixmesh/http/run-service';
+import { endProcess } from '@pixmesh/service/run-service';
 import { createTokenSigner } from '@pixmesh/http/service-token';
-import { createStopList } from '@pixmesh/http/stop-in-order';
+import { createStopList } from '@pixmesh/service/stop-in-order';
 import { type Messaging, startMessaging } from '@pixmesh/kafka/messaging';
 import { createPool } from '@pixmesh/postgres/pool';
 import { createLogger, type Logger } from '@pixmesh/telemetry/logger';

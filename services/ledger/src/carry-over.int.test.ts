@@ -13,10 +13,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { executeBatch } from '#engine/execute-batch.ts';
 import { takeDueReleases } from '#releases/releases.sql.ts';
-import { countRows, findBreaks, readBalances } from '#testing/check-ledger.ts';
-import { bookInFirstVersion } from '#testing/first-version-books.ts';
-import { credit, releasePending, suspense, takeHold } from '#testing/ledger-commands.ts';
-import { journalsOf } from '#testing/ledger-under-test.ts';
+import { countRows, findBreaks, readBalances } from '#test/check-ledger.ts';
+import { bookInFirstVersion } from '#test/first-version-books.ts';
+import { credit, releasePending, suspense, takeHold } from '#test/ledger-commands.ts';
+import { journalsOf } from '#test/ledger-under-test.ts';
 
 /** The books of an installation that ran the first version, carried over by the migrations after it. */
 const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url));

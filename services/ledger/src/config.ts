@@ -1,4 +1,4 @@
-import { CommonConfig, KafkaConfig, port } from '@pixmesh/http/config';
+import { CommonConfig, KafkaConfig, port } from '@pixmesh/service/config';
 import { TokenKeysConfig } from '@pixmesh/http/service-token';
 import { ReconciliationConfig } from '@pixmesh/reconciliation/reconciliation-config';
 import { z } from 'zod';

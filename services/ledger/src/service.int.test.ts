@@ -19,7 +19,7 @@ import { createTestTopics } from '@pixmesh/testkit/test-topics';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { LedgerConfig } from '#config.ts';
-import { countRows, findBreaks, readBalances } from '#testing/check-ledger.ts';
+import { countRows, findBreaks, readBalances } from '#test/check-ledger.ts';
 import {
   aCredit,
   again,
@@ -28,7 +28,7 @@ import {
   aRelease,
   aSettlement,
   type CommandWire,
-} from '#testing/ledger-messages.ts';
+} from '#test/ledger-messages.ts';
 
 import { startLedger } from './service.ts';
 

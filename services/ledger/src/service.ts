@@ -1,8 +1,8 @@
 import { LEDGER_EVENTS } from '@pixmesh/contracts/messages/ledger-event.v1';
-import { startHealth } from '@pixmesh/http/health';
-import { endProcess } from '@pixmesh/http/run-service';
+import { startHealth } from '@pixmesh/service/health';
+import { endProcess } from '@pixmesh/service/run-service';
 import { createTokenVerifier } from '@pixmesh/http/service-token';
-import { createStopList } from '@pixmesh/http/stop-in-order';
+import { createStopList } from '@pixmesh/service/stop-in-order';
 import { startMessaging } from '@pixmesh/kafka/messaging';
 import { createPool } from '@pixmesh/postgres/pool';
 import { startReconciliation } from '@pixmesh/reconciliation/reconciliation';

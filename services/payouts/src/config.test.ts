@@ -1,4 +1,4 @@
-import { ConfigError, readConfig } from '@pixmesh/http/config';
+import { ConfigError, readConfig } from '@pixmesh/service/config';
 import { createTokenKeys } from '@pixmesh/testkit/test-tokens';
 import { expect, test } from 'vitest';
 

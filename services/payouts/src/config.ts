@@ -1,5 +1,5 @@
 import { AcquirerSettings, checkAcquirerSettings } from '@pixmesh/acquirer/acquirer-settings';
-import { CommonConfig, KafkaConfig, milliseconds, port } from '@pixmesh/http/config';
+import { CommonConfig, KafkaConfig, milliseconds, port } from '@pixmesh/service/config';
 import { TokenKeysConfig } from '@pixmesh/http/service-token';
 import { ReconciliationConfig } from '@pixmesh/reconciliation/reconciliation-config';
 import { z } from 'zod';

@@ -1,7 +1,7 @@
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { expect, test } from 'vitest';
 
-import { aSentPayout } from '#testing/a-sent-payout.ts';
+import { aSentPayout } from '#test/a-sent-payout.ts';
 
 import {
   contradicted,

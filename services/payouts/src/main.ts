@@ -1,5 +1,5 @@
-import { readConfig } from '@pixmesh/http/config';
-import { runService } from '@pixmesh/http/run-service';
+import { readConfig } from '@pixmesh/service/config';
+import { runService } from '@pixmesh/service/run-service';
 
 import { PayoutsConfig } from '#config.ts';
 import { startPayouts } from '#service.ts';

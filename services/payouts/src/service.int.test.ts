@@ -7,8 +7,8 @@ import {
   type aCreator,
   createPayoutsEnvironment,
   type PayoutsEnvironment,
-} from '#testing/payouts-environment.ts';
-import { type PayoutsProcess, startPayoutsProcess } from '#testing/payouts-process.ts';
+} from '#test/payouts-environment.ts';
+import { type PayoutsProcess, startPayoutsProcess } from '#test/payouts-process.ts';
 
 let mesh: PayoutsEnvironment;
 

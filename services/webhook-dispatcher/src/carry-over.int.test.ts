@@ -10,10 +10,10 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import { TEST_PASSWORD } from '@pixmesh/testkit/test-infra';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { aChargeEvent } from '#testing/a-charge-event.ts';
-import { readDeliveries } from '#testing/read-deliveries.ts';
-import { readWritten } from '#testing/read-written.ts';
-import { take } from '#testing/take-event.ts';
+import { aChargeEvent } from '#test/a-charge-event.ts';
+import { readDeliveries } from '#test/read-deliveries.ts';
+import { readWritten } from '#test/read-written.ts';
+import { take } from '#test/take-event.ts';
 
 /** What the release before had written, carried over by the migrations after it. */
 const MIGRATIONS = path.join(import.meta.dirname, '../migrations');

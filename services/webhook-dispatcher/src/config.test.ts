@@ -1,4 +1,4 @@
-import { ConfigError, readConfig } from '@pixmesh/http/config';
+import { ConfigError, readConfig } from '@pixmesh/service/config';
 import { generateSealingKeyPair } from '@pixmesh/kernel/sealed-secret';
 import { describe, expect, test } from 'vitest';
 

@@ -1,4 +1,4 @@
-import { CommonConfig, KafkaConfig, milliseconds, port } from '@pixmesh/http/config';
+import { CommonConfig, KafkaConfig, milliseconds, port } from '@pixmesh/service/config';
 import { TokenKeysConfig } from '@pixmesh/http/service-token';
 import { isSealingPrivateKeys, isSealingPublicKey } from '@pixmesh/kernel/sealed-secret-keys';
 import { z } from 'zod';

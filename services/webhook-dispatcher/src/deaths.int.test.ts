@@ -10,17 +10,17 @@ import { testInfra } from '@pixmesh/testkit/test-infra';
 import { createTestTopics } from '@pixmesh/testkit/test-topics';
 import { expect, test } from 'vitest';
 
-import { startDispatcherFleet } from '#testing/dispatcher-fleet.ts';
+import { startDispatcherFleet } from '#test/dispatcher-fleet.ts';
 import {
   judgeDeliveries,
   PICK_UP_MS_MAX,
   type RecordedDelivery,
   type RunRecord,
   type Verdict,
-} from '#testing/judge-deliveries.ts';
-import { startRecordingReceiver } from '#testing/recording-receiver.ts';
-import { startSteadyLoad, storeMerchants } from '#testing/steady-load.ts';
-import { openResourceTopics, testEnvironment } from '#testing/test-dispatcher.ts';
+} from '#test/judge-deliveries.ts';
+import { startRecordingReceiver } from '#test/recording-receiver.ts';
+import { startSteadyLoad, storeMerchants } from '#test/steady-load.ts';
+import { openResourceTopics, testEnvironment } from '#test/test-dispatcher.ts';
 
 const SENDERS = 2;
 const ENDPOINTS = 50;

@@ -8,16 +8,16 @@ import { createTestTopics } from '@pixmesh/testkit/test-topics';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import type { ResourceEvent } from '#intake/read-event.ts';
-import { aChargeEvent } from '#testing/a-charge-event.ts';
-import { aPayoutEvent } from '#testing/a-payout-event.ts';
-import { type Receiver, startReceiver } from '#testing/start-receiver.ts';
+import { aChargeEvent } from '#test/a-charge-event.ts';
+import { aPayoutEvent } from '#test/a-payout-event.ts';
+import { type Receiver, startReceiver } from '#test/start-receiver.ts';
 import {
   openResourceTopics,
   type ResourceTopics,
   sealingKeys,
   testConfig,
   testEnvironment,
-} from '#testing/test-dispatcher.ts';
+} from '#test/test-dispatcher.ts';
 
 import { startWebhookDispatcher } from './service.ts';
 

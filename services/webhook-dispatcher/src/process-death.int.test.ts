@@ -5,11 +5,11 @@ import { createTestTopics } from '@pixmesh/testkit/test-topics';
 import { sql } from '@pixmesh/postgres/sql';
 import { expect, test } from 'vitest';
 
-import { aChargeEvent } from '#testing/a-charge-event.ts';
-import { startDispatcherProcess } from '#testing/dispatcher-process.ts';
-import { readDeliveries } from '#testing/read-deliveries.ts';
-import { startReceiver } from '#testing/start-receiver.ts';
-import { openResourceTopics, sealingKeys, testEnvironment } from '#testing/test-dispatcher.ts';
+import { aChargeEvent } from '#test/a-charge-event.ts';
+import { startDispatcherProcess } from '#test/dispatcher-process.ts';
+import { readDeliveries } from '#test/read-deliveries.ts';
+import { startReceiver } from '#test/start-receiver.ts';
+import { openResourceTopics, sealingKeys, testEnvironment } from '#test/test-dispatcher.ts';
 
 const SECRET = 'whsec_canary_8c1e77';
 /** Three starts of a process, on a machine that runs other tests as well. */

@@ -13,9 +13,9 @@ import {
   testConfig,
   testEnvironment,
   tokenKeys,
-} from '#testing/test-dispatcher.ts';
-import { aChargeEvent } from '#testing/a-charge-event.ts';
-import { type Receiver, startReceiver } from '#testing/start-receiver.ts';
+} from '#test/test-dispatcher.ts';
+import { aChargeEvent } from '#test/a-charge-event.ts';
+import { type Receiver, startReceiver } from '#test/start-receiver.ts';
 
 import { startWebhookDispatcher, type WebhookDispatcher } from './service.ts';
 

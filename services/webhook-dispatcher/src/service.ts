@@ -1,9 +1,9 @@
 import type { AddressInfo } from 'node:net';
 
 import { isDispatched } from '@pixmesh/contracts/events/event-catalogue';
-import { startHealth } from '@pixmesh/http/health';
+import { startHealth } from '@pixmesh/service/health';
 import { createTokenVerifier } from '@pixmesh/http/service-token';
-import { createStopList } from '@pixmesh/http/stop-in-order';
+import { createStopList } from '@pixmesh/service/stop-in-order';
 import type { Messaging } from '@pixmesh/kafka/messaging';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';

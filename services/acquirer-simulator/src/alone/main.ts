@@ -1,4 +1,4 @@
-import { runService } from '@pixmesh/http/run-service';
+import { runService } from '@pixmesh/service/run-service';
 import { createProgress } from '@pixmesh/local-stack/progress';
 import { readHome } from '@pixmesh/local-stack/repository';
 

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { expect, test } from 'vitest';
 
-import { startTestSimulator } from '#test-simulator.ts';
+import { startTestSimulator } from '#test/test-simulator.ts';
 
 const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
 const WALK = /### A walk through it\n.*?```sh\n(.*?)```/s;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 
-import { ConfigError, readConfig } from '@pixmesh/http/config';
+import { ConfigError, readConfig } from '@pixmesh/service/config';
 import { createDatabases, withDatabase } from '@pixmesh/local-stack/infra/postgres-databases';
 import { startPostgres } from '@pixmesh/local-stack/infra/postgres-process';
 import { allocatePorts } from '@pixmesh/local-stack/ports/allocate-ports';

@@ -7,7 +7,7 @@ import {
   startTestSimulator,
   TEST_ACCOUNT,
   type TestSimulator,
-} from '#test-simulator.ts';
+} from '#test/test-simulator.ts';
 
 let database: TestDatabase;
 let simulator: TestSimulator;

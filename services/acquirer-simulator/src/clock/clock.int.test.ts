@@ -11,7 +11,7 @@ import {
   receiveCallbacks,
   startTestSimulator,
   type TestSimulator,
-} from '#test-simulator.ts';
+} from '#test/test-simulator.ts';
 
 const HOUR_SECONDS = 3_600;
 

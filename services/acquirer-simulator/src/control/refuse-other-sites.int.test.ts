@@ -2,7 +2,7 @@ import { sendRaw } from '@pixmesh/http/testing/raw-request';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { startTestSimulator, type TestSimulator } from '#test-simulator.ts';
+import { startTestSimulator, type TestSimulator } from '#test/test-simulator.ts';
 
 let database: TestDatabase;
 let simulator: TestSimulator;

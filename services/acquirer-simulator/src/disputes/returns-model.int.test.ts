@@ -9,7 +9,7 @@ import {
   journalOfPix,
   startTestSimulator,
   type TestSimulator,
-} from '#test-simulator.ts';
+} from '#test/test-simulator.ts';
 
 type DisputeStatus = 'open' | 'under_review' | 'accepted' | 'rejected' | 'canceled';
 

@@ -12,7 +12,7 @@ import {
   receiveCallbacks,
   startTestSimulator,
   type TestSimulator,
-} from '#test-simulator.ts';
+} from '#test/test-simulator.ts';
 
 /** Kept for people to look at; git ignores the folder. */
 const ARTEFACTS = path.resolve('test-artifacts');

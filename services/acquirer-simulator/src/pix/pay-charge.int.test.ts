@@ -4,7 +4,7 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { aCharge, startTestSimulator, type TestSimulator } from '#test-simulator.ts';
+import { aCharge, startTestSimulator, type TestSimulator } from '#test/test-simulator.ts';
 
 type Entry = {
   sequence: number;

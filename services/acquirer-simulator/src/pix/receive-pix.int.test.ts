@@ -14,7 +14,7 @@ import {
   startTestSimulator,
   TEST_ACCOUNT,
   type TestSimulator,
-} from '#test-simulator.ts';
+} from '#test/test-simulator.ts';
 
 const OTHER_KEY = 'somebody@else.example';
 

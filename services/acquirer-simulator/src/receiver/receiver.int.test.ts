@@ -1,7 +1,7 @@
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { startTestSimulator, type TestSimulator } from '#test-simulator.ts';
+import { startTestSimulator, type TestSimulator } from '#test/test-simulator.ts';
 
 let database: TestDatabase;
 let simulator: TestSimulator;

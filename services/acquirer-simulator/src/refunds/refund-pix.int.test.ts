@@ -13,7 +13,7 @@ import {
   receiveCallbacks,
   startTestSimulator,
   type TestSimulator,
-} from '#test-simulator.ts';
+} from '#test/test-simulator.ts';
 
 /** A busy machine is no fault of the simulator. */
 const PATIENT_MS = 10_000;

@@ -10,7 +10,7 @@ import {
   receiveCallbacks,
   startTestSimulator,
   type TestSimulator,
-} from '#test-simulator.ts';
+} from '#test/test-simulator.ts';
 
 const ORDERS = 120;
 const TRIES_MAX = 60;

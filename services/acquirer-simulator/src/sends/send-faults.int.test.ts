@@ -4,7 +4,12 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import { aSend, journalOfSend, startTestSimulator, type TestSimulator } from '#test-simulator.ts';
+import {
+  aSend,
+  journalOfSend,
+  startTestSimulator,
+  type TestSimulator,
+} from '#test/test-simulator.ts';
 
 /** Deadline of a client that meets a fault without an answer. */
 const HASTY_MS = 300;

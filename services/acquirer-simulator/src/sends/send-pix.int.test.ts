@@ -11,7 +11,7 @@ import {
   startTestSimulator,
   TEST_ACCOUNT,
   type TestSimulator,
-} from '#test-simulator.ts';
+} from '#test/test-simulator.ts';
 
 import { SETTLE_DELAY_MS } from './decide-send.ts';
 

@@ -3,7 +3,12 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { aSend, journalOfSend, startTestSimulator, type TestSimulator } from '#test-simulator.ts';
+import {
+  aSend,
+  journalOfSend,
+  startTestSimulator,
+  type TestSimulator,
+} from '#test/test-simulator.ts';
 
 /** What an order must look like, kept by the simplest code that can know it. */
 type Expected = {

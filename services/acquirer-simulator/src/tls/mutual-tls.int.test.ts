@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { startTestSimulator, TEST_ACCOUNT, type TestSimulator } from '#test-simulator.ts';
+import { startTestSimulator, TEST_ACCOUNT, type TestSimulator } from '#test/test-simulator.ts';
 
 const BASIC = Buffer.from(`${TEST_ACCOUNT.clientId}:${TEST_ACCOUNT.clientSecret}`).toString(
   'base64',

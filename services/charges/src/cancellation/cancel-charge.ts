@@ -1,6 +1,5 @@
 import type { CancelOutcome } from '@pixmesh/acquirer/client';
 import type { Deadline } from '@pixmesh/http/deadline';
-import { failpoint } from '@pixmesh/http/failpoints';
 import { AppError, assertNever } from '@pixmesh/kernel/app-error';
 import { type ChargeId, type OperatorId, toAcquirerId } from '@pixmesh/kernel/ids';
 import { currentTraceParent } from '@pixmesh/telemetry/tracing';
@@ -8,6 +7,7 @@ import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 import { announceMove } from '#charges/announce-move.ts';
 import type { ChargeRow } from '#charges/charge-row.ts';
 import { findAnyCharge } from '#charges/charges.sql.ts';
+import { failpoint } from '#failpoints.ts';
 import { applyTruth } from '#read-back/apply-truth.ts';
 import type { LookDeps } from '#read-back/look-at-charge.ts';
 import { requestCheck } from '#read-back/read-back.sql.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import type { StoredStatus } from '#charges/charge-row.ts';
-import { aChargeRow } from '#testing/a-charge-row.ts';
+import { aChargeRow } from '#test/a-charge-row.ts';
 
 import { decideCancellation } from './decide-cancellation.ts';
 

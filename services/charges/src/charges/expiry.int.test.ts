@@ -6,8 +6,8 @@ import { ChargeStatus } from '@pixmesh/contracts/http/charge';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { aChargeRow } from '#testing/a-charge-row.ts';
-import { storeCharge, type StoredCharge } from '#testing/store-charge.ts';
+import { aChargeRow } from '#test/a-charge-row.ts';
+import { storeCharge, type StoredCharge } from '#test/store-charge.ts';
 import { listCharges } from '#reads/list-charges.sql.ts';
 
 import type { StoredStatus } from './charge-row.ts';

@@ -4,7 +4,7 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { aCaller } from '@pixmesh/testkit/test-tokens';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { type ChargesUnderTest, startChargesUnderTest } from '#testing/charges-under-test.ts';
+import { type ChargesUnderTest, startChargesUnderTest } from '#test/charges-under-test.ts';
 
 let charges: ChargesUnderTest;
 

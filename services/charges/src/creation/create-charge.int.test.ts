@@ -11,7 +11,7 @@ import {
   type Json,
   RECEIVER,
   startChargesUnderTest,
-} from '#testing/charges-under-test.ts';
+} from '#test/charges-under-test.ts';
 
 let charges: ChargesUnderTest;
 

@@ -3,11 +3,11 @@ import { AppError } from '@pixmesh/kernel/app-error';
 import { type AccountId, type ApplicationId, type ChargeId, newId } from '@pixmesh/kernel/ids';
 import { sealSecret } from '@pixmesh/kernel/sealed-secret';
 import type { Deadline } from '@pixmesh/http/deadline';
-import { failpoint } from '@pixmesh/http/failpoints';
 import type { Database } from '@pixmesh/postgres/pool';
 
 import type { ChargeRow } from '#charges/charge-row.ts';
 import { findCharge, insertCharge } from '#charges/charges.sql.ts';
+import { failpoint } from '#failpoints.ts';
 import type { Issuing } from '#issuing/issuing.ts';
 
 import { checkChargeBody, type ChargeOrder } from './check-charge-body.ts';

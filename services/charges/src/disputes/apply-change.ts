@@ -1,10 +1,10 @@
 import type { Receiver } from '@pixmesh/contracts/http/charge';
-import { failpoint } from '@pixmesh/http/failpoints';
 import type { Database, Queryable } from '@pixmesh/postgres/pool';
 
 import { chargeEvents } from '#charges/charge-events.ts';
 import type { ChargeRow } from '#charges/charge-row.ts';
 import { moveCharge, type Transition } from '#charges/charges.sql.ts';
+import { failpoint } from '#failpoints.ts';
 
 import type { DisputeChange } from './decide-infraction.ts';
 import { disputeEvent } from './dispute-events.ts';

@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 
 import type { StoredStatus } from '#charges/charge-row.ts';
 import { mayMove, TRANSITIONS } from '#charges/transitions.ts';
-import { aChargeRow } from '#testing/a-charge-row.ts';
-import { aDispute, anInfraction } from '#testing/a-dispute.ts';
+import { aChargeRow } from '#test/a-charge-row.ts';
+import { aDispute, anInfraction } from '#test/a-dispute.ts';
 
 import { decideInfraction, type InfractionStep, type SeenInfraction } from './decide-infraction.ts';
 

@@ -1,4 +1,4 @@
-import { armFailpoints } from '@pixmesh/http/failpoints';
+import { armFailpoints } from '@pixmesh/service/failpoints';
 import { newId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
@@ -9,13 +9,13 @@ import {
   type ChargesUnderTest,
   type Json,
   startChargesUnderTest,
-} from '#testing/charges-under-test.ts';
+} from '#test/charges-under-test.ts';
 import {
   createDisputedCharges,
   createMovesOfCharges,
   DISPUTED_AMOUNT,
-} from '#testing/disputed-charges.ts';
-import { createLedgerPeer } from '#testing/ledger-peer.ts';
+} from '#test/disputed-charges.ts';
+import { createLedgerPeer } from '#test/ledger-peer.ts';
 
 let charges: ChargesUnderTest;
 let ledger: ReturnType<typeof createLedgerPeer>;

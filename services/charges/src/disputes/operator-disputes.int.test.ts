@@ -1,9 +1,9 @@
 import { newId } from '@pixmesh/kernel/ids';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
-import { type ChargesUnderTest, startChargesUnderTest } from '#testing/charges-under-test.ts';
-import { createDisputedCharges, createMovesOfCharges } from '#testing/disputed-charges.ts';
-import { createLedgerPeer } from '#testing/ledger-peer.ts';
+import { type ChargesUnderTest, startChargesUnderTest } from '#test/charges-under-test.ts';
+import { createDisputedCharges, createMovesOfCharges } from '#test/disputed-charges.ts';
+import { createLedgerPeer } from '#test/ledger-peer.ts';
 
 let charges: ChargesUnderTest;
 let ledger: ReturnType<typeof createLedgerPeer>;

@@ -8,9 +8,9 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { findAnyCharge } from '#charges/charges.sql.ts';
-import { anInfraction } from '#testing/a-dispute.ts';
-import { RECEIVER } from '#testing/charges-under-test.ts';
-import { storeCharge, type StoredCharge } from '#testing/store-charge.ts';
+import { anInfraction } from '#test/a-dispute.ts';
+import { RECEIVER } from '#test/charges-under-test.ts';
+import { storeCharge, type StoredCharge } from '#test/store-charge.ts';
 
 import { leaseReading, type Reading } from './dispute-list.sql.ts';
 import { findByInfraction } from './disputes.sql.ts';

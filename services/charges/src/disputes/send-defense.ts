@@ -1,7 +1,8 @@
 import type { Acquirer } from '@pixmesh/acquirer/client';
-import { failpoint } from '@pixmesh/http/failpoints';
 import { AppError, assertNever } from '@pixmesh/kernel/app-error';
 import type { DisputeId } from '@pixmesh/kernel/ids';
+
+import { failpoint } from '#failpoints.ts';
 
 import { dropIntent, intendDefense, storeDefense } from './keep-defense.ts';
 import type { ChangeDeps } from './apply-change.ts';

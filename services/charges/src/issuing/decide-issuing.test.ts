@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { aChargeRow } from '#testing/a-charge-row.ts';
+import { aChargeRow } from '#test/a-charge-row.ts';
 
 import { decideAfterNotFound, ISSUANCE_TIMEOUT, refusalCounts } from './decide-issuing.ts';
 

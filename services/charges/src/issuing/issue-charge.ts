@@ -1,10 +1,10 @@
-import { failpoint } from '@pixmesh/http/failpoints';
 import { wasNeverSent } from '@pixmesh/acquirer/never-sent';
 import { toAcquirerId } from '@pixmesh/kernel/ids';
 import { assertNever } from '@pixmesh/kernel/app-error';
 
 import type { ChargeRow } from '#charges/charge-row.ts';
 import { keepRefusal, uncountPut } from '#charges/charges.sql.ts';
+import { failpoint } from '#failpoints.ts';
 
 import { refusalCounts } from './decide-issuing.ts';
 import type { IssuingDeps } from './issuing-deps.ts';

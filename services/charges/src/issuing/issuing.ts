@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 import type { Deadline } from '@pixmesh/http/deadline';
-import { failpoint } from '@pixmesh/http/failpoints';
 import { AppError } from '@pixmesh/kernel/app-error';
 
 import type { ChargeRow } from '#charges/charge-row.ts';
 import { findAnyCharge } from '#charges/charges.sql.ts';
 import { nextCheckMs } from '@pixmesh/kernel/check-schedule';
+import { failpoint } from '#failpoints.ts';
 import { leaseProcessingCharge, releaseCharge } from '#read-back/read-back.sql.ts';
 
 import { issueCharge } from './issue-charge.ts';

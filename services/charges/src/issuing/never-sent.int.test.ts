@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import type { ChargeRow } from '#charges/charge-row.ts';
 import { countPut, findAnyCharge, insertCharge } from '#charges/charges.sql.ts';
-import { RECEIVER } from '#testing/charges-under-test.ts';
+import { RECEIVER } from '#test/charges-under-test.ts';
 
 import { issueCharge } from './issue-charge.ts';
 import type { IssuingDeps } from './issuing-deps.ts';

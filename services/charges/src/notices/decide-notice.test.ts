@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 
 import type { RecordedReceived } from '#payment/received-pix.sql.ts';
 import { returnKey } from '#read-back/decide-look.ts';
-import { aChargeRow } from '#testing/a-charge-row.ts';
-import { aPixReturn, aReceivedPix } from '#testing/a-received-pix.ts';
+import { aChargeRow } from '#test/a-charge-row.ts';
+import { aPixReturn, aReceivedPix } from '#test/a-received-pix.ts';
 
 import { decideNotice, decideUnownedReturns } from './decide-notice.ts';
 

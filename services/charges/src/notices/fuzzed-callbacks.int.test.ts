@@ -10,8 +10,8 @@ import {
   type ChargesUnderTest,
   type Json,
   startChargesUnderTest,
-} from '#testing/charges-under-test.ts';
-import { ledgerCommands } from '#testing/ledger-peer.ts';
+} from '#test/charges-under-test.ts';
+import { ledgerCommands } from '#test/ledger-peer.ts';
 
 import { pruneNotices } from './pix-notices.sql.ts';
 

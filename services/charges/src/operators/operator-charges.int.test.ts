@@ -10,8 +10,8 @@ import {
   type ChargesUnderTest,
   type Json,
   startChargesUnderTest,
-} from '#testing/charges-under-test.ts';
-import { type StoredCharge, storeCharge } from '#testing/store-charge.ts';
+} from '#test/charges-under-test.ts';
+import { type StoredCharge, storeCharge } from '#test/store-charge.ts';
 
 let charges: ChargesUnderTest;
 

@@ -7,7 +7,7 @@ import { explainStatement } from '@pixmesh/testkit/explain-statement';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { expect, test } from 'vitest';
 
-import { fillCharges, storeCharge } from '#testing/store-charge.ts';
+import { fillCharges, storeCharge } from '#test/store-charge.ts';
 
 import { type OperatorChargeFilters, operatorListStatement } from './list-operator-charges.sql.ts';
 

@@ -3,7 +3,7 @@ import { toCents } from '@pixmesh/kernel/money';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { aChargeRow } from '#testing/a-charge-row.ts';
+import { aChargeRow } from '#test/a-charge-row.ts';
 
 import { decideReceived } from './decide-received.ts';
 

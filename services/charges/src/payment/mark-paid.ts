@@ -1,6 +1,5 @@
 import type { Receiver } from '@pixmesh/contracts/http/charge';
 import type { ReceivedPixCredited } from '@pixmesh/contracts/messages/ledger-event.v1';
-import { failpoint } from '@pixmesh/http/failpoints';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { ChargeId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
@@ -8,6 +7,7 @@ import type { z } from 'zod';
 
 import { announceMove } from '#charges/announce-move.ts';
 import { findAnyCharge } from '#charges/charges.sql.ts';
+import { failpoint } from '#failpoints.ts';
 
 import { findPaidAt } from './received-pix.sql.ts';
 

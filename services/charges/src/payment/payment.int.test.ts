@@ -11,7 +11,7 @@ import {
   type ChargesUnderTest,
   type Json,
   startChargesUnderTest,
-} from '#testing/charges-under-test.ts';
+} from '#test/charges-under-test.ts';
 
 let charges: ChargesUnderTest;
 

@@ -1,10 +1,10 @@
 import type { ReceivedPix } from '@pixmesh/acquirer/client';
-import { failpoint } from '@pixmesh/http/failpoints';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 import type { ChargeRow } from '#charges/charge-row.ts';
 import { pixSuspended } from '#events.ts';
+import { failpoint } from '#failpoints.ts';
 
 import type { Disposition } from './decide-received.ts';
 import { receivedCommands, unownedCommands } from './ledger-command.ts';

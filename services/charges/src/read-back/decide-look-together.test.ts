@@ -4,9 +4,9 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { mayMove } from '#charges/transitions.ts';
-import { aChargeRow } from '#testing/a-charge-row.ts';
-import { aPixReturn, aReceivedPix } from '#testing/a-received-pix.ts';
-import { sayLook } from '#testing/say-look.ts';
+import { aChargeRow } from '#test/a-charge-row.ts';
+import { aPixReturn, aReceivedPix } from '#test/a-received-pix.ts';
+import { sayLook } from '#test/say-look.ts';
 
 import type { Truth } from './apply-truth.ts';
 import { decideLook, type KnownMoney, returnKey } from './decide-look.ts';

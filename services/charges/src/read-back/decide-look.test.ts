@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest';
 
 import type { ChargeRow } from '#charges/charge-row.ts';
 import type { Disposition } from '#payment/decide-received.ts';
-import { aChargeRow } from '#testing/a-charge-row.ts';
-import { aPixReturn, aReceivedPix } from '#testing/a-received-pix.ts';
-import { sayLook } from '#testing/say-look.ts';
+import { aChargeRow } from '#test/a-charge-row.ts';
+import { aPixReturn, aReceivedPix } from '#test/a-received-pix.ts';
+import { sayLook } from '#test/say-look.ts';
 
 import { decideLook, type KnownMoney, type LookPlan, returnKey } from './decide-look.ts';
 

@@ -13,9 +13,9 @@ import { findAnyCharge } from '#charges/charges.sql.ts';
 import { markPaid } from '#payment/mark-paid.ts';
 import { listHistories } from '#reconciliation/history-check.sql.ts';
 import { judgeHistory } from '#reconciliation/history-check.ts';
-import { aPixReturn, aReceivedPix } from '#testing/a-received-pix.ts';
-import { RECEIVER } from '#testing/charges-under-test.ts';
-import { storeCharge } from '#testing/store-charge.ts';
+import { aPixReturn, aReceivedPix } from '#test/a-received-pix.ts';
+import { RECEIVER } from '#test/charges-under-test.ts';
+import { storeCharge } from '#test/store-charge.ts';
 
 import { applyTruth, type ApplyTruthDeps, type Truth } from './apply-truth.ts';
 

@@ -6,8 +6,8 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { aCaller } from '@pixmesh/testkit/test-tokens';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { type ChargesUnderTest, startChargesUnderTest } from '#testing/charges-under-test.ts';
-import { fillCharges, storeCharge } from '#testing/store-charge.ts';
+import { type ChargesUnderTest, startChargesUnderTest } from '#test/charges-under-test.ts';
+import { fillCharges, storeCharge } from '#test/store-charge.ts';
 
 import { leaseIssuingStatement } from './read-back.sql.ts';
 

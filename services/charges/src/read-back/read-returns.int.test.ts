@@ -4,9 +4,9 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { findAnyCharge } from '#charges/charges.sql.ts';
-import { aPixReturn, aReceivedPix } from '#testing/a-received-pix.ts';
-import { RECEIVER } from '#testing/charges-under-test.ts';
-import { storeCharge } from '#testing/store-charge.ts';
+import { aPixReturn, aReceivedPix } from '#test/a-received-pix.ts';
+import { RECEIVER } from '#test/charges-under-test.ts';
+import { storeCharge } from '#test/store-charge.ts';
 
 import { readReturns } from './read-returns.ts';
 

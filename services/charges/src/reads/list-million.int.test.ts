@@ -5,9 +5,9 @@ import { aCaller } from '@pixmesh/testkit/test-tokens';
 import { measureCalls, summarizeTimes } from '@pixmesh/testkit/time-calls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { type ChargesUnderTest, startChargesUnderTest } from '#testing/charges-under-test.ts';
-import { listShapes } from '#testing/list-shapes.ts';
-import { fillCharges } from '#testing/store-charge.ts';
+import { type ChargesUnderTest, startChargesUnderTest } from '#test/charges-under-test.ts';
+import { listShapes } from '#test/list-shapes.ts';
+import { fillCharges } from '#test/store-charge.ts';
 
 const ROWS = scaled(10_000, 1_000_000);
 /** Rows of one insert: a statement of ours may take ten seconds. */

@@ -7,7 +7,7 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import type { StoredStatus } from '#charges/charge-row.ts';
-import { storeCharge, type StoredCharge } from '#testing/store-charge.ts';
+import { storeCharge, type StoredCharge } from '#test/store-charge.ts';
 
 import { type ChargeFilters, listCharges, listedChargeExists } from './list-charges.sql.ts';
 

@@ -6,8 +6,8 @@ import { explainStatement } from '@pixmesh/testkit/explain-statement';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { expect, test } from 'vitest';
 
-import { listShapes } from '#testing/list-shapes.ts';
-import { fillCharges } from '#testing/store-charge.ts';
+import { listShapes } from '#test/list-shapes.ts';
+import { fillCharges } from '#test/store-charge.ts';
 
 import { listCharges, listedChargeExists, listStatement } from './list-charges.sql.ts';
 

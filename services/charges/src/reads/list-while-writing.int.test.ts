@@ -7,7 +7,7 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { shownStatus } from '#charges/expiry.ts';
-import { fillCharges, type StoredCharge } from '#testing/store-charge.ts';
+import { fillCharges, type StoredCharge } from '#test/store-charge.ts';
 
 import { listCharges } from './list-charges.sql.ts';
 

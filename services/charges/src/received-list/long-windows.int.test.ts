@@ -4,7 +4,7 @@ import { createLogger } from '@pixmesh/telemetry/logger';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { aReceivedPix } from '#testing/a-received-pix.ts';
+import { aReceivedPix } from '#test/a-received-pix.ts';
 
 import { readReceivedList, type ReceivedListDeps } from './read-received-list.ts';
 import { leaseListCursor, type ListCursor, releaseListCursor } from './received-list.sql.ts';

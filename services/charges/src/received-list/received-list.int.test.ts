@@ -9,8 +9,8 @@ import {
   type ChargesUnderTest,
   type Json,
   startChargesUnderTest,
-} from '#testing/charges-under-test.ts';
-import { createLedgerPeer } from '#testing/ledger-peer.ts';
+} from '#test/charges-under-test.ts';
+import { createLedgerPeer } from '#test/ledger-peer.ts';
 
 let charges: ChargesUnderTest;
 let ledger: ReturnType<typeof createLedgerPeer>;

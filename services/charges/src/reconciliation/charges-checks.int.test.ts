@@ -9,8 +9,8 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { aCaller } from '@pixmesh/testkit/test-tokens';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
-import { type ChargesUnderTest, startChargesUnderTest } from '#testing/charges-under-test.ts';
-import { startLedgerDouble, type WireJournal } from '#testing/ledger-double.ts';
+import { type ChargesUnderTest, startChargesUnderTest } from '#test/charges-under-test.ts';
+import { startLedgerDouble, type WireJournal } from '#test/ledger-double.ts';
 
 const AMOUNT = 2_000;
 

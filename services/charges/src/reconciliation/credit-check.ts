@@ -3,7 +3,7 @@ import { TOPICS } from '@pixmesh/contracts/topics';
 import { deriveCommandId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Check, FoundBreak } from '@pixmesh/reconciliation/check';
-import type { LedgerReads } from '@pixmesh/reconciliation/ledger-reads';
+import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import { LIST_SKEW_MS } from '@pixmesh/reconciliation/list-pages';
 import { createResources } from '@pixmesh/reconciliation/resources';
 

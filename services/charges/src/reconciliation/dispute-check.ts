@@ -2,7 +2,7 @@ import type { Acquirer } from '@pixmesh/acquirer/acquirer';
 import { deriveCommandId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Check, FoundBreak } from '@pixmesh/reconciliation/check';
-import type { LedgerReads } from '@pixmesh/reconciliation/ledger-reads';
+import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import { listReadablePages, unreadableBreaks } from '@pixmesh/reconciliation/list-pages';
 
 import {

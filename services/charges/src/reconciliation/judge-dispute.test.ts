@@ -1,7 +1,7 @@
 import { toCents } from '@pixmesh/kernel/money';
 import { expect, test } from 'vitest';
 
-import { anInfraction } from '#testing/a-dispute.ts';
+import { anInfraction } from '#test/a-dispute.ts';
 
 import type { ComparedDispute } from './dispute-check.sql.ts';
 import { judgeDispute } from './judge-dispute.ts';

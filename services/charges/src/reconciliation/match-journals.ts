@@ -3,7 +3,7 @@ import { AppError } from '@pixmesh/kernel/app-error';
 import { parseId } from '@pixmesh/kernel/ids';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import type { Scope } from '@pixmesh/reconciliation/check';
-import type { LedgerReads } from '@pixmesh/reconciliation/ledger-reads';
+import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import { LIST_SKEW_MS } from '@pixmesh/reconciliation/list-pages';
 
 import { commandIdOf, isBookedAsRecorded } from './judge-received.ts';

@@ -2,7 +2,7 @@ import type { Acquirer, ReceivedPix } from '@pixmesh/acquirer/acquirer';
 import { parseId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Check, FoundBreak, Scope } from '@pixmesh/reconciliation/check';
-import type { LedgerReads } from '@pixmesh/reconciliation/ledger-reads';
+import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import {
   foundOrNull,
   type Listed,

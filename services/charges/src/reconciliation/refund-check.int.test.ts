@@ -5,7 +5,7 @@ import { sql, type Statement } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { type RefundsUnderTest, startRefundsUnderTest } from '#testing/refunds-under-test.ts';
+import { type RefundsUnderTest, startRefundsUnderTest } from '#test/refunds-under-test.ts';
 
 let charges: RefundsUnderTest;
 let admin: Database;

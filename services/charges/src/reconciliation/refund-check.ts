@@ -3,7 +3,7 @@ import { TOPICS } from '@pixmesh/contracts/topics';
 import { parseId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Check, FoundBreak, Scope } from '@pixmesh/reconciliation/check';
-import type { LedgerReads } from '@pixmesh/reconciliation/ledger-reads';
+import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import { foundOrNull } from '@pixmesh/reconciliation/list-pages';
 import { createResources } from '@pixmesh/reconciliation/resources';
 

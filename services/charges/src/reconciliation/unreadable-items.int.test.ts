@@ -5,9 +5,9 @@ import type { CheckOutcome } from '@pixmesh/reconciliation/check';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { anInfraction } from '#testing/a-dispute.ts';
-import { aReceivedPix } from '#testing/a-received-pix.ts';
-import { storeCharge } from '#testing/store-charge.ts';
+import { anInfraction } from '#test/a-dispute.ts';
+import { aReceivedPix } from '#test/a-received-pix.ts';
+import { storeCharge } from '#test/store-charge.ts';
 
 import { disputeCheck } from './dispute-check.ts';
 import { receivedCheck } from './received-check.ts';

@@ -10,9 +10,9 @@ import {
   type ChargesUnderTest,
   type Json,
   startChargesUnderTest,
-} from '#testing/charges-under-test.ts';
-import { startLedgerDouble } from '#testing/ledger-double.ts';
-import { createLedgerPeer } from '#testing/ledger-peer.ts';
+} from '#test/charges-under-test.ts';
+import { startLedgerDouble } from '#test/ledger-double.ts';
+import { createLedgerPeer } from '#test/ledger-peer.ts';
 
 const AMOUNT = 2_000;
 

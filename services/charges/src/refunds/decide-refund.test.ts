@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import type { StoredStatus } from '#charges/charge-row.ts';
-import { aChargeRow } from '#testing/a-charge-row.ts';
+import { aChargeRow } from '#test/a-charge-row.ts';
 
 import { decideRefund } from './decide-refund.ts';
 

@@ -1,6 +1,5 @@
 import type { PixReturn } from '@pixmesh/acquirer/client';
 import type { Receiver } from '@pixmesh/contracts/http/charge';
-import { failpoint } from '@pixmesh/http/failpoints';
 import { fromAcquirerId, type RefundId } from '@pixmesh/kernel/ids';
 import { toCents } from '@pixmesh/kernel/money';
 import type { Database, Transaction } from '@pixmesh/postgres/pool';
@@ -11,6 +10,7 @@ import type { ChargeRow } from '#charges/charge-row.ts';
 import { mayMove } from '#charges/transitions.ts';
 import { MovedMeanwhile } from '#disputes/apply-change.ts';
 import { closeDisputeByRefund } from '#disputes/close-by-refund.ts';
+import { failpoint } from '#failpoints.ts';
 import { insertPixReturn } from '#returns/pix-returns.sql.ts';
 import { decideOrderAnswer } from '#returns/decide-return-order.ts';
 

@@ -1,10 +1,11 @@
 import type { Deadline } from '@pixmesh/http/deadline';
-import { failpoint } from '@pixmesh/http/failpoints';
-import type { HoldRefusal, LedgerHolds } from '@pixmesh/http/ledger-holds';
+import type { HoldRefusal, LedgerHolds } from '@pixmesh/ledger-client/ledger-holds';
 import { assertNever } from '@pixmesh/kernel/app-error';
 import { toCents } from '@pixmesh/kernel/money';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
+
+import { failpoint } from '#failpoints.ts';
 
 import { commitIntent, deleteIntent } from './intents.sql.ts';
 import type { RefundRow, VisibleRefund } from './refund-row.ts';

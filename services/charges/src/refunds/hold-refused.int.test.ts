@@ -7,7 +7,7 @@ import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
-import { type RefundsUnderTest, startRefundsUnderTest } from '#testing/refunds-under-test.ts';
+import { type RefundsUnderTest, startRefundsUnderTest } from '#test/refunds-under-test.ts';
 
 import { releaseHoldCommand } from './hold-commands.ts';
 import type { RefundRow } from './refund-row.ts';

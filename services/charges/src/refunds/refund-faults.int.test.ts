@@ -1,12 +1,12 @@
 import { createAcquirer } from '@pixmesh/acquirer/client';
-import { armFailpoints } from '@pixmesh/http/failpoints';
+import { armFailpoints } from '@pixmesh/service/failpoints';
 import { newId, toAcquirerId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { SIMULATOR_CREDENTIALS } from '@pixmesh/testkit/simulator-process';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { type RefundsUnderTest, startRefundsUnderTest } from '#testing/refunds-under-test.ts';
+import { type RefundsUnderTest, startRefundsUnderTest } from '#test/refunds-under-test.ts';
 
 let charges: RefundsUnderTest;
 

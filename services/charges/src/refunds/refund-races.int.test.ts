@@ -1,4 +1,4 @@
-import { armFailpoints } from '@pixmesh/http/failpoints';
+import { armFailpoints } from '@pixmesh/service/failpoints';
 import { newId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
@@ -6,7 +6,7 @@ import { scaled } from '@pixmesh/testkit/long-runs';
 import * as fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { type RefundsUnderTest, startRefundsUnderTest } from '#testing/refunds-under-test.ts';
+import { type RefundsUnderTest, startRefundsUnderTest } from '#test/refunds-under-test.ts';
 
 let charges: RefundsUnderTest;
 

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 
 import { CreateRefundBody } from '@pixmesh/contracts/internal/operator-charges';
 import type { Deadline } from '@pixmesh/http/deadline';
-import { failpoint } from '@pixmesh/http/failpoints';
 import { parseShape } from '@pixmesh/http/json-request';
 import { requireSent } from '@pixmesh/http/operator-request';
 import { AppError, assertNever, type ErrorCode } from '@pixmesh/kernel/app-error';
@@ -17,6 +16,7 @@ import { type Cents, toCents } from '@pixmesh/kernel/money';
 
 import type { ChargeRow } from '#charges/charge-row.ts';
 import { findAnyCharge } from '#charges/charges.sql.ts';
+import { failpoint } from '#failpoints.ts';
 
 import { decideRefund, refundablePix } from './decide-refund.ts';
 import {

@@ -1,4 +1,3 @@
-import { failpoint } from '@pixmesh/http/failpoints';
 import type { Receiver } from '@pixmesh/contracts/http/charge';
 import type { ChargeEventType } from '@pixmesh/contracts/messages/charge-event.v1';
 import { deriveCommandId } from '@pixmesh/kernel/ids';
@@ -9,6 +8,7 @@ import { announceMove } from '#charges/announce-move.ts';
 import type { ChargeRow } from '#charges/charge-row.ts';
 import { findAnyCharge } from '#charges/charges.sql.ts';
 import { closeDisputeByRefund } from '#disputes/close-by-refund.ts';
+import { failpoint } from '#failpoints.ts';
 
 import type { BookStep } from './decide-return.ts';
 import { insertPixReturn } from './pix-returns.sql.ts';

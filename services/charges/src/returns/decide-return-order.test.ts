@@ -4,7 +4,7 @@ import { toCents } from '@pixmesh/kernel/money';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { aPixReturn } from '#testing/a-received-pix.ts';
+import { aPixReturn } from '#test/a-received-pix.ts';
 
 import {
   decideOrderAnswer,

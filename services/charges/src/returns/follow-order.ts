@@ -1,10 +1,11 @@
 import type { Acquirer, PixReturn, RefundOutcome } from '@pixmesh/acquirer/client';
 import { wasNeverSent } from '@pixmesh/acquirer/never-sent';
-import { type Failpoint, failpoint } from '@pixmesh/http/failpoints';
 import { assertNever } from '@pixmesh/kernel/app-error';
 import { type CheckPeriods, nextCheckMs } from '@pixmesh/kernel/check-schedule';
 import { toAcquirerId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
+
+import { type Failpoint, failpoint } from '#failpoints.ts';
 
 import {
   decideOrderAnswer,

@@ -1,9 +1,9 @@
 import type { PixReturn } from '@pixmesh/acquirer/client';
-import { failpoint } from '@pixmesh/http/failpoints';
 import type { Database, Transaction } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { returnUnbooked } from '#events.ts';
+import { failpoint } from '#failpoints.ts';
 import type { UnbookedReason } from '#returns/decide-return.ts';
 import { insertPixReturn, type RecordedReturn } from '#returns/pix-returns.sql.ts';
 

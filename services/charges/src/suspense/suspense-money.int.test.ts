@@ -5,8 +5,8 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { bookingIdOf } from '#payment/ledger-command.ts';
-import type { Json } from '#testing/charges-under-test.ts';
-import { type RefundsUnderTest, startRefundsUnderTest } from '#testing/refunds-under-test.ts';
+import type { Json } from '#test/charges-under-test.ts';
+import { type RefundsUnderTest, startRefundsUnderTest } from '#test/refunds-under-test.ts';
 
 /** Suspense beside a real ledger and a real simulator: the three agree to the cent. */
 let charges: RefundsUnderTest;

@@ -7,8 +7,8 @@ import { aCaller } from '@pixmesh/testkit/test-tokens';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { bookingIdOf } from '#payment/ledger-command.ts';
-import type { Json } from '#testing/charges-under-test.ts';
-import { type RefundsUnderTest, startRefundsUnderTest } from '#testing/refunds-under-test.ts';
+import type { Json } from '#test/charges-under-test.ts';
+import { type RefundsUnderTest, startRefundsUnderTest } from '#test/refunds-under-test.ts';
 
 let charges: RefundsUnderTest;
 beforeAll(async () => {

@@ -10,7 +10,7 @@ import { expect, test } from 'vitest';
 
 import { findAnyCharge } from '#charges/charges.sql.ts';
 import { bookingIdOf } from '#payment/ledger-command.ts';
-import { storeCharge } from '#testing/store-charge.ts';
+import { storeCharge } from '#test/store-charge.ts';
 
 import { readChargeTimeline } from './charge-timeline.ts';
 import {

@@ -1,7 +1,7 @@
 import { Account } from '@pixmesh/contracts/http/account';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { startTestGateway, type TestGateway } from '#testing/start-test-gateway.ts';
+import { startTestGateway, type TestGateway } from '#test/start-test-gateway.ts';
 
 let gateway: TestGateway;
 

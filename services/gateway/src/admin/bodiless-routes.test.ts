@@ -4,7 +4,7 @@ import { BODY_BYTES_MAX } from '@pixmesh/http/service-app';
 import type { Database } from '@pixmesh/postgres/pool';
 import { expect, test } from 'vitest';
 
-import { startTestAdmin } from '#testing/start-test-admin.ts';
+import { startTestAdmin } from '#test/start-test-admin.ts';
 
 /** A GET is never read for a body, by the framework itself. */
 const BODILESS = Object.values<AdminRoute>(ADMIN_ROUTES).filter(

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 
-import { startTestAdmin, type TestAdmin } from '#testing/start-test-admin.ts';
+import { startTestAdmin, type TestAdmin } from '#test/start-test-admin.ts';
 
 /** What an owner answers to a key that comes again with another body. */
 const MISMATCH = {

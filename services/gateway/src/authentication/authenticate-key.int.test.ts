@@ -3,8 +3,8 @@ import { newId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { sendRequest } from '#testing/send-request.ts';
-import { startTestGateway, type Tenant, type TestGateway } from '#testing/start-test-gateway.ts';
+import { sendRequest } from '#test/send-request.ts';
+import { startTestGateway, type Tenant, type TestGateway } from '#test/start-test-gateway.ts';
 
 const REVOCATION_TRIALS = 500;
 

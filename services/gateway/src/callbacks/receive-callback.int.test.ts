@@ -1,17 +1,13 @@
 import { TOPICS } from '@pixmesh/contracts/topics';
-import { armFailpoints } from '@pixmesh/http/failpoints';
+import { armFailpoints } from '@pixmesh/service/failpoints';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { followTopic } from '@pixmesh/testkit/read-topic';
 import { createTestTopics } from '@pixmesh/testkit/test-topics';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { type Answer, sendRequest } from '#testing/send-request.ts';
-import {
-  CALLBACK_SECRET,
-  startTestGateway,
-  type TestGateway,
-} from '#testing/start-test-gateway.ts';
+import { type Answer, sendRequest } from '#test/send-request.ts';
+import { CALLBACK_SECRET, startTestGateway, type TestGateway } from '#test/start-test-gateway.ts';
 
 const PARALLEL_REPEATS = 20;
 

@@ -1,9 +1,9 @@
-import { failpoint } from '@pixmesh/http/failpoints';
 import { newId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { reportSkippedItems, reportUnreadableCallback } from '#events.ts';
+import { failpoint } from '#failpoints.ts';
 
 import { buildEvents } from './build-events.ts';
 import { storeCallback } from './callbacks.sql.ts';

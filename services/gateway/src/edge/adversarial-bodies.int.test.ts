@@ -11,7 +11,7 @@ import {
   unread,
   useRawJudge,
   UUID,
-} from '#testing/raw-judge.ts';
+} from '#test/raw-judge.ts';
 
 const JSON_TYPE = 'Content-Type: application/json';
 

@@ -10,7 +10,7 @@ import {
   unread,
   useRawJudge,
   UUID,
-} from '#testing/raw-judge.ts';
+} from '#test/raw-judge.ts';
 
 const edge = useRawJudge();
 

@@ -6,9 +6,9 @@ import { AppError } from '@pixmesh/kernel/app-error';
 import { newId } from '@pixmesh/kernel/ids';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { type Answer, sendRequest } from '#testing/send-request.ts';
-import { answerJson, type FakeOwner } from '#testing/start-fake-owner.ts';
-import { startTestGateway, type TestGateway } from '#testing/start-test-gateway.ts';
+import { type Answer, sendRequest } from '#test/send-request.ts';
+import { answerJson, type FakeOwner } from '#test/start-fake-owner.ts';
+import { startTestGateway, type TestGateway } from '#test/start-test-gateway.ts';
 
 type RouteName = keyof typeof PUBLIC_ROUTES;
 const ROUTE_NAMES = Object.keys(PUBLIC_ROUTES) as RouteName[];

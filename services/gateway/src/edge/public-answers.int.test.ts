@@ -1,11 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { sendRequest } from '#testing/send-request.ts';
-import {
-  CALLBACK_SECRET,
-  startTestGateway,
-  type TestGateway,
-} from '#testing/start-test-gateway.ts';
+import { sendRequest } from '#test/send-request.ts';
+import { CALLBACK_SECRET, startTestGateway, type TestGateway } from '#test/start-test-gateway.ts';
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 

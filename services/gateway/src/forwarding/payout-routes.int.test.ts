@@ -2,14 +2,14 @@ import { createTokenVerifier } from '@pixmesh/http/service-token';
 import { newId, uuidV5 } from '@pixmesh/kernel/ids';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { type Answer, sendRequest } from '#testing/send-request.ts';
-import { answerJson } from '#testing/start-fake-owner.ts';
+import { type Answer, sendRequest } from '#test/send-request.ts';
+import { answerJson } from '#test/start-fake-owner.ts';
 import {
   startTestGateway,
   type Tenant,
   type TestGateway,
   tokenKeys,
-} from '#testing/start-test-gateway.ts';
+} from '#test/start-test-gateway.ts';
 
 const PAYOUT = { id: newId(), object: 'payout', status: 'processing' };
 const KEY = 'order-0001';

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { type Answer, sendRequest } from '#testing/send-request.ts';
-import { startTestGateway, type TestGateway } from '#testing/start-test-gateway.ts';
+import { type Answer, sendRequest } from '#test/send-request.ts';
+import { startTestGateway, type TestGateway } from '#test/start-test-gateway.ts';
 
 let gateway: TestGateway;
 

@@ -8,8 +8,8 @@ import { testInfra } from '@pixmesh/testkit/test-infra';
 import { createClient } from 'redis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { startPausableProxy } from '#testing/pausable-proxy.ts';
-import { startTestGateway, type TestGateway } from '#testing/start-test-gateway.ts';
+import { startPausableProxy } from '#test/pausable-proxy.ts';
+import { startTestGateway, type TestGateway } from '#test/start-test-gateway.ts';
 
 import { createRedisRateCounters } from './redis-rate-counters.ts';
 

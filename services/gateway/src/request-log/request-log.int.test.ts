@@ -7,9 +7,9 @@ import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { newId } from '@pixmesh/kernel/ids';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { answerJson } from '#testing/start-fake-owner.ts';
-import { sendRequest } from '#testing/send-request.ts';
-import { startTestGateway, type TestGateway } from '#testing/start-test-gateway.ts';
+import { answerJson } from '#test/start-fake-owner.ts';
+import { sendRequest } from '#test/send-request.ts';
+import { startTestGateway, type TestGateway } from '#test/start-test-gateway.ts';
 
 import { startRequestLog } from './request-log.ts';
 

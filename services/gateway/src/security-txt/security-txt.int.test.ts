@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { sendRequest } from '#testing/send-request.ts';
-import { startTestGateway, type TestGateway } from '#testing/start-test-gateway.ts';
+import { sendRequest } from '#test/send-request.ts';
+import { startTestGateway, type TestGateway } from '#test/start-test-gateway.ts';
 
 const PATH = '/.well-known/security.txt';
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000;

@@ -4,9 +4,9 @@ import { newId } from '@pixmesh/kernel/ids';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { inLanes } from '#testing/in-lanes.ts';
-import { aLedgerApp, type LedgerApp } from '#testing/ledger-app.ts';
-import { aCredit, aSuspense, handle } from '#testing/ledger-messages.ts';
+import { inLanes } from '#test/in-lanes.ts';
+import { aLedgerApp, type LedgerApp } from '#test/ledger-app.ts';
+import { aCredit, aSuspense, handle } from '#test/ledger-messages.ts';
 
 /** Reads after which a run that never completes is given up. */
 const SNAPSHOTS_MAX = 20_000;

@@ -3,8 +3,8 @@ import { sql } from '@pixmesh/postgres/sql';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { aLedgerApp, type LedgerApp } from '#testing/ledger-app.ts';
-import { credit, settleHold, suspense, takeHold } from '#testing/ledger-commands.ts';
+import { aLedgerApp, type LedgerApp } from '#test/ledger-app.ts';
+import { credit, settleHold, suspense, takeHold } from '#test/ledger-commands.ts';
 
 import { ACCOUNT_KINDS } from './chart-of-accounts.ts';
 

@@ -20,7 +20,7 @@ import {
   tariff,
   unblock,
   voidHold,
-} from '#testing/ledger-commands.ts';
+} from '#test/ledger-commands.ts';
 
 import { fingerprintOf } from './fingerprint.ts';
 import type { LedgerCommand } from './ledger-command.ts';

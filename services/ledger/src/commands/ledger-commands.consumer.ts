@@ -1,12 +1,12 @@
 import { LEDGER_COMMANDS } from '@pixmesh/contracts/messages/ledger-command.v1';
 import type { MessageType } from '@pixmesh/contracts/messages/message-type';
 import { TOPICS } from '@pixmesh/contracts/topics';
-import { failpoint } from '@pixmesh/http/failpoints';
 import { type MessageHandler, on } from '@pixmesh/kafka/message-handler';
 import type { ConsumerGroup } from '@pixmesh/kafka/messaging';
 import { AppError } from '@pixmesh/kernel/app-error';
 
 import type { LedgerEngine } from '#engine/ledger-engine.ts';
+import { failpoint } from '#failpoints.ts';
 
 import { type CommandMessageType, FROM_MESSAGE } from './from-message.ts';
 import type { LedgerCommand } from './ledger-command.ts';

@@ -1,14 +1,14 @@
 import assert from 'node:assert';
 
-import { armFailpoints } from '@pixmesh/http/failpoints';
+import { armFailpoints } from '@pixmesh/service/failpoints';
 import { newId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { PLATFORM_ACCOUNT_ID } from '#accounts/chart-of-accounts.ts';
-import { countAllRows, countRows, findBreaks, readBalances } from '#testing/check-ledger.ts';
-import { inLanes } from '#testing/in-lanes.ts';
-import { takeHold } from '#testing/ledger-commands.ts';
+import { countAllRows, countRows, findBreaks, readBalances } from '#test/check-ledger.ts';
+import { inLanes } from '#test/in-lanes.ts';
+import { takeHold } from '#test/ledger-commands.ts';
 import {
   aCredit,
   again,
@@ -18,13 +18,13 @@ import {
   aSettlement,
   aSuspense,
   handle,
-} from '#testing/ledger-messages.ts';
+} from '#test/ledger-messages.ts';
 import {
   aLedgerUnderTest,
   journalsOf,
   type LedgerUnderTest,
   queuedEvents,
-} from '#testing/ledger-under-test.ts';
+} from '#test/ledger-under-test.ts';
 
 /** Commands as they come from their topic, through the service's own consumer. */
 let ledger: LedgerUnderTest;

@@ -5,8 +5,8 @@ import { sql } from '@pixmesh/postgres/sql';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { PLATFORM_ACCOUNT_ID } from '#accounts/chart-of-accounts.ts';
-import { countAllRows, findBreaks, readBalances } from '#testing/check-ledger.ts';
-import { takeHold } from '#testing/ledger-commands.ts';
+import { countAllRows, findBreaks, readBalances } from '#test/check-ledger.ts';
+import { takeHold } from '#test/ledger-commands.ts';
 import {
   aCredit,
   aDispute,
@@ -20,12 +20,8 @@ import {
   aSuspenseCredit,
   type CommandWire,
   handle,
-} from '#testing/ledger-messages.ts';
-import {
-  aLedgerUnderTest,
-  type LedgerUnderTest,
-  queuedEvents,
-} from '#testing/ledger-under-test.ts';
+} from '#test/ledger-messages.ts';
+import { aLedgerUnderTest, type LedgerUnderTest, queuedEvents } from '#test/ledger-under-test.ts';
 
 /** What refunds, disputes and operators tell the ledger by its topic, through the service's own consumer. */
 let ledger: LedgerUnderTest;

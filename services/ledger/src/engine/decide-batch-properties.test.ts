@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 
 import { ACCOUNT_KINDS } from '#accounts/chart-of-accounts.ts';
 import type { LedgerCommand } from '#commands/ledger-command.ts';
-import { NOW, stateAfter, stateFor } from '#testing/batch-states.ts';
+import { NOW, stateAfter, stateFor } from '#test/batch-states.ts';
 import {
   block,
   credit,
@@ -23,7 +23,7 @@ import {
   tariff,
   unblock,
   voidHold,
-} from '#testing/ledger-commands.ts';
+} from '#test/ledger-commands.ts';
 
 import type { BatchState, BatchWrites } from './batch-state.ts';
 import { decideBatch } from './decide-batch.ts';

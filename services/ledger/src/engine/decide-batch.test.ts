@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 
 import { PLATFORM_ACCOUNT_ID } from '#accounts/chart-of-accounts.ts';
 import type { LedgerCommand } from '#commands/ledger-command.ts';
-import { account, NOW, stateAfter, stateFor } from '#testing/batch-states.ts';
+import { account, NOW, stateAfter, stateFor } from '#test/batch-states.ts';
 import {
   block,
   credit,
@@ -19,7 +19,7 @@ import {
   takeHold,
   tariff,
   unblock,
-} from '#testing/ledger-commands.ts';
+} from '#test/ledger-commands.ts';
 
 import type { BatchState, BatchWrites } from './batch-state.ts';
 import { decideBatch } from './decide-batch.ts';

@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 
 import type { LedgerCommand } from '#commands/ledger-command.ts';
 import type { Hold, Outcome } from '#commands/outcome.ts';
-import { account, NOW, stateFor } from '#testing/batch-states.ts';
-import { releaseHold, settleHold, takeHold, voidHold } from '#testing/ledger-commands.ts';
+import { account, NOW, stateFor } from '#test/batch-states.ts';
+import { releaseHold, settleHold, takeHold, voidHold } from '#test/ledger-commands.ts';
 
 import { decideBatch } from './decide-batch.ts';
 

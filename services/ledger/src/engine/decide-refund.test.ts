@@ -2,7 +2,7 @@ import { newId } from '@pixmesh/kernel/ids';
 import { describe, expect, test } from 'vitest';
 
 import type { LedgerCommand } from '#commands/ledger-command.ts';
-import { NOW, stateFor } from '#testing/batch-states.ts';
+import { NOW, stateFor } from '#test/batch-states.ts';
 import {
   credit,
   disputeReturn,
@@ -10,7 +10,7 @@ import {
   settleHold,
   takeHold,
   voidHold,
-} from '#testing/ledger-commands.ts';
+} from '#test/ledger-commands.ts';
 
 import { decideBatch } from './decide-batch.ts';
 import { type PixDebits, untouchedPix } from './pix-debits.ts';

@@ -3,8 +3,8 @@ import { toCents } from '@pixmesh/kernel/money';
 import { describe, expect, test } from 'vitest';
 
 import type { LedgerCommand } from '#commands/ledger-command.ts';
-import { NOW, stateFor } from '#testing/batch-states.ts';
-import { resolve, suspense } from '#testing/ledger-commands.ts';
+import { NOW, stateFor } from '#test/batch-states.ts';
+import { resolve, suspense } from '#test/ledger-commands.ts';
 
 import { decideBatch } from './decide-batch.ts';
 

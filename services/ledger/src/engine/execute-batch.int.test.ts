@@ -9,7 +9,7 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import type { LedgerCommand } from '#commands/ledger-command.ts';
-import { countAllRows, findBreaks, readBalances } from '#testing/check-ledger.ts';
+import { countAllRows, findBreaks, readBalances } from '#test/check-ledger.ts';
 import {
   block,
   credit,
@@ -25,8 +25,8 @@ import {
   takeHold,
   tariff,
   unblock,
-} from '#testing/ledger-commands.ts';
-import { aLedgerUnderTest, journalsOf, type LedgerUnderTest } from '#testing/ledger-under-test.ts';
+} from '#test/ledger-commands.ts';
+import { aLedgerUnderTest, journalsOf, type LedgerUnderTest } from '#test/ledger-under-test.ts';
 
 import { executeBatch } from './execute-batch.ts';
 import { lockBatch } from './lock-batch.sql.ts';

@@ -4,15 +4,15 @@ import type { AccountId } from '@pixmesh/kernel/ids';
 import { newId } from '@pixmesh/kernel/ids';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { countAllRows, findBreaks, readBalances } from '#testing/check-ledger.ts';
-import { credit, releaseHold, settleHold, takeHold, voidHold } from '#testing/ledger-commands.ts';
+import { countAllRows, findBreaks, readBalances } from '#test/check-ledger.ts';
+import { credit, releaseHold, settleHold, takeHold, voidHold } from '#test/ledger-commands.ts';
 import {
   aLedgerUnderTest,
   journalsOf,
   type LedgerUnderTest,
   losingCommits,
   queuedEvents,
-} from '#testing/ledger-under-test.ts';
+} from '#test/ledger-under-test.ts';
 
 import { BATCH_MAX, createLedgerEngine, QUEUE_MAX } from './ledger-engine.ts';
 

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { PLATFORM_ACCOUNT_ID } from '#accounts/chart-of-accounts.ts';
 import type { LedgerCommand } from '#commands/ledger-command.ts';
 import type { Hold } from '#commands/outcome.ts';
-import { NOW } from '#testing/batch-states.ts';
+import { NOW } from '#test/batch-states.ts';
 import {
   block,
   credit,
@@ -22,7 +22,7 @@ import {
   takeHold,
   tariff,
   unblock,
-} from '#testing/ledger-commands.ts';
+} from '#test/ledger-commands.ts';
 
 import type { EventWrite } from './batch-state.ts';
 import { outcomeEvent } from './outcome-event.ts';

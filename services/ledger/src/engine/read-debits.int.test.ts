@@ -6,7 +6,7 @@ import { explainStatement } from '@pixmesh/testkit/explain-statement';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import type { LedgerCommand } from '#commands/ledger-command.ts';
-import { countRows } from '#testing/check-ledger.ts';
+import { countRows } from '#test/check-ledger.ts';
 import {
   block,
   credit,
@@ -18,8 +18,8 @@ import {
   takeHold,
   tariff,
   voidHold,
-} from '#testing/ledger-commands.ts';
-import { aLedgerUnderTest, type LedgerUnderTest } from '#testing/ledger-under-test.ts';
+} from '#test/ledger-commands.ts';
+import { aLedgerUnderTest, type LedgerUnderTest } from '#test/ledger-under-test.ts';
 
 import { executeBatch } from './execute-batch.ts';
 import { debitsStatement } from './read-debits.sql.ts';

@@ -1,12 +1,12 @@
 import assert from 'node:assert';
 
-import { armFailpoints } from '@pixmesh/http/failpoints';
+import { armFailpoints } from '@pixmesh/service/failpoints';
 import { newId } from '@pixmesh/kernel/ids';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { countAllRows, findBreaks, readBalances } from '#testing/check-ledger.ts';
-import { aLedgerApp, type LedgerApp } from '#testing/ledger-app.ts';
+import { countAllRows, findBreaks, readBalances } from '#test/check-ledger.ts';
+import { aLedgerApp, type LedgerApp } from '#test/ledger-app.ts';
 import {
   aCredit,
   anEndToEndId,
@@ -14,7 +14,7 @@ import {
   aSettlement,
   handle,
   type HoldRef,
-} from '#testing/ledger-messages.ts';
+} from '#test/ledger-messages.ts';
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
 let ledger: LedgerApp;

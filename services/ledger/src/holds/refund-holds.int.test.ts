@@ -4,8 +4,8 @@ import { newId } from '@pixmesh/kernel/ids';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
-import { countAllRows, findBreaks, readBalances } from '#testing/check-ledger.ts';
-import { aLedgerApp, type LedgerApp } from '#testing/ledger-app.ts';
+import { countAllRows, findBreaks, readBalances } from '#test/check-ledger.ts';
+import { aLedgerApp, type LedgerApp } from '#test/ledger-app.ts';
 import {
   aCredit,
   anEndToEndId,
@@ -13,7 +13,7 @@ import {
   aSettlement,
   handle,
   type HoldRef,
-} from '#testing/ledger-messages.ts';
+} from '#test/ledger-messages.ts';
 
 /** `PUT /internal/holds/{id}` of a refund. */
 let database: Awaited<ReturnType<typeof createTestDatabase>>;

@@ -1,5 +1,4 @@
 import { type TakeHoldAnswer, TakeHoldBody } from '@pixmesh/contracts/internal/holds';
-import { failpoint } from '@pixmesh/http/failpoints';
 import { readJsonObject, parseShape } from '@pixmesh/http/json-request';
 import { rawBody } from '@pixmesh/http/service-app';
 import { AppError } from '@pixmesh/kernel/app-error';
@@ -11,6 +10,7 @@ import type { FastifyInstance } from 'fastify';
 import type { TakeHold } from '#commands/ledger-command.ts';
 import type { Hold, OutcomeCode } from '#commands/outcome.ts';
 import type { LedgerEngine } from '#engine/ledger-engine.ts';
+import { failpoint } from '#failpoints.ts';
 
 import { decidedOrThrow, holdIdOf } from './hold-request.ts';
 

@@ -1,5 +1,4 @@
 import { type VoidHoldAnswer, VoidHoldBody } from '@pixmesh/contracts/internal/holds';
-import { failpoint } from '@pixmesh/http/failpoints';
 import { parseShape, readJsonObject } from '@pixmesh/http/json-request';
 import { rawBody } from '@pixmesh/http/service-app';
 import { AppError } from '@pixmesh/kernel/app-error';
@@ -7,6 +6,7 @@ import { type AccountId, deriveCommandId } from '@pixmesh/kernel/ids';
 import type { FastifyInstance } from 'fastify';
 
 import type { LedgerEngine } from '#engine/ledger-engine.ts';
+import { failpoint } from '#failpoints.ts';
 
 import { decidedOrThrow, holdIdOf } from './hold-request.ts';
 

@@ -5,9 +5,9 @@ import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { findBreaks, readBalances } from '#testing/check-ledger.ts';
-import { credit, releaseHold, suspense, takeHold } from '#testing/ledger-commands.ts';
-import { aLedgerUnderTest, type LedgerUnderTest } from '#testing/ledger-under-test.ts';
+import { findBreaks, readBalances } from '#test/check-ledger.ts';
+import { credit, releaseHold, suspense, takeHold } from '#test/ledger-commands.ts';
+import { aLedgerUnderTest, type LedgerUnderTest } from '#test/ledger-under-test.ts';
 
 /** The rules that the database keeps whatever the service does: every test speaks as the service's own role. */
 let ledger: LedgerUnderTest;

@@ -4,7 +4,7 @@ import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { PLATFORM_ACCOUNT_ID } from '#accounts/chart-of-accounts.ts';
-import { aLedgerApp, type LedgerApp } from '#testing/ledger-app.ts';
+import { aLedgerApp, type LedgerApp } from '#test/ledger-app.ts';
 import {
   credit,
   creditSuspense,
@@ -15,7 +15,7 @@ import {
   resolve,
   suspense,
   takeHold,
-} from '#testing/ledger-commands.ts';
+} from '#test/ledger-commands.ts';
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
 let ledger: LedgerApp;

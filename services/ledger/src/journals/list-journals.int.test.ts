@@ -3,9 +3,9 @@ import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { PLATFORM_ACCOUNT_ID } from '#accounts/chart-of-accounts.ts';
-import { aLedgerApp, type LedgerApp } from '#testing/ledger-app.ts';
-import { takeHold } from '#testing/ledger-commands.ts';
-import { aCredit, aSettlement, aSuspense, handle } from '#testing/ledger-messages.ts';
+import { aLedgerApp, type LedgerApp } from '#test/ledger-app.ts';
+import { takeHold } from '#test/ledger-commands.ts';
+import { aCredit, aSettlement, aSuspense, handle } from '#test/ledger-messages.ts';
 
 type Journal = {
   id: string;

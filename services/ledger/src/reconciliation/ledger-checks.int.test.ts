@@ -5,7 +5,7 @@ import { isLong, scaled } from '@pixmesh/testkit/long-runs';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { openAsSuperuser, seedLedger } from '#testing/seeded-ledger.ts';
+import { openAsSuperuser, seedLedger } from '#test/seeded-ledger.ts';
 
 import { badBalancesStatement, badJournalsStatement, planBySteps } from './check-entries.sql.ts';
 import { ledgerChecks } from './ledger-checks.ts';

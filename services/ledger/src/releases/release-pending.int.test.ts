@@ -5,9 +5,9 @@ import { createLogger } from '@pixmesh/telemetry/logger';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { countRows, findBreaks, readBalances } from '#testing/check-ledger.ts';
-import { credit, releasePending, takeHold } from '#testing/ledger-commands.ts';
-import { aLedgerUnderTest, journalsOf, type LedgerUnderTest } from '#testing/ledger-under-test.ts';
+import { countRows, findBreaks, readBalances } from '#test/check-ledger.ts';
+import { credit, releasePending, takeHold } from '#test/ledger-commands.ts';
+import { aLedgerUnderTest, journalsOf, type LedgerUnderTest } from '#test/ledger-under-test.ts';
 
 import { releaseCommand, startReleasePending } from './release-pending.job.ts';
 import { readOldestReleaseAge, takeDueReleases } from './releases.sql.ts';

@@ -6,8 +6,8 @@ import { sql } from '@pixmesh/postgres/sql';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { aCreator } from '#testing/payouts-environment.ts';
-import { type PayoutsUnderTest, startPayoutsUnderTest } from '#testing/payouts-under-test.ts';
+import { aCreator } from '#test/payouts-environment.ts';
+import { type PayoutsUnderTest, startPayoutsUnderTest } from '#test/payouts-under-test.ts';
 
 let payouts: PayoutsUnderTest;
 

@@ -5,8 +5,8 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { followTopic } from '@pixmesh/testkit/read-topic';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { aCreator } from '#testing/payouts-environment.ts';
-import { type PayoutsUnderTest, startPayoutsUnderTest } from '#testing/payouts-under-test.ts';
+import { aCreator } from '#test/payouts-environment.ts';
+import { type PayoutsUnderTest, startPayoutsUnderTest } from '#test/payouts-under-test.ts';
 
 let payouts: PayoutsUnderTest;
 

@@ -1,6 +1,5 @@
 import type { AccountSettings } from '@pixmesh/contracts/internal/service-token';
 import type { Deadline } from '@pixmesh/http/deadline';
-import { failpoint } from '@pixmesh/http/failpoints';
 import { AppError, assertNever } from '@pixmesh/kernel/app-error';
 import type { AccountId, ApplicationId, OperatorId, PayoutId } from '@pixmesh/kernel/ids';
 import { type HoldId, newId } from '@pixmesh/kernel/ids';
@@ -8,6 +7,7 @@ import { toCents } from '@pixmesh/kernel/money';
 import { sealSecret } from '@pixmesh/kernel/sealed-secret';
 
 import { holdContradicted } from '#events.ts';
+import { failpoint } from '#failpoints.ts';
 import { isVisible, type PayoutRow, type VisiblePayout } from '#payouts/payout-row.ts';
 import { findPayout } from '#payouts/payouts.sql.ts';
 

@@ -1,11 +1,11 @@
-import { armFailpoints } from '@pixmesh/http/failpoints';
+import { armFailpoints } from '@pixmesh/service/failpoints';
 import { newId } from '@pixmesh/kernel/ids';
 import { scaled } from '@pixmesh/testkit/long-runs';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import type { aCreator } from '#testing/payouts-environment.ts';
-import { type PayoutsUnderTest, startPayoutsUnderTest } from '#testing/payouts-under-test.ts';
+import type { aCreator } from '#test/payouts-environment.ts';
+import { type PayoutsUnderTest, startPayoutsUnderTest } from '#test/payouts-under-test.ts';
 
 let payouts: PayoutsUnderTest;
 

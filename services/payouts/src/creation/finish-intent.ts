@@ -1,10 +1,10 @@
 import type { Deadline } from '@pixmesh/http/deadline';
-import { failpoint } from '@pixmesh/http/failpoints';
 import { assertNever } from '@pixmesh/kernel/app-error';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { holdContradicted } from '#events.ts';
+import { failpoint } from '#failpoints.ts';
 import type { LedgerClient } from '#ledger/ledger-client.ts';
 import type { PayoutRow, VisiblePayout } from '#payouts/payout-row.ts';
 import { findPayout } from '#payouts/payouts.sql.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert';
 
-import { armFailpoints } from '@pixmesh/http/failpoints';
+import { armFailpoints } from '@pixmesh/service/failpoints';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import type { aCreator } from '#testing/payouts-environment.ts';
-import { type PayoutsUnderTest, startPayoutsUnderTest } from '#testing/payouts-under-test.ts';
+import type { aCreator } from '#test/payouts-environment.ts';
+import { type PayoutsUnderTest, startPayoutsUnderTest } from '#test/payouts-under-test.ts';
 
 let payouts: PayoutsUnderTest;
 

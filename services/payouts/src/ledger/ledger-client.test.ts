@@ -4,7 +4,7 @@ import { AppError } from '@pixmesh/kernel/app-error';
 import { newId } from '@pixmesh/kernel/ids';
 import { describe, expect, test } from 'vitest';
 
-import { aPayoutRow } from '#testing/a-payout-row.ts';
+import { aPayoutRow } from '#test/a-payout-row.ts';
 
 import { createLedgerClient } from './ledger-client.ts';
 

@@ -5,7 +5,7 @@ import {
   type HoldRefusal,
   type TakeHoldOutcome,
   type VoidHoldOutcome,
-} from '@pixmesh/http/ledger-holds';
+} from '@pixmesh/ledger-client/ledger-holds';
 
 import type { PayoutRow } from '#payouts/payout-row.ts';
 

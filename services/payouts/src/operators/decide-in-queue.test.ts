@@ -3,7 +3,7 @@ import { newId, type OperatorId } from '@pixmesh/kernel/ids';
 import { aCaller } from '@pixmesh/testkit/test-tokens';
 import { describe, expect, test } from 'vitest';
 
-import { aPayoutRow } from '#testing/a-payout-row.ts';
+import { aPayoutRow } from '#test/a-payout-row.ts';
 
 import { decideApproval, decideCancellation } from './decide-in-queue.ts';
 

@@ -4,9 +4,9 @@ import { scaled } from '@pixmesh/testkit/long-runs';
 import { aCaller } from '@pixmesh/testkit/test-tokens';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { type Json } from '#testing/payouts-environment.ts';
-import { type PayoutsUnderTest, startPayoutsUnderTest } from '#testing/payouts-under-test.ts';
-import { storePayout } from '#testing/store-payout.ts';
+import { type Json } from '#test/payouts-environment.ts';
+import { type PayoutsUnderTest, startPayoutsUnderTest } from '#test/payouts-under-test.ts';
+import { storePayout } from '#test/store-payout.ts';
 
 let payouts: PayoutsUnderTest;
 

@@ -4,7 +4,7 @@ import { aCaller } from '@pixmesh/testkit/test-tokens';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { type PayoutsUnderTest, startPayoutsUnderTest } from '#testing/payouts-under-test.ts';
+import { type PayoutsUnderTest, startPayoutsUnderTest } from '#test/payouts-under-test.ts';
 
 let payouts: PayoutsUnderTest;
 const accountId = newId();

@@ -2,7 +2,7 @@ import { PAYOUT_COMMANDS } from '@pixmesh/contracts/messages/ledger-command.v1';
 import { deriveCommandId } from '@pixmesh/kernel/ids';
 import { expect, test } from 'vitest';
 
-import { aPayoutRow } from '#testing/a-payout-row.ts';
+import { aPayoutRow } from '#test/a-payout-row.ts';
 
 import { releaseHoldCommand, settleHoldCommand } from './ledger-commands.ts';
 

@@ -1,7 +1,7 @@
 import { PAYOUT_EVENTS } from '@pixmesh/contracts/messages/payout-event.v1';
 import { expect, test } from 'vitest';
 
-import { aPayoutRow } from '#testing/a-payout-row.ts';
+import { aPayoutRow } from '#test/a-payout-row.ts';
 
 import { payoutEvents } from './payout-events.ts';
 import { toPayoutResource } from './payout-resource.ts';

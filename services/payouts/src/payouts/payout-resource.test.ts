@@ -3,7 +3,7 @@ import { OperatorPayout } from '@pixmesh/contracts/internal/operator-payouts';
 import { expect, test } from 'vitest';
 
 import { toOperatorPayout } from '#operators/operator-payout-resource.ts';
-import { aPayoutRow } from '#testing/a-payout-row.ts';
+import { aPayoutRow } from '#test/a-payout-row.ts';
 
 import { toPayoutResource } from './payout-resource.ts';
 

@@ -4,7 +4,7 @@ import { sql } from '@pixmesh/postgres/sql';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { storePayout } from '#testing/store-payout.ts';
+import { storePayout } from '#test/store-payout.ts';
 
 import { payoutEvents } from './payout-events.ts';
 import { isVisible } from './payout-row.ts';

@@ -4,8 +4,8 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import type { VisiblePayout } from '#payouts/payout-row.ts';
-import { anAcquirerPayout } from '#testing/an-acquirer-payout.ts';
-import { aSentPayout } from '#testing/a-sent-payout.ts';
+import { anAcquirerPayout } from '#test/an-acquirer-payout.ts';
+import { aSentPayout } from '#test/a-sent-payout.ts';
 
 import { decideLook } from './decide-look.ts';
 

@@ -8,9 +8,9 @@ import { claimDue } from '#sending/claim-due.sql.ts';
 import { sendPayout } from '#sending/send-payout.ts';
 import { ensureSlots } from '#sending/send-slots.sql.ts';
 import { orderEnd } from '#settlement/order-end.ts';
-import { anAcquirerPayout } from '#testing/an-acquirer-payout.ts';
-import { startSendingUnderTest, type SendingUnderTest } from '#testing/sending-under-test.ts';
-import { storeDuePayouts } from '#testing/store-due-payouts.ts';
+import { anAcquirerPayout } from '#test/an-acquirer-payout.ts';
+import { startSendingUnderTest, type SendingUnderTest } from '#test/sending-under-test.ts';
+import { storeDuePayouts } from '#test/store-due-payouts.ts';
 
 import { lookAtPayout } from './look-at-payout.ts';
 import { leaseDuePayouts, releasePayout, requestCheck } from './read-back.sql.ts';

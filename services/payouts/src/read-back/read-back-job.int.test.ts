@@ -6,8 +6,8 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { anAcquirerPayout } from '#testing/an-acquirer-payout.ts';
-import { storeDuePayouts } from '#testing/store-due-payouts.ts';
+import { anAcquirerPayout } from '#test/an-acquirer-payout.ts';
+import { storeDuePayouts } from '#test/store-due-payouts.ts';
 
 import { startReadBackJob } from './read-back.job.ts';
 import { requestCheck } from './read-back.sql.ts';

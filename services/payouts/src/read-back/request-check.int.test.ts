@@ -4,7 +4,7 @@ import { createLogger } from '@pixmesh/telemetry/logger';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
-import { storeDuePayouts } from '#testing/store-due-payouts.ts';
+import { storeDuePayouts } from '#test/store-due-payouts.ts';
 
 import { callbacksConsumer } from './request-check.consumer.ts';
 

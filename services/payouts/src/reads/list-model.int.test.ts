@@ -6,7 +6,7 @@ import { scaled } from '@pixmesh/testkit/long-runs';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { type StoredPayout, storePayout } from '#testing/store-payout.ts';
+import { type StoredPayout, storePayout } from '#test/store-payout.ts';
 
 import { listedPayoutExists, listPayouts, type PayoutFilters } from './list-payouts.sql.ts';
 

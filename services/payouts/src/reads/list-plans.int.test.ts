@@ -8,8 +8,8 @@ import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { timeCalls } from '@pixmesh/testkit/time-calls';
 import { describe, expect, test } from 'vitest';
 
-import { listShapes } from '#testing/list-shapes.ts';
-import { fillPayouts, storePayout } from '#testing/store-payout.ts';
+import { listShapes } from '#test/list-shapes.ts';
+import { fillPayouts, storePayout } from '#test/store-payout.ts';
 
 import { listPayouts, listStatement, type PayoutFilters } from './list-payouts.sql.ts';
 

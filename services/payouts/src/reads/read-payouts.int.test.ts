@@ -3,9 +3,9 @@ import { newestFirst } from '@pixmesh/testkit/list-pages';
 import { aCaller } from '@pixmesh/testkit/test-tokens';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { type Json } from '#testing/payouts-environment.ts';
-import { type PayoutsUnderTest, startPayoutsUnderTest } from '#testing/payouts-under-test.ts';
-import { type StoredPayout, storePayout } from '#testing/store-payout.ts';
+import { type Json } from '#test/payouts-environment.ts';
+import { type PayoutsUnderTest, startPayoutsUnderTest } from '#test/payouts-under-test.ts';
+import { type StoredPayout, storePayout } from '#test/store-payout.ts';
 
 let payouts: PayoutsUnderTest;
 

@@ -6,7 +6,7 @@ import { AppError } from '@pixmesh/kernel/app-error';
 import { deriveCommandId, fromAcquirerId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Check, CheckOutcome } from '@pixmesh/reconciliation/check';
-import type { LedgerReads } from '@pixmesh/reconciliation/ledger-reads';
+import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import { LIST_SKEW_MS, listAllPages, type TimeWindow } from '@pixmesh/reconciliation/list-pages';
 
 import { findPayoutsById, listOpenPayouts } from './compared-payouts.sql.ts';

@@ -1,7 +1,7 @@
 import type { HoldItem } from '@pixmesh/contracts/internal/holds';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Check, FoundBreak } from '@pixmesh/reconciliation/check';
-import type { LedgerReads } from '@pixmesh/reconciliation/ledger-reads';
+import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 
 import { type ComparedPayout, findPayoutsByHold, listOpenPayouts } from './compared-payouts.sql.ts';
 

@@ -3,7 +3,7 @@ import { sql, type Statement } from '@pixmesh/postgres/sql';
 import type { FoundBreak } from '@pixmesh/reconciliation/check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { AMOUNT, type ComparedSides, FEE, startComparedSides } from '#testing/compared-sides.ts';
+import { AMOUNT, type ComparedSides, FEE, startComparedSides } from '#test/compared-sides.ts';
 
 import { payoutsChecks } from './payouts-checks.ts';
 

@@ -9,7 +9,7 @@ import {
   callPayouts,
   createPayoutsEnvironment,
   type PayoutsEnvironment,
-} from '#testing/payouts-environment.ts';
+} from '#test/payouts-environment.ts';
 
 /** The whole service beside a real ledger; nobody answers as the acquirer. */
 let environment: PayoutsEnvironment;

@@ -3,7 +3,7 @@ import { sql } from '@pixmesh/postgres/sql';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { storeDuePayouts } from '#testing/store-due-payouts.ts';
+import { storeDuePayouts } from '#test/store-due-payouts.ts';
 
 import { claimDue } from './claim-due.sql.ts';
 import { ensureSlots, freeSlot } from './send-slots.sql.ts';

@@ -1,8 +1,8 @@
 import { toCents } from '@pixmesh/kernel/money';
 import { expect, test } from 'vitest';
 
-import { anAcquirerPayout } from '#testing/an-acquirer-payout.ts';
-import { aSentPayout } from '#testing/a-sent-payout.ts';
+import { anAcquirerPayout } from '#test/an-acquirer-payout.ts';
+import { aSentPayout } from '#test/a-sent-payout.ts';
 
 import { decideSendAnswer } from './decide-send-answer.ts';
 

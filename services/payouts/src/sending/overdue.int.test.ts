@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { payoutsOverdue } from '#events.ts';
-import { storeDuePayouts } from '#testing/store-due-payouts.ts';
+import { storeDuePayouts } from '#test/store-due-payouts.ts';
 
 import { countOverdue } from './overdue.sql.ts';
 

@@ -13,13 +13,9 @@ import { findAnyPayout } from '#payouts/payouts.sql.ts';
 import { lookAtPayout } from '#read-back/look-at-payout.ts';
 import { leaseDuePayouts, requestCheck } from '#read-back/read-back.sql.ts';
 import type { ReadBackDeps } from '#read-back/read-back-deps.ts';
-import {
-  type AcquirerOracle,
-  type CallFate,
-  createAcquirerOracle,
-} from '#testing/acquirer-oracle.ts';
-import { createLedgerAnswers } from '#testing/ledger-answers.ts';
-import { storeDuePayouts } from '#testing/store-due-payouts.ts';
+import { type AcquirerOracle, type CallFate, createAcquirerOracle } from '#test/acquirer-oracle.ts';
+import { createLedgerAnswers } from '#test/ledger-answers.ts';
+import { storeDuePayouts } from '#test/store-due-payouts.ts';
 
 import { type Claim, claimDue } from './claim-due.sql.ts';
 import { sendPayout } from './send-payout.ts';

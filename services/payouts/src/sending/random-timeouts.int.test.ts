@@ -4,8 +4,8 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { scaled } from '@pixmesh/testkit/long-runs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { startSendingUnderTest, type SendingUnderTest } from '#testing/sending-under-test.ts';
-import { storeDuePayouts } from '#testing/store-due-payouts.ts';
+import { startSendingUnderTest, type SendingUnderTest } from '#test/sending-under-test.ts';
+import { storeDuePayouts } from '#test/store-due-payouts.ts';
 
 /** `PIXMESH_SEED` replays a run; the test's name says which one it is. */
 const SEED = Number(process.env['PIXMESH_SEED'] ?? Date.now() % 1_000_000);

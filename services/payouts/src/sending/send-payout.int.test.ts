@@ -1,4 +1,4 @@
-import { armFailpoints } from '@pixmesh/http/failpoints';
+import { armFailpoints } from '@pixmesh/service/failpoints';
 import { type AccountId, type PayoutId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
@@ -6,8 +6,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { lookAtPayout } from '#read-back/look-at-payout.ts';
 import { leaseDuePayouts } from '#read-back/read-back.sql.ts';
-import { startSendingUnderTest, type SendingUnderTest } from '#testing/sending-under-test.ts';
-import { storeDuePayouts } from '#testing/store-due-payouts.ts';
+import { startSendingUnderTest, type SendingUnderTest } from '#test/sending-under-test.ts';
+import { storeDuePayouts } from '#test/store-due-payouts.ts';
 
 import { claimDue } from './claim-due.sql.ts';
 import { sendPayout } from './send-payout.ts';

@@ -1,10 +1,10 @@
 import type { SendOutcome } from '@pixmesh/acquirer/client';
-import { failpoint } from '@pixmesh/http/failpoints';
 import { assertNever } from '@pixmesh/kernel/app-error';
 import { nextCheckMs } from '@pixmesh/kernel/check-schedule';
 import { toAcquirerId } from '@pixmesh/kernel/ids';
 
 import { sendAbandoned, sendEnded } from '#events.ts';
+import { failpoint } from '#failpoints.ts';
 import type { PayoutRow } from '#payouts/payout-row.ts';
 import { acceptPayout } from '#settlement/accept-payout.ts';
 import { orderEnd } from '#settlement/order-end.ts';

@@ -12,9 +12,9 @@ import { type SimulatorProcess, startSimulatorProcess } from '@pixmesh/testkit/s
 import { testInfra } from '@pixmesh/testkit/test-infra';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { createPayoutsEnvironment, type PayoutsEnvironment } from '#testing/payouts-environment.ts';
-import { startPayoutsProcess } from '#testing/payouts-process.ts';
-import { DUE_AMOUNT, storeDuePayouts } from '#testing/store-due-payouts.ts';
+import { createPayoutsEnvironment, type PayoutsEnvironment } from '#test/payouts-environment.ts';
+import { startPayoutsProcess } from '#test/payouts-process.ts';
+import { DUE_AMOUNT, storeDuePayouts } from '#test/store-due-payouts.ts';
 
 /** A restart, a lease that ends, a look and a second call. */
 const RECOVERY_MS = 20_000;

@@ -4,8 +4,8 @@ import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
-import { startSendingUnderTest, type SendingUnderTest } from '#testing/sending-under-test.ts';
-import { storeDuePayouts } from '#testing/store-due-payouts.ts';
+import { startSendingUnderTest, type SendingUnderTest } from '#test/sending-under-test.ts';
+import { storeDuePayouts } from '#test/store-due-payouts.ts';
 
 let mesh: SendingUnderTest;
 beforeAll(async () => {

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PayoutRow } from '#payouts/payout-row.ts';
 import { findAnyPayout, movePayout } from '#payouts/payouts.sql.ts';
 import { leaseDuePayouts, releasePayout } from '#read-back/read-back.sql.ts';
-import { anAcquirerPayout, aReturn } from '#testing/an-acquirer-payout.ts';
-import { storeDuePayouts } from '#testing/store-due-payouts.ts';
+import { anAcquirerPayout, aReturn } from '#test/an-acquirer-payout.ts';
+import { storeDuePayouts } from '#test/store-due-payouts.ts';
 
 import { acceptPayout } from './accept-payout.ts';
 import { applyLedgerNews } from './apply-ledger-news.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import type { VisiblePayout } from '#payouts/payout-row.ts';
-import { aSentPayout } from '#testing/a-sent-payout.ts';
+import { aSentPayout } from '#test/a-sent-payout.ts';
 
 import { decideLedgerNews, type HoldNews } from './decide-ledger-news.ts';
 

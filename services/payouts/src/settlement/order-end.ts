@@ -1,6 +1,6 @@
 import type { AcquirerPayout } from '@pixmesh/acquirer/client';
-import { failpoint } from '@pixmesh/http/failpoints';
 
+import { failpoint } from '#failpoints.ts';
 import { releaseHoldCommand, settleHoldCommand } from '#payouts/ledger-commands.ts';
 import type { PayoutRow } from '#payouts/payout-row.ts';
 import { movePayout } from '#payouts/payouts.sql.ts';

@@ -8,9 +8,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Contradiction, suspenseItemIdOf } from '#payouts/ledger-commands.ts';
 import { isVisible, type PayoutRow } from '#payouts/payout-row.ts';
 import { suspendContradiction } from '#settlement/suspend-contradiction.ts';
-import type { Json } from '#testing/payouts-environment.ts';
-import { type PayoutsUnderTest, startPayoutsUnderTest } from '#testing/payouts-under-test.ts';
-import { storePayout } from '#testing/store-payout.ts';
+import type { Json } from '#test/payouts-environment.ts';
+import { type PayoutsUnderTest, startPayoutsUnderTest } from '#test/payouts-under-test.ts';
+import { storePayout } from '#test/store-payout.ts';
 
 let mesh: PayoutsUnderTest;
 beforeAll(async () => {

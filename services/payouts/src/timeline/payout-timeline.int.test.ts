@@ -16,10 +16,10 @@ import { possibleItemIdsOf } from '#payouts/ledger-commands.ts';
 import { recordReturns } from '#read-back/record-returns.ts';
 import { orderEnd } from '#settlement/order-end.ts';
 import { suspendContradiction } from '#settlement/suspend-contradiction.ts';
-import { anAcquirerPayout, aReturn } from '#testing/an-acquirer-payout.ts';
-import { type Json } from '#testing/payouts-environment.ts';
-import { type PayoutsUnderTest, startPayoutsUnderTest } from '#testing/payouts-under-test.ts';
-import { fillPayouts, storePayout } from '#testing/store-payout.ts';
+import { anAcquirerPayout, aReturn } from '#test/an-acquirer-payout.ts';
+import { type Json } from '#test/payouts-environment.ts';
+import { type PayoutsUnderTest, startPayoutsUnderTest } from '#test/payouts-under-test.ts';
+import { fillPayouts, storePayout } from '#test/store-payout.ts';
 
 import { readPayoutTimeline } from './payout-timeline.ts';
 import { resolutionsStatement, returnsStatement, sendingStatement } from './payout-steps.sql.ts';

@@ -5,16 +5,16 @@ import { createTestTopics } from '@pixmesh/testkit/test-topics';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { startWebhookDispatcher, type WebhookDispatcher } from '#service.ts';
-import { anApplication, type TestApplication } from '#testing/an-application.ts';
-import { untilDelivery } from '#testing/read-deliveries.ts';
-import { type Receiver, startReceiver } from '#testing/start-receiver.ts';
-import { storeEndpoint } from '#testing/store-endpoint.ts';
+import { anApplication, type TestApplication } from '#test/an-application.ts';
+import { untilDelivery } from '#test/read-deliveries.ts';
+import { type Receiver, startReceiver } from '#test/start-receiver.ts';
+import { storeEndpoint } from '#test/store-endpoint.ts';
 import {
   openResourceTopics,
   type ResourceTopics,
   testConfig,
   testEnvironment,
-} from '#testing/test-dispatcher.ts';
+} from '#test/test-dispatcher.ts';
 
 let database: TestDatabase;
 let receiver: Receiver;

@@ -6,9 +6,9 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { insertEndpoint, lockCreations } from '#endpoints/endpoints.sql.ts';
-import { anApplication, follow, type TestApplication } from '#testing/an-application.ts';
-import { genericPlan } from '#testing/generic-plan.ts';
-import { storeEndpoint } from '#testing/store-endpoint.ts';
+import { anApplication, follow, type TestApplication } from '#test/an-application.ts';
+import { genericPlan } from '#test/generic-plan.ts';
+import { storeEndpoint } from '#test/store-endpoint.ts';
 
 import { endpointIdsStatement, markStatement } from './applications.sql.ts';
 

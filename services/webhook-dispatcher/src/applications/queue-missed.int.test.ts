@@ -6,20 +6,20 @@ import { explainStatement } from '@pixmesh/testkit/explain-statement';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { HOOK_URL as SHOP } from '#testing/a-resource-envelope.ts';
-import { anApplication, follow, type TestApplication } from '#testing/an-application.ts';
-import { genericPlan } from '#testing/generic-plan.ts';
-import { idAt, readLane } from '#testing/queued-deliveries.ts';
-import { startReceiver } from '#testing/start-receiver.ts';
+import { HOOK_URL as SHOP } from '#test/a-resource-envelope.ts';
+import { anApplication, follow, type TestApplication } from '#test/an-application.ts';
+import { genericPlan } from '#test/generic-plan.ts';
+import { idAt, readLane } from '#test/queued-deliveries.ts';
+import { startReceiver } from '#test/start-receiver.ts';
 import {
   endpointDeps,
   patchEndpoint,
   removeStoredEndpoint,
   storeEndpoint,
-} from '#testing/store-endpoint.ts';
-import { take } from '#testing/take-event.ts';
-import { startSenderTo } from '#testing/test-sender.ts';
-import { untilDelivery } from '#testing/read-deliveries.ts';
+} from '#test/store-endpoint.ts';
+import { take } from '#test/take-event.ts';
+import { startSenderTo } from '#test/test-sender.ts';
+import { untilDelivery } from '#test/read-deliveries.ts';
 
 import { followApplication } from './follow-application.ts';
 import { MISSED_PAGE } from './queue-missed.ts';

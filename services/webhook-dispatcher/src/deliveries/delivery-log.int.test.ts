@@ -5,9 +5,9 @@ import { scaled } from '@pixmesh/testkit/long-runs';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { aLogged, fillLog, type Logged } from '#testing/fill-log.ts';
-import { genericPlan } from '#testing/generic-plan.ts';
-import { storeEndpoint } from '#testing/store-endpoint.ts';
+import { aLogged, fillLog, type Logged } from '#test/fill-log.ts';
+import { genericPlan } from '#test/generic-plan.ts';
+import { storeEndpoint } from '#test/store-endpoint.ts';
 
 import { findDelivery, listLog, type LogFilters, logStatement } from './delivery-log.sql.ts';
 

@@ -5,11 +5,11 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import { explainStatement } from '@pixmesh/testkit/explain-statement';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { aChargeEvent } from '#testing/a-charge-event.ts';
-import { genericPlan } from '#testing/generic-plan.ts';
-import { readDeliveries } from '#testing/read-deliveries.ts';
-import { storeEndpoint } from '#testing/store-endpoint.ts';
-import { take } from '#testing/take-event.ts';
+import { aChargeEvent } from '#test/a-charge-event.ts';
+import { genericPlan } from '#test/generic-plan.ts';
+import { readDeliveries } from '#test/read-deliveries.ts';
+import { storeEndpoint } from '#test/store-endpoint.ts';
+import { take } from '#test/take-event.ts';
 
 import { findDelivery, listLog, logStatement } from './delivery-log.sql.ts';
 import { ATTEMPTS_SHOWN_MAX, EXCERPTS_SHOWN_MAX } from './describe-deliveries.sql.ts';

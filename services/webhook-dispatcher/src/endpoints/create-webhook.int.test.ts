@@ -3,12 +3,8 @@ import { sql } from '@pixmesh/postgres/sql';
 import { aCaller } from '@pixmesh/testkit/test-tokens';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import {
-  anEndpointBody,
-  type EndpointsApi,
-  startEndpointsApi,
-} from '#testing/start-endpoints-api.ts';
-import { sealingKeys } from '#testing/test-dispatcher.ts';
+import { anEndpointBody, type EndpointsApi, startEndpointsApi } from '#test/start-endpoints-api.ts';
+import { sealingKeys } from '#test/test-dispatcher.ts';
 
 const ROUTE = 'POST /v1/webhooks';
 const SECRET = 'whsec_0123456789';

@@ -6,8 +6,8 @@ import { type Explained, explainStatement } from '@pixmesh/testkit/explain-state
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { genericPlan } from '#testing/generic-plan.ts';
-import { storeEndpoint } from '#testing/store-endpoint.ts';
+import { genericPlan } from '#test/generic-plan.ts';
+import { storeEndpoint } from '#test/store-endpoint.ts';
 
 import { healthStatement, readEndpointHealth, WAITING_COUNT_MAX } from './endpoint-health.sql.ts';
 import type { EndpointOwner } from './endpoint-row.ts';

@@ -10,9 +10,9 @@ import { aCaller } from '@pixmesh/testkit/test-tokens';
 import { createTestTopics } from '@pixmesh/testkit/test-topics';
 import { expect, test } from 'vitest';
 
-import { startDispatcherProcess } from '#testing/dispatcher-process.ts';
-import { anEndpointBody, callEndpoints } from '#testing/start-endpoints-api.ts';
-import { testEnvironment, tokenKeys } from '#testing/test-dispatcher.ts';
+import { startDispatcherProcess } from '#test/dispatcher-process.ts';
+import { anEndpointBody, callEndpoints } from '#test/start-endpoints-api.ts';
+import { testEnvironment, tokenKeys } from '#test/test-dispatcher.ts';
 
 /** Part of every secret below, also of those that are refused. */
 const CANARY = 'canary_5d1b90';

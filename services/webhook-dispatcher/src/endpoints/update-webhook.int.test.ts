@@ -8,8 +8,8 @@ import {
   type EndpointsApi,
   type Json,
   startEndpointsApi,
-} from '#testing/start-endpoints-api.ts';
-import { sealingKeys } from '#testing/test-dispatcher.ts';
+} from '#test/start-endpoints-api.ts';
+import { sealingKeys } from '#test/test-dispatcher.ts';
 
 let api: EndpointsApi;
 let endpoint: Json;

@@ -10,14 +10,14 @@ import { claimLanes } from '#lanes/claim-lanes.sql.ts';
 import { keepLanesAwake } from '#lanes/lanes.sql.ts';
 import { letGoLanes } from '#lanes/let-go-lanes.ts';
 import { databaseClock as clock } from '#sending/schedule-clock.ts';
-import { queueDelivery, queueMany, readLane, statusesOf } from '#testing/queued-deliveries.ts';
+import { queueDelivery, queueMany, readLane, statusesOf } from '#test/queued-deliveries.ts';
 import {
   anEndpointBody,
   type EndpointsApi,
   type Json,
   startEndpointsApi,
-} from '#testing/start-endpoints-api.ts';
-import { endpointDeps } from '#testing/store-endpoint.ts';
+} from '#test/start-endpoints-api.ts';
+import { endpointDeps } from '#test/store-endpoint.ts';
 
 import { changeEndpoint } from './change-endpoint.ts';
 import type { EndpointOwner } from './endpoint-row.ts';

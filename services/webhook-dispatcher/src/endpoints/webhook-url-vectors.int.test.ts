@@ -9,7 +9,7 @@ import {
   type EndpointsApi,
   type Json,
   startEndpointsApi,
-} from '#testing/start-endpoints-api.ts';
+} from '#test/start-endpoints-api.ts';
 
 type Row = {
   id: string;

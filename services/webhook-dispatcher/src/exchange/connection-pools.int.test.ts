@@ -3,7 +3,7 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { buildConnector } from 'undici';
 import { describe, expect, test } from 'vitest';
 
-import { answerWith, startReceiver } from '#testing/start-receiver.ts';
+import { answerWith, startReceiver } from '#test/start-receiver.ts';
 
 import { createConnectionPools, openVerifiedSocket } from './connection-pools.ts';
 import { createExchange, type Exchange } from './exchange.ts';

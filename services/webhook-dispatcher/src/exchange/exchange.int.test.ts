@@ -8,7 +8,7 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { buildConnector } from 'undici';
 import { describe, expect, test } from 'vitest';
 
-import { answerWith, hang, startReceiver } from '#testing/start-receiver.ts';
+import { answerWith, hang, startReceiver } from '#test/start-receiver.ts';
 
 import type { OpenSocket } from './connection-pools.ts';
 import { createExchange, type Exchange, type ExchangeResult } from './exchange.ts';

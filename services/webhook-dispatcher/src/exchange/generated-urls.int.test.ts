@@ -5,7 +5,7 @@ import { isLong, scaled } from '@pixmesh/testkit/long-runs';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { startReceiver } from '#testing/start-receiver.ts';
+import { startReceiver } from '#test/start-receiver.ts';
 
 import { type OpenSocket, openVerifiedSocket } from './connection-pools.ts';
 import { createExchange, type ExchangeResult } from './exchange.ts';

@@ -8,7 +8,7 @@ import { RECEIVERS_CA_FILE } from '@pixmesh/testkit/hostile-receivers';
 import { isLong, scaled } from '@pixmesh/testkit/long-runs';
 import { beforeAll, describe, expect, test } from 'vitest';
 
-import { startReceiver } from '#testing/start-receiver.ts';
+import { startReceiver } from '#test/start-receiver.ts';
 
 import type { ExchangeFigures, ExchangePlan, HostileOutcome } from './testing/run-exchange.ts';
 

@@ -3,7 +3,7 @@ import { startCanary } from '@pixmesh/testkit/canary';
 import { buildConnector } from 'undici';
 import { describe, expect, test } from 'vitest';
 
-import { startReceiver } from '#testing/start-receiver.ts';
+import { startReceiver } from '#test/start-receiver.ts';
 
 import { createExchange, type ExchangeResult } from './exchange.ts';
 import { createResolver } from './resolve-name.ts';

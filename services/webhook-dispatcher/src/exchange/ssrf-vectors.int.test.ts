@@ -5,7 +5,7 @@ import { answerInTurn, type DnsAnswer, startDnsServer } from '@pixmesh/testkit/d
 import { buildConnector } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { answerWith, type Receiver, startReceiver } from '#testing/start-receiver.ts';
+import { answerWith, type Receiver, startReceiver } from '#test/start-receiver.ts';
 
 import { parseDevReceivers } from './dev-receivers.ts';
 import { createExchange, type ExchangeResult } from './exchange.ts';

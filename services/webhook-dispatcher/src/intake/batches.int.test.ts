@@ -7,10 +7,10 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { databaseClock } from '#sending/schedule-clock.ts';
-import { aChargeEvent } from '#testing/a-charge-event.ts';
-import { readWritten } from '#testing/read-written.ts';
-import { patchEndpoint, removeStoredEndpoint, storeEndpoint } from '#testing/store-endpoint.ts';
-import { take } from '#testing/take-event.ts';
+import { aChargeEvent } from '#test/a-charge-event.ts';
+import { readWritten } from '#test/read-written.ts';
+import { patchEndpoint, removeStoredEndpoint, storeEndpoint } from '#test/store-endpoint.ts';
+import { take } from '#test/take-event.ts';
 
 import { deliveryIdOf } from './delivery-id-of.ts';
 import { createIntake } from './intake.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { aCharge } from '#testing/a-charge-event.ts';
+import { aCharge } from '#test/a-charge-event.ts';
 
 import { bodyOf, buildBodyRest } from './build-body.ts';
 

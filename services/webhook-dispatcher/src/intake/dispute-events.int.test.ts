@@ -5,12 +5,12 @@ import { sql } from '@pixmesh/postgres/sql';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { aChargeEvent } from '#testing/a-charge-event.ts';
-import { aDisputeEvent } from '#testing/a-dispute-event.ts';
-import { anApplication, follow } from '#testing/an-application.ts';
-import { readWritten, type WrittenDelivery } from '#testing/read-written.ts';
-import { storeEndpoint } from '#testing/store-endpoint.ts';
-import { take } from '#testing/take-event.ts';
+import { aChargeEvent } from '#test/a-charge-event.ts';
+import { aDisputeEvent } from '#test/a-dispute-event.ts';
+import { anApplication, follow } from '#test/an-application.ts';
+import { readWritten, type WrittenDelivery } from '#test/read-written.ts';
+import { storeEndpoint } from '#test/store-endpoint.ts';
+import { take } from '#test/take-event.ts';
 
 import type { ResourceEvent } from './read-event.ts';
 

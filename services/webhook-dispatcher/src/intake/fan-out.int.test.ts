@@ -1,7 +1,7 @@
 import { EVENT_CATALOGUE, isDispatched } from '@pixmesh/contracts/events/event-catalogue';
 import { ChargeEventType } from '@pixmesh/contracts/messages/charge-event.v1';
 import { PayoutEventType } from '@pixmesh/contracts/messages/payout-event.v1';
-import { armFailpoints } from '@pixmesh/http/failpoints';
+import { armFailpoints } from '@pixmesh/service/failpoints';
 import { type AccountId, type ApplicationId, newId } from '@pixmesh/kernel/ids';
 import { createPool } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
@@ -10,19 +10,19 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import * as fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { aChargeEvent } from '#testing/a-charge-event.ts';
-import { anApplicationChange } from '#testing/an-application-change.ts';
-import { follow } from '#testing/an-application.ts';
-import { aPayoutEvent } from '#testing/a-payout-event.ts';
-import { genericPlan } from '#testing/generic-plan.ts';
-import { readWritten, type WrittenDelivery } from '#testing/read-written.ts';
+import { aChargeEvent } from '#test/a-charge-event.ts';
+import { anApplicationChange } from '#test/an-application-change.ts';
+import { follow } from '#test/an-application.ts';
+import { aPayoutEvent } from '#test/a-payout-event.ts';
+import { genericPlan } from '#test/generic-plan.ts';
+import { readWritten, type WrittenDelivery } from '#test/read-written.ts';
 import {
   patchEndpoint,
   removeStoredEndpoint,
   storeEndpoint,
   type StoredEndpoint,
-} from '#testing/store-endpoint.ts';
-import { take } from '#testing/take-event.ts';
+} from '#test/store-endpoint.ts';
+import { take } from '#test/take-event.ts';
 
 import { hearersStatement, subscribersStatement } from './find-endpoints.sql.ts';
 import type { ResourceEvent } from './read-event.ts';

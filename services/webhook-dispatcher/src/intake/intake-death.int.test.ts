@@ -4,11 +4,11 @@ import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { createTestTopics } from '@pixmesh/testkit/test-topics';
 import { expect, test } from 'vitest';
 
-import { anApplication } from '#testing/an-application.ts';
-import { startDispatcherProcess } from '#testing/dispatcher-process.ts';
-import { readWritten } from '#testing/read-written.ts';
-import { storeEndpoint } from '#testing/store-endpoint.ts';
-import { openResourceTopics, testEnvironment } from '#testing/test-dispatcher.ts';
+import { anApplication } from '#test/an-application.ts';
+import { startDispatcherProcess } from '#test/dispatcher-process.ts';
+import { readWritten } from '#test/read-written.ts';
+import { storeEndpoint } from '#test/store-endpoint.ts';
+import { openResourceTopics, testEnvironment } from '#test/test-dispatcher.ts';
 
 const EVENTS = 60;
 /** Two starts of a process, on a machine that runs other tests as well. */

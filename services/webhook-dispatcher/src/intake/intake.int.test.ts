@@ -6,10 +6,10 @@ import { sql } from '@pixmesh/postgres/sql';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { aChargeEvent } from '#testing/a-charge-event.ts';
-import { aPayoutEvent } from '#testing/a-payout-event.ts';
-import { readWritten } from '#testing/read-written.ts';
-import { take } from '#testing/take-event.ts';
+import { aChargeEvent } from '#test/a-charge-event.ts';
+import { aPayoutEvent } from '#test/a-payout-event.ts';
+import { readWritten } from '#test/read-written.ts';
+import { take } from '#test/take-event.ts';
 
 import type { IntakeDeps } from './intake.ts';
 import type { ResourceEvent } from './read-event.ts';

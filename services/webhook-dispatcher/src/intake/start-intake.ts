@@ -1,4 +1,4 @@
-import { endProcess } from '@pixmesh/http/run-service';
+import { endProcess } from '@pixmesh/service/run-service';
 import { type Messaging, startMessaging } from '@pixmesh/kafka/messaging';
 import { systemClock } from '@pixmesh/kernel/clock';
 import type { Database } from '@pixmesh/postgres/pool';

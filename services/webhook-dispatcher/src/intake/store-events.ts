@@ -1,7 +1,7 @@
-import { failpoint } from '@pixmesh/http/failpoints';
 import type { Clock } from '@pixmesh/kernel/clock';
 import type { Database, Transaction } from '@pixmesh/postgres/pool';
 
+import { failpoint } from '#failpoints.ts';
 import { keepLanesAwake, wakeLanes } from '#lanes/lanes.sql.ts';
 import type { ScheduleClock } from '#sending/schedule-clock.ts';
 

@@ -2,10 +2,10 @@ import { type AccountId, type ApplicationId, newId } from '@pixmesh/kernel/ids';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { aChargeEvent } from '#testing/a-charge-event.ts';
-import { readWritten } from '#testing/read-written.ts';
-import { patchEndpoint, storeEndpoint } from '#testing/store-endpoint.ts';
-import { take } from '#testing/take-event.ts';
+import { aChargeEvent } from '#test/a-charge-event.ts';
+import { readWritten } from '#test/read-written.ts';
+import { patchEndpoint, storeEndpoint } from '#test/store-endpoint.ts';
+import { take } from '#test/take-event.ts';
 
 import type { ResourceEvent } from './read-event.ts';
 

@@ -5,9 +5,9 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { databaseClock } from '#sending/schedule-clock.ts';
-import { aBacklog } from '#testing/a-backlog.ts';
-import { emptyQueue } from '#testing/read-queue.ts';
-import { storeEndpoint } from '#testing/store-endpoint.ts';
+import { aBacklog } from '#test/a-backlog.ts';
+import { emptyQueue } from '#test/read-queue.ts';
+import { storeEndpoint } from '#test/store-endpoint.ts';
 
 import { CANCELED_PER_STATEMENT_MAX, cancelLanes } from './cancel-lanes.sql.ts';
 import { claimLanes, type ClaimedLane, renewLanes } from './claim-lanes.sql.ts';

@@ -13,8 +13,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { fetchDue } from '#sending/fetch-due.sql.ts';
 import { databaseClock } from '#sending/schedule-clock.ts';
-import { aBacklog } from '#testing/a-backlog.ts';
-import { slowed } from '#testing/slowed-database.ts';
+import { aBacklog } from '#test/a-backlog.ts';
+import { slowed } from '#test/slowed-database.ts';
 
 import { claimLanes, type LaneClaim } from './claim-lanes.sql.ts';
 import { keepLanesAwake, wakeLanes } from './lanes.sql.ts';

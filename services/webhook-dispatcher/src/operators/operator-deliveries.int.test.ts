@@ -7,15 +7,15 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import { aCaller } from '@pixmesh/testkit/test-tokens';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { aChargeEvent } from '#testing/a-charge-event.ts';
-import { anApplication } from '#testing/an-application.ts';
-import { openOperatorsApi, OPERATOR_ID, type OperatorsApi } from '#testing/open-operators-api.ts';
-import { readDeliveries, untilDelivery } from '#testing/read-deliveries.ts';
-import { emptyQueue } from '#testing/read-queue.ts';
-import { answerWith, type Receiver, startReceiver } from '#testing/start-receiver.ts';
-import { patchEndpoint, removeStoredEndpoint, storeEndpoint } from '#testing/store-endpoint.ts';
-import { take } from '#testing/take-event.ts';
-import { startSenderTo } from '#testing/test-sender.ts';
+import { aChargeEvent } from '#test/a-charge-event.ts';
+import { anApplication } from '#test/an-application.ts';
+import { openOperatorsApi, OPERATOR_ID, type OperatorsApi } from '#test/open-operators-api.ts';
+import { readDeliveries, untilDelivery } from '#test/read-deliveries.ts';
+import { emptyQueue } from '#test/read-queue.ts';
+import { answerWith, type Receiver, startReceiver } from '#test/start-receiver.ts';
+import { patchEndpoint, removeStoredEndpoint, storeEndpoint } from '#test/store-endpoint.ts';
+import { take } from '#test/take-event.ts';
+import { startSenderTo } from '#test/test-sender.ts';
 
 const ACT = { operator_id: OPERATOR_ID };
 const SHOP = 'http://shop.receiver.example.com/hook';

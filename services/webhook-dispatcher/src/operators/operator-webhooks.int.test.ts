@@ -7,16 +7,12 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { findEndpoint } from '#endpoints/endpoints.sql.ts';
-import { anApplication } from '#testing/an-application.ts';
-import { openOperatorsApi, OPERATOR_ID, type OperatorsApi } from '#testing/open-operators-api.ts';
-import { answerWith, startReceiver } from '#testing/start-receiver.ts';
-import {
-  removeStoredEndpoint,
-  storeEndpoint,
-  type StoredEndpoint,
-} from '#testing/store-endpoint.ts';
-import { take } from '#testing/take-event.ts';
-import { startSenderTo } from '#testing/test-sender.ts';
+import { anApplication } from '#test/an-application.ts';
+import { openOperatorsApi, OPERATOR_ID, type OperatorsApi } from '#test/open-operators-api.ts';
+import { answerWith, startReceiver } from '#test/start-receiver.ts';
+import { removeStoredEndpoint, storeEndpoint, type StoredEndpoint } from '#test/store-endpoint.ts';
+import { take } from '#test/take-event.ts';
+import { startSenderTo } from '#test/test-sender.ts';
 
 const ACT = { operator_id: OPERATOR_ID };
 const SECRET = 'whsec_endpoint_0001';

@@ -9,15 +9,15 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
 import { deliveryIdOf } from '#intake/delivery-id-of.ts';
 import { databaseClock } from '#sending/schedule-clock.ts';
-import { anApplication } from '#testing/an-application.ts';
-import { storeMissed } from '#testing/missed-deliveries.ts';
-import { openOperatorsApi, OPERATOR_ID, type OperatorsApi } from '#testing/open-operators-api.ts';
-import { readDeliveries } from '#testing/read-deliveries.ts';
-import { emptyQueue } from '#testing/read-queue.ts';
-import { type Receiver, startReceiver } from '#testing/start-receiver.ts';
-import { storeEndpoint } from '#testing/store-endpoint.ts';
-import { take } from '#testing/take-event.ts';
-import { startSenderTo } from '#testing/test-sender.ts';
+import { anApplication } from '#test/an-application.ts';
+import { storeMissed } from '#test/missed-deliveries.ts';
+import { openOperatorsApi, OPERATOR_ID, type OperatorsApi } from '#test/open-operators-api.ts';
+import { readDeliveries } from '#test/read-deliveries.ts';
+import { emptyQueue } from '#test/read-queue.ts';
+import { type Receiver, startReceiver } from '#test/start-receiver.ts';
+import { storeEndpoint } from '#test/store-endpoint.ts';
+import { take } from '#test/take-event.ts';
+import { startSenderTo } from '#test/test-sender.ts';
 
 import { startRecoveries } from './recoveries.job.ts';
 

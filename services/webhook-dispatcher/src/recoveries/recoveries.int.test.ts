@@ -4,11 +4,11 @@ import { sql } from '@pixmesh/postgres/sql';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { storeMissed } from '#testing/missed-deliveries.ts';
-import { openOperatorsApi, OPERATOR_ID, type OperatorsApi } from '#testing/open-operators-api.ts';
-import { emptyQueue } from '#testing/read-queue.ts';
-import { removeStoredEndpoint, storeEndpoint } from '#testing/store-endpoint.ts';
-import { type TurnableClock, turnableClock } from '#testing/test-sender.ts';
+import { storeMissed } from '#test/missed-deliveries.ts';
+import { openOperatorsApi, OPERATOR_ID, type OperatorsApi } from '#test/open-operators-api.ts';
+import { emptyQueue } from '#test/read-queue.ts';
+import { removeStoredEndpoint, storeEndpoint } from '#test/store-endpoint.ts';
+import { type TurnableClock, turnableClock } from '#test/test-sender.ts';
 
 import { completeRecoveries, findOpenRecoveries, findRecovery } from './recoveries.sql.ts';
 import { type StepDeps, stepRecovery, StepUndone, WAITING_MAX } from './step-recovery.ts';

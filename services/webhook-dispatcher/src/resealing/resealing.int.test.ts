@@ -7,8 +7,8 @@ import { explainStatement } from '@pixmesh/testkit/explain-statement';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import { genericPlan } from '#testing/generic-plan.ts';
-import { mergedKeys, readSealed, type SealedRow, storeSealed } from '#testing/sealed-rows.ts';
+import { genericPlan } from '#test/generic-plan.ts';
+import { mergedKeys, readSealed, type SealedRow, storeSealed } from '#test/sealed-rows.ts';
 
 import { RESEAL_BATCH, resealBatch, type ResealDeps } from './reseal-secrets.ts';
 import { type Resealing, startResealing } from './resealing.job.ts';

@@ -6,14 +6,14 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { expect, test } from 'vitest';
 
-import { anApplication } from '#testing/an-application.ts';
-import { HOOK_URL as SHOP } from '#testing/a-resource-envelope.ts';
-import { mergedKeys, storeSealed } from '#testing/sealed-rows.ts';
-import { startReceiver } from '#testing/start-receiver.ts';
-import { patchEndpoint, storeEndpoint } from '#testing/store-endpoint.ts';
-import { take } from '#testing/take-event.ts';
-import { sealingKeys } from '#testing/test-dispatcher.ts';
-import { startSenderTo } from '#testing/test-sender.ts';
+import { anApplication } from '#test/an-application.ts';
+import { HOOK_URL as SHOP } from '#test/a-resource-envelope.ts';
+import { mergedKeys, storeSealed } from '#test/sealed-rows.ts';
+import { startReceiver } from '#test/start-receiver.ts';
+import { patchEndpoint, storeEndpoint } from '#test/store-endpoint.ts';
+import { take } from '#test/take-event.ts';
+import { sealingKeys } from '#test/test-dispatcher.ts';
+import { startSenderTo } from '#test/test-sender.ts';
 
 import { startResealing } from './resealing.job.ts';
 import { countOtherVersions } from './sealed-secrets.sql.ts';

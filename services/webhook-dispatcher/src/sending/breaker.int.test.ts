@@ -4,10 +4,10 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { aBacklog } from '#testing/a-backlog.ts';
-import { emptyQueue } from '#testing/read-queue.ts';
-import { answerWith, startReceiver } from '#testing/start-receiver.ts';
-import { startTestSender, turnableClock } from '#testing/test-sender.ts';
+import { aBacklog } from '#test/a-backlog.ts';
+import { emptyQueue } from '#test/read-queue.ts';
+import { answerWith, startReceiver } from '#test/start-receiver.ts';
+import { startTestSender, turnableClock } from '#test/test-sender.ts';
 
 import { BREAKER_THRESHOLD, PROBE_INTERVAL_MS } from './owned-lane.ts';
 

@@ -10,12 +10,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { cancelLanes } from '#lanes/cancel-lanes.sql.ts';
 import { claimLanes, type ClaimedLane } from '#lanes/claim-lanes.sql.ts';
 import { queueResends } from '#lanes/queue-resends.ts';
-import { aBacklog } from '#testing/a-backlog.ts';
-import { genericPlan } from '#testing/generic-plan.ts';
-import { emptyQueue } from '#testing/read-queue.ts';
-import { startReceiver } from '#testing/start-receiver.ts';
-import { storeEndpoint } from '#testing/store-endpoint.ts';
-import { startTestSender, turnableClock } from '#testing/test-sender.ts';
+import { aBacklog } from '#test/a-backlog.ts';
+import { genericPlan } from '#test/generic-plan.ts';
+import { emptyQueue } from '#test/read-queue.ts';
+import { startReceiver } from '#test/start-receiver.ts';
+import { storeEndpoint } from '#test/store-endpoint.ts';
+import { startTestSender, turnableClock } from '#test/test-sender.ts';
 
 import { type DueDelivery, fetchDue } from './fetch-due.sql.ts';
 import { createOutcomeRecorder } from './outcome-recorder.ts';

@@ -10,8 +10,8 @@ import { cancelLanesStatement } from '#lanes/cancel-lanes.sql.ts';
 import { claimLanes, claimLanesStatement, renewLanes } from '#lanes/claim-lanes.sql.ts';
 import { countDueLanesStatement } from '#lanes/count-due-lanes.sql.ts';
 import { letGoStatement } from '#lanes/let-go-lanes.ts';
-import { aBacklog } from '#testing/a-backlog.ts';
-import { genericPlan } from '#testing/generic-plan.ts';
+import { aBacklog } from '#test/a-backlog.ts';
+import { genericPlan } from '#test/generic-plan.ts';
 
 import { fetchDue, fetchDueStatement } from './fetch-due.sql.ts';
 import { recordOutcomes } from './record-outcomes.sql.ts';

@@ -6,19 +6,19 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { deleteEndpoint } from '#endpoints/endpoints.sql.ts';
 import { queueResends } from '#lanes/queue-resends.ts';
-import { aBacklog } from '#testing/a-backlog.ts';
-import { aChargeEvent } from '#testing/a-charge-event.ts';
-import { readDeliveries, untilDelivery } from '#testing/read-deliveries.ts';
-import { emptyQueue } from '#testing/read-queue.ts';
-import { answerWith, type Receiver, startReceiver } from '#testing/start-receiver.ts';
+import { aBacklog } from '#test/a-backlog.ts';
+import { aChargeEvent } from '#test/a-charge-event.ts';
+import { readDeliveries, untilDelivery } from '#test/read-deliveries.ts';
+import { emptyQueue } from '#test/read-queue.ts';
+import { answerWith, type Receiver, startReceiver } from '#test/start-receiver.ts';
 import {
   patchEndpoint,
   removeStoredEndpoint,
   storeEndpoint,
   type StoredEndpoint,
-} from '#testing/store-endpoint.ts';
-import { take } from '#testing/take-event.ts';
-import { startSenderTo } from '#testing/test-sender.ts';
+} from '#test/store-endpoint.ts';
+import { take } from '#test/take-event.ts';
+import { startSenderTo } from '#test/test-sender.ts';
 
 import { fetchDue } from './fetch-due.sql.ts';
 import { RETRY_DELAYS_MS } from './retry-schedule.ts';

@@ -1,4 +1,3 @@
-import { failpoint } from '@pixmesh/http/failpoints';
 import { newId } from '@pixmesh/kernel/ids';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { withSpan } from '@pixmesh/telemetry/tracing';
@@ -7,6 +6,7 @@ import { attemptMade, firstAttemptStarted, sendAbandoned } from '#events.ts';
 import { AttemptFailure } from '#exchange/attempt-failure.ts';
 import { deliveryHeaders } from '#exchange/delivery-headers.ts';
 import type { Exchange, ExchangeResult } from '#exchange/exchange.ts';
+import { failpoint } from '#failpoints.ts';
 import { bodyOf } from '#intake/build-body.ts';
 
 import type { DueDelivery } from './fetch-due.sql.ts';

@@ -5,18 +5,18 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { deleteEndpoint } from '#endpoints/endpoints.sql.ts';
-import { aChargeEvent } from '#testing/a-charge-event.ts';
-import { untilDelivery } from '#testing/read-deliveries.ts';
-import { answerWith, type Receiver, startReceiver } from '#testing/start-receiver.ts';
+import { aChargeEvent } from '#test/a-charge-event.ts';
+import { untilDelivery } from '#test/read-deliveries.ts';
+import { answerWith, type Receiver, startReceiver } from '#test/start-receiver.ts';
 import {
   patchEndpoint,
   removeStoredEndpoint,
   storeEndpoint,
   type StoredEndpoint,
-} from '#testing/store-endpoint.ts';
-import { sealingKeys } from '#testing/test-dispatcher.ts';
-import { take } from '#testing/take-event.ts';
-import { startSenderTo } from '#testing/test-sender.ts';
+} from '#test/store-endpoint.ts';
+import { sealingKeys } from '#test/test-dispatcher.ts';
+import { take } from '#test/take-event.ts';
+import { startSenderTo } from '#test/test-sender.ts';
 
 import { RETRY_DELAYS_MS } from './retry-schedule.ts';
 

@@ -5,13 +5,13 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { aChargeEvent } from '#testing/a-charge-event.ts';
-import { readDeliveries, untilDelivery } from '#testing/read-deliveries.ts';
-import { answerWith, hang, type Receiver, startReceiver } from '#testing/start-receiver.ts';
-import { patchEndpoint, storeEndpoint } from '#testing/store-endpoint.ts';
-import { sealingKeys } from '#testing/test-dispatcher.ts';
-import { take } from '#testing/take-event.ts';
-import { startSenderTo } from '#testing/test-sender.ts';
+import { aChargeEvent } from '#test/a-charge-event.ts';
+import { readDeliveries, untilDelivery } from '#test/read-deliveries.ts';
+import { answerWith, hang, type Receiver, startReceiver } from '#test/start-receiver.ts';
+import { patchEndpoint, storeEndpoint } from '#test/store-endpoint.ts';
+import { sealingKeys } from '#test/test-dispatcher.ts';
+import { take } from '#test/take-event.ts';
+import { startSenderTo } from '#test/test-sender.ts';
 
 import { RETRY_DELAYS_MS } from './retry-schedule.ts';
 

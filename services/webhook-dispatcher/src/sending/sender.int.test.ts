@@ -4,13 +4,13 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import type { StoredDelivery } from '#deliveries/describe-deliveries.sql.ts';
-import { aChargeEvent } from '#testing/a-charge-event.ts';
-import { readDeliveries } from '#testing/read-deliveries.ts';
-import { answerWith, hang, startReceiver } from '#testing/start-receiver.ts';
-import { sealingKeys } from '#testing/test-dispatcher.ts';
-import { dueIn, emptyQueue } from '#testing/read-queue.ts';
-import { take } from '#testing/take-event.ts';
-import { startTestSender, turnableClock } from '#testing/test-sender.ts';
+import { aChargeEvent } from '#test/a-charge-event.ts';
+import { readDeliveries } from '#test/read-deliveries.ts';
+import { answerWith, hang, startReceiver } from '#test/start-receiver.ts';
+import { sealingKeys } from '#test/test-dispatcher.ts';
+import { dueIn, emptyQueue } from '#test/read-queue.ts';
+import { take } from '#test/take-event.ts';
+import { startTestSender, turnableClock } from '#test/test-sender.ts';
 
 import { RETRY_DELAYS_MS } from './retry-schedule.ts';
 

@@ -1,4 +1,4 @@
-import type { createStopList } from '@pixmesh/http/stop-in-order';
+import type { createStopList } from '@pixmesh/service/stop-in-order';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 

@@ -12,14 +12,14 @@ import { explainStatement } from '@pixmesh/testkit/explain-statement';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { anApplication } from '#testing/an-application.ts';
-import { aLogged, fillLog } from '#testing/fill-log.ts';
-import { openOperatorsApi, OPERATOR_ID, type OperatorsApi } from '#testing/open-operators-api.ts';
-import { readDeliveries } from '#testing/read-deliveries.ts';
-import { answerWith, startReceiver } from '#testing/start-receiver.ts';
-import { storeEndpoint } from '#testing/store-endpoint.ts';
-import { take } from '#testing/take-event.ts';
-import { startSenderTo } from '#testing/test-sender.ts';
+import { anApplication } from '#test/an-application.ts';
+import { aLogged, fillLog } from '#test/fill-log.ts';
+import { openOperatorsApi, OPERATOR_ID, type OperatorsApi } from '#test/open-operators-api.ts';
+import { readDeliveries } from '#test/read-deliveries.ts';
+import { answerWith, startReceiver } from '#test/start-receiver.ts';
+import { storeEndpoint } from '#test/store-endpoint.ts';
+import { take } from '#test/take-event.ts';
+import { startSenderTo } from '#test/test-sender.ts';
 
 import { timelineStatement } from './timeline.sql.ts';
 

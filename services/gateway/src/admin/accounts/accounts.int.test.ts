@@ -1,7 +1,7 @@
 import { newId } from '@pixmesh/kernel/ids';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { startTestGateway, type TestGateway } from '#testing/start-test-gateway.ts';
+import { startTestGateway, type TestGateway } from '#test/start-test-gateway.ts';
 
 const REQUIRED = { name: 'Loja', legal_name: 'Loja Ltda', document: '529.982.247-25' };
 

@@ -17,7 +17,7 @@ import { TEST_PASSWORD } from '@pixmesh/testkit/test-infra';
 import { createTestTopics } from '@pixmesh/testkit/test-topics';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { startTestGateway, type TestGateway } from '#testing/start-test-gateway.ts';
+import { startTestGateway, type TestGateway } from '#test/start-test-gateway.ts';
 
 import { buildApplicationChanged } from './build-application-changed.ts';
 

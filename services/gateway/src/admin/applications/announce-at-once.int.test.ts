@@ -1,7 +1,7 @@
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { startTestAdmin, type TestAdmin } from '#testing/start-test-admin.ts';
+import { startTestAdmin, type TestAdmin } from '#test/start-test-admin.ts';
 
 let database: TestDatabase;
 let admin: TestAdmin;

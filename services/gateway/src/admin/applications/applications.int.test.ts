@@ -1,7 +1,7 @@
 import { newId, uuidV5 } from '@pixmesh/kernel/ids';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { startTestGateway, type TestGateway } from '#testing/start-test-gateway.ts';
+import { startTestGateway, type TestGateway } from '#test/start-test-gateway.ts';
 
 let gateway: TestGateway;
 let accountId: string;

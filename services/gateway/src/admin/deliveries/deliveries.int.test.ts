@@ -3,13 +3,9 @@ import { newId, uuidV5 } from '@pixmesh/kernel/ids';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { BOOTSTRAP_OPERATOR_ID } from '#admin/authenticate-operator.ts';
-import { type Answer, sendRequest } from '#testing/send-request.ts';
-import { answerJson } from '#testing/start-fake-owner.ts';
-import {
-  BOOTSTRAP_TOKEN,
-  startTestGateway,
-  type TestGateway,
-} from '#testing/start-test-gateway.ts';
+import { type Answer, sendRequest } from '#test/send-request.ts';
+import { answerJson } from '#test/start-fake-owner.ts';
+import { BOOTSTRAP_TOKEN, startTestGateway, type TestGateway } from '#test/start-test-gateway.ts';
 
 let gateway: TestGateway;
 let accountId: string;

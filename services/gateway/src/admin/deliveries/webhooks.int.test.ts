@@ -4,14 +4,14 @@ import { newId } from '@pixmesh/kernel/ids';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { BOOTSTRAP_OPERATOR_ID } from '#admin/authenticate-operator.ts';
-import { sendRequest } from '#testing/send-request.ts';
-import { answerJson } from '#testing/start-fake-owner.ts';
+import { sendRequest } from '#test/send-request.ts';
+import { answerJson } from '#test/start-fake-owner.ts';
 import {
   BOOTSTRAP_TOKEN,
   startTestGateway,
   type TestGateway,
   tokenKeys,
-} from '#testing/start-test-gateway.ts';
+} from '#test/start-test-gateway.ts';
 
 let gateway: TestGateway;
 let applicationId: string;

@@ -3,8 +3,8 @@ import { newId, uuidV5 } from '@pixmesh/kernel/ids';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { BOOTSTRAP_OPERATOR_ID } from '#admin/authenticate-operator.ts';
-import { answerJson } from '#testing/start-fake-owner.ts';
-import { startTestGateway, type TestGateway } from '#testing/start-test-gateway.ts';
+import { answerJson } from '#test/start-fake-owner.ts';
+import { startTestGateway, type TestGateway } from '#test/start-test-gateway.ts';
 
 let gateway: TestGateway;
 let disputeId: string;

@@ -2,7 +2,7 @@ import { newId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { startTestGateway, type Tenant, type TestGateway } from '#testing/start-test-gateway.ts';
+import { startTestGateway, type Tenant, type TestGateway } from '#test/start-test-gateway.ts';
 
 let gateway: TestGateway;
 let tenant: Tenant;

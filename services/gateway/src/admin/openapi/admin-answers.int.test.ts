@@ -10,9 +10,9 @@ import { newId } from '@pixmesh/kernel/ids';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { type Answer, sendRequest } from '#testing/send-request.ts';
-import { answerJson } from '#testing/start-fake-owner.ts';
-import { startTestGateway, type Tenant, type TestGateway } from '#testing/start-test-gateway.ts';
+import { type Answer, sendRequest } from '#test/send-request.ts';
+import { answerJson } from '#test/start-fake-owner.ts';
+import { startTestGateway, type Tenant, type TestGateway } from '#test/start-test-gateway.ts';
 
 const check = createAnswerChecker(buildAdminDocument());
 

@@ -2,12 +2,8 @@ import { newId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { sendRequest } from '#testing/send-request.ts';
-import {
-  BOOTSTRAP_TOKEN,
-  startTestGateway,
-  type TestGateway,
-} from '#testing/start-test-gateway.ts';
+import { sendRequest } from '#test/send-request.ts';
+import { BOOTSTRAP_TOKEN, startTestGateway, type TestGateway } from '#test/start-test-gateway.ts';
 
 let gateway: TestGateway;
 

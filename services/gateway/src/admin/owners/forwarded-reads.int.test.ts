@@ -2,8 +2,8 @@ import { createTokenVerifier } from '@pixmesh/http/service-token';
 import { newId } from '@pixmesh/kernel/ids';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { answerJson } from '#testing/start-fake-owner.ts';
-import { startTestGateway, type TestGateway, tokenKeys } from '#testing/start-test-gateway.ts';
+import { answerJson } from '#test/start-fake-owner.ts';
+import { startTestGateway, type TestGateway, tokenKeys } from '#test/start-test-gateway.ts';
 
 const ID = newId();
 const LIST = { object: 'list', data: [{ id: ID }], has_more: true };

@@ -4,8 +4,8 @@ import { newId } from '@pixmesh/kernel/ids';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { BOOTSTRAP_OPERATOR_ID } from '#admin/authenticate-operator.ts';
-import { answerJson } from '#testing/start-fake-owner.ts';
-import { startTestGateway, type TestGateway, tokenKeys } from '#testing/start-test-gateway.ts';
+import { answerJson } from '#test/start-fake-owner.ts';
+import { startTestGateway, type TestGateway, tokenKeys } from '#test/start-test-gateway.ts';
 
 let gateway: TestGateway;
 let accountId: string;

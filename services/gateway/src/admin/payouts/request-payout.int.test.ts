@@ -7,14 +7,14 @@ import { newId, uuidV5 } from '@pixmesh/kernel/ids';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { BOOTSTRAP_OPERATOR_ID } from '#admin/authenticate-operator.ts';
-import { type Answer, sendRequest } from '#testing/send-request.ts';
-import { answerJson } from '#testing/start-fake-owner.ts';
+import { type Answer, sendRequest } from '#test/send-request.ts';
+import { answerJson } from '#test/start-fake-owner.ts';
 import {
   BOOTSTRAP_TOKEN,
   startTestGateway,
   type TestGateway,
   tokenKeys,
-} from '#testing/start-test-gateway.ts';
+} from '#test/start-test-gateway.ts';
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7/;
 

@@ -1,8 +1,8 @@
 import { createTokenVerifier } from '@pixmesh/http/service-token';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { answerJson, type FakeOwner } from '#testing/start-fake-owner.ts';
-import { startTestGateway, type TestGateway, tokenKeys } from '#testing/start-test-gateway.ts';
+import { answerJson, type FakeOwner } from '#test/start-fake-owner.ts';
+import { startTestGateway, type TestGateway, tokenKeys } from '#test/start-test-gateway.ts';
 
 const SERVICES = ['ledger', 'payouts', 'charges'] as const;
 const REQUEST_TIMEOUT_MS = 400;

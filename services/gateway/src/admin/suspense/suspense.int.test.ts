@@ -3,8 +3,8 @@ import { newId } from '@pixmesh/kernel/ids';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { BOOTSTRAP_OPERATOR_ID } from '#admin/authenticate-operator.ts';
-import { answerJson } from '#testing/start-fake-owner.ts';
-import { startTestGateway, type TestGateway } from '#testing/start-test-gateway.ts';
+import { answerJson } from '#test/start-fake-owner.ts';
+import { startTestGateway, type TestGateway } from '#test/start-test-gateway.ts';
 
 const END_TO_END_ID = 'E12345678202611201531a1b2c3d4e5f';
 

@@ -1,0 +1,127 @@
+import type { OracleCommand } from '#test/oracle.ts';
+
+import { type Decided, nameOf } from './linearise.ts';
+import type { Delivery } from './model-round.ts';
+import type { Reply } from './model-vocabulary.ts';
+import type { FoundJournal } from './read-books.sql.ts';
+
+export type Judged = {
+  /** Each command that these deliveries have decided, with the content that won. */
+  decided: Decided[];
+  breaks: string[];
+};
+
+/** Refusals that say "not now": the same command may succeed later. */
+const PASSING = new Set(['unknown_hold', 'below_floor', 'unknown_pix', 'unknown_item']);
+/** What another content under the id of a decided command may hear. */
+const FOR_OTHERS = new Set(['other_content', 'foreign_hold', 'exceeds_received', 'item_resolved']);
+
+/**
+ * Compares what callers were told with what stands in the ledger: one outcome per command, for ever, to everybody, and
+ * first to one of them only. Of several contents under one id exactly one is decided, and the others hear so.
+ */
+export function judgeDeliveries(
+  deliveries: readonly Delivery[],
+  journals: ReadonlyMap<string, FoundJournal>,
+  /** Contents of commands that were decided before, by id. */
+  known: ReadonlyMap<string, string>,
+): Judged {
+  const judged: Judged = { decided: [], breaks: [] };
+  for (const [id, group] of Map.groupBy(deliveries, ({ command }) => command.id)) {
+    judgeCommand(judged, { found: journals.get(id), won: known.get(id), group });
+  }
+  return judged;
+}
+
+function judgeCommand(
+  { decided, breaks }: Judged,
+  told: { found: FoundJournal | undefined; won: string | undefined; group: readonly Delivery[] },
+): void {
+  const { found, group } = told;
+  const byContent = Map.groupBy(group, ({ command }) => JSON.stringify(command));
+  const winners = [...byContent].filter(
+    ([content, same]) => content === told.won || same.some(({ answered }) => isAccepted(answered)),
+  );
+  const { command } = group[0]!;
+  if (found === undefined) {
+    if (winners.length > 0) breaks.push(`${nameOf(command)} was answered and is not booked`);
+    return;
+  }
+  if (winners.length > 1 || (winners.length === 0 && told.won === undefined)) {
+    breaks.push(`${nameOf(command)} is booked once and ${winners.length} contents were accepted`);
+    return;
+  }
+  const winner = winners[0]?.[1] ?? [];
+  if (winner[0] && told.won === undefined) decided.push({ command: winner[0].command, found });
+  const firsts = winner.filter(({ answered }) => answered?.reply.isFirst).length;
+  if (firsts > (told.won === undefined ? 1 : 0)) {
+    breaks.push(`${nameOf(command)} was decided ${firsts} times`);
+  }
+  for (const same of byContent.values()) {
+    breaks.push(...wrongReplies(same, { found, isWinner: same === winner }));
+  }
+}
+
+function wrongReplies(
+  deliveries: readonly Delivery[],
+  told: { found: FoundJournal; isWinner: boolean },
+): string[] {
+  return deliveries.flatMap(({ command, answered }) => {
+    const wrong = answered && wrongReply(answered.reply, told);
+    return wrong ? [`${nameOf(command)} ${wrong}`] : [];
+  });
+}
+
+function isAccepted(answered: Delivery['answered']): boolean {
+  return answered !== null && !answered.reply.isRejected;
+}
+
+function wrongReply(
+  reply: Reply,
+  { found, isWinner }: { found: FoundJournal; isWinner: boolean },
+): string | null {
+  if (reply.isRejected) {
+    if (PASSING.has(reply.word)) return null;
+    const isLegal = !isWinner && FOR_OTHERS.has(reply.word);
+    return isLegal ? null : `was rejected as ${reply.word}, but is booked as ${found.word}`;
+  }
+  if (reply.word === found.word && reply.version === found.version) return null;
+  return `was answered ${reply.word} ${reply.version}, but is ${found.word} ${found.version}`;
+}
+
+/**
+ * A command that was handed in after another one of its owner had been answered comes after it in the books. What was
+ * handed in at the same time may come in any order.
+ */
+export function findOvertaken(
+  decided: readonly Decided[],
+  deliveries: readonly Delivery[],
+): string[] {
+  const firstStart = new Map<string, number>();
+  const firstAnswer = new Map<string, number>();
+  const contents = new Map(decided.map(({ command }) => [command.id, JSON.stringify(command)]));
+  for (const { command, startedAt, answered } of deliveries) {
+    if (contents.get(command.id) !== JSON.stringify(command)) continue;
+    keepLeast(firstStart, command, startedAt);
+    if (answered && !answered.reply.isRejected) keepLeast(firstAnswer, command, answered.at);
+  }
+  const breaks: string[] = [];
+  for (const owners of Map.groupBy(decided, ({ found }) => found.accountId).values()) {
+    const order = owners
+      .filter(({ found }) => found.version !== null)
+      .sort((one, other) => one.found.version! - other.found.version!);
+    let latestStart = 0;
+    for (const { command } of order) {
+      const answeredAt = firstAnswer.get(command.id) ?? Number.POSITIVE_INFINITY;
+      if (answeredAt < latestStart) {
+        breaks.push(`${nameOf(command)} was answered before one was told that stands before it`);
+      }
+      latestStart = Math.max(latestStart, firstStart.get(command.id) ?? 0);
+    }
+  }
+  return breaks;
+}
+
+function keepLeast(map: Map<string, number>, { id }: OracleCommand, value: number): void {
+  map.set(id, Math.min(map.get(id) ?? Number.POSITIVE_INFINITY, value));
+}

@@ -1,0 +1,121 @@
+import type { AccountId, ChargeId, HoldId } from '@pixmesh/kernel/ids';
+import { toCents } from '@pixmesh/kernel/money';
+
+import type { LedgerCommand } from '#commands/ledger-command.ts';
+import type { Outcome } from '#commands/outcome.ts';
+import type { OracleCommand } from '#test/oracle.ts';
+
+/** What the service answered, in the words of the oracle. */
+export type Reply = { word: string; isRejected: boolean; isFirst: boolean; version: number | null };
+
+export function toReply(outcome: Outcome): Reply {
+  if (outcome.kind === 'rejected') {
+    return { word: outcome.reason, isRejected: true, isFirst: false, version: null };
+  }
+  const { code, repeated, version } = outcome;
+  return {
+    word: code,
+    isRejected: false,
+    isFirst: !repeated,
+    version: version === null ? null : Number(version),
+  };
+}
+
+/** The same command in the words of the service. */
+export function toLedgerCommand(command: OracleCommand): LedgerCommand {
+  const named = { commandId: command.id, accountId: command.accountId as AccountId };
+  if ('holdId' in command) return toHoldCommand(named, command);
+  if (command.kind !== 'make_available') return toMovement(named, command);
+  const { creditId, amount } = command;
+  return { ...named, kind: 'release_pending', creditId, amount: toCents(amount) };
+}
+
+function toHoldCommand(
+  named: Named,
+  command: Extract<OracleCommand, { holdId: string }>,
+): LedgerCommand {
+  const hold = { ...named, ...holdOf(command) };
+  if (command.kind !== 'take') {
+    if (command.kind === 'void') return { ...hold, kind: 'void_hold' };
+    if (command.kind === 'release') return { ...hold, kind: 'release_hold' };
+    return { ...hold, kind: 'settle_hold', endToEndId: null };
+  }
+  return {
+    ...hold,
+    kind: 'take_hold',
+    holdKind: command.pix === null ? 'payout' : 'refund',
+    endToEndId: command.pix,
+    amount: toCents(command.amount),
+    fee: toCents(command.fee),
+  };
+}
+
+function holdOf({ holdId, resourceId }: { holdId: string; resourceId: string }) {
+  return { holdId: holdId as HoldId, resourceId };
+}
+
+type Named = { commandId: string; accountId: AccountId };
+type Movement = Exclude<OracleCommand, { holdId: string } | { kind: 'make_available' }>;
+
+function toMovement(named: Named, command: Movement): LedgerCommand {
+  const told = { ...named, endToEndId: command.subject, amount: toCents(command.amount) };
+  const chargeId = command.subject as ChargeId;
+  switch (command.kind) {
+    case 'credit': {
+      const releaseAt = command.releaseAtMs === null ? null : new Date(command.releaseAtMs);
+      return { ...told, kind: 'credit_received_pix', chargeId, releaseAt };
+    }
+    case 'suspend':
+      return { ...told, kind: 'suspend_received_pix', chargeId, reason: 'late' };
+    case 'payout_return':
+      return {
+        ...told,
+        kind: 'credit_payout_return',
+        payoutId: command.subject,
+        returnId: command.subject,
+      };
+    case 'tariff':
+      return { ...told, kind: 'book_acquirer_tariff' };
+    case 'payout_suspend':
+      return {
+        ...told,
+        kind: 'suspend_payout',
+        payoutId: command.subject,
+        direction: command.direction,
+        reason: 'foreign_send',
+      };
+    case 'block':
+    case 'unblock':
+      return {
+        ...told,
+        kind: command.kind === 'block' ? 'block_disputed' : 'unblock_disputed',
+        disputeId: command.dispute,
+        chargeId,
+      };
+    case 'dispute_return':
+      return {
+        ...told,
+        kind: 'return_disputed',
+        disputeId: command.dispute,
+        chargeId,
+        from: command.from,
+        returnId: command.id,
+      };
+    case 'pix_return':
+      return { ...told, kind: 'return_received_pix', chargeId, returnId: command.id };
+    case 'resolve': {
+      const { item: itemId, action } = command;
+      return { ...told, kind: 'resolve_suspense', chargeId, payoutId: null, itemId, action };
+    }
+    case 'give':
+      return {
+        ...told,
+        kind: 'credit_suspense',
+        chargeId,
+        payoutId: null,
+        itemId: command.item,
+      };
+    default:
+      throw new Error('unknown kind of command');
+  }
+}

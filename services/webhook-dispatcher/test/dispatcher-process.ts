@@ -1,0 +1,93 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+
+import { eventually } from '@pixmesh/testkit/eventually';
+
+const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
+const COMMAND = [
+  '--enable-source-maps',
+  '--import',
+  '@pixmesh/telemetry/preload',
+  'services/webhook-dispatcher/src/main.ts',
+];
+
+/** A machine that runs other tests as well may start processes slowly. */
+const BOOT_TIMEOUT_MS = 60_000;
+
+export type DispatcherProcess = AsyncDisposable & {
+  /** Everything it has printed. */
+  output(): string;
+  armFailpoint(name: string, action: 'kill' | 'hang' | 'error'): Promise<void>;
+  /** Resolves with the signal or exit code that ended it. */
+  ended(): Promise<string | number>;
+  /** Ends it as a machine that loses its power does. */
+  kill(): void;
+  /** The sum of one of its counters over all labels; 0 while it has counted nothing. */
+  readCounter(name: string): Promise<number>;
+  /** Asks it to end and answers as `ended` does. */
+  stop(): Promise<string | number>;
+};
+
+/** Runs the service as it runs everywhere, as a process of its own, and waits until it is ready. */
+export async function startDispatcherProcess(env: NodeJS.ProcessEnv): Promise<DispatcherProcess> {
+  const internalPort = await freePort();
+  const child = spawn(process.execPath, COMMAND, {
+    cwd: REPOSITORY,
+    env: { ...env, SERVICE_NAME: 'webhook-dispatcher', INTERNAL_PORT: String(internalPort) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+    });
+  }
+  const exit = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
+  const internal = `http://127.0.0.1:${internalPort}`;
+  await eventually(async () => {
+    const answer = await fetch(`${internal}/readyz`).catch(() => null);
+    if (answer?.status !== 200) throw new Error(`not ready, exit ${child.exitCode}: ${output}`);
+  }, BOOT_TIMEOUT_MS).catch((error: unknown) => {
+    child.kill('SIGKILL');
+    throw error;
+  });
+  return {
+    output: () => output,
+    armFailpoint: async (name, action) => {
+      const body = JSON.stringify({ [name]: action });
+      await fetch(`${internal}/failpoints`, { method: 'PUT', body });
+    },
+    kill: () => void child.kill('SIGKILL'),
+    readCounter: async (name) => sumOf(name, await (await fetch(`${internal}/metrics`)).text()),
+    ended,
+    stop,
+    [Symbol.asyncDispose]: async () => void (await stop()),
+  };
+
+  async function ended(): Promise<string | number> {
+    const [code, signal] = await exit;
+    return signal ?? code ?? 0;
+  }
+
+  async function stop(): Promise<string | number> {
+    child.kill('SIGTERM');
+    return await ended();
+  }
+}
+
+/** Of the lines `name{labels} value`. */
+function sumOf(name: string, metrics: string): number {
+  const lines = metrics.split('\n').filter((line) => /^\w+/.exec(line)?.[0] === name);
+  return lines.reduce((sum, line) => sum + Number(line.split('} ')[1]?.split(' ')[0]), 0);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

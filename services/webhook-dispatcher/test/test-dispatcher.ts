@@ -1,0 +1,94 @@
+import { readConfig } from '@pixmesh/service/config';
+import { ApplicationChanged } from '@pixmesh/contracts/messages/account-event.v1';
+import { CHARGE_EVENTS, DISPUTE_EVENTS } from '@pixmesh/contracts/messages/charge-event.v1';
+import { PAYOUT_EVENTS } from '@pixmesh/contracts/messages/payout-event.v1';
+import { TOPICS } from '@pixmesh/contracts/topics';
+import { createEventPublisher, type EventToPublish } from '@pixmesh/kafka/event-publisher';
+import { warmCodec } from '@pixmesh/kafka/schema-registry';
+import { newId } from '@pixmesh/kernel/ids';
+import { generateSealingKeyPair } from '@pixmesh/kernel/sealed-secret';
+import { createLogger } from '@pixmesh/telemetry/logger';
+import { testInfra } from '@pixmesh/testkit/test-infra';
+import { createTokenKeys } from '@pixmesh/testkit/test-tokens';
+
+import { DispatcherConfig } from '#config.ts';
+import type { ResourceEvent } from '#intake/read-event.ts';
+
+export const sealingKeys = generateSealingKeyPair();
+export const tokenKeys = createTokenKeys(['gateway', 'webhook-dispatcher']);
+
+/** The environment of a dispatcher under test, with every port free to choose. */
+export function testEnvironment(options: {
+  databaseUrl: string;
+  topicPrefix?: string;
+  receiverPort: number;
+}): NodeJS.ProcessEnv {
+  const infra = testInfra();
+  return {
+    NODE_ENV: 'test',
+    LOG_LEVEL: 'silent',
+    INTERNAL_PORT: '0',
+    PORT: '0',
+    DATABASE_URL: options.databaseUrl,
+    KAFKA_BROKERS: infra.kafkaBrokers.join(','),
+    KAFKA_TOPIC_PREFIX: options.topicPrefix ?? '',
+    SCHEMA_REGISTRY_URL: infra.registryUrl,
+    REDIS_URL: infra.redisUrl,
+    SERVICE_TOKEN_PUBLIC_KEYS: JSON.stringify(tokenKeys.publicKeys),
+    WEBHOOK_SEALING_PUBLIC_KEY: sealingKeys.publicKey,
+    WEBHOOK_SEALING_PRIVATE_KEYS: sealingKeys.privateKeys,
+    WEBHOOK_DEV_RECEIVERS: `*.receiver.example.com=127.0.0.1:${options.receiverPort}`,
+  };
+}
+
+export function testConfig(env: NodeJS.ProcessEnv): DispatcherConfig {
+  return readConfig(DispatcherConfig, env);
+}
+
+export type ResourceTopics = AsyncDisposable & {
+  publish(event: ResourceEvent, traceparent?: string): Promise<void>;
+  /** Speaks in the place of the gateway; one request, so one after the other on the topic. */
+  announce(changes: readonly ApplicationChanged[]): Promise<void>;
+};
+
+/** Speaks in the place of charges and payouts. */
+export async function openResourceTopics(topicPrefix: string): Promise<ResourceTopics> {
+  const infra = testInfra();
+  const publisher = createEventPublisher({
+    brokers: infra.kafkaBrokers,
+    clientId: 'test',
+    logger: createLogger('test', 'silent'),
+    codec: await warmCodec(infra.registryUrl, [
+      ...Object.values(CHARGE_EVENTS),
+      ...Object.values(DISPUTE_EVENTS),
+      ...Object.values(PAYOUT_EVENTS),
+      ApplicationChanged,
+    ]),
+    topicPrefix,
+  });
+  return {
+    publish: async (event, traceparent) => {
+      const { data } = event;
+      const topic = data.object === 'payment' ? TOPICS.payoutsEvents : TOPICS.chargesEvents;
+      const key = data.object === 'dispute' ? data.charge_id : data.id;
+      await publisher.publish([toPublish(event, { topic, key, traceparent: traceparent ?? null })]);
+    },
+    announce: async (changes) => {
+      const topic = TOPICS.accountsEvents;
+      await publisher.publish(
+        changes.map((change) =>
+          toPublish(change, { topic, key: change.account_id, traceparent: null }),
+        ),
+      );
+    },
+    [Symbol.asyncDispose]: () => publisher[Symbol.asyncDispose](),
+  };
+}
+
+function toPublish(
+  message: ResourceEvent | ApplicationChanged,
+  place: Pick<EventToPublish, 'topic' | 'key' | 'traceparent'>,
+): EventToPublish {
+  // A redelivered message carries the same event; the outbox id of the test does not matter.
+  return { ...place, eventId: newId(), type: message.type, message };
+}
