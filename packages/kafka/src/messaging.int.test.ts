@@ -151,7 +151,7 @@ async function append(...numbered: readonly Numbered[]): Promise<string> {
     await tx.query(sql`with guard as (select 1), ${pair} select from guard`);
     await tx.query(sql`update events set traceparent = ${TRACE_PARENT} where traceparent is null`);
   });
-  messaging.kickOutbox();
+  messaging.wakeOutbox();
   return events.at(-1)?.eventId ?? '';
 }
 

@@ -48,7 +48,7 @@ export type MessagingOptions = {
 /** A service's part in the conversation over Kafka: outbox relay, consumers and dead letters. */
 export type Messaging = AsyncDisposable & {
   /** Says that events were committed, so that they are published at once. */
-  kickOutbox(): void;
+  wakeOutbox(): void;
   isAlive(): boolean;
   deadLetters: {
     list(page: { limit: number; startingAfter: string | null }): Promise<DeadLetter[]>;
@@ -82,7 +82,7 @@ export async function startMessaging(options: MessagingOptions): Promise<Messagi
     }),
   );
   return {
-    kickOutbox: () => relay?.kick(),
+    wakeOutbox: () => relay?.wake(),
     isAlive: () => consumers.every((consumer) => consumer.isAlive()),
     deadLetters: { list: (page) => listDeadLetters(db, page), replay },
     [Symbol.asyncDispose]: async () => {

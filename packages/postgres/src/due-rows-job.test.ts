@@ -34,7 +34,7 @@ function rows(...ids: string[]): Row[] {
   return ids.map((id) => ({ id }));
 }
 
-test('what is due is worked on, and a kick is not needed', async () => {
+test('what is due is worked on, and no wake-up is needed', async () => {
   const due = rows('a', 'b');
   const { job, done } = aJob({}, due);
   await eventually(() => expect(done).toEqual(['a', 'b']));
@@ -43,14 +43,14 @@ test('what is due is worked on, and a kick is not needed', async () => {
   await job.stop();
 });
 
-test('a kick ends the pause', async () => {
+test('a wake-up ends the pause', async () => {
   const due: Row[] = [];
   const { job, done } = aJob({}, due);
   await eventually(() => expect(job.isAlive()).toBe(true));
   const startedAtMs = performance.now();
   for (let turn = 0; turn < 20; turn += 1) {
     due.push({ id: String(turn) });
-    job.kick();
+    job.wake();
     await eventually(() => expect(done).toHaveLength(turn + 1));
   }
   // Twenty pauses of 100 ms would take two seconds.

@@ -35,7 +35,7 @@ export type DueRowsJobOptions<Row> = {
 
 export type DueRowsJob = {
   /** Says that something has come due. */
-  kick(): void;
+  wake(): void;
   isAlive(): boolean;
   /** Takes no more rows and waits for those in work. */
   stop(): Promise<void>;
@@ -43,7 +43,7 @@ export type DueRowsJob = {
 
 /**
  * Takes due rows and works on them, for as long as the process lives: a bounded number at once, each in a span
- * of its own. Replicas share the rows by their leases. A poll finds what no kick announced.
+ * of its own. Replicas share the rows by their leases. A poll finds what no wake-up announced.
  */
 export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): DueRowsJob {
   const stopping = new AbortController();
@@ -53,7 +53,7 @@ export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): DueRowsJo
   let lastTurnMs = performance.now();
   const running = loop();
   return {
-    kick: () => wake.resolve(),
+    wake: () => wake.resolve(),
     isAlive: () => performance.now() - lastTurnMs < SILENCE_MS_MAX,
     stop: async () => {
       stopping.abort();

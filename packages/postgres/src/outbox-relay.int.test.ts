@@ -116,7 +116,7 @@ test('two relays never publish at the same time', async () => {
   );
   for (let sequence = 1; sequence <= 60; sequence += 1) {
     await append(db, [anEvent('a', sequence)]);
-    relays[sequence % 2]?.kick();
+    relays[sequence % 2]?.wake();
   }
   await eventually(() => expect(published).toHaveLength(60));
   await Promise.all(relays.map((relay) => relay.stop()));
@@ -150,7 +150,7 @@ test('an event with a lower id that commits late is not skipped', async () => {
   expect(published.map(({ key }) => key)).toEqual(['early', 'late']);
 });
 
-test('a kick publishes long before the next poll would, and failures are got over', async () => {
+test('a wake-up publishes long before the next poll would, and failures are got over', async () => {
   let failures = 2;
   const relay = startOutboxRelay({
     db,
@@ -162,7 +162,7 @@ test('a kick publishes long before the next poll would, and failures are got ove
     },
   });
   await append(db, [anEvent('a', 1), anEvent('a', 2)]);
-  relay.kick();
+  relay.wake();
   await eventually(() => expect(published).toHaveLength(2));
   await relay.stop();
   expect(published.map(({ sequence }) => sequence)).toEqual([1, 2]);

@@ -16,7 +16,7 @@ const CLAIM_SIZE = 500;
  */
 const BUSY_INTERVAL_MS = 10;
 const BUSY_BATCH_MIN = 4;
-/** Backstop for kicks that were lost with their process. */
+/** Backstop for wake-ups that were lost with their process. */
 const POLL_INTERVAL_MS = 100;
 /** Waits after failures: the broker is away, nothing is lost, nobody waits for us. */
 const RETRY_DELAY_MS = 250;
@@ -37,7 +37,7 @@ export type Publish = (events: readonly PublishableEvent[]) => Promise<void>;
 
 export type OutboxRelay = {
   /** Says that something was committed; publishing starts at once instead of at the next poll. */
-  kick(): void;
+  wake(): void;
   /** Publishes what is queued, within a bound, then ends. */
   stop(): Promise<void>;
 };
@@ -58,7 +58,7 @@ export function startOutboxRelay(deps: RelayDeps): OutboxRelay {
     { value: await readOldestAge(deps.db) },
   ]);
   return {
-    kick: () => wake.resolve(),
+    wake: () => wake.resolve(),
     stop: async () => {
       stopping.abort();
       wake.resolve();
@@ -69,16 +69,16 @@ export function startOutboxRelay(deps: RelayDeps): OutboxRelay {
 
   async function loop(): Promise<void> {
     let failures = 0;
-    let kicked = true;
+    let woken = true;
     while (!stopping.signal.aborted) {
       const startedMs = performance.now();
       try {
         await keepPartitions();
-        // A kick says that there is something; a poll looks first, without a transaction.
-        const published = kicked || (await hasQueuedEvents(deps.db)) ? await relayAll() : 0;
+        // A wake-up says that there is something; a poll looks first, without a transaction.
+        const published = woken || (await hasQueuedEvents(deps.db)) ? await relayAll() : 0;
         if (failures > 0) deps.logger.info({ failures }, 'outbox relay publishes again');
         failures = 0;
-        kicked = await pause(POLL_INTERVAL_MS);
+        woken = await pause(POLL_INTERVAL_MS);
         if (published >= BUSY_BATCH_MIN) await atLeastUntil(startedMs + BUSY_INTERVAL_MS);
       } catch (error) {
         failures += 1;
@@ -96,14 +96,14 @@ export function startOutboxRelay(deps: RelayDeps): OutboxRelay {
     return published;
   }
 
-  /** Answers whether a kick ended it. */
+  /** Answers whether a wake-up ended it. */
   async function pause(ms: number): Promise<boolean> {
     const rest = Promise.withResolvers<false>();
     const timer = setTimeout(() => rest.resolve(false), ms);
-    const kicked = await Promise.race([rest.promise, wake.promise.then(() => true)]);
+    const woken = await Promise.race([rest.promise, wake.promise.then(() => true)]);
     clearTimeout(timer);
     wake = Promise.withResolvers();
-    return kicked;
+    return woken;
   }
 
   async function atLeastUntil(endMs: number): Promise<void> {

@@ -45,7 +45,7 @@ export type SimulatorDeps = {
   faults: Faults;
   /** The provider's time. */
   clock: Clock;
-  kickCallbacks: () => void;
+  wakeCallbacks: () => void;
   /** Says that something stored becomes due in that time. */
   expectDue: (inMs: number) => void;
   profile: StoredSetting<StoredProfile>;

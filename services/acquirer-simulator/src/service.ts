@@ -61,7 +61,7 @@ export async function startAcquirerSimulator(
         logger,
         faults,
         pixKey: config.ACQUIRER_PIX_KEY,
-        kickCallbacks: callbacks.kick,
+        wakeCallbacks: callbacks.wake,
       }),
     );
     const receiver = stops.use(
@@ -74,7 +74,7 @@ export async function startAcquirerSimulator(
       faults,
       clock,
       profile,
-      kickCallbacks: callbacks.kick,
+      wakeCallbacks: callbacks.wake,
       expectDue: dueWork.expect,
       clientId: config.ACQUIRER_CLIENT_ID,
       clientSecret: config.ACQUIRER_CLIENT_SECRET,

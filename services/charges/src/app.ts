@@ -25,7 +25,7 @@ type AppDeps = CancelDeps &
     deadLetters: Messaging['deadLetters'];
     reconciliation: Pick<Reconciliation, 'latest' | 'runNow'>;
     sealingPublicKey: string;
-    kickReturns(): void;
+    wakeReturns(): void;
     returnWindowMs: number;
     requestTimeoutMs: number;
   };

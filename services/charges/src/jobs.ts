@@ -30,10 +30,10 @@ type JobsParts = {
 };
 
 export type Jobs = {
-  kickReadBack(): void;
-  kickNotices(): void;
-  kickReturnItems(): void;
-  kickRefunds(): void;
+  wakeReadBack(): void;
+  wakeNotices(): void;
+  wakeReturnItems(): void;
+  wakeRefunds(): void;
   isAlive(): boolean;
 };
 
@@ -54,10 +54,10 @@ export function startJobs(parts: JobsParts): Jobs {
   add('disputes', startDisputes(parts, notices));
   const refunds = add('refunds', startRefunds(parts));
   return {
-    kickReadBack: readBack.kick,
-    kickNotices: notices.kick,
-    kickReturnItems: returnItems.kick,
-    kickRefunds: refunds.kick,
+    wakeReadBack: readBack.wake,
+    wakeNotices: notices.wake,
+    wakeReturnItems: returnItems.wake,
+    wakeRefunds: refunds.wake,
     isAlive: () => all.every((one) => one.isAlive()),
   };
 }
@@ -67,13 +67,13 @@ function startMoneyJobs(
   { config, db, logger, acquirer, look }: JobsParts,
   add: (name: string, job: DueRowsJob) => DueRowsJob,
 ) {
-  const { leaseMs, kickOutbox, processingChecks, pendingChecks } = look;
+  const { leaseMs, wakeOutbox, processingChecks, pendingChecks } = look;
   const pixKey = config.ACQUIRER_PIX_KEY;
-  const common = { db, logger, acquirer, leaseMs, kickOutbox, processingChecks, pendingChecks };
+  const common = { db, logger, acquirer, leaseMs, wakeOutbox, processingChecks, pendingChecks };
   const lookAt = lookAtCharge.bind(null, look);
   const readBack = add('read-back', startReadBackJob({ db, logger, leaseMs, lookAt }));
-  const kickReadBack = readBack.kick;
-  const notices = add('pix notices', startPixNoticesJob({ ...common, pixKey, kickReadBack }));
+  const wakeReadBack = readBack.wake;
+  const notices = add('pix notices', startPixNoticesJob({ ...common, pixKey, wakeReadBack }));
   const returnItems = add(
     'return items',
     startReturnItemsJob({
@@ -92,8 +92,8 @@ function startMoneyJobs(
       pixKey,
       intervalMs: config.RECEIVED_LIST_MS,
       overlapMs: config.RECEIVED_LIST_OVERLAP_MS,
-      kickReadBack,
-      kickNotices: notices.kick,
+      wakeReadBack,
+      wakeNotices: notices.wake,
     }),
   );
   observeLags({
@@ -112,7 +112,7 @@ function startDisputes({ config, db, look }: JobsParts, notices: DueRowsJob): Du
     readReturns: (charge, endToEndId) => readReturns(look, charge, endToEndId),
     noticePix: async (endToEndId) => {
       await noticePix(db, [endToEndId], { notFoundMs: UNKNOWN_PIX_PAUSE_MS });
-      notices.kick();
+      notices.wake();
     },
   });
 }
@@ -125,7 +125,7 @@ function startRefunds({ config, holds, look }: JobsParts): DueRowsJob {
     intentChecks: refundPeriods(config, 'INTENT'),
     unknownChecks: refundPeriods(config, 'UNKNOWN'),
     acceptedChecks: refundPeriods(config, 'ACCEPTED'),
-    kickRefunds: () => refunds.kick(),
+    wakeRefunds: () => refunds.wake(),
   });
   return refunds;
 }

@@ -56,8 +56,8 @@ async function start(config: ChargesConfig, logger: Logger, stopList: StopList):
   const acquirer = stopList.use('acquirer', createAcquirer(acquirerConfig(config)));
   // Messages may come before everything has started: what is not there yet finds its work by itself.
   const late: { messaging?: Messaging; jobs?: Jobs } = {};
-  const kickOutbox = (): void => late.messaging?.kickOutbox();
-  const issuingDeps = { db, acquirer, logger, kickOutbox, ...issuingSettings(config) };
+  const wakeOutbox = (): void => late.messaging?.wakeOutbox();
+  const issuingDeps = { db, acquirer, logger, wakeOutbox, ...issuingSettings(config) };
   const issuing = createIssuing(issuingDeps);
   const ledgerCalls = stopList.use('ledger client', await callLedger(config));
   const holds = createLedgerHolds(ledgerCalls);
@@ -71,10 +71,10 @@ async function start(config: ChargesConfig, logger: Logger, stopList: StopList):
     callbacksConsumer({
       db,
       logger,
-      kickReadBack: () => late.jobs?.kickReadBack(),
-      kickNotices: () => late.jobs?.kickNotices(),
+      wakeReadBack: () => late.jobs?.wakeReadBack(),
+      wakeNotices: () => late.jobs?.wakeNotices(),
     }),
-    ledgerEventsConsumer({ db, logger, receiver: config.ACQUIRER_RECEIVER, kickOutbox }),
+    ledgerEventsConsumer({ db, logger, receiver: config.ACQUIRER_RECEIVER, wakeOutbox }),
   ];
   const messaging = await connectMessaging({ config, logger, stopList, db, consumes });
   late.messaging = messaging;
@@ -84,10 +84,10 @@ async function start(config: ChargesConfig, logger: Logger, stopList: StopList):
   const app = buildApp({
     ...look,
     holds,
-    kickReadBack: jobs.kickReadBack,
-    kickReturns: jobs.kickReturnItems,
+    wakeReadBack: jobs.wakeReadBack,
+    wakeReturns: jobs.wakeReturnItems,
     returnWindowMs: config.DISPUTE_RETURN_WINDOW_MS,
-    kickRefunds: jobs.kickRefunds,
+    wakeRefunds: jobs.wakeRefunds,
     intentChecks: { firstMs: config.READ_BACK_REFUND_INTENT_MS },
     verify: createTokenVerifier('charges', config.SERVICE_TOKEN_PUBLIC_KEYS),
     deadLetters: messaging.deadLetters,

@@ -119,7 +119,7 @@ function buildApps(config: GatewayConfig, logger: Logger, parts: Parts) {
   const { db, background, clients, messaging, requestLog, counters } = parts;
   const pepper = config.API_KEY_PEPPER;
   const requestTimeoutMs = config.REQUEST_TIMEOUT_MS;
-  const kickOutbox = () => messaging.kickOutbox();
+  const wakeOutbox = () => messaging.wakeOutbox();
   return {
     public: buildPublicApp({
       db,
@@ -136,7 +136,7 @@ function buildApps(config: GatewayConfig, logger: Logger, parts: Parts) {
       logger,
       pepper,
       clients,
-      kickOutbox,
+      wakeOutbox,
       requestTimeoutMs,
       reconciliationTimeoutMs: config.RECONCILIATION_TIMEOUT_MS,
       bootstrapToken: config.ADMIN_BOOTSTRAP_TOKEN,
@@ -145,7 +145,7 @@ function buildApps(config: GatewayConfig, logger: Logger, parts: Parts) {
     callback: buildCallbackApp({
       db: background,
       logger,
-      kickOutbox,
+      wakeOutbox,
       secret: config.CALLBACK_SECRET,
     }),
   };

@@ -18,7 +18,7 @@ export type TestAdmin = AsyncDisposable & {
   /** What was logged from level `warn` on. */
   warnings: Record<string, unknown>[];
   /** How often the outbox relay was woken. */
-  kicks(): number;
+  wakeUps(): number;
 };
 
 type Sent = { body?: object | string; headers?: readonly string[] };
@@ -29,15 +29,15 @@ export async function startTestAdmin(deps: {
   answer: OwnerAnswer;
 }): Promise<TestAdmin> {
   const warnings: Record<string, unknown>[] = [];
-  let kicks = 0;
+  let wakeUps = 0;
   const write = (line: string) => void warnings.push(JSON.parse(line) as Record<string, unknown>);
   const app = buildAdminApp({
     db: deps.db,
     logger: createLogger('gateway', 'warn', { write }),
     pepper: new Uint8Array(32),
     clients: ownersThat(deps.answer),
-    kickOutbox: () => {
-      kicks += 1;
+    wakeOutbox: () => {
+      wakeUps += 1;
     },
     requestTimeoutMs: 1_000,
     reconciliationTimeoutMs: 1_000,
@@ -56,7 +56,7 @@ export async function startTestAdmin(deps: {
         body: typeof body === 'object' ? JSON.stringify(body) : body,
       }),
     warnings,
-    kicks: () => kicks,
+    wakeUps: () => wakeUps,
     [Symbol.asyncDispose]: () => app.close(),
   };
 }

@@ -46,8 +46,8 @@ async function start(
     createPool({ url: config.DATABASE_URL, applicationName: 'ledger', max: POOL_SIZE }),
   );
   // Safe to refer ahead: nothing is handed to the engine before messaging has started.
-  const kickOutbox = (): void => messaging.kickOutbox();
-  const engine = stopList.use('engine', createLedgerEngine({ db, logger, kickOutbox }));
+  const wakeOutbox = (): void => messaging.wakeOutbox();
+  const engine = stopList.use('engine', createLedgerEngine({ db, logger, wakeOutbox }));
   const messaging = stopList.use(
     'messaging',
     await startMessaging({

@@ -15,7 +15,7 @@ export type LedgerApp = Awaited<ReturnType<typeof aLedgerApp>>;
 export async function aLedgerApp(db: Database) {
   const keys = createTokenKeys(['gateway']);
   const sign = await createTokenSigner(keys.privateKeys['gateway']!);
-  const engine = createLedgerEngine({ db, kickOutbox: () => undefined });
+  const engine = createLedgerEngine({ db, wakeOutbox: () => undefined });
   const app = buildApp({
     db,
     engine,

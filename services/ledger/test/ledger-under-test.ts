@@ -18,13 +18,13 @@ export type LedgerUnderTest = Awaited<ReturnType<typeof aLedgerUnderTest>>;
 export async function aLedgerUnderTest() {
   const database = await createTestDatabase('ledger');
   const { db } = database;
-  const kicked = { times: 0 };
-  const engine = createLedgerEngine({ db, kickOutbox: () => (kicked.times += 1) });
+  const woken = { times: 0 };
+  const engine = createLedgerEngine({ db, wakeOutbox: () => (woken.times += 1) });
   return {
     db,
     adminUrl: database.adminUrl,
     engine,
-    kicked,
+    woken,
     submit: (command: LedgerCommand) => submitDecided(engine, command),
     execute: (commands: readonly LedgerCommand[]) => executeBatch(db, commands),
     /** An owner with this much available. */

@@ -69,14 +69,14 @@ async function start(
     'ledger client',
     createInternalClient({ service: 'ledger', url: config.LEDGER_URL, sign }),
   );
-  // The parts are told of each other's work; a kick before its part has started is not needed.
-  const kicks = { outbox: nothing, sender: nothing, readBack: nothing };
+  // The parts are told of each other's work; a wake-up before its part has started is not needed.
+  const wakeUps = { outbox: nothing, sender: nothing, readBack: nothing };
   const deps: IntentDeps = {
     db,
     logger,
     ledger: createLedgerClient(ledgerCalls),
-    kickOutbox: () => kicks.outbox(),
-    kickSender: () => kicks.sender(),
+    wakeOutbox: () => wakeUps.outbox(),
+    wakeSender: () => wakeUps.sender(),
   };
   const settlement: SettlementDeps = { ...deps, acceptedChecks: periods(config, 'ACCEPTED') };
   const messaging = stopList.use(
@@ -90,16 +90,16 @@ async function start(
       logger,
       produces: [...Object.values(PAYOUT_EVENTS), ...Object.values(PAYOUT_COMMANDS)],
       consumes: [
-        callbacksConsumer({ db, logger, kickReadBack: () => kicks.readBack() }),
+        callbacksConsumer({ db, logger, wakeReadBack: () => wakeUps.readBack() }),
         ledgerEventsConsumer(settlement),
       ],
       onFatal: endProcess,
     }),
   );
-  kicks.outbox = messaging.kickOutbox;
+  wakeUps.outbox = messaging.wakeOutbox;
   const jobs = await startJobs({ config, stopList, acquirer, deps, settlement });
-  kicks.sender = jobs.sender.kick;
-  kicks.readBack = jobs.readBack.kick;
+  wakeUps.sender = jobs.sender.wake;
+  wakeUps.readBack = jobs.readBack.wake;
   const reconciliation = startReconciliation({
     db,
     logger,
@@ -144,7 +144,7 @@ async function startJobs(parts: Parts & { acquirer: Acquirer; settlement: Settle
       ...exchange,
       refusalWaitMs: config.REFUSAL_WAIT_MS,
       intentChecks: periods(config, 'INTENT'),
-      kickSender: deps.kickSender,
+      wakeSender: deps.wakeSender,
       settleIntent: async (intent) => {
         const outcome = await settleIntent(deps, intent, deadlineIn(INTENT_TIMEOUT_MS));
         intentSettled(outcome.kind);

@@ -25,8 +25,8 @@ export async function startPayoutsUnderTest() {
     db: environment.db,
     ledger: createLedgerClient(ledgerCalls),
     logger: createLogger('test', 'silent'),
-    kickOutbox: () => undefined,
-    kickSender: () => undefined,
+    wakeOutbox: () => undefined,
+    wakeSender: () => undefined,
   };
   return {
     ...environment,

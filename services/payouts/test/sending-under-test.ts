@@ -74,8 +74,8 @@ function dependencies(
     db,
     acquirer,
     logger,
-    kickOutbox: () => undefined,
-    kickSender: () => undefined,
+    wakeOutbox: () => undefined,
+    wakeSender: () => undefined,
     acquirerTimeoutMs: ACQUIRER_TIMEOUT_MS,
     slots: 8,
     refusalWaitMs: 1_500,
@@ -89,7 +89,7 @@ function dependencies(
 /** What one replica runs. */
 async function startWorkers(deps: SendingDeps & ReadBackDeps) {
   const sender = await startSender(deps);
-  const readBack = startReadBackJob({ ...deps, kickSender: sender.kick }, ACQUIRER_TIMEOUT_MS);
+  const readBack = startReadBackJob({ ...deps, wakeSender: sender.wake }, ACQUIRER_TIMEOUT_MS);
   return {
     sender,
     readBack,

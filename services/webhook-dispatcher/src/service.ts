@@ -87,7 +87,7 @@ async function startRoles(
   const keepDays = config.DELIVERY_KEEP_DAYS;
   resources.use('retention', startHistoryRetention({ db, logger, keepDays }));
   if (sender !== null) resources.use('resealing', startResealingJob(start, db));
-  const redis = openRedis(config, { logger, onHint: sender?.kick ?? null });
+  const redis = openRedis(config, { logger, onHint: sender?.wake ?? null });
   if (redis !== null) resources.use('redis', redis);
   const parts = { config, db, logger, clock: seams.clock ?? databaseClock, wakeSenders };
   if (sender !== null) traffic.use('recoveries', startRecoveries(parts));
@@ -109,7 +109,7 @@ async function startRoles(
   return { internalPort: health.port, apiPort: app === null ? null : portOf(app) };
 
   function wakeSenders(laneIds: readonly string[]): void {
-    sender?.kick(laneIds);
+    sender?.wake(laneIds);
     redis?.publish(laneIds);
   }
 }
@@ -148,7 +148,7 @@ function startResealingJob({ config, logger }: Start, db: Database): Resealing {
 
 function openRedis(
   config: DispatcherConfig,
-  hints: { logger: Logger; onHint: Sender['kick'] | null },
+  hints: { logger: Logger; onHint: Sender['wake'] | null },
 ): WakeUp | null {
   const url = config.REDIS_URL;
   return url === undefined ? null : createRedisWakeUp({ url, ...hints });

@@ -68,11 +68,11 @@ export function startSenderTo(
   const sender = startTestSender({ db, receivers: Object.fromEntries(ports), clock, ...others });
   return {
     clock,
-    kick: sender.kick,
+    wake: sender.wake,
     /** So much later, everything that is due then goes out. */
     advance: (ms: number): void => {
       clock.advance(ms);
-      sender.kick();
+      sender.wake();
     },
     [Symbol.asyncDispose]: sender[Symbol.asyncDispose],
   };

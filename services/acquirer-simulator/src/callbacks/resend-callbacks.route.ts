@@ -19,7 +19,7 @@ type Deps = {
   faults: Faults;
   clock: Clock;
   pixKey: string;
-  kickCallbacks: () => void;
+  wakeCallbacks: () => void;
 };
 
 /** `POST /v2/gn/webhook/reenviar`: announces what is known already once more; faults of callbacks hold for it too. */
@@ -35,7 +35,7 @@ export function addResendCallbacks(app: FastifyInstance, deps: Deps): void {
       const items = selectResentItems(tipo, found, deps.clock.now());
       const notices = planNotices(items, await deps.faults.pickCallbacks(items.length));
       await storeCallbacks(deps.db, { pixKey: deps.pixKey, notices });
-      deps.kickCallbacks();
+      deps.wakeCallbacks();
       return { status: 202, body: null };
     }),
   );

@@ -15,7 +15,7 @@ import { retryDelayMs } from './retry-delay.ts';
 
 export type CallbackSender = AsyncDisposable & {
   /** Something was queued: look now, not at the next poll. */
-  kick(): void;
+  wake(): void;
 };
 
 type Options = {
@@ -27,7 +27,7 @@ type Options = {
 };
 
 const IN_FLIGHT_MAX = 64;
-/** Retries and delayed notices become due without a kick. */
+/** Retries and delayed notices become due without a wake-up. */
 const POLL_INTERVAL_MS = 100;
 /** How much longer than an attempt a claim lasts. */
 const LEASE_MARGIN_MS = 5_000;
@@ -44,7 +44,7 @@ export async function startCallbackSender(options: Options): Promise<CallbackSen
   await releaseClaims(db);
   const running = loop();
   return {
-    kick: () => wake.resolve(),
+    wake: () => wake.resolve(),
     [Symbol.asyncDispose]: async () => {
       stopping.abort();
       await running;
@@ -55,7 +55,7 @@ export async function startCallbackSender(options: Options): Promise<CallbackSen
 
   async function loop(): Promise<void> {
     while (!signal.aborted) {
-      // Renewed before the claim, so that a kick during it is not lost.
+      // Renewed before the claim, so that a wake-up during it is not lost.
       wake = Promise.withResolvers();
       try {
         await sendDue();

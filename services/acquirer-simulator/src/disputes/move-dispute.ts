@@ -21,7 +21,7 @@ export type DisputeDeps = {
   faults: Faults;
   pixKey: string;
   /** Says that notices were queued. */
-  kickCallbacks: () => void;
+  wakeCallbacks: () => void;
 };
 
 /** What goes back where a dispute is lost: by default all that is disputed, of the nature of its reason. */
@@ -61,7 +61,7 @@ export async function openDispute(
       if (opening.status === 'won') await decide(tx, deps, { dispute, pix, act: 'win', opening });
       return await reload(tx, dispute.id);
     });
-    deps.kickCallbacks();
+    deps.wakeCallbacks();
     return opened;
   } catch (error) {
     if (!isSecondOpenDispute(error)) throw error;
@@ -84,7 +84,7 @@ export async function decideByHand(
     await decide(tx, deps, { ...held, act: order.act, opening: order.terms });
     return await reload(tx, id);
   });
-  deps.kickCallbacks();
+  deps.wakeCallbacks();
   return decided;
 }
 

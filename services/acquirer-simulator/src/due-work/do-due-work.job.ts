@@ -20,7 +20,7 @@ type Deps = {
   logger: Logger;
   faults: Faults;
   pixKey: string;
-  kickCallbacks: () => void;
+  wakeCallbacks: () => void;
 };
 
 /** What becomes due within one tick is done together. */
@@ -95,7 +95,7 @@ export function startDueWork(deps: Deps): DueWork {
     const refunded = due.refunds ? await deps.db.transaction((tx) => endDueRefunds(tx, deps)) : 0;
     if (due.disputes) await reviewOverdueDisputes(deps.db);
     const paid = due.charges && (await payDueCharge(deps));
-    if (moved.count > 0 || refunded > 0 || paid) deps.kickCallbacks();
+    if (moved.count > 0 || refunded > 0 || paid) deps.wakeCallbacks();
     if (moved.hasNext) expect(NEXT_STEP_MS);
     return moved.count === DUE_BATCH_MAX || refunded === DUE_REFUNDS_MAX || paid;
   }

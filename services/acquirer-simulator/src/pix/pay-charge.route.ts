@@ -29,7 +29,7 @@ type Deps = {
   db: Database;
   faults: Faults;
   /** Says that notices were queued. */
-  kickCallbacks: () => void;
+  wakeCallbacks: () => void;
 };
 
 /** `POST /control/charges/{txid}/pay`: a payer pays now. The charge's id is as good as its txid. */
@@ -45,7 +45,7 @@ export function addPayCharge(app: FastifyInstance, deps: Deps): void {
       paidAt: paid_at ?? null,
       times,
     });
-    deps.kickCallbacks();
+    deps.wakeCallbacks();
     return await reply.send({
       end_to_end_id: pix.endToEndId,
       txid: pix.txid,

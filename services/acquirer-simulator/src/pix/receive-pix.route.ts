@@ -27,7 +27,7 @@ type Deps = {
   faults: Faults;
   pixKey: string;
   /** Says that notices were queued. */
-  kickCallbacks: () => void;
+  wakeCallbacks: () => void;
 };
 
 /** `POST /control/pix`: money arrives without a charge: no txid, one that nobody knows, or another key. */
@@ -42,7 +42,7 @@ export function addReceivePix(app: FastifyInstance, deps: Deps): void {
       paidAt: body.paid_at ?? null,
       times: body.times,
     });
-    deps.kickCallbacks();
+    deps.wakeCallbacks();
     return await reply.code(repeated ? 200 : 201).send({
       end_to_end_id: pix.endToEndId,
       txid: pix.txid,

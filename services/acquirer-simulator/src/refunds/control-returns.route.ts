@@ -27,7 +27,7 @@ type Deps = {
   faults: Faults;
   pixKey: string;
   /** Says that notices were queued. */
-  kickCallbacks: () => void;
+  wakeCallbacks: () => void;
 };
 
 /**

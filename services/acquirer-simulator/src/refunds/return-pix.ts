@@ -48,7 +48,7 @@ export async function returnWithin(
  * @throws AppError `NOT_FOUND`, or `CONFLICT` where too little is left
  */
 export async function returnReceivedByHand(
-  deps: Deps & { db: Database; kickCallbacks: () => void },
+  deps: Deps & { db: Database; wakeCallbacks: () => void },
   endToEndId: string,
   asked: { amountCents: bigint | null; nature: string },
 ): Promise<{ pix: HeldPix; item: PixReturn }> {
@@ -63,6 +63,6 @@ export async function returnReceivedByHand(
     const made = { amountCents, nature: asked.nature, disputeId: null };
     return { pix, item: await returnWithin(tx, deps, { pix, made }) };
   });
-  deps.kickCallbacks();
+  deps.wakeCallbacks();
   return done;
 }

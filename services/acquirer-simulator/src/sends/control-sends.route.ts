@@ -36,7 +36,7 @@ type Deps = {
   clock: Clock;
   pixKey: string;
   /** Says that notices were queued. */
-  kickCallbacks: () => void;
+  wakeCallbacks: () => void;
 };
 
 /** What people and tests do to orders by hand. A payout's id is as good as its idEnvio. */

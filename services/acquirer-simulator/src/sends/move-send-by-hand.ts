@@ -19,7 +19,7 @@ type Deps = {
   faults: Faults;
   clock: Clock;
   pixKey: string;
-  kickCallbacks: () => void;
+  wakeCallbacks: () => void;
 };
 
 /** Key of whoever a foreign order pays. */
@@ -45,7 +45,7 @@ export async function endByHand(
     await endSends(tx, deps, [{ send: locked, status, error }]);
     return { ...locked, status };
   });
-  deps.kickCallbacks();
+  deps.wakeCallbacks();
   return send;
 }
 
@@ -70,7 +70,7 @@ export async function returnSendByHand(
     const [item] = await returnSends(tx, deps, { returns, planned: false });
     return { send, item: item as StoredReturn };
   });
-  if (made !== null) deps.kickCallbacks();
+  if (made !== null) deps.wakeCallbacks();
   return made;
 }
 

@@ -14,7 +14,7 @@ import { requestCheck } from '#read-back/read-back.sql.ts';
 
 import { decideCancellation } from './decide-cancellation.ts';
 
-export type CancelDeps = LookDeps & { kickReadBack(): void };
+export type CancelDeps = LookDeps & { wakeReadBack(): void };
 
 /** `repeated`: an earlier or faster call had done it, and this one changed nothing. */
 type CanceledCharge = { charge: ChargeRow; repeated: boolean };
@@ -82,7 +82,7 @@ async function moveToCanceled(
   } as const;
   const canceled = await announceMove(deps, change, ['charge.pix.canceled']);
   if (canceled === null) return null;
-  deps.kickOutbox();
+  deps.wakeOutbox();
   await failpoint('charges.cancel.after-commit');
   return canceled;
 }
@@ -114,7 +114,7 @@ async function answerByLook(
       // By a Pix that does not pay it, like one of another amount: there it can never be removed any more.
       if (isSettled) throw new AppError('CHARGE_NOT_PENDING');
       await requestCheck(deps.db, id, currentTraceParent());
-      deps.kickReadBack();
+      deps.wakeReadBack();
       throw new AppError('INTERNAL_ERROR', {
         message: `the cancellation of a charge is unknown: ${describe(outcome)}`,
       });

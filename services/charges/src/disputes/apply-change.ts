@@ -15,7 +15,7 @@ import { insertDispute, updateDispute } from './disputes.sql.ts';
 /** One change to write: what was read, and what becomes of it. */
 export type ChangeToWrite = Standing & { change: DisputeChange };
 
-export type ChangeDeps = { db: Database; receiver: Receiver; kickOutbox(): void };
+export type ChangeDeps = { db: Database; receiver: Receiver; wakeOutbox(): void };
 
 /** Dispute and charge as they were read; `isNew`: the dispute is not stored yet. */
 export type Standing = { dispute: DisputeRow; charge: ChargeRow; isNew: boolean };
@@ -39,7 +39,7 @@ export async function applyChange(
     if (error instanceof MovedMeanwhile) return false;
     throw error;
   }
-  deps.kickOutbox();
+  deps.wakeOutbox();
   await failpoint('charges.dispute.after-commit');
   return true;
 }

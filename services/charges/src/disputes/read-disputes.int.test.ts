@@ -82,7 +82,7 @@ function theDeps(items: AcquirerDispute[], unreadable: UnreadableItem[] = []): R
     intervalMs: 0,
     leaseMs: 60_000,
     returnWindowMs: 100 * HOUR_MS,
-    kickOutbox: () => undefined,
+    wakeOutbox: () => undefined,
     readReturns: () => Promise.resolve(areReturnsRead),
     noticePix: async (pix) => await Promise.resolve(void noticed.push(pix)),
   };

@@ -37,7 +37,7 @@ export async function sendMessage(deps: ChangeDeps, said: Said): Promise<Sent> {
     const sentBefore = await replayMessage(deps, said);
     if (sentBefore !== null) return sentBefore;
     if (await tryToWrite(deps, said)) {
-      deps.kickOutbox();
+      deps.wakeOutbox();
       return { disputeId: said.disputeId, replayed: false, mismatch: false };
     }
   }

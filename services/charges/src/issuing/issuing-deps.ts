@@ -11,7 +11,7 @@ export type IssuingDeps = {
   acquirer: Acquirer;
   receiver: Receiver;
   logger: Logger;
-  kickOutbox(): void;
+  wakeOutbox(): void;
   acquirerTimeoutMs: number;
   giveUpMs: number;
   leaseMs: number;

@@ -48,7 +48,7 @@ async function issue(charge: ChargeRow, answer: IssueOutcome, lastPutAt: Date | 
     db: database.db,
     logger: createLogger('charges', 'silent'),
     receiver: RECEIVER,
-    kickOutbox: () => undefined,
+    wakeOutbox: () => undefined,
     acquirer: { issueCharge: () => Promise.resolve(answer) } as unknown as IssuingDeps['acquirer'],
   };
   return await issueCharge(deps as IssuingDeps, charge, { expiresInSeconds: 3_600, lastPutAt });

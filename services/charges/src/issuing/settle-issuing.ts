@@ -57,6 +57,6 @@ async function move(
   types: readonly ChargeEventType[],
 ): Promise<ChargeRow> {
   const after = await announceMove(deps, change, types);
-  if (after !== null) deps.kickOutbox();
+  if (after !== null) deps.wakeOutbox();
   return after ?? (await findAnyCharge(deps.db, change.from.id)) ?? change.from;
 }

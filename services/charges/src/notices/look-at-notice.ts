@@ -21,7 +21,7 @@ export type NoticeDeps = EndSuspendedDeps & {
   /** The installation's own Pix key. */
   pixKey: string;
   processingChecks: CheckPeriods;
-  kickReadBack(): void;
+  wakeReadBack(): void;
 };
 
 /** What one look leads to; null: it has to be repeated. */
@@ -71,7 +71,7 @@ async function findCharge(deps: NoticeDeps, { txid }: ReceivedPix): Promise<Char
 
 async function askCharge(deps: NoticeDeps, id: ChargeId): Promise<NoticeOutcome> {
   await requestCheck(deps.db, id, null);
-  deps.kickReadBack();
+  deps.wakeReadBack();
   return 'of_charge';
 }
 

@@ -20,7 +20,7 @@ type Credit = Pick<
   'charge_id' | 'end_to_end_id'
 >;
 
-type MarkPaidDeps = { db: Database; receiver: Receiver; kickOutbox(): void };
+type MarkPaidDeps = { db: Database; receiver: Receiver; wakeOutbox(): void };
 
 /**
  * `pending` → `paid`, and `charge.pix.paid`, once the ledger has posted the credit: who hears of it can spend
@@ -47,7 +47,7 @@ export async function markPaid(deps: MarkPaidDeps, { data }: { data: Credit }): 
       // A look may be waiting for this: returns of a Pix are booked once it is credited.
       checkInMs: 'kept',
     } as const;
-    if (await announceMove(deps, change, ['charge.pix.paid'])) return deps.kickOutbox();
+    if (await announceMove(deps, change, ['charge.pix.paid'])) return deps.wakeOutbox();
   }
   throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'the charge kept moving' });
 }

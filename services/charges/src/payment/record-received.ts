@@ -10,7 +10,7 @@ import type { Disposition } from './decide-received.ts';
 import { receivedCommands, unownedCommands } from './ledger-command.ts';
 import { recordReceivedPix, recordUnownedPix } from './received-pix.sql.ts';
 
-export type RecordReceivedDeps = { db: Database; logger: Logger; kickOutbox(): void };
+export type RecordReceivedDeps = { db: Database; logger: Logger; wakeOutbox(): void };
 
 /**
  * Records what the acquirer received for a charge, once per Pix. From the record on a Pix that pays counts as paid in
@@ -25,7 +25,7 @@ export async function recordReceived(
   const commands = receivedCommands(charge, pix, disposition);
   await failpoint('charges.paid.after-readback');
   if (!(await recordReceivedPix(deps.db, { charge, pix, disposition, commands }))) return null;
-  deps.kickOutbox();
+  deps.wakeOutbox();
   await failpoint('charges.paid.after-commit');
   if (disposition.kind === 'suspense') {
     pixSuspended(deps.logger, { charge_id: charge.id, reason: disposition.reason });
@@ -38,7 +38,7 @@ export async function recordReceived(
 export async function recordUnowned(deps: RecordReceivedDeps, pix: ReceivedPix): Promise<void> {
   await failpoint('charges.paid.after-readback');
   if (!(await recordUnownedPix(deps.db, pix, unownedCommands(pix)))) return;
-  deps.kickOutbox();
+  deps.wakeOutbox();
   await failpoint('charges.paid.after-commit');
   pixSuspended(deps.logger, { charge_id: null, reason: 'unowned' });
 }

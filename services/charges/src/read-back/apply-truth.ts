@@ -116,7 +116,7 @@ async function endUnpaid(
     },
     [`charge.pix.${status}`],
   );
-  if (after !== null) deps.kickOutbox();
+  if (after !== null) deps.wakeOutbox();
   return after;
 }
 

@@ -28,7 +28,7 @@ beforeAll(async () => {
     db: database.db,
     logger: createLogger('charges', 'silent'),
     receiver: RECEIVER,
-    kickOutbox: () => undefined,
+    wakeOutbox: () => undefined,
     acquirer: { cancelCharge: async () => await Promise.resolve({ kind: 'not_found' }) },
     refunds: {
       findOwn: async () => await Promise.resolve(new Set()),

@@ -33,7 +33,7 @@ async function read(meanwhile: (id: string) => Promise<unknown>): Promise<boolea
       db: database.db,
       logger: createLogger('charges', 'silent'),
       receiver: RECEIVER,
-      kickOutbox: () => undefined,
+      wakeOutbox: () => undefined,
       acquirer: {
         cancelCharge: () => Promise.resolve({ kind: 'not_found' }),
         getReceived: async () => {

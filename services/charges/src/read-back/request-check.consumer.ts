@@ -12,8 +12,8 @@ import { readCallbackItem } from './read-callback-item.ts';
 type RequestCheckDeps = {
   db: Database;
   logger: Logger;
-  kickReadBack(): void;
-  kickNotices(): void;
+  wakeReadBack(): void;
+  wakeNotices(): void;
 };
 
 /** Kinds of callback that charges owns; sends belong to payouts. */
@@ -35,8 +35,8 @@ export function callbacksConsumer(deps: RequestCheckDeps): ConsumerGroup {
           return;
         }
         const heard = await hearOfPix(deps.db, heardOf, currentTraceParent());
-        if (heard === 'charge') deps.kickReadBack();
-        if (heard === 'notice') deps.kickNotices();
+        if (heard === 'charge') deps.wakeReadBack();
+        if (heard === 'notice') deps.wakeNotices();
       }),
     ],
   };

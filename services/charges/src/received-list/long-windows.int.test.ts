@@ -66,8 +66,8 @@ async function run(cursor?: ListCursor): Promise<void> {
     intervalMs: 10_000,
     overlapMs: OVERLAP_MS,
     leaseMs: LEASE_MS,
-    kickReadBack: () => undefined,
-    kickNotices: () => undefined,
+    wakeReadBack: () => undefined,
+    wakeNotices: () => undefined,
   };
   await readReceivedList(deps, cursor ?? (await lease()));
 }

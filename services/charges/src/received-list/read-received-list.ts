@@ -34,8 +34,8 @@ export type ReceivedListDeps = {
   overlapMs: number;
   /** How long a reader that dies is waited for. */
   leaseMs: number;
-  kickReadBack(): void;
-  kickNotices(): void;
+  wakeReadBack(): void;
+  wakeNotices(): void;
 };
 
 /**
@@ -134,10 +134,10 @@ async function readPages(
 
 async function askForLooks(deps: ReceivedListDeps, page: readonly ListedPix[]): Promise<void> {
   const { charges, strangers } = await findUnrecorded(deps.db, page);
-  if ((await requestChecks(deps.db, charges)) > 0) deps.kickReadBack();
+  if ((await requestChecks(deps.db, charges)) > 0) deps.wakeReadBack();
   if (strangers.length === 0) return;
   await noticePix(deps.db, strangers, { notFoundMs: 0 });
-  deps.kickNotices();
+  deps.wakeNotices();
 }
 
 function toListed({ endToEndId, txid, returns }: ReceivedPix): ListedPix {

@@ -27,7 +27,7 @@ export type EndRefundDeps = {
   db: Database;
   receiver: Receiver;
   logger: Logger;
-  kickOutbox(): void;
+  wakeOutbox(): void;
 };
 
 /** A return as it was seen, by the refund's own look or under its charge. */
@@ -67,7 +67,7 @@ export async function endFailed(
   const command = releaseHoldCommand(refund);
   await failpoint('charges.refund.before-end');
   if (!(await failRefund(deps.db, refund, { reason, command }))) return false;
-  deps.kickOutbox();
+  deps.wakeOutbox();
   refundEnded(deps.logger, refund, { status: 'failed', reason });
   await failpoint('charges.refund.after-end');
   return true;
@@ -91,7 +91,7 @@ async function endReturned(
     if (error instanceof MovedMeanwhile) return false;
     throw error;
   }
-  deps.kickOutbox();
+  deps.wakeOutbox();
   refundEnded(deps.logger, end.refund, { status: 'completed', reason: null });
   await failpoint('charges.refund.after-end');
   return true;

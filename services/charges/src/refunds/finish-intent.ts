@@ -20,7 +20,7 @@ export type IntentDeps = {
   holds: LedgerHolds;
   logger: Logger;
   /** Says that there is a refund to send. */
-  kickRefunds(): void;
+  wakeRefunds(): void;
 };
 
 /**
@@ -118,7 +118,7 @@ async function commitHeld(
   }
   const refund = await commitIntent(deps.db, intent);
   if (refund === null) return { kind: 'moved' };
-  deps.kickRefunds();
+  deps.wakeRefunds();
   await failpoint('charges.refund.after-commit');
   return { kind: 'finished', refund };
 }

@@ -18,7 +18,7 @@ export type ApplyReturnDeps = {
   db: Database;
   receiver: Receiver;
   logger: Logger;
-  kickOutbox(): void;
+  wakeOutbox(): void;
   /** The newest dispute of a Pix, if one is known here. */
   findDisputeId(endToEndId: string): Promise<string | null>;
 };
@@ -69,7 +69,7 @@ export async function applyReturn(
     return await findAnyCharge(tx, charge.id);
   });
   if (after === null) return null;
-  deps.kickOutbox();
+  deps.wakeOutbox();
   await failpoint('charges.return.after-commit');
   return after;
 }

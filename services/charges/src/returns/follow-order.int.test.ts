@@ -53,7 +53,7 @@ function depsWith(refund: () => Promise<RefundOutcome>) {
   const deps: Partial<RefundLookDeps> = {
     db: database.db,
     logger: createLogger('charges', 'silent'),
-    kickOutbox: () => undefined,
+    wakeOutbox: () => undefined,
     acquirer: { refund, getRefund: () => Promise.resolve({ kind: 'not_found' }) },
     acquirerTimeoutMs: 0,
     refusalWaitMs: 900_000,

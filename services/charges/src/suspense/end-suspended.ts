@@ -12,7 +12,7 @@ import { insertResolution, lockResolution, orderReturn } from './resolutions.sql
 import { returnCommand } from './suspense-commands.ts';
 import type { SuspenseItem } from './suspense-item.ts';
 
-export type EndSuspendedDeps = { db: Database; logger: Logger; kickOutbox(): void };
+export type EndSuspendedDeps = { db: Database; logger: Logger; wakeOutbox(): void };
 
 type Pix = Pick<SuspenseItem, 'endToEndId' | 'chargeId'>;
 
@@ -30,7 +30,7 @@ export async function endSuspended(
   const end = await deps.db.transaction(async (tx) => await bookOnce(tx, pix, returned));
   if (end === 'known') return;
   if (end !== 'booked') return tell(deps, pix, end);
-  deps.kickOutbox();
+  deps.wakeOutbox();
   await failpoint('charges.return.after-commit');
 }
 

@@ -16,8 +16,8 @@ export type ResolveSuspenseDeps = {
   db: Database;
   /** How long the acquirer may take to return the money of a lost dispute. */
   returnWindowMs: number;
-  kickOutbox(): void;
-  kickReturns(): void;
+  wakeOutbox(): void;
+  wakeReturns(): void;
 };
 
 export type Resolved = {
@@ -42,8 +42,8 @@ export async function resolveSuspense(
     return await resolve(tx, { itemId, request, returnWindowMs: deps.returnWindowMs });
   });
   if (resolved.repeated) return resolved;
-  if (request.action === 'return') deps.kickReturns();
-  else deps.kickOutbox();
+  if (request.action === 'return') deps.wakeReturns();
+  else deps.wakeOutbox();
   return resolved;
 }
 

@@ -9,7 +9,7 @@ import { buildEvents } from './build-events.ts';
 import { storeCallback } from './callbacks.sql.ts';
 import { splitBody } from './split-body.ts';
 
-export type CallbackDeps = { db: Database; logger: Logger; kickOutbox(): void };
+export type CallbackDeps = { db: Database; logger: Logger; wakeOutbox(): void };
 
 /**
  * Makes a callback durable and queues its items. When this returns, nothing can be lost: the relay publishes
@@ -35,7 +35,7 @@ export async function receiveCallback(deps: CallbackDeps, bytes: Buffer): Promis
     events,
   );
   await failpoint('gateway.callback.after-store');
-  if (events.length > 0) deps.kickOutbox();
+  if (events.length > 0) deps.wakeOutbox();
   if (body.kind === 'unreadable') reportUnreadableCallback(deps.logger, callback.callbackId);
   if (skippedInAll > 0) reportSkippedItems(deps.logger, callback.callbackId, skippedInAll);
 }

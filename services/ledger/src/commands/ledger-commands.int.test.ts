@@ -64,12 +64,12 @@ describe('credit', () => {
     });
   });
 
-  test('the outbox is kicked once per journal and never by a repeat', async () => {
-    ledger.kicked.times = 0;
+  test('the outbox is woken once per journal and never by a repeat', async () => {
+    ledger.woken.times = 0;
     const credit = aCredit();
     await handle(ledger.engine, credit);
     await handle(ledger.engine, credit);
-    expect(ledger.kicked.times).toBe(1);
+    expect(ledger.woken.times).toBe(1);
   });
 
   test('each outcome reports the balance right after its own journal', async () => {

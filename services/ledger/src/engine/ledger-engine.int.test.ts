@@ -42,7 +42,7 @@ function counting() {
 describe('batches', () => {
   test('what is handed in together is written together', async () => {
     const { db, count } = counting();
-    await using engine = createLedgerEngine({ db, kickOutbox: () => undefined, writers: 1 });
+    await using engine = createLedgerEngine({ db, wakeOutbox: () => undefined, writers: 1 });
     const commands = Array.from({ length: 150 }, () => credit({ amount: 1 }));
     const outcomes = await Promise.all(commands.map((command) => engine.submit(command)));
     expect(outcomes.every((outcome) => outcome.kind === 'decided')).toBe(true);
@@ -51,14 +51,14 @@ describe('batches', () => {
 
   test('a command that is alone does not wait for company', async () => {
     const { db, count } = counting();
-    await using engine = createLedgerEngine({ db, kickOutbox: () => undefined });
+    await using engine = createLedgerEngine({ db, wakeOutbox: () => undefined });
     for (let told = 0; told < 5; told += 1) await engine.submit(credit());
     expect(count.transactions).toBe(5);
   });
 
   test('none is larger than its limit, and none is lost', async () => {
     const { db, count } = counting();
-    await using engine = createLedgerEngine({ db, kickOutbox: () => undefined, writers: 1 });
+    await using engine = createLedgerEngine({ db, wakeOutbox: () => undefined, writers: 1 });
     const accountId = newId<AccountId>();
     const commands = Array.from({ length: 1_000 }, () => credit({ accountId, amount: 1 }));
     await Promise.all(commands.map((command) => engine.submit(command)));
@@ -70,7 +70,7 @@ describe('batches', () => {
     'with %i writers one account is decided in the order of its commands',
     async (writers) => {
       const { db } = ledger;
-      await using engine = createLedgerEngine({ db, kickOutbox: () => undefined, writers });
+      await using engine = createLedgerEngine({ db, wakeOutbox: () => undefined, writers });
       const accounts = Array.from({ length: 8 }, () => newId<AccountId>());
       const commands = Array.from({ length: 60 }, () =>
         accounts.map((accountId) => credit({ accountId, amount: 10 })),
@@ -91,7 +91,7 @@ describe('batches', () => {
 
   test.each([0, 5, 1.5])('%d writers are a mistake of the caller', (writers) => {
     expect(() =>
-      createLedgerEngine({ db: ledger.db, kickOutbox: () => undefined, writers }),
+      createLedgerEngine({ db: ledger.db, wakeOutbox: () => undefined, writers }),
     ).toThrow('1 to 4 writers');
   });
 });
@@ -143,7 +143,7 @@ describe('once', () => {
   test('a commit whose answer was lost is told as not known, and the repeat as it was', async () => {
     const accountId = await ledger.fund(5_000);
     const db = losingCommits(ledger.db, 1);
-    await using engine = createLedgerEngine({ db, kickOutbox: () => undefined });
+    await using engine = createLedgerEngine({ db, wakeOutbox: () => undefined });
     const hold = takeHold({ accountId, amount: 700 });
     await expect(engine.submit(hold)).rejects.toMatchObject({
       code: 'DEPENDENCY_UNAVAILABLE',
@@ -158,7 +158,7 @@ describe('a batch that could not be written', () => {
   test('takes what waits behind it along, so that nothing overtakes it', async () => {
     const accountId = await ledger.fund(5_000);
     const db = losingCommits(ledger.db, 1);
-    await using engine = createLedgerEngine({ db, kickOutbox: () => undefined, writers: 1 });
+    await using engine = createLedgerEngine({ db, wakeOutbox: () => undefined, writers: 1 });
     const commands = Array.from({ length: 450 }, () => credit({ accountId, amount: 1 }));
     const told = await Promise.allSettled(commands.map((command) => engine.submit(command)));
     expect(new Set(told.map(({ status }) => status))).toEqual(new Set(['rejected']));
@@ -172,7 +172,7 @@ describe('a batch that could not be written', () => {
   test('blames no command for what the database alone is to blame for', async () => {
     const readOnly = Object.assign(new Error('read-only transaction'), { code: '25006' });
     const db = { ...ledger.db, transaction: () => Promise.reject(readOnly) };
-    await using engine = createLedgerEngine({ db, kickOutbox: () => undefined });
+    await using engine = createLedgerEngine({ db, wakeOutbox: () => undefined });
     await expect(engine.submit(credit())).rejects.toMatchObject({
       code: 'DEPENDENCY_UNAVAILABLE',
       retriable: true,
@@ -184,15 +184,15 @@ describe('a batch that could not be written', () => {
 describe('the relay', () => {
   test('is woken by what is published, and by nothing else', async () => {
     const accountId = await ledger.fund(5_000);
-    ledger.kicked.times = 0;
+    ledger.woken.times = 0;
     const hold = takeHold({ accountId });
     await ledger.submit(hold);
     await ledger.submit(voidHold(hold));
-    expect(ledger.kicked.times).toBe(0);
+    expect(ledger.woken.times).toBe(0);
     await ledger.submit(settleHold(hold));
-    expect(ledger.kicked.times).toBe(1);
+    expect(ledger.woken.times).toBe(1);
     await ledger.submit(settleHold(hold));
-    expect(ledger.kicked.times).toBe(1);
+    expect(ledger.woken.times).toBe(1);
   });
 });
 
@@ -206,7 +206,7 @@ describe('limits', () => {
         return await ledger.db.transaction(work);
       },
     };
-    const engine = createLedgerEngine({ db, kickOutbox: () => undefined, writers: 1 });
+    const engine = createLedgerEngine({ db, wakeOutbox: () => undefined, writers: 1 });
     const accountId = newId<AccountId>();
     const waiting = Array.from({ length: QUEUE_MAX }, () =>
       engine.submit(takeHold({ accountId })).then(({ kind }) => kind),
@@ -224,7 +224,7 @@ describe('limits', () => {
   });
 
   test('a stop finishes what waits and takes nothing more', async () => {
-    const engine = createLedgerEngine({ db: ledger.db, kickOutbox: () => undefined });
+    const engine = createLedgerEngine({ db: ledger.db, wakeOutbox: () => undefined });
     const handedIn = Array.from({ length: 20 }, () => engine.submit(credit()));
     await engine.stop();
     expect(await Promise.all(handedIn)).toHaveLength(20);
@@ -241,7 +241,7 @@ describe('limits', () => {
         return ledger.db.transaction(work);
       },
     };
-    await using engine = createLedgerEngine({ db, kickOutbox: () => undefined });
+    await using engine = createLedgerEngine({ db, wakeOutbox: () => undefined });
     const command = credit();
     await expect(engine.submit(command)).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' });
     expect(await engine.submit(command)).toMatchObject({ code: 'booked', repeated: false });

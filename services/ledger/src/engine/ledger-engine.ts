@@ -24,7 +24,7 @@ export const QUEUE_MAX = 10_000;
 export type LedgerEngineDeps = {
   db: Database;
   /** Says that events were committed. */
-  kickOutbox(): void;
+  wakeOutbox(): void;
   logger?: Logger;
   /** Batches written at the same time, 1 to 4. */
   writers?: number;
@@ -86,7 +86,7 @@ export function createLedgerEngine(deps: LedgerEngineDeps): LedgerEngine {
         executeBatch(deps.db, commands),
       );
       if (outcomes.some((outcome, index) => isPublished(outcome, commands[index]!)))
-        deps.kickOutbox();
+        deps.wakeOutbox();
       batchDecided(commands, outcomes);
       return outcomes;
     } catch (error) {

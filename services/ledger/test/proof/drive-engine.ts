@@ -103,7 +103,7 @@ async function submitOneByOne(
   db: Database,
   input: Extract<Input, { mode: 'light' }>,
 ): Promise<Output> {
-  await using engine = createLedgerEngine({ db, kickOutbox: () => undefined });
+  await using engine = createLedgerEngine({ db, wakeOutbox: () => undefined });
   const latencies: number[] = [];
   const startedMs = performance.now();
   while (performance.now() - startedMs < input.seconds * 1000) {

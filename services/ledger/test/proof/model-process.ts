@@ -65,7 +65,7 @@ export function startModelProcess(
     const database = crashingDatabase(pool, { random, deathRate, lossRate, hits });
     const db = parts.tamper(database.db);
     const writers = 1 + random.below(4);
-    return { database, engine: parts.createEngine({ db, kickOutbox: () => undefined, writers }) };
+    return { database, engine: parts.createEngine({ db, wakeOutbox: () => undefined, writers }) };
   }
 }
 

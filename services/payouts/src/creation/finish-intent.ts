@@ -16,9 +16,9 @@ export type IntentDeps = {
   ledger: LedgerClient;
   logger: Logger;
   /** Says that there are events to publish. */
-  kickOutbox(): void;
+  wakeOutbox(): void;
   /** Says that there is a payout to send. */
-  kickSender(): void;
+  wakeSender(): void;
 };
 
 /**
@@ -97,8 +97,8 @@ async function commitHeld(
   }
   const payout = await commitIntent(deps.db, intent);
   if (payout === null) return { kind: 'moved' };
-  deps.kickOutbox();
-  if (payout.status === 'processing') deps.kickSender();
+  deps.wakeOutbox();
+  if (payout.status === 'processing') deps.wakeSender();
   await failpoint('payouts.create.after-commit');
   return { kind: 'finished', payout };
 }

@@ -14,7 +14,7 @@ import { decideApproval, decideCancellation, type QueueDecision } from './decide
 /** A payout leaves the queue once; a second look always sees how. */
 const LOOKS_MAX = 3;
 
-export type QueueDeps = { db: Database; kickOutbox(): void; kickSender(): void };
+export type QueueDeps = { db: Database; wakeOutbox(): void; wakeSender(): void };
 
 /**
  * Approves a payout of the queue: from here it is processing and a sender takes it up. Nothing is announced yet;
@@ -39,7 +39,7 @@ export async function approvePayout(
         checkInMs: null,
       }),
   });
-  deps.kickSender();
+  deps.wakeSender();
   return approved;
 }
 
@@ -62,7 +62,7 @@ export async function cancelPayout(deps: QueueDeps, id: PayoutId): Promise<Acted
         checkInMs: null,
       }),
   });
-  deps.kickOutbox();
+  deps.wakeOutbox();
   return canceled;
 }
 

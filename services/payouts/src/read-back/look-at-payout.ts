@@ -43,7 +43,7 @@ async function takeStep(
       return await orderEnd(deps, payout, step.end);
     case 'send_again': {
       const moved = await sendAgain(deps.db, payout);
-      if (moved) deps.kickSender();
+      if (moved) deps.wakeSender();
       return moved;
     }
     case 'contradict':

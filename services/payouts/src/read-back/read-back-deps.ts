@@ -13,7 +13,7 @@ export type ReadBackDeps = SettlementDeps & {
   intentChecks: CheckPeriods;
   unknownChecks: CheckPeriods;
   /** Says that there is a payout to send. */
-  kickSender(): void;
+  wakeSender(): void;
   /** Ends an intent that its own call left behind; `unknown` or `moved` leaves it to a later look. */
   settleIntent(intent: PayoutRow): Promise<{ kind: 'finished' | 'dropped' | 'moved' | 'unknown' }>;
 };

@@ -42,8 +42,8 @@ function startJob(answer: (idEnvio: string) => Promise<Lookup<AcquirerPayout>>) 
       intentChecks: quiet,
       unknownChecks: quiet,
       acceptedChecks: quiet,
-      kickOutbox: () => undefined,
-      kickSender: () => undefined,
+      wakeOutbox: () => undefined,
+      wakeSender: () => undefined,
       settleIntent: () => Promise.resolve({ kind: 'unknown' }),
     },
     500,
@@ -88,7 +88,7 @@ test('thousands of due looks do not delay one that was asked for', async () => {
   const [asked] = (await sentPayouts(1)) as [PayoutId];
   await requestCheck(database.db, { id: asked, endToEndId: null }, null);
   const before = looks.length;
-  job.kick();
+  job.wake();
   await eventually(() => expect(looks).toContain(toAcquirerId(asked)));
   // At most what was under way, and one routine turn.
   expect(looks.indexOf(toAcquirerId(asked)) - before).toBeLessThan(200);

@@ -27,6 +27,6 @@ export async function recordReturns(
     }
     const returned = { endToEndId: sent.endToEndId, returnId, amount: amountCents };
     const command = creditReturnCommand(payout, returned);
-    if (await insertReturn(deps.db, payout, { returned, command })) deps.kickOutbox();
+    if (await insertReturn(deps.db, payout, { returned, command })) deps.wakeOutbox();
   }
 }

@@ -10,7 +10,7 @@ import { z } from 'zod';
 
 import { type PayoutName, requestCheck } from './read-back.sql.ts';
 
-type RequestCheckDeps = { db: Database; logger: Logger; kickReadBack(): void };
+type RequestCheckDeps = { db: Database; logger: Logger; wakeReadBack(): void };
 
 /** Kinds of callback that payouts owns; what is received belongs to charges. */
 const OWN_KINDS: ReadonlySet<string> = new Set(['sent', 'sent_return']);
@@ -33,7 +33,7 @@ export function callbacksConsumer(deps: RequestCheckDeps): ConsumerGroup {
       on(AcquirerCallback, async ({ data }) => {
         if (!OWN_KINDS.has(data.kind)) return;
         const isOurs = await requestCheck(deps.db, nameOf(data.item), currentTraceParent());
-        if (isOurs) deps.kickReadBack();
+        if (isOurs) deps.wakeReadBack();
         else deps.logger.warn({ kind: data.kind }, 'a callback names no payout of ours');
       }),
     ],

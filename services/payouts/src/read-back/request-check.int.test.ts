@@ -9,13 +9,13 @@ import { storeDuePayouts } from '#test/store-due-payouts.ts';
 import { callbacksConsumer } from './request-check.consumer.ts';
 
 let database: TestDatabase;
-let kicks = 0;
+let wakeUps = 0;
 const logLines: string[] = [];
 beforeAll(async () => {
   database = await createTestDatabase('payouts');
 });
 beforeEach(() => {
-  kicks = 0;
+  wakeUps = 0;
   logLines.length = 0;
 });
 afterAll(async () => {
@@ -29,8 +29,8 @@ async function announce(item: Item, kind = 'sent'): Promise<void> {
   const consumer = callbacksConsumer({
     db: database.db,
     logger: createLogger('payouts', 'warn', { write: (line) => void logLines.push(line) }),
-    kickReadBack: () => {
-      kicks += 1;
+    wakeReadBack: () => {
+      wakeUps += 1;
     },
   });
   await consumer.handlers[0]?.handle({
@@ -65,7 +65,7 @@ test.each(['sent', 'sent_return'])(
     const item = { endToEndId: 'E9', status: 'REALIZADO', gnExtras: { idEnvio: toAcquirerId(id) } };
     await announce(item, kind);
     expect(await isLookRequested(id)).toBe(true);
-    expect(kicks).toBe(1);
+    expect(wakeUps).toBe(1);
   },
 );
 
@@ -73,7 +73,7 @@ test('one that names the end-to-end id alone does so too', async () => {
   const id = await aSentPayout('E12345678202611211200aaaaaaaaaaa');
   await announce({ endToEndId: 'E12345678202611211200aaaaaaaaaaa', tipo: 'SOLICITACAO' });
   expect(await isLookRequested(id)).toBe(true);
-  expect(kicks).toBe(1);
+  expect(wakeUps).toBe(1);
 });
 
 test('fifty at once ask for one look and change nothing else', async () => {
@@ -104,7 +104,7 @@ test.each<[string, Item]>([
   ['with a broken idEnvio', { endToEndId: null, gnExtras: { idEnvio: { a: 1 } } }],
 ])('a callback %s is logged without its contents and does nothing', async (_name, item) => {
   await announce({ ...item, chave: 'ana@example.com' });
-  expect(kicks).toBe(0);
+  expect(wakeUps).toBe(0);
   expect(logLines).toHaveLength(1);
   expect(logLines[0]).toContain('names no payout of ours');
   expect(logLines[0]).not.toContain('ana@example.com');

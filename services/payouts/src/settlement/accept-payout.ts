@@ -25,7 +25,7 @@ export async function acceptPayout(
     checkInMs,
   } as const;
   if (!(await movePayout(deps.db, change))) return false;
-  deps.kickOutbox();
+  deps.wakeOutbox();
   return true;
 }
 

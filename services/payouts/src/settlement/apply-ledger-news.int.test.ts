@@ -18,15 +18,15 @@ import type { SettlementDeps } from './settlement-deps.ts';
 
 let database: TestDatabase;
 let deps: SettlementDeps;
-let kicks = 0;
+let wakeUps = 0;
 const logLines: string[] = [];
 beforeAll(async () => {
   database = await createTestDatabase('payouts');
   deps = {
     db: database.db,
     logger: createLogger('payouts', 'warn', { write: (line) => void logLines.push(line) }),
-    kickOutbox: () => {
-      kicks += 1;
+    wakeOutbox: () => {
+      wakeUps += 1;
     },
     acceptedChecks: { firstMs: 60_000, maxMs: 300_000 },
   };
@@ -72,10 +72,10 @@ const released = { kind: 'released' } as const;
 test('a payout is completed when the ledger has settled its hold, announced once, however often it is said', async () => {
   const payout = await anOrderedEnd('settle');
   expect(payout.status).toBe('processing');
-  const kicksBefore = kicks;
+  const wakeUpsBefore = wakeUps;
   await Promise.all(Array.from({ length: 10 }, () => hear(payout, settled)));
   await hear(payout, settled);
-  expect(kicks).toBe(kicksBefore + 1);
+  expect(wakeUps).toBe(wakeUpsBefore + 1);
   expect(await find(payout.id)).toMatchObject({
     status: 'completed',
     ending: null,

@@ -70,7 +70,7 @@ async function end(
     // Returns that were seen with the settlement may still wait for their look.
     checkInMs: 'kept',
   });
-  if (moved) deps.kickOutbox();
+  if (moved) deps.wakeOutbox();
   return moved;
 }
 

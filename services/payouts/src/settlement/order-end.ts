@@ -38,7 +38,7 @@ export async function orderEnd(
     checkInMs: end.sent !== null && end.sent.returns.length > 0 ? 0 : null,
   });
   if (!moved) return false;
-  deps.kickOutbox();
+  deps.wakeOutbox();
   await failpoint('payouts.settle.after-commit');
   return true;
 }

@@ -7,7 +7,7 @@ export type SettlementDeps = {
   db: Database;
   logger: Logger;
   /** Says that there are events to publish. */
-  kickOutbox(): void;
+  wakeOutbox(): void;
   /** Distances between looks at a payout that the acquirer has accepted. */
   acceptedChecks: CheckPeriods;
 };

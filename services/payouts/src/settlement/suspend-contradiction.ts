@@ -23,6 +23,6 @@ export async function suspendContradiction(
   });
   if (!moved) return false;
   contradicted(deps.logger, payout, kind);
-  deps.kickOutbox();
+  deps.wakeOutbox();
   return true;
 }

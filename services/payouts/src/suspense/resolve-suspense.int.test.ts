@@ -36,7 +36,7 @@ async function anItem(
   if (!isVisible(payout)) throw new Error('an intent is not contradicted');
   const checks = { firstMs: 1_000, maxMs: 1_000 };
   const logger = createLogger('test', 'silent');
-  const deps = { db: mesh.db, logger, kickOutbox: () => undefined, acceptedChecks: checks };
+  const deps = { db: mesh.db, logger, wakeOutbox: () => undefined, acceptedChecks: checks };
   expect(await suspendContradiction(deps, payout, contradiction)).toBe(true);
   const row = (await mesh.row(id)) as PayoutRow;
   const item = { id: suspenseItemIdOf(row) ?? '', payout: row };

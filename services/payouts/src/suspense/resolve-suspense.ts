@@ -9,7 +9,7 @@ import { findAnyPayout } from '#payouts/payouts.sql.ts';
 
 import { findResolution, insertResolution, type Resolution } from './resolutions.sql.ts';
 
-export type ResolveSuspenseDeps = { db: Database; kickOutbox(): void };
+export type ResolveSuspenseDeps = { db: Database; wakeOutbox(): void };
 
 /** `repeated`: the same was asked for before. */
 export type Resolved = { resolution: Resolution; repeated: boolean };
@@ -38,7 +38,7 @@ export async function resolveSuspense(
   const command = acceptSuspenseCommand(payout, itemId);
   const stored = await insertResolution(deps.db, { itemId, payout, requestedBy, command });
   if (stored !== null) {
-    deps.kickOutbox();
+    deps.wakeOutbox();
     return { resolution: stored, repeated: false };
   }
   const standing = await findResolution(deps.db, itemId);

@@ -39,7 +39,7 @@ const pathOf = (id: string) => `GET /internal/payouts/${id}/timeline`;
 const deps = () => ({
   db: mesh.db,
   logger: createLogger('test', 'silent'),
-  kickOutbox: () => undefined,
+  wakeOutbox: () => undefined,
   acceptedChecks: { firstMs: 1_000, maxMs: 1_000 },
 });
 

@@ -99,10 +99,10 @@ describe('an event of a deactivated application', () => {
     const { id } = await anEndpointOf(application.owner);
     await follow(database.db, application.change(false, secondsAgo(60)));
     const missed = application.anEvent({ occurred_at: secondsAgo(30) });
-    await take(database.db, missed, { wakeSenders: sender.kick });
+    await take(database.db, missed, { wakeSenders: sender.wake });
     await follow(database.db, application.change(true, secondsAgo(10)));
     const later = application.anEvent();
-    await take(database.db, later, { wakeSenders: sender.kick });
+    await take(database.db, later, { wakeSenders: sender.wake });
     await untilDelivery(database.db, later.data.id, { status: 'succeeded', endpointId: id });
     clock.advance(24 * 60 * 60 * 1000);
     const skipped = { status: 'skipped', nextAttemptAt: null, attempts: [] };
@@ -156,11 +156,11 @@ describe('a retry of a deactivated application', () => {
     const application = anApplication();
     const endpoint = await anEndpointOf(application.owner);
     const event = application.anEvent();
-    await take(database.db, event, { wakeSenders: sender.kick });
+    await take(database.db, event, { wakeSenders: sender.wake });
     await untilDelivery(database.db, event.data.id, { attempts: [{ number: 1 }] });
     await follow(database.db, application.change(false));
     clock.advance(RETRY_DELAYS_MS[0]);
-    sender.kick();
+    sender.wake();
     await untilParked(endpoint);
     await untilDelivery(database.db, event.data.id, {
       status: 'pending',
@@ -168,7 +168,7 @@ describe('a retry of a deactivated application', () => {
     });
     receiver.heal();
     await follow(database.db, application.change(true));
-    sender.kick();
+    sender.wake();
     await untilDelivery(database.db, event.data.id, {
       status: 'succeeded',
       attempts: [{ number: 1 }, { number: 2 }],
@@ -211,13 +211,13 @@ describe('a retry of a deactivated application', () => {
     const endpoint = await storeEndpoint(database.db, given);
     const secret = { clear: OWN_SECRET, publicKey: sealingKeys.publicKey };
     const event = application.anEvent({ url: SHOP, secret });
-    await take(database.db, event, { wakeSenders: sender.kick });
+    await take(database.db, event, { wakeSenders: sender.wake });
     expect(await audienceOf(event)).toEqual([`${endpoint.id} pending for own URL`]);
     await untilDelivery(database.db, event.data.id, { attempts: [{ number: 1 }] });
     await follow(database.db, application.change(false));
     receiver.heal();
     clock.advance(RETRY_DELAYS_MS[0]);
-    sender.kick();
+    sender.wake();
     await untilDelivery(database.db, event.data.id, { status: 'succeeded' });
     const signers = receiver.requests.map(({ headers, body }) => {
       const signature = String(headers['x-webhook-signature']);

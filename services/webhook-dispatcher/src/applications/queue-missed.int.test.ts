@@ -87,7 +87,7 @@ describe('events that are consumed before the news of a reactivation', () => {
     await take(database.db, event);
     await using sender = startSenderTo(database.db, { shop: receiver });
     await follow(database.db, application.change(true, at(60)));
-    sender.kick();
+    sender.wake();
     await untilDelivery(database.db, event.data.id, { status: 'succeeded' });
   });
 

@@ -194,8 +194,8 @@ describe('a message that comes again', () => {
     const moved = await storeEndpoint(database.db, { ...owner, url: ELSEWHERE });
     const gone = await storeEndpoint(database.db, { ...owner, url: ELSEWHERE });
     const event = aChargeEvent({ ...envelope, url: OWN });
-    const kicks: string[][] = [];
-    const wakeSenders = (laneIds: readonly string[]): void => void kicks.push([...laneIds]);
+    const wakeUps: string[][] = [];
+    const wakeSenders = (laneIds: readonly string[]): void => void wakeUps.push([...laneIds]);
     await take(database.db, event, { wakeSenders });
     const before = await deliveriesOf(event);
     await storeEndpoint(database.db, { ...owner, url: ELSEWHERE });
@@ -206,7 +206,7 @@ describe('a message that comes again', () => {
     const after = await deliveriesOf(event);
     expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
     expect(after.map(({ body }) => String(body))).toEqual(before.map(({ body }) => String(body)));
-    expect(kicks).toHaveLength(1);
+    expect(wakeUps).toHaveLength(1);
   });
 
   test('after a crash right behind the commit finds everything and adds nothing', async () => {

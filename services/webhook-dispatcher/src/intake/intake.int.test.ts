@@ -27,12 +27,12 @@ async function store(
   event: ResourceEvent,
   catalogue: IntakeDeps['isDispatched'] = isDispatched,
 ): Promise<number> {
-  let kicks = 0;
+  let wakeUps = 0;
   const wakeSenders = (): void => {
-    kicks += 1;
+    wakeUps += 1;
   };
   await take(database.db, event, { isDispatched: catalogue, wakeSenders });
-  return kicks;
+  return wakeUps;
 }
 
 type StoredRow = { event: string; url: string; sealed_secret: string | null };

@@ -77,7 +77,7 @@ describe('the delivery log', () => {
     await using receiver = await startReceiver((_request, response) => response.end(excerpt));
     const { endpoint, event, id } = await aDelivery();
     await using sender = startSenderTo(database.db, { shop: receiver });
-    sender.kick([endpoint.id]);
+    sender.wake([endpoint.id]);
     const delivery = await untilAttempts(id, 1);
     expect(delivery).toMatchObject({
       id,
@@ -152,10 +152,10 @@ describe('a re-send', () => {
     await using receiver = await startReceiver();
     const { endpoint, id } = await aDelivery();
     await using sender = startSenderTo(database.db, { shop: receiver });
-    sender.kick([endpoint.id]);
+    sender.wake([endpoint.id]);
     await untilAttempts(id, 1);
     await resend(id, 2);
-    sender.kick([endpoint.id]);
+    sender.wake([endpoint.id]);
     const { status, attempts } = await untilAttempts(id, 3);
     expect(status).toBe('succeeded');
     expect(attempts.map(({ manual }) => manual)).toEqual([false, true, true]);
@@ -174,19 +174,19 @@ describe('a re-send', () => {
     );
     const { endpoint, id } = await aDelivery();
     await using sender = startSenderTo(database.db, { shop: receiver });
-    sender.kick([endpoint.id]);
+    sender.wake([endpoint.id]);
     const failed = await untilAttempts(id, 1);
     expect(failed).toMatchObject({
       status: 'pending',
       next_attempt_at: expect.any(String) as string,
     });
     await resend(id);
-    sender.kick([endpoint.id]);
+    sender.wake([endpoint.id]);
     const again = await untilAttempts(id, 2);
     expect(again).toMatchObject({ status: 'pending', next_attempt_at: failed.next_attempt_at });
     status = 204;
     await resend(id);
-    sender.kick([endpoint.id]);
+    sender.wake([endpoint.id]);
     const done = await untilAttempts(id, 3);
     expect(done).toMatchObject({ status: 'succeeded', next_attempt_at: null });
   });
@@ -200,7 +200,7 @@ describe('a re-send', () => {
       await database.db.query(sql`update deliveries set status = ${status} where id = ${id}`);
       await resend(id);
       await using sender = startSenderTo(database.db, { shop: receiver });
-      sender.kick([endpoint.id]);
+      sender.wake([endpoint.id]);
       expect(await untilAttempts(id, 1)).toMatchObject({ status: 'succeeded' });
     },
   );
@@ -215,7 +215,7 @@ describe('a re-send', () => {
     });
     await resend(id);
     await using sender = startSenderTo(database.db, { shop: receiver, office: receiver });
-    sender.kick([endpoint.id]);
+    sender.wake([endpoint.id]);
     expect(await untilAttempts(id, 1)).toMatchObject({ url: OFFICE, status: 'succeeded' });
     const [request, ...others] = receiver.requests;
     expect(others).toEqual([]);
@@ -243,10 +243,10 @@ describe('a re-send', () => {
     await removeStoredEndpoint(database.db, endpoint);
     const [delivery] = await readDeliveries(database.db, event.data.id);
     await using sender = startSenderTo(database.db, { shop: receiver });
-    sender.kick([]);
+    sender.wake([]);
     await untilAttempts(delivery!.id, 1);
     await resend(delivery!.id);
-    sender.kick([]);
+    sender.wake([]);
     await untilAttempts(delivery!.id, 2);
   });
 
@@ -255,10 +255,10 @@ describe('a re-send', () => {
     const event = aChargeEvent({ url: SHOP });
     await take(database.db, event);
     await using sender = startSenderTo(database.db, { shop: receiver });
-    sender.kick([]);
+    sender.wake([]);
     const { id } = await untilDelivery(database.db, event.data.id, { status: 'succeeded' });
     await resend(id);
-    sender.kick([]);
+    sender.wake([]);
     expect(await untilAttempts(id, 2)).toMatchObject({ endpoint_id: null, url: SHOP });
   });
 

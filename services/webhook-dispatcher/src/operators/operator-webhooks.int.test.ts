@@ -55,7 +55,7 @@ describe('the endpoints of an application', () => {
     await removeStoredEndpoint(database.db, deleted);
     await take(database.db, application.anEvent());
     await using sender = startSenderTo(database.db, { shop: receiver });
-    sender.kick([older.id]);
+    sender.wake([older.id]);
     const [second, first] = await eventually(async () => {
       const shown = (await listOf(owner.applicationId)).toReversed();
       expect(shown[0]!.health.attempts_failed).toBe(1);
@@ -123,7 +123,7 @@ describe('a test delivery', () => {
       attempts: [],
     });
     await using sender = startSenderTo(database.db, { shop: receiver });
-    sender.kick([endpoint.id]);
+    sender.wake([endpoint.id]);
     const done = await untilOver(queued.id);
     expect(done).toMatchObject({ status: 'succeeded', attempts: [{ number: 1, manual: true }] });
     const [request, ...others] = receiver.requests;
@@ -159,7 +159,7 @@ describe('a test delivery', () => {
     const endpoint = await storeEndpoint(database.db);
     const { id } = await startTest(endpoint);
     await using sender = startSenderTo(database.db, { shop: receiver });
-    sender.kick([endpoint.id]);
+    sender.wake([endpoint.id]);
     const failed = await untilOver(id);
     expect(failed).toMatchObject({ status: 'failed', next_attempt_at: null });
     expect(failed.attempts).toMatchObject([{ status: 503, outcome: 'failed' }]);
@@ -170,7 +170,7 @@ describe('a test delivery', () => {
     const list = await api.call(`GET /internal/operator-deliveries?${filter}`);
     expect(list.body.data).toEqual([failed]);
     await api.call(`POST /internal/operator-deliveries/${id}/resend`, ACT);
-    sender.kick([endpoint.id]);
+    sender.wake([endpoint.id]);
     await eventually(async () => {
       const { body } = await api.call(`GET /internal/operator-deliveries/${id}`);
       expect(body).toMatchObject({ status: 'failed', attempts: [{ number: 1 }, { number: 2 }] });

@@ -44,10 +44,10 @@ function startProcess(receiver: Receiver, bounds: { inFlightPerLaneMax?: number 
     db: database.db,
     clock: databaseClock,
     logger: createLogger('test', 'silent'),
-    wakeSenders: sender.kick,
+    wakeSenders: sender.wake,
   });
   return {
-    kick: sender.kick,
+    wake: sender.wake,
     [Symbol.asyncDispose]: async () => {
       await job[Symbol.asyncDispose]();
       await sender[Symbol.asyncDispose]();
@@ -195,7 +195,7 @@ test('live deliveries of the same lane go before everything that is recovered', 
   const live: { id: string; sentBefore: number }[] = [];
   for (let n = 0; n < 5; n += 1) {
     const event = application.anEvent();
-    await take(database.db, event, { wakeSenders: process.kick });
+    await take(database.db, event, { wakeSenders: process.wake });
     const sentBefore = receiver.requests.length;
     const [delivery] = await readDeliveries(database.db, event.data.id);
     live.push({ id: delivery!.id, sentBefore });
@@ -223,7 +223,7 @@ test('a live delivery finds a slot while a slow receiver holds all that is recov
   await eventually(() => expect(held).toHaveLength(2));
   const event = application.anEvent();
   liveId = deliveryIdOf(event.event_id, endpoint.id);
-  await take(database.db, event, { wakeSenders: process.kick });
+  await take(database.db, event, { wakeSenders: process.wake });
   await eventually(() => expect(sentIds(receiver)).toContain(liveId));
   expect(held).toHaveLength(2);
   await eventually(async () => {

@@ -56,7 +56,7 @@ test('a rotation while deliveries go out leaves each of them signed, and the old
       await publish();
       // In the middle of it all, and sealed to the old key as well.
       if (round === ROUNDS / 2) await patchEndpoint(db, endpoint, { secret: CHANGED_SECRET });
-      sender.kick();
+      sender.wake();
     }
     await untilReceived(2 * ROUNDS);
     await eventually(async () => {
@@ -70,7 +70,7 @@ test('a rotation while deliveries go out leaves each of them signed, and the old
   const [old] = await db.query<{ resource_id: string }>(sql`
     select resource_id from deliveries where endpoint_id is null limit 1`);
   await take(db, application.anEvent({ url: SHOP, charge: { id: old!.resource_id } }));
-  sender.kick();
+  sender.wake();
   await untilReceived(2 * ROUNDS + 2);
   const signers = receiver.requests.map(({ headers, body }) =>
     [ENDPOINT_SECRET, CHANGED_SECRET, RESOURCE_SECRET].filter((secret) =>

@@ -201,7 +201,7 @@ describe('several senders', () => {
     await using sender = aSender(first, { leaseMs: 60_000 });
     await eventually(() => expect(first.requests).toHaveLength(1));
     const idle = await aLane(1, { dueInMs: 300 });
-    sender.kick();
+    sender.wake();
     const stopped = sender.stop();
     await using _other = aSender(second);
     await eventually(() => expect(second.requests).toHaveLength(1));

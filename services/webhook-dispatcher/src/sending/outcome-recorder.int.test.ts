@@ -270,7 +270,7 @@ describe('a database that is away while a request is out', () => {
     flaky.failAfterNextFetch();
     const laneId = newId();
     const [id] = await aBacklog(database.db, { laneId, count: 1 });
-    sender.kick();
+    sender.wake();
     await eventually(() => expect(receiver.requests).toHaveLength(1));
     await eventually(() => expect(flaky.refused()).toBeGreaterThanOrEqual(2));
     // The lease ends while the outcome waits: the lane looks free to everybody.

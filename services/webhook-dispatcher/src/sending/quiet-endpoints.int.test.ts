@@ -73,7 +73,7 @@ describe('a paused endpoint', () => {
     await using sender = startSenderTo(database.db, { shop: receiver });
     const { endpoint, anEvent } = await aSubscribed();
     const event = anEvent();
-    await take(database.db, event, { wakeSenders: sender.kick });
+    await take(database.db, event, { wakeSenders: sender.wake });
     await untilDelivery(database.db, event.data.id, { attempts: [{ number: 1 }] });
     await patchEndpoint(database.db, endpoint, { active: false });
     sender.advance(RETRY_DELAYS_MS[0]);
@@ -82,7 +82,7 @@ describe('a paused endpoint', () => {
     expect(await readDeliveries(database.db, event.data.id)).toMatchObject([waiting]);
     receiver.heal();
     await patchEndpoint(database.db, endpoint, { active: true });
-    sender.kick();
+    sender.wake();
     await untilDelivery(database.db, event.data.id, {
       status: 'succeeded',
       attempts: [{ number: 1 }, { number: 2 }],
@@ -170,7 +170,7 @@ describe('a deleted endpoint', () => {
       return rows[0]!.left;
     };
     await eventually(async () => expect(await countLeft()).toBeLessThan(count));
-    await take(database.db, anEvent(), { wakeSenders: sender.kick });
+    await take(database.db, anEvent(), { wakeSenders: sender.wake });
     await eventually(() => expect(receiver.requests).toHaveLength(1));
     expect(await countLeft()).toBeGreaterThan(0);
   });
@@ -199,10 +199,10 @@ describe('a deleted endpoint', () => {
       await using sender = startSenderTo(database.db, { shop: receiver });
       const { endpoint, anEvent } = await aSubscribed();
       const event = anEvent();
-      await take(database.db, event, { wakeSenders: sender.kick });
+      await take(database.db, event, { wakeSenders: sender.wake });
       await eventually(() => expect(receiver.requests).toHaveLength(1));
       await removeStoredEndpoint(database.db, endpoint);
-      sender.kick();
+      sender.wake();
       await untilDelivery(database.db, event.data.id, { status: 'canceled', attempts: [] });
       release.resolve();
       await untilDelivery(database.db, event.data.id, {

@@ -104,7 +104,7 @@ describe.each(Object.entries(changes))(
       const { shop, office } = both;
       await using sender = startSenderTo(database.db, both);
       const { endpoint, event } = await aPair();
-      await take(database.db, event, { wakeSenders: sender.kick });
+      await take(database.db, event, { wakeSenders: sender.wake });
       await untilDelivery(database.db, event.data.id, { attempts: [{ number: 1 }] });
       await change(endpoint);
       sender.advance(RETRY_DELAYS_MS[0]);

@@ -12,7 +12,7 @@ const SILENCE_MS_MAX = 60_000;
 
 export type SendLoop = {
   /** Asks for a turn now. While one is under way, another follows it: no hint is lost. */
-  kick(): void;
+  wake(): void;
   isAlive(): boolean;
   /** Ends after the turn in progress. */
   stop(): Promise<void>;
@@ -22,18 +22,18 @@ export type SendLoop = {
 type Turn = (isPoll: boolean) => Promise<boolean>;
 
 /**
- * Turns whenever it is kicked, and at every poll. It never gives up: while the database is away it waits and goes on.
+ * Turns whenever it is woken, and at every poll. It never gives up: while the database is away it waits and goes on.
  */
 export function startSendLoop(turn: Turn, logger: Logger): SendLoop {
   const stopping = new AbortController();
-  let isKicked = false;
+  let isWoken = false;
   let turnedMs = performance.now();
   let polledMs = -Infinity;
   let wakeUp: (() => void) | null = null;
   const running = loop();
   return {
-    kick: () => {
-      isKicked = true;
+    wake: () => {
+      isWoken = true;
       wakeUp?.();
     },
     isAlive: () => performance.now() - turnedMs < SILENCE_MS_MAX,
@@ -48,7 +48,7 @@ export function startSendLoop(turn: Turn, logger: Logger): SendLoop {
     let failures = 0;
     while (!stopping.signal.aborted) {
       turnedMs = performance.now();
-      isKicked = false;
+      isWoken = false;
       try {
         await turnOnce();
         failures = 0;
@@ -65,21 +65,21 @@ export function startSendLoop(turn: Turn, logger: Logger): SendLoop {
   async function turnOnce(): Promise<void> {
     const isPoll = turnedMs - polledMs >= POLL_INTERVAL_MS;
     if (isPoll) polledMs = turnedMs;
-    if (await turn(isPoll)) isKicked = true;
+    if (await turn(isPoll)) isWoken = true;
   }
 
   async function waitForNext(): Promise<void> {
     const nowMs = performance.now();
-    if (!isKicked) await pause(polledMs + POLL_INTERVAL_MS - nowMs);
+    if (!isWoken) await pause(polledMs + POLL_INTERVAL_MS - nowMs);
     const restMs = turnedMs + TURN_INTERVAL_MS - performance.now();
-    if (restMs > 0 && isKicked) await pause(restMs);
+    if (restMs > 0 && isWoken) await pause(restMs);
   }
 
-  /** Ends early when the loop is to stop, and when it is kicked unless that has happened already. */
+  /** Ends early when the loop is to stop, and when it is woken unless that has happened already. */
   async function pause(ms: number): Promise<void> {
     if (ms <= 0 || stopping.signal.aborted) return;
     await new Promise<void>((resolve) => {
-      const isGathering = isKicked;
+      const isGathering = isWoken;
       const timer = setTimeout(end, ms);
       wakeUp = () => {
         if (!isGathering || stopping.signal.aborted) end();

@@ -60,7 +60,7 @@ describe('a delivery to an endpoint', () => {
     const { owner, anEvent } = aMerchant();
     const endpoint = await storeEndpoint(database.db, { ...owner, url: OFFICE, secret: SECRET });
     const event = anEvent({ url: SHOP, secret: OWN_SECRET });
-    await take(database.db, event, { wakeSenders: sender.kick });
+    await take(database.db, event, { wakeSenders: sender.wake });
     await eventually(() => expect(receiver.requests).toHaveLength(2));
     const [toEndpoint, toResource] = ['office', 'shop'].map((name) =>
       receiver.requests.find(({ headers }) => headers.host?.includes(name))!,
@@ -90,7 +90,7 @@ describe('a delivery to an endpoint', () => {
     const { owner, anEvent } = aMerchant();
     await storeEndpoint(database.db, { ...owner, url: SHOP, secret: given.secret });
     const event = anEvent({ url: SHOP, ...(given.own === undefined ? {} : { secret: given.own }) });
-    await take(database.db, event, { wakeSenders: sender.kick });
+    await take(database.db, event, { wakeSenders: sender.wake });
     await untilDelivery(database.db, event.data.id, { status: 'succeeded', url: SHOP });
     expect(receiver.requests).toHaveLength(1);
     const [request] = receiver.requests;
@@ -104,7 +104,7 @@ describe('a delivery to an endpoint', () => {
     const { owner, anEvent } = aMerchant();
     await storeEndpoint(database.db, { ...owner, url: OFFICE });
     await take(database.db, anEvent({ url: SHOP, secret: OWN_SECRET }), {
-      wakeSenders: sender.kick,
+      wakeSenders: sender.wake,
     });
     await eventually(() => expect(receiver.requests).toHaveLength(2));
     const toOffice = receiver.requests.find(({ headers }) => headers.host?.includes('office'));
@@ -123,7 +123,7 @@ describe('a delivery to an endpoint', () => {
       set sealed_secret = (select sealed_secret from endpoints where id = ${other.id})
       where id = ${endpoint.id}`);
     const event = anEvent();
-    await take(database.db, event, { wakeSenders: sender.kick });
+    await take(database.db, event, { wakeSenders: sender.wake });
     const delivery = await untilDelivery(database.db, event.data.id, { attempts: [{ number: 1 }] });
     expect(delivery.attempts[0]?.error).toMatch(/^secret_unreadable/);
     expect(receiver.requests).toEqual([]);
@@ -138,7 +138,7 @@ describe('an endpoint that changes while a retry waits', () => {
     const { owner, anEvent } = aMerchant();
     const endpoint = await storeEndpoint(database.db, { ...owner, url: SHOP, secret: SECRET });
     const event = anEvent();
-    await take(database.db, event, { wakeSenders: sender.kick });
+    await take(database.db, event, { wakeSenders: sender.wake });
     await untilDelivery(database.db, event.data.id, { url: SHOP, attempts: [{ number: 1 }] });
     await patchEndpoint(database.db, endpoint, { url: OFFICE, secret: NEW_SECRET });
     sender.advance(RETRY_DELAYS_MS[0]);
@@ -157,7 +157,7 @@ describe('an endpoint that changes while a retry waits', () => {
     const { owner, anEvent } = aMerchant();
     const endpoint = await storeEndpoint(database.db, { ...owner, url: SHOP, secret: SECRET });
     const event = anEvent({ url: SHOP, secret: OWN_SECRET });
-    await take(database.db, event, { wakeSenders: sender.kick });
+    await take(database.db, event, { wakeSenders: sender.wake });
     await untilDelivery(database.db, event.data.id, { attempts: [{ number: 1 }] });
     await patchEndpoint(database.db, endpoint, { secret: null });
     sender.advance(RETRY_DELAYS_MS[0]);

@@ -37,14 +37,14 @@ describe('the schedule', () => {
       clock,
     });
     const event = aChargeEvent({ secret: { clear: SECRET, publicKey: sealingKeys.publicKey } });
-    await take(database.db, event, { wakeSenders: sender.kick });
+    await take(database.db, event, { wakeSenders: sender.wake });
     for (const [index, delayMs] of RETRY_DELAYS_MS.entries()) {
       const delivery = await attempted(event.data.id, index + 1);
       expect(delivery.status).toBe('pending');
       clock.advance(delayMs - EARLY_MS);
       expect(await dueIn(database.db, clock)).toBe(0);
       clock.advance(EARLY_MS);
-      sender.kick();
+      sender.wake();
     }
     const failed = await attempted(event.data.id, RETRY_DELAYS_MS.length + 1);
     expect(failed).toMatchObject({ status: 'failed', nextAttemptAt: null });
@@ -76,11 +76,11 @@ describe('the schedule', () => {
       clock,
     });
     const event = aChargeEvent();
-    await take(database.db, event, { wakeSenders: sender.kick });
+    await take(database.db, event, { wakeSenders: sender.wake });
     for (const [index, delayMs] of RETRY_DELAYS_MS.slice(0, 2).entries()) {
       await attempted(event.data.id, index + 1);
       clock.advance(delayMs);
-      sender.kick();
+      sender.wake();
     }
     const delivery = await attempted(event.data.id, 3);
     expect(delivery).toMatchObject({ status: 'succeeded', nextAttemptAt: null });
@@ -126,7 +126,7 @@ describe('a stop', () => {
       clock: turnableClock(),
     });
     const event = aChargeEvent();
-    await take(database.db, event, { wakeSenders: sender.kick });
+    await take(database.db, event, { wakeSenders: sender.wake });
     await eventually(() => expect(receiver.requests).toHaveLength(1));
     const stopped = sender.stop();
     release.resolve();
@@ -149,7 +149,7 @@ describe('a secret', () => {
     });
     const event = aChargeEvent({ secret: { clear: SECRET, publicKey: sealingKeys.publicKey } });
     const moved = { ...event, account_id: newId() };
-    await take(database.db, moved, { wakeSenders: sender.kick });
+    await take(database.db, moved, { wakeSenders: sender.wake });
     const delivery = await attempted(event.data.id, 1);
     expect(delivery.attempts[0]).toMatchObject({
       outcome: 'failed',
@@ -169,7 +169,7 @@ describe('a secret', () => {
       clock,
     });
     const event = aChargeEvent();
-    await take(database.db, event, { wakeSenders: sender.kick });
+    await take(database.db, event, { wakeSenders: sender.wake });
     await attempted(event.data.id, 1);
     expect(receiver.requests[0]!.headers).not.toHaveProperty('x-webhook-signature');
   });
@@ -185,7 +185,7 @@ describe('a secret', () => {
       clock,
     });
     const event = aChargeEvent({ secret: { clear: SECRET, publicKey: sealingKeys.publicKey } });
-    await take(database.db, event, { wakeSenders: sender.kick });
+    await take(database.db, event, { wakeSenders: sender.wake });
     const delivery = await attempted(event.data.id, 1);
     expect(delivery.attempts[0]?.responseExcerpt).toBe('expected a signature with [redacted]');
   });
@@ -201,7 +201,7 @@ describe('an idle sender', () => {
     });
     const latencies: number[] = [];
     for (let count = 1; count <= 10; count += 1) {
-      await take(database.db, aChargeEvent(), { wakeSenders: sender.kick });
+      await take(database.db, aChargeEvent(), { wakeSenders: sender.wake });
       const storedMs = performance.now();
       await eventually(() => expect(receiver.requests).toHaveLength(count));
       latencies.push(receiver.requests.at(-1)!.receivedMs - storedMs);

@@ -22,7 +22,7 @@ const DRAIN_MARGIN_MS = 2_000;
 
 export type Sender = {
   /** Says that something is due in these lanes, or anywhere, so that nobody waits for the next poll. */
-  kick(laneIds?: readonly string[]): void;
+  wake(laneIds?: readonly string[]): void;
   isAlive(): boolean;
   /**
    * Takes up no more, hands its lanes over, and waits for the requests in flight and their outcomes, within a bound.
@@ -63,7 +63,7 @@ export function startSender(deps: SenderDeps): Sender {
     sendDeps,
     logger,
     onEnd: ({ lane }) => {
-      if (lane.isDirty || turns.isSaturated()) loop.kick();
+      if (lane.isDirty || turns.isSaturated()) loop.wake();
     },
   });
   const turns = createSenderTurns({ ...deps, keeper, recorder, sends });
@@ -74,9 +74,9 @@ export function startSender(deps: SenderDeps): Sender {
     readDue: () => countDueLanes(db, deps),
   });
   return {
-    kick: (laneIds = []) => {
+    wake: (laneIds = []) => {
       turns.look(laneIds);
-      loop.kick();
+      loop.wake();
     },
     isAlive: loop.isAlive,
     stop: async () => {

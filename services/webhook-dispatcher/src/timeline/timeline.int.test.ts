@@ -56,13 +56,13 @@ test('tells what was sent about a resource and how that went, in order', async (
   const resourceId = event.data.id;
   await take(database.db, [event, other]);
   await using sender = startSenderTo(database.db, { shop: receiver });
-  sender.kick([endpoint.id]);
+  sender.wake([endpoint.id]);
   const [delivery] = await readDeliveries(database.db, resourceId);
   const id = delivery!.id;
   await untilCount(2);
   status = 204;
   await api.call(`POST /internal/operator-deliveries/${id}/resend`, { operator_id: OPERATOR_ID });
-  sender.kick([endpoint.id]);
+  sender.wake([endpoint.id]);
   const entries = await untilCount(3);
   const step = { service: 'webhook-dispatcher', resource_id: resourceId };
   const made = { duration_ms: expect.any(Number) as number, address: '127.0.0.1', delivery_id: id };

@@ -20,24 +20,24 @@ afterAll(async () => {
 });
 
 /** How often the relay was woken by a call. */
-async function kicksOf(...call: Parameters<TestAdmin['call']>) {
-  const before = admin.kicks();
+async function wakeUpsOf(...call: Parameters<TestAdmin['call']>) {
+  const before = admin.wakeUps();
   const answer = await admin.call(...call);
-  return { status: answer.status, kicks: admin.kicks() - before, answer };
+  return { status: answer.status, wakeUps: admin.wakeUps() - before, answer };
 }
 
 test('whatever is announced of an application wakes the relay, and nothing else does', async () => {
   const created = { body: { name: 'shop' }, headers: ['Idempotency-Key', 'at-once-00000001'] };
-  const { answer, ...first } = await kicksOf('POST', applications, created);
-  expect(first).toEqual({ status: 201, kicks: 1 });
-  expect(await kicksOf('POST', applications, created)).toMatchObject({ status: 201, kicks: 0 });
+  const { answer, ...first } = await wakeUpsOf('POST', applications, created);
+  expect(first).toEqual({ status: 201, wakeUps: 1 });
+  expect(await wakeUpsOf('POST', applications, created)).toMatchObject({ status: 201, wakeUps: 0 });
   const one = `/admin/applications/${String(answer.json['id'])}`;
-  for (const [body, status, kicks] of [
+  for (const [body, status, wakeUps] of [
     [{ active: false }, 200, 1],
     [{ active: false, name: 'closed' }, 200, 0],
     [{ active: 'yes' }, 400, 0],
     [{ active: true }, 200, 1],
   ] as const) {
-    expect(await kicksOf('PATCH', one, { body })).toMatchObject({ status, kicks });
+    expect(await wakeUpsOf('PATCH', one, { body })).toMatchObject({ status, wakeUps });
   }
 });

@@ -32,7 +32,7 @@ const FIRST_VERSION = 1;
 export type ApplicationDeps = {
   db: Database;
   /** Says that an event was committed. */
-  kickOutbox(): void;
+  wakeOutbox(): void;
 };
 
 /** `/admin/accounts/{id}/applications` and `/admin/applications/{id}`. */
@@ -40,7 +40,7 @@ export function registerApplications(app: FastifyInstance, deps: ApplicationDeps
   const { db } = deps;
   app.post('/admin/accounts/:id/applications', async (request, reply) => {
     const outcome = await createApplication(deps, request);
-    if (!outcome.replayed) deps.kickOutbox();
+    if (!outcome.replayed) deps.wakeOutbox();
     markReplay(reply, outcome);
     return reply.code(201).send(toApplicationResource(outcome.stored));
   });
@@ -111,7 +111,7 @@ async function changeApplication(deps: ApplicationDeps, request: FastifyRequest)
     });
     return decided;
   });
-  if (isAnnounced) deps.kickOutbox();
+  if (isAnnounced) deps.wakeOutbox();
   return toApplicationResource(after);
 }
 
