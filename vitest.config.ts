@@ -13,7 +13,7 @@ export default defineConfig({
           include: [
             '{packages,services}/*/{src,test}/**/*.test.ts',
             'deploy/**/*.test.ts',
-            'tests/{,fuzz/}*.test.ts',
+            'tests/{,fuzz/,structure/}*.test.ts',
           ],
           exclude: ['**/*.int.test.ts', '**/*.e2e.test.ts', '**/node_modules/**'],
           // Properties take seconds on a busy machine; a unit that waits for anything still ends here.

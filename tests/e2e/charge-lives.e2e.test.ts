@@ -12,7 +12,7 @@ import { type Merchant, simulator } from './mesh.ts';
 const SEEDS = scaled(20, 20);
 const LIVES_PER_SEED = scaled(50, 1_000);
 const AT_ONCE = 16;
-/** Once faults stop, nothing rests in a transient state for longer (reliability, I16). */
+/** Once faults stop, nothing rests in a transient state for longer (I16). */
 const QUIET_MS_MAX = 90_000;
 /** Faults that come and go while a seed's charges live; with and without their effect. */
 const FAULT = { probability: 0.04 } as const;

@@ -24,7 +24,7 @@ const DELIVERED: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * What contradicts the invariants in one dossier, one line each (reliability, section 2: I3, I4, I5, I7, I8, I11,
+ * What contradicts the invariants in one dossier, one line each (ARCHITECTURE, Invariants: I3, I4, I5, I7, I8, I11,
  * I12, I16). Nothing may be under way any more.
  */
 export function judgePayout(dossier: Dossier): string[] {

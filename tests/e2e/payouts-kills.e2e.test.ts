@@ -15,7 +15,7 @@ const VICTIMS = ['payouts', 'ledger', 'postgres', 'kafka'];
 const ROUNDS = scaled(1, 13);
 const CLIENTS = 6;
 const BACK_MS_MAX = 60_000;
-/** Quiet time after which nothing may rest in between (reliability, I16). */
+/** Quiet time after which nothing may rest in between (I16). */
 const QUIET_MS_MAX = 60_000;
 /** Money for as many payouts as the clients could possibly make in one kill. */
 const FUNDED_PAYOUTS = 1_000;

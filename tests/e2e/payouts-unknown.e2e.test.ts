@@ -10,7 +10,7 @@ import { inParallel } from './in-parallel.ts';
 import { admin, availableOf, simulator, v1 } from './mesh.ts';
 import { AMOUNT_CENTS, aPayingMerchant, COST_CENTS, fund, waitForPayout } from './payout-calls.ts';
 
-/** From the acquirer's recovery to the last outcome (reliability, P1). */
+/** From the acquirer's recovery to the last outcome. */
 const RECOVERY_MS_MAX = 60_000;
 const SEEDS = scaled(1, 20);
 const PAYOUTS_PER_SEED = scaled(150, 500);

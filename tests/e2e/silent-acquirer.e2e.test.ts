@@ -12,7 +12,7 @@ import { inParallel } from './in-parallel.ts';
 import { createChargeStubbornly, readCharge, simulator } from './mesh.ts';
 import { requestRefund } from './refund-calls.ts';
 
-/** From the acquirer's recovery until everything has settled (reliability, 3.4). */
+/** From the acquirer's recovery until everything has settled (I16). */
 const RECOVERY_MS_MAX = 60_000;
 const SILENCE_MS = scaled(2_000, 600_000);
 /** Charges that a usual moment has; the silence leaves ten times as many behind. */

@@ -29,7 +29,7 @@ import {
 import { endedRefundsOf, requestRefund } from './refund-calls.ts';
 
 const PATIENCE_MS = 60_000;
-/** What a timeline may take (design section 5); of several calls the one in the middle. */
+/** What a timeline may take; of several calls the one in the middle. */
 const ANSWER_MS_MAX = 200;
 const CALLS = 9;
 const CHARGE_CENTS = 2_000;

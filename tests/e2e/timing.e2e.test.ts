@@ -13,7 +13,7 @@ import { chooseSeed, seededRandom } from '../fuzz/seeded-random.ts';
 import { sendRequest } from '../fuzz/send-request.ts';
 import { type Json, type Merchant, simulator, stack, waitUntilPaid } from './mesh.ts';
 
-/** Reliability section 5.4 asks for 20,000. */
+/** More rounds tell a smaller difference from noise. */
 const ROUNDS = scaled(300, 20_000);
 
 const RUN_MS_MAX = scaled(180_000, 1_800_000);

@@ -10,7 +10,7 @@ export type TimingComparison = {
   counts: readonly [number, number];
 };
 
-/** Of reliability section 5.4; equal distributions pass it once in 150,000 comparisons. */
+/** Equal distributions pass it once in 150,000 comparisons. */
 export const T_LIMIT = 4.5;
 
 /** What is slower than this share of all measurements is noise of the machine, not of the answer. */

@@ -1,4 +1,4 @@
-/** The only place that names a topic. Keys: the id whose order matters (design section 4). */
+/** The only place that names a topic. Keys: the id whose order matters. */
 export const TOPICS = {
   acquirerCallbacks: 'acquirer.callbacks.v1',
   accountsEvents: 'accounts.events.v1',

@@ -4,7 +4,7 @@ import { AppError } from '@pixmesh/kernel/app-error';
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Refuses what the HTTP parser takes although two readers could understand it differently (reliability 5.4):
+ * Refuses what the HTTP parser takes although two readers could understand it differently:
  * another `Host` count than one, a target in absolute form, HTTP/1.0 with a transfer coding, and a coding before
  * `chunked`, which Node leaves in the body. The connection ends with the answer, since nobody can tell where the
  * next request begins.

@@ -6,7 +6,7 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /** 71 random bits: enough for a look-up key that never repeats, and no secret. */
 const PUBLIC_ID_LENGTH = 12;
-/** 166 random bits; reliability section 5.2 asks for at least 160. */
+/** 166 random bits; decision 28 asks for at least 160. */
 const SECRET_LENGTH = 28;
 /** 62^6 exceeds 2^32, so six characters always hold a CRC32. */
 const CHECKSUM_LENGTH = 6;

@@ -51,7 +51,7 @@ export function readPathId<Id extends string = string>(text: string): Id {
 
 /**
  * The id of a creation: UUIDv5 of the namespace (application, or account under `/admin`) and
- * `<resource>:<Idempotency-Key>`. The same key means the same resource for ever (design section 4).
+ * `<resource>:<Idempotency-Key>`. The same key means the same resource for ever (ADR 0001).
  */
 export function deriveResourceId<Id extends string>(
   namespace: string,

@@ -47,7 +47,7 @@ const REFUSED_IPV6 = [
 /**
  * Whether an IP literal, in any form that `net.isIP` knows and without brackets, may be dialled.
  * Anything else is not public, a zone id included. At `send` documentation ranges are refused too
- * (reliability section 6, rules 4 to 6).
+ * (decisions 163 to 171).
  */
 export function isPublicAddress(address: string, at: CheckTime): boolean {
   const family = isIP(address);

@@ -25,7 +25,7 @@ export type UrlRefusal =
 export type PublicUrl = { kind: 'ok'; url: URL } | { kind: 'refused'; reason: UrlRefusal };
 
 /**
- * Judges a webhook URL by its text alone, without any look-up (reliability section 6, rules 1 to 6).
+ * Judges a webhook URL by its text alone, without any look-up (decisions 163 to 175).
  * The text as sent is what gets stored and compared; only the parsed `url` may be dialled. A name
  * that passes is not yet public: its addresses are checked by `isPublicAddress` when it is dialled.
  */

@@ -33,7 +33,7 @@ const SEALED_PATTERN = /^(sealed\.v1\.([\w-]{1,32})\.([\w-]{43}))\.([\w-]{16})\.
 
 /**
  * Seals a secret so that only the holder of the private key can read it: X25519 with a fresh key,
- * HKDF-SHA-256, AES-256-GCM (reliability section 5.3). `publicKey` is `<version>:<base64url>`.
+ * HKDF-SHA-256, AES-256-GCM. `publicKey` is `<version>:<base64url>`.
  * `context` names the owner, such as account and resource id: moved to another owner, the text does
  * not open. The result is `sealed.v1.<version>.<ephemeral key>.<iv>.<ciphertext and tag>`.
  * @throws SealedSecretError when `publicKey` is malformed.

@@ -1,4 +1,4 @@
--- The tenants of the installation, with the settings that owners of resources decide by (design section 5).
+-- The tenants of the installation, with the settings that owners of resources decide by.
 create table accounts (
   id uuid primary key,
   name text not null,

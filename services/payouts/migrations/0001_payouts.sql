@@ -1,5 +1,5 @@
 -- One row per payout. It begins as an intent, stored before its hold is taken and shown to nobody; the commit that
--- follows the hold makes it a payout (design section 3, "A payout").
+-- follows the hold makes it a payout (ADR 0009).
 create table payouts (
   id uuid primary key,
   account_id uuid not null,

@@ -18,7 +18,7 @@ const payoutFee = z.int().min(0).max(Number(AMOUNT_CENTS_MAX));
 const chargeExpiresIn = z.int().min(EXPIRES_IN_SECONDS_MIN).max(EXPIRES_IN_SECONDS_MAX);
 const releaseDelay = z.int().min(0).max(RELEASE_DELAY_SECONDS_MAX);
 
-/** `POST /admin/accounts`, with the defaults of a new account (design section 5). */
+/** `POST /admin/accounts`, with the defaults of a new account. */
 export const CreateAccountBody = z.object({
   name,
   legal_name: name,

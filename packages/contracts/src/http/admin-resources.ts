@@ -6,7 +6,7 @@ import { Account, LatePaymentPolicy } from './account.ts';
 import { DeadLetterService } from './admin-queries.ts';
 import { Scope } from './scopes.ts';
 
-/** The resources of `/admin` (design section 5, Shapes) that `/v1` does not have. */
+/** The resources of `/admin` that `/v1` does not have. */
 
 export const Operator = z.object({
   id: z.uuid(),

@@ -15,7 +15,7 @@ export type AdminRoute = {
   readonly query: z.ZodType | null;
   /** Takes `limit` and `starting_after`. */
   readonly paged: boolean;
-  /** Takes an `Idempotency-Key`, with the account as namespace (design section 5). */
+  /** Takes an `Idempotency-Key`, with the account as namespace. */
   readonly repeatable: boolean;
   /** Refused without one. */
   readonly keyRequired?: true;

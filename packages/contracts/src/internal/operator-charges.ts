@@ -44,7 +44,7 @@ export type RequestChargeBody = z.output<typeof RequestChargeBody>;
 export const CancelChargeBody = z.object({ operator_id: OperatorIdField });
 export type CancelChargeBody = z.output<typeof CancelChargeBody>;
 
-/** `refund_id` is derived from the `Idempotency-Key` and the account: the key is required (design section 5). */
+/** `refund_id` is derived from the `Idempotency-Key` and the account: the key is required. */
 export const RequestRefundBody = z.object({
   operator_id: OperatorIdField,
   refund_id: z.uuid().transform((id) => id as RefundId),

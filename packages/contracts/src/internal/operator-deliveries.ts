@@ -93,7 +93,7 @@ export const DeliveryAttempt = z.object({
 });
 export type DeliveryAttempt = z.output<typeof DeliveryAttempt>;
 
-/** A delivery with its attempts, the newest 1,000 of them (design section 5). */
+/** A delivery with its attempts, the newest 1,000 of them. */
 export const OperatorDelivery = z.object({
   id: z.uuid(),
   object: z.literal('delivery'),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { Timestamp } from '../timestamp.ts';
 
-/** One difference that is past its window (design section 5, reconciliation). Amounts in cents, null where none. */
+/** One difference that is past its window. Amounts in cents, null where none. */
 export const Break = z.object({
   /** What kind of difference, such as `missing_left`, `missing_right`, `amount`, `state`, `date`. */
   kind: z.string(),

@@ -25,7 +25,7 @@ export const CallerClaims = z.object({
   key_id: idOf<ApiKeyId>(),
   request_id: z.string(),
   settings: AccountSettings,
-  /** On creations: the id derived from the `Idempotency-Key` (design section 4). */
+  /** On creations: the id derived from the `Idempotency-Key` (ADR 0001). */
   creation_id: z.uuid().nullable(),
 });
 export type CallerClaims = z.infer<typeof CallerClaims>;

@@ -4,7 +4,7 @@ import { Timestamp } from '../timestamp.ts';
 import { LEDGER_PAGE_MAX } from './ledger-reads.ts';
 
 /**
- * What each service tells of one charge or payout; the gateway joins it into the timeline (design section 5). The
+ * What each service tells of one charge or payout; the gateway joins it into the timeline. The
  * ledger is asked for journals by their commands (`LookupJournalsBody`). Codes: `CHARGE_NOT_FOUND`,
  * `PAYOUT_NOT_FOUND` 404 from the owner; the others answer what they have, which may be nothing.
  */

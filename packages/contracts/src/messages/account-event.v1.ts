@@ -6,7 +6,7 @@ import { defineMessage } from './message-type.ts';
 
 /**
  * An application as it is from now on: its full state, not a delta, so that the newest version alone is enough and an
- * older one that comes later says nothing (design section 4). Key: the account's id. Versions count from 1 per
+ * older one that comes later says nothing. Key: the account's id. Versions count from 1 per
  * application.
  */
 export const ApplicationChanged = defineMessage({

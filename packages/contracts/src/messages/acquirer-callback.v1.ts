@@ -4,7 +4,7 @@ import { TOPICS } from '../topics.ts';
 import { messageEnvelope } from './message-envelope.ts';
 import { defineMessage } from './message-type.ts';
 
-/** Who owns an item of a callback: charges `received*` and `unknown`, payouts `sent*` (design section 4). */
+/** Who owns an item of a callback: charges `received*` and `unknown`, payouts `sent*`. */
 export const CallbackKind = z.enum([
   'received',
   'received_return',

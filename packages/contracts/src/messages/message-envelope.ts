@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { Timestamp } from '../timestamp.ts';
 
 /**
- * What every message carries around its `data` (design section 4). `event_id` is minted in the producer's
+ * What every message carries around its `data`. `event_id` is minted in the producer's
  * transaction; account and application are null where they are unknown.
  */
 export function messageEnvelope<Type extends z.ZodType<string>, Data extends z.ZodType>(

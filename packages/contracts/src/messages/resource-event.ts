@@ -17,7 +17,7 @@ export type ResourceSource = z.infer<typeof ResourceSource>;
 
 /**
  * One catalogue event of a charge or payout: a GET-shaped snapshot of the transaction that made the change, its
- * place among the resource's events, and where they go (design section 4).
+ * place among the resource's events, and where they go.
  */
 export function resourceEvent<Type extends string, Snapshot extends z.ZodType>(
   topic: Topic,

@@ -18,7 +18,7 @@ export interface DemoPayout {
   failure_reason: string | null;
 }
 
-/** One request that the development receiver was sent (design section 5). */
+/** One request that the development receiver was sent. */
 export interface ReceivedRequest {
   sequence: number;
   headers: Record<string, string>;

@@ -7,7 +7,7 @@ import { MESH_SERVICES } from './mesh-services.ts';
 import type { MeshSettings } from './mesh-settings.ts';
 import { internalOriginOf } from './service-environment.ts';
 
-/** `stack.json`: the stable surface for people, scripts and tests (design section 5). URLs are origins. */
+/** `stack.json`: the stable surface for people, scripts and tests. URLs are origins. */
 export interface StackFile {
   gateway_url: string;
   admin_url: string;

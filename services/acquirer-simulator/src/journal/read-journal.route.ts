@@ -6,7 +6,7 @@ import { SequencePage, toList } from '#control/sequence-page.ts';
 
 import { readJournal } from './journal.sql.ts';
 
-/** `GET /control/journal`: the provider's truth, oldest first (design section 5, Shapes). */
+/** `GET /control/journal`: the provider's truth, oldest first. */
 export function addReadJournal(app: FastifyInstance, deps: { db: Database }): void {
   app.get('/control/journal', async (request, reply) => {
     const page = parseShape(SequencePage, request.query);

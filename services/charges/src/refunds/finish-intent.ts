@@ -81,7 +81,7 @@ export type SettleOutcome =
 /**
  * Ends an intent that its own call left behind. No hold is taken for it: it is voided at the ledger, which also defeats
  * a hold still in flight, and then dropped; only where the hold stands already is the refund finished. What the ledger
- * does not answer stays, to be looked at again (reliability 7.3).
+ * does not answer stays, to be looked at again (ADR 0009).
  */
 export async function settleIntent(
   deps: IntentDeps,

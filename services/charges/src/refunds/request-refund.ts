@@ -77,7 +77,7 @@ export async function requestRefund(
     const mayBeginAnew = !stored.isNew && tries === 0;
     const refund = await bringToEnd(deps, input, { row: stored.row, mayBeginAnew });
     if (refund === null) continue;
-    // The row's hold names its inserter, whoever finished it: exactly one answer is the first (design section 4).
+    // The row's hold names its inserter, whoever finished it: exactly one answer is the first (ADR 0001).
     return { refund, replayed: refund.holdId !== own, mismatch: isMismatch(input, refund) };
   }
   throw new AppError('INTERNAL_ERROR', { message: 'the intent of a refund would not rest' });

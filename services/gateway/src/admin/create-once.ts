@@ -20,7 +20,7 @@ type CreateSteps<Body, Stored> = {
   insert(body: Body, fingerprint: Buffer): Promise<Stored | null>;
 };
 
-/** The id of a creation, from the `Idempotency-Key` where one was sent (design section 4, decision 229). */
+/** The id of a creation, from the `Idempotency-Key` where one was sent (ADR 0001, decision 229). */
 export function readAdminCreationId(
   request: FastifyRequest,
   accountId: string,

@@ -28,7 +28,7 @@ export type AuthenticateKey = (rawHeaders: readonly string[]) => Promise<Caller 
 /**
  * Judges the `x-api-key` header. Nothing is cached, so a revocation holds from the next request. Each refusal
  * takes the same road (one digest, one read, one comparison), so that neither answer nor time tells which
- * one it was (reliability 5.2). An inactive account still authenticates (decision 38).
+ * one it was. An inactive account still authenticates (decision 38).
  */
 export function createKeyAuthenticator(deps: {
   db: Database;

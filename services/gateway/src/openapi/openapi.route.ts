@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 
 import { sendStatic, toStaticAnswer } from './static-answer.ts';
 
-/** Design section 5: beside `/v1`, without a key (decision 224). */
+/** Stands beside `/v1`, without a key (decision 224). */
 const OPENAPI_PATH = '/openapi.json';
 
 /**

@@ -13,7 +13,7 @@ const FLUSH_INTERVAL_MS = 250;
 /** Rows kept while the database is away: some minutes of a busy installation. */
 const QUEUE_ROWS_MAX = 20_000;
 
-/** One request as it was answered (design section 5, request log). */
+/** One request as it was answered. */
 export type LoggedRequest = {
   id: string;
   /** Null where the request was not authenticated. */

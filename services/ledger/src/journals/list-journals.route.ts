@@ -36,7 +36,7 @@ export function registerListJournals(app: FastifyInstance, deps: { db: Database 
   });
 }
 
-/** The journal as operators see it (design section 5). */
+/** The journal as operators see it. */
 function toJournal(row: JournalRow): object {
   return {
     id: row.commandId,

@@ -12,7 +12,7 @@ const money = fc
   .record({ amount: amounts, fee: fees, part: fc.integer({ min: 0, max: 4 }) })
   .map(({ amount, fee, part }) => ({ amount, fee, ofBlock: ((amount + fee) * BigInt(part)) / 4n }));
 
-/** The accounting of design section 4, told a second time: what 100 with a fee of 7 moves, 30 of it of a block. */
+/** The accounting of each template, written a second time: what 100 with a fee of 7 moves, 30 of it of a block. */
 const MOVES = {
   takeHold: { available: -107, held: 107 },
   settleHold: { held: -107, acquirer_clearing: 100, fees: 7 },

@@ -74,7 +74,7 @@ export async function createPayout(
       mayBeginAnew,
     });
     if (payout === null) continue;
-    // The row's hold names its inserter, whoever finished it: exactly one answer is the first (design section 4).
+    // The row's hold names its inserter, whoever finished it: exactly one answer is the first (ADR 0001).
     return { payout, replayed: payout.holdId !== own, mismatch: isMismatch(judged, payout) };
   }
   throw new AppError('INTERNAL_ERROR', { message: 'the intent of a payout would not rest' });

@@ -65,7 +65,7 @@ export type SettleOutcome =
 /**
  * Ends an intent that its own call left behind. No hold is taken for it: it is voided at the ledger, which also
  * defeats a hold still in flight, and then dropped; only where the hold stands already is the payout finished.
- * What the ledger does not answer stays, to be looked at again (design section 3, reliability 7.3).
+ * What the ledger does not answer stays, to be looked at again (ADR 0009).
  */
 export async function settleIntent(
   deps: IntentDeps,

@@ -8,7 +8,7 @@ import type { ReadBackDeps } from './read-back-deps.ts';
 const IN_FLIGHT_MAX = 32;
 /**
  * Routine looks in one run, and the pause between two runs: what nobody asked for is read gently, and ten thousand
- * payouts without an answer are still looked at within a minute (reliability, P1).
+ * payouts without an answer are still looked at within a minute.
  */
 const ROUTINE_BATCH = 32;
 const ROUTINE_INTERVAL_MS = 100;

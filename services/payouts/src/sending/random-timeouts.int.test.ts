@@ -11,7 +11,7 @@ import { storeDuePayouts } from '#test/store-due-payouts.ts';
 const SEED = Number(process.env['PIXMESH_SEED'] ?? Date.now() % 1_000_000);
 const COUNT = scaled(200, 10_000);
 const ACCOUNTS = 5;
-/** After the faults have stopped (reliability, P1). */
+/** After the faults have stopped. */
 const RECOVERY_MS = 60_000;
 const TIMEOUT_MS = scaled(120_000, 1_800_000);
 

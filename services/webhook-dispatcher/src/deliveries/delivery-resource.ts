@@ -2,7 +2,7 @@ import type { OperatorDelivery } from '@pixmesh/contracts/internal/operator-deli
 
 import type { StoredAttempt, StoredDelivery } from './describe-deliveries.sql.ts';
 
-/** Shape of design section 5, with whose it is. */
+/** A delivery as operators see it, with whose it is. */
 export function toOperatorDelivery(delivery: StoredDelivery): OperatorDelivery {
   return {
     id: delivery.id,

@@ -24,7 +24,7 @@ export function parseTargetUrl(text: string): URL {
 
 /**
  * The addresses that this attempt may dial: the literal, or every address of one look-up, all of which must
- * be public, or the local address of a development receiver (reliability section 6, rules 6 to 9). Nothing
+ * be public, or the local address of a development receiver (decisions 163 to 168). Nothing
  * is looked up again before dialling, so a name that changes its answer gains nothing.
  */
 export async function chooseTargets(deps: TargetDeps, url: URL): Promise<readonly DialTarget[]> {

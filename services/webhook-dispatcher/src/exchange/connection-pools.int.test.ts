@@ -8,7 +8,7 @@ import { answerWith, startReceiver } from '#test/start-receiver.ts';
 import { createConnectionPools, openVerifiedSocket } from './connection-pools.ts';
 import { createExchange, type Exchange } from './exchange.ts';
 
-/** Reliability, D9. */
+/** The least share of posts that find an open connection. */
 const REUSE_MIN = 0.95;
 const ORIGINS = scaled(60, 1_000);
 const POSTS_PER_ORIGIN = scaled(50, 60);

@@ -51,7 +51,7 @@ export type ConnectionPools = AsyncDisposable & {
 
 /**
  * Kept-alive sockets, keyed by name and checked address together: a socket is reused only for an attempt
- * that has checked the very address it leads to (reliability section 6, rule 8). No HTTP/2, no proxy from
+ * that has checked the very address it leads to (decision 165). No HTTP/2, no proxy from
  * the environment, TLS always verified, redirects never followed.
  */
 export function createConnectionPools(options: PoolsOptions): ConnectionPools {

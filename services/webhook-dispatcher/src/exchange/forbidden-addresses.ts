@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Whether an address belongs to this installation (reliability section 6, rule 6). */
+/** Whether an address belongs to this installation (decision 165). */
 export type IsForbiddenAddress = (address: string) => boolean;
 
 /** Reads a list of IP addresses, separated by commas; null when one of them is none. */

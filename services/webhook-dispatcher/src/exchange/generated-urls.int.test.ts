@@ -10,7 +10,7 @@ import { startReceiver } from '#test/start-receiver.ts';
 import { type OpenSocket, openVerifiedSocket } from './connection-pools.ts';
 import { createExchange, type ExchangeResult } from './exchange.ts';
 
-/** Reliability, S2. */
+/** URLs that are tried, made from a seed. */
 const URLS = scaled(5_000, 100_000);
 /** One after another most of the time would be spent waiting. */
 const AT_ONCE = 50;

@@ -17,7 +17,7 @@ const SCRIPT = fileURLToPath(new URL('testing/run-exchange.ts', import.meta.url)
 /** Decision 198; shorter in the usual run, where the deadline is a mere parameter. */
 const TIMEOUT_MS = scaled(2_000, 10_000);
 const LATENESS_MS_MAX = 500;
-/** Reliability, D8. */
+/** What hostile receivers may add to the memory of the process. */
 const RSS_GROWTH_BYTES_MAX = 20 * 1024 * 1024;
 const HOSTILE_AT_ONCE = scaled(58, 500);
 /** The two halves run on one busy machine, so only a change of another order is told apart. */

@@ -18,7 +18,7 @@ export type ChosenDelivery = {
   /** Whether an endpoint's delivery is also what the resource's own URL hears of the event. */
   forResourceUrl: boolean;
   /**
-   * What shares one bound of sends in flight (design section 4, Lanes): an endpoint, or the place that the resource's
+   * What shares one bound of sends in flight (ADR 0013): an endpoint, or the place that the resource's
    * own URL names. What stands for both is in the lane of the URL, because a pause of the endpoint must not hold it.
    */
   laneId: string;

@@ -20,7 +20,7 @@ export type KeyDeps = { db: Database; pepper: Uint8Array };
 
 /**
  * Makes a key for an application. The key itself exists in the first answer alone: what is stored is its
- * digest, so a repeat under the same `Idempotency-Key` can only name it (design section 5).
+ * digest, so a repeat under the same `Idempotency-Key` can only name it.
  */
 export async function createKey(
   { db, pepper }: KeyDeps,

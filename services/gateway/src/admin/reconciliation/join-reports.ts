@@ -7,7 +7,7 @@ import type {
 /** One service's part of the report; null where it gave none. */
 export type ReportPart = { service: string; report: ReconciliationReport | null };
 
-/** What `GET /admin/reconciliation` answers (design section 5). */
+/** What `GET /admin/reconciliation` answers. */
 export type JoinedReport = {
   object: 'reconciliation';
   checked_at: string | null;
