@@ -4,8 +4,7 @@ import { SECTION_IDS, SECTIONS } from './sections.ts';
 const INTRODUCTION = [
   '# Conformance',
   '',
-  'Every sentence of the specification and the case that checks it. `npm run conformance -- --list` prints this',
-  'page; a test keeps the two equal.',
+  'Every sentence of the specification and the case that checks it.',
 ];
 
 /** The map of specification and cases as Markdown. */

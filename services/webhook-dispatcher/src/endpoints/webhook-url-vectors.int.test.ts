@@ -22,7 +22,7 @@ type Row = {
 /** Above it the fault is one of shape (decision 163). */
 const URL_LENGTH_MAX = 2048;
 
-const file = new URL('../../vectors/ssrf.json', import.meta.url);
+const file = new URL('../../../../packages/kernel/vectors/ssrf.json', import.meta.url);
 const rows = (JSON.parse(readFileSync(file, 'utf8')) as Row[]).filter((row) => row.at === 'write');
 
 const caller = aCaller();

@@ -29,7 +29,7 @@ type Row = {
   };
 };
 
-const file = new URL('../../vectors/ssrf.json', import.meta.url);
+const file = new URL('../../../../packages/kernel/vectors/ssrf.json', import.meta.url);
 const rows = JSON.parse(readFileSync(file, 'utf8')) as Row[];
 const sendRows = rows.filter((row) => row.at === 'send');
 const writeRows = rows.filter((row) => row.at === 'write');
