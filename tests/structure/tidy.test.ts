@@ -1,13 +1,15 @@
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { describe, expect, test } from 'vitest';
 
+import { listFiles, readRepositoryFile as read } from './repository-files.ts';
+
 /** The repository's own rules, where neither compiler nor linter sees them. */
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const LINES_MAX = 400;
-const THIS_FILE = 'tests/tidy.test.ts';
+const THIS_FILE = 'tests/structure/tidy.test.ts';
 
 const files = listFiles('{packages,services,deploy,benchmarks,tests,scripts,docs,.ci}/**/*').concat(
   listFiles('*.{md,json,ts,yml,yaml}'),
@@ -166,13 +168,6 @@ test('nothing names the machine or the registry it was made on', () => {
   expect(offences(checked, (line) => place.test(line))).toEqual([]);
 });
 
-function listFiles(pattern: string): string[] {
-  return globSync(pattern, {
-    cwd: ROOT,
-    exclude: ['**/node_modules/**', '**/.pixmesh*/**'],
-  }).filter((file) => path.extname(file) !== '' || file.startsWith('.ci/'));
-}
-
 /** Lines that break a rule, as `file:line`. */
 function offences(
   candidates: readonly string[],
@@ -205,8 +200,4 @@ function isComment(line: string): boolean {
 
 function packageName(folder: string): string {
   return (JSON.parse(read(`${folder}/package.json`)) as { name: string }).name;
-}
-
-function read(file: string): string {
-  return readFileSync(path.join(ROOT, file), 'utf8');
 }
