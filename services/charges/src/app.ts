@@ -9,11 +9,11 @@ import type { FastifyInstance } from 'fastify';
 
 import { registerCancelCharge } from '#cancellation/cancel-charge.route.ts';
 import type { CancelDeps } from '#cancellation/cancel-charge.ts';
-import { registerCreateCharge } from '#creation/create-charge.route.ts';
+import { registerCreateCharge } from '#charge/creation/create-charge.route.ts';
 import { registerOperatorDisputes } from '#disputes/operator-disputes.route.ts';
-import { registerOperatorCharges } from '#operators/operator-charges.route.ts';
-import { registerGetCharge } from '#reads/get-charge.route.ts';
-import { registerListCharges } from '#reads/list-charges.route.ts';
+import { registerOperatorCharges } from '#charge/operators/operator-charges.route.ts';
+import { registerGetCharge } from '#charge/reads/get-charge.route.ts';
+import { registerListCharges } from '#charge/reads/list-charges.route.ts';
 import { registerOperatorRefunds } from '#refunds/operator-refunds.route.ts';
 import type { RequestRefundDeps } from '#refunds/request-refund.ts';
 import { registerResolveSuspense } from '#suspense/resolve-suspense.route.ts';

@@ -9,11 +9,11 @@ import { startReadDisputesJob } from '#disputes/read-disputes.job.ts';
 import { observeLags } from '#events.ts';
 import { startPixNoticesJob } from '#notices/pix-notices.job.ts';
 import { noticePix, oldestNoticeSeconds } from '#notices/pix-notices.sql.ts';
-import { lookAtCharge, type LookDeps } from '#read-back/look-at-charge.ts';
-import { startReadBackJob } from '#read-back/read-back.job.ts';
-import { readReturns } from '#read-back/read-returns.ts';
-import { startReceivedListJob } from '#received-list/received-list.job.ts';
-import { listLagSeconds } from '#received-list/received-list.sql.ts';
+import { lookAtCharge, type LookDeps } from '#status-check/check-charge.ts';
+import { startReadBackJob } from '#status-check/status-check.job.ts';
+import { readReturns } from '#status-check/check-returns.ts';
+import { startReceivedListJob } from '#notices/received-list.job.ts';
+import { listLagSeconds } from '#notices/received-list.sql.ts';
 import { startRefundsJob } from '#refunds/refunds.job.ts';
 import { startReturnItemsJob } from '#suspense/return-items.job.ts';
 

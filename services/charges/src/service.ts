@@ -16,14 +16,14 @@ import { reconciliationPeriods } from '@pixmesh/reconciliation/reconciliation-co
 import { createLogger, type Logger } from '@pixmesh/telemetry/logger';
 
 import { buildApp } from '#app.ts';
-import { ping } from '#charges/charges.sql.ts';
+import { ping } from '#charge/charges.sql.ts';
 import type { ChargesConfig } from '#config.ts';
 import { findDisputeId } from '#disputes/find-dispute.ts';
-import { createIssuing } from '#issuing/issuing.ts';
+import { createIssuing } from '#charge/issuing/issuing.ts';
 import { type Jobs, startJobs } from '#jobs.ts';
-import { ledgerEventsConsumer } from '#payment/payment.consumer.ts';
-import type { LookDeps } from '#read-back/look-at-charge.ts';
-import { callbacksConsumer } from '#read-back/request-check.consumer.ts';
+import { ledgerEventsConsumer } from '#ledger-events.consumer.ts';
+import type { LookDeps } from '#status-check/check-charge.ts';
+import { callbacksConsumer } from '#status-check/callbacks.consumer.ts';
 import { chargesChecks } from '#reconciliation/charges-checks.ts';
 import { createRefundReturns } from '#refunds/create-refund-returns.ts';
 

@@ -1,7 +1,7 @@
 import { newId } from '@pixmesh/kernel/ids';
 import { toCents } from '@pixmesh/kernel/money';
 
-import type { ChargeRow } from '#charges/charge-row.ts';
+import type { ChargeRow } from '#charge/charge-row.ts';
 
 /** A pending charge with valid defaults. */
 export function aChargeRow(changes: Partial<ChargeRow> = {}): ChargeRow {

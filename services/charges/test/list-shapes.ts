@@ -3,7 +3,7 @@ import type { AccountId } from '@pixmesh/kernel/ids';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 
-import type { ChargeFilters } from '#reads/list-charges.sql.ts';
+import type { ChargeFilters } from '#charge/reads/list-charges.sql.ts';
 
 export type ListShape = {
   name: string;

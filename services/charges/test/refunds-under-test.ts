@@ -12,7 +12,7 @@ import { type LossyProxy, startLossyProxy } from '@pixmesh/testkit/lossy-proxy';
 import { aCaller } from '@pixmesh/testkit/test-tokens';
 import { expect } from 'vitest';
 
-import { findAnyCharge } from '#charges/charges.sql.ts';
+import { findAnyCharge } from '#charge/charges.sql.ts';
 import type { RefundRow } from '#refunds/refund-row.ts';
 import { findRefund } from '#refunds/refunds.sql.ts';
 

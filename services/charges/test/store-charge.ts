@@ -3,7 +3,7 @@ import { newId } from '@pixmesh/kernel/ids';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { sql, type Statement } from '@pixmesh/postgres/sql';
 
-import type { StoredStatus } from '#charges/charge-row.ts';
+import type { StoredStatus } from '#charge/charge-row.ts';
 
 export type StoredCharge = {
   id: ChargeId;

@@ -7,8 +7,8 @@ import { deadlineFrom } from '@pixmesh/http/deadline';
 import { readOperatorBody } from '@pixmesh/http/operator-request';
 import type { FastifyInstance } from 'fastify';
 
-import { findOperatorCharge } from '#operators/find-operator-charge.ts';
-import { toOperatorCharge } from '#operators/operator-charge-resource.ts';
+import { findOperatorCharge } from '#charge/operators/find-operator-charge.ts';
+import { toOperatorCharge } from '#charge/operators/operator-charge-resource.ts';
 
 import { cancelCharge, type CancelDeps } from './cancel-charge.ts';
 

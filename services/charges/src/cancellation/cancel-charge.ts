@@ -4,13 +4,13 @@ import { AppError, assertNever } from '@pixmesh/kernel/app-error';
 import { type ChargeId, type OperatorId, toAcquirerId } from '@pixmesh/kernel/ids';
 import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 
-import { announceMove } from '#charges/announce-move.ts';
-import type { ChargeRow } from '#charges/charge-row.ts';
-import { findAnyCharge } from '#charges/charges.sql.ts';
+import { announceMove } from '#charge/announce-move.ts';
+import type { ChargeRow } from '#charge/charge-row.ts';
+import { findAnyCharge } from '#charge/charges.sql.ts';
 import { failpoint } from '#failpoints.ts';
-import { applyTruth } from '#read-back/apply-truth.ts';
-import type { LookDeps } from '#read-back/look-at-charge.ts';
-import { requestCheck } from '#read-back/read-back.sql.ts';
+import { applyTruth } from '#status-check/apply-provider-state.ts';
+import type { LookDeps } from '#status-check/check-charge.ts';
+import { requestCheck } from '#charge/charge-checks.sql.ts';
 
 import { decideCancellation } from './decide-cancellation.ts';
 

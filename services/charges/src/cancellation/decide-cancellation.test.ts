@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import type { StoredStatus } from '#charges/charge-row.ts';
+import type { StoredStatus } from '#charge/charge-row.ts';
 import { aChargeRow } from '#test/a-charge-row.ts';
 
 import { decideCancellation } from './decide-cancellation.ts';

@@ -1,5 +1,5 @@
-import type { ChargeRow } from '#charges/charge-row.ts';
-import { mayMove } from '#charges/transitions.ts';
+import type { ChargeRow } from '#charge/charge-row.ts';
+import { mayMove } from '#charge/transitions.ts';
 
 /** `done`: an earlier call has brought about what is wanted. */
 type CancellationDecision = 'act' | 'done' | 'refuse';

@@ -1,14 +1,14 @@
 import type { Receiver } from '@pixmesh/contracts/http/charge';
 import type { Database, Queryable } from '@pixmesh/postgres/pool';
 
-import { chargeEvents } from '#charges/charge-events.ts';
-import type { ChargeRow } from '#charges/charge-row.ts';
-import { moveCharge, type Transition } from '#charges/charges.sql.ts';
+import { chargeEvents } from '#charge/charge-events.ts';
+import type { ChargeRow } from '#charge/charge-row.ts';
+import { moveCharge, type Transition } from '#charge/charges.sql.ts';
 import { failpoint } from '#failpoints.ts';
 
 import type { DisputeChange } from './decide-infraction.ts';
 import { disputeEvent } from './dispute-events.ts';
-import { orderBlock, orderUnblock } from './dispute-orders.ts';
+import { orderBlock, orderUnblock } from './dispute-commands.ts';
 import type { DisputeRow } from './dispute-row.ts';
 import { insertDispute, updateDispute } from './disputes.sql.ts';
 

@@ -5,9 +5,9 @@ import { toCents } from '@pixmesh/kernel/money';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
-import type { ChargeRow } from '#charges/charge-row.ts';
-import { findAnyCharge } from '#charges/charges.sql.ts';
-import { ignoreHappening } from '#charges/ignored-happenings.sql.ts';
+import type { ChargeRow } from '#charge/charge-row.ts';
+import { findAnyCharge } from '#charge/charges.sql.ts';
+import { ignoreHappening } from '#charge/ignored-events.sql.ts';
 
 import { applyChange, type ChangeDeps } from './apply-change.ts';
 import { decideInfraction } from './decide-infraction.ts';

@@ -1,8 +1,8 @@
 import type { Receiver } from '@pixmesh/contracts/http/charge';
 import type { Queryable } from '@pixmesh/postgres/pool';
 
-import { findAnyCharge } from '#charges/charges.sql.ts';
-import type { ChargeRow } from '#charges/charge-row.ts';
+import { findAnyCharge } from '#charge/charges.sql.ts';
+import type { ChargeRow } from '#charge/charge-row.ts';
 
 import { writeChange } from './apply-change.ts';
 import { lose } from './decide-infraction.ts';

@@ -2,8 +2,8 @@ import type { AcquirerDispute } from '@pixmesh/acquirer/client';
 import type { DisputeStatus } from '@pixmesh/contracts/http/dispute';
 import { describe, expect, test } from 'vitest';
 
-import type { StoredStatus } from '#charges/charge-row.ts';
-import { mayMove, TRANSITIONS } from '#charges/transitions.ts';
+import type { StoredStatus } from '#charge/charge-row.ts';
+import { mayMove, TRANSITIONS } from '#charge/transitions.ts';
 import { aChargeRow } from '#test/a-charge-row.ts';
 import { aDispute, anInfraction } from '#test/a-dispute.ts';
 

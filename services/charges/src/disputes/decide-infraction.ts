@@ -6,8 +6,8 @@ import type {
 } from '@pixmesh/contracts/messages/charge-event.v1';
 import { assertNever } from '@pixmesh/kernel/app-error';
 
-import type { ChargeRow, StoredStatus } from '#charges/charge-row.ts';
-import type { Cause } from '#charges/transitions.ts';
+import type { ChargeRow, StoredStatus } from '#charge/charge-row.ts';
+import type { Cause } from '#charge/transitions.ts';
 
 import type { DisputeRow } from './dispute-row.ts';
 import { isOpen } from './dispute-row.ts';

@@ -2,7 +2,7 @@ import { DISPUTE_EVENTS, type DisputeEventType } from '@pixmesh/contracts/messag
 import { newId } from '@pixmesh/kernel/ids';
 import { type OutboundEvent, outboundEvent } from '@pixmesh/postgres/events';
 
-import type { ChargeRow } from '#charges/charge-row.ts';
+import type { ChargeRow } from '#charge/charge-row.ts';
 
 import { toDisputeResource } from './dispute-resource.ts';
 import type { DisputeRow } from './dispute-row.ts';

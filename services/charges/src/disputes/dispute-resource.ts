@@ -1,7 +1,7 @@
 import type { Dispute } from '@pixmesh/contracts/http/dispute';
 import type { OperatorDispute } from '@pixmesh/contracts/internal/operator-disputes';
 
-import type { ChargeRow } from '#charges/charge-row.ts';
+import type { ChargeRow } from '#charge/charge-row.ts';
 
 import { readReason } from './dispute-reason.ts';
 import type { DisputeRow } from './dispute-row.ts';

@@ -1,4 +1,4 @@
-import { findAnyCharge } from '#charges/charges.sql.ts';
+import { findAnyCharge } from '#charge/charges.sql.ts';
 
 import { applyChange } from './apply-change.ts';
 import type { ApplyDeps } from './apply-infraction.ts';

@@ -19,7 +19,7 @@ import { AppError } from '@pixmesh/kernel/app-error';
 import { type DisputeId, readPathId } from '@pixmesh/kernel/ids';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-import { findAnyCharge } from '#charges/charges.sql.ts';
+import { findAnyCharge } from '#charge/charges.sql.ts';
 
 import { toOperatorDispute } from './dispute-resource.ts';
 import type { DisputeRow } from './dispute-row.ts';

@@ -7,14 +7,14 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { findAnyCharge } from '#charges/charges.sql.ts';
+import { findAnyCharge } from '#charge/charges.sql.ts';
 import { anInfraction } from '#test/a-dispute.ts';
 import { RECEIVER } from '#test/charges-under-test.ts';
 import { storeCharge, type StoredCharge } from '#test/store-charge.ts';
 
 import { leaseReading, type Reading } from './dispute-list.sql.ts';
 import { findByInfraction } from './disputes.sql.ts';
-import { intendDefense, storeDefense } from './keep-defense.ts';
+import { intendDefense, storeDefense } from './store-defense.ts';
 import { readDisputes, type ReadDisputesDeps } from './read-disputes.ts';
 import { keepReturnTime } from './return-facts.sql.ts';
 

@@ -4,7 +4,7 @@ import { describeUnreadable } from '@pixmesh/acquirer/describe-unreadable';
 import { applyInfraction, type ApplyDeps, findNews } from './apply-infraction.ts';
 import { endReading, keepReading, type Reading } from './dispute-list.sql.ts';
 import { endBlocks } from './end-blocks.ts';
-import { settleDefenses } from './settle-defenses.ts';
+import { settleDefenses } from './confirm-defenses.ts';
 
 /** Pages of one reading; what lies beyond is read from its start again, by a bug or a flood. */
 const PAGES_MAX = 1_000;

@@ -4,7 +4,7 @@ import type { DisputeId } from '@pixmesh/kernel/ids';
 
 import { failpoint } from '#failpoints.ts';
 
-import { dropIntent, intendDefense, storeDefense } from './keep-defense.ts';
+import { dropIntent, intendDefense, storeDefense } from './store-defense.ts';
 import type { ChangeDeps } from './apply-change.ts';
 import type { DisputeRow } from './dispute-row.ts';
 

@@ -2,7 +2,7 @@ import type { AcquirerDispute } from '@pixmesh/acquirer/client';
 import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
-import { MED_PREFIX } from '#returns/decide-return.ts';
+import { MED_PREFIX } from './med-prefix.ts';
 
 /** Keeps what the acquirer says of a dispute of a Pix in suspense; false where that was known. */
 export async function keepSuspendedDispute(db: Queryable, seen: AcquirerDispute): Promise<boolean> {

@@ -1,8 +1,8 @@
 import { toCents } from '@pixmesh/kernel/money';
 import { expect, test } from 'vitest';
 
-import type { RecordedReceived } from '#payment/received-pix.sql.ts';
-import { returnKey } from '#read-back/decide-look.ts';
+import type { RecordedReceived } from '#received/received-pix.sql.ts';
+import { returnKey } from '#status-check/decide-check.ts';
 import { aChargeRow } from '#test/a-charge-row.ts';
 import { aPixReturn, aReceivedPix } from '#test/a-received-pix.ts';
 

@@ -1,9 +1,9 @@
 import type { Lookup, PixReturn, ReceivedPix } from '@pixmesh/acquirer/client';
 import type { Cents } from '@pixmesh/kernel/money';
 
-import type { ChargeRow } from '#charges/charge-row.ts';
-import type { RecordedReceived } from '#payment/received-pix.sql.ts';
-import { returnKey } from '#read-back/decide-look.ts';
+import type { ChargeRow } from '#charge/charge-row.ts';
+import type { RecordedReceived } from '#received/received-pix.sql.ts';
+import { returnKey } from '#status-check/decide-check.ts';
 
 export type NoticeStep =
   /** Nothing definite: look again. */

@@ -1,6 +1,6 @@
 import { type DueRowsJob, startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
 
-import { type NoticeDeps, lookAtNotice } from './look-at-notice.ts';
+import { type NoticeDeps, lookAtNotice } from './check-notice.ts';
 import { leaseDueNotices, type PixNotice, pruneNotices } from './pix-notices.sql.ts';
 
 /** Anybody who knows the callback URL can announce anything: looks are few at once, and a few a second. */

@@ -2,7 +2,7 @@ import type { ChargeId } from '@pixmesh/kernel/ids';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
-import type { StoredStatus } from '#charges/charge-row.ts';
+import type { StoredStatus } from '#charge/charge-row.ts';
 
 /** A charge as it is compared with the acquirer's. */
 export type ComparedCharge = {

@@ -11,7 +11,7 @@ import {
   findComparedCharges,
   listComparedCharges,
 } from './charge-state-check.sql.ts';
-import { judgeChargeState } from './judge-charge-state.ts';
+import { judgeChargeState } from './compare-charge-state.ts';
 
 /** The acquirer has no list of charges here: each is asked for by itself, a few at once. */
 const CHARGES_PER_PAGE = 100;

@@ -10,7 +10,7 @@ import {
   findCreditedPix,
   listComparedDisputes,
 } from './dispute-check.sql.ts';
-import { judgeDispute } from './judge-dispute.ts';
+import { judgeDispute } from './compare-dispute.ts';
 
 /** No dispute changes after this long (decision 218). */
 const HORIZON_MS = 120 * 86_400_000;

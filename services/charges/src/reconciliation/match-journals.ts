@@ -6,7 +6,7 @@ import type { Scope } from '@pixmesh/reconciliation/check';
 import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import { LIST_SKEW_MS } from '@pixmesh/reconciliation/list-pages';
 
-import { commandIdOf, isBookedAsRecorded } from './judge-received.ts';
+import { commandIdOf, isBookedAsRecorded } from './compare-received.ts';
 import { findPixOfCharges, listUnownedPix } from './received-check.sql.ts';
 
 /** Commands that book a received Pix. */

@@ -14,9 +14,9 @@ import {
 
 import { findReturns } from '#returns/pix-returns.sql.ts';
 
-import { commandIdOf, type Compared, judgeReceived, judgeUnexplained } from './judge-received.ts';
+import { commandIdOf, type Compared, judgeReceived, judgeUnexplained } from './compare-received.ts';
 import { matchJournals } from './match-journals.ts';
-import { bookingOf, judgeReturn, pairReturns, pixOf } from './judge-return.ts';
+import { bookingOf, judgeReturn, pairReturns, pixOf } from './compare-return.ts';
 import { findRecordedPix, listRecordedPix, type RecordedPix } from './received-check.sql.ts';
 
 /** Items whose journals are looked up at once. */

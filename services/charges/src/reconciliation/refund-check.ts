@@ -16,7 +16,7 @@ import {
   judgeSettled,
   miscounted,
   missingHold,
-} from './judge-refund.ts';
+} from './compare-refund.ts';
 import {
   type ComparedRefund,
   findComparedRefunds,

@@ -1,4 +1,4 @@
-import type { RefundReturns } from '#returns/refund-returns.ts';
+import type { RefundReturns } from '#refunds/refund-returns.ts';
 
 import { endRefund, type EndRefundDeps } from './end-refund.ts';
 import { findOwnRefunds } from './refunds.sql.ts';

@@ -2,7 +2,7 @@ import { toCents } from '@pixmesh/kernel/money';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import type { StoredStatus } from '#charges/charge-row.ts';
+import type { StoredStatus } from '#charge/charge-row.ts';
 import { aChargeRow } from '#test/a-charge-row.ts';
 
 import { decideRefund } from './decide-refund.ts';

@@ -1,6 +1,6 @@
 import { type Cents, toCents } from '@pixmesh/kernel/money';
 
-import type { ChargeRow } from '#charges/charge-row.ts';
+import type { ChargeRow } from '#charge/charge-row.ts';
 
 /** A Pix can be given back for this long after it was paid (decision 76; Central Bank rules). */
 const REFUND_WINDOW_DAYS = 90;

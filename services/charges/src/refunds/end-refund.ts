@@ -5,9 +5,9 @@ import { toCents } from '@pixmesh/kernel/money';
 import type { Database, Transaction } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
-import { announceMove } from '#charges/announce-move.ts';
-import type { ChargeRow } from '#charges/charge-row.ts';
-import { mayMove } from '#charges/transitions.ts';
+import { announceMove } from '#charge/announce-move.ts';
+import type { ChargeRow } from '#charge/charge-row.ts';
+import { mayMove } from '#charge/transitions.ts';
 import { MovedMeanwhile } from '#disputes/apply-change.ts';
 import { closeDisputeByRefund } from '#disputes/close-by-refund.ts';
 import { failpoint } from '#failpoints.ts';

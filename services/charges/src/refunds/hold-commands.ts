@@ -2,7 +2,7 @@ import { ReleaseHold, SettleHold } from '@pixmesh/contracts/messages/ledger-comm
 import { deriveCommandId } from '@pixmesh/kernel/ids';
 import { type OutboundEvent, outboundEvent } from '@pixmesh/postgres/events';
 
-import { ledgerOrder } from '#charges/ledger-order.ts';
+import { ledgerOrder } from '#charge/ledger-command.ts';
 
 import type { RefundRow } from './refund-row.ts';
 

@@ -4,8 +4,8 @@ import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 
-import type { ChargeRow } from '#charges/charge-row.ts';
-import { CHARGE_COLUMNS, type ChargeRecord, toChargeRow } from '#charges/charges.sql.ts';
+import type { ChargeRow } from '#charge/charge-row.ts';
+import { CHARGE_COLUMNS, type ChargeRecord, toChargeRow } from '#charge/charges.sql.ts';
 
 import { isVisible, type RefundRow, type VisibleRefund } from './refund-row.ts';
 import { REFUND_COLUMNS, type RefundRecord, toRefundRow } from './refunds.sql.ts';

@@ -10,7 +10,7 @@ import { readWrappedBody, WRAPPED_BYTES_MAX } from '@pixmesh/http/operator-reque
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 
-import { findOperatorCharge } from '#operators/find-operator-charge.ts';
+import { findOperatorCharge } from '#charge/operators/find-operator-charge.ts';
 
 import { toRefundResource } from './refund-resource.ts';
 import { isVisible } from './refund-row.ts';

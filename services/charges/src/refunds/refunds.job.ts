@@ -2,7 +2,7 @@ import type { DueRowsJob } from '@pixmesh/postgres/due-rows-job';
 
 import { startOrdersJob } from '#returns/orders.job.ts';
 
-import { INTENT_TIMEOUT_MS, lookAtRefund, type RefundLookDeps } from './look-at-refund.ts';
+import { INTENT_TIMEOUT_MS, lookAtRefund, type RefundLookDeps } from './check-refund.ts';
 import { countOverdue, refundOrders } from './progress.sql.ts';
 import type { RefundRow } from './refund-row.ts';
 import { observeOverdue } from './refund-signals.ts';

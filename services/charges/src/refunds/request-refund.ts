@@ -14,8 +14,8 @@ import {
 } from '@pixmesh/kernel/ids';
 import { type Cents, toCents } from '@pixmesh/kernel/money';
 
-import type { ChargeRow } from '#charges/charge-row.ts';
-import { findAnyCharge } from '#charges/charges.sql.ts';
+import type { ChargeRow } from '#charge/charge-row.ts';
+import { findAnyCharge } from '#charge/charges.sql.ts';
 import { failpoint } from '#failpoints.ts';
 
 import { decideRefund, refundablePix } from './decide-refund.ts';

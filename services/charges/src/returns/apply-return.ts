@@ -4,9 +4,9 @@ import { deriveCommandId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
-import { announceMove } from '#charges/announce-move.ts';
-import type { ChargeRow } from '#charges/charge-row.ts';
-import { findAnyCharge } from '#charges/charges.sql.ts';
+import { announceMove } from '#charge/announce-move.ts';
+import type { ChargeRow } from '#charge/charge-row.ts';
+import { findAnyCharge } from '#charge/charges.sql.ts';
 import { closeDisputeByRefund } from '#disputes/close-by-refund.ts';
 import { failpoint } from '#failpoints.ts';
 

@@ -1,9 +1,10 @@
 import type { PixReturn, ReceivedPix } from '@pixmesh/acquirer/client';
 import { type Cents, toCents } from '@pixmesh/kernel/money';
 
-import type { ChargeRow, StoredStatus } from '#charges/charge-row.ts';
-import { mayMove } from '#charges/transitions.ts';
-import type { Disposition } from '#payment/decide-received.ts';
+import type { ChargeRow, StoredStatus } from '#charge/charge-row.ts';
+import { mayMove } from '#charge/transitions.ts';
+import { MED_PREFIX } from '#disputes/med-prefix.ts';
+import type { Disposition } from '#received/decide-received.ts';
 
 /** Why a return cannot be booked by itself: an operator has to look. */
 export type UnbookedReason =
@@ -53,8 +54,6 @@ type Decided = {
   after: Pick<ChargeRow, 'status' | 'refundedAmount'>;
 };
 
-/** The acquirer's word for a return under the MED begins so; every other one is the merchant's own (decision 78). */
-export const MED_PREFIX = 'MED_';
 const NOTHING = toCents(0n);
 
 /** Whether a return took the payer's side in a dispute. One without a nature is taken for a plain return. */

@@ -6,8 +6,8 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { refundOrders } from '#refunds/progress.sql.ts';
-import { lookAtRefund, type RefundLookDeps } from '#refunds/look-at-refund.ts';
-import { lookAtReturn } from '#suspense/look-at-return.ts';
+import { lookAtRefund, type RefundLookDeps } from '#refunds/check-refund.ts';
+import { lookAtReturn } from '#suspense/check-item-return.ts';
 import { returnItemOrders } from '#suspense/resolutions.sql.ts';
 
 /** The one mechanism under both kinds of ordered returns, against the tables of both. */

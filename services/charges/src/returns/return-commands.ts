@@ -6,8 +6,8 @@ import type { PixReturn } from '@pixmesh/acquirer/client';
 import { deriveCommandId } from '@pixmesh/kernel/ids';
 import { type OutboundEvent, outboundEvent } from '@pixmesh/postgres/events';
 
-import type { ChargeRow } from '#charges/charge-row.ts';
-import { ledgerOrder } from '#charges/ledger-order.ts';
+import type { ChargeRow } from '#charge/charge-row.ts';
+import { ledgerOrder } from '#charge/ledger-command.ts';
 
 type Seen = { endToEndId: string; returned: PixReturn };
 

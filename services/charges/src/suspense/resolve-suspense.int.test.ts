@@ -5,7 +5,7 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { aCaller } from '@pixmesh/testkit/test-tokens';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { bookingIdOf } from '#payment/ledger-command.ts';
+import { bookingIdOf } from '#received/received-commands.ts';
 import {
   type ChargesUnderTest,
   type Json,

@@ -2,7 +2,7 @@ import type { DueRowsJob } from '@pixmesh/postgres/due-rows-job';
 
 import { startOrdersJob } from '#returns/orders.job.ts';
 
-import { lookAtReturn, type ReturnItemDeps } from './look-at-return.ts';
+import { lookAtReturn, type ReturnItemDeps } from './check-item-return.ts';
 import { type Resolution, returnItemOrders } from './resolutions.sql.ts';
 
 /** Returns that the job has under way at most: operators decide them one by one. */

@@ -3,7 +3,7 @@ import { type AccountId, deriveCommandId } from '@pixmesh/kernel/ids';
 import type { Cents } from '@pixmesh/kernel/money';
 import { type OutboundEvent, outboundEvent } from '@pixmesh/postgres/events';
 
-import { ledgerOrder } from '#charges/ledger-order.ts';
+import { ledgerOrder } from '#charge/ledger-command.ts';
 
 import type { LockedItem } from './lock-item.sql.ts';
 import type { SuspenseItem } from './suspense-item.ts';

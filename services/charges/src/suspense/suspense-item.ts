@@ -1,7 +1,7 @@
 import type { AccountId, ChargeId } from '@pixmesh/kernel/ids';
 import type { Cents } from '@pixmesh/kernel/money';
 
-import { bookingIdOf } from '#payment/ledger-command.ts';
+import { bookingIdOf } from '#received/received-commands.ts';
 
 /** A received Pix that waits in suspense; its id is that of the command that booked it. */
 export type SuspenseItem = {

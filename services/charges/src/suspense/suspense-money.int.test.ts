@@ -4,7 +4,7 @@ import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { bookingIdOf } from '#payment/ledger-command.ts';
+import { bookingIdOf } from '#received/received-commands.ts';
 import type { Json } from '#test/charges-under-test.ts';
 import { type RefundsUnderTest, startRefundsUnderTest } from '#test/refunds-under-test.ts';
 

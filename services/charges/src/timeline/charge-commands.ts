@@ -1,7 +1,7 @@
 import { releasePendingIdOf } from '@pixmesh/contracts/internal/ledger-command-ids';
 
-import { disputeCommandId } from '#disputes/dispute-orders.ts';
-import { bookingIdOf, tariffIdOf } from '#payment/ledger-command.ts';
+import { disputeCommandId } from '#disputes/dispute-commands.ts';
+import { bookingIdOf, tariffIdOf } from '#received/received-commands.ts';
 import { releaseIdOf, settleIdOf } from '#refunds/hold-commands.ts';
 import { medReturnIdOf, plainReturnIdOf } from '#returns/return-commands.ts';
 import {

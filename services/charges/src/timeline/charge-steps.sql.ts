@@ -1,8 +1,8 @@
 import type { ChargeId, DisputeId, HoldId, RefundId } from '@pixmesh/kernel/ids';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
-import type { StoredStatus } from '#charges/charge-row.ts';
-import type { Cause } from '#charges/transitions.ts';
+import type { StoredStatus } from '#charge/charge-row.ts';
+import type { Cause } from '#charge/transitions.ts';
 
 /** A change of a charge as its history keeps it. */
 export type ChargeMove = {

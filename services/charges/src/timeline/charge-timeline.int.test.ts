@@ -6,7 +6,7 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { aCaller } from '@pixmesh/testkit/test-tokens';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { bookingIdOf } from '#payment/ledger-command.ts';
+import { bookingIdOf } from '#received/received-commands.ts';
 import type { Json } from '#test/charges-under-test.ts';
 import { type RefundsUnderTest, startRefundsUnderTest } from '#test/refunds-under-test.ts';
 

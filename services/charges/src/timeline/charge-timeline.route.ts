@@ -2,7 +2,7 @@ import { type OwnedTimeline, TIMELINE_PATHS } from '@pixmesh/contracts/internal/
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
 
-import { findOperatorCharge } from '#operators/find-operator-charge.ts';
+import { findOperatorCharge } from '#charge/operators/find-operator-charge.ts';
 
 import { readChargeTimeline } from './charge-timeline.ts';
 

@@ -9,8 +9,8 @@ import { TOPICS } from '@pixmesh/contracts/topics';
 import { readEventHistory } from '@pixmesh/postgres/event-history';
 import type { Queryable } from '@pixmesh/postgres/pool';
 
-import type { ChargeRow } from '#charges/charge-row.ts';
-import { bookingIdOf } from '#payment/ledger-command.ts';
+import type { ChargeRow } from '#charge/charge-row.ts';
+import { bookingIdOf } from '#received/received-commands.ts';
 
 import { commandsOfCharge } from './charge-commands.ts';
 import {

@@ -8,8 +8,8 @@ import { explainStatement } from '@pixmesh/testkit/explain-statement';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { expect, test } from 'vitest';
 
-import { findAnyCharge } from '#charges/charges.sql.ts';
-import { bookingIdOf } from '#payment/ledger-command.ts';
+import { findAnyCharge } from '#charge/charges.sql.ts';
+import { bookingIdOf } from '#received/received-commands.ts';
 import { storeCharge } from '#test/store-charge.ts';
 
 import { readChargeTimeline } from './charge-timeline.ts';

@@ -1,7 +1,7 @@
 import type { TimelineEntry } from '@pixmesh/contracts/internal/timeline';
 import type { PastEvent } from '@pixmesh/postgres/event-history';
 
-import type { Cause } from '#charges/transitions.ts';
+import type { Cause } from '#charge/transitions.ts';
 
 import type { ChargeMove, DisputeSteps, RefundSteps, ResolutionSteps } from './charge-steps.sql.ts';
 

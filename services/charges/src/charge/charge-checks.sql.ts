@@ -1,0 +1,112 @@
+import type { ChargeId } from '@pixmesh/kernel/ids';
+import { endLease, IS_FREE, leaseDue, takeLease, type Urgency } from '@pixmesh/postgres/due-rows';
+import type { Queryable } from '@pixmesh/postgres/pool';
+import { named, sql, type Statement } from '@pixmesh/postgres/sql';
+
+import type { ChargeRow } from '#charge/charge-row.ts';
+import { CHARGE_COLUMNS, type ChargeRecord, toChargeRow } from '#charge/charges.sql.ts';
+
+const CHARGES = { table: sql`charges`, key: sql`id`, columns: CHARGE_COLUMNS };
+
+/** Leases up to `limit` charges that are due in their issuing. Reads `charges_issuing_check_at`. */
+export async function leaseIssuingCharges(
+  db: Queryable,
+  options: { limit: number; leaseMs: number },
+): Promise<ChargeRow[]> {
+  const rows = await db.query<ChargeRecord>(leaseIssuingStatement(options));
+  return rows.map(toChargeRow);
+}
+
+export function leaseIssuingStatement(options: { limit: number; leaseMs: number }): Statement {
+  const due = leaseDue(CHARGES, { ...options, only: sql`status = 'processing'` });
+  return named('read_back_lease_issuing', due);
+}
+
+/** Leases up to `limit` due charges to the caller, most urgent first. Reads `charges_check_at`. */
+export async function leaseDueCharges(
+  db: Queryable,
+  urgency: Urgency,
+  options: { limit: number; leaseMs: number },
+): Promise<ChargeRow[]> {
+  const statement = leaseDue(CHARGES, { ...options, urgency });
+  const rows = await db.query<ChargeRecord>(named('read_back_lease_due', statement));
+  return rows.map(toChargeRow);
+}
+
+/** Leases one charge that is still being issued; null while another look at it is under way. */
+export async function leaseProcessingCharge(
+  db: Queryable,
+  id: ChargeId,
+  leaseMs: number,
+): Promise<ChargeRow | null> {
+  const rows = await db.query<ChargeRecord>(
+    named(
+      'read_back_lease_one',
+      sql`
+        update charges
+        set ${takeLease(leaseMs)}
+        where id = ${id}
+          and status = 'processing'
+          and ${IS_FREE}
+        returning ${CHARGE_COLUMNS}`,
+    ),
+  );
+  return rows[0] ? toChargeRow(rows[0]) : null;
+}
+
+/** Ends a look that changed nothing and says when the next one is due; null: only when asked. */
+export async function releaseCharge(
+  db: Queryable,
+  charge: ChargeRow,
+  nextInMs: number | null,
+): Promise<void> {
+  await db.query(
+    named(
+      'read_back_release',
+      sql`
+        update charges
+        set ${endLease(nextInMs)}
+        where id = ${charge.id} and lease_token = ${charge.leaseToken}`,
+    ),
+  );
+}
+
+/** Asks for a look at once, on behalf of the trace that heard of it. False when no such charge exists. */
+export async function requestCheck(
+  db: Queryable,
+  id: ChargeId,
+  traceparent: string | null,
+): Promise<boolean> {
+  const rows = await db.query(
+    named(
+      'read_back_request',
+      sql`
+        update charges
+        set check_at = '-infinity', check_traceparent = ${traceparent}
+        where id = ${id}
+        returning id`,
+    ),
+  );
+  return rows.length === 1;
+}
+
+/** The same for many, in one statement; those that are asked for already are left alone. */
+export async function requestChecks(db: Queryable, ids: readonly ChargeId[]): Promise<number> {
+  if (ids.length === 0) return 0;
+  const rows = await db.query(
+    named(
+      'read_back_request_many',
+      sql`
+        update charges
+        set check_at = '-infinity'
+        where id in (
+          select id from charges
+          where id = any(${ids}::uuid[]) and check_at is distinct from '-infinity'
+          order by id
+          for update
+        )
+        returning id`,
+    ),
+  );
+  return rows.length;
+}

@@ -1,0 +1,111 @@
+import type { AccountSettings } from '@pixmesh/contracts/internal/service-token';
+import { AppError } from '@pixmesh/kernel/app-error';
+import { type AccountId, type ApplicationId, type ChargeId, newId } from '@pixmesh/kernel/ids';
+import { sealSecret } from '@pixmesh/kernel/sealed-secret';
+import type { Deadline } from '@pixmesh/http/deadline';
+import type { Database } from '@pixmesh/postgres/pool';
+
+import type { ChargeRow } from '#charge/charge-row.ts';
+import { findCharge, insertCharge } from '#charge/charges.sql.ts';
+import { failpoint } from '#failpoints.ts';
+import type { Issuing } from '#charge/issuing/issuing.ts';
+
+import { checkChargeBody, type ChargeOrder } from './check-charge-body.ts';
+import { fingerprintOf } from './fingerprint.ts';
+
+export type CreateChargeDeps = {
+  db: Database;
+  issuing: Issuing;
+  sealingPublicKey: string;
+  /** How long the row is ours: longer than an exchange with the acquirer can take. */
+  leaseMs: number;
+};
+
+export type CreateChargeInput = {
+  id: ChargeId;
+  accountId: AccountId;
+  /** Who asks: an application by its key, or an operator for the checkout (decisions 97, 178). */
+  requester: { source: 'api'; applicationId: ApplicationId } | { source: 'checkout' };
+  settings: AccountSettings;
+  /** Reads the request's object. @throws AppError `VALIDATION_ERROR` when it is none */
+  readBody(): Record<string, unknown>;
+  deadline: Deadline;
+};
+
+export type CreatedCharge = { charge: ChargeRow; replayed: boolean; mismatch: boolean };
+
+/**
+ * Creates a charge under the id that its `Idempotency-Key` derives, or returns the one that has it.
+ *
+ * Safe to repeat from any process for ever: the primary key is the lock, and the acquirer knows the charge by
+ * the same id. The row is stored before the acquirer is called; no transaction is open meanwhile. A body that
+ * fails its rules stores nothing, but a key that already has a charge is answered with it whatever the body
+ * says (decisions 12, 52, 253).
+ *
+ * @throws AppError of the body's rules; `ACQUIRER_REJECTED`; `INTERNAL_ERROR` while the outcome is unknown
+ */
+export async function createCharge(
+  deps: CreateChargeDeps,
+  input: CreateChargeInput,
+): Promise<CreatedCharge> {
+  const judged = judge(input);
+  if (judged.kind === 'accepted') {
+    await failpoint('charges.create.before-insert');
+    const stored = await insertCharge(deps.db, toNewCharge(deps, input, judged.order));
+    await failpoint('charges.create.after-insert');
+    if (stored) return { charge: await deps.issuing.issueNew(stored, input.deadline), ...FIRST };
+  }
+  const existing = await findCharge(deps.db, input.accountId, input.id);
+  if (!existing) throw refusal(judged);
+  const charge = await deps.issuing.settle(existing, input.deadline);
+  return { charge, replayed: true, mismatch: isMismatch(judged, existing, input.settings) };
+}
+
+const FIRST = { replayed: false, mismatch: false } as const;
+
+type Judged =
+  | { kind: 'accepted'; order: ChargeOrder }
+  | { kind: 'refused'; error: unknown; order: ChargeOrder | null };
+
+function judge(input: CreateChargeInput): Judged {
+  try {
+    const order = checkChargeBody(input.readBody());
+    if (input.settings.status === 'active') return { kind: 'accepted', order };
+    return { kind: 'refused', order, error: new AppError('ACCOUNT_INACTIVE') };
+  } catch (error) {
+    return { kind: 'refused', order: null, error };
+  }
+}
+
+function refusal(judged: Judged): unknown {
+  if (judged.kind === 'refused') return judged.error;
+  // The row was there when we tried to insert it, and charges are never deleted.
+  return new AppError('INTERNAL_ERROR', { message: 'a charge vanished between insert and read' });
+}
+
+function isMismatch(judged: Judged, existing: ChargeRow, settings: AccountSettings): boolean {
+  if (judged.order === null) return true;
+  const fingerprint = fingerprintOf(judged.order, settings.charge_expires_in);
+  return !fingerprint.equals(existing.fingerprint);
+}
+
+function toNewCharge(deps: CreateChargeDeps, input: CreateChargeInput, order: ChargeOrder) {
+  const { id, accountId, requester, settings } = input;
+  return {
+    ...order,
+    id,
+    accountId,
+    applicationId: requester.source === 'api' ? requester.applicationId : null,
+    source: requester.source,
+    webhookSealedSecret:
+      order.webhookSecret === null
+        ? null
+        : sealSecret(deps.sealingPublicKey, order.webhookSecret, `${accountId}/${id}`),
+    expiresIn: order.expiresIn ?? settings.charge_expires_in,
+    latePaymentPolicy: settings.late_payment_policy,
+    releaseDelaySeconds: settings.release_delay_seconds,
+    fingerprint: fingerprintOf(order, settings.charge_expires_in),
+    leaseToken: newId(),
+    leaseMs: deps.leaseMs,
+  };
+}

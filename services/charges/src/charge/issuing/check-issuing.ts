@@ -1,0 +1,100 @@
+import type { AcquirerCharge } from '@pixmesh/acquirer/client';
+import { assertNever } from '@pixmesh/kernel/app-error';
+import { nextCheckMs } from '@pixmesh/kernel/check-schedule';
+import { toAcquirerId } from '@pixmesh/kernel/ids';
+
+import type { ChargeRow } from '#charge/charge-row.ts';
+import { countPut, markNotFound } from '#charge/charges.sql.ts';
+
+import { decideAfterNotFound, REMOVED_BY_ACQUIRER } from './decide-issuing.ts';
+import { issueCharge } from './issue-charge.ts';
+import type { IssuingDeps } from './issuing-deps.ts';
+import { settleBrCode } from './choose-br-code.ts';
+import { settleFailed, settleIssued } from './finish-issuing.ts';
+
+const BR_CODE_MISSING = 'br_code_missing: the acquirer gave neither a code nor a location';
+
+/**
+ * Asks the acquirer what became of a charge in `processing`, by its txid: found → adopted; not found → issued
+ * again, or ended, as `decideAfterNotFound` says; no answer → it stays `processing` (decisions 62, 63).
+ */
+export async function readBackIssuing(deps: IssuingDeps, charge: ChargeRow): Promise<ChargeRow> {
+  const found = await deps.acquirer.getCharge(toAcquirerId(charge.id));
+  switch (found.kind) {
+    case 'unknown':
+      return charge;
+    case 'found':
+      return await adopt(deps, charge, found.value);
+    case 'not_found':
+      return await afterNotFound(deps, charge);
+    default:
+      return assertNever(found);
+  }
+}
+
+async function adopt(
+  deps: IssuingDeps,
+  charge: ChargeRow,
+  issued: AcquirerCharge,
+): Promise<ChargeRow> {
+  if (issued.status === 'removed_by_psp' || issued.status === 'removed_by_receiver') {
+    return await settleFailed(deps, charge, {
+      reason: REMOVED_BY_ACQUIRER,
+      checkInMs: lookForMoney(issued),
+    });
+  }
+  if (issued.amountCents !== charge.amount) return reportForeignAmount(deps, charge);
+  const brCode = settleBrCode(issued, deps.receiver);
+  if (brCode === null) return await removeUnusable(deps, charge, issued);
+  const lookAgainNow = issued.received.length > 0;
+  return await settleIssued(deps, charge, { brCode, location: issued.location, lookAgainNow });
+}
+
+/** Never adopted: what was asked for and what can be paid must be one. Somebody has to look. */
+function reportForeignAmount(deps: IssuingDeps, charge: ChargeRow): ChargeRow {
+  deps.logger.error({ charge_id: charge.id }, 'the acquirer has this charge with another amount');
+  return charge;
+}
+
+/** Nobody can pay a charge without a code: it is taken back before it fails (decision 67). */
+async function removeUnusable(
+  deps: IssuingDeps,
+  charge: ChargeRow,
+  issued: AcquirerCharge,
+): Promise<ChargeRow> {
+  const end = { reason: BR_CODE_MISSING, checkInMs: lookForMoney(issued) };
+  // Somebody could pay it all the same: the money goes to suspense.
+  if (issued.received.length > 0) return await settleFailed(deps, charge, end);
+  const removal = await deps.acquirer.cancelCharge(toAcquirerId(charge.id));
+  return removal.kind === 'canceled' ? await settleFailed(deps, charge, end) : charge;
+}
+
+/** What was received for a charge that fails is recorded by a look of its own, at once. */
+function lookForMoney({ received }: AcquirerCharge): number | null {
+  return received.length > 0 ? 0 : null;
+}
+
+async function afterNotFound(deps: IssuingDeps, charge: ChargeRow): Promise<ChargeRow> {
+  await markNotFound(deps.db, charge);
+  const limits = { acquirerTimeoutMs: deps.acquirerTimeoutMs, giveUpMs: deps.giveUpMs };
+  const next = decideAfterNotFound(charge, limits);
+  switch (next.kind) {
+    case 'wait':
+      return charge;
+    case 'fail':
+      // It may turn up later, and is removed then (decision 63).
+      return await settleFailed(deps, charge, {
+        reason: next.reason,
+        checkInMs: nextCheckMs(0, deps.pendingChecks),
+      });
+    case 'issue-again': {
+      const counted = await countPut(deps.db, charge);
+      if (counted === null) return charge;
+      const { lastPutAt } = charge;
+      const { expiresInSeconds } = next;
+      return await issueCharge(deps, counted, { expiresInSeconds, lastPutAt });
+    }
+    default:
+      return assertNever(next);
+  }
+}

@@ -1,0 +1,46 @@
+import type { ChargeRow } from '#charge/charge-row.ts';
+
+/** Less than this left to pay: the charge is not issued any more (decision 58). */
+const REMAINING_SECONDS_MIN = 60;
+
+export const ISSUANCE_TIMEOUT = 'issuance_timeout: the acquirer never confirmed the charge';
+export const REMOVED_BY_ACQUIRER = 'removed_by_acquirer: the acquirer removed the charge';
+
+type Limits = { acquirerTimeoutMs: number; giveUpMs: number };
+
+export type NextStep =
+  | { kind: 'wait' }
+  | { kind: 'issue-again'; expiresInSeconds: number }
+  | { kind: 'fail'; reason: string };
+
+/**
+ * What follows when the acquirer says that it does not know a charge in `processing` (decisions 58, 62, 63).
+ * An unknown outcome never becomes a failure by itself: only a 404 at least one exchange after the last call,
+ * with too little time left or seen for long enough, ends the charge.
+ */
+export function decideAfterNotFound(charge: ChargeRow, limits: Limits): NextStep {
+  const sinceLastPutMs = millisecondsSince(charge.lastPutAt, charge.readAt);
+  if (sinceLastPutMs < limits.acquirerTimeoutMs) return { kind: 'wait' };
+  if (charge.uncountedRefusal !== null) {
+    return sinceLastPutMs >= limits.giveUpMs
+      ? { kind: 'fail', reason: charge.uncountedRefusal }
+      : { kind: 'wait' };
+  }
+  const notFoundForMs =
+    charge.firstNotFoundAt === null ? 0 : millisecondsSince(charge.firstNotFoundAt, charge.readAt);
+  if (notFoundForMs >= limits.giveUpMs) return { kind: 'fail', reason: ISSUANCE_TIMEOUT };
+  const remainingSeconds = Math.floor(
+    (charge.expiresAt.getTime() - charge.readAt.getTime()) / 1000,
+  );
+  if (remainingSeconds < REMAINING_SECONDS_MIN) return { kind: 'fail', reason: ISSUANCE_TIMEOUT };
+  return { kind: 'issue-again', expiresInSeconds: remainingSeconds };
+}
+
+/** Whether a refusal ends the charge now: only if no other call of it is without an answer (decision 62). */
+export function refusalCounts(charge: ChargeRow): boolean {
+  return charge.unansweredPuts === 1;
+}
+
+function millisecondsSince(then: Date | null, now: Date): number {
+  return then === null ? Number.POSITIVE_INFINITY : now.getTime() - then.getTime();
+}

@@ -1,0 +1,62 @@
+import type { ChargeEventType } from '@pixmesh/contracts/messages/charge-event.v1';
+
+import { announceMove } from '#charge/announce-move.ts';
+import type { ChargeRow } from '#charge/charge-row.ts';
+import { findAnyCharge, type Transition } from '#charge/charges.sql.ts';
+import { nextCheckMs } from '@pixmesh/kernel/check-schedule';
+
+import type { IssuingDeps } from './issuing-deps.ts';
+
+const FAILURE_REASON_LENGTH_MAX = 255;
+
+/** `processing` → `pending`: `created` and `emitted` in the same commit, at the same moment (decision 65). */
+export async function settleIssued(
+  deps: IssuingDeps,
+  charge: ChargeRow,
+  issued: { brCode: string; location: string | null; lookAgainNow: boolean },
+): Promise<ChargeRow> {
+  const { brCode, location } = issued;
+  const checkInMs = issued.lookAgainNow ? 0 : nextCheckMs(0, deps.pendingChecks);
+  const change = {
+    from: charge,
+    status: 'pending',
+    cause: 'issued',
+    brCode,
+    location,
+    checkInMs,
+  } as const;
+  return await move(deps, change, ['charge.pix.created', 'charge.pix.emitted']);
+}
+
+/**
+ * `processing` → `failed`: `charge.pix.failed` alone (decision 64).
+ *
+ * @param checkInMs when to look again for a charge that may still turn up at the acquirer, or was paid there
+ */
+export async function settleFailed(
+  deps: IssuingDeps,
+  charge: ChargeRow,
+  { reason, checkInMs = null }: { reason: string; checkInMs?: number | null },
+): Promise<ChargeRow> {
+  const failureReason = [...reason].slice(0, FAILURE_REASON_LENGTH_MAX).join('');
+  const change = {
+    from: charge,
+    status: 'failed',
+    cause: 'issuing_failed',
+    detail: failureReason,
+    failureReason,
+    checkInMs,
+  } as const;
+  return await move(deps, change, ['charge.pix.failed']);
+}
+
+/** Moves the charge and answers it as it stands now; if somebody else moved it first, theirs stands. */
+async function move(
+  deps: IssuingDeps,
+  change: Omit<Transition, 'events'>,
+  types: readonly ChargeEventType[],
+): Promise<ChargeRow> {
+  const after = await announceMove(deps, change, types);
+  if (after !== null) deps.wakeOutbox();
+  return after ?? (await findAnyCharge(deps.db, change.from.id)) ?? change.from;
+}

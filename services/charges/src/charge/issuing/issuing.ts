@@ -1,0 +1,104 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+import type { Deadline } from '@pixmesh/http/deadline';
+import { AppError } from '@pixmesh/kernel/app-error';
+
+import type { ChargeRow } from '#charge/charge-row.ts';
+import { findAnyCharge } from '#charge/charges.sql.ts';
+import { nextCheckMs } from '@pixmesh/kernel/check-schedule';
+import { failpoint } from '#failpoints.ts';
+import { leaseProcessingCharge, releaseCharge } from '#charge/charge-checks.sql.ts';
+
+import { issueCharge } from './issue-charge.ts';
+import type { IssuingDeps } from './issuing-deps.ts';
+import { readBackIssuing } from './check-issuing.ts';
+
+/** How often a repeated call looks whether the first one, in another process, has finished. */
+const SETTLE_POLL_MS = 50;
+
+export type Issuing = {
+  /**
+   * Issues a charge that this call has just stored.
+   * @throws AppError `ACQUIRER_REJECTED`; `INTERNAL_ERROR` when the outcome is unknown at the deadline
+   */
+  issueNew(charge: ChargeRow, deadline: Deadline): Promise<ChargeRow>;
+  /** For a repeat of its key: the charge, out of `processing` if that could be done before the deadline. */
+  settle(charge: ChargeRow, deadline: Deadline): Promise<ChargeRow>;
+  /** One look at a leased charge in `processing`; releases the lease. */
+  lookAt(charge: ChargeRow): Promise<ChargeRow>;
+};
+
+/**
+ * Issuing: from a stored charge to a Pix at the acquirer, exactly one, whatever gets lost on the way. The txid
+ * is the charge's id, so asking the acquirer decides every doubt (decisions 61–64). Work goes on after a
+ * caller's deadline; the row's lease keeps two looks at one charge apart.
+ */
+export function createIssuing(deps: IssuingDeps): Issuing {
+  /** Charges being issued by this process: repeats of their key wait for it instead of polling. */
+  const inFlight = new Map<string, Promise<ChargeRow>>();
+  return { issueNew, settle, lookAt: (charge) => lookAt(deps, charge) };
+
+  async function issueNew(charge: ChargeRow, deadline: Deadline): Promise<ChargeRow> {
+    const issuing = issueAndConfirm(deps, charge).finally(() => inFlight.delete(charge.id));
+    inFlight.set(charge.id, issuing);
+    const settled = await untilDeadline(issuing, deadline);
+    if (settled === null || settled.status === 'processing') {
+      const extra = { charge_id: charge.id };
+      throw new AppError('INTERNAL_ERROR', { message: 'the outcome of issuing is unknown', extra });
+    }
+    if (settled.status === 'failed') throw rejected(settled);
+    await failpoint('charges.create.after-commit');
+    return settled;
+  }
+
+  async function settle(charge: ChargeRow, deadline: Deadline): Promise<ChargeRow> {
+    let current = charge;
+    while (current.status === 'processing' && deadline.remainingMs() > 0) {
+      const local = inFlight.get(charge.id);
+      const leased = local ? null : await leaseProcessingCharge(deps.db, charge.id, deps.leaseMs);
+      if (leased) return (await untilDeadline(lookAt(deps, leased), deadline)) ?? leased;
+      await untilDeadline<unknown>(local ?? delay(SETTLE_POLL_MS), deadline);
+      current = (await findAnyCharge(deps.db, charge.id)) ?? current;
+    }
+    return current;
+  }
+}
+
+/** The first call of a charge; an answer that got lost is asked for once, while the caller still waits. */
+async function issueAndConfirm(deps: IssuingDeps, charge: ChargeRow): Promise<ChargeRow> {
+  const issued = await issueCharge(deps, charge, {
+    expiresInSeconds: charge.expiresIn,
+    lastPutAt: null,
+  });
+  return issued.status === 'processing' ? await lookAt(deps, issued) : issued;
+}
+
+async function lookAt(deps: IssuingDeps, charge: ChargeRow): Promise<ChargeRow> {
+  const after = await readBackIssuing(deps, charge);
+  if (after.status === 'processing') {
+    await releaseCharge(deps.db, charge, nextCheckMs(charge.checks, deps.processingChecks));
+  }
+  return after;
+}
+
+async function untilDeadline<T>(work: Promise<T>, deadline: Deadline): Promise<T | null> {
+  const expired = Promise.withResolvers<null>();
+  const timer = setTimeout(() => expired.resolve(null), deadline.remainingMs());
+  try {
+    return await Promise.race([work, expired.promise]);
+  } finally {
+    clearTimeout(timer);
+    // Work that outlives its caller is repeated by the job if it fails.
+    work.catch(() => undefined);
+  }
+}
+
+/** The acquirer's own words, as it gave them, with the charge that was stored (decisions 16, 17). */
+function rejected(charge: ChargeRow): AppError {
+  const reason = charge.failureReason ?? '';
+  const text = reason.slice(reason.indexOf(': ') + 2);
+  return new AppError('ACQUIRER_REJECTED', {
+    extra: { charge_id: charge.id },
+    ...(text ? { publicMessage: text } : {}),
+  });
+}

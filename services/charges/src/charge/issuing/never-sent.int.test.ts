@@ -1,0 +1,102 @@
+import type { IssueOutcome } from '@pixmesh/acquirer/client';
+import { newId } from '@pixmesh/kernel/ids';
+import { toCents } from '@pixmesh/kernel/money';
+import { createLogger } from '@pixmesh/telemetry/logger';
+import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import type { ChargeRow } from '#charge/charge-row.ts';
+import { countPut, findAnyCharge, insertCharge } from '#charge/charges.sql.ts';
+import { RECEIVER } from '#test/charges-under-test.ts';
+
+import { issueCharge } from './issue-charge.ts';
+import type { IssuingDeps } from './issuing-deps.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase('charges');
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+/** A charge in `processing`, its first call counted. */
+async function aNewCharge(): Promise<ChargeRow> {
+  const charge = await insertCharge(database.db, {
+    id: newId(),
+    accountId: newId(),
+    applicationId: newId(),
+    source: 'api',
+    amount: toCents(2_000),
+    description: null,
+    reference: null,
+    customer: { name: 'Ana', email: 'ana@example.com', document: '52998224725', phone: null },
+    webhookUrl: null,
+    webhookSealedSecret: null,
+    expiresIn: 3_600,
+    latePaymentPolicy: 'accept',
+    releaseDelaySeconds: 0,
+    fingerprint: Buffer.from('00', 'hex'),
+    leaseToken: newId(),
+    leaseMs: 60_000,
+  });
+  if (charge === null) throw new Error('the id exists');
+  return charge;
+}
+
+/** One call whose answer is given. */
+async function issue(charge: ChargeRow, answer: IssueOutcome, lastPutAt: Date | null) {
+  const deps: Partial<IssuingDeps> = {
+    db: database.db,
+    logger: createLogger('charges', 'silent'),
+    receiver: RECEIVER,
+    wakeOutbox: () => undefined,
+    acquirer: { issueCharge: () => Promise.resolve(answer) } as unknown as IssuingDeps['acquirer'],
+  };
+  return await issueCharge(deps as IssuingDeps, charge, { expiresInSeconds: 3_600, lastPutAt });
+}
+
+const REFUSED = { kind: 'refused', code: 'valor_invalido', message: 'no' } as const;
+
+async function counted(charge: ChargeRow): Promise<ChargeRow> {
+  const row = await countPut(database.db, charge);
+  if (row === null) throw new Error('the charge has moved');
+  return row;
+}
+
+test.each(['breaker_open', 'token_timeout'])(
+  'a first call that never left (%s) is not counted, and the refusal of the next one fails the charge at once',
+  async (cause) => {
+    const charge = await aNewCharge();
+    const after = await issue(charge, { kind: 'unknown', cause }, null);
+    expect(after).toMatchObject({ status: 'processing', unansweredPuts: 0, lastPutAt: null });
+    expect(await findAnyCharge(database.db, charge.id)).toMatchObject({
+      unansweredPuts: 0,
+      lastPutAt: null,
+    });
+    const ended = await issue(await counted(after), REFUSED, null);
+    expect(ended).toMatchObject({ status: 'failed', failureReason: 'valor_invalido: no' });
+  },
+);
+
+test('an unknown call stays counted, and the time of it stands, whatever never left after it', async () => {
+  const charge = await aNewCharge();
+  const unknown = await issue(charge, { kind: 'unknown', cause: 'timeout' }, null);
+  const { lastPutAt } = unknown;
+  expect(unknown).toMatchObject({ unansweredPuts: 1, lastPutAt: expect.any(Date) });
+  const never = { kind: 'unknown', cause: 'breaker_open' } as const;
+  const after = await issue(await counted(unknown), never, lastPutAt);
+  expect(after).toMatchObject({ unansweredPuts: 1, lastPutAt });
+  await issue(await counted(after), REFUSED, lastPutAt);
+  expect(await findAnyCharge(database.db, charge.id)).toMatchObject({
+    status: 'processing',
+    unansweredPuts: 2,
+    uncountedRefusal: 'valor_invalido: no',
+  });
+});
+
+test('what was counted meanwhile is not taken off with it', async () => {
+  const charge = await aNewCharge();
+  await counted(charge);
+  const after = await issue(charge, { kind: 'unknown', cause: 'breaker_open' }, null);
+  expect(after.unansweredPuts).toBe(1);
+  expect((await findAnyCharge(database.db, charge.id))?.unansweredPuts).toBe(2);
+});

@@ -1,0 +1,86 @@
+import type { Acquirer, AcquirerDispute } from '@pixmesh/acquirer/client';
+import { assertNever } from '@pixmesh/kernel/app-error';
+import type { Logger } from '@pixmesh/telemetry/logger';
+
+import type { ChangeDeps } from './apply-change.ts';
+import { type DisputeRow, isOpen } from './dispute-row.ts';
+import { findIntendedDefenses } from './disputes.sql.ts';
+import { dropIntent, storeDefense } from './store-defense.ts';
+
+export type SettleDeps = ChangeDeps & {
+  logger: Logger;
+  acquirer: Pick<Acquirer, 'submitDefense'>;
+};
+
+type Intended = NonNullable<DisputeRow['intendedDefense']>;
+
+/**
+ * Finds out what became of defences whose answer was lost: the acquirer's list tells which of them it has received. One
+ * that it has not, while the infraction is open there, is sent again, since a repeat is harmless. One that was intended
+ * after the reading began (`readFrom`) may be on its way, and the list knows nothing of it.
+ */
+export async function settleDefenses(
+  deps: SettleDeps,
+  listed: readonly AcquirerDispute[],
+  readFrom: Date,
+): Promise<void> {
+  const byId = new Map(listed.map((seen) => [seen.id, seen]));
+  for (const dispute of await findIntendedDefenses(deps.db, [...byId.keys()])) {
+    const seen = byId.get(dispute.infractionId);
+    const intended = dispute.intendedDefense;
+    if (seen === undefined || intended === null || intended.at > readFrom) continue;
+    await settleDefense(deps, dispute, { seen, intended }).catch((error: unknown) => {
+      deps.logger.error({ err: error, dispute_id: dispute.id }, 'a defence waits to be settled');
+    });
+  }
+}
+
+async function settleDefense(
+  deps: SettleDeps,
+  dispute: DisputeRow,
+  { seen, intended }: { seen: AcquirerDispute; intended: Intended },
+): Promise<void> {
+  if (seen.defenseReceivedAt !== null) {
+    const { text } = intended;
+    await storeDefense(deps, dispute.id, { text, sentAt: seen.defenseReceivedAt });
+    return;
+  }
+  switch (seen.status) {
+    case 'open':
+      return await sendAgain(deps, dispute, intended);
+    case 'under_review':
+      // Whoever is late to say that it is under review may be late with the receipt, too.
+      return;
+    case 'accepted':
+    case 'rejected':
+    case 'canceled':
+      return await forget(deps, dispute, intended);
+    default:
+      return assertNever(seen.status);
+  }
+}
+
+async function sendAgain(deps: SettleDeps, dispute: DisputeRow, intended: Intended): Promise<void> {
+  // Ended here while it is open there: by a refund in full (decision 79), after which nobody contests.
+  if (!isOpen(dispute)) return await forget(deps, dispute, intended);
+  const { text } = intended;
+  const outcome = await deps.acquirer.submitDefense({ disputeId: dispute.infractionId, text });
+  switch (outcome.kind) {
+    case 'accepted':
+      await storeDefense(deps, dispute.id, { text, sentAt: null });
+      return;
+    case 'refused':
+    case 'not_found':
+      // The list has shown that nothing arrived, so this one counts.
+      return await forget(deps, dispute, intended);
+    case 'unknown':
+      return;
+    default:
+      return assertNever(outcome);
+  }
+}
+
+async function forget(deps: SettleDeps, dispute: DisputeRow, intended: Intended): Promise<void> {
+  deps.logger.error({ dispute_id: dispute.id }, 'a defence never reached the acquirer');
+  await dropIntent(deps.db, dispute.id, intended);
+}

@@ -1,0 +1,53 @@
+import type { Receiver } from '@pixmesh/contracts/http/charge';
+import type { ReceivedPixCredited } from '@pixmesh/contracts/messages/ledger-event.v1';
+import { AppError } from '@pixmesh/kernel/app-error';
+import type { ChargeId } from '@pixmesh/kernel/ids';
+import type { Database } from '@pixmesh/postgres/pool';
+import type { z } from 'zod';
+
+import { announceMove } from '#charge/announce-move.ts';
+import { findAnyCharge } from '#charge/charges.sql.ts';
+import { failpoint } from '#failpoints.ts';
+
+import { findPaidAt } from './received-pix.sql.ts';
+
+/** Tries when the charge moves between read and write; each is a fresh decision. */
+const TRIES_MAX = 5;
+
+/** What of the ledger's word matters here. */
+type Credit = Pick<
+  z.output<typeof ReceivedPixCredited.schema>['data'],
+  'charge_id' | 'end_to_end_id'
+>;
+
+type MarkPaidDeps = { db: Database; receiver: Receiver; wakeOutbox(): void };
+
+/**
+ * `pending` → `paid`, and `charge.pix.paid`, once the ledger has posted the credit: who hears of it can spend
+ * the money at once (decision 208). Any other state means that this credit has been heard of before.
+ */
+export async function markPaid(deps: MarkPaidDeps, { data }: { data: Credit }): Promise<void> {
+  const { charge_id: chargeId, end_to_end_id: endToEndId } = data;
+  if (chargeId === null) return;
+  await failpoint('charges.paid.before-ledger-event');
+  for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
+    const charge = await findAnyCharge(deps.db, chargeId as ChargeId);
+    const paidAt = await findPaidAt(deps.db, chargeId as ChargeId, endToEndId);
+    if (!charge || !paidAt || charge.acceptedE2e !== endToEndId) {
+      throw new AppError('MESSAGE_INVALID', { message: 'credit of a Pix that no charge accepted' });
+    }
+    if (charge.status !== 'pending') return;
+    const change = {
+      from: charge,
+      status: 'paid',
+      cause: 'pix_credited',
+      detail: endToEndId,
+      paidAt,
+      endToEndId,
+      // A look may be waiting for this: returns of a Pix are booked once it is credited.
+      checkInMs: 'kept',
+    } as const;
+    if (await announceMove(deps, change, ['charge.pix.paid'])) return deps.wakeOutbox();
+  }
+  throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'the charge kept moving' });
+}

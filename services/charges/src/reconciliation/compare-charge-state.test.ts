@@ -1,0 +1,31 @@
+import { toCents } from '@pixmesh/kernel/money';
+import { type ChargeId, newId } from '@pixmesh/kernel/ids';
+import { expect, test } from 'vitest';
+
+import type { ComparedCharge } from './charge-state-check.sql.ts';
+import { judgeChargeState } from './compare-charge-state.ts';
+
+const AMOUNT = 2_000n;
+
+function ours(status: ComparedCharge['status'], acceptedE2e: string | null): ComparedCharge {
+  const id = newId<ChargeId>();
+  return { id, amount: AMOUNT, status, acceptedE2e, changedAt: new Date() };
+}
+
+test.each([
+  ['pending', null, ['active', 'settled']],
+  ['pending', 'E1', ['settled', 'removed_by_psp', 'removed_by_receiver']],
+  ['paid', 'E1', ['settled', 'removed_by_psp', 'removed_by_receiver']],
+  ['charged_back', 'E1', ['settled', 'removed_by_psp', 'removed_by_receiver']],
+  ['canceled', null, ['settled', 'removed_by_psp', 'removed_by_receiver']],
+] as const)('a charge that is %s with Pix %s goes with %j alone', (status, pix, allowed) => {
+  for (const theirs of ['active', 'settled', 'removed_by_psp', 'removed_by_receiver'] as const) {
+    const found = judgeChargeState(ours(status, pix), {
+      status: theirs,
+      amountCents: toCents(AMOUNT),
+    });
+    const kinds = found.map(({ kind }) => kind);
+    const isAllowed = (allowed as readonly string[]).includes(theirs);
+    expect([theirs, kinds]).toEqual([theirs, isAllowed ? [] : ['state']]);
+  }
+});

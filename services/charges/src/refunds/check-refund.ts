@@ -1,0 +1,77 @@
+import type { PixReturn } from '@pixmesh/acquirer/client';
+import { deadlineIn } from '@pixmesh/http/deadline';
+import { AppError } from '@pixmesh/kernel/app-error';
+import { type CheckPeriods, nextCheckMs } from '@pixmesh/kernel/check-schedule';
+
+import { findAnyCharge } from '#charge/charges.sql.ts';
+import {
+  type FollowDeps,
+  followOrder,
+  type LeasedOrder,
+  type OrderKind,
+} from '#returns/follow-order.ts';
+
+import { endFailed, endRefund, type EndRefundDeps } from './end-refund.ts';
+import { type IntentDeps, settleIntent } from './finish-intent.ts';
+import { refundOrders } from './progress.sql.ts';
+import type { RefundRow } from './refund-row.ts';
+import { lookShowedProblem, refundCalled } from './refund-signals.ts';
+
+/** How long the ledger is waited for when the job settles an intent. */
+export const INTENT_TIMEOUT_MS = 5_000;
+/** Tries when the charge moves between read and write; each is a fresh decision. */
+const TRIES_MAX = 5;
+
+/** What following refunds needs; periods in milliseconds. */
+export type RefundLookDeps = EndRefundDeps &
+  IntentDeps &
+  FollowDeps & { intentChecks: CheckPeriods };
+
+/**
+ * One look for a leased row: an intent is settled with the ledger; a refund is followed at the acquirer, under its own
+ * id. Money leaves once, whatever gets lost on the way.
+ */
+export async function lookAtRefund(
+  deps: RefundLookDeps,
+  leased: LeasedOrder<RefundRow>,
+): Promise<void> {
+  const refund = leased.row;
+  if (refund.status === 'intent') return await lookAtIntent(deps, refund);
+  if (refund.status !== 'processing') return await refundOrders.release(deps.db, refund, null);
+  await followOrder(deps, kindOf(deps), leased);
+}
+
+function kindOf(deps: RefundLookDeps): OrderKind<RefundRow> {
+  return {
+    orders: refundOrders,
+    failpoints: {
+      beforeCall: 'charges.refund.before-call',
+      inCall: 'charges.refund.in-call',
+      afterAnswer: 'charges.refund.after-answer',
+    },
+    called: (refund, outcome) => refundCalled(deps.logger, refund, outcome),
+    showedProblem: (refund, problem) => lookShowedProblem(deps.logger, refund, problem),
+    end: (refund, returned) => endAsSeen(deps, refund, returned),
+    fail: async (refund, reason) => void (await endFailed(deps, refund, reason)),
+  };
+}
+
+async function endAsSeen(
+  deps: RefundLookDeps,
+  { chargeId, endToEndId }: RefundRow,
+  returned: PixReturn,
+): Promise<void> {
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const charge = await findAnyCharge(deps.db, chargeId);
+    if (charge === null) throw new Error('a refund without its charge');
+    if (await endRefund(deps, charge, { endToEndId, returned })) return;
+  }
+  throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'the charge of a refund kept moving' });
+}
+
+async function lookAtIntent(deps: RefundLookDeps, intent: RefundRow): Promise<void> {
+  const outcome = await settleIntent(deps, intent, deadlineIn(INTENT_TIMEOUT_MS));
+  if (outcome.kind === 'finished' || outcome.kind === 'dropped') return;
+  const nextInMs = nextCheckMs(intent.checks, deps.intentChecks);
+  await refundOrders.release(deps.db, intent, nextInMs);
+}

@@ -1,0 +1,60 @@
+import { sql } from '@pixmesh/postgres/sql';
+import { createLogger } from '@pixmesh/telemetry/logger';
+import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { findAnyCharge } from '#charge/charges.sql.ts';
+import { aPixReturn, aReceivedPix } from '#test/a-received-pix.ts';
+import { RECEIVER } from '#test/charges-under-test.ts';
+import { storeCharge } from '#test/store-charge.ts';
+
+import { readReturns } from './check-returns.ts';
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase('charges');
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+/** Reads the one return of a paid charge; `meanwhile` happens while the acquirer is asked. */
+async function read(meanwhile: (id: string) => Promise<unknown>): Promise<boolean> {
+  const endToEndId = 'E' + crypto.randomUUID();
+  const { id } = await storeCharge(database.db, { status: 'paid', acceptedE2e: endToEndId });
+  const charge = await findAnyCharge(database.db, id);
+  if (charge === null) throw new Error('no such charge');
+  await database.db.query(sql`
+    insert into received_pix (end_to_end_id, charge_id, account_id, amount, paid_at, disposition)
+    select ${endToEndId}, id, account_id, amount, now(), 'credit' from charges where id = ${id}`);
+  const returned = aPixReturn({ nature: 'MED_FRAUDE', amountCents: charge.amount });
+  const pix = aReceivedPix({ endToEndId, amountCents: charge.amount, returns: [returned] });
+  return await readReturns(
+    {
+      db: database.db,
+      logger: createLogger('charges', 'silent'),
+      receiver: RECEIVER,
+      wakeOutbox: () => undefined,
+      acquirer: {
+        cancelCharge: () => Promise.resolve({ kind: 'not_found' }),
+        getReceived: async () => {
+          await meanwhile(id);
+          return { kind: 'found', value: pix };
+        },
+      },
+      refunds: { findOwn: () => Promise.resolve(new Set()), end: () => Promise.resolve(true) },
+      findDisputeId: () => Promise.resolve(null),
+    },
+    { ...charge, endToEndId },
+    endToEndId,
+  );
+}
+
+test('what a Pix returned is known once it is booked', async () => {
+  expect(await read(() => Promise.resolve())).toBe(true);
+});
+
+test('and is not while the charge moved in between, so that nobody is told too little', async () => {
+  const move = (id: string) =>
+    database.db.query(sql`update charges set version = version + 1 where id = ${id}`);
+  expect(await read(move)).toBe(false);
+});

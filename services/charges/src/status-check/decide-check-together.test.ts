@@ -1,0 +1,172 @@
+import type { ReceivedPix } from '@pixmesh/acquirer/client';
+import { toCents } from '@pixmesh/kernel/money';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import { mayMove } from '#charge/transitions.ts';
+import { aChargeRow } from '#test/a-charge-row.ts';
+import { aPixReturn, aReceivedPix } from '#test/a-received-pix.ts';
+import { sayLook } from '#test/describe-check.ts';
+
+import type { Truth } from './apply-provider-state.ts';
+import { decideLook, type KnownMoney, returnKey } from './decide-check.ts';
+
+const OWN = 'E-own';
+const [FULL, PART] = [toCents(12_345), toCents(345)];
+const paid = { acceptedE2e: OWN, endToEndId: OWN } as const;
+const credited = [[OWN, 'credit']] as const;
+
+const stray = (changes: Partial<ReceivedPix> = {}) =>
+  aReceivedPix({
+    endToEndId: 'E-stray',
+    paidAt: new Date('2026-11-21T12:31:00.000Z'),
+    ...changes,
+  });
+
+describe('one look that shows several happenings', () => {
+  const pending = aChargeRow();
+  const none: KnownMoney = {
+    recorded: new Map(),
+    returns: new Map(),
+    refunds: new Set(),
+    passedOn: new Set(),
+  };
+  const settled = (received: ReceivedPix[]): Truth => ({ txid: 't', status: 'settled', received });
+
+  test('credits the first Pix by its time and suspends the second, in whatever order they are listed', () => {
+    const first = aReceivedPix({ endToEndId: OWN });
+    const plan = decideLook(pending, settled([stray(), first]), none);
+    expect(plan.steps).toMatchObject([
+      { kind: 'record_pix', pix: { endToEndId: OWN }, disposition: { kind: 'credit' } },
+      { kind: 'record_pix', pix: { endToEndId: 'E-stray' }, disposition: { reason: 'second_pix' } },
+    ]);
+  });
+
+  test('a wrong amount before the right one does not keep the charge from being paid', () => {
+    const wrong = stray({ amountCents: PART, paidAt: new Date('2026-11-21T12:01:00.000Z') });
+    const plan = decideLook(pending, settled([wrong, aReceivedPix()]), none);
+    expect(sayLook(plan)).toBe('suspend amount_mismatch; credit; rest');
+  });
+
+  test('a return that is seen together with its payment waits for the credit', () => {
+    const plan = decideLook(pending, settled([aReceivedPix({ returns: [aPixReturn()] })]), none);
+    expect(sayLook(plan)).toBe('credit; soon');
+  });
+
+  test('the money comes before a removal: a charge with its Pix is paid, not failed', () => {
+    const truth = { ...settled([aReceivedPix()]), status: 'removed_by_psp' } as const;
+    expect(sayLook(decideLook(pending, truth, none))).toBe('credit; ignore removed_by_psp; rest');
+  });
+
+  test('the removal of a charge that has ended comes last: while it does not succeed, returns are booked all the same', () => {
+    const failed = aChargeRow({ status: 'failed', failureReason: 'x' });
+    const received = [stray({ returns: [aPixReturn()] })];
+    const known = { ...none, recorded: new Map([['E-stray', 'suspense' as const]]) };
+    const plan = decideLook(failed, { ...settled(received), status: 'active' }, known);
+    expect(sayLook(plan)).toBe('end item; remove; rest');
+  });
+
+  test('what went back explains a charge before its removal does', () => {
+    const charge = aChargeRow({ status: 'paid', ...paid });
+    const received = [aReceivedPix({ endToEndId: OWN, returns: [aPixReturn()] })];
+    const known = { ...none, recorded: new Map(credited) };
+    const plan = decideLook(charge, { ...settled(received), status: 'removed_by_psp' }, known);
+    expect(sayLook(plan)).toBe('book returned → refunded, 12345; ignore removed_by_psp; rest');
+  });
+
+  test('returns of a paid charge add up, and the one that completes the sum refunds it', () => {
+    const charge = aChargeRow({ status: 'paid', ...paid });
+    const returns = [
+      aPixReturn({ id: 'a', amountCents: PART }),
+      aPixReturn({ id: 'b', amountCents: toCents(FULL - PART) }),
+    ];
+    const truth = settled([aReceivedPix({ endToEndId: OWN, returns })]);
+    const known = { ...none, recorded: new Map(credited) };
+    expect(sayLook(decideLook(charge, truth, known))).toBe(
+      'book returned → paid, 345; book returned → refunded, 12345; rest',
+    );
+  });
+
+  test('a return under the MED after a part was refunded charges the rest back', () => {
+    const charge = aChargeRow({ status: 'paid', ...paid, refundedAmount: PART });
+    const med = aPixReturn({
+      id: 'm',
+      nature: 'MED_OPERACIONAL',
+      amountCents: toCents(FULL - PART),
+    });
+    const truth = settled([
+      aReceivedPix({ endToEndId: OWN, returns: [aPixReturn({ id: 'a', amountCents: PART }), med] }),
+    ]);
+    const known = {
+      ...none,
+      recorded: new Map(credited),
+      returns: new Map([[returnKey(OWN, 'a'), PART]]),
+    };
+    expect(sayLook(decideLook(charge, truth, known))).toBe('book med → charged_back, 345; rest');
+  });
+
+  test('a refund whose end was passed on is not passed on again', () => {
+    const charge = aChargeRow({ status: 'paid', ...paid });
+    const truth = settled([
+      aReceivedPix({ endToEndId: OWN, returns: [aPixReturn({ status: 'failed' })] }),
+    ]);
+    const known = { ...none, recorded: new Map(credited), refunds: new Set(['return1']) };
+    expect(sayLook(decideLook(charge, truth, known))).toBe('end refund; at_once');
+    expect(sayLook(decideLook(charge, truth, { ...known, passedOn: new Set(['return1']) }))).toBe(
+      'rest',
+    );
+  });
+});
+
+test('whatever a look shows, a charge only moves as the table of transitions has it, and never returns more than it got', () => {
+  const returns = fc.array(
+    fc.record({
+      id: fc.constantFrom('a', 'b', 'c', 'd'),
+      amountCents: fc.bigInt({ min: 1n, max: 12_345n }).map(toCents),
+      nature: fc.constantFrom('ORIGINAL', 'MED_FRAUDE', 'MED_OPERACIONAL', null),
+    }),
+    { maxLength: 4 },
+  );
+  fc.assert(
+    fc.property(
+      fc.constantFrom(
+        'pending',
+        'paid',
+        'infraction',
+        'canceled',
+        'failed',
+        'refunded',
+        'charged_back',
+      ),
+      fc.constantFrom('active', 'settled', 'removed_by_psp', 'removed_by_receiver'),
+      returns,
+      (name, status, given) => {
+        const isPaid = !['pending', 'canceled', 'failed'].includes(name);
+        const charge = aChargeRow({
+          status: name,
+          ...(isPaid && paid),
+          ...(name === 'refunded' && { refundedAmount: FULL }),
+        });
+        const unique = [...new Map(given.map((one) => [one.id, aPixReturn(one)])).values()];
+        const received = [aReceivedPix({ endToEndId: OWN, returns: unique })];
+        const known: KnownMoney = {
+          recorded: new Map(isPaid ? credited : []),
+          returns: new Map(name === 'refunded' ? [[returnKey(OWN, 'before'), FULL]] : []),
+          refunds: new Set(),
+          passedOn: new Set(),
+        };
+        const { steps } = decideLook(charge, { txid: 't', status, received }, known);
+        let at = charge.status;
+        let booked = name === 'refunded' ? FULL : 0n;
+        for (const step of steps) {
+          if (step.kind !== 'book_return') continue;
+          if (step.status !== at)
+            expect(mayMove({ ...charge, status: at }, step.status)).toBe(true);
+          at = step.status;
+          booked += step.returned.amountCents;
+        }
+        expect(booked <= FULL).toBe(true);
+      },
+    ),
+  );
+});
