@@ -5,7 +5,7 @@ import { z } from 'zod';
 
 import { parseDevReceivers } from '#exchange/dev-receivers.ts';
 import { parseForbiddenAddresses } from '#exchange/forbidden-addresses.ts';
-import { DELIVERY_TIMEOUT_MS, LEASE_MARGIN_MS, LEASE_MARGIN_MS_MIN } from '#sending/lease.ts';
+import { DELIVERY_TIMEOUT_MS, LEASE_MARGIN_MS, LEASE_MARGIN_MS_MIN } from '#lanes/lease.ts';
 
 const Role = z.enum(['api', 'intake', 'sender']);
 

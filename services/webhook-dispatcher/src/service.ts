@@ -11,14 +11,14 @@ import { createLogger, type Logger } from '@pixmesh/telemetry/logger';
 import type { FastifyInstance } from 'fastify';
 
 import { createResolver, type ResolveName } from '#exchange/resolve-name.ts';
-import { startIntake } from '#intake/start-intake.ts';
 import type { IntakeDeps } from '#intake/intake.ts';
-import { startHistoryRetention } from '#retention/keep-history.job.ts';
 import { startRecoveries } from '#recoveries/recoveries.job.ts';
 import { type Resealing, startResealing } from '#resealing/resealing.job.ts';
-import { databaseClock, type ScheduleClock } from '#sending/schedule-clock.ts';
+import { startHistoryRetention } from '#retention/keep-history.job.ts';
+import { databaseClock, type ScheduleClock } from '#schedule-clock.ts';
 import type { Sender } from '#sending/sender.ts';
-import { startSending } from '#sending/start-sending.ts';
+import { startIntake } from '#start-intake.ts';
+import { startSending } from '#start-sending.ts';
 import { createRedisWakeUp, type WakeUp } from '#wake-up/redis-wake-up.ts';
 
 import { buildApp } from './app.ts';

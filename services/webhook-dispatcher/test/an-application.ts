@@ -3,7 +3,7 @@ import type { Database } from '@pixmesh/postgres/pool';
 import { createLogger } from '@pixmesh/telemetry/logger';
 
 import { followApplication } from '#applications/follow-application.ts';
-import { databaseClock } from '#sending/schedule-clock.ts';
+import { databaseClock } from '#schedule-clock.ts';
 
 import { aChargeEvent } from './a-charge-event.ts';
 import { anApplicationChange } from './an-application-change.ts';

@@ -3,14 +3,15 @@ import type { Database } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import { expect } from 'vitest';
 
+import type { DueDelivery } from '#attempts/due-delivery.ts';
+import { type AttemptOutcome, recordOutcomes } from '#attempts/record-outcomes.sql.ts';
+import { nextStep } from '#attempts/retry-schedule.ts';
 import { changeEndpoint } from '#endpoints/change-endpoint.ts';
 import { removeEndpoint } from '#endpoints/remove-endpoint.ts';
 import { cancelLanes } from '#lanes/cancel-lanes.sql.ts';
 import { type ClaimedLane, claimLanes } from '#lanes/claim-lanes.sql.ts';
-import { handOverLanes, letGoLanes } from '#lanes/let-go-lanes.ts';
-import { type DueDelivery, fetchDue } from '#sending/fetch-due.sql.ts';
-import { type AttemptOutcome, recordOutcomes } from '#sending/record-outcomes.sql.ts';
-import { nextStep } from '#sending/retry-schedule.ts';
+import { handOverLanes, letGoLanes } from '#lanes/release-lanes.ts';
+import { fetchDue } from '#sending/fetch-due.sql.ts';
 
 import { aChargeEvent } from './a-charge-event.ts';
 import { anApplication, follow as followChange, type TestApplication } from './an-application.ts';

@@ -2,7 +2,7 @@ import { createPool } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import type { TestDatabase } from '@pixmesh/testkit/test-database';
 
-import { deliveryIdOf } from '#intake/delivery-id-of.ts';
+import { deliveryIdOf } from '#deliveries/delivery-id-of.ts';
 
 import { idAt } from './queued-deliveries.ts';
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 
-import { deliveryIdOf } from '#intake/delivery-id-of.ts';
+import { deliveryIdOf } from '#deliveries/delivery-id-of.ts';
 
 import { HOOK_URL } from './a-resource-envelope.ts';
 import { idAt } from './queued-deliveries.ts';

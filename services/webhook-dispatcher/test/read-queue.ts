@@ -1,7 +1,7 @@
 import type { Database } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 
-import { type ScheduleClock, scheduleNow } from '#sending/schedule-clock.ts';
+import { type ScheduleClock, scheduleNow } from '#schedule-clock.ts';
 
 /** How many attempts are due. */
 export async function dueIn(db: Database, clock: ScheduleClock): Promise<number> {

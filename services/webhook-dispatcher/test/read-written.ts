@@ -1,7 +1,7 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 
-import { bodyOf } from '#intake/build-body.ts';
+import { bodyOf } from '#deliveries/build-body.ts';
 
 /** A delivery as intake wrote it. */
 export type WrittenDelivery = {

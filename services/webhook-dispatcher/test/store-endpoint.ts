@@ -8,7 +8,7 @@ import { changeEndpoint } from '#endpoints/change-endpoint.ts';
 import { removeEndpoint } from '#endpoints/remove-endpoint.ts';
 import { sealEndpointSecret } from '#endpoints/seal-endpoint-secret.ts';
 import { keepLanesAwake } from '#lanes/lanes.sql.ts';
-import { databaseClock, type ScheduleClock } from '#sending/schedule-clock.ts';
+import { databaseClock, type ScheduleClock } from '#schedule-clock.ts';
 
 import { HOOK_URL } from './a-resource-envelope.ts';
 import { sealingKeys } from './test-dispatcher.ts';

@@ -4,7 +4,7 @@ import type { Database } from '@pixmesh/postgres/pool';
 
 import { createIntake, type IntakeDeps } from '#intake/intake.ts';
 import type { ResourceEvent } from '#intake/read-event.ts';
-import { databaseClock } from '#sending/schedule-clock.ts';
+import { databaseClock } from '#schedule-clock.ts';
 
 /** Stores events as the role `intake` does: those that are given at once may share a batch. */
 export async function take(

@@ -2,8 +2,8 @@ import type { Database } from '@pixmesh/postgres/pool';
 import { createLogger } from '@pixmesh/telemetry/logger';
 
 import { createExchange } from '#exchange/exchange.ts';
-import { LEASE_MARGIN_MS } from '#sending/lease.ts';
-import type { ScheduleClock } from '#sending/schedule-clock.ts';
+import { LEASE_MARGIN_MS } from '#lanes/lease.ts';
+import type { ScheduleClock } from '#schedule-clock.ts';
 import { type Sender, startSender } from '#sending/sender.ts';
 
 import { sealingKeys } from './test-dispatcher.ts';

@@ -4,20 +4,20 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
+import { RETRY_DELAYS_MS } from '#attempts/retry-schedule.ts';
 import type { ResourceEvent } from '#intake/read-event.ts';
 import { claimLanes } from '#lanes/claim-lanes.sql.ts';
-import { letGoLanes } from '#lanes/let-go-lanes.ts';
+import { letGoLanes } from '#lanes/release-lanes.ts';
+import { databaseClock as clock } from '#schedule-clock.ts';
 import { fetchDue } from '#sending/fetch-due.sql.ts';
-import { RETRY_DELAYS_MS } from '#sending/retry-schedule.ts';
-import { databaseClock as clock } from '#sending/schedule-clock.ts';
-import { anApplication, follow } from '#test/an-application.ts';
 import { HOOK_URL as SHOP } from '#test/a-resource-envelope.ts';
+import { anApplication, follow } from '#test/an-application.ts';
 import { readLane } from '#test/queued-deliveries.ts';
 import { readDeliveries, untilDelivery } from '#test/read-deliveries.ts';
 import { answerWith, type Receiver, startReceiver } from '#test/start-receiver.ts';
 import { patchEndpoint, storeEndpoint, type StoredEndpoint } from '#test/store-endpoint.ts';
-import { sealingKeys } from '#test/test-dispatcher.ts';
 import { take } from '#test/take-event.ts';
+import { sealingKeys } from '#test/test-dispatcher.ts';
 import { startTestSender, turnableClock } from '#test/test-sender.ts';
 
 const ENDPOINT_SECRET = 'whsec_endpoint_0001';

@@ -6,7 +6,7 @@ import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { keepLanesAwake } from '#lanes/lanes.sql.ts';
-import type { ScheduleClock } from '#sending/schedule-clock.ts';
+import type { ScheduleClock } from '#schedule-clock.ts';
 
 import { checkEndpointRules } from './check-endpoint-rules.ts';
 import type { EndpointOwner, EndpointRow } from './endpoint-row.ts';

@@ -8,8 +8,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { CANCELED_PER_STATEMENT_MAX, cancelLanes } from '#lanes/cancel-lanes.sql.ts';
 import { claimLanes } from '#lanes/claim-lanes.sql.ts';
 import { keepLanesAwake } from '#lanes/lanes.sql.ts';
-import { letGoLanes } from '#lanes/let-go-lanes.ts';
-import { databaseClock as clock } from '#sending/schedule-clock.ts';
+import { letGoLanes } from '#lanes/release-lanes.ts';
+import { databaseClock as clock } from '#schedule-clock.ts';
 import { queueDelivery, queueMany, readLane, statusesOf } from '#test/queued-deliveries.ts';
 import {
   anEndpointBody,

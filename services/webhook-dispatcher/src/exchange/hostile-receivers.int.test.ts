@@ -8,11 +8,10 @@ import { RECEIVERS_CA_FILE } from '@pixmesh/testkit/hostile-receivers';
 import { isLong, scaled } from '@pixmesh/testkit/long-runs';
 import { beforeAll, describe, expect, test } from 'vitest';
 
+import type { ExchangeFigures, ExchangePlan, HostileOutcome } from '#test/run-exchange.ts';
 import { startReceiver } from '#test/start-receiver.ts';
 
-import type { ExchangeFigures, ExchangePlan, HostileOutcome } from './testing/run-exchange.ts';
-
-const SCRIPT = fileURLToPath(new URL('testing/run-exchange.ts', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('../../test/run-exchange.ts', import.meta.url));
 
 /** Decision 198; shorter in the usual run, where the deadline is a mere parameter. */
 const TIMEOUT_MS = scaled(2_000, 10_000);

@@ -6,15 +6,15 @@ import { sql, type Statement } from '@pixmesh/postgres/sql';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { databaseClock } from '#sending/schedule-clock.ts';
+import { deliveryIdOf } from '#deliveries/delivery-id-of.ts';
+import { laneOf } from '#lanes/lane-of.ts';
+import { databaseClock } from '#schedule-clock.ts';
 import { aChargeEvent } from '#test/a-charge-event.ts';
 import { readWritten } from '#test/read-written.ts';
 import { patchEndpoint, removeStoredEndpoint, storeEndpoint } from '#test/store-endpoint.ts';
 import { take } from '#test/take-event.ts';
 
-import { deliveryIdOf } from './delivery-id-of.ts';
 import { createIntake } from './intake.ts';
-import { laneOf } from './lane-of.ts';
 import type { ResourceEvent } from './read-event.ts';
 
 const OWN = 'http://own.receiver.example.com/hook';

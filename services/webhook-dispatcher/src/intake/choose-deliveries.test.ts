@@ -2,12 +2,13 @@ import { newId } from '@pixmesh/kernel/ids';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
+import { laneOf } from '#lanes/lane-of.ts';
+
 import {
   chooseDeliveries,
   type ChosenDelivery,
   type SubscribedEndpoint,
 } from './choose-deliveries.ts';
-import { laneOf } from './lane-of.ts';
 
 const URL_TEXT = 'https://shop.example.org/hook';
 const ACCOUNT = newId();

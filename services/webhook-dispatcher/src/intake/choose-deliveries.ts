@@ -1,4 +1,4 @@
-import { laneOf } from './lane-of.ts';
+import { laneOf } from '#lanes/lane-of.ts';
 
 /** Where the owner of a resource asked to hear of it, when it was created. */
 type ResourceUrl = { url: string };

@@ -1,16 +1,16 @@
 import type { Clock } from '@pixmesh/kernel/clock';
 import type { Database, Transaction } from '@pixmesh/postgres/pool';
 
+import { buildBodyRest } from '#deliveries/build-body.ts';
+import { deliveryIdOf } from '#deliveries/delivery-id-of.ts';
 import { failpoint } from '#failpoints.ts';
+import { laneOf } from '#lanes/lane-of.ts';
 import { keepLanesAwake, wakeLanes } from '#lanes/lanes.sql.ts';
-import type { ScheduleClock } from '#sending/schedule-clock.ts';
+import type { ScheduleClock } from '#schedule-clock.ts';
 
-import { buildBodyRest } from './build-body.ts';
 import { chooseDeliveries, type SubscribedEndpoint } from './choose-deliveries.ts';
-import { deliveryIdOf } from './delivery-id-of.ts';
 import { findSubscribers, type Hearer, readHearers } from './find-endpoints.sql.ts';
 import { insertEvents, type NewEvent } from './insert-events.sql.ts';
-import { laneOf } from './lane-of.ts';
 import type { HeardEvent } from './read-event.ts';
 
 /** Deliveries of one transaction, however many endpoints an event reaches beyond that. */

@@ -1,7 +1,7 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
-import { type ScheduleClock, scheduleNow } from '#sending/schedule-clock.ts';
+import { type ScheduleClock, scheduleNow } from '#schedule-clock.ts';
 
 /** A lane that a sender has taken for as long as its lease lasts. */
 export type ClaimedLane = {

@@ -4,7 +4,7 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { databaseClock } from '#sending/schedule-clock.ts';
+import { databaseClock } from '#schedule-clock.ts';
 import { aBacklog } from '#test/a-backlog.ts';
 import { emptyQueue } from '#test/read-queue.ts';
 import { storeEndpoint } from '#test/store-endpoint.ts';
@@ -13,8 +13,8 @@ import { CANCELED_PER_STATEMENT_MAX, cancelLanes } from './cancel-lanes.sql.ts';
 import { claimLanes, type ClaimedLane, renewLanes } from './claim-lanes.sql.ts';
 import { countDueLanes } from './count-due-lanes.sql.ts';
 import { keepLanesAwake, wakeLanes } from './lanes.sql.ts';
-import { handOverLanes, letGoLanes } from './let-go-lanes.ts';
 import { queueResends } from './queue-resends.ts';
+import { handOverLanes, letGoLanes } from './release-lanes.ts';
 
 const clock = databaseClock;
 const HOUR_MS = 3_600_000;

@@ -1,7 +1,7 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
-import { type ScheduleClock, scheduleNow } from '#sending/schedule-clock.ts';
+import { type ScheduleClock, scheduleNow } from '#schedule-clock.ts';
 
 /**
  * For whoever is about to queue deliveries: from here to the end of the transaction no sender lets these lanes fall

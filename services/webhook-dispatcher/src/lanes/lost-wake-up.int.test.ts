@@ -6,11 +6,11 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { databaseClock } from '#sending/schedule-clock.ts';
+import { databaseClock } from '#schedule-clock.ts';
 
 import { claimLanes, type ClaimedLane } from './claim-lanes.sql.ts';
 import { keepLanesAwake, wakeLanes } from './lanes.sql.ts';
-import { letGoLanes } from './let-go-lanes.ts';
+import { letGoLanes } from './release-lanes.ts';
 
 const LEASE_MS = 60_000;
 const CONNECTIONS = 8;

@@ -2,7 +2,7 @@ import { newId } from '@pixmesh/kernel/ids';
 import type { Transaction } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
-import type { ScheduleClock } from '#sending/schedule-clock.ts';
+import type { ScheduleClock } from '#schedule-clock.ts';
 
 import { keepLanesAwake, wakeLanes } from './lanes.sql.ts';
 

@@ -11,14 +11,14 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { databaseClock } from '#schedule-clock.ts';
 import { fetchDue } from '#sending/fetch-due.sql.ts';
-import { databaseClock } from '#sending/schedule-clock.ts';
 import { aBacklog } from '#test/a-backlog.ts';
 import { slowed } from '#test/slowed-database.ts';
 
 import { claimLanes, type LaneClaim } from './claim-lanes.sql.ts';
 import { keepLanesAwake, wakeLanes } from './lanes.sql.ts';
-import { handOverLanes, letGoLanes } from './let-go-lanes.ts';
+import { handOverLanes, letGoLanes } from './release-lanes.ts';
 
 const LANES = 3;
 const LEASE_MS = 3_600_000;

@@ -2,7 +2,7 @@ import type { Transaction } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
 import type { EndpointOwner } from '#endpoints/endpoint-row.ts';
-import { type ScheduleClock, scheduleNow } from '#sending/schedule-clock.ts';
+import { type ScheduleClock, scheduleNow } from '#schedule-clock.ts';
 
 export type NewTest = EndpointOwner & {
   eventId: string;

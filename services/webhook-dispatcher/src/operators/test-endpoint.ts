@@ -4,14 +4,14 @@ import { TEST_EVENT } from '@pixmesh/contracts/internal/operator-deliveries';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { type EndpointId, newId } from '@pixmesh/kernel/ids';
 
+import { buildBodyRest } from '#deliveries/build-body.ts';
+import { deliveryIdOf } from '#deliveries/delivery-id-of.ts';
 import { findDelivery } from '#deliveries/delivery-log.sql.ts';
 import type { StoredDelivery } from '#deliveries/describe-deliveries.sql.ts';
 import type { EndpointLanesDeps } from '#endpoints/create-endpoint.ts';
 import { toEndpointResource } from '#endpoints/endpoint-resource.ts';
 import type { EndpointOwner } from '#endpoints/endpoint-row.ts';
 import { findEndpoint } from '#endpoints/endpoints.sql.ts';
-import { buildBodyRest } from '#intake/build-body.ts';
-import { deliveryIdOf } from '#intake/delivery-id-of.ts';
 import { keepLanesAwake, wakeLanes } from '#lanes/lanes.sql.ts';
 
 import { insertTest } from './insert-test.sql.ts';

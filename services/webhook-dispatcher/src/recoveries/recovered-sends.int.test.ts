@@ -7,8 +7,8 @@ import { scaled } from '@pixmesh/testkit/long-runs';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
-import { deliveryIdOf } from '#intake/delivery-id-of.ts';
-import { databaseClock } from '#sending/schedule-clock.ts';
+import { deliveryIdOf } from '#deliveries/delivery-id-of.ts';
+import { databaseClock } from '#schedule-clock.ts';
 import { anApplication } from '#test/an-application.ts';
 import { storeMissed } from '#test/missed-deliveries.ts';
 import { openOperatorsApi, OPERATOR_ID, type OperatorsApi } from '#test/open-operators-api.ts';

@@ -1,7 +1,7 @@
 import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
-import { type ScheduleClock, scheduleNow } from '#sending/schedule-clock.ts';
+import { type ScheduleClock, scheduleNow } from '#schedule-clock.ts';
 
 import type { RecoveryOrder, RecoveryRow } from './recovery-row.ts';
 

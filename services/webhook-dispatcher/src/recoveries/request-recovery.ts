@@ -6,7 +6,7 @@ import { parseShape } from '@pixmesh/http/json-request';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { Database } from '@pixmesh/postgres/pool';
 
-import type { ScheduleClock } from '#sending/schedule-clock.ts';
+import type { ScheduleClock } from '#schedule-clock.ts';
 
 import { findRecovery, insertRecovery, isApplicationOf, isEndpointOf } from './recoveries.sql.ts';
 import type { RecoveryOrder, RecoveryRow } from './recovery-row.ts';

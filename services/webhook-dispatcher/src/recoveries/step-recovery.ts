@@ -1,7 +1,7 @@
 import type { Database, Transaction } from '@pixmesh/postgres/pool';
 
 import { queueResends } from '#lanes/queue-resends.ts';
-import type { ScheduleClock } from '#sending/schedule-clock.ts';
+import type { ScheduleClock } from '#schedule-clock.ts';
 
 import { type Candidate, findCandidates } from './find-candidates.sql.ts';
 import { noteProgress, readAllowance, takeLease } from './recoveries.sql.ts';

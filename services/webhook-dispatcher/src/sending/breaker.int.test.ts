@@ -4,12 +4,11 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
+import { BREAKER_THRESHOLD, PROBE_INTERVAL_MS } from '#lanes/owned-lane.ts';
 import { aBacklog } from '#test/a-backlog.ts';
 import { emptyQueue } from '#test/read-queue.ts';
 import { answerWith, startReceiver } from '#test/start-receiver.ts';
 import { startTestSender, turnableClock } from '#test/test-sender.ts';
-
-import { BREAKER_THRESHOLD, PROBE_INTERVAL_MS } from './owned-lane.ts';
 
 let database: TestDatabase;
 

@@ -6,13 +6,13 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { claimLanes } from '#lanes/claim-lanes.sql.ts';
+import { databaseClock } from '#schedule-clock.ts';
 import { aBacklog } from '#test/a-backlog.ts';
 import { emptyQueue } from '#test/read-queue.ts';
 import { answerWith, type Receiver, startReceiver } from '#test/start-receiver.ts';
 import { startTestSender, turnableClock } from '#test/test-sender.ts';
 
 import { fetchDue } from './fetch-due.sql.ts';
-import { databaseClock } from './schedule-clock.ts';
 
 const URL_OF_SHOP = 'http://shop.receiver.example.com/hook';
 

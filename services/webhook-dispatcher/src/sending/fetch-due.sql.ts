@@ -1,10 +1,10 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
-import { isQuiet } from '#endpoints/quiet-endpoint.sql.ts';
-import type { DeliveredEvent } from '#intake/event-parts.ts';
-
-import { type ScheduleClock, scheduleNow } from './schedule-clock.ts';
+import type { DueDelivery } from '#attempts/due-delivery.ts';
+import type { DeliveredEvent } from '#deliveries/event-parts.ts';
+import { isDisabled } from '#lanes/disabled-endpoint.sql.ts';
+import { type ScheduleClock, scheduleNow } from '#schedule-clock.ts';
 
 /** What a sender wants of a lane that it has. */
 export type LaneWish = {
@@ -17,35 +17,6 @@ export type LaneWish = {
   wantsOther: boolean;
   /** Queue rows whose requests are out. */
   inFlight: readonly string[];
-};
-
-/** One attempt to make. */
-export type DueDelivery = {
-  /** Of the row in the queue. */
-  queueId: string;
-  deliveryId: string;
-  laneId: string;
-  /** Null for the URL of a resource. */
-  endpointId: string | null;
-  /** First attempts and single re-sends 0, retries 1, recoveries 2. */
-  rank: number;
-  isResend: boolean;
-  recoveryId: string | null;
-  /** Which attempt of the schedule follows, from 1; a re-send is outside of it. */
-  attemptNumber: number;
-  accountId: string;
-  event: DeliveredEvent;
-  url: string;
-  sealedSecret: string | null;
-  /** Whose secret it is, the endpoint's or the resource's: the seal is bound to that id. */
-  secretOwnerId: string;
-  /** Everything behind the id of the delivery. */
-  bodyRest: Buffer;
-  traceparent: string | null;
-  /** Database time of the fetch, in milliseconds since 1970. */
-  fetchedAtMs: number;
-  /** Since the event happened. */
-  eventAgeSeconds: number;
 };
 
 export type Fetched = {
@@ -102,7 +73,7 @@ export function fetchDueStatement(clock: ScheduleClock, wishes: readonly LaneWis
         offset 0
       ) resource on true
       left join lateral (
-        select url, sealed_secret, ${isQuiet} as is_quiet
+        select url, sealed_secret, ${isDisabled} as is_quiet
         from endpoints
         where endpoints.id = picked.endpoint_id
         offset 0
@@ -125,7 +96,7 @@ function wishedLanes(wishes: readonly LaneWish[]): Statement {
             ${wishes.map(({ inFlight }) => `{${inFlight.join(',')}}`)}::text[]
           ) as wish (id, take, recovered, other, busy)
         left join lateral (
-          select ${isQuiet} as is_quiet, deleted_at is not null as is_deleted
+          select ${isDisabled} as is_quiet, deleted_at is not null as is_deleted
           from endpoints
           where endpoints.id = wish.id
           offset 0

@@ -2,11 +2,10 @@ import type { Database } from '@pixmesh/postgres/pool';
 
 import { laneLost, lanesTakenOver } from '#events.ts';
 import { claimLanes, renewLanes } from '#lanes/claim-lanes.sql.ts';
-import { handOverLanes, letGoLanes } from '#lanes/let-go-lanes.ts';
-
-import { START_MARGIN_MS } from './lease.ts';
-import { type OwnedLane, takeLane } from './owned-lane.ts';
-import type { ScheduleClock } from './schedule-clock.ts';
+import { START_MARGIN_MS } from '#lanes/lease.ts';
+import { type OwnedLane, takeLane } from '#lanes/owned-lane.ts';
+import { handOverLanes, letGoLanes } from '#lanes/release-lanes.ts';
+import type { ScheduleClock } from '#schedule-clock.ts';
 
 /** Lanes per claim. */
 const CLAIM_MAX = 64;

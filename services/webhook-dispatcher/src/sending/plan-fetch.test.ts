@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { type OwnedLane, takeLane } from './owned-lane.ts';
+import { type OwnedLane, takeLane } from '#lanes/owned-lane.ts';
+
 import { planFetch } from './plan-fetch.ts';
 
 const BOUNDS = { inFlightMax: 64, perLaneMax: 10, nowMs: 1_000_000 };

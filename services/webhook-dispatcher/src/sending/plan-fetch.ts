@@ -1,5 +1,6 @@
+import { type OwnedLane, roomForRecovered, roomOf, wantsOther } from '#lanes/owned-lane.ts';
+
 import type { LaneWish } from './fetch-due.sql.ts';
-import { type OwnedLane, roomForRecovered, roomOf, wantsOther } from './owned-lane.ts';
 
 /** While fewer slots are free than this part of all, a lane that has not proven itself gets one at a time. */
 const SCARCE_SHARE = 1 / 2;

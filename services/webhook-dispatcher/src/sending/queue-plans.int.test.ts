@@ -6,16 +6,16 @@ import { scaled } from '@pixmesh/testkit/long-runs';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { recordOutcomes } from '#attempts/record-outcomes.sql.ts';
 import { cancelLanesStatement } from '#lanes/cancel-lanes.sql.ts';
 import { claimLanes, claimLanesStatement, renewLanes } from '#lanes/claim-lanes.sql.ts';
 import { countDueLanesStatement } from '#lanes/count-due-lanes.sql.ts';
-import { letGoStatement } from '#lanes/let-go-lanes.ts';
+import { letGoStatement } from '#lanes/release-lanes.ts';
+import { databaseClock } from '#schedule-clock.ts';
 import { aBacklog } from '#test/a-backlog.ts';
 import { genericPlan } from '#test/generic-plan.ts';
 
 import { fetchDue, fetchDueStatement } from './fetch-due.sql.ts';
-import { recordOutcomes } from './record-outcomes.sql.ts';
-import { databaseClock } from './schedule-clock.ts';
 
 const clock = databaseClock;
 /** Retries that wait for their time, over many lanes, and what is due behind one open breaker. */

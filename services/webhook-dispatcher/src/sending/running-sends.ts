@@ -1,7 +1,7 @@
 import type { Logger } from '@pixmesh/telemetry/logger';
 
-import { noteEnd, noteSend } from './owned-lane.ts';
-import { type DeliveryToSend, sendDelivery, type SendDeps } from './send-delivery.ts';
+import { type DeliveryToSend, sendDelivery, type SendDeps } from '#attempts/send-delivery.ts';
+import { noteEnd, noteSend } from '#lanes/owned-lane.ts';
 
 export type RunningSends = {
   /** Requests that are out or whose outcomes are not stored yet. */

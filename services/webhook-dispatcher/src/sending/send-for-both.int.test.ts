@@ -4,6 +4,7 @@ import { sql } from '@pixmesh/postgres/sql';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { RETRY_DELAYS_MS } from '#attempts/retry-schedule.ts';
 import { deleteEndpoint } from '#endpoints/endpoints.sql.ts';
 import { aChargeEvent } from '#test/a-charge-event.ts';
 import { untilDelivery } from '#test/read-deliveries.ts';
@@ -14,11 +15,9 @@ import {
   storeEndpoint,
   type StoredEndpoint,
 } from '#test/store-endpoint.ts';
-import { sealingKeys } from '#test/test-dispatcher.ts';
 import { take } from '#test/take-event.ts';
+import { sealingKeys } from '#test/test-dispatcher.ts';
 import { startSenderTo } from '#test/test-sender.ts';
-
-import { RETRY_DELAYS_MS } from './retry-schedule.ts';
 
 const SECRET = 'whsec_endpoint_0001';
 const OWN_SECRET = 'whsec_resource_0001';

@@ -5,15 +5,14 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { RETRY_DELAYS_MS } from '#attempts/retry-schedule.ts';
 import { aChargeEvent } from '#test/a-charge-event.ts';
 import { readDeliveries, untilDelivery } from '#test/read-deliveries.ts';
 import { answerWith, hang, type Receiver, startReceiver } from '#test/start-receiver.ts';
 import { patchEndpoint, storeEndpoint } from '#test/store-endpoint.ts';
-import { sealingKeys } from '#test/test-dispatcher.ts';
 import { take } from '#test/take-event.ts';
+import { sealingKeys } from '#test/test-dispatcher.ts';
 import { startSenderTo } from '#test/test-sender.ts';
-
-import { RETRY_DELAYS_MS } from './retry-schedule.ts';
 
 const SECRET = 'whsec_endpoint_0001';
 const NEW_SECRET = 'whsec_endpoint_0002';

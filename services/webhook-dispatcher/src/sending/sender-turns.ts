@@ -1,15 +1,16 @@
 import type { Database } from '@pixmesh/postgres/pool';
 
+import type { DueDelivery } from '#attempts/due-delivery.ts';
+import type { OutcomeRecorder } from '#attempts/outcome-recorder.ts';
 import { sendsRepeated } from '#events.ts';
 import { cancelLanes } from '#lanes/cancel-lanes.sql.ts';
+import type { OwnedLane } from '#lanes/owned-lane.ts';
+import type { ScheduleClock } from '#schedule-clock.ts';
 
-import { type DueDelivery, fetchDue, type LaneWish } from './fetch-due.sql.ts';
+import { fetchDue, type LaneWish } from './fetch-due.sql.ts';
 import type { LaneKeeper } from './lane-keeper.ts';
-import type { OutcomeRecorder } from './outcome-recorder.ts';
-import type { OwnedLane } from './owned-lane.ts';
 import { planFetch } from './plan-fetch.ts';
 import type { RunningSends } from './running-sends.ts';
-import type { ScheduleClock } from './schedule-clock.ts';
 
 type TurnDeps = {
   db: Database;

@@ -3,16 +3,15 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
+import { RETRY_DELAYS_MS } from '#attempts/retry-schedule.ts';
 import type { StoredDelivery } from '#deliveries/describe-deliveries.sql.ts';
 import { aChargeEvent } from '#test/a-charge-event.ts';
 import { readDeliveries } from '#test/read-deliveries.ts';
-import { answerWith, hang, startReceiver } from '#test/start-receiver.ts';
-import { sealingKeys } from '#test/test-dispatcher.ts';
 import { dueIn, emptyQueue } from '#test/read-queue.ts';
+import { answerWith, hang, startReceiver } from '#test/start-receiver.ts';
 import { take } from '#test/take-event.ts';
+import { sealingKeys } from '#test/test-dispatcher.ts';
 import { startTestSender, turnableClock } from '#test/test-sender.ts';
-
-import { RETRY_DELAYS_MS } from './retry-schedule.ts';
 
 const SECRET = 'whsec_canary_5f1d0c';
 /** How far before its time a delivery is shown not to go out. */

@@ -3,17 +3,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
+import { createOpenedSecrets } from '#attempts/opened-secrets.ts';
+import { createOutcomeRecorder } from '#attempts/outcome-recorder.ts';
+import type { SendDeps } from '#attempts/send-delivery.ts';
 import { observeQueue } from '#events.ts';
 import type { Exchange } from '#exchange/exchange.ts';
 import { countDueLanes } from '#lanes/count-due-lanes.sql.ts';
+import { START_MARGIN_MS } from '#lanes/lease.ts';
+import type { ScheduleClock } from '#schedule-clock.ts';
 
 import { createLaneKeeper } from './lane-keeper.ts';
-import { START_MARGIN_MS } from './lease.ts';
-import { createOpenedSecrets } from './opened-secrets.ts';
-import { createOutcomeRecorder } from './outcome-recorder.ts';
 import { createRunningSends } from './running-sends.ts';
-import type { ScheduleClock } from './schedule-clock.ts';
-import type { SendDeps } from './send-delivery.ts';
 import { startSendLoop } from './send-loop.ts';
 import { createSenderTurns } from './sender-turns.ts';
 

@@ -4,8 +4,10 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
+import { RETRY_DELAYS_MS } from '#attempts/retry-schedule.ts';
 import { deleteEndpoint } from '#endpoints/endpoints.sql.ts';
 import { queueResends } from '#lanes/queue-resends.ts';
+import { databaseClock } from '#schedule-clock.ts';
 import { aBacklog } from '#test/a-backlog.ts';
 import { aChargeEvent } from '#test/a-charge-event.ts';
 import { readDeliveries, untilDelivery } from '#test/read-deliveries.ts';
@@ -21,8 +23,6 @@ import { take } from '#test/take-event.ts';
 import { startSenderTo } from '#test/test-sender.ts';
 
 import { fetchDue } from './fetch-due.sql.ts';
-import { RETRY_DELAYS_MS } from './retry-schedule.ts';
-import { databaseClock } from './schedule-clock.ts';
 
 const SHOP = 'http://shop.receiver.example.com/hook';
 const OFFICE = 'http://office.receiver.example.com/hook';

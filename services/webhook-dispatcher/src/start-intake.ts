@@ -6,10 +6,9 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { applicationEventsIntake } from '#applications/application-events.consumer.ts';
 import type { DispatcherConfig } from '#config.ts';
-import type { ScheduleClock } from '#sending/schedule-clock.ts';
-
-import { createIntake, type IntakeDeps } from './intake.ts';
-import { resourceEventsIntake } from './resource-events.consumer.ts';
+import { createIntake, type IntakeDeps } from '#intake/intake.ts';
+import { resourceEventsIntake } from '#intake/resource-events.consumer.ts';
+import type { ScheduleClock } from '#schedule-clock.ts';
 
 type Parts = {
   config: DispatcherConfig;

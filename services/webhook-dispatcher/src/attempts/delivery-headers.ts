@@ -1,6 +1,6 @@
 import { signWebhookBody } from '@pixmesh/kernel/webhook-signature';
 
-import { type DeliveredEvent, partsOf } from '#intake/event-parts.ts';
+import { type DeliveredEvent, partsOf } from '#deliveries/event-parts.ts';
 
 const USER_AGENT = 'Pixmesh-Webhooks/1';
 

@@ -6,9 +6,9 @@ import { ANSWER_TROUBLES, CONNECTION_TROUBLES } from '@pixmesh/testkit/hostile-r
 import type { HostileProcess } from '@pixmesh/testkit/hostile-process';
 import { summarizeTimes } from '@pixmesh/testkit/time-calls';
 
-import type { DevReceiver } from '../dev-receivers.ts';
-import { createExchange, type ExchangeResult } from '../exchange.ts';
-import { createResolver } from '../resolve-name.ts';
+import type { DevReceiver } from '#exchange/dev-receivers.ts';
+import { createExchange, type ExchangeResult } from '#exchange/exchange.ts';
+import { createResolver } from '#exchange/resolve-name.ts';
 
 export type ExchangePlan = {
   receivers: HostileProcess;

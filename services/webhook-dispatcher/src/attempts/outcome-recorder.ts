@@ -1,8 +1,9 @@
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
+import type { ScheduleClock } from '#schedule-clock.ts';
+
 import { createOutcomeStore, type Outcome } from './outcome-store.ts';
-import type { ScheduleClock } from './schedule-clock.ts';
 
 /** Outcomes per commit: commits, not requests, are what deliveries cost. */
 const OUTCOMES_PER_COMMIT_MAX = 128;

@@ -1,7 +1,7 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
-import { type ScheduleClock, scheduleNow } from './schedule-clock.ts';
+import { type ScheduleClock, scheduleNow } from '#schedule-clock.ts';
 
 /** An attempt that was made, with the state that follows from it. */
 export type AttemptOutcome = {

@@ -4,11 +4,11 @@ import { recordSpans } from '@pixmesh/telemetry/testing/recorded-spans';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 
 import type { ExchangeResult } from '#exchange/exchange.ts';
+import { BREAKER_THRESHOLD, PROBE_INTERVAL_MS, takeLane } from '#lanes/owned-lane.ts';
 
-import type { DueDelivery } from './fetch-due.sql.ts';
+import type { DueDelivery } from './due-delivery.ts';
 import { createOpenedSecrets } from './opened-secrets.ts';
 import type { Outcome } from './outcome-store.ts';
-import { BREAKER_THRESHOLD, PROBE_INTERVAL_MS, takeLane } from './owned-lane.ts';
 import { RETRY_DELAYS_MS } from './retry-schedule.ts';
 import { sendDelivery } from './send-delivery.ts';
 

@@ -2,17 +2,17 @@ import { newId } from '@pixmesh/kernel/ids';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { withSpan } from '@pixmesh/telemetry/tracing';
 
+import { deliveryHeaders } from '#attempts/delivery-headers.ts';
+import { bodyOf } from '#deliveries/build-body.ts';
 import { attemptMade, firstAttemptStarted, sendAbandoned } from '#events.ts';
 import { AttemptFailure } from '#exchange/attempt-failure.ts';
-import { deliveryHeaders } from '#exchange/delivery-headers.ts';
 import type { Exchange, ExchangeResult } from '#exchange/exchange.ts';
 import { failpoint } from '#failpoints.ts';
-import { bodyOf } from '#intake/build-body.ts';
+import { noteAttempt, type OwnedLane, PROBE_INTERVAL_MS } from '#lanes/owned-lane.ts';
 
-import type { DueDelivery } from './fetch-due.sql.ts';
+import type { DueDelivery } from './due-delivery.ts';
 import type { OpenedSecrets } from './opened-secrets.ts';
 import type { OutcomeRecorder } from './outcome-recorder.ts';
-import { noteAttempt, type OwnedLane, PROBE_INTERVAL_MS } from './owned-lane.ts';
 import type { AttemptOutcome, LaneChange } from './record-outcomes.sql.ts';
 import { redactSecret } from './redact-secret.ts';
 import { nextStep } from './retry-schedule.ts';

@@ -5,9 +5,9 @@ import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { outcomesLost } from '#events.ts';
+import type { ScheduleClock } from '#schedule-clock.ts';
 
 import { type AttemptOutcome, type LaneChange, recordOutcomes } from './record-outcomes.sql.ts';
-import type { ScheduleClock } from './schedule-clock.ts';
 
 const RETRY_DELAY_MS = 250;
 const RETRY_DELAY_MS_MAX = 2_000;

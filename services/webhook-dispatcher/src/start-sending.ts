@@ -5,9 +5,9 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 import { type DispatcherConfig, leaseMsOf } from '#config.ts';
 import { createExchange } from '#exchange/exchange.ts';
 import type { ResolveName } from '#exchange/resolve-name.ts';
+import { type Sender, startSender } from '#sending/sender.ts';
 
 import type { ScheduleClock } from './schedule-clock.ts';
-import { type Sender, startSender } from './sender.ts';
 
 type Parts = {
   config: DispatcherConfig;

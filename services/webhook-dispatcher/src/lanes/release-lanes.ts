@@ -1,8 +1,8 @@
 import type { Database, Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
-import { isQuiet } from '#endpoints/quiet-endpoint.sql.ts';
-import { type ScheduleClock, scheduleNow } from '#sending/schedule-clock.ts';
+import { isDisabled } from '#lanes/disabled-endpoint.sql.ts';
+import { type ScheduleClock, scheduleNow } from '#schedule-clock.ts';
 
 import { isClaimed, type LaneClaim } from './claim-lanes.sql.ts';
 
@@ -59,7 +59,7 @@ export function letGoStatement(clock: ScheduleClock, laneIds: readonly string[])
  */
 function nextDue(now: Statement): Statement {
   return sql`case (
-              select case when deleted_at is not null then 'deleted' when ${isQuiet} then 'quiet' end
+              select case when deleted_at is not null then 'deleted' when ${isDisabled} then 'quiet' end
               from endpoints
               where endpoints.id = lanes.id
             )

@@ -10,6 +10,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { cancelLanes } from '#lanes/cancel-lanes.sql.ts';
 import { claimLanes, type ClaimedLane } from '#lanes/claim-lanes.sql.ts';
 import { queueResends } from '#lanes/queue-resends.ts';
+import { databaseClock } from '#schedule-clock.ts';
+import { fetchDue } from '#sending/fetch-due.sql.ts';
 import { aBacklog } from '#test/a-backlog.ts';
 import { genericPlan } from '#test/generic-plan.ts';
 import { emptyQueue } from '#test/read-queue.ts';
@@ -17,7 +19,7 @@ import { startReceiver } from '#test/start-receiver.ts';
 import { storeEndpoint } from '#test/store-endpoint.ts';
 import { startTestSender, turnableClock } from '#test/test-sender.ts';
 
-import { type DueDelivery, fetchDue } from './fetch-due.sql.ts';
+import type { DueDelivery } from './due-delivery.ts';
 import { createOutcomeRecorder } from './outcome-recorder.ts';
 import {
   type AttemptOutcome,
@@ -26,7 +28,6 @@ import {
   recordOutcomesStatement,
 } from './record-outcomes.sql.ts';
 import { ATTEMPTS_MAX } from './retry-schedule.ts';
-import { databaseClock } from './schedule-clock.ts';
 
 const LEASE_MS = 60_000;
 const RETRY_DELAY_MS = 60_000;

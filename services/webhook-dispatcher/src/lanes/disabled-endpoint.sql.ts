@@ -5,4 +5,4 @@ import { sql } from '@pixmesh/postgres/sql';
  * deactivated. Whoever sends asks this at every attempt, so that what waits for such an endpoint need not have been
  * moved for it to be silent.
  */
-export const isQuiet = sql`(not active or application_inactive_since is not null or deleted_at is not null)`;
+export const isDisabled = sql`(not active or application_inactive_since is not null or deleted_at is not null)`;

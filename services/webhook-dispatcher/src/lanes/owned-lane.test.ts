@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 
+import { ATTEMPTS_MAX } from '#attempts/retry-schedule.ts';
+
 import {
   BREAKER_THRESHOLD,
   noteAttempt,
@@ -12,7 +14,6 @@ import {
   takeLane,
   wantsOther,
 } from './owned-lane.ts';
-import { ATTEMPTS_MAX } from './retry-schedule.ts';
 
 const PER_LANE_MAX = 10;
 const NOW_MS = 1_000_000;

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { verifyWebhookSignature } from '@pixmesh/kernel/webhook-signature';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { createExchange, type Exchange } from '#exchange/exchange.ts';
 import { type Receiver, startReceiver } from '#test/start-receiver.ts';
 
 import { deliveryHeaders } from './delivery-headers.ts';
-import { createExchange, type Exchange } from './exchange.ts';
 
 type Row = {
   id: string;
