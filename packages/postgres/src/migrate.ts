@@ -19,6 +19,9 @@ type MigrateOptions = {
   mechanisms: readonly Mechanism[];
 };
 
+/** Name of the lock that deploy jobs of all versions share. */
+export const MIGRATION_LOCK = 'pixmesh-migrate';
+
 const MECHANISMS_DIR = fileURLToPath(new URL('../migrations', import.meta.url));
 const LOCK_TIMEOUT_MS = 30_000;
 /** Roles belong to the whole server: another database's deploy job may write the same one meanwhile. */
@@ -40,7 +43,7 @@ export async function migrateSchema(options: MigrateOptions): Promise<void> {
   await client.connect();
   try {
     // One lock for all schemas keeps concurrent deploy jobs in line; it ends with the session.
-    await client.query(`select pg_advisory_lock(hashtext('pixmesh-migrate'))`);
+    await client.query('select pg_advisory_lock(hashtext($1))', [MIGRATION_LOCK]);
     await prepareRoleWithRetries(client, options);
     for (const mechanism of options.mechanisms) {
       const table = `${mechanism.replaceAll('-', '_')}_migrations`;

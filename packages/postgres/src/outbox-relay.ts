@@ -155,7 +155,7 @@ async function hasQueuedEvents(db: Database): Promise<boolean> {
  * long as the transaction. Each event is looked up by its key: planned while the tables were still small, a
  * join would read whole partitions for ever.
  */
-async function claimEvents(tx: Transaction): Promise<PublishableEvent[]> {
+export async function claimEvents(tx: Transaction): Promise<PublishableEvent[]> {
   const rows = await tx.query<EventRow>(
     named(
       'outbox_claim',

@@ -207,7 +207,7 @@ function isMismatch({ charge, body }: RequestRefundInput, refund: RefundRow): bo
 }
 
 /** Digest of what is asked for: all that is left is another wish than an amount, whatever is left. */
-function fingerprintOf(chargeId: ChargeId, amount: Cents | null): Buffer {
+export function fingerprintOf(chargeId: ChargeId, amount: Cents | null): Buffer {
   const meaning = JSON.stringify([chargeId, amount === null ? null : String(amount)]);
   return createHash('sha256').update(meaning, 'utf8').digest();
 }

@@ -78,9 +78,13 @@ async function commandOf(deps: ApplyReturnDeps, charge: ChargeRow, step: Booking
   if (step.as === 'returned') return plainReturnCommand(charge, step);
   const { endToEndId } = step;
   // A return may be seen before the dispute that led to it; the ledger keeps its blocks by Pix.
-  const disputeId =
-    (await deps.findDisputeId(endToEndId)) ?? deriveCommandId('dispute', endToEndId);
+  const disputeId = (await deps.findDisputeId(endToEndId)) ?? unseenDisputeIdOf(endToEndId);
   return medReturnCommand(charge, { ...step, disputeId });
+}
+
+/** Stands in for the id of a dispute that is not recorded yet. */
+export function unseenDisputeIdOf(endToEndId: string): string {
+  return deriveCommandId('dispute', endToEndId);
 }
 
 function eventsOf(charge: ChargeRow, { status }: Booking): ChargeEventType[] {

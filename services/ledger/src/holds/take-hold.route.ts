@@ -22,7 +22,7 @@ export function registerTakeHold(app: FastifyInstance, deps: { engine: LedgerEng
   app.put<{ Params: { id: string } }>('/internal/holds/:id', async (request) => {
     const holdId = holdIdOf(request.params.id);
     const body = readJsonObject(rawBody(request.body), request.headers['content-type']);
-    const command = toCommand(holdId, parseShape(TakeHoldBody, body));
+    const command = takeCommand(holdId, parseShape(TakeHoldBody, body));
     const { code, hold } = decidedOrThrow(await deps.engine.submit(command));
     await failpoint('ledger.hold.after-commit');
     return toAnswer(holdId, code, hold);
@@ -30,7 +30,7 @@ export function registerTakeHold(app: FastifyInstance, deps: { engine: LedgerEng
 }
 
 /** @throws AppError `VALIDATION_ERROR` for a refund without its Pix, or with a fee; and for a payout with a Pix */
-function toCommand(holdId: HoldId, body: TakeHoldBody): TakeHold {
+export function takeCommand(holdId: HoldId, body: TakeHoldBody): TakeHold {
   const { end_to_end_id: endToEndId = null, kind, fee } = body;
   const details = [
     ...(isPixOf(kind, endToEndId) ? [] : ['end_to_end_id']),

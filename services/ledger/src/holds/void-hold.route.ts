@@ -2,9 +2,10 @@ import { type VoidHoldAnswer, VoidHoldBody } from '@pixmesh/contracts/internal/h
 import { parseShape, readJsonObject } from '@pixmesh/http/json-request';
 import { rawBody } from '@pixmesh/http/service-app';
 import { AppError } from '@pixmesh/kernel/app-error';
-import { type AccountId, deriveCommandId } from '@pixmesh/kernel/ids';
+import { type AccountId, deriveCommandId, type HoldId } from '@pixmesh/kernel/ids';
 import type { FastifyInstance } from 'fastify';
 
+import type { VoidHold } from '#commands/ledger-command.ts';
 import type { LedgerEngine } from '#engine/ledger-engine.ts';
 import { failpoint } from '#failpoints.ts';
 
@@ -21,13 +22,7 @@ export function registerVoidHold(app: FastifyInstance, deps: { engine: LedgerEng
       const holdId = holdIdOf(request.params.id);
       const json = readJsonObject(rawBody(request.body), request.headers['content-type']);
       const body = parseShape(VoidHoldBody, json);
-      const outcome = await deps.engine.submit({
-        kind: 'void_hold',
-        commandId: deriveCommandId('hold_void', holdId),
-        holdId,
-        accountId: body.account_id.toLowerCase() as AccountId,
-        resourceId: body.resource_id.toLowerCase(),
-      });
+      const outcome = await deps.engine.submit(voidCommand(holdId, body));
       const { code, hold } = decidedOrThrow(outcome);
       if (hold === null) throw new AppError('INTERNAL_ERROR', { message: `no hold ${holdId}` });
       await failpoint('ledger.hold.after-commit');
@@ -38,4 +33,15 @@ export function registerVoidHold(app: FastifyInstance, deps: { engine: LedgerEng
       };
     },
   );
+}
+
+/** One command per hold, for ever. */
+export function voidCommand(holdId: HoldId, body: VoidHoldBody): VoidHold {
+  return {
+    kind: 'void_hold',
+    commandId: deriveCommandId('hold_void', holdId),
+    holdId,
+    accountId: body.account_id.toLowerCase() as AccountId,
+    resourceId: body.resource_id.toLowerCase(),
+  };
 }

@@ -44,7 +44,7 @@ export async function requestRecovery(
   return replay(winner, fingerprint);
 }
 
-function readOrder(object: Record<string, unknown>): RecoveryOrder {
+export function readOrder(object: Record<string, unknown>): RecoveryOrder {
   const body = parseShape(CreateRecoveryBody, object);
   return {
     accountId: body.account_id,
@@ -87,6 +87,6 @@ function fingerprintOrNull(readBody: Request['readBody']): Buffer | null {
   }
 }
 
-function fingerprintOf(order: RecoveryOrder): Buffer {
+export function fingerprintOf(order: RecoveryOrder): Buffer {
   return createHash('sha256').update(JSON.stringify(order)).digest();
 }

@@ -87,6 +87,7 @@ export async function recordChange(tx: Transaction, change: Change): Promise<voi
   });
 }
 
-function digest(state: object | null): Buffer | null {
+/** What the log keeps of a state. */
+export function digest(state: object | null): Buffer | null {
   return state && createHash('sha256').update(JSON.stringify(state)).digest();
 }

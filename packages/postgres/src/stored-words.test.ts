@@ -1,0 +1,17 @@
+import { recordStatements } from '@pixmesh/testkit/record-statements';
+import { expect, test } from 'vitest';
+
+import { MIGRATION_LOCK } from './migrate.ts';
+import { claimEvents } from './outbox-relay.ts';
+
+// These words stand in tables and are agreed between versions that run side by side. A test that fails says that their
+// meaning has changed: mend the code, never the expected value.
+
+test('deploy jobs of all versions wait for each other', () => {
+  expect(MIGRATION_LOCK).toBe('pixmesh-migrate');
+});
+
+test('the lease of the relay keeps its name', async () => {
+  const [text] = await recordStatements(claimEvents);
+  expect(text).toContain(`from leases where name = 'outbox-relay' for update`);
+});
