@@ -4,6 +4,7 @@ import path from 'node:path';
 import { PUBLIC_ROUTES, type PublicRoute } from '@pixmesh/contracts/http/public-routes';
 import { ErrorBody } from '@pixmesh/contracts/http/error-body';
 import { scaled } from '@pixmesh/testkit/long-runs';
+import { testSeed } from '@pixmesh/testkit/test-seed';
 import fc from 'fast-check';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 
@@ -12,7 +13,6 @@ import { anApprovedMerchant, createPrincipals } from '../fuzz/principals.ts';
 import { exchangeBytes, type Exchange } from '../fuzz/raw-exchange.ts';
 import { brokenRequests } from '../fuzz/raw-requests.ts';
 import { runSchemathesis } from '../fuzz/run-schemathesis.ts';
-import { chooseSeed } from '../fuzz/seeded-random.ts';
 import { sendRequest } from '../fuzz/send-request.ts';
 import { adminBody, call, type Json, type Merchant, simulator, stack } from './mesh.ts';
 import { fund } from './payout-calls.ts';
@@ -28,7 +28,7 @@ const AT_ONCE = 16;
 /** Environments and reports; not part of the repository. */
 const FUZZ_FOLDER = path.resolve('.pixmesh-fuzz');
 
-const SEED = chooseSeed();
+const SEED = testSeed();
 
 const FUNDS_CENTS = 100_000_000;
 
@@ -81,7 +81,7 @@ test(
     const faults = findFaults(report.calls);
     console.log(
       `fuzzing: ${report.calls.length} calls in ${seconds} s, ${reached.size} codes of operations, seed ${SEED}` +
-        ' (PIXMESH_SEED repeats it)',
+        ' (PIXMESH_TEST_SEED repeats it)',
     );
     expect(faults).toEqual([]);
     expect(report.failures).toEqual([]);

@@ -18,9 +18,3 @@ export function shuffled<T>(items: readonly T[], random: () => number): T[] {
   }
   return copy;
 }
-
-/** A seed of a run: that of the environment, to replay one, or a new one. Tests print it. */
-export function chooseSeed(): number {
-  const given = process.env['PIXMESH_SEED'];
-  return given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
-}

@@ -118,9 +118,9 @@ describe('properties', () => {
   });
 
   test('a hostile length is refused at once', () => {
-    const started = performance.now();
+    const started = process.threadCpuUsage();
     expect(parseBrCode('0'.repeat(5_000_000)).kind).toBe('invalid');
-    expect(performance.now() - started).toBeLessThan(100);
+    expect(process.threadCpuUsage(started).user / 1_000).toBeLessThan(100);
   });
 });
 

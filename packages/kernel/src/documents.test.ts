@@ -52,10 +52,10 @@ describe('normalizeDocument', () => {
   });
 
   test('takes hostile lengths in linear time', () => {
-    const started = performance.now();
+    const started = process.threadCpuUsage();
     expect(normalizeDocument('-'.repeat(1_000_000))).toBeNull();
     expect(normalizeDocument('1'.repeat(1_000_000))).toBeNull();
-    expect(performance.now() - started).toBeLessThan(1000);
+    expect(process.threadCpuUsage(started).user / 1_000).toBeLessThan(1_000);
   });
 });
 

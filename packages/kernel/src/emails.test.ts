@@ -55,8 +55,8 @@ describe('isEmail', () => {
   });
 
   test('takes hostile lengths in linear time', () => {
-    const started = performance.now();
+    const started = process.threadCpuUsage();
     expect(isEmail(`${'a'.repeat(1_000_000)}@${'-'.repeat(1_000_000)}`)).toBe(false);
-    expect(performance.now() - started).toBeLessThan(1000);
+    expect(process.threadCpuUsage(started).user / 1_000).toBeLessThan(1_000);
   });
 });

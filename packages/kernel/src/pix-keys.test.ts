@@ -73,7 +73,7 @@ test('every text is a key in one canonical form or none, in time that does not e
       expect(key).toMatch(/^[!-~]{3,77}$/);
     }),
   );
-  const started = performance.now();
+  const started = process.threadCpuUsage();
   normalizePixKey('email', `${'a'.repeat(30)}@${'a-'.repeat(22)}!`);
-  expect(performance.now() - started).toBeLessThan(50);
+  expect(process.threadCpuUsage(started).user / 1_000).toBeLessThan(50);
 });

@@ -8,6 +8,7 @@ import {
   SpanKind,
   SpanStatusCode,
   trace,
+  type Tracer,
 } from '@opentelemetry/api';
 
 /** A trace context as text (W3C `traceparent`), to be stored beside a row and continued later. */
@@ -29,8 +30,6 @@ const SPAN_KINDS = {
   client: SpanKind.CLIENT,
 } as const;
 
-const tracer = trace.getTracer('pixmesh');
-
 /** The active trace context as text, or null where nothing is traced. */
 export function currentTraceParent(): TraceParent {
   const carrier: Record<string, string> = {};
@@ -48,7 +47,7 @@ export async function withSpan<T>(
   const kind = SPAN_KINDS[options.kind ?? 'internal'];
   const attributes = options.attributes ?? {};
   const started = { kind, attributes, links: linksTo(options.link ?? null) };
-  return await tracer.startActiveSpan(name, started, parent, async (span) => {
+  return await tracer().startActiveSpan(name, started, parent, async (span) => {
     try {
       return await work(span);
     } catch (error) {
@@ -64,7 +63,7 @@ export async function withSpan<T>(
 export function recordSpan(name: string, options: SpanOptions): TraceParent {
   const parent = options.parent === undefined ? context.active() : restore(options.parent);
   const kind = SPAN_KINDS[options.kind ?? 'internal'];
-  const span = tracer.startSpan(name, { kind, attributes: options.attributes ?? {} }, parent);
+  const span = tracer().startSpan(name, { kind, attributes: options.attributes ?? {} }, parent);
   const carrier: Record<string, string> = {};
   propagation.inject(trace.setSpan(parent, span), carrier);
   span.end();
@@ -76,6 +75,11 @@ export function nameServerSpan(method: string, route: string): void {
   const span = trace.getActiveSpan();
   span?.updateName(`${method} ${route}`);
   span?.setAttribute('http.route', route);
+}
+
+/** Asked for each span: one that is kept would outlive the end of tracing. */
+function tracer(): Tracer {
+  return trace.getTracer('pixmesh');
 }
 
 function restore(traceparent: TraceParent): Context {

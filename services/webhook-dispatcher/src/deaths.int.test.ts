@@ -1,4 +1,4 @@
-import { hash, randomInt } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 import type { Database } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
@@ -7,6 +7,7 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { isLong, scaled } from '@pixmesh/testkit/long-runs';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { testInfra } from '@pixmesh/testkit/test-infra';
+import { testSeed } from '@pixmesh/testkit/test-seed';
 import { createTestTopics } from '@pixmesh/testkit/test-topics';
 import { expect, test } from 'vitest';
 
@@ -39,8 +40,8 @@ const FAILING_SHARE = scaled(0, 0.02);
 const DRAIN_MS_MAX = scaled(60_000, 180_000);
 const TEST_TIMEOUT_MS = scaled(240_000, 1_800_000);
 
-/** PIXMESH_DEATHS_SEED repeats the choice of who dies, and when. */
-const seed = process.env['PIXMESH_DEATHS_SEED'] ?? String(randomInt(2 ** 31));
+/** PIXMESH_TEST_SEED repeats the choice of who dies, and when. */
+const seed = String(testSeed());
 
 test(
   'processes that are killed at any instant, and a broker that is away, lose nothing and repeat only what was in flight',

@@ -1,3 +1,4 @@
+import { context, propagation, trace } from '@opentelemetry/api';
 import { NodeSDK } from '@opentelemetry/sdk-node';
 import {
   InMemorySpanExporter,
@@ -25,6 +26,10 @@ export function recordSpans(): {
   return {
     ended: () => exporter.getFinishedSpans(),
     forget: () => exporter.reset(),
-    stop: () => sdk.shutdown(),
+    stop: async () => {
+      await sdk.shutdown();
+      // Other files run in this process, and trace nothing.
+      for (const api of [trace, context, propagation]) api.disable();
+    },
   };
 }

@@ -1,5 +1,6 @@
 import { isLong, scaled } from '@pixmesh/testkit/long-runs';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
+import { testSeed } from '@pixmesh/testkit/test-seed';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import type { OracleCommand } from '#test/oracle.ts';
@@ -8,7 +9,7 @@ import { auditBooks } from './audit-books.sql.ts';
 import { type ModelProcess, startModelProcess } from './model-process.ts';
 import { endIdOf } from './model-hold-commands.ts';
 import { readAccounts, readHolds, readJournals } from './read-books.sql.ts';
-import { type SeededRandom, seededRandom, seedOfRun } from './seeded-random.ts';
+import { type SeededRandom, seededRandom } from './seeded-random.ts';
 
 /** Take, settle, release and void of one hold, all at once through several processes (target L9). */
 const HOLDS = scaled(600, 10_000);
@@ -21,7 +22,7 @@ const PROCESSES = 4;
 const LANES = 25;
 const TIMEOUT_MS = scaled(60_000, 900_000);
 
-const SEED = seedOfRun();
+const SEED = testSeed();
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
 let processes: ModelProcess[];
@@ -42,7 +43,7 @@ afterAll(async () => {
 type Race = { accountId: string; holdId: string; replies: Map<string, string> };
 
 test(
-  `each hold has one end, and its money is in one place (${HOLDS} holds, PIXMESH_SEED=${SEED})`,
+  `each hold has one end, and its money is in one place (${HOLDS} holds, PIXMESH_TEST_SEED=${SEED})`,
   { timeout: TIMEOUT_MS },
   async () => {
     const accounts = Array.from({ length: ACCOUNTS }, () => random.id());

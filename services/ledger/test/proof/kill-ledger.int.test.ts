@@ -13,6 +13,7 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { scaled } from '@pixmesh/testkit/long-runs';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { testInfra } from '@pixmesh/testkit/test-infra';
+import { testSeed } from '@pixmesh/testkit/test-seed';
 import { createTokenKeys } from '@pixmesh/testkit/test-tokens';
 import { createTestTopics } from '@pixmesh/testkit/test-topics';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -20,7 +21,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { aCredit, type CreditWire } from '#test/ledger-messages.ts';
 
 import { auditBooks } from './audit-books.sql.ts';
-import { seededRandom, seedOfRun } from './seeded-random.ts';
+import { seededRandom } from './seeded-random.ts';
 
 /** `kill -9` of the ledger's process while commands stream: each has one effect (target L1). */
 const COMMANDS = scaled(2_000, 20_000);
@@ -32,7 +33,7 @@ const READY_TIMEOUT_MS = 30_000;
 /** The broker gives a dead member's partitions away after its session. */
 const CATCH_UP_TIMEOUT_MS = 60_000;
 const TIMEOUT_MS = scaled(120_000, 900_000);
-const SEED = seedOfRun();
+const SEED = testSeed();
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
 let topicPrefix: string;
@@ -56,7 +57,7 @@ afterAll(async () => {
 });
 
 test(
-  `${COMMANDS} commands, ${KILLS} kills: each command once (PIXMESH_SEED=${SEED})`,
+  `${COMMANDS} commands, ${KILLS} kills: each command once (PIXMESH_TEST_SEED=${SEED})`,
   { timeout: TIMEOUT_MS },
   async () => {
     const random = seededRandom(SEED);

@@ -1,13 +1,13 @@
 import { scaled } from '@pixmesh/testkit/long-runs';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
+import { testSeed } from '@pixmesh/testkit/test-seed';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { auditBooks } from './audit-books.sql.ts';
 import { runModel } from './model-run.ts';
-import { seedOfRun } from './seeded-random.ts';
 
-/** `PIXMESH_SEED=… vitest run --project int services/ledger/src/proof/ledger-model` repeats a failure. */
-const SEED = seedOfRun();
+/** `PIXMESH_TEST_SEED=… vitest run --project int services/ledger/src/proof/ledger-model` repeats a failure. */
+const SEED = testSeed();
 const STEPS = scaled(22_000, 1_050_000);
 const BREAKS_SHOWN = 10;
 const TIMEOUT_MS = scaled(120_000, 3_600_000);
@@ -56,12 +56,12 @@ beforeAll(async () => {
 afterAll(() => database[Symbol.asyncDispose]());
 
 test(
-  `the ledger agrees with an oracle in memory, whatever comes (PIXMESH_SEED=${SEED})`,
+  `the ledger agrees with an oracle in memory, whatever comes (PIXMESH_TEST_SEED=${SEED})`,
   { timeout: TIMEOUT_MS },
   async () => {
     const { url, db } = database;
     const report = await runModel({ seed: SEED, steps: STEPS, words: WORDS, url, db });
-    expect(report.breaks.slice(0, BREAKS_SHOWN), `PIXMESH_SEED=${SEED}`).toEqual([]);
+    expect(report.breaks.slice(0, BREAKS_SHOWN), `PIXMESH_TEST_SEED=${SEED}`).toEqual([]);
     expect(report.steps).toBeGreaterThanOrEqual(STEPS);
     expect([...report.words.keys()]).toEqual(expect.arrayContaining(WORDS));
     expect([...report.crashes.keys()].sort()).toEqual([

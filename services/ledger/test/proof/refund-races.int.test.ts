@@ -2,6 +2,7 @@ import { deriveCommandId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
 import { scaled } from '@pixmesh/testkit/long-runs';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
+import { testSeed } from '@pixmesh/testkit/test-seed';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import type { OracleCommand } from '#test/oracle.ts';
@@ -10,7 +11,7 @@ import { auditBooks } from './audit-books.sql.ts';
 import { endIdOf } from './model-hold-commands.ts';
 import { type ModelProcess, startModelProcess } from './model-process.ts';
 import { readAccounts, readPix } from './read-books.sql.ts';
-import { type SeededRandom, seededRandom, seedOfRun } from './seeded-random.ts';
+import { type SeededRandom, seededRandom } from './seeded-random.ts';
 
 /** Refunds and MED returns of one Pix, all at once through several processes (target L10). */
 const RACES = scaled(40, 1_500);
@@ -20,7 +21,7 @@ const PROCESSES = 4;
 const OTHER_FUNDS = [0, 700, -400] as const;
 const PIX = 1_000;
 const TIMEOUT_MS = scaled(60_000, 900_000);
-const SEED = seedOfRun();
+const SEED = testSeed();
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
 let processes: ModelProcess[];
@@ -39,7 +40,7 @@ afterAll(async () => {
 });
 
 test(
-  `refunds and returns of a Pix never exceed it, to the cent (${RACES} races of ${CONTENDERS}, PIXMESH_SEED=${SEED})`,
+  `refunds and returns of a Pix never exceed it, to the cent (${RACES} races of ${CONTENDERS}, PIXMESH_TEST_SEED=${SEED})`,
   { timeout: TIMEOUT_MS },
   async () => {
     const seen = new Set<string>();

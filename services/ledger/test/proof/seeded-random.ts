@@ -56,8 +56,3 @@ export function seededRandom(seed: number): SeededRandom {
     return order;
   }
 }
-
-/** The seed of this run: given by `PIXMESH_SEED` to repeat a failure, else of the clock. */
-export function seedOfRun(): number {
-  return Number(process.env['PIXMESH_SEED'] ?? Date.now() % 1_000_000_007);
-}

@@ -5,6 +5,7 @@ import { sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { scaled } from '@pixmesh/testkit/long-runs';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
+import { testSeed } from '@pixmesh/testkit/test-seed';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -22,7 +23,7 @@ import { sendPayout } from './send-payout.ts';
 import { ensureSlots } from './send-slots.sql.ts';
 import type { SendingDeps } from './sending-deps.ts';
 
-const SEED = Number(process.env['PIXMESH_SEED'] ?? Date.now() % 1_000_000);
+const SEED = testSeed();
 const RUNS = scaled(100, 5_000);
 const STEPS_MAX = 16;
 /** Rounds of an honest world until everything has ended. */

@@ -2,13 +2,14 @@ import { newId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { scaled } from '@pixmesh/testkit/long-runs';
+import { testSeed } from '@pixmesh/testkit/test-seed';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { startSendingUnderTest, type SendingUnderTest } from '#test/sending-under-test.ts';
 import { storeDuePayouts } from '#test/store-due-payouts.ts';
 
-/** `PIXMESH_SEED` replays a run; the test's name says which one it is. */
-const SEED = Number(process.env['PIXMESH_SEED'] ?? Date.now() % 1_000_000);
+/** `PIXMESH_TEST_SEED` replays a run; the test's name says which one it is. */
+const SEED = testSeed();
 const COUNT = scaled(200, 10_000);
 const ACCOUNTS = 5;
 /** After the faults have stopped. */
