@@ -1,6 +1,14 @@
 import type { Envelope } from '../client/schemas.ts';
-import { needing, observed, type ObservedCase, section, unobservable } from '../suite/case.ts';
-import { equal, holds } from '../suite/expectations.ts';
+import {
+  type ObservedCase,
+  section,
+  unobservable,
+  type Observe,
+  it,
+  staged,
+  delivered,
+} from '../suite/case.ts';
+import { equal, holds } from '../client/expectations.ts';
 import {
   announced,
   canceledCharge,
@@ -88,7 +96,7 @@ const RESOURCES = {
 function entryCase(event: string, dispatched: boolean): ObservedCase {
   const [resource, method, action] = event.split('.');
   const shown = dispatched ? 'yes' : 'no';
-  return observed(event, `\`${event}\`: dispatched ${shown}`, async (w) => {
+  return it(event, `\`${event}\`: dispatched ${shown}`, async (w) => {
     const entry = (await catalog(w)).find((one) => one.event === event);
     holds(entry !== undefined, 'it is in the catalog', event);
     equal(
@@ -100,13 +108,13 @@ function entryCase(event: string, dispatched: boolean): ObservedCase {
 }
 
 export const EVENT_NAME_CASES = section('event-names', [
-  observed('format', 'Format `<resource>.<method>.<action>`', async (w) => {
+  it('format', 'Format `<resource>.<method>.<action>`', async (w) => {
     for (const { event, resource, method, action } of await catalog(w)) {
       equal(event, `${resource}.${method}.${action}`, 'event');
     }
   }),
   ...['charge.paid', 'payment.completed', 'dispute.won'].map((name) =>
-    observed(`generic.${name}`, `There is no generic name such as \`${name}\``, async (w) => {
+    it(`generic.${name}`, `There is no generic name such as \`${name}\``, async (w) => {
       holds(!(await catalog(w)).some(({ event }) => event === name), 'not in the catalog', name);
       const body = { url: endpointUrl(w), events: [name] };
       refused(await w.own.call('POST /v1/webhooks', { body }), { status: 422 });
@@ -118,56 +126,39 @@ export const EVENT_NAME_CASES = section('event-names', [
     'dispute.card.opened',
     'charge.card.emitted',
   ].map((name) =>
-    observed(
-      `meaningless.${name}`,
-      `Only meaningful combinations exist: no \`${name}\``,
-      async (w) => {
-        holds(!(await catalog(w)).some(({ event }) => event === name), 'not in the catalog', name);
-      },
-    ),
+    it(`meaningless.${name}`, `Only meaningful combinations exist: no \`${name}\``, async (w) => {
+      holds(!(await catalog(w)).some(({ event }) => event === name), 'not in the catalog', name);
+    }),
   ),
-  observed(
-    'outside',
-    'Subscribing to a name outside the catalog is refused with `422`',
-    async (w) => {
-      const url = endpointUrl(w);
-      const body = { url, events: ['charge.pix.settled'] };
-      refused(await w.own.call('POST /v1/webhooks', { body }), { status: 422 });
-      holds(
-        !(await listEndpoints(w.own)).some((one) => one.url === url),
-        'nothing registered',
-        url,
-      );
-    },
-  ),
+  it('outside', 'Subscribing to a name outside the catalog is refused with `422`', async (w) => {
+    const url = endpointUrl(w);
+    const body = { url, events: ['charge.pix.settled'] };
+    refused(await w.own.call('POST /v1/webhooks', { body }), { status: 422 });
+    holds(!(await listEndpoints(w.own)).some((one) => one.url === url), 'nothing registered', url);
+  }),
   ...Object.entries(RESOURCES).map(([resource, meaning]) =>
-    observed(`resource.${resource}`, `Resource \`${resource}\`: ${meaning}`, async (w) => {
+    it(`resource.${resource}`, `Resource \`${resource}\`: ${meaning}`, async (w) => {
       const own = (await catalog(w)).filter((entry) => entry.resource === resource);
       const documented = EVENTS.filter((event) => event.startsWith(`${resource}.`));
       holds(own.length >= documented.length, 'its events', own.length);
     }),
   ),
   ...Object.entries(METHODS).map(([method, resources]) =>
-    observed(`method.${method}`, `Method \`${method}\`: ${resources.join(', ')}`, async (w) => {
+    it(`method.${method}`, `Method \`${method}\`: ${resources.join(', ')}`, async (w) => {
       const own = (await catalog(w)).filter((entry) => entry.method === method);
       const found = [...new Set(own.map(({ resource }) => resource))];
       equal(found.toSorted(), resources.toSorted(), 'its resources');
     }),
   ),
-  ...needing(
-    ['funds', 'simulator', 'receiver'],
-    [
-      observed(
-        'payment-is-payout',
-        '`payment.*` describe the resource of `/v1/payouts`',
-        async (w) => {
-          const { payout, deliveries } = await deliveredPayout(w);
-          for (const { envelope } of deliveries.values()) {
-            equal(envelope.data['id'], payout.id, 'data.id');
-          }
-        },
-      ),
-    ],
+  delivered.funds(
+    'payment-is-payout',
+    '`payment.*` describe the resource of `/v1/payouts`',
+    async (w) => {
+      const { payout, deliveries } = await deliveredPayout(w);
+      for (const { envelope } of deliveries.values()) {
+        equal(envelope.data['id'], payout.id, 'data.id');
+      }
+    },
   ),
 ]);
 
@@ -177,15 +168,17 @@ type Emission = {
   status: string;
   /** What the meaning says beyond the status. */
   look?: (data: Envelope['data'], w: World) => Promise<void> | void;
+  observe?: Observe;
 };
 
 /** Events that only a dashboard or a payer's bank brings about; the first does not even need a payer. */
-const CANCELED: Emission = {
-  meaning: 'canceled before payment',
-  life: canceledCharge,
-  status: 'canceled',
-};
 const EMISSIONS: Readonly<Record<string, Emission>> = {
+  'charge.pix.canceled': {
+    meaning: 'canceled before payment',
+    life: canceledCharge,
+    status: 'canceled',
+    observe: it.admin.receiver,
+  },
   'charge.pix.refunded': {
     meaning: 'amount returned to payer',
     life: refundedCharge,
@@ -239,8 +232,8 @@ const EMISSIONS: Readonly<Record<string, Emission>> = {
 };
 
 function emittedCase([event, emission]: readonly [string, Emission]): ObservedCase {
-  const { meaning, life, status, look } = emission;
-  return observed(`${event}.emitted`, `\`${event}\` is emitted: ${meaning}`, async (w) => {
+  const { meaning, life, status, look, observe = staged.receiver } = emission;
+  return observe(`${event}.emitted`, `\`${event}\` is emitted: ${meaning}`, async (w) => {
     const { envelope } = await announced(w, await life(w), event);
     equal(envelope.data['status'], status, 'data.status');
     await look?.(envelope.data, w);
@@ -250,64 +243,53 @@ function emittedCase([event, emission]: readonly [string, Emission]): ObservedCa
 export const CATALOG_CASES = section('catalog', [
   ...DISPATCHED.map((event) => entryCase(event, true)),
   ...NOT_DISPATCHED.map((event) => entryCase(event, false)),
-  observed('subscribable', 'an event that is not emitted can be subscribed to', (w) =>
+  it('subscribable', 'an event that is not emitted can be subscribed to', (w) =>
     withEndpoint(w, { events: [...NOT_DISPATCHED] }, ({ events }) =>
       equal(events.toSorted(), [...NOT_DISPATCHED].toSorted(), 'events'),
     ),
   ),
-  observed('all-subscribable', 'every event of the catalog can be subscribed to', (w) =>
+  it('all-subscribable', 'every event of the catalog can be subscribed to', (w) =>
     withEndpoint(w, { events: EVENTS }, ({ events }) =>
       equal(events.toSorted(), EVENTS.toSorted(), 'events'),
     ),
   ),
-  ...needing(['admin', 'receiver'], [emittedCase(['charge.pix.canceled', CANCELED])]),
-  ...needing(['admin', 'simulator', 'receiver'], Object.entries(EMISSIONS).map(emittedCase)),
+  ...Object.entries(EMISSIONS).map(emittedCase),
   unobservable(
     'other-methods',
     'events of boleto, card and ted are emitted',
     'v1 creates nothing but Pix, so none of them can happen',
   ),
-  ...needing(
-    ['simulator', 'receiver'],
-    [
-      observed(
-        'created-and-emitted',
-        '`created` and `emitted` are both emitted at creation',
-        async (w) => {
-          const { deliveries } = await deliveredCharge(w);
-          holds(deliveries.has('charge.pix.created'), 'charge.pix.created', [...deliveries.keys()]);
-          holds(deliveries.has('charge.pix.emitted'), 'charge.pix.emitted', [...deliveries.keys()]);
-        },
-      ),
-      observed('emitted', '`charge.pix.emitted`: copy-and-paste available', async (w) => {
-        const { deliveries } = await deliveredCharge(w);
-        const data = deliveries.get('charge.pix.emitted')?.envelope.data as {
-          pix: { br_code: string | null };
-        };
-        holds(Boolean(data.pix.br_code), 'data.pix.br_code', data.pix);
-      }),
-      observed('paid', '`charge.pix.paid`: Pix settled', async (w) => {
-        const { deliveries } = await deliveredCharge(w);
-        equal(deliveries.get('charge.pix.paid')?.envelope.data['status'], 'paid', 'data.status');
-      }),
-    ],
+  delivered(
+    'created-and-emitted',
+    '`created` and `emitted` are both emitted at creation',
+    async (w) => {
+      const { deliveries } = await deliveredCharge(w);
+      holds(deliveries.has('charge.pix.created'), 'charge.pix.created', [...deliveries.keys()]);
+      holds(deliveries.has('charge.pix.emitted'), 'charge.pix.emitted', [...deliveries.keys()]);
+    },
   ),
-  ...needing(
-    ['receiver'],
-    [
-      observed('two-deliveries', 'Subscribing to both gives two deliveries', async (w) => {
-        const hook = w.receiver.hook();
-        const events = ['charge.pix.created', 'charge.pix.emitted'];
-        const merchant = w.abilities.has('admin') ? await w.admin.createAccount() : w.own;
-        const endpoint = await createEndpoint(merchant, { url: hook.url, events });
-        const { id } = await createCharge(merchant);
-        const deliveries = await hook.expectEvents(events);
-        for (const { envelope } of deliveries.values()) equal(envelope.data['id'], id, 'data.id');
-        await removeEndpoint(merchant, endpoint.id);
-      }),
-    ],
-  ),
-  observed('card-no-emitted', 'Card has no `emitted` event', async (w) => {
+  delivered('emitted', '`charge.pix.emitted`: copy-and-paste available', async (w) => {
+    const { deliveries } = await deliveredCharge(w);
+    const data = deliveries.get('charge.pix.emitted')?.envelope.data as {
+      pix: { br_code: string | null };
+    };
+    holds(Boolean(data.pix.br_code), 'data.pix.br_code', data.pix);
+  }),
+  delivered('paid', '`charge.pix.paid`: Pix settled', async (w) => {
+    const { deliveries } = await deliveredCharge(w);
+    equal(deliveries.get('charge.pix.paid')?.envelope.data['status'], 'paid', 'data.status');
+  }),
+  it.receiver('two-deliveries', 'Subscribing to both gives two deliveries', async (w) => {
+    const hook = w.receiver.hook();
+    const events = ['charge.pix.created', 'charge.pix.emitted'];
+    const merchant = w.abilities.has('admin') ? await w.admin.createAccount() : w.own;
+    const endpoint = await createEndpoint(merchant, { url: hook.url, events });
+    const { id } = await createCharge(merchant);
+    const deliveries = await hook.expectEvents(events);
+    for (const { envelope } of deliveries.values()) equal(envelope.data['id'], id, 'data.id');
+    await removeEndpoint(merchant, endpoint.id);
+  }),
+  it('card-no-emitted', 'Card has no `emitted` event', async (w) => {
     const names = (await catalog(w)).map(({ event }) => event);
     holds(!names.includes('charge.card.emitted'), 'not in the catalog', 'charge.card.emitted');
     holds(names.includes('charge.card.created'), 'charge.card.created instead', names);

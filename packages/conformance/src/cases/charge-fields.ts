@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 import {
   Charge,
   type Charge as ChargeResource,
@@ -8,109 +10,77 @@ import {
   Receiver,
   Uuid,
 } from '../client/schemas.ts';
-import { alone, needing, observed, section } from '../suite/case.ts';
-import { equal, holds, oneOf, shaped } from '../suite/expectations.ts';
-import { bareCharge, fullCharge, paidCharge, refusedCharge } from '../world/fixtures.ts';
+import { section, it, faulty } from '../suite/case.ts';
+import { equal, holds, shaped } from '../client/expectations.ts';
+import {
+  bareCharge,
+  EXPIRES_IN,
+  fullCharge,
+  paidCharge,
+  refusedCharge,
+} from '../world/fixtures.ts';
 import { bodyWith, CUSTOMER, postCharge, readCharge } from '../world/merchant.ts';
 import type { World } from '../world/world.ts';
-import { rows, secondsBetween } from './field-rows.ts';
+import { AS_SENT, rows, secondsBetween } from './field-rows.ts';
 
-type FullCharge = Awaited<ReturnType<typeof fullCharge>>;
+async function sentCharge(w: World): Promise<{ resource: ChargeResource; sent: object }> {
+  const { charge, sent } = await fullCharge(w);
+  return { resource: charge, sent };
+}
 
-const EVERY_CHARGE = rows<FullCharge>(fullCharge, {
-  id: ['uuid', ({ charge }) => shaped(Uuid, charge.id, 'id')],
-  object: ['always `charge`', ({ charge }) => equal(charge.object, 'charge', 'object')],
-  status: ['see States', ({ charge }) => oneOf(charge.status, CHARGE_STATUSES, 'status')],
-  amount: ['integer, cents', ({ charge, sent }) => equal(charge.amount, sent.amount, 'amount')],
-  currency: ['`BRL`', ({ charge }) => equal(charge.currency, 'BRL', 'currency')],
-  method: ['`pix` in v1', ({ charge }) => equal(charge.method, 'pix', 'method')],
-  description: [
-    'string or null; here as sent',
-    ({ charge, sent }) => equal(charge.description, sent.description, 'description'),
-  ],
-  reference: [
-    "caller's own identifier, as sent",
-    ({ charge, sent }) => equal(charge.reference, sent.reference, 'reference'),
-  ],
-  'customer.name': ['as sent', ({ charge }) => equal(charge.customer?.name, CUSTOMER.name, 'name')],
-  'customer.email': [
-    'as sent',
-    ({ charge }) => equal(charge.customer?.email, CUSTOMER.email, 'email'),
-  ],
-  'customer.document': [
-    'returned without mask characters',
-    ({ charge }) => equal(charge.customer?.document, '52998224725', 'document'),
-  ],
-  'pix.br_code': [
-    'Pix copy-and-paste (EMV payload) whose check sum holds',
-    ({ charge }) => isBrCode(charge.pix.br_code),
-  ],
-  webhook_url: [
-    'stored at creation',
-    ({ charge, sent }) => equal(charge.webhook_url, sent.webhook_url, 'webhook_url'),
-  ],
+const EVERY_CHARGE = rows(it, sentCharge, {
+  id: ['uuid', Uuid],
+  object: ['always `charge`', 'charge'],
+  status: ['see States', z.enum(CHARGE_STATUSES)],
+  amount: ['integer, cents', AS_SENT],
+  currency: ['`BRL`', 'BRL'],
+  method: ['`pix` in v1', 'pix'],
+  description: ['string or null; here as sent', AS_SENT],
+  reference: ["caller's own identifier, as sent", AS_SENT],
+  'customer.name': ['as sent', CUSTOMER.name],
+  'customer.email': ['as sent', CUSTOMER.email],
+  'customer.document': ['returned without mask characters', '52998224725'],
+  'pix.br_code': ['Pix copy-and-paste (EMV payload) whose check sum holds', isBrCode],
+  webhook_url: ['stored at creation', AS_SENT],
   expires_at: [
     'when the charge stops accepting payment: `expires_in` after creation',
-    ({ charge, sent }) =>
-      equal(secondsBetween(charge.created_at, charge.expires_at), sent.expires_in, 'seconds'),
+    (value, { created_at }) => equal(secondsBetween(created_at, value), EXPIRES_IN, 'seconds'),
   ],
-  created_at: ['ISO 8601', ({ charge }) => shaped(Instant, charge.created_at, 'created_at')],
+  created_at: ['ISO 8601', Instant],
 });
 
-const BARE_CHARGE = rows<ChargeResource>(bareCharge, {
-  'description-null': [
-    'null when not given',
-    (charge) => equal(charge.description, null, 'description'),
-  ],
-  'reference-null': ['null when not given', (charge) => equal(charge.reference, null, 'reference')],
-  'webhook_url-null': ['null when not given', (charge) => equal(charge.webhook_url, null, 'url')],
-  'paid_at-null': ['null before the payment', (charge) => equal(charge.paid_at, null, 'paid_at')],
-  'failure_reason-null': [
-    'null unless the status is `failed`',
-    (charge) => equal(charge.failure_reason, null, 'failure_reason'),
-  ],
-  'pix.end_to_end_id-null': [
-    'null before the payment',
-    (charge) => equal(charge.pix.end_to_end_id, null, 'end_to_end_id'),
-  ],
-  receiver: [
-    'object of nine fields, each of which may be null, or null',
-    (charge) => shaped(Receiver.nullable(), charge.receiver, 'receiver'),
-  ],
+const BARE_CHARGE = rows(it, async (w) => ({ resource: await bareCharge(w) }), {
+  'description-null': ['null when not given', null],
+  'reference-null': ['null when not given', null],
+  'webhook_url-null': ['null when not given', null],
+  'paid_at-null': ['null before the payment', null],
+  'failure_reason-null': ['null unless the status is `failed`', null],
+  'pix.end_to_end_id-null': ['null before the payment', null],
+  receiver: ['object of nine fields, each of which may be null, or null', Receiver.nullable()],
 });
 
-const PAID_CHARGE = rows<ChargeResource>(paidCharge, {
-  'pix.end_to_end_id': [
-    'filled after payment',
-    (charge) => holds(Boolean(charge.pix.end_to_end_id), 'filled', charge.pix.end_to_end_id),
-  ],
-  paid_at: ['payment confirmation time', (charge) => shaped(Instant, charge.paid_at, 'paid_at')],
+const PAID_CHARGE = rows(it.simulator, async (w) => ({ resource: await paidCharge(w) }), {
+  'pix.end_to_end_id': ['filled after payment', z.string().min(1)],
+  paid_at: ['payment confirmation time', Instant],
 });
 
 export const CHARGE_CASES = section('charge', [
   ...EVERY_CHARGE,
   ...BARE_CHARGE,
-  ...needing(['simulator'], PAID_CHARGE),
-  ...alone(
-    needing(
-      ['simulator'],
-      [
-        observed('failure_reason', '`failure_reason`: set when status is `failed`', async (w) => {
-          const { key, body } = await refusedCharge(w);
-          const replay = bodyWith(await postCharge(w.own, body, key), 201);
-          const charge = shaped(Charge, replay, 'the failed charge');
-          holds(Boolean(charge.failure_reason), 'a reason', charge.failure_reason);
-        }),
-      ],
-    ),
-  ),
-  observed('no-image', 'the QR code is derived by the client, no image URL exists', async (w) => {
+  ...PAID_CHARGE,
+  faulty('failure_reason', '`failure_reason`: set when status is `failed`', async (w) => {
+    const { key, body } = await refusedCharge(w);
+    const replay = bodyWith(await postCharge(w.own, body, key), 201);
+    const charge = shaped(Charge, replay, 'the failed charge');
+    holds(Boolean(charge.failure_reason), 'a reason', charge.failure_reason);
+  }),
+  it('no-image', 'the QR code is derived by the client, no image URL exists', async (w) => {
     const answer = await w.own.call(`GET /v1/charges/${(await bareCharge(w)).id}`);
     const { pix } = bodyWith(answer, 200) as { pix: object };
     const images = Object.entries(pix).filter(([name, value]) => isImage(name, String(value)));
     equal(images, [], 'fields with an image');
   }),
-  observed('secret-never-returned', 'the `webhook_secret` is never returned', async (w) => {
+  it('secret-never-returned', 'the `webhook_secret` is never returned', async (w) => {
     const { charge, sent } = await fullCharge(w);
     const answers = [
       await w.own.call(`GET /v1/charges/${charge.id}`),
@@ -121,21 +91,17 @@ export const CHARGE_CASES = section('charge', [
       holds(!text.includes('webhook_secret'), 'not even its field', request);
     }
   }),
-  observed('reference-everywhere', '`reference` is returned in all responses', async (w) => {
+  it('reference-everywhere', '`reference` is returned in all responses', async (w) => {
     const { charge, sent } = await fullCharge(w);
     equal((await readCharge(w.own, charge.id)).reference, sent.reference, 'when read');
     const listed = await findListed(w, charge);
     equal(listed?.reference, sent.reference, 'in the list');
   }),
-  observed(
-    'list-item',
-    'list items carry `object` and at least the eight named fields',
-    async (w) => {
-      const { charge } = await fullCharge(w);
-      const item = await findListed(w, charge);
-      equal(item, ChargeItem.parse(await readCharge(w.own, charge.id)), 'the item and the charge');
-    },
-  ),
+  it('list-item', 'list items carry `object` and at least the eight named fields', async (w) => {
+    const { charge } = await fullCharge(w);
+    const item = await findListed(w, charge);
+    equal(item, ChargeItem.parse(await readCharge(w.own, charge.id)), 'the item and the charge');
+  }),
 ]);
 
 /** The charge as the list shows it, found by its instant, so that others in the list do not matter. */

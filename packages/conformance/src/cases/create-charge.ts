@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 
 import { Charge } from '../client/schemas.ts';
-import { alone, needing, observed, type ObservedCase, section } from '../suite/case.ts';
-import { equal, holds, shaped } from '../suite/expectations.ts';
+import { type ObservedCase, section, it, faulty } from '../suite/case.ts';
+import { equal, holds, shaped } from '../client/expectations.ts';
 import { bareCharge, REFUSAL_MESSAGE, refusedCharge } from '../world/fixtures.ts';
 import {
   aChargeBody,
@@ -18,7 +18,7 @@ import { PRIVATE_URLS, shapeFault } from './field-faults.ts';
 const NAME_LENGTH = 40;
 
 function accepts(id: string, sentence: string, changes: object): ObservedCase {
-  return observed(id, sentence, async (w) => {
+  return it(id, sentence, async (w) => {
     bodyWith(await postCharge(w.own, aChargeBody(changes)), 201);
   });
 }
@@ -28,7 +28,7 @@ function refuses(
   sentence: string,
   [changes, refusal]: readonly [object, Refusal],
 ): ObservedCase {
-  return observed(id, sentence, async (w) => {
+  return it(id, sentence, async (w) => {
     refused(await postCharge(w.own, aChargeBody(changes)), refusal);
   });
 }
@@ -69,7 +69,7 @@ export const CREATE_CHARGE_CASES = section('create-charge', [
     BELOW,
   ]),
   accepts('method.pix', '`method`: `pix`', { method: 'pix' }),
-  observed('method.default', '`method`: default `pix`', async (w) =>
+  it('method.default', '`method`: default `pix`', async (w) =>
     equal((await bareCharge(w)).method, 'pix', 'method'),
   ),
   refuses('method.other', '`method`: only `pix`', [{ method: 'boleto' }, NO_METHOD]),
@@ -162,13 +162,13 @@ export const CREATE_CHARGE_CASES = section('create-charge', [
     { description: 7 },
     shapeFault('description'),
   ]),
-  observed('reference', '`reference`: may be given, comes back verbatim', async (w) => {
+  it('reference', '`reference`: may be given, comes back verbatim', async (w) => {
     const reference = `  Nº 7/${randomUUID()} ção  `;
     equal((await createCharge(w.own, { reference })).reference, reference, 'reference');
   }),
   refuses('reference.string', '`reference`: string', [{ reference: {} }, shapeFault('reference')]),
   ...[60, 604_800].map((seconds) =>
-    observed(`expires_in.${seconds}`, `\`expires_in\`: 60 to 604800; ${seconds}`, async (w) => {
+    it(`expires_in.${seconds}`, `\`expires_in\`: 60 to 604800; ${seconds}`, async (w) => {
       const { created_at, expires_at } = await createCharge(w.own, { expires_in: seconds });
       const lifeMs = Date.parse(expires_at ?? '') - Date.parse(created_at);
       equal(lifeMs, seconds * 1_000, 'from created_at to expires_at');
@@ -181,25 +181,16 @@ export const CREATE_CHARGE_CASES = section('create-charge', [
       [{ expires_in: seconds }, shapeFault('expires_in')],
     ),
   ),
-  observed('expires_in.default', '`expires_in` absent: the account default applies', async (w) => {
+  it('expires_in.default', '`expires_in` absent: the account default applies', async (w) => {
     const { expires_at, created_at } = await bareCharge(w);
     holds((expires_at ?? '') > created_at, 'an expiry', expires_at);
   }),
-  ...needing(
-    ['admin'],
-    [
-      observed(
-        'expires_in.account',
-        '`expires_in` absent: the default is the account’s',
-        async (w) => {
-          const merchant = await w.admin.createAccount({ charge_expires_in: 7_200 });
-          const { created_at, expires_at } = await createCharge(merchant);
-          const lifeMs = Date.parse(expires_at ?? '') - Date.parse(created_at);
-          equal(lifeMs, 7_200_000, 'from created_at to expires_at');
-        },
-      ),
-    ],
-  ),
+  it.admin('expires_in.account', '`expires_in` absent: the default is the account’s', async (w) => {
+    const merchant = await w.admin.createAccount({ charge_expires_in: 7_200 });
+    const { created_at, expires_at } = await createCharge(merchant);
+    const lifeMs = Date.parse(expires_at ?? '') - Date.parse(created_at);
+    equal(lifeMs, 7_200_000, 'from created_at to expires_at');
+  }),
   ...['http', 'https'].map((scheme) =>
     accepts(`webhook_url.${scheme}`, '`webhook_url`: http or https', {
       webhook_url: `${scheme}://hooks.receiver.example.com/conformance`,
@@ -230,7 +221,7 @@ export const CREATE_CHARGE_CASES = section('create-charge', [
     { webhook_secret: 7 },
     shapeFault('webhook_secret'),
   ]),
-  observed(
+  it(
     'url-before-issuing',
     '`INVALID_WEBHOOK_URL` is raised before any charge is issued',
     async (w) => {
@@ -242,31 +233,24 @@ export const CREATE_CHARGE_CASES = section('create-charge', [
       holds(!JSON.stringify(list).includes(reference), 'no charge in the list', reference);
     },
   ),
-  observed('created', 'Response `201`: a charge object', async (w) => {
+  it('created', 'Response `201`: a charge object', async (w) => {
     shaped(Charge, bodyWith(await postCharge(w.own, aChargeBody()), 201), 'the body of the 201');
   }),
-  observed('same-as-read', 'Response `201`: the object that a read gives', async (w) => {
+  it('same-as-read', 'Response `201`: the object that a read gives', async (w) => {
     const { id } = await bareCharge(w);
     const created = await bareCharge(w);
     const read = await readCharge(w.own, id);
     equal({ ...created, status: read.status }, read, 'the charge of the 201 and of the GET');
   }),
-  ...alone(
-    needing(
-      ['simulator'],
-      [
-        observed('rejected', '`422` `ACQUIRER_REJECTED`', async (w) => {
-          const { answer } = await refusedCharge(w);
-          refused(answer, { status: 422, code: 'ACQUIRER_REJECTED' });
-        }),
-        observed('rejected-reason', '`ACQUIRER_REJECTED`: message relays its reason', async (w) => {
-          const { answer } = await refusedCharge(w);
-          const { message } = refused(answer, { status: 422 });
-          holds(message.includes(REFUSAL_MESSAGE), `relays "${REFUSAL_MESSAGE}"`, message);
-        }),
-      ],
-    ),
-  ),
+  faulty('rejected', '`422` `ACQUIRER_REJECTED`', async (w) => {
+    const { answer } = await refusedCharge(w);
+    refused(answer, { status: 422, code: 'ACQUIRER_REJECTED' });
+  }),
+  faulty('rejected-reason', '`ACQUIRER_REJECTED`: message relays its reason', async (w) => {
+    const { answer } = await refusedCharge(w);
+    const { message } = refused(answer, { status: 422 });
+    holds(message.includes(REFUSAL_MESSAGE), `relays "${REFUSAL_MESSAGE}"`, message);
+  }),
 ]);
 
 function urlOfLength(length: number): string {

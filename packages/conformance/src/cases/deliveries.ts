@@ -9,8 +9,8 @@ import {
   Payout,
   PAYOUT_STATUSES,
 } from '../client/schemas.ts';
-import { needing, observed, type ObservedCase, section, unobservable } from '../suite/case.ts';
-import { equal, holds, oneOf, shaped } from '../suite/expectations.ts';
+import { type ObservedCase, section, unobservable, it, delivered } from '../suite/case.ts';
+import { equal, holds, oneOf, shaped } from '../client/expectations.ts';
 import {
   CREATED_EVENTS,
   deliverToEndpoint,
@@ -34,7 +34,7 @@ function ofEach(
   sentence: string,
   look: (delivery: Delivery, delivered: DeliveredCharge) => void,
 ): ObservedCase {
-  return observed(id, sentence, async (w) => {
+  return delivered(id, sentence, async (w) => {
     const delivered = await deliveredCharge(w);
     for (const delivery of delivered.deliveries.values()) look(delivery, delivered);
   });
@@ -51,7 +51,7 @@ function ofPayments(
   sentence: string,
   look: (envelope: Envelope) => void,
 ): ObservedCase {
-  return observed(id, sentence, async (w) => {
+  return delivered.funds(id, sentence, async (w) => {
     for (const { envelope } of (await deliveredPayout(w)).deliveries.values()) look(envelope);
   });
 }
@@ -59,173 +59,140 @@ function ofPayments(
 const part = (event: string, index: number): string => event.split('.')[index] ?? '';
 
 export const FORMAT_CASES = section('format', [
-  ...needing(
-    ['simulator', 'receiver'],
-    [
-      ofEach('post', 'Each delivery is an HTTP `POST`', ({ method }) =>
-        equal(method, 'POST', 'method'),
-      ),
-      ofEach('json', 'with a JSON body', ({ headers, bytes }) => {
-        holds(/^application\/json\b/.test(headers['content-type'] ?? ''), 'media type', headers);
-        JSON.parse(bytes.toString('utf8'));
-      }),
-      header('X-Webhook-Event', 'full event name', ({ event }) => event),
-      header('X-Webhook-Resource', 'first part of the name', ({ event }) => part(event, 0)),
-      header('X-Webhook-Method', 'second part of the name', ({ event }) => part(event, 1)),
-      header('X-Webhook-Delivery', 'delivery id (same as envelope `id`)', ({ id }) => id),
-      ofEach('header.X-Webhook-Signature', '`X-Webhook-Signature`: `sha256=<hex>`', ({ headers }) =>
-        holds(/^sha256=[0-9a-f]{64}$/.test(headers['x-webhook-signature'] ?? ''), 'it', headers),
-      ),
-      observed('ids-differ', 'envelope `id`: delivery id, another for each delivery', async (w) => {
-        const ids = [...(await deliveredCharge(w)).deliveries.values()].map((d) => d.envelope.id);
-        equal(new Set(ids).size, PAID_EVENTS.length, 'different ids');
-      }),
-      ofEach('id', 'envelope `id`: string, equals `X-Webhook-Delivery`', (delivery) =>
-        equal(delivery.envelope.id, delivery.headers['x-webhook-delivery'], 'id'),
-      ),
-      ofEach('object', 'envelope `object`: `event`', ({ envelope }) =>
-        equal(envelope.object, 'event', 'object'),
-      ),
-      ofEach('event', 'envelope `event`: full name', ({ envelope }) =>
-        oneOf(envelope.event, PAID_EVENTS, 'event'),
-      ),
-      ofEach('resource', 'envelope `resource`: first part', ({ envelope }) =>
-        equal(envelope.resource, part(envelope.event, 0), 'resource'),
-      ),
-      ofEach('method', 'envelope `method`: second part', ({ envelope }) =>
-        equal(envelope.method, part(envelope.event, 1), 'method'),
-      ),
-      ofEach('action', 'envelope `action`: third part', ({ envelope }) =>
-        equal(envelope.action, part(envelope.event, 2), 'action'),
-      ),
-      ofEach('created_at', 'envelope `created_at`: ISO 8601 UTC', ({ envelope }) => {
-        shaped(Instant, envelope.created_at, 'created_at');
-      }),
-      ofEach('data', 'envelope `data`: the charge, in the shape of the GET', ({ envelope }) => {
-        shaped(Charge, envelope.data, 'data');
-      }),
-      ofEach('data.object', '`data.object`: `charge`', ({ envelope }) =>
-        equal(envelope.data['object'], 'charge', 'data.object'),
-      ),
-      ofEach('data.id', '`data.id`: the id of the charge', ({ envelope }, { charge }) =>
-        equal(envelope.data['id'], charge.id, 'data.id'),
-      ),
-      ofEach('data.status', '`data.status`: same vocabulary as the GET routes', ({ envelope }) =>
-        oneOf(String(envelope.data['status']), [...CHARGE_STATUSES], 'data.status'),
-      ),
-      ofEach('data.method', '`data.method`', ({ envelope }) =>
-        equal(envelope.data['method'], 'pix', 'data.method'),
-      ),
-      ofEach('data.amount', '`data.amount`: integer cents', ({ envelope }, { charge }) =>
-        equal(envelope.data['amount'], charge.amount, 'data.amount'),
-      ),
-      ofEach('data.currency', '`data.currency`', ({ envelope }) =>
-        equal(envelope.data['currency'], 'BRL', 'data.currency'),
-      ),
-      ofEach('data.reference', '`reference` is in all events, status changes too', ({ envelope }) =>
-        equal(envelope.data['reference'], 'delivered', 'data.reference'),
-      ),
-      ofEach('data.created_at', '`data.created_at`', ({ envelope }, { charge }) =>
-        equal(envelope.data['created_at'], charge.created_at, 'data.created_at'),
-      ),
-      observed('data.like-read', '`data` of `paid` is the charge that a read gives', async (w) => {
-        const { charge, deliveries } = await deliveredCharge(w);
-        const data = shaped(
-          Charge,
-          deliveryOf(deliveries, 'charge.pix.paid').envelope.data,
-          'data',
-        );
-        equal(data, await readCharge(w.own, charge.id), 'data and the charge');
-      }),
-    ],
+  ofEach('post', 'Each delivery is an HTTP `POST`', ({ method }) =>
+    equal(method, 'POST', 'method'),
   ),
-  ...needing(
-    ['funds', 'simulator', 'receiver'],
-    [
-      ofPayments('payment.data', '`data`: the payment, in the shape of the GET', ({ data }) => {
-        shaped(Payout.omit({ object: true }), data, 'data');
-      }),
-      ofPayments('payment.object', '`data.object`: `payment`', ({ data }) =>
-        equal(data['object'], 'payment', 'data.object'),
-      ),
-      ofPayments('payment.fields', '`data` of payments carries the eight named fields', (one) => {
-        shaped(EventData, one.data, 'data');
-      }),
-      ofPayments('payment.status', 'same status vocabulary as the GET routes', ({ data }) =>
-        oneOf(String(data['status']), [...PAYOUT_STATUSES], 'data.status'),
-      ),
-      ofPayments('payment.reference', '`reference` is present in all events', ({ data }) =>
-        equal(data['reference'], 'delivered', 'data.reference'),
-      ),
-    ],
+  ofEach('json', 'with a JSON body', ({ headers, bytes }) => {
+    holds(/^application\/json\b/.test(headers['content-type'] ?? ''), 'media type', headers);
+    JSON.parse(bytes.toString('utf8'));
+  }),
+  header('X-Webhook-Event', 'full event name', ({ event }) => event),
+  header('X-Webhook-Resource', 'first part of the name', ({ event }) => part(event, 0)),
+  header('X-Webhook-Method', 'second part of the name', ({ event }) => part(event, 1)),
+  header('X-Webhook-Delivery', 'delivery id (same as envelope `id`)', ({ id }) => id),
+  ofEach('header.X-Webhook-Signature', '`X-Webhook-Signature`: `sha256=<hex>`', ({ headers }) =>
+    holds(/^sha256=[0-9a-f]{64}$/.test(headers['x-webhook-signature'] ?? ''), 'it', headers),
   ),
-  ...needing(
-    ['receiver'],
-    [
-      observed(
-        'unsigned',
-        '`X-Webhook-Signature`: present only when a secret exists',
-        async (w) => {
-          const hook = w.receiver.hook();
-          await createCharge(w.own, { webhook_url: hook.url });
-          for (const { headers } of (await hook.expectEvents(CREATED_EVENTS)).values()) {
-            holds(!('x-webhook-signature' in headers), 'no signature', Object.keys(headers));
-          }
-        },
-      ),
-      observed('no-secret', 'a delivery does not carry the secret', async (w) => {
-        const hook = w.receiver.hook();
-        const webhook_secret = `whsec_${randomUUID()}`;
-        await createCharge(w.own, { webhook_url: hook.url, webhook_secret });
-        for (const { bytes } of (await hook.expectEvents(CREATED_EVENTS)).values()) {
-          holds(!bytes.includes(webhook_secret), 'no secret in the body', 'the secret');
-        }
-      }),
-    ],
+  delivered('ids-differ', 'envelope `id`: delivery id, another for each delivery', async (w) => {
+    const ids = [...(await deliveredCharge(w)).deliveries.values()].map((d) => d.envelope.id);
+    equal(new Set(ids).size, PAID_EVENTS.length, 'different ids');
+  }),
+  ofEach('id', 'envelope `id`: string, equals `X-Webhook-Delivery`', (delivery) =>
+    equal(delivery.envelope.id, delivery.headers['x-webhook-delivery'], 'id'),
   ),
+  ofEach('object', 'envelope `object`: `event`', ({ envelope }) =>
+    equal(envelope.object, 'event', 'object'),
+  ),
+  ofEach('event', 'envelope `event`: full name', ({ envelope }) =>
+    oneOf(envelope.event, PAID_EVENTS, 'event'),
+  ),
+  ofEach('resource', 'envelope `resource`: first part', ({ envelope }) =>
+    equal(envelope.resource, part(envelope.event, 0), 'resource'),
+  ),
+  ofEach('method', 'envelope `method`: second part', ({ envelope }) =>
+    equal(envelope.method, part(envelope.event, 1), 'method'),
+  ),
+  ofEach('action', 'envelope `action`: third part', ({ envelope }) =>
+    equal(envelope.action, part(envelope.event, 2), 'action'),
+  ),
+  ofEach('created_at', 'envelope `created_at`: ISO 8601 UTC', ({ envelope }) => {
+    shaped(Instant, envelope.created_at, 'created_at');
+  }),
+  ofEach('data', 'envelope `data`: the charge, in the shape of the GET', ({ envelope }) => {
+    shaped(Charge, envelope.data, 'data');
+  }),
+  ofEach('data.object', '`data.object`: `charge`', ({ envelope }) =>
+    equal(envelope.data['object'], 'charge', 'data.object'),
+  ),
+  ofEach('data.id', '`data.id`: the id of the charge', ({ envelope }, { charge }) =>
+    equal(envelope.data['id'], charge.id, 'data.id'),
+  ),
+  ofEach('data.status', '`data.status`: same vocabulary as the GET routes', ({ envelope }) =>
+    oneOf(String(envelope.data['status']), [...CHARGE_STATUSES], 'data.status'),
+  ),
+  ofEach('data.method', '`data.method`', ({ envelope }) =>
+    equal(envelope.data['method'], 'pix', 'data.method'),
+  ),
+  ofEach('data.amount', '`data.amount`: integer cents', ({ envelope }, { charge }) =>
+    equal(envelope.data['amount'], charge.amount, 'data.amount'),
+  ),
+  ofEach('data.currency', '`data.currency`', ({ envelope }) =>
+    equal(envelope.data['currency'], 'BRL', 'data.currency'),
+  ),
+  ofEach('data.reference', '`reference` is in all events, status changes too', ({ envelope }) =>
+    equal(envelope.data['reference'], 'delivered', 'data.reference'),
+  ),
+  ofEach('data.created_at', '`data.created_at`', ({ envelope }, { charge }) =>
+    equal(envelope.data['created_at'], charge.created_at, 'data.created_at'),
+  ),
+  delivered('data.like-read', '`data` of `paid` is the charge that a read gives', async (w) => {
+    const { charge, deliveries } = await deliveredCharge(w);
+    const data = shaped(Charge, deliveryOf(deliveries, 'charge.pix.paid').envelope.data, 'data');
+    equal(data, await readCharge(w.own, charge.id), 'data and the charge');
+  }),
+  ofPayments('payment.data', '`data`: the payment, in the shape of the GET', ({ data }) => {
+    shaped(Payout.omit({ object: true }), data, 'data');
+  }),
+  ofPayments('payment.object', '`data.object`: `payment`', ({ data }) =>
+    equal(data['object'], 'payment', 'data.object'),
+  ),
+  ofPayments('payment.fields', '`data` of payments carries the eight named fields', (one) => {
+    shaped(EventData, one.data, 'data');
+  }),
+  ofPayments('payment.status', 'same status vocabulary as the GET routes', ({ data }) =>
+    oneOf(String(data['status']), [...PAYOUT_STATUSES], 'data.status'),
+  ),
+  ofPayments('payment.reference', '`reference` is present in all events', ({ data }) =>
+    equal(data['reference'], 'delivered', 'data.reference'),
+  ),
+  it.receiver('unsigned', '`X-Webhook-Signature`: present only when a secret exists', async (w) => {
+    const hook = w.receiver.hook();
+    await createCharge(w.own, { webhook_url: hook.url });
+    for (const { headers } of (await hook.expectEvents(CREATED_EVENTS)).values()) {
+      holds(!('x-webhook-signature' in headers), 'no signature', Object.keys(headers));
+    }
+  }),
+  it.receiver('no-secret', 'a delivery does not carry the secret', async (w) => {
+    const hook = w.receiver.hook();
+    const webhook_secret = `whsec_${randomUUID()}`;
+    await createCharge(w.own, { webhook_url: hook.url, webhook_secret });
+    for (const { bytes } of (await hook.expectEvents(CREATED_EVENTS)).values()) {
+      holds(!bytes.includes(webhook_secret), 'no secret in the body', 'the secret');
+    }
+  }),
   ...DISPUTE_FORMAT_CASES,
 ]);
 
 export const SIGNATURE_CASES = section('signature', [
-  ...needing(
-    ['simulator', 'receiver'],
-    [
-      ofEach('resource', '`webhook_secret`: HMAC SHA-256 of the exact raw body', (delivery, one) =>
-        isSigned(delivery, one.secret),
-      ),
-      ofEach('hexadecimal', 'as hexadecimal, prefixed `sha256=`', ({ headers }) =>
-        holds(/^sha256=[0-9a-f]{64}$/.test(headers['x-webhook-signature'] ?? ''), 'it', headers),
-      ),
-      ofEach('raw', 'over the raw body: another byte gives another signature', (delivery, one) => {
-        const bytes = Buffer.concat([delivery.bytes, Buffer.from(' ')]);
-        const signature = delivery.headers['x-webhook-signature'];
-        holds(signatureOf(one.secret, bytes) !== signature, 'another', signature);
-      }),
-    ],
+  ofEach('resource', '`webhook_secret`: HMAC SHA-256 of the exact raw body', (delivery, one) =>
+    isSigned(delivery, one.secret),
   ),
-  ...needing(
-    ['receiver'],
-    [
-      observed('endpoint', '`secret` of a registered endpoint: the same signature', async (w) => {
-        const secret = `whsec_${randomUUID()}`;
-        const events = ['charge.pix.created'];
-        for (const delivery of await deliverToEndpoint(w, { secret, events }))
-          isSigned(delivery, secret);
-      }),
-      observed('endpoint-unsigned', 'an endpoint without a secret gets no signature', async (w) => {
-        for (const { headers } of await deliverToEndpoint(w, { events: ['charge.pix.created'] })) {
-          holds(!('x-webhook-signature' in headers), 'no signature', Object.keys(headers));
-        }
-      }),
-      observed('unicode', 'a secret beyond ASCII signs by its UTF-8 bytes', async (w) => {
-        const hook = w.receiver.hook();
-        const webhook_secret = 'segredo não ASCII ção';
-        await createCharge(w.own, { webhook_url: hook.url, webhook_secret });
-        const deliveries = await hook.expectEvents(CREATED_EVENTS);
-        for (const delivery of deliveries.values()) isSigned(delivery, webhook_secret);
-      }),
-    ],
+  ofEach('hexadecimal', 'as hexadecimal, prefixed `sha256=`', ({ headers }) =>
+    holds(/^sha256=[0-9a-f]{64}$/.test(headers['x-webhook-signature'] ?? ''), 'it', headers),
   ),
+  ofEach('raw', 'over the raw body: another byte gives another signature', (delivery, one) => {
+    const bytes = Buffer.concat([delivery.bytes, Buffer.from(' ')]);
+    const signature = delivery.headers['x-webhook-signature'];
+    holds(signatureOf(one.secret, bytes) !== signature, 'another', signature);
+  }),
+  it.receiver('endpoint', '`secret` of a registered endpoint: the same signature', async (w) => {
+    const secret = `whsec_${randomUUID()}`;
+    const events = ['charge.pix.created'];
+    for (const delivery of await deliverToEndpoint(w, { secret, events }))
+      isSigned(delivery, secret);
+  }),
+  it.receiver('endpoint-unsigned', 'an endpoint without a secret gets no signature', async (w) => {
+    for (const { headers } of await deliverToEndpoint(w, { events: ['charge.pix.created'] })) {
+      holds(!('x-webhook-signature' in headers), 'no signature', Object.keys(headers));
+    }
+  }),
+  it.receiver('unicode', 'a secret beyond ASCII signs by its UTF-8 bytes', async (w) => {
+    const hook = w.receiver.hook();
+    const webhook_secret = 'segredo não ASCII ção';
+    await createCharge(w.own, { webhook_url: hook.url, webhook_secret });
+    const deliveries = await hook.expectEvents(CREATED_EVENTS);
+    for (const delivery of deliveries.values()) isSigned(delivery, webhook_secret);
+  }),
   unobservable(
     'receiver',
     'The receiver compares in constant time and refuses a mismatch with `401`',

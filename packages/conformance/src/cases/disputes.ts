@@ -1,6 +1,6 @@
 import { Charge, Dispute, DISPUTE_STATUSES, Instant } from '../client/schemas.ts';
-import { needing, observed, type ObservedCase, section, unobservable } from '../suite/case.ts';
-import { equal, holds, shaped } from '../suite/expectations.ts';
+import { type ObservedCase, section, unobservable, it, staged, delivered } from '../suite/case.ts';
+import { equal, holds, shaped } from '../client/expectations.ts';
 import {
   announced,
   arrivedDispute,
@@ -23,39 +23,34 @@ async function dataOf(w: World, life: { endpointUrl: string }, event: string): P
 }
 
 export const DISPUTE_STATUS_CASES = section('dispute-status', [
-  ...needing(
-    ['admin', 'simulator', 'receiver'],
-    [
-      observed('values', 'Values: `open`, `under_review`, `won`, `lost`', async (w) => {
-        const life = await lostAfterWon(w);
-        const statuses: unknown[] = [];
-        for (const action of ['opened', 'message', 'won', 'lost']) {
-          statuses.push((await dataOf(w, life, `dispute.pix.${action}`))['status']);
-        }
-        equal(statuses, [...DISPUTE_STATUSES], 'data.status as it moves on');
-      }),
-      observed(
-        'won-then-lost',
-        'A `won` dispute can become `lost` if the institution returns the Pix',
-        async (w) => {
-          const life = await lostAfterWon(w);
-          const won = await dataOf(w, life, 'dispute.pix.won');
-          const lost = await dataOf(w, life, 'dispute.pix.lost');
-          equal(lost['id'], won['id'], 'data.id');
-          equal(life.charge.status, 'charged_back', 'the status of the charge');
-        },
-      ),
-    ],
+  staged.receiver('values', 'Values: `open`, `under_review`, `won`, `lost`', async (w) => {
+    const life = await lostAfterWon(w);
+    const statuses: unknown[] = [];
+    for (const action of ['opened', 'message', 'won', 'lost']) {
+      statuses.push((await dataOf(w, life, `dispute.pix.${action}`))['status']);
+    }
+    equal(statuses, [...DISPUTE_STATUSES], 'data.status as it moves on');
+  }),
+  staged.receiver(
+    'won-then-lost',
+    'A `won` dispute can become `lost` if the institution returns the Pix',
+    async (w) => {
+      const life = await lostAfterWon(w);
+      const won = await dataOf(w, life, 'dispute.pix.won');
+      const lost = await dataOf(w, life, 'dispute.pix.lost');
+      equal(lost['id'], won['id'], 'data.id');
+      equal(life.charge.status, 'charged_back', 'the status of the charge');
+    },
   ),
   unobservable(
     'lost-is-final',
     '`lost` is to be treated as final even after a `won`',
     'advice to the client; what the installation does is dispute-status.won-then-lost',
   ),
-  observed('no-endpoint', 'No endpoint for disputes is shown', async (w) => {
+  it('no-endpoint', 'No endpoint for disputes is shown', async (w) => {
     refused(await w.own.call('GET /v1/disputes'), { status: 404 });
   }),
-  observed('known-events', 'the outcomes `won` and `lost` are events of the catalog', async (w) => {
+  it('known-events', 'the outcomes `won` and `lost` are events of the catalog', async (w) => {
     const names = (await catalog(w)).map(({ event }) => event);
     holds(names.includes('dispute.pix.won'), 'dispute.pix.won', names);
     holds(names.includes('dispute.pix.lost'), 'dispute.pix.lost', names);
@@ -63,32 +58,22 @@ export const DISPUTE_STATUS_CASES = section('dispute-status', [
 ]);
 
 export const EVENT_RESOURCE_CASES = section('event-resource', [
-  ...needing(
-    ['simulator', 'receiver'],
-    [
-      observed('envelope', 'the envelope is as the section Events says', async (w) => {
-        for (const [event, { envelope }] of (await deliveredCharge(w)).deliveries) {
-          equal(envelope.event, event, 'event');
-        }
-      }),
-      observed('data', '`data` is the resource in the shape of its GET', async (w) => {
-        for (const [event, { envelope }] of (await deliveredCharge(w)).deliveries) {
-          shaped(Charge, envelope.data, `data of ${event}`);
-        }
-      }),
-    ],
-  ),
-  ...needing(
-    ['admin', 'simulator', 'receiver'],
-    [
-      observed('dispute-data', 'dispute data is as the section Events says', async (w) => {
-        const life = await lostAfterWon(w);
-        for (const action of ['opened', 'message', 'won', 'lost']) {
-          shaped(Dispute, await dataOf(w, life, `dispute.pix.${action}`), `data of ${action}`);
-        }
-      }),
-    ],
-  ),
+  delivered('envelope', 'the envelope is as the section Events says', async (w) => {
+    for (const [event, { envelope }] of (await deliveredCharge(w)).deliveries) {
+      equal(envelope.event, event, 'event');
+    }
+  }),
+  delivered('data', '`data` is the resource in the shape of its GET', async (w) => {
+    for (const [event, { envelope }] of (await deliveredCharge(w)).deliveries) {
+      shaped(Charge, envelope.data, `data of ${event}`);
+    }
+  }),
+  staged.receiver('dispute-data', 'dispute data is as the section Events says', async (w) => {
+    const life = await lostAfterWon(w);
+    for (const action of ['opened', 'message', 'won', 'lost']) {
+      shaped(Dispute, await dataOf(w, life, `dispute.pix.${action}`), `data of ${action}`);
+    }
+  }),
 ]);
 
 /** The list of fields at the end of the section Catalog. */
@@ -112,55 +97,49 @@ const DISPUTE_FIELDS: Readonly<Record<string, (told: Told) => unknown>> = {
 };
 
 function fieldCase([field, look]: readonly [string, (told: Told) => unknown]): ObservedCase {
-  return observed(`dispute.${field}`, `Dispute \`data\` has \`${field}\``, async (w) => {
+  return staged.receiver(`dispute.${field}`, `Dispute \`data\` has \`${field}\``, async (w) => {
     const life = await wonDispute(w);
     const opened = await dataOf(w, life, 'dispute.pix.opened');
     look({ life, opened, won: await dataOf(w, life, 'dispute.pix.won') });
   });
 }
 
-export const DISPUTE_DATA_CASES: readonly ObservedCase[] = needing(
-  ['admin', 'simulator', 'receiver'],
-  [
-    observed(
-      'arrived-resolved',
-      'A dispute may arrive resolved: `dispute.pix.lost` with `arrived_resolved`',
-      async (w) => {
-        const life = await arrivedDispute(w, 'MED_FRAUDE');
+export const DISPUTE_DATA_CASES: readonly ObservedCase[] = [
+  staged.receiver(
+    'arrived-resolved',
+    'A dispute may arrive resolved: `dispute.pix.lost` with `arrived_resolved`',
+    async (w) => {
+      const life = await arrivedDispute(w, 'MED_FRAUDE');
+      const lost = await dataOf(w, life, 'dispute.pix.lost');
+      equal([lost['status'], lost['arrived_resolved']], ['lost', true], 'the dispute');
+    },
+  ),
+  staged.receiver(
+    'arrived-with',
+    'and the charge receives `refunded` or `charged_back` along with it',
+    async (w) => {
+      for (const nature of ['MED_FRAUDE', 'ORIGINAL'] as const) {
+        const life = await arrivedDispute(w, nature);
+        const status = ARRIVALS[nature];
+        const charge = await dataOf(w, life, `charge.pix.${status}`);
+        equal([charge['id'], charge['status']], [life.charge.id, status], 'the charge');
         const lost = await dataOf(w, life, 'dispute.pix.lost');
-        equal([lost['status'], lost['arrived_resolved']], ['lost', true], 'the dispute');
-      },
-    ),
-    observed(
-      'arrived-with',
-      'and the charge receives `refunded` or `charged_back` along with it',
-      async (w) => {
-        for (const nature of ['MED_FRAUDE', 'ORIGINAL'] as const) {
-          const life = await arrivedDispute(w, nature);
-          const status = ARRIVALS[nature];
-          const charge = await dataOf(w, life, `charge.pix.${status}`);
-          equal([charge['id'], charge['status']], [life.charge.id, status], 'the charge');
-          const lost = await dataOf(w, life, 'dispute.pix.lost');
-          equal(lost['charge_id'], life.charge.id, 'charge_id of the dispute');
-        }
-      },
-    ),
-    ...Object.entries(DISPUTE_FIELDS).map(fieldCase),
-  ],
-);
+        equal(lost['charge_id'], life.charge.id, 'charge_id of the dispute');
+      }
+    },
+  ),
+  ...Object.entries(DISPUTE_FIELDS).map(fieldCase),
+];
 
 /** `dispute.*` among the formats of deliveries. */
-export const DISPUTE_FORMAT_CASES: readonly ObservedCase[] = needing(
-  ['admin', 'simulator', 'receiver'],
-  [
-    observed('dispute', '`data`: the dispute', async (w) => {
-      const life = await reviewedDispute(w);
-      for (const action of ['opened', 'message']) {
-        const { envelope, headers } = await announced(w, life, `dispute.pix.${action}`);
-        shaped(Dispute, envelope.data, 'data');
-        equal(envelope.resource, 'dispute', 'resource');
-        equal(headers['x-webhook-resource'], 'dispute', 'X-Webhook-Resource');
-      }
-    }),
-  ],
-);
+export const DISPUTE_FORMAT_CASES: readonly ObservedCase[] = [
+  staged.receiver('dispute', '`data`: the dispute', async (w) => {
+    const life = await reviewedDispute(w);
+    for (const action of ['opened', 'message']) {
+      const { envelope, headers } = await announced(w, life, `dispute.pix.${action}`);
+      shaped(Dispute, envelope.data, 'data');
+      equal(envelope.resource, 'dispute', 'resource');
+      equal(headers['x-webhook-resource'], 'dispute', 'X-Webhook-Resource');
+    }
+  }),
+];

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 
 import { Charge, ChargeItem, pageOf, Payout } from '../client/schemas.ts';
-import { alone, needing, observed, type ObservedCase, section } from '../suite/case.ts';
-import { equal, holds, shaped } from '../suite/expectations.ts';
+import { type ObservedCase, section, type Observe, it, faulty } from '../suite/case.ts';
+import { equal, holds, shaped } from '../client/expectations.ts';
 import { idsOf } from '../world/admin.ts';
 import {
   bareCharge,
@@ -47,14 +47,14 @@ function routeCases(): ObservedCase[] {
   return ROUTES.flatMap(([method, path, scope]) => {
     const name = `${method.toLowerCase()}-${path.replace('/v1/', '').replaceAll(/[/{}]+/g, '-')}`;
     const route = `${method} ${path.replace('{id}', NOBODY)}`;
-    const exists = observed(name, `\`${method} ${path}\` exists for a key with its scope`, (w) =>
+    const exists = it(name, `\`${method} ${path}\` exists for a key with its scope`, (w) =>
       isServed(w.own, route),
     );
     if (scope === null) return [exists];
-    const scoped = observed(`${name}.scope`, `\`${method} ${path}\` asks for \`${scope}\``, (w) =>
+    const scoped = it.admin(`${name}.scope`, `\`${method} ${path}\` asks for \`${scope}\``, (w) =>
       asksForScope(w, route, scope),
     );
-    return [exists, ...needing(['admin'], [scoped])];
+    return [exists, scoped];
   });
 }
 
@@ -88,7 +88,7 @@ function keyWithout(w: World, scope: string): Promise<Merchant> {
 }
 
 export const ENDPOINT_CASES = section('endpoints', [
-  observed('key-on-every-call', 'Header `x-api-key` on every call', async (w) => {
+  it('key-on-every-call', 'Header `x-api-key` on every call', async (w) => {
     for (const [method, path] of ROUTES) {
       const route = `${method} ${path.replace('{id}', NOBODY)}`;
       const body = method.startsWith('P') ? { body: {} } : {};
@@ -98,31 +98,23 @@ export const ENDPOINT_CASES = section('endpoints', [
       });
     }
   }),
-  observed(
-    'idempotency-required',
-    '`POST /v1/charges` and `/v1/payouts` require the key',
-    async (w) => {
-      const expected = { status: 400, code: 'IDEMPOTENCY_KEY_REQUIRED' };
-      refused(await w.own.call('POST /v1/charges', { body: aChargeBody() }), expected);
-      refused(await w.own.call('POST /v1/payouts', { body: aPayoutBody() }), expected);
-    },
-  ),
-  observed('reads-take-none', 'Read routes do not take `Idempotency-Key`', async (w) => {
+  it('idempotency-required', '`POST /v1/charges` and `/v1/payouts` require the key', async (w) => {
+    const expected = { status: 400, code: 'IDEMPOTENCY_KEY_REQUIRED' };
+    refused(await w.own.call('POST /v1/charges', { body: aChargeBody() }), expected);
+    refused(await w.own.call('POST /v1/payouts', { body: aPayoutBody() }), expected);
+  }),
+  it('reads-take-none', 'Read routes do not take `Idempotency-Key`', async (w) => {
     const headers = { 'idempotency-key': 'x' };
     for (const path of ['/charges', '/payouts', '/balance', '/account', '/webhooks/events']) {
       bodyWith(await w.own.call(`GET /v1${path}`, { headers }), 200);
     }
   }),
-  observed(
-    'webhooks-take-none',
-    'webhook management does not take `Idempotency-Key`',
-    async (w) => {
-      const answer = await w.own.call('POST /v1/webhooks', { body: {} });
-      refused(answer, { status: 400, code: 'VALIDATION_ERROR' });
-    },
-  ),
+  it('webhooks-take-none', 'webhook management does not take `Idempotency-Key`', async (w) => {
+    const answer = await w.own.call('POST /v1/webhooks', { body: {} });
+    refused(answer, { status: 400, code: 'VALIDATION_ERROR' });
+  }),
   ...routeCases(),
-  observed('no-other', 'No endpoint for disputes, keys or applications is shown', async (w) => {
+  it('no-other', 'No endpoint for disputes, keys or applications is shown', async (w) => {
     for (const path of ['/disputes', '/keys', '/applications']) {
       refused(await w.own.call(`GET /v1${path}`), { status: 404 });
     }
@@ -130,77 +122,48 @@ export const ENDPOINT_CASES = section('endpoints', [
 ]);
 
 export const IDEMPOTENCY_CASES = section('idempotency', [
-  observed(
-    'eight-characters',
-    '`Idempotency-Key`: a string of 8 characters is enough',
-    async (w) => {
-      const key = randomUUID().slice(0, 8);
-      bodyWith(await postCharge(w.own, aChargeBody(), key), 201);
-    },
-  ),
-  observed('shorter', '`Idempotency-Key`: at least 8 characters', async (w) => {
+  it('eight-characters', '`Idempotency-Key`: a string of 8 characters is enough', async (w) => {
+    const key = randomUUID().slice(0, 8);
+    bodyWith(await postCharge(w.own, aChargeBody(), key), 201);
+  }),
+  it('shorter', '`Idempotency-Key`: at least 8 characters', async (w) => {
     refused(await postCharge(w.own, aChargeBody(), 'seven77'), { status: 400 });
     refused(await postPayout(w.own, aPayoutBody(), 'seven77'), { status: 400 });
   }),
-  observed(
-    'unique',
-    '`Idempotency-Key` is unique per operation: another makes another',
-    async (w) => {
-      const [one, other] = [await created(w.own), await created(w.own)];
-      holds(one.id !== other.id, 'two charges', one.id);
-    },
-  ),
-  observed(
-    'missing-charge',
-    'Missing header: `400` `IDEMPOTENCY_KEY_REQUIRED` (charges)',
-    async (w) => {
-      const answer = await w.own.call('POST /v1/charges', { body: aChargeBody() });
-      refused(answer, { status: 400, code: 'IDEMPOTENCY_KEY_REQUIRED' });
-    },
-  ),
-  observed(
-    'missing-payout',
-    'Missing header: `400` `IDEMPOTENCY_KEY_REQUIRED` (payouts)',
-    async (w) => {
-      const answer = await w.own.call('POST /v1/payouts', { body: aPayoutBody() });
-      refused(answer, { status: 400, code: 'IDEMPOTENCY_KEY_REQUIRED' });
-    },
-  ),
-  ...needing(
-    ['admin'],
-    [
-      observed('per-application', 'two applications may use the same value', async (w) => {
-        const key = randomUUID();
-        const one = await created(w.own, key);
-        const other = await created(await sisterApplication(w), key);
-        holds(one.id !== other.id, 'two charges', one.id);
-      }),
-      observed(
-        'per-application-not-key',
-        'two keys of an application share its values',
-        async (w) => {
-          const key = randomUUID();
-          const second = await w.admin.createKey(w.own);
-          equal((await created(second, key)).id, (await created(w.own, key)).id, 'the charge');
-        },
-      ),
-      observed('per-account', 'two accounts may use the same value', async (w) => {
-        const key = randomUUID();
-        const other = await w.admin.createAccount();
-        holds(idsOf(other).accountId !== '', 'another account', other.ids);
-        holds((await created(other, key)).id !== (await created(w.own, key)).id, 'two', key);
-      }),
-    ],
-  ),
-  observed(
-    'repeated-charge',
-    'the same key returns the resource already created (charge)',
-    async (w) => {
-      const key = randomUUID();
-      equal((await created(w.own, key)).id, (await created(w.own, key)).id, 'the charge');
-    },
-  ),
-  observed('repeated-creates-nothing', 'repeating creates no other resource', async (w) => {
+  it('unique', '`Idempotency-Key` is unique per operation: another makes another', async (w) => {
+    const [one, other] = [await created(w.own), await created(w.own)];
+    holds(one.id !== other.id, 'two charges', one.id);
+  }),
+  it('missing-charge', 'Missing header: `400` `IDEMPOTENCY_KEY_REQUIRED` (charges)', async (w) => {
+    const answer = await w.own.call('POST /v1/charges', { body: aChargeBody() });
+    refused(answer, { status: 400, code: 'IDEMPOTENCY_KEY_REQUIRED' });
+  }),
+  it('missing-payout', 'Missing header: `400` `IDEMPOTENCY_KEY_REQUIRED` (payouts)', async (w) => {
+    const answer = await w.own.call('POST /v1/payouts', { body: aPayoutBody() });
+    refused(answer, { status: 400, code: 'IDEMPOTENCY_KEY_REQUIRED' });
+  }),
+  it.admin('per-application', 'two applications may use the same value', async (w) => {
+    const key = randomUUID();
+    const one = await created(w.own, key);
+    const other = await created(await sisterApplication(w), key);
+    holds(one.id !== other.id, 'two charges', one.id);
+  }),
+  it.admin('per-application-not-key', 'two keys of an application share its values', async (w) => {
+    const key = randomUUID();
+    const second = await w.admin.createKey(w.own);
+    equal((await created(second, key)).id, (await created(w.own, key)).id, 'the charge');
+  }),
+  it.admin('per-account', 'two accounts may use the same value', async (w) => {
+    const key = randomUUID();
+    const other = await w.admin.createAccount();
+    holds(idsOf(other).accountId !== '', 'another account', other.ids);
+    holds((await created(other, key)).id !== (await created(w.own, key)).id, 'two', key);
+  }),
+  it('repeated-charge', 'the same key returns the resource already created (charge)', async (w) => {
+    const key = randomUUID();
+    equal((await created(w.own, key)).id, (await created(w.own, key)).id, 'the charge');
+  }),
+  it('repeated-creates-nothing', 'repeating creates no other resource', async (w) => {
     const [key, reference] = [randomUUID(), randomUUID()];
     const body = aChargeBody({ reference });
     for (let call = 0; call < 3; call += 1) bodyWith(await postCharge(w.own, body, key), 201);
@@ -208,7 +171,7 @@ export const IDEMPOTENCY_CASES = section('idempotency', [
     const { data } = shaped(pageOf(ChargeItem), list, 'the list');
     equal(data.filter((one) => one.reference === reference).length, 1, 'charges of this key');
   }),
-  observed(
+  it(
     'at-the-same-time',
     'calls with the same key at the same time make one resource',
     async (w) => {
@@ -220,41 +183,29 @@ export const IDEMPOTENCY_CASES = section('idempotency', [
       equal(new Set(ids).size, 1, 'different charges');
     },
   ),
-  ...needing(
-    ['funds'],
-    [
-      observed(
-        'repeated-payout',
-        'the same key returns the resource already created (payout)',
-        async (w) => {
-          const key = randomUUID();
-          const ids = [];
-          for (let call = 0; call < 2; call += 1) {
-            const body = bodyWith(await postPayout(w.own, aPayoutBody(), key), 201);
-            ids.push(shaped(Payout, body, 'the payout').id);
-          }
-          equal(ids[0], ids[1], 'the payout');
-        },
-      ),
-    ],
+  it.funds(
+    'repeated-payout',
+    'the same key returns the resource already created (payout)',
+    async (w) => {
+      const key = randomUUID();
+      const ids = [];
+      for (let call = 0; call < 2; call += 1) {
+        const body = bodyWith(await postPayout(w.own, aPayoutBody(), key), 201);
+        ids.push(shaped(Payout, body, 'the payout').id);
+      }
+      equal(ids[0], ids[1], 'the payout');
+    },
   ),
-  ...alone(
-    needing(
-      ['simulator'],
-      [
-        observed('repeated-failed', 'this includes a charge that ended `failed`', async (w) => {
-          const { key, body } = await refusedCharge(w);
-          const again = shaped(Charge, bodyWith(await postCharge(w.own, body, key), 201), 'it');
-          equal(again.status, 'failed', 'status');
-        }),
-        observed('new-key', 'A new attempt needs a new key', async (w) => {
-          const { body } = await refusedCharge(w);
-          const next = shaped(Charge, bodyWith(await postCharge(w.own, body), 201), 'the charge');
-          equal(next.status, 'pending', 'status of the new attempt');
-        }),
-      ],
-    ),
-  ),
+  faulty('repeated-failed', 'this includes a charge that ended `failed`', async (w) => {
+    const { key, body } = await refusedCharge(w);
+    const again = shaped(Charge, bodyWith(await postCharge(w.own, body, key), 201), 'it');
+    equal(again.status, 'failed', 'status');
+  }),
+  faulty('new-key', 'A new attempt needs a new key', async (w) => {
+    const { body } = await refusedCharge(w);
+    const next = shaped(Charge, bodyWith(await postCharge(w.own, body), 201), 'the charge');
+    equal(next.status, 'pending', 'status of the new attempt');
+  }),
 ]);
 
 async function created(merchant: Merchant, key?: string): Promise<Charge> {
@@ -291,9 +242,9 @@ async function page({ merchant, path }: Listed, query: string): Promise<Page> {
   };
 }
 
-function paginationCases(kind: Lists): ObservedCase[] {
+function paginationCases(kind: Lists, observe: Observe): ObservedCase[] {
   const one = (id: string, sentence: string, look: (list: Listed) => Promise<void>): ObservedCase =>
-    observed(`${kind}-${id}`, `${sentence} (${kind})`, async (w) => look(await listed(w, kind)));
+    observe(`${kind}-${id}`, `${sentence} (${kind})`, async (w) => look(await listed(w, kind)));
   return [
     one('limit', '`limit`: as many items as asked for', async (list) => {
       equal((await page(list, 'limit=2')).ids.length, 2, 'items');
@@ -350,27 +301,22 @@ function paginationCases(kind: Lists): ObservedCase[] {
 }
 
 export const PAGINATION_CASES = section('pagination', [
-  ...paginationCases('charges'),
-  ...needing(['funds'], paginationCases('payouts')),
-  ...needing(
-    ['admin'],
-    [
-      observed('default', '`limit`: default 20', async (w) => {
-        const merchant = await w.admin.createAccount();
-        const calls = Array.from({ length: 21 }, () => postCharge(merchant, aChargeBody()));
-        for (const answer of await Promise.all(calls)) bodyWith(answer, 201);
-        const body = bodyWith(await merchant.call('GET /v1/charges'), 200);
-        const { data, has_more } = shaped(pageOf(ChargeItem), body, 'the list');
-        equal([data.length, has_more], [20, true], 'items of the page, and whether more follow');
-      }),
-      observed('empty', 'an account without charges has an empty last page', async (w) => {
-        const merchant = await w.admin.createAccount();
-        const body = bodyWith(await merchant.call('GET /v1/charges'), 200);
-        equal(shaped(pageOf(ChargeItem), body, 'the list').data, [], 'items');
-      }),
-    ],
-  ),
-  observed('cursor-of-payout', 'a cursor is an id of the same list', async (w) => {
+  ...paginationCases('charges', it),
+  ...paginationCases('payouts', it.funds),
+  it.admin('default', '`limit`: default 20', async (w) => {
+    const merchant = await w.admin.createAccount();
+    const calls = Array.from({ length: 21 }, () => postCharge(merchant, aChargeBody()));
+    for (const answer of await Promise.all(calls)) bodyWith(answer, 201);
+    const body = bodyWith(await merchant.call('GET /v1/charges'), 200);
+    const { data, has_more } = shaped(pageOf(ChargeItem), body, 'the list');
+    equal([data.length, has_more], [20, true], 'items of the page, and whether more follow');
+  }),
+  it.admin('empty', 'an account without charges has an empty last page', async (w) => {
+    const merchant = await w.admin.createAccount();
+    const body = bodyWith(await merchant.call('GET /v1/charges'), 200);
+    equal(shaped(pageOf(ChargeItem), body, 'the list').data, [], 'items');
+  }),
+  it('cursor-of-payout', 'a cursor is an id of the same list', async (w) => {
     const id = w.abilities.has('funds') ? (await barePayout(w)).id : randomUUID();
     const answer = await w.own.call(`GET /v1/charges?starting_after=${id}`);
     refused(answer, { status: 400, code: 'VALIDATION_ERROR', details: ['starting_after'] });

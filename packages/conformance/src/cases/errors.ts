@@ -1,15 +1,8 @@
 import { randomUUID } from 'node:crypto';
 
 import { Charge, ErrorBody } from '../client/schemas.ts';
-import {
-  alone,
-  needing,
-  observed,
-  type ObservedCase,
-  section,
-  unobservable,
-} from '../suite/case.ts';
-import { equal, holds, oneOf, shaped } from '../suite/expectations.ts';
+import { type ObservedCase, section, unobservable, it, faulty } from '../suite/case.ts';
+import { equal, holds, oneOf, shaped } from '../client/expectations.ts';
 import { bareCharge, createEndpoint, endpointUrl, refusedCharge } from '../world/fixtures.ts';
 import {
   aChargeBody,
@@ -92,176 +85,143 @@ const PROVOKED: readonly (readonly [Refusal & { code: string }, string, Provoke]
 
 function codeCases(): ObservedCase[] {
   return PROVOKED.map(([refusal, condition, provoke]) =>
-    observed(
-      `code.${refusal.code}`,
-      `\`${refusal.code}\` ${refusal.status}: ${condition}`,
-      async (w) => {
-        refused(await provoke(w), refusal);
-      },
-    ),
+    it(`code.${refusal.code}`, `\`${refusal.code}\` ${refusal.status}: ${condition}`, async (w) => {
+      refused(await provoke(w), refusal);
+    }),
   );
 }
 
 export const ERROR_CASES = section('errors', [
-  observed('body', 'Every error has body `{code, message, details}`', async (w) => {
+  it('body', 'Every error has body `{code, message, details}`', async (w) => {
     for (const [refusal, , provoke] of PROVOKED) {
       const answer = await provoke(w);
       shaped(ErrorBody, answer.json, `the error body of ${refusal.code}`);
     }
   }),
-  observed('body.unknown-route', 'every error: also of a route that does not exist', async (w) => {
+  it('body.unknown-route', 'every error: also of a route that does not exist', async (w) => {
     shaped(ErrorBody, (await w.own.call('GET /v1/nothing')).json, 'the error body');
   }),
-  observed('body.malformed', 'every error: also of a body that is no JSON', async (w) => {
+  it('body.malformed', 'every error: also of a body that is no JSON', async (w) => {
     const headers = { 'idempotency-key': randomUUID() };
     const answer = await w.own.call('POST /v1/charges', { headers, rawBody: '{"amount":' });
     refused(answer, { status: 400, code: 'VALIDATION_ERROR' });
   }),
-  observed('body.oversized', 'every error: also of a body that is too long', async (w) => {
+  it('body.oversized', 'every error: also of a body that is too long', async (w) => {
     const headers = { 'idempotency-key': randomUUID() };
     const body = aChargeBody({ description: 'x'.repeat(200_000) });
     const answer = await w.own.call('POST /v1/charges', { headers, body });
     holds(answer.status >= 400 && answer.status < 500, 'refused', answer.status);
     shaped(ErrorBody, answer.json, 'the error body');
   }),
-  observed('code', '`code` is a stable string: the same fault, the same code', async (w) => {
+  it('code', '`code` is a stable string: the same fault, the same code', async (w) => {
     const bodies = [1, 99].map((amount) => postCharge(w.own, aChargeBody({ amount })));
     const codes = (await Promise.all(bodies)).map((one) => refused(one, { status: 400 }).code);
     equal(codes, ['AMOUNT_BELOW_MINIMUM', 'AMOUNT_BELOW_MINIMUM'], 'codes');
   }),
-  observed('message', '`message` is human text', async (w) => {
+  it('message', '`message` is human text', async (w) => {
     const { message } = refused(await w.own.call('GET /v1/balance', { key: null }), {
       status: 401,
     });
     holds(/[a-z]+ [a-z]+/i.test(message), 'words', message);
   }),
-  observed('details.fields', '`details`: an array of failing fields', async (w) => {
+  it('details.fields', '`details`: an array of failing fields', async (w) => {
     const changes = { amount: 'x', description: 7, customer: { ...CUSTOMER, email: 'x' } };
     const details = ['amount', 'customer.email', 'description'];
     refused(await postCharge(w.own, aChargeBody(changes)), { status: 400, details });
   }),
-  ...needing(
-    ['admin'],
-    [
-      observed('details.scopes', '`details`: an array of required scopes', async (w) => {
-        const key = await w.once('key to read the account', () => accountKey(w));
-        const answer = await key.call('GET /v1/balance');
-        refused(answer, { status: 403, details: ['balance:read'] });
-      }),
-    ],
-  ),
-  observed('status.200', '200: read succeeded', async (w) => {
+  it.admin('details.scopes', '`details`: an array of required scopes', async (w) => {
+    const key = await w.once('key to read the account', () => accountKey(w));
+    const answer = await key.call('GET /v1/balance');
+    refused(answer, { status: 403, details: ['balance:read'] });
+  }),
+  it('status.200', '200: read succeeded', async (w) => {
     bodyWith(await w.own.call('GET /v1/balance'), 200);
   }),
-  observed('status.201', '201: resource created', async (w) => {
+  it('status.201', '201: resource created', async (w) => {
     bodyWith(await postCharge(w.own, aChargeBody()), 201);
   }),
-  observed('status.204', '204: removed, no body', async (w) => {
+  it('status.204', '204: removed, no body', async (w) => {
     const { id } = await createEndpoint(w.own, { url: endpointUrl(w) });
     const answer = await w.own.call(`DELETE /v1/webhooks/${id}`);
     equal([answer.status, answer.text], [204, ''], 'status and body');
   }),
-  observed('status.400', '400: invalid payload or business rule refused', async (w) => {
+  it('status.400', '400: invalid payload or business rule refused', async (w) => {
     refused(await postCharge(w.own, []), { status: 400 });
     refused(await postCharge(w.own, aChargeBody({ amount: 1 })), { status: 400 });
   }),
-  observed('status.401', '401: key missing, invalid, expired or revoked', async (w) => {
+  it('status.401', '401: key missing, invalid, expired or revoked', async (w) => {
     refused(await w.own.call('GET /v1/balance', { key: 'invalid' }), { status: 401 });
   }),
-  ...needing(
-    ['admin'],
-    [
-      observed('status.403', '403: key lacks the required scope', async (w) => {
-        const key = await w.once('key to read the account', () => accountKey(w));
-        refused(await key.call('GET /v1/balance'), { status: 403 });
-      }),
-      observed('code.INSUFFICIENT_SCOPE', '`INSUFFICIENT_SCOPE` 403: scope missing', async (w) => {
-        const key = await w.once('key to read the account', () => accountKey(w));
-        const answer = await key.call('GET /v1/charges');
-        const details = ['charge:read'];
-        refused(answer, { status: 403, code: 'INSUFFICIENT_SCOPE', details });
-      }),
-      observed('code.PAYOUTS_DISABLED', '`PAYOUTS_DISABLED` 422: payouts disabled', async (w) => {
-        const merchant = await w.admin.createAccount({
-          onboarding_status: 'approved',
-          payouts_enabled: false,
-        });
-        const answer = await postPayout(merchant, aPayoutBody());
-        refused(answer, { status: 422, code: 'PAYOUTS_DISABLED' });
-      }),
-      observed('status.404-own', '404: exists, but not in this account', async (w) => {
-        const stranger = await w.admin.createAccount();
-        const answer = await stranger.call(`GET /v1/charges/${(await bareCharge(w)).id}`);
-        refused(answer, { status: 404 });
-      }),
-    ],
-  ),
-  observed('status.404', '404: resource does not exist in this account', async (w) => {
+  it.admin('status.403', '403: key lacks the required scope', async (w) => {
+    const key = await w.once('key to read the account', () => accountKey(w));
+    refused(await key.call('GET /v1/balance'), { status: 403 });
+  }),
+  it.admin('code.INSUFFICIENT_SCOPE', '`INSUFFICIENT_SCOPE` 403: scope missing', async (w) => {
+    const key = await w.once('key to read the account', () => accountKey(w));
+    const answer = await key.call('GET /v1/charges');
+    const details = ['charge:read'];
+    refused(answer, { status: 403, code: 'INSUFFICIENT_SCOPE', details });
+  }),
+  it.admin('code.PAYOUTS_DISABLED', '`PAYOUTS_DISABLED` 422: payouts disabled', async (w) => {
+    const merchant = await w.admin.createAccount({
+      onboarding_status: 'approved',
+      payouts_enabled: false,
+    });
+    const answer = await postPayout(merchant, aPayoutBody());
+    refused(answer, { status: 422, code: 'PAYOUTS_DISABLED' });
+  }),
+  it.admin('status.404-own', '404: exists, but not in this account', async (w) => {
+    const stranger = await w.admin.createAccount();
+    const answer = await stranger.call(`GET /v1/charges/${(await bareCharge(w)).id}`);
+    refused(answer, { status: 404 });
+  }),
+  it('status.404', '404: resource does not exist in this account', async (w) => {
     refused(await w.own.call(`GET /v1/charges/${randomUUID()}`), { status: 404 });
   }),
-  observed('status.422', '422: acquirer or platform refused the operation', async (w) => {
+  it('status.422', '422: acquirer or platform refused the operation', async (w) => {
     const body = aChargeBody({ webhook_url: 'http://localhost/' });
     refused(await postCharge(w.own, body), { status: 422 });
   }),
   ...codeCases(),
-  ...alone(
-    needing(
-      ['simulator'],
-      [
-        observed(
-          'code.ACQUIRER_REJECTED',
-          '`ACQUIRER_REJECTED` 422 with `charge_id`',
-          async (w) => {
-            const { answer } = await refusedCharge(w);
-            const body = refused(answer, { status: 422, code: 'ACQUIRER_REJECTED' });
-            const charge = await readCharge(w.own, body.charge_id ?? '');
-            equal(charge.status, 'failed', 'the status of the charge that is named');
-          },
-        ),
-        observed('code.INTERNAL_ERROR', '`INTERNAL_ERROR` 500: unexpected failure', async (w) => {
-          const { first } = await failedCall(w);
-          refused(first, { status: 500, code: 'INTERNAL_ERROR' });
-        }),
-        observed('status.500', '500: may be retried with the same idempotency key', async (w) => {
-          const { key, second } = await failedCall(w);
-          holds(key.length > 0, 'the same key', key);
-          bodyWith(second, 201);
-        }),
-        observed(
-          'rule.repeat',
-          'On `500`, repeat the whole call with the same key: it ends',
-          async (w) => {
-            const { second } = await failedCall(w);
-            const { id } = shaped(Charge, bodyWith(second, 201), 'the charge');
-            await until(async () => {
-              equal((await readCharge(w.own, id)).status, 'pending', 'status');
-            }, READ_BACK_MS_MAX);
-          },
-        ),
-      ],
-    ),
-  ),
-  observed(
-    'rule.no-use',
-    'On other `4xx`, repeating without correction does not help',
-    async (w) => {
-      const key = randomUUID();
-      const body = aChargeBody({ amount: 1 });
-      const refusal = { status: 400, code: 'AMOUNT_BELOW_MINIMUM' };
-      for (let call = 0; call < 2; call += 1) refused(await postCharge(w.own, body, key), refusal);
-    },
-  ),
+  faulty('code.ACQUIRER_REJECTED', '`ACQUIRER_REJECTED` 422 with `charge_id`', async (w) => {
+    const { answer } = await refusedCharge(w);
+    const body = refused(answer, { status: 422, code: 'ACQUIRER_REJECTED' });
+    const charge = await readCharge(w.own, body.charge_id ?? '');
+    equal(charge.status, 'failed', 'the status of the charge that is named');
+  }),
+  faulty('code.INTERNAL_ERROR', '`INTERNAL_ERROR` 500: unexpected failure', async (w) => {
+    const { first } = await failedCall(w);
+    refused(first, { status: 500, code: 'INTERNAL_ERROR' });
+  }),
+  faulty('status.500', '500: may be retried with the same idempotency key', async (w) => {
+    const { key, second } = await failedCall(w);
+    holds(key.length > 0, 'the same key', key);
+    bodyWith(second, 201);
+  }),
+  faulty('rule.repeat', 'On `500`, repeat the whole call with the same key: it ends', async (w) => {
+    const { second } = await failedCall(w);
+    const { id } = shaped(Charge, bodyWith(second, 201), 'the charge');
+    await until(async () => {
+      equal((await readCharge(w.own, id)).status, 'pending', 'status');
+    }, READ_BACK_MS_MAX);
+  }),
+  it('rule.no-use', 'On other `4xx`, repeating without correction does not help', async (w) => {
+    const key = randomUUID();
+    const body = aChargeBody({ amount: 1 });
+    const refusal = { status: 400, code: 'AMOUNT_BELOW_MINIMUM' };
+    for (let call = 0; call < 2; call += 1) refused(await postCharge(w.own, body, key), refusal);
+  }),
   unobservable(
     'rule.429',
     'A future `429` will use the same error format',
     'v1 applies no numeric limit, so no `429` can be provoked',
   ),
-  observed('rule.outside-the-catalog', 'a name outside the catalog: status `422`', async (w) => {
+  it('rule.outside-the-catalog', 'a name outside the catalog: status `422`', async (w) => {
     const body = { url: endpointUrl(w), events: ['charge.paid'] };
     const answer = await w.own.call('POST /v1/webhooks', { body });
     refused(answer, { status: 422 });
   }),
-  observed('known-statuses', 'no answer has a status outside the table', async (w) => {
+  it('known-statuses', 'no answer has a status outside the table', async (w) => {
     const known = [200, 201, 204, 400, 401, 403, 404, 422, 500];
     for (const [, , provoke] of PROVOKED) oneOf((await provoke(w)).status, known, 'status');
   }),

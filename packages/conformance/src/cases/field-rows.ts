@@ -1,16 +1,54 @@
-import { observed, type ObservedCase } from '../suite/case.ts';
+import { z } from 'zod';
+
+import { equal, shaped } from '../client/expectations.ts';
+import type { ObservedCase, Observe } from '../suite/case.ts';
 import type { World } from '../world/world.ts';
 
-/** One row of a table of fields, looked at in one resource. */
-export function rows<T>(
-  get: (world: World) => Promise<T>,
-  table: Readonly<Record<string, readonly [string, (value: T) => unknown]>>,
+/** A field has to have the value that the body had. */
+export const AS_SENT = Symbol('as sent');
+
+type Looked<T> = { resource: T; sent?: object };
+/** A value, a schema, or a look of its own at the value and the resource. */
+type Expected<T> =
+  | string
+  | number
+  | boolean
+  | null
+  | typeof AS_SENT
+  | z.ZodType
+  | ((value: string | null, resource: T) => unknown);
+
+/** Rows of a table of fields, each looked at in one resource; a second row of a field ends in `-null`. */
+export function rows<T extends object>(
+  observe: Observe,
+  get: (world: World) => Promise<Looked<T>>,
+  table: Readonly<Record<string, readonly [string, Expected<T>]>>,
 ): ObservedCase[] {
-  return Object.entries(table).map(([field, [note, look]]) =>
-    observed(field, `\`${field}\`: ${note}`, async (world) => {
-      await look(await get(world));
+  return Object.entries(table).map(([id, [note, expected]]) =>
+    observe(id, `\`${id}\`: ${note}`, async (world) => {
+      const looked = await get(world);
+      const field = id.replace(/-null$/, '');
+      const value = valueAt(looked.resource, field);
+      if (expected instanceof z.ZodType) shaped(expected, value, field);
+      else if (typeof expected === 'function') expected(value as string | null, looked.resource);
+      else if (expected === AS_SENT) equal(value, sentAs(looked.sent, field), field);
+      else equal(value, expected, field);
     }),
   );
+}
+
+function valueAt(resource: object, field: string): unknown {
+  return field
+    .split('.')
+    .reduce<unknown>((one, name) => (one as Record<string, unknown> | null)?.[name], resource);
+}
+
+/** A payout's recipient is sent in fields of its own. */
+function sentAs(sent: object | undefined, field: string): unknown {
+  const [group, name] = field.split('.');
+  const names = group === 'recipient' ? [name, `recipient_${name}`] : [field];
+  const found = Object.entries(sent ?? {}).find(([one]) => names.includes(one));
+  return found?.[1];
 }
 
 export function secondsBetween(from: string | null, to: string | null): number {

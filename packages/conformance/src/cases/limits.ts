@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 
 import { Charge, CHARGE_STATUSES, pageOf, Payout } from '../client/schemas.ts';
-import { alone, needing, observed, section, unobservable } from '../suite/case.ts';
-import { equal, holds, oneOf, shaped } from '../suite/expectations.ts';
+import { section, unobservable, it, faulty, delivered } from '../suite/case.ts';
+import { equal, holds, oneOf, shaped } from '../client/expectations.ts';
 import { idsOf } from '../world/admin.ts';
 import {
   bareCharge,
@@ -32,103 +32,79 @@ const BURST = 60;
 const BELOW = { status: 400, code: 'AMOUNT_BELOW_MINIMUM' };
 
 export const LIMIT_CASES = section('limits', [
-  observed('rate', 'Request rate per key: no numeric limit applied in v1', async (w) => {
+  it('rate', 'Request rate per key: no numeric limit applied in v1', async (w) => {
     const calls = Array.from({ length: BURST }, () => w.own.call('GET /v1/account'));
     for (const answer of await Promise.all(calls)) equal(answer.status, 200, 'status');
   }),
-  ...needing(
-    ['admin'],
-    [
-      observed(
-        'recorded',
-        'each request is recorded with key, route, status, duration',
-        async (w) => {
-          const key = await w.admin.createKey(w.own);
-          bodyWith(await key.call('GET /v1/balance'), 200);
-          await until(async () => {
-            const path = `/admin/requests?key_id=${idsOf(key).keyId}`;
-            const { data } = (await w.admin.call(`GET ${path}`)) as {
-              data: Record<string, unknown>[];
-            };
-            const [row] = data;
-            holds(row !== undefined, 'a row', data.length);
-            equal([row?.['route'], row?.['status']], ['/v1/balance', 200], 'route and status');
-            const duration = Object.entries(row ?? {}).find(([name]) =>
-              name.startsWith('duration'),
-            );
-            equal(typeof duration?.[1], 'number', 'type of the duration');
-          });
-        },
-      ),
-      observed('suspended', 'Abusive polling: a key may be suspended manually', async (w) => {
-        const key = await w.admin.createKey(w.own);
-        const path = `/admin/keys/${idsOf(key).keyId}`;
-        await w.admin.call(`PATCH ${path}`, { body: { suspended: true } });
-        refused(await key.call('GET /v1/balance'), { status: 401, code: 'UNAUTHORIZED' });
-        await w.admin.call(`PATCH ${path}`, { body: { suspended: false } });
-        bodyWith(await key.call('GET /v1/balance'), 200);
-      }),
-    ],
-  ),
+  it.admin('recorded', 'each request is recorded with key, route, status, duration', async (w) => {
+    const key = await w.admin.createKey(w.own);
+    bodyWith(await key.call('GET /v1/balance'), 200);
+    await until(async () => {
+      const path = `/admin/requests?key_id=${idsOf(key).keyId}`;
+      const { data } = (await w.admin.call(`GET ${path}`)) as {
+        data: Record<string, unknown>[];
+      };
+      const [row] = data;
+      holds(row !== undefined, 'a row', data.length);
+      equal([row?.['route'], row?.['status']], ['/v1/balance', 200], 'route and status');
+      const duration = Object.entries(row ?? {}).find(([name]) => name.startsWith('duration'));
+      equal(typeof duration?.[1], 'number', 'type of the duration');
+    });
+  }),
+  it.admin('suspended', 'Abusive polling: a key may be suspended manually', async (w) => {
+    const key = await w.admin.createKey(w.own);
+    const path = `/admin/keys/${idsOf(key).keyId}`;
+    await w.admin.call(`PATCH ${path}`, { body: { suspended: true } });
+    refused(await key.call('GET /v1/balance'), { status: 401, code: 'UNAUTHORIZED' });
+    await w.admin.call(`PATCH ${path}`, { body: { suspended: false } });
+    bodyWith(await key.call('GET /v1/balance'), 200);
+  }),
   unobservable('future-rate', 'Future rate limit: answer `429`, same error format', 'not in v1'),
   unobservable(
     'polling',
     'Recommended polling: start at 30 seconds, growing intervals; prefer webhooks',
     'advice to the client',
   ),
-  observed('charge-amount', 'Charge `amount`: minimum 100 cents', async (w) => {
+  it('charge-amount', 'Charge `amount`: minimum 100 cents', async (w) => {
     refused(await postCharge(w.own, aChargeBody({ amount: 99 })), BELOW);
     bodyWith(await postCharge(w.own, aChargeBody({ amount: 100 })), 201);
   }),
-  observed(
-    'payout-amount-below',
-    'Payout `amount`: minimum 500 cents; 499 is refused',
-    async (w) => {
-      refused(await postPayout(w.own, aPayoutBody({ amount: 499 })), BELOW);
-    },
-  ),
-  ...needing(
-    ['funds'],
-    [
-      observed(
-        'payout-amount',
-        'Payout `amount`: minimum 500 cents; 500 is accepted',
-        async (w) => {
-          bodyWith(await postPayout(w.own, aPayoutBody({ amount: 500 })), 201);
-        },
-      ),
-    ],
-  ),
-  observed('description', '`description` of a charge: up to 140 characters', async (w) => {
+  it('payout-amount-below', 'Payout `amount`: minimum 500 cents; 499 is refused', async (w) => {
+    refused(await postPayout(w.own, aPayoutBody({ amount: 499 })), BELOW);
+  }),
+  it.funds('payout-amount', 'Payout `amount`: minimum 500 cents; 500 is accepted', async (w) => {
+    bodyWith(await postPayout(w.own, aPayoutBody({ amount: 500 })), 201);
+  }),
+  it('description', '`description` of a charge: up to 140 characters', async (w) => {
     const longest = 'ç'.repeat(140);
     equal((await createCharge(w.own, { description: longest })).description, longest, 'it');
     const longer = aChargeBody({ description: `${longest}ç` });
     refused(await postCharge(w.own, longer), shapeFault('description'));
   }),
-  observed('expires_in', '`expires_in`: 60 to 604800 seconds', async (w) => {
+  it('expires_in', '`expires_in`: 60 to 604800 seconds', async (w) => {
     for (const expires_in of [60, 604_800]) await createCharge(w.own, { expires_in });
     for (const expires_in of [59, 604_801]) {
       refused(await postCharge(w.own, aChargeBody({ expires_in })), shapeFault('expires_in'));
     }
   }),
-  observed('webhook_url-charge', '`webhook_url`: up to 2048 characters (charge)', async (w) => {
+  it('webhook_url-charge', '`webhook_url`: up to 2048 characters (charge)', async (w) => {
     const answer = await postCharge(w.own, aChargeBody({ webhook_url: tooLong(w.hookBase) }));
     refused(answer, shapeFault('webhook_url'));
   }),
-  observed('webhook_url-payout', '`webhook_url`: up to 2048 characters (payout)', async (w) => {
+  it('webhook_url-payout', '`webhook_url`: up to 2048 characters (payout)', async (w) => {
     const answer = await postPayout(w.own, aPayoutBody({ webhook_url: tooLong(w.hookBase) }));
     refused(answer, shapeFault('webhook_url'));
   }),
-  observed('secret', 'Endpoint `secret`: at least 8 characters', async (w) => {
+  it('secret', 'Endpoint `secret`: at least 8 characters', async (w) => {
     await withEndpoint(w, { secret: '8letters' }, (one) => equal(one.has_secret, true, 'it'));
     const body = { url: endpointUrl(w), events: ['charge.pix.paid'], secret: '7letter' };
     refused(await w.own.call('POST /v1/webhooks', { body }), shapeFault('secret'));
   }),
-  observed('idempotency-key', '`Idempotency-Key`: at least 8 characters', async (w) => {
+  it('idempotency-key', '`Idempotency-Key`: at least 8 characters', async (w) => {
     refused(await postCharge(w.own, aChargeBody(), '1234567'), { status: 400 });
     bodyWith(await postCharge(w.own, aChargeBody(), randomUUID().slice(-8)), 201);
   }),
-  observed('limit', '`limit`: 1 to 100, default 20', async (w) => {
+  it('limit', '`limit`: 1 to 100, default 20', async (w) => {
     for (const path of ['/v1/charges', '/v1/payouts']) {
       for (const limit of [1, 100]) bodyWith(await w.own.call(`GET ${path}?limit=${limit}`), 200);
       for (const limit of [0, 101]) {
@@ -136,7 +112,7 @@ export const LIMIT_CASES = section('limits', [
       }
     }
   }),
-  observed('limit-default', '`limit`: never more than the default of 20 when absent', async (w) => {
+  it('limit-default', '`limit`: never more than the default of 20 when absent', async (w) => {
     const body = bodyWith(await w.own.call('GET /v1/charges'), 200);
     holds(shaped(pageOf(Charge), body, 'the list').data.length <= 20, 'items', 'more than 20');
   }),
@@ -153,7 +129,7 @@ function tooLong(base: string): string {
 }
 
 export const VERSIONING_CASES = section('versioning', [
-  observed('prefix', 'The version is the path prefix `/v1`', async (w) => {
+  it('prefix', 'The version is the path prefix `/v1`', async (w) => {
     bodyWith(await w.own.call('GET /v1/account'), 200);
     refused(await w.own.call('GET /v2/account'), { status: 404 });
   }),
@@ -162,37 +138,24 @@ export const VERSIONING_CASES = section('versioning', [
     'Breaking changes go to a new version, never into v1',
     'one run sees one moment; that this suite goes on passing shows it',
   ),
-  observed(
-    'new-fields',
-    'Clients ignore unknown fields, and so does the installation',
-    async (w) => {
-      const body = aChargeBody({ added_later: { by: 'a client of tomorrow' } });
-      bodyWith(await postCharge(w.own, body), 201);
-    },
-  ),
-  observed('enum-values', 'every enum value is one that v1 documents now', async (w) => {
+  it('new-fields', 'Clients ignore unknown fields, and so does the installation', async (w) => {
+    const body = aChargeBody({ added_later: { by: 'a client of tomorrow' } });
+    bodyWith(await postCharge(w.own, body), 201);
+  }),
+  it('enum-values', 'every enum value is one that v1 documents now', async (w) => {
     const body = bodyWith(await w.own.call('GET /v1/charges?limit=100'), 200);
     for (const { status } of shaped(pageOf(Charge), body, 'the list').data) {
       oneOf(status, CHARGE_STATUSES, 'status');
     }
   }),
-  observed(
-    'no-field-removed',
-    'Within v1 no field is removed or renamed, no type changes',
-    async (w) => {
-      shaped(Charge, await readCharge(w.own, (await fullCharge(w)).charge.id), 'the charge');
-    },
-  ),
-  ...needing(
-    ['funds'],
-    [
-      observed('no-payout-field-removed', 'no field is removed or renamed (payout)', async (w) => {
-        shaped(Payout, await barePayout(w), 'the payout');
-      }),
-    ],
-  ),
+  it('no-field-removed', 'Within v1 no field is removed or renamed, no type changes', async (w) => {
+    shaped(Charge, await readCharge(w.own, (await fullCharge(w)).charge.id), 'the charge');
+  }),
+  it.funds('no-payout-field-removed', 'no field is removed or renamed (payout)', async (w) => {
+    shaped(Payout, await barePayout(w), 'the payout');
+  }),
   unobservable('codes', 'no error code changes meaning', 'one run sees one moment'),
-  observed(
+  it(
     'history.initial',
     'initial release: charges, payouts, balance, account, webhooks',
     async (w) => {
@@ -201,52 +164,35 @@ export const VERSIONING_CASES = section('versioning', [
       }
     },
   ),
-  observed('history.failure_reason', 'field `failure_reason`', async (w) => {
+  it('history.failure_reason', 'field `failure_reason`', async (w) => {
     equal((await bareCharge(w)).failure_reason, null, 'failure_reason of a pending charge');
   }),
-  observed('history.webhook_url', '`webhook_url` per resource', async (w) => {
+  it('history.webhook_url', '`webhook_url` per resource', async (w) => {
     const { charge, sent } = await fullCharge(w);
     equal(charge.webhook_url, sent.webhook_url, 'webhook_url');
   }),
-  observed('history.event-names', 'event names are `<resource>.<method>.<action>`', async (w) => {
+  it('history.event-names', 'event names are `<resource>.<method>.<action>`', async (w) => {
     for (const { event } of await catalog(w)) equal(event.split('.').length, 3, event);
   }),
-  observed('history.no-payout-events', '`payout.*` events became `payment.*`', async (w) => {
+  it('history.no-payout-events', '`payout.*` events became `payment.*`', async (w) => {
     const resources = new Set((await catalog(w)).map(({ resource }) => resource));
     equal([resources.has('payout'), resources.has('payment')], [false, true], 'the resources');
   }),
-  ...needing(
-    ['simulator', 'receiver'],
-    [
-      observed('history.envelope', 'envelope fields `resource`, `method`, `action`', async (w) => {
-        for (const { envelope } of (await deliveredCharge(w)).deliveries.values()) {
-          const name = [envelope.resource, envelope.method, envelope.action].join('.');
-          equal(name, envelope.event, 'event');
-        }
-      }),
-      ...needing(
-        ['funds'],
-        [
-          observed('history.payments-delivered', '`payment.*` events are delivered', async (w) => {
-            holds((await deliveredPayout(w)).deliveries.size > 0, 'deliveries', 0);
-          }),
-        ],
-      ),
-    ],
-  ),
-  ...alone(
-    needing(
-      ['simulator'],
-      [
-        observed('history.charge_id', '`charge_id` in `ACQUIRER_REJECTED`', async (w) => {
-          const { answer } = await refusedCharge(w);
-          const { charge_id } = refused(answer, { status: 422, code: 'ACQUIRER_REJECTED' });
-          holds(charge_id !== undefined, 'charge_id', answer.text);
-        }),
-      ],
-    ),
-  ),
-  observed(
+  delivered('history.envelope', 'envelope fields `resource`, `method`, `action`', async (w) => {
+    for (const { envelope } of (await deliveredCharge(w)).deliveries.values()) {
+      const name = [envelope.resource, envelope.method, envelope.action].join('.');
+      equal(name, envelope.event, 'event');
+    }
+  }),
+  delivered.funds('history.payments-delivered', '`payment.*` events are delivered', async (w) => {
+    holds((await deliveredPayout(w)).deliveries.size > 0, 'deliveries', 0);
+  }),
+  faulty('history.charge_id', '`charge_id` in `ACQUIRER_REJECTED`', async (w) => {
+    const { answer } = await refusedCharge(w);
+    const { charge_id } = refused(answer, { status: 422, code: 'ACQUIRER_REJECTED' });
+    holds(charge_id !== undefined, 'charge_id', answer.text);
+  }),
+  it(
     'announced',
     'Announced next: `expired`, `authorized`, `completed` are not emitted',
     async (w) => {

@@ -1,6 +1,7 @@
+import { z } from 'zod';
+
 import {
-  type Account,
-  Account as AccountSchema,
+  Account,
   type CatalogEntry,
   type Charge,
   ChargeItem,
@@ -9,8 +10,8 @@ import {
   pageOf,
   Uuid,
 } from '../client/schemas.ts';
-import { alone, needing, observed, type ObservedCase, section } from '../suite/case.ts';
-import { equal, holds, oneOf, shaped } from '../suite/expectations.ts';
+import { type ObservedCase, section, it, faulty, staged } from '../suite/case.ts';
+import { equal, holds, shaped } from '../client/expectations.ts';
 import { idsOf } from '../world/admin.ts';
 import {
   catalog,
@@ -35,42 +36,30 @@ import type { World } from '../world/world.ts';
 import { plain, rows } from './field-rows.ts';
 
 export const BALANCE_CASES = section('balance', [
-  observed('object', '`object`: `balance`', async (w) =>
+  it('object', '`object`: `balance`', async (w) =>
     equal((await readBalance(w.own)).object, 'balance', 'object'),
   ),
-  observed('currency', '`currency`: `BRL`', async (w) =>
+  it('currency', '`currency`: `BRL`', async (w) =>
     equal((await readBalance(w.own)).currency, 'BRL', 'currency'),
   ),
-  observed('pending', '`pending`: integer', async (w) => {
+  it('pending', '`pending`: integer', async (w) => {
     holds(Number.isInteger((await readBalance(w.own)).pending), 'an integer', 'pending');
   }),
-  observed('total', '`total`: `available` + `pending`', async (w) => {
+  it('total', '`total`: `available` + `pending`', async (w) => {
     const { available, pending, total } = await readBalance(w.own);
     equal(total, available + pending, 'total');
   }),
-  ...alone(
-    needing(
-      ['admin', 'simulator'],
-      [
-        observed('available', '`available`: after deducting payouts in progress', async (w) => {
-          const { before, during, created } = await failedPayout(w);
-          equal(during.available, before.available - created.amount - created.fee, 'available');
-        }),
-      ],
-    ),
-  ),
-  ...needing(
-    ['admin', 'simulator'],
-    [
-      observed('pending-received', '`pending`: received but not yet released', async (w) => {
-        const merchant = await w.admin.createAccount({ release_delay_seconds: 3_600 });
-        const { id } = await createPaid(w, merchant);
-        equal((await readCharge(merchant, id)).status, 'paid', 'status');
-        const { available, pending } = await readBalance(merchant);
-        equal([available, pending], [0, 1_234], 'available and pending');
-      }),
-    ],
-  ),
+  faulty.admin('available', '`available`: after deducting payouts in progress', async (w) => {
+    const { before, during, created } = await failedPayout(w);
+    equal(during.available, before.available - created.amount - created.fee, 'available');
+  }),
+  staged('pending-received', '`pending`: received but not yet released', async (w) => {
+    const merchant = await w.admin.createAccount({ release_delay_seconds: 3_600 });
+    const { id } = await createPaid(w, merchant);
+    equal((await readCharge(merchant, id)).status, 'paid', 'status');
+    const { available, pending } = await readBalance(merchant);
+    equal([available, pending], [0, 1_234], 'available and pending');
+  }),
 ]);
 
 async function createPaid(w: World, merchant: World['own']): Promise<Charge> {
@@ -79,66 +68,53 @@ async function createPaid(w: World, merchant: World['own']): Promise<Charge> {
   return await untilCharge(merchant, charge.id, 'paid');
 }
 
-const ACCOUNT_FIELDS = rows<Account>((w) => readAccount(w.own), {
-  id: ['uuid', ({ id }) => shaped(Uuid, id, 'id')],
-  object: ['`account`', ({ object }) => equal(object, 'account', 'object')],
-  name: ['string', ({ name }) => holds(name.length > 0, 'a name', name)],
-  legal_name: ['string', ({ legal_name }) => holds(legal_name.length > 0, 'a name', legal_name)],
+const Filled = z.string().min(1);
+
+const ACCOUNT_FIELDS = rows(it, async (w) => ({ resource: await readAccount(w.own) }), {
+  id: ['uuid', Uuid],
+  object: ['`account`', 'account'],
+  name: ['string', Filled],
+  legal_name: ['string', Filled],
   document: [
     'CPF or CNPJ',
-    ({ document }) => holds(/^(\d{11}|[0-9A-Z]{12}\d{2})$/.test(plain(document)), 'one', document),
+    (value) => holds(/^(\d{11}|[0-9A-Z]{12}\d{2})$/.test(plain(value)), 'one', value),
   ],
-  document_type: ['kind of document', (one) => equal(typeof one.document_type, 'string', 'type')],
-  phone: ['string', ({ phone }) => equal(typeof phone, 'string', 'type')],
-  status: ['`active` or `inactive`', ({ status }) => oneOf(status, ['active', 'inactive'], 'it')],
-  onboarding_status: [
-    'registration stage',
-    (one) => holds(one.onboarding_status.length > 0, 'a stage', one.onboarding_status),
-  ],
-  auto_payout_enabled: [
-    'boolean',
-    (one) => equal(typeof one.auto_payout_enabled, 'boolean', 'type'),
-  ],
-  created_at: ['ISO 8601', ({ created_at }) => shaped(Instant, created_at, 'created_at')],
+  document_type: ['kind of document', z.string()],
+  phone: ['string', z.string()],
+  status: ['`active` or `inactive`', z.enum(['active', 'inactive'])],
+  onboarding_status: ['registration stage', Filled],
+  auto_payout_enabled: ['boolean', z.boolean()],
+  created_at: ['ISO 8601', Instant],
 });
 
 export const ACCOUNT_CASES = section('account', [
   ...ACCOUNT_FIELDS,
-  ...needing(
-    ['admin'],
-    [
-      observed('inactive', 'an inactive account does not process charges', async (w) => {
-        const merchant = await w.admin.createAccount({ status: 'inactive' });
-        equal((await readAccount(merchant)).status, 'inactive', 'status');
-        const answer = await postCharge(merchant, aChargeBody());
-        refused(answer, { status: 422 });
-        const list = bodyWith(await merchant.call('GET /v1/charges'), 200);
-        equal(shaped(pageOf(ChargeItem), list, 'the list').data, [], 'charges');
-      }),
-      observed(
-        'onboarding',
-        'accounts without completed onboarding have restrictions',
-        async (w) => {
-          const merchant = await w.admin.createAccount({
-            onboarding_status: 'pending',
-            auto_payout_enabled: true,
-          });
-          const answer = await postPayout(merchant, aPayoutBody());
-          refused(answer, { status: 422, code: 'PAYOUTS_DISABLED' });
-        },
-      ),
-      observed(
-        'auto-payout',
-        '`auto_payout_enabled`: the initial value is set by the platform',
-        async (w) => {
-          const merchant = await w.admin.createAccount();
-          const path = `/admin/accounts/${idsOf(merchant).accountId}`;
-          const kept = shaped(AccountSchema, await w.admin.call(`GET ${path}`), 'the account');
-          const shown = await readAccount(merchant);
-          equal(shown.auto_payout_enabled, kept.auto_payout_enabled, 'as the platform set it');
-        },
-      ),
-    ],
+  it.admin('inactive', 'an inactive account does not process charges', async (w) => {
+    const merchant = await w.admin.createAccount({ status: 'inactive' });
+    equal((await readAccount(merchant)).status, 'inactive', 'status');
+    const answer = await postCharge(merchant, aChargeBody());
+    refused(answer, { status: 422 });
+    const list = bodyWith(await merchant.call('GET /v1/charges'), 200);
+    equal(shaped(pageOf(ChargeItem), list, 'the list').data, [], 'charges');
+  }),
+  it.admin('onboarding', 'accounts without completed onboarding have restrictions', async (w) => {
+    const merchant = await w.admin.createAccount({
+      onboarding_status: 'pending',
+      auto_payout_enabled: true,
+    });
+    const answer = await postPayout(merchant, aPayoutBody());
+    refused(answer, { status: 422, code: 'PAYOUTS_DISABLED' });
+  }),
+  it.admin(
+    'auto-payout',
+    '`auto_payout_enabled`: the initial value is set by the platform',
+    async (w) => {
+      const merchant = await w.admin.createAccount();
+      const path = `/admin/accounts/${idsOf(merchant).accountId}`;
+      const kept = shaped(Account, await w.admin.call(`GET ${path}`), 'the account');
+      const shown = await readAccount(merchant);
+      equal(shown.auto_payout_enabled, kept.auto_payout_enabled, 'as the platform set it');
+    },
   ),
 ]);
 
@@ -149,7 +125,7 @@ function endpointRow(
   note: string,
   look: (endpoint: Endpoint) => unknown,
 ): ObservedCase {
-  return observed(field, `\`${field}\`: ${note}`, (w) =>
+  return it(field, `\`${field}\`: ${note}`, (w) =>
     withEndpoint(w, fields, async (endpoint) => {
       await look(endpoint);
     }),
@@ -169,10 +145,10 @@ export const WEBHOOK_CASES = section('webhook', [
     equal(one.has_secret, true, 'has_secret'),
   ),
   endpointRow('created_at', 'ISO 8601', (one) => shaped(Instant, one.created_at, 'created_at')),
-  observed('no-secret', '`has_secret` is false without a secret', (w) =>
+  it('no-secret', '`has_secret` is false without a secret', (w) =>
     withEndpoint(w, {}, (endpoint) => equal(endpoint.has_secret, false, 'has_secret')),
   ),
-  observed('secret-never-returned', 'the secret itself is never returned', (w) =>
+  it('secret-never-returned', 'the secret itself is never returned', (w) =>
     withEndpoint(w, fields, async () => {
       const { text } = await w.own.call('GET /v1/webhooks');
       holds(!text.includes(fields.secret), 'no secret in the list', 'GET /v1/webhooks');
@@ -185,7 +161,7 @@ function entryRow(
   note: string,
   holdsFor: (entry: CatalogEntry) => boolean,
 ): ObservedCase {
-  return observed(field, `\`${field}\`: ${note}`, async (w) => {
+  return it(field, `\`${field}\`: ${note}`, async (w) => {
     for (const entry of await catalog(w)) {
       holds(holdsFor(entry), `${field} of ${entry.event}`, entry);
     }
@@ -201,7 +177,7 @@ export const CATALOG_ENTRY_CASES = section('catalog-entry', [
   entryRow('action', 'third part of the name', (one) => part(one.event, 2) === one.action),
   entryRow('description', 'string', ({ description }) => description.trim() !== ''),
   entryRow('dispatched', 'boolean', ({ dispatched }) => typeof dispatched === 'boolean'),
-  observed('not-emitted', '`dispatched`: false while the platform does not emit it', async (w) => {
+  it('not-emitted', '`dispatched`: false while the platform does not emit it', async (w) => {
     const entry = (await catalog(w)).find(({ event }) => event === 'charge.pix.expired');
     equal(entry?.dispatched, false, 'dispatched of charge.pix.expired');
   }),

@@ -6,8 +6,8 @@ import {
   PAYOUT_STATUSES,
   type Payout as PayoutResource,
 } from '../client/schemas.ts';
-import { needing, observed, type ObservedCase, section } from '../suite/case.ts';
-import { equal, holds, shaped } from '../suite/expectations.ts';
+import { type ObservedCase, section, it, staged } from '../suite/case.ts';
+import { equal, holds, shaped } from '../client/expectations.ts';
 import { idsOf } from '../world/admin.ts';
 import {
   barePayout,
@@ -31,7 +31,7 @@ import { FEE_CENTS, PAYING_ACCOUNT } from '../world/world.ts';
 import { PRIVATE_URLS, shapeFault } from './field-faults.ts';
 
 function accepts(id: string, sentence: string, changes: object): ObservedCase {
-  const one = observed(id, sentence, async (w) => {
+  const one = it(id, sentence, async (w) => {
     bodyWith(await postPayout(w.own, aPayoutBody(changes)), 201);
   });
   return { ...one, needs: ['funds'] };
@@ -42,7 +42,7 @@ function refuses(
   sentence: string,
   [changes, refusal]: readonly [object, Refusal],
 ): ObservedCase {
-  return observed(id, sentence, async (w) => {
+  return it(id, sentence, async (w) => {
     refused(await postPayout(w.own, aPayoutBody(changes)), refusal);
   });
 }
@@ -96,24 +96,19 @@ export const CREATE_PAYOUT_CASES = section('create-payout', [
     shapeFault('pix_key'),
   ]),
   accepts('method.pix', '`method`: `pix`', { method: 'pix' }),
-  ...needing(
-    ['funds'],
-    [
-      observed('method.default', '`method`: default `pix`', async (w) =>
-        equal((await barePayout(w)).method, 'pix', 'method'),
-      ),
-      observed('recipient_name', '`recipient_name`: may be given', async (w) => {
-        const payout = await createPayout(w.own, { recipient_name: 'João Lima' });
-        equal(payout.recipient.name, 'João Lima', 'recipient.name');
-      }),
-      observed('reference', '`reference`: may be given, comes back verbatim', async (w) => {
-        const reference = `Nº 7/${randomUUID()}`;
-        equal((await createPayout(w.own, { reference })).reference, reference, 'reference');
-      }),
-      observed('description', '`description`: may be given, comes back', async (w) =>
-        equal((await createPayout(w.own, { description: 'Repasse' })).description, 'Repasse', 'it'),
-      ),
-    ],
+  it.funds('method.default', '`method`: default `pix`', async (w) =>
+    equal((await barePayout(w)).method, 'pix', 'method'),
+  ),
+  it.funds('recipient_name', '`recipient_name`: may be given', async (w) => {
+    const payout = await createPayout(w.own, { recipient_name: 'João Lima' });
+    equal(payout.recipient.name, 'João Lima', 'recipient.name');
+  }),
+  it.funds('reference', '`reference`: may be given, comes back verbatim', async (w) => {
+    const reference = `Nº 7/${randomUUID()}`;
+    equal((await createPayout(w.own, { reference })).reference, reference, 'reference');
+  }),
+  it.funds('description', '`description`: may be given, comes back', async (w) =>
+    equal((await createPayout(w.own, { description: 'Repasse' })).description, 'Repasse', 'it'),
   ),
   ...['ted', 'boleto'].map((method) =>
     refuses(`method.not-${method}`, `\`method\`: only \`pix\`, not \`${method}\``, [
@@ -131,14 +126,10 @@ export const CREATE_PAYOUT_CASES = section('create-payout', [
   accepts('recipient_document.cnpj', '`recipient_document`: CNPJ', {
     recipient_document: '11222333000181',
   }),
-  observed(
-    'recipient_document.invalid',
-    '`recipient_document`: CPF or CNPJ, nothing else',
-    async (w) => {
-      const body = aPayoutBody({ recipient_document: '529.982.247-26' });
-      refused(await postPayout(w.own, body), shapeFault('recipient_document'));
-    },
-  ),
+  it('recipient_document.invalid', '`recipient_document`: CPF or CNPJ, nothing else', async (w) => {
+    const body = aPayoutBody({ recipient_document: '529.982.247-26' });
+    refused(await postPayout(w.own, body), shapeFault('recipient_document'));
+  }),
   refuses('description.string', '`description`: string', [
     { description: 7 },
     shapeFault('description'),
@@ -167,93 +158,68 @@ export const CREATE_PAYOUT_CASES = section('create-payout', [
     { webhook_secret: 7 },
     shapeFault('webhook_secret'),
   ]),
-  ...needing(
-    ['funds'],
-    [
-      observed('created', 'Response `201`: payout object', async (w) => {
-        const answer = await postPayout(w.own, aPayoutBody());
-        shaped(Payout, bodyWith(answer, 201), 'the body of the 201');
-      }),
-      observed('processing', '`status` is `processing` (auto payout on)', async (w) => {
-        equal((await readAccount(w.own)).auto_payout_enabled, true, 'auto_payout_enabled');
-        equal((await createPayout(w.own)).status, 'processing', 'status in the 201');
-      }),
-    ],
-  ),
-  observed('insufficient', '`400` `INSUFFICIENT_BALANCE`', async (w) => {
+  it.funds('created', 'Response `201`: payout object', async (w) => {
+    const answer = await postPayout(w.own, aPayoutBody());
+    shaped(Payout, bodyWith(answer, 201), 'the body of the 201');
+  }),
+  it.funds('processing', '`status` is `processing` (auto payout on)', async (w) => {
+    equal((await readAccount(w.own)).auto_payout_enabled, true, 'auto_payout_enabled');
+    equal((await createPayout(w.own)).status, 'processing', 'status in the 201');
+  }),
+  it('insufficient', '`400` `INSUFFICIENT_BALANCE`', async (w) => {
     const { available } = await readBalance(w.own);
     const body = aPayoutBody({ amount: Math.max(available, 0) + 90_000_000_000 });
     refused(await postPayout(w.own, body), NO_BALANCE);
   }),
-  ...needing(
-    ['admin', 'simulator'],
-    [
-      observed('pending', '`status` is `pending` (auto payout off)', async (w) => {
-        const merchant = await manualMerchant(w);
-        equal((await createPayout(merchant)).status, 'pending', 'status in the 201');
-      }),
-      observed('insufficient-fee', 'balance lower than amount plus fee is refused', async (w) => {
-        const merchant = await w.admin.createAccount(PAYING_ACCOUNT);
-        await w.fund(merchant, 1_000);
-        const amount = 1_000 - FEE_CENTS;
-        refused(await postPayout(merchant, aPayoutBody({ amount: amount + 1 })), NO_BALANCE);
-        bodyWith(await postPayout(merchant, aPayoutBody({ amount })), 201);
-      }),
-      observed('insufficient-leaves', 'a payout that was refused takes nothing', async (w) => {
-        const merchant = await w.admin.createAccount(PAYING_ACCOUNT);
-        await w.fund(merchant, 1_000);
-        refused(await postPayout(merchant, aPayoutBody({ amount: 5_000 })), NO_BALANCE);
-        equal((await readBalance(merchant)).available, 1_000, 'available');
-      }),
-    ],
-  ),
-  ...needing(
-    ['admin'],
-    [
-      observed('disabled', '`422` `PAYOUTS_DISABLED`: disabled by the administrator', async (w) => {
-        const settings = { ...PAYING_ACCOUNT, payouts_enabled: false };
-        const merchant = await w.admin.createAccount(settings);
-        refused(await postPayout(merchant, aPayoutBody()), DISABLED);
-      }),
-      observed('enabled-again', '`PAYOUTS_DISABLED` holds until enabled', async (w) => {
-        const settings = { ...PAYING_ACCOUNT, payouts_enabled: false };
-        const merchant = await w.admin.createAccount(settings);
-        refused(await postPayout(merchant, aPayoutBody()), DISABLED);
-        const path = `/admin/accounts/${idsOf(merchant).accountId}`;
-        await w.admin.call(`PATCH ${path}`, { body: { payouts_enabled: true } });
-        refused(await postPayout(merchant, aPayoutBody()), NO_BALANCE);
-      }),
-    ],
-  ),
+  staged('pending', '`status` is `pending` (auto payout off)', async (w) => {
+    const merchant = await manualMerchant(w);
+    equal((await createPayout(merchant)).status, 'pending', 'status in the 201');
+  }),
+  staged('insufficient-fee', 'balance lower than amount plus fee is refused', async (w) => {
+    const merchant = await w.admin.createAccount(PAYING_ACCOUNT);
+    await w.fund(merchant, 1_000);
+    const amount = 1_000 - FEE_CENTS;
+    refused(await postPayout(merchant, aPayoutBody({ amount: amount + 1 })), NO_BALANCE);
+    bodyWith(await postPayout(merchant, aPayoutBody({ amount })), 201);
+  }),
+  staged('insufficient-leaves', 'a payout that was refused takes nothing', async (w) => {
+    const merchant = await w.admin.createAccount(PAYING_ACCOUNT);
+    await w.fund(merchant, 1_000);
+    refused(await postPayout(merchant, aPayoutBody({ amount: 5_000 })), NO_BALANCE);
+    equal((await readBalance(merchant)).available, 1_000, 'available');
+  }),
+  it.admin('disabled', '`422` `PAYOUTS_DISABLED`: disabled by the administrator', async (w) => {
+    const settings = { ...PAYING_ACCOUNT, payouts_enabled: false };
+    const merchant = await w.admin.createAccount(settings);
+    refused(await postPayout(merchant, aPayoutBody()), DISABLED);
+  }),
+  it.admin('enabled-again', '`PAYOUTS_DISABLED` holds until enabled', async (w) => {
+    const settings = { ...PAYING_ACCOUNT, payouts_enabled: false };
+    const merchant = await w.admin.createAccount(settings);
+    refused(await postPayout(merchant, aPayoutBody()), DISABLED);
+    const path = `/admin/accounts/${idsOf(merchant).accountId}`;
+    await w.admin.call(`PATCH ${path}`, { body: { payouts_enabled: true } });
+    refused(await postPayout(merchant, aPayoutBody()), NO_BALANCE);
+  }),
 ]);
 
 const NOT_FOUND: Refusal = { status: 404, code: 'PAYOUT_NOT_FOUND' };
 
 export const READ_PAYOUT_CASES = section('read-payout', [
-  ...needing(
-    ['funds'],
-    [
-      observed('read', 'Response `200`: payout object', async (w) => {
-        const { id, reference } = await barePayout(w);
-        equal((await readPayout(w.own, id)).reference, reference, 'reference');
-      }),
-    ],
-  ),
-  observed('missing', '`404` `PAYOUT_NOT_FOUND`', async (w) => {
+  it.funds('read', 'Response `200`: payout object', async (w) => {
+    const { id, reference } = await barePayout(w);
+    equal((await readPayout(w.own, id)).reference, reference, 'reference');
+  }),
+  it('missing', '`404` `PAYOUT_NOT_FOUND`', async (w) => {
     refused(await w.own.call(`GET /v1/payouts/${randomUUID()}`), NOT_FOUND);
   }),
-  observed('no-uuid', 'an id that is no uuid is not found', async (w) => {
+  it('no-uuid', 'an id that is no uuid is not found', async (w) => {
     refused(await w.own.call('GET /v1/payouts/77'), NOT_FOUND);
   }),
-  ...needing(
-    ['admin', 'funds'],
-    [
-      observed('foreign', '`404` `PAYOUT_NOT_FOUND`: of another account', async (w) => {
-        const stranger = await w.admin.createAccount();
-        refused(await stranger.call(`GET /v1/payouts/${(await barePayout(w)).id}`), NOT_FOUND);
-      }),
-    ],
-  ),
+  it.admin.funds('foreign', '`404` `PAYOUT_NOT_FOUND`: of another account', async (w) => {
+    const stranger = await w.admin.createAccount();
+    refused(await stranger.call(`GET /v1/payouts/${(await barePayout(w)).id}`), NOT_FOUND);
+  }),
 ]);
 
 async function listItems(merchant: Merchant, query: string): Promise<PayoutResource[]> {
@@ -262,111 +228,93 @@ async function listItems(merchant: Merchant, query: string): Promise<PayoutResou
 }
 
 function badFilter(name: string, value: string): ObservedCase {
-  return observed(`${name}.not-${value}`, `\`${name}\`: "${value}" is refused`, async (w) => {
+  return it(`${name}.not-${value}`, `\`${name}\`: "${value}" is refused`, async (w) => {
     refused(await w.own.call(`GET /v1/payouts?${name}=${value}`), shapeFault(name));
   });
 }
 
 export const LIST_PAYOUTS_CASES = section('list-payouts', [
-  observed('envelope', 'Response `200`: list envelope with payout items', async (w) => {
+  it('envelope', 'Response `200`: list envelope with payout items', async (w) => {
     await listItems(w.own, 'limit=1');
   }),
   ...PAYOUT_STATUSES.map((status) =>
-    observed(
-      `status.${status}`,
-      `\`status\`: \`${status}\` gives payouts of this status`,
-      async (w) => {
-        const items = await listItems(w.own, `status=${status}&limit=100`);
-        equal(
-          items.filter((item) => item.status !== status),
-          [],
-          'items of another status',
-        );
-      },
-    ),
+    it(`status.${status}`, `\`status\`: \`${status}\` gives payouts of this status`, async (w) => {
+      const items = await listItems(w.own, `status=${status}&limit=100`);
+      equal(
+        items.filter((item) => item.status !== status),
+        [],
+        'items of another status',
+      );
+    }),
   ),
-  ...needing(
-    ['funds'],
-    [
-      observed('status.finds', '`status`: `completed` finds a completed payout', async (w) => {
-        const { id } = await completedPayout(w);
-        const items = await listItems(w.own, 'status=completed&limit=100');
-        holds(
-          items.some((item) => item.id === id),
-          'it is in the list',
-          id,
-        );
-      }),
-      observed('method.pix', '`method`: `pix`', async (w) => {
-        const { merchant } = await fourPayouts(w);
-        holds((await listItems(merchant, 'method=pix')).length >= 4, 'Pix payouts', 'fewer');
-      }),
-      observed('created_after', '`created_after`: only payouts created after it', async (w) => {
-        const { merchant, payouts } = await fourPayouts(w);
-        const after = payouts[1]?.created_at ?? '';
-        const items = await listItems(merchant, `created_after=${after}&limit=100`);
-        equal(
-          items.filter(({ created_at }) => created_at <= after),
-          [],
-          'payouts not after it',
-        );
-        holds(
-          items.some(({ id }) => id === payouts[0]?.id),
-          'the newer one',
-          items.length,
-        );
-      }),
-      observed('created_before', '`created_before`: only payouts created before it', async (w) => {
-        const { merchant, payouts } = await fourPayouts(w);
-        const before = payouts[1]?.created_at ?? '';
-        const items = await listItems(merchant, `created_before=${before}&limit=100`);
-        equal(
-          items.filter(({ created_at }) => created_at >= before),
-          [],
-          'payouts not before',
-        );
-        holds(
-          items.some(({ id }) => id === payouts[2]?.id),
-          'the older one',
-          items.length,
-        );
-      }),
-    ],
-  ),
-  observed('method.ted', '`method`: `ted`', async (w) => {
+  it.funds('status.finds', '`status`: `completed` finds a completed payout', async (w) => {
+    const { id } = await completedPayout(w);
+    const items = await listItems(w.own, 'status=completed&limit=100');
+    holds(
+      items.some((item) => item.id === id),
+      'it is in the list',
+      id,
+    );
+  }),
+  it.funds('method.pix', '`method`: `pix`', async (w) => {
+    const { merchant } = await fourPayouts(w);
+    holds((await listItems(merchant, 'method=pix')).length >= 4, 'Pix payouts', 'fewer');
+  }),
+  it.funds('created_after', '`created_after`: only payouts created after it', async (w) => {
+    const { merchant, payouts } = await fourPayouts(w);
+    const after = payouts[1]?.created_at ?? '';
+    const items = await listItems(merchant, `created_after=${after}&limit=100`);
+    equal(
+      items.filter(({ created_at }) => created_at <= after),
+      [],
+      'payouts not after it',
+    );
+    holds(
+      items.some(({ id }) => id === payouts[0]?.id),
+      'the newer one',
+      items.length,
+    );
+  }),
+  it.funds('created_before', '`created_before`: only payouts created before it', async (w) => {
+    const { merchant, payouts } = await fourPayouts(w);
+    const before = payouts[1]?.created_at ?? '';
+    const items = await listItems(merchant, `created_before=${before}&limit=100`);
+    equal(
+      items.filter(({ created_at }) => created_at >= before),
+      [],
+      'payouts not before',
+    );
+    holds(
+      items.some(({ id }) => id === payouts[2]?.id),
+      'the older one',
+      items.length,
+    );
+  }),
+  it('method.ted', '`method`: `ted`', async (w) => {
     for (const { method } of await listItems(w.own, 'method=ted')) equal(method, 'ted', 'method');
   }),
   badFilter('method', 'boleto'),
   badFilter('status', 'paid'),
   badFilter('created_after', 'yesterday'),
   badFilter('created_before', '2026-02-30'),
-  ...needing(
-    ['admin', 'simulator'],
-    [
-      observed(
-        'status.finds-canceled',
-        '`status`: `canceled` finds a canceled payout',
-        async (w) => {
-          const { merchant, ended } = await canceledPayout(w);
-          equal(await listItems(merchant, 'status=canceled'), [ended], 'canceled payouts');
-        },
-      ),
-      observed('dashboard', 'Includes payouts requested through the dashboard', async (w) => {
-        const merchant = await manualMerchant(w);
-        const path = `/admin/accounts/${idsOf(merchant).accountId}/payouts`;
-        const made = await w.admin.call(`POST ${path}`, {
-          body: aPayoutBody({ reference: 'dashboard' }),
-          status: 201,
-        });
-        const { id } = shaped(Payout.pick({ id: true }), made, 'the payout of the dashboard');
-        const items = await listItems(merchant, 'limit=100');
-        holds(
-          items.some((item) => item.id === id),
-          'it is in the list',
-          id,
-        );
-        equal((await readPayout(merchant, id)).id, id, 'and can be read');
-      }),
-    ],
-  ),
+  staged('status.finds-canceled', '`status`: `canceled` finds a canceled payout', async (w) => {
+    const { merchant, ended } = await canceledPayout(w);
+    equal(await listItems(merchant, 'status=canceled'), [ended], 'canceled payouts');
+  }),
+  staged('dashboard', 'Includes payouts requested through the dashboard', async (w) => {
+    const merchant = await manualMerchant(w);
+    const path = `/admin/accounts/${idsOf(merchant).accountId}/payouts`;
+    const made = await w.admin.call(`POST ${path}`, {
+      body: aPayoutBody({ reference: 'dashboard' }),
+      status: 201,
+    });
+    const { id } = shaped(Payout.pick({ id: true }), made, 'the payout of the dashboard');
+    const items = await listItems(merchant, 'limit=100');
+    holds(
+      items.some((item) => item.id === id),
+      'it is in the list',
+      id,
+    );
+    equal((await readPayout(merchant, id)).id, id, 'and can be read');
+  }),
 ]);

@@ -1,5 +1,5 @@
-import { needing, observed, section, unobservable } from '../suite/case.ts';
-import { equal, holds } from '../suite/expectations.ts';
+import { section, unobservable, it, delivered } from '../suite/case.ts';
+import { equal, holds } from '../client/expectations.ts';
 import { CREATED_EVENTS, quietMerchant } from '../world/endpoint-deliveries.ts';
 import { createEndpoint, deliveredCharge, deliveryOf } from '../world/fixtures.ts';
 import { createCharge, readCharge } from '../world/merchant.ts';
@@ -61,50 +61,60 @@ async function answeredWith(w: World, behaviour: object): Promise<Delivery[]> {
 }
 
 export const RETRY_CASES = section('retries', [
-  ...needing(
-    ['receiver', 'patience'],
-    [
-      ...[201, 204, 299].map((status) =>
-        observed(
-          `any-2xx.${status}`,
-          `any \`2xx\` is a success: no repetition after ${status}`,
-          async (w) => {
-            equal((await answeredWith(w, { status })).length, 1, 'attempts');
-          },
-        ),
-      ),
-      observed('slow-2xx', 'a `2xx` within 10 seconds is a success', async (w) => {
-        equal((await answeredWith(w, { delay_ms: SLOW_ANSWER_MS })).length, 1, 'attempts');
-      }),
-      observed('failure.500', 'anything else is a failure and repeated (500)', async (w) => {
-        await afterFailure(w);
-      }),
-      observed('failure.404', 'anything else is a failure and repeated (404)', async (w) => {
-        await repeated(w, { status: 404 });
-      }),
-      observed('failure.302', 'anything else is a failure and repeated (302)', async (w) => {
-        await repeated(w, { redirect: `${w.hookBase}/elsewhere` });
-      }),
-      observed('timeout', 'a timeout (10 seconds) is a failure', async (w) => {
-        const attempts = await repeated(w, { hang: true });
-        const most = RESPONSE_MS + MINUTE_MS + TOLERANCE_MS;
-        isBetween(gapMs(attempts), [RESPONSE_MS + MINUTE_MS - 1_000, most]);
-      }),
-      observed('one-minute', 'On failure the delivery is repeated after 1 minute', async (w) =>
-        isBetween(gapMs(await afterFailure(w)), [MINUTE_MS - 1_000, MINUTE_MS + TOLERANCE_MS]),
-      ),
-      observed('same-id', 'the delivery id is identical on every retry', async (w) => {
-        const [first, second] = await afterFailure(w);
-        equal(second.envelope.id, first.envelope.id, 'envelope id');
-        const [one, other] = [first, second].map((each) => each.headers['x-webhook-delivery']);
-        equal(other, one, 'X-Webhook-Delivery');
-      }),
-      observed('same-body', 'it is the same delivery: the same bytes', async (w) => {
-        const [first, second] = await afterFailure(w);
-        equal(second.bytes.toString('utf8'), first.bytes.toString('utf8'), 'the body');
-      }),
-    ],
+  ...[201, 204, 299].map((status) =>
+    it.receiver.patience(
+      `any-2xx.${status}`,
+      `any \`2xx\` is a success: no repetition after ${status}`,
+      async (w) => {
+        equal((await answeredWith(w, { status })).length, 1, 'attempts');
+      },
+    ),
   ),
+  it.receiver.patience('slow-2xx', 'a `2xx` within 10 seconds is a success', async (w) => {
+    equal((await answeredWith(w, { delay_ms: SLOW_ANSWER_MS })).length, 1, 'attempts');
+  }),
+  it.receiver.patience(
+    'failure.500',
+    'anything else is a failure and repeated (500)',
+    async (w) => {
+      await afterFailure(w);
+    },
+  ),
+  it.receiver.patience(
+    'failure.404',
+    'anything else is a failure and repeated (404)',
+    async (w) => {
+      await repeated(w, { status: 404 });
+    },
+  ),
+  it.receiver.patience(
+    'failure.302',
+    'anything else is a failure and repeated (302)',
+    async (w) => {
+      await repeated(w, { redirect: `${w.hookBase}/elsewhere` });
+    },
+  ),
+  it.receiver.patience('timeout', 'a timeout (10 seconds) is a failure', async (w) => {
+    const attempts = await repeated(w, { hang: true });
+    const most = RESPONSE_MS + MINUTE_MS + TOLERANCE_MS;
+    isBetween(gapMs(attempts), [RESPONSE_MS + MINUTE_MS - 1_000, most]);
+  }),
+  it.receiver.patience(
+    'one-minute',
+    'On failure the delivery is repeated after 1 minute',
+    async (w) =>
+      isBetween(gapMs(await afterFailure(w)), [MINUTE_MS - 1_000, MINUTE_MS + TOLERANCE_MS]),
+  ),
+  it.receiver.patience('same-id', 'the delivery id is identical on every retry', async (w) => {
+    const [first, second] = await afterFailure(w);
+    equal(second.envelope.id, first.envelope.id, 'envelope id');
+    const [one, other] = [first, second].map((each) => each.headers['x-webhook-delivery']);
+    equal(other, one, 'X-Webhook-Delivery');
+  }),
+  it.receiver.patience('same-body', 'it is the same delivery: the same bytes', async (w) => {
+    const [first, second] = await afterFailure(w);
+    equal(second.bytes.toString('utf8'), first.bytes.toString('utf8'), 'the body');
+  }),
   unobservable(
     'connection-error',
     'a connection error is a failure',
@@ -121,55 +131,45 @@ export const RETRY_CASES = section('retries', [
     'After that the delivery stays failed and can be re-sent from the dashboard',
     'takes 22 hours',
   ),
-  ...needing(
-    ['receiver'],
-    [
-      observed(
-        'parallel',
-        'Deliveries go out in parallel: a slow one holds up no other',
-        async (w) => {
-          const [slow, quick] = [w.receiver.hook(), w.receiver.hook()];
-          await slow.behave({ delay_ms: SLOW_ANSWER_MS });
-          const startedMs = Date.now();
-          await createCharge(w.own, { webhook_url: slow.url });
-          await createCharge(w.own, { webhook_url: quick.url });
-          await quick.expectEvents(CREATED_EVENTS);
-          const tookMs = Date.now() - startedMs;
-          holds(tookMs < SLOW_ANSWER_MS, 'the other arrives while the first waits', tookMs);
-        },
-      ),
-    ],
+  it.receiver(
+    'parallel',
+    'Deliveries go out in parallel: a slow one holds up no other',
+    async (w) => {
+      const [slow, quick] = [w.receiver.hook(), w.receiver.hook()];
+      await slow.behave({ delay_ms: SLOW_ANSWER_MS });
+      const startedMs = Date.now();
+      await createCharge(w.own, { webhook_url: slow.url });
+      await createCharge(w.own, { webhook_url: quick.url });
+      await quick.expectEvents(CREATED_EVENTS);
+      const tookMs = Date.now() - startedMs;
+      holds(tookMs < SLOW_ANSWER_MS, 'the other arrives while the first waits', tookMs);
+    },
   ),
   unobservable(
     'order',
     'order between events is not guaranteed',
     'a freedom of the installation, not a promise',
   ),
-  ...needing(
-    ['simulator', 'receiver'],
-    [
-      observed('authoritative', 'The `status` in `data` is authoritative', async (w) => {
-        const { charge, deliveries } = await deliveredCharge(w);
-        const paid = deliveryOf(deliveries, 'charge.pix.paid');
-        const { status } = await readCharge(w.own, charge.id);
-        equal(paid.envelope.data['status'], status, 'data.status and the status of the charge');
-      }),
-      observed(
-        'discard',
-        'repeated deliveries can be discarded by `X-Webhook-Delivery`',
-        async (w) => {
-          const ids = [...(await deliveredCharge(w)).deliveries.values()].map(
-            ({ headers }) => headers['x-webhook-delivery'],
-          );
-          equal(new Set(ids).size, ids.length, 'different ids of different deliveries');
-        },
-      ),
-      observed('discard-by-data-id', 'or by `data.id`, which every event carries', async (w) => {
-        const { charge, deliveries } = await deliveredCharge(w);
-        for (const { envelope } of deliveries.values()) {
-          equal(envelope.data['id'], charge.id, 'data.id');
-        }
-      }),
-    ],
+  delivered('authoritative', 'The `status` in `data` is authoritative', async (w) => {
+    const { charge, deliveries } = await deliveredCharge(w);
+    const paid = deliveryOf(deliveries, 'charge.pix.paid');
+    const { status } = await readCharge(w.own, charge.id);
+    equal(paid.envelope.data['status'], status, 'data.status and the status of the charge');
+  }),
+  delivered(
+    'discard',
+    'repeated deliveries can be discarded by `X-Webhook-Delivery`',
+    async (w) => {
+      const ids = [...(await deliveredCharge(w)).deliveries.values()].map(
+        ({ headers }) => headers['x-webhook-delivery'],
+      );
+      equal(new Set(ids).size, ids.length, 'different ids of different deliveries');
+    },
   ),
+  delivered('discard-by-data-id', 'or by `data.id`, which every event carries', async (w) => {
+    const { charge, deliveries } = await deliveredCharge(w);
+    for (const { envelope } of deliveries.values()) {
+      equal(envelope.data['id'], charge.id, 'data.id');
+    }
+  }),
 ]);

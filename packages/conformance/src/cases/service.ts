@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 
 import { Charge, Instant, pageOf, Payout, Uuid } from '../client/schemas.ts';
-import { needing, observed, section, unobservable } from '../suite/case.ts';
-import { equal, holds, shaped } from '../suite/expectations.ts';
+import { section, unobservable, it, staged, delivered } from '../suite/case.ts';
+import { equal, holds, shaped } from '../client/expectations.ts';
 import { idsOf } from '../world/admin.ts';
 import { announced, checkoutCharge, openedDispute } from '../world/charge-lives.ts';
 import {
@@ -38,121 +38,92 @@ const CLOCK_TOLERANCE_MS = 120_000;
 const READS = ['/charges', '/payouts', '/balance', '/account', '/webhooks', '/webhooks/events'];
 
 export const SERVICE_CASES = section('service', [
-  observed('charges', 'lets a merchant create Pix charges (money in) and read them', async (w) => {
+  it('charges', 'lets a merchant create Pix charges (money in) and read them', async (w) => {
     const { charge } = await fullCharge(w);
     equal((await readCharge(w.own, charge.id)).id, charge.id, 'the charge that was created');
   }),
-  ...needing(
-    ['funds'],
-    [
-      observed('payouts', 'create Pix payouts (money out) and read them', async (w) => {
-        const { id } = await barePayout(w);
-        equal((await readPayout(w.own, id)).id, id, 'the payout that was created');
-      }),
-      observed('currency-payout', 'Money: `currency` is `BRL` (payout)', async (w) =>
-        equal((await barePayout(w)).currency, 'BRL', 'currency'),
-      ),
-      observed('identifiers-payout', 'Identifiers: UUID (payout)', async (w) => {
-        shaped(Uuid, (await barePayout(w)).id, 'id');
-      }),
-    ],
+  it.funds('payouts', 'create Pix payouts (money out) and read them', async (w) => {
+    const { id } = await barePayout(w);
+    equal((await readPayout(w.own, id)).id, id, 'the payout that was created');
+  }),
+  it.funds('currency-payout', 'Money: `currency` is `BRL` (payout)', async (w) =>
+    equal((await barePayout(w)).currency, 'BRL', 'currency'),
   ),
-  ...needing(
-    ['admin', 'simulator'],
-    [
-      observed('from-the-balance', 'payouts are paid from the account balance', async (w) => {
-        const merchant = await w.admin.createAccount({
-          onboarding_status: 'approved',
-          auto_payout_enabled: true,
-        });
-        const answer = await postPayout(merchant, aPayoutBody());
-        refused(answer, { status: 400, code: 'INSUFFICIENT_BALANCE' });
-      }),
-    ],
-  ),
-  observed('balance-and-account', 'read the account balance and the account record', async (w) => {
+  it.funds('identifiers-payout', 'Identifiers: UUID (payout)', async (w) => {
+    shaped(Uuid, (await barePayout(w)).id, 'id');
+  }),
+  staged('from-the-balance', 'payouts are paid from the account balance', async (w) => {
+    const merchant = await w.admin.createAccount({
+      onboarding_status: 'approved',
+      auto_payout_enabled: true,
+    });
+    const answer = await postPayout(merchant, aPayoutBody());
+    refused(answer, { status: 400, code: 'INSUFFICIENT_BALANCE' });
+  }),
+  it('balance-and-account', 'read the account balance and the account record', async (w) => {
     await readBalance(w.own);
     await readAccount(w.own);
   }),
-  observed('webhooks', 'manage registered webhook endpoints', async (w) => {
+  it('webhooks', 'manage registered webhook endpoints', async (w) => {
     const { id, url } = await createEndpoint(w.own, { url: endpointUrl(w) });
     await w.own.call(`PATCH /v1/webhooks/${id}`, { body: { description: 'changed' } });
     equal((await findEndpoint(w.own, url)).description, 'changed', 'the description');
     await removeEndpoint(w.own, id);
     holds(!(await listEndpoints(w.own)).some((one) => one.id === id), 'it is gone', id);
   }),
-  ...needing(
-    ['simulator', 'receiver'],
-    [
-      observed('events-of-charges', 'receive webhook deliveries about charges', async (w) =>
-        holds((await deliveredCharge(w)).deliveries.size > 0, 'deliveries arrived', 0),
-      ),
-      ...needing(
-        ['funds'],
-        [
-          observed('events-of-payouts', 'receive webhook deliveries about payouts', async (w) =>
-            holds((await deliveredPayout(w)).deliveries.size > 0, 'deliveries arrived', 0),
-          ),
-        ],
-      ),
-      ...needing(
-        ['admin'],
-        [
-          observed(
-            'events-of-disputes',
-            'receive webhook deliveries about Pix disputes',
-            async (w) => {
-              const { envelope } = await announced(w, await openedDispute(w), 'dispute.pix.opened');
-              equal(envelope.resource, 'dispute', 'resource');
-            },
-          ),
-        ],
-      ),
-    ],
+  delivered('events-of-charges', 'receive webhook deliveries about charges', async (w) =>
+    holds((await deliveredCharge(w)).deliveries.size > 0, 'deliveries arrived', 0),
+  ),
+  delivered.funds('events-of-payouts', 'receive webhook deliveries about payouts', async (w) =>
+    holds((await deliveredPayout(w)).deliveries.size > 0, 'deliveries arrived', 0),
+  ),
+  staged.receiver(
+    'events-of-disputes',
+    'receive webhook deliveries about Pix disputes',
+    async (w) => {
+      const { envelope } = await announced(w, await openedDispute(w), 'dispute.pix.opened');
+      equal(envelope.resource, 'dispute', 'resource');
+    },
   ),
 
-  observed('path-prefix', 'Path prefix: `/v1`', async (w) => {
+  it('path-prefix', 'Path prefix: `/v1`', async (w) => {
     for (const path of READS) {
       refused(await w.own.call(`GET ${path}`), { status: 404 });
     }
   }),
-  observed(
-    'response-json',
-    'response format: JSON, `Content-Type: application/json`',
-    async (w) => {
-      for (const path of READS) {
-        const answer = await w.own.call(`GET /v1${path}`);
-        bodyWith(answer, 200);
-        isJson(answer);
-        holds(answer.json !== undefined, 'the body is JSON', answer.text);
-      }
-    },
-  ),
-  observed('error-json', 'errors are JSON with `Content-Type: application/json` too', async (w) =>
+  it('response-json', 'response format: JSON, `Content-Type: application/json`', async (w) => {
+    for (const path of READS) {
+      const answer = await w.own.call(`GET /v1${path}`);
+      bodyWith(answer, 200);
+      isJson(answer);
+      holds(answer.json !== undefined, 'the body is JSON', answer.text);
+    }
+  }),
+  it('error-json', 'errors are JSON with `Content-Type: application/json` too', async (w) =>
     isJson(await w.own.call('GET /v1/balance', { key: null })),
   ),
-  observed('body-json', 'body format: JSON; anything else is an invalid payload', async (w) => {
+  it('body-json', 'body format: JSON; anything else is an invalid payload', async (w) => {
     const headers = { 'idempotency-key': randomUUID() };
     const answer = await w.own.call('POST /v1/charges', { headers, rawBody: 'amount=1234' });
     refused(answer, { status: 400, code: 'VALIDATION_ERROR' });
   }),
-  observed('money-cents', 'Money: integers in cents (minor units)', async (w) => {
+  it('money-cents', 'Money: integers in cents (minor units)', async (w) => {
     const { charge, sent } = await fullCharge(w);
     equal(charge.amount, sent.amount, 'amount');
     const { available, pending, total } = await readBalance(w.own);
     holds([available, pending, total].every(Number.isInteger), 'integers', available);
   }),
-  observed('money-no-fraction', 'Money: an amount that is no integer is refused', async (w) => {
+  it('money-no-fraction', 'Money: an amount that is no integer is refused', async (w) => {
     const answer = await postCharge(w.own, aChargeBody({ amount: 1234.5 }));
     refused(answer, { status: 400, code: 'VALIDATION_ERROR', details: ['amount'] });
   }),
-  observed('currency-charge', 'Money: `currency` is `BRL` (charge)', async (w) =>
+  it('currency-charge', 'Money: `currency` is `BRL` (charge)', async (w) =>
     equal((await bareCharge(w)).currency, 'BRL', 'currency'),
   ),
-  observed('currency-balance', 'Money: `currency` is `BRL` (balance)', async (w) =>
+  it('currency-balance', 'Money: `currency` is `BRL` (balance)', async (w) =>
     equal((await readBalance(w.own)).currency, 'BRL', 'currency'),
   ),
-  observed('timestamps', 'Timestamps: ISO 8601 strings in UTC', async (w) => {
+  it('timestamps', 'Timestamps: ISO 8601 strings in UTC', async (w) => {
     const answer = await postCharge(w.own, aChargeBody());
     const charge = shaped(Charge, bodyWith(answer, 201), 'the charge');
     shaped(Instant, charge.created_at, 'created_at');
@@ -160,39 +131,35 @@ export const SERVICE_CASES = section('service', [
     const distanceMs = Math.abs(Date.parse(charge.created_at) - now);
     holds(distanceMs < CLOCK_TOLERANCE_MS, 'created_at is the present, in UTC', charge.created_at);
   }),
-  observed('identifiers-charge', 'Identifiers: UUID (charge)', async (w) => {
+  it('identifiers-charge', 'Identifiers: UUID (charge)', async (w) => {
     shaped(Uuid, (await bareCharge(w)).id, 'id');
   }),
-  observed('identifiers-account', 'Identifiers: UUID (account)', async (w) => {
+  it('identifiers-account', 'Identifiers: UUID (account)', async (w) => {
     shaped(Uuid, (await readAccount(w.own)).id, 'id');
   }),
-  observed(
-    'object-field',
-    'Individual resources carry an `object` naming their kind',
-    async (w) => {
-      equal((await bareCharge(w)).object, 'charge', 'object of a charge');
-      equal((await readBalance(w.own)).object, 'balance', 'object of the balance');
-      equal((await readAccount(w.own)).object, 'account', 'object of the account');
-    },
-  ),
-  observed('list-charges', 'Lists: `{object: list, data, has_more}` (charges)', (w) =>
+  it('object-field', 'Individual resources carry an `object` naming their kind', async (w) => {
+    equal((await bareCharge(w)).object, 'charge', 'object of a charge');
+    equal((await readBalance(w.own)).object, 'balance', 'object of the balance');
+    equal((await readAccount(w.own)).object, 'account', 'object of the account');
+  }),
+  it('list-charges', 'Lists: `{object: list, data, has_more}` (charges)', (w) =>
     isPage(w, '/charges'),
   ),
-  observed('list-payouts', 'Lists: `{object: list, data, has_more}` (payouts)', (w) =>
+  it('list-payouts', 'Lists: `{object: list, data, has_more}` (payouts)', (w) =>
     isPage(w, '/payouts'),
   ),
-  observed('list-webhooks', 'Lists: `{object: list, data}` (webhook endpoints)', async (w) => {
+  it('list-webhooks', 'Lists: `{object: list, data}` (webhook endpoints)', async (w) => {
     await listEndpoints(w.own);
   }),
-  observed('list-events', 'Lists: `{object: list, data}` (event catalog)', async (w) => {
+  it('list-events', 'Lists: `{object: list, data}` (event catalog)', async (w) => {
     await catalog(w);
   }),
-  observed('errors', 'Errors: `{code, message, details}`', async (w) => {
+  it('errors', 'Errors: `{code, message, details}`', async (w) => {
     refused(await w.own.call(`GET /v1/charges/${randomUUID()}`), { status: 404 });
   }),
 
   ...['boleto', 'card'].map((method) =>
-    observed(
+    it(
       `scope-${method}`,
       `Only \`pix\` is accepted at creation; \`${method}\` yields \`METHOD_NOT_SUPPORTED\``,
       async (w) => {
@@ -208,154 +175,114 @@ export const SERVICE_CASES = section('service', [
     'There is no separate sandbox; each installation has its own address',
     'a client knows one address only; the run itself takes it as an argument',
   ),
-  ...needing(
-    ['admin'],
-    [
-      observed('own-company', 'a key is valid only for the company that made it', async (w) => {
-        const other = await w.admin.createAccount();
-        equal((await readAccount(other)).id, idsOf(other).accountId, 'the account of its key');
-        const { id } = await bareCharge(w);
-        refused(await other.call(`GET /v1/charges/${id}`), { status: 404 });
-      }),
-    ],
-  ),
+  it.admin('own-company', 'a key is valid only for the company that made it', async (w) => {
+    const other = await w.admin.createAccount();
+    equal((await readAccount(other)).id, idsOf(other).accountId, 'the account of its key');
+    const { id } = await bareCharge(w);
+    refused(await other.call(`GET /v1/charges/${id}`), { status: 404 });
+  }),
   unobservable(
     'stored-before-the-acquirer',
     'A charge is stored before the acquirer is called',
     'the moment of storing is inside; charge-status.refused-exists sees its consequence',
   ),
-  ...needing(
-    ['admin'],
-    [
-      observed(
-        'checkout-invisible',
-        'reading a charge of the platform checkout gives `CHARGE_NOT_FOUND`',
-        async (w) => {
-          const { merchant, id } = await checkoutCharge(w);
-          const answer = await merchant.call(`GET /v1/charges/${id}`);
-          refused(answer, { status: 404, code: 'CHARGE_NOT_FOUND' });
-          const foreign = await merchant.call(`GET /v1/charges/${(await bareCharge(w)).id}`);
-          equal(answer.text, foreign.text, 'the body, like that of an id of another account');
-        },
-      ),
-      observed('checkout-unlisted', 'The charge list has none of the checkout', async (w) => {
-        const { merchant } = await checkoutCharge(w);
-        const body = bodyWith(await merchant.call('GET /v1/charges'), 200);
-        equal(shaped(pageOf(Charge), body, 'the list').data, [], 'charges of this merchant');
-      }),
-    ],
-  ),
-  observed(
-    'list-only-api',
-    'The charge list has only charges created through the API',
+  it.admin(
+    'checkout-invisible',
+    'reading a charge of the platform checkout gives `CHARGE_NOT_FOUND`',
     async (w) => {
-      await bareCharge(w);
-      const body = bodyWith(await w.own.call('GET /v1/charges?limit=5'), 200);
-      for (const { id } of shaped(pageOf(Charge), body, 'the list').data) {
-        await readCharge(w.own, id);
-      }
+      const { merchant, id } = await checkoutCharge(w);
+      const answer = await merchant.call(`GET /v1/charges/${id}`);
+      refused(answer, { status: 404, code: 'CHARGE_NOT_FOUND' });
+      const foreign = await merchant.call(`GET /v1/charges/${(await bareCharge(w)).id}`);
+      equal(answer.text, foreign.text, 'the body, like that of an id of another account');
     },
   ),
-  ...needing(
-    ['admin', 'simulator'],
-    [
-      observed(
-        'dashboard-payouts',
-        'The payout list also has payouts of the dashboard',
-        async (w) => {
-          const merchant = await manualMerchant(w);
-          const path = `/admin/accounts/${idsOf(merchant).accountId}/payouts`;
-          const made = await w.admin.call(`POST ${path}`, {
-            body: aPayoutBody({ amount: 501 }),
-            status: 201,
-          });
-          const { id } = shaped(Payout.pick({ id: true }), made, 'the payout of the dashboard');
-          const body = bodyWith(await merchant.call('GET /v1/payouts?limit=100'), 200);
-          const { data } = shaped(pageOf(Payout), body, 'the list');
-          holds(
-            data.some((payout) => payout.id === id),
-            'it is in the list',
-            data.length,
-          );
-        },
-      ),
-      observed('dashboard-balance', 'dashboard payouts consume the same balance', async (w) => {
-        const merchant = await w.admin.createAccount({ onboarding_status: 'approved' });
-        await w.fund(merchant, 5_000);
-        const path = `/admin/accounts/${idsOf(merchant).accountId}/payouts`;
-        await w.admin.call(`POST ${path}`, { body: aPayoutBody({ amount: 700 }), status: 201 });
-        equal((await readBalance(merchant)).available, 4_300, 'available');
-      }),
-    ],
-  ),
-  observed(
-    'outside-the-api',
-    'Keys, applications, approval, re-sending: outside this API',
-    async (w) => {
-      const { id } = await bareCharge(w);
-      const routes = ['GET /v1/keys', 'GET /v1/applications', `POST /v1/payouts/${id}/approve`];
-      for (const route of routes) refused(await w.own.call(route), { status: 404 });
-      refused(await w.own.call(`POST /v1/deliveries/${id}/resend`), { status: 404 });
-    },
-  ),
+  it.admin('checkout-unlisted', 'The charge list has none of the checkout', async (w) => {
+    const { merchant } = await checkoutCharge(w);
+    const body = bodyWith(await merchant.call('GET /v1/charges'), 200);
+    equal(shaped(pageOf(Charge), body, 'the list').data, [], 'charges of this merchant');
+  }),
+  it('list-only-api', 'The charge list has only charges created through the API', async (w) => {
+    await bareCharge(w);
+    const body = bodyWith(await w.own.call('GET /v1/charges?limit=5'), 200);
+    for (const { id } of shaped(pageOf(Charge), body, 'the list').data) {
+      await readCharge(w.own, id);
+    }
+  }),
+  staged('dashboard-payouts', 'The payout list also has payouts of the dashboard', async (w) => {
+    const merchant = await manualMerchant(w);
+    const path = `/admin/accounts/${idsOf(merchant).accountId}/payouts`;
+    const made = await w.admin.call(`POST ${path}`, {
+      body: aPayoutBody({ amount: 501 }),
+      status: 201,
+    });
+    const { id } = shaped(Payout.pick({ id: true }), made, 'the payout of the dashboard');
+    const body = bodyWith(await merchant.call('GET /v1/payouts?limit=100'), 200);
+    const { data } = shaped(pageOf(Payout), body, 'the list');
+    holds(
+      data.some((payout) => payout.id === id),
+      'it is in the list',
+      data.length,
+    );
+  }),
+  staged('dashboard-balance', 'dashboard payouts consume the same balance', async (w) => {
+    const merchant = await w.admin.createAccount({ onboarding_status: 'approved' });
+    await w.fund(merchant, 5_000);
+    const path = `/admin/accounts/${idsOf(merchant).accountId}/payouts`;
+    await w.admin.call(`POST ${path}`, { body: aPayoutBody({ amount: 700 }), status: 201 });
+    equal((await readBalance(merchant)).available, 4_300, 'available');
+  }),
+  it('outside-the-api', 'Keys, applications, approval, re-sending: outside this API', async (w) => {
+    const { id } = await bareCharge(w);
+    const routes = ['GET /v1/keys', 'GET /v1/applications', `POST /v1/payouts/${id}/approve`];
+    for (const route of routes) refused(await w.own.call(route), { status: 404 });
+    refused(await w.own.call(`POST /v1/deliveries/${id}/resend`), { status: 404 });
+  }),
 ]);
 
 export const APPLICATION_CASES = section('application', [
-  ...needing(
-    ['admin'],
-    [
-      observed('groups-keys', 'An application groups several keys', async (w) => {
-        const second = await w.admin.createKey(w.own);
-        const endpoint = await createEndpoint(w.own, { url: endpointUrl(w) });
-        await findEndpoint(second, endpoint.url);
-        await removeEndpoint(second, endpoint.id);
-      }),
-      observed(
-        'rotation',
-        'keys can be rotated without affecting other integrations',
-        async (w) => {
-          const first = await w.admin.createAccount();
-          const sister = await w.admin.createApplication(idsOf(first).accountId);
-          const second = await w.admin.createKey(first);
-          await w.admin.call(`DELETE /admin/keys/${idsOf(first).keyId}`, { status: 204 });
-          refused(await first.call('GET /v1/account'), { status: 401 });
-          await readAccount(second);
-          await readAccount(sister);
-        },
-      ),
-      observed('scopes', 'A key carries a list of scopes', async (w) => {
-        const key = await w.admin.createKey(w.own, { scopes: ['balance:read', 'account:read'] });
-        await readBalance(key);
-        await readAccount(key);
-        refused(await key.call('GET /v1/charges'), { status: 403, code: 'INSUFFICIENT_SCOPE' });
-      }),
-      observed('expiry', 'A key may have an expiry date', async (w) => {
-        const expires_at = new Date(Date.now() + 3_600_000).toISOString();
-        await readAccount(await w.admin.createKey(w.own, { expires_at }));
-      }),
-      observed('returned-once', 'The full key is returned once, when created', async (w) => {
-        const made = await w.admin.createKey(w.own);
-        const path = `/admin/applications/${idsOf(made).applicationId}/keys`;
-        const keys = JSON.stringify(await w.admin.call(`GET ${path}`));
-        holds(!keys.includes(made.key), 'the list of keys does not have the key', path);
-      }),
-      observed(
-        'idempotency-per-application',
-        'Idempotency keys: unique per application',
-        async (w) => {
-          const first = await payingMerchantWithSister(w);
-          const key = randomUUID();
-          const one = await postCharge(first.merchant, aChargeBody(), key);
-          const other = await postCharge(first.sister, aChargeBody(), key);
-          const Id = Charge.pick({ id: true });
-          const ids = [one, other].map((each) => shaped(Id, bodyWith(each, 201), 'the charge').id);
-          holds(ids[0] !== ids[1], 'two charges', ids);
-        },
-      ),
-    ],
-  ),
+  it.admin('groups-keys', 'An application groups several keys', async (w) => {
+    const second = await w.admin.createKey(w.own);
+    const endpoint = await createEndpoint(w.own, { url: endpointUrl(w) });
+    await findEndpoint(second, endpoint.url);
+    await removeEndpoint(second, endpoint.id);
+  }),
+  it.admin('rotation', 'keys can be rotated without affecting other integrations', async (w) => {
+    const first = await w.admin.createAccount();
+    const sister = await w.admin.createApplication(idsOf(first).accountId);
+    const second = await w.admin.createKey(first);
+    await w.admin.call(`DELETE /admin/keys/${idsOf(first).keyId}`, { status: 204 });
+    refused(await first.call('GET /v1/account'), { status: 401 });
+    await readAccount(second);
+    await readAccount(sister);
+  }),
+  it.admin('scopes', 'A key carries a list of scopes', async (w) => {
+    const key = await w.admin.createKey(w.own, { scopes: ['balance:read', 'account:read'] });
+    await readBalance(key);
+    await readAccount(key);
+    refused(await key.call('GET /v1/charges'), { status: 403, code: 'INSUFFICIENT_SCOPE' });
+  }),
+  it.admin('expiry', 'A key may have an expiry date', async (w) => {
+    const expires_at = new Date(Date.now() + 3_600_000).toISOString();
+    await readAccount(await w.admin.createKey(w.own, { expires_at }));
+  }),
+  it.admin('returned-once', 'The full key is returned once, when created', async (w) => {
+    const made = await w.admin.createKey(w.own);
+    const path = `/admin/applications/${idsOf(made).applicationId}/keys`;
+    const keys = JSON.stringify(await w.admin.call(`GET ${path}`));
+    holds(!keys.includes(made.key), 'the list of keys does not have the key', path);
+  }),
+  it.admin('idempotency-per-application', 'Idempotency keys: unique per application', async (w) => {
+    const first = await payingMerchantWithSister(w);
+    const key = randomUUID();
+    const one = await postCharge(first.merchant, aChargeBody(), key);
+    const other = await postCharge(first.sister, aChargeBody(), key);
+    const Id = Charge.pick({ id: true });
+    const ids = [one, other].map((each) => shaped(Id, bodyWith(each, 201), 'the charge').id);
+    holds(ids[0] !== ids[1], 'two charges', ids);
+  }),
   unobservable('hash', "Only the key's hash is stored", 'what is stored is inside'),
-  observed('never-again', 'no endpoint returns the key again', async (w) => {
+  it('never-again', 'no endpoint returns the key again', async (w) => {
     for (const path of READS) {
       const { text, request } = await w.own.call(`GET /v1${path}`);
       holds(!text.includes(w.own.key), 'the answer does not have the key', request);

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 
 import { Charge, CHARGE_STATUSES, PAYOUT_STATUSES } from '../client/schemas.ts';
-import { alone, needing, observed, section } from '../suite/case.ts';
-import { equal, holds, oneOf, shaped } from '../suite/expectations.ts';
+import { section, it, faulty, staged, delivered } from '../suite/case.ts';
+import { equal, holds, oneOf, shaped } from '../client/expectations.ts';
 import {
   bareCharge,
   barePayout,
@@ -36,67 +36,48 @@ const PROCESSING_MS_MAX = 45_000;
 const EXPIRY_MS_MAX = 80_000;
 
 export const CHARGE_STATUS_CASES = section('charge-status', [
-  observed('values', 'Values: nine words, of which every charge has one', async (w) => {
+  it('values', 'Values: nine words, of which every charge has one', async (w) => {
     for (const status of CHARGE_STATUSES) {
       bodyWith(await w.own.call(`GET /v1/charges?status=${status}`), 200);
     }
     oneOf((await bareCharge(w)).status, CHARGE_STATUSES, 'status');
   }),
-  ...alone(
-    needing(
-      ['simulator'],
-      [
-        observed('processing', '`processing`: stored, waiting for the acquirer', async (w) => {
-          const { beside } = await unansweredCharge(w);
-          equal(beside.status, 'processing', 'status while the acquirer is silent');
-          equal(beside.pix.br_code, null, 'no Pix yet');
-        }),
-        observed('processing-short', '`processing` lasts seconds', async (w) => {
-          const { id } = (await unansweredCharge(w)).beside;
-          await until(async () => {
-            equal((await readCharge(w.own, id)).status, 'pending', 'status');
-          }, PROCESSING_MS_MAX);
-        }),
-        observed('failed', '`failed`: acquirer refused issuance; `failure_reason`', async (w) => {
-          const charge = await readRefused(w);
-          equal(charge.status, 'failed', 'status');
-          holds(Boolean(charge.failure_reason), 'a reason', charge.failure_reason);
-        }),
-        observed(
-          'refused-answer',
-          'refused: `422` `ACQUIRER_REJECTED` with `charge_id`',
-          async (w) => {
-            const { answer } = await refusedCharge(w);
-            const body = refused(answer, { status: 422, code: 'ACQUIRER_REJECTED' });
-            holds(body.charge_id !== undefined, 'charge_id', answer.text);
-          },
-        ),
-        observed(
-          'refused-repeated',
-          'the same Idempotency-Key returns this failed charge',
-          async (w) => {
-            const { key, body } = await refusedCharge(w);
-            const again = bodyWith(await postCharge(w.own, body, key), 201);
-            const { id, status } = shaped(Charge, again, 'the charge');
-            equal([id, status], [(await readRefused(w)).id, 'failed'], 'id and status');
-          },
-        ),
-        observed(
-          'refused-exists',
-          'Even a refused charge exists: stored before the call',
-          async (w) => {
-            const body = bodyWith(await w.own.call('GET /v1/charges?status=failed'), 200);
-            const { id } = await readRefused(w);
-            holds(JSON.stringify(body).includes(id), 'it is in the list of failed charges', id);
-          },
-        ),
-      ],
-    ),
-  ),
-  observed('pending', '`pending`: created, waiting for payment', async (w) =>
+  faulty('processing', '`processing`: stored, waiting for the acquirer', async (w) => {
+    const { beside } = await unansweredCharge(w);
+    equal(beside.status, 'processing', 'status while the acquirer is silent');
+    equal(beside.pix.br_code, null, 'no Pix yet');
+  }),
+  faulty('processing-short', '`processing` lasts seconds', async (w) => {
+    const { id } = (await unansweredCharge(w)).beside;
+    await until(async () => {
+      equal((await readCharge(w.own, id)).status, 'pending', 'status');
+    }, PROCESSING_MS_MAX);
+  }),
+  faulty('failed', '`failed`: acquirer refused issuance; `failure_reason`', async (w) => {
+    const charge = await readRefused(w);
+    equal(charge.status, 'failed', 'status');
+    holds(Boolean(charge.failure_reason), 'a reason', charge.failure_reason);
+  }),
+  faulty('refused-answer', 'refused: `422` `ACQUIRER_REJECTED` with `charge_id`', async (w) => {
+    const { answer } = await refusedCharge(w);
+    const body = refused(answer, { status: 422, code: 'ACQUIRER_REJECTED' });
+    holds(body.charge_id !== undefined, 'charge_id', answer.text);
+  }),
+  faulty('refused-repeated', 'the same Idempotency-Key returns this failed charge', async (w) => {
+    const { key, body } = await refusedCharge(w);
+    const again = bodyWith(await postCharge(w.own, body, key), 201);
+    const { id, status } = shaped(Charge, again, 'the charge');
+    equal([id, status], [(await readRefused(w)).id, 'failed'], 'id and status');
+  }),
+  faulty('refused-exists', 'Even a refused charge exists: stored before the call', async (w) => {
+    const body = bodyWith(await w.own.call('GET /v1/charges?status=failed'), 200);
+    const { id } = await readRefused(w);
+    holds(JSON.stringify(body).includes(id), 'it is in the list of failed charges', id);
+  }),
+  it('pending', '`pending`: created, waiting for payment', async (w) =>
     equal((await bareCharge(w)).status, 'pending', 'status in the 201'),
   ),
-  observed(
+  it(
     'pending-after-the-pix',
     'The 201 is returned after the acquirer returned the Pix',
     async (w) => {
@@ -105,60 +86,40 @@ export const CHARGE_STATUS_CASES = section('charge-status', [
       holds(Boolean(charge.pix.br_code), 'the Pix is there', charge.pix.br_code);
     },
   ),
-  ...needing(
-    ['simulator'],
-    [
-      observed('paid', '`paid`: paid and confirmed by the acquirer', async (w) => {
-        const { status, paid_at } = await paidCharge(w);
-        equal(status, 'paid', 'status');
-        holds(paid_at !== null, 'paid_at', paid_at);
-      }),
-      ...needing(
-        ['receiver'],
-        [
-          observed(
-            'created-and-emitted',
-            'to `pending`: `created` and `emitted` are emitted',
-            async (w) => {
-              const { deliveries } = await deliveredCharge(w);
-              for (const event of ['charge.pix.created', 'charge.pix.emitted']) {
-                equal(deliveries.get(event)?.envelope.data['status'], 'pending', event);
-              }
-            },
-          ),
-        ],
-      ),
-    ],
+  it.simulator('paid', '`paid`: paid and confirmed by the acquirer', async (w) => {
+    const { status, paid_at } = await paidCharge(w);
+    equal(status, 'paid', 'status');
+    holds(paid_at !== null, 'paid_at', paid_at);
+  }),
+  delivered(
+    'created-and-emitted',
+    'to `pending`: `created` and `emitted` are emitted',
+    async (w) => {
+      const { deliveries } = await deliveredCharge(w);
+      for (const event of ['charge.pix.created', 'charge.pix.emitted']) {
+        equal(deliveries.get(event)?.envelope.data['status'], 'pending', event);
+      }
+    },
   ),
-  ...needing(
-    ['patience'],
-    [
-      observed('expired', '`expired`: `expires_at` passed without payment', async (w) => {
-        const charge = await expiredCharge(w);
-        holds(Date.parse(charge.expires_at ?? '') < Date.now() + 1_000, 'it passed', charge);
-        equal(charge.paid_at, null, 'paid_at');
-      }),
-      observed(
-        'expired-derived',
-        'read after `expires_at`: `expired` (derived, no sweep job)',
-        async (w) =>
-          equal((await readCharge(w.own, (await expiredCharge(w)).id)).status, 'expired', 'status'),
-      ),
-      observed('expired-listed', 'the list derives `expired` too, and filters by it', async (w) => {
-        const { id } = await expiredCharge(w);
-        const body = bodyWith(await w.own.call('GET /v1/charges?status=expired&limit=100'), 200);
-        holds(JSON.stringify(body).includes(id), 'it is in the list', id);
-      }),
-    ],
+  it.patience('expired', '`expired`: `expires_at` passed without payment', async (w) => {
+    const charge = await expiredCharge(w);
+    holds(Date.parse(charge.expires_at ?? '') < Date.now() + 1_000, 'it passed', charge);
+    equal(charge.paid_at, null, 'paid_at');
+  }),
+  it.patience(
+    'expired-derived',
+    'read after `expires_at`: `expired` (derived, no sweep job)',
+    async (w) =>
+      equal((await readCharge(w.own, (await expiredCharge(w)).id)).status, 'expired', 'status'),
   ),
+  it.patience('expired-listed', 'the list derives `expired` too, and filters by it', async (w) => {
+    const { id } = await expiredCharge(w);
+    const body = bodyWith(await w.own.call('GET /v1/charges?status=expired&limit=100'), 200);
+    holds(JSON.stringify(body).includes(id), 'it is in the list', id);
+  }),
   ...CHARGE_END_CASES,
-  ...needing(
-    ['simulator'],
-    [
-      observed('paid-stays', 'a paid charge does not become `expired` or `pending`', async (w) =>
-        equal((await readCharge(w.own, (await paidCharge(w)).id)).status, 'paid', 'status'),
-      ),
-    ],
+  it.simulator('paid-stays', 'a paid charge does not become `expired` or `pending`', async (w) =>
+    equal((await readCharge(w.own, (await paidCharge(w)).id)).status, 'paid', 'status'),
   ),
 ]);
 
@@ -201,110 +162,75 @@ function expiredCharge(w: World): Promise<Charge> {
 }
 
 export const PAYOUT_STATUS_CASES = section('payout-status', [
-  observed('values', 'Values: five words, of which every payout has one', async (w) => {
+  it('values', 'Values: five words, of which every payout has one', async (w) => {
     for (const status of PAYOUT_STATUSES) {
       bodyWith(await w.own.call(`GET /v1/payouts?status=${status}`), 200);
     }
   }),
-  ...needing(
-    ['admin', 'simulator'],
-    [
-      observed(
-        'pending',
-        '`pending`: awaiting manual approval when auto payout is off',
-        async (w) => {
-          const merchant = await manualMerchant(w);
-          equal((await createPayout(merchant)).status, 'pending', 'status in the 201');
-        },
-      ),
-      observed(
-        'pending-stays',
-        'a long stay in `pending` is normal: it waits in the queue',
-        async (w) => {
-          const merchant = await manualMerchant(w);
-          const { id, processed_at } = await createPayout(merchant);
-          equal(processed_at, null, 'processed_at');
-          equal((await readPayout(merchant, id)).status, 'pending', 'status');
-          const queue = await w.admin.call('GET /admin/payouts?status=pending&limit=100');
-          holds(JSON.stringify(queue).includes(id), 'it is in the queue of the dashboard', id);
-        },
-      ),
-      observed('approved', 'after manual approval it is sent and settles', async (w) => {
-        const merchant = await manualMerchant(w);
-        const { id } = await createPayout(merchant);
-        await w.admin.approvePayout(id);
-        await untilPayout(merchant, id, 'completed');
-      }),
-      observed('canceled', '`canceled`: canceled before sending', async (w) => {
-        const { ended } = await canceledPayout(w);
-        equal([ended.status, ended.processed_at], ['canceled', null], 'status and processed_at');
-      }),
-      observed('canceled-returns', '`canceled`: amount returns to balance', async (w) => {
-        const { before, after } = await canceledPayout(w);
-        equal(after.available, before.available, 'available');
-      }),
-      observed(
-        'manual-leaves',
-        'amount plus fee leave the balance at creation (manual)',
-        async (w) => {
-          const { before, during, created } = await canceledPayout(w);
-          equal(before.available - during.available, created.amount + created.fee, 'what left');
-        },
-      ),
-    ],
+  staged('pending', '`pending`: awaiting manual approval when auto payout is off', async (w) => {
+    const merchant = await manualMerchant(w);
+    equal((await createPayout(merchant)).status, 'pending', 'status in the 201');
+  }),
+  staged(
+    'pending-stays',
+    'a long stay in `pending` is normal: it waits in the queue',
+    async (w) => {
+      const merchant = await manualMerchant(w);
+      const { id, processed_at } = await createPayout(merchant);
+      equal(processed_at, null, 'processed_at');
+      equal((await readPayout(merchant, id)).status, 'pending', 'status');
+      const queue = await w.admin.call('GET /admin/payouts?status=pending&limit=100');
+      holds(JSON.stringify(queue).includes(id), 'it is in the queue of the dashboard', id);
+    },
   ),
-  ...needing(
-    ['funds'],
-    [
-      observed('auto', 'auto payout on: `processing`, already in the 201 response', async (w) =>
-        equal((await barePayout(w)).status, 'processing', 'status in the 201'),
-      ),
-      observed(
-        'sent-right-after',
-        'auto payout on: sent right after, no intervention',
-        async (w) => {
-          const { processed_at } = await completedPayout(w);
-          holds(processed_at !== null, 'processed_at', processed_at);
-        },
-      ),
-      observed('completed', '`completed`: money delivered', async (w) =>
-        equal((await completedPayout(w)).status, 'completed', 'status'),
-      ),
-      observed('completed-e2e', 'settlement, success: `end_to_end_id` filled', async (w) => {
-        const { end_to_end_id } = await completedPayout(w);
-        holds(Boolean(end_to_end_id), 'filled', end_to_end_id);
-      }),
-    ],
+  staged('approved', 'after manual approval it is sent and settles', async (w) => {
+    const merchant = await manualMerchant(w);
+    const { id } = await createPayout(merchant);
+    await w.admin.approvePayout(id);
+    await untilPayout(merchant, id, 'completed');
+  }),
+  staged('canceled', '`canceled`: canceled before sending', async (w) => {
+    const { ended } = await canceledPayout(w);
+    equal([ended.status, ended.processed_at], ['canceled', null], 'status and processed_at');
+  }),
+  staged('canceled-returns', '`canceled`: amount returns to balance', async (w) => {
+    const { before, after } = await canceledPayout(w);
+    equal(after.available, before.available, 'available');
+  }),
+  staged('manual-leaves', 'amount plus fee leave the balance at creation (manual)', async (w) => {
+    const { before, during, created } = await canceledPayout(w);
+    equal(before.available - during.available, created.amount + created.fee, 'what left');
+  }),
+  it.funds('auto', 'auto payout on: `processing`, already in the 201 response', async (w) =>
+    equal((await barePayout(w)).status, 'processing', 'status in the 201'),
   ),
-  ...alone(
-    needing(
-      ['admin', 'simulator'],
-      [
-        observed(
-          'processing',
-          '`processing`: sent to the acquirer, awaiting settlement',
-          async (w) => equal((await failedPayout(w)).created.status, 'processing', 'status'),
-        ),
-        observed(
-          'auto-leaves',
-          'amount plus fee leave the balance at creation (auto)',
-          async (w) => {
-            const { before, during, created } = await failedPayout(w);
-            equal(before.available - during.available, created.amount + created.fee, 'what left');
-          },
-        ),
-        observed('failed', '`failed`: refused or failed', async (w) =>
-          equal((await failedPayout(w)).ended.status, 'failed', 'status'),
-        ),
-        observed('failed-reason', '`failed`: `failure_reason` filled', async (w) => {
-          const { failure_reason } = (await failedPayout(w)).ended;
-          holds(Boolean(failure_reason), 'a reason', failure_reason);
-        }),
-        observed('failed-returns', '`failed`: amount returns to balance', async (w) => {
-          const { before, after } = await failedPayout(w);
-          equal(after.available, before.available, 'available');
-        }),
-      ],
-    ),
+  it.funds('sent-right-after', 'auto payout on: sent right after, no intervention', async (w) => {
+    const { processed_at } = await completedPayout(w);
+    holds(processed_at !== null, 'processed_at', processed_at);
+  }),
+  it.funds('completed', '`completed`: money delivered', async (w) =>
+    equal((await completedPayout(w)).status, 'completed', 'status'),
   ),
+  it.funds('completed-e2e', 'settlement, success: `end_to_end_id` filled', async (w) => {
+    const { end_to_end_id } = await completedPayout(w);
+    holds(Boolean(end_to_end_id), 'filled', end_to_end_id);
+  }),
+  faulty.admin('processing', '`processing`: sent to the acquirer, awaiting settlement', async (w) =>
+    equal((await failedPayout(w)).created.status, 'processing', 'status'),
+  ),
+  faulty.admin('auto-leaves', 'amount plus fee leave the balance at creation (auto)', async (w) => {
+    const { before, during, created } = await failedPayout(w);
+    equal(before.available - during.available, created.amount + created.fee, 'what left');
+  }),
+  faulty.admin('failed', '`failed`: refused or failed', async (w) =>
+    equal((await failedPayout(w)).ended.status, 'failed', 'status'),
+  ),
+  faulty.admin('failed-reason', '`failed`: `failure_reason` filled', async (w) => {
+    const { failure_reason } = (await failedPayout(w)).ended;
+    holds(Boolean(failure_reason), 'a reason', failure_reason);
+  }),
+  faulty.admin('failed-returns', '`failed`: amount returns to balance', async (w) => {
+    const { before, after } = await failedPayout(w);
+    equal(after.available, before.available, 'available');
+  }),
 ]);

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 
 import { CatalogEntry, Endpoint, listOf } from '../client/schemas.ts';
-import { needing, observed, type ObservedCase, section } from '../suite/case.ts';
-import { equal, holds, oneOf, shaped } from '../suite/expectations.ts';
+import { type ObservedCase, section, it } from '../suite/case.ts';
+import { equal, holds, oneOf, shaped } from '../client/expectations.ts';
 import {
   catalog,
   createEndpoint,
@@ -26,42 +26,33 @@ const NOT_FOUND: Refusal = { status: 404, code: 'WEBHOOK_NOT_FOUND' };
 const SECRET = 'whsec_conformance';
 
 export const LIST_WEBHOOKS_CASES = section('list-webhooks', [
-  observed('list', 'Response `200`: `{object: list, data: [webhook endpoint]}`', (w) =>
+  it('list', 'Response `200`: `{object: list, data: [webhook endpoint]}`', (w) =>
     withEndpoint(w, {}, async () => {
       const body = bodyWith(await w.own.call('GET /v1/webhooks'), 200);
       shaped(listOf(Endpoint), body, 'the list');
     }),
   ),
-  observed('own', 'an endpoint of the calling application is visible', (w) =>
+  it('own', 'an endpoint of the calling application is visible', (w) =>
     withEndpoint(w, {}, async ({ id }) => {
       const ids = (await listEndpoints(w.own)).map((endpoint) => endpoint.id);
       holds(ids.includes(id), 'it is in the list', id);
     }),
   ),
-  ...needing(
-    ['admin'],
-    [
-      observed('other-application', 'Only endpoints of the calling application are visible', (w) =>
-        withEndpoint(w, {}, async ({ id }) => {
-          const others = await listEndpoints(await sisterApplication(w));
-          holds(!others.some((endpoint) => endpoint.id === id), 'not visible to another', id);
-        }),
-      ),
-      observed('other-account', 'endpoints of another account are not visible', (w) =>
-        withEndpoint(w, {}, async () => {
-          equal(
-            await listEndpoints(await w.admin.createAccount()),
-            [],
-            'endpoints of a new account',
-          );
-        }),
-      ),
-      observed('same-for-every-key', 'they are the same endpoints for every key of it', (w) =>
-        withEndpoint(w, {}, async ({ url }) => {
-          await findEndpoint(await w.admin.createKey(w.own), url);
-        }),
-      ),
-    ],
+  it.admin('other-application', 'Only endpoints of the calling application are visible', (w) =>
+    withEndpoint(w, {}, async ({ id }) => {
+      const others = await listEndpoints(await sisterApplication(w));
+      holds(!others.some((endpoint) => endpoint.id === id), 'not visible to another', id);
+    }),
+  ),
+  it.admin('other-account', 'endpoints of another account are not visible', (w) =>
+    withEndpoint(w, {}, async () => {
+      equal(await listEndpoints(await w.admin.createAccount()), [], 'endpoints of a new account');
+    }),
+  ),
+  it.admin('same-for-every-key', 'they are the same endpoints for every key of it', (w) =>
+    withEndpoint(w, {}, async ({ url }) => {
+      await findEndpoint(await w.admin.createKey(w.own), url);
+    }),
   ),
 ]);
 
@@ -70,7 +61,7 @@ function refusesRegistration(
   sentence: string,
   [changes, refusal]: readonly [object, Refusal],
 ): ObservedCase {
-  return observed(id, sentence, async (w) => {
+  return it(id, sentence, async (w) => {
     const body = { url: endpointUrl(w), events: ENDPOINT_EVENTS, ...changes };
     refused(await w.own.call('POST /v1/webhooks', { body }), refusal);
   });
@@ -81,14 +72,14 @@ function registers(
   sentence: string,
   [fields, look]: readonly [Record<string, unknown>, (endpoint: Endpoint) => void],
 ): ObservedCase {
-  return observed(id, sentence, (w) => withEndpoint(w, fields, look));
+  return it(id, sentence, (w) => withEndpoint(w, fields, look));
 }
 
 export const CREATE_WEBHOOK_CASES = section('create-webhook', [
   refusesRegistration('url.required', '`url`: required', [{ url: undefined }, shapeFault('url')]),
   refusesRegistration('url.string', '`url`: string', [{ url: 7 }, shapeFault('url')]),
   ...['http', 'https'].map((scheme) =>
-    observed(`url.${scheme}`, `\`url\`: ${scheme}`, async (w) => {
+    it(`url.${scheme}`, `\`url\`: ${scheme}`, async (w) => {
       const url = `${scheme}://hooks.receiver.example.com/${randomUUID()}`;
       const endpoint = await createEndpoint(w.own, { url });
       equal(endpoint.url, url, 'url');
@@ -162,13 +153,13 @@ export const CREATE_WEBHOOK_CASES = section('create-webhook', [
     { secret: 12_345_678 },
     shapeFault('secret'),
   ]),
-  observed('refused-registers-nothing', 'a refused registration leaves no endpoint', async (w) => {
+  it('refused-registers-nothing', 'a refused registration leaves no endpoint', async (w) => {
     const url = endpointUrl(w);
     const body = { url, events: ['charge.pix.unknown'] };
     refused(await w.own.call('POST /v1/webhooks', { body }), { status: 422 });
     holds(!(await listEndpoints(w.own)).some((one) => one.url === url), 'no endpoint', url);
   }),
-  observed('success', 'a registration succeeds with a status of success', async (w) => {
+  it('success', 'a registration succeeds with a status of success', async (w) => {
     const url = endpointUrl(w);
     const body = { url, events: ENDPOINT_EVENTS };
     oneOf((await w.own.call('POST /v1/webhooks', { body })).status, [200, 201], 'status');
@@ -195,7 +186,7 @@ function refusesChange(
   sentence: string,
   [changes, refusal]: readonly [object, Refusal],
 ): ObservedCase {
-  return observed(id, sentence, (w) =>
+  return it(id, sentence, (w) =>
     withEndpoint(w, {}, async (endpoint) => {
       const route = `PATCH /v1/webhooks/${endpoint.id}`;
       refused(await w.own.call(route, { body: changes }), refusal);
@@ -205,24 +196,24 @@ function refusesChange(
 }
 
 export const UPDATE_WEBHOOK_CASES = section('update-webhook', [
-  observed('url', 'Body accepts `url`', async (w) => {
+  it('url', 'Body accepts `url`', async (w) => {
     const url = endpointUrl(w);
     equal((await patched(w, {}, { url })).url, url, 'url');
   }),
-  observed('events', 'Body accepts `events`', async (w) => {
+  it('events', 'Body accepts `events`', async (w) => {
     const events = ['payment.pix.failed'];
     equal((await patched(w, {}, { events })).events, events, 'events');
   }),
-  observed('description', 'Body accepts `description`', async (w) =>
+  it('description', 'Body accepts `description`', async (w) =>
     equal((await patched(w, {}, { description: 'Nova' })).description, 'Nova', 'description'),
   ),
-  observed('secret', 'Body accepts `secret`', async (w) =>
+  it('secret', 'Body accepts `secret`', async (w) =>
     equal((await patched(w, {}, { secret: SECRET })).has_secret, true, 'has_secret'),
   ),
-  observed('active', 'Body accepts `active`', async (w) =>
+  it('active', 'Body accepts `active`', async (w) =>
     equal((await patched(w, {}, { active: false })).active, false, 'active'),
   ),
-  observed('all-optional', 'all are optional: what is absent stays', async (w) => {
+  it('all-optional', 'all are optional: what is absent stays', async (w) => {
     const fields = { description: 'Fica', secret: SECRET, events: ['charge.pix.paid'] };
     const endpoint = await patched(w, fields, { active: false });
     equal(
@@ -231,29 +222,24 @@ export const UPDATE_WEBHOOK_CASES = section('update-webhook', [
       'what was not in the body',
     );
   }),
-  observed('pause', 'only `active` false pauses without deleting', async (w) => {
+  it('pause', 'only `active` false pauses without deleting', async (w) => {
     const endpoint = await patched(w, {}, { active: false });
     equal(endpoint.active, false, 'active of the endpoint that still exists');
   }),
-  ...needing(
-    ['receiver'],
-    [
-      observed('pauses-deliveries', '`active` false pauses deliveries', async (w) => {
-        const [paused, running] = [w.receiver.hook(), w.receiver.hook()];
-        const events = ['charge.pix.created'];
-        const one = await createEndpoint(w.own, { url: paused.url, events });
-        await w.own.call(`PATCH /v1/webhooks/${one.id}`, { body: { active: false } });
-        const other = await createEndpoint(w.own, { url: running.url, events });
-        const { id } = await createCharge(w.own);
-        await until(async () => {
-          const got = (await running.deliveries()).map(({ envelope }) => envelope.data['id']);
-          holds(got.includes(id), 'the endpoint beside it has the event', got);
-        });
-        equal(await paused.deliveries(), [], 'deliveries to the paused endpoint');
-        for (const endpoint of [one, other]) await removeEndpoint(w.own, endpoint.id);
-      }),
-    ],
-  ),
+  it.receiver('pauses-deliveries', '`active` false pauses deliveries', async (w) => {
+    const [paused, running] = [w.receiver.hook(), w.receiver.hook()];
+    const events = ['charge.pix.created'];
+    const one = await createEndpoint(w.own, { url: paused.url, events });
+    await w.own.call(`PATCH /v1/webhooks/${one.id}`, { body: { active: false } });
+    const other = await createEndpoint(w.own, { url: running.url, events });
+    const { id } = await createCharge(w.own);
+    await until(async () => {
+      const got = (await running.deliveries()).map(({ envelope }) => envelope.data['id']);
+      holds(got.includes(id), 'the endpoint beside it has the event', got);
+    });
+    equal(await paused.deliveries(), [], 'deliveries to the paused endpoint');
+    for (const endpoint of [one, other]) await removeEndpoint(w.own, endpoint.id);
+  }),
   refusesChange('url.private', '`url`: http or https, public host', [
     { url: 'http://10.0.0.1/hook' },
     NO_URL,
@@ -268,87 +254,72 @@ export const UPDATE_WEBHOOK_CASES = section('update-webhook', [
     shapeFault('secret'),
   ]),
   refusesChange('active.boolean', '`active`: boolean', [{ active: 'no' }, shapeFault('active')]),
-  observed('missing', '`404` `WEBHOOK_NOT_FOUND`', async (w) => {
+  it('missing', '`404` `WEBHOOK_NOT_FOUND`', async (w) => {
     const answer = await w.own.call(`PATCH /v1/webhooks/${randomUUID()}`, { body: {} });
     refused(answer, NOT_FOUND);
   }),
-  ...needing(
-    ['admin'],
-    [
-      observed('foreign', '`404` `WEBHOOK_NOT_FOUND`: of another application', (w) =>
-        withEndpoint(w, {}, async ({ id }) => {
-          const body = { active: false };
-          const sister = await sisterApplication(w);
-          refused(await sister.call(`PATCH /v1/webhooks/${id}`, { body }), NOT_FOUND);
-          const stranger = await w.admin.createAccount();
-          refused(await stranger.call(`PATCH /v1/webhooks/${id}`, { body }), NOT_FOUND);
-        }),
-      ),
-    ],
+  it.admin('foreign', '`404` `WEBHOOK_NOT_FOUND`: of another application', (w) =>
+    withEndpoint(w, {}, async ({ id }) => {
+      const body = { active: false };
+      const sister = await sisterApplication(w);
+      refused(await sister.call(`PATCH /v1/webhooks/${id}`, { body }), NOT_FOUND);
+      const stranger = await w.admin.createAccount();
+      refused(await stranger.call(`PATCH /v1/webhooks/${id}`, { body }), NOT_FOUND);
+    }),
   ),
 ]);
 
 export const DELETE_WEBHOOK_CASES = section('delete-webhook', [
-  observed('removed', 'Response `204`', async (w) => {
+  it('removed', 'Response `204`', async (w) => {
     const { id, url } = await createEndpoint(w.own, { url: endpointUrl(w) });
     await removeEndpoint(w.own, id);
     holds(!(await listEndpoints(w.own)).some((one) => one.url === url), 'it is gone', url);
   }),
-  observed('no-body', 'no body', async (w) => {
+  it('no-body', 'no body', async (w) => {
     const { id } = await createEndpoint(w.own, { url: endpointUrl(w) });
     const answer = await w.own.call(`DELETE /v1/webhooks/${id}`);
     equal([answer.status, answer.text], [204, ''], 'status and body');
   }),
-  observed('unknown', 'Unknown id: `404` `WEBHOOK_NOT_FOUND`', async (w) => {
+  it('unknown', 'Unknown id: `404` `WEBHOOK_NOT_FOUND`', async (w) => {
     refused(await w.own.call(`DELETE /v1/webhooks/${randomUUID()}`), NOT_FOUND);
   }),
-  observed('twice', 'an id that was removed is unknown', async (w) => {
+  it('twice', 'an id that was removed is unknown', async (w) => {
     const { id } = await createEndpoint(w.own, { url: endpointUrl(w) });
     await removeEndpoint(w.own, id);
     refused(await w.own.call(`DELETE /v1/webhooks/${id}`), NOT_FOUND);
   }),
-  ...needing(
-    ['admin'],
-    [
-      observed('other-account', 'id of another account: `404` `WEBHOOK_NOT_FOUND`', (w) =>
-        withEndpoint(w, {}, async ({ id }) => {
-          const stranger = await w.admin.createAccount();
-          refused(await stranger.call(`DELETE /v1/webhooks/${id}`), NOT_FOUND);
-        }),
-      ),
-      observed('other-application', 'id of another application: `404` `WEBHOOK_NOT_FOUND`', (w) =>
-        withEndpoint(w, {}, async ({ id, url }) => {
-          const sister = await w.admin.createApplication(idsOf(w.own).accountId);
-          refused(await sister.call(`DELETE /v1/webhooks/${id}`), NOT_FOUND);
-          await findEndpoint(w.own, url);
-        }),
-      ),
-    ],
+  it.admin('other-account', 'id of another account: `404` `WEBHOOK_NOT_FOUND`', (w) =>
+    withEndpoint(w, {}, async ({ id }) => {
+      const stranger = await w.admin.createAccount();
+      refused(await stranger.call(`DELETE /v1/webhooks/${id}`), NOT_FOUND);
+    }),
+  ),
+  it.admin('other-application', 'id of another application: `404` `WEBHOOK_NOT_FOUND`', (w) =>
+    withEndpoint(w, {}, async ({ id, url }) => {
+      const sister = await w.admin.createApplication(idsOf(w.own).accountId);
+      refused(await sister.call(`DELETE /v1/webhooks/${id}`), NOT_FOUND);
+      await findEndpoint(w.own, url);
+    }),
   ),
 ]);
 
 const CATALOG_SIZE = 37;
 
 export const LIST_EVENTS_CASES = section('list-events', [
-  observed('list', 'Response `200`: `{object: list, data: [event catalog entry]}`', async (w) => {
+  it('list', 'Response `200`: `{object: list, data: [event catalog entry]}`', async (w) => {
     const body = bodyWith(await w.own.call('GET /v1/webhooks/events'), 200);
     shaped(listOf(CatalogEntry), body, 'the list');
   }),
-  observed('every-event', 'for every event the platform knows', async (w) => {
+  it('every-event', 'for every event the platform knows', async (w) => {
     const names = new Set((await catalog(w)).map(({ event }) => event));
     holds(names.size >= CATALOG_SIZE, `at least ${CATALOG_SIZE} events`, names.size);
   }),
-  observed('once', 'every event is listed once', async (w) => {
+  it('once', 'every event is listed once', async (w) => {
     const names = (await catalog(w)).map(({ event }) => event);
     equal(new Set(names).size, names.length, 'different names');
   }),
-  ...needing(
-    ['admin'],
-    [
-      observed('no-scope', 'No scope', async (w) => {
-        const key = await w.admin.createKey(w.own, { scopes: ['balance:read'] });
-        bodyWith(await key.call('GET /v1/webhooks/events'), 200);
-      }),
-    ],
-  ),
+  it.admin('no-scope', 'No scope', async (w) => {
+    const key = await w.admin.createKey(w.own, { scopes: ['balance:read'] });
+    bodyWith(await key.call('GET /v1/webhooks/events'), 200);
+  }),
 ]);

@@ -1,13 +1,8 @@
-import type { World } from '../world/world.ts';
+import type { Need, World } from '../world/world.ts';
 import type { SectionId } from './sections.ts';
 
-/**
- * What a case asks of whoever runs it, beside address and key. `funds`: a merchant with automatic payouts and
- * money to spend. `patience`: time to wait for what takes a minute.
- */
-export type Need = 'admin' | 'simulator' | 'receiver' | 'funds' | 'patience';
-
 type Sentence = { id: string; sentence: string };
+type Run = (world: World) => Promise<void>;
 
 /** A sentence that a client can see kept or broken. */
 export type ObservedCase = Sentence & {
@@ -15,7 +10,7 @@ export type ObservedCase = Sentence & {
   needs: readonly Need[];
   /** It disturbs others (faults at the acquirer), so nothing else runs beside it. */
   alone: boolean;
-  run: (world: World) => Promise<void>;
+  run: Run;
 };
 
 /** A sentence that no client can check. */
@@ -24,23 +19,34 @@ export type StatedCase = Sentence & { kind: 'unobservable'; reason: string };
 export type CaseOfSection = ObservedCase | StatedCase;
 export type Case = CaseOfSection & { section: SectionId };
 
-/** The cases of one section; their ids begin with its name. */
-export function section(id: SectionId, cases: readonly CaseOfSection[]): Case[] {
-  return cases.map((one) => ({ ...one, id: `${id}.${one.id}`, section: id }));
-}
+/** Makes cases. What they need, and that they run alone, is said in front: `it.alone.simulator(…)`. */
+export type Observe = ((id: string, sentence: string, run: Run) => ObservedCase) & {
+  readonly [word in Need | 'alone']: Observe;
+};
 
-export function observed(id: string, sentence: string, run: ObservedCase['run']): ObservedCase {
-  return { kind: 'observed', id, sentence, needs: [], alone: false, run };
+export const it = observing([], false);
+/** With a payer, and with what arrives at the receiver. */
+export const delivered = it.simulator.receiver;
+/** With merchants of the case's own, and payers. */
+export const staged = it.admin.simulator;
+/** While the acquirer misbehaves. */
+export const faulty = it.alone.simulator;
+
+function observing(needs: readonly Need[], alone: boolean): Observe {
+  const observe = (id: string, sentence: string, run: Run): ObservedCase => {
+    return { kind: 'observed', id, sentence, needs, alone, run };
+  };
+  return new Proxy(observe as Observe, {
+    get: (_target, word) =>
+      word === 'alone' ? observing(needs, true) : observing([...needs, word as Need], alone),
+  });
 }
 
 export function unobservable(id: string, sentence: string, reason: string): StatedCase {
   return { kind: 'unobservable', id, sentence, reason };
 }
 
-export function needing(needs: readonly Need[], cases: readonly ObservedCase[]): ObservedCase[] {
-  return cases.map((one) => ({ ...one, needs: [...new Set([...needs, ...one.needs])] }));
-}
-
-export function alone(cases: readonly ObservedCase[]): ObservedCase[] {
-  return cases.map((one) => ({ ...one, alone: true }));
+/** The cases of one section; their ids begin with its name. */
+export function section(id: SectionId, cases: readonly CaseOfSection[]): Case[] {
+  return cases.map((one) => ({ ...one, id: `${id}.${one.id}`, section: id }));
 }

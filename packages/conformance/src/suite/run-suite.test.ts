@@ -5,8 +5,8 @@ import { expect, onTestFinished, test } from 'vitest';
 
 import { ALL_CASES } from '../cases/all-cases.ts';
 import { createWorld } from '../world/world.ts';
-import { alone, type Case, needing, observed, section, unobservable } from './case.ts';
-import { equal } from './expectations.ts';
+import { type Case, section, unobservable, it } from './case.ts';
+import { equal } from '../client/expectations.ts';
 import { formatReport } from './print-report.ts';
 import { type Result, runSuite } from './run-suite.ts';
 import { summarize } from './summarize.ts';
@@ -100,7 +100,7 @@ test('errors in another form are caught, whatever their status', async () => {
 
 test('a case whose ability was not given is not run, and the summary says so', async () => {
   const run = () => Promise.reject(new Error('must not run'));
-  const cases = section('errors', needing(['admin'], [observed('one', 'a sentence', run)]));
+  const cases = section('errors', [it.admin('one', 'a sentence', run)]);
   const results = await runAgainst('http://127.0.0.1:1', cases).catch((error: unknown) => error);
   expect(results).toBeInstanceOf(Error);
   const url = await aServer(() => ({ status: 200, body: BALANCE }));
@@ -111,13 +111,13 @@ test('a case whose ability was not given is not run, and the summary says so', a
 
 test('cases that disturb others run before them, one by one', async () => {
   const order: string[] = [];
-  const one = (id: string) =>
-    observed(id, id, async () => {
+  const one = (id: string, observe = it) =>
+    observe(id, id, async () => {
       order.push(id);
       await Promise.resolve();
       order.push(`${id} ended`);
     });
-  const cases = section('errors', [one('c'), ...alone([one('a'), one('b')])]);
+  const cases = section('errors', [one('c'), one('a', it.alone), one('b', it.alone)]);
   const results = await runAgainst(await aServer(() => ({ status: 200, body: BALANCE })), cases);
   expect(order).toEqual(['a', 'a ended', 'b', 'b ended', 'c', 'c ended']);
   expect(results.map((result) => result.case.id)).toEqual(['errors.c', 'errors.a', 'errors.b']);
@@ -126,7 +126,7 @@ test('cases that disturb others run before them, one by one', async () => {
 test('the report has every section, what could not be seen, and no secret', async () => {
   const cases = [
     ...section('errors', [
-      observed('leak', 'a sentence', async (w) => equal(w.own.key, 'other', 'the key')),
+      it('leak', 'a sentence', async (w) => equal(w.own.key, 'other', 'the key')),
     ]),
     ...section('signature', [unobservable('inside', 'another', 'nobody sees it')]),
   ];

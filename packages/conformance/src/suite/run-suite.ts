@@ -1,6 +1,6 @@
-import type { World } from '../world/world.ts';
-import type { Case, Need, ObservedCase } from './case.ts';
-import { ExpectationError } from './expectations.ts';
+import type { Need, World } from '../world/world.ts';
+import type { Case, ObservedCase } from './case.ts';
+import { ExpectationError } from '../client/expectations.ts';
 
 const CONCURRENCY = 4;
 /** A dispute that is opened, won and lost takes three readings of the acquirer's list, by default 10 s apart. */

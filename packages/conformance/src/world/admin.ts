@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import type { HeaderValues, HttpClient } from '../client/http-client.ts';
-import { shaped } from '../suite/expectations.ts';
+import { shaped } from '../client/expectations.ts';
 import { bodyWith, createMerchant, type Merchant } from './merchant.ts';
 
 export const SCOPES = [

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 
 import { type Balance, type Charge, listOf } from '../client/schemas.ts';
-import { equal, holds, shaped } from '../suite/expectations.ts';
+import { equal, holds, shaped } from '../client/expectations.ts';
 import { idsOf } from './admin.ts';
 import {
   catalog,

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-import { equal, ExpectationError } from '../suite/expectations.ts';
+import { equal, ExpectationError } from '../client/expectations.ts';
 import { createEndpoint, removeEndpoint } from './fixtures.ts';
 import { createCharge, type Merchant } from './merchant.ts';
 import type { Delivery } from './receiver.ts';

@@ -10,7 +10,7 @@ import {
   listOf,
   type Payout,
 } from '../client/schemas.ts';
-import { equal, ExpectationError, shaped } from '../suite/expectations.ts';
+import { equal, ExpectationError, shaped } from '../client/expectations.ts';
 import {
   aChargeBody,
   bodyWith,
@@ -37,6 +37,9 @@ export function fullCharge(world: World): Promise<{ sent: FullChargeBody; charge
   });
 }
 
+/** Seconds that a full charge accepts payment. */
+export const EXPIRES_IN = 3_600;
+
 type FullChargeBody = ReturnType<typeof aFullChargeBody>;
 
 function aFullChargeBody(world: World) {
@@ -44,7 +47,7 @@ function aFullChargeBody(world: World) {
     amount: 4_321,
     description: 'Pedido 77',
     reference: `ref-${randomUUID()}`,
-    expires_in: 3_600,
+    expires_in: EXPIRES_IN,
     webhook_url: `${world.hookBase}/${randomUUID()}`,
     webhook_secret: `whsec_${randomUUID()}`,
   };

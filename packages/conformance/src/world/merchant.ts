@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 
 import type { Answer, HeaderValues, HttpClient } from '../client/http-client.ts';
 import { Charge, Payout } from '../client/schemas.ts';
-import { ExpectationError, shaped } from '../suite/expectations.ts';
+import { ExpectationError, shaped } from '../client/expectations.ts';
 
 type CallOptions = {
   headers?: HeaderValues;

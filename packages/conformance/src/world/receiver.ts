@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 import type { HttpClient } from '../client/http-client.ts';
 import { Envelope } from '../client/schemas.ts';
-import { equal, shaped } from '../suite/expectations.ts';
+import { equal, shaped } from '../client/expectations.ts';
 import { bodyWith } from './merchant.ts';
 import { until } from './until.ts';
 

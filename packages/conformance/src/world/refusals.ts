@@ -1,6 +1,6 @@
 import type { Answer } from '../client/http-client.ts';
 import { ErrorBody } from '../client/schemas.ts';
-import { ExpectationError, equal, holds, shaped } from '../suite/expectations.ts';
+import { ExpectationError, equal, holds, shaped } from '../client/expectations.ts';
 
 export type Refusal = { status: number; code?: string; details?: readonly string[] };
 

@@ -1,12 +1,17 @@
 import { createHttpClient, type HttpClient } from '../client/http-client.ts';
 import { Account, Balance } from '../client/schemas.ts';
-import { equal, shaped } from '../suite/expectations.ts';
-import type { Need } from '../suite/case.ts';
+import { equal, shaped } from '../client/expectations.ts';
 import { type Admin, createAdmin } from './admin.ts';
 import { bodyWith, createCharge, createMerchant, type Merchant, readCharge } from './merchant.ts';
 import { createReceiver, type Receiver } from './receiver.ts';
 import { createSimulator, type Simulator } from './simulator.ts';
 import { until } from './until.ts';
+
+/**
+ * What a case asks of whoever runs it, beside address and key. `funds`: a merchant with automatic payouts and
+ * money to spend. `patience`: time to wait for what takes a minute.
+ */
+export type Need = 'admin' | 'simulator' | 'receiver' | 'funds' | 'patience';
 
 export type WorldOptions = {
   url: string;
