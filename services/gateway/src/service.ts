@@ -16,7 +16,7 @@ import { createKeyAuthenticator } from '#authentication/authenticate-key.ts';
 import type { OwnerClients, OwnerService } from '#admin/owners/call-owner.ts';
 import { createLimitRate } from '#rate-limit/limit-rate.ts';
 import { openRateCounters } from '#rate-limit/open-rate-counters.ts';
-import { startRequestLogRetention } from '#request-log/keep-request-log.job.ts';
+import { startRequestLogRetention } from '#request-log/request-log-retention.job.ts';
 import { startRequestLog } from '#request-log/request-log.ts';
 import { announceSecurityTxt } from '#security-txt/announce-security-txt.ts';
 

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { type AuditAction, digest, type TargetKind } from '#admin/audit/record-change.ts';
 import { fingerprintOf } from '#admin/create-once.ts';
 import { failpoint } from '#failpoints.ts';
-import { keepRequestLog } from '#request-log/requests.sql.ts';
+import { maintainRequestLog } from '#request-log/requests.sql.ts';
 
 // These words stand in tables, digests and at the broker. A test that fails says that stored meaning has changed: mend
 // the code, never the expected value.
@@ -108,7 +108,7 @@ test('tables keep their words', () => {
 });
 
 test('the lease of the request log keeps its name', async () => {
-  const [text] = await recordStatements((tx) => keepRequestLog(tx, 30));
+  const [text] = await recordStatements((tx) => maintainRequestLog(tx, 30));
   expect(text).toContain(`from leases where name = 'request-log' for update`);
 });
 

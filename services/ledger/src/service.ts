@@ -11,7 +11,7 @@ import { createLogger, type Logger } from '@pixmesh/telemetry/logger';
 
 import { ping } from '#accounts/accounts.sql.ts';
 import { buildApp } from '#app.ts';
-import { ledgerCommandsConsumer } from '#commands/ledger-commands.consumer.ts';
+import { ledgerCommandsConsumer } from '#ledger-commands.consumer.ts';
 import type { LedgerConfig } from '#config.ts';
 import { createLedgerEngine } from '#engine/ledger-engine.ts';
 import { observeLedger } from '#events.ts';

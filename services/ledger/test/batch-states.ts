@@ -3,9 +3,9 @@ import type { AccountId } from '@pixmesh/kernel/ids';
 import { ACCOUNT_KINDS, type AccountState, type Balances } from '#accounts/chart-of-accounts.ts';
 import type { LedgerCommand } from '#commands/ledger-command.ts';
 import type { BookedCommand, Hold } from '#commands/outcome.ts';
-import { type BatchState, pixKey } from '#engine/batch-state.ts';
-import type { BatchDecision } from '#engine/decide-batch.ts';
-import { type PixDebits, untouchedPix } from '#engine/pix-debits.ts';
+import { type BatchState, pixKey } from '#decisions/batch-state.ts';
+import type { BatchDecision } from '#decisions/decide-batch.ts';
+import { type PixDebits, untouchedPix } from '#decisions/pix-debits.ts';
 
 export const NOW = new Date('2026-11-21T12:00:00.000Z');
 

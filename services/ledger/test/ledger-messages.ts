@@ -2,7 +2,7 @@ import type { LEDGER_COMMANDS } from '@pixmesh/contracts/messages/ledger-command
 import { deriveCommandId, newId } from '@pixmesh/kernel/ids';
 import type { z } from 'zod';
 
-import { ledgerCommandsConsumer } from '#commands/ledger-commands.consumer.ts';
+import { ledgerCommandsConsumer } from '#ledger-commands.consumer.ts';
 import type { LedgerEngine } from '#engine/ledger-engine.ts';
 
 type Types = typeof LEDGER_COMMANDS;

@@ -4,6 +4,7 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { reportLogRowsDropped } from '#events.ts';
 
+import type { LoggedRequest } from './logged-request.ts';
 import { insertRequests } from './requests.sql.ts';
 
 /** Rows of one statement. */
@@ -12,23 +13,6 @@ const FLUSH_ROWS_MAX = 500;
 const FLUSH_INTERVAL_MS = 250;
 /** Rows kept while the database is away: some minutes of a busy installation. */
 const QUEUE_ROWS_MAX = 20_000;
-
-/** One request as it was answered. */
-export type LoggedRequest = {
-  id: string;
-  /** Null where the request was not authenticated. */
-  caller: { accountId: string; applicationId: string; keyId: string } | null;
-  /** Null where the bytes that came were no HTTP. */
-  method: string | null;
-  /** The template, never the path: paths hold ids. Null where no route was met. */
-  route: string | null;
-  status: number;
-  durationMs: number;
-  requestId: string;
-  idempotencyMismatch: boolean;
-  /** When it came, to the millisecond of its id. */
-  createdAt: Date;
-};
 
 export type RequestLog = AsyncDisposable & {
   /** Never waits and never throws: the log must not touch an answer. */

@@ -1,7 +1,7 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
-import type { LoggedRequest } from './request-log.ts';
+import type { LoggedRequest } from './logged-request.ts';
 
 /**
  * One statement for a whole batch; a row that an earlier, unanswered try has written is left alone. Partition and
@@ -102,7 +102,7 @@ const PARTITION_WEEKS_AHEAD = 4;
  * Makes the partitions of the weeks to come and drops those whose every row is older than `keepDays`: one process of
  * the installation at a time, by the row lock on the lease. Answers how many were dropped.
  */
-export async function keepRequestLog(db: Queryable, keepDays: number): Promise<number> {
+export async function maintainRequestLog(db: Queryable, keepDays: number): Promise<number> {
   const [row] = await db.query<{ dropped: number }>(
     named(
       'request_log_keep',

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { LedgerCommand } from '#commands/ledger-command.ts';
 import type { Outcome } from '#commands/outcome.ts';
 
-import { decideBatch } from './decide-batch.ts';
+import { decideBatch } from '#decisions/decide-batch.ts';
 import { lockBatch } from './lock-batch.sql.ts';
 import { writeBatch } from './write-batch.sql.ts';
 

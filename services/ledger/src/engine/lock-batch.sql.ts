@@ -13,7 +13,7 @@ import {
 } from '#commands/ledger-command.ts';
 import type { BookedCommand, Hold, OutcomeCode } from '#commands/outcome.ts';
 
-import type { BatchState } from './batch-state.ts';
+import type { BatchState } from '#decisions/batch-state.ts';
 import { plainArray } from './plain-array.ts';
 import { readDebits, readItems } from './read-debits.sql.ts';
 

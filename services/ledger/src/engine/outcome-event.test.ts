@@ -24,7 +24,7 @@ import {
   unblock,
 } from '#test/ledger-commands.ts';
 
-import type { EventWrite } from './batch-state.ts';
+import type { EventWrite } from '#decisions/batch-state.ts';
 import { outcomeEvent } from './outcome-event.ts';
 
 const TRACE = '00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01';

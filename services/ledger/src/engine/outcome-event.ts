@@ -34,7 +34,7 @@ import type {
 } from '#commands/ledger-command.ts';
 import type { Hold } from '#commands/outcome.ts';
 
-import type { EventWrite } from './batch-state.ts';
+import type { EventWrite } from '#decisions/batch-state.ts';
 
 /** What an event says beside command, journal and balance. */
 type Said = { message: MessageType<z.ZodObject>; data: object };

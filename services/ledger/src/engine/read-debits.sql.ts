@@ -9,10 +9,10 @@ import {
 } from '#commands/ledger-command.ts';
 import type { Hold } from '#commands/outcome.ts';
 
-import { creditIdOf } from './batch-desk.ts';
-import { pixKey, type SuspenseItem } from './batch-state.ts';
+import { creditIdOf } from '#decisions/batch-draft.ts';
+import { pixKey, type SuspenseItem } from '#decisions/batch-state.ts';
 import { plainArray } from './plain-array.ts';
-import { type PixDebits, untouchedPix } from './pix-debits.ts';
+import { type PixDebits, untouchedPix } from '#decisions/pix-debits.ts';
 
 type Debits = {
   /** Holds that were read, those of refunds with their Pix. */

@@ -4,9 +4,9 @@ import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
 import type { AccountKind } from '#accounts/chart-of-accounts.ts';
 
-import type { BatchWrites } from './batch-state.ts';
+import type { BatchWrites } from '#decisions/batch-state.ts';
 import { outcomeEvent } from './outcome-event.ts';
-import type { PixDebits } from './pix-debits.ts';
+import type { PixDebits } from '#decisions/pix-debits.ts';
 import { plainArray } from './plain-array.ts';
 
 /**

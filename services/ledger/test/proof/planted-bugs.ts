@@ -3,11 +3,11 @@ import { sql, type Statement } from '@pixmesh/postgres/sql';
 
 import type { LedgerCommand } from '#commands/ledger-command.ts';
 import type { Outcome } from '#commands/outcome.ts';
-import type { BatchState } from '#engine/batch-state.ts';
-import { type BatchDecision, decideBatch } from '#engine/decide-batch.ts';
+import type { BatchState } from '#decisions/batch-state.ts';
+import { type BatchDecision, decideBatch } from '#decisions/decide-batch.ts';
 import type { executeBatch } from '#engine/execute-batch.ts';
 import { lockBatch } from '#engine/lock-batch.sql.ts';
-import type { PixDebits } from '#engine/pix-debits.ts';
+import type { PixDebits } from '#decisions/pix-debits.ts';
 import { writeBatch } from '#engine/write-batch.sql.ts';
 
 /** A ledger with one thing wrong. The model must say so, or its silence about the real one means nothing. */

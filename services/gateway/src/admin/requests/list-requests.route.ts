@@ -3,7 +3,7 @@ import { answerList, readListQuery } from '@pixmesh/http/list-page';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
 
-import type { LoggedRequest } from '#request-log/request-log.ts';
+import type { LoggedRequest } from '#request-log/logged-request.ts';
 import { listRequests, requestExists } from '#request-log/requests.sql.ts';
 
 /** `GET /admin/requests`: the request log. */

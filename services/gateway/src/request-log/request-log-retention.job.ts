@@ -2,12 +2,12 @@ import type { Database } from '@pixmesh/postgres/pool';
 import { startRetention } from '@pixmesh/postgres/retention-job';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
-import { keepRequestLog } from './requests.sql.ts';
+import { maintainRequestLog } from './requests.sql.ts';
 
 type RetentionDeps = { db: Database; logger: Logger; keepDays: number };
 
 /** Enforces the retention of the request log in every process; one at a time does it. */
 export function startRequestLogRetention({ db, logger, keepDays }: RetentionDeps): AsyncDisposable {
-  const keep = (): Promise<number> => keepRequestLog(db, keepDays);
+  const keep = (): Promise<number> => maintainRequestLog(db, keepDays);
   return startRetention({ logger, history: 'request log', keepDays, keep });
 }

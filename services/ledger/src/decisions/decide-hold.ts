@@ -10,53 +10,53 @@ import type {
   VoidHold,
 } from '#commands/ledger-command.ts';
 import type { Hold, Outcome, OutcomeCode, RefundPart } from '#commands/outcome.ts';
-import { TEMPLATES } from '#journals/templates.ts';
+import { TEMPLATES } from '#decisions/templates.ts';
 
-import type { BatchDesk } from './batch-desk.ts';
+import type { BatchDraft } from './batch-draft.ts';
 import { holdRefund, releaseRefund, settleRefund } from './pix-debits.ts';
 
 /**
  * The life of a hold: taken or refused once, then settled or released once. A hold that was voided or released before
  * it came stands as a row without money that refuses it for ever (decision 134).
  */
-export function decideHold(desk: BatchDesk, command: HoldCommand): Outcome {
-  const hold = desk.hold(command.holdId);
+export function decideHold(draft: BatchDraft, command: HoldCommand): Outcome {
+  const hold = draft.hold(command.holdId);
   if (hold !== null && isForeign(hold, command)) {
     const message = `hold ${command.holdId} belongs to another account or resource`;
     return { kind: 'rejected', reason: 'foreign_hold', message };
   }
   switch (command.kind) {
     case 'take_hold':
-      return takeHold(desk, command, hold);
+      return takeHold(draft, command, hold);
     case 'void_hold':
-      return voidHold(desk, command, hold);
+      return voidHold(draft, command, hold);
     case 'settle_hold':
-      return settleHold(desk, command, hold);
+      return settleHold(draft, command, hold);
     case 'release_hold':
-      return releaseHold(desk, command, hold);
+      return releaseHold(draft, command, hold);
     default:
       return assertNever(command);
   }
 }
 
 /** Amount and fee against the balance in one guard; equality is enough (decisions 114, 135). */
-function takeHold(desk: BatchDesk, command: TakeHold, tombstone: Hold | null): Outcome {
+function takeHold(draft: BatchDraft, command: TakeHold, tombstone: Hold | null): Outcome {
   const { resourceId } = command;
   if (tombstone !== null)
-    return desk.note(command, { code: 'voided', resourceId: null, hold: tombstone });
-  if (desk.isHeld(resourceId)) return refuse(desk, command, 'resource_held');
+    return draft.note(command, { code: 'voided', resourceId: null, hold: tombstone });
+  if (draft.isHeld(resourceId)) return refuse(draft, command, 'resource_held');
   return command.endToEndId === null
-    ? takePayoutHold(desk, command)
-    : takeRefundHold(desk, command, command.endToEndId);
+    ? takePayoutHold(draft, command)
+    : takeRefundHold(draft, command, command.endToEndId);
 }
 
-function takePayoutHold(desk: BatchDesk, command: TakeHold): Outcome {
+function takePayoutHold(draft: BatchDraft, command: TakeHold): Outcome {
   const { amount, fee, holdKind: kind } = command;
   assert(kind === 'payout', 'a refund names its Pix');
-  const { available } = desk.account(command.accountId).balances;
-  if (available < amount + fee) return refuse(desk, command, 'insufficient_balance');
-  const hold = newHold(desk, command, { kind, amount, fee, state: 'open' });
-  return desk.book(command, {
+  const { available } = draft.account(command.accountId).balances;
+  if (available < amount + fee) return refuse(draft, command, 'insufficient_balance');
+  const hold = newHold(draft, command, { kind, amount, fee, state: 'open' });
+  return draft.book(command, {
     template: TEMPLATES.takeHold,
     money: command,
     resourceId: null,
@@ -65,80 +65,80 @@ function takePayoutHold(desk: BatchDesk, command: TakeHold): Outcome {
 }
 
 /** Bounded by its Pix, and out of the block of it first (decision 79). */
-function takeRefundHold(desk: BatchDesk, command: TakeHold, endToEndId: string): Outcome {
+function takeRefundHold(draft: BatchDraft, command: TakeHold, endToEndId: string): Outcome {
   const { accountId, amount, fee, holdKind: kind } = command;
   assert(kind === 'refund' && fee === 0n, 'a Pix is given back by a refund, without a fee');
-  const pix = desk.pix(accountId, endToEndId);
-  if (pix === null) return refuse(desk, command, 'unknown_pix');
+  const pix = draft.pix(accountId, endToEndId);
+  if (pix === null) return refuse(draft, command, 'unknown_pix');
   const change = holdRefund(pix, amount);
-  if (change === null) return refuse(desk, command, 'exceeds_received');
+  if (change === null) return refuse(draft, command, 'exceeds_received');
   const { ofBlock, rest } = change;
-  if (rest > 0n && desk.account(accountId).balances.available < rest) {
-    return refuse(desk, command, 'insufficient_balance');
+  if (rest > 0n && draft.account(accountId).balances.available < rest) {
+    return refuse(draft, command, 'insufficient_balance');
   }
   const refund = { endToEndId, fromBlock: ofBlock };
-  return desk.book(command, {
+  return draft.book(command, {
     template: TEMPLATES.takeRefundHold,
     money: { amount, fee, ofBlock },
     resourceId: null,
-    hold: newHold(desk, command, { kind, amount, fee, state: 'open', refund }),
+    hold: newHold(draft, command, { kind, amount, fee, state: 'open', refund }),
     pix: change.pix,
   });
 }
 
 function refuse(
-  desk: BatchDesk,
+  draft: BatchDraft,
   command: TakeHold,
   reason: 'insufficient_balance' | 'resource_held' | 'unknown_pix' | 'exceeds_received',
 ): Outcome {
   const { holdKind: kind, amount, fee } = command;
-  const hold = newHold(desk, command, { kind, amount, fee, state: 'refused' });
-  return desk.note(command, { code: reason, resourceId: null, hold });
+  const hold = newHold(draft, command, { kind, amount, fee, state: 'refused' });
+  return draft.note(command, { code: reason, resourceId: null, hold });
 }
 
 /** Makes sure that nothing is held and never will be under this id, or says that it was. */
-function voidHold(desk: BatchDesk, command: VoidHold, hold: Hold | null): Outcome {
+function voidHold(draft: BatchDraft, command: VoidHold, hold: Hold | null): Outcome {
   const { resourceId } = command;
   if (hold === null) {
-    const tombstone = newHold(desk, command, { state: 'voided' });
-    return desk.note(command, { code: 'noted', resourceId, hold: tombstone });
+    const tombstone = newHold(draft, command, { state: 'voided' });
+    return draft.note(command, { code: 'noted', resourceId, hold: tombstone });
   }
-  return desk.note(command, { code: wasTaken(hold) ? 'already_held' : 'noted', resourceId, hold });
+  return draft.note(command, { code: wasTaken(hold) ? 'already_held' : 'noted', resourceId, hold });
 }
 
-function settleHold(desk: BatchDesk, command: SettleHold, hold: Hold | null): Outcome {
+function settleHold(draft: BatchDraft, command: SettleHold, hold: Hold | null): Outcome {
   if (hold === null || hold.state === 'refused') {
     const message = `hold ${command.holdId} was never taken: nothing can be settled`;
     return { kind: 'rejected', reason: 'unknown_hold', message };
   }
-  if (hold.state !== 'open') return refuseEnd(desk, command, hold);
-  return end(desk, command, { ...hold, state: 'settled' });
+  if (hold.state !== 'open') return refuseEnd(draft, command, hold);
+  return end(draft, command, { ...hold, state: 'settled' });
 }
 
-function releaseHold(desk: BatchDesk, command: ReleaseHold, hold: Hold | null): Outcome {
+function releaseHold(draft: BatchDraft, command: ReleaseHold, hold: Hold | null): Outcome {
   const { resourceId } = command;
   if (hold === null || hold.state === 'refused') {
-    const stands = hold ?? newHold(desk, command, { state: 'released' });
-    const outcome = desk.note(command, { code: 'noted', resourceId, hold: stands });
-    desk.announce(command, 'noted', { hold: { ...stands, amount: 0n, fee: 0n } });
+    const stands = hold ?? newHold(draft, command, { state: 'released' });
+    const outcome = draft.note(command, { code: 'noted', resourceId, hold: stands });
+    draft.announce(command, 'noted', { hold: { ...stands, amount: 0n, fee: 0n } });
     return outcome;
   }
-  if (hold.state !== 'open') return refuseEnd(desk, command, hold);
-  return end(desk, command, { ...hold, state: 'released' });
+  if (hold.state !== 'open') return refuseEnd(draft, command, hold);
+  return end(draft, command, { ...hold, state: 'released' });
 }
 
-type End = Parameters<BatchDesk['book']>[1];
+type End = Parameters<BatchDraft['book']>[1];
 
-function end(desk: BatchDesk, command: SettleHold | ReleaseHold, hold: Hold): Outcome {
+function end(draft: BatchDraft, command: SettleHold | ReleaseHold, hold: Hold): Outcome {
   const booking = hold.refund
-    ? refundEnd(desk, command, { ...hold, refund: hold.refund })
+    ? refundEnd(draft, command, { ...hold, refund: hold.refund })
     : payoutEnd(command, hold);
   if (booking === null) {
     const message = `hold ${command.holdId} would give back more than was received`;
     return { kind: 'rejected', reason: 'exceeds_received', message };
   }
-  const outcome = desk.book(command, booking);
-  if (outcome.kind === 'decided') desk.announce(command, 'booked', { hold });
+  const outcome = draft.book(command, booking);
+  if (outcome.kind === 'decided') draft.announce(command, 'booked', { hold });
   return outcome;
 }
 
@@ -149,12 +149,12 @@ function payoutEnd({ kind, resourceId }: SettleHold | ReleaseHold, hold: Hold): 
 
 /** The Pix hears of the end. Null: with what has gone back besides, it would be more than the Pix. */
 function refundEnd(
-  desk: BatchDesk,
+  draft: BatchDraft,
   { kind, resourceId }: SettleHold | ReleaseHold,
   hold: Hold & { refund: RefundPart },
 ): End | null {
   const { accountId, amount, fee, refund } = hold;
-  const before = desk.pix(accountId, refund.endToEndId);
+  const before = draft.pix(accountId, refund.endToEndId);
   assert(before, 'the Pix of a hold that was taken is known');
   const told = { amount, fromBlock: refund.fromBlock };
   if (kind === 'settle_hold') {
@@ -168,20 +168,20 @@ function refundEnd(
 }
 
 /** The hold had ended before; its present state is what the loser of the race has to know. */
-function refuseEnd(desk: BatchDesk, command: SettleHold | ReleaseHold, hold: Hold): Outcome {
+function refuseEnd(draft: BatchDraft, command: SettleHold | ReleaseHold, hold: Hold): Outcome {
   const code: OutcomeCode = `already_${hold.state as 'settled' | 'released' | 'voided'}`;
-  const outcome = desk.note(command, { code, resourceId: command.resourceId, hold });
-  desk.announce(command, code, { hold });
+  const outcome = draft.note(command, { code, resourceId: command.resourceId, hold });
+  draft.announce(command, code, { hold });
   return outcome;
 }
 
 function newHold(
-  desk: BatchDesk,
+  draft: BatchDraft,
   command: HoldCommand,
   told: Pick<Hold, 'state'> & Partial<Pick<Hold, 'kind' | 'amount' | 'fee' | 'refund'>>,
 ): Hold {
   const { holdId, accountId, resourceId } = command;
-  const createdAt = new Date(desk.timeFor(accountId));
+  const createdAt = new Date(draft.timeFor(accountId));
   return {
     holdId,
     accountId,

@@ -4,7 +4,7 @@ import { fingerprintOf } from '#commands/fingerprint.ts';
 import { isHoldCommand, type LedgerCommand } from '#commands/ledger-command.ts';
 import type { BookedCommand, Outcome } from '#commands/outcome.ts';
 
-import { BatchDesk } from './batch-desk.ts';
+import { BatchDraft } from './batch-draft.ts';
 import type { BatchState, BatchWrites } from './batch-state.ts';
 import { decideDispute } from './decide-dispute.ts';
 import { decideHold } from './decide-hold.ts';
@@ -23,38 +23,38 @@ export type BatchDecision = {
  * before is answered its first outcome and changes nothing, whether that was years ago or earlier in this batch.
  */
 export function decideBatch(state: BatchState, commands: readonly LedgerCommand[]): BatchDecision {
-  const desk = new BatchDesk(state);
+  const draft = new BatchDraft(state);
   const outcomes = commands.map((command) => {
-    const first = desk.booked(command.commandId);
-    return first === null ? decide(desk, command) : answerAgain(desk, command, first);
+    const first = draft.booked(command.commandId);
+    return first === null ? decide(draft, command) : answerAgain(draft, command, first);
   });
-  return { outcomes, writes: desk.writes };
+  return { outcomes, writes: draft.writes };
 }
 
-function decide(desk: BatchDesk, command: LedgerCommand): Outcome {
-  if (isHoldCommand(command)) return decideHold(desk, command);
+function decide(draft: BatchDraft, command: LedgerCommand): Outcome {
+  if (isHoldCommand(command)) return decideHold(draft, command);
   switch (command.kind) {
     case 'block_disputed':
     case 'unblock_disputed':
     case 'return_disputed':
     case 'return_received_pix':
-      return decideDispute(desk, command);
+      return decideDispute(draft, command);
     case 'resolve_suspense':
     case 'credit_suspense':
-      return decideSuspense(desk, command);
+      return decideSuspense(draft, command);
     case 'credit_received_pix':
     case 'suspend_received_pix':
     case 'release_pending':
     case 'credit_payout_return':
     case 'suspend_payout':
     case 'book_acquirer_tariff':
-      return decideMovement(desk, command);
+      return decideMovement(draft, command);
     default:
       return assertNever(command);
   }
 }
 
-function answerAgain(desk: BatchDesk, command: LedgerCommand, first: BookedCommand): Outcome {
+function answerAgain(draft: BatchDraft, command: LedgerCommand, first: BookedCommand): Outcome {
   if (first.accountId !== command.accountId || first.fingerprint !== fingerprintOf(command)) {
     return {
       kind: 'rejected',
@@ -62,8 +62,8 @@ function answerAgain(desk: BatchDesk, command: LedgerCommand, first: BookedComma
       message: `command ${command.commandId} is booked as ${first.kind} with other content`,
     };
   }
-  if (command.kind === 'release_pending') desk.writes.releasesDone.push(command.creditId);
+  if (command.kind === 'release_pending') draft.writes.releasesDone.push(command.creditId);
   const { code, version } = first;
-  const hold = isHoldCommand(command) ? desk.hold(command.holdId) : null;
+  const hold = isHoldCommand(command) ? draft.hold(command.holdId) : null;
   return { kind: 'decided', code, version, repeated: true, hold };
 }

@@ -12,9 +12,9 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import { TEST_PASSWORD } from '@pixmesh/testkit/test-infra';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { startRequestLogRetention } from './keep-request-log.job.ts';
+import { startRequestLogRetention } from './request-log-retention.job.ts';
 import { startRequestLog } from './request-log.ts';
-import { keepRequestLog, listRequests } from './requests.sql.ts';
+import { maintainRequestLog, listRequests } from './requests.sql.ts';
 
 const MIGRATIONS = path.join(import.meta.dirname, '../../migrations');
 const PARTITIONING = '0005';
@@ -103,14 +103,14 @@ async function growOldWeeks(db: Database, weeks: number): Promise<void> {
 describe('the retention', () => {
   test('drops the weeks that are old as a whole, and nothing else', async () => {
     await growOldWeeks(admin, 20);
-    expect(await keepRequestLog(database.db, 90)).toBeGreaterThan(0);
+    expect(await maintainRequestLog(database.db, 90)).toBeGreaterThan(0);
     const rows = await listRequests(database.db, NO_FILTER);
     const oldestMs = Math.min(...rows.map((row) => row.createdAt.getTime()));
     // A week stays as long as one of its rows may be younger than 90 days.
     expect(Date.now() - oldestMs).toBeGreaterThan(83 * DAY_MS);
     expect(Date.now() - oldestMs).toBeLessThan(97 * DAY_MS);
     expect(rows.length).toBeGreaterThanOrEqual(13);
-    expect(await keepRequestLog(database.db, 90)).toBe(0);
+    expect(await maintainRequestLog(database.db, 90)).toBe(0);
   });
 
   test('is enforced by the job at the start of each process, by one at a time', async () => {
@@ -127,23 +127,23 @@ describe('the retention', () => {
   test('leaves the work to whoever holds the lease', async () => {
     await admin.transaction(async (tx) => {
       await tx.query(sql`select from gateway.leases where name = 'request-log' for update`);
-      expect(await keepRequestLog(database.db, 7)).toBe(0);
+      expect(await maintainRequestLog(database.db, 7)).toBe(0);
     });
-    expect(await keepRequestLog(database.db, 7)).toBeGreaterThan(0);
+    expect(await maintainRequestLog(database.db, 7)).toBeGreaterThan(0);
   });
 
   test('cannot be used to wipe the log of last week', async () => {
     for (const days of [6, 0, -1]) {
       // A refusal is heard a moment before the lease behind it is free again.
       await eventually(() =>
-        expect(keepRequestLog(database.db, days)).rejects.toMatchObject({ code: '23514' }),
+        expect(maintainRequestLog(database.db, days)).rejects.toMatchObject({ code: '23514' }),
       );
     }
   });
 
   test('has partitions ready for the weeks to come, out of the role’s own reach', async () => {
     await using own = await createTestDatabase('gateway');
-    await keepRequestLog(own.db, 30);
+    await maintainRequestLog(own.db, 30);
     await using owner = asAdmin(own);
     const rights = await owner.query<{ right: boolean }>(
       sql`

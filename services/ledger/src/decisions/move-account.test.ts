@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { postingsOf, TEMPLATES } from '#journals/templates.ts';
+import { postingsOf, TEMPLATES } from '#decisions/templates.ts';
 import { account } from '#test/batch-states.ts';
 
 import { accountAfter, isAboveFloors } from './move-account.ts';

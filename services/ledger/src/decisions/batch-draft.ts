@@ -6,7 +6,7 @@ import type { AccountState } from '#accounts/chart-of-accounts.ts';
 import { fingerprintOf } from '#commands/fingerprint.ts';
 import type { CreditReceivedPix, LedgerCommand } from '#commands/ledger-command.ts';
 import type { BookedCommand, Hold, Outcome, OutcomeCode } from '#commands/outcome.ts';
-import { type Money, postingsOf, type Template } from '#journals/templates.ts';
+import { type Money, postingsOf, type Template } from '#decisions/templates.ts';
 
 import {
   type BatchState,
@@ -30,10 +30,10 @@ type Booking = {
 };
 
 /**
- * Where one batch is worked on: what stood before it, and on top of that what its commands have changed so far, so
- * that each command meets the work of those before it.
+ * One batch while it is decided: what stood before it, and on top of that what its commands have changed so far, so
+ * that each command meets the changes of those before it.
  */
-export class BatchDesk {
+export class BatchDraft {
   readonly nowMs: number;
   readonly writes: BatchWrites = {
     journals: [],

@@ -1,8 +1,8 @@
 import type { CreditSuspense, ResolveSuspense } from '#commands/ledger-command.ts';
 import type { Outcome } from '#commands/outcome.ts';
-import { TEMPLATES, type Template } from '#journals/templates.ts';
+import { TEMPLATES, type Template } from '#decisions/templates.ts';
 
-import type { BatchDesk } from './batch-desk.ts';
+import type { BatchDraft } from './batch-draft.ts';
 
 const TEMPLATE_OF = {
   accept: TEMPLATES.acceptSuspense,
@@ -15,12 +15,12 @@ const TEMPLATE_OF = {
  * part leaves the item by itself, and the last one ends it; whatever else ends it is for exactly what is left.
  */
 export function decideSuspense(
-  desk: BatchDesk,
+  draft: BatchDraft,
   command: ResolveSuspense | CreditSuspense,
 ): Outcome {
-  if (command.kind === 'credit_suspense') return book(desk, command, TEMPLATES.creditSuspense);
+  if (command.kind === 'credit_suspense') return book(draft, command, TEMPLATES.creditSuspense);
   const { accountId, itemId, amount } = command;
-  const item = desk.suspenseItem(itemId);
+  const item = draft.suspenseItem(itemId);
   const isPart = item !== null && command.action === 'return' && amount < item.amount;
   if (item?.accountId !== accountId || (item.amount !== amount && !isPart)) {
     const message = `no item ${itemId} of this account and amount stands in suspense`;
@@ -30,25 +30,25 @@ export function decideSuspense(
     const message = `item ${itemId} of suspense has been resolved by another command`;
     return { kind: 'rejected', reason: 'item_resolved', message };
   }
-  const atMs = desk.timeFor(accountId);
-  const outcome = book(desk, command, TEMPLATE_OF[command.action]);
+  const atMs = draft.timeFor(accountId);
+  const outcome = book(draft, command, TEMPLATE_OF[command.action]);
   if (outcome.kind !== 'decided') return outcome;
-  if (isPart) desk.changeItem(itemId, { amount: item.amount - amount, resolvedAtMs: null });
-  else desk.changeItem(itemId, { amount, resolvedAtMs: atMs });
+  if (isPart) draft.changeItem(itemId, { amount: item.amount - amount, resolvedAtMs: null });
+  else draft.changeItem(itemId, { amount, resolvedAtMs: atMs });
   return outcome;
 }
 
 function book(
-  desk: BatchDesk,
+  draft: BatchDraft,
   command: ResolveSuspense | CreditSuspense,
   template: Template,
 ): Outcome {
   const money = { amount: command.amount, fee: 0n };
-  const outcome = desk.book(command, {
+  const outcome = draft.book(command, {
     template,
     money,
     resourceId: command.chargeId ?? command.payoutId,
   });
-  if (outcome.kind === 'decided') desk.announce(command, 'booked', { moved: command.amount });
+  if (outcome.kind === 'decided') draft.announce(command, 'booked', { moved: command.amount });
   return outcome;
 }

@@ -8,8 +8,8 @@ import { AppError } from '@pixmesh/kernel/app-error';
 import type { LedgerEngine } from '#engine/ledger-engine.ts';
 import { failpoint } from '#failpoints.ts';
 
-import { type CommandMessageType, FROM_MESSAGE } from './from-message.ts';
-import type { LedgerCommand } from './ledger-command.ts';
+import { type CommandMessageType, FROM_MESSAGE } from '#commands/from-message.ts';
+import type { LedgerCommand } from '#commands/ledger-command.ts';
 
 /** Messages of one partition that may be in hand at once: enough to fill a batch of the engine. */
 const IN_HAND_MAX = 250;

@@ -8,9 +8,9 @@ import type {
   UnblockDisputed,
 } from '#commands/ledger-command.ts';
 import type { Outcome } from '#commands/outcome.ts';
-import { TEMPLATES, type Template } from '#journals/templates.ts';
+import { TEMPLATES, type Template } from '#decisions/templates.ts';
 
-import type { BatchDesk } from './batch-desk.ts';
+import type { BatchDraft } from './batch-draft.ts';
 import { blockPix, type PixChange, type PixDebits, returnPix, unblockPix } from './pix-debits.ts';
 
 type OfPix = BlockDisputed | UnblockDisputed | ReturnDisputed | ReturnReceivedPix;
@@ -19,8 +19,8 @@ type OfPix = BlockDisputed | UnblockDisputed | ReturnDisputed | ReturnReceivedPi
  * Money of a Pix that is disputed or went back: out of the balance, and back or away (decisions 136 to 138). Only a
  * block and a return may leave the balance below zero; all of them together never concern more than the Pix.
  */
-export function decideDispute(desk: BatchDesk, command: OfPix): Outcome {
-  const pix = desk.pix(command.accountId, command.endToEndId);
+export function decideDispute(draft: BatchDraft, command: OfPix): Outcome {
+  const pix = draft.pix(command.accountId, command.endToEndId);
   if (pix === null) {
     const message = `command ${command.commandId} is about a Pix that is not credited to its account`;
     return { kind: 'rejected', reason: 'unknown_pix', message };
@@ -30,7 +30,7 @@ export function decideDispute(desk: BatchDesk, command: OfPix): Outcome {
     const message = `command ${command.commandId} would give back more than was received`;
     return { kind: 'rejected', reason: 'exceeds_received', message };
   }
-  return move(desk, command, { ...decided, change: decided.change });
+  return move(draft, command, { ...decided, change: decided.change });
 }
 
 function changeOf(
@@ -55,7 +55,7 @@ function changeOf(
 
 /** Where nothing is left to block or unblock, the dispute is noted all the same. */
 function move(
-  desk: BatchDesk,
+  draft: BatchDraft,
   command: OfPix & LedgerCommand,
   { template, change }: { template: Template; change: PixChange },
 ): Outcome {
@@ -63,12 +63,12 @@ function move(
   const { chargeId: resourceId } = command;
   const moved = ofBlock + rest;
   if (moved === 0n) {
-    const outcome = desk.note(command, { code: 'noted', resourceId, hold: null, pix });
-    desk.announce(command, 'noted');
+    const outcome = draft.note(command, { code: 'noted', resourceId, hold: null, pix });
+    draft.announce(command, 'noted');
     return outcome;
   }
   const money = { amount: moved, fee: 0n, ofBlock };
-  const outcome = desk.book(command, { template, money, resourceId, pix });
-  if (outcome.kind === 'decided') desk.announce(command, 'booked', { moved });
+  const outcome = draft.book(command, { template, money, resourceId, pix });
+  if (outcome.kind === 'decided') draft.announce(command, 'booked', { moved });
   return outcome;
 }
