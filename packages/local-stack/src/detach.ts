@@ -46,7 +46,7 @@ export async function startDetached(home: string, args: StartArguments): Promise
 }
 
 /** Tells the process that started this one, if it waits; from then on this one is on its own. */
-export function tellStarter(message: ReadyMessage): void {
+export function notifyStarter(message: ReadyMessage): void {
   process.removeAllListeners('disconnect');
   if (process.connected) process.send?.(message);
 }

@@ -24,7 +24,7 @@ export function createProgress(output: ProgressOutput = process.stdout): Progres
 }
 
 /** For callers that want no output, such as unit tests. */
-export const silentProgress: Progress = {
+export const noProgress: Progress = {
   line: () => undefined,
   waiting: (_what, work) => work,
 };

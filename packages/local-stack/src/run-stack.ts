@@ -1,5 +1,5 @@
 import { runDemo } from './demo.ts';
-import { onStarterGone, tellStarter } from './detach.ts';
+import { onStarterGone, notifyStarter } from './detach.ts';
 import { readInfraMode } from './infra/start-infra.ts';
 import { bootMesh } from './mesh/boot-mesh.ts';
 import type { StackFile } from './mesh/stack-file.ts';
@@ -56,7 +56,7 @@ async function bootAndShow(
   }
   printStack(log, mesh.stack);
   if (input.demo) await runDemoLoudly(input, traces);
-  tellStarter({ kind: 'ready', exitCode: process.exitCode === 1 ? 1 : 0 });
+  notifyStarter({ kind: 'ready', exitCode: process.exitCode === 1 ? 1 : 0 });
   if (!detached) log.line('the stack stays up; Ctrl-C stops it');
 }
 

@@ -3,16 +3,16 @@ import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import type { FastifyInstance } from 'fastify';
 
-import { type AccessTokens, createAccessTokens } from '#api-pix/access-token.ts';
+import { type AccessTokens, createAccessTokens } from '#tokens/access-token.ts';
 import { addAdjustBalance } from '#balance/adjust-balance.route.ts';
 import { addReadBalance } from '#balance/read-balance.route.ts';
-import { addIssueToken } from '#api-pix/issue-token.route.ts';
+import { addIssueToken } from '#tokens/issue-token.route.ts';
 import { sendProviderError, toProviderError } from '#api-pix/provider-answer.ts';
 import { apiPixError } from '#api-pix/provider-error.ts';
 import { addCancelCharge } from '#charges/cancel-charge.route.ts';
 import { addIssueCharge } from '#charges/issue-charge.route.ts';
 import { addReadCharge } from '#charges/read-charge.route.ts';
-import { addResendCallbacks } from '#callbacks/resend-callbacks.route.ts';
+import { addResendCallbacks } from '#resends/resend-callbacks.route.ts';
 import { refuseForeignHosts, refuseOtherSites } from '#control/refuse-other-sites.ts';
 import { addClock } from '#clock/clock.route.ts';
 import type { Clock } from '#clock/clock.ts';
@@ -46,7 +46,7 @@ export type SimulatorDeps = {
   /** The provider's time. */
   clock: Clock;
   wakeCallbacks: () => void;
-  /** Says that something stored becomes due in that time. */
+  /** Notifies that something stored becomes due in that time. */
   expectDue: (inMs: number) => void;
   profile: StoredSetting<StoredProfile>;
   clientId: string;
@@ -86,19 +86,10 @@ function addControl(control: FastifyInstance, deps: SimulatorDeps): void {
   addReadState(control, deps);
 
   async function releaseHeld(): Promise<void> {
-    const held = new Set(deps.faults.script().rules.filter(isHold).map(operationOf));
-    if (!held.has('settlePayout')) await releaseHeldSends(deps.db);
-    if (!held.has('settleRefund')) await releaseHeldRefunds(deps.db);
+    await releaseHeldSends(deps.db, deps.faults.heldBack('settlePayout'));
+    await releaseHeldRefunds(deps.db, deps.faults.heldBack('settleRefund'));
     deps.expectDue(0);
   }
-}
-
-function isHold(rule: { fault: string }): boolean {
-  return rule.fault === 'hang';
-}
-
-function operationOf(rule: { operation: string }): string {
-  return rule.operation;
 }
 
 /** The provider's API alone, for clients with a certificate; the control API is for whoever runs the simulator. */

@@ -1,5 +1,5 @@
 import type { StackFile } from '../mesh/stack-file.ts';
-import { call } from './http-call.ts';
+import { call } from '../http-call.ts';
 
 const RECEIVED_MAX = 100;
 

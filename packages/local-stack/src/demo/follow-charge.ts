@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DemoClient } from './demo-client.ts';
-import { expect, until } from './http-call.ts';
+import { expect, until } from '../http-call.ts';
 import { createMerchantHook, noteDeliveries } from './merchant-hook.ts';
 import { formatCents } from './timeline.ts';
 import type { Timeline } from './timeline.ts';

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { verifyWebhookSignature } from '@pixmesh/kernel/webhook-signature';
 import type { DemoClient, ReceivedRequest } from './demo-client.ts';
-import { expect, until } from './http-call.ts';
+import { expect, until } from '../http-call.ts';
 import type { Timeline } from './timeline.ts';
 
 const SECRET_BYTES = 24;

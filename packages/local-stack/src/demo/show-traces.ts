@@ -4,11 +4,11 @@ import type { ReceivedSpan } from '@pixmesh/testkit/otlp-receiver';
 import { renderTrace } from './trace-tree.ts';
 
 /** Services send their spans in batches; this long without a new one means that they have come. */
-const QUIET_MS = 800;
+const SETTLED_MS = 800;
 const WAIT_LIMIT_MS = 4_000;
 const POLL_INTERVAL_MS = 100;
 
-/** Waits for a pooled connection say nothing about the road. */
+/** Waits for a pooled connection say nothing of the path. */
 const UNINTERESTING = new Set(['pg-pool.connect', 'pg.connect']);
 
 /** Prints one trace per road: the charge's creation, the acquirer's callback, and the payout. */
@@ -16,7 +16,7 @@ export async function showTraces(
   spans: () => readonly ReceivedSpan[],
   startedAtNs: bigint,
 ): Promise<void> {
-  await waitUntilQuiet(spans);
+  await waitUntilComplete(spans);
   const recent = spans().filter(
     (span) => span.startNs >= startedAtNs && !UNINTERESTING.has(span.name),
   );
@@ -48,11 +48,11 @@ function isRequest(span: ReceivedSpan, path: RegExp): boolean {
   return path.test(String(target));
 }
 
-async function waitUntilQuiet(spans: () => readonly ReceivedSpan[]): Promise<void> {
+async function waitUntilComplete(spans: () => readonly ReceivedSpan[]): Promise<void> {
   const deadline = performance.now() + WAIT_LIMIT_MS;
   let count = spans().length;
   let changedAt = performance.now();
-  while (performance.now() < deadline && performance.now() - changedAt < QUIET_MS) {
+  while (performance.now() < deadline && performance.now() - changedAt < SETTLED_MS) {
     await delay(POLL_INTERVAL_MS);
     if (spans().length === count) continue;
     count = spans().length;

@@ -1,9 +1,8 @@
 import type { Progress } from '../progress.ts';
-import type { Supervisor } from '../supervisor/supervisor.ts';
 import { KAFKA, REDIS, REGISTRY } from './artifacts.ts';
 import { bootContainers } from './containers.ts';
 import { requireJava, requireMaven } from './find-program.ts';
-import type { InfraSlot } from './infra-slots.ts';
+import type { BootInput, InfraMode, InfraProvider } from './infra-provider.ts';
 import { isInstalled } from './install-artifact.ts';
 import { startKafka } from './kafka-process.ts';
 import {
@@ -24,25 +23,6 @@ export interface InfraUrls {
   /** Origin, without the path of an API. */
   registryUrl: string;
   redisUrl: string;
-}
-
-export type InfraMode = 'processes' | 'containers';
-
-export interface BootInput {
-  home: string;
-  mode: InfraMode;
-  log: Progress;
-  supervisor: Supervisor;
-  portOf(slot: InfraSlot): number;
-}
-
-/** How each part is brought up by one provider. */
-export interface InfraProvider {
-  /** Superuser's URL of the server, any database. */
-  postgres(): Promise<string>;
-  kafka(): Promise<string>;
-  registry(databaseUrl: string): Promise<string>;
-  redis(): Promise<string>;
 }
 
 interface Given {

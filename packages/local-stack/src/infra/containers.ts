@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { BootInput, InfraProvider } from './boot-infra.ts';
 import { openContainerRuns } from './container-runs.ts';
 import type { ContainerSpec } from './container-runs.ts';
+import type { BootInput, InfraProvider } from './infra-provider.ts';
 import { renderContainerKafka } from './kafka-properties.ts';
 import { MESH_DATABASE, REGISTRY_DATABASE } from './postgres-databases.ts';
 import { answersQuery } from './postgres-process.ts';

@@ -6,7 +6,8 @@ import type { Progress } from '../progress.ts';
 import { createSupervisor } from '../supervisor/supervisor.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
 import { bootInfra, readGivenUrls } from './boot-infra.ts';
-import type { InfraMode, InfraUrls } from './boot-infra.ts';
+import type { InfraUrls } from './boot-infra.ts';
+import type { InfraMode } from './infra-provider.ts';
 import { INFRA_SLOTS } from './infra-slots.ts';
 import type { InfraSlot } from './infra-slots.ts';
 

@@ -1,4 +1,4 @@
-import type { InfraMode } from '../infra/boot-infra.ts';
+import type { InfraMode } from '../infra/infra-provider.ts';
 import { bootInfra } from '../infra/boot-infra.ts';
 import { INFRA_SLOTS } from '../infra/infra-slots.ts';
 import { allocatePorts } from '../ports/allocate-ports.ts';

@@ -1,6 +1,6 @@
 import { Scope } from '@pixmesh/contracts/http/scopes';
 import { z } from 'zod';
-import { call } from '../demo/http-call.ts';
+import { call } from '../http-call.ts';
 import type { Progress } from '../progress.ts';
 import { saveSecrets } from './mesh-secrets.ts';
 import type { DemoAccount } from './mesh-secrets.ts';

@@ -15,7 +15,7 @@ export interface Guardian {
   /** A new guardian took over from one that was killed. */
   onReplaced(listener: () => void): void;
   onDismissed(listener: () => void): void;
-  /** Lets go of everything that is still registered and waits until the guardian has ended. */
+  /** Releases everything that is still registered and waits until the guardian has ended. */
   dismiss(): Promise<void>;
 }
 

@@ -6,7 +6,7 @@ const FAILURE_WINDOW_MS = 30_000;
 const IMMEDIATE_RESTARTS_MAX = 4;
 const FIRST_DELAY_MS = 500;
 const DELAY_MS_MAX = 5_000;
-/** Bounds the list of remembered deaths of one process. */
+/** Bounds the list of recorded deaths of one process. */
 const DEATHS_MAX = 100;
 
 export interface Death {

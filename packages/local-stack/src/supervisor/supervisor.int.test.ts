@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { expect, onTestFinished, test } from 'vitest';
-import { silentProgress } from '../progress.ts';
+import { noProgress } from '../progress.ts';
 import { StartupFailure } from '../startup-failure.ts';
 import { pidFilePath, readPidFile } from './pid-file.ts';
 import { isAlive, readProcessStart } from './process-identity.ts';
@@ -18,7 +18,7 @@ const MODULES = {
 };
 
 async function aSupervisor(home = aHome()) {
-  const supervisor = await createSupervisor({ home, log: silentProgress });
+  const supervisor = await createSupervisor({ home, log: noProgress });
   onTestFinished(() => supervisor.stop());
   return supervisor;
 }
@@ -89,7 +89,7 @@ test('a process that ignores the polite signal is killed after its limit', async
 
 test('a home belongs to one supervisor at a time', async () => {
   const supervisor = await aSupervisor();
-  await expect(createSupervisor({ home: supervisor.home, log: silentProgress })).rejects.toThrow(
+  await expect(createSupervisor({ home: supervisor.home, log: noProgress })).rejects.toThrow(
     'already running',
   );
 });
@@ -99,8 +99,8 @@ async function aForeignSupervisor(home: string) {
   const code = `
     import { createSupervisor } from '${MODULES.supervisor}';
     import { aChild } from '${MODULES.standIn}';
-    import { silentProgress } from '${MODULES.progress}';
-    const supervisor = await createSupervisor({ home: '${home}', log: silentProgress });
+    import { noProgress } from '${MODULES.progress}';
+    const supervisor = await createSupervisor({ home: '${home}', log: noProgress });
     await supervisor.start(aChild({ script: "require('node:child_process').spawn('sleep', ['300'])" }));
     console.log('up');
     setInterval(() => {}, 1000);`;

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { silentProgress } from '@pixmesh/local-stack/progress';
+import { noProgress } from '@pixmesh/local-stack/progress';
 import { TEST_PASSWORD, testInfra } from '@pixmesh/testkit/test-infra';
 import pg from 'pg';
 import { Agent, request } from 'undici';
@@ -38,7 +38,7 @@ it('serves the API with and without certificates, and starts again over what it 
     // The role is everybody's on this server.
     DATABASE_PASSWORD_ACQUIRER_SIMULATOR: TEST_PASSWORD,
   };
-  const input = { home, log: silentProgress, env, database: DATABASE };
+  const input = { home, log: noProgress, env, database: DATABASE };
   const offset = Math.floor(Math.random() * 1_000_000);
   {
     await using alone = await startAlone(input);

@@ -137,10 +137,12 @@ describe('a callback', () => {
 
   it('is not queued where nobody has registered', async () => {
     await using other = await createTestDatabase('acquirer_simulator');
-    await using quiet = await startTestSimulator(other.url);
+    await using unregistered = await startTestSimulator(other.url);
     const charge = aCharge();
-    await quiet.client().issueCharge(charge);
-    const paid = await quiet.call('POST', `/control/charges/${charge.txid}/pay`, { times: 5 });
+    await unregistered.client().issueCharge(charge);
+    const paid = await unregistered.call('POST', `/control/charges/${charge.txid}/pay`, {
+      times: 5,
+    });
     expect(paid.body).toMatchObject({ notices: 0 });
     const rows = await other.db.query(sql`select from callbacks`);
     expect(rows).toEqual([]);

@@ -30,10 +30,10 @@ export function planNotices(
   items: readonly object[],
   faults: readonly (CallbackRule | null)[],
 ): Notice[] {
-  const quiet = items.filter((_, index) => (faults[index] ?? null) === null);
+  const undisturbed = items.filter((_, index) => (faults[index] ?? null) === null);
   const groups: Notice[] = [];
-  for (let from = 0; from < quiet.length; from += NOTICE_ITEMS_MAX) {
-    const body = toCallbackBody(quiet.slice(from, from + NOTICE_ITEMS_MAX));
+  for (let from = 0; from < undisturbed.length; from += NOTICE_ITEMS_MAX) {
+    const body = toCallbackBody(undisturbed.slice(from, from + NOTICE_ITEMS_MAX));
     groups.push({ body, delayMs: 0, held: false, alone: false });
   }
   const alone = items.flatMap((item, index) => {

@@ -14,7 +14,7 @@ import { createPostCallback, type PostCallback } from './post-callback.ts';
 import { retryDelayMs } from './retry-delay.ts';
 
 export type CallbackSender = AsyncDisposable & {
-  /** Something was queued: look now, not at the next poll. */
+  /** Something was queued: claim now, not at the next poll. */
   wake(): void;
 };
 
@@ -27,7 +27,7 @@ type Options = {
 };
 
 const IN_FLIGHT_MAX = 64;
-/** Retries and delayed notices become due without a wake-up. */
+/** Retries and delayed notices become due without being woken. */
 const POLL_INTERVAL_MS = 100;
 /** How much longer than an attempt a claim lasts. */
 const LEASE_MARGIN_MS = 5_000;
@@ -40,11 +40,11 @@ export async function startCallbackSender(options: Options): Promise<CallbackSen
   const { signal } = stopping;
   const poster = createPostCallback({ connections: IN_FLIGHT_MAX, timeoutMs, stopping: signal });
   const inFlight = new Set<Promise<void>>();
-  let wake = Promise.withResolvers<void>();
+  let woken = Promise.withResolvers<void>();
   await releaseClaims(db);
   const running = loop();
   return {
-    wake: () => wake.resolve(),
+    wake: () => woken.resolve(),
     [Symbol.asyncDispose]: async () => {
       stopping.abort();
       await running;
@@ -56,12 +56,12 @@ export async function startCallbackSender(options: Options): Promise<CallbackSen
   async function loop(): Promise<void> {
     while (!signal.aborted) {
       // Renewed before the claim, so that a wake-up during it is not lost.
-      wake = Promise.withResolvers();
+      woken = Promise.withResolvers();
       try {
         await sendDue();
-        await waitForWork(wake.promise, signal);
+        await waitForWork(woken.promise, signal);
       } catch (error) {
-        logger.warn({ err: error }, 'callbacks wait for the database');
+        logger.warn({ err: error }, 'callbacks not sent: database unavailable');
         await delay(ERROR_PAUSE_MS, undefined, { signal }).catch(() => undefined);
       }
     }
@@ -72,7 +72,7 @@ export async function startCallbackSender(options: Options): Promise<CallbackSen
     if (limit === 0) return;
     const claimed = await claimCallbacks(db, { limit, leaseMs: timeoutMs + LEASE_MARGIN_MS });
     for (const group of groupCallbacks(claimed)) track(sendGroup(options, poster.post, group));
-    if (claimed.length === limit) wake.resolve();
+    if (claimed.length === limit) woken.resolve();
   }
 
   function track(sending: Promise<void>): void {
@@ -80,7 +80,7 @@ export async function startCallbackSender(options: Options): Promise<CallbackSen
       .catch((error: unknown) => logger.warn({ err: error }, 'a callback keeps its claim'))
       .finally(() => {
         inFlight.delete(tracked);
-        if (inFlight.size === IN_FLIGHT_MAX - 1) wake.resolve();
+        if (inFlight.size === IN_FLIGHT_MAX - 1) woken.resolve();
       });
     inFlight.add(tracked);
   }

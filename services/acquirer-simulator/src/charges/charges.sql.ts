@@ -2,7 +2,7 @@ import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
 import { JOURNAL_GATE } from '#journal/journal.sql.ts';
-import { RETURNS_OF_PIX, type ReturnsOfPix, toPixReturns } from '#refunds/returns.sql.ts';
+import { RETURNS_OF_PIX, type ReturnsOfPix, toPixReturns } from '#pix/returns.sql.ts';
 
 import type { StoredCharge } from './charge-resource.ts';
 

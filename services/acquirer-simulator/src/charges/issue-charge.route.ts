@@ -33,7 +33,7 @@ type Deps = {
   withFaults: WithFaults;
   profile: StoredSetting<StoredProfile>;
   pixKey: string;
-  /** Says that something becomes due. */
+  /** Notifies that something becomes due. */
   expectDue: (inMs: number) => void;
 };
 

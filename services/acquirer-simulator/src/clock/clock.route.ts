@@ -19,7 +19,7 @@ const ClockBody = z.union([
 
 type Deps = {
   clock: Clock;
-  /** Says that something stored becomes due in that time. */
+  /** Notifies that something stored becomes due in that time. */
   expectDue: (inMs: number) => void;
 };
 

@@ -4,7 +4,7 @@ import type { Database, Transaction } from '@pixmesh/postgres/pool';
 import type { Faults } from '#faults/faults.ts';
 import { type HeldPix, holdReceivedPix } from '#pix/received-pix.sql.ts';
 import { returnWithin } from '#refunds/return-pix.ts';
-import { leftOf } from '#refunds/return-resource.ts';
+import { leftOf } from '#pix/return-resource.ts';
 
 import { decideDispute, type DisputeAct, type DisputeDecision } from './decide-dispute.ts';
 import { natureOf, type StoredDispute } from './dispute-resource.ts';
@@ -20,7 +20,7 @@ export type DisputeDeps = {
   db: Database;
   faults: Faults;
   pixKey: string;
-  /** Says that notices were queued. */
+  /** Wakes the sender: notices were queued. */
   wakeCallbacks: () => void;
 };
 

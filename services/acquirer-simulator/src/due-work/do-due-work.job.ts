@@ -11,7 +11,7 @@ import { readDueWork } from './due-work.sql.ts';
 import { payDueCharge } from './pay-due-charge.ts';
 
 export type DueWork = AsyncDisposable & {
-  /** Says that something becomes due in that time. */
+  /** Notifies that something becomes due in that time. */
   expect(inMs: number): void;
 };
 

@@ -21,7 +21,7 @@ describe('the fault script', () => {
     );
     const fired = [1, 2, 3, 4].map(() => picker.pickCall('issueCharge').rule?.fault);
     expect(fired).toEqual(['reset', 'reset', 'garbage', 'garbage']);
-    expect(picker.script().rules).toEqual([
+    expect(picker.scripts().rules).toEqual([
       { operation: 'issueCharge', fault: 'reset', count: 0 },
       { operation: 'issueCharge', fault: 'garbage' },
     ]);
@@ -115,5 +115,74 @@ describe('what becomes of an accepted order', () => {
     };
     expect(draw()).toEqual(draw());
     expect(new Set(draw())).toEqual(new Set([true, false]));
+  });
+});
+
+describe('a filter', () => {
+  const hang = { operation: 'getCharge', fault: 'hang' } as const;
+
+  it('keeps a rule from everybody else, and its count for whom it is about', () => {
+    const picker = aPicker({ ...hang, count: 1, only: { debtor: 'Ana' } });
+    expect(picker.pickCall('getCharge').rule).toBeNull();
+    expect(picker.pickCall('getCharge', { debtor: 'Rui', txid: 'a' }).rule).toBeNull();
+    expect(picker.pickCall('getCharge', { debtor: 'Ana', txid: 'b' }).rule?.fault).toBe('hang');
+    expect(picker.pickCall('getCharge', { debtor: 'Ana', txid: 'b' }).rule).toBeNull();
+  });
+
+  it('of several names holds where all of them fit', () => {
+    const picker = aPicker({
+      operation: 'callback',
+      fault: 'drop',
+      only: { txid: 'a', debtor: 'Ana' },
+    });
+    expect(picker.pickCallback({ txid: 'a', debtor: 'Rui' })).toBeNull();
+    expect(picker.pickCallback({ txid: 'a', debtor: 'Ana' })?.fault).toBe('drop');
+  });
+
+  it.each([
+    [{ ...hang, only: {} }],
+    [{ ...hang, only: { id_envio: 'a' } }],
+    [{ operation: 'sendPayout', fault: 'hang', only: { txid: 'a' } }],
+    [{ operation: 'settlePayout', fault: 'hang', only: { debtor: 'Ana' } }],
+    [{ operation: 'listReceived', fault: 'hang', only: { txid: 'a' } }],
+    [{ operation: 'balance', fault: 'hang', only: { pix_key: 'a' } }],
+    [{ operation: 'callback', fault: 'drop', only: { account: 'a' } }],
+  ])('that nobody could fit is refused: %j', (one) => {
+    expect(FaultScript.safeParse({ rules: [one] }).success).toBe(false);
+  });
+});
+
+describe('an added script', () => {
+  const added = (id: string, rule: object) => ({
+    id,
+    ...FaultScript.parse({ seed: 3, rules: [rule] }),
+  });
+  const reset = { operation: 'getCharge', fault: 'reset' };
+
+  it('stands behind the first one, and goes alone', () => {
+    const picker = aPicker({ operation: 'getCharge', fault: 'hang', count: 1 });
+    picker.add(added('one', reset));
+    picker.add(added('two', { ...reset, fault: 'garbage' }));
+    const next = () => picker.pickCall('getCharge').rule?.fault;
+    expect([next(), next()]).toEqual(['hang', 'reset']);
+    expect(picker.remove('one')).toBe(true);
+    expect(picker.remove('one')).toBe(false);
+    expect(next()).toBe('garbage');
+    expect(picker.scripts().added?.map(({ id }) => id)).toEqual(['two']);
+    picker.remove('two');
+    expect(picker.scripts()).not.toHaveProperty('added');
+  });
+
+  it('leaves counts and draws of the others as they were', () => {
+    const drop = { operation: 'callback', fault: 'drop', probability: 0.5, count: 20 };
+    const draw = (picker: ReturnType<typeof aPicker>, times: number) =>
+      Array.from({ length: times }, () => picker.pickCallback()?.fault);
+    const expected = draw(aPicker(drop), 40);
+    const picker = aPicker(drop);
+    const before = draw(picker, 10);
+    picker.add(added('one', reset));
+    const between = draw(picker, 10);
+    picker.remove('one');
+    expect([...before, ...between, ...draw(picker, 20)]).toEqual(expected);
   });
 });

@@ -1,73 +1,124 @@
 import type {
+  AddedScript,
   CallbackRule,
   CallRule,
   FaultScript,
+  FaultScripts,
   FaultyOperation,
   SettleRule,
   SettlingOperation,
 } from './fault-script.ts';
 import { seededDraws } from './seeded-draws.ts';
+import { isAbout, type Subject } from './subject.ts';
+
+type Rule = FaultScript['rules'][number];
 
 export type FaultPicker = {
   /** What goes wrong with one call: how long its answer waits, and the first other rule that fires. */
-  pickCall(operation: FaultyOperation): { latencyMs: number; rule: CallRule | null };
+  pickCall(
+    operation: FaultyOperation,
+    subject?: Subject,
+  ): { latencyMs: number; rule: CallRule | null };
   /** What becomes of one accepted order or refund: how much later it ends, and the first other rule that fires. */
-  pickSettlement(operation: SettlingOperation): { latencyMs: number; rule: SettleRule | null };
+  pickSettlement(
+    operation: SettlingOperation,
+    subject?: Subject,
+  ): { latencyMs: number; rule: SettleRule | null };
   /** What goes wrong with one notice. */
-  pickCallback(): CallbackRule | null;
-  /** The script with what remains of its counts. */
-  script(): FaultScript;
+  pickCallback(subject?: Subject): CallbackRule | null;
+  /** Every rule in force, in the order in which they are tried. */
+  rules(): Rule[];
+  /** The scripts with what remains of their counts. */
+  scripts(): FaultScripts;
+  /** Puts a script behind the others; these keep their counts and draws. */
+  add(script: AddedScript): void;
+  /** Takes an added script out. Answers whether there was one. */
+  remove(id: string): boolean;
 };
 
 /** Added by a `latency` rule that names no delay. */
 const LATENCY_MS_DEFAULT = 1_000;
 
+type RuleState = { rule: Rule; remaining: number; draw: () => number };
+
+/** A script in force; the first one has no id. */
+type ScriptState = { id: string | null; seed: FaultScript['seed']; rules: RuleState[] };
+
 /**
- * Decides by a script, in memory and without waiting. Rules are tried in their order; each one with a
- * probability draws from its own stream, so that one rule's traffic does not change another's draws.
+ * Decides by scripts, in memory and without waiting. Rules are tried in their order; each one with a probability
+ * draws from its own stream, so that one rule's traffic does not change another's draws.
  */
-export function createFaultPicker(script: FaultScript): FaultPicker {
-  const rules = script.rules.map((rule, index) => ({
-    rule,
-    remaining: rule.count ?? Number.POSITIVE_INFINITY,
-    draw: seededDraws(script.seed, index),
-  }));
+export function createFaultPicker(initial: FaultScripts): FaultPicker {
+  const { added = [], ...first } = initial;
+  const states = [start(first, null), ...added.map((script) => start(script, script.id))];
   return {
-    pickCall: (operation) => pick<CallRule>(operation),
-    pickSettlement: (operation) => pick<SettleRule>(operation),
-    pickCallback: () => {
-      const fired = rules.find((state) => state.rule.operation === 'callback' && fires(state));
+    pickCall: (operation, subject = {}) => pick<CallRule>(operation, subject),
+    pickSettlement: (operation, subject = {}) => pick<SettleRule>(operation, subject),
+    pickCallback: (subject = {}) => {
+      const fired = rulesAbout('callback', subject).find(fires);
       return (fired?.rule as CallbackRule | undefined) ?? null;
     },
-    script: () => ({
-      seed: script.seed,
-      rules: rules.map(({ rule, remaining }) =>
-        rule.count === undefined ? rule : { ...rule, count: remaining },
-      ),
-    }),
+    rules: () => allRules().map(({ rule }) => rule),
+    scripts: () => {
+      const [script, ...others] = states.map(remainsOf) as [FaultScript, ...FaultScript[]];
+      const named = others.map((one, index) => ({ id: states[index + 1]?.id ?? '', ...one }));
+      return named.length === 0 ? script : { ...script, added: named };
+    },
+    add: (script) => void states.push(start(script, script.id)),
+    remove: (id) => {
+      const place = states.findIndex((state) => state.id === id);
+      if (place === -1) return false;
+      states.splice(place, 1);
+      return true;
+    },
   };
 
+  function allRules(): RuleState[] {
+    return states.flatMap(({ rules }) => rules);
+  }
+
+  function rulesAbout(operation: Rule['operation'], subject: Subject): RuleState[] {
+    return allRules().filter(
+      ({ rule }) => rule.operation === operation && isAbout(rule.only, subject),
+    );
+  }
+
   /** The rules of one operation all have the form that its script gives them. */
-  function pick<Rule extends CallRule | SettleRule>(
-    operation: Rule['operation'],
-  ): { latencyMs: number; rule: Rule | null } {
-    const own = rules.filter(({ rule }) => rule.operation === operation);
+  function pick<Picked extends CallRule | SettleRule>(
+    operation: Picked['operation'],
+    subject: Subject,
+  ): { latencyMs: number; rule: Picked | null } {
+    const own = rulesAbout(operation, subject);
     const latency = own.find(({ rule }) => rule.fault === 'latency');
     const slow = latency !== undefined && fires(latency);
     const other = own.find((state) => state.rule.fault !== 'latency' && fires(state));
     return {
       latencyMs: slow ? (latency.rule.delay_ms ?? LATENCY_MS_DEFAULT) : 0,
-      rule: (other?.rule as Rule | undefined) ?? null,
+      rule: (other?.rule as Picked | undefined) ?? null,
     };
   }
 }
 
+function start(script: FaultScript, id: string | null): ScriptState {
+  const rules = script.rules.map((rule, index) => ({
+    rule,
+    remaining: rule.count ?? Number.POSITIVE_INFINITY,
+    draw: seededDraws(script.seed, index),
+  }));
+  return { id, seed: script.seed, rules };
+}
+
+function remainsOf({ seed, rules }: ScriptState): FaultScript {
+  return {
+    seed,
+    rules: rules.map(({ rule, remaining }) =>
+      rule.count === undefined ? rule : { ...rule, count: remaining },
+    ),
+  };
+}
+
 /** Draws only while something remains, so that a spent rule leaves its stream alone. */
-function fires(state: {
-  rule: { probability?: number | undefined };
-  remaining: number;
-  draw: () => number;
-}): boolean {
+function fires(state: RuleState): boolean {
   if (state.remaining === 0) return false;
   if (state.rule.probability !== undefined && state.draw() >= state.rule.probability) return false;
   state.remaining -= 1;

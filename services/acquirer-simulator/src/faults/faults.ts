@@ -1,66 +1,127 @@
+import { randomUUID } from 'node:crypto';
+
+import { AppError } from '@pixmesh/kernel/app-error';
 import type { Queryable } from '@pixmesh/postgres/pool';
 
 import { loadSetting } from '#settings/stored-setting.ts';
 
 import { createFaultPicker, type FaultPicker } from './fault-picker.ts';
 import {
-  FaultScript,
+  ADDED_MAX,
+  type AddedScript,
+  type FaultScript,
+  FaultScripts,
   type FaultyOperation,
   NO_FAULTS,
+  type Only,
   type SettlingOperation,
 } from './fault-script.ts';
+import { readItemNames, type Subject, type SubjectNames } from './subject.ts';
+import { findSubjects } from './subjects.sql.ts';
 
-/** The fault script in force. Counts that a fault has used up stay used up across a restart. */
+type Operation = FaultScript['rules'][number]['operation'];
+
+/** The fault scripts in force. Counts that a fault has used up stay used up across a restart. */
 export type Faults = {
-  pickCall(operation: FaultyOperation): Promise<ReturnType<FaultPicker['pickCall']>>;
-  /** Whether no rule of the script speaks of this settling. */
+  /** `readNames` is asked only where some rule is about somebody alone. */
+  pickCall(
+    operation: FaultyOperation,
+    readNames: () => SubjectNames,
+  ): Promise<ReturnType<FaultPicker['pickCall']>>;
+  /** Whether no rule of any script speaks of this settling. */
   settlesAsUsual(operation: SettlingOperation): boolean;
-  pickSettlement(operation: SettlingOperation): Promise<ReturnType<FaultPicker['pickSettlement']>>;
-  pickCallbacks(notices: number): Promise<ReturnType<FaultPicker['pickCallback']>[]>;
-  script(): FaultScript;
+  pickSettlement(
+    operation: SettlingOperation,
+    names: SubjectNames,
+  ): Promise<ReturnType<FaultPicker['pickSettlement']>>;
+  /** What goes wrong with the notices of these items, one each. */
+  pickCallbacks(items: readonly object[]): Promise<ReturnType<FaultPicker['pickCallback']>[]>;
+  /** Whom rules still keep from settling: one filter each, `{}` for everybody. */
+  heldBack(operation: SettlingOperation): Only[];
+  scripts(): FaultScripts;
+  /** Puts one script in the place of everything. */
   replace(script: FaultScript): Promise<void>;
+  /**
+   * Puts a script beside the others.
+   * @throws AppError `CONFLICT` where there are too many
+   */
+  add(script: FaultScript): Promise<AddedScript>;
+  /** Removes an added script; one that is gone already stays so. */
+  remove(id: string): Promise<void>;
 };
 
 const SETTING_NAME = 'faults';
 
 export async function loadFaults(db: Queryable): Promise<Faults> {
-  const stored = await loadSetting(db, SETTING_NAME, { schema: FaultScript, initial: NO_FAULTS });
+  const stored = await loadSetting(db, SETTING_NAME, { schema: FaultScripts, initial: NO_FAULTS });
   let picker = createFaultPicker(stored.get());
   return {
-    pickCall: async (operation) => {
-      if (stored.get().rules.length === 0) return { latencyMs: 0, rule: null };
-      return await keepCounts(() => picker.pickCall(operation));
+    pickCall: async (operation, readNames) => {
+      if (isUsual(operation)) return { latencyMs: 0, rule: null };
+      const [subject = {}] = await subjectsOf(operation, () => [readNames()]);
+      return await keepCounts(() => picker.pickCall(operation, subject));
     },
-    settlesAsUsual,
-    pickSettlement: async (operation) => {
-      if (settlesAsUsual(operation)) return { latencyMs: 0, rule: null };
-      return await keepCounts(() => picker.pickSettlement(operation));
+    settlesAsUsual: isUsual,
+    pickSettlement: async (operation, names) => {
+      if (isUsual(operation)) return { latencyMs: 0, rule: null };
+      const [subject = {}] = await subjectsOf(operation, () => [names]);
+      return await keepCounts(() => picker.pickSettlement(operation, subject));
     },
-    pickCallbacks: async (notices) => {
-      const pick = (): ReturnType<FaultPicker['pickCallback']> => picker.pickCallback();
-      if (stored.get().rules.length === 0) return Array.from({ length: notices }, () => null);
-      return await keepCounts(() => Array.from({ length: notices }, pick));
+    pickCallbacks: async (items) => {
+      if (isUsual('callback')) return items.map(() => null);
+      const subjects = await subjectsOf('callback', () => items.map(readItemNames));
+      return await keepCounts(() =>
+        items.map((_, index) => picker.pickCallback(subjects[index] ?? {})),
+      );
     },
-    script: () => picker.script(),
+    heldBack: (operation) =>
+      rulesOf(operation).flatMap(({ fault, only }) => (fault === 'hang' ? [only ?? {}] : [])),
+    scripts: () => picker.scripts(),
     replace: async (script) => {
       picker = createFaultPicker(script);
       await stored.set(script);
     },
+    add: async (script) => {
+      if ((picker.scripts().added ?? []).length >= ADDED_MAX) {
+        throw new AppError('CONFLICT', { publicMessage: 'Too many scripts were added.' });
+      }
+      const added = { id: randomUUID(), ...script };
+      picker.add(added);
+      await stored.set(picker.scripts());
+      return added;
+    },
+    remove: async (id) => {
+      if (picker.remove(id)) await stored.set(picker.scripts());
+    },
   };
 
-  function settlesAsUsual(settling: SettlingOperation): boolean {
-    return stored.get().rules.every(({ operation }) => operation !== settling);
+  function rulesOf(operation: Operation) {
+    return picker.rules().filter((rule) => rule.operation === operation);
+  }
+
+  function isUsual(operation: Operation): boolean {
+    return rulesOf(operation).length === 0;
+  }
+
+  /** Looked up over connections of its own: a payment that asks holds one of the others. */
+  async function subjectsOf(
+    operation: Operation,
+    readNames: () => SubjectNames[],
+  ): Promise<Subject[]> {
+    const isAsked = rulesOf(operation).some(({ only }) => only !== undefined);
+    return isAsked ? await findSubjects(db, readNames()) : [];
   }
 
   async function keepCounts<T>(pick: () => T): Promise<T> {
-    const before = countsOf(picker.script());
+    const before = countsOf(picker);
     const picked = pick();
-    const script = picker.script();
-    if (countsOf(script) !== before) await stored.set(script);
+    if (countsOf(picker) !== before) await stored.set(picker.scripts());
     return picked;
   }
 }
 
-function countsOf(script: FaultScript): string {
-  return script.rules.map(({ count }) => count ?? '').join(',');
+function countsOf(picker: FaultPicker): string {
+  const { rules, added = [] } = picker.scripts();
+  const all = [...rules, ...added.flatMap((script) => script.rules)];
+  return all.map(({ count }) => count ?? '').join(',');
 }

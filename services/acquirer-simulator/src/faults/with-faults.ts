@@ -16,6 +16,7 @@ import type { ProviderError } from '#api-pix/provider-error.ts';
 import { errorOf, GARBAGE, refusalOf } from './fault-answers.ts';
 import type { CallRule, FaultyOperation } from './fault-script.ts';
 import type { Faults } from './faults.ts';
+import { readNames } from './subject.ts';
 
 /** A hang without a delay: longer than any client waits. */
 const HANG_MS_DEFAULT = 600_000;
@@ -23,7 +24,7 @@ const HANG_MS_DEFAULT = 600_000;
 type Handler = (request: FastifyRequest) => Promise<ProviderAnswer>;
 
 /**
- * Turns a provider's operation into a route that obeys the fault script. `onRefused` hears of every refusal,
+ * Turns a provider's operation into a route that obeys the fault script. `onRefused` is called for every refusal,
  * by rule or by the provider's own checks. An operation of null has no word in scripts.
  */
 export type WithFaults = (
@@ -44,9 +45,11 @@ type Outcome = { kind: 'answer'; answer: ProviderAnswer } | { kind: 'error'; err
 export function createWithFaults(deps: Deps): WithFaults {
   return (operation, handler, onRefused) => async (request, reply) => {
     const { latencyMs, rule } =
-      operation === null ? { latencyMs: 0, rule: null } : await deps.faults.pickCall(operation);
+      operation === null
+        ? { latencyMs: 0, rule: null }
+        : await deps.faults.pickCall(operation, () => readNames(operation, request));
     if (rule?.fault === 'hang' || rule?.fault === 'reset') {
-      return await silence(reply, rule, deps.stopping);
+      return await withholdAnswer(reply, rule, deps.stopping);
     }
     const outcome =
       rule?.fault === 'refusal' || rule?.fault === 'error_before'
@@ -96,7 +99,7 @@ function endConnection(socket: Socket): void {
 }
 
 /** No answer: the connection is reset, for a hang only after its delay or when the process stops. */
-async function silence(
+async function withholdAnswer(
   reply: FastifyReply,
   rule: CallRule,
   stopping: AbortSignal,

@@ -6,7 +6,7 @@ import { SequencePage, toList } from '#control/sequence-page.ts';
 
 import { readJournal } from './journal.sql.ts';
 
-/** `GET /control/journal`: the provider's truth, oldest first. */
+/** `GET /control/journal`: what really happened, oldest first. */
 export function addReadJournal(app: FastifyInstance, deps: { db: Database }): void {
   app.get('/control/journal', async (request, reply) => {
     const page = parseShape(SequencePage, request.query);

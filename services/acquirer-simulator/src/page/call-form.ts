@@ -1,6 +1,6 @@
 import { html, type Html } from './html.ts';
 
-/** One call of the control API: what its button says, and what is sent. */
+/** One call of the control API: the label of its button, and what is sent. */
 export type Call = {
   label: string;
   method: 'POST' | 'PUT' | 'DELETE';

@@ -136,6 +136,18 @@ export const CONTROLS = {
     does: 'what goes wrong from now on',
     fields: [{ name: 'script', label: 'fault script', as: 'json', value: '{"rules":[]}' }],
   },
+  addFaults: {
+    method: 'POST',
+    path: '/control/faults',
+    does: 'what goes wrong beside that',
+    fields: [{ name: 'script', label: 'fault script', as: 'json', value: '{"rules":[]}' }],
+  },
+  removeFaults: {
+    method: 'DELETE',
+    path: '/control/faults/:id',
+    does: 'an added script ends',
+    fields: [],
+  },
   clearFaults: {
     method: 'DELETE',
     path: '/control/faults',

@@ -161,7 +161,7 @@ test(
 );
 
 test(
-  'refreshes that fail are told, and do not end those to come',
+  'refreshes that fail are shown, and do not end those to come',
   async () => {
     await page.goto(simulator.url);
     const told = page.getByRole('alert');

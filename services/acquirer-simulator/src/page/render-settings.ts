@@ -33,15 +33,19 @@ function renderClock({ clock }: State): Html {
 }
 
 function renderFaults({ faults }: State): Html {
-  const script = JSON.stringify(faults, null, 1);
-  const rules = faults.rules.length;
+  const { added = [], ...first } = faults;
+  const script = JSON.stringify(first, null, 1);
+  const rules = [first, ...added].reduce((sum, one) => sum + one.rules.length, 0);
+  const removals = added.map(({ id, rules: own }) =>
+    callButton({ label: `Remove ${own.length} added`, ...callOf(CONTROLS.removeFaults, { id }) }),
+  );
   return html`<fieldset id="faults">
     <legend>Faults (${rules === 0 ? 'none' : rules})</legend>
     <div class="buttons">
       ${callForm({ label: 'Replace', ...callOf(CONTROLS.replaceFaults) }, [
         { name: 'script', label: 'fault script', as: 'json', value: script },
       ])}
-      ${callButton({ label: 'Clear faults', ...callOf(CONTROLS.clearFaults) })}
+      ${removals} ${callButton({ label: 'Clear faults', ...callOf(CONTROLS.clearFaults) })}
     </div>
   </fieldset>`;
 }

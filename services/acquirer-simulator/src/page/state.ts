@@ -2,7 +2,7 @@ import type { Queryable } from '@pixmesh/postgres/pool';
 
 import { readBalance } from '#balance/balance.sql.ts';
 import type { Clock } from '#clock/clock.ts';
-import type { FaultScript } from '#faults/fault-script.ts';
+import type { FaultScripts } from '#faults/fault-script.ts';
 import type { Faults } from '#faults/faults.ts';
 import type { Profile, StoredProfile } from '#profile/profile.ts';
 import type { StoredSetting } from '#settings/stored-setting.ts';
@@ -25,7 +25,7 @@ import {
 export type State = {
   clock: { now: string; offset_seconds: number };
   profile: Profile;
-  faults: FaultScript;
+  faults: FaultScripts;
   pix_key: string;
   /** Cents. */
   balance: number;
@@ -59,7 +59,7 @@ export async function readState(deps: StateDeps): Promise<State> {
   return {
     clock: { now: clock.now().toISOString(), offset_seconds: clock.offsetSeconds() },
     profile: deps.profile.get().name,
-    faults: deps.faults.script(),
+    faults: deps.faults.scripts(),
     pix_key: deps.pixKey,
     balance: Number(balance),
     webhook_url: webhook?.url ?? null,

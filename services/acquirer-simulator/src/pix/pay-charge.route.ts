@@ -28,7 +28,7 @@ export const PayBody = z.object({
 type Deps = {
   db: Database;
   faults: Faults;
-  /** Says that notices were queued. */
+  /** Wakes the sender: notices were queued. */
   wakeCallbacks: () => void;
 };
 

@@ -90,8 +90,10 @@ export async function planArrivals(
   pix: StoredPix,
   options: { times: number; faults: Faults },
 ): Promise<Notice[]> {
-  const body = toCallbackBody([toPixNotice({ ...pix, returns: [] })]);
-  const planned = planCallbacks(await options.faults.pickCallbacks(options.times));
+  const item = toPixNotice({ ...pix, returns: [] });
+  const body = toCallbackBody([item]);
+  const items = Array.from({ length: options.times }, () => item);
+  const planned = planCallbacks(await options.faults.pickCallbacks(items));
   return planned.map((notice) => ({ ...notice, body }));
 }
 

@@ -1,6 +1,6 @@
 import { formatAmountText } from '@pixmesh/acquirer/amount-text';
 
-import { type PixReturn, toReturnNotice, toReturnResource } from '#refunds/return-resource.ts';
+import { type PixReturn, toReturnNotice, toReturnResource } from '#pix/return-resource.ts';
 
 /** A received Pix as stored. */
 export type StoredPix = {

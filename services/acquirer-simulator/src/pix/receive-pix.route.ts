@@ -26,7 +26,7 @@ type Deps = {
   db: Database;
   faults: Faults;
   pixKey: string;
-  /** Says that notices were queued. */
+  /** Wakes the sender: notices were queued. */
   wakeCallbacks: () => void;
 };
 

@@ -4,7 +4,7 @@ import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 import { queueCallbacks } from '#callbacks/callbacks.sql.ts';
 import type { Notice } from '#callbacks/plan-callbacks.ts';
 import { JOURNAL_GATE } from '#journal/journal.sql.ts';
-import { RETURNS_OF_PIX, type ReturnsOfPix, toPixReturns } from '#refunds/returns.sql.ts';
+import { RETURNS_OF_PIX, type ReturnsOfPix, toPixReturns } from '#pix/returns.sql.ts';
 
 import type { StoredPix } from './pix-resource.ts';
 import { TARIFF } from './tariff.sql.ts';

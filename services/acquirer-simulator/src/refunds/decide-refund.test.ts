@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { decideRefund, planRefund, REFUND_DELAY_MS } from './decide-refund.ts';
-import type { PixReturn, ReturnStatus } from './return-resource.ts';
+import type { PixReturn, ReturnStatus } from '#pix/return-resource.ts';
 
 function aReturn(id: string, status: ReturnStatus, amountCents: bigint): PixReturn {
   const requestedAt = new Date('2026-01-01T00:00:00.000Z');

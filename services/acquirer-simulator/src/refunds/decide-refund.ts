@@ -1,6 +1,6 @@
 import type { SettleRule } from '#faults/fault-script.ts';
 
-import { leftOf, type PixReturn, type ReturnStatus } from './return-resource.ts';
+import { leftOf, type PixReturn, type ReturnStatus } from '#pix/return-resource.ts';
 
 /** What is known of a Pix when its receiver orders a return. */
 export type RefundFacts = {

@@ -6,7 +6,7 @@ import { type StoredPix, toPixNotice } from '#pix/pix-resource.ts';
 import { findReceivedPixes } from '#pix/received-pix.sql.ts';
 
 import { claimDueRefunds, type DueRefund, storeRefundEndings } from './refunds.sql.ts';
-import type { PixReturn } from './return-resource.ts';
+import type { PixReturn } from '#pix/return-resource.ts';
 
 /** Refunds that end in one transaction. */
 export const DUE_REFUNDS_MAX = 200;
@@ -24,7 +24,7 @@ export async function endDueRefunds(
     due.map(({ endToEndId }) => endToEndId),
   );
   const items = pixes.map((pix) => toPixNotice(withEndings(pix, endings)));
-  const notices = planNotices(items, await deps.faults.pickCallbacks(items.length));
+  const notices = planNotices(items, await deps.faults.pickCallbacks(items));
   await storeRefundEndings(tx, due, { pixKey: deps.pixKey, notices });
   return due.length;
 }

@@ -16,13 +16,13 @@ import { findReceivedPix, holdReceivedPix } from '#pix/received-pix.sql.ts';
 import { decideRefund, planRefund, type RefundDecision, type RefundPlan } from './decide-refund.ts';
 import { RefundBody, RefundParams } from './refund-body.ts';
 import { insertRefund } from './refunds.sql.ts';
-import { type PixReturn, toReturnResource } from './return-resource.ts';
+import { type PixReturn, toReturnResource } from '#pix/return-resource.ts';
 
 type Deps = {
   db: Database;
   withFaults: WithFaults;
   faults: Faults;
-  /** Says that something becomes due. */
+  /** Notifies that something becomes due. */
   expectDue: (inMs: number) => void;
 };
 
@@ -70,7 +70,7 @@ async function acceptRefund(
     const decision = decideRefund(facts, { id, amountCents: body.valor });
     if (decision.kind !== 'accept') throw refusalOf(decision);
     // Picked only now: a repeated or refused order must use up no fault.
-    const plan = planRefund(await deps.faults.pickSettlement('settleRefund'));
+    const plan = planRefund(await deps.faults.pickSettlement('settleRefund', { endToEndId }));
     const accepted = {
       returnId: newReturnId(pix.readAt),
       id,

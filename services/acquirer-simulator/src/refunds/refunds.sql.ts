@@ -3,10 +3,11 @@ import { named, sql } from '@pixmesh/postgres/sql';
 
 import { queueCallbacks } from '#callbacks/callbacks.sql.ts';
 import type { Notice } from '#callbacks/plan-callbacks.ts';
+import type { Only } from '#faults/fault-script.ts';
 import { JOURNAL_GATE } from '#journal/journal.sql.ts';
 
 import type { RefundPlan } from './decide-refund.ts';
-import type { ReturnStatus } from './return-resource.ts';
+import type { ReturnStatus } from '#pix/return-resource.ts';
 
 export type NewRefund = {
   endToEndId: string;
@@ -166,12 +167,21 @@ export async function storeRefundEndings(
   );
 }
 
-/** Lets go what a fault script has kept from ending. */
-export async function releaseHeldRefunds(db: Queryable): Promise<void> {
+/** Releases what a fault script has kept from ending, except for the refunds that some filter still speaks of. */
+export async function releaseHeldRefunds(db: Queryable, heldBack: readonly Only[]): Promise<void> {
   await db.query(
     named(
       'refunds_release_held',
-      sql`update received_returns set held = false, due_at = now_() where held`,
+      sql`update received_returns set held = false, due_at = now_()
+        where held and not exists (
+          select from jsonb_to_recordset(${JSON.stringify(heldBack)}::jsonb)
+            as held_back (txid text, pix_key text, debtor text)
+          join received_pix on received_pix.end_to_end_id = received_returns.end_to_end_id
+          left join charges on charges.txid = received_pix.txid
+          where coalesce(held_back.txid = received_pix.txid, held_back.txid is null)
+            and coalesce(held_back.pix_key = received_pix.pix_key, held_back.pix_key is null)
+            and coalesce(held_back.debtor = charges.debtor ->> 'nome', held_back.debtor is null)
+        )`,
     ),
   );
 }

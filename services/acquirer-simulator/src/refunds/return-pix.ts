@@ -10,7 +10,7 @@ import { toPixNotice } from '#pix/pix-resource.ts';
 import { type HeldPix, holdReceivedPix } from '#pix/received-pix.sql.ts';
 
 import { insertDoneReturn } from './refunds.sql.ts';
-import { leftOf, type PixReturn } from './return-resource.ts';
+import { leftOf, type PixReturn } from '#pix/return-resource.ts';
 
 type Deps = { faults: Faults; pixKey: string };
 
@@ -36,7 +36,7 @@ export async function returnWithin(
     settledAt: pix.readAt,
   };
   const items = [toPixNotice({ ...pix, returns: [...pix.returns, item] })];
-  const notices = planNotices(items, await deps.faults.pickCallbacks(items.length));
+  const notices = planNotices(items, await deps.faults.pickCallbacks(items));
   const done = { ...item, endToEndId: pix.endToEndId, disputeId: made.disputeId };
   const announce = { pixKey: deps.pixKey, notices };
   await insertDoneReturn(tx, { ...done, settledAt: pix.readAt }, announce);

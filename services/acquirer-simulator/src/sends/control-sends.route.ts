@@ -35,7 +35,7 @@ type Deps = {
   faults: Faults;
   clock: Clock;
   pixKey: string;
-  /** Says that notices were queued. */
+  /** Wakes the sender: notices were queued. */
   wakeCallbacks: () => void;
 };
 

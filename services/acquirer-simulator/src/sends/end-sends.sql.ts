@@ -3,6 +3,7 @@ import { named, sql } from '@pixmesh/postgres/sql';
 
 import { queueCallbacks } from '#callbacks/callbacks.sql.ts';
 import type { Notice } from '#callbacks/plan-callbacks.ts';
+import type { Only } from '#faults/fault-script.ts';
 import { JOURNAL_GATE } from '#journal/journal.sql.ts';
 
 import type { SendError } from './send-resource.ts';
@@ -117,9 +118,17 @@ export async function storeReturns(
   );
 }
 
-/** Lets go what a fault script has kept from settling. */
-export async function releaseHeldSends(db: Queryable): Promise<void> {
+/** Releases what a fault script has kept from settling, except for the orders that some filter still speaks of. */
+export async function releaseHeldSends(db: Queryable, heldBack: readonly Only[]): Promise<void> {
   await db.query(
-    named('sends_release_held', sql`update sends set held = false, due_at = now_() where held`),
+    named(
+      'sends_release_held',
+      sql`update sends set held = false, due_at = now_()
+        where held and not exists (
+          select from jsonb_to_recordset(${JSON.stringify(heldBack)}::jsonb) as held_back (id_envio text, pix_key text)
+          where coalesce(held_back.id_envio = sends.id_envio, held_back.id_envio is null)
+            and coalesce(held_back.pix_key = sends.recipient ->> 'chave', held_back.pix_key is null)
+        )`,
+    ),
   );
 }

@@ -54,7 +54,7 @@ export async function endSends(
       returns: [],
     }),
   );
-  const notices = planNotices(items, await deps.faults.pickCallbacks(items.length));
+  const notices = planNotices(items, await deps.faults.pickCallbacks(items));
   const stored = endings.map(({ send: { endToEndId }, status, error }) => ({
     endToEndId,
     status,
@@ -85,7 +85,7 @@ export async function returnSends(
   const items = made.map(({ send, item }) =>
     toSendNotice({ ...send, returns: [...send.returns, item] }),
   );
-  const notices = planNotices(items, await deps.faults.pickCallbacks(items.length));
+  const notices = planNotices(items, await deps.faults.pickCallbacks(items));
   const stored = made.map(({ send: { endToEndId }, item }) => ({ ...item, endToEndId }));
   await storeReturns(tx, stored, { pixKey: deps.pixKey, notices, planned: work.planned });
   return made.map(({ item }) => item);

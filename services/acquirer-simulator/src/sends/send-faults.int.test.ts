@@ -136,7 +136,7 @@ describe('an order', () => {
     expect(await database.db.query(sql`select from callbacks`)).toEqual([]);
   });
 
-  it('that is held is let go by any script that holds nothing', async () => {
+  it('that is held is released by any script that holds nothing', async () => {
     const send = aSend();
     await fault({ operation: 'settlePayout', fault: 'hang' });
     await acquirer.sendPayout(send);

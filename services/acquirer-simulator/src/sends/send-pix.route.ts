@@ -27,7 +27,7 @@ type Deps = {
   clock: Clock;
   profile: StoredSetting<StoredProfile>;
   pixKey: string;
-  /** Says that something becomes due. */
+  /** Notifies that something becomes due. */
   expectDue: (inMs: number) => void;
 };
 
@@ -61,12 +61,16 @@ async function acceptSend(deps: Deps, idEnvio: string, body: SendBody): Promise<
     payerText: body.pagador.infoPagador ?? null,
     recipient: toRecipient(body.favorecido),
     requestedAt: null,
-    plan: planSend(profile, body.valor, await deps.faults.pickSettlement('settlePayout')),
+    plan: planSend(profile, body.valor, await pickSettlement(deps.faults, idEnvio, body)),
   };
   const stored = await insertSend(deps.db, send);
   if (stored === null) throw duplicateIdEnvio();
   if (send.plan.settlesInMs !== null) deps.expectDue(send.plan.settlesInMs);
   return toSendAnswer({ ...send, ...stored });
+}
+
+async function pickSettlement(faults: Faults, idEnvio: string, body: SendBody) {
+  return await faults.pickSettlement('settlePayout', { idEnvio, pixKey: body.favorecido.chave });
 }
 
 /** What is well formed and still refused, in Efí's words. */

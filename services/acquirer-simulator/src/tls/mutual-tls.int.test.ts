@@ -58,7 +58,7 @@ async function askForToken(dispatcher: Agent): Promise<Response> {
   return Response.json(body, { status: answer.statusCode });
 }
 
-async function expectSilence(stranger: Agent): Promise<void> {
+async function expectNoAnswer(stranger: Agent): Promise<void> {
   await expect(askForToken(stranger)).rejects.toThrow(CONNECTION_ENDED);
   await stranger.close();
 }
@@ -76,12 +76,12 @@ describe('the API by mutual TLS', () => {
   });
 
   it('does not speak to a client without one', async () => {
-    await expectSilence(agent({}));
+    await expectNoAnswer(agent({}));
   });
 
   it('does not speak to a client whose certificate another authority has signed', async () => {
     const others = await makeCertificates();
-    await expectSilence(agent(others.client));
+    await expectNoAnswer(agent(others.client));
   });
 
   it.each(['/control/clock', '/control/journal', '/'])('has no %s', async (path) => {

@@ -83,10 +83,10 @@ function isInUse() {
 async function refresh(isUnwanted = () => false) {
   try {
     const main = await fetchMain();
-    tellStale(null);
+    showStale(null);
     if (!isUnwanted()) document.querySelector('main').replaceWith(main);
   } catch (error) {
-    tellStale(error.message);
+    showStale(error.message);
     throw error;
   }
 }
@@ -100,7 +100,7 @@ async function fetchMain() {
   return main;
 }
 
-function tellStale(reason) {
+function showStale(reason) {
   const line = document.querySelector('#stale');
   if (reason === null) {
     line.hidden = true;

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { WithFaults } from '#faults/with-faults.ts';
 
 import { type AccessTokens, isSame, TOKEN_LIFE_SECONDS } from './access-token.ts';
-import { ProviderError } from './provider-error.ts';
+import { ProviderError } from '#api-pix/provider-error.ts';
 
 const SCOPES =
   'cob.write cob.read pix.write pix.read pix.send gn.pix.send.read gn.balance.read ' +

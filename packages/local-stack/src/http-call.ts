@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { StartupFailure } from '../startup-failure.ts';
+import { StartupFailure } from './startup-failure.ts';
 
 const REQUEST_LIMIT_MS = 10_000;
 const POLL_INTERVAL_MS = 25;

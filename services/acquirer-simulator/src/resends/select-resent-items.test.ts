@@ -64,13 +64,13 @@ describe('callbacks that are sent again', () => {
   });
 
   it('leave out what has never been announced', () => {
-    const quiet = {
+    const unreturned = {
       received: [{ ...pix, returns: [{ ...aReturn, status: 'EM_PROCESSAMENTO' as const }] }],
       sent: [{ ...send, status: 'EM_PROCESSAMENTO' as const, returns: [] }],
     };
-    expect(selectResentItems('DEVOLUCAO_ENVIADA', quiet, NOW)).toEqual([]);
-    expect(selectResentItems('PIX_ENVIADO', quiet, NOW)).toEqual([]);
-    expect(selectResentItems('DEVOLUCAO_RECEBIDA', quiet, NOW)).toEqual([]);
+    expect(selectResentItems('DEVOLUCAO_ENVIADA', unreturned, NOW)).toEqual([]);
+    expect(selectResentItems('PIX_ENVIADO', unreturned, NOW)).toEqual([]);
+    expect(selectResentItems('DEVOLUCAO_RECEBIDA', unreturned, NOW)).toEqual([]);
   });
 
   it('reach back thirty days', () => {

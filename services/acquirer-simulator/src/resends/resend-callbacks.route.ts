@@ -8,8 +8,8 @@ import type { WithFaults } from '#faults/with-faults.ts';
 import { findReceivedPixes } from '#pix/received-pix.sql.ts';
 import { findSendsByEndToEndIds } from '#sends/sends.sql.ts';
 
-import { storeCallbacks } from './callbacks.sql.ts';
-import { planNotices } from './plan-callbacks.ts';
+import { storeCallbacks } from '#callbacks/callbacks.sql.ts';
+import { planNotices } from '#callbacks/plan-callbacks.ts';
 import { ResendBody } from './resend-body.ts';
 import { selectResentItems } from './select-resent-items.ts';
 
@@ -33,7 +33,7 @@ export function addResendCallbacks(app: FastifyInstance, deps: Deps): void {
         sent: await findSendsByEndToEndIds(deps.db, e2eids),
       };
       const items = selectResentItems(tipo, found, deps.clock.now());
-      const notices = planNotices(items, await deps.faults.pickCallbacks(items.length));
+      const notices = planNotices(items, await deps.faults.pickCallbacks(items));
       await storeCallbacks(deps.db, { pixKey: deps.pixKey, notices });
       deps.wakeCallbacks();
       return { status: 202, body: null };

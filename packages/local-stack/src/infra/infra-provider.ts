@@ -1,0 +1,22 @@
+import type { Progress } from '../progress.ts';
+import type { Supervisor } from '../supervisor/supervisor.ts';
+import type { InfraSlot } from './infra-slots.ts';
+
+export type InfraMode = 'processes' | 'containers';
+
+export interface BootInput {
+  home: string;
+  mode: InfraMode;
+  log: Progress;
+  supervisor: Supervisor;
+  portOf(slot: InfraSlot): number;
+}
+
+/** How each part is brought up by one provider. */
+export interface InfraProvider {
+  /** Superuser's URL of the server, any database. */
+  postgres(): Promise<string>;
+  kafka(): Promise<string>;
+  registry(databaseUrl: string): Promise<string>;
+  redis(): Promise<string>;
+}
