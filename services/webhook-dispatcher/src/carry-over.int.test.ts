@@ -11,9 +11,9 @@ import { TEST_PASSWORD } from '@pixmesh/testkit/test-infra';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { aChargeEvent } from '#test/a-charge-event.ts';
-import { readDeliveries } from '#test/read-deliveries.ts';
-import { readWritten } from '#test/read-written.ts';
-import { take } from '#test/take-event.ts';
+import { readDeliveries } from '#test/listed-deliveries.ts';
+import { readWritten } from '#test/stored-deliveries.ts';
+import { take } from '#test/store-event.ts';
 
 /** What the release before had written, carried over by the migrations after it. */
 const MIGRATIONS = path.join(import.meta.dirname, '../migrations');

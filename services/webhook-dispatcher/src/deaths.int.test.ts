@@ -13,12 +13,12 @@ import { expect, test } from 'vitest';
 
 import { startDispatcherFleet } from '#test/dispatcher-fleet.ts';
 import {
-  judgeDeliveries,
+  verifyDeliveries,
   PICK_UP_MS_MAX,
   type RecordedDelivery,
   type RunRecord,
   type Verdict,
-} from '#test/judge-deliveries.ts';
+} from '#test/verify-deliveries.ts';
 import { startRecordingReceiver } from '#test/recording-receiver.ts';
 import { startSteadyLoad, storeMerchants } from '#test/steady-load.ts';
 import { openResourceTopics, testEnvironment } from '#test/test-dispatcher.ts';
@@ -79,7 +79,7 @@ test(
       outages: [outage],
       counts: await fleet.readCounts(),
     };
-    const verdict = judgeDeliveries(record);
+    const verdict = verifyDeliveries(record);
     print(record, verdict, fleet.ownEnds());
 
     // A repeat of what was not in flight at a death is a fault of its own: a post without an attempt.

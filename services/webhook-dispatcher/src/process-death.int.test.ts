@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 
 import { aChargeEvent } from '#test/a-charge-event.ts';
 import { startDispatcherProcess } from '#test/dispatcher-process.ts';
-import { readDeliveries } from '#test/read-deliveries.ts';
+import { readDeliveries } from '#test/listed-deliveries.ts';
 import { startReceiver } from '#test/start-receiver.ts';
 import { openResourceTopics, sealingKeys, testEnvironment } from '#test/test-dispatcher.ts';
 

@@ -14,7 +14,7 @@ import { createResolver, type ResolveName } from '#exchange/resolve-name.ts';
 import type { IntakeDeps } from '#intake/intake.ts';
 import { startRecoveries } from '#recoveries/recoveries.job.ts';
 import { type Resealing, startResealing } from '#resealing/resealing.job.ts';
-import { startHistoryRetention } from '#retention/keep-history.job.ts';
+import { startHistoryRetention } from '#retention/enforce-retention.job.ts';
 import { databaseClock, type ScheduleClock } from '#schedule-clock.ts';
 import type { Sender } from '#sending/sender.ts';
 import { startIntake } from '#start-intake.ts';

@@ -12,7 +12,7 @@ import { resourceEventsIntake } from '#intake/resource-events.consumer.ts';
 import { takeLease } from '#recoveries/recoveries.sql.ts';
 import { fingerprintOf, readOrder } from '#recoveries/request-recovery.ts';
 import { lockResealing } from '#resealing/sealed-secrets.sql.ts';
-import { keepHistory } from '#retention/keep-history.sql.ts';
+import { enforceRetention } from '#retention/enforce-retention.sql.ts';
 
 // These words stand in tables, digests and at the broker. A test that fails says that stored meaning has changed: mend
 // the code, never the expected value.
@@ -70,7 +70,7 @@ test('leases and locks keep their names', async () => {
   const texts = await recordStatements(async (tx) => {
     await takeLease(tx);
     await lockResealing(tx);
-    await keepHistory(tx, 30);
+    await enforceRetention(tx, 30);
     await lockCreations(tx, { accountId: ACCOUNT_ID, applicationId: APPLICATION_ID } as never);
   });
   const names = texts.map((text) => /leases where name = '(.+?)'|\('(.+?)' \|\|/.exec(text));

@@ -2,7 +2,7 @@ import { type AccountId, type ApplicationId, newId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import { createLogger } from '@pixmesh/telemetry/logger';
 
-import { followApplication } from '#applications/follow-application.ts';
+import { applyApplicationChange } from '#applications/apply-application-change.ts';
 import { databaseClock } from '#schedule-clock.ts';
 
 import { aChargeEvent } from './a-charge-event.ts';
@@ -43,6 +43,6 @@ export async function follow(
 ): Promise<string[]> {
   const hinted: string[] = [];
   const wakeSenders = (laneIds: readonly string[]): void => void hinted.push(...laneIds);
-  await followApplication({ db, logger, clock: databaseClock, wakeSenders }, change);
+  await applyApplicationChange({ db, logger, clock: databaseClock, wakeSenders }, change);
   return hinted;
 }

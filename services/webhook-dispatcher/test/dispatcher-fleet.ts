@@ -1,7 +1,7 @@
 import { eventually } from '@pixmesh/testkit/eventually';
 
 import { startDispatcherProcess, type DispatcherProcess } from './dispatcher-process.ts';
-import type { Death, RunRecord } from './judge-deliveries.ts';
+import type { Death, RunRecord } from './verify-deliveries.ts';
 
 const REPEATS = 'webhook_repeated_sends_total';
 const COUNT_MS_MAX = 2_000;

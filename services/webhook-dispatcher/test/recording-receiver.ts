@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-import type { RecordedPost } from './judge-deliveries.ts';
+import type { RecordedPost } from './verify-deliveries.ts';
 
 const SCRIPT = fileURLToPath(new URL('run-recording-receiver.ts', import.meta.url));
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import type { RecordedPost } from './judge-deliveries.ts';
+import type { RecordedPost } from './verify-deliveries.ts';
 
 /** A receiver takes its time, so that a sender that dies has requests out. */
 const ANSWER_MS_MIN = 100;

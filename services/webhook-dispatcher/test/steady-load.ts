@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Queryable } from '@pixmesh/postgres/pool';
 
 import { anApplication } from './an-application.ts';
-import type { RunRecord } from './judge-deliveries.ts';
+import type { RunRecord } from './verify-deliveries.ts';
 import { storeEndpoint } from './store-endpoint.ts';
 import type { ResourceTopics } from './test-dispatcher.ts';
 

@@ -7,7 +7,7 @@ import { createLogger } from '@pixmesh/telemetry/logger';
 import { changeEndpoint } from '#endpoints/change-endpoint.ts';
 import { removeEndpoint } from '#endpoints/remove-endpoint.ts';
 import { sealEndpointSecret } from '#endpoints/seal-endpoint-secret.ts';
-import { keepLanesAwake } from '#lanes/lanes.sql.ts';
+import { lockLanesToQueue } from '#lanes/lanes.sql.ts';
 import { databaseClock, type ScheduleClock } from '#schedule-clock.ts';
 
 import { HOOK_URL } from './a-resource-envelope.ts';
@@ -61,7 +61,7 @@ export async function storeEndpoint(
       ${endpoint.events}, ${endpoint.active}, ${endpoint.pausedAt}, ${sealed(endpoint)},
       ${endpoint.createdAt}, ${endpoint.deletedAt}
     )`);
-  await keepLanesAwake(db, [endpoint.id]);
+  await lockLanesToQueue(db, [endpoint.id]);
   return endpoint;
 }
 

@@ -3,7 +3,7 @@ import { TOPICS } from '@pixmesh/contracts/topics';
 import { on } from '@pixmesh/kafka/message-handler';
 import type { ConsumerGroup } from '@pixmesh/kafka/messaging';
 
-import { followApplication, type FollowApplicationDeps } from './follow-application.ts';
+import { applyApplicationChange, type FollowApplicationDeps } from './apply-application-change.ts';
 
 /**
  * A group of its own, beside that of the resources' events: neither waits for the other. It reads the topic from its
@@ -13,6 +13,6 @@ export function applicationEventsIntake(deps: FollowApplicationDeps): ConsumerGr
   return {
     groupId: 'webhook-dispatcher.applications',
     topics: [TOPICS.accountsEvents],
-    handlers: [on(ApplicationChanged, (message) => followApplication(deps, message))],
+    handlers: [on(ApplicationChanged, (message) => applyApplicationChange(deps, message))],
   };
 }

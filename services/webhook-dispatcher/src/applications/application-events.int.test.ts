@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { startWebhookDispatcher, type WebhookDispatcher } from '#service.ts';
 import { anApplication, type TestApplication } from '#test/an-application.ts';
-import { untilDelivery } from '#test/read-deliveries.ts';
+import { untilDelivery } from '#test/listed-deliveries.ts';
 import { type Receiver, startReceiver } from '#test/start-receiver.ts';
 import { storeEndpoint } from '#test/store-endpoint.ts';
 import {

@@ -17,7 +17,7 @@ export type ApplicationState = EndpointOwner & {
  * that come at once the newer one stays. A reactivation notes from when on events may have been skipped before it was
  * heard of, and adds to such a note that is not dealt with yet.
  */
-export async function saveApplication(db: Queryable, state: ApplicationState): Promise<boolean> {
+export async function storeApplication(db: Queryable, state: ApplicationState): Promise<boolean> {
   const rows = await db.query(
     named(
       'application_save',
@@ -58,7 +58,7 @@ export function endpointIdsStatement(owner: EndpointOwner): Statement {
 /**
  * Notes on the application's endpoints whether, and since when, it is deactivated. Answers those that may be sent to
  * again because of it: one that is paused by itself stays so. Reads `endpoints_application` or `endpoints_account`;
- * locks the endpoints in the order of their ids. To be called under `holdLanes`.
+ * locks the endpoints in the order of their ids. To be called under `lockLanesToChange`.
  */
 export async function markEndpoints(
   tx: Transaction,

@@ -7,16 +7,16 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { RETRY_DELAYS_MS } from '#attempts/retry-schedule.ts';
 import type { ResourceEvent } from '#intake/read-event.ts';
 import { claimLanes } from '#lanes/claim-lanes.sql.ts';
-import { letGoLanes } from '#lanes/release-lanes.ts';
+import { releaseLanes } from '#lanes/release-lanes.ts';
 import { databaseClock as clock } from '#schedule-clock.ts';
 import { fetchDue } from '#sending/fetch-due.sql.ts';
 import { HOOK_URL as SHOP } from '#test/a-resource-envelope.ts';
 import { anApplication, follow } from '#test/an-application.ts';
 import { readLane } from '#test/queued-deliveries.ts';
-import { readDeliveries, untilDelivery } from '#test/read-deliveries.ts';
+import { readDeliveries, untilDelivery } from '#test/listed-deliveries.ts';
 import { answerWith, type Receiver, startReceiver } from '#test/start-receiver.ts';
 import { patchEndpoint, storeEndpoint, type StoredEndpoint } from '#test/store-endpoint.ts';
-import { take } from '#test/take-event.ts';
+import { take } from '#test/store-event.ts';
 import { sealingKeys } from '#test/test-dispatcher.ts';
 import { startTestSender, turnableClock } from '#test/test-sender.ts';
 
@@ -188,15 +188,15 @@ describe('a retry of a deactivated application', () => {
     const options = { clock, limit: 100, leaseMs: 60_000, owned: [] };
     const lanes = await claimLanes(database.db, options);
     expect(lanes.map(({ id }) => id)).toContain(endpoint.id);
-    const wishes = lanes.map(({ id }) => ({
+    const requests = lanes.map(({ id }) => ({
       id,
       take: 10,
       recovered: 10,
       wantsOther: false,
       inFlight: [],
     }));
-    expect(await fetchDue(database.db, clock, wishes)).toEqual({ due: [], deletedLaneIds: [] });
-    await letGoLanes(database.db, clock, lanes);
+    expect(await fetchDue(database.db, clock, requests)).toEqual({ due: [], deletedLaneIds: [] });
+    await releaseLanes(database.db, clock, lanes);
     await untilParked(endpoint);
     const [waiting] = await readDeliveries(database.db, event.data.id);
     expect(waiting).toMatchObject({ status: 'pending', attempts: [] });

@@ -17,11 +17,11 @@ import {
   removeStoredEndpoint,
   storeEndpoint,
 } from '#test/store-endpoint.ts';
-import { take } from '#test/take-event.ts';
+import { take } from '#test/store-event.ts';
 import { startSenderTo } from '#test/test-sender.ts';
-import { untilDelivery } from '#test/read-deliveries.ts';
+import { untilDelivery } from '#test/listed-deliveries.ts';
 
-import { followApplication } from './follow-application.ts';
+import { applyApplicationChange } from './apply-application-change.ts';
 import { MISSED_PAGE } from './queue-missed.ts';
 import { firstMissedId, queueMissedStatement } from './queue-missed.sql.ts';
 
@@ -154,7 +154,7 @@ describe('events that are consumed before the news of a reactivation', () => {
     await skipMany(endpoint.id, count);
     const change = application.change(true, at(60));
     const deps = endpointDeps(database.db);
-    const dying = followApplication({ ...deps, db: failing(database.db, 2) }, change);
+    const dying = applyApplicationChange({ ...deps, db: failing(database.db, 2) }, change);
     await expect(dying).rejects.toThrow('died');
     expect(await readLane(database.db, endpoint.id)).toMatchObject({ waiting: MISSED_PAGE });
     await follow(database.db, change);

@@ -27,7 +27,7 @@ export function firstMissedId(since: Date): string {
 /**
  * Makes pending what was skipped on one page of an endpoint's deliveries although the endpoint was active by what is
  * known now. Not what the resource's own URL has heard under the very same text: that was sent beside it then (decision
- * 179). To be called behind `keepLanesAwake`, which keeps the endpoint as it is. A range of `deliveries_endpoint`, then
+ * 179). To be called behind `lockLanesToQueue`, which keeps the endpoint as it is. A range of `deliveries_endpoint`, then
  * every other row by its key; the bound on the last id leaves other weeks out. Deliveries that somebody has locked are
  * passed over: a re-send is just ending them.
  */

@@ -2,7 +2,7 @@ import type { EndpointId } from '@pixmesh/kernel/ids';
 
 import type { EndpointLanesDeps } from '#endpoints/create-endpoint.ts';
 import type { EndpointOwner } from '#endpoints/endpoint-row.ts';
-import { keepLanesAwake, wakeLanes } from '#lanes/lanes.sql.ts';
+import { lockLanesToQueue, wakeLanes } from '#lanes/lanes.sql.ts';
 
 import { clearMissedSince, findEndpointIds, findMissedSince } from './applications.sql.ts';
 import { firstMissedId, queueMissedPage } from './queue-missed.sql.ts';
@@ -39,7 +39,7 @@ async function queueMissedOf(
   while (after !== null) {
     const page = { endpointId, since, after, limit: MISSED_PAGE };
     const { last, readCount, queuedCount } = await db.transaction(async (tx) => {
-      await keepLanesAwake(tx, [endpointId]);
+      await lockLanesToQueue(tx, [endpointId]);
       const queued = await queueMissedPage(tx, page);
       if (queued.queuedCount > 0) await wakeLanes(tx, clock, [endpointId]);
       return queued;

@@ -328,8 +328,8 @@ async function aClaim(count = 1, endpointId: string | null = null) {
 }
 
 async function fetchAll({ id }: ClaimedLane): Promise<DueDelivery[]> {
-  const wish = { id, take: 100, recovered: 100, wantsOther: false, inFlight: [] };
-  return (await fetchDue(database.db, databaseClock, [wish])).due;
+  const request = { id, take: 100, recovered: 100, wantsOther: false, inFlight: [] };
+  return (await fetchDue(database.db, databaseClock, [request])).due;
 }
 
 async function aResend(

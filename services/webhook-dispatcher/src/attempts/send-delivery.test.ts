@@ -4,7 +4,7 @@ import { recordSpans } from '@pixmesh/telemetry/testing/recorded-spans';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 
 import type { ExchangeResult } from '#exchange/exchange.ts';
-import { BREAKER_THRESHOLD, PROBE_INTERVAL_MS, takeLane } from '#lanes/owned-lane.ts';
+import { BREAKER_THRESHOLD, PROBE_INTERVAL_MS, toOwnedLane } from '#lanes/owned-lane.ts';
 
 import type { DueDelivery } from './due-delivery.ts';
 import { createOpenedSecrets } from './opened-secrets.ts';
@@ -75,7 +75,7 @@ async function send(
     leaseLeftMsMin: LEASE_LEFT_MS_MIN,
   };
   const nowMs = performance.now();
-  await sendDelivery(deps, { due, lane: takeLane(claim, nowMs + leaseMs), fetchedMs: nowMs });
+  await sendDelivery(deps, { due, lane: toOwnedLane(claim, nowMs + leaseMs), fetchedMs: nowMs });
   return { posted, outcomes };
 }
 

@@ -8,7 +8,7 @@ import { attemptMade, firstAttemptStarted, sendAbandoned } from '#events.ts';
 import { AttemptFailure } from '#exchange/attempt-failure.ts';
 import type { Exchange, ExchangeResult } from '#exchange/exchange.ts';
 import { failpoint } from '#failpoints.ts';
-import { noteAttempt, type OwnedLane, PROBE_INTERVAL_MS } from '#lanes/owned-lane.ts';
+import { countAttempt, type OwnedLane, PROBE_INTERVAL_MS } from '#lanes/owned-lane.ts';
 
 import type { DueDelivery } from './due-delivery.ts';
 import type { OpenedSecrets } from './opened-secrets.ts';
@@ -82,7 +82,7 @@ function toOutcome(
 /** Null where the lane's row need not follow. A secret of ours that cannot be opened says nothing of the receiver. */
 function moveBreaker(lane: OwnedLane, result: ExchangeResult): LaneChange | null {
   if (result.reason === 'secret_unreadable') return null;
-  if (!noteAttempt(lane, result.outcome === 'succeeded', performance.now())) return null;
+  if (!countAttempt(lane, result.outcome === 'succeeded', performance.now())) return null;
   return {
     laneId: lane.id,
     fence: lane.fence,

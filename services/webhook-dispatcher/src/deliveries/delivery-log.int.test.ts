@@ -5,7 +5,7 @@ import { scaled } from '@pixmesh/testkit/long-runs';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { aLogged, fillLog, type Logged } from '#test/fill-log.ts';
+import { aLogged, fillLog, type Logged } from '#test/logged-deliveries.ts';
 import { genericPlan } from '#test/generic-plan.ts';
 import { storeEndpoint } from '#test/store-endpoint.ts';
 

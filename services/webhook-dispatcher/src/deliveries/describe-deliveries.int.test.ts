@@ -7,9 +7,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { aChargeEvent } from '#test/a-charge-event.ts';
 import { genericPlan } from '#test/generic-plan.ts';
-import { readDeliveries } from '#test/read-deliveries.ts';
+import { readDeliveries } from '#test/listed-deliveries.ts';
 import { storeEndpoint } from '#test/store-endpoint.ts';
-import { take } from '#test/take-event.ts';
+import { take } from '#test/store-event.ts';
 
 import { findDelivery, listLog, logStatement } from './delivery-log.sql.ts';
 import { ATTEMPTS_SHOWN_MAX, EXCERPTS_SHOWN_MAX } from './describe-deliveries.sql.ts';

@@ -3,7 +3,7 @@ import { parseShape } from '@pixmesh/http/json-request';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { EndpointId } from '@pixmesh/kernel/ids';
 
-import { holdLanes, wakeLanes } from '#lanes/lanes.sql.ts';
+import { lockLanesToChange, wakeLanes } from '#lanes/lanes.sql.ts';
 
 import { checkEndpointRules } from './check-endpoint-rules.ts';
 import type { WriteEndpointDeps } from './create-endpoint.ts';
@@ -38,7 +38,7 @@ export async function changeEndpoint(
   if (Object.values(changes).every((change) => change === undefined)) return found;
   const isResumed = body.active === true;
   const changed = await deps.db.transaction(async (tx) => {
-    await holdLanes(tx, [id]);
+    await lockLanesToChange(tx, [id]);
     const row = await updateEndpoint(tx, owner, { id, ...changes });
     if (row !== null && isResumed) await wakeLanes(tx, deps.clock, [id]);
     return row;

@@ -5,7 +5,7 @@ import { type EndpointId, newId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
-import { keepLanesAwake } from '#lanes/lanes.sql.ts';
+import { lockLanesToQueue } from '#lanes/lanes.sql.ts';
 import type { ScheduleClock } from '#schedule-clock.ts';
 
 import { checkEndpointRules } from './check-endpoint-rules.ts';
@@ -55,7 +55,7 @@ export async function createEndpoint(
   const created = await deps.db.transaction(async (tx) => {
     await lockCreations(tx, owner);
     const row = await insertEndpoint(tx, owner, endpoint);
-    if (row !== null) await keepLanesAwake(tx, [id]);
+    if (row !== null) await lockLanesToQueue(tx, [id]);
     return row;
   });
   if (created !== null) return created;

@@ -101,7 +101,7 @@ export async function insertEndpoint(
 
 /**
  * Changes what is named, each column on its own, so that two changes at once lose nothing of each other; null
- * when the endpoint is gone. To be called under `holdLanes`. A pause is dated when it begins, and so is an event that
+ * when the endpoint is gone. To be called under `lockLanesToChange`. A pause is dated when it begins, and so is an event that
  * was not heard before.
  */
 export async function updateEndpoint(
@@ -148,7 +148,7 @@ export async function updateEndpoint(
 
 /**
  * Deletes an endpoint; its row stays for the history of its deliveries. False when it is gone already. To be called
- * under `holdLanes`.
+ * under `lockLanesToChange`.
  */
 export async function deleteEndpoint(
   tx: Transaction,

@@ -2,7 +2,7 @@ import { AppError } from '@pixmesh/kernel/app-error';
 import type { EndpointId } from '@pixmesh/kernel/ids';
 
 import { cancelLanes } from '#lanes/cancel-lanes.sql.ts';
-import { holdLanes, wakeLanes } from '#lanes/lanes.sql.ts';
+import { lockLanesToChange, wakeLanes } from '#lanes/lanes.sql.ts';
 
 import type { EndpointLanesDeps } from './create-endpoint.ts';
 import type { EndpointOwner } from './endpoint-row.ts';
@@ -25,7 +25,7 @@ export async function removeEndpoint(
   // Looked up first: nobody gets to hold the lane of a stranger's endpoint.
   if ((await findEndpoint(deps.db, owner, id)) === null) throw new AppError('WEBHOOK_NOT_FOUND');
   const isDeleted = await deps.db.transaction(async (tx) => {
-    await holdLanes(tx, [id]);
+    await lockLanesToChange(tx, [id]);
     if (!(await deleteEndpoint(tx, owner, id))) return false;
     await wakeLanes(tx, deps.clock, [id]);
     return true;

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import { CANCELED_PER_STATEMENT_MAX, cancelLanes } from '#lanes/cancel-lanes.sql.ts';
 import { claimLanes } from '#lanes/claim-lanes.sql.ts';
-import { keepLanesAwake } from '#lanes/lanes.sql.ts';
-import { letGoLanes } from '#lanes/release-lanes.ts';
+import { lockLanesToQueue } from '#lanes/lanes.sql.ts';
+import { releaseLanes } from '#lanes/release-lanes.ts';
 import { databaseClock as clock } from '#schedule-clock.ts';
 import { queueDelivery, queueMany, readLane, statusesOf } from '#test/queued-deliveries.ts';
 import {
@@ -72,7 +72,7 @@ describe('pausing an endpoint', () => {
     const before = await queued();
     await patch({ active: false });
     expect(await queued()).toEqual(before);
-    await letGoLanes(api.db, clock, [await serve()]);
+    await releaseLanes(api.db, clock, [await serve()]);
     expect(await lane()).toEqual({ waiting: 1, leased: false, wakes: 'never' });
   });
 });
@@ -108,7 +108,7 @@ describe('resuming an endpoint', () => {
     const claimed = await serve();
     await patch({ active: true });
     expect(await lane()).toMatchObject({ leased: true });
-    await letGoLanes(api.db, clock, [claimed]);
+    await releaseLanes(api.db, clock, [claimed]);
     expect(await lane()).toEqual({ waiting: 1, leased: false, wakes: 'now' });
   });
 
@@ -136,7 +136,7 @@ test('a change waits for whoever queues for the endpoint, so each sees the other
   let isChanged = false;
   let changing: Promise<unknown> = Promise.resolve();
   await api.db.transaction(async (tx) => {
-    await keepLanesAwake(tx, [endpoint.id]);
+    await lockLanesToQueue(tx, [endpoint.id]);
     changing = patch({ active: false }).then(() => (isChanged = true));
     // As long as the change takes when nothing holds it up, and more.
     for (let look = 0; look < 20; look += 1) {
@@ -262,7 +262,7 @@ describe('more deliveries of a deleted endpoint than one statement may move', ()
 });
 
 async function untilLetGo(claimed: { id: string; fence: bigint }): Promise<void> {
-  while ((await letGoLanes(api.db, clock, [claimed])).size === 0);
+  while ((await releaseLanes(api.db, clock, [claimed])).size === 0);
 }
 
 async function countStates(): Promise<Json> {

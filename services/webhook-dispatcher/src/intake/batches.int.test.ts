@@ -10,9 +10,9 @@ import { deliveryIdOf } from '#deliveries/delivery-id-of.ts';
 import { laneOf } from '#lanes/lane-of.ts';
 import { databaseClock } from '#schedule-clock.ts';
 import { aChargeEvent } from '#test/a-charge-event.ts';
-import { readWritten } from '#test/read-written.ts';
+import { readWritten } from '#test/stored-deliveries.ts';
 import { patchEndpoint, removeStoredEndpoint, storeEndpoint } from '#test/store-endpoint.ts';
-import { take } from '#test/take-event.ts';
+import { take } from '#test/store-event.ts';
 
 import { createIntake } from './intake.ts';
 import type { ResourceEvent } from './read-event.ts';
@@ -82,7 +82,7 @@ describe('events that come together', () => {
     expect(db.seen).toEqual({
       statements: [
         'endpoints_of_audiences',
-        'lanes_keep_awake',
+        'lanes_lock_to_queue',
         'endpoints_when_events_happened',
         'events_insert',
         'lanes_wake',
@@ -217,7 +217,7 @@ describe('an endpoint that changes while an event is stored', () => {
   async function takeDuring(event: ResourceEvent, change: () => Promise<void>): Promise<void> {
     let changed = false;
     const db = watched(async (name) => {
-      if (changed || name !== 'lanes_keep_awake') return;
+      if (changed || name !== 'lanes_lock_to_queue') return;
       changed = true;
       await change();
     });
@@ -246,7 +246,7 @@ describe('an endpoint that changes while an event is stored', () => {
     ]);
   });
 
-  test('and is paused is judged by when the event happened', async () => {
+  test('and is paused is compared by when the event happened', async () => {
     const { owner, envelope } = aCaller();
     const endpoint = await storeEndpoint(database.db, { ...owner, url: ELSEWHERE });
     const [before, after] = [

@@ -8,9 +8,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { aChargeEvent } from '#test/a-charge-event.ts';
 import { aDisputeEvent } from '#test/a-dispute-event.ts';
 import { anApplication, follow } from '#test/an-application.ts';
-import { readWritten, type WrittenDelivery } from '#test/read-written.ts';
+import { readWritten, type WrittenDelivery } from '#test/stored-deliveries.ts';
 import { storeEndpoint } from '#test/store-endpoint.ts';
-import { take } from '#test/take-event.ts';
+import { take } from '#test/store-event.ts';
 
 import type { ResourceEvent } from './read-event.ts';
 

@@ -15,16 +15,16 @@ import { anApplicationChange } from '#test/an-application-change.ts';
 import { follow } from '#test/an-application.ts';
 import { aPayoutEvent } from '#test/a-payout-event.ts';
 import { genericPlan } from '#test/generic-plan.ts';
-import { readWritten, type WrittenDelivery } from '#test/read-written.ts';
+import { readWritten, type WrittenDelivery } from '#test/stored-deliveries.ts';
 import {
   patchEndpoint,
   removeStoredEndpoint,
   storeEndpoint,
   type StoredEndpoint,
 } from '#test/store-endpoint.ts';
-import { take } from '#test/take-event.ts';
+import { take } from '#test/store-event.ts';
 
-import { hearersStatement, subscribersStatement } from './find-endpoints.sql.ts';
+import { subscriptionsStatement, subscribersStatement } from './find-endpoints.sql.ts';
 import type { ResourceEvent } from './read-event.ts';
 
 const OWN = 'http://own.receiver.example.com/hook';
@@ -365,9 +365,9 @@ describe('who subscribes is found', () => {
     const plan = await genericPlan(empty.db, subscribersStatement([]));
     expect(plan.scans).toEqual([]);
     expect(plan.text).toContain('Index Cond: (account_id = audience.account_id)');
-    const hearers = await genericPlan(empty.db, hearersStatement([]));
-    expect(hearers.scans).toEqual([]);
-    expect(hearers.text).toContain('Index Cond: (id = ANY (');
+    const subscriptions = await genericPlan(empty.db, subscriptionsStatement([]));
+    expect(subscriptions.scans).toEqual([]);
+    expect(subscriptions.text).toContain('Index Cond: (id = ANY (');
   });
 
   test('by application where an account has many', async () => {
@@ -384,6 +384,6 @@ describe('who subscribes is found', () => {
     const plan = await genericPlan(many.db, statement);
     expect(plan.scans).toEqual([]);
     expect(plan.text).toContain('endpoints_application');
-    expect((await genericPlan(many.db, hearersStatement([]))).scans).toEqual([]);
+    expect((await genericPlan(many.db, subscriptionsStatement([]))).scans).toEqual([]);
   });
 });

@@ -53,40 +53,42 @@ export function subscribersStatement(audiences: readonly Audience[]): Statement 
 }
 
 /** An event, by its place in its batch, and an endpoint that may hear of it. */
-export type Hearer = { place: number; occurredAt: string; type: string; endpointId: string };
+export type Subscription = { place: number; occurredAt: string; type: string; endpointId: string };
 
 /**
  * How endpoints stood when events happened: those that were registered for them by then (decision 237) and are not deleted
- * now. To be read under the lanes (`keepLanesAwake`): whoever pauses, resumes or deletes an endpoint holds its lane
+ * now. To be read under the lanes (`lockLanesToQueue`): whoever pauses, resumes or deletes an endpoint holds its lane
  * until that is committed, so what is read here is true until what follows from it is. Reads primary keys.
  */
-export async function readHearers(
+export async function loadSubscriptions(
   tx: Queryable,
-  hearers: readonly Hearer[],
+  subscriptions: readonly Subscription[],
 ): Promise<(SubscribedEndpoint & { place: number })[]> {
-  return await tx.query<SubscribedEndpoint & { place: number }>(hearersStatement(hearers));
+  return await tx.query<SubscribedEndpoint & { place: number }>(
+    subscriptionsStatement(subscriptions),
+  );
 }
 
-export function hearersStatement(hearers: readonly Hearer[]): Statement {
-  const occurredAt = sql`hearer.occurred_at`;
+export function subscriptionsStatement(subscriptions: readonly Subscription[]): Statement {
+  const occurredAt = sql`subscription.occurred_at`;
   return named(
     'endpoints_when_events_happened',
     sql`
       with endpoints as materialized (
         select *
         from endpoints
-        where id = any (${[...new Set(hearers.map(({ endpointId }) => endpointId))]}::uuid[])
+        where id = any (${[...new Set(subscriptions.map(({ endpointId }) => endpointId))]}::uuid[])
           and deleted_at is null
       )
-      select hearer.place, endpoints.id, endpoints.url, ${wasActiveAt(occurredAt)} as active
+      select subscription.place, endpoints.id, endpoints.url, ${wasActiveAt(occurredAt)} as active
       from unnest(
-        ${hearers.map(({ place }) => place)}::int[],
-        ${hearers.map((hearer) => hearer.occurredAt)}::timestamptz[],
-        ${hearers.map(({ type }) => type)}::text[],
-        ${hearers.map(({ endpointId }) => endpointId)}::uuid[]
-      ) as hearer (place, occurred_at, type, endpoint_id)
-      join endpoints on endpoints.id = hearer.endpoint_id
-      where ${wasRegisteredAt(occurredAt, sql`hearer.type`)}
-      order by hearer.place, endpoints.id`,
+        ${subscriptions.map(({ place }) => place)}::int[],
+        ${subscriptions.map((subscription) => subscription.occurredAt)}::timestamptz[],
+        ${subscriptions.map(({ type }) => type)}::text[],
+        ${subscriptions.map(({ endpointId }) => endpointId)}::uuid[]
+      ) as subscription (place, occurred_at, type, endpoint_id)
+      join endpoints on endpoints.id = subscription.endpoint_id
+      where ${wasRegisteredAt(occurredAt, sql`subscription.type`)}
+      order by subscription.place, endpoints.id`,
   );
 }

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 
 import { anApplication } from '#test/an-application.ts';
 import { startDispatcherProcess } from '#test/dispatcher-process.ts';
-import { readWritten } from '#test/read-written.ts';
+import { readWritten } from '#test/stored-deliveries.ts';
 import { storeEndpoint } from '#test/store-endpoint.ts';
 import { openResourceTopics, testEnvironment } from '#test/test-dispatcher.ts';
 

@@ -8,8 +8,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { aChargeEvent } from '#test/a-charge-event.ts';
 import { aPayoutEvent } from '#test/a-payout-event.ts';
-import { readWritten } from '#test/read-written.ts';
-import { take } from '#test/take-event.ts';
+import { readWritten } from '#test/stored-deliveries.ts';
+import { take } from '#test/store-event.ts';
 
 import type { IntakeDeps } from './intake.ts';
 import type { ResourceEvent } from './read-event.ts';

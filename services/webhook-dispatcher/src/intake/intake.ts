@@ -4,7 +4,7 @@ import { createMicroBatcher, writeOrHalve } from '@pixmesh/kernel/micro-batcher'
 import { blamesContent } from '@pixmesh/postgres/database-error';
 import { withSpan } from '@pixmesh/telemetry/tracing';
 
-import { type HeardEvent, readEvent, type ResourceEvent } from './read-event.ts';
+import { type IncomingEvent, readEvent, type ResourceEvent } from './read-event.ts';
 import { storeEvents, type StoreEventsDeps } from './store-events.ts';
 
 /** Events of one write. Beyond, a batch takes longer and the rate grows no more. */
@@ -28,7 +28,7 @@ export type Intake = {
  * of its batch; while the database is away nothing is stored and everything comes again.
  */
 export function createIntake(deps: IntakeDeps): Intake {
-  const batcher = createMicroBatcher<HeardEvent, AppError | null>({
+  const batcher = createMicroBatcher<IncomingEvent, AppError | null>({
     batchMax: BATCH_MAX,
     write: (events) => storeBatch(deps, events),
   });
@@ -44,14 +44,14 @@ export function createIntake(deps: IntakeDeps): Intake {
 /** Answers for each event why it can never be stored; null where it is. */
 async function storeBatch(
   deps: StoreEventsDeps,
-  events: readonly HeardEvent[],
+  events: readonly IncomingEvent[],
 ): Promise<(AppError | null)[]> {
   // A batch of several has no trace of its own to be part of.
   const parent = events.length === 1 ? (events[0]?.traceparent ?? null) : null;
   const attributes = { 'pixmesh.batch.size': events.length };
   try {
     return await withSpan('store events', { parent, attributes }, () =>
-      writeOrHalve<HeardEvent, AppError | null>(events, {
+      writeOrHalve<IncomingEvent, AppError | null>(events, {
         write: async (some) => {
           await storeEvents(deps, some);
           return some.map(() => null);
@@ -67,7 +67,7 @@ async function storeBatch(
 }
 
 /** Ids and codes only: what the database says may quote the row. */
-function unstorable({ eventId }: HeardEvent, refusal: unknown): AppError {
+function unstorable({ eventId }: IncomingEvent, refusal: unknown): AppError {
   const { code, constraint, name } = refusal as Error & { code?: string; constraint?: string };
   // No partition takes its id: those of its time have been dropped, and with them what would tell a repetition.
   const isOutOfTime = code === CHECK_VIOLATION && constraint === undefined;

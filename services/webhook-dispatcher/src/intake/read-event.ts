@@ -10,13 +10,13 @@ import type { NewEvent } from './insert-events.sql.ts';
 export type ResourceEvent = ChargeEvent | DisputeEvent | PayoutEvent;
 
 /** An event as it came, before anybody knows who hears of it. */
-export type HeardEvent = Omit<NewEvent, 'type' | 'bodyRest' | 'deliveries'> & {
+export type IncomingEvent = Omit<NewEvent, 'type' | 'bodyRest' | 'deliveries'> & {
   type: EventName;
   data: object;
 };
 
 /** @throws AppError `MESSAGE_INVALID` without an account: no secret could be opened and no lane named */
-export function readEvent(message: ResourceEvent): HeardEvent {
+export function readEvent(message: ResourceEvent): IncomingEvent {
   const { account_id: accountId, destination } = message;
   if (accountId === null) {
     throw new AppError('MESSAGE_INVALID', { message: `${message.type} without account_id` });

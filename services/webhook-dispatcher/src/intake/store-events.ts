@@ -5,13 +5,13 @@ import { buildBodyRest } from '#deliveries/build-body.ts';
 import { deliveryIdOf } from '#deliveries/delivery-id-of.ts';
 import { failpoint } from '#failpoints.ts';
 import { laneOf } from '#lanes/lane-of.ts';
-import { keepLanesAwake, wakeLanes } from '#lanes/lanes.sql.ts';
+import { lockLanesToQueue, wakeLanes } from '#lanes/lanes.sql.ts';
 import type { ScheduleClock } from '#schedule-clock.ts';
 
 import { chooseDeliveries, type SubscribedEndpoint } from './choose-deliveries.ts';
-import { findSubscribers, type Hearer, readHearers } from './find-endpoints.sql.ts';
+import { findSubscribers, type Subscription, loadSubscriptions } from './find-endpoints.sql.ts';
 import { insertEvents, type NewEvent } from './insert-events.sql.ts';
-import type { HeardEvent } from './read-event.ts';
+import type { IncomingEvent } from './read-event.ts';
 
 /** Deliveries of one transaction, however many endpoints an event reaches beyond that. */
 const DELIVERIES_PER_COMMIT_MAX = 1_000;
@@ -25,7 +25,7 @@ export type StoreEventsDeps = {
 };
 
 /** An event and whoever may hear of it. */
-type Candidate = HeardEvent & { bodyRest: Buffer; subscriberIds: readonly string[] };
+type Candidate = IncomingEvent & { bodyRest: Buffer; subscriberIds: readonly string[] };
 
 /**
  * Writes events with one delivery per destination: the resource's own URL and the endpoints that subscribe. What is
@@ -33,7 +33,7 @@ type Candidate = HeardEvent & { bodyRest: Buffer; subscriberIds: readonly string
  */
 export async function storeEvents(
   deps: StoreEventsDeps,
-  heard: readonly HeardEvent[],
+  heard: readonly IncomingEvent[],
 ): Promise<void> {
   const events = [...new Map(heard.map((event) => [event.eventId, event])).values()];
   const candidates = await findCandidates(deps, events);
@@ -46,9 +46,9 @@ export async function storeEvents(
 
 async function findCandidates(
   { db, clock }: StoreEventsDeps,
-  events: readonly HeardEvent[],
+  events: readonly IncomingEvent[],
 ): Promise<Candidate[]> {
-  const keyOf = (event: HeardEvent): string =>
+  const keyOf = (event: IncomingEvent): string =>
     `${event.accountId} ${event.applicationId} ${event.type}`;
   const audiences = new Map(events.map((event) => [keyOf(event), event]));
   const found = await findSubscribers(db, [...audiences.values()]);
@@ -67,7 +67,7 @@ async function findCandidates(
 /**
  * One transaction; answers the lanes in which something new is due.
  *
- * From `keepLanesAwake` on no sender lets go of the lanes and nobody pauses, resumes or deletes their endpoints, so
+ * From `lockLanesToQueue` on no sender lets go of the lanes and nobody pauses, resumes or deletes their endpoints, so
  * whether an endpoint was active for an event (`wasActiveAt`) is decided on what stays true until the commit: who
  * resumes afterwards finds what was queued, and who paused before is seen. Who subscribed between the two looks at the
  * endpoints did so after the event was heard.
@@ -77,7 +77,7 @@ async function storePortion(
   { scheduleClock }: StoreEventsDeps,
   portion: readonly Candidate[],
 ): Promise<string[]> {
-  await keepLanesAwake(tx, [...new Set(portion.flatMap(lanesOf))]);
+  await lockLanesToQueue(tx, [...new Set(portion.flatMap(lanesOf))]);
   const endpoints = await readEndpoints(tx, portion);
   const events = portion
     .map((event, place) => withDeliveries(event, endpoints[place] ?? []))
@@ -98,12 +98,12 @@ async function readEndpoints(
   tx: Transaction,
   portion: readonly Candidate[],
 ): Promise<SubscribedEndpoint[][]> {
-  const hearers = portion.flatMap(({ occurredAt, type, subscriberIds }, place) =>
-    subscriberIds.map((endpointId): Hearer => ({ place, occurredAt, type, endpointId })),
+  const subscriptions = portion.flatMap(({ occurredAt, type, subscriberIds }, place) =>
+    subscriberIds.map((endpointId): Subscription => ({ place, occurredAt, type, endpointId })),
   );
   const endpoints = portion.map((): SubscribedEndpoint[] => []);
-  if (hearers.length === 0) return endpoints;
-  for (const { place, ...endpoint } of await readHearers(tx, hearers)) {
+  if (subscriptions.length === 0) return endpoints;
+  for (const { place, ...endpoint } of await loadSubscriptions(tx, subscriptions)) {
     endpoints[place]?.push(endpoint);
   }
   return endpoints;

@@ -3,9 +3,9 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { aChargeEvent } from '#test/a-charge-event.ts';
-import { readWritten } from '#test/read-written.ts';
+import { readWritten } from '#test/stored-deliveries.ts';
 import { patchEndpoint, storeEndpoint } from '#test/store-endpoint.ts';
-import { take } from '#test/take-event.ts';
+import { take } from '#test/store-event.ts';
 
 import type { ResourceEvent } from './read-event.ts';
 

@@ -76,32 +76,28 @@ export function claimLanesStatement(options: ClaimOptions): Statement {
 /** A lane under the claim that a sender has of it. */
 export type LaneClaim = Pick<ClaimedLane, 'id' | 'fence'>;
 
-/** Prolongs leases, also such as have ended unnoticed; answers those lanes that are still this sender's. */
+/** Renews leases, also such as have ended unnoticed; answers the lanes that this sender still owns. */
 export async function renewLanes(
   db: Queryable,
   options: { clock: ScheduleClock; leaseMs: number; lanes: readonly LaneClaim[] },
 ): Promise<Set<string>> {
-  const { clock, leaseMs, lanes } = options;
+  const { ids, fences } = columnsOf(options.lanes);
   const rows = await db.query<{ id: string }>(
     named(
       'lanes_renew',
       sql`
         update lanes
-        set claimable_at = ${scheduleNow(clock)} + ${leaseMs}::float8 * interval '1 millisecond'
-        where id = any (${lanes.map(({ id }) => id)}::uuid[])
-          and ${isClaimed(lanes)}
+        set claimable_at = ${scheduleNow(options.clock)} + ${options.leaseMs}::float8 * interval '1 millisecond'
+        where id = any (${ids}::uuid[])
+          and leased
+          and (id, fence) in (select * from unnest(${ids}::uuid[], ${fences}::bigint[]))
         returning id`,
     ),
   );
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Condition on a row of `lanes`: it is leased under one of these claims. */
-export function isClaimed(lanes: readonly LaneClaim[]): Statement {
-  return sql`leased and exists (
-            select
-            from unnest(${lanes.map(({ id }) => id)}::uuid[], ${lanes.map(({ fence }) => String(fence))}::bigint[])
-              as claim (id, fence)
-            where claim.id = lanes.id and claim.fence = lanes.fence
-          )`;
+/** Claims as arrays of their columns. */
+export function columnsOf(lanes: readonly LaneClaim[]): { ids: string[]; fences: string[] } {
+  return { ids: lanes.map(({ id }) => id), fences: lanes.map(({ fence }) => String(fence)) };
 }

@@ -12,9 +12,9 @@ import { storeEndpoint } from '#test/store-endpoint.ts';
 import { CANCELED_PER_STATEMENT_MAX, cancelLanes } from './cancel-lanes.sql.ts';
 import { claimLanes, type ClaimedLane, renewLanes } from './claim-lanes.sql.ts';
 import { countDueLanes } from './count-due-lanes.sql.ts';
-import { keepLanesAwake, wakeLanes } from './lanes.sql.ts';
+import { lockLanesToQueue, wakeLanes } from './lanes.sql.ts';
 import { queueResends } from './queue-resends.ts';
-import { handOverLanes, letGoLanes } from './release-lanes.ts';
+import { returnLanes, releaseLanes } from './release-lanes.ts';
 
 const clock = databaseClock;
 const HOUR_MS = 3_600_000;
@@ -92,7 +92,7 @@ describe('a claim', () => {
   test('does not wait for whoever queues, nor take what its own process has', async () => {
     const laneId = await aLane();
     await database.db.transaction(async (tx) => {
-      await keepLanesAwake(tx, [laneId]);
+      await lockLanesToQueue(tx, [laneId]);
       expect(await claim({ owned: [laneId] })).toEqual([]);
       expect(await claim()).toHaveLength(1);
     });
@@ -115,7 +115,7 @@ describe('a lane that is let go', () => {
     await database.db.query(sql`delete from queue where lane_id = ${empty}`);
     await database.db.query(sql`
       update queue set due_at = now() + interval '1 hour', rank = 1 where lane_id = ${waiting}`);
-    expect((await letGoLanes(database.db, clock, lanes)).size).toBe(2);
+    expect((await releaseLanes(database.db, clock, lanes)).size).toBe(2);
     expect(await wakesIn(empty)).toBeNull();
     expect(Math.round((await wakesIn(waiting))! / 60_000)).toBe(60);
   });
@@ -124,18 +124,18 @@ describe('a lane that is let go', () => {
     const laneId = await aLane();
     const lanes = await claim();
     await database.db.transaction(async (tx) => {
-      await keepLanesAwake(tx, [laneId]);
-      expect((await letGoLanes(database.db, clock, lanes)).size).toBe(0);
+      await lockLanesToQueue(tx, [laneId]);
+      expect((await releaseLanes(database.db, clock, lanes)).size).toBe(0);
     });
-    expect((await letGoLanes(database.db, clock, lanes)).size).toBe(1);
+    expect((await releaseLanes(database.db, clock, lanes)).size).toBe(1);
   });
 
   test('under an older fence stays with whoever has it', async () => {
     const laneId = await aLane();
     const [lane] = await claim();
     const old: ClaimedLane = { ...lane!, fence: lane!.fence - 1n };
-    expect((await letGoLanes(database.db, clock, [old])).size).toBe(1);
-    await handOverLanes(database.db, clock, [old]);
+    expect((await releaseLanes(database.db, clock, [old])).size).toBe(1);
+    await returnLanes(database.db, clock, [old]);
     const rows = await database.db.query(sql`select id from lanes where id = ${laneId} and leased`);
     expect(rows).toHaveLength(1);
   });
@@ -145,7 +145,7 @@ describe('a lane that is let go', () => {
     const lanes = await claim();
     await database.db.query(sql`delete from queue where lane_id = ${empty}`);
     await database.db.query(sql`update lanes set probe_at = now() + interval '1 hour'`);
-    await letGoLanes(database.db, clock, lanes);
+    await releaseLanes(database.db, clock, lanes);
     expect(Math.round((await wakesIn(open))! / 60_000)).toBe(60);
     expect(await wakesIn(empty)).toBeNull();
     await database.db.query(sql`update lanes set probe_at = null`);
@@ -153,7 +153,7 @@ describe('a lane that is let go', () => {
 
   test('stands behind all that wait where it had no slot for what is due', async () => {
     const [first, second] = [await aLane(1, -60_000), await aLane(1, -1_000)];
-    await letGoLanes(database.db, clock, await claim({ limit: 1 }));
+    await releaseLanes(database.db, clock, await claim({ limit: 1 }));
     expect((await claim()).map(({ id }) => id)).toEqual([second, first]);
   });
 
@@ -161,7 +161,7 @@ describe('a lane that is let go', () => {
     const [first, second] = [await aLane(3, -60_000), await aLane(1, -1_000)];
     const lanes = await claim({ limit: 1 });
     expect(lanes.map(({ id }) => id)).toEqual([first]);
-    await handOverLanes(database.db, clock, lanes);
+    await returnLanes(database.db, clock, lanes);
     expect((await claim()).map(({ id }) => id)).toEqual([second, first]);
   });
 });
@@ -171,7 +171,7 @@ describe('the lane of a quiet endpoint', () => {
     const { id } = await storeEndpoint(database.db, { active: false });
     const [delivery] = await aBacklog(database.db, { laneId: id, count: 3, endpointId: id });
     const parked = await claim();
-    await letGoLanes(database.db, clock, parked);
+    await releaseLanes(database.db, clock, parked);
     expect(await wakesIn(id)).toBeNull();
     const queued = await database.db.transaction((tx) =>
       queueResends(tx, clock, { deliveryIds: [delivery!, newId()], recoveryId: null }),
@@ -179,7 +179,7 @@ describe('the lane of a quiet endpoint', () => {
     expect(queued).toEqual([{ deliveryId: delivery, laneId: id }]);
     const [lane] = await claim();
     expect(lane?.id).toBe(id);
-    await letGoLanes(database.db, clock, [lane!]);
+    await releaseLanes(database.db, clock, [lane!]);
     expect(await wakesIn(id)).toBeLessThanOrEqual(0);
   });
 
@@ -190,7 +190,7 @@ describe('the lane of a quiet endpoint', () => {
     await aBacklog(database.db, { laneId: id, count, endpointId: id, dueInMs: HOUR_MS });
     await database.db.transaction((tx) => wakeLanes(tx, clock, [id]));
     const lanes = await claim();
-    await letGoLanes(database.db, clock, lanes);
+    await releaseLanes(database.db, clock, lanes);
     expect(await wakesIn(id)).toBeLessThanOrEqual(0);
     const living = await aLane(2);
     const turn = () => cancelLanes(database.db, [id, living]);
@@ -229,13 +229,13 @@ test('the age of what is due is told apart: in lanes that wait for a sender, and
 test('lanes that two make at once are kept awake by both', async () => {
   const laneIds = [newId(), newId()];
   const first = await database.db.transaction(async (tx) => {
-    await keepLanesAwake(tx, laneIds);
+    await lockLanesToQueue(tx, laneIds);
     const second = database.db.transaction(async (other) => {
-      await keepLanesAwake(other, laneIds.toReversed());
+      await lockLanesToQueue(other, laneIds.toReversed());
       const [lane] = laneIds;
       await database.db.query(sql`update lanes set leased = true, fence = 1 where id = ${lane}`);
       const claims = [{ id: lane!, fence: 1n }];
-      return (await letGoLanes(database.db, clock, claims)).size;
+      return (await releaseLanes(database.db, clock, claims)).size;
     });
     await eventually(async () => {
       const waits = await database.db.query(sql`

@@ -9,7 +9,7 @@ import { type ScheduleClock, scheduleNow } from '#schedule-clock.ts';
  * may hold them at once, claims and renewals pass, and nobody waits in a circle. A lane that somebody else makes at this
  * moment is locked by a statement of its own: the one that waited for it does not see it.
  */
-export async function keepLanesAwake(tx: Queryable, laneIds: readonly string[]): Promise<void> {
+export async function lockLanesToQueue(tx: Queryable, laneIds: readonly string[]): Promise<void> {
   const wanted = [...new Set(laneIds)].sort();
   const missing = await lockLanes(tx, wanted);
   if (missing.length === 0) return;
@@ -29,7 +29,7 @@ export async function keepLanesAwake(tx: Queryable, laneIds: readonly string[]):
 async function lockLanes(tx: Queryable, laneIds: readonly string[]): Promise<string[]> {
   const rows = await tx.query<{ id: string }>(
     named(
-      'lanes_keep_awake',
+      'lanes_lock_to_queue',
       sql`select id from lanes where id = any (${laneIds}::uuid[]) order by id for key share`,
     ),
   );
@@ -39,7 +39,7 @@ async function lockLanes(tx: Queryable, laneIds: readonly string[]): Promise<str
 
 /**
  * Makes lanes claimable that nobody serves and that would sleep past `now`. To be called in the transaction that
- * queued, after `keepLanesAwake`, as a statement of its own: it must see what a sender has just let go of. A lane that
+ * queued, after `lockLanesToQueue`, as a statement of its own: it must see what a sender has just let go of. A lane that
  * is served needs nothing: its sender looks again before it lets go.
  */
 export async function wakeLanes(
@@ -71,10 +71,10 @@ export async function wakeLanes(
  * For whoever changes whether an endpoint is sent to: waits for everybody who is queueing for these lanes or letting go
  * of them, and keeps them out until the change is committed.
  */
-export async function holdLanes(tx: Queryable, laneIds: readonly string[]): Promise<void> {
+export async function lockLanesToChange(tx: Queryable, laneIds: readonly string[]): Promise<void> {
   await tx.query(
     named(
-      'lanes_hold',
+      'lanes_lock_to_change',
       sql`select id from lanes where id = any (${laneIds}::uuid[]) order by id for update`,
     ),
   );

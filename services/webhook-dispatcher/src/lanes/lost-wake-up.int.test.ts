@@ -9,8 +9,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { databaseClock } from '#schedule-clock.ts';
 
 import { claimLanes, type ClaimedLane } from './claim-lanes.sql.ts';
-import { keepLanesAwake, wakeLanes } from './lanes.sql.ts';
-import { letGoLanes } from './release-lanes.ts';
+import { lockLanesToQueue, wakeLanes } from './lanes.sql.ts';
+import { releaseLanes } from './release-lanes.ts';
 
 const LEASE_MS = 60_000;
 const CONNECTIONS = 8;
@@ -70,7 +70,7 @@ async function queue(tx: Transaction, laneId: string): Promise<void> {
 }
 
 /** As intake queues; `keepAwake` is the lock that the rule is about. */
-function aQueuer(laneId: string, keepAwake = keepLanesAwake): Actor {
+function aQueuer(laneId: string, keepAwake = lockLanesToQueue): Actor {
   return anActor((pause) =>
     db.transaction(async (tx) => {
       await keepAwake(tx, [laneId]);
@@ -94,7 +94,7 @@ function aSender(laneId: string, turns: number): Actor {
       if (owned === undefined) continue;
       await db.query(sql`delete from queue where lane_id = ${laneId}`);
       await pause();
-      const gone = await letGoLanes(db, databaseClock, [owned]);
+      const gone = await releaseLanes(db, databaseClock, [owned]);
       if (gone.has(laneId)) owned = undefined;
       await pause();
     }

@@ -4,14 +4,14 @@ import { ATTEMPTS_MAX } from '#attempts/retry-schedule.ts';
 
 import {
   BREAKER_THRESHOLD,
-  noteAttempt,
-  noteEnd,
-  noteSend,
+  countAttempt,
+  endSend,
+  beginSend,
   type OwnedLane,
   PROBE_INTERVAL_MS,
   roomForRecovered,
   roomOf,
-  takeLane,
+  toOwnedLane,
   wantsOther,
 } from './owned-lane.ts';
 
@@ -20,18 +20,18 @@ const NOW_MS = 1_000_000;
 
 function aLane(changes: Partial<OwnedLane> = {}): OwnedLane {
   const claim = { id: 'a', fence: 1n, failureCount: 0, probeInMs: null, isTakenOver: false };
-  return { ...takeLane(claim, NOW_MS), ...changes };
+  return { ...toOwnedLane(claim, NOW_MS), ...changes };
 }
 
 function fail(lane: OwnedLane, times: number): void {
-  for (let count = 0; count < times; count += 1) noteAttempt(lane, false, NOW_MS);
+  for (let count = 0; count < times; count += 1) countAttempt(lane, false, NOW_MS);
 }
 
 test('the breaker opens exactly at its threshold of failures in a row', () => {
   const lane = aLane();
   fail(lane, BREAKER_THRESHOLD - 1);
   expect(roomOf(lane, PER_LANE_MAX, NOW_MS)).toBe(1);
-  noteAttempt(lane, true, NOW_MS);
+  countAttempt(lane, true, NOW_MS);
   fail(lane, BREAKER_THRESHOLD - 1);
   expect(lane.probeAtMs).toBeNull();
   fail(lane, 1);
@@ -42,9 +42,9 @@ test('a lane that fails has no more in flight than failures are missing', () => 
   const lane = aLane();
   fail(lane, 7);
   expect(roomOf(lane, PER_LANE_MAX, NOW_MS)).toBe(3);
-  noteSend(lane, { queueId: 'q', rank: 0, recoveryId: null });
+  beginSend(lane, { queueId: 'q', rank: 0, recoveryId: null });
   expect(roomOf(lane, PER_LANE_MAX, NOW_MS)).toBe(2);
-  noteAttempt(lane, true, NOW_MS);
+  countAttempt(lane, true, NOW_MS);
   expect(roomOf(lane, PER_LANE_MAX, NOW_MS)).toBe(PER_LANE_MAX - 1);
 });
 
@@ -60,22 +60,22 @@ test('while it is open one probe is out at a time, each an interval after the la
   const probeAtMs = NOW_MS + PROBE_INTERVAL_MS;
   expect(roomOf(lane, PER_LANE_MAX, probeAtMs - 1)).toBe(0);
   expect(roomOf(lane, PER_LANE_MAX, probeAtMs)).toBe(1);
-  noteSend(lane, { queueId: 'q', rank: 0, recoveryId: null });
+  beginSend(lane, { queueId: 'q', rank: 0, recoveryId: null });
   expect(roomOf(lane, PER_LANE_MAX, probeAtMs)).toBe(0);
   lane.inFlight.clear();
-  noteAttempt(lane, false, probeAtMs);
+  countAttempt(lane, false, probeAtMs);
   expect(roomOf(lane, PER_LANE_MAX, probeAtMs + PROBE_INTERVAL_MS - 1)).toBe(0);
-  expect(noteAttempt(lane, true, probeAtMs)).toBe(true);
+  expect(countAttempt(lane, true, probeAtMs)).toBe(true);
   expect(roomOf(lane, PER_LANE_MAX, probeAtMs)).toBe(PER_LANE_MAX);
 });
 
 test('a success of a lane that does well changes nothing that has to be stored', () => {
-  expect(noteAttempt(aLane(), true, NOW_MS)).toBe(false);
+  expect(countAttempt(aLane(), true, NOW_MS)).toBe(false);
 });
 
 test('a breaker that was open when the lane was claimed is open still', () => {
   const claim = { id: 'a', fence: 2n, failureCount: 12, probeInMs: 700, isTakenOver: false };
-  const lane = takeLane(claim, NOW_MS);
+  const lane = toOwnedLane(claim, NOW_MS);
   expect(roomOf(lane, PER_LANE_MAX, performance.now())).toBe(0);
   expect(roomOf(lane, PER_LANE_MAX, performance.now() + 1_000)).toBe(1);
 });
@@ -85,10 +85,10 @@ test('one send in ten is kept for retries, also where a lane sends one at a time
   expect(wantsOther(lane, PER_LANE_MAX)).toBe(true);
   for (let count = 0; count < 9; count += 1) {
     expect(wantsOther(lane, 1)).toBe(false);
-    noteSend(lane, { queueId: `q${count}`, rank: 0, recoveryId: null });
+    beginSend(lane, { queueId: `q${count}`, rank: 0, recoveryId: null });
   }
   expect(wantsOther(lane, 1)).toBe(true);
-  noteSend(lane, { queueId: 'retry', rank: 1, recoveryId: null });
+  beginSend(lane, { queueId: 'retry', rank: 1, recoveryId: null });
   expect(wantsOther(lane, 1)).toBe(false);
 });
 
@@ -96,12 +96,12 @@ test('what is recovered holds a third of the slots at most, and one where there 
   const lane = aLane();
   expect(roomForRecovered(lane, 1)).toBe(1);
   expect(roomForRecovered(lane, PER_LANE_MAX)).toBe(3);
-  noteSend(lane, { queueId: 'live', rank: 0, recoveryId: null });
-  noteSend(lane, { queueId: 'recovered', rank: 2, recoveryId: 'r' });
+  beginSend(lane, { queueId: 'live', rank: 0, recoveryId: null });
+  beginSend(lane, { queueId: 'recovered', rank: 2, recoveryId: 'r' });
   expect(roomForRecovered(lane, 1)).toBe(0);
   expect(roomForRecovered(lane, PER_LANE_MAX)).toBe(2);
   lane.isDirty = false;
-  noteEnd(lane, 'recovered');
+  endSend(lane, 'recovered');
   expect(lane.isDirty).toBe(true);
   expect(roomForRecovered(lane, PER_LANE_MAX)).toBe(3);
   expect([...lane.inFlight]).toEqual(['live']);

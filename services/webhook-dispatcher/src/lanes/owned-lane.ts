@@ -39,7 +39,7 @@ export type OwnedLane = {
   isTakenOver: boolean;
 };
 
-export function takeLane(claim: ClaimedLane, leaseEndsMs: number): OwnedLane {
+export function toOwnedLane(claim: ClaimedLane, leaseEndsMs: number): OwnedLane {
   const nowMs = performance.now();
   return {
     id: claim.id,
@@ -87,7 +87,7 @@ export function wantsOther(lane: OwnedLane, take: number): boolean {
 type Send = { queueId: string; rank: number; recoveryId: string | null };
 
 /** Keeps count of what is sent, by its rank. */
-export function noteSend(lane: OwnedLane, send: Send): void {
+export function beginSend(lane: OwnedLane, send: Send): void {
   lane.inFlight.add(send.queueId);
   if (send.recoveryId !== null) lane.recovering.add(send.queueId);
   lane.servedCount += 1;
@@ -95,7 +95,7 @@ export function noteSend(lane: OwnedLane, send: Send): void {
 }
 
 /** Gives its slot back, once its outcome is stored. Behind a recovered one others may wait for just that. */
-export function noteEnd(lane: OwnedLane, queueId: string): void {
+export function endSend(lane: OwnedLane, queueId: string): void {
   lane.inFlight.delete(queueId);
   if (lane.recovering.delete(queueId)) lane.isDirty = true;
 }
@@ -104,7 +104,7 @@ export function noteEnd(lane: OwnedLane, queueId: string): void {
  * Moves the breaker, and answers whether the lane's row has to follow. Failures count in a row, whatever deliveries
  * they are of; a success closes it.
  */
-export function noteAttempt(lane: OwnedLane, isSuccess: boolean, nowMs: number): boolean {
+export function countAttempt(lane: OwnedLane, isSuccess: boolean, nowMs: number): boolean {
   lane.activeMs = nowMs;
   if (isSuccess) {
     const wasFailing = lane.failureCount > 0;

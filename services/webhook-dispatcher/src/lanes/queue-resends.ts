@@ -4,7 +4,7 @@ import { named, sql } from '@pixmesh/postgres/sql';
 
 import type { ScheduleClock } from '#schedule-clock.ts';
 
-import { keepLanesAwake, wakeLanes } from './lanes.sql.ts';
+import { lockLanesToQueue, wakeLanes } from './lanes.sql.ts';
 
 /** Who hears of a re-send first: single ones go with first attempts, those of a recovery behind everything. */
 const RANK_OF_SINGLE = 0;
@@ -31,7 +31,7 @@ export async function queueResends(
   const deliveries = await findLanes(tx, deliveryIds);
   if (deliveries.length === 0) return [];
   const laneIds = [...new Set(deliveries.map(({ laneId }) => laneId))];
-  await keepLanesAwake(tx, laneIds);
+  await lockLanesToQueue(tx, laneIds);
   await insertResends(tx, deliveries, recoveryId);
   await wakeLanes(tx, clock, laneIds);
   return deliveries;

@@ -17,8 +17,8 @@ import { aBacklog } from '#test/a-backlog.ts';
 import { slowed } from '#test/slowed-database.ts';
 
 import { claimLanes, type LaneClaim } from './claim-lanes.sql.ts';
-import { keepLanesAwake, wakeLanes } from './lanes.sql.ts';
-import { handOverLanes, letGoLanes } from './release-lanes.ts';
+import { lockLanesToQueue, wakeLanes } from './lanes.sql.ts';
+import { returnLanes, releaseLanes } from './release-lanes.ts';
 
 const LANES = 3;
 const LEASE_MS = 3_600_000;
@@ -105,7 +105,7 @@ async function leftBehind(): Promise<object[]> {
 async function queue(laneIds: readonly string[], step: Queueing): Promise<string[]> {
   const lanes = step.lanes.map((index) => laneIds[index]!);
   return await slowed(db, step.pausesMs).transaction(async (tx) => {
-    await keepLanesAwake(tx, lanes);
+    await lockLanesToQueue(tx, lanes);
     const ids: string[] = [];
     for (const laneId of lanes) ids.push(...(await insertRow(tx, laneId, step.isLater)));
     await wakeLanes(tx, databaseClock, lanes);
@@ -136,10 +136,10 @@ async function runSender(steps: readonly SenderStep[], served: string[]): Promis
       owned.push(...(await claimLanes(slow, { ...options, owned: owned.map(({ id }) => id) })));
     } else if (kind === 'serve') served.push(...(await serve(slow, owned)));
     else if (kind === 'let go') {
-      const gone = owned.length === 0 ? new Set() : await letGoLanes(slow, databaseClock, owned);
+      const gone = owned.length === 0 ? new Set() : await releaseLanes(slow, databaseClock, owned);
       owned = owned.filter(({ id }) => !gone.has(id));
     } else {
-      if (kind === 'hand over') await handOverLanes(slow, databaseClock, owned);
+      if (kind === 'hand over') await returnLanes(slow, databaseClock, owned);
       else await endLeases(owned);
       owned = [];
     }
@@ -147,21 +147,21 @@ async function runSender(steps: readonly SenderStep[], served: string[]): Promis
   // Whoever is left serves what there is, as its polling would, and lets go until nobody is in the way.
   while (owned.length > 0) {
     served.push(...(await serve(db, owned)));
-    const gone = await letGoLanes(db, databaseClock, owned);
+    const gone = await releaseLanes(db, databaseClock, owned);
     owned = owned.filter(({ id }) => !gone.has(id));
   }
 }
 
 /** Takes what is due out of the queue, as outcomes do. */
 async function serve(slow: Queryable, owned: readonly LaneClaim[]): Promise<string[]> {
-  const wishes = owned.map(({ id }) => ({
+  const requests = owned.map(({ id }) => ({
     id,
     take: TAKE,
     recovered: TAKE,
     wantsOther: false,
     inFlight: [],
   }));
-  const { due } = await fetchDue(slow, databaseClock, wishes);
+  const { due } = await fetchDue(slow, databaseClock, requests);
   const ids = due.map(({ queueId }) => queueId);
   await slow.query(sql`delete from queue where id = any (${ids}::uuid[])`);
   return ids;

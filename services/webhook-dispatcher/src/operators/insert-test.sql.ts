@@ -15,7 +15,7 @@ export type NewTest = EndpointOwner & {
 
 /**
  * An event of its own with one delivery. Its place in the queue is that of a re-send, so a pause does not hold it back,
- * under the delivery's own id, so its one attempt ends it. To be called behind `keepLanesAwake`.
+ * under the delivery's own id, so its one attempt ends it. To be called behind `lockLanesToQueue`.
  */
 export async function insertTest(
   tx: Transaction,

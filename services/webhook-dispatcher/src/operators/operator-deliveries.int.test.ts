@@ -10,11 +10,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { aChargeEvent } from '#test/a-charge-event.ts';
 import { anApplication } from '#test/an-application.ts';
 import { openOperatorsApi, OPERATOR_ID, type OperatorsApi } from '#test/open-operators-api.ts';
-import { readDeliveries, untilDelivery } from '#test/read-deliveries.ts';
+import { readDeliveries, untilDelivery } from '#test/listed-deliveries.ts';
 import { emptyQueue } from '#test/read-queue.ts';
 import { answerWith, type Receiver, startReceiver } from '#test/start-receiver.ts';
 import { patchEndpoint, removeStoredEndpoint, storeEndpoint } from '#test/store-endpoint.ts';
-import { take } from '#test/take-event.ts';
+import { take } from '#test/store-event.ts';
 import { startSenderTo } from '#test/test-sender.ts';
 
 const ACT = { operator_id: OPERATOR_ID };

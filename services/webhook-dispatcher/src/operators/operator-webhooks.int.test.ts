@@ -11,7 +11,7 @@ import { anApplication } from '#test/an-application.ts';
 import { openOperatorsApi, OPERATOR_ID, type OperatorsApi } from '#test/open-operators-api.ts';
 import { answerWith, startReceiver } from '#test/start-receiver.ts';
 import { removeStoredEndpoint, storeEndpoint, type StoredEndpoint } from '#test/store-endpoint.ts';
-import { take } from '#test/take-event.ts';
+import { take } from '#test/store-event.ts';
 import { startSenderTo } from '#test/test-sender.ts';
 
 const ACT = { operator_id: OPERATOR_ID };
@@ -192,7 +192,7 @@ describe('a test delivery', () => {
   }
 });
 
-test('unknown and deleted endpoints are told apart by nothing, before the body is judged', async () => {
+test('unknown and deleted endpoints are told apart by nothing, before the body is compared', async () => {
   const deleted = await storeEndpoint(database.db);
   await removeStoredEndpoint(database.db, deleted);
   for (const id of [newId<EndpointId>(), deleted.id, 'x']) {

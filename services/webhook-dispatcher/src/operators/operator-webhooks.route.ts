@@ -61,7 +61,7 @@ export function registerOperatorWebhooks(app: FastifyInstance, deps: WriteEndpoi
   });
 }
 
-/** An id that names nothing is told so before the body is judged. */
+/** An id that names nothing is told so before the body is compared. */
 async function requireEndpoint(
   db: Database,
   request: FastifyRequest<Params>,

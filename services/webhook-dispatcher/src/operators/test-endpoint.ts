@@ -12,7 +12,7 @@ import type { EndpointLanesDeps } from '#endpoints/create-endpoint.ts';
 import { toEndpointResource } from '#endpoints/endpoint-resource.ts';
 import type { EndpointOwner } from '#endpoints/endpoint-row.ts';
 import { findEndpoint } from '#endpoints/endpoints.sql.ts';
-import { keepLanesAwake, wakeLanes } from '#lanes/lanes.sql.ts';
+import { lockLanesToQueue, wakeLanes } from '#lanes/lanes.sql.ts';
 
 import { insertTest } from './insert-test.sql.ts';
 
@@ -31,7 +31,7 @@ export async function testEndpoint(
   const eventId = newId();
   const deliveryId = deliveryIdOf(eventId, id);
   const queued = await deps.db.transaction(async (tx) => {
-    await keepLanesAwake(tx, [id]);
+    await lockLanesToQueue(tx, [id]);
     // Behind the lock nobody deletes it any more.
     const endpoint = await findEndpoint(tx, owner, id);
     if (endpoint === null) throw new AppError('WEBHOOK_NOT_FOUND');

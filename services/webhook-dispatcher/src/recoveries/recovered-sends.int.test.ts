@@ -10,13 +10,13 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { deliveryIdOf } from '#deliveries/delivery-id-of.ts';
 import { databaseClock } from '#schedule-clock.ts';
 import { anApplication } from '#test/an-application.ts';
-import { storeMissed } from '#test/missed-deliveries.ts';
+import { storeMissed } from '#test/finished-deliveries.ts';
 import { openOperatorsApi, OPERATOR_ID, type OperatorsApi } from '#test/open-operators-api.ts';
-import { readDeliveries } from '#test/read-deliveries.ts';
+import { readDeliveries } from '#test/listed-deliveries.ts';
 import { emptyQueue } from '#test/read-queue.ts';
 import { type Receiver, startReceiver } from '#test/start-receiver.ts';
 import { storeEndpoint } from '#test/store-endpoint.ts';
-import { take } from '#test/take-event.ts';
+import { take } from '#test/store-event.ts';
 import { startSenderTo } from '#test/test-sender.ts';
 
 import { startRecoveries } from './recoveries.job.ts';

@@ -4,7 +4,7 @@ import { sql } from '@pixmesh/postgres/sql';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { storeMissed } from '#test/missed-deliveries.ts';
+import { storeMissed } from '#test/finished-deliveries.ts';
 import { openOperatorsApi, OPERATOR_ID, type OperatorsApi } from '#test/open-operators-api.ts';
 import { emptyQueue } from '#test/read-queue.ts';
 import { removeStoredEndpoint, storeEndpoint } from '#test/store-endpoint.ts';

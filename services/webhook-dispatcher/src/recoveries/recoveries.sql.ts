@@ -158,7 +158,7 @@ export type Progress = {
  * Notes a step, at the end of its transaction: who counts outcomes of this recovery waits for a commit at most. False
  * when the recovery was canceled or moved on meanwhile, and then the step must not be.
  */
-export async function noteProgress(
+export async function recordProgress(
   tx: Transaction,
   clock: ScheduleClock,
   { id, from, position, queuedCount, isFound }: Progress,

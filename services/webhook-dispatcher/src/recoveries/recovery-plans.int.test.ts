@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { smallestIdOf } from '#deliveries/id-of-instant.ts';
-import { aLogged, fillLog } from '#test/fill-log.ts';
+import { aLogged, fillLog } from '#test/logged-deliveries.ts';
 
 import { candidatesStatement } from './find-candidates.sql.ts';
 import type { RecoveryRow } from './recovery-row.ts';

@@ -23,7 +23,7 @@ type Request = {
 type Requested = { recovery: RecoveryRow; replayed: boolean; mismatch: boolean };
 
 /**
- * Stores a recovery under the id that its key stands for, or answers the one that is there, before the body is judged
+ * Stores a recovery under the id that its key stands for, or answers the one that is there, before the body is compared
  * (decisions 52, 253). The job takes it up from the table.
  *
  * @throws AppError `VALIDATION_ERROR`

@@ -4,7 +4,7 @@ import { queueResends } from '#lanes/queue-resends.ts';
 import type { ScheduleClock } from '#schedule-clock.ts';
 
 import { type Candidate, findCandidates } from './find-candidates.sql.ts';
-import { noteProgress, readAllowance, takeLease } from './recoveries.sql.ts';
+import { recordProgress, readAllowance, takeLease } from './recoveries.sql.ts';
 import type { RecoveryRow } from './recovery-row.ts';
 
 /** Of one recovery in the queue at most: what a cancellation drops at once, and what a process that stops leaves. */
@@ -49,12 +49,12 @@ async function queueSome(
   if (!(await takeLease(tx))) return idle;
   const allowance = await readAllowance(tx, clock, { id, waitingMax: WAITING_MAX });
   if (allowance === 0) return idle;
-  const found = await lookOn(tx, recovery, Math.min(allowance, QUEUED_PER_STEP_MAX));
+  const found = await findWanted(tx, recovery, Math.min(allowance, QUEUED_PER_STEP_MAX));
   const queued = await queueResends(tx, clock, { deliveryIds: found.wanted, recoveryId: id });
   const { last: position, isAll: isFound } = found;
   const progress = { id, from, position, queuedCount: queued.length, isFound };
   // Canceled meanwhile: what was queued here must not be.
-  if (!(await noteProgress(tx, clock, progress))) throw new StepUndone();
+  if (!(await recordProgress(tx, clock, progress))) throw new StepUndone();
   const laneIds = [...new Set(queued.map(({ laneId }) => laneId))];
   return { stepped: found.wanted.length === 0 && !isFound ? 'busy' : 'waiting', laneIds };
 }
@@ -71,7 +71,7 @@ type Found = { wanted: string[]; last: string | null; isAll: boolean };
  * Looks at deliveries until enough are wanted, a first page of as many as may be queued and then larger ones: where
  * most are wanted nothing is read in vain, and where few are, a step still gets on.
  */
-async function lookOn(tx: Transaction, recovery: RecoveryRow, limit: number): Promise<Found> {
+async function findWanted(tx: Transaction, recovery: RecoveryRow, limit: number): Promise<Found> {
   const wanted: string[] = [];
   let last = recovery.position;
   let left = SCANNED_PER_STEP_MAX;

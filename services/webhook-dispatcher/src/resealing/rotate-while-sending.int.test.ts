@@ -11,7 +11,7 @@ import { HOOK_URL as SHOP } from '#test/a-resource-envelope.ts';
 import { mergedKeys, storeSealed } from '#test/sealed-rows.ts';
 import { startReceiver } from '#test/start-receiver.ts';
 import { patchEndpoint, storeEndpoint } from '#test/store-endpoint.ts';
-import { take } from '#test/take-event.ts';
+import { take } from '#test/store-event.ts';
 import { sealingKeys } from '#test/test-dispatcher.ts';
 import { startSenderTo } from '#test/test-sender.ts';
 

@@ -10,7 +10,7 @@ import { queueResends } from '#lanes/queue-resends.ts';
 import { databaseClock } from '#schedule-clock.ts';
 import { aBacklog } from '#test/a-backlog.ts';
 import { aChargeEvent } from '#test/a-charge-event.ts';
-import { readDeliveries, untilDelivery } from '#test/read-deliveries.ts';
+import { readDeliveries, untilDelivery } from '#test/listed-deliveries.ts';
 import { emptyQueue } from '#test/read-queue.ts';
 import { answerWith, type Receiver, startReceiver } from '#test/start-receiver.ts';
 import {
@@ -19,7 +19,7 @@ import {
   storeEndpoint,
   type StoredEndpoint,
 } from '#test/store-endpoint.ts';
-import { take } from '#test/take-event.ts';
+import { take } from '#test/store-event.ts';
 import { startSenderTo } from '#test/test-sender.ts';
 
 import { fetchDue } from './fetch-due.sql.ts';
@@ -124,8 +124,8 @@ describe('a paused endpoint', () => {
       await queueResends(tx, databaseClock, single);
     });
     for (const recovered of [3, 0]) {
-      const wish = { id, take: 10, recovered, wantsOther: false, inFlight: [] };
-      const { due } = await fetchDue(database.db, databaseClock, [wish]);
+      const request = { id, take: 10, recovered, wantsOther: false, inFlight: [] };
+      const { due } = await fetchDue(database.db, databaseClock, [request]);
       const shares = Array.from({ length: recovered }, () => recoveryId);
       expect(due.map((one) => one.recoveryId)).toEqual([null, ...shares]);
     }

@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { aWorld, settle, type Step, takeStep } from '#test/endpoint-world.ts';
+import { aWorld, settle, type Step, takeStep } from '#test/endpoint-model.ts';
 
 const MINUTE_MS = 60_000;
 /** Enough that most runs meet a change of an endpoint with every kind of delivery on its way. */

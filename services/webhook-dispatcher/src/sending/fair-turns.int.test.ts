@@ -88,19 +88,19 @@ describe('within a lane', () => {
       await vacuumQueue();
       const options = { url: database.url, applicationName: 'test', max: 1, plansOnce };
       await using pool = createPool(options);
-      const wishes = [1, 4, 9, 10].flatMap((take) =>
+      const requests = [1, 4, 9, 10].flatMap((take) =>
         [true, false].map((wantsOther) => {
           return { id: laneId, take, recovered: Math.min(5, take), wantsOther, inFlight: [] };
         }),
       );
       for (const rank of [2, 1, 0] as const) {
         await aBacklog(database.db, { laneId, count: 20, rank, url: URL_OF_SHOP });
-        for (const wish of wishes) {
-          const { due } = await fetchDue(pool, databaseClock, [wish]);
-          expect(due).toHaveLength(rank === 2 ? wish.recovered : wish.take);
+        for (const request of requests) {
+          const { due } = await fetchDue(pool, databaseClock, [request]);
+          expect(due).toHaveLength(rank === 2 ? request.recovered : request.take);
           expect(new Set(due.map(({ queueId }) => queueId)).size).toBe(due.length);
           const recovered = due.filter((one) => one.rank === 2);
-          expect(recovered.length).toBeLessThanOrEqual(wish.recovered);
+          expect(recovered.length).toBeLessThanOrEqual(request.recovered);
         }
       }
     },

@@ -6,8 +6,8 @@ import type { DeliveredEvent } from '#deliveries/event-parts.ts';
 import { isDisabled } from '#lanes/disabled-endpoint.sql.ts';
 import { type ScheduleClock, scheduleNow } from '#schedule-clock.ts';
 
-/** What a sender wants of a lane that it has. */
-export type LaneWish = {
+/** What a sender requests of a lane that it owns. */
+export type LaneRequest = {
   id: string;
   /** Deliveries at most. */
   take: number;
@@ -15,35 +15,41 @@ export type LaneWish = {
   recovered: number;
   /** Whether the oldest retry or recovered delivery comes before the first attempts. */
   wantsOther: boolean;
-  /** Queue rows whose requests are out. */
+  /** Queue rows that are being sent. */
   inFlight: readonly string[];
 };
 
 export type Fetched = {
   due: DueDelivery[];
-  /** Lanes whose endpoint is deleted and in which something is left to cancel. */
+  /** Lanes of deleted endpoints in which something is left to cancel. */
   deletedLaneIds: string[];
 };
 
 /**
- * What is due in lanes that this sender has, with what an attempt needs: the endpoint's URL and secret are those it has
- * now, so a change holds from the next attempt on (decision 159). A quiet endpoint's lane gives only what an operator
- * sends again. Nothing is written and nothing is locked. Reads the beginnings of ranges of `queue_lane` and
- * `queue_resends`, whatever else waits in a lane or beside it, and every other row by its key.
+ * What is due in lanes that this sender owns, with what an attempt needs: the endpoint's URL and secret are those it has
+ * now, so a change holds from the next attempt on (decision 159). Nothing is written and nothing is locked. Reads the
+ * beginnings of ranges of `queue_lane` and `queue_resends`, whatever else is queued, and every other row by its key.
  */
 export async function fetchDue(
   db: Queryable,
   clock: ScheduleClock,
-  wishes: readonly LaneWish[],
+  requests: readonly LaneRequest[],
 ): Promise<Fetched> {
-  const rows = await db.query<FetchedRow>(fetchDueStatement(clock, wishes));
+  const rows = await db.query<FetchedRow>(fetchDueStatement(clock, requests));
   return {
     due: rows.flatMap((row) => (row.is_deleted ? [] : [toDue(row)])),
     deletedLaneIds: rows.flatMap((row) => (row.is_deleted ? [row.lane_id] : [])),
   };
 }
 
-export function fetchDueStatement(clock: ScheduleClock, wishes: readonly LaneWish[]): Statement {
+/**
+ * A delivery for an endpoint that is also the one for the URL of its resource goes to that URL in any case (decision
+ * 179). The endpoint signs it while it is enabled there, or where the resource has no secret: never less signed.
+ */
+export function fetchDueStatement(
+  clock: ScheduleClock,
+  requests: readonly LaneRequest[],
+): Statement {
   const now = scheduleNow(clock);
   return named(
     'queue_fetch_due',
@@ -53,12 +59,30 @@ export function fetchDueStatement(clock: ScheduleClock, wishes: readonly LaneWis
         picked.is_resend, picked.recovery_id, picked.attempt_count + 1 as attempt_number,
         event.account_id, event.type as event, event.traceparent, event.body_rest,
         coalesce(resource.url, endpoint.url) as url,
-        ${secretOf} as sealed_secret, ${secretOwnerOf} as secret_owner_id,
+        case when signer.is_endpoint then endpoint.sealed_secret else resource.sealed_secret end as sealed_secret,
+        case when signer.is_endpoint then picked.endpoint_id else event.resource_id end as secret_owner_id,
         (extract(epoch from ${now}) * 1000)::float8 as fetched_at_ms,
         extract(epoch from ${now} - coalesce(uuid_extract_timestamp(picked.event_id), event.occurred_at))::float8
           as event_age_seconds
-      from (${wishedLanes(wishes)}) lane
-      left join lateral (${pickedInLane(now)}) picked on true
+      from (
+        select
+          request.id, request.take, request.recovered, request.other, request.in_flight::uuid[] as in_flight,
+          coalesce(endpoint.is_disabled, false) as is_disabled, coalesce(endpoint.is_deleted, false) as is_deleted
+        from unnest(
+            ${requests.map(({ id }) => id)}::uuid[],
+            ${requests.map(({ take }) => take)}::int[],
+            ${requests.map(({ recovered }) => recovered)}::int[],
+            ${requests.map(({ wantsOther }) => (wantsOther ? 1 : 0))}::int[],
+            ${requests.map(({ inFlight }) => `{${inFlight.join(',')}}`)}::text[]
+          ) as request (id, take, recovered, other, in_flight)
+        left join lateral (
+          select ${isDisabled} as is_disabled, deleted_at is not null as is_deleted
+          from endpoints
+          where endpoints.id = request.id
+          offset 0
+        ) endpoint on true
+      ) lane
+      left join lateral (${dueInLane(now)}) picked on true
       left join lateral (
         select account_id, resource_id, type, traceparent, body_rest, occurred_at
         from events
@@ -73,99 +97,86 @@ export function fetchDueStatement(clock: ScheduleClock, wishes: readonly LaneWis
         offset 0
       ) resource on true
       left join lateral (
-        select url, sealed_secret, ${isDisabled} as is_quiet
+        select url, sealed_secret, ${isDisabled} as is_disabled
         from endpoints
         where endpoints.id = picked.endpoint_id
         offset 0
       ) endpoint on true
+      cross join lateral (
+        select endpoint.sealed_secret is not null and (
+            resource.url is null
+            or resource.sealed_secret is null
+            or not endpoint.is_disabled and endpoint.url = resource.url
+          ) as is_endpoint
+      ) signer
       where picked.id is not null
         or lane.is_deleted and (select true from queue where queue.lane_id = lane.id limit 1)`,
   );
 }
 
-function wishedLanes(wishes: readonly LaneWish[]): Statement {
-  return sql`
-        select
-          wish.id, wish.take, wish.recovered, wish.other, wish.busy::uuid[] as busy,
-          coalesce(endpoint.is_quiet, false) as is_quiet, coalesce(endpoint.is_deleted, false) as is_deleted
-        from unnest(
-            ${wishes.map(({ id }) => id)}::uuid[],
-            ${wishes.map(({ take }) => take)}::int[],
-            ${wishes.map(({ recovered }) => recovered)}::int[],
-            ${wishes.map(({ wantsOther }) => (wantsOther ? 1 : 0))}::int[],
-            ${wishes.map(({ inFlight }) => `{${inFlight.join(',')}}`)}::text[]
-          ) as wish (id, take, recovered, other, busy)
-        left join lateral (
-          select ${isDisabled} as is_quiet, deleted_at is not null as is_deleted
-          from endpoints
-          where endpoints.id = wish.id
-          offset 0
-        ) endpoint on true`;
-}
-
-const columns = sql`
-              id, delivery_id, event_id, endpoint_id, for_resource_url, rank, is_resend, recovery_id, attempt_count,
-              due_at`;
-
 /**
- * First attempts before all others, but for one of the others where the lane wants it. The branches are read one after
- * the other and no further than the limit; the others once for both of theirs, because read twice, what is due at one
- * instant may come in two orders. A quiet lane gives single re-sends before recovered deliveries.
+ * Rows of the queue that are due in `lane`, in the order in which they are sent: first attempts before all others, but
+ * for one of the others where that is requested. A disabled lane gives only what an operator sends again, single
+ * re-sends before recovered deliveries, and a deleted one gives nothing.
+ *
+ * The branches of the union are read one after the other and no further than the limit. The others are read once for
+ * both of their branches: read twice, rows due at one instant may come in two orders.
  */
-function pickedInLane(now: Statement): Statement {
+function dueInLane(now: Statement): Statement {
   return sql`
-          with others as materialized (${others(now)})
+          with others as materialized (
+            select *
+            from (
+              (
+                select * from queue
+                where queue.lane_id = lane.id and rank = 1 and not lane.is_disabled
+                  and due_at <= ${now} and id <> all (lane.in_flight)
+                order by due_at
+                limit lane.take + lane.other
+              )
+              union all
+              (
+                select * from queue
+                where queue.lane_id = lane.id and rank = 2 and not lane.is_disabled
+                  and due_at <= ${now} and id <> all (lane.in_flight)
+                order by due_at
+                limit lane.recovered
+              )
+            ) other
+            order by due_at
+          )
           select *
           from (
-            select * from (select * from others limit lane.other) first_of_others
+            (select * from others limit lane.other)
             union all
-            select * from (${range(now, sql`rank = 0 and not lane.is_quiet`)} limit lane.take) firsts
+            (
+              select * from queue
+              where queue.lane_id = lane.id and rank = 0 and not lane.is_disabled
+                and due_at <= ${now} and id <> all (lane.in_flight)
+              order by due_at
+              limit lane.take
+            )
             union all
-            select * from (select * from others offset lane.other limit lane.take) rest_of_others
+            (select * from others offset lane.other limit lane.take)
             union all
-            select * from (${range(now, sql`rank = 0 and ${isResendToQuiet}`)} limit lane.take) single_resends
+            (
+              select * from queue
+              where queue.lane_id = lane.id and rank = 0 and is_resend and lane.is_disabled and not lane.is_deleted
+                and due_at <= ${now} and id <> all (lane.in_flight)
+              order by due_at
+              limit lane.take
+            )
             union all
-            select * from (${range(now, sql`rank = 2 and ${isResendToQuiet}`)} limit lane.recovered) recovered
-          ) waiting
+            (
+              select * from queue
+              where queue.lane_id = lane.id and rank = 2 and is_resend and lane.is_disabled and not lane.is_deleted
+                and due_at <= ${now} and id <> all (lane.in_flight)
+              order by due_at
+              limit lane.recovered
+            )
+          ) due
           limit lane.take`;
 }
-
-/** What a quiet lane gives all the same. */
-const isResendToQuiet = sql`is_resend and lane.is_quiet and not lane.is_deleted`;
-
-/** Retries and recovered deliveries, those first that are due longest. */
-function others(now: Statement): Statement {
-  return sql`select *
-            from (
-              (${range(now, sql`rank = 1 and not lane.is_quiet`)} limit lane.take + lane.other)
-              union all
-              (${range(now, sql`rank = 2 and not lane.is_quiet`)} limit lane.recovered)
-            ) other
-            order by due_at`;
-}
-
-function range(now: Statement, condition: Statement): Statement {
-  return sql`select ${columns}
-              from queue
-              where queue.lane_id = lane.id
-                and ${condition}
-                and due_at <= ${now}
-                and id <> all (lane.busy)
-              order by due_at`;
-}
-
-/**
- * What stands for both goes to the URL of the resource in any case: under the secret of the endpoint while that is
- * active there and has one, else under that of the resource. Where the resource has none, the endpoint's is used all
- * the same, wherever the endpoint has gone: never less signed, and never silent (decision 179).
- */
-const isLive = sql`(resource.url is null or not endpoint.is_quiet and endpoint.url = resource.url)`;
-const secretOf = sql`case when ${isLive} and endpoint.sealed_secret is not null then endpoint.sealed_secret
-          else coalesce(resource.sealed_secret, endpoint.sealed_secret) end`;
-const secretOwnerOf = sql`case
-          when endpoint.sealed_secret is null then event.resource_id
-          when ${isLive} or resource.sealed_secret is null then picked.endpoint_id
-          else event.resource_id end`;
 
 type FetchedRow = { is_deleted: true; lane_id: string } | DueRow;
 

@@ -3,8 +3,8 @@ import type { Database } from '@pixmesh/postgres/pool';
 import { laneLost, lanesTakenOver } from '#events.ts';
 import { claimLanes, renewLanes } from '#lanes/claim-lanes.sql.ts';
 import { START_MARGIN_MS } from '#lanes/lease.ts';
-import { type OwnedLane, takeLane } from '#lanes/owned-lane.ts';
-import { handOverLanes, letGoLanes } from '#lanes/release-lanes.ts';
+import { type OwnedLane, toOwnedLane } from '#lanes/owned-lane.ts';
+import { returnLanes, releaseLanes } from '#lanes/release-lanes.ts';
 import type { ScheduleClock } from '#schedule-clock.ts';
 
 /** Lanes per claim. */
@@ -34,7 +34,7 @@ export type LaneKeeper = {
   /** Lets go what is idle and, where lanes wait for slots, hands over those whose turn is over. */
   rotate(isSaturated: boolean): Promise<void>;
   /** Hands over every lane of which nothing is in flight. */
-  handOverIdle(): Promise<void>;
+  returnIdle(): Promise<void>;
 };
 
 /** The lanes that this process serves and their leases. */
@@ -45,7 +45,7 @@ export function createLaneKeeper(deps: KeeperDeps): LaneKeeper {
   const left = new Map<string, number>();
   // Half of what a request does not need: renewed twice before one could not begin.
   const renewBelowMs = (leaseMs + timeoutMs + START_MARGIN_MS) / 2;
-  return { lanes, claim, renew, rotate, handOverIdle };
+  return { lanes, claim, renew, rotate, returnIdle };
 
   async function claim(slots: number): Promise<boolean> {
     const limit = Math.min(CLAIM_MAX, slots, LANES_MAX - lanes.size);
@@ -53,7 +53,7 @@ export function createLaneKeeper(deps: KeeperDeps): LaneKeeper {
     const leaseEndsMs = performance.now() + leaseMs;
     const owned = [...lanes.keys(), ...left.keys()];
     const claimed = await claimLanes(db, { clock, limit, leaseMs, owned });
-    for (const lane of claimed) lanes.set(lane.id, takeLane(lane, leaseEndsMs));
+    for (const lane of claimed) lanes.set(lane.id, toOwnedLane(lane, leaseEndsMs));
     lanesTakenOver(claimed.filter(({ isTakenOver }) => isTakenOver).length);
     return claimed.length === limit;
   }
@@ -92,16 +92,16 @@ export function createLaneKeeper(deps: KeeperDeps): LaneKeeper {
     if (over.length > 0) await handOver(over);
     const idle = free.filter((lane) => lanes.has(lane.id) && nowMs - lastBusyMs(lane) > IDLE_MS);
     if (idle.length === 0) return;
-    for (const id of await letGoLanes(db, clock, idle)) lanes.delete(id);
+    for (const id of await releaseLanes(db, clock, idle)) lanes.delete(id);
   }
 
-  async function handOverIdle(): Promise<void> {
+  async function returnIdle(): Promise<void> {
     const idle = [...lanes.values()].filter((lane) => lane.inFlight.size === 0);
     if (idle.length > 0) await handOver(idle);
   }
 
   async function handOver(over: readonly OwnedLane[]): Promise<void> {
-    await handOverLanes(db, clock, over);
+    await returnLanes(db, clock, over);
     for (const { id } of over) {
       lanes.delete(id);
       left.set(id, performance.now());

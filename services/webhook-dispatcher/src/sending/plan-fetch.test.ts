@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { type OwnedLane, takeLane } from '#lanes/owned-lane.ts';
+import { type OwnedLane, toOwnedLane } from '#lanes/owned-lane.ts';
 
 import { planFetch } from './plan-fetch.ts';
 
@@ -11,20 +11,23 @@ function aLane(id: string, changes: Partial<OwnedLane> & { sending?: number } = 
   const { sending = 0, ...others } = changes;
   const claim = { id, fence: 1n, failureCount: 0, probeInMs: null, isTakenOver: false };
   const inFlight = new Set(Array.from({ length: sending }, (_, index) => `${id}-${index}`));
-  return { ...takeLane(claim, BOUNDS.nowMs), inFlight, ...others };
+  return { ...toOwnedLane(claim, BOUNDS.nowMs), inFlight, ...others };
 }
 
 function plan(lanes: readonly OwnedLane[], bounds = BOUNDS) {
-  const { wishes, isSaturated } = planFetch(new Map(lanes.map((lane) => [lane.id, lane])), bounds);
-  return { takes: Object.fromEntries(wishes.map(({ id, take }) => [id, take])), isSaturated };
+  const { requests, isSaturated } = planFetch(
+    new Map(lanes.map((lane) => [lane.id, lane])),
+    bounds,
+  );
+  return { takes: Object.fromEntries(requests.map(({ id, take }) => [id, take])), isSaturated };
 }
 
 describe('a plan', () => {
   test('gives a lane what is left of its bound, and says what is in flight', () => {
     const lane = aLane('a', { sending: 7 });
     expect(plan([lane])).toEqual({ takes: { a: 3 }, isSaturated: false });
-    const { wishes } = planFetch(new Map([['a', lane]]), BOUNDS);
-    expect(wishes[0]?.inFlight).toEqual([...lane.inFlight]);
+    const { requests } = planFetch(new Map([['a', lane]]), BOUNDS);
+    expect(requests[0]?.inFlight).toEqual([...lane.inFlight]);
   });
 
   test('leaves out lanes that are full, resting, clean, or whose probe is not due', () => {
@@ -69,14 +72,14 @@ describe('a plan', () => {
       aLane('c'),
       aLane('d'),
     ];
-    const { wishes } = planFetch(new Map(lanes.map((lane) => [lane.id, lane])), BOUNDS);
-    expect(wishes.map(({ id, recovered }) => [id, recovered])).toEqual([
+    const { requests } = planFetch(new Map(lanes.map((lane) => [lane.id, lane])), BOUNDS);
+    expect(requests.map(({ id, recovered }) => [id, recovered])).toEqual([
       ['a', 2],
       ['b', 3],
       ['c', 2],
       ['d', 0],
     ]);
-    expect(wishes.map(({ take }) => take)).toEqual([7, 10, 10, 10]);
+    expect(requests.map(({ take }) => take)).toEqual([7, 10, 10, 10]);
   });
 
   test('never passes a bound, whatever the lanes are', () => {

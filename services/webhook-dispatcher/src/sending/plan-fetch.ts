@@ -1,6 +1,6 @@
 import { type OwnedLane, roomForRecovered, roomOf, wantsOther } from '#lanes/owned-lane.ts';
 
-import type { LaneWish } from './fetch-due.sql.ts';
+import type { LaneRequest } from './fetch-due.sql.ts';
 
 /** While fewer slots are free than this part of all, a lane that has not proven itself gets one at a time. */
 const SCARCE_SHARE = 1 / 2;
@@ -12,7 +12,7 @@ const RECOVERED_SHARE_OF_ALL = 1 / 8;
 type Bounds = { inFlightMax: number; perLaneMax: number; nowMs: number };
 
 export type FetchPlan = {
-  wishes: LaneWish[];
+  requests: LaneRequest[];
   /** Whether lanes had to wait because no slot was left for them. */
   isSaturated: boolean;
 };
@@ -38,7 +38,7 @@ export function planFetch(lanes: ReadonlyMap<string, OwnedLane>, bounds: Bounds)
     recovered: Math.ceil(inFlightMax * RECOVERED_SHARE_OF_ALL) - inUse.recovered,
   };
   const share = Math.max(1, Math.floor(free / Math.max(1, wanted.length)));
-  const wishes: LaneWish[] = [];
+  const requests: LaneRequest[] = [];
   for (const { lane, most } of wanted) {
     const take = Math.min(most, share, budget.free, lane.failureCount > 0 ? budget.failing : most);
     if (take <= 0) continue;
@@ -47,7 +47,7 @@ export function planFetch(lanes: ReadonlyMap<string, OwnedLane>, bounds: Bounds)
     const room = Math.min(roomForRecovered(lane, perLaneMax), Math.max(0, budget.recovered));
     const recovered = Math.min(take, room);
     budget.recovered -= recovered;
-    wishes.push({
+    requests.push({
       id: lane.id,
       take,
       recovered,
@@ -55,7 +55,7 @@ export function planFetch(lanes: ReadonlyMap<string, OwnedLane>, bounds: Bounds)
       inFlight: [...lane.inFlight],
     });
   }
-  return { wishes, isSaturated: budget.free <= 0 && wanted.length > 0 };
+  return { requests, isSaturated: budget.free <= 0 && wanted.length > 0 };
 }
 
 function inFlightOf(lanes: Iterable<OwnedLane>) {

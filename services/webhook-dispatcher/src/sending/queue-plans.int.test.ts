@@ -10,7 +10,7 @@ import { recordOutcomes } from '#attempts/record-outcomes.sql.ts';
 import { cancelLanesStatement } from '#lanes/cancel-lanes.sql.ts';
 import { claimLanes, claimLanesStatement, renewLanes } from '#lanes/claim-lanes.sql.ts';
 import { countDueLanesStatement } from '#lanes/count-due-lanes.sql.ts';
-import { letGoStatement } from '#lanes/release-lanes.ts';
+import { releaseStatement } from '#lanes/release-lanes.ts';
 import { databaseClock } from '#schedule-clock.ts';
 import { aBacklog } from '#test/a-backlog.ts';
 import { genericPlan } from '#test/generic-plan.ts';
@@ -60,7 +60,7 @@ beforeAll(async () => {
 
 afterAll(() => database[Symbol.asyncDispose]());
 
-const wishes = [due, blocked].map((id) => ({
+const requests = [due, blocked].map((id) => ({
   id,
   take: 10,
   recovered: 5,
@@ -73,7 +73,7 @@ describe('whatever else is stored', () => {
   test('a fetch reads the beginnings of its lanes, also of one with a long backlog', async () => {
     const { scans, rowsRead, pagesRead } = await explainStatement(
       database.db,
-      fetchDueStatement(clock, wishes),
+      fetchDueStatement(clock, requests),
     );
     expect(scans.filter((scan) => /seq/i.test(scan))).toEqual([]);
     expect(scans).toContain('queue_lane');
@@ -90,7 +90,7 @@ describe('whatever else is stored', () => {
   });
 
   test('letting go reads the first of each rank', async () => {
-    const statement = letGoStatement(clock, [due, blocked]);
+    const statement = releaseStatement(clock, [due, blocked]);
     const { scans, rowsRead, pagesRead } = await explainStatement(database.db, statement);
     expect(scans.filter((scan) => /seq/i.test(scan))).toEqual([]);
     expect(rowsRead).toBeLessThan(50);
@@ -107,9 +107,9 @@ describe('whatever else is stored', () => {
 
 describe('plans that are kept', () => {
   const statements = {
-    fetch: fetchDueStatement(clock, wishes),
+    fetch: fetchDueStatement(clock, requests),
     claim: claimLanesStatement(claim),
-    'let go': letGoStatement(clock, [due]),
+    'let go': releaseStatement(clock, [due]),
     cancel: cancelLanesStatement([due]),
     gauge: countDueLanesStatement(clock, claim.leaseMs),
   };
@@ -137,7 +137,7 @@ test('statements that are made all the time are planned once', async () => {
   const { url } = database;
   await using one = createPool({ url, applicationName: 'test', max: 1, plansOnce: true });
   for (let times = 0; times < 12; times += 1) {
-    await fetchDue(one, clock, wishes);
+    await fetchDue(one, clock, requests);
     await claimLanes(one, claim);
     await renewLanes(one, { clock, leaseMs: 13_000, lanes: [{ id: due, fence: 1n }] });
     await recordOutcomes(one, clock, { outcomes: [], lanes: [] });

@@ -1,7 +1,7 @@
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { type DeliveryToSend, sendDelivery, type SendDeps } from '#attempts/send-delivery.ts';
-import { noteEnd, noteSend } from '#lanes/owned-lane.ts';
+import { endSend, beginSend } from '#lanes/owned-lane.ts';
 
 export type RunningSends = {
   /** Requests that are out or whose outcomes are not stored yet. */
@@ -31,14 +31,14 @@ export function createRunningSends({ sendDeps, logger, onEnd }: RunningDeps): Ru
 
   function begin(send: DeliveryToSend): void {
     const { due, lane } = send;
-    noteSend(lane, due);
+    beginSend(lane, due);
     const ended = sendDelivery(sendDeps, send)
       .catch((error: unknown) => {
         // It is still queued: an error of ours costs the merchant time, never an attempt.
         logger.error({ err: error, delivery_id: due.deliveryId }, 'a delivery could not be sent');
       })
       .finally(() => {
-        noteEnd(lane, due.queueId);
+        endSend(lane, due.queueId);
         running.delete(ended);
         onEnd(send);
       });

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RETRY_DELAYS_MS } from '#attempts/retry-schedule.ts';
 import { deleteEndpoint } from '#endpoints/endpoints.sql.ts';
 import { aChargeEvent } from '#test/a-charge-event.ts';
-import { untilDelivery } from '#test/read-deliveries.ts';
+import { untilDelivery } from '#test/listed-deliveries.ts';
 import { answerWith, type Receiver, startReceiver } from '#test/start-receiver.ts';
 import {
   patchEndpoint,
@@ -15,7 +15,7 @@ import {
   storeEndpoint,
   type StoredEndpoint,
 } from '#test/store-endpoint.ts';
-import { take } from '#test/take-event.ts';
+import { take } from '#test/store-event.ts';
 import { sealingKeys } from '#test/test-dispatcher.ts';
 import { startSenderTo } from '#test/test-sender.ts';
 

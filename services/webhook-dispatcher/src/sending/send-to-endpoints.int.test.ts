@@ -7,10 +7,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { RETRY_DELAYS_MS } from '#attempts/retry-schedule.ts';
 import { aChargeEvent } from '#test/a-charge-event.ts';
-import { readDeliveries, untilDelivery } from '#test/read-deliveries.ts';
+import { readDeliveries, untilDelivery } from '#test/listed-deliveries.ts';
 import { answerWith, hang, type Receiver, startReceiver } from '#test/start-receiver.ts';
 import { patchEndpoint, storeEndpoint } from '#test/store-endpoint.ts';
-import { take } from '#test/take-event.ts';
+import { take } from '#test/store-event.ts';
 import { sealingKeys } from '#test/test-dispatcher.ts';
 import { startSenderTo } from '#test/test-sender.ts';
 

@@ -7,7 +7,7 @@ import { cancelLanes } from '#lanes/cancel-lanes.sql.ts';
 import type { OwnedLane } from '#lanes/owned-lane.ts';
 import type { ScheduleClock } from '#schedule-clock.ts';
 
-import { fetchDue, type LaneWish } from './fetch-due.sql.ts';
+import { fetchDue, type LaneRequest } from './fetch-due.sql.ts';
 import type { LaneKeeper } from './lane-keeper.ts';
 import { planFetch } from './plan-fetch.ts';
 import type { RunningSends } from './running-sends.ts';
@@ -23,16 +23,18 @@ type TurnDeps = {
 };
 
 export type SenderTurns = {
-  /** Something may be due in these lanes; in any where none is named. */
-  look(laneIds: readonly string[]): void;
+  /** Marks lanes in which something may be due; all lanes where none is named. */
+  markDue(laneIds: readonly string[]): void;
   /** Whether lanes wait for slots. */
   isSaturated(): boolean;
   /** Answers whether another turn should follow at once. */
   turn(isPoll: boolean): Promise<boolean>;
 };
 
+type FoundInLane = { request: LaneRequest; found: DueDelivery[]; fetchedMs: number };
+
 /**
- * One turn of a sender: lanes are let go, claimed and renewed, what is due in them is fetched, and its sends begin.
+ * One turn of a sender: lanes are released, claimed and renewed, what is due in them is fetched, and its sends begin.
  * Each step is one statement for all lanes that it concerns, and none where it concerns none.
  */
 export function createSenderTurns(deps: TurnDeps): SenderTurns {
@@ -40,12 +42,12 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
   let mayClaim = true;
   let isSaturated = false;
   let wasSaturatedSincePoll = false;
-  return { look, isSaturated: () => isSaturated, turn };
+  return { markDue, isSaturated: () => isSaturated, turn };
 
-  function look(laneIds: readonly string[]): void {
-    const all = laneIds.length === 0;
-    if (all) mayClaim = true;
-    for (const id of all ? keeper.lanes.keys() : laneIds) {
+  function markDue(laneIds: readonly string[]): void {
+    const isAll = laneIds.length === 0;
+    if (isAll) mayClaim = true;
+    for (const id of isAll ? keeper.lanes.keys() : laneIds) {
       const lane = keeper.lanes.get(id);
       if (lane === undefined) mayClaim = true;
       else lane.isDirty = true;
@@ -55,7 +57,7 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
   async function turn(isPoll: boolean): Promise<boolean> {
     if (deps.recorder.isBehind()) return false;
     if (isPoll) await rotate();
-    // Whose own lanes wait for slots leaves further ones to others, and to its own next turns.
+    // A sender whose own lanes wait for slots leaves further ones to others, and to its own next turns.
     if (mayClaim && !isSaturated) {
       mayClaim = false;
       mayClaim = await keeper.claim(inFlightMax - sends.size());
@@ -65,40 +67,37 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
     const plan = planFetch(keeper.lanes, bounds);
     isSaturated = plan.isSaturated;
     wasSaturatedSincePoll ||= isSaturated;
-    const isEmptying = plan.wishes.length > 0 && (await fetch(plan.wishes));
-    return isEmptying || (mayClaim && !isSaturated);
+    const isCanceling = plan.requests.length > 0 && (await fetch(plan.requests));
+    return isCanceling || (mayClaim && !isSaturated);
   }
 
   async function rotate(): Promise<void> {
     await keeper.rotate(wasSaturatedSincePoll);
     wasSaturatedSincePoll = false;
-    look([]);
+    markDue([]);
   }
 
-  /** Answers whether lanes are left to be emptied. */
-  async function fetch(wishes: readonly LaneWish[]): Promise<boolean> {
-    for (const { id } of wishes) {
+  /** Answers whether deliveries of deleted endpoints are left to cancel. */
+  async function fetch(requests: readonly LaneRequest[]): Promise<boolean> {
+    for (const { id } of requests) {
       const lane = keeper.lanes.get(id);
-      // From here on whoever says that something is due is heard again.
+      // Before the fetch: a lane that is marked while it runs is fetched again.
       if (lane !== undefined) lane.isDirty = false;
     }
-    const { due, deletedLaneIds } = await fetchDue(db, clock, wishes);
+    const { due, deletedLaneIds } = await fetchDue(db, clock, requests);
     const byLane = Map.groupBy(due, ({ laneId }) => laneId);
     const fetchedMs = performance.now();
-    for (const wish of wishes) {
-      const lane = keeper.lanes.get(wish.id);
-      const found = byLane.get(wish.id);
-      if (lane !== undefined && found !== undefined) serve(lane, { wish, found, fetchedMs });
+    for (const request of requests) {
+      const lane = keeper.lanes.get(request.id);
+      const found = byLane.get(request.id);
+      if (lane !== undefined && found !== undefined) serve(lane, { request, found, fetchedMs });
     }
-    return deletedLaneIds.length > 0 && (await empty(deletedLaneIds));
+    return deletedLaneIds.length > 0 && (await cancel(deletedLaneIds));
   }
 
-  function serve(
-    lane: OwnedLane,
-    { wish, found, fetchedMs }: { wish: LaneWish; found: DueDelivery[]; fetchedMs: number },
-  ): void {
+  function serve(lane: OwnedLane, { request, found, fetchedMs }: FoundInLane): void {
     lane.activeMs = fetchedMs;
-    if (found.length >= wish.take) lane.isDirty = true;
+    if (found.length >= request.take) lane.isDirty = true;
     if (lane.isTakenOver) sendsRepeated(found.length);
     lane.isTakenOver = false;
     for (const due of found) sends.begin({ due, lane, fetchedMs });
@@ -107,13 +106,10 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
     keeper.lanes.set(lane.id, lane);
   }
 
-  /**
-   * One batch of what is left in lanes of deleted endpoints: the rest is for further turns, between which other lanes
-   * have theirs. What somebody has locked waits for the next look.
-   */
-  async function empty(laneIds: readonly string[]): Promise<boolean> {
+  /** One batch: the rest is for further turns, between which other lanes have theirs. Locked rows wait for a later one. */
+  async function cancel(laneIds: readonly string[]): Promise<boolean> {
     const isMore = (await cancelLanes(db, laneIds)) > 0;
-    if (isMore) look(laneIds);
+    if (isMore) markDue(laneIds);
     return isMore;
   }
 }

@@ -6,10 +6,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { RETRY_DELAYS_MS } from '#attempts/retry-schedule.ts';
 import type { StoredDelivery } from '#deliveries/describe-deliveries.sql.ts';
 import { aChargeEvent } from '#test/a-charge-event.ts';
-import { readDeliveries } from '#test/read-deliveries.ts';
+import { readDeliveries } from '#test/listed-deliveries.ts';
 import { dueIn, emptyQueue } from '#test/read-queue.ts';
 import { answerWith, hang, startReceiver } from '#test/start-receiver.ts';
-import { take } from '#test/take-event.ts';
+import { take } from '#test/store-event.ts';
 import { sealingKeys } from '#test/test-dispatcher.ts';
 import { startTestSender, turnableClock } from '#test/test-sender.ts';
 

@@ -75,7 +75,7 @@ export function startSender(deps: SenderDeps): Sender {
   });
   return {
     wake: (laneIds = []) => {
-      turns.look(laneIds);
+      turns.markDue(laneIds);
       loop.wake();
     },
     isAlive: loop.isAlive,
@@ -89,9 +89,9 @@ export function startSender(deps: SenderDeps): Sender {
   async function drain(): Promise<void> {
     await loop.stop();
     do {
-      await keeper.handOverIdle().catch(() => undefined);
+      await keeper.returnIdle().catch(() => undefined);
       await sends.nextEnd();
     } while (sends.size() > 0);
-    await keeper.handOverIdle().catch(() => undefined);
+    await keeper.returnIdle().catch(() => undefined);
   }
 }

@@ -13,12 +13,12 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { anApplication } from '#test/an-application.ts';
-import { aLogged, fillLog } from '#test/fill-log.ts';
+import { aLogged, fillLog } from '#test/logged-deliveries.ts';
 import { openOperatorsApi, OPERATOR_ID, type OperatorsApi } from '#test/open-operators-api.ts';
-import { readDeliveries } from '#test/read-deliveries.ts';
+import { readDeliveries } from '#test/listed-deliveries.ts';
 import { answerWith, startReceiver } from '#test/start-receiver.ts';
 import { storeEndpoint } from '#test/store-endpoint.ts';
-import { take } from '#test/take-event.ts';
+import { take } from '#test/store-event.ts';
 import { startSenderTo } from '#test/test-sender.ts';
 
 import { timelineStatement } from './timeline.sql.ts';

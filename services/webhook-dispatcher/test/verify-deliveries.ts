@@ -64,37 +64,37 @@ const RECORDING_MS_MAX = 2_000;
 const READING_MS_MAX = 500;
 
 /** Compares what was asked for with what was stored and what was received. */
-export function judgeDeliveries(record: RunRecord): Verdict {
+export function verifyDeliveries(record: RunRecord): Verdict {
   const posts = Map.groupBy(
     record.posts.toSorted((a, b) => a.begunMs - b.begunMs),
     ({ deliveryId }) => deliveryId,
   );
   const known = new Set(record.deliveries.map(({ id }) => id));
   const strangers = [...posts.keys()].filter((id) => !known.has(id));
-  const judged = record.deliveries.map((delivery) =>
-    judgePosts(delivery, posts.get(delivery.id) ?? [], record.deaths),
+  const compared = record.deliveries.map((delivery) =>
+    comparePosts(delivery, posts.get(delivery.id) ?? [], record.deaths),
   );
-  const cut = judged.flatMap((one) => one.cut);
-  const pickUps = judgePickUps(record, posts);
+  const cut = compared.flatMap((one) => one.cut);
+  const pickUps = comparePickUps(record, posts);
   return {
     faults: [
-      ...judgeRows(record),
+      ...compareRows(record),
       ...strangers.map((id) => ({ kind: 'post_of_nothing', id }) as const),
-      ...judged.flatMap((one) => one.faults),
+      ...compared.flatMap((one) => one.faults),
       ...pickUps.faults,
-      ...judgeCounts(
+      ...compareCounts(
         record,
-        judged.flatMap((one) => one.repeats),
+        compared.flatMap((one) => one.repeats),
       ),
     ],
     perDeath: countPerDeath(record, cut),
-    extraPosts: judged.reduce((sum, one) => sum + one.extra, 0),
+    extraPosts: compared.reduce((sum, one) => sum + one.extra, 0),
     pickUpMs: pickUps.longestMs,
   };
 }
 
 /** Every event has exactly one row per destination, and nothing has one besides. */
-function judgeRows({ events, deliveries }: RunRecord): Fault[] {
+function compareRows({ events, deliveries }: RunRecord): Fault[] {
   const rows = Map.groupBy(deliveries, ({ eventId, destinationId }) => eventId + destinationId);
   const faults: Fault[] = [];
   for (const { eventId, destinationIds } of events) {
@@ -109,7 +109,7 @@ function judgeRows({ events, deliveries }: RunRecord): Fault[] {
   return faults;
 }
 
-type JudgedPosts = {
+type ComparedPosts = {
   faults: Fault[];
   extra: number;
   /** Posts whose attempts a death kept from being recorded, and those that came in their place. */
@@ -118,11 +118,11 @@ type JudgedPosts = {
 };
 
 /** A post has its attempt, unless the death of its sender came between them. */
-function judgePosts(
+function comparePosts(
   { id, status, attempts }: RecordedDelivery,
   posts: readonly RecordedPost[],
   deaths: readonly Death[],
-): JudgedPosts {
+): ComparedPosts {
   const extra = posts.length - attempts.length;
   const excused = posts.filter((post) => deaths.some((death) => isInFlight(post, death)));
   const cut = excused.slice(0, Math.max(0, extra));
@@ -162,7 +162,7 @@ function countPerDeath(record: RunRecord, cut: readonly RecordedPost[]): Verdict
 }
 
 /** The first post of each delivery comes in time. */
-function judgePickUps(
+function comparePickUps(
   record: RunRecord,
   posts: ReadonlyMap<string, readonly RecordedPost[]>,
 ): { faults: Fault[]; longestMs: number } {
@@ -199,7 +199,7 @@ function calmSince(
 }
 
 /** Whoever repeats a request says so: its counter, as long as it lived to be read, is not below its repeats. */
-function judgeCounts({ counts }: RunRecord, repeats: readonly RecordedPost[]): Fault[] {
+function compareCounts({ counts }: RunRecord, repeats: readonly RecordedPost[]): Fault[] {
   return counts.flatMap(({ sender, fromMs, untilMs, repeats: counted }) => {
     const seen = repeats.filter(
       (post) => post.sender === sender && post.begunMs >= fromMs && post.begunMs < untilMs,

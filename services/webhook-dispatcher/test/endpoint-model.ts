@@ -10,13 +10,13 @@ import { changeEndpoint } from '#endpoints/change-endpoint.ts';
 import { removeEndpoint } from '#endpoints/remove-endpoint.ts';
 import { cancelLanes } from '#lanes/cancel-lanes.sql.ts';
 import { type ClaimedLane, claimLanes } from '#lanes/claim-lanes.sql.ts';
-import { handOverLanes, letGoLanes } from '#lanes/release-lanes.ts';
+import { returnLanes, releaseLanes } from '#lanes/release-lanes.ts';
 import { fetchDue } from '#sending/fetch-due.sql.ts';
 
 import { aChargeEvent } from './a-charge-event.ts';
 import { anApplication, follow as followChange, type TestApplication } from './an-application.ts';
 import { endpointDeps, storeEndpoint, type StoredEndpoint } from './store-endpoint.ts';
-import { take } from './take-event.ts';
+import { take } from './store-event.ts';
 import { type TurnableClock, turnableClock } from './test-sender.ts';
 
 const LEASE_MS = 60_000;
@@ -231,8 +231,8 @@ async function send(world: World, step: Omit<SendStep, 'kind'>): Promise<number>
   const { db, clock } = world;
   const options = { clock, limit: LANES_MAX, leaseMs: LEASE_MS, owned: [] };
   const lanes = await claimLanes(db, options);
-  const wishes = lanes.map(({ id }) => wishOf(id));
-  const { due, deletedLaneIds } = await fetchDue(db, clock, wishes);
+  const requests = lanes.map(({ id }) => requestOf(id));
+  const { due, deletedLaneIds } = await fetchDue(db, clock, requests);
   for (const delivery of due) expectRightful(world, delivery);
   const canceled = await cancelLanes(db, deletedLaneIds);
   if (step.outcome === 'lost') {
@@ -249,15 +249,15 @@ async function send(world: World, step: Omit<SendStep, 'kind'>): Promise<number>
   expect(stored.size).toBe(outcomes.length);
   // Said again after a lost answer, it changes nothing.
   if (outcomes.length > 0) await recordOutcomes(db, clock, { outcomes, lanes: [] });
-  if (step.end === 'let go') await letGoLanes(db, clock, lanes);
-  if (step.end === 'handed') await handOverLanes(db, clock, lanes);
+  if (step.end === 'let go') await releaseLanes(db, clock, lanes);
+  if (step.end === 'handed') await returnLanes(db, clock, lanes);
   return due.length + canceled;
 }
 
 type SendStep = Extract<Step, { kind: 'send' }>;
 type Made = Exclude<Outcome, 'lost'>;
 
-function wishOf(id: string) {
+function requestOf(id: string) {
   return { id, take: PER_LANE_MAX, recovered: PER_LANE_MAX, wantsOther: true, inFlight: [] };
 }
 

@@ -3,13 +3,13 @@ import type { AccountId, ApplicationId, EndpointId } from '@pixmesh/kernel/ids';
 
 import type { EndpointLanesDeps } from '#endpoints/create-endpoint.ts';
 import { lockCreations } from '#endpoints/endpoints.sql.ts';
-import { holdLanes, wakeLanes } from '#lanes/lanes.sql.ts';
+import { lockLanesToChange, wakeLanes } from '#lanes/lanes.sql.ts';
 
 import {
   type ApplicationState,
   findEndpointIds,
   markEndpoints,
-  saveApplication,
+  storeApplication,
 } from './applications.sql.ts';
 import { queueMissed } from './queue-missed.ts';
 
@@ -20,7 +20,7 @@ export type FollowApplicationDeps = EndpointLanesDeps;
  * goes on once it is again (decisions 157, 160). A message that comes again, or after a newer one, does nothing but
  * what was cut short the first time, so the whole topic may be read again.
  */
-export async function followApplication(
+export async function applyApplicationChange(
   deps: FollowApplicationDeps,
   message: ApplicationChanged,
 ): Promise<void> {
@@ -40,8 +40,8 @@ async function applyState(
 ): Promise<EndpointId[]> {
   return await db.transaction(async (tx) => {
     await lockCreations(tx, state);
-    if (!(await saveApplication(tx, state))) return [];
-    await holdLanes(tx, await findEndpointIds(tx, state));
+    if (!(await storeApplication(tx, state))) return [];
+    await lockLanesToChange(tx, await findEndpointIds(tx, state));
     const resumed = await markEndpoints(tx, state);
     await wakeLanes(tx, clock, resumed);
     return resumed;

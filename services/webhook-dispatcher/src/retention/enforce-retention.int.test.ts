@@ -6,8 +6,8 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { startHistoryRetention } from './keep-history.job.ts';
-import { keepHistory } from './keep-history.sql.ts';
+import { startHistoryRetention } from './enforce-retention.job.ts';
+import { enforceRetention } from './enforce-retention.sql.ts';
 
 const WEEK_MS = 7 * 24 * 60 * 60 * 1000;
 const KEEP_DAYS = 90;
@@ -106,7 +106,7 @@ describe('the retention', () => {
     'leaves what waits, with everything younger (re-send: %s)',
     async (isResend) => {
       await queueOld(25, isResend);
-      await keepHistory(database.db, KEEP_DAYS);
+      await enforceRetention(database.db, KEEP_DAYS);
       for (const history of HISTORIES) {
         expect(await agesOf(history)).toEqual(Array.from({ length: 26 }, (_, age) => age));
       }
@@ -115,32 +115,34 @@ describe('the retention', () => {
   );
 
   test('drops the weeks of all three that are old as a whole, and nothing else', async () => {
-    expect(await keepHistory(database.db, KEEP_DAYS)).toBeGreaterThan(0);
+    expect(await enforceRetention(database.db, KEEP_DAYS)).toBeGreaterThan(0);
     const [kept, ...others] = await Promise.all(HISTORIES.map(agesOf));
     for (const other of others) expect(other).toEqual(kept);
     // A week stays as long as one of its rows may be younger than 90 days: 12 whole ones, and those that are cut.
     expect(kept?.length).toBeGreaterThanOrEqual(13);
     expect(kept?.length).toBeLessThanOrEqual(14);
-    expect(await keepHistory(database.db, KEEP_DAYS)).toBe(0);
+    expect(await enforceRetention(database.db, KEEP_DAYS)).toBe(0);
   });
 
   test('leaves the work to whoever holds the lease', async () => {
     await admin.transaction(async (tx) => {
       await tx.query(sql`select from leases where name = 'retention' for update`);
-      expect(await keepHistory(database.db, 60)).toBe(0);
+      expect(await enforceRetention(database.db, 60)).toBe(0);
     });
-    expect(await keepHistory(database.db, 60)).toBeGreaterThan(0);
+    expect(await enforceRetention(database.db, 60)).toBeGreaterThan(0);
   });
 
   test('gives way when it would have to wait for long, and is done by the next try', async () => {
     await admin.transaction(async (tx) => {
       await tx.query(sql`lock table deliveries in access share mode`);
-      await expect(keepHistory(database.db, 45)).rejects.toMatchObject({
+      await expect(enforceRetention(database.db, 45)).rejects.toMatchObject({
         code: 'DEPENDENCY_UNAVAILABLE',
       });
     });
     // A refusal is heard a moment before the lease behind it is free again.
-    await eventually(async () => expect(await keepHistory(database.db, 45)).toBeGreaterThan(0));
+    await eventually(async () =>
+      expect(await enforceRetention(database.db, 45)).toBeGreaterThan(0),
+    );
   });
 
   test('is enforced by the job at the start of each process, by one at a time', async () => {
@@ -198,8 +200,8 @@ describe('partitions', () => {
         end loop;
       end
       $$`);
-    await keepHistory(own.db, KEEP_DAYS);
-    await keepHistory(own.db, KEEP_DAYS);
+    await enforceRetention(own.db, KEEP_DAYS);
+    await enforceRetention(own.db, KEEP_DAYS);
     const gaps = await owner.query(sql`
       with bound as (
         select inhparent, pg_get_expr(relpartbound, pg_class.oid) as text

@@ -9,7 +9,7 @@ const PARTITION_WEEKS_AHEAD = 8;
  * nothing waits: one process of the installation at a time, by the row lock on the lease. Answers how many tables were
  * dropped. Two statements, so that partitions to come do not depend on the locks that a drop needs.
  */
-export async function keepHistory(db: Queryable, keepDays: number): Promise<number> {
+export async function enforceRetention(db: Queryable, keepDays: number): Promise<number> {
   await db.query(
     named(
       'history_ensure_partitions',

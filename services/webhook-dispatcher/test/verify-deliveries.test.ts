@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { judgeDeliveries, PICK_UP_MS_MAX, type RunRecord } from './judge-deliveries.ts';
+import { verifyDeliveries, PICK_UP_MS_MAX, type RunRecord } from './verify-deliveries.ts';
 
 /** One event for two endpoints; the sender of the first is killed over it, and another sends it again. */
 const CLEAN: RunRecord = {
@@ -40,7 +40,7 @@ const [first, second] = CLEAN.deliveries as [
 ];
 
 test('a run in which a kill costs a repeat, and a failure a retry, is clean', () => {
-  expect(judgeDeliveries(CLEAN)).toEqual({
+  expect(verifyDeliveries(CLEAN)).toEqual({
     faults: [],
     perDeath: [{ extra: 1, inFlight: 1 }],
     extraPosts: 1,
@@ -140,7 +140,7 @@ describe('a planted fault is found and named:', () => {
       ['uncounted_repeat sender 1: 1 repeats, 0 counted'],
     ],
   ])('%s', (_what, planted, faults) => {
-    const verdict = judgeDeliveries({ ...CLEAN, ...planted });
+    const verdict = verifyDeliveries({ ...CLEAN, ...planted });
     expect(verdict.faults.map(({ kind, id }) => `${kind} ${id}`)).toEqual(faults);
   });
 });
@@ -153,12 +153,12 @@ test('the wait for a pick-up counts from the end of an outage, but not of one th
     retriedPost,
   ];
   const during = { fromMs: 2_000, toMs: 30_000 };
-  expect(judgeDeliveries({ ...CLEAN, posts, outages: [during] })).toMatchObject({
+  expect(verifyDeliveries({ ...CLEAN, posts, outages: [during] })).toMatchObject({
     faults: [],
     pickUpMs: 10_000,
   });
   const after = { fromMs: 25_000, toMs: 30_000 };
-  expect(judgeDeliveries({ ...CLEAN, posts, outages: [after] }).faults).toEqual([
+  expect(verifyDeliveries({ ...CLEAN, posts, outages: [after] }).faults).toEqual([
     { kind: 'late', id: 'e1b' },
   ]);
 });

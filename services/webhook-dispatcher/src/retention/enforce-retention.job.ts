@@ -2,12 +2,12 @@ import type { Database } from '@pixmesh/postgres/pool';
 import { startRetention } from '@pixmesh/postgres/retention-job';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
-import { keepHistory } from './keep-history.sql.ts';
+import { enforceRetention } from './enforce-retention.sql.ts';
 
 type RetentionDeps = { db: Database; logger: Logger; keepDays: number };
 
 /** Enforces the retention of events, deliveries and attempts in every process; one at a time does it. */
 export function startHistoryRetention({ db, logger, keepDays }: RetentionDeps): AsyncDisposable {
-  const keep = (): Promise<number> => keepHistory(db, keepDays);
+  const keep = (): Promise<number> => enforceRetention(db, keepDays);
   return startRetention({ logger, history: 'deliveries', keepDays, keep });
 }
