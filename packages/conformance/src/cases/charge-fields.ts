@@ -6,7 +6,6 @@ import {
   CHARGE_STATUSES,
   ChargeItem,
   Instant,
-  pageOf,
   Receiver,
   Uuid,
 } from '../client/schemas.ts';
@@ -19,7 +18,7 @@ import {
   paidCharge,
   refusedCharge,
 } from '../world/fixtures.ts';
-import { bodyWith, CUSTOMER, postCharge, readCharge } from '../world/merchant.ts';
+import { bodyWith, CUSTOMER, list, postCharge, readCharge } from '../world/merchant.ts';
 import type { World } from '../world/world.ts';
 import { AS_SENT, rows, secondsBetween } from './field-rows.ts';
 
@@ -107,8 +106,7 @@ export const CHARGE_CASES = section('charge', [
 /** The charge as the list shows it, found by its instant, so that others in the list do not matter. */
 async function findListed(w: World, charge: ChargeResource): Promise<ChargeItem | undefined> {
   const before = new Date(Date.parse(charge.created_at) + 1).toISOString();
-  const answer = await w.own.call(`GET /v1/charges?limit=20&created_before=${before}`);
-  const { data } = shaped(pageOf(ChargeItem), bodyWith(answer, 200), 'the list');
+  const { data } = await list(w.own, 'charges', `limit=20&created_before=${before}`);
   return data.find(({ id }) => id === charge.id);
 }
 

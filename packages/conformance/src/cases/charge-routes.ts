@@ -1,19 +1,13 @@
 import { randomUUID } from 'node:crypto';
 
-import {
-  Charge,
-  CHARGE_STATUSES,
-  ChargeItem,
-  type ChargeItem as Item,
-  pageOf,
-} from '../client/schemas.ts';
-import { type ObservedCase, section, it } from '../suite/case.ts';
+import { Charge, CHARGE_STATUSES } from '../client/schemas.ts';
+import { section, it } from '../suite/case.ts';
 import { equal, holds, shaped } from '../client/expectations.ts';
 import { checkoutCharge } from '../world/charge-lives.ts';
-import { bareCharge, fourCharges, fullCharge, paidCharge } from '../world/fixtures.ts';
-import { bodyWith, type Merchant } from '../world/merchant.ts';
+import { bareCharge, fourOf, fullCharge, paidCharge } from '../world/fixtures.ts';
+import { bodyWith, includes, list } from '../world/merchant.ts';
 import { refused, type Refusal } from '../world/refusals.ts';
-import { shapeFault } from './field-faults.ts';
+import { listCases } from './list-cases.ts';
 
 const NOT_FOUND: Refusal = { status: 404, code: 'CHARGE_NOT_FOUND' };
 
@@ -45,98 +39,38 @@ export const READ_CHARGE_CASES = section('read-charge', [
   }),
 ]);
 
-async function listItems(merchant: Merchant, query: string): Promise<Item[]> {
-  const body = bodyWith(await merchant.call(`GET /v1/charges?${query}`), 200);
-  return shaped(pageOf(ChargeItem), body, 'the list').data;
-}
-
-function badFilter(name: string, value: string): ObservedCase {
-  return it(`${name}.not-${value}`, `\`${name}\`: "${value}" is refused`, async (w) => {
-    const answer = await w.own.call(`GET /v1/charges?${name}=${value}`);
-    refused(answer, shapeFault(name));
-  });
-}
+const { statusCases, badFilter, createdCase } = listCases('charges');
 
 export const LIST_CHARGES_CASES = section('list-charges', [
   it('envelope', 'Response `200`: list envelope with charge items', async (w) => {
     const { charge } = await fullCharge(w);
-    holds((await listItems(w.own, 'limit=1')).length === 1, 'an item', charge.id);
+    holds((await list(w.own, 'charges', 'limit=1')).data.length === 1, 'an item', charge.id);
   }),
-  ...CHARGE_STATUSES.map((status) =>
-    it(`status.${status}`, `\`status\`: \`${status}\` gives charges of this status`, async (w) => {
-      const items = await listItems(w.own, `status=${status}&limit=100`);
-      equal(
-        items.filter((item) => item.status !== status),
-        [],
-        'items of another status',
-      );
-    }),
-  ),
+  ...statusCases(CHARGE_STATUSES),
   it('status.finds', '`status`: `pending` finds a pending charge', async (w) => {
-    const { merchant, charges } = await fourCharges(w);
-    const items = await listItems(merchant, 'status=pending&limit=100');
-    const ids = new Set(items.map(({ id }) => id));
-    equal(
-      charges.every(({ id }) => ids.has(id)),
-      true,
-      'all pending charges are found',
-    );
+    const { merchant, items } = await fourOf(w, 'charges');
+    const { data } = await list(merchant, 'charges', 'status=pending&limit=100');
+    for (const { id } of items) includes(data, id);
   }),
   it.simulator('status.finds-paid', '`status`: `paid` finds a paid charge', async (w) => {
     const { id } = await paidCharge(w);
-    const items = await listItems(w.own, 'status=paid&limit=100');
-    holds(
-      items.some((item) => item.id === id),
-      'it is in the list',
-      id,
-    );
+    includes((await list(w.own, 'charges', 'status=paid&limit=100')).data, id);
   }),
   badFilter('status', 'payed'),
   it('method', '`method`: payment method filter', async (w) => {
-    const { merchant } = await fourCharges(w);
-    holds((await listItems(merchant, 'method=pix')).length >= 4, 'Pix charges', 'fewer');
-    equal(await listItems(merchant, 'method=boleto'), [], 'boleto charges');
+    const { merchant } = await fourOf(w, 'charges');
+    holds((await list(merchant, 'charges', 'method=pix')).data.length >= 4, 'Pix charges', 'fewer');
+    equal((await list(merchant, 'charges', 'method=boleto')).data, [], 'boleto charges');
   }),
-  it('created_after', '`created_after`: only charges created after this instant', async (w) => {
-    const { merchant, charges } = await fourCharges(w);
-    const after = charges[1]?.created_at ?? '';
-    const items = await listItems(merchant, `created_after=${after}&limit=100`);
-    equal(
-      items.filter(({ created_at }) => created_at <= after),
-      [],
-      'charges not after it',
-    );
-    holds(
-      items.some(({ id }) => id === charges[0]?.id),
-      'the newer one is there',
-      items.length,
-    );
-  }),
-  it('created_before', '`created_before`: only charges created before this instant', async (w) => {
-    const { merchant, charges } = await fourCharges(w);
-    const before = charges[1]?.created_at ?? '';
-    const items = await listItems(merchant, `created_before=${before}&limit=100`);
-    equal(
-      items.filter(({ created_at }) => created_at >= before),
-      [],
-      'charges not before it',
-    );
-    holds(
-      items.some(({ id }) => id === charges[2]?.id),
-      'the older one is there',
-      items.length,
-    );
-  }),
+  createdCase('created_after', 'only charges created after this instant', it),
+  createdCase('created_before', 'only charges created before this instant', it),
   badFilter('created_after', 'yesterday'),
   badFilter('created_before', '2026-13-01T00:00:00Z'),
   it('filters-together', 'filters hold together', async (w) => {
-    const { merchant, charges } = await fourCharges(w);
-    const query = `status=pending&method=pix&created_after=${charges[3]?.created_at}&limit=1`;
-    const items = await listItems(merchant, `${query}&starting_after=${charges[0]?.id}`);
-    equal(
-      items.map(({ id }) => id),
-      [charges[1]?.id],
-      'the second of the four',
-    );
+    const { merchant, items } = await fourOf(w, 'charges');
+    const filters = `status=pending&method=pix&created_after=${items[3]?.created_at}&limit=1`;
+    const query = `${filters}&starting_after=${items[0]?.id}`;
+    const ids = (await list(merchant, 'charges', query)).data.map(({ id }) => id);
+    equal(ids, [items[1]?.id], 'the second of the four');
   }),
 ]);

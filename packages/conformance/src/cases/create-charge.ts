@@ -1,184 +1,97 @@
 import { randomUUID } from 'node:crypto';
 
 import { Charge } from '../client/schemas.ts';
-import { type ObservedCase, section, it, faulty } from '../suite/case.ts';
+import { section, it, faulty } from '../suite/case.ts';
 import { equal, holds, shaped } from '../client/expectations.ts';
 import { bareCharge, REFUSAL_MESSAGE, refusedCharge } from '../world/fixtures.ts';
-import {
-  aChargeBody,
-  bodyWith,
-  createCharge,
-  CUSTOMER,
-  postCharge,
-  readCharge,
-} from '../world/merchant.ts';
+import { aChargeBody, bodyWith, createCharge, postCharge, readCharge } from '../world/merchant.ts';
 import { refused, type Refusal } from '../world/refusals.ts';
-import { PRIVATE_URLS, shapeFault } from './field-faults.ts';
+import { BELOW_MINIMUM, bodyCases, NO_METHOD, NO_URL } from './body-cases.ts';
+import { secondsBetween } from './field-rows.ts';
 
-const NAME_LENGTH = 40;
-
-function accepts(id: string, sentence: string, changes: object): ObservedCase {
-  return it(id, sentence, async (w) => {
-    bodyWith(await postCharge(w.own, aChargeBody(changes)), 201);
-  });
-}
-
-function refuses(
-  id: string,
-  sentence: string,
-  [changes, refusal]: readonly [object, Refusal],
-): ObservedCase {
-  return it(id, sentence, async (w) => {
-    refused(await postCharge(w.own, aChargeBody(changes)), refusal);
-  });
-}
-
-function customer(changes: object): object {
-  return { customer: { ...CUSTOMER, ...changes } };
-}
-
-const BELOW: Refusal = { status: 400, code: 'AMOUNT_BELOW_MINIMUM' };
 const NO_DOCUMENT: Refusal = {
   status: 400,
   code: 'INVALID_DOCUMENT',
   details: ['customer.document'],
 };
-const NO_METHOD: Refusal = { status: 400, code: 'METHOD_NOT_SUPPORTED' };
-const NO_URL: Refusal = { status: 422, code: 'INVALID_WEBHOOK_URL' };
+
+const { accepts, refuses, misshapen, webhookCases } = bodyCases(
+  async (w, changes) => await postCharge(w.own, aChargeBody(changes)),
+  it,
+);
 
 export const CREATE_CHARGE_CASES = section('create-charge', [
-  refuses('amount.required', '`amount`: required', [{ amount: undefined }, shapeFault('amount')]),
-  refuses('amount.string', '`amount`: integer, no text', [
-    { amount: '1000' },
-    shapeFault('amount'),
-  ]),
-  refuses('amount.fraction', '`amount`: integer (cents)', [
-    { amount: 100.5 },
-    shapeFault('amount'),
-  ]),
-  refuses('amount.boolean', '`amount`: integer, no boolean', [
-    { amount: true },
-    shapeFault('amount'),
-  ]),
-  refuses('amount.null', '`amount`: required, not null', [{ amount: null }, shapeFault('amount')]),
-  accepts('amount.minimum', '`amount`: minimum 100', { amount: 100 }),
-  refuses('amount.below', '`amount`: 99 is below the minimum', [{ amount: 99 }, BELOW]),
-  refuses('amount.zero', '`amount`: 0 is below the minimum', [{ amount: 0 }, BELOW]),
-  refuses('amount.negative', '`amount`: a negative one is below the minimum', [
-    { amount: -100 },
-    BELOW,
-  ]),
-  accepts('method.pix', '`method`: `pix`', { method: 'pix' }),
+  misshapen('amount.required', 'required', undefined),
+  misshapen('amount.string', 'integer, no text', '1000'),
+  misshapen('amount.fraction', 'integer (cents)', 100.5),
+  misshapen('amount.boolean', 'integer, no boolean', true),
+  misshapen('amount.null', 'required, not null', null),
+  accepts('amount.minimum', 'minimum 100', 100),
+  refuses('amount.below', '99 is below the minimum', [99, BELOW_MINIMUM]),
+  refuses('amount.zero', '0 is below the minimum', [0, BELOW_MINIMUM]),
+  refuses('amount.negative', 'a negative one is below the minimum', [-100, BELOW_MINIMUM]),
+  accepts('method.pix', '`pix`', 'pix'),
   it('method.default', '`method`: default `pix`', async (w) =>
     equal((await bareCharge(w)).method, 'pix', 'method'),
   ),
-  refuses('method.other', '`method`: only `pix`', [{ method: 'boleto' }, NO_METHOD]),
-  refuses('method.number', '`method`: string', [{ method: 7 }, shapeFault('method')]),
-  refuses('customer.required', '`customer` is required', [
-    { customer: undefined },
-    { status: 400, code: 'VALIDATION_ERROR' },
-  ]),
-  refuses('customer.name.required', '`customer.name`: required', [
-    customer({ name: undefined }),
-    shapeFault('customer.name'),
-  ]),
-  refuses('customer.name.string', '`customer.name`: string', [
-    customer({ name: 7 }),
-    shapeFault('customer.name'),
-  ]),
-  accepts(
-    'customer.name.text',
-    '`customer.name`: any name',
-    customer({ name: 'É'.repeat(NAME_LENGTH) }),
-  ),
-  refuses('customer.email.required', '`customer.email`: required', [
-    customer({ email: undefined }),
-    shapeFault('customer.email'),
-  ]),
-  refuses('customer.email.string', '`customer.email`: string', [
-    customer({ email: ['ana@example.com'] }),
-    shapeFault('customer.email'),
-  ]),
+  refuses('method.other', 'only `pix`', ['boleto', NO_METHOD]),
+  misshapen('method.number', 'string', 7),
+  it('customer.required', '`customer` is required', async (w) => {
+    const answer = await postCharge(w.own, aChargeBody({ customer: undefined }));
+    refused(answer, { status: 400, code: 'VALIDATION_ERROR' });
+  }),
+  misshapen('customer.name.required', 'required', undefined),
+  misshapen('customer.name.string', 'string', 7),
+  accepts('customer.name.text', 'any name', 'É'.repeat(40)),
+  misshapen('customer.email.required', 'required', undefined),
+  misshapen('customer.email.string', 'string', ['ana@example.com']),
   ...['ana', 'ana@', '@example.com', 'ana example.com'].map((email) =>
-    refuses(
-      `customer.email.not-${email.replaceAll(/\W/g, '_')}`,
-      `\`customer.email\`: valid, not "${email}"`,
-      [customer({ email }), shapeFault('customer.email')],
-    ),
+    misshapen(`customer.email.not-${email.replaceAll(/\W/g, '_')}`, `valid, not "${email}"`, email),
   ),
-  refuses('customer.document.required', '`customer.document`: required', [
-    customer({ document: undefined }),
-    shapeFault('customer.document'),
-  ]),
-  refuses('customer.document.string', '`customer.document`: string', [
-    customer({ document: 52_998_224_725 }),
-    shapeFault('customer.document'),
-  ]),
-  ...[
-    ['cpf-mask', '529.982.247-25'],
-    ['cpf', '52998224725'],
-    ['cnpj-mask', '11.222.333/0001-81'],
-    ['cnpj', '11222333000181'],
-  ].map(([id = '', document = '']) =>
-    accepts(
-      `customer.document.${id}`,
-      `\`customer.document\`: CPF or CNPJ, with or without mask: ${document}`,
-      customer({ document }),
-    ),
+  misshapen('customer.document.required', 'required', undefined),
+  misshapen('customer.document.string', 'string', 52_998_224_725),
+  ...Object.entries({
+    'cpf-mask': '529.982.247-25',
+    cpf: '52998224725',
+    'cnpj-mask': '11.222.333/0001-81',
+    cnpj: '11222333000181',
+  }).map(([id, one]) =>
+    accepts(`customer.document.${id}`, `CPF or CNPJ, with or without mask: ${one}`, one),
   ),
-  ...[
-    ['cpf-digits', '529.982.247-26'],
-    ['cnpj-digits', '11.222.333/0001-82'],
-    ['repeated', '111.111.111-11'],
-    ['short', '5299822472'],
-    ['text', 'documento'],
-  ].map(([id = '', document = '']) =>
-    refuses(
-      `customer.document.not-${id}`,
-      `\`customer.document\`: check digits are validated: ${document}`,
-      [customer({ document }), NO_DOCUMENT],
-    ),
+  ...Object.entries({
+    'cpf-digits': '529.982.247-26',
+    'cnpj-digits': '11.222.333/0001-82',
+    repeated: '111.111.111-11',
+    short: '5299822472',
+    text: 'documento',
+  }).map(([id, one]) =>
+    refuses(`customer.document.not-${id}`, `check digits are validated: ${one}`, [
+      one,
+      NO_DOCUMENT,
+    ]),
   ),
-  accepts(
-    'customer.phone',
-    '`customer.phone`: may be given',
-    customer({ phone: '+5511999990000' }),
-  ),
-  refuses('customer.phone.string', '`customer.phone`: string', [
-    customer({ phone: 5_511_999_990_000 }),
-    shapeFault('customer.phone'),
-  ]),
-  accepts('description.longest', '`description`: up to 140 characters', {
-    description: 'x'.repeat(140),
-  }),
-  accepts('description.characters', '`description`: 140 characters, not bytes', {
-    description: '😀'.repeat(140),
-  }),
-  refuses('description.longer', '`description`: up to 140 characters', [
-    { description: 'x'.repeat(141) },
-    shapeFault('description'),
-  ]),
-  refuses('description.string', '`description`: string', [
-    { description: 7 },
-    shapeFault('description'),
-  ]),
+  accepts('customer.phone', 'may be given', '+5511999990000'),
+  misshapen('customer.phone.string', 'string', 5_511_999_990_000),
+  accepts('description.longest', 'up to 140 characters', 'x'.repeat(140)),
+  accepts('description.characters', '140 characters, not bytes', '😀'.repeat(140)),
+  misshapen('description.longer', 'up to 140 characters', 'x'.repeat(141)),
+  misshapen('description.string', 'string', 7),
   it('reference', '`reference`: may be given, comes back verbatim', async (w) => {
     const reference = `  Nº 7/${randomUUID()} ção  `;
     equal((await createCharge(w.own, { reference })).reference, reference, 'reference');
   }),
-  refuses('reference.string', '`reference`: string', [{ reference: {} }, shapeFault('reference')]),
+  misshapen('reference.string', 'string', {}),
   ...[60, 604_800].map((seconds) =>
     it(`expires_in.${seconds}`, `\`expires_in\`: 60 to 604800; ${seconds}`, async (w) => {
       const { created_at, expires_at } = await createCharge(w.own, { expires_in: seconds });
-      const lifeMs = Date.parse(expires_at ?? '') - Date.parse(created_at);
-      equal(lifeMs, seconds * 1_000, 'from created_at to expires_at');
+      equal(secondsBetween(created_at, expires_at), seconds, 'from created_at to expires_at');
     }),
   ),
   ...[59, 604_801, 60.5, '3600'].map((seconds) =>
-    refuses(
+    misshapen(
       `expires_in.not-${typeof seconds}-${seconds}`.replace('.5', '-5'),
-      `\`expires_in\`: integer from 60 to 604800, not ${JSON.stringify(seconds)}`,
-      [{ expires_in: seconds }, shapeFault('expires_in')],
+      `integer from 60 to 604800, not ${JSON.stringify(seconds)}`,
+      seconds,
     ),
   ),
   it('expires_in.default', '`expires_in` absent: the account default applies', async (w) => {
@@ -188,39 +101,11 @@ export const CREATE_CHARGE_CASES = section('create-charge', [
   it.admin('expires_in.account', '`expires_in` absent: the default is the account’s', async (w) => {
     const merchant = await w.admin.createAccount({ charge_expires_in: 7_200 });
     const { created_at, expires_at } = await createCharge(merchant);
-    const lifeMs = Date.parse(expires_at ?? '') - Date.parse(created_at);
-    equal(lifeMs, 7_200_000, 'from created_at to expires_at');
+    equal(secondsBetween(created_at, expires_at), 7_200, 'from created_at to expires_at');
   }),
-  ...['http', 'https'].map((scheme) =>
-    accepts(`webhook_url.${scheme}`, '`webhook_url`: http or https', {
-      webhook_url: `${scheme}://hooks.receiver.example.com/conformance`,
-    }),
-  ),
-  ...PRIVATE_URLS.map(([id, webhook_url]) =>
-    refuses(`webhook_url.not-${id}`, `\`webhook_url\`: http(s), public host; not ${webhook_url}`, [
-      { webhook_url },
-      NO_URL,
-    ]),
-  ),
-  accepts('webhook_url.longest', '`webhook_url`: up to 2048 characters', {
-    webhook_url: urlOfLength(2_048),
-  }),
-  refuses('webhook_url.longer', '`webhook_url`: not more than 2048 characters', [
-    { webhook_url: urlOfLength(2_049) },
-    shapeFault('webhook_url'),
-  ]),
-  refuses('webhook_url.string', '`webhook_url`: string', [
-    { webhook_url: 7 },
-    shapeFault('webhook_url'),
-  ]),
-  accepts('webhook_secret', '`webhook_secret`: may be given', {
-    webhook_url: 'https://hooks.receiver.example.com/conformance',
-    webhook_secret: 'segredo',
-  }),
-  refuses('webhook_secret.string', '`webhook_secret`: string', [
-    { webhook_secret: 7 },
-    shapeFault('webhook_secret'),
-  ]),
+  ...webhookCases,
+  accepts('webhook_url.longest', 'up to 2048 characters', urlOfLength(2_048)),
+  misshapen('webhook_url.longer', 'not more than 2048 characters', urlOfLength(2_049)),
   it(
     'url-before-issuing',
     '`INVALID_WEBHOOK_URL` is raised before any charge is issued',

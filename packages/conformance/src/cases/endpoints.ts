@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 
-import { Charge, ChargeItem, pageOf, Payout } from '../client/schemas.ts';
+import { Charge, Payout } from '../client/schemas.ts';
 import { type ObservedCase, section, type Observe, it, faulty } from '../suite/case.ts';
 import { equal, holds, shaped } from '../client/expectations.ts';
 import { idsOf } from '../world/admin.ts';
 import {
   bareCharge,
   barePayout,
-  fourCharges,
-  fourPayouts,
+  fourOf,
   refusedCharge,
   sisterApplication,
 } from '../world/fixtures.ts';
@@ -16,6 +15,8 @@ import {
   aChargeBody,
   aPayoutBody,
   bodyWith,
+  type Kind,
+  list,
   type Merchant,
   postCharge,
   postPayout,
@@ -167,8 +168,7 @@ export const IDEMPOTENCY_CASES = section('idempotency', [
     const [key, reference] = [randomUUID(), randomUUID()];
     const body = aChargeBody({ reference });
     for (let call = 0; call < 3; call += 1) bodyWith(await postCharge(w.own, body, key), 201);
-    const list = bodyWith(await w.own.call('GET /v1/charges?limit=100'), 200);
-    const { data } = shaped(pageOf(ChargeItem), list, 'the list');
+    const { data } = await list(w.own, 'charges', 'limit=100');
     equal(data.filter((one) => one.reference === reference).length, 1, 'charges of this key');
   }),
   it(
@@ -212,90 +212,71 @@ async function created(merchant: Merchant, key?: string): Promise<Charge> {
   return shaped(Charge, bodyWith(await postCharge(merchant, aChargeBody(), key), 201), 'a charge');
 }
 
-type Listed = { path: string; merchant: Merchant; ids: string[]; createdAt: string[] };
-type Lists = 'charges' | 'payouts';
+type Listed = { kind: Kind; merchant: Merchant; ids: string[]; createdAt: string[] };
 
-async function listed(w: World, kind: Lists): Promise<Listed> {
-  const made =
-    kind === 'charges'
-      ? await fourCharges(w).then(({ merchant, charges }) => ({ merchant, items: charges }))
-      : await fourPayouts(w).then(({ merchant, payouts }) => ({ merchant, items: payouts }));
-  return {
-    path: `/v1/${kind}`,
-    merchant: made.merchant,
-    ids: made.items.map(({ id }) => id),
-    createdAt: made.items.map(({ created_at }) => created_at),
-  };
+async function listed(w: World, kind: Kind): Promise<Listed> {
+  const { merchant, items } = await fourOf(w, kind);
+  const createdAt = items.map(({ created_at }) => created_at);
+  return { kind, merchant, ids: items.map(({ id }) => id), createdAt };
 }
 
-type Page = { ids: string[]; createdAt: string[]; hasMore: boolean; body: object };
-
-async function page({ merchant, path }: Listed, query: string): Promise<Page> {
-  const body = bodyWith(await merchant.call(`GET ${path}?${query}`), 200);
-  const schema = path === '/v1/charges' ? pageOf(ChargeItem) : pageOf(Payout);
-  const { data, has_more } = shaped(schema, body, 'the page');
-  return {
-    ids: data.map(({ id }) => id),
-    createdAt: data.map(({ created_at }) => created_at),
-    hasMore: has_more,
-    body: body as object,
-  };
+async function page({ merchant, kind }: Listed, query: string) {
+  const { data, has_more } = await list(merchant, kind, query);
+  const createdAt = data.map(({ created_at }) => created_at);
+  return { ids: data.map(({ id }) => id), createdAt, hasMore: has_more };
 }
 
-function paginationCases(kind: Lists, observe: Observe): ObservedCase[] {
-  const one = (id: string, sentence: string, look: (list: Listed) => Promise<void>): ObservedCase =>
+function paginationCases(kind: Kind, observe: Observe): ObservedCase[] {
+  const one = (id: string, sentence: string, look: (four: Listed) => Promise<void>): ObservedCase =>
     observe(`${kind}-${id}`, `${sentence} (${kind})`, async (w) => look(await listed(w, kind)));
   return [
-    one('limit', '`limit`: as many items as asked for', async (list) => {
-      equal((await page(list, 'limit=2')).ids.length, 2, 'items');
+    one('limit', '`limit`: as many items as asked for', async (four) => {
+      equal((await page(four, 'limit=2')).ids.length, 2, 'items');
     }),
     ...[1, 100].map((limit) =>
-      one(`limit-${limit}`, `\`limit\`: integer 1 to 100; ${limit} is accepted`, async (list) => {
-        holds((await page(list, `limit=${limit}`)).ids.length <= limit, 'items', limit);
+      one(`limit-${limit}`, `\`limit\`: integer 1 to 100; ${limit} is accepted`, async (four) => {
+        holds((await page(four, `limit=${limit}`)).ids.length <= limit, 'items', limit);
       }),
     ),
     ...['0', '101', '-1', '1.5', 'abc', ''].map((limit) =>
       one(
         `limit-not-${limit}`,
         `\`limit\`: integer 1 to 100; "${limit}" is refused`,
-        async (list) => {
-          const answer = await list.merchant.call(`GET ${list.path}?limit=${limit}`);
+        async (four) => {
+          const answer = await four.merchant.call(`GET /v1/${four.kind}?limit=${limit}`);
           refused(answer, { status: 400, code: 'VALIDATION_ERROR', details: ['limit'] });
         },
       ),
     ),
-    one('starting-after', '`starting_after`: starts at the item after it', async (list) => {
-      const next = await page(list, `limit=2&starting_after=${list.ids[1]}`);
-      equal(next.ids, list.ids.slice(2, 4), 'the page after the second item');
+    one('starting-after', '`starting_after`: starts at the item after it', async (four) => {
+      const next = await page(four, `limit=2&starting_after=${four.ids[1]}`);
+      equal(next.ids, four.ids.slice(2, 4), 'the page after the second item');
     }),
-    one('starting-after-no-uuid', '`starting_after`: uuid', async (list) => {
-      const answer = await list.merchant.call(`GET ${list.path}?starting_after=first`);
+    one('starting-after-no-uuid', '`starting_after`: uuid', async (four) => {
+      const answer = await four.merchant.call(`GET /v1/${four.kind}?starting_after=first`);
       refused(answer, { status: 400, code: 'VALIDATION_ERROR', details: ['starting_after'] });
     }),
-    one('newest-first', 'Ordering: newest first by creation time', async (list) => {
-      const { createdAt } = await page(list, 'limit=100');
+    one('newest-first', 'Ordering: newest first by creation time', async (four) => {
+      const { createdAt } = await page(four, 'limit=100');
       equal(createdAt, createdAt.toSorted().toReversed(), 'created_at of the page');
     }),
-    one('no-count', 'No total count is returned', async (list) => {
-      const names = Object.keys((await page(list, 'limit=1')).body);
-      equal(
-        names.filter((name) => /count|total/.test(name)),
-        [],
-        'fields with a count',
-      );
+    one('no-count', 'No total count is returned', async ({ merchant }) => {
+      const body = bodyWith(await merchant.call(`GET /v1/${kind}?limit=1`), 200) as object;
+      const counts = Object.keys(body).filter((name) => /count|total/.test(name));
+      equal(counts, [], 'fields with a count');
     }),
-    one('continue', 'Continue while `has_more` is true, passing the last id', async (list) => {
-      const before = new Date(Date.parse(list.createdAt[0] ?? '') + 1).toISOString();
-      const after = new Date(Date.parse(list.createdAt[3] ?? '') - 1).toISOString();
+    one('continue', 'Continue while `has_more` is true, passing the last id', async (four) => {
+      const before = new Date(Date.parse(four.createdAt[0] ?? '') + 1).toISOString();
+      const after = new Date(Date.parse(four.createdAt[3] ?? '') - 1).toISOString();
       const filter = `limit=1&created_before=${before}&created_after=${after}`;
       const seen: string[] = [];
       for (let cursor = ''; ;) {
-        const { ids, hasMore } = await page(list, filter + cursor);
+        const { ids, hasMore } = await page(four, filter + cursor);
         seen.push(...ids);
         if (!hasMore || seen.length > 20) break;
         cursor = `&starting_after=${ids.at(-1)}`;
       }
-      equal(seen, list.ids, 'every item once, newest first');
+      equal(seen, four.ids, 'every item once, newest first');
     }),
   ];
 }
@@ -307,14 +288,12 @@ export const PAGINATION_CASES = section('pagination', [
     const merchant = await w.admin.createAccount();
     const calls = Array.from({ length: 21 }, () => postCharge(merchant, aChargeBody()));
     for (const answer of await Promise.all(calls)) bodyWith(answer, 201);
-    const body = bodyWith(await merchant.call('GET /v1/charges'), 200);
-    const { data, has_more } = shaped(pageOf(ChargeItem), body, 'the list');
+    const { data, has_more } = await list(merchant, 'charges');
     equal([data.length, has_more], [20, true], 'items of the page, and whether more follow');
   }),
   it.admin('empty', 'an account without charges has an empty last page', async (w) => {
     const merchant = await w.admin.createAccount();
-    const body = bodyWith(await merchant.call('GET /v1/charges'), 200);
-    equal(shaped(pageOf(ChargeItem), body, 'the list').data, [], 'items');
+    equal((await list(merchant, 'charges')).data, [], 'items');
   }),
   it('cursor-of-payout', 'a cursor is an id of the same list', async (w) => {
     const id = w.abilities.has('funds') ? (await barePayout(w)).id : randomUUID();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import { Charge, CHARGE_STATUSES, pageOf, Payout } from '../client/schemas.ts';
+import { Charge, CHARGE_STATUSES, Payout } from '../client/schemas.ts';
 import { section, unobservable, it, faulty, delivered } from '../suite/case.ts';
 import { equal, holds, oneOf, shaped } from '../client/expectations.ts';
 import { idsOf } from '../world/admin.ts';
@@ -20,16 +20,16 @@ import {
   aPayoutBody,
   bodyWith,
   createCharge,
+  list,
   postCharge,
   postPayout,
   readCharge,
 } from '../world/merchant.ts';
 import { refused } from '../world/refusals.ts';
 import { until } from '../world/until.ts';
-import { shapeFault } from './field-faults.ts';
+import { BELOW_MINIMUM, shapeFault } from './body-cases.ts';
 
 const BURST = 60;
-const BELOW = { status: 400, code: 'AMOUNT_BELOW_MINIMUM' };
 
 export const LIMIT_CASES = section('limits', [
   it('rate', 'Request rate per key: no numeric limit applied in v1', async (w) => {
@@ -66,11 +66,11 @@ export const LIMIT_CASES = section('limits', [
     'advice to the client',
   ),
   it('charge-amount', 'Charge `amount`: minimum 100 cents', async (w) => {
-    refused(await postCharge(w.own, aChargeBody({ amount: 99 })), BELOW);
+    refused(await postCharge(w.own, aChargeBody({ amount: 99 })), BELOW_MINIMUM);
     bodyWith(await postCharge(w.own, aChargeBody({ amount: 100 })), 201);
   }),
   it('payout-amount-below', 'Payout `amount`: minimum 500 cents; 499 is refused', async (w) => {
-    refused(await postPayout(w.own, aPayoutBody({ amount: 499 })), BELOW);
+    refused(await postPayout(w.own, aPayoutBody({ amount: 499 })), BELOW_MINIMUM);
   }),
   it.funds('payout-amount', 'Payout `amount`: minimum 500 cents; 500 is accepted', async (w) => {
     bodyWith(await postPayout(w.own, aPayoutBody({ amount: 500 })), 201);
@@ -113,8 +113,7 @@ export const LIMIT_CASES = section('limits', [
     }
   }),
   it('limit-default', '`limit`: never more than the default of 20 when absent', async (w) => {
-    const body = bodyWith(await w.own.call('GET /v1/charges'), 200);
-    holds(shaped(pageOf(Charge), body, 'the list').data.length <= 20, 'items', 'more than 20');
+    holds((await list(w.own, 'charges')).data.length <= 20, 'items', 'more than 20');
   }),
   unobservable(
     'response-time',
@@ -143,8 +142,7 @@ export const VERSIONING_CASES = section('versioning', [
     bodyWith(await postCharge(w.own, body), 201);
   }),
   it('enum-values', 'every enum value is one that v1 documents now', async (w) => {
-    const body = bodyWith(await w.own.call('GET /v1/charges?limit=100'), 200);
-    for (const { status } of shaped(pageOf(Charge), body, 'the list').data) {
+    for (const { status } of (await list(w.own, 'charges', 'limit=100')).data) {
       oneOf(status, CHARGE_STATUSES, 'status');
     }
   }),

@@ -5,12 +5,13 @@ import { section, it, faulty, staged, delivered } from '../suite/case.ts';
 import { equal, holds, oneOf, shaped } from '../client/expectations.ts';
 import { idsOf } from '../world/admin.ts';
 import { announced, checkoutCharge } from '../world/charge-lives.ts';
-import { CREATED_EVENTS, isSigned, quietMerchant } from '../world/endpoint-deliveries.ts';
+import { CREATED_EVENTS, isSigned } from '../world/endpoint-deliveries.ts';
 import {
   createEndpoint,
   deliveredCharge,
   deliveredPayout,
   deliveryOf,
+  freshMerchant,
   PAID_EVENTS,
   refusedCharge,
   removeEndpoint,
@@ -27,15 +28,14 @@ import {
   postPayout,
   readCharge,
 } from '../world/merchant.ts';
-import { refused, type Refusal } from '../world/refusals.ts';
+import { refused } from '../world/refusals.ts';
 import type { Delivery } from '../world/receiver.ts';
 import { pause, until } from '../world/until.ts';
 import { PAYING_ACCOUNT, type World } from '../world/world.ts';
-import { PRIVATE_URLS } from './field-faults.ts';
+import { NO_URL, PRIVATE_URLS } from './body-cases.ts';
 
-const NO_URL: Refusal = { status: 422, code: 'INVALID_WEBHOOK_URL' };
 /** Long enough for a delivery that should not come. */
-const QUIET_MS = 1_500;
+const UNEXPECTED_MS = 1_500;
 const SECRETS = { charge: 'whsec_of_the_charge', endpoint: 'whsec_of_the_endpoint' };
 
 /** What arrived at a hook for one resource, once it is this many. */
@@ -49,7 +49,7 @@ async function arrived(
   await until(async () => {
     equal((await read()).length, count, 'deliveries of the resource');
   });
-  await pause(QUIET_MS);
+  await pause(UNEXPECTED_MS);
   const deliveries = await read();
   equal(deliveries.length, count, 'deliveries of the resource, a while later');
   return deliveries;
@@ -63,7 +63,7 @@ async function bothMechanisms(
   options: { events: string[]; count: number },
 ): Promise<Story> {
   const hook = w.receiver.hook();
-  const merchant = await quietMerchant(w);
+  const merchant = await freshMerchant(w);
   const { id } = await createEndpoint(merchant, {
     url: hook.url,
     events: options.events,
@@ -151,7 +151,7 @@ export const MECHANISM_CASES = section('mechanisms', [
     'Registered endpoints receive the chosen events and no other',
     async (w) => {
       const hook = w.receiver.hook();
-      const merchant = await quietMerchant(w);
+      const merchant = await freshMerchant(w);
       const events = ['charge.pix.emitted'];
       const endpoint = await createEndpoint(merchant, { url: hook.url, events });
       const { id } = await createCharge(merchant);
@@ -162,7 +162,7 @@ export const MECHANISM_CASES = section('mechanisms', [
   ),
   it.receiver('all-charges', 'of all charges of the application', async (w) => {
     const hook = w.receiver.hook();
-    const merchant = await quietMerchant(w);
+    const merchant = await freshMerchant(w);
     const events = ['charge.pix.created'];
     const endpoint = await createEndpoint(merchant, { url: hook.url, events });
     for (let call = 0; call < 2; call += 1) {
@@ -197,7 +197,7 @@ export const MECHANISM_CASES = section('mechanisms', [
   }),
   it.receiver('add-up', 'Both mechanisms add up', async (w) => {
     const [own, registered] = [w.receiver.hook(), w.receiver.hook()];
-    const merchant = await quietMerchant(w);
+    const merchant = await freshMerchant(w);
     const fields = { url: registered.url, events: CREATED_EVENTS };
     const endpoint = await createEndpoint(merchant, fields);
     const { id } = await createCharge(merchant, { webhook_url: own.url });
@@ -219,7 +219,7 @@ export const MECHANISM_CASES = section('mechanisms', [
   it.receiver('other-url', 'the URL is not exactly the same: two deliveries', async (w) => {
     const events = ['charge.pix.created'];
     const hook = w.receiver.hook();
-    const merchant = await quietMerchant(w);
+    const merchant = await freshMerchant(w);
     const endpoint = await createEndpoint(merchant, { url: `${hook.url}?a=1`, events });
     const own = `${hook.url}?a=2`;
     const { id } = await createCharge(merchant, { webhook_url: own });

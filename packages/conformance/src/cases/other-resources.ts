@@ -4,10 +4,8 @@ import {
   Account,
   type CatalogEntry,
   type Charge,
-  ChargeItem,
   type Endpoint,
   Instant,
-  pageOf,
   Uuid,
 } from '../client/schemas.ts';
 import { type ObservedCase, section, it, faulty, staged } from '../suite/case.ts';
@@ -25,8 +23,8 @@ import {
 import {
   aChargeBody,
   aPayoutBody,
-  bodyWith,
   createCharge,
+  list,
   postCharge,
   postPayout,
   readCharge,
@@ -94,8 +92,7 @@ export const ACCOUNT_CASES = section('account', [
     equal((await readAccount(merchant)).status, 'inactive', 'status');
     const answer = await postCharge(merchant, aChargeBody());
     refused(answer, { status: 422 });
-    const list = bodyWith(await merchant.call('GET /v1/charges'), 200);
-    equal(shaped(pageOf(ChargeItem), list, 'the list').data, [], 'charges');
+    equal((await list(merchant, 'charges')).data, [], 'charges');
   }),
   it.admin('onboarding', 'accounts without completed onboarding have restrictions', async (w) => {
     const merchant = await w.admin.createAccount({

@@ -1,7 +1,7 @@
 import { section, unobservable, it, delivered } from '../suite/case.ts';
 import { equal, holds } from '../client/expectations.ts';
-import { CREATED_EVENTS, quietMerchant } from '../world/endpoint-deliveries.ts';
-import { createEndpoint, deliveredCharge, deliveryOf } from '../world/fixtures.ts';
+import { CREATED_EVENTS } from '../world/endpoint-deliveries.ts';
+import { createEndpoint, deliveredCharge, deliveryOf, freshMerchant } from '../world/fixtures.ts';
 import { createCharge, readCharge } from '../world/merchant.ts';
 import type { Delivery } from '../world/receiver.ts';
 import { until } from '../world/until.ts';
@@ -16,7 +16,7 @@ const SLOW_ANSWER_MS = 8_000;
 /** The first two attempts of one delivery whose first answer was not as it should be. */
 async function repeated(w: World, behaviour: object): Promise<[Delivery, Delivery]> {
   const hook = w.receiver.hook();
-  const merchant = await quietMerchant(w);
+  const merchant = await freshMerchant(w);
   await hook.behave({ ...behaviour, times: 1 });
   await createEndpoint(merchant, { url: hook.url, events: ['charge.pix.created'] });
   await createCharge(merchant);
@@ -46,7 +46,7 @@ function afterFailure(w: World): Promise<[Delivery, Delivery]> {
 /** Answered with a 2xx other than 200, and left alone for longer than a first repetition takes. */
 async function answeredWith(w: World, behaviour: object): Promise<Delivery[]> {
   const hook = w.receiver.hook();
-  const merchant = await quietMerchant(w);
+  const merchant = await freshMerchant(w);
   await hook.behave(behaviour);
   await createEndpoint(merchant, { url: hook.url, events: ['charge.pix.created'] });
   await createCharge(merchant);

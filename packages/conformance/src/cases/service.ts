@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import { Charge, Instant, pageOf, Payout, Uuid } from '../client/schemas.ts';
+import { Charge, Instant, Uuid } from '../client/schemas.ts';
 import { section, unobservable, it, staged, delivered } from '../suite/case.ts';
 import { equal, holds, shaped } from '../client/expectations.ts';
 import { idsOf } from '../world/admin.ts';
@@ -21,11 +21,14 @@ import {
   readAccount,
   readBalance,
   removeEndpoint,
+  requestPayout,
 } from '../world/fixtures.ts';
 import {
   aChargeBody,
   aPayoutBody,
   bodyWith,
+  includes,
+  list,
   postCharge,
   postPayout,
   readCharge,
@@ -142,12 +145,12 @@ export const SERVICE_CASES = section('service', [
     equal((await readBalance(w.own)).object, 'balance', 'object of the balance');
     equal((await readAccount(w.own)).object, 'account', 'object of the account');
   }),
-  it('list-charges', 'Lists: `{object: list, data, has_more}` (charges)', (w) =>
-    isPage(w, '/charges'),
-  ),
-  it('list-payouts', 'Lists: `{object: list, data, has_more}` (payouts)', (w) =>
-    isPage(w, '/payouts'),
-  ),
+  it('list-charges', 'Lists: `{object: list, data, has_more}` (charges)', async (w) => {
+    await list(w.own, 'charges');
+  }),
+  it('list-payouts', 'Lists: `{object: list, data, has_more}` (payouts)', async (w) => {
+    await list(w.own, 'payouts');
+  }),
   it('list-webhooks', 'Lists: `{object: list, data}` (webhook endpoints)', async (w) => {
     await listEndpoints(w.own);
   }),
@@ -199,37 +202,22 @@ export const SERVICE_CASES = section('service', [
   ),
   it.admin('checkout-unlisted', 'The charge list has none of the checkout', async (w) => {
     const { merchant } = await checkoutCharge(w);
-    const body = bodyWith(await merchant.call('GET /v1/charges'), 200);
-    equal(shaped(pageOf(Charge), body, 'the list').data, [], 'charges of this merchant');
+    equal((await list(merchant, 'charges')).data, [], 'charges of this merchant');
   }),
   it('list-only-api', 'The charge list has only charges created through the API', async (w) => {
     await bareCharge(w);
-    const body = bodyWith(await w.own.call('GET /v1/charges?limit=5'), 200);
-    for (const { id } of shaped(pageOf(Charge), body, 'the list').data) {
+    for (const { id } of (await list(w.own, 'charges', 'limit=5')).data)
       await readCharge(w.own, id);
-    }
   }),
   staged('dashboard-payouts', 'The payout list also has payouts of the dashboard', async (w) => {
     const merchant = await manualMerchant(w);
-    const path = `/admin/accounts/${idsOf(merchant).accountId}/payouts`;
-    const made = await w.admin.call(`POST ${path}`, {
-      body: aPayoutBody({ amount: 501 }),
-      status: 201,
-    });
-    const { id } = shaped(Payout.pick({ id: true }), made, 'the payout of the dashboard');
-    const body = bodyWith(await merchant.call('GET /v1/payouts?limit=100'), 200);
-    const { data } = shaped(pageOf(Payout), body, 'the list');
-    holds(
-      data.some((payout) => payout.id === id),
-      'it is in the list',
-      data.length,
-    );
+    const id = await requestPayout(w, merchant, { amount: 501 });
+    includes((await list(merchant, 'payouts', 'limit=100')).data, id);
   }),
   staged('dashboard-balance', 'dashboard payouts consume the same balance', async (w) => {
     const merchant = await w.admin.createAccount({ onboarding_status: 'approved' });
     await w.fund(merchant, 5_000);
-    const path = `/admin/accounts/${idsOf(merchant).accountId}/payouts`;
-    await w.admin.call(`POST ${path}`, { body: aPayoutBody({ amount: 700 }), status: 201 });
+    await requestPayout(w, merchant, { amount: 700 });
     equal((await readBalance(merchant)).available, 4_300, 'available');
   }),
   it('outside-the-api', 'Keys, applications, approval, re-sending: outside this API', async (w) => {
@@ -289,11 +277,6 @@ export const APPLICATION_CASES = section('application', [
     }
   }),
 ]);
-
-async function isPage(w: World, path: string): Promise<void> {
-  const body = bodyWith(await w.own.call(`GET /v1${path}`), 200);
-  shaped(pageOf(path === '/charges' ? Charge : Payout), body, 'the list');
-}
 
 function payingMerchantWithSister(w: World) {
   return w.once('sisters', async () => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
+import type { Answer } from '../client/http-client.ts';
 import { CatalogEntry, Endpoint, listOf } from '../client/schemas.ts';
 import { type ObservedCase, section, it } from '../suite/case.ts';
 import { equal, holds, oneOf, shaped } from '../client/expectations.ts';
@@ -19,9 +20,8 @@ import { bodyWith, createCharge } from '../world/merchant.ts';
 import { refused, type Refusal } from '../world/refusals.ts';
 import { until } from '../world/until.ts';
 import type { World } from '../world/world.ts';
-import { PRIVATE_URLS, shapeFault } from './field-faults.ts';
+import { bodyCases, NO_URL, PRIVATE_URLS, shapeFault } from './body-cases.ts';
 
-const NO_URL: Refusal = { status: 422, code: 'INVALID_WEBHOOK_URL' };
 const NOT_FOUND: Refusal = { status: 404, code: 'WEBHOOK_NOT_FOUND' };
 const SECRET = 'whsec_conformance';
 
@@ -56,28 +56,26 @@ export const LIST_WEBHOOKS_CASES = section('list-webhooks', [
   ),
 ]);
 
-function refusesRegistration(
-  id: string,
-  sentence: string,
-  [changes, refusal]: readonly [object, Refusal],
-): ObservedCase {
-  return it(id, sentence, async (w) => {
-    const body = { url: endpointUrl(w), events: ENDPOINT_EVENTS, ...changes };
-    refused(await w.own.call('POST /v1/webhooks', { body }), refusal);
-  });
+async function register(w: World, changes: object): Promise<Answer> {
+  const body = { url: endpointUrl(w), events: ENDPOINT_EVENTS, ...changes };
+  return await w.own.call('POST /v1/webhooks', { body });
 }
 
-function registers(
-  id: string,
-  sentence: string,
-  [fields, look]: readonly [Record<string, unknown>, (endpoint: Endpoint) => void],
-): ObservedCase {
-  return it(id, sentence, (w) => withEndpoint(w, fields, look));
+const { misshapen } = bodyCases(register, it);
+
+/** What a registration gives when it says this of an endpoint. */
+function registers(id: string, note: string, fields: Partial<Endpoint> & { secret?: string }) {
+  const { secret, ...shown } = fields;
+  const expected = { ...shown, has_secret: secret !== undefined };
+  const [field = ''] = id.split('.');
+  return it(id, `\`${field}\`${note}`, (w) =>
+    withEndpoint(w, fields, (endpoint) => equal({ ...endpoint, ...expected }, endpoint, field)),
+  );
 }
 
 export const CREATE_WEBHOOK_CASES = section('create-webhook', [
-  refusesRegistration('url.required', '`url`: required', [{ url: undefined }, shapeFault('url')]),
-  refusesRegistration('url.string', '`url`: string', [{ url: 7 }, shapeFault('url')]),
+  misshapen('url.required', 'required', undefined),
+  misshapen('url.string', 'string', 7),
   ...['http', 'https'].map((scheme) =>
     it(`url.${scheme}`, `\`url\`: ${scheme}`, async (w) => {
       const url = `${scheme}://hooks.receiver.example.com/${randomUUID()}`;
@@ -87,31 +85,15 @@ export const CREATE_WEBHOOK_CASES = section('create-webhook', [
     }),
   ),
   ...PRIVATE_URLS.map(([id, url]) =>
-    refusesRegistration(`url.not-${id}`, `\`422\` \`INVALID_WEBHOOK_URL\` for ${url}`, [
-      { url },
-      NO_URL,
-    ]),
+    it(`url.not-${id}`, `\`422\` \`INVALID_WEBHOOK_URL\` for ${url}`, async (w) => {
+      refused(await register(w, { url }), NO_URL);
+    }),
   ),
-  refusesRegistration('events.required', '`events`: required', [
-    { events: undefined },
-    shapeFault('events'),
-  ]),
-  refusesRegistration('events.empty', '`events`: at least one event name', [
-    { events: [] },
-    shapeFault('events'),
-  ]),
-  refusesRegistration('events.array', '`events`: array', [
-    { events: 'charge.pix.paid' },
-    shapeFault('events'),
-  ]),
-  refusesRegistration('events.strings', '`events`: array of string', [
-    { events: [7] },
-    shapeFault('events'),
-  ]),
-  registers('events.one', '`events`: one name is enough', [
-    { events: ['charge.pix.paid'] },
-    ({ events }) => equal(events, ['charge.pix.paid'], 'events'),
-  ]),
+  misshapen('events.required', 'required', undefined),
+  misshapen('events.empty', 'at least one event name', []),
+  misshapen('events.array', 'array', 'charge.pix.paid'),
+  misshapen('events.strings', 'array of string', [7]),
+  registers('events.one', ': one name is enough', { events: ['charge.pix.paid'] }),
   ...[
     'charge.paid',
     'charge.pix.unknown',
@@ -119,40 +101,17 @@ export const CREATE_WEBHOOK_CASES = section('create-webhook', [
     'charge.pix.*',
     'CHARGE.PIX.PAID',
   ].map((name) =>
-    refusesRegistration(
-      `events.not-${name}`,
-      `\`422\` when a name is outside the catalog: ${name}`,
-      [{ events: ['charge.pix.paid', name] }, { status: 422 }],
-    ),
+    it(`events.not-${name}`, `\`422\` when a name is outside the catalog: ${name}`, async (w) => {
+      refused(await register(w, { events: ['charge.pix.paid', name] }), { status: 422 });
+    }),
   ),
-  registers('description', '`description`: may be given', [
-    { description: 'Loja' },
-    ({ description }) => equal(description, 'Loja', 'description'),
-  ]),
-  registers('description.absent', '`description` is not required', [
-    {},
-    ({ description }) => equal(typeof description, 'string', 'type of description'),
-  ]),
-  refusesRegistration('description.string', '`description`: string', [
-    { description: 7 },
-    shapeFault('description'),
-  ]),
-  registers('secret', '`secret`: 8 characters are enough', [
-    { secret: '8letters' },
-    (endpoint) => equal(endpoint.has_secret, true, 'has_secret'),
-  ]),
-  registers('secret.absent', '`secret` is not required', [
-    {},
-    (endpoint) => equal(endpoint.has_secret, false, 'has_secret'),
-  ]),
-  refusesRegistration('secret.short', '`secret`: at least 8 characters', [
-    { secret: '7letter' },
-    shapeFault('secret'),
-  ]),
-  refusesRegistration('secret.string', '`secret`: string', [
-    { secret: 12_345_678 },
-    shapeFault('secret'),
-  ]),
+  registers('description', ': may be given', { description: 'Loja' }),
+  registers('description.absent', ' is not required', {}),
+  misshapen('description.string', 'string', 7),
+  registers('secret', ': 8 characters are enough', { secret: '8letters' }),
+  registers('secret.absent', ' is not required', {}),
+  misshapen('secret.short', 'at least 8 characters', '7letter'),
+  misshapen('secret.string', 'string', 12_345_678),
   it('refused-registers-nothing', 'a refused registration leaves no endpoint', async (w) => {
     const url = endpointUrl(w);
     const body = { url, events: ['charge.pix.unknown'] };
@@ -183,13 +142,16 @@ async function patched(
 
 function refusesChange(
   id: string,
-  sentence: string,
-  [changes, refusal]: readonly [object, Refusal],
+  note: string,
+  [value, refusal]: readonly [unknown, Refusal?],
 ): ObservedCase {
-  return it(id, sentence, (w) =>
+  const [field = ''] = id.split('.');
+  return it(id, `\`${field}\`: ${note}`, (w) =>
     withEndpoint(w, {}, async (endpoint) => {
-      const route = `PATCH /v1/webhooks/${endpoint.id}`;
-      refused(await w.own.call(route, { body: changes }), refusal);
+      const answer = await w.own.call(`PATCH /v1/webhooks/${endpoint.id}`, {
+        body: { [field]: value },
+      });
+      refused(answer, refusal ?? shapeFault(field));
       equal(await findEndpoint(w.own, endpoint.url), endpoint, 'the endpoint after the refusal');
     }),
   );
@@ -200,18 +162,17 @@ export const UPDATE_WEBHOOK_CASES = section('update-webhook', [
     const url = endpointUrl(w);
     equal((await patched(w, {}, { url })).url, url, 'url');
   }),
-  it('events', 'Body accepts `events`', async (w) => {
-    const events = ['payment.pix.failed'];
-    equal((await patched(w, {}, { events })).events, events, 'events');
-  }),
-  it('description', 'Body accepts `description`', async (w) =>
-    equal((await patched(w, {}, { description: 'Nova' })).description, 'Nova', 'description'),
-  ),
   it('secret', 'Body accepts `secret`', async (w) =>
     equal((await patched(w, {}, { secret: SECRET })).has_secret, true, 'has_secret'),
   ),
-  it('active', 'Body accepts `active`', async (w) =>
-    equal((await patched(w, {}, { active: false })).active, false, 'active'),
+  ...Object.entries({
+    events: ['payment.pix.failed'],
+    description: 'Nova',
+    active: false,
+  }).map(([field, value]) =>
+    it(field, `Body accepts \`${field}\``, async (w) => {
+      equal({ ...(await patched(w, {}, { [field]: value })) }[field as 'active'], value, field);
+    }),
   ),
   it('all-optional', 'all are optional: what is absent stays', async (w) => {
     const fields = { description: 'Fica', secret: SECRET, events: ['charge.pix.paid'] };
@@ -240,20 +201,11 @@ export const UPDATE_WEBHOOK_CASES = section('update-webhook', [
     equal(await paused.deliveries(), [], 'deliveries to the paused endpoint');
     for (const endpoint of [one, other]) await removeEndpoint(w.own, endpoint.id);
   }),
-  refusesChange('url.private', '`url`: http or https, public host', [
-    { url: 'http://10.0.0.1/hook' },
-    NO_URL,
-  ]),
-  refusesChange('events.unknown', '`events`: from the catalog', [
-    { events: ['charge.paid'] },
-    { status: 422 },
-  ]),
-  refusesChange('events.empty', '`events`: at least one', [{ events: [] }, shapeFault('events')]),
-  refusesChange('secret.short', '`secret`: at least 8 characters', [
-    { secret: '7letter' },
-    shapeFault('secret'),
-  ]),
-  refusesChange('active.boolean', '`active`: boolean', [{ active: 'no' }, shapeFault('active')]),
+  refusesChange('url.private', 'http or https, public host', ['http://10.0.0.1/hook', NO_URL]),
+  refusesChange('events.unknown', 'from the catalog', [['charge.paid'], { status: 422 }]),
+  refusesChange('events.empty', 'at least one', [[]]),
+  refusesChange('secret.short', 'at least 8 characters', ['7letter']),
+  refusesChange('active.boolean', 'boolean', ['no']),
   it('missing', '`404` `WEBHOOK_NOT_FOUND`', async (w) => {
     const answer = await w.own.call(`PATCH /v1/webhooks/${randomUUID()}`, { body: {} });
     refused(answer, NOT_FOUND);

@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 import { equal, ExpectationError } from '../client/expectations.ts';
-import { createEndpoint, removeEndpoint } from './fixtures.ts';
-import { createCharge, type Merchant } from './merchant.ts';
+import { createEndpoint, freshMerchant, removeEndpoint } from './fixtures.ts';
+import { createCharge } from './merchant.ts';
 import type { Delivery } from './receiver.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
@@ -21,17 +21,12 @@ export function isSigned({ headers, bytes }: Delivery, secret: string): void {
   throw new ExpectationError('the signature of the raw body', expected, got);
 }
 
-/** A merchant with nothing but what a case makes, where that is possible. */
-export async function quietMerchant(world: World): Promise<Merchant> {
-  return world.abilities.has('admin') ? await world.admin.createAccount() : world.own;
-}
-
 type EndpointFields = { events: string[]; secret?: string };
 
 /** What a new endpoint gets of one new charge. */
 export async function deliverToEndpoint(world: World, fields: EndpointFields): Promise<Delivery[]> {
   const hook = world.receiver.hook();
-  const merchant = await quietMerchant(world);
+  const merchant = await freshMerchant(world);
   const endpoint = await createEndpoint(merchant, { url: hook.url, ...fields });
   const { id } = await createCharge(merchant);
   const deliveries = await until(async () => {

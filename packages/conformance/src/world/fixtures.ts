@@ -9,18 +9,23 @@ import {
   Endpoint,
   listOf,
   type Payout,
+  Payout as PayoutResource,
 } from '../client/schemas.ts';
 import { equal, ExpectationError, shaped } from '../client/expectations.ts';
 import {
   aChargeBody,
+  aPayoutBody,
   bodyWith,
   createCharge,
   createPayout,
+  type Kind,
   type Merchant,
   postCharge,
+  read,
   readCharge,
   readPayout,
 } from './merchant.ts';
+import { idsOf } from './admin.ts';
 import type { Delivery, Hook } from './receiver.ts';
 import { until } from './until.ts';
 import { PAYING_ACCOUNT, type World } from './world.ts';
@@ -172,14 +177,14 @@ export function payingMerchant(world: World): Promise<Merchant> {
 
 /** A merchant whose payouts wait for somebody in the dashboard. */
 export function manualMerchant(world: World): Promise<Merchant> {
-  return world.once('manual merchant', async () => {
-    const merchant = await world.admin.createAccount({
-      ...PAYING_ACCOUNT,
-      auto_payout_enabled: false,
-    });
-    await world.fund(merchant, 50_000);
-    return merchant;
-  });
+  return world.once('manual merchant', () => createManualMerchant(world));
+}
+
+async function createManualMerchant(world: World): Promise<Merchant> {
+  const settings = { ...PAYING_ACCOUNT, auto_payout_enabled: false };
+  const merchant = await world.admin.createAccount(settings);
+  await world.fund(merchant, 50_000);
+  return merchant;
 }
 
 /** A payout of the approval queue that was then canceled there. */
@@ -187,11 +192,7 @@ export function canceledPayout(
   world: World,
 ): Promise<PayoutStory & { during: Balance; merchant: Merchant }> {
   return world.once('canceled payout', async () => {
-    const merchant = await world.admin.createAccount({
-      ...PAYING_ACCOUNT,
-      auto_payout_enabled: false,
-    });
-    await world.fund(merchant, 50_000);
+    const merchant = await createManualMerchant(world);
     const before = await readBalance(merchant);
     const created = await createPayout(merchant);
     const during = await readBalance(merchant);
@@ -206,6 +207,18 @@ export function canceledPayout(
   });
 }
 
+/** A payout that is asked for in the dashboard. */
+export async function requestPayout(
+  world: World,
+  merchant: Merchant,
+  changes: object,
+): Promise<string> {
+  const path = `/admin/accounts/${idsOf(merchant).accountId}/payouts`;
+  const options = { body: aPayoutBody(changes), status: 201 };
+  const made = await world.admin.call(`POST ${path}`, options);
+  return shaped(PayoutResource.pick({ id: true }), made, 'the payout of the dashboard').id;
+}
+
 /** Another application of the account of `world.own`. */
 export function sisterApplication(world: World): Promise<Merchant> {
   const accountId = world.own.ids?.accountId;
@@ -214,46 +227,43 @@ export function sisterApplication(world: World): Promise<Merchant> {
 }
 
 export async function readBalance(merchant: Merchant): Promise<Balance> {
-  return shaped(Balance, bodyWith(await merchant.call('GET /v1/balance'), 200), 'the balance');
+  return await read(merchant, '/balance', Balance);
 }
 
 export async function readAccount(merchant: Merchant): Promise<Account> {
-  return shaped(Account, bodyWith(await merchant.call('GET /v1/account'), 200), 'the account');
+  return await read(merchant, '/account', Account);
 }
 
 export function catalog(world: World): Promise<CatalogEntry[]> {
   return world.once('catalog', async () => {
-    const body = bodyWith(await world.own.call('GET /v1/webhooks/events'), 200);
-    return shaped(listOf(CatalogEntry), body, 'the catalog').data;
+    return (await read(world.own, '/webhooks/events', listOf(CatalogEntry))).data;
   });
 }
 
-/** Four charges in one window of time, newest first. */
-export function fourCharges(world: World): Promise<{ merchant: Merchant; charges: Charge[] }> {
-  return world.once('four charges', async () => {
-    const merchant = world.abilities.has('admin') ? await world.admin.createAccount() : world.own;
-    const charges: Charge[] = [];
+/** Four charges or payouts in one window of time, newest first. */
+export function fourOf(
+  world: World,
+  kind: Kind,
+): Promise<{ merchant: Merchant; items: (Charge | Payout)[] }> {
+  return world.once(`four ${kind}`, async () => {
+    const merchant = await freshMerchant(world, kind === 'payouts');
+    const create = kind === 'charges' ? createCharge : createPayout;
+    const items: (Charge | Payout)[] = [];
     for (const reference of ['first', 'second', 'third', 'fourth']) {
-      charges.unshift(await createCharge(merchant, { reference }));
+      items.unshift(await create(merchant, { reference }));
     }
-    return { merchant, charges };
+    return { merchant, items };
   });
 }
 
-/** Four payouts in one window of time, newest first. */
-export function fourPayouts(world: World): Promise<{ merchant: Merchant; payouts: Payout[] }> {
-  return world.once('four payouts', async () => {
-    const merchant =
-      world.abilities.has('admin') && world.abilities.has('simulator')
-        ? await world.admin.createAccount(PAYING_ACCOUNT)
-        : world.own;
-    if (merchant !== world.own) await world.fund(merchant, 10_000);
-    const payouts: Payout[] = [];
-    for (const reference of ['first', 'second', 'third', 'fourth']) {
-      payouts.unshift(await createPayout(merchant, { reference }));
-    }
-    return { merchant, payouts };
-  });
+/** A merchant with nothing but what a case makes, where that is possible. */
+export async function freshMerchant(world: World, withFunds = false): Promise<Merchant> {
+  const { abilities, admin, own } = world;
+  if (!abilities.has('admin') || (withFunds && !abilities.has('simulator'))) return own;
+  if (!withFunds) return await admin.createAccount();
+  const merchant = await admin.createAccount(PAYING_ACCOUNT);
+  await world.fund(merchant, 10_000);
+  return merchant;
 }
 
 export const ENDPOINT_EVENTS = ['charge.pix.paid', 'charge.pix.created'];
@@ -280,8 +290,7 @@ export async function findEndpoint(merchant: Merchant, url: string): Promise<End
 }
 
 export async function listEndpoints(merchant: Merchant): Promise<Endpoint[]> {
-  const body = bodyWith(await merchant.call('GET /v1/webhooks'), 200);
-  return shaped(listOf(Endpoint), body, 'the list of endpoints').data;
+  return (await read(merchant, '/webhooks', listOf(Endpoint))).data;
 }
 
 /** Removes what a case registered, so that a shared application stays below any limit of endpoints. */

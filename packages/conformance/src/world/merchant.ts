@@ -1,9 +1,11 @@
 import { Buffer } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 
+import type { z } from 'zod';
+
 import type { Answer, HeaderValues, HttpClient } from '../client/http-client.ts';
-import { Charge, Payout } from '../client/schemas.ts';
-import { ExpectationError, shaped } from '../client/expectations.ts';
+import { Charge, ChargeItem, pageOf, Payout } from '../client/schemas.ts';
+import { ExpectationError, holds, shaped } from '../client/expectations.ts';
 
 type CallOptions = {
   headers?: HeaderValues;
@@ -105,14 +107,40 @@ export async function createPayout(merchant: Merchant, changes: object = {}): Pr
   return shaped(Payout, bodyWith(answer, 201), 'the payout of the 201');
 }
 
+/** What a path of `/v1` answers with 200, in its shape. */
+export async function read<Schema extends z.ZodType>(
+  merchant: Merchant,
+  path: string,
+  schema: Schema,
+): Promise<z.output<Schema>> {
+  const answer = await merchant.call(`GET /v1${path}`);
+  return shaped(schema, bodyWith(answer, 200), answer.request);
+}
+
 export async function readCharge(merchant: Merchant, id: string): Promise<Charge> {
-  const answer = await merchant.call(`GET /v1/charges/${id}`);
-  return shaped(Charge, bodyWith(answer, 200), 'the charge');
+  return await read(merchant, `/charges/${id}`, Charge);
 }
 
 export async function readPayout(merchant: Merchant, id: string): Promise<Payout> {
-  const answer = await merchant.call(`GET /v1/payouts/${id}`);
-  return shaped(Payout, bodyWith(answer, 200), 'the payout');
+  return await read(merchant, `/payouts/${id}`, Payout);
+}
+
+const ITEMS = { charges: ChargeItem, payouts: Payout };
+/** The two lists that come in pages. */
+export type Kind = keyof typeof ITEMS;
+type Page<K extends Kind> = { data: z.output<(typeof ITEMS)[K]>[]; has_more: boolean };
+
+export async function list<K extends Kind>(
+  merchant: Merchant,
+  kind: K,
+  query = '',
+): Promise<Page<K>> {
+  return (await read(merchant, `/${kind}?${query}`, pageOf(ITEMS[kind]))) as Page<K>;
+}
+
+export function includes(items: readonly { id: string }[], id: string | undefined): void {
+  const isThere = items.some((item) => item.id === id);
+  holds(isThere, `${id} is in the list`, items.length);
 }
 
 /** The body of an answer that has to have this status. */
