@@ -35,6 +35,7 @@ export default defineConfig({
           include: ['{packages,services}/*/{src,test}/**/*.int.test.ts', 'deploy/**/*.int.test.ts'],
           globalSetup: ['tests/setup/infra.ts'],
           setupFiles: ['tests/setup/seed.ts'],
+          isolate: false,
           testTimeout: 30_000,
           hookTimeout: 60_000,
           maxWorkers: WORKERS,

@@ -1,7 +1,13 @@
 import { rmSync } from 'node:fs';
 
 import { startInfra } from '@pixmesh/local-stack/infra/start-infra';
-import { TEMPLATE_DATABASE, TEST_PASSWORD, type TestInfra } from '@pixmesh/testkit/test-infra';
+import { migrateSchema } from '@pixmesh/postgres/migrate';
+import {
+  ALL_SCHEMAS,
+  templateDatabase,
+  TEST_PASSWORD,
+  type TestInfra,
+} from '@pixmesh/testkit/test-infra';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 
@@ -10,33 +16,50 @@ import { schemasToMigrate } from '../../deploy/schemas-of-services.ts';
 
 const HOME = '.pixmesh-test';
 
-/** Real Postgres, Kafka, registry and Redis for the whole `int` ring, and a migrated template database. */
+/** Real Postgres, Kafka, registry and Redis for the whole `int` ring, and migrated template databases. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   // Topics of earlier runs would slow the broker down more and more.
   rmSync(HOME, { recursive: true, force: true });
-  const infra = await startInfra({ home: HOME, mode: 'from-environment' });
+  const infra = await startInfra({ home: HOME, mode: 'from-environment', isThrowaway: true });
   const shared: TestInfra = infra.urls;
-  await prepareTemplate(shared);
+  await prepareTemplates(shared);
   project.provide('infra', shared);
   return () => infra.stop();
 }
 
-async function prepareTemplate(infra: TestInfra): Promise<void> {
-  const server = new pg.Client({ connectionString: infra.postgresUrl });
-  await server.connect();
-  await server.query(`drop database if exists ${TEMPLATE_DATABASE} with (force)`);
-  await server.query(`create database ${TEMPLATE_DATABASE}`);
-  await server.end();
-  const templateUrl = new URL(infra.postgresUrl);
-  templateUrl.pathname = `/${TEMPLATE_DATABASE}`;
-  const passwords = schemasToMigrate().map(({ schema }) => [
+/** A template a schema, and one with all of them beside topics and message schemas, all at once. */
+async function prepareTemplates(infra: TestInfra): Promise<void> {
+  const schemas = schemasToMigrate();
+  const templates = [ALL_SCHEMAS, ...schemas.map(({ schema }) => schema)].map(templateDatabase);
+  await createEmpty(infra, templates);
+  const urlOf = (schema: string) => {
+    const url = new URL(infra.postgresUrl);
+    url.pathname = `/${templateDatabase(schema)}`;
+    return url.href;
+  };
+  const passwords = schemas.map(({ schema }) => [
     `DATABASE_PASSWORD_${schema.toUpperCase()}`,
     TEST_PASSWORD,
   ]);
-  await prepareInstallation({
-    ADMIN_DATABASE_URL: templateUrl.href,
-    KAFKA_BROKERS: infra.kafkaBrokers.join(','),
-    SCHEMA_REGISTRY_URL: infra.registryUrl,
-    ...Object.fromEntries(passwords),
-  });
+  await Promise.all([
+    prepareInstallation({
+      ADMIN_DATABASE_URL: urlOf(ALL_SCHEMAS),
+      KAFKA_BROKERS: infra.kafkaBrokers.join(','),
+      SCHEMA_REGISTRY_URL: infra.registryUrl,
+      ...Object.fromEntries(passwords),
+    }),
+    ...schemas.map((schema) =>
+      migrateSchema({ ...schema, adminUrl: urlOf(schema.schema), password: TEST_PASSWORD }),
+    ),
+  ]);
+}
+
+async function createEmpty(infra: TestInfra, names: readonly string[]): Promise<void> {
+  const server = new pg.Client({ connectionString: infra.postgresUrl });
+  await server.connect();
+  for (const name of names) {
+    await server.query(`drop database if exists ${name} with (force)`);
+    await server.query(`create database ${name}`);
+  }
+  await server.end();
 }

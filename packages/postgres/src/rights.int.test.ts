@@ -1,4 +1,4 @@
-import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
+import { createMeshDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { ensureEventPartitions } from './outbox-relay.ts';
@@ -12,7 +12,7 @@ let database: TestDatabase;
 let admin: Database;
 
 beforeAll(async () => {
-  database = await createTestDatabase('charges');
+  database = await createMeshDatabase('charges');
   admin = createPool({ url: database.adminUrl, applicationName: 'rights-test', max: 2 });
 });
 

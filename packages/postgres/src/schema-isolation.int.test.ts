@@ -1,4 +1,4 @@
-import { createTestDatabase } from '@pixmesh/testkit/test-database';
+import { createMeshDatabase } from '@pixmesh/testkit/test-database';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -15,11 +15,11 @@ const REFUSED = '42501';
 
 type Table = { schema: string; name: string };
 
-let database: Awaited<ReturnType<typeof createTestDatabase>>;
+let database: Awaited<ReturnType<typeof createMeshDatabase>>;
 let tables: Table[];
 
 beforeAll(async () => {
-  database = await createTestDatabase('gateway');
+  database = await createMeshDatabase('gateway');
   tables = await asUser(database.adminUrl, listTables);
 });
 afterAll(() => database[Symbol.asyncDispose]());

@@ -5,12 +5,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { schemasToMigrate } from '../../../deploy/schemas-of-services.ts';
 import { dumpSchema } from './dump-schema.ts';
-import { createTestDatabase, type TestDatabase } from './test-database.ts';
+import { createMeshDatabase, type TestDatabase } from './test-database.ts';
 
 let database: TestDatabase;
 
 beforeAll(async () => {
-  database = await createTestDatabase('charges');
+  database = await createMeshDatabase('charges');
 });
 
 afterAll(() => database[Symbol.asyncDispose]());

@@ -22,5 +22,10 @@ export function testInfra(): TestInfra {
 
 /** Password of every service role in tests. */
 export const TEST_PASSWORD = 'test';
-/** Database with every migration applied; each test file gets a clone. */
-export const TEMPLATE_DATABASE = process.env['PIXMESH_TEMPLATE_DATABASE'] ?? 'pixmesh_template';
+/** Databases with migrations applied, one a schema and one with all of them; tests get clones. */
+export function templateDatabase(schema: string): string {
+  return `${process.env['PIXMESH_TEMPLATE_DATABASE'] ?? 'pixmesh_template'}_${schema}`;
+}
+
+/** In the place of a schema: every schema of the mesh. */
+export const ALL_SCHEMAS = 'all';

@@ -100,10 +100,10 @@ async function requirePrograms(given: Given): Promise<void> {
   if (downloads.some((artifact) => !isInstalled(artifact))) requireMaven();
 }
 
-function processProvider({ home, log, supervisor, portOf }: BootInput): InfraProvider {
+function processProvider({ home, isThrowaway, log, supervisor, portOf }: BootInput): InfraProvider {
   const deps = { supervisor, log };
   return {
-    postgres: () => startPostgres(deps, { home, port: portOf('postgres') }),
+    postgres: () => startPostgres(deps, { home, port: portOf('postgres'), isThrowaway }),
     kafka: () => {
       const controllerPort = portOf('kafka-controller');
       return startKafka(deps, { home, port: portOf('kafka'), controllerPort });

@@ -7,6 +7,8 @@ export type InfraMode = 'processes' | 'containers';
 export interface BootInput {
   home: string;
   mode: InfraMode;
+  /** Postgres without the costs of outliving a power cut. */
+  isThrowaway?: boolean | undefined;
   log: Progress;
   supervisor: Supervisor;
   portOf(slot: InfraSlot): number;

@@ -16,10 +16,7 @@ const READY_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 8_000;
 const CONNECT_LIMIT_MS = 2_000;
 
-/**
- * Enough connections for every service and for tests that run beside them. fsync stays on: crash
- * tests and benchmarks run on this server too.
- */
+/** Enough connections for every service and for tests that run beside them. */
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -31,6 +28,17 @@ const SETTINGS = {
   timezone: 'UTC',
 };
 
+/**
+ * For databases that a power cut may take. A killed process loses nothing: what it wrote is the kernel's. Copies of
+ * databases are files that are copied and not pages that are logged.
+ */
+const THROWAWAY_SETTINGS = {
+  fsync: 'off',
+  full_page_writes: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+};
+
 interface Deps {
   supervisor: Supervisor;
   log: Progress;
@@ -39,8 +47,9 @@ interface Deps {
 /** Starts Postgres on its own data folder, created on first use; answers the superuser's URL. */
 export async function startPostgres(
   deps: Deps,
-  input: { home: string; port: number },
+  input: { home: string; port: number; isThrowaway?: boolean | undefined },
 ): Promise<string> {
+  const settings = { ...SETTINGS, ...(input.isThrowaway ? THROWAWAY_SETTINGS : {}) };
   const files = preparePostgresFiles(input.home, findUnprivilegedAccount(), deps.log);
   if (!existsSync(files.dataFolder)) await createCluster(deps, files);
   const url = (database: string) =>
@@ -48,7 +57,7 @@ export async function startPostgres(
   await deps.supervisor.start({
     name: 'postgres',
     command: files.postgres,
-    args: ['-D', files.dataFolder, '-p', String(input.port), ...settingArguments()],
+    args: ['-D', files.dataFolder, '-p', String(input.port), ...argumentsOf(settings)],
     env: { ...inheritedEnvironment(), LC_ALL: 'C' },
     cwd: dirname(files.dataFolder),
     owner: ownerIds(files),
@@ -114,8 +123,8 @@ async function createCluster({ supervisor, log }: Deps, files: PostgresFiles): P
   renameSync(draft, files.dataFolder);
 }
 
-function settingArguments(): string[] {
-  return Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+function argumentsOf(settings: Readonly<Record<string, string>>): string[] {
+  return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
 function ownerIds(files: PostgresFiles): { uid: number; gid: number } | undefined {

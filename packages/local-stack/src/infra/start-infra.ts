@@ -23,6 +23,8 @@ export interface InfraOptions {
   home: string;
   log?: Progress;
   mode: InfraMode | 'from-environment';
+  /** True for tests: Postgres does not wait for the disk. Processes of this machine only. */
+  isThrowaway?: boolean;
   /** Ports by slot; free ones by default. */
   ports?: Partial<Record<InfraSlot, number>>;
 }
@@ -50,7 +52,14 @@ export async function startInfra(options: InfraOptions): Promise<Infra> {
   let supervisor: Supervisor | undefined;
   try {
     supervisor = await createSupervisor({ home, log });
-    const urls = await bootInfra({ home, log, mode, supervisor, portOf: block.of });
+    const urls = await bootInfra({
+      home,
+      log,
+      mode,
+      supervisor,
+      isThrowaway: options.isThrowaway,
+      portOf: block.of,
+    });
     return createInfra(supervisor, urls, block.release);
   } catch (error) {
     await supervisor?.stop();
