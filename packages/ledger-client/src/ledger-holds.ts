@@ -28,6 +28,9 @@ export type HoldOrder = {
 
 export type HoldRefusal = NonNullable<TakeHoldAnswer['reason']>;
 
+/** They concern the Pix that a refund gives back. */
+const REFUND_REFUSALS: ReadonlySet<HoldRefusal> = new Set(['exceeds_received', 'unknown_pix']);
+
 /**
  * `held`: the money is or was reserved under this very hold; `state` says what became of it. `unknown`: no
  * readable answer, so the hold may stand or not; asking again with the same id decides.
@@ -84,13 +87,17 @@ export function createLedgerHolds(client: InternalClient): LedgerHolds {
 
 type Answer = { kind: 'answered'; body: unknown } | { kind: 'unknown'; cause: unknown };
 
-function readTaken(answer: Answer, { holdId }: Pick<HoldOrder, 'holdId'>): TakeHoldOutcome {
+function readTaken(answer: Answer, { holdId, kind }: HoldOrder): TakeHoldOutcome {
   if (answer.kind === 'unknown') return answer;
   const parsed = TakeHoldAnswer.safeParse(answer.body);
   if (!parsed.success || parsed.data.hold_id !== holdId) return unreadable(parsed.error);
   const { outcome, reason, state } = parsed.data;
   if (outcome === 'held') return { kind: 'held', state };
-  return reason === null ? unreadable('a refusal for no reason') : { kind: 'refused', reason };
+  if (reason === null) return unreadable('a refusal for no reason');
+  // No answer to a payout: its hold may stand or not.
+  if (kind === 'payout' && REFUND_REFUSALS.has(reason))
+    return unreadable(`a refusal for ${reason}`);
+  return { kind: 'refused', reason };
 }
 
 function readVoided(answer: Answer, { holdId }: Pick<HoldOrder, 'holdId'>): VoidHoldOutcome {

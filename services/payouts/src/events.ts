@@ -36,6 +36,7 @@ export function intentSettled(outcome: 'finished' | 'dropped' | 'moved' | 'unkno
 
 const HOLD_PROBLEMS = {
   resource_held: 'another hold of an intent is open or settled',
+  unknown_pix: 'the ledger refused the hold of a payout for its Pix',
   ended: 'the hold of an intent has ended before its payout began',
   orphaned: 'a hold stands without its payout',
 } as const;

@@ -1,3 +1,4 @@
+import { settleIntent } from '@pixmesh/acquirer-orders/hold-intent';
 import { acquirerConfig } from '@pixmesh/acquirer/acquirer-settings';
 import { type Acquirer, createAcquirer } from '@pixmesh/acquirer/client';
 import { PAYOUT_COMMANDS } from '@pixmesh/contracts/messages/ledger-command.v1';
@@ -10,6 +11,7 @@ import { createTokenSigner, createTokenVerifier } from '@pixmesh/http/service-to
 import { createStopList } from '@pixmesh/service/stop-in-order';
 import { type Messaging, startMessaging } from '@pixmesh/kafka/messaging';
 import { createPool } from '@pixmesh/postgres/pool';
+import { createLedgerHolds } from '@pixmesh/ledger-client/ledger-holds';
 import { createLedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import { type Reconciliation, startReconciliation } from '@pixmesh/reconciliation/reconciliation';
 import { reconciliationPeriods } from '@pixmesh/reconciliation/reconciliation-config';
@@ -17,9 +19,8 @@ import { createLogger, type Logger } from '@pixmesh/telemetry/logger';
 
 import { buildApp } from '#app.ts';
 import type { PayoutsConfig } from '#config.ts';
-import { type IntentDeps, settleIntent } from '#creation/finish-intent.ts';
+import { type IntentDeps, payoutIntents } from '#creation/payout-intents.ts';
 import { intentSettled } from '#events.ts';
-import { createLedgerClient } from '#ledger/ledger-client.ts';
 import { ping } from '#payouts/payouts.sql.ts';
 import { startReadBackJob } from '#read-back/read-back.job.ts';
 import { callbacksConsumer } from '#read-back/request-check.consumer.ts';
@@ -74,7 +75,7 @@ async function start(
   const deps: IntentDeps = {
     db,
     logger,
-    ledger: createLedgerClient(ledgerCalls),
+    holds: createLedgerHolds(ledgerCalls),
     wakeOutbox: () => wakeUps.outbox(),
     wakeSender: () => wakeUps.sender(),
   };
@@ -137,6 +138,7 @@ async function startJobs(parts: Parts & { acquirer: Acquirer; settlement: Settle
     acquirerTimeoutMs: config.ACQUIRER_TIMEOUT_MS,
     unknownChecks: periods(config, 'UNKNOWN'),
   };
+  const intents = payoutIntents(deps);
   const sender = await startSender({ ...exchange, slots: config.SEND_SLOTS });
   stopList.add('sender', sender.stop);
   const readBack = startReadBackJob(
@@ -146,7 +148,7 @@ async function startJobs(parts: Parts & { acquirer: Acquirer; settlement: Settle
       intentChecks: periods(config, 'INTENT'),
       wakeSender: deps.wakeSender,
       settleIntent: async (intent) => {
-        const outcome = await settleIntent(deps, intent, deadlineIn(INTENT_TIMEOUT_MS));
+        const outcome = await settleIntent(intents, intent, deadlineIn(INTENT_TIMEOUT_MS));
         intentSettled(outcome.kind);
         return outcome;
       },

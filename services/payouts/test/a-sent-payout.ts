@@ -7,8 +7,8 @@ export function aSentPayout(changes: Partial<VisiblePayout> = {}): VisiblePayout
   return aPayoutRow({
     status: 'processing',
     isAutomatic: true,
-    unansweredPuts: 1,
-    lastPutAt: new Date('2026-11-21T12:00:00.000Z'),
+    unansweredCalls: 1,
+    lastCallAt: new Date('2026-11-21T12:00:00.000Z'),
     ...changes,
   });
 }

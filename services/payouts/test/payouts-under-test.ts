@@ -1,11 +1,12 @@
+import { settleIntent } from '@pixmesh/acquirer-orders/hold-intent';
 import type { CallerClaims } from '@pixmesh/contracts/internal/service-token';
 import { deadlineIn } from '@pixmesh/http/deadline';
 import { createInternalClient } from '@pixmesh/http/internal-client';
+import { createLedgerHolds } from '@pixmesh/ledger-client/ledger-holds';
 import { createLogger } from '@pixmesh/telemetry/logger';
 
 import { PayoutsConfig } from '#config.ts';
-import { settleIntent } from '#creation/finish-intent.ts';
-import { createLedgerClient } from '#ledger/ledger-client.ts';
+import { payoutIntents } from '#creation/payout-intents.ts';
 import { startPayouts } from '#service.ts';
 
 import { callPayouts, createPayoutsEnvironment } from './payouts-environment.ts';
@@ -21,13 +22,13 @@ export async function startPayoutsUnderTest() {
     url: environment.network.url,
     sign: environment.signAsPayouts,
   });
-  const intents = {
+  const intents = payoutIntents({
     db: environment.db,
-    ledger: createLedgerClient(ledgerCalls),
+    holds: createLedgerHolds(ledgerCalls),
     logger: createLogger('test', 'silent'),
     wakeOutbox: () => undefined,
     wakeSender: () => undefined,
-  };
+  });
   return {
     ...environment,
     request: (

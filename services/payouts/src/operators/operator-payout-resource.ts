@@ -17,8 +17,8 @@ export function toOperatorPayout(row: VisiblePayout): OperatorPayout {
     contradiction: row.contradiction,
     send: {
       send_at: row.sendAt?.toISOString() ?? null,
-      unanswered_puts: row.unansweredPuts,
-      last_put_at: row.lastPutAt?.toISOString() ?? null,
+      unanswered_puts: row.unansweredCalls,
+      last_put_at: row.lastCallAt?.toISOString() ?? null,
       uncounted_refusal: row.uncountedRefusal,
       ending: row.ending,
     },

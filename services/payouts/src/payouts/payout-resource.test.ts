@@ -36,7 +36,7 @@ test('a completed payout shows its end-to-end id', () => {
 
 test('operators see the resource of their contract, with four eyes and the state of sending', () => {
   const at = new Date('2026-11-21T12:00:02.000Z');
-  const row = aPayoutRow({ sendAt: at, lastPutAt: at, unansweredPuts: 2, ending: 'release' });
+  const row = aPayoutRow({ sendAt: at, lastCallAt: at, unansweredCalls: 2, ending: 'release' });
   const resource = toOperatorPayout(row);
   expect(OperatorPayout.parse(resource)).toEqual(resource);
   expect(resource.send).toEqual({

@@ -36,8 +36,8 @@ export type PayoutRow = {
   eventSequence: number;
   /** When to call the acquirer; null: there is nothing to send. */
   sendAt: Date | null;
-  unansweredPuts: number;
-  lastPutAt: Date | null;
+  unansweredCalls: number;
+  lastCallAt: Date | null;
   uncountedRefusal: string | null;
   /** The end that was ordered from the ledger and is not confirmed yet. */
   ending: 'settle' | 'release' | null;

@@ -19,43 +19,43 @@ function ago(seconds: number): Date {
 
 /** Every history that a payout may have when it is looked at. */
 const HISTORIES = {
-  'never sent': { lastPutAt: null, unansweredPuts: 0 },
-  'sent just now': { lastPutAt: ago(3.9) },
-  'sent once, long enough ago': { lastPutAt: ago(4) },
-  'sent often, a year ago': { lastPutAt: ago(31_536_000), unansweredPuts: 900 },
+  'never sent': { lastCallAt: null, unansweredCalls: 0 },
+  'sent just now': { lastCallAt: ago(3.9) },
+  'sent once, long enough ago': { lastCallAt: ago(4) },
+  'sent often, a year ago': { lastCallAt: ago(31_536_000), unansweredCalls: 900 },
   'refused just now after an unknown call': {
-    lastPutAt: ago(1),
-    unansweredPuts: 2,
+    lastCallAt: ago(1),
+    unansweredCalls: 2,
     uncountedRefusal: REFUSAL,
   },
   'refused a while ago after an unknown call': {
-    lastPutAt: ago(899.9),
-    unansweredPuts: 2,
+    lastCallAt: ago(899.9),
+    unansweredCalls: 2,
     uncountedRefusal: REFUSAL,
   },
   'refused 15 minutes ago after an unknown call': {
-    lastPutAt: ago(900),
-    unansweredPuts: 2,
+    lastCallAt: ago(900),
+    unansweredCalls: 2,
     uncountedRefusal: REFUSAL,
   },
-  accepted: { lastPutAt: ago(60), processedAt: ago(60), unansweredPuts: 0 },
-  'settlement ordered': { lastPutAt: ago(60), processedAt: ago(60), ending: 'settle' },
+  accepted: { lastCallAt: ago(60), processedAt: ago(60), unansweredCalls: 0 },
+  'settlement ordered': { lastCallAt: ago(60), processedAt: ago(60), ending: 'settle' },
   'release ordered after a rejection': {
-    lastPutAt: ago(60),
+    lastCallAt: ago(60),
     processedAt: ago(60),
     ending: 'release',
     endingReason: REFUSAL,
   },
   'release ordered after a refusal': {
-    lastPutAt: ago(60),
+    lastCallAt: ago(60),
     ending: 'release',
     endingReason: REFUSAL,
   },
-  completed: { status: 'completed', lastPutAt: ago(60), processedAt: ago(60) },
+  completed: { status: 'completed', lastCallAt: ago(60), processedAt: ago(60) },
   'failed after a rejection': { status: 'failed', processedAt: ago(60), failureReason: REFUSAL },
   'failed after a refusal': { status: 'failed', failureReason: REFUSAL },
-  canceled: { status: 'canceled', lastPutAt: null, unansweredPuts: 0 },
-  'waiting for approval': { status: 'pending', lastPutAt: null, unansweredPuts: 0 },
+  canceled: { status: 'canceled', lastCallAt: null, unansweredCalls: 0 },
+  'waiting for approval': { status: 'pending', lastCallAt: null, unansweredCalls: 0 },
   'completed and contradicted': {
     status: 'completed',
     processedAt: ago(60),
@@ -185,8 +185,8 @@ test('age alone never ends a payout: without a refusal or an answer nothing is o
   const calls = fc.nat(10_000);
   const silent = fc.constantFrom(LOOKUPS.unknown, LOOKUPS['not found'], LOOKUPS['at work']);
   fc.assert(
-    fc.property(ages, calls, silent, (seconds, unansweredPuts, found) => {
-      const payout = aSentPayout({ readAt, lastPutAt: ago(seconds), unansweredPuts });
+    fc.property(ages, calls, silent, (seconds, unansweredCalls, found) => {
+      const payout = aSentPayout({ readAt, lastCallAt: ago(seconds), unansweredCalls });
       const step = decideLook(payout, found, limits);
       expect(['look_later', 'send_again', 'accept']).toContain(step.kind);
     }),
@@ -197,7 +197,11 @@ test('while a call may be under way nothing is sent and no refusal counts', () =
   const refusals = fc.option(fc.constant(REFUSAL));
   fc.assert(
     fc.property(fc.nat(3_999), refusals, (milliseconds, uncountedRefusal) => {
-      const payout = aSentPayout({ readAt, lastPutAt: ago(milliseconds / 1000), uncountedRefusal });
+      const payout = aSentPayout({
+        readAt,
+        lastCallAt: ago(milliseconds / 1000),
+        uncountedRefusal,
+      });
       expect(decideLook(payout, { kind: 'not_found' }, limits).kind).toBe('look_later');
     }),
   );

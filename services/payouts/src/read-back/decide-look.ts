@@ -1,3 +1,4 @@
+import { decideNotFound, type OrderLimits } from '@pixmesh/acquirer-orders/order-calls';
 import type { AcquirerPayout, Lookup } from '@pixmesh/acquirer/client';
 import { assertNever } from '@pixmesh/kernel/app-error';
 
@@ -5,8 +6,6 @@ import type { LookProblem } from '#events.ts';
 import type { Contradiction } from '#payouts/ledger-commands.ts';
 import type { VisiblePayout } from '#payouts/payout-row.ts';
 import type { End } from '#settlement/order-end.ts';
-
-type Limits = { acquirerTimeoutMs: number; refusalWaitMs: number };
 
 export type LookStep =
   | { kind: 'accept'; sent: AcquirerPayout }
@@ -27,14 +26,14 @@ const REJECTED = 'rejected: the acquirer did not carry the payout out';
 export function decideLook(
   payout: VisiblePayout,
   found: Lookup<AcquirerPayout>,
-  limits: Limits,
+  limits: OrderLimits,
 ): LookStep {
   switch (found.kind) {
     case 'unknown':
       // Soon even where no routine look is due: somebody may have asked for this one.
       return later('unknown');
     case 'not_found':
-      return isOpen(payout) ? decideNotFound(payout, limits) : decideForgotten(payout);
+      return isOpen(payout) ? decideUnsent(payout, limits) : decideForgotten(payout);
     case 'found':
       return decideFound(payout, found.value);
     default:
@@ -42,15 +41,21 @@ export function decideLook(
   }
 }
 
-/** The acquirer has no such order. A call that may still be under way is waited for. */
-function decideNotFound(payout: VisiblePayout, limits: Limits): LookStep {
+/** The acquirer has no such order, and the payout has not ended. */
+function decideUnsent(payout: VisiblePayout, limits: OrderLimits): LookStep {
   // An order that was accepted is never sent again, however sure the acquirer seems.
   if (payout.processedAt !== null) return later('accepted', 'vanished');
-  const sinceLastPutMs = millisecondsSince(payout.lastPutAt, payout.readAt);
-  if (sinceLastPutMs < limits.acquirerTimeoutMs) return later('unknown');
-  if (payout.uncountedRefusal === null) return { kind: 'send_again' };
-  if (sinceLastPutMs < limits.refusalWaitMs) return later('unknown');
-  return release(payout.uncountedRefusal, null);
+  const step = decideNotFound(payout, limits);
+  switch (step.kind) {
+    case 'check_later':
+      return later('unknown');
+    case 'order_again':
+      return { kind: 'send_again' };
+    case 'fail':
+      return release(step.reason, null);
+    default:
+      return assertNever(step);
+  }
 }
 
 /** An end that was told stands; only one that followed an acceptance needs the order to exist. */
@@ -101,8 +106,4 @@ function later(pace: 'unknown' | 'accepted', problem: LookProblem | null = null)
 
 function rest(problem: LookProblem | null): LookStep {
   return { kind: 'rest', problem };
-}
-
-function millisecondsSince(then: Date | null, now: Date): number {
-  return then === null ? Number.POSITIVE_INFINITY : now.getTime() - then.getTime();
 }

@@ -91,7 +91,7 @@ describe('an order whose answer was lost', () => {
     const [sent] = await mesh.journalOf(id);
     expect(await mesh.find(id)).toMatchObject({
       endToEndId: sent?.end_to_end_id,
-      unansweredPuts: 0,
+      unansweredCalls: 0,
       status: 'processing',
     });
   });

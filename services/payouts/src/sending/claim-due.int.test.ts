@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { storeDuePayouts } from '#test/store-due-payouts.ts';
 
 import { claimDue } from './claim-due.sql.ts';
-import { ensureSlots, freeSlot } from './send-slots.sql.ts';
+import { ensureSlots, releaseSlot } from './send-slots.sql.ts';
 
 let database: TestDatabase;
 beforeEach(async () => {
@@ -37,7 +37,7 @@ test('a claim counts the call as unanswered, takes it off the queue and lets a l
   await ensureSlots(database.db, 8);
   const [id] = await storeDuePayouts(database.db, 1);
   const [claimed] = await claim();
-  expect(claimed).toMatchObject({ slot: 1, payout: { id, unansweredPuts: 1, version: 1 } });
+  expect(claimed).toMatchObject({ slot: 1, payout: { id, unansweredCalls: 1, version: 1 } });
   const [row] = await database.db.query(sql`
     select send_at, unanswered_puts, first_put_at = last_put_at as is_first,
       check_at > now() + interval '50 seconds' as looks_after_the_lease
@@ -86,7 +86,7 @@ test('with one slot at a time the turn goes round the ring, each account its old
     if (!claimed) throw new Error('nothing was claimed');
     served.push(claimed.payout.id);
     after = claimed.payout.accountId;
-    await freeSlot(database.db, claimed);
+    await releaseSlot(database.db, claimed);
   }
   const rounds = [0, 1, 2].flatMap((lap) => ring.map((account) => due.get(account)?.[lap]));
   expect(served).toEqual(rounds);
@@ -110,10 +110,10 @@ test('a slot is free again when its call has ended, and no earlier holder can fr
   await storeDuePayouts(database.db, 3);
   const [first] = await claim({ slots: 1 });
   if (!first) throw new Error('nothing was claimed');
-  await freeSlot(database.db, first);
+  await releaseSlot(database.db, first);
   const [second] = await claim({ slots: 1 });
   expect(second?.slot).toBe(1);
-  await freeSlot(database.db, first);
+  await releaseSlot(database.db, first);
   expect(await claim({ slots: 1 })).toEqual([]);
 });
 
@@ -126,7 +126,7 @@ test('the slot of a dead sender is free when its lease ends, and a late word of 
   await database.db.query(sql`update send_slots set lease_until = now() - interval '1 ms'`);
   const [next] = await claim({ slots: 1 });
   expect(next?.slotToken).not.toBe(dead.slotToken);
-  await freeSlot(database.db, dead);
+  await releaseSlot(database.db, dead);
   const slots = await database.db.query(sql`select lease_token from send_slots`);
   expect(slots).toEqual([{ lease_token: next?.slotToken }]);
 });

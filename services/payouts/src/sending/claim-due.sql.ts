@@ -7,7 +7,14 @@ import type { PayoutRow } from '#payouts/payout-row.ts';
 import { PAYOUT_COLUMNS, type PayoutRecord, toPayoutRow } from '#payouts/payouts.sql.ts';
 
 /** A payout that this process may send now, and the slot that it does so in. */
-export type Claim = { payout: PayoutRow; slot: number; slotToken: string; turn: number };
+export type Claim = {
+  payout: PayoutRow;
+  /** When the call before this one was counted. */
+  formerCallAt: Date | null;
+  slot: number;
+  slotToken: string;
+  turn: number;
+};
 
 type ClaimOptions = {
   limit: number;
@@ -20,7 +27,7 @@ type ClaimOptions = {
 /**
  * Takes free slots and a due payout for each: first one of every account in turn, beginning behind `after`, then
  * a second one of each, so that nobody waits behind another account's thousands. In the same commit the call is
- * counted as unanswered and a look becomes due, so that a crash leaves nothing to be guessed.
+ * counted as unanswered and a status check becomes due, so that a crash leaves nothing to be guessed.
  *
  * Walks `payouts_send_at` from account to account; locks slots and payouts for this statement only and waits for
  * neither. `picked` asks for `send_at` again, because another sender may have taken the row meanwhile.
@@ -82,7 +89,7 @@ export async function claimDue(db: Queryable, options: ClaimOptions): Promise<Cl
           from seated
           join free using (seat)
           where id = picked_id
-          returning ${PAYOUT_COLUMNS}, free_slot, turn
+          returning ${PAYOUT_COLUMNS}, old.last_put_at as former_put_at, free_slot, turn
         ),
         held as (
           update send_slots
@@ -130,8 +137,14 @@ function dueAccounts(after: AccountId, limit: number): Statement {
     )`;
 }
 
-type ClaimRecord = PayoutRecord & { free_slot: number; turn: number };
+type ClaimRecord = PayoutRecord & { former_put_at: Date | null; free_slot: number; turn: number };
 
 function toClaim(row: ClaimRecord, slotToken: string): Claim {
-  return { payout: toPayoutRow(row), slot: row.free_slot, slotToken, turn: row.turn };
+  return {
+    payout: toPayoutRow(row),
+    formerCallAt: row.former_put_at,
+    slot: row.free_slot,
+    slotToken,
+    turn: row.turn,
+  };
 }

@@ -5,13 +5,13 @@ import { named, sql } from '@pixmesh/postgres/sql';
 import type { PayoutRow } from '#payouts/payout-row.ts';
 
 /**
- * Says when to look at a payout whose call ended without a definite answer. Nothing where the payout has moved
- * since its claim: the answer came too late then.
+ * Says when to check a payout whose call ended without a definite answer. Nothing where the payout has moved since
+ * its claim: the answer came too late then.
  */
-export async function scheduleLook(db: Queryable, payout: PayoutRow, inMs: number): Promise<void> {
+export async function scheduleCheck(db: Queryable, payout: PayoutRow, inMs: number): Promise<void> {
   await db.query(
     named(
-      'payout_schedule_look',
+      'payout_schedule_check',
       sql`
         update payouts
         set ${nextCheck(inMs)}
@@ -21,35 +21,35 @@ export async function scheduleLook(db: Queryable, payout: PayoutRow, inMs: numbe
 }
 
 /**
- * Remembers a refusal that does not count yet, because an earlier call may still have its effect; the first one
+ * Records a refusal that does not count yet, because an earlier call may still have its effect; the first one
  * stands. Nothing where the payout has moved since its claim.
  */
-export async function keepRefusal(
+export async function recordRefusal(
   db: Queryable,
   payout: PayoutRow,
-  refusal: { reason: string; lookInMs: number },
+  refusal: { reason: string; checkInMs: number },
 ): Promise<void> {
   await db.query(
     named(
-      'payout_keep_refusal',
+      'payout_record_refusal',
       sql`
         update payouts
         set uncounted_refusal = coalesce(uncounted_refusal, ${refusal.reason}),
             version = version + 1,
-            ${nextCheck(refusal.lookInMs)}
+            ${nextCheck(refusal.checkInMs)}
         where id = ${payout.id} and version = ${payout.version}`,
     ),
   );
 }
 
 /**
- * Takes a call that was never sent off the count and says when to look. Nothing where the payout has moved since
- * its claim: a call too many only makes a refusal wait.
+ * Takes a call that was not made off the count, sets the time of the last one back, and says when to check. Nothing
+ * where the payout has moved since its claim: a call too many only makes a refusal wait.
  */
 export async function uncountCall(
   db: Queryable,
   payout: PayoutRow,
-  lookInMs: number,
+  former: { lastCallAt: Date | null; checkInMs: number },
 ): Promise<void> {
   await db.query(
     named(
@@ -57,8 +57,9 @@ export async function uncountCall(
       sql`
         update payouts
         set unanswered_puts = unanswered_puts - 1,
+            last_put_at = ${former.lastCallAt},
             version = version + 1,
-            ${nextCheck(lookInMs)}
+            ${nextCheck(former.checkInMs)}
         where id = ${payout.id} and version = ${payout.version}`,
     ),
   );

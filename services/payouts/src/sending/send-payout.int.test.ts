@@ -1,11 +1,13 @@
 import { armFailpoints } from '@pixmesh/service/failpoints';
 import { type AccountId, type PayoutId } from '@pixmesh/kernel/ids';
+import { toCents } from '@pixmesh/kernel/money';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { lookAtPayout } from '#read-back/look-at-payout.ts';
 import { leaseDuePayouts } from '#read-back/read-back.sql.ts';
+import { anAcquirerPayout } from '#test/an-acquirer-payout.ts';
 import { startSendingUnderTest, type SendingUnderTest } from '#test/sending-under-test.ts';
 import { storeDuePayouts } from '#test/store-due-payouts.ts';
 
@@ -76,7 +78,7 @@ test('an accepted order is processing with its time and end-to-end id, announced
     status: 'processing',
     endToEndId: sent?.end_to_end_id,
     processedAt: expect.any(Date),
-    unansweredPuts: 0,
+    unansweredCalls: 0,
     sendAt: null,
     eventSequence: 2,
   });
@@ -133,7 +135,7 @@ test('a call that the client kept back leaves a later refusal its say', async ()
     Promise.resolve({ kind: 'unknown', cause: 'breaker_open' } as const);
   const acquirer = { ...mesh.deps.acquirer, sendPayout: sendPayoutUnsent };
   await sendPayout({ ...mesh.deps, acquirer }, await claimOne(), NEVER_LATE);
-  expect(await mesh.find(id)).toMatchObject({ unansweredPuts: 0, sendAt: null });
+  expect(await mesh.find(id)).toMatchObject({ unansweredCalls: 0, lastCallAt: null, sendAt: null });
   await mesh.faults({
     operation: 'sendPayout',
     fault: 'refusal',
@@ -158,13 +160,13 @@ test('a refusal does not count while an earlier call is unanswered: it waits, an
     expect(payout.uncountedRefusal).toMatch(/^pagamento_negado: /);
     return payout;
   });
-  expect(waiting).toMatchObject({ ending: null, unansweredPuts: 2, sendAt: null });
+  expect(waiting).toMatchObject({ ending: null, unansweredCalls: 2, sendAt: null });
   const released = await eventually(async () => {
     const payout = await mesh.find(id);
     expect(payout.ending).toBe('release');
     return payout;
   });
-  const waitedMs = released.readAt.getTime() - (released.lastPutAt?.getTime() ?? 0);
+  const waitedMs = released.readAt.getTime() - (released.lastCallAt?.getTime() ?? 0);
   expect(waitedMs).toBeGreaterThanOrEqual(mesh.deps.refusalWaitMs);
   expect(released.endingReason).toBe(waiting.uncountedRefusal);
   expect(await mesh.eventsOf(id)).toEqual(['hold.release']);
@@ -236,8 +238,7 @@ test('a sender that slept past its lease does not call any more, and gives its s
   await sendPayout(mesh.deps, await claimOne(), performance.now());
   expect(await kindsOf(id)).toEqual([]);
   expect(await takenSlots()).toEqual([]);
-  expect(await mesh.find(id)).toMatchObject({ unansweredPuts: 1, sendAt: null });
-  await mesh.db.query(sql`update payouts set check_at = now() where id = ${id}`);
+  expect(await mesh.find(id)).toMatchObject({ unansweredCalls: 0, lastCallAt: null, sendAt: null });
   expect(await untilEnded(id)).toBe('completed');
 });
 
@@ -266,6 +267,24 @@ test('an answer that comes after the payout has moved changes nothing', async ()
     uncountedRefusal: null,
     eventSequence: 2,
   });
+});
+
+test('an order that was accepted with another amount is never adopted', async () => {
+  const id = await aDuePayout();
+  const claim = await claimOne();
+  const payout = anAcquirerPayout({ amountCents: toCents(claim.payout.amount + 1n) });
+  const sendPayoutOtherwise = () => Promise.resolve({ kind: 'accepted', payout } as const);
+  await sendPayout(
+    { ...mesh.deps, acquirer: { sendPayout: sendPayoutOtherwise } },
+    claim,
+    NEVER_LATE,
+  );
+  expect(await mesh.find(id)).toMatchObject({
+    unansweredCalls: 1,
+    processedAt: null,
+    ending: null,
+  });
+  expect(await mesh.eventsOf(id)).toEqual([]);
 });
 
 test('what is sent is the same order for ever: idEnvio, amount, canonical key, document and text', async () => {

@@ -14,14 +14,14 @@ export async function ensureSlots(db: Queryable, slots: number): Promise<void> {
   );
 }
 
-/** Gives a slot back, unless its lease has ended and another call has it. */
-export async function freeSlot(
+/** Releases a slot, unless its lease has ended and another call has it. */
+export async function releaseSlot(
   db: Queryable,
   held: { slot: number; slotToken: string },
 ): Promise<void> {
   await db.query(
     named(
-      'send_slot_free',
+      'send_slot_release',
       sql`
         update send_slots
         set lease_token = null, lease_until = null

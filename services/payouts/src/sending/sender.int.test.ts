@@ -129,7 +129,7 @@ test('a call that hangs holds its own slot and nothing else', async () => {
   const [stuck] = await storeDuePayouts(mesh.db, 1);
   await using workers = await mesh.startWorkers({ slots: 2 });
   await eventually(async () => {
-    expect((await mesh.find(stuck as PayoutId)).unansweredPuts).toBe(1);
+    expect((await mesh.find(stuck as PayoutId)).unansweredCalls).toBe(1);
   });
   const others = await storeDuePayouts(mesh.db, 10);
   await untilCompleted(others);

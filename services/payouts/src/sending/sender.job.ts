@@ -12,7 +12,7 @@ const START_MARGIN_MS = 2_000;
 const NOBODY = '00000000-0000-0000-0000-000000000000' as AccountId;
 
 /** A claim, and until when its call may begin. */
-type TimedClaim = Claim & { startBeforeMs: number };
+type TimedClaim = Claim & { callBeforeMs: number };
 
 /**
  * Sends due payouts for as long as the process lives. Calls in flight are bounded by the slots over all
@@ -28,13 +28,13 @@ export async function startSender(deps: SendingDeps): Promise<DueRowsJob> {
     logger: deps.logger,
     inFlightMax: deps.slots,
     intakes: [{ take, max: deps.slots }],
-    handle: (claim) => sendPayout(deps, claim, claim.startBeforeMs),
+    handle: (claim) => sendPayout(deps, claim, claim.callBeforeMs),
     describe: (claim) => ({ payout_id: claim.payout.id }),
     parentOf: (claim) => claim.payout.checkTraceparent,
   });
 
   async function take(limit: number): Promise<TimedClaim[]> {
-    const startBeforeMs = performance.now() + START_MARGIN_MS;
+    const callBeforeMs = performance.now() + START_MARGIN_MS;
     const { slots } = deps;
     const claims = await claimDue(deps.db, { limit, slots, leaseMs, after: servedLast });
     const last = claims.reduce<Claim | null>(
@@ -42,6 +42,6 @@ export async function startSender(deps: SendingDeps): Promise<DueRowsJob> {
       null,
     );
     servedLast = last?.payout.accountId ?? servedLast;
-    return claims.map((claim) => ({ ...claim, startBeforeMs }));
+    return claims.map((claim) => ({ ...claim, callBeforeMs }));
   }
 }

@@ -1,0 +1,48 @@
+import type { HoldIntents } from '@pixmesh/acquirer-orders/hold-intent';
+import type { LedgerHolds } from '@pixmesh/ledger-client/ledger-holds';
+import type { Database } from '@pixmesh/postgres/pool';
+import type { Logger } from '@pixmesh/telemetry/logger';
+
+import { holdContradicted } from '#events.ts';
+import { failpoint } from '#failpoints.ts';
+import { isVisible, type PayoutRow, type VisiblePayout } from '#payouts/payout-row.ts';
+import { findPayout } from '#payouts/payouts.sql.ts';
+
+import { commitIntent, deleteIntent } from './intents.sql.ts';
+
+export type IntentDeps = {
+  db: Database;
+  holds: LedgerHolds;
+  logger: Logger;
+  /** There are events to publish. */
+  wakeOutbox(): void;
+  /** There is a payout to send. */
+  wakeSender(): void;
+};
+
+/** Intents of payouts: what each step of `@pixmesh/acquirer-orders/hold-intent` means here. */
+export function payoutIntents(deps: IntentDeps): HoldIntents<PayoutRow, VisiblePayout> {
+  const { db, holds, logger } = deps;
+  return {
+    holds,
+    holdOf: ({ holdId, accountId, id, amount, fee }) => ({
+      holdId,
+      accountId,
+      resourceId: id,
+      kind: 'payout',
+      amount,
+      fee,
+      endToEndId: null,
+    }),
+    find: ({ accountId, id }) => findPayout(db, accountId, id),
+    isMade: isVisible,
+    commit: (intent) => commitIntent(db, intent),
+    drop: (intent) => deleteIntent(db, intent),
+    committed: ({ status }) => {
+      deps.wakeOutbox();
+      if (status === 'processing') deps.wakeSender();
+    },
+    report: (intent, problem) => holdContradicted(logger, intent, problem),
+    reach: (place) => failpoint(`payouts.create.${place}`),
+  };
+}
