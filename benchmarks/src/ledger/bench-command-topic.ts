@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import { CreditReceivedPix } from '@pixmesh/contracts/messages/ledger-command.v1';
+import { ReceivedPixCredit } from '@pixmesh/contracts/messages/ledger-command.v1';
 import { TOPICS } from '@pixmesh/contracts/topics';
 import { createEventPublisher, type EventToPublish } from '@pixmesh/kafka/event-publisher';
 import { warmCodec } from '@pixmesh/kafka/schema-registry';
@@ -57,7 +57,7 @@ async function openRoad(infra: ServiceInfra) {
     brokers: infra.kafkaBrokers,
     clientId: 'bench',
     logger: createLogger('bench', 'error'),
-    codec: await warmCodec(infra.registryUrl, [CreditReceivedPix]),
+    codec: await warmCodec(infra.registryUrl, [ReceivedPixCredit]),
     topicPrefix: '',
   });
   let answered = (_commandId: string): void => undefined;
@@ -96,13 +96,13 @@ function aCredit(accountId: string): EventToPublish {
   const endToEndId = `E12345678${randomUUID().replaceAll('-', '').slice(0, 23)}`;
   return {
     eventId,
-    topic: CreditReceivedPix.topic,
+    topic: ReceivedPixCredit.topic,
     key: accountId,
-    type: CreditReceivedPix.type,
+    type: ReceivedPixCredit.type,
     traceparent: null,
     message: {
       event_id: eventId,
-      type: CreditReceivedPix.type,
+      type: ReceivedPixCredit.type,
       version: 1,
       occurred_at: new Date().toISOString(),
       account_id: accountId,

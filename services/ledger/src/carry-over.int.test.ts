@@ -15,23 +15,28 @@ import { executeBatch } from '#engine/execute-batch.ts';
 import { takeDueReleases } from '#releases/releases.sql.ts';
 import { countRows, findBreaks, readBalances } from '#test/check-ledger.ts';
 import { bookInFirstVersion } from '#test/first-version-books.ts';
-import { credit, releasePending, suspense, takeHold } from '#test/ledger-commands.ts';
+import {
+  receivedPixCredit,
+  pendingRelease,
+  receivedPixSuspend,
+  holdTake,
+} from '#test/ledger-commands.ts';
 import { journalsOf } from '#test/ledger-under-test.ts';
 
 /** The books of an installation that ran the first version, carried over by the migrations after it. */
 const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url));
 const [one, other] = [newId<AccountId>(), newId<AccountId>()];
-const pending = credit({
+const pending = receivedPixCredit({
   accountId: one,
   amount: 30,
   releaseAt: new Date('2026-11-01T00:00:00.000Z'),
 });
 const BOOKED = [
-  credit({ accountId: one, amount: 1_000 }),
-  credit({ accountId: other, amount: 7 }),
-  suspense({ accountId: one, amount: 50, reason: 'second_pix' }),
+  receivedPixCredit({ accountId: one, amount: 1_000 }),
+  receivedPixCredit({ accountId: other, amount: 7 }),
+  receivedPixSuspend({ accountId: one, amount: 50, reason: 'second_pix' }),
   pending,
-  credit({ accountId: one, amount: 200 }),
+  receivedPixCredit({ accountId: one, amount: 200 }),
 ];
 /** Ids of one millisecond have no order: the last two were booked the other way round. */
 const JOURNAL_IDS = BOOKED.map(() => newId());
@@ -104,12 +109,12 @@ test('suspense and pending money go on under their commands', async () => {
   const items = await database.db.query(sql`select id, amount, reason from suspense_items`);
   expect(items).toEqual([{ id: BOOKED[2]!.commandId, amount: 50n, reason: 'second_pix' }]);
   expect(await takeDueReleases(database.db, 10)).toMatchObject([{ creditId: pending.commandId }]);
-  await executeBatch(database.db, [releasePending(pending)]);
+  await executeBatch(database.db, [pendingRelease(pending)]);
   expect(await countRows(database.db, 'releases')).toBe(0);
 });
 
 test('money can be held on top of it, and nothing of the first version is left', async () => {
-  const hold = takeHold({ accountId: one, amount: 1_230 });
+  const hold = holdTake({ accountId: one, amount: 1_230 });
   expect(await executeBatch(database.db, [hold])).toMatchObject([{ code: 'booked', version: 6n }]);
   expect(await findBreaks(database.db)).toEqual([]);
   const left = await database.db.query(

@@ -1,5 +1,6 @@
 import { counter, observedGauge } from '@pixmesh/telemetry/metrics';
 
+import { JOURNAL_KINDS } from '#commands/journal-kinds.ts';
 import type { LedgerCommand } from '#commands/ledger-command.ts';
 import type { Outcome } from '#commands/outcome.ts';
 
@@ -18,7 +19,8 @@ export function batchDecided(
   batches.add(1);
   batched.add(commands.length);
   const counts = new Map<string, { kind: string; outcome: string; count: number }>();
-  for (const [index, { kind }] of commands.entries()) {
+  for (const [index, command] of commands.entries()) {
+    const kind = JOURNAL_KINDS[command.kind];
     const outcome = wordOf(outcomes[index]!);
     const key = `${kind} ${outcome}`;
     const known = counts.get(key);

@@ -8,15 +8,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { PLATFORM_ACCOUNT_ID } from '#accounts/chart-of-accounts.ts';
 import { countAllRows, countRows, findBreaks, readBalances } from '#test/check-ledger.ts';
 import { inLanes } from '#test/in-lanes.ts';
-import { takeHold } from '#test/ledger-commands.ts';
+
 import {
-  aCredit,
+  aReceivedPixCredit,
   again,
   anEndToEndId,
-  aPayoutSuspense,
-  aRelease,
-  aSettlement,
-  aSuspense,
+  aPayoutSuspend,
+  aReceivedPixSuspend,
   handle,
 } from '#test/ledger-messages.ts';
 import {
@@ -40,7 +38,7 @@ afterAll(() => ledger[Symbol.asyncDispose]());
 
 describe('credit', () => {
   test('a credit moves the amount from clearing to available and says so in its event', async () => {
-    const credit = aCredit({ amount: 12_345 });
+    const credit = aReceivedPixCredit({ amount: 12_345 });
     await handle(ledger.engine, credit);
     const accountId = credit.account_id ?? '';
     expect(await readBalances(ledger.db, accountId)).toEqual({
@@ -66,7 +64,7 @@ describe('credit', () => {
 
   test('the outbox is woken once per journal and never by a repeat', async () => {
     ledger.woken.times = 0;
-    const credit = aCredit();
+    const credit = aReceivedPixCredit();
     await handle(ledger.engine, credit);
     await handle(ledger.engine, credit);
     expect(ledger.woken.times).toBe(1);
@@ -74,14 +72,15 @@ describe('credit', () => {
 
   test('each outcome reports the balance right after its own journal', async () => {
     const accountId = newId();
-    for (const amount of [100, 250, 1]) await handle(ledger.engine, aCredit({ accountId, amount }));
+    for (const amount of [100, 250, 1])
+      await handle(ledger.engine, aReceivedPixCredit({ accountId, amount }));
     const events = await queuedEvents(ledger.db, accountId);
     expect(events.map((event) => event.message.data.balance.available)).toEqual([100, 350, 351]);
   });
 
   test('a credit with a release in the future stands in pending, with its release stored', async () => {
     const releaseAt = new Date(Date.now() + 3_600_000);
-    const credit = aCredit({ amount: 700, releaseAt });
+    const credit = aReceivedPixCredit({ amount: 700, releaseAt });
     await handle(ledger.engine, credit);
     const accountId = credit.account_id ?? '';
     expect(await readBalances(ledger.db, accountId)).toEqual({
@@ -99,7 +98,7 @@ describe('credit', () => {
   });
 
   test('a release that has passed by the clock of the database is available at once', async () => {
-    const credit = aCredit({ amount: 700, releaseAt: new Date(Date.now() - 1_000) });
+    const credit = aReceivedPixCredit({ amount: 700, releaseAt: new Date(Date.now() - 1_000) });
     const before = await countRows(ledger.db, 'releases');
     await handle(ledger.engine, credit);
     expect(await readBalances(ledger.db, credit.account_id ?? '')).toEqual({
@@ -111,7 +110,9 @@ describe('credit', () => {
 
   test('a credit without an account is refused and books nothing', async () => {
     const before = await countRows(ledger.db, 'journals');
-    await expect(handle(ledger.engine, aCredit({ accountId: null }))).rejects.toMatchObject({
+    await expect(
+      handle(ledger.engine, aReceivedPixCredit({ accountId: null })),
+    ).rejects.toMatchObject({
       code: 'MESSAGE_INVALID',
     });
     expect(await countRows(ledger.db, 'journals')).toBe(before);
@@ -120,7 +121,7 @@ describe('credit', () => {
 
 describe('suspense', () => {
   test('a wrong amount stands in the suspense of its account, outside its balance', async () => {
-    const suspense = aSuspense({ amount: 900, reason: 'second_pix' });
+    const suspense = aReceivedPixSuspend({ amount: 900, reason: 'second_pix' });
     await handle(ledger.engine, suspense);
     const accountId = suspense.account_id ?? '';
     expect(await readBalances(ledger.db, accountId)).toEqual({
@@ -150,7 +151,7 @@ describe('suspense', () => {
   });
 
   test('an item has the id of the journal that booked it', async () => {
-    const suspense = aSuspense();
+    const suspense = aReceivedPixSuspend();
     await handle(ledger.engine, suspense);
     const rows = await ledger.db.query(sql`
       select from journals join suspense_items on id = command_id
@@ -159,7 +160,12 @@ describe('suspense', () => {
   });
 
   test("money that nobody owns stands on the platform's own account", async () => {
-    const suspense = aSuspense({ accountId: null, chargeId: null, amount: 333, reason: 'unowned' });
+    const suspense = aReceivedPixSuspend({
+      accountId: null,
+      chargeId: null,
+      amount: 333,
+      reason: 'unowned',
+    });
     await handle(ledger.engine, suspense);
     expect(await readBalances(ledger.db, PLATFORM_ACCOUNT_ID)).toEqual({
       suspense: 333,
@@ -171,8 +177,8 @@ describe('suspense', () => {
 
   test('suspense leaves what the merchant already has untouched and reports it', async () => {
     const accountId = newId();
-    await handle(ledger.engine, aCredit({ accountId, amount: 5_000 }));
-    await handle(ledger.engine, aSuspense({ accountId, amount: 1 }));
+    await handle(ledger.engine, aReceivedPixCredit({ accountId, amount: 5_000 }));
+    await handle(ledger.engine, aReceivedPixSuspend({ accountId, amount: 1 }));
     const events = await queuedEvents(ledger.db, accountId);
     expect(events[1]?.message.data.balance).toEqual({ available: 5_000, pending: 0 });
   });
@@ -180,7 +186,7 @@ describe('suspense', () => {
 
 describe('exactly once', () => {
   test('twenty identical credits at the same time move the money once', async () => {
-    const credit = aCredit({ amount: 4_200 });
+    const credit = aReceivedPixCredit({ amount: 4_200 });
     await Promise.all(Array.from({ length: 20 }, () => handle(ledger.engine, credit)));
     const accountId = credit.account_id ?? '';
     expect(await readBalances(ledger.db, accountId)).toMatchObject({ available: 4_200 });
@@ -189,16 +195,16 @@ describe('exactly once', () => {
   });
 
   test('a redelivered or republished command writes and publishes nothing', async () => {
-    const credit = aCredit({ amount: 4_200 });
+    const credit = aReceivedPixCredit({ amount: 4_200 });
     await handle(ledger.engine, credit);
-    await handle(ledger.engine, aCredit({ accountId: credit.account_id, amount: 1 }));
+    await handle(ledger.engine, aReceivedPixCredit({ accountId: credit.account_id, amount: 1 }));
     const rows = await countAllRows(ledger.db);
     await handle(ledger.engine, again(credit));
     expect(await countAllRows(ledger.db)).toEqual(rows);
   });
 
   test('a crash between the commit and the offset is harmless', async () => {
-    const credit = aCredit({ amount: 640 });
+    const credit = aReceivedPixCredit({ amount: 640 });
     armFailpoints({ 'ledger.command.after-commit': 'error' });
     await expect(handle(ledger.engine, credit)).rejects.toThrow(
       'failpoint ledger.command.after-commit',
@@ -212,7 +218,7 @@ describe('exactly once', () => {
   test('commands of many accounts at the same time never lose or double a cent', async () => {
     const accounts = Array.from({ length: 5 }, () => newId());
     const credits = accounts.flatMap((accountId) =>
-      Array.from({ length: 20 }, () => aCredit({ accountId, amount: 10 })),
+      Array.from({ length: 20 }, () => aReceivedPixCredit({ accountId, amount: 10 })),
     );
     const messages = [...credits, ...credits.map(again)];
     await inLanes(messages, (message) => handle(ledger.engine, message));
@@ -232,7 +238,7 @@ describe('one booking per received Pix, for ever', () => {
     ['a credit after its suspense', 'suspend'],
   ] as const)('%s is refused and the first outcome stays', async (_name, first) => {
     const pix = { accountId: newId(), endToEndId: anEndToEndId(), chargeId: newId(), amount: 800 };
-    const messages = [aCredit(pix), aSuspense(pix)];
+    const messages = [aReceivedPixCredit(pix), aReceivedPixSuspend(pix)];
     if (first === 'suspend') messages.reverse();
     const [winner, loser] = messages;
     await handle(ledger.engine, winner!);
@@ -250,7 +256,7 @@ describe('one booking per received Pix, for ever', () => {
     const pix = { accountId: newId(), endToEndId: anEndToEndId(), chargeId: newId(), amount: 800 };
     const results = await Promise.allSettled(
       Array.from({ length: 10 }, (_, index) =>
-        handle(ledger.engine, index % 2 === 0 ? aCredit(pix) : aSuspense(pix)),
+        handle(ledger.engine, index % 2 === 0 ? aReceivedPixCredit(pix) : aReceivedPixSuspend(pix)),
       ),
     );
     expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(5);
@@ -265,103 +271,13 @@ describe('one booking per received Pix, for ever', () => {
     ['release', { releaseAt: new Date('2030-01-01T00:00:00.000Z') }],
   ])('the same command with another %s is refused', async (_name, change) => {
     const pix = { accountId: newId(), endToEndId: anEndToEndId(), chargeId: newId(), amount: 800 };
-    await handle(ledger.engine, aCredit(pix));
-    await expect(handle(ledger.engine, aCredit({ ...pix, ...change }))).rejects.toMatchObject({
+    await handle(ledger.engine, aReceivedPixCredit(pix));
+    await expect(
+      handle(ledger.engine, aReceivedPixCredit({ ...pix, ...change })),
+    ).rejects.toMatchObject({
       code: 'CONFLICT',
     });
     expect(await readBalances(ledger.db, pix.accountId)).toMatchObject({ available: 800 });
-  });
-});
-
-describe('the end of a hold', () => {
-  test('a settlement is told with amount, fee and the balance after it', async () => {
-    const hold = await anOpenHold({ amount: 900, fee: 30 });
-    await handle(ledger.engine, aSettlement(hold));
-    const event = (await queuedEvents(ledger.db, hold.accountId)).at(-1);
-    expect(event).toMatchObject({
-      type: 'hold.settled',
-      message: {
-        account_id: hold.accountId,
-        data: {
-          hold_id: hold.holdId,
-          resource_id: hold.resourceId,
-          amount: 900,
-          fee: 30,
-          balance: { available: 4_070, pending: 0 },
-        },
-      },
-    });
-    expect(await readBalances(ledger.db, hold.accountId)).toEqual({
-      available: 4_070,
-      acquirer_clearing: -4_100,
-      fees: 30,
-    });
-  });
-
-  test('a release is told with the balance that has everything back', async () => {
-    const hold = await anOpenHold({ amount: 900, fee: 30 });
-    await handle(ledger.engine, aRelease(hold));
-    const event = (await queuedEvents(ledger.db, hold.accountId)).at(-1);
-    expect(event).toMatchObject({
-      type: 'hold.released',
-      message: { data: { amount: 900, fee: 30, balance: { available: 5_000 } } },
-    });
-  });
-
-  test('a repeat of an end publishes nothing more', async () => {
-    const hold = await anOpenHold({ amount: 900 });
-    const message = aSettlement(hold);
-    await handle(ledger.engine, message);
-    const rows = await countAllRows(ledger.db);
-    await handle(ledger.engine, again(message));
-    expect(await countAllRows(ledger.db)).toEqual(rows);
-  });
-
-  test.each([
-    ['settled', 'released'],
-    ['released', 'settled'],
-  ] as const)('a hold that was %s cannot be %s: it is told so', async (state, wanted) => {
-    const hold = await anOpenHold({ amount: 900 });
-    const [first, second] =
-      state === 'settled'
-        ? [aSettlement(hold), aRelease(hold)]
-        : [aRelease(hold), aSettlement(hold)];
-    await handle(ledger.engine, first);
-    const balances = await readBalances(ledger.db, hold.accountId);
-    await handle(ledger.engine, second);
-    expect((await queuedEvents(ledger.db, hold.accountId)).at(-1)).toMatchObject({
-      type: 'hold.end_refused',
-      message: { data: { wanted, state, hold_id: hold.holdId, amount: 900 } },
-    });
-    expect(await readBalances(ledger.db, hold.accountId)).toEqual(balances);
-  });
-
-  test('settle and release raced end a hold exactly once', async () => {
-    const holds = [];
-    for (let count = 0; count < 40; count += 1) holds.push(await anOpenHold({ amount: 10 }));
-    const messages = holds.flatMap((hold, at) =>
-      at % 2 === 0 ? [aSettlement(hold), aRelease(hold)] : [aRelease(hold), aSettlement(hold)],
-    );
-    await inLanes([...messages, ...messages.map(again)], (message) =>
-      handle(ledger.engine, message),
-    );
-    for (const hold of holds) {
-      const types = (await queuedEvents(ledger.db, hold.accountId)).map(({ type }) => type);
-      expect(types.slice(1).toSorted()).toBeOneOf([
-        ['hold.end_refused', 'hold.released'],
-        ['hold.end_refused', 'hold.settled'],
-      ]);
-    }
-  });
-
-  test('a settlement of a hold that nobody took is wrong in itself', async () => {
-    const unknown = { accountId: newId(), holdId: newId(), resourceId: newId() };
-    const rows = await countAllRows(ledger.db);
-    await expect(handle(ledger.engine, aSettlement(unknown))).rejects.toMatchObject({
-      code: 'MESSAGE_INVALID',
-      message: expect.stringContaining('was never taken'),
-    });
-    expect(await countAllRows(ledger.db)).toEqual(rows);
   });
 });
 
@@ -370,7 +286,7 @@ describe('what the acquirer did against what was told', () => {
     ['out', -400],
     ['in', 400],
   ] as const)('money that went %s stands in suspense with its sign', async (direction, cents) => {
-    const message = aPayoutSuspense({ direction, amount: 400 });
+    const message = aPayoutSuspend({ direction, amount: 400 });
     const accountId = message.account_id ?? '';
     await handle(ledger.engine, message);
     expect(await readBalances(ledger.db, accountId)).toEqual({
@@ -384,16 +300,10 @@ describe('what the acquirer did against what was told', () => {
   });
 
   test('a send that is nobody’s stands on the platform’s own account', async () => {
-    const message = aPayoutSuspense({ accountId: null, direction: 'out', amount: 77 });
+    const message = aPayoutSuspend({ accountId: null, direction: 'out', amount: 77 });
     const before = (await readBalances(ledger.db, PLATFORM_ACCOUNT_ID)).suspense ?? 0;
     await handle(ledger.engine, message);
     const after = (await readBalances(ledger.db, PLATFORM_ACCOUNT_ID)).suspense ?? 0;
     expect(after - before).toBe(-77);
   });
 });
-
-async function anOpenHold(money: { amount: number; fee?: number }) {
-  const hold = takeHold({ accountId: await ledger.fund(5_000), ...money });
-  await ledger.submit(hold);
-  return hold;
-}

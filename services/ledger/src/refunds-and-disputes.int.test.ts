@@ -6,17 +6,17 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { PLATFORM_ACCOUNT_ID } from '#accounts/chart-of-accounts.ts';
 import { countAllRows, findBreaks, readBalances } from '#test/check-ledger.ts';
-import { takeHold } from '#test/ledger-commands.ts';
+import { holdTake } from '#test/ledger-commands.ts';
 import {
-  aCredit,
+  aReceivedPixCredit,
   aDispute,
   again,
-  aPayoutSuspense,
-  aPixReturn,
-  aRelease,
-  aResolution,
-  aSettlement,
-  aSuspense,
+  aPayoutSuspend,
+  aReceivedPixReturn,
+  aHoldRelease,
+  aSuspenseResolve,
+  aHoldSettle,
+  aReceivedPixSuspend,
   aSuspenseCredit,
   type CommandWire,
   handle,
@@ -37,7 +37,7 @@ afterAll(() => ledger[Symbol.asyncDispose]());
 /** A Pix that was credited: what commands about it have in common. */
 async function aPix(amount: number) {
   const accountId = newId();
-  const credit = aCredit({ accountId, amount });
+  const credit = aReceivedPixCredit({ accountId, amount });
   await handle(ledger.engine, credit);
   const { end_to_end_id: endToEndId, charge_id: chargeId } = credit.data;
   return { accountId, endToEndId, chargeId: chargeId ?? '', disputeId: newId() };
@@ -87,7 +87,7 @@ describe('the life of a dispute', () => {
 
   test('lost after a win: the return leaves the balance, even below zero', async () => {
     const pix = await aPix(1_000);
-    const payout = takeHold({ accountId: pix.accountId as never, amount: 900 });
+    const payout = holdTake({ accountId: pix.accountId as never, amount: 900 });
     await ledger.submit(payout);
     await tell(aDispute('dispute.return', { ...pix, amount: 1_000, from: 'available' }));
     expect(await readBalances(ledger.db, pix.accountId)).toEqual({ available: -900, held: 900 });
@@ -96,9 +96,9 @@ describe('the life of a dispute', () => {
   test('refunded meanwhile: the refund comes out of the block, nothing is left to unblock', async () => {
     const pix = await aPix(1_000);
     await tell(aDispute('dispute.block', { ...pix, amount: 1_000 }));
-    const refund = takeHold({ ...pix, accountId: pix.accountId as never, amount: 1_000 });
+    const refund = holdTake({ ...pix, accountId: pix.accountId as never, amount: 1_000 });
     expect(await ledger.submit(refund)).toMatchObject({ code: 'booked' });
-    await tell(aSettlement(refund), aDispute('dispute.unblock', { ...pix, amount: 1_000 }));
+    await tell(aHoldSettle(refund), aDispute('dispute.unblock', { ...pix, amount: 1_000 }));
     expect(await readBalances(ledger.db, pix.accountId)).toEqual({});
     expect(await lastEvent(pix.accountId)).toMatchObject({
       type: 'dispute.unblocked',
@@ -108,13 +108,13 @@ describe('the life of a dispute', () => {
 
   test('a refund that fails goes back to the block, also what it kept from being blocked', async () => {
     const pix = await aPix(1_000);
-    const early = takeHold({ ...pix, accountId: pix.accountId as never, amount: 600 });
+    const early = holdTake({ ...pix, accountId: pix.accountId as never, amount: 600 });
     await ledger.submit(early);
     await tell(aDispute('dispute.block', { ...pix, amount: 1_000 }));
     expect(await lastEvent(pix.accountId)).toMatchObject({ message: { data: { amount: 400 } } });
-    const late = takeHold({ ...pix, accountId: pix.accountId as never, amount: 300 });
+    const late = holdTake({ ...pix, accountId: pix.accountId as never, amount: 300 });
     await ledger.submit(late);
-    await tell(aRelease(early), aRelease(late));
+    await tell(aHoldRelease(early), aHoldRelease(late));
     expect(await readBalances(ledger.db, pix.accountId)).toEqual({
       blocked: 1_000,
       acquirer_clearing: -1_000,
@@ -127,12 +127,12 @@ describe('the life of a dispute', () => {
     const rows = await countAllRows(ledger.db);
     for (const message of [
       aDispute('dispute.return', { ...pix, amount: 2 }),
-      aPixReturn({ ...pix, amount: 2 }),
+      aReceivedPixReturn({ ...pix, amount: 2 }),
     ]) {
       await expect(tell(message)).rejects.toMatchObject({ code: 'MESSAGE_INVALID' });
     }
     expect(await countAllRows(ledger.db)).toEqual(rows);
-    await tell(aPixReturn({ ...pix, amount: 1 }));
+    await tell(aReceivedPixReturn({ ...pix, amount: 1 }));
     expect(await lastEvent(pix.accountId)).toMatchObject({
       type: 'received_pix.returned',
       message: { data: { charge_id: pix.chargeId, end_to_end_id: pix.endToEndId, amount: 1 } },
@@ -141,7 +141,7 @@ describe('the life of a dispute', () => {
 
   test('of a Pix that is another account’s, or in suspense, is parked', async () => {
     const pix = await aPix(1_000);
-    const suspended = aSuspense();
+    const suspended = aReceivedPixSuspend();
     await tell(suspended);
     const told = { disputeId: newId(), amount: 10 };
     for (const of of [
@@ -159,9 +159,9 @@ describe('money in suspense', () => {
     ['accept', { available: 40 }],
     ['return', {}],
   ] as const)('is resolved once: %s', async (action, parts) => {
-    const item = aSuspense({ amount: 40 });
+    const item = aReceivedPixSuspend({ amount: 40 });
     const accountId = item.account_id!;
-    await tell(item, aResolution(item, action));
+    await tell(item, aSuspenseResolve(item, action));
     expect(await readBalances(ledger.db, accountId)).toMatchObject(parts);
     const [row] = await ledger.db.query<{ resolved: boolean }>(sql`
       select resolved_at is not null and resolved_at >= created_at as resolved
@@ -171,17 +171,22 @@ describe('money in suspense', () => {
       type: 'suspense.resolved',
       message: { data: { item_id: item.data.command_id, action, amount: 40 } },
     });
-    const other = aResolution(item, action === 'accept' ? 'return' : 'accept');
+    const other = aSuspenseResolve(item, action === 'accept' ? 'return' : 'accept');
     await expect(tell(other)).rejects.toMatchObject({ code: 'CONFLICT' });
   });
 
   test('that nobody owned is handed over to its owner, in either order', async () => {
     for (const isReversed of [false, true]) {
-      const item = aSuspense({ accountId: null, chargeId: null, amount: 40, reason: 'unowned' });
+      const item = aReceivedPixSuspend({
+        accountId: null,
+        chargeId: null,
+        amount: 40,
+        reason: 'unowned',
+      });
       const before = (await readBalances(ledger.db, PLATFORM_ACCOUNT_ID)).suspense ?? 0;
       await tell(item);
       const owner = newId();
-      const told = [aResolution(item, 'hand_over'), aSuspenseCredit(item, owner)];
+      const told = [aSuspenseResolve(item, 'hand_over'), aSuspenseCredit(item, owner)];
       await tell(...(isReversed ? told.toReversed() : told));
       expect(await readBalances(ledger.db, owner)).toEqual({
         available: 40,
@@ -193,13 +198,13 @@ describe('money in suspense', () => {
   });
 
   test('that the acquirer sent back in part is accepted for exactly what is left', async () => {
-    const item = aSuspense({ amount: 40 });
+    const item = aReceivedPixSuspend({ amount: 40 });
     const accountId = item.account_id!;
     const part = (amount: number) => ({
-      ...aResolution(item, 'return'),
-      data: { ...aResolution(item, 'return').data, command_id: newId(), amount },
+      ...aSuspenseResolve(item, 'return'),
+      data: { ...aSuspenseResolve(item, 'return').data, command_id: newId(), amount },
     });
-    const rest = aResolution(item, 'accept');
+    const rest = aSuspenseResolve(item, 'accept');
     await tell(item, part(15));
     await expect(tell(rest)).rejects.toMatchObject({ code: 'MESSAGE_INVALID' });
     expect(await readItem(item.data.command_id)).toEqual({ amount: 25n, is_open: true });
@@ -215,10 +220,10 @@ describe('money in suspense', () => {
 
   test('that stayed although its payout had completed is accepted for its owner', async () => {
     const accountId = newId();
-    const item = aPayoutSuspense({ accountId, direction: 'in', amount: 40 });
+    const item = aPayoutSuspend({ accountId, direction: 'in', amount: 40 });
     const { command_id: item_id, payout_id, end_to_end_id } = item.data;
     await tell(item, {
-      ...aResolution(aSuspense({ accountId, amount: 40 }), 'accept'),
+      ...aSuspenseResolve(aReceivedPixSuspend({ accountId, amount: 40 }), 'accept'),
       data: {
         command_id: deriveCommandId('suspense.resolve', item_id),
         item_id,
@@ -248,8 +253,8 @@ describe('money in suspense', () => {
   }
 
   test('that is unknown, or of another amount, is parked and can be told again', async () => {
-    const item = aSuspense({ amount: 40 });
-    const early = aResolution(item, 'accept');
+    const item = aReceivedPixSuspend({ amount: 40 });
+    const early = aSuspenseResolve(item, 'accept');
     await expect(tell(early)).rejects.toMatchObject({ code: 'MESSAGE_INVALID' });
     await tell(item);
     const wrong = { ...early, data: { ...early.data, amount: 41 } };
@@ -261,15 +266,15 @@ describe('money in suspense', () => {
 describe('a command', () => {
   test('that comes again is answered its first outcome, and moves nothing', async () => {
     const pix = await aPix(1_000);
-    const owned = aSuspense({ accountId: pix.accountId, amount: 40 });
+    const owned = aReceivedPixSuspend({ accountId: pix.accountId, amount: 40 });
     const messages = [
       aDispute('dispute.block', { ...pix, amount: 500 }),
       aDispute('dispute.return', { ...pix, amount: 200 }),
-      aPixReturn({ ...pix, amount: 100 }),
+      aReceivedPixReturn({ ...pix, amount: 100 }),
       aDispute('dispute.unblock', { ...pix, amount: 500 }),
       owned,
-      aResolution(owned, 'accept'),
-      aSuspenseCredit(aSuspense({ amount: 7 }), pix.accountId),
+      aSuspenseResolve(owned, 'accept'),
+      aSuspenseCredit(aReceivedPixSuspend({ amount: 7 }), pix.accountId),
     ];
     await tell(...messages);
     const [rows, balances] = [
@@ -283,14 +288,14 @@ describe('a command', () => {
 
   test('with another content under its id is refused', async () => {
     const pix = await aPix(1_000);
-    const item = aSuspense({ accountId: pix.accountId, amount: 40 });
+    const item = aReceivedPixSuspend({ accountId: pix.accountId, amount: 40 });
     await tell(item);
     const messages = [
       aDispute('dispute.block', { ...pix, amount: 500 }),
       aDispute('dispute.return', { ...pix, amount: 200 }),
-      aPixReturn({ ...pix, amount: 100 }),
-      aResolution(item, 'accept'),
-      aSuspenseCredit(aSuspense({ amount: 7 }), pix.accountId),
+      aReceivedPixReturn({ ...pix, amount: 100 }),
+      aSuspenseResolve(item, 'accept'),
+      aSuspenseCredit(aReceivedPixSuspend({ amount: 7 }), pix.accountId),
     ];
     for (const message of messages) {
       await tell(message);

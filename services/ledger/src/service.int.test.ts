@@ -21,12 +21,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { LedgerConfig } from '#config.ts';
 import { countRows, findBreaks, readBalances } from '#test/check-ledger.ts';
 import {
-  aCredit,
+  aReceivedPixCredit,
   again,
   anEndToEndId,
-  aSuspense,
-  aRelease,
-  aSettlement,
+  aReceivedPixSuspend,
+  aHoldRelease,
+  aHoldSettle,
   type CommandWire,
 } from '#test/ledger-messages.ts';
 
@@ -64,7 +64,7 @@ afterAll(async () => {
 });
 
 test('a credit goes from its topic through the books to the topic of outcomes', async () => {
-  const credit = aCredit({ amount: 2_500 });
+  const credit = aReceivedPixCredit({ amount: 2_500 });
   await send([credit]);
   const outcome = await outcomeOf(credit);
   expect(outcome.key).toBe(credit.account_id);
@@ -88,7 +88,7 @@ test('a credit goes from its topic through the books to the topic of outcomes', 
 
 test('the trace of a command goes on through the outbox to its outcome', async () => {
   const traceId = newId().replaceAll('-', '');
-  const credit = aCredit();
+  const credit = aReceivedPixCredit();
   await send([credit], `00-${traceId}-00f067aa0ba902b7-01`);
   const outcome = await outcomeOf(credit);
   expect(outcome.headers['traceparent']).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-01$`));
@@ -106,7 +106,7 @@ test('the trace of a command goes on through the outbox to its outcome', async (
 
 test('one account hears of its outcomes in the order of its commands', async () => {
   const accountId = newId();
-  const credits = Array.from({ length: 30 }, () => aCredit({ accountId, amount: 10 }));
+  const credits = Array.from({ length: 30 }, () => aReceivedPixCredit({ accountId, amount: 10 }));
   await send(credits);
   await outcomeOf(credits.at(-1)!);
   const heard = outcomes.messages.filter((message) => message.key === accountId).map(dataOf);
@@ -121,13 +121,13 @@ test('one account hears of its outcomes in the order of its commands', async () 
 test('a topic that is delivered twice changes and publishes nothing more', async () => {
   const accountId = newId();
   const messages = [
-    ...Array.from({ length: 10 }, () => aCredit({ accountId, amount: 7 })),
-    aSuspense({ accountId, amount: 5 }),
+    ...Array.from({ length: 10 }, () => aReceivedPixCredit({ accountId, amount: 7 })),
+    aReceivedPixSuspend({ accountId, amount: 5 }),
   ];
   await send(messages);
   await outcomeOf(messages.at(-1)!);
   const before = await counts();
-  const last = aCredit({ accountId, amount: 1 });
+  const last = aReceivedPixCredit({ accountId, amount: 1 });
   await send([...messages, ...messages.map(again), last]);
   await outcomeOf(last);
   expect(await counts()).toEqual({ journals: before.journals + 1, events: before.events + 1 });
@@ -137,9 +137,9 @@ test('a topic that is delivered twice changes and publishes nothing more', async
 
 test('a credit of a Pix that stands in suspense is parked, and the partition moves on', async () => {
   const pix = { accountId: newId(), endToEndId: anEndToEndId(), chargeId: newId(), amount: 60 };
-  const suspense = aSuspense(pix);
-  const refused = aCredit(pix);
-  const next = aCredit({ accountId: pix.accountId, amount: 9 });
+  const suspense = aReceivedPixSuspend(pix);
+  const refused = aReceivedPixCredit(pix);
+  const next = aReceivedPixCredit({ accountId: pix.accountId, amount: 9 });
   await send([suspense, refused, next]);
   expect((await outcomeOf(next)).value).toMatchObject({ data: { balance: { available: 9 } } });
   const [letter] = await listDeadLetters(database.db, { limit: 1, startingAfter: null });
@@ -158,7 +158,7 @@ test('a credit of a Pix that stands in suspense is parked, and the partition mov
 test('each outcome of a batch goes on in the trace of its own command', async () => {
   const traceIds = Array.from({ length: 8 }, () => newId().replaceAll('-', ''));
   const accountId = newId();
-  const credits = traceIds.map(() => aCredit({ accountId }));
+  const credits = traceIds.map(() => aReceivedPixCredit({ accountId }));
   await commands.publish(
     credits.map((message, index) => ({
       ...toPublish(message),
@@ -173,7 +173,7 @@ test('each outcome of a batch goes on in the trace of its own command', async ()
 test('a hold is ended over the topic, and the loser of the race is told', async () => {
   const accountId = newId();
   const hold = { accountId, holdId: newId(), resourceId: newId() };
-  const [release, settlement] = [aRelease(hold), aSettlement(hold)];
+  const [release, settlement] = [aHoldRelease(hold), aHoldSettle(hold)];
   await send([release, settlement]);
   expect((await outcomeOf(release)).headers['type']).toBe('hold.released');
   expect(await outcomeOf(settlement)).toMatchObject({
@@ -184,8 +184,8 @@ test('a hold is ended over the topic, and the loser of the race is told', async 
 
 test('a settlement of a hold that nobody took is parked, and those around it are booked', async () => {
   const accountId = newId();
-  const unknown = aSettlement({ accountId, holdId: newId(), resourceId: newId() });
-  const credits = Array.from({ length: 20 }, () => aCredit({ accountId, amount: 5 }));
+  const unknown = aHoldSettle({ accountId, holdId: newId(), resourceId: newId() });
+  const credits = Array.from({ length: 20 }, () => aReceivedPixCredit({ accountId, amount: 5 }));
   await send([...credits.slice(0, 10), unknown, ...credits.slice(10)]);
   await outcomeOf(credits.at(-1)!);
   const letters = await listDeadLetters(database.db, { limit: 10, startingAfter: null });
@@ -200,7 +200,7 @@ test('a settlement of a hold that nobody took is parked, and those around it are
 test('a database that is away is waited for: nothing is parked and nothing lost', async () => {
   const accountId = newId();
   const before = await listDeadLetters(database.db, { limit: 100, startingAfter: null });
-  const credits = Array.from({ length: 30 }, () => aCredit({ accountId, amount: 1 }));
+  const credits = Array.from({ length: 30 }, () => aReceivedPixCredit({ accountId, amount: 1 }));
   const admin = createPool({ url: database.adminUrl, applicationName: 'outage', max: 1 });
   try {
     // The rows cannot be reached, as in an outage that begins in the middle of a statement.
@@ -221,14 +221,14 @@ test('a database that is away is waited for: nothing is parked and nothing lost'
 
 test('a stop publishes what is booked, and a new start goes on where the last one ended', async () => {
   const accountId = newId();
-  const first = aCredit({ accountId, amount: 100 });
+  const first = aReceivedPixCredit({ accountId, amount: 100 });
   await send([first]);
   await eventually(async () => {
     expect(await readBalances(database.db, accountId)).toMatchObject({ available: 100 });
   });
   await ledger[Symbol.asyncDispose]();
   expect(await countRows(database.db, 'outbox')).toBe(0);
-  const second = aCredit({ accountId, amount: 1 });
+  const second = aReceivedPixCredit({ accountId, amount: 1 });
   await send([second]);
   ledger = await startLedger(testConfig());
   expect((await outcomeOf(second)).value).toMatchObject({ data: { balance: { available: 101 } } });

@@ -8,6 +8,7 @@ import { expect, test } from 'vitest';
 import { ACCOUNT_KINDS, PLATFORM_ACCOUNT_ID } from '#accounts/chart-of-accounts.ts';
 import { fingerprintOf } from '#commands/fingerprint.ts';
 import { type CommandMessageType, FROM_MESSAGE } from '#commands/from-message.ts';
+import { JOURNAL_KINDS } from '#commands/journal-kinds.ts';
 import { ledgerCommandsConsumer } from '#ledger-commands.consumer.ts';
 import type { LedgerCommand } from '#commands/ledger-command.ts';
 import { creditIdOf } from '#decisions/batch-draft.ts';
@@ -186,5 +187,5 @@ test('failpoints keep the names that tests arm', async () => {
 });
 
 function storedFormOf(command: LedgerCommand): [kind: string, fingerprint: string] {
-  return [command.kind, fingerprintOf(command)];
+  return [JOURNAL_KINDS[command.kind], fingerprintOf(command)];
 }

@@ -1,6 +1,7 @@
 import type { AccountId } from '@pixmesh/kernel/ids';
 
 import { ACCOUNT_KINDS, type AccountState, type Balances } from '#accounts/chart-of-accounts.ts';
+import { JOURNAL_KINDS } from '#commands/journal-kinds.ts';
 import type { LedgerCommand } from '#commands/ledger-command.ts';
 import type { BookedCommand, Hold } from '#commands/outcome.ts';
 import { type BatchState, pixKey } from '#decisions/batch-state.ts';
@@ -53,11 +54,12 @@ export function stateFor(
 export function stateAfter(before: BatchState, { writes }: BatchDecision): BatchState {
   const booked = new Map(before.booked);
   for (const { command, code, version, fingerprint } of writes.journals) {
-    const { accountId, kind } = command;
+    const { accountId } = command;
+    const kind = JOURNAL_KINDS[command.kind];
     booked.set(command.commandId, { accountId, kind, code, version, fingerprint });
   }
   const credits = writes.journals.flatMap(({ command, code }) =>
-    command.kind === 'credit_received_pix' && code === 'booked'
+    command.kind === 'received_pix.credit' && code === 'booked'
       ? [untouchedPix(command.accountId, command.endToEndId, command.amount)]
       : [],
   );

@@ -4,15 +4,16 @@ import { newId } from '@pixmesh/kernel/ids';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 
-import type { CreditReceivedPix, SuspendReceivedPix } from '#commands/ledger-command.ts';
+import { JOURNAL_KINDS } from '#commands/journal-kinds.ts';
+import type { ReceivedPixCredit, ReceivedPixSuspend } from '#commands/ledger-command.ts';
 
 /** Books a received Pix as the first version of the ledger did, in its tables and with its digest. */
 export async function bookInFirstVersion(
   db: Queryable,
-  command: CreditReceivedPix | SuspendReceivedPix,
+  command: ReceivedPixCredit | ReceivedPixSuspend,
   id: string = newId(),
 ): Promise<void> {
-  const isCredit = command.kind === 'credit_received_pix';
+  const isCredit = command.kind === 'received_pix.credit';
   const kind = isCredit ? (command.releaseAt === null ? 'available' : 'pending') : 'suspense';
   const { accountId, amount, endToEndId, chargeId } = command;
   const meaning = [
@@ -26,7 +27,7 @@ export async function bookInFirstVersion(
   const fingerprint = createHash('sha256').update(JSON.stringify(meaning), 'utf8').digest();
   await db.query(sql`
     insert into journals (id, command_id, fingerprint, kind, account_id, resource_id, outcome)
-    values (${id}, ${command.commandId}, ${fingerprint}, ${command.kind}, ${accountId}, ${chargeId}, '{}')`);
+    values (${id}, ${command.commandId}, ${fingerprint}, ${JOURNAL_KINDS[command.kind]}, ${accountId}, ${chargeId}, '{}')`);
   await db.query(sql`
     with moved as (
       insert into accounts (account_id, kind, balance, version)

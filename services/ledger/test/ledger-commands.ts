@@ -8,22 +8,22 @@ import {
 import { toCents } from '@pixmesh/kernel/money';
 
 import type {
-  BlockDisputed,
-  BookAcquirerTariff,
-  CreditPayoutReturn,
-  CreditReceivedPix,
-  CreditSuspense,
-  ReleaseHold,
-  ReleasePending,
-  ResolveSuspense,
-  ReturnDisputed,
-  ReturnReceivedPix,
-  SettleHold,
-  SuspendPayout,
-  SuspendReceivedPix,
-  TakeHold,
-  UnblockDisputed,
-  VoidHold,
+  DisputeBlock,
+  AcquirerTariffBook,
+  PayoutReturnCredit,
+  ReceivedPixCredit,
+  SuspenseCredit,
+  HoldRelease,
+  PendingRelease,
+  SuspenseResolve,
+  DisputeReturn,
+  ReceivedPixReturn,
+  HoldSettle,
+  PayoutSuspend,
+  ReceivedPixSuspend,
+  HoldTake,
+  DisputeUnblock,
+  HoldVoid,
 } from '#commands/ledger-command.ts';
 
 import { anEndToEndId } from './ledger-messages.ts';
@@ -34,10 +34,10 @@ type Told<Command> = Partial<Omit<Command, 'kind' | 'commandId' | 'amount' | 'fe
   fee?: number;
 };
 
-export function takeHold({ amount = 1_000, fee = 0, ...told }: Told<TakeHold> = {}): TakeHold {
+export function holdTake({ amount = 1_000, fee = 0, ...told }: Told<HoldTake> = {}): HoldTake {
   const holdId = told.holdId ?? newId<HoldId>();
   return {
-    kind: 'take_hold',
+    kind: 'hold.take',
     commandId: holdId,
     accountId: newId<AccountId>(),
     resourceId: newId(),
@@ -50,46 +50,46 @@ export function takeHold({ amount = 1_000, fee = 0, ...told }: Told<TakeHold> = 
   };
 }
 
-type HoldRef = Pick<TakeHold, 'accountId' | 'holdId' | 'resourceId'>;
+type HoldRef = Pick<HoldTake, 'accountId' | 'holdId' | 'resourceId'>;
 
-export function voidHold({ accountId, holdId, resourceId }: HoldRef): VoidHold {
+export function holdVoid({ accountId, holdId, resourceId }: HoldRef): HoldVoid {
   const commandId = deriveCommandId('hold_void', holdId);
-  return { kind: 'void_hold', commandId, accountId, holdId, resourceId };
+  return { kind: 'hold.void', commandId, accountId, holdId, resourceId };
 }
 
-export function settleHold({ accountId, holdId, resourceId }: HoldRef): SettleHold {
+export function holdSettle({ accountId, holdId, resourceId }: HoldRef): HoldSettle {
   const commandId = deriveCommandId('hold_settle', holdId);
-  return { kind: 'settle_hold', commandId, accountId, holdId, resourceId, endToEndId: null };
+  return { kind: 'hold.settle', commandId, accountId, holdId, resourceId, endToEndId: null };
 }
 
-export function releaseHold({ accountId, holdId, resourceId }: HoldRef): ReleaseHold {
+export function holdRelease({ accountId, holdId, resourceId }: HoldRef): HoldRelease {
   const commandId = deriveCommandId('hold_release', holdId);
-  return { kind: 'release_hold', commandId, accountId, holdId, resourceId };
+  return { kind: 'hold.release', commandId, accountId, holdId, resourceId };
 }
 
-export function credit(told: Told<CreditReceivedPix> = {}): CreditReceivedPix {
-  return { ...receivedPix(told), kind: 'credit_received_pix', releaseAt: told.releaseAt ?? null };
+export function receivedPixCredit(told: Told<ReceivedPixCredit> = {}): ReceivedPixCredit {
+  return { ...receivedPix(told), kind: 'received_pix.credit', releaseAt: told.releaseAt ?? null };
 }
 
-export function suspense(told: Told<SuspendReceivedPix> = {}): SuspendReceivedPix {
+export function receivedPixSuspend(told: Told<ReceivedPixSuspend> = {}): ReceivedPixSuspend {
   const reason = told.reason ?? 'amount_mismatch';
-  return { ...receivedPix(told), kind: 'suspend_received_pix', reason };
+  return { ...receivedPix(told), kind: 'received_pix.suspend', reason };
 }
 
-export function releasePending(credited: CreditReceivedPix): ReleasePending {
+export function pendingRelease(credited: ReceivedPixCredit): PendingRelease {
   const { commandId: creditId, accountId, amount } = credited;
   const commandId = deriveCommandId('release_pending', creditId);
-  return { kind: 'release_pending', commandId, accountId, creditId, amount };
+  return { kind: 'pending.release', commandId, accountId, creditId, amount };
 }
 
-export function payoutReturn({
+export function payoutReturnCredit({
   amount = 1_000,
   ...told
-}: Told<CreditPayoutReturn> = {}): CreditPayoutReturn {
+}: Told<PayoutReturnCredit> = {}): PayoutReturnCredit {
   const endToEndId = told.endToEndId ?? anEndToEndId();
   const returnId = told.returnId ?? newId();
   return {
-    kind: 'credit_payout_return',
+    kind: 'payout_return.credit',
     commandId: deriveCommandId('payout_return', `${endToEndId}:${returnId}`),
     accountId: newId<AccountId>(),
     payoutId: newId(),
@@ -100,12 +100,12 @@ export function payoutReturn({
   };
 }
 
-export function payoutSuspense({
+export function payoutSuspend({
   amount = 1_000,
   ...told
-}: Told<SuspendPayout> = {}): SuspendPayout {
+}: Told<PayoutSuspend> = {}): PayoutSuspend {
   return {
-    kind: 'suspend_payout',
+    kind: 'payout.suspend',
     commandId: newId(),
     accountId: newId<AccountId>(),
     payoutId: newId(),
@@ -117,13 +117,13 @@ export function payoutSuspense({
   };
 }
 
-export function tariff({
+export function acquirerTariffBook({
   amount = 10,
   ...told
-}: Told<BookAcquirerTariff> = {}): BookAcquirerTariff {
+}: Told<AcquirerTariffBook> = {}): AcquirerTariffBook {
   const endToEndId = told.endToEndId ?? anEndToEndId();
   return {
-    kind: 'book_acquirer_tariff',
+    kind: 'acquirer_tariff.book',
     commandId: deriveCommandId('acquirer_tariff', endToEndId),
     accountId: newId<AccountId>(),
     ...told,
@@ -132,40 +132,40 @@ export function tariff({
   };
 }
 
-export function block(told: Told<BlockDisputed> = {}): BlockDisputed {
-  return { ...disputed(told), kind: 'block_disputed', commandId: newId() };
+export function disputeBlock(told: Told<DisputeBlock> = {}): DisputeBlock {
+  return { ...disputed(told), kind: 'dispute.block', commandId: newId() };
 }
 
-export function unblock(told: Told<UnblockDisputed> = {}): UnblockDisputed {
-  return { ...disputed(told), kind: 'unblock_disputed', commandId: newId() };
+export function disputeUnblock(told: Told<DisputeUnblock> = {}): DisputeUnblock {
+  return { ...disputed(told), kind: 'dispute.unblock', commandId: newId() };
 }
 
-export function disputeReturn(told: Told<ReturnDisputed> = {}): ReturnDisputed {
+export function disputeReturn(told: Told<DisputeReturn> = {}): DisputeReturn {
   return {
     ...disputed(told),
-    kind: 'return_disputed',
+    kind: 'dispute.return',
     commandId: newId(),
     from: told.from ?? 'blocked',
     returnId: told.returnId ?? newId(),
   };
 }
 
-export function pixReturn(told: Told<ReturnReceivedPix> = {}): ReturnReceivedPix {
+export function receivedPixReturn(told: Told<ReceivedPixReturn> = {}): ReceivedPixReturn {
   const returnId = told.returnId ?? newId();
   const { accountId, chargeId, endToEndId, amount } = disputed(told);
   const commandId = deriveCommandId('received_pix.return', `${endToEndId}/${returnId}`);
-  const named = { kind: 'return_received_pix', commandId, accountId } as const;
+  const named = { kind: 'received_pix.return', commandId, accountId } as const;
   return { ...named, chargeId, endToEndId, returnId, amount };
 }
 
 /** Ends the item that a command has booked. */
-export function resolve(
-  item: SuspendReceivedPix,
-  told: { action?: ResolveSuspense['action'] } & Partial<ResolveSuspense> = {},
-): ResolveSuspense {
+export function suspenseResolve(
+  item: ReceivedPixSuspend,
+  told: { action?: SuspenseResolve['action'] } & Partial<SuspenseResolve> = {},
+): SuspenseResolve {
   const { accountId, endToEndId, chargeId, amount, commandId: itemId } = item;
   return {
-    kind: 'resolve_suspense',
+    kind: 'suspense.resolve',
     commandId: deriveCommandId('suspense.resolve', itemId),
     accountId,
     itemId,
@@ -179,14 +179,14 @@ export function resolve(
 }
 
 /** Gives what was handed over to its owner. */
-export function creditSuspense(item: SuspendReceivedPix, accountId: AccountId): CreditSuspense {
+export function suspenseCredit(item: ReceivedPixSuspend, accountId: AccountId): SuspenseCredit {
   const { endToEndId, chargeId, amount, commandId: itemId } = item;
   const commandId = deriveCommandId('suspense.credit', itemId);
   const about = { itemId, endToEndId, chargeId, payoutId: null, amount };
-  return { kind: 'credit_suspense', commandId, accountId, ...about };
+  return { kind: 'suspense.credit', commandId, accountId, ...about };
 }
 
-function receivedPix(told: Told<CreditReceivedPix | SuspendReceivedPix>) {
+function receivedPix(told: Told<ReceivedPixCredit | ReceivedPixSuspend>) {
   const endToEndId = told.endToEndId ?? anEndToEndId();
   return {
     commandId: deriveCommandId('received_pix', endToEndId),
@@ -199,7 +199,7 @@ function receivedPix(told: Told<CreditReceivedPix | SuspendReceivedPix>) {
 }
 
 function disputed(
-  told: Told<BlockDisputed | UnblockDisputed | ReturnDisputed> | Told<ReturnReceivedPix>,
+  told: Told<DisputeBlock | DisputeUnblock | DisputeReturn> | Told<ReceivedPixReturn>,
 ) {
   return {
     accountId: told.accountId ?? newId<AccountId>(),

@@ -7,8 +7,8 @@ import type { LedgerEngine } from '#engine/ledger-engine.ts';
 
 type Types = typeof LEDGER_COMMANDS;
 export type CommandWire = { [Type in keyof Types]: z.input<Types[Type]['schema']> }[keyof Types];
-export type CreditWire = Extract<CommandWire, { type: 'received_pix.credit' }>;
-export type SuspendWire = Extract<CommandWire, { type: 'received_pix.suspend' }>;
+export type ReceivedPixCreditWire = Extract<CommandWire, { type: 'received_pix.credit' }>;
+export type ReceivedPixSuspendWire = Extract<CommandWire, { type: 'received_pix.suspend' }>;
 
 /** What tests vary of a command of a received Pix; the rest is valid and random. */
 type Changes = {
@@ -19,7 +19,9 @@ type Changes = {
 };
 
 /** A credit as it stands on the topic. */
-export function aCredit(changes: Changes & { releaseAt?: Date | null } = {}): CreditWire {
+export function aReceivedPixCredit(
+  changes: Changes & { releaseAt?: Date | null } = {},
+): ReceivedPixCreditWire {
   return {
     ...envelope(changes.accountId),
     type: 'received_pix.credit',
@@ -28,9 +30,9 @@ export function aCredit(changes: Changes & { releaseAt?: Date | null } = {}): Cr
 }
 
 /** A suspense booking as it stands on the topic. */
-export function aSuspense(
-  changes: Changes & { reason?: SuspendWire['data']['reason'] } = {},
-): SuspendWire {
+export function aReceivedPixSuspend(
+  changes: Changes & { reason?: ReceivedPixSuspendWire['data']['reason'] } = {},
+): ReceivedPixSuspendWire {
   return {
     ...envelope(changes.accountId),
     type: 'received_pix.suspend',
@@ -41,7 +43,7 @@ export function aSuspense(
 export type HoldRef = { accountId: string; holdId: string; resourceId: string };
 
 /** The settlement of a hold as it stands on the topic. */
-export function aSettlement(hold: HoldRef): Extract<CommandWire, { type: 'hold.settle' }> {
+export function aHoldSettle(hold: HoldRef): Extract<CommandWire, { type: 'hold.settle' }> {
   const command_id = deriveCommandId('hold_settle', hold.holdId);
   return {
     ...envelope(hold.accountId),
@@ -51,7 +53,7 @@ export function aSettlement(hold: HoldRef): Extract<CommandWire, { type: 'hold.s
 }
 
 /** The release of a hold as it stands on the topic. */
-export function aRelease(hold: HoldRef): Extract<CommandWire, { type: 'hold.release' }> {
+export function aHoldRelease(hold: HoldRef): Extract<CommandWire, { type: 'hold.release' }> {
   const command_id = deriveCommandId('hold_release', hold.holdId);
   return {
     ...envelope(hold.accountId),
@@ -61,7 +63,7 @@ export function aRelease(hold: HoldRef): Extract<CommandWire, { type: 'hold.rele
 }
 
 /** What the acquirer did against what a payout was told. */
-export function aPayoutSuspense(changes: {
+export function aPayoutSuspend(changes: {
   accountId?: string | null;
   direction: 'in' | 'out';
   amount?: number;
@@ -106,7 +108,9 @@ export function aDispute<Type extends DisputeType>(
 }
 
 /** What went back without an order of ours, as it stands on the topic. */
-export function aPixReturn(told: PixOf): Extract<CommandWire, { type: 'received_pix.return' }> {
+export function aReceivedPixReturn(
+  told: PixOf,
+): Extract<CommandWire, { type: 'received_pix.return' }> {
   const return_id = newId();
   const command_id = deriveCommandId('received_pix.return', `${told.endToEndId}/${return_id}`);
   return {
@@ -117,8 +121,8 @@ export function aPixReturn(told: PixOf): Extract<CommandWire, { type: 'received_
 }
 
 /** The end of an item of suspense as it stands on the topic. */
-export function aResolution(
-  item: SuspendWire,
+export function aSuspenseResolve(
+  item: ReceivedPixSuspendWire,
   action: 'accept' | 'hand_over' | 'return',
 ): Extract<CommandWire, { type: 'suspense.resolve' }> {
   const command_id = deriveCommandId('suspense.resolve', item.data.command_id);
@@ -131,7 +135,7 @@ export function aResolution(
 
 /** What was handed over goes to its owner. */
 export function aSuspenseCredit(
-  item: SuspendWire,
+  item: ReceivedPixSuspendWire,
   accountId: string,
 ): Extract<CommandWire, { type: 'suspense.credit' }> {
   const command_id = deriveCommandId('suspense.credit', item.data.command_id);
@@ -187,7 +191,7 @@ function ofPix({ endToEndId, chargeId, amount }: PixOf) {
   return { charge_id: chargeId, end_to_end_id: endToEndId, amount };
 }
 
-function itemOf({ data }: SuspendWire) {
+function itemOf({ data }: ReceivedPixSuspendWire) {
   const { command_id: item_id, end_to_end_id, charge_id, amount } = data;
   return { item_id, end_to_end_id, charge_id, amount };
 }

@@ -10,7 +10,7 @@ import type { Outcome } from '#commands/outcome.ts';
 import { createLedgerEngine, type LedgerEngine } from '#engine/ledger-engine.ts';
 import { executeBatch } from '#engine/execute-batch.ts';
 
-import { credit } from './ledger-commands.ts';
+import { receivedPixCredit } from './ledger-commands.ts';
 
 export type LedgerUnderTest = Awaited<ReturnType<typeof aLedgerUnderTest>>;
 
@@ -38,7 +38,7 @@ export async function aLedgerUnderTest() {
 
 async function fund(engine: LedgerEngine, cents: number): Promise<AccountId> {
   const accountId = newId<AccountId>();
-  if (cents > 0) await submitDecided(engine, credit({ accountId, amount: cents }));
+  if (cents > 0) await submitDecided(engine, receivedPixCredit({ accountId, amount: cents }));
   return accountId;
 }
 

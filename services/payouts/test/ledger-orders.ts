@@ -1,5 +1,5 @@
 import { BookedJournals } from '@pixmesh/contracts/internal/ledger-reads';
-import { CreditReceivedPix, ReleaseHold } from '@pixmesh/contracts/messages/ledger-command.v1';
+import { ReceivedPixCredit, HoldRelease } from '@pixmesh/contracts/messages/ledger-command.v1';
 import { createEventPublisher } from '@pixmesh/kafka/event-publisher';
 import { warmCodec } from '@pixmesh/kafka/schema-registry';
 import { deriveCommandId, newId } from '@pixmesh/kernel/ids';
@@ -24,7 +24,7 @@ export async function startLedgerOrders(
     clientId: 'test',
     logger: createLogger('test', 'silent'),
     topicPrefix,
-    codec: await warmCodec(registryUrl, [CreditReceivedPix, ReleaseHold]),
+    codec: await warmCodec(registryUrl, [ReceivedPixCredit, HoldRelease]),
   });
   return {
     /** Money that comes in as a received Pix. */
@@ -46,7 +46,7 @@ export async function startLedgerOrders(
 function aCredit(accountId: string, cents: number) {
   const endToEndId = `E${newId().replaceAll('-', '').slice(0, 31)}`;
   const commandId = deriveCommandId('received_pix', endToEndId);
-  const command = outboundEvent(CreditReceivedPix, placeOf(accountId), {
+  const command = outboundEvent(ReceivedPixCredit, placeOf(accountId), {
     ...envelope(accountId),
     type: 'received_pix.credit',
     data: {
@@ -62,7 +62,7 @@ function aCredit(accountId: string, cents: number) {
 
 function aRelease(payout: HeldPayout) {
   const commandId = deriveCommandId('hold_release', payout.holdId);
-  const command = outboundEvent(ReleaseHold, placeOf(payout.accountId), {
+  const command = outboundEvent(HoldRelease, placeOf(payout.accountId), {
     ...envelope(payout.accountId),
     type: 'hold.release',
     data: { command_id: commandId, hold_id: payout.holdId, resource_id: payout.id },

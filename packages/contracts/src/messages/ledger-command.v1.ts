@@ -32,13 +32,13 @@ const RECEIVED_PIX = {
 };
 
 /** Credits a received Pix to its account: at once, or pending until `release_at` (decision 133). */
-export const CreditReceivedPix = ledgerCommand('received_pix.credit', {
+export const ReceivedPixCredit = ledgerCommand('received_pix.credit', {
   ...RECEIVED_PIX,
   release_at: Timestamp.nullable(),
 });
 
 /** Books a received Pix that no charge accepts to suspense, for an operator to decide (decision 141). */
-export const SuspendReceivedPix = ledgerCommand('received_pix.suspend', {
+export const ReceivedPixSuspend = ledgerCommand('received_pix.suspend', {
   ...RECEIVED_PIX,
   reason: z.enum(['amount_mismatch', 'second_pix', 'late', 'charge_closed', 'unowned']),
 });
@@ -47,7 +47,7 @@ export const SuspendReceivedPix = ledgerCommand('received_pix.suspend', {
  * Money of a credited Pix that went back to its payer without an order of ours (nature `ORIGINAL`): once per
  * (end-to-end id, return id). From what is left of a block first, then from the balance, even below zero: it has left.
  */
-export const BookReceivedPixReturn = ledgerCommand('received_pix.return', {
+export const ReceivedPixReturn = ledgerCommand('received_pix.return', {
   charge_id: z.uuid(),
   end_to_end_id: EndToEndId,
   /** The acquirer's id of the return. */
@@ -71,13 +71,13 @@ const SUSPENSE_ITEM = {
  * the platform's account for the owner that `suspense.credit` names; `return`: the acquirer has sent it back. A `return`
  * of less than is left takes that part out of the item, which stays open; the other two are for all that is left.
  */
-export const ResolveSuspense = ledgerCommand('suspense.resolve', {
+export const SuspenseResolve = ledgerCommand('suspense.resolve', {
   ...SUSPENSE_ITEM,
   action: z.enum(['accept', 'hand_over', 'return']),
 });
 
 /** Gives money that nobody owned to the account of the envelope, after its `hand_over`. */
-export const CreditSuspense = ledgerCommand('suspense.credit', SUSPENSE_ITEM);
+export const SuspenseCredit = ledgerCommand('suspense.credit', SUSPENSE_ITEM);
 
 /** Ends of a hold have different ids, so that the loser of a race is answered what became of the hold. */
 const HOLD_END = {
@@ -87,16 +87,16 @@ const HOLD_END = {
 };
 
 /** The money of a hold has left: the amount to the recipient, the fee to the platform. */
-export const SettleHold = ledgerCommand('hold.settle', {
+export const HoldSettle = ledgerCommand('hold.settle', {
   ...HOLD_END,
   end_to_end_id: EndToEndId.nullable(),
 });
 
 /** The money of a hold returns to its owner, amount and fee (decision 113). */
-export const ReleaseHold = ledgerCommand('hold.release', HOLD_END);
+export const HoldRelease = ledgerCommand('hold.release', HOLD_END);
 
 /** The recipient's institution sent money of a completed payout back: once per (end-to-end id, `rtrId`). */
-export const CreditPayoutReturn = ledgerCommand('payout_return.credit', {
+export const PayoutReturnCredit = ledgerCommand('payout_return.credit', {
   payout_id: z.uuid(),
   end_to_end_id: EndToEndId,
   return_id: z.string().min(1).max(64),
@@ -107,7 +107,7 @@ export const CreditPayoutReturn = ledgerCommand('payout_return.credit', {
  * Books what the acquirer did against what a payout was told (decision 120): `out` for money that left although
  * the payout had failed or is nobody's, `in` for money that stayed although it had completed.
  */
-export const SuspendPayout = ledgerCommand('payout.suspend', {
+export const PayoutSuspend = ledgerCommand('payout.suspend', {
   payout_id: z.uuid().nullable(),
   end_to_end_id: EndToEndId.nullable(),
   direction: z.enum(['in', 'out']),
@@ -116,7 +116,7 @@ export const SuspendPayout = ledgerCommand('payout.suspend', {
 });
 
 /** The acquirer's price for a movement, borne by the platform (decision 139). */
-export const BookAcquirerTariff = ledgerCommand('acquirer_tariff.book', {
+export const AcquirerTariffBook = ledgerCommand('acquirer_tariff.book', {
   end_to_end_id: EndToEndId,
   amount: WireAmount,
 });
@@ -132,16 +132,16 @@ const DISPUTED = {
  * Takes the disputed amount out of the balance, even below zero (decisions 136, 137): as much of it as refunds and
  * returns have left of the Pix.
  */
-export const BlockDisputed = ledgerCommand('dispute.block', DISPUTED);
+export const DisputeBlock = ledgerCommand('dispute.block', DISPUTED);
 
 /** Gives what is left of a block back, at most `amount`; nothing left moves nothing. */
-export const UnblockDisputed = ledgerCommand('dispute.unblock', DISPUTED);
+export const DisputeUnblock = ledgerCommand('dispute.unblock', DISPUTED);
 
 /**
  * Money that the acquirer returned under the MED (decision 138): once per (end-to-end id, return id). `blocked`: from
  * what is left of the block, and the rest from the balance; `available`: no block stands any more.
  */
-export const ReturnDisputed = ledgerCommand('dispute.return', {
+export const DisputeReturn = ledgerCommand('dispute.return', {
   ...DISPUTED,
   from: z.enum(['blocked', 'available']),
   /** The acquirer's id of the return. */
@@ -150,26 +150,26 @@ export const ReturnDisputed = ledgerCommand('dispute.return', {
 
 /** What charges sends. */
 export const CHARGE_COMMANDS = {
-  'received_pix.credit': CreditReceivedPix,
-  'received_pix.suspend': SuspendReceivedPix,
-  'received_pix.return': BookReceivedPixReturn,
-  'suspense.resolve': ResolveSuspense,
-  'suspense.credit': CreditSuspense,
-  'hold.settle': SettleHold,
-  'hold.release': ReleaseHold,
-  'acquirer_tariff.book': BookAcquirerTariff,
-  'dispute.block': BlockDisputed,
-  'dispute.unblock': UnblockDisputed,
-  'dispute.return': ReturnDisputed,
+  'received_pix.credit': ReceivedPixCredit,
+  'received_pix.suspend': ReceivedPixSuspend,
+  'received_pix.return': ReceivedPixReturn,
+  'suspense.resolve': SuspenseResolve,
+  'suspense.credit': SuspenseCredit,
+  'hold.settle': HoldSettle,
+  'hold.release': HoldRelease,
+  'acquirer_tariff.book': AcquirerTariffBook,
+  'dispute.block': DisputeBlock,
+  'dispute.unblock': DisputeUnblock,
+  'dispute.return': DisputeReturn,
 } as const;
 
 /** What payouts sends. */
 export const PAYOUT_COMMANDS = {
-  'hold.settle': SettleHold,
-  'hold.release': ReleaseHold,
-  'payout_return.credit': CreditPayoutReturn,
-  'payout.suspend': SuspendPayout,
-  'suspense.resolve': ResolveSuspense,
+  'hold.settle': HoldSettle,
+  'hold.release': HoldRelease,
+  'payout_return.credit': PayoutReturnCredit,
+  'payout.suspend': PayoutSuspend,
+  'suspense.resolve': SuspenseResolve,
 } as const;
 
 /** Every command that the ledger takes from its topic. */

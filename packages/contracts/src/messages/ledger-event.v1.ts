@@ -97,9 +97,9 @@ export const AcquirerTariffBooked = ledgerEvent('acquirer_tariff.booked', {
 /** `amount` is what moved, which may be nothing. */
 const DISPUTED = { dispute_id: z.uuid(), charge_id: z.uuid(), amount: WireCents };
 
-export const DisputedBlocked = ledgerEvent('dispute.blocked', DISPUTED);
-export const DisputedUnblocked = ledgerEvent('dispute.unblocked', DISPUTED);
-export const DisputedReturned = ledgerEvent('dispute.returned', {
+export const DisputeBlocked = ledgerEvent('dispute.blocked', DISPUTED);
+export const DisputeUnblocked = ledgerEvent('dispute.unblocked', DISPUTED);
+export const DisputeReturned = ledgerEvent('dispute.returned', {
   ...DISPUTED,
   return_id: z.string(),
 });
@@ -116,7 +116,7 @@ export const LEDGER_EVENTS = {
   'payout_return.credited': PayoutReturnCredited,
   'payout.suspended': PayoutSuspended,
   'acquirer_tariff.booked': AcquirerTariffBooked,
-  'dispute.blocked': DisputedBlocked,
-  'dispute.unblocked': DisputedUnblocked,
-  'dispute.returned': DisputedReturned,
+  'dispute.blocked': DisputeBlocked,
+  'dispute.unblocked': DisputeUnblocked,
+  'dispute.returned': DisputeReturned,
 } as const;

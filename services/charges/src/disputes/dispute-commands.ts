@@ -1,4 +1,4 @@
-import { BlockDisputed, UnblockDisputed } from '@pixmesh/contracts/messages/ledger-command.v1';
+import { DisputeBlock, DisputeUnblock } from '@pixmesh/contracts/messages/ledger-command.v1';
 import { deriveCommandId } from '@pixmesh/kernel/ids';
 import { type OutboundEvent, outboundEvent } from '@pixmesh/postgres/events';
 
@@ -11,14 +11,14 @@ import type { DisputeRow } from './dispute-row.ts';
 export function orderBlock(charge: ChargeRow, dispute: DisputeRow): OutboundEvent {
   const { place, envelope } = ledgerOrder(charge);
   const type = 'dispute.block' as const;
-  return outboundEvent(BlockDisputed, place, { ...envelope, type, data: disputed(type, dispute) });
+  return outboundEvent(DisputeBlock, place, { ...envelope, type, data: disputed(type, dispute) });
 }
 
 /** Gives what is left of the block back, once per dispute. */
 export function orderUnblock(charge: ChargeRow, dispute: DisputeRow): OutboundEvent {
   const { place, envelope } = ledgerOrder(charge);
   const type = 'dispute.unblock' as const;
-  return outboundEvent(UnblockDisputed, place, {
+  return outboundEvent(DisputeUnblock, place, {
     ...envelope,
     type,
     data: disputed(type, dispute),

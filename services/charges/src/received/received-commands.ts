@@ -1,8 +1,8 @@
 import type { ReceivedPix } from '@pixmesh/acquirer/client';
 import {
-  BookAcquirerTariff,
-  CreditReceivedPix,
-  SuspendReceivedPix,
+  AcquirerTariffBook,
+  ReceivedPixCredit,
+  ReceivedPixSuspend,
 } from '@pixmesh/contracts/messages/ledger-command.v1';
 import { deriveCommandId } from '@pixmesh/kernel/ids';
 import { type OutboundEvent, outboundEvent } from '@pixmesh/postgres/events';
@@ -35,12 +35,12 @@ export function receivedCommands(
   const data = dataOf(pix, charge.id);
   const booking =
     disposition.kind === 'credit'
-      ? outboundEvent(CreditReceivedPix, place, {
+      ? outboundEvent(ReceivedPixCredit, place, {
           ...envelope,
           type: 'received_pix.credit',
           data: { ...data, release_at: releaseAt(charge, pix) },
         })
-      : outboundEvent(SuspendReceivedPix, place, {
+      : outboundEvent(ReceivedPixSuspend, place, {
           ...envelope,
           type: 'received_pix.suspend',
           data: { ...data, reason: disposition.reason },
@@ -51,7 +51,7 @@ export function receivedCommands(
 /** Those of a Pix that nobody owns: it stands in suspense on the platform's own account (decision 217). */
 export function unownedCommands(pix: ReceivedPix): OutboundEvent[] {
   const { place, envelope } = ledgerOrder({ accountId: null });
-  const booking = outboundEvent(SuspendReceivedPix, place, {
+  const booking = outboundEvent(ReceivedPixSuspend, place, {
     ...envelope,
     type: 'received_pix.suspend',
     data: { ...dataOf(pix, null), reason: 'unowned' },
@@ -72,7 +72,7 @@ function dataOf(pix: ReceivedPix, chargeId: string | null) {
 function tariffCommands({ endToEndId, tariffCents }: ReceivedPix): OutboundEvent[] {
   if (tariffCents === null || tariffCents === 0n) return [];
   const { place, envelope } = ledgerOrder({ accountId: null });
-  const tariff = outboundEvent(BookAcquirerTariff, place, {
+  const tariff = outboundEvent(AcquirerTariffBook, place, {
     ...envelope,
     type: 'acquirer_tariff.book',
     data: {

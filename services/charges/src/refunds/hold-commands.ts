@@ -1,4 +1,4 @@
-import { ReleaseHold, SettleHold } from '@pixmesh/contracts/messages/ledger-command.v1';
+import { HoldRelease, HoldSettle } from '@pixmesh/contracts/messages/ledger-command.v1';
 import { deriveCommandId } from '@pixmesh/kernel/ids';
 import { type OutboundEvent, outboundEvent } from '@pixmesh/postgres/events';
 
@@ -19,7 +19,7 @@ export function releaseIdOf({ holdId }: { holdId: string }): string {
 /** The money of a refund is back at its payer. One command per hold, for ever. */
 export function settleHoldCommand(refund: RefundRow): OutboundEvent {
   const { place, envelope } = ledgerOrder(refund);
-  return outboundEvent(SettleHold, place, {
+  return outboundEvent(HoldSettle, place, {
     ...envelope,
     type: 'hold.settle',
     data: {
@@ -34,7 +34,7 @@ export function settleHoldCommand(refund: RefundRow): OutboundEvent {
 /** The money of a refund returns to its owner, or to the block that it was taken from. One command per hold, for ever. */
 export function releaseHoldCommand(refund: RefundRow): OutboundEvent {
   const { place, envelope } = ledgerOrder(refund);
-  return outboundEvent(ReleaseHold, place, {
+  return outboundEvent(HoldRelease, place, {
     ...envelope,
     type: 'hold.release',
     data: {

@@ -1,7 +1,4 @@
-import {
-  BookReceivedPixReturn,
-  ReturnDisputed,
-} from '@pixmesh/contracts/messages/ledger-command.v1';
+import { ReceivedPixReturn, DisputeReturn } from '@pixmesh/contracts/messages/ledger-command.v1';
 import type { PixReturn } from '@pixmesh/acquirer/client';
 import { deriveCommandId } from '@pixmesh/kernel/ids';
 import { type OutboundEvent, outboundEvent } from '@pixmesh/postgres/events';
@@ -14,7 +11,7 @@ type Seen = { endToEndId: string; returned: PixReturn };
 /** Money that went back without an order of ours. One command per return, for ever. */
 export function plainReturnCommand(charge: ChargeRow, seen: Seen): OutboundEvent {
   const { place, envelope } = ledgerOrder(charge);
-  return outboundEvent(BookReceivedPixReturn, place, {
+  return outboundEvent(ReceivedPixReturn, place, {
     ...envelope,
     type: 'received_pix.return',
     data: {
@@ -30,7 +27,7 @@ export function medReturnCommand(
   seen: Seen & { disputeId: string },
 ): OutboundEvent {
   const { place, envelope } = ledgerOrder(charge);
-  return outboundEvent(ReturnDisputed, place, {
+  return outboundEvent(DisputeReturn, place, {
     ...envelope,
     type: 'dispute.return',
     data: {

@@ -1,4 +1,4 @@
-import { CreditSuspense, ResolveSuspense } from '@pixmesh/contracts/messages/ledger-command.v1';
+import { SuspenseCredit, SuspenseResolve } from '@pixmesh/contracts/messages/ledger-command.v1';
 import { type AccountId, deriveCommandId } from '@pixmesh/kernel/ids';
 import type { Cents } from '@pixmesh/kernel/money';
 import { type OutboundEvent, outboundEvent } from '@pixmesh/postgres/events';
@@ -35,7 +35,7 @@ export function acceptCommands({ item, left }: LockedItem, accountId: AccountId)
   }
   const handOver = resolveCommand(item, { commandId, amount: left, action: 'hand_over' });
   const { place, envelope } = ledgerOrder({ accountId });
-  const credit = outboundEvent(CreditSuspense, place, {
+  const credit = outboundEvent(SuspenseCredit, place, {
     ...envelope,
     type: 'suspense.credit',
     data: { ...dataOf(item, left), command_id: handOverCreditIdOf(item.id) },
@@ -62,7 +62,7 @@ function resolveCommand(
 ): OutboundEvent {
   const { place, envelope } = ledgerOrder({ accountId: item.ownerId });
   const { commandId: command_id, amount, action } = what;
-  return outboundEvent(ResolveSuspense, place, {
+  return outboundEvent(SuspenseResolve, place, {
     ...envelope,
     type: 'suspense.resolve',
     data: { ...dataOf(item, amount), command_id, action },

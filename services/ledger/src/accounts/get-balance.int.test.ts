@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { inLanes } from '#test/in-lanes.ts';
 import { aLedgerApp, type LedgerApp } from '#test/ledger-app.ts';
-import { aCredit, aSuspense, handle } from '#test/ledger-messages.ts';
+import { aReceivedPixCredit, aReceivedPixSuspend, handle } from '#test/ledger-messages.ts';
 
 /** Reads after which a run that never completes is given up. */
 const SNAPSHOTS_MAX = 20_000;
@@ -40,10 +40,10 @@ describe('GET /v1/balance', () => {
 
   test('shows available, pending and their total, without suspense', async () => {
     const accountId = newId();
-    await handle(ledger.engine, aCredit({ accountId, amount: 700 }));
+    await handle(ledger.engine, aReceivedPixCredit({ accountId, amount: 700 }));
     const releaseAt = new Date(Date.now() + 60_000);
-    await handle(ledger.engine, aCredit({ accountId, amount: 50, releaseAt }));
-    await handle(ledger.engine, aSuspense({ accountId, amount: 9_999 }));
+    await handle(ledger.engine, aReceivedPixCredit({ accountId, amount: 50, releaseAt }));
+    await handle(ledger.engine, aReceivedPixSuspend({ accountId, amount: 9_999 }));
     const response = await getBalance(accountId);
     expect(Balance.parse(response.json())).toMatchObject({
       available: 700,
@@ -56,7 +56,7 @@ describe('GET /v1/balance', () => {
   test('shows a credit as soon as it is booked', async () => {
     const accountId = newId();
     for (let booked = 1; booked <= 5; booked += 1) {
-      await handle(ledger.engine, aCredit({ accountId, amount: 100 }));
+      await handle(ledger.engine, aReceivedPixCredit({ accountId, amount: 100 }));
       expect((await getBalance(accountId)).json()).toMatchObject({ available: 100 * booked });
     }
   });
@@ -64,7 +64,7 @@ describe('GET /v1/balance', () => {
   test("never shows another account's money", async () => {
     const mine = newId();
     const theirs = newId();
-    await handle(ledger.engine, aCredit({ accountId: theirs, amount: 700 }));
+    await handle(ledger.engine, aReceivedPixCredit({ accountId: theirs, amount: 700 }));
     expect((await getBalance(mine)).json()).toMatchObject({ available: 0, total: 0 });
     const asked = await ledger.get(`/v1/balance?account_id=${theirs}`, { accountId: mine });
     expect(asked.json()).toMatchObject({ available: 0, total: 0 });
@@ -92,7 +92,9 @@ describe('GET /v1/balance', () => {
 
   test('is complete after 200 credits that ran at the same time', async () => {
     const accountId = newId();
-    const credits = Array.from({ length: 200 }, () => aCredit({ accountId, amount: 10 }));
+    const credits = Array.from({ length: 200 }, () =>
+      aReceivedPixCredit({ accountId, amount: 10 }),
+    );
     const reads: number[] = [];
     await inLanes(credits, async (credit) => {
       await handle(ledger.engine, credit);
@@ -139,7 +141,7 @@ async function bookAlternately(
 ): Promise<void> {
   for (let index = 0; index < run.credits; index += 1) {
     const releaseAt = index % 2 === 1 ? run.releaseAt : null;
-    await handle(ledger.engine, aCredit({ accountId, amount: run.amount, releaseAt }));
+    await handle(ledger.engine, aReceivedPixCredit({ accountId, amount: run.amount, releaseAt }));
   }
 }
 

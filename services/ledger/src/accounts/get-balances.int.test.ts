@@ -4,7 +4,12 @@ import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { aLedgerApp, type LedgerApp } from '#test/ledger-app.ts';
-import { credit, settleHold, suspense, takeHold } from '#test/ledger-commands.ts';
+import {
+  receivedPixCredit,
+  holdSettle,
+  receivedPixSuspend,
+  holdTake,
+} from '#test/ledger-commands.ts';
 
 import { ACCOUNT_KINDS } from './chart-of-accounts.ts';
 
@@ -26,15 +31,15 @@ const NOTHING = Object.fromEntries(ACCOUNT_KINDS.map((kind) => [kind, 0]));
 describe('GET /internal/accounts/{id}/balances', () => {
   test('shows every part and the number of the journal after which it stood so', async () => {
     const accountId = newId<AccountId>();
-    const hold = takeHold({ accountId, amount: 300, fee: 5 });
-    const paid = takeHold({ accountId, amount: 100, fee: 5 });
+    const hold = holdTake({ accountId, amount: 300, fee: 5 });
+    const paid = holdTake({ accountId, amount: 100, fee: 5 });
     const commands = [
-      credit({ accountId, amount: 1_000 }),
-      credit({ accountId, amount: 70, releaseAt: new Date(Date.now() + 60_000) }),
-      suspense({ accountId, amount: 9 }),
+      receivedPixCredit({ accountId, amount: 1_000 }),
+      receivedPixCredit({ accountId, amount: 70, releaseAt: new Date(Date.now() + 60_000) }),
+      receivedPixSuspend({ accountId, amount: 9 }),
       hold,
       paid,
-      settleHold(paid),
+      holdSettle(paid),
     ];
     for (const command of commands) await ledger.engine.submit(command);
     expect(await balancesOf(accountId)).toEqual({
@@ -83,10 +88,10 @@ describe('a balance in the past', () => {
     const accountId = newId<AccountId>();
     const stood: { at: string; balances: object }[] = [];
     for (let step = 0; step < 12; step += 1) {
-      const hold = takeHold({ accountId, amount: 7, fee: 1 });
-      await ledger.engine.submit(credit({ accountId, amount: 100 + step }));
+      const hold = holdTake({ accountId, amount: 7, fee: 1 });
+      await ledger.engine.submit(receivedPixCredit({ accountId, amount: 100 + step }));
       await ledger.engine.submit(hold);
-      if (step % 3 === 0) await ledger.engine.submit(settleHold(hold));
+      if (step % 3 === 0) await ledger.engine.submit(holdSettle(hold));
       stood.push({ at: await newestTime(accountId), balances: await balancesOf(accountId) });
       // Instants are told in milliseconds: the next journal must have one of its own.
       await untilAfter(stood.at(-1)!.at);
@@ -102,11 +107,11 @@ describe('a balance in the past', () => {
 
   test('does not change when the clock steps back: times never fall as journals go on', async () => {
     const accountId = newId<AccountId>();
-    await ledger.engine.submit(credit({ accountId, amount: 5 }));
+    await ledger.engine.submit(receivedPixCredit({ accountId, amount: 5 }));
     const ahead = new Date(Date.now() + 3_600_000);
     await database.db.query(sql`
       update accounts set moved_at = ${ahead} where account_id = ${accountId}`);
-    await ledger.engine.submit(credit({ accountId, amount: 6 }));
+    await ledger.engine.submit(receivedPixCredit({ accountId, amount: 6 }));
     expect(await newestTime(accountId)).toBe(ahead.toISOString());
     expect(await balancesOf(accountId, `?at=${new Date().toISOString()}`)).toMatchObject({
       available: 5,
@@ -129,7 +134,7 @@ describe('a balance in the past', () => {
 });
 
 test('GET /internal/totals sums all owners, and nets to zero', async () => {
-  await ledger.engine.submit(credit({ amount: 50 }));
+  await ledger.engine.submit(receivedPixCredit({ amount: 50 }));
   const answer = await ledger.get('/internal/totals', { accountId: null });
   const totals = answer.json<Record<string, number>>();
   expect(Object.keys(totals)).toEqual([...ACCOUNT_KINDS]);

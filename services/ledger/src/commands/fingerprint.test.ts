@@ -4,48 +4,48 @@ import { toCents } from '@pixmesh/kernel/money';
 import { describe, expect, test } from 'vitest';
 
 import {
-  block,
-  credit,
-  creditSuspense,
+  disputeBlock,
+  receivedPixCredit,
+  suspenseCredit,
   disputeReturn,
-  payoutReturn,
-  payoutSuspense,
-  pixReturn,
-  releaseHold,
-  releasePending,
-  resolve,
-  settleHold,
-  suspense,
-  takeHold,
-  tariff,
-  unblock,
-  voidHold,
+  payoutReturnCredit,
+  payoutSuspend,
+  receivedPixReturn,
+  holdRelease,
+  pendingRelease,
+  suspenseResolve,
+  holdSettle,
+  receivedPixSuspend,
+  holdTake,
+  acquirerTariffBook,
+  disputeUnblock,
+  holdVoid,
 } from '#test/ledger-commands.ts';
 
 import { fingerprintOf } from './fingerprint.ts';
 import type { LedgerCommand } from './ledger-command.ts';
 
-const hold = takeHold({ amount: 500, fee: 7 });
+const hold = holdTake({ amount: 500, fee: 7 });
 
 /** One command of each kind. */
 const COMMANDS: readonly LedgerCommand[] = [
   hold,
-  voidHold(hold),
-  settleHold(hold),
-  releaseHold(hold),
-  credit({ releaseAt: new Date('2027-01-01T00:00:00.000Z') }),
-  suspense(),
-  releasePending(credit()),
-  payoutReturn(),
-  payoutSuspense(),
-  tariff(),
-  block(),
-  unblock(),
+  holdVoid(hold),
+  holdSettle(hold),
+  holdRelease(hold),
+  receivedPixCredit({ releaseAt: new Date('2027-01-01T00:00:00.000Z') }),
+  receivedPixSuspend(),
+  pendingRelease(receivedPixCredit()),
+  payoutReturnCredit(),
+  payoutSuspend(),
+  acquirerTariffBook(),
+  disputeBlock(),
+  disputeUnblock(),
   disputeReturn(),
-  takeHold({ endToEndId: 'E00000000202611211200refund00001' }),
-  pixReturn(),
-  resolve(suspense()),
-  creditSuspense(suspense(), newId<AccountId>()),
+  holdTake({ endToEndId: 'E00000000202611211200refund00001' }),
+  receivedPixReturn(),
+  suspenseResolve(receivedPixSuspend()),
+  suspenseCredit(receivedPixSuspend(), newId<AccountId>()),
 ];
 
 /** Something else for each thing that a command may say. */
@@ -72,9 +72,9 @@ const OTHER = {
 
 /** What may differ between two tellings of one command: it is decided by the rest of it. */
 const LENIENT: Partial<Record<LedgerCommand['kind'], readonly string[]>> = {
-  take_hold: ['holdId'],
-  settle_hold: ['endToEndId'],
-  suspend_payout: ['endToEndId'],
+  'hold.take': ['holdId'],
+  'hold.settle': ['endToEndId'],
+  'payout.suspend': ['endToEndId'],
 };
 
 describe.each(COMMANDS.map((command) => [command.kind, command] as const))(
@@ -112,7 +112,7 @@ test('no two kinds that say the same share a fingerprint', () => {
 });
 
 test('what received Pix said to the ledger of the first version keeps its digest', () => {
-  const told = credit({
+  const told = receivedPixCredit({
     accountId: '0190b6a4-7c1e-7b52-9a1d-2f60f1c8a001' as AccountId,
     endToEndId: 'E60701190202611201530a1b2c3d4e5f',
     chargeId: '7d9f3c62-1d4e-5f0a-8a44-53c1f6b2e003' as ChargeId,

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 
 import { assertNever } from '@pixmesh/kernel/app-error';
 
+import { JOURNAL_KINDS } from './journal-kinds.ts';
 import { type HoldCommand, isHoldCommand, type LedgerCommand } from './ledger-command.ts';
 
 /** 128 bits in hexadecimal: enough to tell what one id may be told to mean, and a quarter of a key's bytes. */
@@ -17,31 +18,32 @@ export function fingerprintOf(command: LedgerCommand): string {
 
 function meaningOf(command: LedgerCommand): readonly unknown[] {
   if (isHoldCommand(command)) return holdOf(command);
-  const { kind, accountId } = command;
+  const { accountId } = command;
+  const kind = JOURNAL_KINDS[command.kind];
   const amount = String(command.amount);
   switch (command.kind) {
-    case 'credit_received_pix':
+    case 'received_pix.credit':
       return ['credit', ...receivedPix(command), command.releaseAt];
-    case 'suspend_received_pix':
+    case 'received_pix.suspend':
       return ['suspend', ...receivedPix(command), command.reason];
-    case 'release_pending':
+    case 'pending.release':
       return [kind, accountId, command.creditId, amount];
-    case 'credit_payout_return':
+    case 'payout_return.credit':
       return [kind, accountId, command.payoutId, command.endToEndId, command.returnId, amount];
-    case 'suspend_payout':
+    case 'payout.suspend':
       return [kind, accountId, command.payoutId, command.direction, amount, command.reason];
-    case 'book_acquirer_tariff':
+    case 'acquirer_tariff.book':
       return [kind, accountId, command.endToEndId, amount];
-    case 'block_disputed':
-    case 'unblock_disputed':
+    case 'dispute.block':
+    case 'dispute.unblock':
       return [kind, ...receivedPix(command), command.disputeId];
-    case 'return_disputed':
+    case 'dispute.return':
       return [kind, ...receivedPix(command), command.disputeId, command.returnId, command.from];
-    case 'return_received_pix':
+    case 'received_pix.return':
       return [kind, ...receivedPix(command), command.returnId];
-    case 'resolve_suspense':
+    case 'suspense.resolve':
       return [kind, ...receivedPix(command), command.itemId, command.action, ...payoutOf(command)];
-    case 'credit_suspense':
+    case 'suspense.credit':
       return [kind, ...receivedPix(command), command.itemId, ...payoutOf(command)];
     default:
       return assertNever(command);
@@ -49,8 +51,9 @@ function meaningOf(command: LedgerCommand): readonly unknown[] {
 }
 
 function holdOf(command: HoldCommand): readonly unknown[] {
-  const { kind, accountId, resourceId, holdId } = command;
-  if (command.kind !== 'take_hold') return [kind, accountId, holdId, resourceId];
+  const { accountId, resourceId, holdId } = command;
+  const kind = JOURNAL_KINDS[command.kind];
+  if (command.kind !== 'hold.take') return [kind, accountId, holdId, resourceId];
   const { holdKind, amount, fee, endToEndId } = command;
   const money = [kind, accountId, resourceId, holdKind, String(amount), String(fee)];
   // What a payout's hold says is stored since before refunds named their Pix.

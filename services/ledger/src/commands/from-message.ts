@@ -21,19 +21,16 @@ export const FROM_MESSAGE: {
 } = {
   'received_pix.credit': (message) => ({
     ...ofAccount(message),
-    kind: 'credit_received_pix',
     ...receivedPix(message.data),
     releaseAt: message.data.release_at === null ? null : new Date(message.data.release_at),
   }),
   'received_pix.suspend': (message) => ({
     ...ofAnyone(message),
-    kind: 'suspend_received_pix',
     ...receivedPix(message.data),
     reason: message.data.reason,
   }),
   'received_pix.return': (message) => ({
     ...ofAccount(message),
-    kind: 'return_received_pix',
     chargeId: lower<ChargeId>(message.data.charge_id),
     endToEndId: message.data.end_to_end_id,
     returnId: message.data.return_id,
@@ -41,29 +38,24 @@ export const FROM_MESSAGE: {
   }),
   'suspense.resolve': (message) => ({
     ...ofSuspenseOwner(message),
-    kind: 'resolve_suspense',
     ...suspenseItem(message.data),
     action: message.data.action,
   }),
   'suspense.credit': (message) => ({
     ...ofAccount(message),
-    kind: 'credit_suspense',
     ...suspenseItem(message.data),
   }),
   'hold.settle': (message) => ({
     ...ofAccount(message),
-    kind: 'settle_hold',
     ...holdEnd(message.data),
     endToEndId: message.data.end_to_end_id,
   }),
   'hold.release': (message) => ({
     ...ofAccount(message),
-    kind: 'release_hold',
     ...holdEnd(message.data),
   }),
   'payout_return.credit': (message) => ({
     ...ofAccount(message),
-    kind: 'credit_payout_return',
     payoutId: lower(message.data.payout_id),
     endToEndId: message.data.end_to_end_id,
     returnId: message.data.return_id,
@@ -71,7 +63,6 @@ export const FROM_MESSAGE: {
   }),
   'payout.suspend': (message) => ({
     ...ofAnyone(message),
-    kind: 'suspend_payout',
     payoutId: message.data.payout_id === null ? null : lower(message.data.payout_id),
     endToEndId: message.data.end_to_end_id,
     direction: message.data.direction,
@@ -80,38 +71,34 @@ export const FROM_MESSAGE: {
   }),
   'acquirer_tariff.book': (message) => ({
     ...ofAnyone(message),
-    kind: 'book_acquirer_tariff',
     endToEndId: message.data.end_to_end_id,
     amount: toCents(message.data.amount),
   }),
   'dispute.block': (message) => ({
     ...ofAccount(message),
-    kind: 'block_disputed',
     ...disputed(message.data),
   }),
   'dispute.unblock': (message) => ({
     ...ofAccount(message),
-    kind: 'unblock_disputed',
     ...disputed(message.data),
   }),
   'dispute.return': (message) => ({
     ...ofAccount(message),
-    kind: 'return_disputed',
     ...disputed(message.data),
     from: message.data.from,
     returnId: message.data.return_id,
   }),
 };
 
-type Envelope = {
-  type: string;
+type Envelope<Type> = {
+  type: Type;
   account_id: string | null;
   application_id: string | null;
   data: { command_id: string };
 };
 
 /** @throws AppError `MESSAGE_INVALID` without an account: nobody's money cannot be spent, held or disputed */
-function ofAccount(message: Envelope) {
+function ofAccount<Type extends CommandMessageType>(message: Envelope<Type>) {
   if (message.account_id === null) {
     throw new AppError('MESSAGE_INVALID', { message: `${message.type} without an account` });
   }
@@ -131,9 +118,10 @@ function ofSuspenseOwner(message: Message<'suspense.resolve'>) {
   return ofAnyone(message);
 }
 
-function ofAnyone(message: Envelope) {
-  const { account_id, application_id, data } = message;
+function ofAnyone<Type extends CommandMessageType>(message: Envelope<Type>) {
+  const { type: kind, account_id, application_id, data } = message;
   return {
+    kind,
     commandId: lower(data.command_id),
     accountId: account_id === null ? PLATFORM_ACCOUNT_ID : lower<AccountId>(account_id),
     applicationId: application_id === null ? null : lower<ApplicationId>(application_id),

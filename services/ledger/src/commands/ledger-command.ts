@@ -1,7 +1,7 @@
 import type {
-  ResolveSuspense as ResolveSuspenseMessage,
-  SuspendPayout as SuspendPayoutMessage,
-  SuspendReceivedPix as SuspendReceivedPixMessage,
+  SuspenseResolve as SuspenseResolveMessage,
+  PayoutSuspend as PayoutSuspendMessage,
+  ReceivedPixSuspend as ReceivedPixSuspendMessage,
 } from '@pixmesh/contracts/messages/ledger-command.v1';
 import type { AccountId, ApplicationId, ChargeId, HoldId } from '@pixmesh/kernel/ids';
 import type { Cents } from '@pixmesh/kernel/money';
@@ -24,7 +24,7 @@ type Named<Kind extends string> = {
 export type HoldKind = 'payout' | 'refund';
 
 /** Taken once per hold: its command id is the hold's id. */
-export type TakeHold = Named<'take_hold'> & {
+export type HoldTake = Named<'hold.take'> & {
   holdId: HoldId;
   resourceId: string;
   holdKind: HoldKind;
@@ -36,22 +36,22 @@ export type TakeHold = Named<'take_hold'> & {
 };
 
 type HoldEnd<Kind extends string> = Named<Kind> & { holdId: HoldId; resourceId: string };
-export type VoidHold = HoldEnd<'void_hold'>;
-export type SettleHold = HoldEnd<'settle_hold'> & { endToEndId: string | null };
-export type ReleaseHold = HoldEnd<'release_hold'>;
+export type HoldVoid = HoldEnd<'hold.void'>;
+export type HoldSettle = HoldEnd<'hold.settle'> & { endToEndId: string | null };
+export type HoldRelease = HoldEnd<'hold.release'>;
 
 type ReceivedPix<Kind extends string> = Named<Kind> & {
   endToEndId: string;
   chargeId: ChargeId | null;
   amount: Cents;
 };
-export type CreditReceivedPix = ReceivedPix<'credit_received_pix'> & { releaseAt: Date | null };
-export type SuspendReceivedPix = ReceivedPix<'suspend_received_pix'> & {
-  reason: z.output<typeof SuspendReceivedPixMessage.schema>['data']['reason'];
+export type ReceivedPixCredit = ReceivedPix<'received_pix.credit'> & { releaseAt: Date | null };
+export type ReceivedPixSuspend = ReceivedPix<'received_pix.suspend'> & {
+  reason: z.output<typeof ReceivedPixSuspendMessage.schema>['data']['reason'];
 };
 
 /** Money of a credited Pix that went back without an order of ours. */
-export type ReturnReceivedPix = Named<'return_received_pix'> & {
+export type ReceivedPixReturn = Named<'received_pix.return'> & {
   endToEndId: string;
   chargeId: ChargeId;
   returnId: string;
@@ -68,30 +68,30 @@ type SuspenseItem<Kind extends string> = Named<Kind> & {
   payoutId: string | null;
   amount: Cents;
 };
-export type ResolveSuspense = SuspenseItem<'resolve_suspense'> & {
-  action: z.output<typeof ResolveSuspenseMessage.schema>['data']['action'];
+export type SuspenseResolve = SuspenseItem<'suspense.resolve'> & {
+  action: z.output<typeof SuspenseResolveMessage.schema>['data']['action'];
 };
-export type CreditSuspense = SuspenseItem<'credit_suspense'>;
+export type SuspenseCredit = SuspenseItem<'suspense.credit'>;
 
 /** Makes a pending credit available: told by the ledger's own job only, once per credit. */
-export type ReleasePending = Named<'release_pending'> & { creditId: string; amount: Cents };
+export type PendingRelease = Named<'pending.release'> & { creditId: string; amount: Cents };
 
-export type CreditPayoutReturn = Named<'credit_payout_return'> & {
+export type PayoutReturnCredit = Named<'payout_return.credit'> & {
   payoutId: string;
   endToEndId: string;
   returnId: string;
   amount: Cents;
 };
 
-export type SuspendPayout = Named<'suspend_payout'> & {
+export type PayoutSuspend = Named<'payout.suspend'> & {
   payoutId: string | null;
   endToEndId: string | null;
   direction: 'in' | 'out';
   amount: Cents;
-  reason: z.output<typeof SuspendPayoutMessage.schema>['data']['reason'];
+  reason: z.output<typeof PayoutSuspendMessage.schema>['data']['reason'];
 };
 
-export type BookAcquirerTariff = Named<'book_acquirer_tariff'> & {
+export type AcquirerTariffBook = Named<'acquirer_tariff.book'> & {
   endToEndId: string;
   amount: Cents;
 };
@@ -102,35 +102,35 @@ type Disputed<Kind extends string> = Named<Kind> & {
   endToEndId: string;
   amount: Cents;
 };
-export type BlockDisputed = Disputed<'block_disputed'>;
-export type UnblockDisputed = Disputed<'unblock_disputed'>;
-export type ReturnDisputed = Disputed<'return_disputed'> & {
+export type DisputeBlock = Disputed<'dispute.block'>;
+export type DisputeUnblock = Disputed<'dispute.unblock'>;
+export type DisputeReturn = Disputed<'dispute.return'> & {
   from: 'blocked' | 'available';
   returnId: string;
 };
 
 /** Every change of money: there is no other door than the engine that takes these. */
 export type LedgerCommand =
-  | TakeHold
-  | VoidHold
-  | SettleHold
-  | ReleaseHold
-  | CreditReceivedPix
-  | SuspendReceivedPix
-  | ReleasePending
-  | CreditPayoutReturn
-  | SuspendPayout
-  | BookAcquirerTariff
-  | BlockDisputed
-  | UnblockDisputed
-  | ReturnDisputed
-  | ReturnReceivedPix
-  | ResolveSuspense
-  | CreditSuspense;
+  | HoldTake
+  | HoldVoid
+  | HoldSettle
+  | HoldRelease
+  | ReceivedPixCredit
+  | ReceivedPixSuspend
+  | PendingRelease
+  | PayoutReturnCredit
+  | PayoutSuspend
+  | AcquirerTariffBook
+  | DisputeBlock
+  | DisputeUnblock
+  | DisputeReturn
+  | ReceivedPixReturn
+  | SuspenseResolve
+  | SuspenseCredit;
 
 export type CommandKind = LedgerCommand['kind'];
 
-export type HoldCommand = TakeHold | VoidHold | SettleHold | ReleaseHold;
+export type HoldCommand = HoldTake | HoldVoid | HoldSettle | HoldRelease;
 
 export function isHoldCommand(command: LedgerCommand): command is HoldCommand {
   return 'holdId' in command;

@@ -1,7 +1,8 @@
 import type { HoldState } from '@pixmesh/contracts/internal/holds';
 import type { AccountId, HoldId } from '@pixmesh/kernel/ids';
 
-import type { CommandKind, HoldKind } from './ledger-command.ts';
+import type { JournalKind } from './journal-kinds.ts';
+import type { HoldKind } from './ledger-command.ts';
 
 /**
  * What became of a command. `booked` moved money, `noted` had none to move; every other word says why nothing
@@ -74,7 +75,7 @@ export type Outcome =
 /** A command that was decided before, as its row says. */
 export type BookedCommand = {
   accountId: AccountId;
-  kind: CommandKind;
+  kind: JournalKind;
   code: OutcomeCode;
   version: bigint | null;
   fingerprint: string;

@@ -4,7 +4,8 @@ import { type AccountId, deriveCommandId } from '@pixmesh/kernel/ids';
 
 import type { AccountState } from '#accounts/chart-of-accounts.ts';
 import { fingerprintOf } from '#commands/fingerprint.ts';
-import type { CreditReceivedPix, LedgerCommand } from '#commands/ledger-command.ts';
+import { JOURNAL_KINDS } from '#commands/journal-kinds.ts';
+import type { ReceivedPixCredit, LedgerCommand } from '#commands/ledger-command.ts';
 import type { BookedCommand, Hold, Outcome, OutcomeCode } from '#commands/outcome.ts';
 import { type Money, postingsOf, type Template } from '#decisions/templates.ts';
 
@@ -51,7 +52,7 @@ export class BatchDraft {
   readonly #state: BatchState;
   readonly #booked = new Map<string, BookedCommand>();
   /** Credits of this batch, by command: what stood before it is read with its Pix. */
-  readonly #credits = new Map<string, CreditReceivedPix>();
+  readonly #credits = new Map<string, ReceivedPixCredit>();
   /** The hold that stands for a resource, or null where the last one has been released. */
   readonly #holdOfResource = new Map<string, string | null>();
 
@@ -86,7 +87,7 @@ export class BatchDraft {
       : null;
   }
 
-  credited(credit: CreditReceivedPix): void {
+  credited(credit: ReceivedPixCredit): void {
     this.#credits.set(credit.commandId, credit);
   }
 
@@ -174,7 +175,8 @@ export class BatchDraft {
     },
   ): Outcome {
     const { code, version, resourceId, hold = null, pix } = decided;
-    const { accountId, kind } = command;
+    const { accountId } = command;
+    const kind = JOURNAL_KINDS[command.kind];
     const fingerprint = fingerprintOf(command);
     const createdAtMs = this.timeFor(accountId);
     this.writes.journals.push({ command, code, version, fingerprint, resourceId, createdAtMs });

@@ -7,22 +7,22 @@ import { ACCOUNT_KINDS } from '#accounts/chart-of-accounts.ts';
 import type { LedgerCommand } from '#commands/ledger-command.ts';
 import { NOW, stateAfter, stateFor } from '#test/batch-states.ts';
 import {
-  block,
-  credit,
-  creditSuspense,
+  disputeBlock,
+  receivedPixCredit,
+  suspenseCredit,
   disputeReturn,
-  payoutReturn,
-  payoutSuspense,
-  pixReturn,
-  releaseHold,
-  releasePending,
-  resolve,
-  settleHold,
-  suspense,
-  takeHold,
-  tariff,
-  unblock,
-  voidHold,
+  payoutReturnCredit,
+  payoutSuspend,
+  receivedPixReturn,
+  holdRelease,
+  pendingRelease,
+  suspenseResolve,
+  holdSettle,
+  receivedPixSuspend,
+  holdTake,
+  acquirerTariffBook,
+  disputeUnblock,
+  holdVoid,
 } from '#test/ledger-commands.ts';
 
 import type { BatchState, BatchWrites } from './batch-state.ts';
@@ -63,51 +63,54 @@ const refundRef = fc.nat(REFUND_HOLDS.length - 1).map((at) => ({
   resourceId: REFUND_HOLDS[at]!,
 }));
 const ITEMS = ACCOUNTS.map((accountId, at) =>
-  suspense({ accountId, endToEndId: `E-item-${at}`, amount: 40 }),
+  receivedPixSuspend({ accountId, endToEndId: `E-item-${at}`, amount: 40 }),
 );
 
 const command: fc.Arbitrary<LedgerCommand> = fc.oneof(
-  { weight: 4, arbitrary: money.map((told) => credit(told)) },
+  { weight: 4, arbitrary: money.map((told) => receivedPixCredit(told)) },
   fc
     .record({ accountId: owner, amount, releaseAt: fc.constant(new Date(NOW.getTime() + 1)) })
-    .map(credit),
-  money.map((told) => releasePending(credit(told))),
+    .map(receivedPixCredit),
+  money.map((told) => pendingRelease(receivedPixCredit(told))),
   {
     weight: 4,
     arbitrary: fc
       .tuple(holdRef, amount)
-      .map(([ref, sum]) => takeHold({ ...ref, amount: sum, fee: sum % 7 })),
+      .map(([ref, sum]) => holdTake({ ...ref, amount: sum, fee: sum % 7 })),
   },
-  holdRef.map(voidHold),
-  { weight: 2, arbitrary: holdRef.map(settleHold) },
-  { weight: 2, arbitrary: holdRef.map(releaseHold) },
-  money.map((told) => suspense(told)),
-  money.map((told) => payoutReturn(told)),
-  money.map((told) => payoutSuspense(told)),
-  money.map((told) => tariff(told)),
-  { weight: 3, arbitrary: fc.constantFrom(...PIX).map((pix) => credit({ ...pix, amount: 500 })) },
+  holdRef.map(holdVoid),
+  { weight: 2, arbitrary: holdRef.map(holdSettle) },
+  { weight: 2, arbitrary: holdRef.map(holdRelease) },
+  money.map((told) => receivedPixSuspend(told)),
+  money.map((told) => payoutReturnCredit(told)),
+  money.map((told) => payoutSuspend(told)),
+  money.map((told) => acquirerTariffBook(told)),
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom(...PIX).map((pix) => receivedPixCredit({ ...pix, amount: 500 })),
+  },
   {
     weight: 4,
     arbitrary: fc
       .tuple(refundRef, amount)
-      .map(([ref, sum]) => takeHold({ ...ref, amount: sum, fee: 0 })),
+      .map(([ref, sum]) => holdTake({ ...ref, amount: sum, fee: 0 })),
   },
-  { weight: 2, arbitrary: refundRef.map(settleHold) },
-  { weight: 2, arbitrary: refundRef.map(releaseHold) },
-  { weight: 2, arbitrary: pixTold.map((told) => block(told)) },
-  { weight: 2, arbitrary: pixTold.map((told) => unblock(told)) },
+  { weight: 2, arbitrary: refundRef.map(holdSettle) },
+  { weight: 2, arbitrary: refundRef.map(holdRelease) },
+  { weight: 2, arbitrary: pixTold.map((told) => disputeBlock(told)) },
+  { weight: 2, arbitrary: pixTold.map((told) => disputeUnblock(told)) },
   {
     weight: 2,
     arbitrary: pixTold.map((told) =>
       disputeReturn({ ...told, from: told.amount % 3 === 0 ? 'available' : 'blocked' }),
     ),
   },
-  pixTold.map((told) => pixReturn(told)),
+  pixTold.map((told) => receivedPixReturn(told)),
   fc.constantFrom(...ITEMS),
   fc
     .tuple(fc.constantFrom(...ITEMS), fc.constantFrom('accept', 'hand_over', 'return' as const))
-    .map(([item, action]) => ({ ...resolve(item, { action }), commandId: newId() })),
-  fc.constantFrom(...ITEMS).map((item) => creditSuspense(item, ACCOUNTS[0]!)),
+    .map(([item, action]) => ({ ...suspenseResolve(item, { action }), commandId: newId() })),
+  fc.constantFrom(...ITEMS).map((item) => suspenseCredit(item, ACCOUNTS[0]!)),
 );
 
 /** A run of commands with repeats, cut into batches. */
@@ -124,7 +127,10 @@ const run = fc
   });
 
 function start(batches: readonly LedgerCommand[][]): BatchState {
-  return stateFor([...batches.flat(), ...ACCOUNTS.map((accountId) => credit({ accountId }))]);
+  return stateFor([
+    ...batches.flat(),
+    ...ACCOUNTS.map((accountId) => receivedPixCredit({ accountId })),
+  ]);
 }
 
 /** Decides batch after batch, and shows each. */

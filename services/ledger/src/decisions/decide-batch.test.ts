@@ -6,19 +6,19 @@ import { PLATFORM_ACCOUNT_ID } from '#accounts/chart-of-accounts.ts';
 import type { LedgerCommand } from '#commands/ledger-command.ts';
 import { account, NOW, stateAfter, stateFor } from '#test/batch-states.ts';
 import {
-  block,
-  credit,
-  creditSuspense,
+  disputeBlock,
+  receivedPixCredit,
+  suspenseCredit,
   disputeReturn,
-  payoutReturn,
-  payoutSuspense,
-  pixReturn,
-  releasePending,
-  resolve,
-  suspense,
-  takeHold,
-  tariff,
-  unblock,
+  payoutReturnCredit,
+  payoutSuspend,
+  receivedPixReturn,
+  pendingRelease,
+  suspenseResolve,
+  receivedPixSuspend,
+  holdTake,
+  acquirerTariffBook,
+  disputeUnblock,
 } from '#test/ledger-commands.ts';
 
 import type { BatchState, BatchWrites } from './batch-state.ts';
@@ -58,7 +58,7 @@ describe('money that comes', () => {
     ['a release one millisecond ahead', later(1), { pending: 250 }],
     ['a release a month ahead', later(30 * 86_400_000), { pending: 250 }],
   ])('with %s', (_name, releaseAt, parts) => {
-    const command = credit({ accountId, amount: 250, releaseAt });
+    const command = receivedPixCredit({ accountId, amount: 250, releaseAt });
     const { outcome, writes, balances } = decideOne(command);
     expect(outcome).toMatchObject({ code: 'booked', version: 1n });
     expect(balances).toEqual(account({ ...parts, acquirer_clearing: -250 }).balances);
@@ -70,7 +70,7 @@ describe('money that comes', () => {
   });
 
   test('goes to suspense with what an operator needs to decide', () => {
-    const command = suspense({ accountId, amount: 77, reason: 'charge_closed' });
+    const command = receivedPixSuspend({ accountId, amount: 77, reason: 'charge_closed' });
     const { writes, balances } = decideOne(command, { available: 10 });
     expect(balances).toEqual(
       account({ available: 10, suspense: 77, acquirer_clearing: -77 }).balances,
@@ -91,15 +91,15 @@ describe('money that comes', () => {
   });
 
   test('of a payout that came back is available', () => {
-    const command = payoutReturn({ accountId, amount: 40 });
+    const command = payoutReturnCredit({ accountId, amount: 40 });
     const { writes, balances } = decideOne(command, { available: -50, forcedDebit: 50 });
     expect(balances).toMatchObject({ available: -10n, acquirer_clearing: -40n });
     expect(writes.journals).toMatchObject([{ resourceId: command.payoutId }]);
   });
 
   test('becomes available once, and its release is done with', () => {
-    const credited = credit({ accountId, amount: 60, releaseAt: later(1) });
-    const release = releasePending(credited);
+    const credited = receivedPixCredit({ accountId, amount: 60, releaseAt: later(1) });
+    const release = pendingRelease(credited);
     const { outcome, writes, balances } = decideOne(release, { pending: 60 });
     expect(outcome).toMatchObject({ code: 'booked' });
     expect(balances).toMatchObject({ pending: 0n, available: 60n });
@@ -108,7 +108,7 @@ describe('money that comes', () => {
   });
 
   test('that is not pending cannot become available', () => {
-    const release = releasePending(credit({ accountId, amount: 60 }));
+    const release = pendingRelease(receivedPixCredit({ accountId, amount: 60 }));
     const { outcome, writes } = decideOne(release, { pending: 59 });
     expect(outcome).toMatchObject({ kind: 'rejected', reason: 'below_floor' });
     expect(writes.releasesDone).toEqual([]);
@@ -120,7 +120,7 @@ describe('what the acquirer did', () => {
     ['out', -30n, 30n],
     ['in', 30n, -30n],
   ] as const)('against a payout, %s', (direction, inSuspense, inClearing) => {
-    const command = payoutSuspense({ accountId, amount: 30, direction });
+    const command = payoutSuspend({ accountId, amount: 30, direction });
     const { writes, balances } = decideOne(command);
     expect(balances).toMatchObject({ suspense: inSuspense, acquirer_clearing: inClearing });
     const { payoutId } = command;
@@ -128,14 +128,16 @@ describe('what the acquirer did', () => {
   });
 
   test('charges its price to the platform, not to the merchant', () => {
-    const { balances } = decideOne(tariff({ accountId, amount: 9 }), { available: 100 });
+    const { balances } = decideOne(acquirerTariffBook({ accountId, amount: 9 }), {
+      available: 100,
+    });
     expect(balances).toEqual(
       account({ available: 100, acquirer_tariffs: -9, acquirer_clearing: 9 }).balances,
     );
   });
 
   test('concerns the platform’s own account where nobody owns the money', () => {
-    const command = suspense({ accountId: PLATFORM_ACCOUNT_ID, chargeId: null });
+    const command = receivedPixSuspend({ accountId: PLATFORM_ACCOUNT_ID, chargeId: null });
     expect(decideOne(command).balances).toMatchObject({ suspense: 1_000n });
   });
 });
@@ -147,14 +149,14 @@ describe('a dispute', () => {
 
   test('blocks all of it, even below zero, and no payout profits from that (decision 137)', () => {
     const { after, writes } = decideOne(
-      block({ ...of, amount: 130 }),
+      disputeBlock({ ...of, amount: 130 }),
       { available: 100 },
       { pix: received },
     );
     expect(after).toMatchObject({ forcedDebit: 30n });
     expect(after?.balances).toMatchObject({ available: -30n, blocked: 130n });
     expect(writes.events).toMatchObject([{ code: 'booked', moved: 130n }]);
-    const { outcome } = decideOne(takeHold({ accountId, amount: 1 }), {
+    const { outcome } = decideOne(holdTake({ accountId, amount: 1 }), {
       available: -30,
       forcedDebit: 30,
     });
@@ -164,7 +166,7 @@ describe('a dispute', () => {
   test('gives back what was blocked, and pays back first what was forced', () => {
     const standing = { available: -30, forcedDebit: 30, blocked: 130 };
     const pix = { ...received, blocked: 130n };
-    const { after } = decideOne(unblock({ ...of, amount: 130 }), standing, { pix });
+    const { after } = decideOne(disputeUnblock({ ...of, amount: 130 }), standing, { pix });
     expect(after).toMatchObject({ forcedDebit: 0n });
     expect(after?.balances).toMatchObject({ available: 100n, blocked: 0n });
   });
@@ -182,7 +184,7 @@ describe('a dispute', () => {
     const standing = { blocked: 30, available: 10 };
     for (const command of [
       disputeReturn({ ...of, amount: 50 }),
-      pixReturn({ ...of, amount: 50 }),
+      receivedPixReturn({ ...of, amount: 50 }),
     ]) {
       const { after, writes } = decideOne(command, standing, { pix });
       expect(after).toMatchObject({ forcedDebit: 20n });
@@ -203,8 +205,8 @@ describe('a dispute', () => {
   });
 
   test.each([
-    ['block', block({ ...of, amount: 50 })],
-    ['unblock', unblock({ ...of, amount: 50 })],
+    ['block', disputeBlock({ ...of, amount: 50 })],
+    ['unblock', disputeUnblock({ ...of, amount: 50 })],
   ])('that finds nothing to %s is noted and told', (_name, command) => {
     const pix = { ...received, refunded: 130n };
     const { outcome, writes } = decideOne(command, { available: 500 }, { pix });
@@ -219,7 +221,7 @@ describe('a dispute', () => {
 
   test.each([
     ['under the MED', disputeReturn({ ...of, amount: 51 })],
-    ['by somebody else', pixReturn({ ...of, amount: 51 })],
+    ['by somebody else', receivedPixReturn({ ...of, amount: 51 })],
     ['after a win', disputeReturn({ ...of, amount: 51, from: 'available' })],
   ])('has no more returned than was received, %s', (_name, command) => {
     const pix = { ...received, refunded: 30n, returned: 50n };
@@ -229,7 +231,7 @@ describe('a dispute', () => {
     expect(writes.pix.size).toBe(0);
   });
 
-  test.each([block(of), unblock(of), disputeReturn(of), pixReturn(of)])(
+  test.each([disputeBlock(of), disputeUnblock(of), disputeReturn(of), receivedPixReturn(of)])(
     '$kind of a Pix that is not credited to the account is wrong in itself',
     (command) => {
       const { outcome, writes } = decideOne(command, { available: 500, blocked: 500 });
@@ -239,12 +241,12 @@ describe('a dispute', () => {
   );
 
   test('meets the credit of its own batch, and nobody else’s', () => {
-    const credited = credit({ ...of, amount: 130 });
+    const credited = receivedPixCredit({ ...of, amount: 130 });
     const elsewhere = newId<AccountId>();
     const commands = [
       credited,
-      block({ ...of, amount: 130 }),
-      block({ ...of, accountId: elsewhere, amount: 130 }),
+      disputeBlock({ ...of, amount: 130 }),
+      disputeBlock({ ...of, accountId: elsewhere, amount: 130 }),
     ];
     const { outcomes } = decideBatch(stateFor(commands), commands);
     expect(outcomes).toMatchObject([
@@ -256,7 +258,7 @@ describe('a dispute', () => {
 });
 
 describe('money in suspense', () => {
-  const item = suspense({ accountId, amount: 77 });
+  const item = receivedPixSuspend({ accountId, amount: 77 });
   const { commandId: itemId } = item;
   const suspenseItems = new Map([[itemId, { accountId, amount: 77n, isResolved: false }]]);
   const standing = { available: 5, suspense: 77 };
@@ -266,7 +268,7 @@ describe('money in suspense', () => {
     ['hand_over', { available: 5n, suspense: 0n, acquirer_clearing: 77n }],
     ['return', { available: 5n, suspense: 0n, acquirer_clearing: 77n }],
   ] as const)('is resolved once: %s', (action, parts) => {
-    const command = resolve(item, { action });
+    const command = suspenseResolve(item, { action });
     const { outcome, balances, writes } = decideOne(command, standing, { suspenseItems });
     expect(outcome).toMatchObject({ code: 'booked' });
     expect(balances).toMatchObject(parts);
@@ -276,7 +278,7 @@ describe('money in suspense', () => {
   });
 
   test('is resolved in the batch that books it', () => {
-    const commands = [item, resolve(item)];
+    const commands = [item, suspenseResolve(item)];
     const { outcomes, writes } = decideBatch(stateFor(commands), commands);
     expect(outcomes).toMatchObject([{ code: 'booked' }, { code: 'booked' }]);
     expect(writes.suspenseItems).toMatchObject([{ resolvedAtMs: NOW.getTime() }]);
@@ -284,8 +286,8 @@ describe('money in suspense', () => {
   });
 
   test('is not resolved a second time, in this batch or in one before', () => {
-    const second = { ...resolve(item, { action: 'return' }), commandId: newId() };
-    const commands = [resolve(item), second];
+    const second = { ...suspenseResolve(item, { action: 'return' }), commandId: newId() };
+    const commands = [suspenseResolve(item), second];
     const { outcomes } = decideBatch(
       stateFor(commands, { accounts: { [accountId]: standing }, suspenseItems }),
       commands,
@@ -298,9 +300,12 @@ describe('money in suspense', () => {
   });
 
   test.each([
-    ['unknown', resolve({ ...item, commandId: newId() })],
-    ['of another amount', resolve(suspense({ accountId, amount: 78 }), { itemId })],
-    ['of another owner', resolve(item, { accountId: newId<AccountId>() })],
+    ['unknown', suspenseResolve({ ...item, commandId: newId() })],
+    [
+      'of another amount',
+      suspenseResolve(receivedPixSuspend({ accountId, amount: 78 }), { itemId }),
+    ],
+    ['of another owner', suspenseResolve(item, { accountId: newId<AccountId>() })],
   ])('that is %s cannot be resolved', (_name, command) => {
     const { outcome } = decideOne(command, standing, { suspenseItems });
     expect(outcome).toMatchObject({ kind: 'rejected', reason: 'unknown_item' });
@@ -308,14 +313,14 @@ describe('money in suspense', () => {
 
   test('that nobody owned becomes available to whom it belongs', () => {
     const owner = newId<AccountId>();
-    const { balances, writes } = decideOne(creditSuspense(item, owner));
+    const { balances, writes } = decideOne(suspenseCredit(item, owner));
     expect(balances).toMatchObject({ available: 77n, acquirer_clearing: -77n, suspense: 0n });
     expect(writes.events).toMatchObject([{ code: 'booked', balances: { available: 77n } }]);
   });
 });
 
 describe('a command that was decided before', () => {
-  const first = credit({ accountId, amount: 100 });
+  const first = receivedPixCredit({ accountId, amount: 100 });
   const before = stateFor([first]);
   const state = stateAfter(before, decideBatch(before, [first]));
 
@@ -329,9 +334,9 @@ describe('a command that was decided before', () => {
   });
 
   test.each([
-    ['amount', { ...first, amount: credit({ amount: 101 }).amount }],
+    ['amount', { ...first, amount: receivedPixCredit({ amount: 101 }).amount }],
     ['charge', { ...first, chargeId: null }],
-    ['kind', { ...suspense({ accountId, amount: 100 }), commandId: first.commandId }],
+    ['kind', { ...receivedPixSuspend({ accountId, amount: 100 }), commandId: first.commandId }],
   ])('with another %s is another command, and refused', (_name, command) => {
     const { outcomes, writes } = decideBatch(state, [command]);
     expect(outcomes).toMatchObject([{ kind: 'rejected', reason: 'other_content' }]);
@@ -359,14 +364,14 @@ describe('a command that was decided before', () => {
 
 describe('times', () => {
   test('follow the clock of the database', () => {
-    const { writes, after } = decideOne(credit({ accountId }));
+    const { writes, after } = decideOne(receivedPixCredit({ accountId }));
     expect(writes.journals).toMatchObject([{ createdAtMs: NOW.getTime() }]);
     expect(after?.movedAtMs).toBe(NOW.getTime());
   });
 
   test('never fall within an owner, even when that clock steps back', () => {
     const movedAtMs = NOW.getTime() + 5_000;
-    const { writes } = decideOne(credit({ accountId }), { movedAtMs, version: 4 });
+    const { writes } = decideOne(receivedPixCredit({ accountId }), { movedAtMs, version: 4 });
     expect(writes.journals).toMatchObject([{ createdAtMs: movedAtMs, version: 5n }]);
     expect(writes.events).toMatchObject([{ occurredAtMs: movedAtMs }]);
   });

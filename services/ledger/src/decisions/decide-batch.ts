@@ -34,20 +34,20 @@ export function decideBatch(state: BatchState, commands: readonly LedgerCommand[
 function decide(draft: BatchDraft, command: LedgerCommand): Outcome {
   if (isHoldCommand(command)) return decideHold(draft, command);
   switch (command.kind) {
-    case 'block_disputed':
-    case 'unblock_disputed':
-    case 'return_disputed':
-    case 'return_received_pix':
+    case 'dispute.block':
+    case 'dispute.unblock':
+    case 'dispute.return':
+    case 'received_pix.return':
       return decideDispute(draft, command);
-    case 'resolve_suspense':
-    case 'credit_suspense':
+    case 'suspense.resolve':
+    case 'suspense.credit':
       return decideSuspense(draft, command);
-    case 'credit_received_pix':
-    case 'suspend_received_pix':
-    case 'release_pending':
-    case 'credit_payout_return':
-    case 'suspend_payout':
-    case 'book_acquirer_tariff':
+    case 'received_pix.credit':
+    case 'received_pix.suspend':
+    case 'pending.release':
+    case 'payout_return.credit':
+    case 'payout.suspend':
+    case 'acquirer_tariff.book':
       return decideMovement(draft, command);
     default:
       return assertNever(command);
@@ -62,7 +62,7 @@ function answerAgain(draft: BatchDraft, command: LedgerCommand, first: BookedCom
       message: `command ${command.commandId} is booked as ${first.kind} with other content`,
     };
   }
-  if (command.kind === 'release_pending') draft.writes.releasesDone.push(command.creditId);
+  if (command.kind === 'pending.release') draft.writes.releasesDone.push(command.creditId);
   const { code, version } = first;
   const hold = isHoldCommand(command) ? draft.hold(command.holdId) : null;
   return { kind: 'decided', code, version, repeated: true, hold };

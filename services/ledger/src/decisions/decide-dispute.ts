@@ -1,11 +1,11 @@
 import { assertNever } from '@pixmesh/kernel/app-error';
 
 import type {
-  BlockDisputed,
+  DisputeBlock,
   LedgerCommand,
-  ReturnDisputed,
-  ReturnReceivedPix,
-  UnblockDisputed,
+  DisputeReturn,
+  ReceivedPixReturn,
+  DisputeUnblock,
 } from '#commands/ledger-command.ts';
 import type { Outcome } from '#commands/outcome.ts';
 import { TEMPLATES, type Template } from '#decisions/templates.ts';
@@ -13,7 +13,7 @@ import { TEMPLATES, type Template } from '#decisions/templates.ts';
 import type { BatchDraft } from './batch-draft.ts';
 import { blockPix, type PixChange, type PixDebits, returnPix, unblockPix } from './pix-debits.ts';
 
-type OfPix = BlockDisputed | UnblockDisputed | ReturnDisputed | ReturnReceivedPix;
+type OfPix = DisputeBlock | DisputeUnblock | DisputeReturn | ReceivedPixReturn;
 
 /**
  * Money of a Pix that is disputed or went back: out of the balance, and back or away (decisions 136 to 138). Only a
@@ -38,15 +38,15 @@ function changeOf(
   command: OfPix,
 ): { template: Template; change: PixChange | null } {
   switch (command.kind) {
-    case 'block_disputed':
-      return { template: TEMPLATES.blockDisputed, change: blockPix(pix, command) };
-    case 'unblock_disputed':
-      return { template: TEMPLATES.unblockDisputed, change: unblockPix(pix, command) };
-    case 'return_disputed':
-      return { template: TEMPLATES.returnPix, change: returnPix(pix, command) };
-    case 'return_received_pix': {
+    case 'dispute.block':
+      return { template: TEMPLATES.disputeBlock, change: blockPix(pix, command) };
+    case 'dispute.unblock':
+      return { template: TEMPLATES.disputeUnblock, change: unblockPix(pix, command) };
+    case 'dispute.return':
+      return { template: TEMPLATES.pixReturn, change: returnPix(pix, command) };
+    case 'received_pix.return': {
       const { amount } = command;
-      return { template: TEMPLATES.returnPix, change: returnPix(pix, { amount, from: 'blocked' }) };
+      return { template: TEMPLATES.pixReturn, change: returnPix(pix, { amount, from: 'blocked' }) };
     }
     default:
       return assertNever(command);

@@ -5,11 +5,11 @@ import { describe, expect, test } from 'vitest';
 import type { LedgerCommand } from '#commands/ledger-command.ts';
 import type { Hold, Outcome } from '#commands/outcome.ts';
 import { account, NOW, stateFor } from '#test/batch-states.ts';
-import { releaseHold, settleHold, takeHold, voidHold } from '#test/ledger-commands.ts';
+import { holdRelease, holdSettle, holdTake, holdVoid } from '#test/ledger-commands.ts';
 
 import { decideBatch } from './decide-batch.ts';
 
-const take = takeHold({ amount: 1_000, fee: 25 });
+const take = holdTake({ amount: 1_000, fee: 25 });
 const { accountId, holdId, resourceId } = take;
 
 function standing(state: Hold['state'], changes: Partial<Hold> = {}): Hold {
@@ -110,7 +110,7 @@ describe('taking a hold', () => {
 });
 
 describe('voiding a hold', () => {
-  const command = voidHold(take);
+  const command = holdVoid(take);
 
   test('that never came leaves a row without money', () => {
     const { outcome, writes } = decideOne(command);
@@ -135,7 +135,7 @@ describe('voiding a hold', () => {
 
 describe('ending a hold', () => {
   test('a settlement pays the amount out and the fee to the platform', () => {
-    const { outcome, writes, after } = decideOne(settleHold(take), { hold: standing('open') });
+    const { outcome, writes, after } = decideOne(holdSettle(take), { hold: standing('open') });
     expect(outcome).toMatchObject({ code: 'booked', hold: { state: 'settled' } });
     expect(after?.balances).toEqual(
       account({ available: 5_000, acquirer_clearing: 1_000, fees: 25 }).balances,
@@ -147,19 +147,19 @@ describe('ending a hold', () => {
   });
 
   test('a release gives amount and fee back (decision 113)', () => {
-    const { outcome, writes, after } = decideOne(releaseHold(take), { hold: standing('open') });
+    const { outcome, writes, after } = decideOne(holdRelease(take), { hold: standing('open') });
     expect(outcome).toMatchObject({ code: 'booked', hold: { state: 'released' } });
     expect(after?.balances).toEqual(account({ available: 6_025 }).balances);
     expect(writes.events).toMatchObject([{ balances: { available: 6_025n, pending: 0n } }]);
   });
 
   test.each([
-    ['settle', settleHold(take), 'released', 'already_released'],
-    ['settle', settleHold(take), 'voided', 'already_voided'],
-    ['settle', settleHold(take), 'settled', 'already_settled'],
-    ['release', releaseHold(take), 'settled', 'already_settled'],
-    ['release', releaseHold(take), 'voided', 'already_voided'],
-    ['release', releaseHold(take), 'released', 'already_released'],
+    ['settle', holdSettle(take), 'released', 'already_released'],
+    ['settle', holdSettle(take), 'voided', 'already_voided'],
+    ['settle', holdSettle(take), 'settled', 'already_settled'],
+    ['release', holdRelease(take), 'settled', 'already_settled'],
+    ['release', holdRelease(take), 'voided', 'already_voided'],
+    ['release', holdRelease(take), 'released', 'already_released'],
   ] as const)('%s: %o after it was %s says so and moves nothing', (_name, command, state, code) => {
     const { outcome, writes, after } = decideOne(command, { hold: standing(state) });
     expect(outcome).toMatchObject({ code, version: null, hold: { state } });
@@ -168,25 +168,25 @@ describe('ending a hold', () => {
   });
 
   test('a settlement of a hold that nobody knows is wrong in itself and leaves no trace', () => {
-    const { outcome, writes } = decideOne(settleHold(take));
+    const { outcome, writes } = decideOne(holdSettle(take));
     expect(outcome).toMatchObject({ kind: 'rejected', reason: 'unknown_hold' });
     expect(writes.journals).toEqual([]);
     expect(writes.events).toEqual([]);
   });
 
   test('so is a settlement of a hold that was refused', () => {
-    const { outcome } = decideOne(settleHold(take), { hold: standing('refused') });
+    const { outcome } = decideOne(holdSettle(take), { hold: standing('refused') });
     expect(outcome).toMatchObject({ kind: 'rejected', reason: 'unknown_hold' });
   });
 
   test('a release before its hold takes nothing and keeps the hold from coming', () => {
-    const { outcome, writes } = decideOne(releaseHold(take));
+    const { outcome, writes } = decideOne(holdRelease(take));
     expect(outcome).toMatchObject({ code: 'noted', hold: { state: 'released', amount: 0n } });
     expect(writes.events).toMatchObject([{ code: 'noted', hold: { amount: 0n, fee: 0n } }]);
   });
 
   test('a release of a refused hold gives nothing back and leaves it refused', () => {
-    const { outcome, writes, after } = decideOne(releaseHold(take), { hold: standing('refused') });
+    const { outcome, writes, after } = decideOne(holdRelease(take), { hold: standing('refused') });
     expect(outcome).toMatchObject({ code: 'noted', hold: { state: 'refused' } });
     expect(after).toBeUndefined();
     expect(writes.events).toMatchObject([{ hold: { amount: 0n, fee: 0n } }]);
@@ -199,12 +199,12 @@ describe('a hold of somebody else', () => {
   const otherResource = { accountId, holdId, resourceId: newId() };
 
   test.each([
-    ['taken', takeHold(foreign)],
-    ['taken for another resource', takeHold(otherResource)],
-    ['voided', voidHold(foreign)],
-    ['settled', settleHold(foreign)],
-    ['settled for another resource', settleHold(otherResource)],
-    ['released', releaseHold(foreign)],
+    ['taken', holdTake(foreign)],
+    ['taken for another resource', holdTake(otherResource)],
+    ['voided', holdVoid(foreign)],
+    ['settled', holdSettle(foreign)],
+    ['settled for another resource', holdSettle(otherResource)],
+    ['released', holdRelease(foreign)],
   ])('cannot be %s', (_name, command) => {
     const { outcome, writes } = decideOne(command, { hold: standing('open') });
     expect(outcome).toMatchObject({ kind: 'rejected', reason: 'foreign_hold' });
@@ -219,7 +219,7 @@ describe('one batch', () => {
     decide(commands, available).outcomes.map((outcome) => codeOf(outcome));
 
   test('takes exactly as many holds as there is money for, in their order', () => {
-    const holds = Array.from({ length: 10 }, () => takeHold({ accountId, amount: 99, fee: 1 }));
+    const holds = Array.from({ length: 10 }, () => holdTake({ accountId, amount: 99, fee: 1 }));
     expect(codes(holds, 730)).toEqual([
       ...Array.from({ length: 7 }, () => 'booked'),
       ...Array.from({ length: 3 }, () => 'insufficient_balance'),
@@ -227,7 +227,7 @@ describe('one batch', () => {
   });
 
   test('lets a hold be taken, settled and its end repeated', () => {
-    const { outcomes, writes } = decide([take, settleHold(take), settleHold(take)]);
+    const { outcomes, writes } = decide([take, holdSettle(take), holdSettle(take)]);
     expect(outcomes).toMatchObject([
       { code: 'booked', repeated: false },
       { code: 'booked', repeated: false },
@@ -238,12 +238,12 @@ describe('one batch', () => {
   });
 
   test('ends a hold once, whichever end comes first', () => {
-    expect(codes([take, releaseHold(take), settleHold(take)])).toEqual([
+    expect(codes([take, holdRelease(take), holdSettle(take)])).toEqual([
       'booked',
       'booked',
       'already_released',
     ]);
-    expect(codes([take, settleHold(take), releaseHold(take)])).toEqual([
+    expect(codes([take, holdSettle(take), holdRelease(take)])).toEqual([
       'booked',
       'booked',
       'already_settled',
@@ -251,14 +251,14 @@ describe('one batch', () => {
   });
 
   test('lets a void win over a hold that comes behind it', () => {
-    expect(codes([voidHold(take), take])).toEqual(['noted', 'voided']);
-    expect(codes([take, voidHold(take)])).toEqual(['booked', 'already_held']);
+    expect(codes([holdVoid(take), take])).toEqual(['noted', 'voided']);
+    expect(codes([take, holdVoid(take)])).toEqual(['booked', 'already_held']);
   });
 
   test('lets a resource be held again once its hold has been released', () => {
-    const second = takeHold({ accountId, resourceId });
-    const third = takeHold({ accountId, resourceId });
-    expect(codes([take, second, releaseHold(take), third])).toEqual([
+    const second = holdTake({ accountId, resourceId });
+    const third = holdTake({ accountId, resourceId });
+    expect(codes([take, second, holdRelease(take), third])).toEqual([
       'booked',
       'resource_held',
       'booked',

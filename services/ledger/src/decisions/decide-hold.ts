@@ -4,10 +4,10 @@ import { assertNever } from '@pixmesh/kernel/app-error';
 
 import type {
   HoldCommand,
-  ReleaseHold,
-  SettleHold,
-  TakeHold,
-  VoidHold,
+  HoldRelease,
+  HoldSettle,
+  HoldTake,
+  HoldVoid,
 } from '#commands/ledger-command.ts';
 import type { Hold, Outcome, OutcomeCode, RefundPart } from '#commands/outcome.ts';
 import { TEMPLATES } from '#decisions/templates.ts';
@@ -26,38 +26,38 @@ export function decideHold(draft: BatchDraft, command: HoldCommand): Outcome {
     return { kind: 'rejected', reason: 'foreign_hold', message };
   }
   switch (command.kind) {
-    case 'take_hold':
-      return takeHold(draft, command, hold);
-    case 'void_hold':
-      return voidHold(draft, command, hold);
-    case 'settle_hold':
-      return settleHold(draft, command, hold);
-    case 'release_hold':
-      return releaseHold(draft, command, hold);
+    case 'hold.take':
+      return decideHoldTake(draft, command, hold);
+    case 'hold.void':
+      return decideHoldVoid(draft, command, hold);
+    case 'hold.settle':
+      return decideHoldSettle(draft, command, hold);
+    case 'hold.release':
+      return decideHoldRelease(draft, command, hold);
     default:
       return assertNever(command);
   }
 }
 
 /** Amount and fee against the balance in one guard; equality is enough (decisions 114, 135). */
-function takeHold(draft: BatchDraft, command: TakeHold, tombstone: Hold | null): Outcome {
+function decideHoldTake(draft: BatchDraft, command: HoldTake, tombstone: Hold | null): Outcome {
   const { resourceId } = command;
   if (tombstone !== null)
     return draft.note(command, { code: 'voided', resourceId: null, hold: tombstone });
   if (draft.isHeld(resourceId)) return refuse(draft, command, 'resource_held');
   return command.endToEndId === null
-    ? takePayoutHold(draft, command)
-    : takeRefundHold(draft, command, command.endToEndId);
+    ? decidePayoutHoldTake(draft, command)
+    : decideRefundHoldTake(draft, command, command.endToEndId);
 }
 
-function takePayoutHold(draft: BatchDraft, command: TakeHold): Outcome {
+function decidePayoutHoldTake(draft: BatchDraft, command: HoldTake): Outcome {
   const { amount, fee, holdKind: kind } = command;
   assert(kind === 'payout', 'a refund names its Pix');
   const { available } = draft.account(command.accountId).balances;
   if (available < amount + fee) return refuse(draft, command, 'insufficient_balance');
   const hold = newHold(draft, command, { kind, amount, fee, state: 'open' });
   return draft.book(command, {
-    template: TEMPLATES.takeHold,
+    template: TEMPLATES.holdTake,
     money: command,
     resourceId: null,
     hold,
@@ -65,7 +65,7 @@ function takePayoutHold(draft: BatchDraft, command: TakeHold): Outcome {
 }
 
 /** Bounded by its Pix, and out of the block of it first (decision 79). */
-function takeRefundHold(draft: BatchDraft, command: TakeHold, endToEndId: string): Outcome {
+function decideRefundHoldTake(draft: BatchDraft, command: HoldTake, endToEndId: string): Outcome {
   const { accountId, amount, fee, holdKind: kind } = command;
   assert(kind === 'refund' && fee === 0n, 'a Pix is given back by a refund, without a fee');
   const pix = draft.pix(accountId, endToEndId);
@@ -78,7 +78,7 @@ function takeRefundHold(draft: BatchDraft, command: TakeHold, endToEndId: string
   }
   const refund = { endToEndId, fromBlock: ofBlock };
   return draft.book(command, {
-    template: TEMPLATES.takeRefundHold,
+    template: TEMPLATES.refundHoldTake,
     money: { amount, fee, ofBlock },
     resourceId: null,
     hold: newHold(draft, command, { kind, amount, fee, state: 'open', refund }),
@@ -88,7 +88,7 @@ function takeRefundHold(draft: BatchDraft, command: TakeHold, endToEndId: string
 
 function refuse(
   draft: BatchDraft,
-  command: TakeHold,
+  command: HoldTake,
   reason: 'insufficient_balance' | 'resource_held' | 'unknown_pix' | 'exceeds_received',
 ): Outcome {
   const { holdKind: kind, amount, fee } = command;
@@ -97,7 +97,7 @@ function refuse(
 }
 
 /** Makes sure that nothing is held and never will be under this id, or says that it was. */
-function voidHold(draft: BatchDraft, command: VoidHold, hold: Hold | null): Outcome {
+function decideHoldVoid(draft: BatchDraft, command: HoldVoid, hold: Hold | null): Outcome {
   const { resourceId } = command;
   if (hold === null) {
     const tombstone = newHold(draft, command, { state: 'voided' });
@@ -106,7 +106,7 @@ function voidHold(draft: BatchDraft, command: VoidHold, hold: Hold | null): Outc
   return draft.note(command, { code: wasTaken(hold) ? 'already_held' : 'noted', resourceId, hold });
 }
 
-function settleHold(draft: BatchDraft, command: SettleHold, hold: Hold | null): Outcome {
+function decideHoldSettle(draft: BatchDraft, command: HoldSettle, hold: Hold | null): Outcome {
   if (hold === null || hold.state === 'refused') {
     const message = `hold ${command.holdId} was never taken: nothing can be settled`;
     return { kind: 'rejected', reason: 'unknown_hold', message };
@@ -115,7 +115,7 @@ function settleHold(draft: BatchDraft, command: SettleHold, hold: Hold | null): 
   return end(draft, command, { ...hold, state: 'settled' });
 }
 
-function releaseHold(draft: BatchDraft, command: ReleaseHold, hold: Hold | null): Outcome {
+function decideHoldRelease(draft: BatchDraft, command: HoldRelease, hold: Hold | null): Outcome {
   const { resourceId } = command;
   if (hold === null || hold.state === 'refused') {
     const stands = hold ?? newHold(draft, command, { state: 'released' });
@@ -129,7 +129,7 @@ function releaseHold(draft: BatchDraft, command: ReleaseHold, hold: Hold | null)
 
 type End = Parameters<BatchDraft['book']>[1];
 
-function end(draft: BatchDraft, command: SettleHold | ReleaseHold, hold: Hold): Outcome {
+function end(draft: BatchDraft, command: HoldSettle | HoldRelease, hold: Hold): Outcome {
   const booking = hold.refund
     ? refundEnd(draft, command, { ...hold, refund: hold.refund })
     : payoutEnd(command, hold);
@@ -142,33 +142,33 @@ function end(draft: BatchDraft, command: SettleHold | ReleaseHold, hold: Hold): 
   return outcome;
 }
 
-function payoutEnd({ kind, resourceId }: SettleHold | ReleaseHold, hold: Hold): End {
-  const template = kind === 'settle_hold' ? TEMPLATES.settleHold : TEMPLATES.releaseHold;
+function payoutEnd({ kind, resourceId }: HoldSettle | HoldRelease, hold: Hold): End {
+  const template = kind === 'hold.settle' ? TEMPLATES.holdSettle : TEMPLATES.holdRelease;
   return { template, money: hold, resourceId, hold };
 }
 
 /** The Pix hears of the end. Null: with what has gone back besides, it would be more than the Pix. */
 function refundEnd(
   draft: BatchDraft,
-  { kind, resourceId }: SettleHold | ReleaseHold,
+  { kind, resourceId }: HoldSettle | HoldRelease,
   hold: Hold & { refund: RefundPart },
 ): End | null {
   const { accountId, amount, fee, refund } = hold;
   const before = draft.pix(accountId, refund.endToEndId);
   assert(before, 'the Pix of a hold that was taken is known');
   const told = { amount, fromBlock: refund.fromBlock };
-  if (kind === 'settle_hold') {
+  if (kind === 'hold.settle') {
     const pix = settleRefund(before, told);
-    const template = TEMPLATES.settleHold;
+    const template = TEMPLATES.holdSettle;
     return pix === null ? null : { template, money: hold, resourceId, hold, pix };
   }
   const { pix, ofBlock } = releaseRefund(before, told);
   const money = { amount, fee, ofBlock };
-  return { template: TEMPLATES.releaseRefundHold, money, resourceId, hold, pix };
+  return { template: TEMPLATES.refundHoldRelease, money, resourceId, hold, pix };
 }
 
 /** The hold had ended before; its present state is what the loser of the race has to know. */
-function refuseEnd(draft: BatchDraft, command: SettleHold | ReleaseHold, hold: Hold): Outcome {
+function refuseEnd(draft: BatchDraft, command: HoldSettle | HoldRelease, hold: Hold): Outcome {
   const code: OutcomeCode = `already_${hold.state as 'settled' | 'released' | 'voided'}`;
   const outcome = draft.note(command, { code, resourceId: command.resourceId, hold });
   draft.announce(command, code, { hold });

@@ -1,10 +1,10 @@
 import type {
-  BookAcquirerTariff,
-  CreditPayoutReturn,
-  CreditReceivedPix,
-  ReleasePending,
-  SuspendPayout,
-  SuspendReceivedPix,
+  AcquirerTariffBook,
+  PayoutReturnCredit,
+  ReceivedPixCredit,
+  PendingRelease,
+  PayoutSuspend,
+  ReceivedPixSuspend,
 } from '#commands/ledger-command.ts';
 import type { Outcome } from '#commands/outcome.ts';
 import { TEMPLATES, type Template } from '#decisions/templates.ts';
@@ -16,46 +16,46 @@ import type { SuspenseWrite } from './batch-state.ts';
 type Booking = { template: Template; resourceId: string | null };
 
 type Movement =
-  | CreditReceivedPix
-  | SuspendReceivedPix
-  | ReleasePending
-  | CreditPayoutReturn
-  | SuspendPayout
-  | BookAcquirerTariff;
+  | ReceivedPixCredit
+  | ReceivedPixSuspend
+  | PendingRelease
+  | PayoutReturnCredit
+  | PayoutSuspend
+  | AcquirerTariffBook;
 
 /** Money that comes, becomes available, or stands in suspense. */
 export function decideMovement(draft: BatchDraft, command: Movement): Outcome {
   switch (command.kind) {
-    case 'credit_received_pix':
-      return creditReceivedPix(draft, command);
-    case 'suspend_received_pix':
-      return suspendReceivedPix(draft, command);
-    case 'release_pending':
-      return releasePending(draft, command);
-    case 'credit_payout_return':
+    case 'received_pix.credit':
+      return decideReceivedPixCredit(draft, command);
+    case 'received_pix.suspend':
+      return decideReceivedPixSuspend(draft, command);
+    case 'pending.release':
+      return decidePendingRelease(draft, command);
+    case 'payout_return.credit':
       return move(draft, command, {
-        template: TEMPLATES.creditPayoutReturn,
+        template: TEMPLATES.payoutReturnCredit,
         resourceId: command.payoutId,
       });
-    case 'suspend_payout':
-      return suspendPayout(draft, command);
-    case 'book_acquirer_tariff':
-      return move(draft, command, { template: TEMPLATES.bookAcquirerTariff, resourceId: null });
+    case 'payout.suspend':
+      return decidePayoutSuspend(draft, command);
+    case 'acquirer_tariff.book':
+      return move(draft, command, { template: TEMPLATES.acquirerTariffBook, resourceId: null });
     default:
       return assertNever(command);
   }
 }
 
 /** Pending until its release; a time that has passed means at once (decision 133). */
-function creditReceivedPix(draft: BatchDraft, command: CreditReceivedPix): Outcome {
+function decideReceivedPixCredit(draft: BatchDraft, command: ReceivedPixCredit): Outcome {
   const { commandId, accountId, amount, releaseAt, chargeId: resourceId } = command;
   if (releaseAt === null || releaseAt.getTime() <= draft.nowMs) {
-    const outcome = move(draft, command, { template: TEMPLATES.creditReceivedPix, resourceId });
+    const outcome = move(draft, command, { template: TEMPLATES.receivedPixCredit, resourceId });
     if (outcome.kind === 'decided') draft.credited(command);
     return outcome;
   }
   const outcome = move(draft, command, {
-    template: TEMPLATES.creditReceivedPixPending,
+    template: TEMPLATES.receivedPixCreditPending,
     resourceId,
   });
   if (outcome.kind === 'decided') {
@@ -65,9 +65,9 @@ function creditReceivedPix(draft: BatchDraft, command: CreditReceivedPix): Outco
   return outcome;
 }
 
-function suspendReceivedPix(draft: BatchDraft, command: SuspendReceivedPix): Outcome {
+function decideReceivedPixSuspend(draft: BatchDraft, command: ReceivedPixSuspend): Outcome {
   const { endToEndId, chargeId, amount, reason } = command;
-  const booking = { template: TEMPLATES.suspendReceivedPix, resourceId: chargeId };
+  const booking = { template: TEMPLATES.receivedPixSuspend, resourceId: chargeId };
   return suspend(draft, command, {
     booking,
     item: { endToEndId, chargeId, payoutId: null, amount, reason },
@@ -75,10 +75,10 @@ function suspendReceivedPix(draft: BatchDraft, command: SuspendReceivedPix): Out
 }
 
 /** Nobody waits for its outcome: the balance itself tells. */
-function releasePending(draft: BatchDraft, command: ReleasePending): Outcome {
+function decidePendingRelease(draft: BatchDraft, command: PendingRelease): Outcome {
   const money = { amount: command.amount, fee: 0n };
   const outcome = draft.book(command, {
-    template: TEMPLATES.releasePending,
+    template: TEMPLATES.pendingRelease,
     money,
     resourceId: null,
   });
@@ -86,10 +86,10 @@ function releasePending(draft: BatchDraft, command: ReleasePending): Outcome {
   return outcome;
 }
 
-function suspendPayout(draft: BatchDraft, command: SuspendPayout): Outcome {
+function decidePayoutSuspend(draft: BatchDraft, command: PayoutSuspend): Outcome {
   const { endToEndId, payoutId, reason, direction } = command;
   const amount = direction === 'in' ? command.amount : 0n - command.amount;
-  const template = direction === 'in' ? TEMPLATES.suspendPayoutIn : TEMPLATES.suspendPayoutOut;
+  const template = direction === 'in' ? TEMPLATES.payoutSuspendIn : TEMPLATES.payoutSuspendOut;
   return suspend(draft, command, {
     booking: { template, resourceId: payoutId },
     item: { endToEndId, chargeId: null, payoutId, amount, reason },
@@ -99,7 +99,7 @@ function suspendPayout(draft: BatchDraft, command: SuspendPayout): Outcome {
 /** None of these can fall below a floor: they take from what mirrors the acquirer, or from suspense. */
 function move(
   draft: BatchDraft,
-  command: Exclude<Movement, ReleasePending>,
+  command: Exclude<Movement, PendingRelease>,
   booking: Booking,
 ): Outcome {
   const money = { amount: command.amount, fee: 0n };
@@ -112,7 +112,7 @@ type NamedByCommand = 'commandId' | 'accountId' | 'createdAtMs' | 'resolvedAtMs'
 
 function suspend(
   draft: BatchDraft,
-  command: SuspendReceivedPix | SuspendPayout,
+  command: ReceivedPixSuspend | PayoutSuspend,
   told: { booking: Booking; item: Omit<SuspenseWrite, NamedByCommand> },
 ): Outcome {
   const { commandId, accountId } = command;

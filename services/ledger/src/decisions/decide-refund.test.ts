@@ -4,19 +4,19 @@ import { describe, expect, test } from 'vitest';
 import type { LedgerCommand } from '#commands/ledger-command.ts';
 import { NOW, stateFor } from '#test/batch-states.ts';
 import {
-  credit,
+  receivedPixCredit,
   disputeReturn,
-  releaseHold,
-  settleHold,
-  takeHold,
-  voidHold,
+  holdRelease,
+  holdSettle,
+  holdTake,
+  holdVoid,
 } from '#test/ledger-commands.ts';
 
 import { decideBatch } from './decide-batch.ts';
 import { type PixDebits, untouchedPix } from './pix-debits.ts';
 
 const endToEndId = 'E12345678202611211200refund00001';
-const take = takeHold({ amount: 60, endToEndId });
+const take = holdTake({ amount: 60, endToEndId });
 const { accountId } = take;
 const received = untouchedPix(accountId, endToEndId, 100n);
 const disputed: PixDebits = { ...received, blocked: 40n, disputeId: newId(), disputed: 40n };
@@ -51,7 +51,7 @@ describe('taking the hold of a refund', () => {
   });
 
   test('asks nothing of the balance where the block has it all, even below zero', () => {
-    const small = takeHold({ ...take, amount: 40, fee: 0 });
+    const small = holdTake({ ...take, amount: 40, fee: 0 });
     const standing = { available: -10, forcedDebit: 10, blocked: 40 };
     const { outcomes, after } = decide([small], standing, disputed);
     expect(outcomes).toMatchObject([{ code: 'booked' }]);
@@ -75,8 +75,11 @@ describe('taking the hold of a refund', () => {
   });
 
   test('meets what the others of its batch have taken of the Pix', () => {
-    const others = [1, 2].map(() => takeHold({ accountId, amount: 60, endToEndId }));
-    const { outcomes } = decide([credit({ accountId, endToEndId, amount: 100 }), ...others], {});
+    const others = [1, 2].map(() => holdTake({ accountId, amount: 60, endToEndId }));
+    const { outcomes } = decide(
+      [receivedPixCredit({ accountId, endToEndId, amount: 100 }), ...others],
+      {},
+    );
     expect(outcomes).toMatchObject([
       { code: 'booked' },
       { code: 'booked' },
@@ -85,14 +88,14 @@ describe('taking the hold of a refund', () => {
   });
 
   test('after a void is refused without asking for its Pix', () => {
-    const { outcomes } = decide([voidHold(take), take], { available: 500 });
+    const { outcomes } = decide([holdVoid(take), take], { available: 500 });
     expect(outcomes).toMatchObject([{ code: 'noted' }, { code: 'voided' }]);
   });
 });
 
 describe('ending the hold of a refund', () => {
   test('settled: the money is with the payer, the platform has no fee', () => {
-    const told = [take, settleHold(take)];
+    const told = [take, holdSettle(take)];
     const { after, pix, writes } = decide(told, { available: 20, blocked: 40 }, disputed);
     expect(after?.balances).toMatchObject({ held: 0n, acquirer_clearing: 60n, fees: 0n });
     expect(pix).toMatchObject({ refunding: 0n, refunded: 60n, shortfall: 0n, blocked: 0n });
@@ -100,21 +103,21 @@ describe('ending the hold of a refund', () => {
   });
 
   test('released while the dispute is open: what it took from the block is back there', () => {
-    const told = [take, releaseHold(take)];
+    const told = [take, holdRelease(take)];
     const { after, pix } = decide(told, { available: 20, blocked: 40 }, disputed);
     expect(after?.balances).toMatchObject({ held: 0n, available: 20n, blocked: 40n });
     expect(pix).toMatchObject(disputed);
   });
 
   test('released without a dispute: all of it is in the balance', () => {
-    const { after, pix } = decide([take, releaseHold(take)], { available: 60 }, received);
+    const { after, pix } = decide([take, holdRelease(take)], { available: 60 }, received);
     expect(after?.balances).toMatchObject({ available: 60n, held: 0n, blocked: 0n });
     expect(pix).toEqual(received);
   });
 
   test('not settled beside returns that leave less of the Pix; it can be released', () => {
     const lost = disputeReturn({ accountId, endToEndId, amount: 50, from: 'available' });
-    const told = [take, lost, settleHold(take), releaseHold(take)];
+    const told = [take, lost, holdSettle(take), holdRelease(take)];
     const { outcomes, after } = decide(told, { available: 100 }, received);
     expect(outcomes).toMatchObject([
       { code: 'booked' },
@@ -126,7 +129,7 @@ describe('ending the hold of a refund', () => {
   });
 
   test('once', () => {
-    const told = [take, settleHold(take), releaseHold(take), settleHold(take)];
+    const told = [take, holdSettle(take), holdRelease(take), holdSettle(take)];
     const { outcomes, pix } = decide(told, { available: 60 }, received);
     expect(outcomes).toMatchObject([
       { code: 'booked' },
@@ -140,9 +143,9 @@ describe('ending the hold of a refund', () => {
 
 test('a refund without its Pix, or with a fee, is a bug of the caller', () => {
   for (const wrong of [
-    takeHold({ holdKind: 'refund' }),
-    takeHold({ endToEndId, fee: 1 }),
-    takeHold({ endToEndId, holdKind: 'payout' }),
+    holdTake({ holdKind: 'refund' }),
+    holdTake({ endToEndId, fee: 1 }),
+    holdTake({ endToEndId, holdKind: 'payout' }),
   ]) {
     const state = stateFor([wrong], { accounts: { [wrong.accountId]: { available: 5_000 } } });
     expect(() => decideBatch({ ...state, nowMs: NOW.getTime() }, [wrong])).toThrow(/refund/);

@@ -4,12 +4,12 @@ import { describe, expect, test } from 'vitest';
 
 import type { LedgerCommand } from '#commands/ledger-command.ts';
 import { NOW, stateFor } from '#test/batch-states.ts';
-import { resolve, suspense } from '#test/ledger-commands.ts';
+import { suspenseResolve, receivedPixSuspend } from '#test/ledger-commands.ts';
 
 import { decideBatch } from './decide-batch.ts';
 
 const accountId = newId<AccountId>();
-const item = suspense({ accountId, amount: 77 });
+const item = receivedPixSuspend({ accountId, amount: 77 });
 const { commandId: itemId } = item;
 
 /** What becomes of commands where so much of the item is left, beside 5 that are available. */
@@ -24,7 +24,7 @@ function decide(left: bigint, commands: readonly LedgerCommand[]) {
 }
 
 function part(amount: bigint): LedgerCommand {
-  return resolve(item, { action: 'return', amount: toCents(amount), commandId: newId() });
+  return suspenseResolve(item, { action: 'return', amount: toCents(amount), commandId: newId() });
 }
 
 describe('money in suspense that was sent back in part', () => {
@@ -37,7 +37,7 @@ describe('money in suspense that was sent back in part', () => {
   });
 
   test('is accepted for exactly that, in the same batch too', () => {
-    const rest = resolve(item, { amount: toCents(40n) });
+    const rest = suspenseResolve(item, { amount: toCents(40n) });
     const { outcomes, balances, writes } = decide(77n, [part(30n), part(7n), rest]);
     expect(outcomes.map(({ kind }) => kind)).toEqual(['decided', 'decided', 'decided']);
     const ended = { amount: 40n, resolvedAtMs: NOW.getTime() };
@@ -54,8 +54,8 @@ describe('money in suspense that was sent back in part', () => {
   });
 
   test.each([
-    ['accepted as if it were whole', resolve(item)],
-    ['accepted in part', resolve(item, { amount: toCents(46n) })],
+    ['accepted as if it were whole', suspenseResolve(item)],
+    ['accepted in part', suspenseResolve(item, { amount: toCents(46n) })],
     ['sent back for more than is left', part(48n)],
   ])('is not %s', (_name, command) => {
     const { outcomes, writes } = decide(47n, [command]);

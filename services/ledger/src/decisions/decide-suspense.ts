@@ -1,14 +1,14 @@
-import type { CreditSuspense, ResolveSuspense } from '#commands/ledger-command.ts';
+import type { SuspenseCredit, SuspenseResolve } from '#commands/ledger-command.ts';
 import type { Outcome } from '#commands/outcome.ts';
 import { TEMPLATES, type Template } from '#decisions/templates.ts';
 
 import type { BatchDraft } from './batch-draft.ts';
 
 const TEMPLATE_OF = {
-  accept: TEMPLATES.acceptSuspense,
-  hand_over: TEMPLATES.handOverSuspense,
-  return: TEMPLATES.returnSuspense,
-} as const satisfies Record<ResolveSuspense['action'], Template>;
+  accept: TEMPLATES.suspenseAccept,
+  hand_over: TEMPLATES.suspenseHandOver,
+  return: TEMPLATES.suspenseReturn,
+} as const satisfies Record<SuspenseResolve['action'], Template>;
 
 /**
  * What becomes of money in suspense (decision 141): an item ends once. Of what the acquirer has sent back in parts, each
@@ -16,9 +16,9 @@ const TEMPLATE_OF = {
  */
 export function decideSuspense(
   draft: BatchDraft,
-  command: ResolveSuspense | CreditSuspense,
+  command: SuspenseResolve | SuspenseCredit,
 ): Outcome {
-  if (command.kind === 'credit_suspense') return book(draft, command, TEMPLATES.creditSuspense);
+  if (command.kind === 'suspense.credit') return book(draft, command, TEMPLATES.suspenseCredit);
   const { accountId, itemId, amount } = command;
   const item = draft.suspenseItem(itemId);
   const isPart = item !== null && command.action === 'return' && amount < item.amount;
@@ -40,7 +40,7 @@ export function decideSuspense(
 
 function book(
   draft: BatchDraft,
-  command: ResolveSuspense | CreditSuspense,
+  command: SuspenseResolve | SuspenseCredit,
   template: Template,
 ): Outcome {
   const money = { amount: command.amount, fee: 0n };

@@ -80,14 +80,14 @@ describe('floors', () => {
 });
 
 test('each journal has the next number and its own time', () => {
-  const postings = postingsOf(TEMPLATES.creditReceivedPix, { amount: 5n, fee: 0n });
+  const postings = postingsOf(TEMPLATES.receivedPixCredit, { amount: 5n, fee: 0n });
   const after = accountAfter(account({ version: 41 }), { postings, atMs: 7, mayForce: false });
   expect(after).toMatchObject({ version: 42n, movedAtMs: 7 });
 });
 
 test('what stood before is not touched', () => {
   const before = account({ available: 10 });
-  const postings = postingsOf(TEMPLATES.takeHold, { amount: 5n, fee: 0n });
+  const postings = postingsOf(TEMPLATES.holdTake, { amount: 5n, fee: 0n });
   accountAfter(before, { postings, atMs: 7, mayForce: false });
   expect(before).toEqual(account({ available: 10 }));
 });

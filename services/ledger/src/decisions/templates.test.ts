@@ -14,26 +14,26 @@ const money = fc
 
 /** The accounting of each template, written a second time: what 100 with a fee of 7 moves, 30 of it of a block. */
 const MOVES = {
-  takeHold: { available: -107, held: 107 },
-  settleHold: { held: -107, acquirer_clearing: 100, fees: 7 },
-  releaseHold: { held: -107, available: 107 },
-  takeRefundHold: { blocked: -30, available: -77, held: 107 },
-  releaseRefundHold: { held: -107, blocked: 30, available: 77 },
-  creditReceivedPix: { acquirer_clearing: -100, available: 100 },
-  creditReceivedPixPending: { acquirer_clearing: -100, pending: 100 },
-  releasePending: { pending: -100, available: 100 },
-  suspendReceivedPix: { acquirer_clearing: -100, suspense: 100 },
-  creditPayoutReturn: { acquirer_clearing: -100, available: 100 },
-  suspendPayoutOut: { suspense: -100, acquirer_clearing: 100 },
-  suspendPayoutIn: { acquirer_clearing: -100, suspense: 100 },
-  bookAcquirerTariff: { acquirer_tariffs: -100, acquirer_clearing: 100 },
-  blockDisputed: { available: -100, blocked: 100 },
-  unblockDisputed: { blocked: -100, available: 100 },
-  returnPix: { blocked: -30, available: -77, acquirer_clearing: 107 },
-  acceptSuspense: { suspense: -100, available: 100 },
-  handOverSuspense: { suspense: -100, acquirer_clearing: 100 },
-  returnSuspense: { suspense: -100, acquirer_clearing: 100 },
-  creditSuspense: { acquirer_clearing: -100, available: 100 },
+  holdTake: { available: -107, held: 107 },
+  holdSettle: { held: -107, acquirer_clearing: 100, fees: 7 },
+  holdRelease: { held: -107, available: 107 },
+  refundHoldTake: { blocked: -30, available: -77, held: 107 },
+  refundHoldRelease: { held: -107, blocked: 30, available: 77 },
+  receivedPixCredit: { acquirer_clearing: -100, available: 100 },
+  receivedPixCreditPending: { acquirer_clearing: -100, pending: 100 },
+  pendingRelease: { pending: -100, available: 100 },
+  receivedPixSuspend: { acquirer_clearing: -100, suspense: 100 },
+  payoutReturnCredit: { acquirer_clearing: -100, available: 100 },
+  payoutSuspendOut: { suspense: -100, acquirer_clearing: 100 },
+  payoutSuspendIn: { acquirer_clearing: -100, suspense: 100 },
+  acquirerTariffBook: { acquirer_tariffs: -100, acquirer_clearing: 100 },
+  disputeBlock: { available: -100, blocked: 100 },
+  disputeUnblock: { blocked: -100, available: 100 },
+  pixReturn: { blocked: -30, available: -77, acquirer_clearing: 107 },
+  suspenseAccept: { suspense: -100, available: 100 },
+  suspenseHandOver: { suspense: -100, acquirer_clearing: 100 },
+  suspenseReturn: { suspense: -100, acquirer_clearing: 100 },
+  suspenseCredit: { acquirer_clearing: -100, available: 100 },
 } as const satisfies Record<keyof typeof TEMPLATES, Partial<Record<AccountKind, number>>>;
 
 const NAMES = Object.keys(TEMPLATES) as (keyof typeof TEMPLATES)[];
@@ -84,7 +84,7 @@ describe.each(NAMES)('%s', (name) => {
 });
 
 test('only a block and a return out of the balance may force a debit (decision 137)', () => {
-  expect(NAMES.filter((name) => TEMPLATES[name].mayForce)).toEqual(['blockDisputed', 'returnPix']);
+  expect(NAMES.filter((name) => TEMPLATES[name].mayForce)).toEqual(['disputeBlock', 'pixReturn']);
 });
 
 test('any sequence of templates keeps the whole ledger at zero', () => {
@@ -101,10 +101,10 @@ test('a hold and its release leave every account as it was', () => {
   fc.assert(
     fc.property(money, (sums) => {
       const all = [
-        ...postingsOf(TEMPLATES.takeHold, sums),
-        ...postingsOf(TEMPLATES.releaseHold, sums),
-        ...postingsOf(TEMPLATES.takeRefundHold, sums),
-        ...postingsOf(TEMPLATES.releaseRefundHold, sums),
+        ...postingsOf(TEMPLATES.holdTake, sums),
+        ...postingsOf(TEMPLATES.holdRelease, sums),
+        ...postingsOf(TEMPLATES.refundHoldTake, sums),
+        ...postingsOf(TEMPLATES.refundHoldRelease, sums),
       ];
       for (const kind of ACCOUNT_KINDS) {
         expect(sumOf(all.filter((posting) => posting.kind === kind))).toBe(0n);

@@ -24,9 +24,9 @@ export type Template = {
  */
 export const TEMPLATES = {
   /** Amount and fee leave the balance together, or not at all (decision 135). */
-  takeHold: transfer('available', 'held', 'total'),
+  holdTake: transfer('available', 'held', 'total'),
   /** The money has left: the amount to the recipient, the fee to the platform. */
-  settleHold: {
+  holdSettle: {
     debits: [{ account: 'held', of: 'total' }],
     credits: [
       { account: 'acquirer_clearing', of: 'amount' },
@@ -35,9 +35,9 @@ export const TEMPLATES = {
     mayForce: false,
   },
   /** Amount and fee return (decision 113). */
-  releaseHold: transfer('held', 'available', 'total'),
+  holdRelease: transfer('held', 'available', 'total'),
   /** A refund is taken out of the block of its Pix first (decision 79); the rest as any hold. */
-  takeRefundHold: {
+  refundHoldTake: {
     debits: [
       { account: 'blocked', of: 'block' },
       { account: 'available', of: 'rest' },
@@ -46,7 +46,7 @@ export const TEMPLATES = {
     mayForce: false,
   },
   /** What an open dispute claims of it goes back to the block. */
-  releaseRefundHold: {
+  refundHoldRelease: {
     debits: [{ account: 'held', of: 'total' }],
     credits: [
       { account: 'blocked', of: 'block' },
@@ -55,26 +55,26 @@ export const TEMPLATES = {
     mayForce: false,
   },
   /** A received Pix that its merchant may spend at once. */
-  creditReceivedPix: transfer('acquirer_clearing', 'available'),
+  receivedPixCredit: transfer('acquirer_clearing', 'available'),
   /** A received Pix that becomes available later (decision 133). */
-  creditReceivedPixPending: transfer('acquirer_clearing', 'pending'),
+  receivedPixCreditPending: transfer('acquirer_clearing', 'pending'),
   /** Its time has come. */
-  releasePending: transfer('pending', 'available'),
+  pendingRelease: transfer('pending', 'available'),
   /** A received Pix that no charge accepts; the platform's own account holds what nobody owns (decision 141). */
-  suspendReceivedPix: transfer('acquirer_clearing', 'suspense'),
+  receivedPixSuspend: transfer('acquirer_clearing', 'suspense'),
   /** A completed payout came back (decision 128). */
-  creditPayoutReturn: transfer('acquirer_clearing', 'available'),
+  payoutReturnCredit: transfer('acquirer_clearing', 'available'),
   /** Money left against what a payout was told (decision 120): it stands in suspense as a debit. */
-  suspendPayoutOut: transfer('suspense', 'acquirer_clearing'),
+  payoutSuspendOut: transfer('suspense', 'acquirer_clearing'),
   /** Money stayed although its payout had completed. */
-  suspendPayoutIn: transfer('acquirer_clearing', 'suspense'),
+  payoutSuspendIn: transfer('acquirer_clearing', 'suspense'),
   /** The acquirer's price of a movement, borne by the platform (decision 139). */
-  bookAcquirerTariff: transfer('acquirer_tariffs', 'acquirer_clearing'),
+  acquirerTariffBook: transfer('acquirer_tariffs', 'acquirer_clearing'),
   /** Disputed money leaves the balance, all of it, even below zero. */
-  blockDisputed: forced(transfer('available', 'blocked')),
-  unblockDisputed: transfer('blocked', 'available'),
+  disputeBlock: forced(transfer('available', 'blocked')),
+  disputeUnblock: transfer('blocked', 'available'),
   /** What the acquirer gave back, under the MED or not: out of the block first, the rest even below zero. */
-  returnPix: {
+  pixReturn: {
     debits: [
       { account: 'blocked', of: 'block' },
       { account: 'available', of: 'rest' },
@@ -83,13 +83,13 @@ export const TEMPLATES = {
     mayForce: true,
   },
   /** Money in suspense is its owner's after all. */
-  acceptSuspense: transfer('suspense', 'available'),
-  /** It leaves the platform's account, for that of its owner: `creditSuspense`. */
-  handOverSuspense: transfer('suspense', 'acquirer_clearing'),
+  suspenseAccept: transfer('suspense', 'available'),
+  /** It leaves the platform's account, for that of its owner: `suspenseCredit`. */
+  suspenseHandOver: transfer('suspense', 'acquirer_clearing'),
   /** The acquirer has sent it back. */
-  returnSuspense: transfer('suspense', 'acquirer_clearing'),
+  suspenseReturn: transfer('suspense', 'acquirer_clearing'),
   /** What nobody owned is this owner's. */
-  creditSuspense: transfer('acquirer_clearing', 'available'),
+  suspenseCredit: transfer('acquirer_clearing', 'available'),
 } as const satisfies Record<string, Template>;
 
 /** The movements of a template for given sums; a line that moves nothing, such as no fee, is left out. */

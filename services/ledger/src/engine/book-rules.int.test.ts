@@ -6,7 +6,12 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { findBreaks, readBalances } from '#test/check-ledger.ts';
-import { credit, releaseHold, suspense, takeHold } from '#test/ledger-commands.ts';
+import {
+  receivedPixCredit,
+  holdRelease,
+  receivedPixSuspend,
+  holdTake,
+} from '#test/ledger-commands.ts';
 import { aLedgerUnderTest, type LedgerUnderTest } from '#test/ledger-under-test.ts';
 
 /** The rules that the database keeps whatever the service does: every test speaks as the service's own role. */
@@ -15,8 +20,8 @@ const accountId = newId<AccountId>();
 
 beforeAll(async () => {
   ledger = await aLedgerUnderTest();
-  await ledger.submit(credit({ accountId, amount: 1_000 }));
-  await ledger.submit(suspense({ accountId, amount: 50 }));
+  await ledger.submit(receivedPixCredit({ accountId, amount: 1_000 }));
+  await ledger.submit(receivedPixSuspend({ accountId, amount: 50 }));
 });
 afterAll(() => ledger[Symbol.asyncDispose]());
 
@@ -167,7 +172,7 @@ describe('a command', () => {
 
 describe('a hold', () => {
   test('is open or settled at most once per resource', async () => {
-    const hold = takeHold({ accountId, amount: 10 });
+    const hold = holdTake({ accountId, amount: 10 });
     await ledger.submit(hold);
     const insert = (state: string) => sql`
       insert into holds (hold_id, account_id, resource_id, amount, fee, created_at, state, kind)
@@ -180,7 +185,7 @@ describe('a hold', () => {
       });
     }
     await rolledBack((tx) => tx.query(insert('released')));
-    await ledger.submit(releaseHold(hold));
+    await ledger.submit(holdRelease(hold));
   });
 
   test('reserves no negative sums', async () => {
@@ -235,7 +240,8 @@ test('refused writes have left the books as they were', async () => {
 });
 
 test('account rows are updated in place, without a new index entry', async () => {
-  for (let index = 0; index < 50; index += 1) await ledger.submit(credit({ accountId, amount: 1 }));
+  for (let index = 0; index < 50; index += 1)
+    await ledger.submit(receivedPixCredit({ accountId, amount: 1 }));
   // The server counts with a delay.
   await eventually(async () => {
     const { hot, all } = await countUpdates();

@@ -11,20 +11,20 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { LedgerCommand } from '#commands/ledger-command.ts';
 import { countAllRows, findBreaks, readBalances } from '#test/check-ledger.ts';
 import {
-  block,
-  credit,
-  creditSuspense,
+  disputeBlock,
+  receivedPixCredit,
+  suspenseCredit,
   disputeReturn,
-  payoutReturn,
-  payoutSuspense,
-  pixReturn,
-  releaseHold,
-  resolve,
-  settleHold,
-  suspense,
-  takeHold,
-  tariff,
-  unblock,
+  payoutReturnCredit,
+  payoutSuspend,
+  receivedPixReturn,
+  holdRelease,
+  suspenseResolve,
+  holdSettle,
+  receivedPixSuspend,
+  holdTake,
+  acquirerTariffBook,
+  disputeUnblock,
 } from '#test/ledger-commands.ts';
 import { aLedgerUnderTest, journalsOf, type LedgerUnderTest } from '#test/ledger-under-test.ts';
 
@@ -44,32 +44,32 @@ afterAll(() => ledger[Symbol.asyncDispose]());
 describe('a batch', () => {
   test('of every kind of command is one transaction that leaves the books sound', async () => {
     const accountId = newId<AccountId>();
-    const paid = takeHold({ accountId, amount: 500, fee: 10 });
+    const paid = holdTake({ accountId, amount: 500, fee: 10 });
     const disputeId = newId();
-    const failed = takeHold({ accountId, amount: 300, fee: 10 });
-    const pix = credit({ accountId, amount: 2_000 });
+    const failed = holdTake({ accountId, amount: 300, fee: 10 });
+    const pix = receivedPixCredit({ accountId, amount: 2_000 });
     const { endToEndId } = pix;
-    const refund = takeHold({ accountId, endToEndId, amount: 30 });
-    const item = suspense({ accountId, amount: 9 });
+    const refund = holdTake({ accountId, endToEndId, amount: 30 });
+    const item = receivedPixSuspend({ accountId, amount: 9 });
     const outcomes = await ledger.execute([
       pix,
-      credit({ accountId, amount: 70, releaseAt: new Date(Date.now() + 60_000) }),
+      receivedPixCredit({ accountId, amount: 70, releaseAt: new Date(Date.now() + 60_000) }),
       item,
       paid,
       failed,
-      settleHold(paid),
-      releaseHold(failed),
-      payoutReturn({ accountId, amount: 100 }),
-      payoutSuspense({ accountId, amount: 40, direction: 'out' }),
-      tariff({ accountId, amount: 3 }),
-      block({ accountId, endToEndId, disputeId, amount: 150 }),
+      holdSettle(paid),
+      holdRelease(failed),
+      payoutReturnCredit({ accountId, amount: 100 }),
+      payoutSuspend({ accountId, amount: 40, direction: 'out' }),
+      acquirerTariffBook({ accountId, amount: 3 }),
+      disputeBlock({ accountId, endToEndId, disputeId, amount: 150 }),
       refund,
-      settleHold(refund),
+      holdSettle(refund),
       disputeReturn({ accountId, endToEndId, disputeId, amount: 20 }),
-      pixReturn({ accountId, endToEndId, amount: 10 }),
-      unblock({ accountId, endToEndId, disputeId, amount: 50 }),
-      resolve(item),
-      creditSuspense(suspense({ amount: 5 }), accountId),
+      receivedPixReturn({ accountId, endToEndId, amount: 10 }),
+      disputeUnblock({ accountId, endToEndId, disputeId, amount: 50 }),
+      suspenseResolve(item),
+      suspenseCredit(receivedPixSuspend({ amount: 5 }), accountId),
     ]);
     expect(outcomes).toHaveLength(18);
     expect(outcomes.every((outcome) => outcome.kind === 'decided')).toBe(true);
@@ -92,7 +92,9 @@ describe('a batch', () => {
 
   test('answers in the order of its commands, whichever way it was written', async () => {
     const owners = Array.from({ length: 50 }, () => newId<AccountId>());
-    const commands = owners.map((accountId, at) => credit({ accountId, amount: at + 1 }));
+    const commands = owners.map((accountId, at) =>
+      receivedPixCredit({ accountId, amount: at + 1 }),
+    );
     const outcomes = await ledger.execute(commands);
     expect(outcomes.every((outcome) => outcome.kind === 'decided' && outcome.version === 1n)).toBe(
       true,
@@ -103,7 +105,7 @@ describe('a batch', () => {
   });
 
   test('that fails before its commit leaves nothing, and may be told again', async () => {
-    const command = credit({ amount: 640 });
+    const command = receivedPixCredit({ amount: 640 });
     const before = await countAllRows(ledger.db);
     const dying: typeof ledger.db = {
       ...ledger.db,
@@ -120,13 +122,13 @@ describe('a batch', () => {
 });
 
 describe('one command never fails another', () => {
-  const harmless = (): LedgerCommand => credit({ amount: 1 });
+  const harmless = (): LedgerCommand => receivedPixCredit({ amount: 1 });
   /** A text that no column takes: nobody finds out before it is written. */
   const unstorable = ({ accountId }: { accountId: AccountId }): LedgerCommand =>
-    suspense({ accountId, endToEndId: 'E\u0000' });
+    receivedPixSuspend({ accountId, endToEndId: 'E\u0000' });
   /** More than its event can say. */
   const unspeakable = (hold: { accountId: AccountId }): LedgerCommand => ({
-    ...credit(hold),
+    ...receivedPixCredit(hold),
     amount: toCents(2n ** 53n),
   });
 
@@ -151,7 +153,7 @@ describe('one command never fails another', () => {
   test('several poisoned commands are each rejected, and their account goes on', async () => {
     const accountId = newId<AccountId>();
     const bad = [unstorable({ accountId }), unspeakable({ accountId })];
-    const good = [1, 2, 3].map((amount) => credit({ accountId, amount }));
+    const good = [1, 2, 3].map((amount) => receivedPixCredit({ accountId, amount }));
     const outcomes = await ledger.execute([good[0]!, bad[0]!, good[1]!, bad[1]!, good[2]!]);
     expect(outcomes.map((outcome) => outcome.kind)).toEqual([
       'decided',
@@ -164,8 +166,8 @@ describe('one command never fails another', () => {
   });
 
   test('an ill-formed id is rejected alone too', async () => {
-    const ill = { ...credit(), accountId: 'not-a-uuid' as AccountId };
-    const good = credit({ amount: 5 });
+    const ill = { ...receivedPixCredit(), accountId: 'not-a-uuid' as AccountId };
+    const good = receivedPixCredit({ amount: 5 });
     const outcomes = await ledger.execute([ill, good]);
     expect(outcomes).toMatchObject([
       { kind: 'rejected', reason: 'unwritable' },
@@ -177,8 +179,8 @@ describe('one command never fails another', () => {
     const poor = newId<AccountId>();
     const rich = await ledger.fund(1_000);
     const outcomes = await ledger.execute([
-      takeHold({ accountId: poor }),
-      takeHold({ accountId: rich, amount: 1_000 }),
+      holdTake({ accountId: poor }),
+      holdTake({ accountId: rich, amount: 1_000 }),
     ]);
     expect(outcomes).toMatchObject([{ code: 'insufficient_balance' }, { code: 'booked' }]);
   });
@@ -187,7 +189,7 @@ describe('one command never fails another', () => {
 describe('two owners that name one thing at the same time', () => {
   test('one command id is decided once; the other is told that it is taken', async () => {
     const commandId = newId();
-    const commands = Array.from({ length: 8 }, () => ({ ...credit(), commandId }));
+    const commands = Array.from({ length: 8 }, () => ({ ...receivedPixCredit(), commandId }));
     const outcomes = await Promise.all(commands.map((command) => ledger.execute([command])));
     const kinds = outcomes.flat().map((outcome) => outcome.kind);
     expect(kinds.filter((kind) => kind === 'decided')).toHaveLength(1);
@@ -199,7 +201,7 @@ describe('two owners that name one thing at the same time', () => {
   test('one hold is taken once', async () => {
     const holdId = newId<HoldId>();
     const owners = await Promise.all(Array.from({ length: 4 }, () => ledger.fund(5_000)));
-    const holds = owners.map((accountId) => ({ ...takeHold({ accountId }), holdId }));
+    const holds = owners.map((accountId) => ({ ...holdTake({ accountId }), holdId }));
     const settled = await Promise.all(
       holds.map((hold) => ledger.execute([{ ...hold, commandId: newId() }])),
     );
@@ -211,7 +213,7 @@ describe('two owners that name one thing at the same time', () => {
     const resourceId = newId();
     const owners = await Promise.all(Array.from({ length: 6 }, () => ledger.fund(5_000)));
     const outcomes = await Promise.all(
-      owners.map((accountId) => ledger.execute([takeHold({ accountId, resourceId })])),
+      owners.map((accountId) => ledger.execute([holdTake({ accountId, resourceId })])),
     );
     const codes = outcomes.flat().map((outcome) => outcome.kind === 'decided' && outcome.code);
     expect(codes.filter((code) => code === 'booked')).toHaveLength(1);
@@ -226,7 +228,7 @@ describe('locks', () => {
       owners
         .toSorted(() => Math.random() - 0.5)
         .slice(0, 8)
-        .map((accountId) => credit({ accountId, amount: round + 1 })),
+        .map((accountId) => receivedPixCredit({ accountId, amount: round + 1 })),
     );
     const told = await Promise.all(rounds.map((commands) => ledger.execute(commands)));
     expect(told.flat().every((outcome) => outcome.kind === 'decided')).toBe(true);
@@ -238,7 +240,7 @@ describe('locks', () => {
 
   test('whoever waited reads what the last writer left', async () => {
     const accountId = await ledger.fund(100);
-    const command = credit({ accountId, amount: 1 });
+    const command = receivedPixCredit({ accountId, amount: 1 });
     const second = Promise.withResolvers<bigint | undefined>();
     await ledger.db.transaction(async (tx) => {
       await lockBatch(tx, [command]);
@@ -259,8 +261,8 @@ describe('locks', () => {
     const mine = await ledger.fund(100);
     const theirs = await ledger.fund(100);
     await ledger.db.transaction(async (tx) => {
-      await lockBatch(tx, [credit({ accountId: mine })]);
-      expect(await ledger.execute([takeHold({ accountId: theirs, amount: 5 })])).toMatchObject([
+      await lockBatch(tx, [receivedPixCredit({ accountId: mine })]);
+      expect(await ledger.execute([holdTake({ accountId: theirs, amount: 5 })])).toMatchObject([
         { code: 'booked' },
       ]);
     });
@@ -268,7 +270,7 @@ describe('locks', () => {
 
   test('an owner that is locked for too long is waited for, never rejected', async () => {
     const accountId = await ledger.fund(100);
-    const command = takeHold({ accountId, amount: 5 });
+    const command = holdTake({ accountId, amount: 5 });
     await ledger.db.transaction(async (tx) => {
       await lockBatch(tx, [command]);
       await expect(ledger.execute([command])).rejects.toMatchObject({ retriable: true });
@@ -279,7 +281,7 @@ describe('locks', () => {
   test('owners opened in a transaction that failed are not there', async () => {
     const accountId = newId<AccountId>();
     const failing = ledger.db.transaction(async (tx) => {
-      const state = await lockBatch(tx, [credit({ accountId })]);
+      const state = await lockBatch(tx, [receivedPixCredit({ accountId })]);
       expect(state.accounts.get(accountId)?.version).toBe(0n);
       throw new Error('afterwards');
     });

@@ -5,7 +5,13 @@ import { newId } from '@pixmesh/kernel/ids';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { countAllRows, findBreaks, readBalances } from '#test/check-ledger.ts';
-import { credit, releaseHold, settleHold, takeHold, voidHold } from '#test/ledger-commands.ts';
+import {
+  receivedPixCredit,
+  holdRelease,
+  holdSettle,
+  holdTake,
+  holdVoid,
+} from '#test/ledger-commands.ts';
 import {
   aLedgerUnderTest,
   journalsOf,
@@ -43,7 +49,7 @@ describe('batches', () => {
   test('what is handed in together is written together', async () => {
     const { db, count } = counting();
     await using engine = createLedgerEngine({ db, wakeOutbox: () => undefined, writers: 1 });
-    const commands = Array.from({ length: 150 }, () => credit({ amount: 1 }));
+    const commands = Array.from({ length: 150 }, () => receivedPixCredit({ amount: 1 }));
     const outcomes = await Promise.all(commands.map((command) => engine.submit(command)));
     expect(outcomes.every((outcome) => outcome.kind === 'decided')).toBe(true);
     expect(count.transactions).toBe(1);
@@ -52,7 +58,7 @@ describe('batches', () => {
   test('a command that is alone does not wait for company', async () => {
     const { db, count } = counting();
     await using engine = createLedgerEngine({ db, wakeOutbox: () => undefined });
-    for (let told = 0; told < 5; told += 1) await engine.submit(credit());
+    for (let told = 0; told < 5; told += 1) await engine.submit(receivedPixCredit());
     expect(count.transactions).toBe(5);
   });
 
@@ -60,7 +66,9 @@ describe('batches', () => {
     const { db, count } = counting();
     await using engine = createLedgerEngine({ db, wakeOutbox: () => undefined, writers: 1 });
     const accountId = newId<AccountId>();
-    const commands = Array.from({ length: 1_000 }, () => credit({ accountId, amount: 1 }));
+    const commands = Array.from({ length: 1_000 }, () =>
+      receivedPixCredit({ accountId, amount: 1 }),
+    );
     await Promise.all(commands.map((command) => engine.submit(command)));
     expect(count.transactions).toBe(Math.ceil(1_000 / BATCH_MAX));
     expect(await readBalances(ledger.db, accountId)).toMatchObject({ available: 1_000 });
@@ -73,7 +81,7 @@ describe('batches', () => {
       await using engine = createLedgerEngine({ db, wakeOutbox: () => undefined, writers });
       const accounts = Array.from({ length: 8 }, () => newId<AccountId>());
       const commands = Array.from({ length: 60 }, () =>
-        accounts.map((accountId) => credit({ accountId, amount: 10 })),
+        accounts.map((accountId) => receivedPixCredit({ accountId, amount: 10 })),
       );
       await Promise.all(commands.flat().map((command) => engine.submit(command)));
       for (const [index, accountId] of accounts.entries()) {
@@ -99,7 +107,7 @@ describe('batches', () => {
 describe('once', () => {
   test('a command handed in many times at once is decided once and answered the same', async () => {
     const accountId = await ledger.fund(5_000);
-    const hold = takeHold({ accountId, amount: 4_000 });
+    const hold = holdTake({ accountId, amount: 4_000 });
     const outcomes = await Promise.all(Array.from({ length: 50 }, () => ledger.submit(hold)));
     expect(outcomes.filter(({ repeated }) => !repeated)).toHaveLength(1);
     expect(new Set(outcomes.map(({ code }) => code))).toEqual(new Set(['booked']));
@@ -111,9 +119,9 @@ describe('once', () => {
 
   test('a refusal is for ever, also when money has come since', async () => {
     const accountId = newId<AccountId>();
-    const hold = takeHold({ accountId, amount: 500 });
+    const hold = holdTake({ accountId, amount: 500 });
     expect(await ledger.submit(hold)).toMatchObject({ code: 'insufficient_balance' });
-    await ledger.submit(credit({ accountId, amount: 10_000 }));
+    await ledger.submit(receivedPixCredit({ accountId, amount: 10_000 }));
     const rows = await countAllRows(ledger.db);
     expect(await ledger.submit(hold)).toMatchObject({
       code: 'insufficient_balance',
@@ -121,30 +129,30 @@ describe('once', () => {
       hold: { state: 'refused' },
     });
     expect(await countAllRows(ledger.db)).toEqual(rows);
-    expect(await ledger.submit(takeHold({ accountId, amount: 500 }))).toMatchObject({
+    expect(await ledger.submit(holdTake({ accountId, amount: 500 }))).toMatchObject({
       code: 'booked',
     });
   });
 
   test('the first outcome of a hold stays, whatever became of it', async () => {
     const accountId = await ledger.fund(5_000);
-    const hold = takeHold({ accountId });
+    const hold = holdTake({ accountId });
     await ledger.submit(hold);
-    await ledger.submit(settleHold(hold));
+    await ledger.submit(holdSettle(hold));
     expect(await ledger.submit(hold)).toMatchObject({
       code: 'booked',
       repeated: true,
       hold: { state: 'settled' },
     });
-    expect(await ledger.submit(voidHold(hold))).toMatchObject({ code: 'already_held' });
-    expect(await ledger.submit(releaseHold(hold))).toMatchObject({ code: 'already_settled' });
+    expect(await ledger.submit(holdVoid(hold))).toMatchObject({ code: 'already_held' });
+    expect(await ledger.submit(holdRelease(hold))).toMatchObject({ code: 'already_settled' });
   });
 
   test('a commit whose answer was lost is told as not known, and the repeat as it was', async () => {
     const accountId = await ledger.fund(5_000);
     const db = losingCommits(ledger.db, 1);
     await using engine = createLedgerEngine({ db, wakeOutbox: () => undefined });
-    const hold = takeHold({ accountId, amount: 700 });
+    const hold = holdTake({ accountId, amount: 700 });
     await expect(engine.submit(hold)).rejects.toMatchObject({
       code: 'DEPENDENCY_UNAVAILABLE',
       retriable: true,
@@ -159,7 +167,7 @@ describe('a batch that could not be written', () => {
     const accountId = await ledger.fund(5_000);
     const db = losingCommits(ledger.db, 1);
     await using engine = createLedgerEngine({ db, wakeOutbox: () => undefined, writers: 1 });
-    const commands = Array.from({ length: 450 }, () => credit({ accountId, amount: 1 }));
+    const commands = Array.from({ length: 450 }, () => receivedPixCredit({ accountId, amount: 1 }));
     const told = await Promise.allSettled(commands.map((command) => engine.submit(command)));
     expect(new Set(told.map(({ status }) => status))).toEqual(new Set(['rejected']));
     await Promise.all(commands.map((command) => engine.submit(command)));
@@ -173,7 +181,7 @@ describe('a batch that could not be written', () => {
     const readOnly = Object.assign(new Error('read-only transaction'), { code: '25006' });
     const db = { ...ledger.db, transaction: () => Promise.reject(readOnly) };
     await using engine = createLedgerEngine({ db, wakeOutbox: () => undefined });
-    await expect(engine.submit(credit())).rejects.toMatchObject({
+    await expect(engine.submit(receivedPixCredit())).rejects.toMatchObject({
       code: 'DEPENDENCY_UNAVAILABLE',
       retriable: true,
       cause: readOnly,
@@ -185,13 +193,13 @@ describe('the relay', () => {
   test('is woken by what is published, and by nothing else', async () => {
     const accountId = await ledger.fund(5_000);
     ledger.woken.times = 0;
-    const hold = takeHold({ accountId });
+    const hold = holdTake({ accountId });
     await ledger.submit(hold);
-    await ledger.submit(voidHold(hold));
+    await ledger.submit(holdVoid(hold));
     expect(ledger.woken.times).toBe(0);
-    await ledger.submit(settleHold(hold));
+    await ledger.submit(holdSettle(hold));
     expect(ledger.woken.times).toBe(1);
-    await ledger.submit(settleHold(hold));
+    await ledger.submit(holdSettle(hold));
     expect(ledger.woken.times).toBe(1);
   });
 });
@@ -209,26 +217,26 @@ describe('limits', () => {
     const engine = createLedgerEngine({ db, wakeOutbox: () => undefined, writers: 1 });
     const accountId = newId<AccountId>();
     const waiting = Array.from({ length: QUEUE_MAX }, () =>
-      engine.submit(takeHold({ accountId })).then(({ kind }) => kind),
+      engine.submit(holdTake({ accountId })).then(({ kind }) => kind),
     );
     expect(engine.waiting()).toBe(QUEUE_MAX);
-    await expect(engine.submit(credit())).rejects.toMatchObject({
+    await expect(engine.submit(receivedPixCredit())).rejects.toMatchObject({
       code: 'DEPENDENCY_UNAVAILABLE',
       retriable: true,
     });
     gate.resolve();
     expect(new Set(await Promise.all(waiting))).toEqual(new Set(['decided']));
     expect(engine.waiting()).toBe(0);
-    expect(await engine.submit(credit())).toMatchObject({ code: 'booked' });
+    expect(await engine.submit(receivedPixCredit())).toMatchObject({ code: 'booked' });
     await engine.stop();
   });
 
   test('a stop finishes what waits and takes nothing more', async () => {
     const engine = createLedgerEngine({ db: ledger.db, wakeOutbox: () => undefined });
-    const handedIn = Array.from({ length: 20 }, () => engine.submit(credit()));
+    const handedIn = Array.from({ length: 20 }, () => engine.submit(receivedPixCredit()));
     await engine.stop();
     expect(await Promise.all(handedIn)).toHaveLength(20);
-    await expect(engine.submit(credit())).rejects.toMatchObject({ retriable: true });
+    await expect(engine.submit(receivedPixCredit())).rejects.toMatchObject({ retriable: true });
   });
 
   test('a batch that failed does not stop those behind it', async () => {
@@ -242,7 +250,7 @@ describe('limits', () => {
       },
     };
     await using engine = createLedgerEngine({ db, wakeOutbox: () => undefined });
-    const command = credit();
+    const command = receivedPixCredit();
     await expect(engine.submit(command)).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' });
     expect(await engine.submit(command)).toMatchObject({ code: 'booked', repeated: false });
   });

@@ -107,8 +107,8 @@ function writerOf(accountId: AccountId, count: number): number {
 
 function isPublished(outcome: Outcome, command: LedgerCommand): boolean {
   if (outcome.kind !== 'decided' || outcome.repeated) return false;
-  const isAnsweredByHttp = command.kind === 'take_hold' || command.kind === 'void_hold';
-  return !isAnsweredByHttp && command.kind !== 'release_pending';
+  const isAnsweredByHttp = command.kind === 'hold.take' || command.kind === 'hold.void';
+  return !isAnsweredByHttp && command.kind !== 'pending.release';
 }
 
 function unavailable(message: string, cause?: unknown): AppError {

@@ -5,12 +5,8 @@ import type { Transaction } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
 import type { AccountState } from '#accounts/chart-of-accounts.ts';
-import {
-  type CommandKind,
-  type HoldKind,
-  isHoldCommand,
-  type LedgerCommand,
-} from '#commands/ledger-command.ts';
+import { type HoldKind, isHoldCommand, type LedgerCommand } from '#commands/ledger-command.ts';
+import type { JournalKind } from '#commands/journal-kinds.ts';
 import type { BookedCommand, Hold, OutcomeCode } from '#commands/outcome.ts';
 
 import type { BatchState } from '#decisions/batch-state.ts';
@@ -53,7 +49,7 @@ export async function lockBatch(
 }
 
 function takes(command: LedgerCommand): boolean {
-  return command.kind === 'take_hold';
+  return command.kind === 'hold.take';
 }
 
 type AccountRow = AccountState['balances'] & {
@@ -67,7 +63,7 @@ type CommandRow = {
   source: 'command';
   id: string;
   account_id: AccountId;
-  kind: CommandKind;
+  kind: JournalKind;
   state: OutcomeCode;
   version: bigint | null;
   fingerprint: string;

@@ -7,28 +7,28 @@ import type { LedgerCommand } from '#commands/ledger-command.ts';
 import type { Hold } from '#commands/outcome.ts';
 import { NOW } from '#test/batch-states.ts';
 import {
-  block,
-  credit,
-  creditSuspense,
+  disputeBlock,
+  receivedPixCredit,
+  suspenseCredit,
   disputeReturn,
-  payoutReturn,
-  payoutSuspense,
-  pixReturn,
-  releaseHold,
-  releasePending,
-  resolve,
-  settleHold,
-  suspense,
-  takeHold,
-  tariff,
-  unblock,
+  payoutReturnCredit,
+  payoutSuspend,
+  receivedPixReturn,
+  holdRelease,
+  pendingRelease,
+  suspenseResolve,
+  holdSettle,
+  receivedPixSuspend,
+  holdTake,
+  acquirerTariffBook,
+  disputeUnblock,
 } from '#test/ledger-commands.ts';
 
 import type { EventWrite } from '#decisions/batch-state.ts';
 import { outcomeEvent } from './outcome-event.ts';
 
 const TRACE = '00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01';
-const take = takeHold({ amount: 900, fee: 30 });
+const take = holdTake({ amount: 900, fee: 30 });
 const hold = (state: Hold['state']): Hold => ({
   ...take,
   kind: 'payout',
@@ -48,30 +48,35 @@ function eventOf(command: LedgerCommand, told: Partial<EventWrite> = {}) {
   });
 }
 
-const paid = payoutReturn({ amount: 40 });
-const left = payoutSuspense({ amount: 30 });
+const paid = payoutReturnCredit({ amount: 40 });
+const left = payoutSuspend({ amount: 30 });
 const lost = disputeReturn({ amount: 20 });
-const back = pixReturn({ amount: 60 });
-const stuck = suspense({ amount: 9 });
-const given = creditSuspense(stuck, newId<AccountId>());
-const received = credit({ amount: 250 });
+const back = receivedPixReturn({ amount: 60 });
+const stuck = receivedPixSuspend({ amount: 9 });
+const given = suspenseCredit(stuck, newId<AccountId>());
+const received = receivedPixCredit({ amount: 250 });
 
 describe('each outcome is told in its own words', () => {
   const refused = { code: 'already_settled', hold: hold('settled') } as const;
   const rows: [string, LedgerCommand, Partial<EventWrite>, object][] = [
     ['received_pix.credited', received, {}, { charge_id: received.chargeId, amount: 250 }],
-    ['received_pix.suspended', suspense({ amount: 9 }), {}, { amount: 9 }],
-    ['hold.settled', settleHold(take), { hold: hold('settled') }, { amount: 900, fee: 30 }],
-    ['hold.released', releaseHold(take), { hold: hold('released') }, { hold_id: take.holdId }],
-    ['hold.end_refused', releaseHold(take), refused, { wanted: 'released', state: 'settled' }],
+    ['received_pix.suspended', receivedPixSuspend({ amount: 9 }), {}, { amount: 9 }],
+    ['hold.settled', holdSettle(take), { hold: hold('settled') }, { amount: 900, fee: 30 }],
+    ['hold.released', holdRelease(take), { hold: hold('released') }, { hold_id: take.holdId }],
+    ['hold.end_refused', holdRelease(take), refused, { wanted: 'released', state: 'settled' }],
     ['payout_return.credited', paid, {}, { return_id: paid.returnId, payout_id: paid.payoutId }],
     ['payout.suspended', left, {}, { direction: 'out', reason: 'completed_after_failed' }],
-    ['acquirer_tariff.booked', tariff({ amount: 3 }), {}, { amount: 3 }],
-    ['dispute.blocked', block({ amount: 20 }), {}, { amount: 20 }],
-    ['dispute.unblocked', unblock({ amount: 20 }), {}, { amount: 20 }],
-    ['dispute.blocked', block({ amount: 20 }), { code: 'noted', moved: 0n }, { amount: 0 }],
+    ['acquirer_tariff.booked', acquirerTariffBook({ amount: 3 }), {}, { amount: 3 }],
+    ['dispute.blocked', disputeBlock({ amount: 20 }), {}, { amount: 20 }],
+    ['dispute.unblocked', disputeUnblock({ amount: 20 }), {}, { amount: 20 }],
+    ['dispute.blocked', disputeBlock({ amount: 20 }), { code: 'noted', moved: 0n }, { amount: 0 }],
     ['received_pix.returned', back, {}, { return_id: back.returnId, amount: 60 }],
-    ['suspense.resolved', resolve(stuck), {}, { item_id: stuck.commandId, action: 'accept' }],
+    [
+      'suspense.resolved',
+      suspenseResolve(stuck),
+      {},
+      { item_id: stuck.commandId, action: 'accept' },
+    ],
     ['suspense.credited', given, {}, { item_id: stuck.commandId, amount: 9 }],
     ['dispute.returned', lost, {}, { return_id: lost.returnId, dispute_id: lost.disputeId }],
   ];
@@ -116,11 +121,11 @@ test('names the application that the command named', () => {
 });
 
 test('of the platform’s own money names no account, and keeps its order by the platform’s key', () => {
-  const event = eventOf(suspense({ accountId: PLATFORM_ACCOUNT_ID, chargeId: null }));
+  const event = eventOf(receivedPixSuspend({ accountId: PLATFORM_ACCOUNT_ID, chargeId: null }));
   expect(event.key).toBe(PLATFORM_ACCOUNT_ID);
   expect(event.message).toMatchObject({ account_id: null });
 });
 
-test.each([take, releasePending(received)])('$kind is told to nobody', (command) => {
+test.each([take, pendingRelease(received)])('$kind is told to nobody', (command) => {
   expect(() => eventOf(command)).toThrow('publishes nothing');
 });

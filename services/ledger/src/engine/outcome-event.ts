@@ -2,9 +2,9 @@ import assert from 'node:assert';
 
 import {
   AcquirerTariffBooked,
-  DisputedBlocked,
-  DisputedReturned,
-  DisputedUnblocked,
+  DisputeBlocked,
+  DisputeReturned,
+  DisputeUnblocked,
   HoldEndRefused,
   HoldReleased,
   HoldSettled,
@@ -24,13 +24,13 @@ import type { z } from 'zod';
 
 import { PLATFORM_ACCOUNT_ID } from '#accounts/chart-of-accounts.ts';
 import type {
-  BlockDisputed,
-  CreditSuspense,
-  ReleaseHold,
-  ResolveSuspense,
-  ReturnDisputed,
-  SettleHold,
-  UnblockDisputed,
+  DisputeBlock,
+  SuspenseCredit,
+  HoldRelease,
+  SuspenseResolve,
+  DisputeReturn,
+  HoldSettle,
+  DisputeUnblock,
 } from '#commands/ledger-command.ts';
 import type { Hold } from '#commands/outcome.ts';
 
@@ -70,14 +70,14 @@ export function outcomeEvent(write: EventWrite): OutboundEvent {
 function saidOf({ command, code, hold, moved }: EventWrite): Said {
   if ('disputeId' in command) return disputed(command, moved);
   switch (command.kind) {
-    case 'settle_hold':
-    case 'release_hold':
+    case 'hold.settle':
+    case 'hold.release':
       return holdEnded(command, code, hold);
-    case 'credit_received_pix':
+    case 'received_pix.credit':
       return { message: ReceivedPixCredited, data: receivedPix(command) };
-    case 'suspend_received_pix':
+    case 'received_pix.suspend':
       return { message: ReceivedPixSuspended, data: receivedPix(command) };
-    case 'credit_payout_return':
+    case 'payout_return.credit':
       return {
         message: PayoutReturnCredited,
         data: {
@@ -87,32 +87,32 @@ function saidOf({ command, code, hold, moved }: EventWrite): Said {
           amount: command.amount,
         },
       };
-    case 'suspend_payout': {
+    case 'payout.suspend': {
       const { payoutId: payout_id, direction, amount, reason } = command;
       return { message: PayoutSuspended, data: { payout_id, direction, amount, reason } };
     }
-    case 'book_acquirer_tariff': {
+    case 'acquirer_tariff.book': {
       const { endToEndId: end_to_end_id, amount } = command;
       return { message: AcquirerTariffBooked, data: { end_to_end_id, amount } };
     }
-    case 'return_received_pix':
+    case 'received_pix.return':
       return {
         message: ReceivedPixReturned,
         data: { ...receivedPix(command), return_id: command.returnId },
       };
-    case 'resolve_suspense':
+    case 'suspense.resolve':
       return {
         message: SuspenseResolved,
         data: { ...suspenseItem(command), action: command.action },
       };
-    case 'credit_suspense':
+    case 'suspense.credit':
       return {
         message: SuspenseCredited,
         data: suspenseItem(command),
       };
-    case 'take_hold':
-    case 'void_hold':
-    case 'release_pending':
+    case 'hold.take':
+    case 'hold.void':
+    case 'pending.release':
       return assert.fail(`${command.kind} publishes nothing`);
     default:
       return assertNever(command);
@@ -120,14 +120,14 @@ function saidOf({ command, code, hold, moved }: EventWrite): Said {
 }
 
 function holdEnded(
-  command: SettleHold | ReleaseHold,
+  command: HoldSettle | HoldRelease,
   code: EventWrite['code'],
   hold: Hold | null,
 ): Said {
   assert(hold, 'the end of a hold shows the hold');
   const { holdId, resourceId, amount, fee, state } = hold;
   const data = { hold_id: holdId, resource_id: resourceId, amount, fee };
-  const settles = command.kind === 'settle_hold';
+  const settles = command.kind === 'hold.settle';
   if (code !== 'booked' && code !== 'noted') {
     const wanted = settles ? 'settled' : 'released';
     return { message: HoldEndRefused, data: { ...data, wanted, state } };
@@ -135,7 +135,7 @@ function holdEnded(
   return { message: settles ? HoldSettled : HoldReleased, data };
 }
 
-function suspenseItem(command: ResolveSuspense | CreditSuspense): object {
+function suspenseItem(command: SuspenseResolve | SuspenseCredit): object {
   const { itemId: item_id, payoutId: payout_id } = command;
   return { ...receivedPix(command), item_id, payout_id };
 }
@@ -149,16 +149,16 @@ function receivedPix(pix: {
 }
 
 /** With what moved, which may be nothing. */
-function disputed(command: BlockDisputed | UnblockDisputed | ReturnDisputed, amount: bigint): Said {
+function disputed(command: DisputeBlock | DisputeUnblock | DisputeReturn, amount: bigint): Said {
   const { disputeId: dispute_id, chargeId: charge_id } = command;
   const data = { dispute_id, charge_id, amount };
   switch (command.kind) {
-    case 'block_disputed':
-      return { message: DisputedBlocked, data };
-    case 'unblock_disputed':
-      return { message: DisputedUnblocked, data };
-    case 'return_disputed':
-      return { message: DisputedReturned, data: { ...data, return_id: command.returnId } };
+    case 'dispute.block':
+      return { message: DisputeBlocked, data };
+    case 'dispute.unblock':
+      return { message: DisputeUnblocked, data };
+    case 'dispute.return':
+      return { message: DisputeReturned, data: { ...data, return_id: command.returnId } };
     default:
       return assertNever(command);
   }

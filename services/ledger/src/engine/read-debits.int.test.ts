@@ -8,16 +8,16 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { LedgerCommand } from '#commands/ledger-command.ts';
 import { countRows } from '#test/check-ledger.ts';
 import {
-  block,
-  credit,
-  payoutReturn,
-  releaseHold,
-  resolve,
-  settleHold,
-  suspense,
-  takeHold,
-  tariff,
-  voidHold,
+  disputeBlock,
+  receivedPixCredit,
+  payoutReturnCredit,
+  holdRelease,
+  suspenseResolve,
+  holdSettle,
+  receivedPixSuspend,
+  holdTake,
+  acquirerTariffBook,
+  holdVoid,
 } from '#test/ledger-commands.ts';
 import { aLedgerUnderTest, type LedgerUnderTest } from '#test/ledger-under-test.ts';
 
@@ -53,21 +53,21 @@ async function statementsOf(commands: readonly LedgerCommand[]): Promise<string[
 
 test('what is not about a Pix that goes back asks nothing of these tables: two statements', async () => {
   const accountId = newId<AccountId>();
-  await ledger.submit(credit({ accountId, amount: 5_000 }));
-  const paid = takeHold({ accountId, amount: 10, fee: 1 });
-  const failed = takeHold({ accountId, amount: 10, fee: 1 });
+  await ledger.submit(receivedPixCredit({ accountId, amount: 5_000 }));
+  const paid = holdTake({ accountId, amount: 10, fee: 1 });
+  const failed = holdTake({ accountId, amount: 10, fee: 1 });
   expect(await statementsOf([paid, failed])).toEqual(['ledger_lock_batch', 'ledger_write_holds']);
-  expect(await statementsOf([voidHold(takeHold({ accountId }))])).toEqual([
+  expect(await statementsOf([holdVoid(holdTake({ accountId }))])).toEqual([
     'ledger_lock_batch',
     'ledger_write_holds',
   ]);
   const others = [
-    settleHold(paid),
-    releaseHold(failed),
-    credit({ accountId }),
-    suspense({ accountId }),
-    payoutReturn({ accountId }),
-    tariff({ accountId }),
+    holdSettle(paid),
+    holdRelease(failed),
+    receivedPixCredit({ accountId }),
+    receivedPixSuspend({ accountId }),
+    payoutReturnCredit({ accountId }),
+    acquirerTariffBook({ accountId }),
   ];
   expect(await statementsOf(others)).toEqual(['ledger_lock_batch', 'ledger_write_batch']);
   const rows = [countRows(ledger.db, 'pix_debits'), countRows(ledger.db, 'refund_holds')];
@@ -76,16 +76,16 @@ test('what is not about a Pix that goes back asks nothing of these tables: two s
 
 test('a refund, a dispute and an item of suspense are read under the locks, right after them', async () => {
   const accountId = newId<AccountId>();
-  const pix = credit({ accountId, amount: 5_000 });
-  const item = suspense({ accountId });
+  const pix = receivedPixCredit({ accountId, amount: 5_000 });
+  const item = receivedPixSuspend({ accountId });
   await ledger.execute([pix, item]);
   const of = { accountId, endToEndId: pix.endToEndId };
-  const taken = takeHold({ ...of, amount: 10 });
+  const taken = holdTake({ ...of, amount: 10 });
   const read = ['ledger_lock_batch', 'ledger_read_debits', 'ledger_write_debits'];
   expect(await statementsOf([taken])).toEqual(read);
-  expect(await statementsOf([settleHold(taken)])).toEqual(read);
-  expect(await statementsOf([block({ ...of, amount: 10 })])).toEqual(read);
-  expect(await statementsOf([resolve(item)])).toEqual([
+  expect(await statementsOf([holdSettle(taken)])).toEqual(read);
+  expect(await statementsOf([disputeBlock({ ...of, amount: 10 })])).toEqual(read);
+  expect(await statementsOf([suspenseResolve(item)])).toEqual([
     'ledger_lock_batch',
     'ledger_read_items',
     'ledger_write_debits',
@@ -94,10 +94,10 @@ test('a refund, a dispute and an item of suspense are read under the locks, righ
 
 test('a Pix is read by keys, however many there are, also while the tables are not analysed', async () => {
   const accountId = newId<AccountId>();
-  const pix = credit({ accountId, amount: 5_000 });
+  const pix = receivedPixCredit({ accountId, amount: 5_000 });
   const { endToEndId } = pix;
   await ledger.submit(pix);
-  const hold = takeHold({ accountId, endToEndId, amount: 10 });
+  const hold = holdTake({ accountId, endToEndId, amount: 10 });
   await ledger.submit(hold);
   await ledger.db.query(sql`
     insert into pix_debits (

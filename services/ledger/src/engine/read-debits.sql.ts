@@ -5,7 +5,7 @@ import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 import {
   isHoldCommand,
   type LedgerCommand,
-  type ResolveSuspense,
+  type SuspenseResolve,
 } from '#commands/ledger-command.ts';
 import type { Hold } from '#commands/outcome.ts';
 
@@ -43,11 +43,11 @@ type NamedPix = { accountId: AccountId; endToEndId: string };
 
 function pixOf(command: LedgerCommand): NamedPix[] {
   const { accountId } = command;
-  if (command.kind === 'take_hold') {
+  if (command.kind === 'hold.take') {
     const { endToEndId } = command;
     return endToEndId === null ? [] : [{ accountId, endToEndId }];
   }
-  const isOfPix = 'disputeId' in command || command.kind === 'return_received_pix';
+  const isOfPix = 'disputeId' in command || command.kind === 'received_pix.return';
   return isOfPix ? [{ accountId, endToEndId: command.endToEndId }] : [];
 }
 
@@ -191,8 +191,8 @@ export async function readItems(
   tx: Transaction,
   commands: readonly LedgerCommand[],
 ): Promise<ReadonlyMap<string, SuspenseItem>> {
-  const ends = commands.filter((command): command is ResolveSuspense => {
-    return command.kind === 'resolve_suspense';
+  const ends = commands.filter((command): command is SuspenseResolve => {
+    return command.kind === 'suspense.resolve';
   });
   if (ends.length === 0) return new Map();
   const rows = await tx.query<SuspenseItem & { id: string }>(

@@ -3,6 +3,7 @@ import type { Transaction } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
 import type { AccountKind } from '#accounts/chart-of-accounts.ts';
+import { JOURNAL_KINDS } from '#commands/journal-kinds.ts';
 
 import type { BatchWrites } from '#decisions/batch-state.ts';
 import { outcomeEvent } from './outcome-event.ts';
@@ -65,7 +66,7 @@ function journals({ journals: rows }: BatchWrites): Statement {
         ${plainArray(rows.map((row) => row.command.accountId))}::uuid[],
         ${plainArray(rows.map((row) => row.version))}::bigint[],
         ${instants(rows.map((row) => row.createdAtMs))}::timestamptz[],
-        ${plainArray(rows.map((row) => row.command.kind))}::journal_kind[],
+        ${plainArray(rows.map((row) => JOURNAL_KINDS[row.command.kind]))}::journal_kind[],
         ${plainArray(rows.map((row) => row.code))}::command_outcome[],
         ${plainArray(rows.map((row) => row.fingerprint))}::uuid[],
         ${plainArray(rows.map((row) => row.resourceId))}::uuid[]

@@ -8,10 +8,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { countAllRows, findBreaks, readBalances } from '#test/check-ledger.ts';
 import { aLedgerApp, type LedgerApp } from '#test/ledger-app.ts';
 import {
-  aCredit,
+  aReceivedPixCredit,
   anEndToEndId,
-  aRelease,
-  aSettlement,
+  aHoldRelease,
+  aHoldSettle,
   handle,
   type HoldRef,
 } from '#test/ledger-messages.ts';
@@ -86,7 +86,7 @@ describe('PUT /internal/holds/{id}', () => {
   test('a repeat shows what has become of the hold since', async () => {
     const hold = aHold({ accountId: await funded(5_000) });
     await take(hold);
-    await handle(ledger.engine, aSettlement(hold));
+    await handle(ledger.engine, aHoldSettle(hold));
     expect(await outcomeOf(hold)).toMatchObject({ outcome: 'held', state: 'settled' });
   });
 
@@ -115,10 +115,10 @@ describe('PUT /internal/holds/{id}', () => {
       outcome: 'refused',
       reason: 'resource_held',
     });
-    await handle(ledger.engine, aRelease(first));
+    await handle(ledger.engine, aHoldRelease(first));
     const second = aHold({ accountId, resourceId });
     expect(await outcomeOf(second)).toMatchObject({ outcome: 'held' });
-    await handle(ledger.engine, aSettlement(second));
+    await handle(ledger.engine, aHoldSettle(second));
     expect(await outcomeOf(aHold({ accountId, resourceId }))).toMatchObject({
       reason: 'resource_held',
     });
@@ -169,7 +169,7 @@ describe('POST /internal/holds/{id}/void', () => {
       outcome: 'already_held',
       state: 'open',
     });
-    await handle(ledger.engine, aRelease(hold));
+    await handle(ledger.engine, aHoldRelease(hold));
     expect((await end(hold, 'void')).json()).toMatchObject({
       outcome: 'already_held',
       state: 'released',
@@ -211,7 +211,7 @@ describe('POST /internal/holds/{id}/void', () => {
 describe('a release before its hold', () => {
   test('takes nothing, and keeps the hold from coming', async () => {
     const hold = aHold({ accountId: await funded(5_000) });
-    await handle(ledger.engine, aRelease(hold));
+    await handle(ledger.engine, aHoldRelease(hold));
     expect(await outcomeOf(hold)).toEqual({
       hold_id: hold.holdId,
       outcome: 'refused',
@@ -226,7 +226,7 @@ describe('a release before its hold', () => {
 describe('GET /internal/holds', () => {
   test('pages through all holds of a state and kind, ordered by id', async () => {
     const accountId = newId();
-    const pix = aCredit({ accountId, amount: 100_000 });
+    const pix = aReceivedPixCredit({ accountId, amount: 100_000 });
     await handle(ledger.engine, pix);
     const refund = { kind: 'refund', endToEndId: pix.data.end_to_end_id };
     const before = new Set(await idsOf('state=open&kind=refund'));
@@ -234,7 +234,7 @@ describe('GET /internal/holds', () => {
       aHold({ accountId, ...(at % 2 === 0 ? refund : {}) }),
     );
     for (const hold of holds) await take(hold);
-    await handle(ledger.engine, aSettlement(holds[0]!));
+    await handle(ledger.engine, aHoldSettle(holds[0]!));
     const found = await idsOf('state=open&kind=refund&limit=2');
     const mine = found.filter((id) => !before.has(id));
     expect(mine).toEqual([2, 4, 6].map((at) => holds[at]!.holdId).toSorted());
@@ -333,7 +333,7 @@ function aHold(changes: Partial<Wanted> & { accountId: string }): Wanted {
 
 async function funded(cents: number): Promise<string> {
   const accountId = newId();
-  await handle(ledger.engine, aCredit({ accountId, amount: cents }));
+  await handle(ledger.engine, aReceivedPixCredit({ accountId, amount: cents }));
   return accountId;
 }
 

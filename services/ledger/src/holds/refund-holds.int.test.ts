@@ -7,10 +7,10 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { countAllRows, findBreaks, readBalances } from '#test/check-ledger.ts';
 import { aLedgerApp, type LedgerApp } from '#test/ledger-app.ts';
 import {
-  aCredit,
+  aReceivedPixCredit,
   anEndToEndId,
-  aRelease,
-  aSettlement,
+  aHoldRelease,
+  aHoldSettle,
   handle,
   type HoldRef,
 } from '#test/ledger-messages.ts';
@@ -36,7 +36,7 @@ type Wanted = HoldRef & { kind: string; amount: number; fee: number; endToEndId?
 
 async function refundOf(amount: number, received = 1_000) {
   const accountId = newId();
-  const credit = aCredit({ accountId, amount: received });
+  const credit = aReceivedPixCredit({ accountId, amount: received });
   await handle(ledger.engine, credit);
   const endToEndId = credit.data.end_to_end_id;
   return aHold({ accountId, kind: 'refund', amount, endToEndId });
@@ -45,11 +45,11 @@ async function refundOf(amount: number, received = 1_000) {
 test('is bounded by its Pix, whatever else stands in the balance', async () => {
   const hold = await refundOf(600);
   const { accountId, endToEndId } = hold;
-  await handle(ledger.engine, aCredit({ accountId, amount: 5_000 }));
+  await handle(ledger.engine, aReceivedPixCredit({ accountId, amount: 5_000 }));
   expect(await outcomeOf(hold)).toMatchObject({ outcome: 'held', reason: null, state: 'open' });
   const over = { ...aHold({ accountId, kind: 'refund', amount: 401 }), endToEndId: endToEndId! };
   expect(await outcomeOf(over)).toMatchObject({ outcome: 'refused', reason: 'exceeds_received' });
-  await handle(ledger.engine, aRelease(hold));
+  await handle(ledger.engine, aHoldRelease(hold));
   // A refusal is for ever; a fresh hold may succeed.
   expect(await outcomeOf(over)).toMatchObject({ reason: 'exceeds_received' });
   expect(await outcomeOf({ ...over, holdId: newId() })).toMatchObject({ outcome: 'held' });
@@ -77,7 +77,7 @@ test('a repeat is answered the same; with another Pix it is a conflict', async (
 test('settles without a fee, and is listed as what it is', async () => {
   const hold = await refundOf(600);
   await take(hold);
-  await handle(ledger.engine, aSettlement(hold));
+  await handle(ledger.engine, aHoldSettle(hold));
   expect(await readBalances(database.db, hold.accountId)).toEqual({
     available: 400,
     acquirer_clearing: -400,
@@ -113,7 +113,7 @@ function aHold(changes: Partial<Wanted> & { accountId: string }): Wanted {
 
 async function funded(cents: number): Promise<string> {
   const accountId = newId();
-  await handle(ledger.engine, aCredit({ accountId, amount: cents }));
+  await handle(ledger.engine, aReceivedPixCredit({ accountId, amount: cents }));
   return accountId;
 }
 

@@ -7,7 +7,7 @@ import { toCents } from '@pixmesh/kernel/money';
 import { isPlainText } from '@pixmesh/kernel/text';
 import type { FastifyInstance } from 'fastify';
 
-import type { TakeHold } from '#commands/ledger-command.ts';
+import type { HoldTake } from '#commands/ledger-command.ts';
 import type { Hold, OutcomeCode } from '#commands/outcome.ts';
 import type { LedgerEngine } from '#engine/ledger-engine.ts';
 import { failpoint } from '#failpoints.ts';
@@ -30,7 +30,7 @@ export function registerTakeHold(app: FastifyInstance, deps: { engine: LedgerEng
 }
 
 /** @throws AppError `VALIDATION_ERROR` for a refund without its Pix, or with a fee; and for a payout with a Pix */
-export function takeCommand(holdId: HoldId, body: TakeHoldBody): TakeHold {
+export function takeCommand(holdId: HoldId, body: TakeHoldBody): HoldTake {
   const { end_to_end_id: endToEndId = null, kind, fee } = body;
   const details = [
     ...(isPixOf(kind, endToEndId) ? [] : ['end_to_end_id']),
@@ -38,7 +38,7 @@ export function takeCommand(holdId: HoldId, body: TakeHoldBody): TakeHold {
   ];
   if (details.length > 0) throw new AppError('VALIDATION_ERROR', { details });
   return {
-    kind: 'take_hold',
+    kind: 'hold.take',
     commandId: holdId,
     holdId,
     accountId: body.account_id.toLowerCase() as AccountId,

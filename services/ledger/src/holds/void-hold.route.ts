@@ -5,7 +5,7 @@ import { AppError } from '@pixmesh/kernel/app-error';
 import { type AccountId, deriveCommandId, type HoldId } from '@pixmesh/kernel/ids';
 import type { FastifyInstance } from 'fastify';
 
-import type { VoidHold } from '#commands/ledger-command.ts';
+import type { HoldVoid } from '#commands/ledger-command.ts';
 import type { LedgerEngine } from '#engine/ledger-engine.ts';
 import { failpoint } from '#failpoints.ts';
 
@@ -36,9 +36,9 @@ export function registerVoidHold(app: FastifyInstance, deps: { engine: LedgerEng
 }
 
 /** One command per hold, for ever. */
-export function voidCommand(holdId: HoldId, body: VoidHoldBody): VoidHold {
+export function voidCommand(holdId: HoldId, body: VoidHoldBody): HoldVoid {
   return {
-    kind: 'void_hold',
+    kind: 'hold.void',
     commandId: deriveCommandId('hold_void', holdId),
     holdId,
     accountId: body.account_id.toLowerCase() as AccountId,

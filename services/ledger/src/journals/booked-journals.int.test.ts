@@ -6,15 +6,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PLATFORM_ACCOUNT_ID } from '#accounts/chart-of-accounts.ts';
 import { aLedgerApp, type LedgerApp } from '#test/ledger-app.ts';
 import {
-  credit,
-  creditSuspense,
-  payoutSuspense,
-  pixReturn,
-  releaseHold,
-  settleHold,
-  resolve,
-  suspense,
-  takeHold,
+  receivedPixCredit,
+  suspenseCredit,
+  payoutSuspend,
+  receivedPixReturn,
+  holdRelease,
+  holdSettle,
+  suspenseResolve,
+  receivedPixSuspend,
+  holdTake,
 } from '#test/ledger-commands.ts';
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
@@ -33,9 +33,9 @@ afterAll(async () => {
 describe('POST /internal/journals/lookup', () => {
   test('answers those that are booked, in one line each', async () => {
     const accountId = newId<AccountId>();
-    const credited = credit({ accountId, amount: 1_000 });
-    const hold = takeHold({ accountId, amount: 300, fee: 5 });
-    const commands = [credited, hold, settleHold(hold)];
+    const credited = receivedPixCredit({ accountId, amount: 1_000 });
+    const hold = holdTake({ accountId, amount: 300, fee: 5 });
+    const commands = [credited, hold, holdSettle(hold)];
     for (const command of commands) await ledger.engine.submit(command);
     const found = await lookUp([newId(), ...commands.map(({ commandId }) => commandId)]);
     expect(found).toEqual(
@@ -51,8 +51,8 @@ describe('POST /internal/journals/lookup', () => {
   });
 
   test('answers a command that moved nothing with nothing moved', async () => {
-    const hold = takeHold();
-    const release = releaseHold(hold);
+    const hold = holdTake();
+    const release = holdRelease(hold);
     await ledger.engine.submit(release);
     expect(await lookUp([release.commandId])).toMatchObject([{ kind: 'release_hold', amount: 0n }]);
   });
@@ -70,10 +70,12 @@ describe('POST /internal/journals/lookup', () => {
 
 describe('GET /internal/journals', () => {
   test('pages through the kinds asked for by time, oldest first, each once', async () => {
-    const commands = Array.from({ length: 9 }, (_, at) => (at % 3 === 2 ? suspense() : credit()));
+    const commands = Array.from({ length: 9 }, (_, at) =>
+      at % 3 === 2 ? receivedPixSuspend() : receivedPixCredit(),
+    );
     const from = new Date(Date.now() - 1_000).toISOString();
     for (const command of commands) await ledger.engine.submit(command);
-    const wanted = commands.filter(({ kind }) => kind === 'credit_received_pix');
+    const wanted = commands.filter(({ kind }) => kind === 'received_pix.credit');
     const ids = new Set(wanted.map(({ commandId }) => commandId));
     const seen = await listAll(`kinds=credit_received_pix&created_from=${from}&limit=2`);
     expect(seen.filter((id) => ids.has(id))).toHaveLength(6);
@@ -83,10 +85,16 @@ describe('GET /internal/journals', () => {
   });
 
   test('lists returns, and what became of suspense', async () => {
-    const pix = credit({ amount: 90 });
-    const item = suspense({ accountId: pix.accountId, amount: 5 });
-    const back = pixReturn({ ...pix, chargeId: pix.chargeId!, amount: 40 });
-    const commands = [pix, item, back, resolve(item), creditSuspense(suspense(), pix.accountId)];
+    const pix = receivedPixCredit({ amount: 90 });
+    const item = receivedPixSuspend({ accountId: pix.accountId, amount: 5 });
+    const back = receivedPixReturn({ ...pix, chargeId: pix.chargeId!, amount: 40 });
+    const commands = [
+      pix,
+      item,
+      back,
+      suspenseResolve(item),
+      suspenseCredit(receivedPixSuspend(), pix.accountId),
+    ];
     for (const command of commands) await ledger.engine.submit(command);
     const seen = await listAll('kinds=return_received_pix,resolve_suspense,credit_suspense');
     expect(seen).toEqual(commands.slice(2).map(({ commandId }) => commandId));
@@ -98,7 +106,7 @@ describe('GET /internal/journals', () => {
   });
 
   test('keeps to its bounds in time', async () => {
-    const command = credit();
+    const command = receivedPixCredit();
     await ledger.engine.submit(command);
     const past = '2020-01-01T00:00:00Z';
     expect(await listAll(`kinds=credit_received_pix&created_to=${past}`)).toEqual([]);
@@ -132,9 +140,13 @@ describe('GET /internal/suspense', () => {
   };
 
   test('shows items newest first, with the sign they stand with', async () => {
-    const received = suspense({ amount: 12, reason: 'late' });
-    const left = payoutSuspense({ amount: 34, direction: 'out' });
-    const nobodys = suspense({ accountId: PLATFORM_ACCOUNT_ID, chargeId: null, reason: 'unowned' });
+    const received = receivedPixSuspend({ amount: 12, reason: 'late' });
+    const left = payoutSuspend({ amount: 34, direction: 'out' });
+    const nobodys = receivedPixSuspend({
+      accountId: PLATFORM_ACCOUNT_ID,
+      chargeId: null,
+      reason: 'unowned',
+    });
     for (const command of [received, left, nobodys]) await ledger.engine.submit(command);
     const page = await list('?limit=3');
     expect(page.object).toBe('list');
@@ -159,12 +171,12 @@ describe('GET /internal/suspense', () => {
   });
 
   test('shows one item by its id, and when it was resolved', async () => {
-    const item = suspense({ amount: 12, reason: 'late' });
+    const item = receivedPixSuspend({ amount: 12, reason: 'late' });
     await ledger.engine.submit(item);
     const path = `/internal/suspense/${item.commandId}`;
     const open = await ledger.get(path, { accountId: null });
     expect(open.json()).toMatchObject({ object: 'suspense_item', amount: 12, resolved_at: null });
-    await ledger.engine.submit(resolve(item));
+    await ledger.engine.submit(suspenseResolve(item));
     const resolved = await ledger.get(
       path.toUpperCase().replace('/INTERNAL/SUSPENSE', '/internal/suspense'),
       {
@@ -182,7 +194,7 @@ describe('GET /internal/suspense', () => {
   });
 
   test('pages without repeating an item, and knows its end', async () => {
-    const commands = Array.from({ length: 5 }, () => suspense());
+    const commands = Array.from({ length: 5 }, () => receivedPixSuspend());
     await Promise.all(commands.map((command) => ledger.engine.submit(command)));
     const seen: string[] = [];
     let after = '';
@@ -197,7 +209,7 @@ describe('GET /internal/suspense', () => {
   });
 
   test('shows what its filters ask for, and refuses those it does not know', async () => {
-    const item = suspense({ amount: 56, reason: 'late' });
+    const item = receivedPixSuspend({ amount: 56, reason: 'late' });
     await ledger.engine.submit(item);
     const ofOwner = `?account_id=${item.accountId}`;
     const idsOf = async (query: string) => (await list(query)).data.map(({ id }) => id);

@@ -13,7 +13,7 @@ import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 
-import type { CommandKind } from '#commands/ledger-command.ts';
+import type { JournalKind } from '#commands/journal-kinds.ts';
 
 import { type BookedRow, isDecided, listBooked, lookUpJournals } from './booked-journals.sql.ts';
 import { pageLimit } from './page-limit.ts';
@@ -34,7 +34,7 @@ const LISTED_KINDS = [
   'return_received_pix',
   'resolve_suspense',
   'credit_suspense',
-] as const satisfies CommandKind[];
+] as const satisfies JournalKind[];
 
 const Kinds = z
   .string()

@@ -2,13 +2,13 @@ import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
 import { ACCOUNT_KINDS } from '#accounts/chart-of-accounts.ts';
-import type { CommandKind } from '#commands/ledger-command.ts';
+import type { JournalKind } from '#commands/journal-kinds.ts';
 
 /** A command that was decided, in one line. */
 export type BookedRow = {
   command_id: string;
   account_id: string;
-  kind: CommandKind;
+  kind: JournalKind;
   resource_id: string | null;
   /** Sum of its credits; 0 where nothing moved. */
   amount: bigint;
@@ -29,7 +29,7 @@ export async function lookUpJournals(
 }
 
 export type BookedPage = {
-  kinds: readonly CommandKind[];
+  kinds: readonly JournalKind[];
   from: Date | null;
   to: Date | null;
   startingAfter: string | null;

@@ -4,8 +4,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { PLATFORM_ACCOUNT_ID } from '#accounts/chart-of-accounts.ts';
 import { aLedgerApp, type LedgerApp } from '#test/ledger-app.ts';
-import { takeHold } from '#test/ledger-commands.ts';
-import { aCredit, aSettlement, aSuspense, handle } from '#test/ledger-messages.ts';
+import { holdTake } from '#test/ledger-commands.ts';
+import {
+  aReceivedPixCredit,
+  aHoldSettle,
+  aReceivedPixSuspend,
+  handle,
+} from '#test/ledger-messages.ts';
 
 type Journal = {
   id: string;
@@ -32,7 +37,7 @@ afterAll(async () => {
 
 describe('GET /internal/accounts/{id}/journals', () => {
   test('shows a journal with its entries, the debit first', async () => {
-    const credit = aCredit({ amount: 1_234 });
+    const credit = aReceivedPixCredit({ amount: 1_234 });
     await book(credit);
     const page = await list(credit.account_id ?? '');
     expect(page).toEqual({
@@ -57,10 +62,10 @@ describe('GET /internal/accounts/{id}/journals', () => {
 
   test('shows a hold, its settlement with the fee, and the payout they are for', async () => {
     const accountId = newId();
-    await book(aCredit({ accountId, amount: 1_000 }));
-    const hold = takeHold({ accountId: accountId as AccountId, amount: 300, fee: 5 });
+    await book(aReceivedPixCredit({ accountId, amount: 1_000 }));
+    const hold = holdTake({ accountId: accountId as AccountId, amount: 300, fee: 5 });
     await ledger.engine.submit(hold);
-    await book(aSettlement(hold));
+    await book(aHoldSettle(hold));
     const { data } = await list(accountId, '?limit=2');
     expect(data).toMatchObject([
       {
@@ -86,7 +91,7 @@ describe('GET /internal/accounts/{id}/journals', () => {
 
   test('leaves out commands that moved nothing', async () => {
     const accountId = newId();
-    const refused = takeHold({ accountId: accountId as AccountId });
+    const refused = holdTake({ accountId: accountId as AccountId });
     await ledger.engine.submit(refused);
     expect(await list(accountId)).toEqual({ object: 'list', data: [], has_more: false });
     const asked = await ask(accountId, `?starting_after=${refused.commandId}`);
@@ -95,8 +100,8 @@ describe('GET /internal/accounts/{id}/journals', () => {
 
   test('names the account a delayed credit and a suspense went to', async () => {
     const accountId = newId();
-    await book(aCredit({ accountId, releaseAt: new Date(Date.now() + 60_000) }));
-    await book(aSuspense({ accountId }));
+    await book(aReceivedPixCredit({ accountId, releaseAt: new Date(Date.now() + 60_000) }));
+    await book(aReceivedPixSuspend({ accountId }));
     const { data } = await list(accountId);
     expect(data.map((journal) => journal.kind)).toEqual([
       'suspend_received_pix',
@@ -109,7 +114,7 @@ describe('GET /internal/accounts/{id}/journals', () => {
     const accountId = newId();
     const booked: string[] = [];
     for (let index = 0; index < 7; index += 1) {
-      const credit = aCredit({ accountId });
+      const credit = aReceivedPixCredit({ accountId });
       await book(credit);
       booked.unshift(credit.data.command_id);
     }
@@ -127,7 +132,7 @@ describe('GET /internal/accounts/{id}/journals', () => {
 
   test('has no more when the page ends exactly at the last journal', async () => {
     const accountId = newId();
-    for (let index = 0; index < 2; index += 1) await book(aCredit({ accountId }));
+    for (let index = 0; index < 2; index += 1) await book(aReceivedPixCredit({ accountId }));
     expect((await list(accountId, '?limit=2')).has_more).toBe(false);
     expect((await list(accountId, '?limit=1')).has_more).toBe(true);
   });
@@ -137,15 +142,15 @@ describe('GET /internal/accounts/{id}/journals', () => {
   });
 
   test("keeps one account's journals from another's", async () => {
-    const credit = aCredit();
+    const credit = aReceivedPixCredit();
     await book(credit);
-    await book(aCredit());
+    await book(aReceivedPixCredit());
     const { data } = await list(credit.account_id ?? '');
     expect(data.map((journal) => journal.command_id)).toEqual([credit.data.command_id]);
   });
 
   test("shows money that nobody owns under the platform's own account", async () => {
-    const suspense = aSuspense({ accountId: null, chargeId: null, reason: 'unowned' });
+    const suspense = aReceivedPixSuspend({ accountId: null, chargeId: null, reason: 'unowned' });
     await book(suspense);
     const { data } = await list(PLATFORM_ACCOUNT_ID);
     expect(data).toMatchObject([{ command_id: suspense.data.command_id, resource_id: null }]);
@@ -160,8 +165,8 @@ describe('what is refused', () => {
   });
 
   test('an ill-formed, unknown or foreign cursor gets one and the same answer', async () => {
-    const mine = aCredit();
-    const theirs = aCredit();
+    const mine = aReceivedPixCredit();
+    const theirs = aReceivedPixCredit();
     await book(mine);
     await book(theirs);
     const foreign = (await list(theirs.account_id ?? '')).data[0]?.id;

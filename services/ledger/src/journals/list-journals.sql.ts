@@ -3,11 +3,11 @@ import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
 import { ACCOUNT_KINDS, type AccountKind } from '#accounts/chart-of-accounts.ts';
-import type { CommandKind } from '#commands/ledger-command.ts';
+import type { JournalKind } from '#commands/journal-kinds.ts';
 
 export type JournalRow = {
   commandId: string;
-  kind: CommandKind;
+  kind: JournalKind;
   resourceId: string | null;
   createdAt: Date;
   /** Debits first; amounts in cents, signed. */

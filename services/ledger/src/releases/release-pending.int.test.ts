@@ -6,7 +6,7 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { countRows, findBreaks, readBalances } from '#test/check-ledger.ts';
-import { credit, releasePending, takeHold } from '#test/ledger-commands.ts';
+import { receivedPixCredit, pendingRelease, holdTake } from '#test/ledger-commands.ts';
 import { aLedgerUnderTest, journalsOf, type LedgerUnderTest } from '#test/ledger-under-test.ts';
 
 import { releaseCommand, startReleasePending } from './release-pending.job.ts';
@@ -22,7 +22,11 @@ afterAll(() => ledger[Symbol.asyncDispose]());
 
 /** A credit that stands in `pending`, already due as far as the table says. */
 async function aDueCredit(accountId: AccountId, amount: number) {
-  const command = credit({ accountId, amount, releaseAt: new Date(Date.now() + 3_600_000) });
+  const command = receivedPixCredit({
+    accountId,
+    amount,
+    releaseAt: new Date(Date.now() + 3_600_000),
+  });
   await ledger.submit(command);
   await ledger.db.query(sql`
     update releases set release_at = now() - interval '1 second'
@@ -60,11 +64,11 @@ describe('pending money', () => {
   test('can be held as soon as it is available, and not before', async () => {
     const accountId = newId<AccountId>();
     const credited = await aDueCredit(accountId, 700);
-    expect(await ledger.submit(takeHold({ accountId, amount: 1 }))).toMatchObject({
+    expect(await ledger.submit(holdTake({ accountId, amount: 1 }))).toMatchObject({
       code: 'insufficient_balance',
     });
-    await ledger.submit(releasePending(credited));
-    expect(await ledger.submit(takeHold({ accountId, amount: 700 }))).toMatchObject({
+    await ledger.submit(pendingRelease(credited));
+    expect(await ledger.submit(holdTake({ accountId, amount: 700 }))).toMatchObject({
       code: 'booked',
     });
   });
@@ -72,7 +76,7 @@ describe('pending money', () => {
   test('waits until its time', async () => {
     const accountId = newId<AccountId>();
     const releaseAt = new Date(Date.now() + 3_600_000);
-    await ledger.submit(credit({ accountId, amount: 50, releaseAt }));
+    await ledger.submit(receivedPixCredit({ accountId, amount: 50, releaseAt }));
     expect(await takeDueReleases(ledger.db, 10)).toEqual([]);
     await ledger.db.query(sql`delete from releases where account_id = ${accountId}`);
   });
@@ -102,7 +106,7 @@ describe('a release', () => {
       { creditId: credited.commandId, accountId: credited.accountId, amount: 5n },
     ]);
     expect(second).toEqual([]);
-    await ledger.submit(releasePending(credited));
+    await ledger.submit(pendingRelease(credited));
   });
 
   test('that was booked by a process that died is not booked again, and goes', async () => {
@@ -123,7 +127,7 @@ describe('a release', () => {
     const credited = await aDueCredit(newId<AccountId>(), 5);
     // The column holds milliseconds, and rounds them.
     expect(await readOldestReleaseAge(ledger.db)).toBeGreaterThan(0.999);
-    await ledger.submit(releasePending(credited));
+    await ledger.submit(pendingRelease(credited));
   });
 });
 

@@ -5,7 +5,7 @@ import { type DueRowsJob, startDueRowsJob } from '@pixmesh/postgres/due-rows-job
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
-import type { ReleasePending } from '#commands/ledger-command.ts';
+import type { PendingRelease } from '#commands/ledger-command.ts';
 import type { LedgerEngine } from '#engine/ledger-engine.ts';
 
 import { type DueRelease, takeDueReleases } from './releases.sql.ts';
@@ -46,9 +46,9 @@ async function releaseDue(
 }
 
 /** One command per credit, for ever. */
-export function releaseCommand({ creditId, accountId, amount }: DueRelease): ReleasePending {
+export function releaseCommand({ creditId, accountId, amount }: DueRelease): PendingRelease {
   return {
-    kind: 'release_pending',
+    kind: 'pending.release',
     commandId: releasePendingIdOf(creditId),
     accountId,
     creditId,

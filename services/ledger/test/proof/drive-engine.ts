@@ -10,7 +10,7 @@ import { AMOUNT_CENTS_MAX, toCents } from '@pixmesh/kernel/money';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { z } from 'zod';
 
-import type { LedgerCommand, TakeHold } from '#commands/ledger-command.ts';
+import type { LedgerCommand, HoldTake } from '#commands/ledger-command.ts';
 import type { Outcome } from '#commands/outcome.ts';
 import { executeBatch } from '#engine/execute-batch.ts';
 import { BATCH_MAX, createLedgerEngine } from '#engine/ledger-engine.ts';
@@ -63,7 +63,7 @@ async function fund(db: Database, accountIds: readonly string[]): Promise<Output
     const told = { commandId: randomUUID(), endToEndId: randomUUID(), chargeId: null };
     const owner = accountId as AccountId;
     const amount = toCents(AMOUNT_CENTS_MAX);
-    return { kind: 'credit_received_pix', ...told, accountId: owner, amount, releaseAt: null };
+    return { kind: 'received_pix.credit', ...told, accountId: owner, amount, releaseAt: null };
   });
   for (let at = 0; at < credits.length; at += FUND_BATCH) {
     const outcomes = await executeBatch(db, credits.slice(at, at + FUND_BATCH));
@@ -121,12 +121,12 @@ async function audit(db: Database): Promise<Output> {
   return { commands: 0, seconds: 0, p50Ms: 0, p99Ms: 0 };
 }
 
-function aHold(accountIds: readonly string[]): TakeHold {
+function aHold(accountIds: readonly string[]): HoldTake {
   // As the payouts service mints them; its own ids, UUIDv5 of a key, are random to an index.
   const holdId = newId<HoldId>();
   const accountId = accountIds[Math.floor(Math.random() * accountIds.length)] as AccountId;
   return {
-    kind: 'take_hold',
+    kind: 'hold.take',
     commandId: holdId,
     accountId,
     holdId,

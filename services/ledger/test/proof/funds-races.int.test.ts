@@ -50,7 +50,7 @@ async function raceForFunds(number: number): Promise<void> {
   // Equality is enough (decision 114); whatever is left over is less than one more hold needs.
   const rest = random.below(amount + fee);
   const funds = k * (amount + fee) + rest;
-  if (funds > 0) expect(await submit(aCredit(accountId, funds))).toBe('booked');
+  if (funds > 0) expect(await submit(aReceivedPixCredit(accountId, funds))).toBe('booked');
   const reader = watch(accountId, funds);
   const words = await Promise.all(
     Array.from({ length: HOLDS }, () => submit(aTake(accountId, amount, fee))),
@@ -109,7 +109,7 @@ async function submit(command: OracleCommand): Promise<string> {
   return reply!.word;
 }
 
-function aCredit(accountId: string, amount: number): OracleCommand {
+function aReceivedPixCredit(accountId: string, amount: number): OracleCommand {
   const told = { id: random.id(), subject: random.id(), accountId };
   return { ...told, kind: 'credit', amount, releaseAtMs: null };
 }

@@ -18,7 +18,7 @@ import { createTokenKeys } from '@pixmesh/testkit/test-tokens';
 import { createTestTopics } from '@pixmesh/testkit/test-topics';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { aCredit, type CreditWire } from '#test/ledger-messages.ts';
+import { aReceivedPixCredit, type ReceivedPixCreditWire } from '#test/ledger-messages.ts';
 
 import { auditBooks } from './audit-books.sql.ts';
 import { seededRandom } from './seeded-random.ts';
@@ -63,7 +63,7 @@ test(
     const random = seededRandom(SEED);
     const accounts = Array.from({ length: ACCOUNTS }, () => newId());
     const credits = Array.from({ length: COMMANDS }, (_, index) =>
-      aCredit({ accountId: accounts[index % ACCOUNTS]!, amount: 1 + (index % 97) }),
+      aReceivedPixCredit({ accountId: accounts[index % ACCOUNTS]!, amount: 1 + (index % 97) }),
     );
     const parts = partsOf(credits, KILLS + 1);
     for (const part of parts.slice(0, KILLS)) {
@@ -85,7 +85,7 @@ test(
 );
 
 /** Every tenth command is sent twice: the broker may do that too. */
-async function stream(credits: readonly CreditWire[]): Promise<void> {
+async function stream(credits: readonly ReceivedPixCreditWire[]): Promise<void> {
   for (let at = 0; at < credits.length; at += SENT_AT_ONCE) {
     const group = credits.slice(at, at + SENT_AT_ONCE);
     const repeats = group.filter((_, index) => index % REPEAT_EVERY === 0);
@@ -104,7 +104,7 @@ async function stream(credits: readonly CreditWire[]): Promise<void> {
 
 async function judgeBalances(
   accounts: readonly string[],
-  credits: readonly CreditWire[],
+  credits: readonly ReceivedPixCreditWire[],
 ): Promise<void> {
   const rows = await database.db.query<{ id: string; available: bigint; version: bigint }>(
     sql`select account_id as id, available, version from accounts`,

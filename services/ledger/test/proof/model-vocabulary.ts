@@ -27,7 +27,7 @@ export function toLedgerCommand(command: OracleCommand): LedgerCommand {
   if ('holdId' in command) return toHoldCommand(named, command);
   if (command.kind !== 'make_available') return toMovement(named, command);
   const { creditId, amount } = command;
-  return { ...named, kind: 'release_pending', creditId, amount: toCents(amount) };
+  return { ...named, kind: 'pending.release', creditId, amount: toCents(amount) };
 }
 
 function toHoldCommand(
@@ -36,13 +36,13 @@ function toHoldCommand(
 ): LedgerCommand {
   const hold = { ...named, ...holdOf(command) };
   if (command.kind !== 'take') {
-    if (command.kind === 'void') return { ...hold, kind: 'void_hold' };
-    if (command.kind === 'release') return { ...hold, kind: 'release_hold' };
-    return { ...hold, kind: 'settle_hold', endToEndId: null };
+    if (command.kind === 'void') return { ...hold, kind: 'hold.void' };
+    if (command.kind === 'release') return { ...hold, kind: 'hold.release' };
+    return { ...hold, kind: 'hold.settle', endToEndId: null };
   }
   return {
     ...hold,
-    kind: 'take_hold',
+    kind: 'hold.take',
     holdKind: command.pix === null ? 'payout' : 'refund',
     endToEndId: command.pix,
     amount: toCents(command.amount),
@@ -63,23 +63,23 @@ function toMovement(named: Named, command: Movement): LedgerCommand {
   switch (command.kind) {
     case 'credit': {
       const releaseAt = command.releaseAtMs === null ? null : new Date(command.releaseAtMs);
-      return { ...told, kind: 'credit_received_pix', chargeId, releaseAt };
+      return { ...told, kind: 'received_pix.credit', chargeId, releaseAt };
     }
     case 'suspend':
-      return { ...told, kind: 'suspend_received_pix', chargeId, reason: 'late' };
+      return { ...told, kind: 'received_pix.suspend', chargeId, reason: 'late' };
     case 'payout_return':
       return {
         ...told,
-        kind: 'credit_payout_return',
+        kind: 'payout_return.credit',
         payoutId: command.subject,
         returnId: command.subject,
       };
     case 'tariff':
-      return { ...told, kind: 'book_acquirer_tariff' };
+      return { ...told, kind: 'acquirer_tariff.book' };
     case 'payout_suspend':
       return {
         ...told,
-        kind: 'suspend_payout',
+        kind: 'payout.suspend',
         payoutId: command.subject,
         direction: command.direction,
         reason: 'foreign_send',
@@ -88,29 +88,29 @@ function toMovement(named: Named, command: Movement): LedgerCommand {
     case 'unblock':
       return {
         ...told,
-        kind: command.kind === 'block' ? 'block_disputed' : 'unblock_disputed',
+        kind: command.kind === 'block' ? 'dispute.block' : 'dispute.unblock',
         disputeId: command.dispute,
         chargeId,
       };
     case 'dispute_return':
       return {
         ...told,
-        kind: 'return_disputed',
+        kind: 'dispute.return',
         disputeId: command.dispute,
         chargeId,
         from: command.from,
         returnId: command.id,
       };
     case 'pix_return':
-      return { ...told, kind: 'return_received_pix', chargeId, returnId: command.id };
+      return { ...told, kind: 'received_pix.return', chargeId, returnId: command.id };
     case 'resolve': {
       const { item: itemId, action } = command;
-      return { ...told, kind: 'resolve_suspense', chargeId, payoutId: null, itemId, action };
+      return { ...told, kind: 'suspense.resolve', chargeId, payoutId: null, itemId, action };
     }
     case 'give':
       return {
         ...told,
-        kind: 'credit_suspense',
+        kind: 'suspense.credit',
         chargeId,
         payoutId: null,
         itemId: command.item,

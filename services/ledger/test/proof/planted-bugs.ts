@@ -209,7 +209,7 @@ function changePix({ pix }: BatchState, change: (pix: PixDebits) => PixDebits): 
 
 function releasesOf(writes: Writes) {
   return writes.journals
-    .filter(({ command, code }) => command.kind === 'release_hold' && code === 'booked')
+    .filter(({ command, code }) => command.kind === 'hold.release' && code === 'booked')
     .flatMap((journal) => {
       const hold = 'holdId' in journal.command ? writes.holds.get(journal.command.holdId) : null;
       return hold ? ([[hold, journal]] as const) : [];

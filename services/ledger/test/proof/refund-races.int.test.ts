@@ -83,8 +83,9 @@ async function raceForPix(seen: Set<string>): Promise<void> {
 
 /** The Pix, and what else stands in the balance: another Pix, or a payout that has left. */
 async function fund({ accountId, subject }: Race, other: number): Promise<void> {
-  expect(await submit(aCredit(accountId, subject, PIX))).toBe('booked');
-  if (other > 0) expect(await submit(aCredit(accountId, random.id(), other))).toBe('booked');
+  expect(await submit(aReceivedPixCredit(accountId, subject, PIX))).toBe('booked');
+  if (other > 0)
+    expect(await submit(aReceivedPixCredit(accountId, random.id(), other))).toBe('booked');
   if (other >= 0) return;
   const holdId = random.id();
   const hold = { accountId, holdId, resourceId: random.id() };
@@ -185,7 +186,7 @@ function watchPix({ accountId, subject }: Race) {
   };
 }
 
-function aCredit(accountId: string, subject: string, amount: number): OracleCommand {
+function aReceivedPixCredit(accountId: string, subject: string, amount: number): OracleCommand {
   const id = deriveCommandId('received_pix', subject);
   return { id, accountId, subject, kind: 'credit', amount, releaseAtMs: null };
 }

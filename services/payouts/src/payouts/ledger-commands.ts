@@ -1,9 +1,9 @@
 import {
-  CreditPayoutReturn,
-  ReleaseHold,
-  ResolveSuspense,
-  SettleHold,
-  SuspendPayout,
+  PayoutReturnCredit,
+  HoldRelease,
+  SuspenseResolve,
+  HoldSettle,
+  PayoutSuspend,
 } from '@pixmesh/contracts/messages/ledger-command.v1';
 import { deriveCommandId, newId } from '@pixmesh/kernel/ids';
 import type { Cents } from '@pixmesh/kernel/money';
@@ -35,7 +35,7 @@ export function acceptIdOf(itemId: string): string {
 
 /** The money of a payout returns to its owner, amount and fee (decision 113). One command per hold, for ever. */
 export function releaseHoldCommand(payout: PayoutRow): OutboundEvent {
-  return outboundEvent(ReleaseHold, placeOf(payout), {
+  return outboundEvent(HoldRelease, placeOf(payout), {
     ...envelopeOf(payout),
     type: 'hold.release',
     data: { ...holdEnd(payout), command_id: releaseIdOf(payout) },
@@ -44,7 +44,7 @@ export function releaseHoldCommand(payout: PayoutRow): OutboundEvent {
 
 /** The money of a payout has left. One command per hold, for ever. */
 export function settleHoldCommand(payout: PayoutRow, endToEndId: string | null): OutboundEvent {
-  return outboundEvent(SettleHold, placeOf(payout), {
+  return outboundEvent(HoldSettle, placeOf(payout), {
     ...envelopeOf(payout),
     type: 'hold.settle',
     data: {
@@ -61,7 +61,7 @@ export function creditReturnCommand(
   returned: { endToEndId: string; returnId: string; amount: Cents },
 ): OutboundEvent {
   const { endToEndId, returnId, amount } = returned;
-  return outboundEvent(CreditPayoutReturn, placeOf(payout), {
+  return outboundEvent(PayoutReturnCredit, placeOf(payout), {
     ...envelopeOf(payout),
     type: 'payout_return.credit',
     data: {
@@ -80,7 +80,7 @@ export type Contradiction = (typeof CONTRADICTIONS)[number];
 
 /** Books money that moved against what a payout was told to suspense. One command per payout and reason, for ever. */
 export function suspendPayoutCommand(payout: PayoutRow, reason: Contradiction): OutboundEvent {
-  return outboundEvent(SuspendPayout, placeOf(payout), {
+  return outboundEvent(PayoutSuspend, placeOf(payout), {
     ...envelopeOf(payout),
     type: 'payout.suspend',
     data: {
@@ -110,7 +110,7 @@ function itemIdOf({ id }: { id: string }, reason: string): string {
 
 /** Money that stayed becomes available to its owner. One command per item, for ever. */
 export function acceptSuspenseCommand(payout: PayoutRow, itemId: string): OutboundEvent {
-  return outboundEvent(ResolveSuspense, placeOf(payout), {
+  return outboundEvent(SuspenseResolve, placeOf(payout), {
     ...envelopeOf(payout),
     type: 'suspense.resolve',
     data: {
