@@ -1,3 +1,5 @@
+import { testSeed } from './test-seed.ts';
+
 /**
  * Long runs: the same tests with the counts that take minutes. `npm run test:long` sets the
  * variable; everything else runs the usual counts.
@@ -7,4 +9,14 @@ export const isLong = process.env['PIXMESH_LONG'] === '1';
 /** The count of a usual run, or the count of a long one. */
 export function scaled<T>(usual: T, long: T): T {
   return isLong ? long : usual;
+}
+
+/**
+ * Of rows that prove the same in many places: all of them in a long run, `count` of them in a usual one. Which ones
+ * follows the seed, so that every row comes within some runs.
+ */
+export function sampled<T>(rows: readonly T[], count: number, seed = testSeed()): readonly T[] {
+  if (isLong || rows.length <= count) return rows;
+  const first = seed % rows.length;
+  return [...rows.slice(first), ...rows.slice(0, first)].slice(0, count);
 }

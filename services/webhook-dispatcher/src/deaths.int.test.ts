@@ -26,14 +26,14 @@ import { openResourceTopics, testEnvironment } from '#test/test-dispatcher.ts';
 const SENDERS = 2;
 const ENDPOINTS = 50;
 const EVENTS_PER_SECOND = scaled(15, 20);
-const KILLS_BEFORE_OUTAGE = scaled(4, 25);
+const KILLS_BEFORE_OUTAGE = scaled(2, 25);
 const KILLS_AFTER_OUTAGE = scaled(0, 25);
 /** From a kill to the next one: mostly while the one before is still starting again. */
 const PAUSE_MS_MIN = 300;
 const PAUSE_MS_MAX = 5_000;
 /** A death of intake is followed by some seconds in which its group misses it, and nothing is sent. */
 const LOAD_MS_MAX = 15_000;
-const OUTAGE_MS = scaled(5_000, 60_000);
+const OUTAGE_MS = scaled(3_000, 60_000);
 /** Retries come after a minute, so that they are part of the long run only. */
 const FAILING_SHARE = scaled(0, 0.02);
 /** Until all is delivered, retries included. */

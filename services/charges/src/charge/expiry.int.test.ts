@@ -81,7 +81,7 @@ test('database and code agree on who has expired, and a list by status shows who
         }
       });
     }),
-    { numRuns: scaled(60, 3_000) },
+    { numRuns: scaled(30, 3_000) },
   );
 });
 

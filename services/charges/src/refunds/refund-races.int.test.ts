@@ -216,7 +216,7 @@ test('whatever is asked, lost, refused and looked at: the books are exact', asyn
       await charges.announce(charge.id);
       await expectExact(charge);
     }),
-    { numRuns: scaled(8, 200), endOnFailure: true },
+    { numRuns: scaled(4, 200), endOnFailure: true },
   );
 });
 

@@ -5,6 +5,7 @@ import { eventHistoryStatement } from '@pixmesh/postgres/event-history';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import { explainStatement } from '@pixmesh/testkit/explain-statement';
+import { scaled } from '@pixmesh/testkit/long-runs';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { expect, test } from 'vitest';
 
@@ -22,7 +23,7 @@ import {
   returnsStatement,
 } from './charge-steps.sql.ts';
 
-const OTHERS = 20_000;
+const OTHERS = scaled(5_000, 20_000);
 /** Steps of each kind of the charge that is asked for. */
 const OWN = 3;
 const LIMIT = 1_001;

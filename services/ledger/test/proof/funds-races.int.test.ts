@@ -12,7 +12,7 @@ import { readAccounts } from './read-books.sql.ts';
 import { type SeededRandom, seededRandom } from './seeded-random.ts';
 
 /** Many holds on funds for exactly k of them, amount and fee both counted (target L3). */
-const RACES = scaled(30, 1_000);
+const RACES = scaled(15, 1_000);
 const HOLDS = 64;
 const PROCESSES = 4;
 const TIMEOUT_MS = scaled(60_000, 900_000);

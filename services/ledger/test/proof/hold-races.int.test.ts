@@ -12,7 +12,7 @@ import { readAccounts, readHolds, readJournals } from './read-books.sql.ts';
 import { type SeededRandom, seededRandom } from './seeded-random.ts';
 
 /** Take, settle, release and void of one hold, all at once through several processes (target L9). */
-const HOLDS = scaled(600, 10_000);
+const HOLDS = scaled(300, 10_000);
 const ACCOUNTS = 8;
 const AMOUNT = 700;
 const FEE = 35;

@@ -24,8 +24,8 @@ import { auditBooks } from './audit-books.sql.ts';
 import { seededRandom } from './seeded-random.ts';
 
 /** `kill -9` of the ledger's process while commands stream: each has one effect (target L1). */
-const COMMANDS = scaled(2_000, 20_000);
-const KILLS = scaled(3, 20);
+const COMMANDS = scaled(600, 20_000);
+const KILLS = scaled(1, 20);
 const ACCOUNTS = 20;
 const REPEAT_EVERY = 10;
 const SENT_AT_ONCE = 50;

@@ -14,7 +14,7 @@ import { readAccounts, readPix } from './read-books.sql.ts';
 import { type SeededRandom, seededRandom } from './seeded-random.ts';
 
 /** Refunds and MED returns of one Pix, all at once through several processes (target L10). */
-const RACES = scaled(40, 1_500);
+const RACES = scaled(20, 1_500);
 const CONTENDERS = 32;
 const PROCESSES = 4;
 /** Beside the Pix, or less than it: part of it has been paid out. */

@@ -13,7 +13,7 @@ import { fillPayouts, storePayout } from '#test/store-payout.ts';
 
 import { listPayouts, listStatement, type PayoutFilters } from './list-payouts.sql.ts';
 
-const ROWS = 20_000;
+const ROWS = scaled(5_000, 20_000);
 const LIMIT = 21;
 /** Ranges that the widest filter reads: one for each status. */
 const STATUSES = 5;

@@ -10,7 +10,7 @@ import { storeDuePayouts } from '#test/store-due-payouts.ts';
 
 /** `PIXMESH_TEST_SEED` replays a run; the test's name says which one it is. */
 const SEED = testSeed();
-const COUNT = scaled(200, 10_000);
+const COUNT = scaled(60, 10_000);
 const ACCOUNTS = 5;
 /** After the faults have stopped. */
 const RECOVERY_MS = 60_000;

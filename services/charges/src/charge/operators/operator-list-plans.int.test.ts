@@ -4,6 +4,7 @@ import { newId } from '@pixmesh/kernel/ids';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import { explainStatement } from '@pixmesh/testkit/explain-statement';
+import { scaled } from '@pixmesh/testkit/long-runs';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { expect, test } from 'vitest';
 
@@ -11,12 +12,12 @@ import { fillCharges, storeCharge } from '#test/store-charge.ts';
 
 import { type OperatorChargeFilters, operatorListStatement } from './list-operator-charges.sql.ts';
 
-const ROWS = 20_000;
+const ROWS = scaled(5_000, 20_000);
 const UNLISTED = 300;
 const LIMIT = 21;
 /** So many of a status, a source or a reference, at the most, may be read at once. */
 const FEW = 500;
-const SPACING_SECONDS = 90;
+const SPACING_SECONDS = scaled(360, 90);
 /** Ranges that the widest list reads: each class of lifetimes, what is being paid, and each other status. */
 const SLICES = 53 + 8;
 const PAGES_PER_SLICE = 6;

@@ -3,6 +3,7 @@ import { newId } from '@pixmesh/kernel/ids';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import { explainStatement } from '@pixmesh/testkit/explain-statement';
+import { scaled } from '@pixmesh/testkit/long-runs';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { expect, test } from 'vitest';
 
@@ -11,9 +12,9 @@ import { fillCharges } from '#test/store-charge.ts';
 
 import { listCharges, listedChargeExists, listStatement } from './list-charges.sql.ts';
 
-const ROWS = 20_000;
+const ROWS = scaled(5_000, 20_000);
 /** Three weeks, so that charges of every lifetime expire among them. */
-const SPACING_SECONDS = 90;
+const SPACING_SECONDS = scaled(360, 90);
 const LIMIT = 21;
 const LONGER = { timeout: 120_000 };
 /** Ranges that the widest filter reads: a class of lifetimes each, and one for what is being paid. */
