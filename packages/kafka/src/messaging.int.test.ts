@@ -3,6 +3,7 @@ import { TOPICS } from '@pixmesh/contracts/topics';
 import { appendEvents, outboundEvent } from '@pixmesh/postgres/events';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
+import { createWakeSignal } from '@pixmesh/service/wake-signal';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { followTopic } from '@pixmesh/testkit/read-topic';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
@@ -16,6 +17,8 @@ import { startTestMesh, type TestMesh } from './testing/test-mesh.ts';
 import { aWireMessage, TEST_MESSAGE } from './testing/test-message.ts';
 
 const TRACE_PARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+
+const outbox = createWakeSignal();
 
 let database: TestDatabase;
 let mesh: TestMesh;
@@ -38,7 +41,7 @@ beforeAll(async () => {
     topicPrefix: mesh.topicPrefix,
     db: database.db,
     logger: mesh.options.logger,
-    produces: [TEST_MESSAGE],
+    outbox: { produces: [TEST_MESSAGE], signal: outbox },
     consumes: [
       {
         groupId: 'ledger.test',
@@ -151,7 +154,7 @@ async function append(...numbered: readonly Numbered[]): Promise<string> {
     await tx.query(sql`with guard as (select 1), ${pair} select from guard`);
     await tx.query(sql`update events set traceparent = ${TRACE_PARENT} where traceparent is null`);
   });
-  messaging.wakeOutbox();
+  outbox.notify();
   return events.at(-1)?.eventId ?? '';
 }
 

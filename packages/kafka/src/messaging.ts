@@ -10,6 +10,7 @@ import {
 import { startOutboxRelay } from '@pixmesh/postgres/outbox-relay';
 import type { Database } from '@pixmesh/postgres/pool';
 import { declareFailpoints } from '@pixmesh/service/failpoints';
+import type { WakeSignal } from '@pixmesh/service/wake-signal';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { startConsumer } from './consumer.ts';
@@ -38,8 +39,8 @@ export type MessagingOptions = {
   topicPrefix: string;
   db: Database;
   logger: Logger;
-  /** Message types this service produces; none means that it keeps no outbox. */
-  produces: readonly MessageType[];
+  /** What this service produces, and the signal by which it tells that events were committed; null: it has no outbox. */
+  outbox: { produces: readonly MessageType[]; signal: WakeSignal } | null;
   consumes: readonly ConsumerGroup[];
   /** Called when a consumer has given up for good: the process must end and be started again. */
   onFatal(error: Error): void;
@@ -47,8 +48,6 @@ export type MessagingOptions = {
 
 /** A service's part in the conversation over Kafka: outbox relay, consumers and dead letters. */
 export type Messaging = AsyncDisposable & {
-  /** Says that events were committed, so that they are published at once. */
-  wakeOutbox(): void;
   isAlive(): boolean;
   deadLetters: {
     list(page: { limit: number; startingAfter: string | null }): Promise<DeadLetter[]>;
@@ -63,12 +62,12 @@ export type Messaging = AsyncDisposable & {
  */
 export async function startMessaging(options: MessagingOptions): Promise<Messaging> {
   const handled = options.consumes.flatMap((group) => group.handlers.map(({ message }) => message));
-  const codec = await warmCodec(options.registryUrl, [...options.produces, ...handled]);
-  const { db, logger, brokers, topicPrefix, onFatal } = options;
+  const { db, logger, brokers, topicPrefix, outbox, onFatal } = options;
+  const codec = await warmCodec(options.registryUrl, [...(outbox?.produces ?? []), ...handled]);
   const clientId = options.service;
   const publisher = createEventPublisher({ brokers, clientId, logger, codec, topicPrefix });
-  if (options.produces.length > 0) publisher.warmUp();
-  const relay = options.produces.length > 0 ? startOutboxRelay({ db, logger, publish }) : null;
+  if (outbox !== null) publisher.warmUp();
+  const relay = outbox && startOutboxRelay({ db, logger, publish, signal: outbox.signal });
   const consumers = options.consumes.map((group) =>
     startConsumer({
       ...group,
@@ -82,12 +81,11 @@ export async function startMessaging(options: MessagingOptions): Promise<Messagi
     }),
   );
   return {
-    wakeOutbox: () => relay?.wake(),
-    isAlive: () => consumers.every((consumer) => consumer.isAlive()),
+    isAlive: () => [relay, ...consumers].every((one) => one?.isAlive() ?? true),
     deadLetters: { list: (page) => listDeadLetters(db, page), replay },
     [Symbol.asyncDispose]: async () => {
       await Promise.all(consumers.map((consumer) => consumer.stop()));
-      await relay?.stop();
+      await relay?.[Symbol.asyncDispose]();
       await publisher[Symbol.asyncDispose]();
     },
   };

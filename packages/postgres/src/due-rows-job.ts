@@ -1,11 +1,16 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
+import {
+  type NextTurn,
+  type PollingLoop,
+  startPollingLoop,
+  type TurnContext,
+} from '@pixmesh/service/polling-loop';
+import { createWakeSignal, type WakeSignal } from '@pixmesh/service/wake-signal';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { type TraceParent, withSpan } from '@pixmesh/telemetry/tracing';
 
 const POLL_INTERVAL_MS = 100;
-/** Without a turn for this long the loop hangs and the process is better restarted. */
-const SILENCE_MS_MAX = 60_000;
+/** The first pause after a failure, and the longest. */
+const RETRY = { firstMs: POLL_INTERVAL_MS, maxMs: 2_000 };
 
 /** One way in which rows come due. */
 export type Intake<Row> = {
@@ -18,9 +23,11 @@ export type Intake<Row> = {
 };
 
 export type DueRowsJobOptions<Row> = {
-  /** Names the span of one row's work. */
+  /** Names the job in the log, and the span of one row's work. */
   name: string;
   logger: Logger;
+  /** Notified when something has come due; without it a poll finds what is due. */
+  signal?: WakeSignal;
   /** Rows that this process works on at the same time. */
   inFlightMax: number;
   /** Asked in this order in every turn: what comes first gets the free places first. */
@@ -33,53 +40,35 @@ export type DueRowsJobOptions<Row> = {
   parentOf(row: Row): TraceParent;
 };
 
-export type DueRowsJob = {
-  /** Says that something has come due. */
-  wake(): void;
-  isAlive(): boolean;
-  /** Takes no more rows and waits for those in work. */
-  stop(): Promise<void>;
-};
-
 /**
  * Takes due rows and works on them, for as long as the process lives: a bounded number at once, each in a span
- * of its own. Replicas share the rows by their leases. A poll finds what no wake-up announced.
+ * of its own. Replicas share the rows by their leases. A poll finds what nobody notified. Disposing it
+ * takes no more rows and waits for those in work.
  */
-export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): DueRowsJob {
-  const stopping = new AbortController();
+export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): PollingLoop {
+  const { name, logger, signal = createWakeSignal() } = options;
   const inFlight = new Set<Promise<void>>();
   const lastTakenMs = options.intakes.map(() => Number.NEGATIVE_INFINITY);
-  let wake = Promise.withResolvers<void>();
-  let lastTurnMs = performance.now();
-  const running = loop();
+  const loop = startPollingLoop({ name, logger, signal, retry: RETRY, turn });
   return {
-    wake: () => wake.resolve(),
-    isAlive: () => performance.now() - lastTurnMs < SILENCE_MS_MAX,
-    stop: async () => {
-      stopping.abort();
-      wake.resolve();
-      await running;
+    isAlive: loop.isAlive,
+    [Symbol.asyncDispose]: async () => {
+      await loop[Symbol.asyncDispose]();
       await Promise.all(inFlight);
     },
   };
 
-  async function loop(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      lastTurnMs = performance.now();
-      const taken = await takeDue().catch((error: unknown) => {
-        options.logger.warn({ err: error, job: options.name }, 'a job waits for the database');
-        return 0;
-      });
-      if (taken === 0) await pause();
-    }
+  async function turn({ stopping }: TurnContext): Promise<NextTurn> {
+    const taken = await takeDue(stopping);
+    return { pauseMs: taken > 0 ? 0 : POLL_INTERVAL_MS };
   }
 
   /** Rows taken by the intakes that know no pause: while they give, the next turn follows at once. */
-  async function takeDue(): Promise<number> {
+  async function takeDue(stopping: AbortSignal): Promise<number> {
     let taken = 0;
     for (const [index, intake] of options.intakes.entries()) {
       const sinceMs = performance.now() - (lastTakenMs[index] ?? 0);
-      if (sinceMs < (intake.intervalMs ?? 0)) continue;
+      if (stopping.aborted || sinceMs < (intake.intervalMs ?? 0)) continue;
       lastTakenMs[index] = performance.now();
       const count = await takeFrom(intake);
       if (intake.intervalMs === undefined) taken += count;
@@ -89,7 +78,7 @@ export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): DueRowsJo
 
   async function takeFrom(intake: Intake<Row>): Promise<number> {
     const limit = Math.min(intake.max, options.inFlightMax - inFlight.size);
-    if (limit <= 0 || stopping.signal.aborted) return 0;
+    if (limit <= 0) return 0;
     const rows = await intake.take(limit);
     for (const row of rows) follow(work(row));
     return rows.length;
@@ -99,26 +88,15 @@ export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): DueRowsJo
     inFlight.add(work);
     void work.finally(() => {
       inFlight.delete(work);
-      wake.resolve();
+      signal.notify();
     });
   }
 
   async function work(row: Row): Promise<void> {
     try {
-      await withSpan(options.name, { parent: options.parentOf(row) }, () => options.handle(row));
+      await withSpan(name, { parent: options.parentOf(row) }, () => options.handle(row));
     } catch (error) {
-      options.logger.warn(
-        { err: error, job: options.name, ...options.describe(row) },
-        'work on a due row failed',
-      );
+      logger.warn({ err: error, job: name, ...options.describe(row) }, 'work on a due row failed');
     }
-  }
-
-  async function pause(): Promise<void> {
-    const timer = new AbortController();
-    const timeout = delay(POLL_INTERVAL_MS, undefined, { signal: timer.signal });
-    await Promise.race([timeout.catch(() => undefined), wake.promise]);
-    timer.abort();
-    wake = Promise.withResolvers();
   }
 }

@@ -1,6 +1,7 @@
 import { ReceivedPixCredited } from '@pixmesh/contracts/messages/ledger-event.v1';
 import { newId } from '@pixmesh/kernel/ids';
 import { toCents } from '@pixmesh/kernel/money';
+import { createWakeSignal } from '@pixmesh/service/wake-signal';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
@@ -111,15 +112,16 @@ test('two relays never publish at the same time', async () => {
     await publish(events);
     publishing -= 1;
   };
-  const relays = [db, other].map((pool) =>
-    startOutboxRelay({ db: pool, publish: carefully, logger }),
+  const signals = [createWakeSignal(), createWakeSignal()];
+  const relays = [db, other].map((pool, index) =>
+    startOutboxRelay({ db: pool, publish: carefully, logger, signal: signals[index]! }),
   );
   for (let sequence = 1; sequence <= 60; sequence += 1) {
     await append(db, [anEvent('a', sequence)]);
-    relays[sequence % 2]?.wake();
+    signals[sequence % 2]?.notify();
   }
   await eventually(() => expect(published).toHaveLength(60));
-  await Promise.all(relays.map((relay) => relay.stop()));
+  await Promise.all(relays.map((relay) => relay[Symbol.asyncDispose]()));
   expect(most).toBe(1);
   expect(published.map(({ sequence }) => sequence)).toEqual(upTo(60));
 });
@@ -152,9 +154,11 @@ test('an event with a lower id that commits late is not skipped', async () => {
 
 test('a wake-up publishes long before the next poll would, and failures are got over', async () => {
   let failures = 2;
+  const signal = createWakeSignal();
   const relay = startOutboxRelay({
     db,
     logger,
+    signal,
     publish: async (events) => {
       failures -= 1;
       if (failures >= 0) throw new Error('broker away');
@@ -162,22 +166,27 @@ test('a wake-up publishes long before the next poll would, and failures are got 
     },
   });
   await append(db, [anEvent('a', 1), anEvent('a', 2)]);
-  relay.wake();
+  signal.notify();
   await eventually(() => expect(published).toHaveLength(2));
-  await relay.stop();
+  await relay[Symbol.asyncDispose]();
   expect(published.map(({ sequence }) => sequence)).toEqual([1, 2]);
 });
 
 test('a stop publishes what is queued, and does not wait for a broker that is away', async () => {
-  const relay = startOutboxRelay({ db, publish, logger });
+  const relay = startOutboxRelay({ db, publish, logger, signal: createWakeSignal() });
   await append(db, [anEvent('a', 1)]);
-  await relay.stop();
+  await relay[Symbol.asyncDispose]();
   expect(published).toHaveLength(1);
 
   await append(db, [anEvent('a', 2)]);
-  const away = startOutboxRelay({ db, publish: () => Promise.reject(new Error('away')), logger });
+  const away = startOutboxRelay({
+    db,
+    publish: () => Promise.reject(new Error('away')),
+    logger,
+    signal: createWakeSignal(),
+  });
   const startedMs = performance.now();
-  await away.stop();
+  await away[Symbol.asyncDispose]();
   expect(performance.now() - startedMs).toBeLessThan(1_000);
   expect(await db.query(sql`select from outbox`)).toHaveLength(1);
 });

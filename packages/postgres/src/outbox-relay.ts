@@ -1,6 +1,12 @@
 import assert from 'node:assert';
-import { setTimeout as delay } from 'node:timers/promises';
 
+import {
+  type NextTurn,
+  type PollingLoop,
+  startPollingLoop,
+  type TurnContext,
+} from '@pixmesh/service/polling-loop';
+import type { WakeSignal } from '@pixmesh/service/wake-signal';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { observedGauge } from '@pixmesh/telemetry/metrics';
 
@@ -16,11 +22,8 @@ const CLAIM_SIZE = 500;
  */
 const BUSY_INTERVAL_MS = 10;
 const BUSY_BATCH_MIN = 4;
-/** Backstop for wake-ups that were lost with their process. */
+/** Finds what another process committed and did not live to notify. */
 const POLL_INTERVAL_MS = 100;
-/** Waits after failures: the broker is away, nothing is lost, nobody waits for us. */
-const RETRY_DELAY_MS = 250;
-const RETRY_DELAY_MS_MAX = 2_000;
 /** What a stop still publishes of the queue; the rest waits for the next process. */
 const DRAIN_MS_MAX = 3_000;
 /** Partitions of `events` are kept this far ahead, and looked after this often. */
@@ -35,85 +38,47 @@ export type PublishableEvent = OutboundEvent & { traceparent: string | null };
  */
 export type Publish = (events: readonly PublishableEvent[]) => Promise<void>;
 
-export type OutboxRelay = {
-  /** Says that something was committed; publishing starts at once instead of at the next poll. */
-  wake(): void;
-  /** Publishes what is queued, within a bound, then ends. */
-  stop(): Promise<void>;
-};
-
 type RelayDeps = { db: Database; publish: Publish; logger: Logger };
 
 /**
  * Moves committed events to the broker, in order per key and at least once. A claim deletes rows in a
  * transaction that stays open while the broker is asked, so a crash or an error puts them back. One relay of
- * a service works at a time: the lease's row lock belongs to the claim's own transaction.
+ * a service works at a time: the lease's row lock belongs to the claim's own transaction. Disposing it
+ * publishes what is queued, within a bound.
  */
-export function startOutboxRelay(deps: RelayDeps): OutboxRelay {
-  const stopping = new AbortController();
-  let wake = Promise.withResolvers<void>();
+export function startOutboxRelay(deps: RelayDeps & { signal: WakeSignal }): PollingLoop {
+  const { db, logger, signal } = deps;
   let partitionsDueMs = 0;
-  const running = loop();
+  let isMoreQueued = false;
+  const loop = startPollingLoop({ name: 'outbox relay', logger, signal, turn });
   observedGauge('outbox_oldest_age_seconds', 'Age of the oldest unpublished event', async () => [
-    { value: await readOldestAge(deps.db) },
+    { value: await readOldestAge(db) },
   ]);
   return {
-    wake: () => wake.resolve(),
-    stop: async () => {
-      stopping.abort();
-      wake.resolve();
-      await running;
+    isAlive: loop.isAlive,
+    [Symbol.asyncDispose]: async () => {
+      await loop[Symbol.asyncDispose]();
       await drain(deps);
     },
   };
 
-  async function loop(): Promise<void> {
-    let failures = 0;
-    let woken = true;
-    while (!stopping.signal.aborted) {
-      const startedMs = performance.now();
-      try {
-        await keepPartitions();
-        // A wake-up says that there is something; a poll looks first, without a transaction.
-        const published = woken || (await hasQueuedEvents(deps.db)) ? await relayAll() : 0;
-        if (failures > 0) deps.logger.info({ failures }, 'outbox relay publishes again');
-        failures = 0;
-        woken = await pause(POLL_INTERVAL_MS);
-        if (published >= BUSY_BATCH_MIN) await atLeastUntil(startedMs + BUSY_INTERVAL_MS);
-      } catch (error) {
-        failures += 1;
-        if (failures === 1) deps.logger.warn({ err: error }, 'outbox relay failed and tries again');
-        const backoffMs = Math.min(RETRY_DELAY_MS * 2 ** (failures - 1), RETRY_DELAY_MS_MAX);
-        await delay(backoffMs, undefined, { signal: stopping.signal }).catch(() => undefined);
-      }
+  /** Publishes one batch. A notification says that there is something; a poll looks first, without a transaction. */
+  async function turn({ isWoken }: TurnContext): Promise<NextTurn> {
+    await keepPartitions();
+    if (!isWoken && !isMoreQueued && !(await hasQueuedEvents(db))) {
+      return { pauseMs: POLL_INTERVAL_MS };
     }
-  }
-
-  /** Answers how many events the last batch held. */
-  async function relayAll(): Promise<number> {
-    let published = CLAIM_SIZE;
-    while (published === CLAIM_SIZE && !stopping.signal.aborted) published = await relayOnce(deps);
-    return published;
-  }
-
-  /** Answers whether a wake-up ended it. */
-  async function pause(ms: number): Promise<boolean> {
-    const rest = Promise.withResolvers<false>();
-    const timer = setTimeout(() => rest.resolve(false), ms);
-    const woken = await Promise.race([rest.promise, wake.promise.then(() => true)]);
-    clearTimeout(timer);
-    wake = Promise.withResolvers();
-    return woken;
-  }
-
-  async function atLeastUntil(endMs: number): Promise<void> {
-    const restMs = endMs - performance.now();
-    if (restMs > 0 && !stopping.signal.aborted) await delay(restMs);
+    isMoreQueued = false;
+    const published = await relayOnce(deps);
+    isMoreQueued = published === CLAIM_SIZE;
+    if (isMoreQueued) return { pauseMs: 0 };
+    const gatherMs = published >= BUSY_BATCH_MIN ? BUSY_INTERVAL_MS : 0;
+    return { pauseMs: POLL_INTERVAL_MS, gatherMs };
   }
 
   async function keepPartitions(): Promise<void> {
     if (performance.now() < partitionsDueMs) return;
-    await ensureEventPartitions(deps.db);
+    await ensureEventPartitions(db);
     partitionsDueMs = performance.now() + PARTITION_CHECK_INTERVAL_MS;
   }
 }

@@ -1,3 +1,4 @@
+import { type NextTurn, type PollingLoop, startPollingLoop } from '@pixmesh/service/polling-loop';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 /** Histories are kept in weeks, so an hour late means nothing. */
@@ -16,25 +17,18 @@ type RetentionOptions = {
  * Enforces the retention of a partitioned history: once at the start and then every hour, in every process. Who finds
  * the lease taken leaves the work to its holder. A failure costs an hour, for which partitions stand ready.
  */
-export function startRetention(options: RetentionOptions): AsyncDisposable {
-  let running = keepOnce(options);
-  const timer = setInterval(() => {
-    running = running.then(() => keepOnce(options));
-  }, CHECK_INTERVAL_MS);
-  timer.unref();
-  return {
-    [Symbol.asyncDispose]: async () => {
-      clearInterval(timer);
-      await running;
-    },
-  };
-}
+export function startRetention(options: RetentionOptions): PollingLoop {
+  const { logger, history, keepDays, keep } = options;
+  return startPollingLoop({
+    name: `${history} retention`,
+    logger,
+    turn,
+    retry: { firstMs: CHECK_INTERVAL_MS, maxMs: CHECK_INTERVAL_MS },
+  });
 
-async function keepOnce({ logger, history, keepDays, keep }: RetentionOptions): Promise<void> {
-  try {
+  async function turn(): Promise<NextTurn> {
     const dropped = await keep();
     if (dropped > 0) logger.info({ history, dropped, keep_days: keepDays }, 'old history dropped');
-  } catch (error) {
-    logger.warn({ err: error, history }, 'a history could not be kept; tried again in an hour');
+    return { pauseMs: CHECK_INTERVAL_MS };
   }
 }

@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await Promise.all(running.map((one) => one.stop()));
+  await Promise.all(running.map((one) => one[Symbol.asyncDispose]()));
   await database[Symbol.asyncDispose]();
 });
 
@@ -83,7 +83,7 @@ describe('a run', () => {
     ];
     const before = start([aCheck()]);
     const first = await before.runNow({ full: false });
-    await before.stop();
+    await before[Symbol.asyncDispose]();
     found = [{ kind: 'state', id: 'a' }];
     const second = await start([aCheck()]).runNow({ full: true });
     expect(second.checks[0]?.breaks).toEqual([first.checks[0]?.breaks[0]]);

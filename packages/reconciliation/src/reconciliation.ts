@@ -4,6 +4,7 @@ import type { ReconciliationReport } from '@pixmesh/contracts/internal/reconcili
 import { AppError } from '@pixmesh/kernel/app-error';
 import { newId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
+import { type NextTurn, startPollingLoop } from '@pixmesh/service/polling-loop';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { observedGauge } from '@pixmesh/telemetry/metrics';
 
@@ -31,7 +32,7 @@ export type ReconciliationOptions = {
   windowMs?: number;
 };
 
-export type Reconciliation = {
+export type Reconciliation = AsyncDisposable & {
   /** The newest finished run, by whichever replica. */
   latest(): Promise<ReconciliationReport>;
   /**
@@ -39,7 +40,6 @@ export type Reconciliation = {
    * @throws AppError `CONFLICT` when another run is under way and does not end soon
    */
   runNow(options: { full: boolean }): Promise<ReconciliationReport>;
-  stop(): Promise<void>;
 };
 
 /**
@@ -51,7 +51,8 @@ export function startReconciliation(options: ReconciliationOptions): Reconciliat
   const runDeps = { ...options, windowMs: options.windowMs ?? WINDOW_MS_DEFAULT };
   const stopping = new AbortController();
   const ongoing = new Set<Promise<unknown>>();
-  const looping = loop();
+  const pollMs = Math.min(POLL_INTERVAL_MS, options.intervalMs);
+  const loop = startPollingLoop({ name: 'reconciliation', logger, turn });
   observeFigures(options);
   return {
     latest: () => latest(options),
@@ -59,29 +60,19 @@ export function startReconciliation(options: ReconciliationOptions): Reconciliat
       await follow(runNow(full));
       return await latest(options);
     },
-    stop: async () => {
+    [Symbol.asyncDispose]: async () => {
       stopping.abort();
-      await Promise.allSettled([looping, ...ongoing]);
+      await loop[Symbol.asyncDispose]();
+      await Promise.allSettled(ongoing);
     },
   };
 
-  async function loop(): Promise<void> {
-    const pollMs = Math.min(POLL_INTERVAL_MS, options.intervalMs);
-    while (!stopping.signal.aborted) {
-      try {
-        await runIfDue();
-      } catch (error) {
-        if (!stopping.signal.aborted) logger.warn({ err: error }, 'reconciliation tries again');
-      }
-      await delay(pollMs, undefined, { signal: stopping.signal }).catch(() => undefined);
-    }
-  }
-
-  async function runIfDue(): Promise<void> {
+  async function turn(): Promise<NextTurn> {
     const token = newId();
     if (await takeLease(db, { token, leaseMs: LEASE_MS, evenIfNotDue: false })) {
       await runUnderLease(runDeps, { token, full: false, stopping: stopping.signal });
     }
+    return { pauseMs: pollMs };
   }
 
   async function runNow(full: boolean): Promise<void> {

@@ -1,5 +1,6 @@
 import { startHealth } from '@pixmesh/service/health';
 import { createStopList } from '@pixmesh/service/stop-in-order';
+import { createWakeSignal } from '@pixmesh/service/wake-signal';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';
@@ -50,9 +51,10 @@ export async function startAcquirerSimulator(
       schema: StoredProfile,
       initial: PROFILE_DEFAULT,
     });
-    const callbacks = stops.use(
+    const callbacks = createWakeSignal();
+    stops.use(
       'callbacks',
-      await startCallbackSender({ db, logger, ...callbackDelays(config) }),
+      await startCallbackSender({ db, logger, signal: callbacks, ...callbackDelays(config) }),
     );
     const dueWork = stops.use(
       'due work',
@@ -61,7 +63,7 @@ export async function startAcquirerSimulator(
         logger,
         faults,
         pixKey: config.ACQUIRER_PIX_KEY,
-        wakeCallbacks: callbacks.wake,
+        wakeCallbacks: callbacks.notify,
       }),
     );
     const receiver = stops.use(
@@ -74,7 +76,7 @@ export async function startAcquirerSimulator(
       faults,
       clock,
       profile,
-      wakeCallbacks: callbacks.wake,
+      wakeCallbacks: callbacks.notify,
       expectDue: dueWork.expect,
       clientId: config.ACQUIRER_CLIENT_ID,
       clientSecret: config.ACQUIRER_CLIENT_SECRET,

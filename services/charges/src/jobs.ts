@@ -1,13 +1,15 @@
 import type { Acquirer } from '@pixmesh/acquirer/client';
 import type { LedgerHolds } from '@pixmesh/ledger-client/ledger-holds';
 import type { Database } from '@pixmesh/postgres/pool';
-import type { DueRowsJob } from '@pixmesh/postgres/due-rows-job';
+import type { PollingLoop } from '@pixmesh/service/polling-loop';
+import type { WakeSignal } from '@pixmesh/service/wake-signal';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 import type { ChargesConfig } from '#config.ts';
 import { startReadDisputesJob } from '#disputes/read-disputes.job.ts';
 import { observeLags } from '#events.ts';
 import { startPixNoticesJob } from '#notices/pix-notices.job.ts';
+import { startPruneNotices } from '#notices/prune-notices.job.ts';
 import { noticePix, oldestNoticeSeconds } from '#notices/pix-notices.sql.ts';
 import { lookAtCharge, type LookDeps } from '#status-check/check-charge.ts';
 import { startReadBackJob } from '#status-check/status-check.job.ts';
@@ -17,7 +19,10 @@ import { listLagSeconds } from '#notices/received-list.sql.ts';
 import { startRefundsJob } from '#refunds/refunds.job.ts';
 import { startReturnItemsJob } from '#suspense/return-items.job.ts';
 
-type StopList = { add(name: string, stop: () => Promise<void> | void): void };
+type StopList = { use<T extends AsyncDisposable>(name: string, resource: T): T };
+
+/** What tells the jobs that there is work; made before the jobs and before whoever notifies them. */
+export type JobSignals = Record<'statusChecks' | 'notices' | 'itemReturns' | 'refunds', WakeSignal>;
 
 type JobsParts = {
   config: ChargesConfig;
@@ -27,15 +32,10 @@ type JobsParts = {
   holds: LedgerHolds;
   stopList: StopList;
   look: LookDeps;
+  signals: JobSignals;
 };
 
-export type Jobs = {
-  wakeReadBack(): void;
-  wakeNotices(): void;
-  wakeReturnItems(): void;
-  wakeRefunds(): void;
-  isAlive(): boolean;
-};
+export type Jobs = Pick<PollingLoop, 'isAlive'>;
 
 /** For one page of disputes, and how soon a replica that dies over it is followed. */
 const DISPUTE_LEASE_MS = 60_000;
@@ -44,40 +44,36 @@ const UNKNOWN_PIX_PAUSE_MS = 600_000;
 
 /** Starts what runs by itself. */
 export function startJobs(parts: JobsParts): Jobs {
-  const all: DueRowsJob[] = [];
-  const add = <Job extends DueRowsJob>(name: string, job: Job): Job => {
-    parts.stopList.add(name, job.stop);
-    all.push(job);
-    return job;
-  };
-  const { readBack, notices, returnItems } = startMoneyJobs(parts, add);
-  add('disputes', startDisputes(parts, notices));
-  const refunds = add('refunds', startRefunds(parts));
-  return {
-    wakeReadBack: readBack.wake,
-    wakeNotices: notices.wake,
-    wakeReturnItems: returnItems.wake,
-    wakeRefunds: refunds.wake,
-    isAlive: () => all.every((one) => one.isAlive()),
-  };
+  const all: PollingLoop[] = [];
+  const add = (name: string, job: PollingLoop): void =>
+    void all.push(parts.stopList.use(name, job));
+  addMoneyJobs(parts, add);
+  add('disputes', startDisputes(parts));
+  add('refunds', startRefunds(parts));
+  return { isAlive: () => all.every((one) => one.isAlive()) };
 }
 
 /** Looks at charges, at announced Pix and at returns of items, and the list of received Pix. */
-function startMoneyJobs(
-  { config, db, logger, acquirer, look }: JobsParts,
-  add: (name: string, job: DueRowsJob) => DueRowsJob,
-) {
+function addMoneyJobs(
+  { config, db, logger, acquirer, look, signals }: JobsParts,
+  add: (name: string, job: PollingLoop) => void,
+): void {
   const { leaseMs, wakeOutbox, processingChecks, pendingChecks } = look;
   const pixKey = config.ACQUIRER_PIX_KEY;
   const common = { db, logger, acquirer, leaseMs, wakeOutbox, processingChecks, pendingChecks };
   const lookAt = lookAtCharge.bind(null, look);
-  const readBack = add('read-back', startReadBackJob({ db, logger, leaseMs, lookAt }));
-  const wakeReadBack = readBack.wake;
-  const notices = add('pix notices', startPixNoticesJob({ ...common, pixKey, wakeReadBack }));
-  const returnItems = add(
+  const wakeReadBack = signals.statusChecks.notify;
+  add('read-back', startReadBackJob({ db, logger, leaseMs, lookAt, signal: signals.statusChecks }));
+  add(
+    'pix notices',
+    startPixNoticesJob({ ...common, pixKey, wakeReadBack, signal: signals.notices }),
+  );
+  add('prune pix notices', startPruneNotices({ db, logger }));
+  add(
     'return items',
     startReturnItemsJob({
       ...common,
+      signal: signals.itemReturns,
       acquirerTimeoutMs: config.ACQUIRER_TIMEOUT_MS,
       refusalWaitMs: config.REFUSAL_WAIT_MS,
       unknownChecks: processingChecks,
@@ -93,17 +89,16 @@ function startMoneyJobs(
       intervalMs: config.RECEIVED_LIST_MS,
       overlapMs: config.RECEIVED_LIST_OVERLAP_MS,
       wakeReadBack,
-      wakeNotices: notices.wake,
+      wakeNotices: signals.notices.notify,
     }),
   );
   observeLags({
     oldestNotice: () => oldestNoticeSeconds(db),
     receivedList: () => listLagSeconds(db),
   });
-  return { readBack, notices, returnItems };
 }
 
-function startDisputes({ config, db, look }: JobsParts, notices: DueRowsJob): DueRowsJob {
+function startDisputes({ config, db, look, signals }: JobsParts): PollingLoop {
   return startReadDisputesJob({
     ...look,
     intervalMs: config.DISPUTE_LIST_MS,
@@ -112,22 +107,22 @@ function startDisputes({ config, db, look }: JobsParts, notices: DueRowsJob): Du
     readReturns: (charge, endToEndId) => readReturns(look, charge, endToEndId),
     noticePix: async (endToEndId) => {
       await noticePix(db, [endToEndId], { notFoundMs: UNKNOWN_PIX_PAUSE_MS });
-      notices.wake();
+      signals.notices.notify();
     },
   });
 }
 
-function startRefunds({ config, holds, look }: JobsParts): DueRowsJob {
-  const refunds: DueRowsJob = startRefundsJob({
+function startRefunds({ config, holds, look, signals }: JobsParts): PollingLoop {
+  return startRefundsJob({
     ...look,
     holds,
+    signal: signals.refunds,
+    wakeRefunds: signals.refunds.notify,
     refusalWaitMs: config.REFUSAL_WAIT_MS,
     intentChecks: refundPeriods(config, 'INTENT'),
     unknownChecks: refundPeriods(config, 'UNKNOWN'),
     acceptedChecks: refundPeriods(config, 'ACCEPTED'),
-    wakeRefunds: () => refunds.wake(),
   });
-  return refunds;
 }
 
 function refundPeriods(config: ChargesConfig, of: 'INTENT' | 'UNKNOWN' | 'ACCEPTED') {

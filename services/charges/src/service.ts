@@ -8,6 +8,7 @@ import { createLedgerHolds } from '@pixmesh/ledger-client/ledger-holds';
 import { endProcess } from '@pixmesh/service/run-service';
 import { createTokenSigner, createTokenVerifier } from '@pixmesh/http/service-token';
 import { createStopList } from '@pixmesh/service/stop-in-order';
+import { createWakeSignal, type WakeSignal } from '@pixmesh/service/wake-signal';
 import { type ConsumerGroup, type Messaging, startMessaging } from '@pixmesh/kafka/messaging';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { createLedgerReads } from '@pixmesh/ledger-client/ledger-reads';
@@ -20,7 +21,7 @@ import { ping } from '#charge/charges.sql.ts';
 import type { ChargesConfig } from '#config.ts';
 import { findDisputeId } from '#disputes/find-dispute.ts';
 import { createIssuing } from '#charge/issuing/issuing.ts';
-import { type Jobs, startJobs } from '#jobs.ts';
+import { type JobSignals, startJobs } from '#jobs.ts';
 import { ledgerEventsConsumer } from '#ledger-events.consumer.ts';
 import type { LookDeps } from '#status-check/check-charge.ts';
 import { callbacksConsumer } from '#status-check/callbacks.consumer.ts';
@@ -54,9 +55,14 @@ async function start(config: ChargesConfig, logger: Logger, stopList: StopList):
     createPool({ url: config.DATABASE_URL, applicationName: 'charges', max: POOL_SIZE }),
   );
   const acquirer = stopList.use('acquirer', createAcquirer(acquirerConfig(config)));
-  // Messages may come before everything has started: what is not there yet finds its work by itself.
-  const late: { messaging?: Messaging; jobs?: Jobs } = {};
-  const wakeOutbox = (): void => late.messaging?.wakeOutbox();
+  const outbox = createWakeSignal();
+  const signals: JobSignals = {
+    statusChecks: createWakeSignal(),
+    notices: createWakeSignal(),
+    itemReturns: createWakeSignal(),
+    refunds: createWakeSignal(),
+  };
+  const wakeOutbox = outbox.notify;
   const issuingDeps = { db, acquirer, logger, wakeOutbox, ...issuingSettings(config) };
   const issuing = createIssuing(issuingDeps);
   const ledgerCalls = stopList.use('ledger client', await callLedger(config));
@@ -71,23 +77,21 @@ async function start(config: ChargesConfig, logger: Logger, stopList: StopList):
     callbacksConsumer({
       db,
       logger,
-      wakeReadBack: () => late.jobs?.wakeReadBack(),
-      wakeNotices: () => late.jobs?.wakeNotices(),
+      wakeReadBack: signals.statusChecks.notify,
+      wakeNotices: signals.notices.notify,
     }),
     ledgerEventsConsumer({ db, logger, receiver: config.ACQUIRER_RECEIVER, wakeOutbox }),
   ];
-  const messaging = await connectMessaging({ config, logger, stopList, db, consumes });
-  late.messaging = messaging;
-  const jobs = startJobs({ config, db, logger, acquirer, holds, stopList, look });
-  late.jobs = jobs;
+  const messaging = await connectMessaging({ config, logger, stopList, db, outbox, consumes });
+  const jobs = startJobs({ config, db, logger, acquirer, holds, stopList, look, signals });
   const reconciliation = reconcile({ config, logger, stopList, db, acquirer, ledgerCalls });
   const app = buildApp({
     ...look,
     holds,
-    wakeReadBack: jobs.wakeReadBack,
-    wakeReturns: jobs.wakeReturnItems,
+    wakeReadBack: signals.statusChecks.notify,
+    wakeReturns: signals.itemReturns.notify,
     returnWindowMs: config.DISPUTE_RETURN_WINDOW_MS,
-    wakeRefunds: jobs.wakeRefunds,
+    wakeRefunds: signals.refunds.notify,
     intentChecks: { firstMs: config.READ_BACK_REFUND_INTENT_MS },
     verify: createTokenVerifier('charges', config.SERVICE_TOKEN_PUBLIC_KEYS),
     deadLetters: messaging.deadLetters,
@@ -114,9 +118,10 @@ async function connectMessaging(parts: {
   logger: Logger;
   stopList: StopList;
   db: Database;
+  outbox: WakeSignal;
   consumes: readonly ConsumerGroup[];
 }): Promise<Messaging> {
-  const { config, logger, stopList, db, consumes } = parts;
+  const { config, logger, stopList, db, outbox, consumes } = parts;
   const messaging = await startMessaging({
     service: 'charges',
     brokers: config.KAFKA_BROKERS,
@@ -124,11 +129,14 @@ async function connectMessaging(parts: {
     topicPrefix: config.KAFKA_TOPIC_PREFIX,
     db,
     logger,
-    produces: [
-      ...Object.values(CHARGE_EVENTS),
-      ...Object.values(DISPUTE_EVENTS),
-      ...Object.values(CHARGE_COMMANDS),
-    ],
+    outbox: {
+      produces: [
+        ...Object.values(CHARGE_EVENTS),
+        ...Object.values(DISPUTE_EVENTS),
+        ...Object.values(CHARGE_COMMANDS),
+      ],
+      signal: outbox,
+    },
     consumes,
     onFatal: endProcess,
   });
@@ -150,20 +158,21 @@ function reconcile(parts: {
   ledgerCalls: InternalClient;
 }): Reconciliation {
   const { config, logger, stopList, db, acquirer, ledgerCalls } = parts;
-  const reconciliation = startReconciliation({
-    db,
-    logger,
-    service: 'charges',
-    checks: chargesChecks({
+  return stopList.use(
+    'reconciliation',
+    startReconciliation({
       db,
-      acquirer,
-      ledger: createLedgerReads(ledgerCalls),
-      pixKey: config.ACQUIRER_PIX_KEY,
+      logger,
+      service: 'charges',
+      checks: chargesChecks({
+        db,
+        acquirer,
+        ledger: createLedgerReads(ledgerCalls),
+        pixKey: config.ACQUIRER_PIX_KEY,
+      }),
+      ...reconciliationPeriods(config),
     }),
-    ...reconciliationPeriods(config),
-  });
-  stopList.add('reconciliation', reconciliation.stop);
-  return reconciliation;
+  );
 }
 
 function issuingSettings(config: ChargesConfig) {

@@ -7,8 +7,9 @@ import { createInternalClient, type InternalClient } from '@pixmesh/http/interna
 import { endProcess } from '@pixmesh/service/run-service';
 import { createTokenSigner } from '@pixmesh/http/service-token';
 import { createStopList } from '@pixmesh/service/stop-in-order';
+import { createWakeSignal, type WakeSignal } from '@pixmesh/service/wake-signal';
 import { type Messaging, startMessaging } from '@pixmesh/kafka/messaging';
-import { createPool } from '@pixmesh/postgres/pool';
+import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { createLogger, type Logger } from '@pixmesh/telemetry/logger';
 import type { FastifyInstance } from 'fastify';
 
@@ -76,13 +77,15 @@ async function openParts(config: GatewayConfig, logger: Logger, stops: StopList)
   const db = stops.use('pool', createPool({ ...pool, max: config.DATABASE_POOL_SIZE }));
   const background = stops.use('pool', createPool({ ...pool, max: BACKGROUND_POOL_SIZE }));
   const clients = await openClients(config, stops);
-  const messaging = stops.use('messaging', await joinKafka(config, logger, background));
+  const outbox = createWakeSignal();
+  const joining = joinKafka(config, { logger, db: background, outbox });
+  const messaging = stops.use('messaging', await joining);
   const requestLog = stops.use('request log', startRequestLog({ db: background, logger }));
   const keepDays = config.REQUEST_LOG_RETENTION_DAYS;
   stops.use('retention', startRequestLogRetention({ db: background, logger, keepDays }));
   const counters = openRateCounters(config, logger);
   if (counters !== null) stops.use('rate limit', counters);
-  return { db, background, clients, messaging, requestLog, counters };
+  return { db, background, clients, outbox, messaging, requestLog, counters };
 }
 
 async function openClients(config: GatewayConfig, stops: StopList): Promise<OwnerClients> {
@@ -99,27 +102,26 @@ async function openClients(config: GatewayConfig, stops: StopList): Promise<Owne
 
 async function joinKafka(
   config: GatewayConfig,
-  logger: Logger,
-  db: Parameters<typeof startMessaging>[0]['db'],
+  parts: { logger: Logger; db: Database; outbox: WakeSignal },
 ): Promise<Messaging> {
   return await startMessaging({
     service: 'gateway',
     brokers: config.KAFKA_BROKERS,
     registryUrl: config.SCHEMA_REGISTRY_URL,
     topicPrefix: config.KAFKA_TOPIC_PREFIX,
-    db,
-    logger,
-    produces: [AcquirerCallback, ApplicationChanged],
+    db: parts.db,
+    logger: parts.logger,
+    outbox: { produces: [AcquirerCallback, ApplicationChanged], signal: parts.outbox },
     consumes: [],
     onFatal: endProcess,
   });
 }
 
 function buildApps(config: GatewayConfig, logger: Logger, parts: Parts) {
-  const { db, background, clients, messaging, requestLog, counters } = parts;
+  const { db, background, clients, outbox, requestLog, counters } = parts;
   const pepper = config.API_KEY_PEPPER;
   const requestTimeoutMs = config.REQUEST_TIMEOUT_MS;
-  const wakeOutbox = () => messaging.wakeOutbox();
+  const wakeOutbox = outbox.notify;
   return {
     public: buildPublicApp({
       db,

@@ -3,6 +3,7 @@ import { startHealth } from '@pixmesh/service/health';
 import { endProcess } from '@pixmesh/service/run-service';
 import { createTokenVerifier } from '@pixmesh/http/service-token';
 import { createStopList } from '@pixmesh/service/stop-in-order';
+import { createWakeSignal } from '@pixmesh/service/wake-signal';
 import { startMessaging } from '@pixmesh/kafka/messaging';
 import { createPool } from '@pixmesh/postgres/pool';
 import { startReconciliation } from '@pixmesh/reconciliation/reconciliation';
@@ -45,9 +46,11 @@ async function start(
     'pool',
     createPool({ url: config.DATABASE_URL, applicationName: 'ledger', max: POOL_SIZE }),
   );
-  // Safe to refer ahead: nothing is handed to the engine before messaging has started.
-  const wakeOutbox = (): void => messaging.wakeOutbox();
-  const engine = stopList.use('engine', createLedgerEngine({ db, logger, wakeOutbox }));
+  const outbox = createWakeSignal();
+  const engine = stopList.use(
+    'engine',
+    createLedgerEngine({ db, logger, wakeOutbox: outbox.notify }),
+  );
   const messaging = stopList.use(
     'messaging',
     await startMessaging({
@@ -57,21 +60,25 @@ async function start(
       topicPrefix: config.KAFKA_TOPIC_PREFIX,
       db,
       logger,
-      produces: Object.values(LEDGER_EVENTS),
+      outbox: { produces: Object.values(LEDGER_EVENTS), signal: outbox },
       consumes: [ledgerCommandsConsumer(engine)],
       onFatal: endProcess,
     }),
   );
-  const releases = startReleasePending({ db, logger, engine });
-  stopList.add('release of pending money', releases.stop);
-  const reconciliation = startReconciliation({
-    db,
-    logger,
-    service: 'ledger',
-    checks: ledgerChecks({ db }),
-    ...reconciliationPeriods(config),
-  });
-  stopList.add('reconciliation', reconciliation.stop);
+  const releases = stopList.use(
+    'release of pending money',
+    startReleasePending({ db, logger, engine }),
+  );
+  const reconciliation = stopList.use(
+    'reconciliation',
+    startReconciliation({
+      db,
+      logger,
+      service: 'ledger',
+      checks: ledgerChecks({ db }),
+      ...reconciliationPeriods(config),
+    }),
+  );
   observeLedger({
     waiting: engine.waiting,
     oldestSuspenseAge: () => readOldestSuspenseAge(db),

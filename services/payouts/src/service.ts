@@ -5,12 +5,13 @@ import { PAYOUT_COMMANDS } from '@pixmesh/contracts/messages/ledger-command.v1';
 import { PAYOUT_EVENTS } from '@pixmesh/contracts/messages/payout-event.v1';
 import { deadlineIn } from '@pixmesh/http/deadline';
 import { startHealth } from '@pixmesh/service/health';
-import { createInternalClient } from '@pixmesh/http/internal-client';
+import { createInternalClient, type InternalClient } from '@pixmesh/http/internal-client';
 import { endProcess } from '@pixmesh/service/run-service';
 import { createTokenSigner, createTokenVerifier } from '@pixmesh/http/service-token';
 import { createStopList } from '@pixmesh/service/stop-in-order';
+import { createWakeSignal, type WakeSignal } from '@pixmesh/service/wake-signal';
 import { type Messaging, startMessaging } from '@pixmesh/kafka/messaging';
-import { createPool } from '@pixmesh/postgres/pool';
+import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { createLedgerHolds } from '@pixmesh/ledger-client/ledger-holds';
 import { createLedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import { type Reconciliation, startReconciliation } from '@pixmesh/reconciliation/reconciliation';
@@ -40,6 +41,7 @@ export type RunningPayouts = AsyncDisposable & {
   readonly internalPort: number;
 };
 
+type Signals = Record<'outbox' | 'sender' | 'statusChecks', WakeSignal>;
 type StopList = ReturnType<typeof createStopList>;
 
 /** Starts the service; disposing it stops traffic first, then jobs, consumers and pools. */
@@ -70,14 +72,17 @@ async function start(
     'ledger client',
     createInternalClient({ service: 'ledger', url: config.LEDGER_URL, sign }),
   );
-  // The parts are told of each other's work; a wake-up before its part has started is not needed.
-  const wakeUps = { outbox: nothing, sender: nothing, readBack: nothing };
+  const signals: Signals = {
+    outbox: createWakeSignal(),
+    sender: createWakeSignal(),
+    statusChecks: createWakeSignal(),
+  };
   const deps: IntentDeps = {
     db,
     logger,
     holds: createLedgerHolds(ledgerCalls),
-    wakeOutbox: () => wakeUps.outbox(),
-    wakeSender: () => wakeUps.sender(),
+    wakeOutbox: signals.outbox.notify,
+    wakeSender: signals.sender.notify,
   };
   const settlement: SettlementDeps = { ...deps, acceptedChecks: periods(config, 'ACCEPTED') };
   const messaging = stopList.use(
@@ -89,31 +94,22 @@ async function start(
       topicPrefix: config.KAFKA_TOPIC_PREFIX,
       db,
       logger,
-      produces: [...Object.values(PAYOUT_EVENTS), ...Object.values(PAYOUT_COMMANDS)],
+      outbox: {
+        produces: [...Object.values(PAYOUT_EVENTS), ...Object.values(PAYOUT_COMMANDS)],
+        signal: signals.outbox,
+      },
       consumes: [
-        callbacksConsumer({ db, logger, wakeReadBack: () => wakeUps.readBack() }),
+        callbacksConsumer({ db, logger, wakeReadBack: signals.statusChecks.notify }),
         ledgerEventsConsumer(settlement),
       ],
       onFatal: endProcess,
     }),
   );
-  wakeUps.outbox = messaging.wakeOutbox;
-  const jobs = await startJobs({ config, stopList, acquirer, deps, settlement });
-  wakeUps.sender = jobs.sender.wake;
-  wakeUps.readBack = jobs.readBack.wake;
-  const reconciliation = startReconciliation({
-    db,
-    logger,
-    service: 'payouts',
-    checks: payoutsChecks({
-      db,
-      acquirer,
-      ledger: createLedgerReads(ledgerCalls),
-      pixKey: config.ACQUIRER_PIX_KEY,
-    }),
-    ...reconciliationPeriods(config),
-  });
-  stopList.add('reconciliation', reconciliation.stop);
+  const jobs = await startJobs({ config, stopList, acquirer, deps, settlement, signals });
+  const reconciliation = stopList.use(
+    'reconciliation',
+    reconcile({ config, db, logger, acquirer, ledgerCalls }),
+  );
   const url = await listen({ config, stopList, deps, messaging, reconciliation });
   const health = await startHealth({
     host: config.HOST,
@@ -127,11 +123,35 @@ async function start(
   return { url, internalPort: health.port };
 }
 
+function reconcile(parts: {
+  config: PayoutsConfig;
+  db: Database;
+  logger: Logger;
+  acquirer: Acquirer;
+  ledgerCalls: InternalClient;
+}): Reconciliation {
+  const { config, db, logger, acquirer, ledgerCalls } = parts;
+  return startReconciliation({
+    db,
+    logger,
+    service: 'payouts',
+    checks: payoutsChecks({
+      db,
+      acquirer,
+      ledger: createLedgerReads(ledgerCalls),
+      pixKey: config.ACQUIRER_PIX_KEY,
+    }),
+    ...reconciliationPeriods(config),
+  });
+}
+
 type Parts = { config: PayoutsConfig; stopList: StopList; deps: IntentDeps };
 
 /** What goes on by itself: sending, reading back, settling intents, and telling of what takes too long. */
-async function startJobs(parts: Parts & { acquirer: Acquirer; settlement: SettlementDeps }) {
-  const { config, stopList, deps, settlement, acquirer } = parts;
+async function startJobs(
+  parts: Parts & { acquirer: Acquirer; settlement: SettlementDeps; signals: Signals },
+) {
+  const { config, stopList, deps, settlement, acquirer, signals } = parts;
   const exchange = {
     ...settlement,
     acquirer,
@@ -139,24 +159,29 @@ async function startJobs(parts: Parts & { acquirer: Acquirer; settlement: Settle
     unknownChecks: periods(config, 'UNKNOWN'),
   };
   const intents = payoutIntents(deps);
-  const sender = await startSender({ ...exchange, slots: config.SEND_SLOTS });
-  stopList.add('sender', sender.stop);
-  const readBack = startReadBackJob(
-    {
-      ...exchange,
-      refusalWaitMs: config.REFUSAL_WAIT_MS,
-      intentChecks: periods(config, 'INTENT'),
-      wakeSender: deps.wakeSender,
-      settleIntent: async (intent) => {
-        const outcome = await settleIntent(intents, intent, deadlineIn(INTENT_TIMEOUT_MS));
-        intentSettled(outcome.kind);
-        return outcome;
-      },
-    },
-    INTENT_TIMEOUT_MS,
+  const sender = stopList.use(
+    'sender',
+    await startSender({ ...exchange, slots: config.SEND_SLOTS, signal: signals.sender }),
   );
-  stopList.add('read-back', readBack.stop);
-  stopList.add('overdue watch', startOverdueWatch(deps).stop);
+  const readBack = stopList.use(
+    'read-back',
+    startReadBackJob(
+      {
+        ...exchange,
+        signal: signals.statusChecks,
+        refusalWaitMs: config.REFUSAL_WAIT_MS,
+        intentChecks: periods(config, 'INTENT'),
+        wakeSender: deps.wakeSender,
+        settleIntent: async (intent) => {
+          const outcome = await settleIntent(intents, intent, deadlineIn(INTENT_TIMEOUT_MS));
+          intentSettled(outcome.kind);
+          return outcome;
+        },
+      },
+      INTENT_TIMEOUT_MS,
+    ),
+  );
+  stopList.use('overdue watch', startOverdueWatch(deps));
   return { sender, readBack };
 }
 
@@ -181,5 +206,3 @@ async function listen(
 function periods(config: PayoutsConfig, of: 'INTENT' | 'UNKNOWN' | 'ACCEPTED') {
   return { firstMs: config[`READ_BACK_${of}_MS`], maxMs: config[`READ_BACK_${of}_MS_MAX`] };
 }
-
-function nothing(): void {}

@@ -3,6 +3,7 @@ import type { PayoutId } from '@pixmesh/kernel/ids';
 import { toAcquirerId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
+import { createWakeSignal } from '@pixmesh/service/wake-signal';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { SIMULATOR_CREDENTIALS, startSimulatorProcess } from '@pixmesh/testkit/simulator-process';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
@@ -88,13 +89,17 @@ function dependencies(
 
 /** What one replica runs. */
 async function startWorkers(deps: SendingDeps & ReadBackDeps) {
-  const sender = await startSender(deps);
-  const readBack = startReadBackJob({ ...deps, wakeSender: sender.wake }, ACQUIRER_TIMEOUT_MS);
+  const sending = createWakeSignal();
+  const sender = await startSender({ ...deps, signal: sending });
+  const readBack = startReadBackJob(
+    { ...deps, signal: createWakeSignal(), wakeSender: sending.notify },
+    ACQUIRER_TIMEOUT_MS,
+  );
   return {
     sender,
     readBack,
     [Symbol.asyncDispose]: async () => {
-      await Promise.all([sender.stop(), readBack.stop()]);
+      await Promise.all([sender, readBack].map((job) => job[Symbol.asyncDispose]()));
     },
   };
 }

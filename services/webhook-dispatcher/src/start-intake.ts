@@ -38,7 +38,7 @@ export async function startIntake(parts: Parts): Promise<Messaging> {
     topicPrefix: config.KAFKA_TOPIC_PREFIX,
     db,
     logger,
-    produces: [],
+    outbox: null,
     consumes: config.ROLES.includes('intake') ? [resourceEventsIntake(intake), applications] : [],
     onFatal: endProcess,
   });

@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
 import type { Queryable } from '@pixmesh/postgres/pool';
+import { type NextTurn, type PollingLoop, startPollingLoop } from '@pixmesh/service/polling-loop';
+import type { WakeSignal } from '@pixmesh/service/wake-signal';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 import {
@@ -13,14 +13,11 @@ import { type CallbackGroup, groupCallbacks } from './group-callbacks.ts';
 import { createPostCallback, type PostCallback } from './post-callback.ts';
 import { retryDelayMs } from './retry-delay.ts';
 
-export type CallbackSender = AsyncDisposable & {
-  /** Something was queued: claim now, not at the next poll. */
-  wake(): void;
-};
-
 type Options = {
   db: Queryable;
   logger: Logger;
+  /** Notified when something was queued. */
+  signal: WakeSignal;
   timeoutMs: number;
   retryDelayMs: number;
   retryDelayMsMax: number;
@@ -31,48 +28,35 @@ const IN_FLIGHT_MAX = 64;
 const POLL_INTERVAL_MS = 100;
 /** How much longer than an attempt a claim lasts. */
 const LEASE_MARGIN_MS = 5_000;
-const ERROR_PAUSE_MS = 500;
 
 /** Sends queued notices in parallel, at least once each, until the receiver answers 2xx. */
-export async function startCallbackSender(options: Options): Promise<CallbackSender> {
-  const { db, logger, timeoutMs } = options;
+export async function startCallbackSender(options: Options): Promise<PollingLoop> {
+  const { db, logger, signal, timeoutMs } = options;
   const stopping = new AbortController();
-  const { signal } = stopping;
-  const poster = createPostCallback({ connections: IN_FLIGHT_MAX, timeoutMs, stopping: signal });
+  const poster = createPostCallback({
+    connections: IN_FLIGHT_MAX,
+    timeoutMs,
+    stopping: stopping.signal,
+  });
   const inFlight = new Set<Promise<void>>();
-  let woken = Promise.withResolvers<void>();
   await releaseClaims(db);
-  const running = loop();
+  const loop = startPollingLoop({ name: 'callbacks', logger, signal, turn });
   return {
-    wake: () => woken.resolve(),
+    isAlive: loop.isAlive,
     [Symbol.asyncDispose]: async () => {
       stopping.abort();
-      await running;
+      await loop[Symbol.asyncDispose]();
       await Promise.all(inFlight);
       await poster[Symbol.asyncDispose]();
     },
   };
 
-  async function loop(): Promise<void> {
-    while (!signal.aborted) {
-      // Renewed before the claim, so that a wake-up during it is not lost.
-      woken = Promise.withResolvers();
-      try {
-        await sendDue();
-        await waitForWork(woken.promise, signal);
-      } catch (error) {
-        logger.warn({ err: error }, 'callbacks not sent: database unavailable');
-        await delay(ERROR_PAUSE_MS, undefined, { signal }).catch(() => undefined);
-      }
-    }
-  }
-
-  async function sendDue(): Promise<void> {
+  async function turn(): Promise<NextTurn> {
     const limit = IN_FLIGHT_MAX - inFlight.size;
-    if (limit === 0) return;
+    if (limit === 0) return { pauseMs: POLL_INTERVAL_MS };
     const claimed = await claimCallbacks(db, { limit, leaseMs: timeoutMs + LEASE_MARGIN_MS });
     for (const group of groupCallbacks(claimed)) track(sendGroup(options, poster.post, group));
-    if (claimed.length === limit) woken.resolve();
+    return { pauseMs: claimed.length === limit ? 0 : POLL_INTERVAL_MS };
   }
 
   function track(sending: Promise<void>): void {
@@ -80,7 +64,7 @@ export async function startCallbackSender(options: Options): Promise<CallbackSen
       .catch((error: unknown) => logger.warn({ err: error }, 'a callback keeps its claim'))
       .finally(() => {
         inFlight.delete(tracked);
-        if (inFlight.size === IN_FLIGHT_MAX - 1) woken.resolve();
+        if (inFlight.size === IN_FLIGHT_MAX - 1) signal.notify();
       });
     inFlight.add(tracked);
   }
@@ -104,12 +88,4 @@ async function sendGroup(
     if (retryInMs === null) logger.warn({ callback_id: String(id) }, 'callback given up');
     await rescheduleCallback(db, id, retryInMs);
   }
-}
-
-async function waitForWork(woken: Promise<void>, stopping: AbortSignal): Promise<void> {
-  const timer = new AbortController();
-  const signal = AbortSignal.any([stopping, timer.signal]);
-  const poll = delay(POLL_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
-  await Promise.race([poll, woken]);
-  timer.abort();
 }

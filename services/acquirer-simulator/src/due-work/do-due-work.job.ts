@@ -1,4 +1,11 @@
 import type { Database } from '@pixmesh/postgres/pool';
+import {
+  type NextTurn,
+  type PollingLoop,
+  startPollingLoop,
+  type TurnContext,
+} from '@pixmesh/service/polling-loop';
+import { createWakeSignal } from '@pixmesh/service/wake-signal';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { reviewOverdueDisputes } from '#disputes/disputes.sql.ts';
@@ -10,7 +17,7 @@ import { NEXT_STEP_MS } from '#sends/end-sends.sql.ts';
 import { readDueWork } from './due-work.sql.ts';
 import { payDueCharge } from './pay-due-charge.ts';
 
-export type DueWork = AsyncDisposable & {
+export type DueWork = PollingLoop & {
   /** Notifies that something becomes due in that time. */
   expect(inMs: number): void;
 };
@@ -27,63 +34,32 @@ type Deps = {
 const TICK_MS = 40;
 /** Finds what an earlier process left, and what was planned for later than this. */
 const POLL_INTERVAL_MS = 250;
-const ERROR_PAUSE_MS = 500;
 
 /**
  * Does what is stored with a time: orders and refunds end, recipients send back, charges pay themselves, the time
  * for a defence ends. The row's lock is its lease, so a step happens once, and the next process goes on where one died.
  */
 export function startDueWork(deps: Deps): DueWork {
-  const stopping = new AbortController();
+  const signal = createWakeSignal();
   let expectedUntilMs = 0;
-  let endPoll = (): void => undefined;
-  let endPause = (): void => undefined;
-  const running = loop();
-  return {
-    expect,
-    [Symbol.asyncDispose]: async () => {
-      stopping.abort();
-      endPause();
-      await running;
-    },
-  };
+  let isTicking = false;
+  const loop = startPollingLoop({ name: 'due work', logger: deps.logger, signal, turn });
+  return { ...loop, expect };
 
   function expect(inMs: number): void {
     // The poll is soon enough for what is further away.
     if (inMs > POLL_INTERVAL_MS) return;
     expectedUntilMs = Math.max(expectedUntilMs, performance.now() + inMs + TICK_MS);
-    endPoll();
+    signal.notify();
   }
 
-  async function loop(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      try {
-        while ((await doDueWork()) && !stopping.signal.aborted);
-        await rest();
-      } catch (error) {
-        deps.logger.warn({ err: error }, 'due work waits for the database');
-        await pause(ERROR_PAUSE_MS);
-      }
-    }
-  }
-
-  /** Ticks while something is expected. */
-  async function rest(): Promise<void> {
-    if (expectedUntilMs < performance.now()) {
-      const polling = pause(POLL_INTERVAL_MS);
-      endPoll = endPause;
-      await polling;
-      endPoll = () => undefined;
-    }
-    if (expectedUntilMs > performance.now()) await pause(TICK_MS);
-  }
-
-  async function pause(ms: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, stopping.signal.aborted ? 0 : ms);
-    endPause = resolve;
-    await promise;
-    clearTimeout(timer);
+  /** Ticks while something is expected, the first time one tick after it was announced. */
+  async function turn({ isWoken }: TurnContext): Promise<NextTurn> {
+    const isAnnounced = isWoken && !isTicking;
+    const isMore = !isAnnounced && (await doDueWork());
+    isTicking = isMore || isAnnounced || expectedUntilMs > performance.now();
+    if (!isTicking) return { pauseMs: POLL_INTERVAL_MS };
+    return { pauseMs: 0, gatherMs: isMore ? 0 : TICK_MS };
   }
 
   /** Answers whether there may be more at once. */

@@ -1,10 +1,11 @@
-import { type DueRowsJob, startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
+import { startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
+import type { PollingLoop } from '@pixmesh/service/polling-loop';
 
 import { leaseReading, type Reading } from './dispute-list.sql.ts';
 import { readDisputes, type ReadDisputesDeps } from './read-disputes.ts';
 
 /** Reads the acquirer's infractions every few seconds, one replica at a time, for as long as the process lives. */
-export function startReadDisputesJob(deps: ReadDisputesDeps): DueRowsJob {
+export function startReadDisputesJob(deps: ReadDisputesDeps): PollingLoop {
   return startDueRowsJob<Reading>({
     name: 'read disputes',
     logger: deps.logger,

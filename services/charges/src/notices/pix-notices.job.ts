@@ -1,7 +1,9 @@
-import { type DueRowsJob, startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
+import { startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
+import type { PollingLoop } from '@pixmesh/service/polling-loop';
+import type { WakeSignal } from '@pixmesh/service/wake-signal';
 
 import { type NoticeDeps, lookAtNotice } from './check-notice.ts';
-import { leaseDueNotices, type PixNotice, pruneNotices } from './pix-notices.sql.ts';
+import { leaseDueNotices, type PixNotice } from './pix-notices.sql.ts';
 
 /** Anybody who knows the callback URL can announce anything: looks are few at once, and a few a second. */
 const IN_FLIGHT_MAX = 8;
@@ -12,17 +14,15 @@ const LISTED_INTERVAL_MS = 100;
 const ANNOUNCED_BATCH = 4;
 const ANNOUNCED_INTERVAL_MS = 200;
 
-/** Notices that were looked at are kept this long. */
-const KEPT_MS = 3_600_000;
-const PRUNE_INTERVAL_MS = 60_000;
-const PRUNE_BATCH = 5_000;
-
-/** Looks at announced Pix that no charge explains, and forgets them after a while. */
-export function startPixNoticesJob(deps: NoticeDeps & { leaseMs: number }): DueRowsJob {
-  const { db, logger, leaseMs } = deps;
-  const job = startDueRowsJob<PixNotice>({
+/** Looks at announced Pix that no charge explains. */
+export function startPixNoticesJob(
+  deps: NoticeDeps & { leaseMs: number; signal: WakeSignal },
+): PollingLoop {
+  const { db, logger, signal, leaseMs } = deps;
+  return startDueRowsJob<PixNotice>({
     name: 'look at announced pix',
     logger,
+    signal,
     inFlightMax: IN_FLIGHT_MAX,
     intakes: [
       {
@@ -41,16 +41,4 @@ export function startPixNoticesJob(deps: NoticeDeps & { leaseMs: number }): DueR
     describe: () => ({}),
     parentOf: (notice) => notice.checkTraceparent,
   });
-  const pruning = setInterval(() => {
-    pruneNotices(db, { olderThanMs: KEPT_MS, limit: PRUNE_BATCH }).catch((error: unknown) => {
-      logger.warn({ err: error }, 'old notices wait to be pruned');
-    });
-  }, PRUNE_INTERVAL_MS);
-  return {
-    ...job,
-    stop: async () => {
-      clearInterval(pruning);
-      await job.stop();
-    },
-  };
 }

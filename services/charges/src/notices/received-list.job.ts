@@ -1,4 +1,5 @@
-import { type DueRowsJob, startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
+import { startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
+import type { PollingLoop } from '@pixmesh/service/polling-loop';
 
 import { readReceivedList, type ReceivedListDeps } from './read-received-list.ts';
 import { leaseListCursor, type ListCursor } from './received-list.sql.ts';
@@ -7,7 +8,7 @@ import { leaseListCursor, type ListCursor } from './received-list.sql.ts';
 const LEASE_MS = 60_000;
 
 /** Reads the acquirer's list of received Pix, one replica at a time: what no callback announced settles, too. */
-export function startReceivedListJob(deps: Omit<ReceivedListDeps, 'leaseMs'>): DueRowsJob {
+export function startReceivedListJob(deps: Omit<ReceivedListDeps, 'leaseMs'>): PollingLoop {
   return startDueRowsJob<ListCursor>({
     name: 'read received list',
     logger: deps.logger,

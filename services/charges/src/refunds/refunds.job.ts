@@ -1,4 +1,5 @@
-import type { DueRowsJob } from '@pixmesh/postgres/due-rows-job';
+import type { PollingLoop } from '@pixmesh/service/polling-loop';
+import type { WakeSignal } from '@pixmesh/service/wake-signal';
 
 import { startOrdersJob } from '#returns/orders.job.ts';
 
@@ -13,13 +14,14 @@ const IN_FLIGHT_MAX = 8;
 const LEASE_MARGIN_MS = 2_000;
 
 /** Orders refunds from the acquirer, follows them to their end, and settles intents that their calls left behind. */
-export function startRefundsJob(deps: RefundLookDeps): DueRowsJob {
+export function startRefundsJob(deps: RefundLookDeps & { signal: WakeSignal }): PollingLoop {
   // A look and the call that may follow it fit into one lease.
   const leaseMs = Math.max(2 * deps.acquirerTimeoutMs, INTENT_TIMEOUT_MS) + LEASE_MARGIN_MS;
   observeOverdue(() => countOverdue(deps.db));
   return startOrdersJob<RefundRow>({
     db: deps.db,
     logger: deps.logger,
+    signal: deps.signal,
     name: 'follow refund',
     orders: refundOrders,
     inFlightMax: IN_FLIGHT_MAX,

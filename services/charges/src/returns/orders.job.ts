@@ -1,5 +1,7 @@
 import type { Database } from '@pixmesh/postgres/pool';
-import { type DueRowsJob, startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
+import { startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
+import type { PollingLoop } from '@pixmesh/service/polling-loop';
+import type { WakeSignal } from '@pixmesh/service/wake-signal';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 import type { LeasedOrder } from './follow-order.ts';
@@ -10,6 +12,7 @@ type TracedRow = OrderRow & { checkTraceparent: string | null };
 type OrdersJobOptions<Row extends TracedRow> = {
   db: Database;
   logger: Logger;
+  signal: WakeSignal;
   /** Names the span of one look. */
   name: string;
   orders: ReturnOrders<Row>;
@@ -23,11 +26,12 @@ type OrdersJobOptions<Row extends TracedRow> = {
 };
 
 /** Leases due orders and has each looked at; a call may begin only while it would end within its lease. */
-export function startOrdersJob<Row extends TracedRow>(options: OrdersJobOptions<Row>): DueRowsJob {
-  const { db, logger, name, orders, inFlightMax, leaseMs } = options;
+export function startOrdersJob<Row extends TracedRow>(options: OrdersJobOptions<Row>): PollingLoop {
+  const { db, logger, signal, name, orders, inFlightMax, leaseMs } = options;
   return startDueRowsJob<LeasedOrder<Row>>({
     name,
     logger,
+    signal,
     inFlightMax,
     intakes: [{ take, max: inFlightMax }],
     handle: (leased) => options.handle(leased),

@@ -1,4 +1,6 @@
-import { type DueRowsJob, startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
+import { startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
+import type { PollingLoop } from '@pixmesh/service/polling-loop';
+import type { WakeSignal } from '@pixmesh/service/wake-signal';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
@@ -15,6 +17,7 @@ const ROUTINE_INTERVAL_MS = 250;
 type ReadBackJobDeps = {
   db: Database;
   logger: Logger;
+  signal: WakeSignal;
   leaseMs: number;
   /** One look at one leased charge; it releases the lease. */
   lookAt(charge: ChargeRow): Promise<void>;
@@ -24,11 +27,12 @@ type ReadBackJobDeps = {
  * Reads charges that may have changed at the acquirer back, for as long as the process lives: asked-for looks and
  * those that issuing waits for when they are due, the others a few at a time.
  */
-export function startReadBackJob(deps: ReadBackJobDeps): DueRowsJob {
-  const { db, logger, leaseMs } = deps;
+export function startReadBackJob(deps: ReadBackJobDeps): PollingLoop {
+  const { db, logger, signal, leaseMs } = deps;
   return startDueRowsJob({
     name: 'read charge back',
     logger,
+    signal,
     inFlightMax: IN_FLIGHT_MAX,
     intakes: [
       {

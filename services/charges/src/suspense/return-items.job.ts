@@ -1,4 +1,5 @@
-import type { DueRowsJob } from '@pixmesh/postgres/due-rows-job';
+import type { PollingLoop } from '@pixmesh/service/polling-loop';
+import type { WakeSignal } from '@pixmesh/service/wake-signal';
 
 import { startOrdersJob } from '#returns/orders.job.ts';
 
@@ -9,11 +10,14 @@ import { type Resolution, returnItemOrders } from './resolutions.sql.ts';
 const IN_FLIGHT_MAX = 4;
 
 /** Orders returns of items in suspense from the acquirer, and follows them to their end. */
-export function startReturnItemsJob(deps: ReturnItemDeps & { leaseMs: number }): DueRowsJob {
-  const { db, logger, leaseMs, acquirerTimeoutMs } = deps;
+export function startReturnItemsJob(
+  deps: ReturnItemDeps & { leaseMs: number; signal: WakeSignal },
+): PollingLoop {
+  const { db, logger, signal, leaseMs, acquirerTimeoutMs } = deps;
   return startOrdersJob<Resolution>({
     db,
     logger,
+    signal,
     name: 'return suspended pix',
     orders: returnItemOrders,
     inFlightMax: IN_FLIGHT_MAX,

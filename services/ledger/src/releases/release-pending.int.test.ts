@@ -39,7 +39,7 @@ async function withJob(work: () => Promise<void>, replicas = 1): Promise<void> {
   try {
     await work();
   } finally {
-    await Promise.all(jobs.map((job) => job.stop()));
+    await Promise.all(jobs.map((job) => job[Symbol.asyncDispose]()));
   }
 }
 

@@ -1,7 +1,8 @@
 import { releasePendingIdOf } from '@pixmesh/contracts/internal/ledger-command-ids';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { toCents } from '@pixmesh/kernel/money';
-import { type DueRowsJob, startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
+import { startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
+import type { PollingLoop } from '@pixmesh/service/polling-loop';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
@@ -24,7 +25,7 @@ type ReleasePendingDeps = {
  * The row of the release goes in the transaction that books it; a crash anywhere leaves it to be taken again, and a
  * release that is told twice is booked once.
  */
-export function startReleasePending(deps: ReleasePendingDeps): DueRowsJob {
+export function startReleasePending(deps: ReleasePendingDeps): PollingLoop {
   return startDueRowsJob<DueRelease>({
     name: 'release pending money',
     logger: deps.logger,

@@ -1,6 +1,7 @@
 import type { AcquirerPayout, Lookup } from '@pixmesh/acquirer/client';
 import { type PayoutId, toAcquirerId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
+import { createWakeSignal } from '@pixmesh/service/wake-signal';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
@@ -27,8 +28,10 @@ function startJob(answer: (idEnvio: string) => Promise<Lookup<AcquirerPayout>>) 
   const looks: string[] = [];
   const logLines: string[] = [];
   const quiet = { firstMs: 60_000, maxMs: 60_000 };
+  const signal = createWakeSignal();
   const job = startReadBackJob(
     {
+      signal,
       db: database.db,
       logger: createLogger('payouts', 'warn', { write: (line) => void logLines.push(line) }),
       acquirer: {
@@ -48,7 +51,7 @@ function startJob(answer: (idEnvio: string) => Promise<Lookup<AcquirerPayout>>) 
     },
     500,
   );
-  return { job, looks, logLines };
+  return { job, signal, looks, logLines };
 }
 
 /** Payouts that were called once and are due for a routine look. */
@@ -65,7 +68,7 @@ test('every payout that is due is looked at once, then at its next time', async 
   const ids = await sentPayouts(100);
   const { job, looks } = startJob(() => Promise.resolve(AT_WORK));
   await eventually(() => expect(looks).toHaveLength(100));
-  await job.stop();
+  await job[Symbol.asyncDispose]();
   expect(new Set(looks)).toEqual(new Set(ids.map(toAcquirerId)));
   const [accepted] = await database.db.query(sql`
     select count(*)::int as count from payouts where processed_at is not null and check_at > now()`);
@@ -77,22 +80,22 @@ test('two replicas share the work: nobody is looked at twice', async () => {
   const first = startJob(() => Promise.resolve(AT_WORK));
   const second = startJob(() => Promise.resolve(AT_WORK));
   await eventually(() => expect(first.looks.length + second.looks.length).toBe(200));
-  await Promise.all([first.job.stop(), second.job.stop()]);
+  await Promise.all([first.job[Symbol.asyncDispose](), second.job[Symbol.asyncDispose]()]);
   expect(new Set([...first.looks, ...second.looks]).size).toBe(200);
 });
 
 test('thousands of due looks do not delay one that was asked for', async () => {
   await sentPayouts(3_000);
-  const { job, looks } = startJob(() => Promise.resolve(AT_WORK));
+  const { job, signal, looks } = startJob(() => Promise.resolve(AT_WORK));
   await eventually(() => expect(looks.length).toBeGreaterThan(50));
   const [asked] = (await sentPayouts(1)) as [PayoutId];
   await requestCheck(database.db, { id: asked, endToEndId: null }, null);
   const before = looks.length;
-  job.wake();
+  signal.notify();
   await eventually(() => expect(looks).toContain(toAcquirerId(asked)));
   // At most what was under way, and one routine turn.
   expect(looks.indexOf(toAcquirerId(asked)) - before).toBeLessThan(200);
-  await job.stop();
+  await job[Symbol.asyncDispose]();
 });
 
 test('looks at an acquirer that hangs are bounded, and go on when it answers', async () => {
@@ -107,7 +110,7 @@ test('looks at an acquirer that hangs are bounded, and go on when it answers', a
   expect(job.isAlive()).toBe(true);
   gate.resolve();
   await eventually(() => expect(looks).toHaveLength(100));
-  await job.stop();
+  await job[Symbol.asyncDispose]();
 });
 
 test('a look that fails is logged by the payout’s id alone and repeated when its lease ends', async () => {
@@ -122,5 +125,5 @@ test('a look that fails is logged by the payout’s id alone and repeated when i
   isBroken = false;
   await database.db.query(sql`update payouts set lease_until = now(), check_at = now()`);
   await eventually(() => expect(looks).toHaveLength(2));
-  await job.stop();
+  await job[Symbol.asyncDispose]();
 });

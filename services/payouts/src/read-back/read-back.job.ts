@@ -1,4 +1,6 @@
-import { type DueRowsJob, startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
+import { startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
+import type { PollingLoop } from '@pixmesh/service/polling-loop';
+import type { WakeSignal } from '@pixmesh/service/wake-signal';
 
 import { lookAtPayout } from './look-at-payout.ts';
 import { leaseDuePayouts } from './read-back.sql.ts';
@@ -21,12 +23,16 @@ const LEASE_MARGIN_MS = 2_000;
  *
  * @param intentTimeoutMs the longest time that settling one intent takes
  */
-export function startReadBackJob(deps: ReadBackDeps, intentTimeoutMs: number): DueRowsJob {
+export function startReadBackJob(
+  deps: ReadBackDeps & { signal: WakeSignal },
+  intentTimeoutMs: number,
+): PollingLoop {
   const { db } = deps;
   const leaseMs = Math.max(deps.acquirerTimeoutMs, intentTimeoutMs) + LEASE_MARGIN_MS;
   return startDueRowsJob({
     name: 'read payout back',
     logger: deps.logger,
+    signal: deps.signal,
     inFlightMax: IN_FLIGHT_MAX,
     intakes: [
       {

@@ -1,4 +1,5 @@
 import type { Database } from '@pixmesh/postgres/pool';
+import { type PollingLoop, startPollingLoop } from '@pixmesh/service/polling-loop';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { observeOverdue, payoutsOverdue } from '#events.ts';
@@ -8,13 +9,16 @@ import { countOverdue } from './overdue.sql.ts';
 const WATCH_INTERVAL_MS = 30_000;
 
 /** Tells operators of payouts that wait for too long; age alone never ends one (decision 118). */
-export function startOverdueWatch(deps: { db: Database; logger: Logger }): { stop(): void } {
-  observeOverdue(() => countOverdue(deps.db));
-  const timer = setInterval(() => {
-    countOverdue(deps.db).then(
-      (overdue) => payoutsOverdue(deps.logger, overdue),
-      (error: unknown) => deps.logger.warn({ err: error }, 'overdue payouts cannot be counted'),
-    );
-  }, WATCH_INTERVAL_MS);
-  return { stop: () => clearInterval(timer) };
+export function startOverdueWatch({ db, logger }: { db: Database; logger: Logger }): PollingLoop {
+  observeOverdue(() => countOverdue(db));
+  return startPollingLoop({
+    name: 'watch overdue payouts',
+    logger,
+    firstPauseMs: WATCH_INTERVAL_MS,
+    retry: { firstMs: WATCH_INTERVAL_MS, maxMs: WATCH_INTERVAL_MS },
+    turn: async () => {
+      payoutsOverdue(logger, await countOverdue(db));
+      return { pauseMs: WATCH_INTERVAL_MS };
+    },
+  });
 }

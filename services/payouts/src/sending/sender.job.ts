@@ -1,5 +1,7 @@
 import { type AccountId } from '@pixmesh/kernel/ids';
-import { type DueRowsJob, startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
+import { startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
+import type { PollingLoop } from '@pixmesh/service/polling-loop';
+import type { WakeSignal } from '@pixmesh/service/wake-signal';
 
 import { type Claim, claimDue } from './claim-due.sql.ts';
 import { sendPayout } from './send-payout.ts';
@@ -18,7 +20,9 @@ type TimedClaim = Claim & { callBeforeMs: number };
  * Sends due payouts for as long as the process lives. Calls in flight are bounded by the slots over all
  * replicas; accounts take turns (decision 132).
  */
-export async function startSender(deps: SendingDeps): Promise<DueRowsJob> {
+export async function startSender(
+  deps: SendingDeps & { signal: WakeSignal },
+): Promise<PollingLoop> {
   await ensureSlots(deps.db, deps.slots);
   const leaseMs = deps.acquirerTimeoutMs + START_MARGIN_MS;
   // A hint for fairness only: every replica walks the ring by itself.
@@ -26,6 +30,7 @@ export async function startSender(deps: SendingDeps): Promise<DueRowsJob> {
   return startDueRowsJob<TimedClaim>({
     name: 'send payout',
     logger: deps.logger,
+    signal: deps.signal,
     inFlightMax: deps.slots,
     intakes: [{ take, max: deps.slots }],
     handle: (claim) => sendPayout(deps, claim, claim.callBeforeMs),

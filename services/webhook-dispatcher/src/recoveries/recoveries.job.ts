@@ -1,5 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
+import {
+  type NextTurn,
+  type PollingLoop,
+  startPollingLoop,
+  type TurnContext,
+} from '@pixmesh/service/polling-loop';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { completeRecoveries, findOpenRecoveries } from './recoveries.sql.ts';
@@ -23,36 +27,18 @@ const STEPS_MAX = 20;
  * Carries recoveries on, in every sender: a step of each in turn, one process at a time. The table is the truth, so
  * any process goes on where another one ended. Never throws; a failed step is made again.
  */
-export function startRecoveries(deps: StepDeps & { logger: Logger }): AsyncDisposable {
-  const stopping = new AbortController();
-  const running = loop();
-  return {
-    [Symbol.asyncDispose]: async () => {
-      stopping.abort();
-      await running;
-    },
-  };
+export function startRecoveries(deps: StepDeps & { logger: Logger }): PollingLoop {
+  return startPollingLoop({ name: 'recoveries', logger: deps.logger, turn });
 
-  async function loop(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      const pauseMs = await turn().catch((error: unknown) => {
-        deps.logger.warn({ err: error }, 'recoveries wait for the database');
-        return IDLE_INTERVAL_MS;
-      });
-      await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
-    }
-  }
-
-  /** Answers how long to wait before the next one. */
-  async function turn(): Promise<number> {
+  async function turn({ stopping }: TurnContext): Promise<NextTurn> {
     const open = await findOpenRecoveries(deps.db, { limit: STEPS_MAX, waitingMax: WAITING_MAX });
-    if (open.length === 0) return IDLE_INTERVAL_MS;
+    if (open.length === 0) return { pauseMs: IDLE_INTERVAL_MS };
     await completeRecoveries(deps.db);
     const steps: Stepped[] = [];
     for (const recovery of open.filter(({ status }) => status === 'running')) {
-      if (!stopping.signal.aborted) steps.push(await step(recovery));
+      if (!stopping.aborted) steps.push(await step(recovery));
     }
-    return steps.includes('busy') ? LOOK_INTERVAL_MS : STEP_INTERVAL_MS;
+    return { pauseMs: steps.includes('busy') ? LOOK_INTERVAL_MS : STEP_INTERVAL_MS };
   }
 
   async function step(recovery: RecoveryRow): Promise<Stepped> {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 import type { Database } from '@pixmesh/postgres/pool';
+import { type PollingLoop, startPollingLoop } from '@pixmesh/service/polling-loop';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { counter, observedGauge } from '@pixmesh/telemetry/metrics';
 
@@ -27,7 +28,7 @@ export type ResealingOptions = {
   idleMs?: number;
 };
 
-export type Resealing = AsyncDisposable & {
+export type Resealing = PollingLoop & {
   /** Secrets that are not sealed to the newest key, as of the last look. */
   oldSecrets(): OldSecrets[];
 };
@@ -46,47 +47,43 @@ export function startResealing(options: ResealingOptions): Resealing {
     ring,
     unreadable: { endpoints: new Set(), destinations: new Set() },
   };
-  const stopping = new AbortController();
+  const idleMs = options.idleMs ?? IDLE_MS;
   let old: OldSecrets[] = [];
   observe(() => old);
-  const running = run();
-  return {
-    oldSecrets: () => old,
-    [Symbol.asyncDispose]: async () => {
-      stopping.abort();
-      await running;
+  const loop = startPollingLoop({
+    name: 'resealing',
+    logger,
+    firstPauseMs: options.startDelayMs,
+    retry: { firstMs: idleMs, maxMs: idleMs },
+    turn: async ({ stopping }) => {
+      for (const table of SEALED_TABLES) await resealTable(table, stopping);
+      report(await countOldSecrets(db, ring));
+      return { pauseMs: idleMs };
     },
-  };
+  });
+  return { ...loop, oldSecrets: () => old };
 
-  async function run(): Promise<void> {
-    await pause(options.startDelayMs);
-    while (!stopping.signal.aborted) {
-      try {
-        for (const table of SEALED_TABLES) await resealTable(table);
-        report(await countOldSecrets(db, ring));
-      } catch (error) {
-        logger.warn({ err: error }, 'secrets could not be re-sealed; tried again later');
-      }
-      await pause(options.idleMs ?? IDLE_MS);
-    }
-  }
-
-  async function resealTable(table: SealedTable): Promise<void> {
+  async function resealTable(table: SealedTable, stopping: AbortSignal): Promise<void> {
     const found = await countOtherVersions(db, table, ring.newestVersion);
     for (const version of ring.olderVersions) {
       if (!found.has(version)) continue;
-      await resealVersion(table, version);
+      await resealVersion({ table, version, stopping });
     }
   }
 
-  async function resealVersion(table: SealedTable, version: string): Promise<void> {
+  async function resealVersion(work: {
+    table: SealedTable;
+    version: string;
+    stopping: AbortSignal;
+  }): Promise<void> {
+    const { table, version, stopping } = work;
     const unreadable = deps.unreadable[table];
-    while (!stopping.signal.aborted && unreadable.size < UNREADABLE_MAX) {
+    while (!stopping.aborted && unreadable.size < UNREADABLE_MAX) {
       const unreadableBefore = unreadable.size;
       const count = await resealBatch(deps, table, version);
       if (count === 0 && unreadable.size === unreadableBefore) return;
       resealed.add(count, { table });
-      await pause(BATCH_PAUSE_MS);
+      await delay(BATCH_PAUSE_MS, undefined, { signal: stopping }).catch(() => undefined);
     }
   }
 
@@ -100,10 +97,6 @@ export function startResealing(options: ResealingOptions): Resealing {
         'secrets that are not sealed to the newest key',
       );
     }
-  }
-
-  async function pause(ms: number): Promise<void> {
-    await delay(ms, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
   }
 }
 

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 import type { Database } from '@pixmesh/postgres/pool';
+import { type NextTurn, startPollingLoop } from '@pixmesh/service/polling-loop';
+import { createWakeSignal } from '@pixmesh/service/wake-signal';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { createOpenedSecrets } from '#attempts/opened-secrets.ts';
@@ -14,9 +16,12 @@ import type { ScheduleClock } from '#schedule-clock.ts';
 
 import { createLaneKeeper } from './lane-keeper.ts';
 import { createRunningSends } from './running-sends.ts';
-import { startSendLoop } from './send-loop.ts';
 import { createSenderTurns } from './sender-turns.ts';
 
+/** Whatever was not notified: what is due is found this soon. */
+const POLL_INTERVAL_MS = 200;
+/** Between the beginnings of two turns: what comes meanwhile shares the next one. */
+const TURN_INTERVAL_MS = 8;
 /** Beyond the deadline of the last request, for its outcome to be stored. */
 const DRAIN_MARGIN_MS = 2_000;
 
@@ -50,6 +55,7 @@ export type SenderDeps = {
  */
 export function startSender(deps: SenderDeps): Sender {
   const { db, logger } = deps;
+  const signal = createWakeSignal();
   const keeper = createLaneKeeper(deps);
   const recorder = createOutcomeRecorder({ ...deps, inFlight: () => sends.size() });
   const sendDeps: SendDeps = {
@@ -63,11 +69,12 @@ export function startSender(deps: SenderDeps): Sender {
     sendDeps,
     logger,
     onEnd: ({ lane }) => {
-      if (lane.isDirty || turns.isSaturated()) loop.wake();
+      if (lane.isDirty || turns.isSaturated()) signal.notify();
     },
   });
   const turns = createSenderTurns({ ...deps, keeper, recorder, sends });
-  const loop = startSendLoop(turns.turn, logger);
+  let polledMs = -Infinity;
+  const loop = startPollingLoop({ name: 'sender', logger, signal, turn });
   observeQueue({
     inFlight: sends.size,
     lanes: () => keeper.lanes.values(),
@@ -76,7 +83,7 @@ export function startSender(deps: SenderDeps): Sender {
   return {
     wake: (laneIds = []) => {
       turns.markDue(laneIds);
-      loop.wake();
+      signal.notify();
     },
     isAlive: loop.isAlive,
     stop: async () => {
@@ -85,9 +92,19 @@ export function startSender(deps: SenderDeps): Sender {
     },
   };
 
+  /** A poll is due at its interval, however often the sender is woken. */
+  async function turn(): Promise<NextTurn> {
+    const startedMs = performance.now();
+    const isPoll = startedMs - polledMs >= POLL_INTERVAL_MS;
+    if (isPoll) polledMs = startedMs;
+    const isMore = await turns.turn(isPoll);
+    const pauseMs = isMore ? 0 : polledMs + POLL_INTERVAL_MS - performance.now();
+    return { pauseMs, gatherMs: TURN_INTERVAL_MS };
+  }
+
   /** Each lane goes as soon as nothing of it is in flight; a database that is away does not hold up the stop. */
   async function drain(): Promise<void> {
-    await loop.stop();
+    await loop[Symbol.asyncDispose]();
     do {
       await keeper.returnIdle().catch(() => undefined);
       await sends.nextEnd();

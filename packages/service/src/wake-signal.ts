@@ -1,0 +1,33 @@
+/**
+ * Tells one loop that there is work. It is made before the loop and before those who notify it, so that none of them
+ * is bound late: what is notified before the loop has started wakes its first turn.
+ */
+export type WakeSignal = {
+  notify(): void;
+  /** Whether it was notified since the loop last took it. */
+  isNotified(): boolean;
+  /** For the loop, at the beginning of a turn: answers whether it was notified, and begins anew. */
+  take(): boolean;
+  /** For the loop, while it pauses: called at every notification until another listener or null takes its place. */
+  listen(listener: (() => void) | null): void;
+};
+
+export function createWakeSignal(): WakeSignal {
+  let isNotified = false;
+  let notifyLoop: (() => void) | null = null;
+  return {
+    notify: () => {
+      isNotified = true;
+      notifyLoop?.();
+    },
+    isNotified: () => isNotified,
+    take: () => {
+      const wasNotified = isNotified;
+      isNotified = false;
+      return wasNotified;
+    },
+    listen: (listener) => {
+      notifyLoop = listener;
+    },
+  };
+}
