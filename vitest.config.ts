@@ -3,9 +3,21 @@ import { defineConfig } from 'vitest/config';
 /** One a core, and never alone: tests wait for the network too. */
 const WORKERS = 2;
 
+/** Files of the e2e ring mostly wait for the mesh. */
+const E2E_WORKERS = 4;
+
+const E2E = {
+  globalSetup: ['tests/setup/stack.ts'],
+  setupFiles: ['tests/setup/seed.ts'],
+  testTimeout: 180_000,
+  hookTimeout: 120_000,
+};
+
 /**
  * Three rings, chosen by file name so that no package can be forgotten: `unit` touches nothing,
- * `int` uses real Postgres, Kafka, registry and Redis, `e2e` drives a whole running stack.
+ * `int` uses real Postgres, Kafka, registry and Redis, `e2e` drives a whole running stack: first files that keep to
+ * accounts of their own, side by side; then one after the other those that kill, stop or measure (`e2e-alone`); then
+ * what holds of everything that they did (`e2e-end`).
  */
 export default defineConfig({
   test: {
@@ -43,13 +55,29 @@ export default defineConfig({
       },
       {
         test: {
+          ...E2E,
           name: 'e2e',
-          include: ['tests/e2e/**/*.e2e.test.ts'],
-          globalSetup: ['tests/setup/stack.ts'],
-          setupFiles: ['tests/setup/seed.ts'],
-          testTimeout: 180_000,
-          hookTimeout: 120_000,
+          include: ['tests/e2e/*.e2e.test.ts'],
+          maxWorkers: E2E_WORKERS,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          ...E2E,
+          name: 'e2e-alone',
+          include: ['tests/e2e/alone/*.e2e.test.ts'],
           fileParallelism: false,
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
+          ...E2E,
+          name: 'e2e-end',
+          include: ['tests/e2e/end/*.e2e.test.ts'],
+          fileParallelism: false,
+          sequence: { groupOrder: 3 },
         },
       },
     ],

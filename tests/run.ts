@@ -56,7 +56,7 @@ async function runStep(name: string, step: () => Promise<number>): Promise<void>
 async function runRing(ring: string): Promise<number> {
   const report = path.join(tmpdir(), `pixmesh-${ring}-${process.pid}.json`);
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-  const exitCode = await run('vitest', ['run', '--project', ring, ...reporters]);
+  const exitCode = await run('vitest', ['run', '--project', `${ring}*`, ...reporters]);
   const { counts, failed } = await readReport(report);
   total.passed += counts.passed;
   total.skipped += counts.skipped;

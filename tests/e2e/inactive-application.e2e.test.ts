@@ -105,7 +105,7 @@ test('a deactivated application is silent at its endpoints alone: URLs of its ch
 
 test('what no application made is told to the active ones of the account', async () => {
   const path = `/admin/accounts/${site.accountId}/payouts`;
-  const payout = await admin('POST', path, aPayoutBody());
+  const payout = await admin('POST', path, aPayoutBody(site));
   expect(payout.status).toBe(201);
   await expectHeard(office, payout.body.id, ['payment.pix.created']);
   expect(await skipped(payout.body.id)).toEqual(['payment.pix.created']);

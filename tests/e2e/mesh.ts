@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { Scope } from '@pixmesh/contracts/http/scopes';
 import { eventually } from '@pixmesh/testkit/eventually';
-import { expect, inject } from 'vitest';
+import { expect, inject, onTestFinished } from 'vitest';
 
 /** The fields of `stack.json` that tests use. Read anew each time: restarts change the pids. */
 export type StackFile = {
@@ -63,6 +63,9 @@ export type Merchant = {
   applicationId: string;
   keyId: string;
   key: string;
+  /** Names of its own at the acquirer, which fault rules can be limited to: of its customers, of its recipients. */
+  debtor: string;
+  recipientKey: string;
   /** Charges that were paid to fund it. */
   funding: string[];
 };
@@ -82,7 +85,10 @@ export async function anApplicationOf(accountId: string): Promise<Merchant> {
   const path = `/admin/accounts/${accountId}/applications`;
   const { id: applicationId } = await adminBody('POST', path, { name: 'Site' });
   const { id: keyId, key } = await aKeyOf(applicationId);
-  return { accountId, applicationId, keyId, key, funding: [] };
+  const unique = applicationId.slice(-12);
+  const debtor = `Ana Souza ${unique}`;
+  const recipientKey = `joao-${unique}@example.com`;
+  return { accountId, applicationId, keyId, key, debtor, recipientKey, funding: [] };
 }
 
 /** One more key of an application; it may do everything unless told otherwise. */
@@ -125,10 +131,10 @@ export async function v1(
 }
 
 /** A body of `POST /v1/charges` with valid defaults. */
-function aChargeBody(changes: object = {}): object {
+function aChargeBody({ debtor }: Merchant, changes: object): object {
   return {
     amount: 1_234,
-    customer: { name: 'Ana Souza', email: 'ana@example.com', document: '529.982.247-25' },
+    customer: { name: debtor, email: 'ana@example.com', document: '529.982.247-25' },
     ...changes,
   };
 }
@@ -139,7 +145,7 @@ export async function createCharge(
   idempotencyKey: string = randomUUID(),
 ): Promise<Answer> {
   const headers = { 'idempotency-key': idempotencyKey };
-  return await v1(merchant, 'POST /charges', { headers, body: aChargeBody(changes) });
+  return await v1(merchant, 'POST /charges', { headers, body: aChargeBody(merchant, changes) });
 }
 
 /** Tries again with the same key, as the specification tells clients to do on 500 and on lost answers. */
@@ -217,6 +223,26 @@ export const simulator = {
     expect(answer.status).toBeLessThan(300);
     return answer.body;
   },
+  /**
+   * Breaks the acquirer for one merchant alone, until the test ends or `remove` is called: other files run beside it.
+   * Of `callback`, charges and orders are counted apart.
+   */
+  async addFaults(
+    merchant: Merchant,
+    rules: readonly FaultRule[],
+    seed: number | string = 1,
+  ): Promise<{ remove(): Promise<void> }> {
+    const url = `${stack().simulator_url}/control/faults`;
+    const body = { seed, rules: rules.flatMap((rule) => limitTo(merchant, rule)) };
+    const answer = await call(url, { method: 'POST', body });
+    expect([answer.status, answer.body]).toEqual([201, answer.body]);
+    const remove = async (): Promise<void> => {
+      await call(`${url}/${answer.body.id}`, { method: 'DELETE' });
+    };
+    onTestFinished(remove);
+    return { remove };
+  },
+  /** Breaks the acquirer for everybody: only in files that run alone. */
   async setFaults(rules: readonly object[], seed: number | string = 1): Promise<void> {
     const answer = await call(`${stack().simulator_url}/control/faults`, {
       method: 'PUT',
@@ -254,6 +280,19 @@ export const simulator = {
     return await readOn('journal', `${stack().simulator_url}/control/journal?`);
   },
 };
+
+export type FaultRule = { operation: string; fault: string; [field: string]: unknown };
+
+const OF_ORDERS = new Set(['sendPayout', 'getPayout', 'settlePayout']);
+
+/** The rule for this merchant alone, unless it is limited already; a notice is about a charge or about an order, so it takes two. */
+function limitTo({ debtor, recipientKey }: Merchant, rule: FaultRule): FaultRule[] {
+  if (rule['only'] !== undefined) return [rule];
+  const ofCharges = { ...rule, only: { debtor } };
+  const ofOrders = { ...rule, only: { pix_key: recipientKey } };
+  if (rule.operation === 'callback') return [ofCharges, ofOrders];
+  return [OF_ORDERS.has(rule.operation) ? ofOrders : ofCharges];
+}
 
 /** What the development receiver got on a path, oldest first. */
 export async function received(path: string): Promise<Json[]> {

@@ -48,8 +48,8 @@ export async function fund(merchant: Merchant, amountCents: number): Promise<str
 }
 
 /** A body of `POST /v1/payouts` with valid defaults. */
-export function aPayoutBody(changes: object = {}): object {
-  return { amount: AMOUNT_CENTS, pix_key_type: 'email', pix_key: 'joao@example.com', ...changes };
+export function aPayoutBody({ recipientKey }: Merchant, changes: object = {}): object {
+  return { amount: AMOUNT_CENTS, pix_key_type: 'email', pix_key: recipientKey, ...changes };
 }
 
 export async function createPayout(
@@ -58,7 +58,7 @@ export async function createPayout(
   idempotencyKey: string = randomUUID(),
 ): Promise<Answer> {
   const headers = { 'idempotency-key': idempotencyKey };
-  return await v1(merchant, 'POST /payouts', { headers, body: aPayoutBody(changes) });
+  return await v1(merchant, 'POST /payouts', { headers, body: aPayoutBody(merchant, changes) });
 }
 
 export async function readPayout(merchant: Merchant, id: string): Promise<Json> {

@@ -4,7 +4,7 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { scaled } from '@pixmesh/testkit/long-runs';
 import { expect, test } from 'vitest';
 
-import { findViolations } from './check-invariants.ts';
+import { findViolations } from './find-violations.ts';
 import { createClientHistory } from './client-history.ts';
 import { balanceOf, type Merchant } from './mesh.ts';
 import { aPayingMerchant, COST_CENTS, fund, waitForPayout } from './payout-calls.ts';

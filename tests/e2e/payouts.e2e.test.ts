@@ -1,9 +1,9 @@
 import { createHmac, randomUUID } from 'node:crypto';
 
 import { eventually } from '@pixmesh/testkit/eventually';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
-import { findBreaks } from './find-breaks.ts';
+import { findBreaks, leaveBreak } from './find-breaks.ts';
 import {
   admin,
   availableOf,
@@ -31,10 +31,6 @@ import {
 } from './payout-calls.ts';
 
 const FUNDS_CENTS = 5_000;
-
-afterEach(async () => {
-  await simulator.clearFaults();
-});
 
 /** A webhook of its own for one payout. */
 function aHook(): { path: string; secret: string; fields: object } {
@@ -85,7 +81,12 @@ describe('a payout without approval', () => {
       end_to_end_id: null,
       processed_at: null,
       failure_reason: null,
-      recipient: { name: null, document: null, pix_key_type: 'email', pix_key: 'joao@example.com' },
+      recipient: {
+        name: null,
+        document: null,
+        pix_key_type: 'email',
+        pix_key: merchant.recipientKey,
+      },
     });
     expect(await availableOf(merchant)).toBe(FUNDS_CENTS - COST_CENTS);
     const completed = await waitForPayout(merchant, created.body.id, 'completed');
@@ -129,7 +130,7 @@ describe('a payout without approval', () => {
   test('that the acquirer refuses is failed, with amount and fee back once and the reason told', async () => {
     const merchant = await aPayingMerchant(FUNDS_CENTS);
     const hook = aHook();
-    await simulator.setFaults([
+    await simulator.addFaults(merchant, [
       {
         operation: 'sendPayout',
         fault: 'refusal',
@@ -164,12 +165,11 @@ describe('a payout without approval', () => {
     const merchant = await aPayingMerchant(FUNDS_CENTS);
     const created = await createPayout(merchant);
     const completed = await waitForPayout(merchant, created.body.id, 'completed');
-    await simulator.setFaults([{ operation: 'callback', fault: 'drop', count: 1 }]);
+    await simulator.addFaults(merchant, [{ operation: 'callback', fault: 'drop', count: 1 }]);
     await returnAtAcquirer(completed.end_to_end_id, { natureza: 'ORIGINAL' });
     await eventually(async () => {
       expect(await availableOf(merchant)).toBe(FUNDS_CENTS - FEE_CENTS);
     }, 60_000);
-    await simulator.clearFaults();
   });
 
   test('is refused before it begins when the account may not pay out', async () => {
@@ -232,7 +232,7 @@ describe('a payout that waits for approval', () => {
     const requested = await requester.call(
       'POST',
       `/admin/accounts/${merchant.accountId}/payouts`,
-      aPayoutBody(),
+      aPayoutBody(merchant),
     );
     expect([requested.status, requested.body.status]).toEqual([201, 'pending']);
     const path = `/admin/payouts/${requested.body.id}/approve`;
@@ -284,7 +284,7 @@ describe('pending money', () => {
 
 test('money that leaves after a payout has failed goes to suspense and is shown, the payout stays as it is', async () => {
   const merchant = await aPayingMerchant(FUNDS_CENTS);
-  await simulator.setFaults([{ operation: 'sendPayout', fault: 'refusal', count: 1 }]);
+  await simulator.addFaults(merchant, [{ operation: 'sendPayout', fault: 'refusal', count: 1 }]);
   const created = await createPayout(merchant);
   const failed = await waitForPayout(merchant, created.body.id, 'failed');
   // Somebody else orders it under our id, with our credentials.
@@ -292,9 +292,10 @@ test('money that leaves after a payout has failed goes to suspense and is shown,
   const ordered = await simulator.request('PUT', `/v3/gn/pix/${idEnvio}`, {
     valor: '10.00',
     pagador: { chave: secretsOfHome().acquirerPixKey },
-    favorecido: { chave: 'joao@example.com' },
+    favorecido: { chave: merchant.recipientKey },
   });
   expect(ordered.status).toBe(201);
+  leaveBreak(created.body.id);
   const operator = await anOperator();
   await eventually(async () => {
     const seen = await operator.call('GET', `/admin/payouts/${created.body.id}`);

@@ -1,16 +1,12 @@
 import { randomUUID } from 'node:crypto';
 
 import { eventually } from '@pixmesh/testkit/eventually';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { aMerchant, createCharge, readCharge, simulator } from './mesh.ts';
 
 /** Gateway's own limit of a request, with room for the way back. */
 const ANSWER_MS_MAX = 11_000;
-
-afterEach(async () => {
-  await simulator.clearFaults();
-});
 
 test.each([
   ['hangs', { fault: 'hang' }],
@@ -21,7 +17,7 @@ test.each([
 ])('an acquirer that %s at issuing never makes a failure or a second Pix', async (_name, rule) => {
   const merchant = await aMerchant();
   const key = randomUUID();
-  await simulator.setFaults([{ operation: 'issueCharge', count: 1, ...rule }]);
+  await simulator.addFaults(merchant, [{ operation: 'issueCharge', count: 1, ...rule }]);
   const startedMs = performance.now();
   const first = await createCharge(merchant, {}, key);
   expect(performance.now() - startedMs).toBeLessThan(ANSWER_MS_MAX);
@@ -50,14 +46,13 @@ test.each([
 
 test('a charge whose answer got lost is settled without anybody asking again', async () => {
   const merchant = await aMerchant();
-  await simulator.setFaults([
+  const faults = await simulator.addFaults(merchant, [
     { operation: 'issueCharge', count: 1, fault: 'error_after', status: 500 },
-    // Without a count: looks at charges of other tests may be asking at this moment.
     { operation: 'getCharge', fault: 'error_before', status: 503 },
   ]);
   const first = await createCharge(merchant);
   expect(first.status).toBe(500);
-  await simulator.clearFaults();
+  await faults.remove();
   await eventually(async () => {
     expect((await readCharge(merchant, first.body.charge_id)).status).toBe('pending');
   }, 30_000);
@@ -66,7 +61,7 @@ test('a charge whose answer got lost is settled without anybody asking again', a
 test('a refusal is 422 with the charge, and the same key returns it as failed', async () => {
   const merchant = await aMerchant();
   const key = randomUUID();
-  await simulator.setFaults([
+  await simulator.addFaults(merchant, [
     {
       operation: 'issueCharge',
       fault: 'refusal',

@@ -117,7 +117,7 @@ describe('registered endpoints', () => {
 
   test('of every application hear of what no application made', async () => {
     const path = `/admin/accounts/${site.accountId}/payouts`;
-    const payout = await admin('POST', path, aPayoutBody());
+    const payout = await admin('POST', path, aPayoutBody(site));
     expect(payout.status).toBe(201);
     await expectHeard(payout.body.id, [
       [all, ['payment.pix.created'], allSecret],

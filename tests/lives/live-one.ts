@@ -9,7 +9,7 @@ import {
   type Merchant,
   readCharge,
 } from '../e2e/mesh.ts';
-import { acquirer } from './control.ts';
+import { acquirer } from '../e2e/acquirer.ts';
 
 /** What became of one charge, from the hand that did it: for the log of a seed that fails. */
 export type Life = { chargeId: string; amount: number; deeds: string[] };

@@ -14,8 +14,26 @@ declare module 'vitest' {
   }
 }
 
+type Stack = { home: string; otlpUrl: string; stop: () => Promise<void> };
+
+/** The projects of the ring share one stack: the first of them boots it, and the last to end stops it. */
+let booting: Promise<Stack> | null = null;
+let users = 0;
+
 /** The whole mesh for the `e2e` ring, booted by the very command that people use, on a fresh home. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  users += 1;
+  booting ??= boot();
+  const { home, otlpUrl, stop } = await booting;
+  project.provide('home', home);
+  project.provide('otlpUrl', otlpUrl);
+  return async () => {
+    users -= 1;
+    if (users === 0) await stop();
+  };
+}
+
+async function boot(): Promise<Stack> {
   const home = path.resolve(process.env['PIXMESH_E2E_HOME'] ?? '.pixmesh-e2e');
   const otlp = await startOtlpReceiver();
   const env = { ...process.env, PIXMESH_HOME: home, OTEL_EXPORTER_OTLP_ENDPOINT: otlp.url };
@@ -24,12 +42,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
   if (npmRun(['start', '--', '--detach', '--no-demo'], env) !== 0) {
     throw new Error('the stack did not start');
   }
-  project.provide('home', home);
-  project.provide('otlpUrl', otlp.url);
-  return async () => {
+  const stop = async (): Promise<void> => {
     npmRun(['stop'], env);
     await otlp[Symbol.asyncDispose]();
   };
+  return { home, otlpUrl: otlp.url, stop };
 }
 
 function npmRun(args: readonly string[], env: NodeJS.ProcessEnv): number {

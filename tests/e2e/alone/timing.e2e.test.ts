@@ -7,12 +7,12 @@ import { scaled } from '@pixmesh/testkit/long-runs';
 import { testSeed } from '@pixmesh/testkit/test-seed';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { compareTimings, T_LIMIT } from '../fuzz/compare-timings.ts';
-import { measureInTurns, type TimedKind } from '../fuzz/measure-in-turns.ts';
-import { createPrincipals, type Principals } from '../fuzz/principals.ts';
-import { seededRandom } from '../fuzz/seeded-random.ts';
-import { sendRequest } from '../fuzz/send-request.ts';
-import { type Json, type Merchant, simulator, stack, waitUntilPaid } from './mesh.ts';
+import { compareTimings, T_LIMIT } from '../../fuzz/compare-timings.ts';
+import { measureInTurns, type TimedKind } from '../../fuzz/measure-in-turns.ts';
+import { createPrincipals, type Principals } from '../../fuzz/principals.ts';
+import { seededRandom } from '../../fuzz/seeded-random.ts';
+import { sendRequest } from '../../fuzz/send-request.ts';
+import { type Json, type Merchant, simulator, stack, waitUntilPaid } from '../mesh.ts';
 
 /** More rounds tell a smaller difference from noise. */
 const ROUNDS = scaled(300, 20_000);

@@ -17,7 +17,7 @@ import {
   simulator,
   stack,
   waitUntilPaid,
-} from './mesh.ts';
+} from '../mesh.ts';
 
 const OUTAGE_MS = scaled(10_000, 60_000);
 const RECOVERY_MS_MAX = 60_000;

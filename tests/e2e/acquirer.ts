@@ -1,4 +1,4 @@
-import { type Answer, call, stack } from '../e2e/mesh.ts';
+import { type Answer, call, stack } from './mesh.ts';
 
 /** Words of the simulator's control API for one Pix; a 409 is the acquirer's own answer, not a fault. */
 export const acquirer = {

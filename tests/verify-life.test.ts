@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { judgeLife, type LifeRecords } from './lives/judge-lives.ts';
+import { judgeLife, type LifeRecords } from './lives/verify-life.ts';
 
 /** The judge of the random lives is tested by planting each contradiction that it exists for. */
 const AMOUNT = 1_000;

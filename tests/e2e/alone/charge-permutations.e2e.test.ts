@@ -1,9 +1,9 @@
 import { eventually } from '@pixmesh/testkit/eventually';
-import { afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 
-import { acquirer } from '../lives/control.ts';
-import { aListeningMerchant, type ListeningMerchant } from '../lives/listening-merchant.ts';
-import { toldOf } from '../lives/read-lives.ts';
+import { acquirer } from '../acquirer.ts';
+import { aListeningMerchant, type ListeningMerchant } from '../../lives/subscribed-merchant.ts';
+import { toldOf } from '../../lives/settle-lives.ts';
 import {
   announce,
   balancesOf,
@@ -13,10 +13,10 @@ import {
   disputesOf,
   noticeOf,
   readCounts,
-} from './acquirer-news.ts';
-import { expectNoNewBreaks, findBreaks } from './find-breaks.ts';
-import { inParallel } from './in-parallel.ts';
-import { createChargeStubbornly, type Json, readCharge, simulator } from './mesh.ts';
+} from '../acquirer-channels.ts';
+import { expectNoBreaks } from '../find-breaks.ts';
+import { inParallel } from '../in-parallel.ts';
+import { createChargeStubbornly, type Json, readCharge, simulator } from '../mesh.ts';
 
 /** What may happen to one charge, in the order in which it happens. */
 const HAPPENINGS = ['paid', 'returned', 'disputed', 'lost', 'duplicate'] as const;
@@ -44,11 +44,6 @@ type Lived = {
   sawOpen: boolean;
 };
 
-let breaksBefore: string[] = [];
-
-beforeAll(async () => {
-  breaksBefore = await findBreaks();
-});
 afterEach(() => simulator.clearFaults());
 
 test('whatever of a charge is read back first, it ends alike, with every event once', async () => {
@@ -91,7 +86,7 @@ test.each([1, 2, 3, 4])(
 );
 
 test('reconciliation finds every history explained', async () => {
-  await expectNoNewBreaks(breaksBefore);
+  await expectNoBreaks();
 });
 
 async function aLife(order: readonly Happening[]): Promise<Lived> {

@@ -7,17 +7,17 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { Client } from 'pg';
 import { afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
 
-import { toOutputPattern } from '../guides/match-output.ts';
-import { listGuides, readSamples, type Sample } from '../guides/read-samples.ts';
+import { toOutputPattern } from '../../guides/match-output.ts';
+import { listGuides, readSamples, type Sample } from '../../guides/read-samples.ts';
 import {
   findMissingPrograms,
   runProgram,
   runTerminal,
   type SampleEnvironment,
   startReceiver,
-} from '../guides/run-sample.ts';
-import { admin, type Json, type Merchant, received, simulator, stack } from './mesh.ts';
-import { aPayingMerchant } from './payout-calls.ts';
+} from '../../guides/run-sample.ts';
+import { admin, type Json, type Merchant, received, simulator, stack } from '../mesh.ts';
+import { aPayingMerchant } from '../payout-calls.ts';
 
 const FUNDS_CENTS = 5_000;
 const SECRET = 'whsec_guides_0001';
@@ -72,7 +72,7 @@ describe('samples of the guides', () => {
   });
 
   test('a document is read as the platform reads it', async () => {
-    const file = new URL('../../packages/kernel/vectors/documents.json', import.meta.url);
+    const file = new URL('../../../packages/kernel/vectors/documents.json', import.meta.url);
     const vectors = JSON.parse(readFileSync(file, 'utf8')) as Json[];
     const documents = vectors.filter(({ kind }) => ['cpf', 'cnpj'].includes(kind));
     const inputs = documents.map(({ input }) => input).filter((input) => !/[\n\t]/.test(input));

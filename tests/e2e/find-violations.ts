@@ -1,6 +1,6 @@
 import type { ClientHistory } from './client-history.ts';
 import { inParallel } from './in-parallel.ts';
-import { type Dossier, judgePayout, sum } from './judge-payouts.ts';
+import { type Dossier, judgePayout, sum } from './verify-payout.ts';
 import { admin, balanceOf, type Json, type Merchant, received, simulator, v1 } from './mesh.ts';
 
 const READERS = 8;

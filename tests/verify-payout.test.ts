@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { type Dossier, judgePayout } from './e2e/judge-payouts.ts';
+import { type Dossier, judgePayout } from './e2e/verify-payout.ts';
 
 /** The checker of the fault tests is tested by planting each fault that it exists for. */
 const COMPLETED = {

@@ -3,8 +3,8 @@ import { performance } from 'node:perf_hooks';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { expect, test } from 'vitest';
 
-import { aListeningMerchant } from '../lives/listening-merchant.ts';
-import { aHook, register } from './hooks.ts';
+import { aListeningMerchant } from '../../lives/subscribed-merchant.ts';
+import { aHook, register } from '../hooks.ts';
 import {
   admin,
   createChargeStubbornly,
@@ -16,7 +16,7 @@ import {
   stack,
   call,
   waitUntilPaid,
-} from './mesh.ts';
+} from '../mesh.ts';
 import {
   AMOUNT_CENTS,
   aPayingMerchant,
@@ -25,8 +25,8 @@ import {
   fund,
   returnAtAcquirer,
   waitForPayout,
-} from './payout-calls.ts';
-import { endedRefundsOf, requestRefund } from './refund-calls.ts';
+} from '../payout-calls.ts';
+import { endedRefundsOf, requestRefund } from '../refund-calls.ts';
 
 const PATIENCE_MS = 60_000;
 /** What a timeline may take; of several calls the one in the middle. */

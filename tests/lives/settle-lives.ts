@@ -1,7 +1,7 @@
 import { inParallel } from '../e2e/in-parallel.ts';
 import { admin, type Json, type Merchant, readCharge, receivedOn, simulator } from '../e2e/mesh.ts';
-import { judgeLife } from './judge-lives.ts';
-import type { ListeningMerchant } from './listening-merchant.ts';
+import { judgeLife } from './verify-life.ts';
+import type { ListeningMerchant } from './subscribed-merchant.ts';
 import type { Life } from './live-one.ts';
 
 const READERS = 8;

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+
+import { expectNoBreaks } from '../find-breaks.ts';
+import { admin } from '../mesh.ts';
+
+/** For everything that the ring has done, the slowest of it included. */
+const SETTLED_MS_MAX = 600_000;
+
+test(
+  'reconciliation finds every history of the ring explained, and no message was given up',
+  async () => {
+    await expectNoBreaks();
+    expect((await admin('GET', '/admin/dead-letters')).body.data).toEqual([]);
+  },
+  SETTLED_MS_MAX,
+);
