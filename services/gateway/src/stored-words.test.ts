@@ -1,4 +1,4 @@
-import { CreateApplicationBody, CreateKeyBody } from '@pixmesh/contracts/http/admin-bodies';
+import { CreateApplicationBody, CreateKeyBody } from '@pixmesh/contracts/admin/admin-bodies';
 import { armFailpoints } from '@pixmesh/service/failpoints';
 import { readStoredStates } from '@pixmesh/testkit/read-stored-states';
 import { recordStatements } from '@pixmesh/testkit/record-statements';

@@ -1,5 +1,5 @@
 import { LEDGER_COMMANDS } from '@pixmesh/contracts/messages/ledger-command.v1';
-import { MESSAGE_SAMPLES } from '@pixmesh/contracts/messages/message-samples';
+import { MESSAGE_SAMPLES } from '@pixmesh/contracts/test/message-samples';
 import type { AccountId, HoldId } from '@pixmesh/kernel/ids';
 import { armFailpoints } from '@pixmesh/service/failpoints';
 import { readStoredStates } from '@pixmesh/testkit/read-stored-states';

@@ -7,7 +7,7 @@ import { z } from 'zod';
 
 import { TOPICS } from '../topics.ts';
 import { toRegistrySchema } from './json-schema.ts';
-import { MESSAGE_SAMPLES } from './message-samples.ts';
+import { MESSAGE_SAMPLES } from '../../test/message-samples.ts';
 import { type MessageType, subjectOf } from './message-type.ts';
 import { MESSAGE_TYPES } from './message-types.ts';
 

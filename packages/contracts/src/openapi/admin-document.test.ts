@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, test } from 'vitest';
 
-import type { AdminRoute } from '../http/admin-route.ts';
-import { ADMIN_ROUTES } from '../http/admin-routes.ts';
+import type { AdminRoute } from '../admin/admin-route.ts';
+import { ADMIN_ROUTES } from '../admin/admin-routes.ts';
 import { buildAdminDocument } from './build-admin-document.ts';
 import { toTemplate } from './build-operation.ts';
 

@@ -1,5 +1,5 @@
-import type { AdminRoute } from '../http/admin-route.ts';
-import { ADMIN_ROUTES } from '../http/admin-routes.ts';
+import type { AdminRoute } from '../admin/admin-route.ts';
+import { ADMIN_ROUTES } from '../admin/admin-routes.ts';
 import { buildPaths, SHARED_HEADERS } from './build-operation.ts';
 import { buildSchemas, type DocumentSchemas } from './build-schemas.ts';
 import { describeAdminRoute } from './describe-admin-route.ts';

@@ -1,4 +1,4 @@
-import type { AdminRoute } from '../http/admin-route.ts';
+import type { AdminRoute } from '../admin/admin-route.ts';
 import type { PublicErrorCode } from '../http/error-body.ts';
 
 import type { DescribedRoute } from './build-operation.ts';
@@ -12,7 +12,7 @@ import {
 } from './describe-public-route.ts';
 import type { Parameter } from './document.ts';
 import { ErrorSchema } from './public-schemas.ts';
-import { DeadLetterService } from '../http/admin-queries.ts';
+import { DeadLetterService } from '../admin/admin-queries.ts';
 
 const PATH_SERVICE: Parameter = {
   name: 'service',

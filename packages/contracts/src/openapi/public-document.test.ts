@@ -11,7 +11,7 @@ import { PUBLIC_ROUTES, type PublicRoute } from '../http/public-routes.ts';
 import { toTemplate } from './build-operation.ts';
 import { buildPublicDocument } from './build-public-document.ts';
 import type { Content, HttpMethod, JsonSchema, Operation } from './document.ts';
-import { findBreakingChanges } from './find-breaking-changes.ts';
+import { findBreakingChanges } from '../../test/openapi/find-breaking-changes.ts';
 
 const GOLDEN = new URL('../../../../docs/openapi/public.json', import.meta.url);
 const BASELINE = new URL('../../../../docs/openapi/v1-baseline.json', import.meta.url);

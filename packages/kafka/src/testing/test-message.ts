@@ -1,5 +1,5 @@
 import { ReceivedPixCredited } from '@pixmesh/contracts/messages/ledger-event.v1';
-import { MESSAGE_SAMPLES } from '@pixmesh/contracts/messages/message-samples';
+import { MESSAGE_SAMPLES } from '@pixmesh/contracts/test/message-samples';
 import { newId } from '@pixmesh/kernel/ids';
 import { z } from 'zod';
 

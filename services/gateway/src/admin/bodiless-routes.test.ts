@@ -1,5 +1,5 @@
-import { ADMIN_ROUTES } from '@pixmesh/contracts/http/admin-routes';
-import type { AdminRoute } from '@pixmesh/contracts/http/admin-route';
+import { ADMIN_ROUTES } from '@pixmesh/contracts/admin/admin-routes';
+import type { AdminRoute } from '@pixmesh/contracts/admin/admin-route';
 import { BODY_BYTES_MAX } from '@pixmesh/http/service-app';
 import type { Database } from '@pixmesh/postgres/pool';
 import { expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-import { BalancesQuery } from '@pixmesh/contracts/http/admin-queries';
+import { BalancesQuery } from '@pixmesh/contracts/admin/admin-queries';
 import { parseShape } from '@pixmesh/http/json-request';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { type AccountId, parseId } from '@pixmesh/kernel/ids';

@@ -1,5 +1,5 @@
 import { LEDGER_COMMANDS } from '@pixmesh/contracts/messages/ledger-command.v1';
-import { MESSAGE_SAMPLES } from '@pixmesh/contracts/messages/message-samples';
+import { MESSAGE_SAMPLES } from '@pixmesh/contracts/test/message-samples';
 import { describe, expect, test } from 'vitest';
 
 import { PLATFORM_ACCOUNT_ID } from '#accounts/chart-of-accounts.ts';

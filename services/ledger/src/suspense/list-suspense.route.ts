@@ -1,4 +1,4 @@
-import { ListSuspenseQuery } from '@pixmesh/contracts/http/admin-queries';
+import { ListSuspenseQuery } from '@pixmesh/contracts/admin/admin-queries';
 import { answerList, readListQuery } from '@pixmesh/http/list-page';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { parseId } from '@pixmesh/kernel/ids';

@@ -5,7 +5,7 @@ import type { EventName } from '@pixmesh/contracts/events/event-catalogue';
 import { Charge } from '@pixmesh/contracts/http/charge';
 import { Dispute } from '@pixmesh/contracts/http/dispute';
 import { ChargeEventType, DisputeEventType } from '@pixmesh/contracts/messages/charge-event.v1';
-import { MESSAGE_SAMPLES } from '@pixmesh/contracts/messages/message-samples';
+import { MESSAGE_SAMPLES } from '@pixmesh/contracts/test/message-samples';
 import { describe, expect, test } from 'vitest';
 
 import { bodyOf, buildBodyRest } from './build-body.ts';

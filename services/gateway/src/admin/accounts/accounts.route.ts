@@ -1,5 +1,8 @@
-import { CreateAccountBody, UpdateAccountBody } from '@pixmesh/contracts/http/admin-account-bodies';
-import { ListAccountsQuery } from '@pixmesh/contracts/http/admin-queries';
+import {
+  CreateAccountBody,
+  UpdateAccountBody,
+} from '@pixmesh/contracts/admin/admin-account-bodies';
+import { ListAccountsQuery } from '@pixmesh/contracts/admin/admin-queries';
 import { answerList, readListQuery } from '@pixmesh/http/list-page';
 import { type AccountId, newId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';

@@ -1,7 +1,10 @@
 import { newId } from '@pixmesh/kernel/ids';
 import { describe, expect, test } from 'vitest';
 
-import { CreateAccountBody, UpdateAccountBody } from '@pixmesh/contracts/http/admin-account-bodies';
+import {
+  CreateAccountBody,
+  UpdateAccountBody,
+} from '@pixmesh/contracts/admin/admin-account-bodies';
 import { changedAccount, newAccount } from './decide-account.ts';
 
 const REQUIRED = { name: 'Loja', legal_name: 'Loja Ltda', document: '529.982.247-25' };

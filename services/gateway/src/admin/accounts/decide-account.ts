@@ -8,7 +8,7 @@ import type { StoredAccount } from '#account/account.ts';
 import type {
   CreateAccountBody,
   UpdateAccountBody,
-} from '@pixmesh/contracts/http/admin-account-bodies';
+} from '@pixmesh/contracts/admin/admin-account-bodies';
 
 /** The account that a valid body asks for. @throws AppError `INVALID_DOCUMENT` */
 export function newAccount(

@@ -1,5 +1,8 @@
-import { CreateApplicationBody, UpdateApplicationBody } from '@pixmesh/contracts/http/admin-bodies';
-import { ListApplicationsQuery } from '@pixmesh/contracts/http/admin-queries';
+import {
+  CreateApplicationBody,
+  UpdateApplicationBody,
+} from '@pixmesh/contracts/admin/admin-bodies';
+import { ListApplicationsQuery } from '@pixmesh/contracts/admin/admin-queries';
 import { answerList, readListQuery } from '@pixmesh/http/list-page';
 import type { AccountId, ApplicationId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';

@@ -1,4 +1,4 @@
-import { DeadLetterService, ListDeadLettersQuery } from '@pixmesh/contracts/http/admin-queries';
+import { DeadLetterService, ListDeadLettersQuery } from '@pixmesh/contracts/admin/admin-queries';
 import { readListQuery } from '@pixmesh/http/list-page';
 import { ignoreBodies } from '@pixmesh/http/service-app';
 import { AppError } from '@pixmesh/kernel/app-error';

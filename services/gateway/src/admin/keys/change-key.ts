@@ -1,4 +1,4 @@
-import { UpdateKeyBody } from '@pixmesh/contracts/http/admin-bodies';
+import { UpdateKeyBody } from '@pixmesh/contracts/admin/admin-bodies';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { ApiKeyId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';

@@ -1,4 +1,4 @@
-import { CreateKeyBody } from '@pixmesh/contracts/http/admin-bodies';
+import { CreateKeyBody } from '@pixmesh/contracts/admin/admin-bodies';
 import { generateApiKey, hashApiKey } from '@pixmesh/kernel/api-key';
 import type { ApiKeyId, ApplicationId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';

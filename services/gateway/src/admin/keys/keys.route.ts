@@ -1,4 +1,4 @@
-import { ListKeysQuery } from '@pixmesh/contracts/http/admin-queries';
+import { ListKeysQuery } from '@pixmesh/contracts/admin/admin-queries';
 import { answerList, readListQuery } from '@pixmesh/http/list-page';
 import { ignoreBodies } from '@pixmesh/http/service-app';
 import type { ApiKeyId, ApplicationId } from '@pixmesh/kernel/ids';

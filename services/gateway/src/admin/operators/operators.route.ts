@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
-import { CreateOperatorBody } from '@pixmesh/contracts/http/admin-bodies';
-import { ListOperatorsQuery } from '@pixmesh/contracts/http/admin-queries';
+import { CreateOperatorBody } from '@pixmesh/contracts/admin/admin-bodies';
+import { ListOperatorsQuery } from '@pixmesh/contracts/admin/admin-queries';
 import { answerList, readListQuery } from '@pixmesh/http/list-page';
 import { ignoreBodies } from '@pixmesh/http/service-app';
 import { newId } from '@pixmesh/kernel/ids';

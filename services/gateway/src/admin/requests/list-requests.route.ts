@@ -1,4 +1,4 @@
-import { ListRequestsQuery } from '@pixmesh/contracts/http/admin-queries';
+import { ListRequestsQuery } from '@pixmesh/contracts/admin/admin-queries';
 import { answerList, readListQuery } from '@pixmesh/http/list-page';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';

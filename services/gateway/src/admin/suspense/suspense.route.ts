@@ -1,4 +1,4 @@
-import { SuspenseItem } from '@pixmesh/contracts/http/admin-resources';
+import { SuspenseItem } from '@pixmesh/contracts/admin/admin-resources';
 import {
   RESOLVE_SUSPENSE_PATH,
   ResolveSuspenseBody,

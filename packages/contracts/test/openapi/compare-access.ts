@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import type { OpenApiDocument, Operation } from './document.ts';
+import type { OpenApiDocument, Operation } from '../../src/openapi/document.ts';
 
 type Releases = { before: OpenApiDocument; after: OpenApiDocument };
 

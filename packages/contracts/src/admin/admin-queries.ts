@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-import { AccountStatus, OnboardingStatus } from './account.ts';
-import { InstantText } from './instant-text.ts';
-import { QueryId, QueryText } from './query-fields.ts';
+import { AccountStatus, OnboardingStatus } from '../http/account.ts';
+import { InstantText } from '../http/instant-text.ts';
+import { QueryId, QueryText } from '../http/query-fields.ts';
 
 /** Services that park messages; the word in the address is the service's name. */
 export const DeadLetterService = z.enum(['charges', 'payouts', 'ledger', 'webhook-dispatcher']);

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-import type { PublicErrorCode } from './error-body.ts';
+import type { PublicErrorCode } from '../http/error-body.ts';
 
 /** One route of `/admin`: what an operator, the dashboard or the CLI may ask. */
 export type AdminRoute = {

@@ -2,9 +2,9 @@ import { z } from 'zod';
 
 import { CheckReport } from '../internal/reconciliation.ts';
 import { Timestamp } from '../timestamp.ts';
-import { Account, LatePaymentPolicy } from './account.ts';
+import { Account, LatePaymentPolicy } from '../http/account.ts';
 import { DeadLetterService } from './admin-queries.ts';
-import { Scope } from './scopes.ts';
+import { Scope } from '../http/scopes.ts';
 
 /** The resources of `/admin` that `/v1` does not have. */
 

@@ -1,8 +1,8 @@
 import { toCents } from '@pixmesh/kernel/money';
 
-import type { Charge } from '../http/charge.ts';
-import type { Dispute } from '../http/dispute.ts';
-import type { PaymentSnapshot } from '../http/payout.ts';
+import type { Charge } from '../src/http/charge.ts';
+import type { Dispute } from '../src/http/dispute.ts';
+import type { PaymentSnapshot } from '../src/http/payout.ts';
 import {
   ACCOUNT,
   CHARGE,
@@ -11,9 +11,9 @@ import {
   FAILED_CHARGE,
   PAID_CHARGE,
   PAYMENT,
-} from '../openapi/resource-examples.ts';
-import type { ChargeEventType, DisputeEventType } from './charge-event.v1.ts';
-import type { PayoutEventType } from './payout-event.v1.ts';
+} from '../src/openapi/resource-examples.ts';
+import type { ChargeEventType, DisputeEventType } from '../src/messages/charge-event.v1.ts';
+import type { PayoutEventType } from '../src/messages/payout-event.v1.ts';
 
 const ACCOUNT_ID = ACCOUNT.id;
 const APPLICATION_ID = '0190b6a4-7c1e-7b52-9a1d-2f60f1c8a002';

@@ -1,6 +1,6 @@
-import { buildPublicDocument } from '../build-public-document.ts';
-import type { OpenApiDocument, Operation } from '../document.ts';
-import { findBreakingChanges } from '../find-breaking-changes.ts';
+import { buildPublicDocument } from '../../src/openapi/build-public-document.ts';
+import type { OpenApiDocument, Operation } from '../../src/openapi/document.ts';
+import { findBreakingChanges } from './find-breaking-changes.ts';
 
 // Planted changes reach anywhere into the document.
 // oxlint-disable-next-line typescript/no-explicit-any

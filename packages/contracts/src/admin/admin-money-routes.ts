@@ -20,9 +20,9 @@ import {
 } from './admin-queries.ts';
 import { Balances, Journal, SuspenseItem } from './admin-resources.ts';
 import { type AdminRoute, LIST, NEW, READ, ROUTE } from './admin-route.ts';
-import { CreateChargeBody } from './create-charge-body.ts';
-import { CreatePayoutBody } from './create-payout-body.ts';
-import { listOf } from './list-envelope.ts';
+import { CreateChargeBody } from '../http/create-charge-body.ts';
+import { CreatePayoutBody } from '../http/create-payout-body.ts';
+import { listOf } from '../http/list-envelope.ts';
 
 /** Routes of `/admin` about money: charges with their refunds and disputes, payouts, the ledger, suspense. */
 export const ADMIN_MONEY_ROUTES = {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { textField } from './text-field.ts';
+import { textField } from '../http/text-field.ts';
 
 const NAME_LENGTH_MAX = 200;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { adminName } from './admin-name.ts';
-import { Scope } from './scopes.ts';
+import { Scope } from '../http/scopes.ts';
 
 const ExpiresAt = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
 

@@ -1,8 +1,8 @@
 import { AMOUNT_CENTS_MAX } from '@pixmesh/kernel/money';
 import { z } from 'zod';
 
-import { AccountStatus, LatePaymentPolicy, OnboardingStatus } from './account.ts';
-import { EXPIRES_IN_SECONDS_MAX, EXPIRES_IN_SECONDS_MIN } from './create-charge-body.ts';
+import { AccountStatus, LatePaymentPolicy, OnboardingStatus } from '../http/account.ts';
+import { EXPIRES_IN_SECONDS_MAX, EXPIRES_IN_SECONDS_MIN } from '../http/create-charge-body.ts';
 import { adminName } from './admin-name.ts';
 
 /** One year. */

@@ -32,7 +32,7 @@ import {
   ReplayedDeadLetter,
 } from './admin-resources.ts';
 import { type AdminRoute, LIST, NEW, READ, REMOVE, ROUTE } from './admin-route.ts';
-import { listOf } from './list-envelope.ts';
+import { listOf } from '../http/list-envelope.ts';
 
 /** The table of `/admin` routes that exist: it drives the document, and a test holds the router to it. */
 export const ADMIN_ROUTES = {

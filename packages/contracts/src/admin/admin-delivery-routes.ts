@@ -7,8 +7,8 @@ import {
 } from '../internal/operator-deliveries.ts';
 import { Timeline } from '../internal/timeline.ts';
 import { type AdminRoute, LIST, NEW, READ, ROUTE } from './admin-route.ts';
-import { listOf } from './list-envelope.ts';
-import { UpdateWebhookBody } from './webhook-body.ts';
+import { listOf } from '../http/list-envelope.ts';
+import { UpdateWebhookBody } from '../http/webhook-body.ts';
 
 /** Routes of `/admin` about what merchants hear: endpoints, deliveries, recoveries, and the timeline of a resource. */
 export const ADMIN_DELIVERY_ROUTES = {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import type { JsonSchema } from './document.ts';
+import type { JsonSchema } from '../../src/openapi/document.ts';
 
 /** Which way data of a schema travels: to us, where narrowing breaks callers, or from us, where widening does. */
 export type Direction = 'input' | 'output';

@@ -9,7 +9,7 @@ import type {
   Parameter,
   PathItem,
   Response,
-} from './document.ts';
+} from '../../src/openapi/document.ts';
 
 /** Two documents of the same API: the one that clients were written from, and the one to be released. */
 type Releases = { before: OpenApiDocument; after: OpenApiDocument };

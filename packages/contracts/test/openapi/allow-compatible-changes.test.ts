@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { type Change, changesAfter, createCharge, type Loose } from './testing/plant-change.ts';
+import { type Change, changesAfter, createCharge, type Loose } from './plant-change.ts';
 
 describe('is allowed within v1:', () => {
   test.each<[string, Change]>([

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 
-import { buildPublicDocument } from './build-public-document.ts';
-import type { OpenApiDocument, Operation } from './document.ts';
+import { buildPublicDocument } from '../../src/openapi/build-public-document.ts';
+import type { OpenApiDocument, Operation } from '../../src/openapi/document.ts';
 import { findBreakingChanges } from './find-breaking-changes.ts';
-import { type Change, changesAfter, createCharge, type Loose } from './testing/plant-change.ts';
+import { type Change, changesAfter, createCharge, type Loose } from './plant-change.ts';
 
 describe('is refused within v1:', () => {
   test.each<[string, string, Change]>([
