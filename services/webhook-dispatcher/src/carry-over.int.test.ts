@@ -12,7 +12,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { aChargeEvent } from '#test/a-charge-event.ts';
 import { readDeliveries } from '#test/listed-deliveries.ts';
-import { readWritten } from '#test/stored-deliveries.ts';
+import { readStoredDeliveries } from '#test/stored-deliveries.ts';
 import { take } from '#test/store-event.ts';
 
 /** What the release before had written, carried over by the migrations after it. */
@@ -101,7 +101,7 @@ afterAll(async () => {
 
 test('every body is, byte for byte, what it was', async () => {
   for (const old of ALL) {
-    const written = await readWritten(database.db, old.eventId);
+    const written = await readStoredDeliveries(database.db, old.eventId);
     const found = written.find(({ id }) => id === old.id);
     expect(found?.body.equals(old.body)).toBe(true);
     expect(found?.status).toBe(old.status);
@@ -146,7 +146,7 @@ test('every lane is claimable when its first delivery is due, and every endpoint
 
 test('what stood for the URL of a resource is in no lane of its endpoint, also once it is over', async () => {
   for (const old of [OLD.forBoth, OLD.forBothOver]) {
-    expect(await readWritten(database.db, old.eventId)).toMatchObject([
+    expect(await readStoredDeliveries(database.db, old.eventId)).toMatchObject([
       { laneId: old.resourceId, forOwn: true },
     ]);
   }
@@ -192,9 +192,9 @@ test('an event of the release before that comes again adds nothing', async () =>
       account_id: ACCOUNT,
       charge: { id: old.resourceId },
     });
-    const before = await readWritten(database.db, old.eventId);
+    const before = await readStoredDeliveries(database.db, old.eventId);
     await take(database.db, event);
-    expect(await readWritten(database.db, old.eventId)).toEqual(before);
+    expect(await readStoredDeliveries(database.db, old.eventId)).toEqual(before);
   }
 });
 
@@ -204,7 +204,9 @@ test('new events and those of the weeks to come have their place', async () => {
   const later = aChargeEvent({ event_id: newIdAt(Date.now() + 3 * weekMs) });
   await take(database.db, [now, later]);
   for (const event of [now, later]) {
-    expect(await readWritten(database.db, event.event_id)).toMatchObject([{ status: 'pending' }]);
+    expect(await readStoredDeliveries(database.db, event.event_id)).toMatchObject([
+      { status: 'pending' },
+    ]);
   }
 });
 

@@ -54,7 +54,7 @@ const Settings = z.object({
     parseForbiddenAddresses,
     'expected IP addresses, separated by commas',
   ),
-  /** Events, deliveries and attempts are kept for this long; what is older is dropped by weeks. */
+  /** Age from which events, deliveries and attempts are dropped, by weeks. */
   DELIVERY_KEEP_DAYS: z.coerce.number().int().min(KEEP_DAYS_MIN).default(KEEP_DAYS),
   DELIVERY_TIMEOUT_MS: milliseconds(DELIVERY_TIMEOUT_MS),
   /** Until a new process begins to re-wrap what is sealed to older keys. */
@@ -95,7 +95,7 @@ export function leaseMsOf(settings: {
   return settings.DELIVERY_LEASE_MS ?? settings.DELIVERY_TIMEOUT_MS + LEASE_MARGIN_MS;
 }
 
-/** A text that its own feature knows how to read; empty stands for nothing. */
+/** A text in the format of a feature; empty stands for nothing. */
 function parsedText<T>(parse: (text: string) => T | null, error: string) {
   return z
     .string()

@@ -69,7 +69,7 @@ test(
     }
     const events = await load.stop();
     const expected = events.flatMap(({ destinationIds }) => destinationIds).length;
-    // What is missing after this time is for the judge to name.
+    // What is missing after this time is for `verifyDeliveries` to name.
     await eventually(() => isDrained(database.db, expected), DRAIN_MS_MAX).catch(() => undefined);
     const record = {
       events,

@@ -80,10 +80,10 @@ export function sendAbandoned(): void {
   abandoned.add(1);
 }
 
-/** What the gauges want to know of a lane that is served. */
+/** What the gauges read of a lane that is served. */
 type ServedLane = { readonly inFlight: ReadonlySet<string>; probeAtMs: number | null };
 
-/** Gauges that are read when somebody scrapes. */
+/** Gauges that are read at each scrape. */
 export function observeQueue(deps: {
   inFlight(): number;
   lanes(): Iterable<ServedLane>;

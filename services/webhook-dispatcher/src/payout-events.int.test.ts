@@ -85,7 +85,7 @@ test('a payout’s events are delivered and signed, and its completion is not wh
   expect(eventsSentFor(life[0]!).sort()).toEqual(
     types.filter((type) => type !== 'payment.pix.completed').sort(),
   );
-  // The last event of the key was taken, so the silent one before it was too.
+  // The last event of the key was taken, so the one before it was too.
   const rows = await database.db.query(
     sql`select id from deliveries where resource_id = ${life[0]!.data.id}`,
   );
@@ -105,7 +105,7 @@ test('a payout’s events are delivered and signed, and its completion is not wh
   }
 });
 
-test('one flag makes completions go out, and another silences an event of charges', async () => {
+test('one flag makes completions go out, and another keeps an event of charges from going out', async () => {
   const flipped = new Set(['payment.pix.completed', 'charge.pix.paid']);
   await using _dispatcher = await startWebhookDispatcher(testConfig(env), {
     isDispatched: (event) => isDispatched(event) !== flipped.has(event),

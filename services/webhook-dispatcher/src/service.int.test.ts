@@ -136,9 +136,9 @@ describe('an event on the topic', () => {
 
   test('without a destination makes no delivery', async () => {
     const before = await count('deliveries');
-    const silent = aChargeEvent({ url: null });
-    await topics.publish(silent);
-    await topics.publish(aChargeEvent({ charge: { id: silent.data.id } }));
+    const withoutUrl = aChargeEvent({ url: null });
+    await topics.publish(withoutUrl);
+    await topics.publish(aChargeEvent({ charge: { id: withoutUrl.data.id } }));
     await eventually(() => expect(receiver.requests).toHaveLength(3));
     expect(await count('deliveries')).toBe(before + 1);
   });
@@ -160,13 +160,13 @@ describe('an event on the topic', () => {
 
 describe('without Redis', () => {
   test('events are delivered all the same, by a sender of its own', async () => {
-    const silent = { REDIS_URL: 'redis://127.0.0.1:1' };
+    const noRedis = { REDIS_URL: 'redis://127.0.0.1:1' };
     await dispatcher[Symbol.asyncDispose]();
     dispatcher = await startWebhookDispatcher(
-      testConfig({ ...env, ...silent, ROLES: 'api,intake' }),
+      testConfig({ ...env, ...noRedis, ROLES: 'api,intake' }),
     );
     await using _sender = await startWebhookDispatcher(
-      testConfig({ ...env, ...silent, ROLES: 'sender' }),
+      testConfig({ ...env, ...noRedis, ROLES: 'sender' }),
     );
     const event = aChargeEvent();
     await topics.publish(event);

@@ -10,7 +10,7 @@ import { anApplicationChange } from './an-application-change.ts';
 
 const logger = createLogger('test', 'silent');
 
-/** An application, what the gateway says of it, and events of charges that it made. */
+/** An application, what the gateway announces of it, and events of its charges. */
 export function anApplication(accountId = newId<AccountId>()) {
   const owner = { accountId, applicationId: newId<ApplicationId>() };
   let version = 0;
@@ -36,8 +36,8 @@ export function anApplication(accountId = newId<AccountId>()) {
 
 export type TestApplication = ReturnType<typeof anApplication>;
 
-/** What the consumer does with a message; answers the lanes that senders are told of. */
-export async function follow(
+/** What the consumer does with a message; answers the lanes for which senders are woken. */
+export async function applyChange(
   db: Database,
   change: ReturnType<typeof anApplicationChange>,
 ): Promise<string[]> {

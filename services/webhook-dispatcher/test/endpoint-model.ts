@@ -14,14 +14,14 @@ import { returnLanes, releaseLanes } from '#lanes/release-lanes.ts';
 import { fetchDue } from '#sending/fetch-due.sql.ts';
 
 import { aChargeEvent } from './a-charge-event.ts';
-import { anApplication, follow as followChange, type TestApplication } from './an-application.ts';
+import { anApplication, applyChange, type TestApplication } from './an-application.ts';
 import { endpointDeps, storeEndpoint, type StoredEndpoint } from './store-endpoint.ts';
 import { take } from './store-event.ts';
 import { type TurnableClock, turnableClock } from './test-sender.ts';
 
 const LEASE_MS = 60_000;
 const HOUR_MS = 3_600_000;
-/** More than a world has of either. */
+/** More than a model has of either. */
 const LANES_MAX = 1_000;
 const PER_LANE_MAX = 100;
 const REACTIVATED_AHEAD_MS = 60_000;
@@ -34,18 +34,18 @@ export type Step =
   | { kind: 'move'; endpoint: number; url: string }
   | { kind: 'deactivate' | 'reactivate'; cut: boolean }
   /**
-   * `lost`: the sender dies over the requests and keeps their lanes until its leases end. `kept`: it dies when it has
-   * stored what came of them. `handed`: it makes them and hands its lanes over.
+   * `lost`: the sender dies over the requests and owns their lanes until its leases end. `none`: it dies when it has
+   * stored their outcomes. `return`: it stores them and returns its lanes.
    */
-  | { kind: 'send'; outcome: Outcome; end: 'let go' | 'kept' | 'handed' }
+  | { kind: 'send'; outcome: Outcome; end: 'release' | 'none' | 'return' }
   | { kind: 'wait'; ms: number };
 
 type Outcome = 'succeeded' | 'failed' | 'lost';
 
 type Endpoint = StoredEndpoint & { deleted: boolean };
 
-/** What is known of a delivery without a look at the tables. */
-type Known = {
+/** What the rules say of a delivery. */
+type ExpectedDelivery = {
   resourceId: string;
   ownUrl: string | null;
   endpoint: Endpoint | null;
@@ -59,47 +59,47 @@ type Known = {
 
 type Row = { id: string; endpoint_id: string | null; for_both: boolean; status: string };
 
-/** One application with a few endpoints, and what the rules say of each of its deliveries. */
-export type World = {
+/** One application with a few endpoints, and its deliveries as the rules have them. */
+export type Model = {
   db: Database;
   clock: TurnableClock;
   application: TestApplication;
   isApplicationActive: boolean;
   owner: { accountId: AccountId; applicationId: ApplicationId };
   endpoints: Endpoint[];
-  deliveries: Map<string, Known>;
+  deliveries: Map<string, ExpectedDelivery>;
 };
 
-export async function aWorld(
+export async function aModel(
   db: Database,
   setUp: readonly Pick<StoredEndpoint, 'url' | 'secret'>[],
-): Promise<World> {
+): Promise<Model> {
   const application = anApplication();
   const { owner } = application;
   const endpoints: Endpoint[] = [];
   for (const endpoint of setUp) {
     endpoints.push({ ...(await storeEndpoint(db, { ...owner, ...endpoint })), deleted: false });
   }
-  const world = { db, application, isApplicationActive: true, owner, endpoints };
-  return { ...world, clock: turnableClock(), deliveries: new Map() };
+  const model = { db, application, isApplicationActive: true, owner, endpoints };
+  return { ...model, clock: turnableClock(), deliveries: new Map() };
 }
 
 /** Takes a step by the service's own statements, and compares what they answer at once. */
-export async function takeStep(world: World, step: Step): Promise<void> {
-  if (step.kind === 'event') return await hear(world, step);
-  if (step.kind === 'wait') return world.clock.advance(step.ms);
-  if (step.kind === 'send') return void (await send(world, step));
-  if (!('endpoint' in step)) return await follow(world, step);
-  const endpoint = world.endpoints[step.endpoint];
-  if (endpoint !== undefined && !endpoint.deleted) await change(world, endpoint, step);
+export async function takeStep(model: Model, step: Step): Promise<void> {
+  if (step.kind === 'event') return await publish(model, step);
+  if (step.kind === 'wait') return model.clock.advance(step.ms);
+  if (step.kind === 'send') return void (await send(model, step));
+  if (!('endpoint' in step)) return await changeApplication(model, step);
+  const endpoint = model.endpoints[step.endpoint];
+  if (endpoint !== undefined && !endpoint.deleted) await change(model, endpoint, step);
 }
 
 /** Lets two days go by with receivers that answer, then compares how every delivery ended with what the rules say. */
-export async function settle(world: World): Promise<void> {
-  const { db, clock, owner, deliveries } = world;
+export async function runToEnd(model: Model): Promise<void> {
+  const { db, clock, owner, deliveries } = model;
   for (let day = 0; day < 2; day += 1) {
     clock.advance(24 * HOUR_MS);
-    while ((await send(world, { outcome: 'succeeded', end: 'let go' })) > 0);
+    while ((await send(model, { outcome: 'succeeded', end: 'release' })) > 0);
   }
   const rows = await db.query<{ id: string; status: string; made: number; waits: boolean }>(sql`
     select id, status,
@@ -108,8 +108,8 @@ export async function settle(world: World): Promise<void> {
     from deliveries where account_id = ${owner.accountId}`);
   expect(rows.map(({ id }) => id).toSorted()).toEqual([...deliveries.keys()].toSorted());
   for (const { id, status, made, waits } of rows) {
-    const delivery = known(world, id);
-    expect([made, endsOf(world, delivery)]).toEqual([
+    const delivery = expectedOf(model, id);
+    expect([made, expectedStatuses(model, delivery)]).toEqual([
       delivery.attempts,
       expect.arrayContaining([status]),
     ]);
@@ -120,8 +120,8 @@ export async function settle(world: World): Promise<void> {
 
 type EventStep = Extract<Step, { kind: 'event' }>;
 
-async function hear(world: World, step: EventStep): Promise<void> {
-  const { db, owner } = world;
+async function publish(model: Model, step: EventStep): Promise<void> {
+  const { db, owner } = model;
   // In milliseconds times may be equal; what happens now happens after every change so far.
   const sinceMs = step.happened === 'long ago' ? HOUR_MS : -10;
   const event = aChargeEvent({
@@ -130,16 +130,16 @@ async function hear(world: World, step: EventStep): Promise<void> {
     url: step.url,
     occurred_at: new Date(Date.now() - sinceMs).toISOString(),
   });
-  await take(db, event, { scheduleClock: world.clock });
+  await take(db, event, { scheduleClock: model.clock });
   const rows = await db.query<Row>(sql`
     select id, endpoint_id, for_resource_url as for_both, status
     from deliveries where event_id = ${event.event_id}`);
-  expect(rows.map(toText).toSorted()).toEqual(audienceOf(world, step).map(toText).toSorted());
+  expect(rows.map(toText).toSorted()).toEqual(expectedRows(model, step).map(toText).toSorted());
   for (const row of rows) {
-    world.deliveries.set(row.id, {
+    model.deliveries.set(row.id, {
       resourceId: event.data.id,
       ownUrl: step.url,
-      endpoint: world.endpoints.find(({ id }) => id === row.endpoint_id) ?? null,
+      endpoint: model.endpoints.find(({ id }) => id === row.endpoint_id) ?? null,
       forBoth: row.for_both,
       skipped: row.status === 'skipped',
       attempts: 0,
@@ -149,8 +149,8 @@ async function hear(world: World, step: EventStep): Promise<void> {
   }
 }
 
-function audienceOf(
-  { endpoints, isApplicationActive }: World,
+function expectedRows(
+  { endpoints, isApplicationActive }: Model,
   { url, happened }: EventStep,
 ): Omit<Row, 'id'>[] {
   const there = endpoints
@@ -168,13 +168,13 @@ function audienceOf(
 }
 
 async function change(
-  { db, clock }: World,
+  { db, clock }: Model,
   endpoint: Endpoint,
   step: Extract<Step, { endpoint: number }>,
 ): Promise<void> {
   const { id } = endpoint;
   const isCut = step.kind !== 'move' && step.cut;
-  const deps = { ...endpointDeps(db, clock), db: isCut ? dyingBehindCommit(db) : db };
+  const deps = { ...endpointDeps(db, clock), db: isCut ? diesAfterCommit(db) : db };
   if (step.kind === 'delete') {
     endpoint.deleted = true;
     return await orDied(removeEndpoint(deps, endpoint, id));
@@ -187,18 +187,18 @@ async function change(
 
 type ApplicationStep = Extract<Step, { kind: 'deactivate' | 'reactivate' }>;
 
-/** A reactivation that is heard of early: behind every event so far, so that none of them was missed. */
-async function follow(world: World, { kind, cut }: ApplicationStep): Promise<void> {
-  const { db, application } = world;
+/** A reactivation is dated behind every event so far, so that none of them was missed. */
+async function changeApplication(model: Model, { kind, cut }: ApplicationStep): Promise<void> {
+  const { db, application } = model;
   const isActive = kind === 'reactivate';
   const aheadMs = isActive ? REACTIVATED_AHEAD_MS : 0;
   const change = application.change(isActive, new Date(Date.now() + aheadMs).toISOString());
-  world.isApplicationActive = isActive;
-  await orDied(followChange(cut ? dyingBehindCommit(db) : db, change).then(() => undefined));
+  model.isApplicationActive = isActive;
+  await orDied(applyChange(cut ? diesAfterCommit(db) : db, change).then(() => undefined));
 }
 
 /** The database of a process that dies right behind its first commit. */
-function dyingBehindCommit(db: Database): Database {
+function diesAfterCommit(db: Database): Database {
   let isDead = false;
   const dead = (): void => {
     if (isDead) throw new ProcessDied();
@@ -227,30 +227,30 @@ async function orDied(work: Promise<void>): Promise<void> {
 }
 
 /** A sender's turn; answers how many deliveries it met. */
-async function send(world: World, step: Omit<SendStep, 'kind'>): Promise<number> {
-  const { db, clock } = world;
+async function send(model: Model, step: Omit<SendStep, 'kind'>): Promise<number> {
+  const { db, clock } = model;
   const options = { clock, limit: LANES_MAX, leaseMs: LEASE_MS, owned: [] };
   const lanes = await claimLanes(db, options);
   const requests = lanes.map(({ id }) => requestOf(id));
   const { due, deletedLaneIds } = await fetchDue(db, clock, requests);
-  for (const delivery of due) expectRightful(world, delivery);
+  for (const delivery of due) verifyDue(model, delivery);
   const canceled = await cancelLanes(db, deletedLaneIds);
   if (step.outcome === 'lost') {
-    // Nobody may send these before the lease ends.
+    // No sender may send these before the lease ends.
     for (const { deliveryId, fetchedAtMs } of due) {
-      known(world, deliveryId).notBefore = fetchedAtMs + LEASE_MS;
+      expectedOf(model, deliveryId).notBefore = fetchedAtMs + LEASE_MS;
     }
     return due.length + canceled;
   }
   const outcomes = due.map((delivery) =>
-    finish(world, { delivery, lanes, outcome: step.outcome as Made }),
+    finish(model, { delivery, lanes, outcome: step.outcome as Made }),
   );
   const stored = await recordOutcomes(db, clock, { outcomes, lanes: [] });
   expect(stored.size).toBe(outcomes.length);
-  // Said again after a lost answer, it changes nothing.
+  // Repeated after a lost answer, it changes nothing.
   if (outcomes.length > 0) await recordOutcomes(db, clock, { outcomes, lanes: [] });
-  if (step.end === 'let go') await releaseLanes(db, clock, lanes);
-  if (step.end === 'handed') await returnLanes(db, clock, lanes);
+  if (step.end === 'release') await releaseLanes(db, clock, lanes);
+  if (step.end === 'return') await returnLanes(db, clock, lanes);
   return due.length + canceled;
 }
 
@@ -261,14 +261,14 @@ function requestOf(id: string) {
   return { id, take: PER_LANE_MAX, recovered: PER_LANE_MAX, wantsOther: true, inFlight: [] };
 }
 
-/** Nothing goes where it must not go, or before its time, or less signed than it could be. */
-function expectRightful(world: World, due: DueDelivery): void {
-  const { endpoint, ownUrl, resourceId, forBoth, ...state } = known(world, due.deliveryId);
+/** Its place, its time and its signature are those that the rules say. */
+function verifyDue(model: Model, due: DueDelivery): void {
+  const { endpoint, ownUrl, resourceId, forBoth, ...state } = expectedOf(model, due.deliveryId);
   const isOpen =
-    endpoint !== null && endpoint.active && !endpoint.deleted && world.isApplicationActive;
+    endpoint !== null && endpoint.active && !endpoint.deleted && model.isApplicationActive;
   if (endpoint !== null && !forBoth) expect(isOpen).toBe(true);
   expect(due.url).toBe(endpoint === null || forBoth ? ownUrl : endpoint.url);
-  // The resources of a world have no secret: what stands for both is signed with the endpoint's in any case.
+  // The resources of a model have no secret: what stands for both is signed with the endpoint's in any case.
   const isTheirs = endpoint !== null && endpoint.secret !== null;
   expect(due.secretOwnerId).toBe(isTheirs ? endpoint.id : resourceId);
   expect(state).toMatchObject({ skipped: false, over: false });
@@ -280,11 +280,11 @@ function expectRightful(world: World, due: DueDelivery): void {
 const ROUNDING_MS = 1;
 
 function finish(
-  world: World,
+  model: Model,
   made: { delivery: DueDelivery; lanes: readonly ClaimedLane[]; outcome: Made },
 ): AttemptOutcome {
   const { delivery, lanes, outcome } = made;
-  const state = known(world, delivery.deliveryId);
+  const state = expectedOf(model, delivery.deliveryId);
   const next = nextStep(delivery.attemptNumber, outcome);
   const retryDelayMs = next.status === 'pending' ? next.delayMs : null;
   state.attempts = delivery.attemptNumber;
@@ -311,19 +311,19 @@ function finish(
   };
 }
 
-function known({ deliveries }: World, id: string): Known {
+function expectedOf({ deliveries }: Model, id: string): ExpectedDelivery {
   const found = deliveries.get(id);
   expect(found).toBeDefined();
   return found!;
 }
 
-function endsOf(
-  { isApplicationActive }: World,
-  { skipped, over, endpoint, forBoth }: Known,
+function expectedStatuses(
+  { isApplicationActive }: Model,
+  { skipped, over, endpoint, forBoth }: ExpectedDelivery,
 ): string[] {
   if (skipped) return ['skipped'];
   if (over) return ['succeeded', 'failed'];
-  // What the resource itself asked to hear always ends in an attempt.
+  // What goes to the resource's own URL always ends in an attempt.
   if (endpoint === null || forBoth) return [];
   if (endpoint.deleted) return ['canceled'];
   return endpoint.active && isApplicationActive ? [] : ['pending'];

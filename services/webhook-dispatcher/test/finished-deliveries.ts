@@ -8,7 +8,7 @@ import { deliveryIdOf } from '#deliveries/delivery-id-of.ts';
 import { HOOK_URL } from './a-resource-envelope.ts';
 import { idAt } from './queued-deliveries.ts';
 
-type Missed = {
+type Finished = {
   accountId: string;
   count: number;
   /** Null for URLs of resources, each of which has its own. */
@@ -22,7 +22,7 @@ type Missed = {
 };
 
 /** Deliveries that are over, as senders leave them, each of an event and a resource of its own. Answers their ids. */
-export async function storeMissed(db: Queryable, missed: Missed): Promise<string[]> {
+export async function storeFinished(db: Queryable, missed: Finished): Promise<string[]> {
   const { accountId, count, endpointId = null, applicationId = null, at = new Date() } = missed;
   const { status = 'failed', event = 'charge.pix.created' } = missed;
   const made = Array.from({ length: count }, () => {

@@ -6,8 +6,8 @@ import { deliveryIdOf } from '#deliveries/delivery-id-of.ts';
 
 import { idAt } from './queued-deliveries.ts';
 
-/** A delivery of the log, as a reader of it would tell it. */
-export type Logged = {
+/** A delivery of the log. */
+export type LoggedDelivery = {
   id: string;
   eventId: string;
   atMs: number;
@@ -19,15 +19,15 @@ export type Logged = {
 };
 
 /** The id follows from the time and the endpoint, as intake makes it. */
-export function aLogged(given: Omit<Logged, 'id' | 'eventId'>): Logged {
+export function aLogged(given: Omit<LoggedDelivery, 'id' | 'eventId'>): LoggedDelivery {
   const eventId = idAt(given.atMs);
   return { ...given, eventId, id: deliveryIdOf(eventId, given.endpointId ?? given.resourceId) };
 }
 
 /** Stores deliveries without their events; those that are pending wait in the queue. */
-export async function fillLog(
+export async function storeLogged(
   { db, adminUrl }: TestDatabase,
-  rows: readonly Logged[],
+  rows: readonly LoggedDelivery[],
 ): Promise<void> {
   await db.query(sql`
     with made as (

@@ -3,8 +3,8 @@ import { sql } from '@pixmesh/postgres/sql';
 
 import { bodyOf } from '#deliveries/build-body.ts';
 
-/** A delivery as intake wrote it. */
-export type WrittenDelivery = {
+/** A delivery as intake stored it. */
+export type IntakeDelivery = {
   id: string;
   /** Null for the resource's own URL. */
   endpoint: string | null;
@@ -16,9 +16,12 @@ export type WrittenDelivery = {
   body: Buffer;
 };
 
-/** What an event has made, by delivery id. */
-export async function readWritten(db: Queryable, eventId: string): Promise<WrittenDelivery[]> {
-  const rows = await db.query<WrittenDelivery & { bodyRest: Buffer }>(sql`
+/** The deliveries of an event, by id. */
+export async function readStoredDeliveries(
+  db: Queryable,
+  eventId: string,
+): Promise<IntakeDelivery[]> {
+  const rows = await db.query<IntakeDelivery & { bodyRest: Buffer }>(sql`
     select
       deliveries.id, deliveries.endpoint_id as endpoint, deliveries.status,
       deliveries.for_resource_url as "forOwn", deliveries.lane_id as "laneId",

@@ -56,7 +56,7 @@ describe('a planted fault is found and named:', () => {
       ['lost e1'],
     ],
     [
-      'a delivery that nobody received',
+      'a delivery that was not received',
       {
         deliveries: [first, { ...second, status: 'pending', attempts: [] }],
         posts: [cutPost, repeatedPost],
@@ -77,7 +77,7 @@ describe('a planted fault is found and named:', () => {
       ['two_rows e1'],
     ],
     [
-      'a row that nobody asked for',
+      'a row that was not asked for',
       {
         deliveries: [...CLEAN.deliveries, { ...first, id: 'e1c', destinationId: 'c' }],
         posts: [...CLEAN.posts, { ...repeatedPost, deliveryId: 'e1c' }],
@@ -135,7 +135,7 @@ describe('a planted fault is found and named:', () => {
       ['late e1b'],
     ],
     [
-      'repeats that nobody counted',
+      'repeats that were not counted',
       { counts: [{ sender: 1, fromMs: 0, untilMs: 70_000, repeats: 0 }] },
       ['uncounted_repeat sender 1: 1 repeats, 0 counted'],
     ],

@@ -1,6 +1,6 @@
-/** What a run did and what came of it, by three witnesses that know nothing of each other. */
+/** What a run did and what came of it, from three sources that are independent of each other. */
 export type RunRecord = {
-  /** By the publisher: what it told the topics, and who has to hear of it. */
+  /** By the publisher: its events, and the destinations of each. */
   events: readonly { eventId: string; destinationIds: readonly string[]; publishedMs: number }[];
   /** By the database. */
   deliveries: readonly RecordedDelivery[];
@@ -8,7 +8,7 @@ export type RunRecord = {
   posts: readonly RecordedPost[];
   deaths: readonly Death[];
   outages: readonly { fromMs: number; toMs: number }[];
-  /** What the senders themselves say of repeats, each until it was last asked. */
+  /** Repeats as the senders themselves count them, each until it was last read. */
   counts: readonly { sender: number; fromMs: number; untilMs: number; repeats: number }[];
 };
 
@@ -56,8 +56,8 @@ export type Verdict = {
 /** All that is due is picked up this soon after processes and broker are back (D5). */
 export const PICK_UP_MS_MAX = 15_000;
 /**
- * From an answer to when its outcome is stored: until then its request is in flight. Far more than it takes on a machine
- * of one's own.
+ * From an answer to when its outcome is stored: until then its request is in flight. Far more than it takes on a
+ * machine of one's own.
  */
 const RECORDING_MS_MAX = 2_000;
 /** What a dead process had written already may be read a little later. */
@@ -69,8 +69,8 @@ export function verifyDeliveries(record: RunRecord): Verdict {
     record.posts.toSorted((a, b) => a.begunMs - b.begunMs),
     ({ deliveryId }) => deliveryId,
   );
-  const known = new Set(record.deliveries.map(({ id }) => id));
-  const strangers = [...posts.keys()].filter((id) => !known.has(id));
+  const stored = new Set(record.deliveries.map(({ id }) => id));
+  const unknown = [...posts.keys()].filter((id) => !stored.has(id));
   const compared = record.deliveries.map((delivery) =>
     comparePosts(delivery, posts.get(delivery.id) ?? [], record.deaths),
   );
@@ -79,7 +79,7 @@ export function verifyDeliveries(record: RunRecord): Verdict {
   return {
     faults: [
       ...compareRows(record),
-      ...strangers.map((id) => ({ kind: 'post_of_nothing', id }) as const),
+      ...unknown.map((id) => ({ kind: 'post_of_nothing', id }) as const),
       ...compared.flatMap((one) => one.faults),
       ...pickUps.faults,
       ...compareCounts(
@@ -138,7 +138,7 @@ function comparePosts(
   return { faults, extra: Math.max(0, extra), cut, repeats };
 }
 
-/** Sent by the one who died, and neither answered nor, as far as its answer tells, recorded. */
+/** Sent by the process that died, and neither answered nor, by the time of its answer, recorded. */
 function isInFlight(post: RecordedPost, death: Death): boolean {
   return (
     post.sender === death.sender &&
@@ -198,7 +198,7 @@ function calmSince(
   return sinceMs;
 }
 
-/** Whoever repeats a request says so: its counter, as long as it lived to be read, is not below its repeats. */
+/** A sender's counter, as long as it lived to be read, is not below the requests that it repeated. */
 function compareCounts({ counts }: RunRecord, repeats: readonly RecordedPost[]): Fault[] {
   return counts.flatMap(({ sender, fromMs, untilMs, repeats: counted }) => {
     const seen = repeats.filter(

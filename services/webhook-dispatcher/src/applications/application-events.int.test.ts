@@ -60,7 +60,7 @@ function secondsAgo(seconds: number): string {
 }
 
 describe('the topic of applications', () => {
-  test('is followed: events are skipped from a deactivation on and heard from the activation on', async () => {
+  test('is applied: events are skipped from a deactivation on and sent from the activation on', async () => {
     const application = anApplication();
     const { id } = await storeEndpoint(database.db, application.owner);
     await topics.announce([application.change(true), application.change(false, secondsAgo(60))]);
@@ -70,12 +70,12 @@ describe('the topic of applications', () => {
     await untilDelivery(database.db, missed.data.id, { status: 'skipped', endpointId: id });
     await topics.announce([application.change(true, secondsAgo(10))]);
     await untilStored(application, { active: true, version: 3 });
-    const heard = application.anEvent();
-    await topics.publish(heard);
-    await untilDelivery(database.db, heard.data.id, { status: 'succeeded', endpointId: id });
+    const event = application.anEvent();
+    await topics.publish(event);
+    await untilDelivery(database.db, event.data.id, { status: 'succeeded', endpointId: id });
   });
 
-  test('may say everything again, in any order: the newest version stands', async () => {
+  test('may be repeated, in any order: the newest version stands', async () => {
     const application = anApplication();
     const marker = anApplication(application.owner.accountId);
     const changes = [true, false, true, false].map((active) => application.change(active));
@@ -85,7 +85,7 @@ describe('the topic of applications', () => {
     await untilStored(application, { active: false, version: 4 });
   });
 
-  test('is read from its beginning where it was never read, and tells the same', async () => {
+  test('is read from its beginning where it was never read, with the same result', async () => {
     await using empty = await createTestDatabase('webhook_dispatcher');
     const { topicPrefix } = await createTestTopics();
     await using own = await openResourceTopics(topicPrefix);

@@ -13,9 +13,9 @@ export type ApplicationState = EndpointOwner & {
 };
 
 /**
- * Keeps a state, unless the same or a newer one is kept already; false then. The primary key is the lock, so of two
- * that come at once the newer one stays. A reactivation notes from when on events may have been skipped before it was
- * heard of, and adds to such a note that is not dealt with yet.
+ * Stores a state, unless the same or a newer one is stored already; false then. The primary key is the lock, so of two
+ * that come at once the newer one stays. A reactivation records since when events may have been skipped before it was
+ * consumed, and extends such a record that is still open.
  */
 export async function storeApplication(db: Queryable, state: ApplicationState): Promise<boolean> {
   const rows = await db.query(

@@ -6,7 +6,7 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { insertEndpoint, lockCreations } from '#endpoints/endpoints.sql.ts';
-import { anApplication, follow, type TestApplication } from '#test/an-application.ts';
+import { anApplication, applyChange, type TestApplication } from '#test/an-application.ts';
 import { genericPlan } from '#test/generic-plan.ts';
 import { storeEndpoint } from '#test/store-endpoint.ts';
 
@@ -54,9 +54,9 @@ describe('a deactivated application', () => {
     const application = anApplication();
     const endpoints = [await storeEndpoint(database.db, application.owner)];
     endpoints.push(await storeEndpoint(database.db, application.owner));
-    await follow(database.db, application.change(true));
+    await applyChange(database.db, application.change(true));
     for (const endpoint of endpoints) expect(await inactiveSince(endpoint)).toBeNull();
-    await follow(database.db, application.change(false, AT));
+    await applyChange(database.db, application.change(false, AT));
     for (const endpoint of endpoints) expect(await inactiveSince(endpoint)).toBe(AT);
     expect(await stored(application)).toEqual([
       {
@@ -66,7 +66,7 @@ describe('a deactivated application', () => {
         changed_at: new Date(AT),
       },
     ]);
-    await follow(database.db, application.change(true, LATER));
+    await applyChange(database.db, application.change(true, LATER));
     for (const endpoint of endpoints) expect(await inactiveSince(endpoint)).toBeNull();
     expect(await stored(application)).toMatchObject([{ active: true, version: 3 }]);
   });
@@ -77,7 +77,7 @@ describe('a deactivated application', () => {
     const other = await storeEndpoint(database.db, { accountId: owner.accountId });
     const deleted = await storeEndpoint(database.db, { ...owner, deletedAt: new Date() });
     const foreign = await storeEndpoint(database.db, { applicationId: owner.applicationId });
-    await follow(database.db, application.change(false));
+    await applyChange(database.db, application.change(false));
     for (const endpoint of [other, deleted, foreign]) {
       expect(await inactiveSince(endpoint)).toBeNull();
     }
@@ -86,18 +86,18 @@ describe('a deactivated application', () => {
   test('that comes back leaves an endpoint paused that was paused by itself', async () => {
     const application = anApplication();
     const paused = await storeEndpoint(database.db, { ...application.owner, active: false });
-    await follow(database.db, application.change(false));
-    await follow(database.db, application.change(true));
+    await applyChange(database.db, application.change(false));
+    await applyChange(database.db, application.change(true));
     const rows = await database.db.query(sql`select active from endpoints where id = ${paused.id}`);
     expect(rows).toEqual([{ active: false }]);
   });
 
   test('has it noted on an endpoint that is registered late, until it comes back', async () => {
     const application = anApplication();
-    await follow(database.db, application.change(false, AT));
+    await applyChange(database.db, application.change(false, AT));
     const late = await register(application);
     expect(await inactiveSince(late)).toBe(AT);
-    await follow(database.db, application.change(true));
+    await applyChange(database.db, application.change(true));
     expect(await inactiveSince(late)).toBeNull();
     expect(await inactiveSince(await register(application))).toBeNull();
   });
@@ -106,26 +106,30 @@ describe('a deactivated application', () => {
     const application = anApplication();
     const change = application.change(false, AT);
     const registering = Array.from({ length: 12 }, () => register(application));
-    const [endpoints] = await Promise.all([Promise.all(registering), follow(database.db, change)]);
+    const [endpoints] = await Promise.all([
+      Promise.all(registering),
+      applyChange(database.db, change),
+    ]);
     for (const endpoint of endpoints) expect(await inactiveSince(endpoint)).toBe(AT);
   });
 });
 
-describe('what is said of an application', () => {
+describe('what is announced of an application', () => {
   test('has no effect when it comes again', async () => {
     const application = anApplication();
     const endpoint = await storeEndpoint(database.db, application.owner);
     const changes = [application.change(true), application.change(false, AT)];
-    for (const change of [...changes, ...changes, ...changes]) await follow(database.db, change);
+    for (const change of [...changes, ...changes, ...changes])
+      await applyChange(database.db, change);
     expect(await inactiveSince(endpoint)).toBe(AT);
     expect(await stored(application)).toMatchObject([{ active: false, version: 2 }]);
   });
 
-  test('holds for an application of which nothing was said before, whatever its version', async () => {
+  test('holds for an application of which nothing was announced before, whatever its version', async () => {
     const application = anApplication();
     const endpoint = await storeEndpoint(database.db, application.owner);
     for (const active of [true, false, true]) application.change(active);
-    await follow(database.db, application.change(false, AT));
+    await applyChange(database.db, application.change(false, AT));
     expect(await inactiveSince(endpoint)).toBe(AT);
     expect(await stored(application)).toMatchObject([{ active: false, version: 4 }]);
   });
@@ -141,8 +145,8 @@ describe('what is said of an application', () => {
           application.change(index % 2 === 0, new Date(Date.parse(AT) + index).toISOString()),
         );
         const handed = order.map((index) => changes[index]!);
-        if (isParallel) await Promise.all(handed.map((change) => follow(database.db, change)));
-        else for (const change of handed) await follow(database.db, change);
+        if (isParallel) await Promise.all(handed.map((change) => applyChange(database.db, change)));
+        else for (const change of handed) await applyChange(database.db, change);
         const newest = changes[Math.max(...order)]!;
         const { active, version } = newest.data;
         expect(await stored(application)).toMatchObject([{ active, version }]);

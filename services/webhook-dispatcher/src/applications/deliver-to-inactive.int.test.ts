@@ -11,7 +11,7 @@ import { releaseLanes } from '#lanes/release-lanes.ts';
 import { databaseClock as clock } from '#schedule-clock.ts';
 import { fetchDue } from '#sending/fetch-due.sql.ts';
 import { HOOK_URL as SHOP } from '#test/a-resource-envelope.ts';
-import { anApplication, follow } from '#test/an-application.ts';
+import { anApplication, applyChange } from '#test/an-application.ts';
 import { readLane } from '#test/queued-deliveries.ts';
 import { readDeliveries, untilDelivery } from '#test/listed-deliveries.ts';
 import { answerWith, type Receiver, startReceiver } from '#test/start-receiver.ts';
@@ -37,7 +37,7 @@ afterEach(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-/** Who hears of an event, as sortable text. */
+/** The deliveries of an event, as sortable text. */
 async function audienceOf(event: ResourceEvent): Promise<string[]> {
   const rows = await database.db.query<{ text: string }>(sql`
     select
@@ -59,7 +59,7 @@ function startSender(receiver: Receiver) {
   return { clock, sender: startTestSender({ db: database.db, receivers, clock }) };
 }
 
-/** Fails until it is told otherwise. */
+/** Fails until `heal`. */
 async function startFailing(): Promise<Receiver & { heal(): void }> {
   let status = 500;
   const receiver = await startReceiver((request, response) =>
@@ -85,22 +85,22 @@ describe('an event of a deactivated application', () => {
   test('is skipped for its endpoints and goes to the URL of its resource, with that URL too', async () => {
     const application = anApplication();
     const { id } = await anEndpointOf(application.owner);
-    await follow(database.db, application.change(false, secondsAgo(60)));
+    await applyChange(database.db, application.change(false, secondsAgo(60)));
     const event = application.anEvent({ url: SHOP });
     await take(database.db, event);
     expect(await audienceOf(event)).toEqual([`${id} skipped`, 'own URL pending'].toSorted());
   });
 
-  test('is heard again from the reactivation on; what was skipped is not sent later', async () => {
+  test('receives events again from the reactivation on; what was skipped is not sent later', async () => {
     await using receiver = await startReceiver();
     const { clock, sender } = startSender(receiver);
     await using _sender = sender;
     const application = anApplication();
     const { id } = await anEndpointOf(application.owner);
-    await follow(database.db, application.change(false, secondsAgo(60)));
+    await applyChange(database.db, application.change(false, secondsAgo(60)));
     const missed = application.anEvent({ occurred_at: secondsAgo(30) });
     await take(database.db, missed, { wakeSenders: sender.wake });
-    await follow(database.db, application.change(true, secondsAgo(10)));
+    await applyChange(database.db, application.change(true, secondsAgo(10)));
     const later = application.anEvent();
     await take(database.db, later, { wakeSenders: sender.wake });
     await untilDelivery(database.db, later.data.id, { status: 'succeeded', endpointId: id });
@@ -113,7 +113,7 @@ describe('an event of a deactivated application', () => {
   test('that happened before and is consumed late is not missed: it waits', async () => {
     const application = anApplication();
     const { id } = await anEndpointOf(application.owner);
-    await follow(database.db, application.change(false, AT));
+    await applyChange(database.db, application.change(false, AT));
     const [before, after] = [BEFORE, AFTER].map((occurred_at) =>
       application.anEvent({ occurred_at }),
     );
@@ -125,8 +125,8 @@ describe('an event of a deactivated application', () => {
   test('stays skipped for an endpoint that is paused by itself when the application comes back', async () => {
     const application = anApplication();
     const endpoint = await anEndpointOf({ ...application.owner, active: false });
-    await follow(database.db, application.change(false, secondsAgo(60)));
-    await follow(database.db, application.change(true));
+    await applyChange(database.db, application.change(false, secondsAgo(60)));
+    await applyChange(database.db, application.change(true));
     const event = application.anEvent({ url: SHOP });
     await take(database.db, event);
     expect(await audienceOf(event)).toContain(`${endpoint.id} skipped`);
@@ -137,14 +137,14 @@ test('an event that no application made goes to every active application of its 
   const [open, closed] = [anApplication(), anApplication()];
   const accountId = open.owner.accountId;
   const inactive = { ...closed.owner, accountId };
-  const hears = await anEndpointOf(open.owner);
-  const silent = await anEndpointOf(inactive);
+  const active = await anEndpointOf(open.owner);
+  const disabled = await anEndpointOf(inactive);
   const change = closed.change(false, secondsAgo(60));
-  await follow(database.db, { ...change, account_id: accountId });
+  await applyChange(database.db, { ...change, account_id: accountId });
   const event = open.anEvent({ application_id: null, source: 'checkout', url: null });
   await take(database.db, event);
   expect(await audienceOf(event)).toEqual(
-    [`${hears.id} pending`, `${silent.id} skipped`].toSorted(),
+    [`${active.id} pending`, `${disabled.id} skipped`].toSorted(),
   );
 });
 
@@ -158,7 +158,7 @@ describe('a retry of a deactivated application', () => {
     const event = application.anEvent();
     await take(database.db, event, { wakeSenders: sender.wake });
     await untilDelivery(database.db, event.data.id, { attempts: [{ number: 1 }] });
-    await follow(database.db, application.change(false));
+    await applyChange(database.db, application.change(false));
     clock.advance(RETRY_DELAYS_MS[0]);
     sender.wake();
     await untilParked(endpoint);
@@ -167,7 +167,7 @@ describe('a retry of a deactivated application', () => {
       attempts: [{ number: 1 }],
     });
     receiver.heal();
-    await follow(database.db, application.change(true));
+    await applyChange(database.db, application.change(true));
     sender.wake();
     await untilDelivery(database.db, event.data.id, {
       status: 'succeeded',
@@ -182,7 +182,7 @@ describe('a retry of a deactivated application', () => {
     const endpoint = await anEndpointOf(application.owner);
     const event = application.anEvent();
     await take(database.db, event);
-    await follow(database.db, application.change(false));
+    await applyChange(database.db, application.change(false));
     await patchEndpoint(database.db, endpoint, { active: false });
     await patchEndpoint(database.db, endpoint, { active: true });
     const options = { clock, limit: 100, leaseMs: 60_000, owned: [] };
@@ -214,7 +214,7 @@ describe('a retry of a deactivated application', () => {
     await take(database.db, event, { wakeSenders: sender.wake });
     expect(await audienceOf(event)).toEqual([`${endpoint.id} pending for own URL`]);
     await untilDelivery(database.db, event.data.id, { attempts: [{ number: 1 }] });
-    await follow(database.db, application.change(false));
+    await applyChange(database.db, application.change(false));
     receiver.heal();
     clock.advance(RETRY_DELAYS_MS[0]);
     sender.wake();

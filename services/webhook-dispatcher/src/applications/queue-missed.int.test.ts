@@ -7,7 +7,7 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { HOOK_URL as SHOP } from '#test/a-resource-envelope.ts';
-import { anApplication, follow, type TestApplication } from '#test/an-application.ts';
+import { anApplication, applyChange, type TestApplication } from '#test/an-application.ts';
 import { genericPlan } from '#test/generic-plan.ts';
 import { idAt, readLane } from '#test/queued-deliveries.ts';
 import { startReceiver } from '#test/start-receiver.ts';
@@ -60,17 +60,17 @@ async function consume(
   };
 }
 
-describe('events that are consumed before the news of a reactivation', () => {
+describe('events that are consumed before the reactivation of their application', () => {
   test('are sent after all, those from before it are not', async () => {
     const application = anApplication();
     const endpoint = await storeEndpoint(database.db, application.owner);
-    await follow(database.db, application.change(false, at(0)));
+    await applyChange(database.db, application.change(false, at(0)));
     const before = await consume(application, 59);
     const close = await consume(application, 60);
     const behind = await consume(application, 61);
     for (const state of [before, close, behind]) expect(await state()).toEqual(['skipped asleep']);
     expect(await readLane(database.db, endpoint.id)).toMatchObject({ wakes: 'never' });
-    const hinted = await follow(database.db, application.change(true, at(60)));
+    const hinted = await applyChange(database.db, application.change(true, at(60)));
     expect(await before()).toEqual(['skipped asleep']);
     expect(await close()).toEqual(['pending queued']);
     expect(await behind()).toEqual(['pending queued']);
@@ -82,11 +82,11 @@ describe('events that are consumed before the news of a reactivation', () => {
     await using receiver = await startReceiver();
     const application = anApplication();
     await storeEndpoint(database.db, application.owner);
-    await follow(database.db, application.change(false, at(0)));
+    await applyChange(database.db, application.change(false, at(0)));
     const event = application.anEvent({ occurred_at: at(61), event_id: idAt(Date.parse(at(61))) });
     await take(database.db, event);
     await using sender = startSenderTo(database.db, { shop: receiver });
-    await follow(database.db, application.change(true, at(60)));
+    await applyChange(database.db, application.change(true, at(60)));
     sender.wake();
     await untilDelivery(database.db, event.data.id, { status: 'succeeded' });
   });
@@ -96,60 +96,60 @@ describe('events that are consumed before the news of a reactivation', () => {
     const { owner } = application;
     const pausedAt = new Date(at(30));
     await storeEndpoint(database.db, { ...owner, active: false, pausedAt });
-    await follow(database.db, application.change(false, at(0)));
+    await applyChange(database.db, application.change(false, at(0)));
     const missed = await consume(application, 61);
-    await follow(database.db, application.change(true, at(60)));
+    await applyChange(database.db, application.change(true, at(60)));
     expect(await missed()).toEqual(['skipped asleep']);
 
     const other = anApplication();
     const later = await storeEndpoint(database.db, other.owner);
-    await follow(database.db, other.change(false, at(0)));
+    await applyChange(database.db, other.change(false, at(0)));
     const waits = await consume(other, 61);
     await patchEndpoint(database.db, later, { active: false });
-    await follow(database.db, other.change(true, at(60)));
+    await applyChange(database.db, other.change(true, at(60)));
     expect(await waits()).toEqual(['pending queued']);
   });
 
   test('stay skipped for a deleted endpoint', async () => {
     const application = anApplication();
     const endpoint = await storeEndpoint(database.db, application.owner);
-    await follow(database.db, application.change(false, at(0)));
+    await applyChange(database.db, application.change(false, at(0)));
     const missed = await consume(application, 61);
     await removeStoredEndpoint(database.db, endpoint);
-    await follow(database.db, application.change(true, at(60)));
+    await applyChange(database.db, application.change(true, at(60)));
     expect(await missed()).toEqual(['skipped asleep']);
   });
 
-  test('stay skipped where the URL of the resource has heard of them under the same text', async () => {
+  test('stay skipped where the URL of the resource received them under the same text', async () => {
     const application = anApplication();
     await storeEndpoint(database.db, { ...application.owner, url: SHOP });
-    await follow(database.db, application.change(false, at(0)));
-    const heard = await consume(application, 61, { url: SHOP });
+    await applyChange(database.db, application.change(false, at(0)));
+    const received = await consume(application, 61, { url: SHOP });
     const elsewhere = await consume(application, 61, { url: `${SHOP}/other` });
-    await follow(database.db, application.change(true, at(60)));
-    expect(await heard()).toEqual(['skipped asleep']);
+    await applyChange(database.db, application.change(true, at(60)));
+    expect(await received()).toEqual(['skipped asleep']);
     expect(await elsewhere()).toEqual(['pending queued']);
   });
 
-  test('are not looked for again when everything is said again', async () => {
+  test('are not searched again when everything is repeated', async () => {
     const application = anApplication();
     const endpoint = await storeEndpoint(database.db, application.owner);
     const changes = [application.change(false, at(0)), application.change(true, at(60))];
-    for (const change of changes) await follow(database.db, change);
+    for (const change of changes) await applyChange(database.db, change);
     const pausedAt = new Date(at(70));
     await database.db.query(
       sql`update endpoints set active = false, paused_at = ${pausedAt} where id = ${endpoint.id}`,
     );
     const missed = await consume(application, 75);
     await patchEndpoint(database.db, endpoint, { active: true });
-    for (const change of changes) await follow(database.db, change);
+    for (const change of changes) await applyChange(database.db, change);
     expect(await missed()).toEqual(['skipped asleep']);
   });
 
   test('are all queued, more than a page of them, also after a death in between', async () => {
     const application = anApplication();
     const endpoint = await storeEndpoint(database.db, application.owner);
-    await follow(database.db, application.change(false, at(0)));
+    await applyChange(database.db, application.change(false, at(0)));
     const count = 2 * MISSED_PAGE + 1;
     await skipMany(endpoint.id, count);
     const change = application.change(true, at(60));
@@ -157,7 +157,7 @@ describe('events that are consumed before the news of a reactivation', () => {
     const dying = applyApplicationChange({ ...deps, db: failing(database.db, 2) }, change);
     await expect(dying).rejects.toThrow('died');
     expect(await readLane(database.db, endpoint.id)).toMatchObject({ waiting: MISSED_PAGE });
-    await follow(database.db, change);
+    await applyChange(database.db, change);
     expect(await readLane(database.db, endpoint.id)).toMatchObject({ waiting: count });
   });
 
@@ -186,15 +186,15 @@ describe('events that are consumed before the news of a reactivation', () => {
 test('a reactivation while events come in loses none of them', async () => {
   const application = anApplication();
   const endpoint = await storeEndpoint(database.db, application.owner);
-  await follow(database.db, application.change(false, at(0)));
+  await applyChange(database.db, application.change(false, at(0)));
   const events = Array.from({ length: 60 }, () =>
     application.anEvent({ occurred_at: at(61), event_id: idAt(Date.parse(at(61))) }),
   );
   const [first, ...others] = events.map((event) => () => take(database.db, event));
   await first!();
   await Promise.all([
-    ...others.map((hear) => hear()),
-    follow(database.db, application.change(true, at(60))),
+    ...others.map((other) => other()),
+    applyChange(database.db, application.change(true, at(60))),
   ]);
   expect(await readLane(database.db, endpoint.id)).toEqual({
     waiting: events.length,
@@ -203,7 +203,7 @@ test('a reactivation while events come in loses none of them', async () => {
   });
 });
 
-describe('looking for missed events', () => {
+describe('a search for missed events', () => {
   test('reads one page of the endpoint alone, whatever others have and however many weeks there are', async () => {
     const endpoint = await storeEndpoint(database.db, {});
     const page = {

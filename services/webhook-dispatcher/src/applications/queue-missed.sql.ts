@@ -5,7 +5,7 @@ import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 import { smallestIdOf } from '#deliveries/id-of-instant.ts';
 import { wasActiveAt } from '#endpoints/was-active-at.sql.ts';
 
-/** An event's id may be minted that much before the time that the event itself tells. */
+/** An event's id may be minted this much before the time of the event. */
 const ID_AHEAD_MS_MAX = 60_000;
 
 export type MissedPage = {
@@ -26,10 +26,10 @@ export function firstMissedId(since: Date): string {
 
 /**
  * Makes pending what was skipped on one page of an endpoint's deliveries although the endpoint was active by what is
- * known now. Not what the resource's own URL has heard under the very same text: that was sent beside it then (decision
- * 179). To be called behind `lockLanesToQueue`, which keeps the endpoint as it is. A range of `deliveries_endpoint`, then
- * every other row by its key; the bound on the last id leaves other weeks out. Deliveries that somebody has locked are
- * passed over: a re-send is just ending them.
+ * recorded now. Not what the resource's own URL received under the same text: that was sent at the time (decision 179).
+ * To be called behind `lockLanesToQueue`, under which the endpoint does not change. A range of `deliveries_endpoint`,
+ * then every other row by its key; the bound on the last id leaves other weeks out. Locked deliveries are skipped: a
+ * re-send is just ending them.
  */
 export async function queueMissedPage(tx: Transaction, page: MissedPage): Promise<QueuedPage> {
   const rows = await tx.query<{ last: string; read_count: number; queued_count: number }>(

@@ -7,12 +7,12 @@ import { lockLanesToQueue, wakeLanes } from '#lanes/lanes.sql.ts';
 import { clearMissedSince, findEndpointIds, findMissedSince } from './applications.sql.ts';
 import { firstMissedId, queueMissedPage } from './queue-missed.sql.ts';
 
-/** Deliveries looked at per commit: intake may hold the same lanes meanwhile, only a pause has to wait. */
+/** Deliveries read per commit: intake may lock the same lanes meanwhile, only a pause has to wait. */
 export const MISSED_PAGE = 1_000;
 
 /**
  * Nothing orders the topic of applications against those of resources. So events of the first moments after a
- * reactivation may have been consumed before it was heard of and stand there as skipped. They are sent after all, each
+ * reactivation may have been consumed before it and are recorded as skipped. They are sent after all, each
  * page in a commit of its own; what is left is noted with the application until all of it is done, so that a process
  * that dies in between leaves it to the message when that comes again.
  */
@@ -23,7 +23,7 @@ export async function queueMissed(deps: EndpointLanesDeps, owner: EndpointOwner)
     const count = await queueMissedOf(deps, { endpointId, since });
     if (count > 0) {
       deps.wakeSenders([endpointId]);
-      deps.logger.info({ endpoint_id: endpointId, count }, 'events before a reactivation queued');
+      deps.logger.info({ endpoint_id: endpointId, count }, 'missed events queued');
     }
   }
   await clearMissedSince(deps.db, owner, since);

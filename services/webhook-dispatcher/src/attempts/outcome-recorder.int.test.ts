@@ -74,7 +74,7 @@ describe('an outcome', () => {
     expect(await stateOf(due[0]!)).toEqual({ status: 'succeeded', attempts: 1 });
   });
 
-  test('said again after a lost answer is one attempt, of a success and of a failure alike', async () => {
+  test('recorded again after a lost answer is one attempt, of a success and of a failure alike', async () => {
     const { lane, due } = await aClaim(2);
     const outcomes = [anOutcome(due[0]!, lane), aFailure(due[1]!, lane)];
     expect([await record(outcomes), await record(outcomes)]).toEqual([2, 2]);
@@ -184,7 +184,7 @@ describe('a re-send', () => {
     expect(attempt).toEqual({ manual: true });
   });
 
-  test('and the schedule of one delivery may be told of at once', async () => {
+  test('and the schedule of one delivery may be recorded at once', async () => {
     const { lane, due } = await aClaim();
     const resend = await aResend(due[0]!, lane);
     await record([aFailure(due[0]!, lane), anOutcome(resend, lane)]);
@@ -274,7 +274,7 @@ describe('a database that is away while a request is out', () => {
     sender.wake();
     await eventually(() => expect(receiver.requests).toHaveLength(1));
     await eventually(() => expect(flaky.refused()).toBeGreaterThanOrEqual(2));
-    // The lease ends while the outcome waits: the lane looks free to everybody.
+    // The lease ends while the outcome waits: the lane looks free to every sender.
     await database.db.query(sql`update lanes set claimable_at = now() where leased`);
     flaky.restore();
     await eventually(async () => {
@@ -287,7 +287,7 @@ describe('a database that is away while a request is out', () => {
   });
 });
 
-/** The real database behind a switch that makes it look away. */
+/** The real database behind a switch that makes it unavailable. */
 function interruptible(real: Database) {
   let state: 'open' | 'armed' | 'away' = 'open';
   let refused = 0;

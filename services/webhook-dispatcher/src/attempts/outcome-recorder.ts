@@ -13,9 +13,9 @@ const COMMIT_INTERVAL_MS = 25;
 const GATHERED_MIN = 8;
 
 export type OutcomeRecorder = {
-  /** Resolves once the outcome is stored, or refused: because another claim has the lane, or by what it says. */
+  /** Resolves once the outcome is stored, or refused: another claim has the lane, or the row is not storable. */
   record(outcome: Outcome): Promise<void>;
-  /** While the database refuses outcomes nothing new may be sent: what is due may only look so. */
+  /** While outcomes wait for the database nothing new may be sent: what is due may be sent already. */
   isBehind(): boolean;
 };
 

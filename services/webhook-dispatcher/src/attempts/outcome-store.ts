@@ -37,7 +37,7 @@ export function createOutcomeStore(deps: StoreDeps): OutcomeStore {
       } catch (error) {
         if (blamesContent(error)) return await storeApart(outcomes, error);
         failures += 1;
-        if (failures === 1) deps.logger.warn({ err: error }, 'outcomes wait for the database');
+        if (failures === 1) deps.logger.warn({ err: error }, 'outcome store: database unavailable');
         await delay(Math.min(RETRY_DELAY_MS * 2 ** failures, RETRY_DELAY_MS_MAX));
       }
     }
@@ -54,13 +54,13 @@ export function createOutcomeStore(deps: StoreDeps): OutcomeStore {
     const { attempt } = only;
     deps.logger.error(
       { err: error, delivery_id: attempt.deliveryId },
-      'an outcome could not be stored whole',
+      'outcome refused by the database',
     );
     const { responseExcerpt, error: text, address } = attempt;
     if (responseExcerpt === null && text === null && address === null) {
       return outcomesLost('unstorable', 1);
     }
-    // All that comes from outside.
+    // Without what comes from outside.
     const ours = { ...attempt, responseExcerpt: null, error: null, address: null };
     await storeAll([{ ...only, attempt: ours }]);
   }
@@ -68,7 +68,7 @@ export function createOutcomeStore(deps: StoreDeps): OutcomeStore {
 
 async function storeOnce(deps: StoreDeps, batch: readonly Outcome[]): Promise<void> {
   const outcomes = batch.map(({ attempt }) => attempt);
-  // Of several changes of a lane the last one says how it stands.
+  // Of several changes of a lane the last one counts.
   const lanes = new Map(batch.flatMap(({ lane }) => (lane === null ? [] : [[lane.laneId, lane]])));
   const stored = await recordOutcomes(deps.db, deps.clock, {
     outcomes,
@@ -79,6 +79,6 @@ async function storeOnce(deps: StoreDeps, batch: readonly Outcome[]): Promise<vo
   outcomesLost('fenced', fenced.length);
   deps.logger.warn(
     { delivery_ids: fenced.map((outcome) => outcome.deliveryId) },
-    'outcomes came after their lane had been taken over',
+    'outcomes refused: lane taken over',
   );
 }

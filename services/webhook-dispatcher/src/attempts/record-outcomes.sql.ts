@@ -5,7 +5,7 @@ import { type ScheduleClock, scheduleNow } from '#schedule-clock.ts';
 
 /** An attempt that was made, with the state that follows from it. */
 export type AttemptOutcome = {
-  /** Minted with the attempt: said again, it is the same one. */
+  /** Minted with the attempt: recorded twice, it is one attempt. */
   attemptId: string;
   deliveryId: string;
   /** Its row in the queue. */
@@ -44,16 +44,16 @@ export type OutcomeBatch = {
 };
 
 /**
- * Writes attempts and everything that follows from them in one statement, each only under the claim of the lane that
- * it was made under, and once: said again after a lost answer it changes nothing. Answers the attempts whose claim
- * still stands. The next attempt counts from this statement's time, which is after the failure: never early. One that two
- * owners of a lane have made, before and after the end of a lease, counts once.
+ * Writes attempts and everything that follows from them in one statement, each only under the claim of the lane that it
+ * was made under, and once: repeated after a lost answer it changes nothing. Answers the attempts whose claim still
+ * stands. The next attempt counts from this statement's time, which is after the failure: never early. An attempt that
+ * two owners of a lane have made, before and after the end of a lease, counts once.
  *
  * An attempt of the schedule moves the delivery while that is pending: one that was canceled while its request was out
  * gets the attempt into its history and stays canceled (decision 158). A re-send that succeeds ends the delivery and
  * its schedule, whatever it was; one that fails changes nothing but the history, unless it is the only attempt that its
- * delivery gets (a test delivery: its row in the queue has the delivery's own id). Rows are reached by arrays of keys: as
- * joins, plans that were made early read whole tables.
+ * delivery gets (a test delivery: its row in the queue has the delivery's own id). Rows are reached by arrays of keys:
+ * as joins, plans that were made early read whole tables.
  */
 export async function recordOutcomes(
   db: Queryable,
@@ -110,7 +110,7 @@ function madeAttempts(outcomes: readonly AttemptOutcome[]): Statement {
       )`;
 }
 
-/** CTE `owned`: those whose claim still stands. CTE `fresh`: those of them that were not said before. */
+/** CTE `owned`: those whose claim still stands. CTE `fresh`: those of them that were not recorded before. */
 const addedAttempts = sql`
       owned as materialized (
         select made.*
@@ -192,7 +192,7 @@ function movedDeliveries(now: Statement): Statement {
       )`;
 }
 
-/** How endpoints and recoveries do. */
+/** Counts of endpoints and recoveries. */
 const countedAttempts = sql`
       finished as (
         select endpoint_id, outcome, started_at + duration_ms * interval '1 millisecond' as at
@@ -234,7 +234,7 @@ const countedAttempts = sql`
         where id = any (array(select recovery_id from fresh where recovery_id is not null))
       )`;
 
-/** CTE `breaker`: what the lanes' owner says of them now. */
+/** CTE `breaker`: the breakers as the lanes' owner has them now. */
 function changedLanes(now: Statement, lanes: readonly LaneChange[]): Statement {
   const ids = lanes.map(({ laneId }) => laneId);
   return sql`

@@ -5,8 +5,8 @@ const REDACTED = '[redacted]';
 const UTF8_BYTES_PER_CHARACTER_MAX = 4;
 
 /**
- * What is kept of an answer, without the secret that the request was signed with: a receiver that repeats it must not
- * bring it into our tables, nor the part of it that stands where a long answer was cut.
+ * The excerpt that is stored of an answer, without the secret that the request was signed with: a receiver that repeats
+ * it must not bring it into our tables, nor the part of it at which a long answer was cut.
  */
 export function redactSecret(excerpt: string, secret: string): string {
   const isCut = Buffer.byteLength(excerpt) > EXCERPT_BYTES_MAX - UTF8_BYTES_PER_CHARACTER_MAX;
@@ -14,11 +14,13 @@ export function redactSecret(excerpt: string, secret: string): string {
   return cutExcerpt(isCut ? withoutBeginningAtEnd(whole, secret) : whole);
 }
 
-/** Takes away the longest beginning of the secret that the text ends with, and what is left of a character behind it. */
+/**
+ * Takes away the longest beginning of the secret that the text ends with, and what is left of a character behind it.
+ */
 function withoutBeginningAtEnd(text: string, secret: string): string {
-  const told = text.replace(/\uFFFD{1,3}$/, '');
-  for (let length = Math.min(secret.length - 1, told.length); length > 0; length -= 1) {
-    if (told.endsWith(secret.slice(0, length))) return told.slice(0, -length);
+  const ending = text.replace(/\uFFFD{1,3}$/, '');
+  for (let length = Math.min(secret.length - 1, ending.length); length > 0; length -= 1) {
+    if (ending.endsWith(secret.slice(0, length))) return ending.slice(0, -length);
   }
   return text;
 }

@@ -80,7 +80,7 @@ async function send(
 }
 
 describe('a send', () => {
-  test('does not begin with too little of the lease left, and says nothing of it', async () => {
+  test('does not begin with too little of the lease left, and records nothing', async () => {
     const late = await send(aDue(), { leaseMs: LEASE_LEFT_MS_MIN - 1 });
     expect(late).toEqual({ posted: 0, outcomes: [] });
     expect((await send(aDue(), { leaseMs: LEASE_LEFT_MS_MIN + 1_000 })).posted).toBe(1);
@@ -93,7 +93,7 @@ describe('a send', () => {
     expect(again.outcomes[0]?.attempt.retryDelayMs).toBeNull();
   });
 
-  test('tells the row of its lane what it makes of the breaker, once that moves', async () => {
+  test('changes the row of its lane when the breaker moves', async () => {
     const opens = await send(aDue(), { failureCount: BREAKER_THRESHOLD - 1 });
     expect(opens.outcomes[0]?.lane).toMatchObject({
       failureCount: BREAKER_THRESHOLD,

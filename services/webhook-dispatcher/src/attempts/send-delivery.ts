@@ -79,7 +79,7 @@ function toOutcome(
   };
 }
 
-/** Null where the lane's row need not follow. A secret of ours that cannot be opened says nothing of the receiver. */
+/** Null where the lane's row need not change. A secret that cannot be opened is no fault of the receiver. */
 function moveBreaker(lane: OwnedLane, result: ExchangeResult): LaneChange | null {
   if (result.reason === 'secret_unreadable') return null;
   if (!countAttempt(lane, result.outcome === 'succeeded', performance.now())) return null;

@@ -47,7 +47,7 @@ afterAll(async () => {
 });
 
 describe.each(sendable)('$id ($why)', (row) => {
-  test('the receiver gets the exact bytes with the stated signature, and judges as stated', async () => {
+  test('the receiver gets the exact bytes with the stated signature, and verifies as stated', async () => {
     const secret = secretOf(row) ?? null;
     const body = bodyOf(row);
     const headers = deliveryHeaders({ id: ID, event: 'charge.pix.paid', body, secret });

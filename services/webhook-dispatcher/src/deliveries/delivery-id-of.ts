@@ -13,7 +13,7 @@ const TIME_LENGTH = 13;
 export function deliveryIdOf(eventId: string, destinationId: string): DeliveryId {
   const ids = (eventId + destinationId).replaceAll('-', '');
   const digest = hash('sha256', Buffer.from(ids, 'hex'), 'hex');
-  // The variant is the two bits 10; what else the digit says is derived.
+  // The variant is the two bits 10; the other two of the digit are derived.
   const variant = ((Number.parseInt(digest.charAt(3), 16) & 0x3) | 0x8).toString(16);
   const time = eventId.slice(0, TIME_LENGTH).toLowerCase();
   return [

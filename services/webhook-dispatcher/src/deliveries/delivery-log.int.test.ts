@@ -5,7 +5,7 @@ import { scaled } from '@pixmesh/testkit/long-runs';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { aLogged, fillLog, type Logged } from '#test/logged-deliveries.ts';
+import { aLogged, storeLogged, type LoggedDelivery } from '#test/logged-deliveries.ts';
 import { genericPlan } from '#test/generic-plan.ts';
 import { storeEndpoint } from '#test/store-endpoint.ts';
 
@@ -24,18 +24,18 @@ const PAGES_OF_RANGE_MAX = 1_200;
 let database: TestDatabase;
 const accountId = newId<AccountId>();
 const endpointId = newId<EndpointId>();
-const quietEndpointId = newId<EndpointId>();
+const idleEndpointId = newId<EndpointId>();
 const resourceId = newId();
 const nowMs = Date.now();
-let logged: Logged[];
+let logged: LoggedDelivery[];
 let filled: ReadonlySet<string>;
 
 beforeAll(async () => {
   database = await createTestDatabase('webhook_dispatcher');
-  for (const id of [endpointId, quietEndpointId])
+  for (const id of [endpointId, idleEndpointId])
     await storeEndpoint(database.db, { id, accountId });
   logged = [...others(), ...ours(), ...rare()].toSorted((one, two) => (one.id < two.id ? 1 : -1));
-  await fillLog(database, logged);
+  await storeLogged(database, logged);
   filled = await findFilled();
 }, 300_000);
 afterAll(() => database[Symbol.asyncDispose]());
@@ -45,7 +45,7 @@ function timeOf(place: number, count: number): number {
   return nowMs + Math.floor((5 * WEEK_MS * place) / count);
 }
 
-function others(): Logged[] {
+function others(): LoggedDelivery[] {
   const accounts = Array.from({ length: 40 }, () => newId());
   return Array.from({ length: OTHERS }, (_, place) =>
     aLogged({
@@ -59,7 +59,7 @@ function others(): Logged[] {
   );
 }
 
-function ours(): Logged[] {
+function ours(): LoggedDelivery[] {
   return Array.from({ length: OURS }, (_, place) =>
     aLogged({
       atMs: timeOf(place, OURS),
@@ -72,8 +72,8 @@ function ours(): Logged[] {
   );
 }
 
-/** Before all others: whoever walks from the newest row on meets it last. */
-function rare(): Logged[] {
+/** Before all others: a walk from the newest row on meets it last. */
+function rare(): LoggedDelivery[] {
   const base = { accountId, resourceId, endpointId, event: 'charge.pix.created' } as const;
   const atMs = nowMs - 3 * WEEK_MS;
   return [
@@ -83,9 +83,9 @@ function rare(): Logged[] {
     { ...base, atMs: atMs + 3, status: 'pending' },
     { ...base, atMs: atMs + 4, event: 'charge.pix.refunded', status: 'succeeded' },
     { ...base, atMs: atMs + 5, event: 'dispute.pix.opened', status: 'failed' },
-    { ...base, atMs: atMs + 6, endpointId: quietEndpointId, status: 'succeeded' },
+    { ...base, atMs: atMs + 6, endpointId: idleEndpointId, status: 'succeeded' },
     { ...base, atMs: atMs + 7, endpointId: null, status: 'succeeded' },
-  ].map((given) => aLogged(given as Omit<Logged, 'id' | 'eventId'>));
+  ].map((given) => aLogged(given as Omit<LoggedDelivery, 'id' | 'eventId'>));
 }
 
 /** Each filter alone and beside each other. */
@@ -96,7 +96,7 @@ function everyFilter(): LogFilters[] {
     {},
     { accountId },
     { endpointId },
-    { endpointId: quietEndpointId },
+    { endpointId: idleEndpointId },
     { accountId, endpointId },
     { resourceId },
     { resourceId, accountId },
@@ -115,7 +115,7 @@ function everyFilter(): LogFilters[] {
   );
 }
 
-function isShown(row: Logged, filters: LogFilters): boolean {
+function isShown(row: LoggedDelivery, filters: LogFilters): boolean {
   const { createdAfter, createdBefore } = filters;
   const named = ['accountId', 'resourceId', 'endpointId', 'event', 'status'] as const;
   return (

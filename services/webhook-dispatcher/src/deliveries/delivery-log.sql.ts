@@ -52,7 +52,7 @@ export async function deliveryExists(db: Queryable, id: string): Promise<boolean
 }
 
 /**
- * The statement of a page, apart so that its plan can be looked at; without a name, because its text follows from the
+ * The statement of a page, apart so that tests explain its plan; without a name, because its text follows from the
  * filters. Each choice of filters walks along one index from the newest row on, and takes no lock. What is left of the
  * filters narrows the walk: a resource has some dozens of deliveries, what did not arrive is little, what is pending is
  * no more than the queue.
@@ -149,7 +149,7 @@ function rangeOf(
   { filters, span, limit }: Search,
   { name, key, newestFirst, of, condition = sql`true` }: IndexRange,
 ): Statement {
-  // An equality would tell the planner that half of the order means nothing, and other indexes would do.
+  // With an equality the planner drops that column from the order, and takes other indexes.
   const others = { ...filters, [name]: undefined };
   const isInRange = sql`
           ${key} >= (${of}, ${span.from}::uuid)
@@ -207,7 +207,7 @@ function conditionsOf(filters: LogFilters): Statement[] {
     endpointId === undefined ? null : sql`deliveries.endpoint_id = ${endpointId}`,
     event === undefined ? null : sql`deliveries.event = ${event}`,
     status === undefined ? null : sql`deliveries.status = ${status}`,
-    // Written out: without the values, a plan knows the indexes of what did not arrive by this alone.
+    // Written out: a plan that is made without the values finds the partial indexes by this alone.
     isUnsent(status) ? sql`deliveries.status in ('failed', 'skipped', 'canceled')` : null,
   ].filter((condition) => condition !== null);
 }
@@ -216,7 +216,7 @@ function isUnsent(status: DeliveryStatus | undefined): boolean {
   return status === 'failed' || status === 'skipped' || status === 'canceled';
 }
 
-/** The limit is a subquery because the planner must not know it: it would rather walk all rows by their ids. */
+/** As a subquery: with the number at hand the planner walks all rows by their ids. */
 function first(limit: number): Statement {
   return sql`limit (select ${limit}::int)`;
 }

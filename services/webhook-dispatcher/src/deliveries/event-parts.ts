@@ -8,7 +8,7 @@ import { TEST_EVENT } from '@pixmesh/contracts/internal/operator-deliveries';
 /** Events that deliveries are of: those of the catalogue, and that of a test. */
 export type DeliveredEvent = EventName | typeof TEST_EVENT;
 
-/** What a delivery says of its event beside the name; a test has no payment method. */
+/** Parts of an event in its deliveries, beside the name; a test has no payment method. */
 export type EventParts = Omit<EventNameParts, 'method'> & { method: string | null };
 
 export function partsOf(event: DeliveredEvent): EventParts {

@@ -2,8 +2,8 @@ import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
 /**
- * Condition on a row of `deliveries`: there is still somebody to send it to. What stands for the URL of its resource
- * too goes there when the endpoint is deleted.
+ * Condition on a row of `deliveries`: its destination still exists. A delivery that is also for the URL of its resource
+ * goes there when the endpoint is deleted.
  */
 export const isSendable = sql`(
             for_resource_url

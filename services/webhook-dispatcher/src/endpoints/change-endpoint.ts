@@ -18,10 +18,10 @@ type Update = {
 };
 
 /**
- * Changes what the body names and answers the endpoint as it is then. The body is not looked at before the
- * endpoint is found, so that a stranger's id answers the same whatever was sent (decision 155). Deliveries under way
- * take up the new URL and secret with their next attempt (159). A pause moves nothing: the sender that meets the
- * endpoint's lane next leaves it alone from then on, and a resumption wakes that lane, one row, in the same commit.
+ * Changes what the body names and answers the endpoint as it is then. The body is not read before the endpoint is
+ * found, so that another application's id answers the same whatever was sent (decision 155). Deliveries under way take
+ * up the new URL and secret with their next attempt (159). A pause changes no delivery: the next fetch of the
+ * endpoint's lane gives nothing, and a resumption wakes that lane, one row, in the same commit.
  *
  * @throws AppError `WEBHOOK_NOT_FOUND`; then those of the body's shape and rules
  */

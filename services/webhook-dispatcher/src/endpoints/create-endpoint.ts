@@ -24,14 +24,14 @@ export type EndpointLanesDeps = {
   db: Database;
   logger: Logger;
   clock: ScheduleClock;
-  /** Tells senders to look at these lanes. A hint: polling finds them too. */
+  /** Wakes senders for these lanes. A hint: polling finds them too. */
   wakeSenders(laneIds: readonly string[]): void;
 };
 
 /**
  * Registers an endpoint. Nothing makes a repeat the same endpoint: two with one URL are allowed (decision 156), and
- * creations of one application pass one after the other, so that no race gets by the bound. The endpoint's lane comes
- * into being with it: whoever changes the endpoint holds that row.
+ * creations of one application pass one after the other, so that no race gets by the bound. The endpoint's lane is
+ * inserted with it: every change of the endpoint locks that row.
  *
  * @throws AppError of the body's shape and rules; `VALIDATION_ERROR` without details beyond the bound
  */

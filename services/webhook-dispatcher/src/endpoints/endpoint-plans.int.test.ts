@@ -54,7 +54,7 @@ describe('however many endpoints others have and whatever waits for them', () =>
 });
 
 describe('the health of an endpoint', () => {
-  test('tells counts, the last outcomes, the breaker, and what waits up to a bound', async () => {
+  test('shows counts, the last outcomes, the breaker, and what waits up to a bound', async () => {
     const [first, second] = await readEndpointHealth(database.db, [busy, idle]);
     expect(first).toEqual({
       endpointId: busy,

@@ -11,7 +11,7 @@ export type EndpointRow = {
   events: readonly string[];
   active: boolean;
   hasSecret: boolean;
-  /** When its secret was last set, replaced or removed; null where that was not kept. */
+  /** When its secret was last set, replaced or removed; null where that was not recorded. */
   secretChangedAt: Date | null;
   createdAt: Date;
 };

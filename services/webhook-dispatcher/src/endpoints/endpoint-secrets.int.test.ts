@@ -17,7 +17,7 @@ import { testEnvironment, tokenKeys } from '#test/test-dispatcher.ts';
 /** Part of every secret below, also of those that are refused. */
 const CANARY = 'canary_5d1b90';
 const TEST_TIMEOUT_MS = 90_000;
-/** Nobody listens there: nothing is sent. */
+/** A closed port: nothing is sent. */
 const NO_RECEIVER = 9;
 
 test(

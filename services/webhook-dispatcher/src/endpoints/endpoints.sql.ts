@@ -100,9 +100,9 @@ export async function insertEndpoint(
 }
 
 /**
- * Changes what is named, each column on its own, so that two changes at once lose nothing of each other; null
- * when the endpoint is gone. To be called under `lockLanesToChange`. A pause is dated when it begins, and so is an event that
- * was not heard before.
+ * Changes what is named, each column on its own, so that two changes at once lose nothing of each other; null when the
+ * endpoint is gone. To be called under `lockLanesToChange`. A pause is dated when it begins, and so is an event that
+ * was not subscribed to before.
  */
 export async function updateEndpoint(
   tx: Transaction,
@@ -168,14 +168,14 @@ export async function deleteEndpoint(
   return rows.length === 1;
 }
 
-/** Of each event that is heard from now on when it was added; those that were heard from the registration on have no date. */
+/** When each subscribed event was added; those subscribed to since the registration have no date. */
 function eventsAddedAt(events: readonly string[] | undefined): Statement {
   return sql`case
               when ${events ?? null}::text[] is null then events_added_at
               else (
-                select coalesce(jsonb_object_agg(heard.event, coalesce(events_added_at -> heard.event, to_jsonb(now()))), '{}')
-                from unnest(${events ?? null}::text[]) as heard (event)
-                where events_added_at ? heard.event or heard.event <> all (events)
+                select coalesce(jsonb_object_agg(subscribed.event, coalesce(events_added_at -> subscribed.event, to_jsonb(now()))), '{}')
+                from unnest(${events ?? null}::text[]) as subscribed (event)
+                where events_added_at ? subscribed.event or subscribed.event <> all (events)
               )
             end`;
 }

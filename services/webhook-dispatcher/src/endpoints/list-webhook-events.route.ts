@@ -14,7 +14,7 @@ const CATALOGUE = {
   has_more: false,
 };
 
-/** `GET /v1/webhooks/events`: every event the platform knows, in the specification's order (decision 145). */
+/** `GET /v1/webhooks/events`: every event of the platform, in the specification's order (decision 145). */
 export function registerListWebhookEvents(app: FastifyInstance): void {
   app.get(PUBLIC_ROUTES.listWebhookEvents.path, async () => CATALOGUE);
 }

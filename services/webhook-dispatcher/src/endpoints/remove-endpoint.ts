@@ -12,8 +12,8 @@ import { deleteEndpoint, findEndpoint } from './endpoints.sql.ts';
 const CANCEL_MS_MAX = 3_000;
 
 /**
- * Deletes an endpoint and cancels what waits for it (decision 158). From the first commit on no sender takes anything
- * up for it; senders cancel what waits in its lane as well, so the second step may be cut short anywhere.
+ * Deletes an endpoint and cancels what waits for it (decision 158). From the first commit on no sender sends
+ * anything to it; senders cancel what waits in its lane as well, so the second step may be cut short anywhere.
  *
  * @throws AppError `WEBHOOK_NOT_FOUND`, also the second time
  */
@@ -22,7 +22,7 @@ export async function removeEndpoint(
   owner: EndpointOwner,
   id: EndpointId,
 ): Promise<void> {
-  // Looked up first: nobody gets to hold the lane of a stranger's endpoint.
+  // First, so that no caller can lock the lane of another application's endpoint.
   if ((await findEndpoint(deps.db, owner, id)) === null) throw new AppError('WEBHOOK_NOT_FOUND');
   const isDeleted = await deps.db.transaction(async (tx) => {
     await lockLanesToChange(tx, [id]);
@@ -41,6 +41,6 @@ async function cancelWaiting({ db, logger }: EndpointLanesDeps, id: EndpointId):
   try {
     while ((await cancelLanes(db, [id])) > 0 && performance.now() < end);
   } catch (error) {
-    logger.warn({ err: error, endpoint_id: id }, 'deliveries of a deleted endpoint are left');
+    logger.warn({ err: error, endpoint_id: id }, 'deliveries of deleted endpoint not canceled');
   }
 }

@@ -48,7 +48,7 @@ async function pausedAt(): Promise<Date | null> {
 }
 
 describe('a pause', () => {
-  test('is dated when it begins, however often it is said, until the endpoint is resumed', async () => {
+  test('is dated when it begins, however often it is repeated, until the endpoint is resumed', async () => {
     expect(await pausedAt()).toBeNull();
     await patch({ active: false });
     const began = await pausedAt();
@@ -179,7 +179,7 @@ describe('a change that is refused', () => {
   });
 
   test.each(['', '{', '[]', { secret: '' }, { url: 'http://localhost/' }, { events: ['*'] }])(
-    'by an unknown id before its body is looked at: %j',
+    'by an unknown id before its body is read: %j',
     async (body) => {
       const route = `PATCH /v1/webhooks/${caller.application_id}`;
       const answer = await api.request(caller, route, body, { 'content-type': 'text/plain' });

@@ -91,7 +91,7 @@ describe('resuming an endpoint', () => {
     expect(await queued()).toEqual(before);
   });
 
-  test('tells the senders of its lane alone, and only then', async () => {
+  test('wakes senders for its lane alone, and only then', async () => {
     const deps = endpointDeps(api.db);
     const id = endpoint.id as EndpointId;
     const change = (body: object) =>
@@ -103,7 +103,7 @@ describe('resuming an endpoint', () => {
     expect(deps.hinted).toEqual([id]);
   });
 
-  test('leaves a lane to the sender that serves it, who looks again before it lets go', async () => {
+  test('leaves a lane to the sender that serves it, which reads again before it releases', async () => {
     await aDelivery({ dueInMs: 0 });
     const claimed = await serve();
     await patch({ active: true });
@@ -117,7 +117,7 @@ describe('resuming an endpoint', () => {
     for (let turn = 0; turn < 20; turn += 1) {
       await patch({ active: false });
       const claimed = await serve();
-      await Promise.all([patch({ active: true }), untilLetGo(claimed)]);
+      await Promise.all([patch({ active: true }), untilReleased(claimed)]);
       expect(await lane()).toEqual({ waiting: 1, leased: false, wakes: 'now' });
     }
   });
@@ -132,14 +132,14 @@ describe('resuming an endpoint', () => {
   });
 });
 
-test('a change waits for whoever queues for the endpoint, so each sees the other', async () => {
+test('a change waits for transactions that queue for the endpoint, so each sees the other', async () => {
   let isChanged = false;
   let changing: Promise<unknown> = Promise.resolve();
   await api.db.transaction(async (tx) => {
     await lockLanesToQueue(tx, [endpoint.id]);
     changing = patch({ active: false }).then(() => (isChanged = true));
     // As long as the change takes when nothing holds it up, and more.
-    for (let look = 0; look < 20; look += 1) {
+    for (let tries = 0; tries < 20; tries += 1) {
       await tx.query(sql`select pg_sleep(0.01)`);
       expect(isChanged).toBe(false);
     }
@@ -197,7 +197,7 @@ describe('deleting an endpoint', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([204, ...Array(7).fill(404)]);
   });
 
-  test('cancels nothing when somebody else asks for it, nor makes a lane of an unknown id', async () => {
+  test('cancels nothing when another application asks for it, nor makes a lane of an unknown id', async () => {
     const id = await aDelivery();
     const stranger = aCaller({ account_id: caller.account_id });
     expect((await remove(stranger)).status).toBe(404);
@@ -228,13 +228,13 @@ describe('more deliveries of a deleted endpoint than one statement may move', ()
     expect(await queued()).toEqual([]);
   });
 
-  test('do not wait for one that somebody has locked, nor does the answer', async () => {
+  test('do not wait for one that is locked, nor does the answer', async () => {
     await api.db.transaction(async (tx) => {
       await tx.query(sql`select id from queue where lane_id = ${endpoint.id} limit 1 for update`);
       expect((await remove()).status).toBe(204);
     });
     expect(await countStates()).toEqual({ pending: 1, canceled: MANY - 1 });
-    await untilLetGo(await serve());
+    await untilReleased(await serve());
     expect(await lane()).toEqual({ waiting: 1, leased: false, wakes: 'now' });
   });
 
@@ -261,7 +261,7 @@ describe('more deliveries of a deleted endpoint than one statement may move', ()
   }
 });
 
-async function untilLetGo(claimed: { id: string; fence: bigint }): Promise<void> {
+async function untilReleased(claimed: { id: string; fence: bigint }): Promise<void> {
   while ((await releaseLanes(api.db, clock, [claimed])).size === 0);
 }
 

@@ -2,8 +2,8 @@ import { sql, type Statement } from '@pixmesh/postgres/sql';
 
 /**
  * The clocks of an event's service and of this database may differ by this much. An endpoint that was registered right
- * before an event must hear of it, so that bound is lenient. A pause is not: what a merchant does not want to hear from
- * now on must not wait for the end of the pause, and what a clock wrongly skips can be sent again.
+ * before an event must receive it, so that bound is lenient. A pause is not: an event after it must not wait for the
+ * end of the pause, and what a clock wrongly skips can be sent again.
  */
 const CLOCK_DIFFERENCE_MS_MAX = 1_000;
 
@@ -19,7 +19,9 @@ export function wasActiveAt(occurredAt: Statement): Statement {
   )`;
 }
 
-/** Condition on a row of `endpoints`: it was registered for an event, by its type, when that happened (decision 237). */
+/**
+ * Condition on a row of `endpoints`: it was registered for an event, by its type, when that happened (decision 237).
+ */
 export function wasRegisteredAt(occurredAt: Statement, type: Statement): Statement {
   return sql`greatest(endpoints.created_at, (endpoints.events_added_at ->> ${type})::timestamptz)
         <= ${occurredAt} + ${CLOCK_DIFFERENCE_MS_MAX} * interval '1 millisecond'`;

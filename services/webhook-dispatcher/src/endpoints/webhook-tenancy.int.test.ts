@@ -29,7 +29,7 @@ describe('the list', () => {
     const caller = aCaller();
     const made: Json[] = [];
     for (const name of ['a', 'b', 'c']) made.push(await create(caller, { description: name }));
-    // Equal instants are told apart by their ids.
+    // Equal instants are ordered by their ids.
     await api.db.query(sql`
       update endpoints set created_at = '2026-01-01T00:00:00Z' where id = any (${[made[0].id, made[1].id]}::uuid[])`);
     const tied = [made[0], made[1]]

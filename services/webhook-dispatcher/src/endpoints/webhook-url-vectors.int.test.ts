@@ -44,19 +44,19 @@ describe.each(rows)('$id is to $expect ($why)', ({ url, expect: expected }) => {
   test('at creation', async () => {
     // Each under an application of its own: the number of endpoints is bounded.
     const answer = await api.request(aCaller(), 'POST /v1/webhooks', anEndpointBody({ url }));
-    judge(answer, { status: 201, url, expected });
+    compareAnswer(answer, { status: 201, url, expected });
   });
 
   test('at a change, which a refusal leaves undone', async () => {
     const answer = await api.request(caller, `PATCH /v1/webhooks/${changed.id}`, { url });
-    judge(answer, { status: 200, url, expected });
+    compareAnswer(answer, { status: 200, url, expected });
     if (expected === 'accept') changed = answer.body;
     const list = await api.request(caller, 'GET /v1/webhooks');
     expect(list.body.data).toEqual([changed]);
   });
 });
 
-function judge(
+function compareAnswer(
   answer: { status: number; body: Json },
   row: { status: number; url: string; expected: Row['expect'] },
 ): void {

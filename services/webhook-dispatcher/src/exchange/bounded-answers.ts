@@ -18,7 +18,7 @@ const HEAD_LINES_MAX = 512;
 /**
  * Bytes that the parser gets at a time. It goes on to the end of what it was given, also after a limit is
  * passed, and makes an error with a stack for each header beyond it: 64 KiB of tiny headers, as a socket
- * reads them, held up the whole process for more than half a second.
+ * reads them, stalled the whole process for more than half a second.
  */
 const PIECE_BYTES_MAX = 2 * 1024;
 
@@ -29,8 +29,8 @@ type Progress = { bytes: number; headLines: number; isInHead: boolean };
 /** The answer whose piece was handed out last. The parser takes it at once, before anything else can run. */
 let parsed: Progress | null = null;
 
-/** To be called as the parser tells of a final head: the lines of a body are its own affair. */
-export function noteHeadComplete(): void {
+/** To be called when the parser has read a final head: lines of a body have no bound. */
+export function markHeadComplete(): void {
   if (parsed !== null) parsed.isInHead = false;
 }
 

@@ -15,7 +15,7 @@ export type TargetDeps = {
   isForbiddenAddress: IsForbiddenAddress;
 };
 
-/** Judges the stored URL again, as every attempt must: it may be older than today's rules (rule 6). */
+/** Checks the stored URL again, as every attempt must: it may be older than today's rules (rule 6). */
 export function parseTargetUrl(text: string): URL {
   const checked = checkPublicUrl(text, 'send');
   if (checked.kind === 'ok') return checked.url;

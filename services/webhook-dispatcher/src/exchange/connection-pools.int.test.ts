@@ -84,7 +84,7 @@ describe('pools beyond their number', () => {
   });
 });
 
-test('a pool whose sockets have closed, or that never had one, is let go', async () => {
+test('a pool whose sockets have closed, or that never had one, is closed', async () => {
   const receiver = await startReceiver((request, response) => {
     answerWith(200, { connection: 'close' })(request, response);
   });

@@ -5,10 +5,10 @@ import { boundAnswers } from './bounded-answers.ts';
 import type { DialTarget } from './dial-target.ts';
 
 /**
- * Receivers with a kept pool; the one used longest ago makes room. Far more than are sent to within one
+ * Receivers with an open pool; the one used longest ago makes room. Far more than are sent to within one
  * keep-alive time, because a bound just below that number would evict every pool right before its next use;
  * 50 KB each (measured). Sockets per pool are bounded by the requests in flight: a bound of its own would let
- * one account's silent receiver hold back another's at the same host.
+ * one account's hanging receiver delay another's at the same host.
  */
 const POOLS_MAX = 2_000;
 /** Heads above this are a failure. */
@@ -21,10 +21,10 @@ const KEEP_ALIVE_TIMEOUT_MS_MAX = 30_000;
  * failed attempt, which costs a minute: far more than a new connection does.
  */
 const KEEP_ALIVE_MARGIN_MS = 2_000;
-/** A name with several addresses must not spend its whole deadline on a silent one. */
+/** A name with several addresses must not spend its whole deadline on one that does not answer. */
 const CONNECT_TIMEOUT_MS_WITH_FALLBACK = 3_000;
 
-/** Opens a socket to what `hostname` and `port` say; tests put their own behind it to see what is dialled. */
+/** Opens a socket to `hostname` and `port`; tests put their own in its place to see what is dialled. */
 export type OpenSocket = (timeoutMs: number) => buildConnector.connector;
 
 type PoolsOptions = { connectTimeoutMs: number; openSocket: OpenSocket; poolsMax?: number };
@@ -33,7 +33,7 @@ export const openVerifiedSocket: OpenSocket = (timeout) =>
   buildConnector({
     timeout,
     allowH2: false,
-    // Both said here, because the process's options and environment can lower what is the default.
+    // Both explicit, because the process's options and environment can lower the defaults.
     rejectUnauthorized: true,
     minVersion: 'TLSv1.2',
   });
@@ -45,7 +45,7 @@ export type ConnectionPools = AsyncDisposable & {
    * The same targets, those with an open socket first: name servers shuffle the addresses of a name, and a
    * socket to any one that has been checked just now is as good as a new one to the first.
    */
-  keptFirst(url: URL, targets: readonly DialTarget[]): readonly DialTarget[];
+  connectedFirst(url: URL, targets: readonly DialTarget[]): readonly DialTarget[];
   count(): number;
 };
 
@@ -68,18 +68,18 @@ export function createConnectionPools(options: PoolsOptions): ConnectionPools {
       if (pools.size > (options.poolsMax ?? POOLS_MAX)) evictOldest(pools);
       return pool;
     },
-    keptFirst: (url, targets) => {
+    connectedFirst: (url, targets) => {
       if (targets.length === 1) return targets;
       const connectTimeoutMs = connectTimeoutMsFor(true);
-      const isKept = (target: DialTarget): boolean =>
+      const isConnected = (target: DialTarget): boolean =>
         (pools.get(keyOf(url, target, connectTimeoutMs))?.stats.connected ?? 0) > 0;
-      const kept = new Set(targets.filter(isKept));
-      return [...kept, ...targets.filter((target) => !kept.has(target))];
+      const connected = new Set(targets.filter(isConnected));
+      return [...connected, ...targets.filter((target) => !connected.has(target))];
     },
     count: () => pools.size,
     [Symbol.asyncDispose]: async () => {
       const open = [...pools.values()];
-      // None of them is to be let go of as its sockets close.
+      // First, so that no pool is closed twice as its sockets close.
       pools.clear();
       await Promise.all(open.map((pool) => pool.destroy()));
     },
@@ -87,13 +87,13 @@ export function createConnectionPools(options: PoolsOptions): ConnectionPools {
 
   function openPool(key: string, url: URL, connect: buildConnector.connector): Pool {
     const pool = createPool(url, connect);
-    // Looked at once the client has dealt with the event, when a waiting request shows again.
-    const letGo = (): void => queueMicrotask(() => letGoIfIdle(key, pool));
-    return pool.on('disconnect', letGo).on('connectionError', letGo);
+    // After the client has handled the event: only then the pool counts a request that waits.
+    const check = (): void => queueMicrotask(() => closeIfIdle(key, pool));
+    return pool.on('disconnect', check).on('connectionError', check);
   }
 
-  /** Most receivers hear nothing for hours; a pool without sockets is of no use to them. */
-  function letGoIfIdle(key: string, pool: Pool): void {
+  /** Most receivers get nothing for hours; a pool without sockets is of no use to them. */
+  function closeIfIdle(key: string, pool: Pool): void {
     const { connected, size } = pool.stats;
     if (pools.get(key) !== pool || connected + size > 0) return;
     pools.delete(key);

@@ -2,7 +2,7 @@ import { AttemptFailure } from './attempt-failure.ts';
 
 /** The one limit in time of an attempt, over look-up, connect, TLS, head and body (decision 198). */
 export type Deadline = {
-  /** Names who is told as it passes, at once if it has; an attempt waits for one thing at a time. */
+  /** The listener is called as it passes, at once if it has; an attempt waits for one thing at a time. */
   onPassed(listener: (failure: AttemptFailure) => void): void;
   clear(): void;
 };

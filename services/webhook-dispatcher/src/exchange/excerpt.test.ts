@@ -16,7 +16,7 @@ test('a body of exactly the bound is kept whole, and nothing beyond it', () => {
   expect(excerptOf([Buffer.from('y'), whole])).toBe(`y${'x'.repeat(EXCERPT_BYTES_MAX - 1)}`);
 });
 
-test('it tells from the bound on that it takes no more', () => {
+test('it answers from the bound on that it takes no more', () => {
   const excerpt = createExcerpt();
   expect(excerpt.add(Buffer.alloc(EXCERPT_BYTES_MAX - 1))).toBe(true);
   expect(excerpt.add(Buffer.alloc(1))).toBe(false);

@@ -1,4 +1,4 @@
-/** Bytes of an answer's body that are kept; the socket of a longer answer is dropped (decision 198). */
+/** Bytes of an answer's body that are stored; the socket of a longer answer is closed (decision 198). */
 export const EXCERPT_BYTES_MAX = 16 * 1024;
 
 /** A first buffer that most answers fit into. */
@@ -8,7 +8,7 @@ const UTF8_BYTES_PER_UNIT_MAX = 3;
 
 /** The beginning of an answer's body, as it arrives. */
 export type Excerpt = {
-  /** Keeps what still fits, and tells whether more would. */
+  /** Takes what still fits; answers whether there is room for more. */
   add(chunk: Buffer): boolean;
   text(): string;
 };

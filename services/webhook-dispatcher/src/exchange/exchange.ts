@@ -87,7 +87,7 @@ type AttemptDeps = TargetDeps & {
 async function attempt(deps: AttemptDeps, request: ExchangeRequest): Promise<Answer> {
   const url = parseTargetUrl(request.url);
   const checked = await within(deps.deadline, chooseTargets(deps, url));
-  const targets = deps.pools.keptFirst(url, checked).slice(0, TARGETS_MAX);
+  const targets = deps.pools.connectedFirst(url, checked).slice(0, TARGETS_MAX);
   for (const [index, target] of targets.entries()) {
     const hasFallback = index + 1 < targets.length;
     deps.dialled.push(target);

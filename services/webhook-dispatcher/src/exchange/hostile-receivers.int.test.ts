@@ -19,7 +19,7 @@ const LATENESS_MS_MAX = 500;
 /** What hostile receivers may add to the memory of the process. */
 const RSS_GROWTH_BYTES_MAX = 20 * 1024 * 1024;
 const HOSTILE_AT_ONCE = scaled(58, 500);
-/** The two halves run on one busy machine, so only a change of another order is told apart. */
+/** The two halves run on one busy machine, so only a change of another order is significant. */
 const P99_SLACK_MS = 50;
 const OPTIONS = ['--expose-gc', '--max-semi-space-size=2', '--tls-min-v1.0', '--no-warnings'];
 const RUN_MS_MAX = 120_000;
@@ -122,7 +122,7 @@ describe(`${HOSTILE_AT_ONCE} hostile receivers at once`, () => {
     expect(healthyAlone).toMatchObject({ failed: 0 });
     expect(healthyBeside).toMatchObject({ failed: 0 });
     expect(healthyBeside.calls).toBeGreaterThan(0);
-    // Two seconds of the usual run tells nothing about times.
+    // Two seconds of the usual run are too few for times.
     const p99MsMax = isLong ? 2 * healthyAlone.p99Ms + P99_SLACK_MS : TIMEOUT_MS;
     expect(healthyBeside.p99Ms).toBeLessThanOrEqual(p99MsMax);
   });
@@ -134,7 +134,7 @@ describe(`${HOSTILE_AT_ONCE} hostile receivers at once`, () => {
 
 /**
  * In an environment that would lead every other client astray, with the receivers' issuer trusted. With a small
- * young generation, so that what is held is told from garbage that merely waits.
+ * young generation, so that garbage that merely waits does not count as held.
  */
 async function runExchange(proxyPort: number, plan: ExchangePlan): Promise<ExchangeFigures> {
   const proxy = `http://127.0.0.1:${proxyPort}`;

@@ -93,7 +93,7 @@ type World = AsyncDisposable & {
   post(): Promise<ExchangeResult>;
 };
 
-/** The real resolver on a name server of the test's own. Public addresses lead to a receiver, others where they say. */
+/** The real resolver on a name server of the test's own. Public addresses lead to a receiver, others to themselves. */
 async function openWorld(
   script: Record<string, DnsAnswer[]>,
   { reachable } = { reachable: true },

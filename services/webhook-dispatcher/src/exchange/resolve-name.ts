@@ -11,9 +11,9 @@ const QUERY_TRIES = 2;
 const NO_RECORD_CODES = new Set(['ENODATA', 'ENOTFOUND']);
 
 /**
- * Asks the machine's name servers, or those named as `address:port`, for A and AAAA. Not `dns.lookup`: that occupies one of four threads of
- * the process for as long as a merchant's name server is silent, so four silent ones would stall every
- * delivery; it also answers from the machine's own hosts file, where no merchant's name belongs.
+ * Asks the machine's name servers, or those named as `address:port`, for A and AAAA. Not `dns.lookup`: that occupies
+ * one of four threads of the process for as long as a merchant's name server does not answer, so four such servers
+ * would stall every delivery; it also answers from the machine's own hosts file, where no merchant's name belongs.
  */
 export function createResolver(servers: readonly string[] = []): ResolveName {
   const resolver = new dns.Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
@@ -32,12 +32,12 @@ function toAddresses(...answers: PromiseSettledResult<string[]>[]): string[] {
   const addresses = answers.flatMap((answer) =>
     answer.status === 'fulfilled' ? answer.value : [],
   );
-  const failure = answers.find((answer) => answer.status === 'rejected' && !saysNoRecord(answer));
+  const failure = answers.find((answer) => answer.status === 'rejected' && !hasNoRecord(answer));
   if (addresses.length === 0 && failure?.status === 'rejected') throw failure.reason;
   return addresses;
 }
 
-function saysNoRecord(answer: PromiseRejectedResult): boolean {
+function hasNoRecord(answer: PromiseRejectedResult): boolean {
   const { code } = answer.reason as { code?: string };
   return code !== undefined && NO_RECORD_CODES.has(code);
 }

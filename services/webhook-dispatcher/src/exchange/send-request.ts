@@ -2,7 +2,7 @@ import { context, ROOT_CONTEXT } from '@opentelemetry/api';
 import type { Dispatcher } from 'undici';
 
 import type { AttemptFailure } from './attempt-failure.ts';
-import { noteHeadComplete } from './bounded-answers.ts';
+import { markHeadComplete } from './bounded-answers.ts';
 import type { Deadline } from './deadline.ts';
 import { createExcerpt } from './excerpt.ts';
 
@@ -62,7 +62,7 @@ function createAnswerHandler({ resolve, reject }: Settle): AnswerHandler {
     onResponseStart: (_controller, statusCode) => {
       if (statusCode < FINAL_STATUS_MIN) return;
       status = statusCode;
-      noteHeadComplete();
+      markHeadComplete();
     },
     onResponseData: (controller, chunk) => {
       if (excerpt.add(chunk)) return;

@@ -10,7 +10,7 @@ import { deliveryIdOf } from '#deliveries/delivery-id-of.ts';
 import { laneOf } from '#lanes/lane-of.ts';
 import { databaseClock } from '#schedule-clock.ts';
 import { aChargeEvent } from '#test/a-charge-event.ts';
-import { readWritten } from '#test/stored-deliveries.ts';
+import { readStoredDeliveries } from '#test/stored-deliveries.ts';
 import { patchEndpoint, removeStoredEndpoint, storeEndpoint } from '#test/store-endpoint.ts';
 import { take } from '#test/store-event.ts';
 
@@ -36,21 +36,21 @@ function aCaller() {
   return { owner, envelope, events };
 }
 
-/** Nobody else speaks of these events: what they made, by event. */
+/** What events made that no other test publishes, by event. */
 async function countOf(events: readonly ResourceEvent[]): Promise<number[]> {
   return await Promise.all(
-    events.map(async ({ event_id }) => (await readWritten(database.db, event_id)).length),
+    events.map(async ({ event_id }) => (await readStoredDeliveries(database.db, event_id)).length),
   );
 }
 
 type Seen = { statements: string[]; transactions: number };
 
-/** A look at what goes to the database; `before` is called with the name of each statement. */
+/** The database; `before` is called with the name of each statement. */
 function watched(
   before: (name: string) => Promise<void> = async () => undefined,
 ): Database & { seen: Seen } {
   const seen: Seen = { statements: [], transactions: 0 };
-  const look =
+  const watch =
     (queryable: Pick<Database, 'query'>) =>
     async <Row extends object>(statement: Statement): Promise<Row[]> => {
       seen.statements.push(statement.name ?? '');
@@ -59,11 +59,11 @@ function watched(
     };
   return {
     seen,
-    query: look(database.db),
+    query: watch(database.db),
     transaction: async (work) => {
       seen.transactions += 1;
       return await database.db.transaction((tx) => {
-        const watchedTx: Transaction = { inTransaction: true, query: look(tx) };
+        const watchedTx: Transaction = { inTransaction: true, query: watch(tx) };
         return work(watchedTx);
       });
     },
@@ -98,7 +98,7 @@ describe('events that come together', () => {
     const [event] = events(1);
     await take(database.db, [event!, event!, event!]);
     const ids = [deliveryIdOf(event!.event_id, id), deliveryIdOf(event!.event_id, event!.data.id)];
-    const written = await readWritten(database.db, event!.event_id);
+    const written = await readStoredDeliveries(database.db, event!.event_id);
     expect(written.map((delivery) => delivery.id)).toEqual(ids.toSorted());
   });
 
@@ -113,7 +113,7 @@ describe('events that come together', () => {
     expect(await countOf(many)).toEqual(Array(20).fill(1).with(7, 0));
   });
 
-  test('are cut into transactions that end, where many endpoints hear of them', async () => {
+  test('are cut into transactions that end, where many endpoints receive them', async () => {
     const { owner, events } = aCaller();
     for (let count = 0; count < 100; count += 1) await storeEndpoint(database.db, owner);
     const db = watched();
@@ -168,7 +168,7 @@ describe('while the database is away', () => {
     expect(await countOf(many)).toEqual(Array(30).fill(1));
   });
 
-  test('an answer that says nothing of the events is not held against them', async () => {
+  test('an answer that does not blame the events is not held against them', async () => {
     const { events } = aCaller();
     const intake = anIntake(
       watched(async (name) => {
@@ -182,38 +182,38 @@ describe('while the database is away', () => {
   });
 });
 
-describe('senders are told', () => {
+describe('senders are woken', () => {
   test('of the lanes in which something is due, once it can be seen', async () => {
     const { owner, envelope, events } = aCaller();
     const same = await storeEndpoint(database.db, { ...owner, url: OWN });
     const other = await storeEndpoint(database.db, { ...owner, url: ELSEWHERE });
     await storeEndpoint(database.db, { ...owner, url: ELSEWHERE, active: false });
     const [one] = events(1);
-    const told: { laneIds: string[]; visible: Promise<number[]> }[] = [];
+    const woken: { laneIds: string[]; visible: Promise<number[]> }[] = [];
     const intake = anIntake(database.db, (laneIds) => {
-      told.push({ laneIds: laneIds.toSorted(), visible: countOf([one!]) });
+      woken.push({ laneIds: laneIds.toSorted(), visible: countOf([one!]) });
     });
     await intake.take(one!);
-    expect(told.map(({ laneIds }) => laneIds)).toEqual([
+    expect(woken.map(({ laneIds }) => laneIds)).toEqual([
       [laneOf(envelope.account_id, OWN), other.id].toSorted(),
     ]);
-    expect(await told[0]?.visible).toEqual([3]);
+    expect(await woken[0]?.visible).toEqual([3]);
     expect(same.url).toBe(OWN);
   });
 
   test('of nothing where everything is skipped', async () => {
     const { owner, events } = aCaller();
     await storeEndpoint(database.db, { ...owner, active: false });
-    const told: (readonly string[])[] = [];
-    await anIntake(database.db, (laneIds) => void told.push(laneIds)).take(
+    const woken: (readonly string[])[] = [];
+    await anIntake(database.db, (laneIds) => void woken.push(laneIds)).take(
       events(1, { url: null })[0]!,
     );
-    expect(told).toEqual([]);
+    expect(woken).toEqual([]);
   });
 });
 
 describe('an endpoint that changes while an event is stored', () => {
-  /** Runs the change between the two looks at the endpoints. */
+  /** Runs the change between the two reads of the endpoints. */
   async function takeDuring(event: ResourceEvent, change: () => Promise<void>): Promise<void> {
     let changed = false;
     const db = watched(async (name) => {
@@ -228,12 +228,14 @@ describe('an endpoint that changes while an event is stored', () => {
   const oldEvent = (envelope: object) =>
     aChargeEvent({ ...envelope, url: OWN, occurred_at: ago(LONG_AGO_MS) });
 
-  test('and is deleted hears of nothing', async () => {
+  test('and is deleted receives nothing', async () => {
     const { owner, envelope } = aCaller();
     const endpoint = await storeEndpoint(database.db, { ...owner, url: ELSEWHERE });
     const event = oldEvent(envelope);
     await takeDuring(event, () => removeStoredEndpoint(database.db, endpoint));
-    expect(await readWritten(database.db, event.event_id)).toMatchObject([{ endpoint: null }]);
+    expect(await readStoredDeliveries(database.db, event.event_id)).toMatchObject([
+      { endpoint: null },
+    ]);
   });
 
   test('and moves to the URL of the resource stands for it from then on', async () => {
@@ -241,7 +243,7 @@ describe('an endpoint that changes while an event is stored', () => {
     const endpoint = await storeEndpoint(database.db, { ...owner, url: ELSEWHERE });
     const event = oldEvent(envelope);
     await takeDuring(event, () => patchEndpoint(database.db, endpoint, { url: OWN }));
-    expect(await readWritten(database.db, event.event_id)).toMatchObject([
+    expect(await readStoredDeliveries(database.db, event.event_id)).toMatchObject([
       { endpoint: endpoint.id, forOwn: true, laneId: laneOf(envelope.account_id, OWN) },
     ]);
   });
@@ -255,9 +257,11 @@ describe('an endpoint that changes while an event is stored', () => {
     ];
     await takeDuring(before, () => patchEndpoint(database.db, endpoint, { active: false }));
     await take(database.db, after);
-    const waits = (await readWritten(database.db, before.event_id)).find((row) => row.endpoint);
+    const waits = (await readStoredDeliveries(database.db, before.event_id)).find(
+      (row) => row.endpoint,
+    );
     expect(waits).toMatchObject({ status: 'pending', isQueued: true });
-    expect(await readWritten(database.db, after.event_id)).toMatchObject([
+    expect(await readStoredDeliveries(database.db, after.event_id)).toMatchObject([
       { status: 'skipped', isQueued: false },
     ]);
   });
@@ -275,16 +279,18 @@ describe('an endpoint that changes while an event is stored', () => {
     const db = watched(async (name) => {
       if (name !== 'events_insert') return;
       changing = pause();
-      await untilSomebodyWaits();
+      await untilOneWaits();
       order.push('stored');
     });
     await anIntake(db).take(event);
     await changing;
     expect(order).toEqual(['stored', 'paused']);
-    expect(await readWritten(database.db, event.event_id)).toMatchObject([{ status: 'pending' }]);
+    expect(await readStoredDeliveries(database.db, event.event_id)).toMatchObject([
+      { status: 'pending' },
+    ]);
   });
 
-  async function untilSomebodyWaits(): Promise<void> {
+  async function untilOneWaits(): Promise<void> {
     await expect
       .poll(async () => {
         const rows = await database.db.query(sql`
@@ -300,7 +306,7 @@ function ago(ms: number): string {
   return new Date(Date.now() - ms).toISOString();
 }
 
-describe('an event whose time is not kept', () => {
+describe('an event older than the retained history', () => {
   test.each(['00000000-0001-7000-8000-000000000001', 'ffffffff-ffff-7000-8000-000000000001'])(
     'is refused for ever and never stored, beside others that are (%s)',
     async (eventId) => {
@@ -315,10 +321,10 @@ describe('an event whose time is not kept', () => {
       const intake = anIntake(own.db);
       const [refused, stored] = await Promise.allSettled([intake.take(bad), intake.take(good)]);
       expect(refused).toMatchObject({
-        reason: { code: 'MESSAGE_INVALID', message: expect.stringContaining('not kept') as string },
+        reason: { code: 'MESSAGE_INVALID', message: expect.stringContaining('older than the retained history') as string },
       });
       expect(stored.status).toBe('fulfilled');
-      expect(await readWritten(own.db, good.event_id)).toHaveLength(1);
+      expect(await readStoredDeliveries(own.db, good.event_id)).toHaveLength(1);
       const rows = await own.db.query(sql`select event_id from events`);
       expect(rows).toEqual([{ event_id: good.event_id }]);
     },

@@ -45,7 +45,7 @@ function forEndpoint(
     destinationId: id,
     endpointId: id,
     forResourceUrl: false,
-    // A pause of the endpoint must not hold what the resource's own URL is to hear.
+    // A pause of the endpoint must not hold what the resource's own URL is to receive.
     laneId: changes.forResourceUrl === true ? laneOf(ACCOUNT, url) : id,
     status: 'pending',
     ...changes,
@@ -53,7 +53,7 @@ function forEndpoint(
 }
 
 describe('an event', () => {
-  test('that nobody asked for makes nothing', () => {
+  test('that has no destination makes nothing', () => {
     expect(choose(null, [])).toEqual([]);
   });
 
@@ -79,7 +79,7 @@ describe('an event', () => {
     ]);
   });
 
-  test('is skipped for a paused endpoint, which does not silence the URL of the resource', () => {
+  test('is skipped for a paused endpoint, which does not stand for the URL of the resource', () => {
     const paused = anEndpoint({ active: false });
     expect(choose(URL_TEXT, [paused])).toEqual([
       forEndpoint(paused, { status: 'skipped' }),
@@ -121,7 +121,7 @@ test('however many endpoints there are, each rule holds by itself', () => {
       const chosen = choose(own, registered);
       const keys = chosen.map((delivery) => delivery.destinationId);
       expect(new Set(keys).size).toBe(keys.length);
-      // Nobody who subscribed is left out, and only who is paused is not sent to.
+      // No subscriber is left out, and only a paused one is not sent to.
       const byEndpoint = new Map(chosen.map((delivery) => [delivery.endpointId, delivery]));
       for (const { id, active } of registered) {
         expect(byEndpoint.get(id)?.status).toBe(active ? 'pending' : 'skipped');
@@ -135,7 +135,7 @@ test('however many endpoints there are, each rule holds by itself', () => {
         const isEndpoints = endpointId !== null && !forResourceUrl;
         expect(laneId).toBe(isEndpoints ? endpointId : laneOf(ACCOUNT, own ?? ''));
       }
-      // It has a delivery of its own only where nobody does.
+      // It has a delivery of its own only where no endpoint stands for it.
       expect(byEndpoint.has(null)).toBe(own !== null && standIns.length === 0);
       expect(byEndpoint.get(null)?.status ?? 'pending').toBe('pending');
     }),

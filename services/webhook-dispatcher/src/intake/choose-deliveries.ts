@@ -1,6 +1,6 @@
 import { laneOf } from '#lanes/lane-of.ts';
 
-/** Where the owner of a resource asked to hear of it, when it was created. */
+/** The URL that a resource was created with. */
 type ResourceUrl = { url: string };
 
 /**
@@ -15,7 +15,7 @@ export type ChosenDelivery = {
   destinationId: string;
   /** Null for the resource's own URL. */
   endpointId: string | null;
-  /** Whether an endpoint's delivery is also what the resource's own URL hears of the event. */
+  /** Whether an endpoint's delivery is also the one for the resource's own URL. */
   forResourceUrl: boolean;
   /**
    * What shares one bound of sends in flight (ADR 0013): an endpoint, or the place that the resource's
@@ -33,10 +33,10 @@ type Audience = {
 };
 
 /**
- * Who hears of an event. Both mechanisms add up: every subscribed endpoint and the resource's own URL, unless an
+ * The deliveries of an event. Both mechanisms add up: every subscribed endpoint and the resource's own URL, unless an
  * active endpoint has exactly that URL and so stands for both (specification, Delivery mechanisms; decision 179).
  * Texts are compared, not what they mean. An inactive endpoint's delivery is on record and never sent (decision 157),
- * and must not silence the resource's own URL.
+ * and must not replace the one for the resource's own URL.
  */
 export function chooseDeliveries(audience: Audience): ChosenDelivery[] {
   const { own, endpoints } = audience;

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { aChargeEvent } from '#test/a-charge-event.ts';
 import { aDisputeEvent } from '#test/a-dispute-event.ts';
-import { anApplication, follow } from '#test/an-application.ts';
-import { readWritten, type WrittenDelivery } from '#test/stored-deliveries.ts';
+import { anApplication, applyChange } from '#test/an-application.ts';
+import { readStoredDeliveries, type IntakeDelivery } from '#test/stored-deliveries.ts';
 import { storeEndpoint } from '#test/store-endpoint.ts';
 import { take } from '#test/store-event.ts';
 
@@ -24,8 +24,8 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-async function deliveriesOf(event: ResourceEvent): Promise<WrittenDelivery[]> {
-  return await readWritten(database.db, event.event_id);
+async function deliveriesOf(event: ResourceEvent): Promise<IntakeDelivery[]> {
+  return await readStoredDeliveries(database.db, event.event_id);
 }
 
 async function audienceOf(event: ResourceEvent): Promise<(string | null)[]> {
@@ -63,7 +63,7 @@ describe.each(DisputeEventType.options)('%s', (type) => {
     });
   });
 
-  test('never goes to the URL of its charge, which hears of the charge alone', async () => {
+  test('never goes to the URL of its charge, which receives events of the charge alone', async () => {
     const { envelope, all } = aMerchant();
     const charge = aChargeEvent({ ...envelope, type: 'charge.pix.infraction', url: OWN });
     await take(database.db, charge);
@@ -90,7 +90,7 @@ describe.each(DisputeEventType.options)('%s', (type) => {
     const two = await storeEndpoint(database.db, { ...all, applicationId: newId<ApplicationId>() });
     const three = await storeEndpoint(database.db, { ...inactive.owner, events: EVERY_EVENT });
     await storeEndpoint(database.db, { events: EVERY_EVENT });
-    await follow(database.db, inactive.change(false));
+    await applyChange(database.db, inactive.change(false));
     const checkout = { ...envelope, application_id: null, source: 'checkout' as const };
     const event = aDisputeEvent({ ...checkout, type, occurred_at: inTwoSeconds() });
     await take(database.db, event);

@@ -12,10 +12,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { aChargeEvent } from '#test/a-charge-event.ts';
 import { anApplicationChange } from '#test/an-application-change.ts';
-import { follow } from '#test/an-application.ts';
+import { applyChange } from '#test/an-application.ts';
 import { aPayoutEvent } from '#test/a-payout-event.ts';
 import { genericPlan } from '#test/generic-plan.ts';
-import { readWritten, type WrittenDelivery } from '#test/stored-deliveries.ts';
+import { readStoredDeliveries, type IntakeDelivery } from '#test/stored-deliveries.ts';
 import {
   patchEndpoint,
   removeStoredEndpoint,
@@ -41,16 +41,16 @@ afterEach(() => armFailpoints({}));
 
 afterAll(() => database[Symbol.asyncDispose]());
 
-async function deliveriesOf(event: ResourceEvent): Promise<WrittenDelivery[]> {
-  return await readWritten(database.db, event.event_id);
+async function deliveriesOf(event: ResourceEvent): Promise<IntakeDelivery[]> {
+  return await readStoredDeliveries(database.db, event.event_id);
 }
 
-/** Who hears of an event, as sortable text. */
+/** The deliveries of an event, as sortable text. */
 async function audienceOf(event: ResourceEvent): Promise<string[]> {
   return (await deliveriesOf(event)).map(toText).toSorted();
 }
 
-function toText(delivery: Pick<WrittenDelivery, 'endpoint' | 'status' | 'forOwn'>): string {
+function toText(delivery: Pick<IntakeDelivery, 'endpoint' | 'status' | 'forOwn'>): string {
   return `${delivery.endpoint ?? 'own URL'} ${delivery.status}${delivery.forOwn ? ' for own URL' : ''}`;
 }
 
@@ -61,7 +61,7 @@ function aCaller() {
   return { owner, envelope };
 }
 
-describe('who hears of an event', () => {
+describe('who receives an event', () => {
   test('is the application of its resource, and no other one of the account', async () => {
     const { owner, envelope } = aCaller();
     const own = await storeEndpoint(database.db, owner);
@@ -113,7 +113,7 @@ describe('who hears of an event', () => {
     expect(skipped?.isQueued).toBe(false);
   });
 
-  test('is once who paused after it with the URL of the resource: that URL hears of it', async () => {
+  test('is once an endpoint that paused after it with the URL of the resource: that URL receives it', async () => {
     const { owner, envelope } = aCaller();
     const pausedAt = new Date('2026-11-21T12:00:01.000Z');
     const paused = { ...owner, url: OWN, active: false, pausedAt };
@@ -188,7 +188,7 @@ describe('the URL of a resource', () => {
 });
 
 describe('a message that comes again', () => {
-  test('adds nothing and wakes nobody, whatever became of the endpoints', async () => {
+  test('adds nothing and wakes no sender, whatever became of the endpoints', async () => {
     const { owner, envelope } = aCaller();
     const same = await storeEndpoint(database.db, { ...owner, url: OWN });
     const moved = await storeEndpoint(database.db, { ...owner, url: ELSEWHERE });
@@ -237,7 +237,7 @@ describe('a message that comes again', () => {
 describe('the flag of the catalogue alone decides, for endpoints too:', () => {
   const types = [...ChargeEventType.options, ...PayoutEventType.options];
 
-  test.each(types)('%s reaches who subscribes to it, or nobody', async (type) => {
+  test.each(types)('%s reaches who subscribes to it, or no endpoint', async (type) => {
     const { owner, envelope } = aCaller();
     const { id } = await storeEndpoint(database.db, { ...owner, events: EVERY_EVENT });
     await storeEndpoint(database.db, {
@@ -251,7 +251,7 @@ describe('the flag of the catalogue alone decides, for endpoints too:', () => {
     expect(await audienceOf(event)).toEqual(isDispatched(type) ? [`${id} pending`] : []);
   });
 
-  test('a subscription to payment.pix.completed is stored and silent', async () => {
+  test('a subscription to payment.pix.completed is stored and not sent to', async () => {
     const { owner, envelope } = aCaller();
     await storeEndpoint(database.db, { ...owner, events: ['payment.pix.completed'] });
     const event = aPayoutEvent({ ...envelope, type: 'payment.pix.completed' });
@@ -272,7 +272,10 @@ type Registered = Pick<StoredEndpoint, 'url' | 'events' | 'active'> & {
 };
 
 /** The rules in plain words, one question after the other. */
-function hears(endpoint: Registered, event: { type: string; application: number | null }): boolean {
+function receives(
+  endpoint: Registered,
+  event: { type: string; application: number | null },
+): boolean {
   const isOfAccount = endpoint.account === 0;
   const isOfAudience = event.application === null || endpoint.application === event.application;
   const isThere = !endpoint.isDeleted && !endpoint.isLate;
@@ -307,7 +310,7 @@ test('whatever is registered, an event reaches exactly those whom the rules name
   });
   await fc.assert(
     fc.asyncProperty(fc.array(registered, { maxLength: 8 }), event, async (endpoints, about) => {
-      // Applications belong to one account each; which ids they have is all that tells them apart.
+      // Applications belong to one account each; which ids they have is their only difference.
       const accounts = [newId<AccountId>(), newId<AccountId>()];
       const applications = accounts.map(() => [newId<ApplicationId>(), newId<ApplicationId>()]);
       const ids: string[] = [];
@@ -324,7 +327,7 @@ test('whatever is registered, an event reaches exactly those whom the rules name
       for (const application of about.deactivated) {
         const owner = { accountId: accounts[0]!, applicationId: applications[0]![application]! };
         const change = { ...owner, active: false, version: 2 };
-        await follow(database.db, anApplicationChange(change));
+        await applyChange(database.db, anApplicationChange(change));
       }
       const message = aChargeEvent({
         account_id: accounts[0]!,
@@ -338,7 +341,7 @@ test('whatever is registered, an event reaches exactly those whom the rules name
       await take(database.db, message);
 
       const audience = endpoints.flatMap((endpoint, index) =>
-        hears(endpoint, about)
+        receives(endpoint, about)
           ? [{ ...endpoint, id: ids[index]!, active: isActive(endpoint, about) }]
           : [],
       );
@@ -360,7 +363,7 @@ test('whatever is registered, an event reaches exactly those whom the rules name
 describe('who subscribes is found', () => {
   const wanted = { accountId: newId(), type: 'charge.pix.paid' };
 
-  test('through indexes, also by plans made while nobody did', async () => {
+  test('through indexes, also by plans made while none did', async () => {
     await using empty = await createTestDatabase('webhook_dispatcher');
     const plan = await genericPlan(empty.db, subscribersStatement([]));
     expect(plan.scans).toEqual([]);

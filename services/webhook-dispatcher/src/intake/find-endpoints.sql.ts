@@ -5,10 +5,10 @@ import { wasActiveAt, wasRegisteredAt } from '#endpoints/was-active-at.sql.ts';
 
 import type { SubscribedEndpoint } from './choose-deliveries.ts';
 
-/** Whose endpoints may hear of events of one type. */
+/** Whose endpoints may receive events of one type. */
 export type Audience = {
   accountId: string;
-  /** Null for a resource that was not made by an application: then all of the account hear of it (decision 178). */
+  /** Null for a resource that was not made by an application: then all of the account receive it (decision 178). */
   applicationId: string | null;
   type: string;
 };
@@ -52,13 +52,13 @@ export function subscribersStatement(audiences: readonly Audience[]): Statement 
   );
 }
 
-/** An event, by its place in its batch, and an endpoint that may hear of it. */
+/** An event, by its place in its batch, and an endpoint that may receive it. */
 export type Subscription = { place: number; occurredAt: string; type: string; endpointId: string };
 
 /**
- * How endpoints stood when events happened: those that were registered for them by then (decision 237) and are not deleted
- * now. To be read under the lanes (`lockLanesToQueue`): whoever pauses, resumes or deletes an endpoint holds its lane
- * until that is committed, so what is read here is true until what follows from it is. Reads primary keys.
+ * How endpoints stood when events happened: those that were registered for them by then (decision 237) and are not
+ * deleted now. To be read behind `lockLanesToQueue`: an endpoint is paused, resumed or deleted under the lock of its
+ * lane, so what is read here stays true until the deliveries that follow from it are committed. Reads primary keys.
  */
 export async function loadSubscriptions(
   tx: Queryable,

@@ -15,7 +15,7 @@ export type NewEvent = {
   sequence: number;
   occurredAt: string;
   traceparent: string | null;
-  /** The resource's own URL, kept for its later events even where an endpoint stands for it now. */
+  /** The resource's own URL, stored for its later events even where an endpoint stands for it now. */
   own: { url: string; sealedSecret: string | null } | null;
   bodyRest: Buffer;
   deliveries: readonly NewDelivery[];
@@ -25,7 +25,7 @@ type NewDelivery = ChosenDelivery & { id: string };
 
 /**
  * Events, destinations, deliveries and what is to be sent, in one statement; answers which events were not there
- * already. An event's deliveries are chosen once: said again, nothing is added, whatever became of the endpoints
+ * already. An event's deliveries are chosen once: a repetition adds nothing, whatever became of the endpoints
  * meanwhile. The first event of a resource fixes its destination: later ones cannot change it (specification,
  * Delivery mechanisms). Rows are inserted in the order of their keys, so that two who store the same events wait for
  * each other in one direction only. No event may be named twice.

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 
 import { anApplication } from '#test/an-application.ts';
 import { startDispatcherProcess } from '#test/dispatcher-process.ts';
-import { readWritten } from '#test/stored-deliveries.ts';
+import { readStoredDeliveries } from '#test/stored-deliveries.ts';
 import { storeEndpoint } from '#test/store-endpoint.ts';
 import { openResourceTopics, testEnvironment } from '#test/test-dispatcher.ts';
 
@@ -15,11 +15,11 @@ const EVENTS = 60;
 const TEST_TIMEOUT_MS = 120_000;
 /** A member that died is missed by its group only when its session ends. */
 const REJOIN_TIMEOUT_MS = 60_000;
-/** Nobody listens there: nothing is sent. */
+/** A closed port: nothing is sent. */
 const NO_RECEIVER = 9;
 
 test(
-  'an intake that dies right behind a commit, before it told anybody, leaves nothing out and nothing twice',
+  'an intake that dies right behind a commit, before it woke a sender, leaves nothing out and nothing twice',
   async () => {
     const { topicPrefix } = await createTestTopics();
     await using database = await createTestDatabase('webhook_dispatcher');
@@ -40,7 +40,7 @@ test(
     await first.armFailpoint('webhooks.intake.after-commit', 'kill');
     for (const event of events) await topic.publish(event);
     expect(await first.ended()).toBe('SIGKILL');
-    // What was committed is complete and awake, though nobody was told of it.
+    // What was committed is complete and awake, though no sender was woken.
     const [left] = await db.query<{ events: number; queued: number; asleep: number }>(sql`
       select
         (select count(*)::int from events) as events,
@@ -51,7 +51,9 @@ test(
 
     await using second = await startDispatcherProcess(env);
     await eventually(async () => {
-      const written = await Promise.all(events.map(({ event_id }) => readWritten(db, event_id)));
+      const written = await Promise.all(
+        events.map(({ event_id }) => readStoredDeliveries(db, event_id)),
+      );
       expect(written.map((deliveries) => deliveries.length)).toEqual(Array(EVENTS).fill(2));
       expect(written.flat().every(({ isQueued }) => isQueued)).toBe(true);
     }, REJOIN_TIMEOUT_MS);

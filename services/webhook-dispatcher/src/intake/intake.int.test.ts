@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { aChargeEvent } from '#test/a-charge-event.ts';
 import { aPayoutEvent } from '#test/a-payout-event.ts';
-import { readWritten } from '#test/stored-deliveries.ts';
+import { readStoredDeliveries } from '#test/stored-deliveries.ts';
 import { take } from '#test/store-event.ts';
 
 import type { IntakeDeps } from './intake.ts';
@@ -70,11 +70,11 @@ describe('the flag of the catalogue alone decides', () => {
   });
 
   test('and an event that is not dispatched leaves no row at all', async () => {
-    const silent = aPayoutEvent({ type: 'payment.pix.completed' });
-    await store(silent);
+    const undispatched = aPayoutEvent({ type: 'payment.pix.completed' });
+    await store(undispatched);
     const rows = await database.db.query(sql`
-      select event_id as id from events where event_id = ${silent.event_id}
-      union all select resource_id from destinations where resource_id = ${silent.data.id}`);
+      select event_id as id from events where event_id = ${undispatched.event_id}
+      union all select resource_id from destinations where resource_id = ${undispatched.data.id}`);
     expect(rows).toEqual([]);
   });
 });
@@ -83,7 +83,7 @@ describe('an event of a payout', () => {
   test('is delivered as a payment, whole and with nothing of its key changed', async () => {
     const event = aPayoutEvent({ payout: { status: 'failed' }, type: 'payment.pix.failed' });
     await store(event);
-    const [stored] = await readWritten(database.db, event.event_id);
+    const [stored] = await readStoredDeliveries(database.db, event.event_id);
     expect(JSON.parse(String(stored?.body))).toEqual({
       id: expect.any(String) as string,
       object: 'event',
@@ -97,7 +97,7 @@ describe('an event of a payout', () => {
     expect(event.data.object).toBe('payment');
   });
 
-  test('that comes again adds nothing and wakes nobody', async () => {
+  test('that comes again adds nothing and wakes no sender', async () => {
     const event = aPayoutEvent();
     expect([await store(event), await store(event)]).toEqual([1, 0]);
     expect(await readStored(event)).toHaveLength(1);

@@ -24,7 +24,7 @@ export type Intake = {
 };
 
 /**
- * Stores events in batches that form by themselves. An event that cannot be stored is told alone, and fails no other
+ * Stores events in batches that form by themselves. An event that cannot be stored is refused alone, and fails no other
  * of its batch; while the database is away nothing is stored and everything comes again.
  */
 export function createIntake(deps: IntakeDeps): Intake {
@@ -66,12 +66,12 @@ async function storeBatch(
   }
 }
 
-/** Ids and codes only: what the database says may quote the row. */
+/** Ids and codes only: messages of the database may quote the row. */
 function unstorable({ eventId }: IncomingEvent, refusal: unknown): AppError {
   const { code, constraint, name } = refusal as Error & { code?: string; constraint?: string };
-  // No partition takes its id: those of its time have been dropped, and with them what would tell a repetition.
+  // No partition takes its id: those of its time are dropped, and with them what would show a repetition.
   const isOutOfTime = code === CHECK_VIOLATION && constraint === undefined;
-  const cause = isOutOfTime ? 'its time is not kept any more' : (constraint ?? code ?? name);
+  const cause = isOutOfTime ? 'older than the retained history' : (constraint ?? code ?? name);
   return new AppError('MESSAGE_INVALID', {
     message: `event ${eventId} cannot be stored: ${cause}`,
   });

@@ -9,7 +9,7 @@ import type { NewEvent } from './insert-events.sql.ts';
 /** An event of a charge, a dispute or a payout. */
 export type ResourceEvent = ChargeEvent | DisputeEvent | PayoutEvent;
 
-/** An event as it came, before anybody knows who hears of it. */
+/** An event as it came, before its deliveries are chosen. */
 export type IncomingEvent = Omit<NewEvent, 'type' | 'bodyRest' | 'deliveries'> & {
   type: EventName;
   data: object;

@@ -20,11 +20,11 @@ export type StoreEventsDeps = {
   db: Database;
   clock: Clock;
   scheduleClock: ScheduleClock;
-  /** Tells senders in which lanes something is due. A hint: polling finds it too. */
+  /** Wakes senders for lanes in which something is due. A hint: polling finds it too. */
   wakeSenders(laneIds: readonly string[]): void;
 };
 
-/** An event and whoever may hear of it. */
+/** An event and the endpoints that may receive it. */
 type Candidate = IncomingEvent & { bodyRest: Buffer; subscriberIds: readonly string[] };
 
 /**
@@ -33,9 +33,9 @@ type Candidate = IncomingEvent & { bodyRest: Buffer; subscriberIds: readonly str
  */
 export async function storeEvents(
   deps: StoreEventsDeps,
-  heard: readonly IncomingEvent[],
+  incoming: readonly IncomingEvent[],
 ): Promise<void> {
-  const events = [...new Map(heard.map((event) => [event.eventId, event])).values()];
+  const events = [...new Map(incoming.map((event) => [event.eventId, event])).values()];
   const candidates = await findCandidates(deps, events);
   for (const portion of inPortions(candidates)) {
     const laneIds = await deps.db.transaction((tx) => storePortion(tx, deps, portion));
@@ -67,10 +67,10 @@ async function findCandidates(
 /**
  * One transaction; answers the lanes in which something new is due.
  *
- * From `lockLanesToQueue` on no sender lets go of the lanes and nobody pauses, resumes or deletes their endpoints, so
- * whether an endpoint was active for an event (`wasActiveAt`) is decided on what stays true until the commit: who
- * resumes afterwards finds what was queued, and who paused before is seen. Who subscribed between the two looks at the
- * endpoints did so after the event was heard.
+ * From `lockLanesToQueue` on no sender releases the lanes and no transaction pauses, resumes or deletes their
+ * endpoints, so whether an endpoint was active for an event (`wasActiveAt`) is decided on what stays true until the
+ * commit: an earlier pause is seen, and a later resumption finds what was queued. An endpoint that subscribes between
+ * the two reads of endpoints does so after the event was consumed.
  */
 async function storePortion(
   tx: Transaction,

@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { aChargeEvent } from '#test/a-charge-event.ts';
-import { readWritten } from '#test/stored-deliveries.ts';
+import { readStoredDeliveries } from '#test/stored-deliveries.ts';
 import { patchEndpoint, storeEndpoint } from '#test/store-endpoint.ts';
 import { take } from '#test/store-event.ts';
 
@@ -19,11 +19,11 @@ beforeAll(async () => {
 afterAll(() => database[Symbol.asyncDispose]());
 
 /** The endpoints that have a delivery of an event. */
-async function heard(event: ResourceEvent): Promise<(string | null)[]> {
-  return (await readWritten(database.db, event.event_id)).map(({ endpoint }) => endpoint);
+async function receivers(event: ResourceEvent): Promise<(string | null)[]> {
+  return (await readStoredDeliveries(database.db, event.event_id)).map(({ endpoint }) => endpoint);
 }
 
-test('an endpoint does not hear of what happened before it asked for it, however often that is consumed', async () => {
+test('an endpoint does not receive what happened before it subscribed, however often that is consumed', async () => {
   const owner = { accountId: newId<AccountId>(), applicationId: newId<ApplicationId>() };
   const envelope = { account_id: owner.accountId, application_id: owner.applicationId };
   const endpoint = await storeEndpoint(database.db, {
@@ -41,13 +41,13 @@ test('an endpoint does not hear of what happened before it asked for it, however
   await take(database.db, before);
   await patchEndpoint(database.db, endpoint, { events });
   await take(database.db, before);
-  expect(await heard(before)).toEqual([]);
+  expect(await receivers(before)).toEqual([]);
   const after = anEvent(1_000);
   await take(database.db, after);
-  expect(await heard(after)).toEqual([endpoint.id]);
-  // What is named again was heard all along.
+  expect(await receivers(after)).toEqual([endpoint.id]);
+  // An event that is named again was subscribed to all along.
   await patchEndpoint(database.db, endpoint, { events: events.toReversed() });
   const paid = { ...before, event_id: newId(), type: 'charge.pix.paid' as const };
   await take(database.db, paid);
-  expect(await heard(paid)).toHaveLength(1);
+  expect(await receivers(paid)).toHaveLength(1);
 });

@@ -6,7 +6,7 @@ import { type ScheduleClock, scheduleNow } from '#schedule-clock.ts';
 /** A lane that a sender has taken for as long as its lease lasts. */
 export type ClaimedLane = {
   id: string;
-  /** The claim this is: what an older one says of the lane is refused. */
+  /** The number of this claim: outcomes under an older one are refused. */
   fence: bigint;
   /** Failed attempts in a row. */
   failureCount: number;
@@ -20,14 +20,14 @@ type ClaimOptions = {
   clock: ScheduleClock;
   limit: number;
   leaseMs: number;
-  /** Lanes that this process has: their leases are renewed, not claimed. */
+  /** Lanes that this process owns: their leases are renewed, not claimed. */
   owned: readonly string[];
 };
 
 /**
- * Takes lanes in which something is due, those that wait longest first, whoever else does the same. The end of the
- * lease is when the lane becomes claimable again, so what a dead sender had comes back by itself. Whoever queues at
- * this moment is not waited for: it does not touch a lane that is served. Reads `lanes_claimable`.
+ * Claims lanes in which something is due, those that wait longest first, beside other senders. The end of the lease is
+ * when the lane becomes claimable again, so the lanes of a dead sender come back by themselves. Transactions that queue
+ * at this moment are not waited for: they do not change a lane that is owned. Reads `lanes_claimable`.
  */
 export async function claimLanes(db: Queryable, options: ClaimOptions): Promise<ClaimedLane[]> {
   const rows = await db.query<ClaimedRow>(claimLanesStatement(options));

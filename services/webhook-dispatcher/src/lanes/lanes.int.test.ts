@@ -89,7 +89,7 @@ describe('a claim', () => {
     expect((await renewLanes(database.db, { clock, leaseMs: 1, lanes: [second!] })).size).toBe(1);
   });
 
-  test('does not wait for whoever queues, nor take what its own process has', async () => {
+  test('does not wait for transactions that queue, nor take what its own process owns', async () => {
     const laneId = await aLane();
     await database.db.transaction(async (tx) => {
       await lockLanesToQueue(tx, [laneId]);
@@ -108,7 +108,7 @@ describe('a claim', () => {
   });
 });
 
-describe('a lane that is let go', () => {
+describe('a lane that is released', () => {
   test('sleeps until its next delivery is due, or for good', async () => {
     const [waiting, empty] = [await aLane(2, -1_000), await aLane()];
     const lanes = await claim();
@@ -120,7 +120,7 @@ describe('a lane that is let go', () => {
     expect(Math.round((await wakesIn(waiting))! / 60_000)).toBe(60);
   });
 
-  test('is kept while somebody queues for it', async () => {
+  test('stays owned while a transaction queues for it', async () => {
     const laneId = await aLane();
     const lanes = await claim();
     await database.db.transaction(async (tx) => {
@@ -130,7 +130,7 @@ describe('a lane that is let go', () => {
     expect((await releaseLanes(database.db, clock, lanes)).size).toBe(1);
   });
 
-  test('under an older fence stays with whoever has it', async () => {
+  test('under an older fence stays with its owner', async () => {
     const laneId = await aLane();
     const [lane] = await claim();
     const old: ClaimedLane = { ...lane!, fence: lane!.fence - 1n };
@@ -157,7 +157,7 @@ describe('a lane that is let go', () => {
     expect((await claim()).map(({ id }) => id)).toEqual([second, first]);
   });
 
-  test('is the next one for others where it is handed over with what is in it', async () => {
+  test('is the next one for others where it is returned with what is in it', async () => {
     const [first, second] = [await aLane(3, -60_000), await aLane(1, -1_000)];
     const lanes = await claim({ limit: 1 });
     expect(lanes.map(({ id }) => id)).toEqual([first]);
@@ -166,7 +166,7 @@ describe('a lane that is let go', () => {
   });
 });
 
-describe('the lane of a quiet endpoint', () => {
+describe('the lane of a disabled endpoint', () => {
   test('sleeps over what waits, but for what an operator sends again', async () => {
     const { id } = await storeEndpoint(database.db, { active: false });
     const [delivery] = await aBacklog(database.db, { laneId: id, count: 3, endpointId: id });
@@ -208,7 +208,7 @@ describe('the lane of a quiet endpoint', () => {
   });
 });
 
-test('the age of what is due is told apart: in lanes that wait for a sender, and in lanes that are served', async () => {
+test('the age of what is due is counted by itself in lanes that wait for a sender, and in lanes that are served', async () => {
   await aLane(1, -30_000);
   await aLane(1, -10_000);
   await aLane(1, HOUR_MS);

@@ -4,9 +4,9 @@ import { named, sql } from '@pixmesh/postgres/sql';
 import { type ScheduleClock, scheduleNow } from '#schedule-clock.ts';
 
 /**
- * For whoever is about to queue deliveries: from here to the end of the transaction no sender lets these lanes fall
- * asleep, so none sleeps over what is being queued. Makes lanes that are new. Share locks, in the order of the ids: many
- * may hold them at once, claims and renewals pass, and nobody waits in a circle. A lane that somebody else makes at this
+ * Before deliveries are queued: until the end of the transaction no sender releases these lanes, so none sleeps over
+ * what is being queued. Inserts lanes that are new. Share locks, in the order of the ids: many transactions may hold
+ * them at once, claims and renewals pass, and no deadlock can form. A lane that another transaction inserts at this
  * moment is locked by a statement of its own: the one that waited for it does not see it.
  */
 export async function lockLanesToQueue(tx: Queryable, laneIds: readonly string[]): Promise<void> {
@@ -38,9 +38,9 @@ async function lockLanes(tx: Queryable, laneIds: readonly string[]): Promise<str
 }
 
 /**
- * Makes lanes claimable that nobody serves and that would sleep past `now`. To be called in the transaction that
- * queued, after `lockLanesToQueue`, as a statement of its own: it must see what a sender has just let go of. A lane that
- * is served needs nothing: its sender looks again before it lets go.
+ * Makes lanes claimable that no sender owns and that would sleep past `now`. To be called in the transaction that
+ * queued, after `lockLanesToQueue`, as a statement of its own: it must see what a sender has just released. A lane that
+ * is owned needs nothing: its sender reads the queue again before it releases the lane.
  */
 export async function wakeLanes(
   tx: Queryable,
@@ -68,8 +68,8 @@ export async function wakeLanes(
 }
 
 /**
- * For whoever changes whether an endpoint is sent to: waits for everybody who is queueing for these lanes or letting go
- * of them, and keeps them out until the change is committed.
+ * Before an endpoint is paused, resumed or deleted: waits for all transactions that queue for these lanes or release
+ * them, and makes them wait until the change is committed.
  */
 export async function lockLanesToChange(tx: Queryable, laneIds: readonly string[]): Promise<void> {
   await tx.query(

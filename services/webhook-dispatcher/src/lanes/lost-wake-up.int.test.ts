@@ -27,10 +27,10 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-/** Somebody who works in steps, each begun when it is told to. */
+/** Work in steps, each begun when the test starts it. */
 type Actor = { step(): Promise<void>; isDone(): boolean };
 
-/** Work that stops at every `pause` until it is told to go on. */
+/** Work that stops at every `pause` until the test goes on. */
 function anActor(work: (pause: () => Promise<void>) => Promise<void>): Actor {
   let resume = Promise.withResolvers<void>();
   let arrival = Promise.withResolvers<void>();
@@ -69,11 +69,11 @@ async function queue(tx: Transaction, laneId: string): Promise<void> {
     select id, id, id, ${laneId}, true from (select gen_random_uuid() as id) as new`);
 }
 
-/** As intake queues; `keepAwake` is the lock that the rule is about. */
-function aQueuer(laneId: string, keepAwake = lockLanesToQueue): Actor {
+/** As intake queues; `lock` is the one that the rule is about. */
+function aQueuer(laneId: string, lock = lockLanesToQueue): Actor {
   return anActor((pause) =>
     db.transaction(async (tx) => {
-      await keepAwake(tx, [laneId]);
+      await lock(tx, [laneId]);
       await pause();
       await queue(tx, laneId);
       await pause();
@@ -101,7 +101,7 @@ function aSender(laneId: string, turns: number): Actor {
   });
 }
 
-/** Who serves a lane looks again; one that nobody serves must be claimable where something is due. */
+/** The owner of a lane reads again; a lane without one must be claimable where something is due. */
 async function isForgotten(laneId: string): Promise<boolean> {
   const [found] = await db.query<{ forgotten: boolean }>(sql`
     select exists (select from queue where lane_id = ${laneId})
@@ -141,7 +141,7 @@ async function waitingForLocks(): Promise<number> {
   return row!.count;
 }
 
-/** A lane that nobody has heard of yet, that sleeps, or in which a delivery is due. */
+/** A lane that does not exist yet, that sleeps, or in which a delivery is due. */
 async function aLane(state: 'new' | 'asleep' | 'due'): Promise<string> {
   const laneId = newId();
   if (state === 'new') return laneId;
@@ -150,7 +150,7 @@ async function aLane(state: 'new' | 'asleep' | 'due'): Promise<string> {
   return laneId;
 }
 
-test('whoever queues and whoever lets go, in whatever order: no delivery is forgotten', async () => {
+test('queueing and releasing, in whatever order: no delivery is left behind', async () => {
   const states = fc.constantFrom('new', 'asleep', 'due', 'due');
   const turns = fc.array(fc.nat({ max: 3 }), { maxLength: 24 });
   await fc.assert(
@@ -168,7 +168,7 @@ test('whoever queues and whoever lets go, in whatever order: no delivery is forg
 test('two who make the same lane at once both keep it awake', async () => {
   const laneId = await aLane('new');
   const [one, other, sender] = [aQueuer(laneId), aQueuer(laneId), aSender(laneId, 1)];
-  // The other waits for the one, whose lane it does not see; then the lane is taken, emptied and let go beside it.
+  // The other waits for the one, whose lane it does not see; then the lane is claimed, emptied and released beside it.
   await interleave([one, other, sender], [0, 1, 0, 0, 0, 2, 2, 1, 1, 2, 1]);
   expect(await isForgotten(laneId)).toBe(false);
 });

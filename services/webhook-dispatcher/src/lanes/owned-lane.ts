@@ -4,9 +4,9 @@ import type { ClaimedLane } from '#lanes/claim-lanes.sql.ts';
 export const BREAKER_THRESHOLD = 10;
 /** Between a failed probe and the next one. */
 export const PROBE_INTERVAL_MS = 1_000;
-/** What is recovered has this part of a lane's slots at most: a live delivery finds one free, however slow its receiver. */
+/** Recovered deliveries have this part of a lane's slots at most, so that a live one finds a slot free. */
 const RECOVERED_SHARE_OF_LANE = 1 / 3;
-/** One in so many sends of a lane is kept for retries and recovered deliveries, while any are due. */
+/** One in so many sends of a lane is for retries and recovered deliveries, while any are due. */
 const OTHERS_EVERY = 10;
 
 /** A lane that this process serves. Instants are of the process's own clock. */
@@ -31,7 +31,7 @@ export type OwnedLane = {
   firstsInARow: number;
   /** Sends since others began to wait for slots. */
   servedCount: number;
-  /** Its turn is over; it is handed over once nothing of it is in flight. */
+  /** Its turn is over; it is returned once nothing of it is in flight. */
   isResting: boolean;
   /** When it last had something to do. */
   activeMs: number;
@@ -83,10 +83,10 @@ export function wantsOther(lane: OwnedLane, take: number): boolean {
   return lane.firstsInARow + take >= OTHERS_EVERY;
 }
 
-/** What is told of a send when it begins. */
+/** A delivery whose request begins. */
 type Send = { queueId: string; rank: number; recoveryId: string | null };
 
-/** Keeps count of what is sent, by its rank. */
+/** Takes a slot of the lane. */
 export function beginSend(lane: OwnedLane, send: Send): void {
   lane.inFlight.add(send.queueId);
   if (send.recoveryId !== null) lane.recovering.add(send.queueId);
@@ -94,7 +94,7 @@ export function beginSend(lane: OwnedLane, send: Send): void {
   lane.firstsInARow = send.rank === 0 ? lane.firstsInARow + 1 : 0;
 }
 
-/** Gives its slot back, once its outcome is stored. Behind a recovered one others may wait for just that. */
+/** Releases the slot, once the outcome is stored. Other recovered deliveries may wait for that of a recovered one. */
 export function endSend(lane: OwnedLane, queueId: string): void {
   lane.inFlight.delete(queueId);
   if (lane.recovering.delete(queueId)) lane.isDirty = true;

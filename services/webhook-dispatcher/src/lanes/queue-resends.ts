@@ -6,7 +6,7 @@ import type { ScheduleClock } from '#schedule-clock.ts';
 
 import { lockLanesToQueue, wakeLanes } from './lanes.sql.ts';
 
-/** Who hears of a re-send first: single ones go with first attempts, those of a recovery behind everything. */
+/** Order within a lane: single re-sends go with first attempts, those of a recovery behind everything. */
 const RANK_OF_SINGLE = 0;
 const RANK_OF_RECOVERY = 2;
 
@@ -20,8 +20,8 @@ export type QueuedResend = { deliveryId: string; laneId: string };
 
 /**
  * Queues one more attempt for each of these deliveries, whatever has become of them and beside their schedule: asked
- * for twice, each is sent twice. Deliveries that do not exist are left out. Answers what was queued; to be hinted to the
- * senders after the commit. Whether a delivery may be sent again is for the caller to decide.
+ * for twice, each is sent twice. Deliveries that do not exist are left out. Answers what was queued; to be hinted to
+ * the senders after the commit. Whether a delivery may be sent again is for the caller to decide.
  */
 export async function queueResends(
   tx: Transaction,

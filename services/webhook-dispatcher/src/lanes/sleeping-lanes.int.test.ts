@@ -39,7 +39,7 @@ afterAll(async () => {
 });
 
 type Queueing = { lanes: number[]; isLater: boolean; pausesMs: number[] };
-type SenderStep = { kind: 'claim' | 'serve' | 'let go' | 'hand over' | 'die'; pausesMs: number[] };
+type SenderStep = { kind: 'claim' | 'serve' | 'release' | 'return' | 'die'; pausesMs: number[] };
 
 const pausesMs = fc.array(fc.constantFrom(0, 0, 1, 3), { minLength: 4, maxLength: 4 });
 const queueing: fc.Arbitrary<Queueing> = fc.record({
@@ -48,11 +48,11 @@ const queueing: fc.Arbitrary<Queueing> = fc.record({
   pausesMs,
 });
 const step: fc.Arbitrary<SenderStep> = fc.record({
-  kind: fc.constantFrom('claim', 'claim', 'serve', 'let go', 'let go', 'hand over', 'die'),
+  kind: fc.constantFrom('claim', 'claim', 'serve', 'release', 'release', 'return', 'die'),
   pausesMs,
 });
 
-test('whoever queues, serves, lets go or dies at the same time, nothing is ever left behind a lane that sleeps', async () => {
+test('whatever queues, serves, releases or dies at the same time, nothing is ever left behind a lane that sleeps', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(queueing, { minLength: 1, maxLength: 4 }), { minLength: 2, maxLength: 3 }),
@@ -71,7 +71,7 @@ test('whoever queues, serves, lets go or dies at the same time, nothing is ever 
         ]);
         expect(new Set(served).size).toBe(served.length);
         expect(await leftBehind()).toEqual([]);
-        // An hour later everything is found by whoever comes.
+        // An hour later any sender finds everything.
         await db.query(
           sql`update queue set due_at = now() - interval '1 second' where due_at > now()`,
         );
@@ -113,7 +113,7 @@ async function queue(laneIds: readonly string[], step: Queueing): Promise<string
   });
 }
 
-/** What intake inserts, without what it says of the lane. */
+/** What intake inserts, without its change of the lane. */
 async function insertRow(tx: Transaction, laneId: string, isLater: boolean): Promise<string[]> {
   const ids = [newId()];
   await tx.query(sql`
@@ -135,16 +135,16 @@ async function runSender(steps: readonly SenderStep[], served: string[]): Promis
       const options = { clock: databaseClock, limit: 2, leaseMs: LEASE_MS };
       owned.push(...(await claimLanes(slow, { ...options, owned: owned.map(({ id }) => id) })));
     } else if (kind === 'serve') served.push(...(await serve(slow, owned)));
-    else if (kind === 'let go') {
+    else if (kind === 'release') {
       const gone = owned.length === 0 ? new Set() : await releaseLanes(slow, databaseClock, owned);
       owned = owned.filter(({ id }) => !gone.has(id));
     } else {
-      if (kind === 'hand over') await returnLanes(slow, databaseClock, owned);
+      if (kind === 'return') await returnLanes(slow, databaseClock, owned);
       else await endLeases(owned);
       owned = [];
     }
   }
-  // Whoever is left serves what there is, as its polling would, and lets go until nobody is in the way.
+  // The last sender serves what there is, as its polling would, and releases until no lock is in the way.
   while (owned.length > 0) {
     served.push(...(await serve(db, owned)));
     const gone = await releaseLanes(db, databaseClock, owned);

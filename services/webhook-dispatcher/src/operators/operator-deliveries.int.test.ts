@@ -277,8 +277,8 @@ describe('a re-send', () => {
 
   test('wants an operator in its body, once there is such a delivery', async () => {
     const { id } = await aDelivery();
-    const nobody = await api.call(`POST /internal/operator-deliveries/${id}/resend`, {});
-    expect([nobody.status, nobody.body.details]).toEqual([400, ['operator_id']]);
+    const anonymous = await api.call(`POST /internal/operator-deliveries/${id}/resend`, {});
+    expect([anonymous.status, anonymous.body.details]).toEqual([400, ['operator_id']]);
     for (const unknown of [newId(), 'x']) {
       const path = `/internal/operator-deliveries/${unknown}`;
       expect((await api.call(`POST ${path}/resend`, {})).body.code).toBe('NOT_FOUND');

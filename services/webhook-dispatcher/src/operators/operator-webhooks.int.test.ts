@@ -192,7 +192,7 @@ describe('a test delivery', () => {
   }
 });
 
-test('unknown and deleted endpoints are told apart by nothing, before the body is compared', async () => {
+test('unknown and deleted endpoints are answered alike, before the body is read', async () => {
   const deleted = await storeEndpoint(database.db);
   await removeStoredEndpoint(database.db, deleted);
   for (const id of [newId<EndpointId>(), deleted.id, 'x']) {

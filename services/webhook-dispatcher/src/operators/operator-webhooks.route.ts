@@ -61,7 +61,7 @@ export function registerOperatorWebhooks(app: FastifyInstance, deps: WriteEndpoi
   });
 }
 
-/** An id that names nothing is told so before the body is compared. */
+/** Before the body is read: an unknown id answers the same whatever was sent. */
 async function requireEndpoint(
   db: Database,
   request: FastifyRequest<Params>,

@@ -23,7 +23,7 @@ export async function resendDelivery(
   const laneIds = await deps.db.transaction(async (tx) => {
     const queued = await queueResends(tx, deps.clock, { deliveryIds: [id], recoveryId: null });
     if (queued.length === 0) throw new AppError('NOT_FOUND');
-    // Looked at behind the lock that queueing takes: a deletion that comes now waits, one that was faster is seen.
+    // Behind the lock that queueing takes: a deletion that comes now waits, an earlier one is seen.
     if (!(await isSendableNow(tx, id))) throw new AppError('CONFLICT');
     return queued.map(({ laneId }) => laneId);
   });

@@ -17,9 +17,8 @@ import { lockLanesToQueue, wakeLanes } from '#lanes/lanes.sql.ts';
 import { insertTest } from './insert-test.sql.ts';
 
 /**
- * Queues a delivery that tells the endpoint of nothing but itself, stored and signed as all others are. One attempt,
- * made also while the endpoint is paused; its outcome ends the delivery. No money can be read out of it: its data is
- * the endpoint.
+ * Queues a delivery whose data is the endpoint itself, stored and signed as all others are. One attempt, made also
+ * while the endpoint is paused; its outcome ends the delivery.
  *
  * @throws AppError `WEBHOOK_NOT_FOUND`
  */
@@ -32,7 +31,7 @@ export async function testEndpoint(
   const deliveryId = deliveryIdOf(eventId, id);
   const queued = await deps.db.transaction(async (tx) => {
     await lockLanesToQueue(tx, [id]);
-    // Behind the lock nobody deletes it any more.
+    // Behind the lock, so that it is not deleted before the commit.
     const endpoint = await findEndpoint(tx, owner, id);
     if (endpoint === null) throw new AppError('WEBHOOK_NOT_FOUND');
     const assembledAt = new Date();

@@ -7,13 +7,13 @@ import { isSendable } from '#deliveries/is-sendable.sql.ts';
 
 import type { RecoveryRow } from './recovery-row.ts';
 
-/** What merchants are told; a test delivery has one attempt, however it ends. */
+/** Without test deliveries: those have one attempt, however it ends. */
 const RECOVERED_EVENTS: readonly string[] = EVENT_CATALOGUE.map(({ event }) => event);
 
-/** A delivery that was looked at. */
+/** A delivery that was read. */
 export type Candidate = {
   id: string;
-  /** Whether it is what the recovery looks for, and somebody is there to send it to. */
+  /** Whether the recovery sends it again, and its destination still exists. */
   isWanted: boolean;
 };
 

@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { deliveryIdOf } from '#deliveries/delivery-id-of.ts';
 import { databaseClock } from '#schedule-clock.ts';
 import { anApplication } from '#test/an-application.ts';
-import { storeMissed } from '#test/finished-deliveries.ts';
+import { storeFinished } from '#test/finished-deliveries.ts';
 import { openOperatorsApi, OPERATOR_ID, type OperatorsApi } from '#test/open-operators-api.ts';
 import { readDeliveries } from '#test/listed-deliveries.ts';
 import { emptyQueue } from '#test/read-queue.ts';
@@ -94,7 +94,7 @@ async function storeOutage(accountId: AccountId, count: number): Promise<string[
     const endpoint = lane === 0 ? null : await storeEndpoint(database.db, { accountId });
     const endpointId = endpoint?.id ?? null;
     const missed = { accountId, endpointId, count: count / lanes };
-    ids.push(...(await storeMissed(database.db, missed)));
+    ids.push(...(await storeFinished(database.db, missed)));
   }
   return ids;
 }
@@ -104,7 +104,7 @@ async function recoverAnEndpoint(count: number) {
   const application = anApplication();
   const { accountId } = application.owner;
   const endpoint = await storeEndpoint(database.db, application.owner);
-  await storeMissed(database.db, { accountId, endpointId: endpoint.id, count });
+  await storeFinished(database.db, { accountId, endpointId: endpoint.id, count });
   return { application, endpoint, id: await recover(accountId) };
 }
 

@@ -4,7 +4,7 @@ import { sql } from '@pixmesh/postgres/sql';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { storeMissed } from '#test/finished-deliveries.ts';
+import { storeFinished } from '#test/finished-deliveries.ts';
 import { openOperatorsApi, OPERATOR_ID, type OperatorsApi } from '#test/open-operators-api.ts';
 import { emptyQueue } from '#test/read-queue.ts';
 import { removeStoredEndpoint, storeEndpoint } from '#test/store-endpoint.ts';
@@ -112,7 +112,7 @@ describe('a request for a recovery', () => {
     expect(await show(id)).toEqual(answer.body);
   });
 
-  test('that is repeated is the same recovery, and tells whether it meant something else', async () => {
+  test('that is repeated is the same recovery, and marks one that meant something else', async () => {
     const id = newId();
     const [one, other] = await Promise.all([ask(anOrder(), id), ask(anOrder(), id)]);
     expect(one.body).toEqual(other.body);
@@ -142,7 +142,7 @@ describe('a request for a recovery', () => {
     expect([status, body.code, body.details]).toEqual([400, 'VALIDATION_ERROR', details]);
   });
 
-  test('without a body, and an unknown recovery, are told so', async () => {
+  test('without a body, and an unknown recovery, are refused', async () => {
     expect((await ask(null)).body.details).toEqual(['body']);
     for (const id of [newId(), 'x']) {
       expect((await api.call(`GET /internal/recoveries/${id}`)).body.code).toBe('NOT_FOUND');
@@ -155,8 +155,8 @@ describe('a recovery queues', () => {
   test('what did not arrive in its span of time, oldest first, behind everything else', async () => {
     accountId = newId<AccountId>();
     const wanted = [
-      ...(await storeMissed(database.db, { accountId, count: 2 })),
-      ...(await storeMissed(database.db, {
+      ...(await storeFinished(database.db, { accountId, count: 2 })),
+      ...(await storeFinished(database.db, {
         accountId,
         count: 1,
         status: 'skipped',
@@ -164,13 +164,13 @@ describe('a recovery queues', () => {
       })),
     ];
     for (const status of ['succeeded', 'canceled', 'pending']) {
-      await storeMissed(database.db, { accountId, count: 1, status });
+      await storeFinished(database.db, { accountId, count: 1, status });
     }
-    await storeMissed(database.db, { accountId: newId(), count: 1 });
-    await storeMissed(database.db, { accountId, count: 1, at: new Date(FROM.getTime() - 1) });
-    await storeMissed(database.db, { accountId, count: 1, at: UNTIL });
-    await storeMissed(database.db, { accountId, count: 1, event: 'webhook.test' });
-    const edge = await storeMissed(database.db, { accountId, count: 1, at: FROM });
+    await storeFinished(database.db, { accountId: newId(), count: 1 });
+    await storeFinished(database.db, { accountId, count: 1, at: new Date(FROM.getTime() - 1) });
+    await storeFinished(database.db, { accountId, count: 1, at: UNTIL });
+    await storeFinished(database.db, { accountId, count: 1, event: 'webhook.test' });
+    const edge = await storeFinished(database.db, { accountId, count: 1, at: FROM });
     const { id } = await create();
     const woken: string[] = [];
     await step(id, 1, { wakeSenders: (laneIds) => void woken.push(...laneIds) });
@@ -189,15 +189,15 @@ describe('a recovery queues', () => {
       await storeEndpoint(database.db, { accountId }),
     ];
     const missed = { accountId, count: 1 };
-    const [toOne] = await storeMissed(database.db, { ...missed, endpointId: one.id });
-    const [toOther] = await storeMissed(database.db, {
+    const [toOne] = await storeFinished(database.db, { ...missed, endpointId: one.id });
+    const [toOther] = await storeFinished(database.db, {
       ...missed,
       endpointId: other.id,
       status: 'canceled',
     });
     const event = 'charge.pix.paid';
     const { applicationId } = one;
-    const [own] = await storeMissed(database.db, { ...missed, event, applicationId });
+    const [own] = await storeFinished(database.db, { ...missed, event, applicationId });
     for (const [changes, wanted] of [
       [{ endpoint_id: one.id }, [toOne]],
       [{ application_id: applicationId }, [toOne, own]],
@@ -219,17 +219,17 @@ describe('a recovery queues', () => {
       await storeEndpoint(database.db, { accountId }),
     ];
     await removeStoredEndpoint(database.db, deleted);
-    await storeMissed(database.db, { accountId, count: 3, endpointId: deleted.id });
-    const sent = await storeMissed(database.db, { accountId, count: 2, endpointId: living.id });
+    await storeFinished(database.db, { accountId, count: 3, endpointId: deleted.id });
+    const sent = await storeFinished(database.db, { accountId, count: 2, endpointId: living.id });
     const { id } = await create();
     await step(id, 1);
     expect((await queuedOf(id)).toSorted()).toEqual(sent.toSorted());
     expect(await show(id)).toMatchObject({ queued: 2, status: 'sending' });
   });
 
-  test('by turns, and nobody waits for one that waits for what it has queued', async () => {
+  test('by turns, and none waits for one that waits for what it has queued', async () => {
     accountId = newId<AccountId>();
-    await storeMissed(database.db, { accountId, count: 10 });
+    await storeFinished(database.db, { accountId, count: 10 });
     const [stuck, one, other] = [await create(), await create(), await create()];
     await database.db.query(sql`
       insert into queue (id, delivery_id, event_id, lane_id, for_resource_url, rank, is_resend, recovery_id)
@@ -248,7 +248,7 @@ describe('a recovery queues', () => {
 
   test('no more than waits at once, whatever its rate', async () => {
     accountId = newId<AccountId>();
-    await storeMissed(database.db, { accountId, count: WAITING_MAX + 500 });
+    await storeFinished(database.db, { accountId, count: WAITING_MAX + 500 });
     const { id } = await create();
     const clock = turnableClock();
     await step(id, 12, { clock });
@@ -264,7 +264,7 @@ describe('a recovery queues', () => {
 
   test.each([1, 7, 50, 400])('%i a second at most, also after a standstill', async (rate) => {
     accountId = newId<AccountId>();
-    await storeMissed(database.db, { accountId, count: 900 });
+    await storeFinished(database.db, { accountId, count: 900 });
     const clock = turnableClock();
     const { id } = await create({ rate_per_second: rate });
     clock.advance(3_600_000);
@@ -279,7 +279,7 @@ describe('a recovery queues', () => {
 
   test('every delivery once, also when several processes carry it on at once', async () => {
     accountId = newId<AccountId>();
-    const ids = await storeMissed(database.db, { accountId, count: 700 });
+    const ids = await storeFinished(database.db, { accountId, count: 700 });
     const { id } = await create();
     const clock = turnableClock();
     for (let n = 0; n < 12; n += 1) {
@@ -299,7 +299,7 @@ describe('a recovery queues', () => {
 
   test('nothing by a step that does not come to its end, and everything by those after it', async () => {
     accountId = newId<AccountId>();
-    const ids = await storeMissed(database.db, { accountId, count: 300 });
+    const ids = await storeFinished(database.db, { accountId, count: 300 });
     const { id } = await create();
     const dying = {
       ...database.db,
@@ -319,7 +319,7 @@ describe('a recovery queues', () => {
 describe('a cancellation', () => {
   test('drops what is not sent at once, and ends it', async () => {
     accountId = newId<AccountId>();
-    await storeMissed(database.db, { accountId, count: 500 });
+    await storeFinished(database.db, { accountId, count: 500 });
     const { id } = await create({ statuses: ['failed'] });
     await step(id, 1);
     const queued = (await queuedOf(id)).length;
@@ -340,7 +340,7 @@ describe('a cancellation', () => {
 
   test('that comes in the middle of a step undoes the step', async () => {
     accountId = newId<AccountId>();
-    await storeMissed(database.db, { accountId, count: 10 });
+    await storeFinished(database.db, { accountId, count: 10 });
     const { id } = await create();
     const canceling = {
       ...database.db,

@@ -47,7 +47,7 @@ export async function findRecovery(db: Queryable, id: string): Promise<RecoveryR
 
 /**
  * Those that are not over, and of them first those that may queue something, by turns. Those that wait for what they
- * have queued come behind, so that they keep no other one waiting. Reads `recoveries_running`, and of each the beginning
+ * have queued come behind, so that no other one waits for them. Reads `recoveries_running`, and of each the beginning
  * of its range of `queue_recovery`.
  */
 export async function findOpenRecoveries(
@@ -87,7 +87,7 @@ export async function isEndpointOf(
   return rows.length === 1;
 }
 
-/** Whether an application belongs to the account, as far as has been heard: by the gateway's word, or by an endpoint. */
+/** Whether an application belongs to the account: by a stored announcement of the gateway, or by an endpoint. */
 export async function isApplicationOf(
   db: Queryable,
   accountId: string,
@@ -127,8 +127,8 @@ export async function markCanceled(tx: Transaction, id: string): Promise<boolean
 }
 
 /**
- * Drops what a recovery has queued. Rows that somebody has locked are being recorded, or dropped by others: nobody is
- * waited for, so no circle can form with who counts for this recovery. Their number has a bound.
+ * Drops what a recovery has queued. Locked rows are skipped, because they are being recorded or dropped: no deadlock
+ * can form with a statement that counts for this recovery. Their number has a bound.
  */
 export async function dropQueued(tx: Transaction, recoveryId: string): Promise<void> {
   await tx.query(
@@ -146,17 +146,17 @@ export async function dropQueued(tx: Transaction, recoveryId: string): Promise<v
 /** What a step of a recovery has done. */
 export type Progress = {
   id: string;
-  /** Where it was before: a step that somebody else made meanwhile is not made twice. */
+  /** Its position before: a step that another process made meanwhile is not made twice. */
   from: string | null;
   position: string | null;
   queuedCount: number;
-  /** Whether nothing is left to look at. */
+  /** Whether nothing is left to read. */
   isFound: boolean;
 };
 
 /**
- * Notes a step, at the end of its transaction: who counts outcomes of this recovery waits for a commit at most. False
- * when the recovery was canceled or moved on meanwhile, and then the step must not be.
+ * Records a step, at the end of its transaction: a statement that counts outcomes of this recovery waits for a commit
+ * at most. False when the recovery was canceled or moved on meanwhile; the step is then to be rolled back.
  */
 export async function recordProgress(
   tx: Transaction,
@@ -182,7 +182,7 @@ export async function recordProgress(
   return rows.length === 1;
 }
 
-/** Recoveries have ended when they look for nothing more and nothing of them is left in the queue. */
+/** Recoveries are completed when they have read everything and nothing of them is left in the queue. */
 export async function completeRecoveries(db: Queryable): Promise<void> {
   await db.query(
     named(

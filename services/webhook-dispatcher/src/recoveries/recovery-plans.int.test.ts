@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { smallestIdOf } from '#deliveries/id-of-instant.ts';
-import { aLogged, fillLog } from '#test/logged-deliveries.ts';
+import { aLogged, storeLogged } from '#test/logged-deliveries.ts';
 
 import { candidatesStatement } from './find-candidates.sql.ts';
 import type { RecoveryRow } from './recovery-row.ts';
@@ -29,7 +29,7 @@ beforeAll(async () => {
       status: place % 50 === 0 ? 'failed' : 'succeeded',
     }),
   );
-  await fillLog(database, rows);
+  await storeLogged(database, rows);
 }, 120_000);
 afterAll(() => database[Symbol.asyncDispose]());
 
@@ -68,7 +68,7 @@ test.each([
   const statement = candidatesStatement(aRecovery(changes), SCANNED_PER_STEP_MAX);
   const { name: _name, ...unnamed } = statement;
   const { rowsRead, pagesRead } = await explainStatement(database.db, unnamed);
-  // Of each of the two kinds of events, and what belongs to the ones that are looked at.
+  // Of each of the two kinds of events, and what belongs to the ones that are read.
   expect(rowsRead).toBeLessThanOrEqual(4 * SCANNED_PER_STEP_MAX);
   expect(pagesRead).toBeLessThanOrEqual(8 * SCANNED_PER_STEP_MAX);
 });

@@ -1,6 +1,6 @@
 import type { Recovery } from '@pixmesh/contracts/internal/operator-deliveries';
 
-/** What a recovery looks for. */
+/** What a recovery sends again. */
 export type RecoveryOrder = {
   accountId: string;
   applicationId: string | null;
@@ -15,7 +15,7 @@ export type RecoveryOrder = {
 export type RecoveryRow = RecoveryOrder & {
   id: string;
   status: Recovery['status'];
-  /** The last delivery that was looked at, oldest first. */
+  /** The last delivery that was read, oldest first. */
   position: string | null;
   queuedCount: number;
   succeededCount: number;

@@ -23,7 +23,7 @@ type Request = {
 type Requested = { recovery: RecoveryRow; replayed: boolean; mismatch: boolean };
 
 /**
- * Stores a recovery under the id that its key stands for, or answers the one that is there, before the body is compared
+ * Stores a recovery under the id that its key stands for, or answers the one that is there, before the body is read
  * (decisions 52, 253). The job takes it up from the table.
  *
  * @throws AppError `VALIDATION_ERROR`
@@ -58,7 +58,7 @@ export function readOrder(object: Record<string, unknown>): RecoveryOrder {
   };
 }
 
-/** A span of no time and what belongs to somebody else are mistakes, not recoveries of nothing. */
+/** An empty span of time, or what belongs to another account, is a mistake and not a recovery of nothing. */
 async function checkOrder(db: Database, order: RecoveryOrder): Promise<void> {
   const { accountId, applicationId, endpointId, createdFrom, createdUntil } = order;
   if (createdFrom >= createdUntil) {

@@ -15,6 +15,6 @@ test.each([
   expect(takeWanted(candidates, limit)).toEqual(taken);
 });
 
-test('nothing to look at leaves the place as it is', () => {
+test('nothing to read leaves the position as it is', () => {
   expect(takeWanted([], 5)).toEqual({ wanted: [], last: null, isAll: true });
 });

@@ -11,7 +11,7 @@ import type { RecoveryRow } from './recovery-row.ts';
 export const WAITING_MAX = 1_000;
 /** Deliveries queued by one step. */
 const QUEUED_PER_STEP_MAX = 200;
-/** Deliveries looked at by one step. */
+/** Deliveries read by one step. */
 export const SCANNED_PER_STEP_MAX = 1_000;
 /** How much larger the next page is than one that did not have enough. */
 const PAGE_GROWTH = 4;
@@ -19,17 +19,17 @@ const PAGE_GROWTH = 4;
 export type StepDeps = {
   db: Database;
   clock: ScheduleClock;
-  /** Tells senders in which lanes something is due. */
+  /** Wakes senders for lanes in which something is due. */
   wakeSenders(laneIds: readonly string[]): void;
 };
 
-/** `busy`: there is more to look at than a step does. `waiting`: for its rate, what it has queued, or another process. */
+/** `busy`: there is more to read than a step does. `waiting`: for its rate, what it has queued, or another process. */
 export type Stepped = 'busy' | 'waiting';
 
 /**
- * One step of a recovery, in one commit: some deliveries are looked at, those that are wanted are queued behind
- * everything else of their lanes, and the place is noted. Whoever dies in between has done nothing, and whoever comes
- * next goes on from the place.
+ * One step of a recovery, in one commit: some deliveries are read, those that are wanted are queued behind everything
+ * else of their lanes, and the position is recorded. A process that dies in between has changed nothing, and the next
+ * step goes on from the position.
  */
 export async function stepRecovery(deps: StepDeps, recovery: RecoveryRow): Promise<Stepped> {
   const step = await deps.db.transaction((tx) => queueSome(tx, deps, recovery));
@@ -64,11 +64,11 @@ export class StepUndone extends Error {
   override readonly name = 'StepUndone';
 }
 
-/** What a look found. `last`: the last delivery that was looked at. `isAll`: nothing is left behind it. */
+/** `last`: the last delivery that was read. `isAll`: nothing is left behind it. */
 type Found = { wanted: string[]; last: string | null; isAll: boolean };
 
 /**
- * Looks at deliveries until enough are wanted, a first page of as many as may be queued and then larger ones: where
+ * Reads deliveries until enough are wanted, a first page of as many as may be queued and then larger ones: where
  * most are wanted nothing is read in vain, and where few are, a step still gets on.
  */
 async function findWanted(tx: Transaction, recovery: RecoveryRow, limit: number): Promise<Found> {
@@ -89,7 +89,7 @@ async function findWanted(tx: Transaction, recovery: RecoveryRow, limit: number)
   return { wanted, last, isAll: false };
 }
 
-/** As many as may be queued, and the last one that was looked at for them. */
+/** As many as may be queued, and the last one that was read for them. */
 export function takeWanted(candidates: readonly Candidate[], limit: number): Found {
   const wanted: string[] = [];
   let last: string | null = null;

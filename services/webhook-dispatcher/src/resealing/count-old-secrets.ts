@@ -8,7 +8,9 @@ const UNKNOWN = 'unknown';
 
 export type OldSecrets = { table: SealedTable; version: string; count: number };
 
-/** How many secrets are not sealed to the newest key, by table and version; zeros are told, so that they can be seen. */
+/**
+ * How many secrets are not sealed to the newest key, by table and version; zeros included, so that they can be seen.
+ */
 export async function countOldSecrets(db: Queryable, ring: SealingRing): Promise<OldSecrets[]> {
   const counts: OldSecrets[] = [];
   for (const table of SEALED_TABLES) {

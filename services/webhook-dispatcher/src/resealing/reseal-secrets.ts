@@ -13,7 +13,7 @@ import {
 } from './sealed-secrets.sql.ts';
 import type { SealingRing } from './sealing-ring.ts';
 
-/** Secrets per commit. Opening and sealing them keeps the process from its sends for a few milliseconds. */
+/** Secrets per commit. Opening and sealing them stalls the sends of the process for a few milliseconds. */
 export const RESEAL_BATCH = 50;
 
 export type ResealDeps = {
@@ -26,8 +26,8 @@ export type ResealDeps = {
 
 /**
  * Re-wraps some secrets that are sealed to one older version, to the newest key. Answers how many were moved: none
- * when nothing of that version is left that can be opened, or while another process is at it. Deliveries go on
- * meanwhile, for either key opens what it is sealed to.
+ * when nothing of that version is left that can be opened, or while another process does it. Deliveries go on
+ * meanwhile, because either key opens what is sealed to it.
  */
 export async function resealBatch(
   deps: ResealDeps,
@@ -52,7 +52,7 @@ function resealOne(deps: ResealDeps, table: SealedTable, secret: SealedSecret): 
   } catch (error) {
     if (!(error instanceof SealedSecretError)) throw error;
     deps.unreadable[table].add(ownerId);
-    deps.logger.error({ table, owner_id: ownerId }, 'a sealed secret cannot be opened; it is left');
+    deps.logger.error({ table, owner_id: ownerId }, 'sealed secret not readable');
     return [];
   }
 }

@@ -131,7 +131,7 @@ describe('a rotation of the sealing key', () => {
     await expectSealedTo(NEW, [{ ...row!, clear: 'changed meanwhile' }]);
   });
 
-  test('waits for nobody who has an endpoint locked', async () => {
+  test('does not wait for a locked endpoint', async () => {
     const rows = await storeSealed(database.db, { table: 'endpoints', key: OLD, count: 2 });
     await database.db.transaction(async (tx) => {
       await tx.query(sql`select from endpoints where id = ${rows[0]!.ownerId} for no key update`);
@@ -143,17 +143,17 @@ describe('a rotation of the sealing key', () => {
 });
 
 describe('a secret that cannot be re-wrapped', () => {
-  test('because it does not open is left, said by its id, and keeps nobody else waiting', async () => {
+  test('because it does not open is left, logged by its id, and delays no other', async () => {
     const { db } = database;
     const lines: string[] = [];
-    const telling = createLogger('test', 'error', { write: (line: string) => lines.push(line) });
+    const recording = createLogger('test', 'error', { write: (line: string) => lines.push(line) });
     const bad = await storeSealed(db, { table: 'destinations', key: OLD, count: MANY });
     await db.query(sql`update destinations set account_id = gen_random_uuid()`);
     const before = await readSealed(db, bad);
     const good = await storeSealed(db, { table: 'destinations', key: OLD, count: 3 });
     await using resealing = startResealing({
       db,
-      logger: telling,
+      logger: recording,
       privateKeys: BOTH,
       startDelayMs: 0,
     });
@@ -171,7 +171,7 @@ describe('a secret that cannot be re-wrapped', () => {
     expect(lines.join()).not.toContain('sealed.v1');
   });
 
-  test('because nobody here holds its key, or it is newer, is counted and left', async () => {
+  test('because no process here holds its key, or it is newer, is counted and left', async () => {
     const { db } = database;
     const foreign = generateSealingKeyPair('a-stranger');
     const newer = generateSealingKeyPair('v11');
@@ -197,7 +197,7 @@ describe('however many secrets are sealed to the newest key', () => {
   const ROWS = 30_000;
   const page = { version: 'v9', without: [], limit: RESEAL_BATCH };
 
-  test.each(SEALED_TABLES)('a look for older ones reads next to nothing: %s', async (table) => {
+  test.each(SEALED_TABLES)('a search for older ones reads next to nothing: %s', async (table) => {
     await fill();
     for (const statement of [
       otherVersionsStatement(table, 'v10'),

@@ -9,9 +9,9 @@ export type SealedTable = (typeof SEALED_TABLES)[number];
 export type SealedSecret = { ownerId: string; accountId: string; sealed: string };
 export type Resealed = { ownerId: string; from: string; to: string };
 
-/** Beyond it a count says "at least". */
+/** Beyond it a count means "at least". */
 const COUNT_MAX = 10_000;
-/** Versions that are told apart; an installation has two at a time. */
+/** Versions that are counted by themselves; an installation has two at a time. */
 const VERSIONS_MAX = 100;
 
 // Identifiers cannot be parameters, so each table's pieces are written out. The version must be spelled as the indexes
@@ -23,8 +23,7 @@ const PIECES: Record<SealedTable, { table: Statement; owner: Statement }> = {
 const version = sql`split_part(sealed_secret, '.', 3)`;
 
 /**
- * Holds the work of re-sealing until the transaction ends; false while another process holds it. A process that dies
- * lets go of it with its connection.
+ * True for one process at a time, until the transaction ends. A process that dies releases it with its connection.
  */
 export async function lockResealing(tx: Transaction): Promise<boolean> {
   const rows = await tx.query(
@@ -86,7 +85,7 @@ export function otherVersionsStatement(table: SealedTable, newest: string): Stat
   );
 }
 
-/** Secrets that are sealed to one version, without those that are known to be unreadable. */
+/** Secrets that are sealed to one version, without those that were found unreadable. */
 export async function findSealedTo(
   db: Queryable,
   table: SealedTable,
@@ -121,7 +120,7 @@ export function sealedToStatement(
 
 /**
  * Puts new texts in the place of old ones where those still stand: what was changed meanwhile is left as it is. Locks
- * the rows by their keys; what somebody else has locked comes with the next page.
+ * the rows by their keys; locked rows come with a later page.
  */
 export async function replaceSealed(
   tx: Transaction,

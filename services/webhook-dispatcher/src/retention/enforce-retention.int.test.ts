@@ -27,7 +27,7 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-/** A look at what the role of the service may not see. */
+/** Reads what the role of the service may not see. */
 async function asOwner({ adminUrl }: TestDatabase): Promise<Database> {
   const owner = createPool({ url: adminUrl, applicationName: 'retention-test', max: 1 });
   await owner.query(sql`select set_config('search_path', 'webhook_dispatcher', false)`);
@@ -124,7 +124,7 @@ describe('the retention', () => {
     expect(await enforceRetention(database.db, KEEP_DAYS)).toBe(0);
   });
 
-  test('leaves the work to whoever holds the lease', async () => {
+  test('leaves the work to the process that holds the lease', async () => {
     await admin.transaction(async (tx) => {
       await tx.query(sql`select from leases where name = 'retention' for update`);
       expect(await enforceRetention(database.db, 60)).toBe(0);
@@ -139,7 +139,7 @@ describe('the retention', () => {
         code: 'DEPENDENCY_UNAVAILABLE',
       });
     });
-    // A refusal is heard a moment before the lease behind it is free again.
+    // A refusal is answered a moment before the lease behind it is free again.
     await eventually(async () =>
       expect(await enforceRetention(database.db, 45)).toBeGreaterThan(0),
     );
@@ -179,7 +179,7 @@ describe('partitions', () => {
     }
   });
 
-  test('follow one upon the other without a gap, also after weeks in which nobody made any', async () => {
+  test('follow one upon the other without a gap, also after weeks in which none was made', async () => {
     await using own = await createTestDatabase('webhook_dispatcher');
     await using owner = await asOwner(own);
     // As if nothing had been made since the first partition ended, long ago.

@@ -1,7 +1,7 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
-/** Weekly partitions are made this far ahead; the job looks every hour. */
+/** Weekly partitions are made this far ahead; the job runs every hour. */
 const PARTITION_WEEKS_AHEAD = 8;
 
 /**
@@ -25,7 +25,7 @@ export async function enforceRetention(db: Queryable, keepDays: number): Promise
   return row?.dropped ?? 0;
 }
 
-/** No row where somebody else has the lease. */
+/** No row while another process has the lease. */
 function underLease(work: Statement): Statement {
   return sql`
     with lease as materialized (

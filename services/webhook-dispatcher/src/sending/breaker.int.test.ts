@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterEach(() => emptyQueue(database.db));
 afterAll(() => database[Symbol.asyncDispose]());
 
-/** Fails until it is told otherwise, and knows how many requests were open at once at most since then. */
+/** Fails until `heal`, and counts how many requests were open at once at most since then. */
 async function startFailing() {
   const state = { status: 500, open: 0, most: 0 };
   const receiver = await startReceiver((request, response) => {

@@ -45,7 +45,7 @@ async function aSubscribed({ url = SHOP } = {}) {
   return { endpoint, anEvent };
 }
 
-/** Fails until it is told otherwise. */
+/** Fails until `heal`. */
 async function startFailing(): Promise<Receiver & { heal(): void }> {
   let status = 500;
   const receiver = await startReceiver((request, response) =>
@@ -131,7 +131,7 @@ describe('a paused endpoint', () => {
     }
   });
 
-  test('with many deliveries due does not hold up those of others', async () => {
+  test('with many deliveries due does not delay those of others', async () => {
     await using receiver = await startReceiver();
     const { endpoint } = await aSubscribed();
     await patchEndpoint(database.db, endpoint, { active: false });
@@ -146,7 +146,9 @@ describe('a paused endpoint', () => {
   });
 });
 
-/** An endpoint that was deleted over so many deliveries, and one more that is due: it may come in at the same moment. */
+/**
+ * An endpoint that was deleted over so many deliveries, and one more that is due: it may come in at the same moment.
+ */
 async function aDeletedWithBacklog(count: number): Promise<StoredEndpoint['id']> {
   const { endpoint } = await aSubscribed();
   const { id } = endpoint;
@@ -157,7 +159,7 @@ async function aDeletedWithBacklog(count: number): Promise<StoredEndpoint['id']>
 }
 
 describe('a deleted endpoint', () => {
-  test('with very much to cancel does not hold up the deliveries of others', async () => {
+  test('with very much to cancel does not delay the deliveries of others', async () => {
     await using receiver = await startReceiver();
     await using sender = startSenderTo(database.db, { office: receiver });
     const { anEvent } = await aSubscribed({ url: OFFICE });

@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { aWorld, settle, type Step, takeStep } from '#test/endpoint-model.ts';
+import { aModel, runToEnd, type Step, takeStep } from '#test/endpoint-model.ts';
 
 const MINUTE_MS = 60_000;
 /** Enough that most runs meet a change of an endpoint with every kind of delivery on its way. */
@@ -50,7 +50,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       kind: of('send'),
       outcome: of('succeeded', 'failed', 'failed', 'lost'),
-      end: of('let go', 'let go', 'kept', 'handed'),
+      end: of('release', 'release', 'none', 'return'),
     }),
   },
   {
@@ -75,9 +75,9 @@ test('however endpoints change while events come and go, each delivery goes wher
       await database.db.query(
         sql`update lanes set leased = false, claimable_at = 'infinity' where leased or claimable_at < 'infinity'`,
       );
-      const world = await aWorld(database.db, endpoints);
-      for (const each of taken) await takeStep(world, each);
-      await expect(settle(world)).resolves.toBeUndefined();
+      const model = await aModel(database.db, endpoints);
+      for (const each of taken) await takeStep(model, each);
+      await expect(runToEnd(model)).resolves.toBeUndefined();
     }),
     { numRuns: scaled(10, 1_000) },
   );

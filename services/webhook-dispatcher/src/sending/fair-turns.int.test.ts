@@ -191,7 +191,7 @@ describe('several senders', () => {
     expect(sent().toSorted()).toEqual([...ids].toSorted());
   }, 60_000);
 
-  test('take over at once what a sender hands over as it stops', async () => {
+  test('claim at once what a sender returns as it stops', async () => {
     const release = Promise.withResolvers<void>();
     await using first = await startReceiver((request, response) => {
       void release.promise.then(() => answerWith(200)(request, response));

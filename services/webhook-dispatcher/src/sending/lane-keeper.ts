@@ -11,12 +11,12 @@ import type { ScheduleClock } from '#schedule-clock.ts';
 const CLAIM_MAX = 64;
 /** Lanes that a process has at most. */
 const LANES_MAX = 4_096;
-/** A lane with nothing to do is let go after this long. */
+/** A lane with nothing to do is released after this long. */
 const IDLE_MS = 1_000;
-/** Deliveries of a lane after which those that wait for slots have their turn. */
+/** Deliveries of a lane after which it is returned, while other lanes wait for slots. */
 const QUANTUM = 50;
-/** For so long a lane that was handed over is left to others: each of them polls meanwhile. */
-const LEFT_TO_OTHERS_MS = 400;
+/** A returned lane is not claimed again for this long: every other sender polls meanwhile. */
+const RETURNED_MS = 400;
 
 type KeeperDeps = {
   db: Database;
@@ -27,13 +27,13 @@ type KeeperDeps = {
 
 export type LaneKeeper = {
   readonly lanes: Map<string, OwnedLane>;
-  /** Takes lanes in which something is due, as many as there may be slots for; answers whether there may be more. */
+  /** Claims lanes in which something is due, as many as there may be slots for; answers whether there may be more. */
   claim(slots: number): Promise<boolean>;
-  /** Prolongs the leases of lanes that have something to do, so that requests may begin; forgets those that are lost. */
+  /** Renews the leases of lanes that have something to do, so that requests may begin; drops those that are lost. */
   renew(): Promise<void>;
-  /** Lets go what is idle and, where lanes wait for slots, hands over those whose turn is over. */
+  /** Releases what is idle and, where lanes wait for slots, returns those whose turn is over. */
   rotate(isSaturated: boolean): Promise<void>;
-  /** Hands over every lane of which nothing is in flight. */
+  /** Returns every lane of which nothing is in flight. */
   returnIdle(): Promise<void>;
 };
 
@@ -41,8 +41,8 @@ export type LaneKeeper = {
 export function createLaneKeeper(deps: KeeperDeps): LaneKeeper {
   const { db, clock, timeoutMs, leaseMs } = deps;
   const lanes = new Map<string, OwnedLane>();
-  /** Lanes that were handed over, and when. */
-  const left = new Map<string, number>();
+  /** Lanes that were returned, and when. */
+  const returned = new Map<string, number>();
   // Half of what a request does not need: renewed twice before one could not begin.
   const renewBelowMs = (leaseMs + timeoutMs + START_MARGIN_MS) / 2;
   return { lanes, claim, renew, rotate, returnIdle };
@@ -51,7 +51,7 @@ export function createLaneKeeper(deps: KeeperDeps): LaneKeeper {
     const limit = Math.min(CLAIM_MAX, slots, LANES_MAX - lanes.size);
     if (limit <= 0) return false;
     const leaseEndsMs = performance.now() + leaseMs;
-    const owned = [...lanes.keys(), ...left.keys()];
+    const owned = [...lanes.keys(), ...returned.keys()];
     const claimed = await claimLanes(db, { clock, limit, leaseMs, owned });
     for (const lane of claimed) lanes.set(lane.id, toOwnedLane(lane, leaseEndsMs));
     lanesTakenOver(claimed.filter(({ isTakenOver }) => isTakenOver).length);
@@ -69,12 +69,12 @@ export function createLaneKeeper(deps: KeeperDeps): LaneKeeper {
     const renewed = await renewLanes(db, { clock, leaseMs, lanes: due });
     for (const lane of due) {
       if (renewed.has(lane.id)) lane.leaseEndsMs = leaseEndsMs;
-      else forget(lane);
+      else drop(lane);
     }
   }
 
-  /** What is out of a lost lane is refused by its fence; whoever has the lane sends it again. */
-  function forget(lane: OwnedLane): void {
+  /** Outcomes of a lost lane are refused by its fence; the sender that owns it then sends again. */
+  function drop(lane: OwnedLane): void {
     lane.leaseEndsMs = -Infinity;
     lanes.delete(lane.id);
     laneLost();
@@ -82,14 +82,16 @@ export function createLaneKeeper(deps: KeeperDeps): LaneKeeper {
 
   async function rotate(isSaturated: boolean): Promise<void> {
     const nowMs = performance.now();
-    for (const [id, leftMs] of left) if (nowMs - leftMs > LEFT_TO_OTHERS_MS) left.delete(id);
+    for (const [id, returnedMs] of returned) {
+      if (nowMs - returnedMs > RETURNED_MS) returned.delete(id);
+    }
     for (const lane of lanes.values()) {
       if (!isSaturated) lane.servedCount = 0;
       else if (lane.servedCount >= QUANTUM) lane.isResting = true;
     }
     const free = [...lanes.values()].filter((lane) => lane.inFlight.size === 0);
     const over = free.filter((lane) => lane.isResting || (isSaturated && lane.isDirty));
-    if (over.length > 0) await handOver(over);
+    if (over.length > 0) await returnToOthers(over);
     const idle = free.filter((lane) => lanes.has(lane.id) && nowMs - lastBusyMs(lane) > IDLE_MS);
     if (idle.length === 0) return;
     for (const id of await releaseLanes(db, clock, idle)) lanes.delete(id);
@@ -97,14 +99,14 @@ export function createLaneKeeper(deps: KeeperDeps): LaneKeeper {
 
   async function returnIdle(): Promise<void> {
     const idle = [...lanes.values()].filter((lane) => lane.inFlight.size === 0);
-    if (idle.length > 0) await handOver(idle);
+    if (idle.length > 0) await returnToOthers(idle);
   }
 
-  async function handOver(over: readonly OwnedLane[]): Promise<void> {
+  async function returnToOthers(over: readonly OwnedLane[]): Promise<void> {
     await returnLanes(db, clock, over);
     for (const { id } of over) {
       lanes.delete(id);
-      left.set(id, performance.now());
+      returned.set(id, performance.now());
     }
   }
 }

@@ -23,7 +23,7 @@ function plan(lanes: readonly OwnedLane[], bounds = BOUNDS) {
 }
 
 describe('a plan', () => {
-  test('gives a lane what is left of its bound, and says what is in flight', () => {
+  test('gives a lane what is left of its bound, and names what is in flight', () => {
     const lane = aLane('a', { sending: 7 });
     expect(plan([lane])).toEqual({ takes: { a: 3 }, isSaturated: false });
     const { requests } = planFetch(new Map([['a', lane]]), BOUNDS);
@@ -40,7 +40,7 @@ describe('a plan', () => {
     expect(plan(lanes)).toEqual({ takes: {}, isSaturated: false });
   });
 
-  test('shares slots alike before anyone gets more, and says that some had to wait', () => {
+  test('shares slots alike before any lane gets more, and reports that some had to wait', () => {
     const lanes = Array.from({ length: 16 }, (_, index) => aLane(`lane-${index}`));
     const { takes, isSaturated } = plan(lanes);
     expect(Object.values(takes)).toEqual(Array(16).fill(4));

@@ -22,7 +22,7 @@ const clock = databaseClock;
 const FUTURE = scaled(20_000, 1_000_000);
 const BLOCKED = scaled(5_000, 100_000);
 const LANES = scaled(500, 5_000);
-/** Pages that a statement may look at, however much is stored. */
+/** Pages that a statement may read, however much is stored. */
 const PAGES_MAX = 600;
 const SET_UP_TIMEOUT_MS = 300_000;
 
@@ -89,7 +89,7 @@ describe('whatever else is stored', () => {
       update lanes set leased = false, claimable_at = now() where id = ${due}`);
   });
 
-  test('letting go reads the first of each rank', async () => {
+  test('a release reads the first of each rank', async () => {
     const statement = releaseStatement(clock, [due, blocked]);
     const { scans, rowsRead, pagesRead } = await explainStatement(database.db, statement);
     expect(scans.filter((scan) => /seq/i.test(scan))).toEqual([]);
@@ -109,7 +109,7 @@ describe('plans that are kept', () => {
   const statements = {
     fetch: fetchDueStatement(clock, requests),
     claim: claimLanesStatement(claim),
-    'let go': releaseStatement(clock, [due]),
+    release: releaseStatement(clock, [due]),
     cancel: cancelLanesStatement([due]),
     gauge: countDueLanesStatement(clock, claim.leaseMs),
   };

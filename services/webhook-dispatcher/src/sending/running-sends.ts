@@ -34,8 +34,8 @@ export function createRunningSends({ sendDeps, logger, onEnd }: RunningDeps): Ru
     beginSend(lane, due);
     const ended = sendDelivery(sendDeps, send)
       .catch((error: unknown) => {
-        // It is still queued: an error of ours costs the merchant time, never an attempt.
-        logger.error({ err: error, delivery_id: due.deliveryId }, 'a delivery could not be sent');
+        // It is still queued: an error of ours costs time, never an attempt.
+        logger.error({ err: error, delivery_id: due.deliveryId }, 'delivery not sent');
       })
       .finally(() => {
         endSend(lane, due.queueId);

@@ -54,7 +54,7 @@ function signedWith({ headers, body }: Receiver['requests'][number]): string | n
   return secrets.find((secret) => verifyWebhookSignature(secret, body, String(signature))) ?? '?';
 }
 
-/** What becomes of an endpoint, after which it stands for nobody's URL. */
+/** Changes of an endpoint after which it stands for no URL of a resource. */
 const changes: Record<string, (endpoint: StoredEndpoint) => Promise<unknown>> = {
   'is paused': (endpoint) => patchEndpoint(database.db, endpoint, { active: false }),
   'is deleted': (endpoint) => removeStoredEndpoint(database.db, endpoint),

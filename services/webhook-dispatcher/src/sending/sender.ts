@@ -26,11 +26,11 @@ const TURN_INTERVAL_MS = 8;
 const DRAIN_MARGIN_MS = 2_000;
 
 export type Sender = {
-  /** Says that something is due in these lanes, or anywhere, so that nobody waits for the next poll. */
+  /** Something is due in these lanes, or in any where none is named: it does not wait for the next poll. */
   wake(laneIds?: readonly string[]): void;
   isAlive(): boolean;
   /**
-   * Takes up no more, hands its lanes over, and waits for the requests in flight and their outcomes, within a bound.
+   * Fetches no more, returns its lanes, and waits for the requests in flight and their outcomes, within a bound.
    */
   stop(): Promise<void>;
 };
@@ -48,8 +48,8 @@ export type SenderDeps = {
 };
 
 /**
- * Serves lanes: takes those in which something is due, fetches it, sends it, at most so many at a time in all and per
- * lane, and lets lanes go that have nothing to do. A lane has one sender at a time, so its bound holds over all
+ * Serves lanes: claims those in which something is due, fetches it, sends it, at most so many at a time in all and per
+ * lane, and releases lanes that have nothing to do. A lane has one sender at a time, so its bound holds over all
  * processes, and a receiver that hangs holds a bounded share. A send keeps its slot until the outcome is stored, so
  * memory, and repeats after a crash, are bounded by the slots.
  */
@@ -102,7 +102,7 @@ export function startSender(deps: SenderDeps): Sender {
     return { pauseMs, gatherMs: TURN_INTERVAL_MS };
   }
 
-  /** Each lane goes as soon as nothing of it is in flight; a database that is away does not hold up the stop. */
+  /** Returns each lane as soon as nothing of it is in flight; an unavailable database does not delay the stop. */
   async function drain(): Promise<void> {
     await loop[Symbol.asyncDispose]();
     do {

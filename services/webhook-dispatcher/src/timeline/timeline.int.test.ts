@@ -13,7 +13,7 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { anApplication } from '#test/an-application.ts';
-import { aLogged, fillLog } from '#test/logged-deliveries.ts';
+import { aLogged, storeLogged } from '#test/logged-deliveries.ts';
 import { openOperatorsApi, OPERATOR_ID, type OperatorsApi } from '#test/open-operators-api.ts';
 import { readDeliveries } from '#test/listed-deliveries.ts';
 import { answerWith, startReceiver } from '#test/start-receiver.ts';
@@ -35,7 +35,7 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-async function tell(resourceIds: readonly string[]): Promise<PartialTimeline> {
+async function readTimeline(resourceIds: readonly string[]): Promise<PartialTimeline> {
   const { status, body } = await api.call('POST /internal/timelines/deliveries', {
     resource_ids: resourceIds,
   });
@@ -43,7 +43,7 @@ async function tell(resourceIds: readonly string[]): Promise<PartialTimeline> {
   return PartialTimeline.parse(body);
 }
 
-test('tells what was sent about a resource and how that went, in order', async () => {
+test('shows what was sent about a resource and how that went, in order', async () => {
   let status = 500;
   await using receiver = await startReceiver((request, response) =>
     answerWith(status)(request, response),
@@ -90,29 +90,29 @@ test('tells what was sent about a resource and how that went, in order', async (
   // The log has the time of the event; a delivery is made once that has come here.
   expect(Date.parse(entries[0]!.at)).toBeGreaterThanOrEqual(delivery!.createdAt.getTime());
   expect(JSON.stringify(entries)).not.toContain('a-secret');
-  expect(await tell([newId()])).toEqual({ entries: [], truncated: false });
+  expect(await readTimeline([newId()])).toEqual({ entries: [], truncated: false });
 
   async function untilCount(count: number): Promise<TimelineEntry[]> {
     return await eventually(async () => {
-      const told = await tell([resourceId]);
-      expect(told).toMatchObject({ truncated: false });
-      expect(told.entries).toHaveLength(count);
-      return told.entries;
+      const timeline = await readTimeline([resourceId]);
+      expect(timeline).toMatchObject({ truncated: false });
+      expect(timeline.entries).toHaveLength(count);
+      return timeline.entries;
     });
   }
 });
 
 test('names what failed before an answer came', async () => {
   const row = aLogged({ ...aResource(), atMs: Date.now(), status: 'failed' });
-  await fillLog(database, [row]);
+  await storeLogged(database, [row]);
   await database.db.query(sql`
     insert into attempts (delivery_id, id, started_at, duration_ms, outcome, error)
     values (${row.id}, ${newId()}, now() + interval '1 hour', 10000, 'failed', 'timeout: no answer')`);
-  const { entries } = await tell([row.resourceId]);
+  const { entries } = await readTimeline([row.resourceId]);
   expect(entries.at(-1)).toMatchObject({ kind: 'attempt', what: 'POST failed: timeout' });
 });
 
-test('is bounded and says so, and reads no more than it needs', async () => {
+test('is bounded and marked so, and reads no more than it needs', async () => {
   const resources = Array.from({ length: 4 }, () => aResource());
   const rows = Array.from({ length: 4_000 }, (_, place) =>
     aLogged({
@@ -125,15 +125,15 @@ test('is bounded and says so, and reads no more than it needs', async () => {
   const others = Array.from({ length: 8_000 }, (_, place) =>
     aLogged({ ...aResource(), atMs: Date.now() + place * 300_000, status: 'succeeded' }),
   );
-  await fillLog(database, [...rows, ...others]);
+  await storeLogged(database, [...rows, ...others]);
   const ids = resources.map(({ resourceId }) => resourceId);
-  const { entries, truncated } = await tell([...ids, ...ids]);
+  const { entries, truncated } = await readTimeline([...ids, ...ids]);
   expect([entries.length, truncated]).toEqual([TIMELINE_ENTRIES_MAX, true]);
   const times = entries.map(({ at }) => at);
   expect(times).toEqual(times.toSorted());
   const statement = timelineStatement(ids, TIMELINE_ENTRIES_MAX + 1);
   const { name: _name, ...unnamed } = statement;
-  // What is small may well be read whole; the bound is on what grows.
+  // A small table may be read whole; the bound is on what grows.
   const options = { url: database.url, applicationName: 'test', max: 1, plansOnce: true };
   await using pool = createPool(options);
   const { scans, rowsRead } = await explainStatement(pool, unnamed);

@@ -11,12 +11,12 @@ import type { FastifyInstance } from 'fastify';
 import { readTimeline } from './timeline.sql.ts';
 import { toTimelineEntry } from './to-timeline-entry.ts';
 
-/** Our part of the timeline of a charge or payout: what its merchant was told, and how that went. */
+/** Part of the timeline of a charge or payout: its deliveries and their attempts. */
 export function registerTimeline(app: FastifyInstance, { db }: { db: Database }): void {
   app.post(TIMELINE_PATHS.deliveries, async (request): Promise<PartialTimeline> => {
     refuseTenants(request);
     const { resource_ids: ids } = readOperatorBody(ResourceIdsBody, request);
-    // One more than is shown says whether there are more.
+    // One more than is shown, to see whether there are more.
     const steps = await readTimeline(db, [...new Set(ids)], TIMELINE_ENTRIES_MAX + 1);
     return {
       entries: steps.slice(0, TIMELINE_ENTRIES_MAX).map(toTimelineEntry),

@@ -29,7 +29,7 @@ export function toTimelineEntry(step: TimelineStep): TimelineEntry {
   };
 }
 
-/** Errors begin with their kind. A status that was answered says more than that it is none of success. */
+/** Errors begin with their kind; of a refused request the status is shown instead. */
 function whatOf({ outcome, status, error }: NonNullable<TimelineStep['attempt']>): string {
   const kind = error?.split(':')[0] ?? 'unknown';
   if (status !== null && (outcome === 'succeeded' || kind === 'status')) return `POST ${status}`;

@@ -10,9 +10,9 @@ const logger = createLogger('test', 'silent');
 
 test('a hint reaches other processes with its lanes, and not the one that gave it', async () => {
   const url = testInfra().redisUrl;
-  const heard = new Set<string>();
+  const received = new Set<string>();
   let own = 0;
-  const onHint = (lanes: readonly string[]): void => lanes.forEach((id) => heard.add(id));
+  const onHint = (lanes: readonly string[]): void => lanes.forEach((id) => received.add(id));
   await using _other = createRedisWakeUp({ url, logger, onHint });
   await using self = createRedisWakeUp({ url, logger, onHint: () => (own += 1) });
   const [first, second, third] = [newId(), newId(), newId()];
@@ -21,7 +21,7 @@ test('a hint reaches other processes with its lanes, and not the one that gave i
     // Those behind the one on its way share a hint.
     self.publish([second]);
     self.publish([third, first]);
-    expect([...heard]).toEqual(expect.arrayContaining([first, second, third]));
+    expect([...received]).toEqual(expect.arrayContaining([first, second, third]));
   });
   expect(own).toBe(0);
 });

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { createClient } from 'redis';
 
-/** Says to every sender process in which lanes something is due; carries nothing else. */
+/** Names the lanes in which something is due, for every sender process; carries nothing else. */
 const CHANNEL = 'pixmesh:webhook-dispatcher:due';
 /** Lanes named in one hint; where there are more, it names none and means all. */
 const LANES_PER_HINT_MAX = 500;
@@ -12,7 +12,7 @@ const RECONNECT_DELAY_MS = 100;
 const RECONNECT_DELAY_MS_MAX = 2_000;
 
 export type WakeUp = AsyncDisposable & {
-  /** Tells the other processes. Never fails and is never waited for: a lost hint costs one poll interval. */
+  /** Notifies the other processes. Never fails and is never waited for: a lost hint costs one poll interval. */
   publish(laneIds: readonly string[]): void;
 };
 
@@ -33,7 +33,7 @@ export function createRedisWakeUp(options: WakeUpOptions): WakeUp {
   const self = randomUUID();
   const publisher = connect(options);
   const subscriber = options.onHint === null ? null : connect(options);
-  void subscriber?.subscribe(CHANNEL, hear).catch(() => undefined);
+  void subscriber?.subscribe(CHANNEL, receive).catch(() => undefined);
   const waiting = new Set<string>();
   let meansAll = false;
   let publishing = false;
@@ -62,7 +62,7 @@ export function createRedisWakeUp(options: WakeUpOptions): WakeUp {
     publishing = false;
   }
 
-  function hear(hint: string): void {
+  function receive(hint: string): void {
     const [sender, ...lanes] = hint.split(' ');
     if (sender !== self) options.onHint?.(lanes);
   }
@@ -79,7 +79,7 @@ function connect(options: WakeUpOptions): Client {
     },
   });
   client.on('error', (error: unknown) => {
-    if (!isAway) options.logger.warn({ err: error }, 'redis is away; senders poll');
+    if (!isAway) options.logger.warn({ err: error }, 'redis unavailable');
     isAway = true;
   });
   client.on('ready', () => {
