@@ -321,7 +321,10 @@ describe('an event older than the retained history', () => {
       const intake = anIntake(own.db);
       const [refused, stored] = await Promise.allSettled([intake.take(bad), intake.take(good)]);
       expect(refused).toMatchObject({
-        reason: { code: 'MESSAGE_INVALID', message: expect.stringContaining('older than the retained history') as string },
+        reason: {
+          code: 'MESSAGE_INVALID',
+          message: expect.stringContaining('older than the retained history') as string,
+        },
       });
       expect(stored.status).toBe('fulfilled');
       expect(await readStoredDeliveries(own.db, good.event_id)).toHaveLength(1);

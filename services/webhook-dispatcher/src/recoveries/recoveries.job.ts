@@ -16,15 +16,15 @@ import {
   WAITING_MAX,
 } from './step-recovery.ts';
 
-/** Between the steps of recoveries that send, of one that looks for what to send, and while there are none. */
+/** Between the steps of recoveries that send, of one that searches for what to send, and while there are none. */
 const STEP_INTERVAL_MS = 100;
-const LOOK_INTERVAL_MS = 10;
+const SEARCH_INTERVAL_MS = 10;
 const IDLE_INTERVAL_MS = 1_000;
 /** Recoveries of which a step is made in one turn. */
 const STEPS_MAX = 20;
 
 /**
- * Carries recoveries on, in every sender: a step of each in turn, one process at a time. The table is the truth, so
+ * Carries recoveries on, in every sender: a step of each in turn, one process at a time. All state is in the table, so
  * any process goes on where another one ended. Never throws; a failed step is made again.
  */
 export function startRecoveries(deps: StepDeps & { logger: Logger }): PollingLoop {
@@ -38,7 +38,7 @@ export function startRecoveries(deps: StepDeps & { logger: Logger }): PollingLoo
     for (const recovery of open.filter(({ status }) => status === 'running')) {
       if (!stopping.aborted) steps.push(await step(recovery));
     }
-    return { pauseMs: steps.includes('busy') ? LOOK_INTERVAL_MS : STEP_INTERVAL_MS };
+    return { pauseMs: steps.includes('busy') ? SEARCH_INTERVAL_MS : STEP_INTERVAL_MS };
   }
 
   async function step(recovery: RecoveryRow): Promise<Stepped> {

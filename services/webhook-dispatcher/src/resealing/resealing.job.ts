@@ -10,7 +10,7 @@ import { type ResealDeps, resealBatch } from './reseal-secrets.ts';
 import { countOtherVersions, SEALED_TABLES, type SealedTable } from './sealed-secrets.sql.ts';
 import { readSealingRing } from './sealing-ring.ts';
 
-/** Between two looks for something to do. */
+/** Between two searches for something to do. */
 const IDLE_MS = 60_000;
 /** Between two batches: sends go first. */
 const BATCH_PAUSE_MS = 50;
@@ -23,20 +23,20 @@ export type ResealingOptions = {
   db: Database;
   logger: Logger;
   privateKeys: string;
-  /** Before the first look: until then every sender should have been started with the newest key. */
+  /** Before the first search: until then every sender should have been started with the newest key. */
   startDelayMs: number;
   idleMs?: number;
 };
 
 export type Resealing = PollingLoop & {
-  /** Secrets that are not sealed to the newest key, as of the last look. */
+  /** Secrets that are not sealed to the newest key, as of the last turn. */
   oldSecrets(): OldSecrets[];
 };
 
 /**
  * Rotation of the sealing keys: re-wraps what is sealed to an older version than the newest key that this process
- * holds, for as long as there is anything, and looks again from time to time, because whoever still seals to the old
- * key adds to it. One process at a time does the work; what it has done is done, so another may go on at any point.
+ * holds, and searches again from time to time, because a process that still seals to the old key adds to it. One process
+ * at a time does the work, in commits, so another may go on at any point.
  */
 export function startResealing(options: ResealingOptions): Resealing {
   const { db, logger } = options;
@@ -87,14 +87,14 @@ export function startResealing(options: ResealingOptions): Resealing {
     }
   }
 
-  /** Says it once when it changes: an operator waits for the zeros before dropping a key. */
+  /** Logs a change once: an operator waits for the zeros before dropping a key. */
   function report(counts: OldSecrets[]): void {
-    const said = JSON.stringify(old) === JSON.stringify(counts);
+    const isReported = JSON.stringify(old) === JSON.stringify(counts);
     old = counts;
-    if (!said && counts.length > 0) {
+    if (!isReported && counts.length > 0) {
       logger.info(
         { newest: ring.newestVersion, old: counts },
-        'secrets that are not sealed to the newest key',
+        'secrets not sealed to the newest key',
       );
     }
   }
