@@ -1,0 +1,55 @@
+import { globSync, readFileSync } from 'node:fs';
+
+import type { Ring } from './run-ring.ts';
+
+/** A part of the long run that ends within an hour. */
+type LongPart = { name: string; ring: Ring; holds(file: string): boolean };
+
+export const PART_LIMIT_MS = 3_600_000;
+
+const LONG_RUNS = '@pixmesh/testkit/long-runs';
+
+const within =
+  (...places: string[]) =>
+  (file: string) =>
+    places.some((place) => file.includes(place));
+
+/** A file belongs to the first part that holds it; the last of a ring holds the rest. */
+const PARTS: readonly LongPart[] = [
+  { name: 'ledger-model', ring: 'int', holds: within('ledger/test/proof/ledger-model') },
+  { name: 'ledger', ring: 'int', holds: within('services/ledger/') },
+  { name: 'charges', ring: 'int', holds: within('services/charges/') },
+  { name: 'payout-creation', ring: 'int', holds: within('payouts/src/creation/') },
+  { name: 'payouts', ring: 'int', holds: within('services/payouts/') },
+  { name: 'webhooks', ring: 'int', holds: within('services/webhook-dispatcher/') },
+  { name: 'others', ring: 'int', holds: () => true },
+  { name: 'lives', ring: 'e2e', holds: within('e2e/charge-', 'e2e/lives') },
+  { name: 'payout-lives', ring: 'e2e', holds: within('e2e/payout', 'e2e/refund') },
+  { name: 'timing', ring: 'e2e', holds: within('e2e/timing') },
+  { name: 'edges', ring: 'e2e', holds: within('fuzz', 'hostile', 'secrets') },
+  { name: 'outages', ring: 'e2e', holds: () => true },
+];
+
+/** The parts with their files: those that have a longer count than in a usual run. */
+export function listLongParts(): { name: string; ring: Ring; files: string[] }[] {
+  const files = globSync([
+    '{packages,services}/*/{src,test}/**/*.int.test.ts',
+    'tests/e2e/**/*.e2e.test.ts',
+  ])
+    .filter((file) => readFileSync(file, 'utf8').includes(LONG_RUNS) && !file.includes('/end/'))
+    .sort();
+  // What holds of everything that was done is asked after each part.
+  const ends = globSync('tests/e2e/end/*.e2e.test.ts').sort();
+  return PARTS.map((part) => ({
+    name: part.name,
+    ring: part.ring,
+    files: files.filter((file) => findPart(file) === part),
+  }))
+    .filter((part) => part.files.length > 0)
+    .map((part) => (part.ring === 'e2e' ? { ...part, files: [...part.files, ...ends] } : part));
+}
+
+function findPart(file: string): LongPart | undefined {
+  const ring = file.startsWith('tests/e2e/') ? 'e2e' : 'int';
+  return PARTS.find((part) => part.ring === ring && part.holds(file));
+}
