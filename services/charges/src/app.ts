@@ -9,6 +9,8 @@ import type { FastifyInstance } from 'fastify';
 
 import { registerCancelCharge } from '#cancellation/cancel-charge.route.ts';
 import type { CancelDeps } from '#cancellation/cancel-charge.ts';
+import type { CreateChargeDeps } from '#charge/creation/create-charge.ts';
+import type { DefenseDeps } from '#disputes/send-defense.ts';
 import { registerCreateCharge } from '#charge/creation/create-charge.route.ts';
 import { registerOperatorDisputes } from '#disputes/operator-disputes.route.ts';
 import { registerOperatorCharges } from '#charge/operators/operator-charges.route.ts';
@@ -19,7 +21,9 @@ import type { RequestRefundDeps } from '#refunds/request-refund.ts';
 import { registerResolveSuspense } from '#suspense/resolve-suspense.route.ts';
 import { registerChargeTimeline } from '#timeline/charge-timeline.route.ts';
 
-type AppDeps = CancelDeps &
+type AppDeps = CreateChargeDeps &
+  CancelDeps &
+  DefenseDeps &
   RequestRefundDeps & {
     verify: VerifyToken;
     deadLetters: Messaging['deadLetters'];

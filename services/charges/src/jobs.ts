@@ -5,15 +5,15 @@ import type { PollingLoop } from '@pixmesh/service/polling-loop';
 import type { WakeSignal } from '@pixmesh/service/wake-signal';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
+import type { IssuingDeps } from '#charge/issuing/issuing-deps.ts';
 import type { ChargesConfig } from '#config.ts';
 import { startReadDisputesJob } from '#disputes/read-disputes.job.ts';
-import { observeLags } from '#events.ts';
+import { observeLags } from '#notices/notice-signals.ts';
 import { startPixNoticesJob } from '#notices/pix-notices.job.ts';
 import { startPruneNotices } from '#notices/prune-notices.job.ts';
 import { noticePix, oldestNoticeSeconds } from '#notices/pix-notices.sql.ts';
-import { lookAtCharge, type LookDeps } from '#status-check/check-charge.ts';
-import { startReadBackJob } from '#status-check/status-check.job.ts';
-import { readReturns } from '#status-check/check-returns.ts';
+import { checkReturns } from '#status-check/check-returns.ts';
+import { startStatusCheckJob, type StatusCheckDeps } from '#status-check/status-check.job.ts';
 import { startReceivedListJob } from '#notices/received-list.job.ts';
 import { listLagSeconds } from '#notices/received-list.sql.ts';
 import { startRefundsJob } from '#refunds/refunds.job.ts';
@@ -31,7 +31,7 @@ type JobsParts = {
   acquirer: Acquirer;
   holds: LedgerHolds;
   stopList: StopList;
-  look: LookDeps;
+  checkDeps: Omit<StatusCheckDeps, 'signal'> & IssuingDeps;
   signals: JobSignals;
 };
 
@@ -39,7 +39,7 @@ export type Jobs = Pick<PollingLoop, 'isAlive'>;
 
 /** For one page of disputes, and how soon a replica that dies over it is followed. */
 const DISPUTE_LEASE_MS = 60_000;
-/** A disputed Pix that the acquirer does not show is looked for again after so long: each look that finds nothing alerts. */
+/** A disputed Pix that the acquirer does not show is asked for again after so long: each check that finds nothing alerts. */
 const UNKNOWN_PIX_PAUSE_MS = 600_000;
 
 /** Starts what runs by itself. */
@@ -53,20 +53,19 @@ export function startJobs(parts: JobsParts): Jobs {
   return { isAlive: () => all.every((one) => one.isAlive()) };
 }
 
-/** Looks at charges, at announced Pix and at returns of items, and the list of received Pix. */
+/** Checks charges, announced Pix and returns of items, and reads the list of received Pix. */
 function addMoneyJobs(
-  { config, db, logger, acquirer, look, signals }: JobsParts,
+  { config, db, logger, acquirer, checkDeps, signals }: JobsParts,
   add: (name: string, job: PollingLoop) => void,
 ): void {
-  const { leaseMs, wakeOutbox, processingChecks, pendingChecks } = look;
+  const { leaseMs, wakeOutbox, processingChecks, pendingChecks } = checkDeps;
   const pixKey = config.ACQUIRER_PIX_KEY;
   const common = { db, logger, acquirer, leaseMs, wakeOutbox, processingChecks, pendingChecks };
-  const lookAt = lookAtCharge.bind(null, look);
-  const wakeReadBack = signals.statusChecks.notify;
-  add('read-back', startReadBackJob({ db, logger, leaseMs, lookAt, signal: signals.statusChecks }));
+  const wakeStatusChecks = signals.statusChecks.notify;
+  add('status checks', startStatusCheckJob({ ...checkDeps, signal: signals.statusChecks }));
   add(
     'pix notices',
-    startPixNoticesJob({ ...common, pixKey, wakeReadBack, signal: signals.notices }),
+    startPixNoticesJob({ ...common, pixKey, wakeStatusChecks, signal: signals.notices }),
   );
   add('prune pix notices', startPruneNotices({ db, logger }));
   add(
@@ -88,7 +87,7 @@ function addMoneyJobs(
       pixKey,
       intervalMs: config.RECEIVED_LIST_MS,
       overlapMs: config.RECEIVED_LIST_OVERLAP_MS,
-      wakeReadBack,
+      wakeStatusChecks,
       wakeNotices: signals.notices.notify,
     }),
   );
@@ -98,13 +97,13 @@ function addMoneyJobs(
   });
 }
 
-function startDisputes({ config, db, look, signals }: JobsParts): PollingLoop {
+function startDisputes({ config, db, checkDeps, signals }: JobsParts): PollingLoop {
   return startReadDisputesJob({
-    ...look,
+    ...checkDeps,
     intervalMs: config.DISPUTE_LIST_MS,
     leaseMs: DISPUTE_LEASE_MS,
     returnWindowMs: config.DISPUTE_RETURN_WINDOW_MS,
-    readReturns: (charge, endToEndId) => readReturns(look, charge, endToEndId),
+    checkReturns: (charge, endToEndId) => checkReturns(checkDeps, charge, endToEndId),
     noticePix: async (endToEndId) => {
       await noticePix(db, [endToEndId], { notFoundMs: UNKNOWN_PIX_PAUSE_MS });
       signals.notices.notify();
@@ -112,9 +111,9 @@ function startDisputes({ config, db, look, signals }: JobsParts): PollingLoop {
   });
 }
 
-function startRefunds({ config, holds, look, signals }: JobsParts): PollingLoop {
+function startRefunds({ config, holds, checkDeps, signals }: JobsParts): PollingLoop {
   return startRefundsJob({
-    ...look,
+    ...checkDeps,
     holds,
     signal: signals.refunds,
     wakeRefunds: signals.refunds.notify,

@@ -1,24 +1,28 @@
-import { ReceivedPixCredited } from '@pixmesh/contracts/messages/ledger-event.v1';
+import {
+  HoldEndRefused,
+  ReceivedPixCredited,
+  SuspenseCredited,
+  SuspenseResolved,
+} from '@pixmesh/contracts/messages/ledger-event.v1';
 import { TOPICS } from '@pixmesh/contracts/topics';
 import { on } from '@pixmesh/kafka/message-handler';
 import type { ConsumerGroup } from '@pixmesh/kafka/messaging';
+import type { Logger } from '@pixmesh/telemetry/logger';
 
-import { holdRefusedHandlers } from '#refunds/hold-refused.ts';
-import { suspenseHandlers } from '#suspense/suspense-handlers.ts';
-
-import { markPaid } from '#received/mark-paid.ts';
+import { markPaid, type MarkPaidDeps } from '#received/mark-paid.ts';
+import { recordHoldEndRefusal } from '#refunds/hold-refused.ts';
+import { confirmCredited, confirmResolved } from '#suspense/confirm-resolution.ts';
 
 /** Outcomes of ledger commands that concern charges. */
-export function ledgerEventsConsumer(
-  deps: Parameters<typeof markPaid>[0] & Parameters<typeof holdRefusedHandlers>[0],
-): ConsumerGroup {
+export function ledgerEventsConsumer(deps: MarkPaidDeps & { logger: Logger }): ConsumerGroup {
   return {
     groupId: 'charges.ledger-events',
     topics: [TOPICS.ledgerEvents],
     handlers: [
       on(ReceivedPixCredited, (event) => markPaid(deps, event)),
-      ...suspenseHandlers(deps),
-      ...holdRefusedHandlers(deps),
+      on(SuspenseResolved, ({ data }) => confirmResolved(deps.db, data)),
+      on(SuspenseCredited, ({ data }) => confirmCredited(deps.db, data)),
+      on(HoldEndRefused, ({ data }) => recordHoldEndRefusal(deps, data)),
     ],
   };
 }

@@ -19,14 +19,11 @@ import { createLogger, type Logger } from '@pixmesh/telemetry/logger';
 import { buildApp } from '#app.ts';
 import { ping } from '#charge/charges.sql.ts';
 import type { ChargesConfig } from '#config.ts';
-import { findDisputeId } from '#disputes/find-dispute.ts';
 import { createIssuing } from '#charge/issuing/issuing.ts';
 import { type JobSignals, startJobs } from '#jobs.ts';
 import { ledgerEventsConsumer } from '#ledger-events.consumer.ts';
-import type { LookDeps } from '#status-check/check-charge.ts';
 import { callbacksConsumer } from '#status-check/callbacks.consumer.ts';
 import { chargesChecks } from '#reconciliation/charges-checks.ts';
-import { createRefundReturns } from '#refunds/create-refund-returns.ts';
 
 const POOL_SIZE = 20;
 /** Room for a token, two exchanges with the acquirer and our own statements. */
@@ -67,28 +64,23 @@ async function start(config: ChargesConfig, logger: Logger, stopList: StopList):
   const issuing = createIssuing(issuingDeps);
   const ledgerCalls = stopList.use('ledger client', await callLedger(config));
   const holds = createLedgerHolds(ledgerCalls);
-  const look: LookDeps = {
-    ...issuingDeps,
-    issuing,
-    refunds: createRefundReturns({ ...issuingDeps, receiver: config.ACQUIRER_RECEIVER }),
-    findDisputeId: (endToEndId) => findDisputeId(db, endToEndId),
-  };
+  const checkDeps = { ...issuingDeps, issuing };
   const consumes = [
     callbacksConsumer({
       db,
       logger,
-      wakeReadBack: signals.statusChecks.notify,
+      wakeStatusChecks: signals.statusChecks.notify,
       wakeNotices: signals.notices.notify,
     }),
     ledgerEventsConsumer({ db, logger, receiver: config.ACQUIRER_RECEIVER, wakeOutbox }),
   ];
   const messaging = await connectMessaging({ config, logger, stopList, db, outbox, consumes });
-  const jobs = startJobs({ config, db, logger, acquirer, holds, stopList, look, signals });
+  const jobs = startJobs({ config, db, logger, acquirer, holds, stopList, checkDeps, signals });
   const reconciliation = reconcile({ config, logger, stopList, db, acquirer, ledgerCalls });
   const app = buildApp({
-    ...look,
+    ...checkDeps,
     holds,
-    wakeReadBack: signals.statusChecks.notify,
+    wakeStatusChecks: signals.statusChecks.notify,
     wakeReturns: signals.itemReturns.notify,
     returnWindowMs: config.DISPUTE_RETURN_WINDOW_MS,
     wakeRefunds: signals.refunds.notify,

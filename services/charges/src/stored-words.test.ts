@@ -8,20 +8,20 @@ import { expect, test } from 'vitest';
 import { fingerprintOf as chargeFingerprintOf } from '#charge/creation/fingerprint.ts';
 import { disputeCommandId } from '#disputes/dispute-commands.ts';
 import { failpoint } from '#failpoints.ts';
-import { bookingIdOf, tariffIdOf } from '#received/received-commands.ts';
+import { receivedPixCommandId, acquirerTariffCommandId } from '#received/received-commands.ts';
 import { ledgerEventsConsumer } from '#ledger-events.consumer.ts';
 import { callbacksConsumer } from '#status-check/callbacks.consumer.ts';
 import { chargesChecks } from '#reconciliation/charges-checks.ts';
 import { bookingOf } from '#reconciliation/compare-return.ts';
-import { releaseIdOf, settleIdOf } from '#refunds/hold-commands.ts';
+import { holdReleaseCommandId, holdSettleCommandId } from '#refunds/hold-commands.ts';
 import { fingerprintOf as refundFingerprintOf } from '#refunds/request-refund.ts';
-import { unseenDisputeIdOf } from '#returns/apply-return.ts';
-import { medReturnIdOf, plainReturnIdOf } from '#returns/return-commands.ts';
+import { unseenDisputeId } from '#returns/return-commands.ts';
+import { disputeReturnCommandId, receivedPixReturnCommandId } from '#returns/return-commands.ts';
 import { lockItem } from '#suspense/lock-item.sql.ts';
 import {
-  handOverCreditIdOf,
-  partCommandId,
-  wholeItemCommandId,
+  suspenseCreditCommandId,
+  suspensePartCommandId,
+  suspenseResolveCommandId,
 } from '#suspense/suspense-commands.ts';
 
 // These words stand in tables, digests and at the broker. A test that fails says that stored meaning has changed: mend
@@ -33,17 +33,17 @@ const ID = '0190b6a4-7c1e-7b52-9a1d-2f60f1c8a008';
 
 test('commands to the ledger keep their ids', () => {
   expect({
-    'received_pix.credit, received_pix.suspend': bookingIdOf(END_TO_END_ID),
-    'acquirer_tariff.book': tariffIdOf(END_TO_END_ID),
-    'received_pix.return': plainReturnIdOf(END_TO_END_ID, RETURN_ID),
+    'received_pix.credit, received_pix.suspend': receivedPixCommandId(END_TO_END_ID),
+    'acquirer_tariff.book': acquirerTariffCommandId(END_TO_END_ID),
+    'received_pix.return': receivedPixReturnCommandId(END_TO_END_ID, RETURN_ID),
     'dispute.block': disputeCommandId('dispute.block', { id: ID }),
     'dispute.unblock': disputeCommandId('dispute.unblock', { id: ID }),
-    'dispute.return': medReturnIdOf(END_TO_END_ID, RETURN_ID),
-    'hold.settle': settleIdOf({ holdId: ID }),
-    'hold.release': releaseIdOf({ holdId: ID }),
-    'suspense.resolve': wholeItemCommandId(ID),
-    'suspense.resolve of a part': partCommandId(END_TO_END_ID, RETURN_ID),
-    'suspense.credit': handOverCreditIdOf(ID),
+    'dispute.return': disputeReturnCommandId(END_TO_END_ID, RETURN_ID),
+    'hold.settle': holdSettleCommandId({ holdId: ID }),
+    'hold.release': holdReleaseCommandId({ holdId: ID }),
+    'suspense.resolve': suspenseResolveCommandId(ID),
+    'suspense.resolve of a part': suspensePartCommandId(END_TO_END_ID, RETURN_ID),
+    'suspense.credit': suspenseCreditCommandId(ID),
   }).toEqual({
     'acquirer_tariff.book': '006d0af0-3f57-5eb1-a624-aee0fc210f76',
     'dispute.block': '6dcb5159-6ba4-5641-be8a-4ca0ad2118d0',
@@ -60,7 +60,7 @@ test('commands to the ledger keep their ids', () => {
 });
 
 test('a dispute that was not seen before its return keeps its id', () => {
-  expect(unseenDisputeIdOf(END_TO_END_ID)).toEqual('bc0be98f-88fd-5f36-8075-7d8dcca61060');
+  expect(unseenDisputeId(END_TO_END_ID)).toEqual('bc0be98f-88fd-5f36-8075-7d8dcca61060');
 });
 
 test('reconciliation looks for returns under the ids of their commands', () => {

@@ -1,9 +1,9 @@
 import { assertNever } from '@pixmesh/kernel/app-error';
 
-import type { LookPlan } from '#status-check/decide-check.ts';
+import type { CheckPlan } from '#status-check/decide-check.ts';
 
-/** What a look leads to, in one line for a table. */
-export function sayLook({ steps, next }: LookPlan): string {
+/** What a status check leads to, in one line for a table. */
+export function describeCheck({ steps, next }: CheckPlan): string {
   const words = steps.map((step) => {
     switch (step.kind) {
       case 'record_pix':
@@ -14,10 +14,10 @@ export function sayLook({ steps, next }: LookPlan): string {
         return 'end refund';
       case 'end_suspense':
         return 'end item';
-      case 'keep_unbooked':
+      case 'record_unbooked':
         return `unbooked ${step.reason}`;
       case 'ignore':
-        return `ignore ${step.happening}`;
+        return `ignore ${step.event}`;
       case 'fail':
       case 'cancel':
       case 'remove':

@@ -4,28 +4,28 @@ import { AppError, assertNever } from '@pixmesh/kernel/app-error';
 import { type ChargeId, type OperatorId, toAcquirerId } from '@pixmesh/kernel/ids';
 import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 
-import { announceMove } from '#charge/announce-move.ts';
+import { announceMove } from '#charge/move-charge.ts';
 import type { ChargeRow } from '#charge/charge-row.ts';
 import { findAnyCharge } from '#charge/charges.sql.ts';
 import { failpoint } from '#failpoints.ts';
-import { applyTruth } from '#status-check/apply-provider-state.ts';
-import type { LookDeps } from '#status-check/check-charge.ts';
+import { applyProviderState } from '#status-check/apply-provider-state.ts';
+import type { CheckDeps } from '#status-check/check-charge.ts';
 import { requestCheck } from '#charge/charge-checks.sql.ts';
 
 import { decideCancellation } from './decide-cancellation.ts';
 
-export type CancelDeps = LookDeps & { wakeReadBack(): void };
+export type CancelDeps = CheckDeps & { wakeStatusChecks(): void };
 
 /** `repeated`: an earlier or faster call had done it, and this one changed nothing. */
 type CanceledCharge = { charge: ChargeRow; repeated: boolean };
 
 /**
- * Takes a charge back that nobody has paid. The acquirer arbitrates the race with a Pix (decision 75): the charge is
- * `canceled` once it is removed there, and whatever else comes back is answered by what one look shows.
+ * Cancels a charge that is not paid. The acquirer arbitrates the race with a Pix (decision 75): the charge is
+ * `canceled` once it is removed there, and whatever else the answer is, one status check decides.
  *
  * @throws AppError `CHARGE_NOT_FOUND`; `CHARGE_NOT_PENDING` where it is paid, being paid or has ended, or a Pix of
- *   another amount came for it; `INTERNAL_ERROR` while nobody knows: a later look finds a removal that took effect after
- *   all
+ *   another amount came for it; `INTERNAL_ERROR` while the outcome is unknown: a later check finds a removal that took effect
+ *   after all
  */
 export async function cancelCharge(
   deps: CancelDeps,
@@ -41,11 +41,11 @@ export async function cancelCharge(
   if (isRemovedUnpaid(outcome)) {
     const canceled = await moveToCanceled(deps, charge, request.operatorId);
     if (canceled !== null) return { charge: canceled, repeated: false };
-    // Somebody else moved it meanwhile: the same removal seen by a look, or a Pix that came first.
+    // It moved meanwhile: the same removal seen by a check, or a Pix that came first.
     const moved = await findExisting(deps, id);
     if (decideCancellation(moved) === 'done') return { charge: moved, repeated: false };
   }
-  return await answerByLook(deps, id, { deadline: request.deadline, outcome });
+  return await answerByCheck(deps, id, { deadline: request.deadline, outcome });
 }
 
 async function callAcquirer(
@@ -60,7 +60,7 @@ async function callAcquirer(
   return outcome;
 }
 
-/** A Pix that the answer shows is recorded before anything is said of the charge. */
+/** A Pix that the answer shows is recorded before the charge is answered. */
 function isRemovedUnpaid(outcome: CancelOutcome): boolean {
   if (outcome.kind !== 'canceled') return false;
   const { status, received } = outcome.charge;
@@ -77,44 +77,43 @@ async function moveToCanceled(
     status: 'canceled',
     cause: 'canceled',
     detail: operatorId,
-    // A look that is due or asked for still has to see what came in before the removal.
+    // A check that is due or requested still has to see what came in before the removal.
     checkInMs: 'kept',
   } as const;
   const canceled = await announceMove(deps, change, ['charge.pix.canceled']);
   if (canceled === null) return null;
-  deps.wakeOutbox();
   await failpoint('charges.cancel.after-commit');
   return canceled;
 }
 
-/** One look at the acquirer applies what stands there; the charge then answers for itself. */
-async function answerByLook(
+/** One status check applies what stands at the acquirer; the charge then answers for itself. */
+async function answerByCheck(
   deps: CancelDeps,
   id: ChargeId,
   { deadline, outcome }: { deadline: Deadline; outcome: CancelOutcome },
 ): Promise<CanceledCharge> {
   const charge = await findExisting(deps, id);
-  let isSettled = false;
+  let isPaidThere = false;
   if (decideCancellation(charge) === 'act') {
     const found = await deps.acquirer.getCharge(toAcquirerId(id), deadline.signal());
     if (found.kind === 'found') {
-      await applyTruth(deps, charge, found.value);
-      isSettled = found.value.status === 'settled';
+      await applyProviderState(deps, charge, found.value);
+      isPaidThere = found.value.status === 'settled';
     }
   }
   const after = await findExisting(deps, id);
   const decision = decideCancellation(after);
   switch (decision) {
     case 'done':
-      // Removed by this call whose answer was lost or late, unless the acquirer said that it was not pending any more.
+      // Removed by this call whose answer was lost or late, unless the acquirer refused it as not pending any more.
       return { charge: after, repeated: outcome.kind === 'refused' };
     case 'refuse':
       throw new AppError('CHARGE_NOT_PENDING');
     case 'act':
       // By a Pix that does not pay it, like one of another amount: there it can never be removed any more.
-      if (isSettled) throw new AppError('CHARGE_NOT_PENDING');
+      if (isPaidThere) throw new AppError('CHARGE_NOT_PENDING');
       await requestCheck(deps.db, id, currentTraceParent());
-      deps.wakeReadBack();
+      deps.wakeStatusChecks();
       throw new AppError('INTERNAL_ERROR', {
         message: `the cancellation of a charge is unknown: ${describe(outcome)}`,
       });

@@ -19,7 +19,7 @@ export async function leaseIssuingCharges(
 
 export function leaseIssuingStatement(options: { limit: number; leaseMs: number }): Statement {
   const due = leaseDue(CHARGES, { ...options, only: sql`status = 'processing'` });
-  return named('read_back_lease_issuing', due);
+  return named('lease_issuing_charges', due);
 }
 
 /** Leases up to `limit` due charges to the caller, most urgent first. Reads `charges_check_at`. */
@@ -29,11 +29,11 @@ export async function leaseDueCharges(
   options: { limit: number; leaseMs: number },
 ): Promise<ChargeRow[]> {
   const statement = leaseDue(CHARGES, { ...options, urgency });
-  const rows = await db.query<ChargeRecord>(named('read_back_lease_due', statement));
+  const rows = await db.query<ChargeRecord>(named('lease_due_charges', statement));
   return rows.map(toChargeRow);
 }
 
-/** Leases one charge that is still being issued; null while another look at it is under way. */
+/** Leases one charge that is still being issued; null while another check of it is under way. */
 export async function leaseProcessingCharge(
   db: Queryable,
   id: ChargeId,
@@ -41,7 +41,7 @@ export async function leaseProcessingCharge(
 ): Promise<ChargeRow | null> {
   const rows = await db.query<ChargeRecord>(
     named(
-      'read_back_lease_one',
+      'lease_processing_charge',
       sql`
         update charges
         set ${takeLease(leaseMs)}
@@ -54,7 +54,7 @@ export async function leaseProcessingCharge(
   return rows[0] ? toChargeRow(rows[0]) : null;
 }
 
-/** Ends a look that changed nothing and says when the next one is due; null: only when asked. */
+/** Ends a check that changed nothing and schedules the next one; null: only when requested. */
 export async function releaseCharge(
   db: Queryable,
   charge: ChargeRow,
@@ -62,7 +62,7 @@ export async function releaseCharge(
 ): Promise<void> {
   await db.query(
     named(
-      'read_back_release',
+      'release_charge',
       sql`
         update charges
         set ${endLease(nextInMs)}
@@ -71,7 +71,7 @@ export async function releaseCharge(
   );
 }
 
-/** Asks for a look at once, on behalf of the trace that heard of it. False when no such charge exists. */
+/** Requests a check at once, on behalf of the trace that caused it. False when no such charge exists. */
 export async function requestCheck(
   db: Queryable,
   id: ChargeId,
@@ -79,7 +79,7 @@ export async function requestCheck(
 ): Promise<boolean> {
   const rows = await db.query(
     named(
-      'read_back_request',
+      'request_check',
       sql`
         update charges
         set check_at = '-infinity', check_traceparent = ${traceparent}
@@ -90,12 +90,12 @@ export async function requestCheck(
   return rows.length === 1;
 }
 
-/** The same for many, in one statement; those that are asked for already are left alone. */
+/** The same for many, in one statement; those that are requested already are left alone. */
 export async function requestChecks(db: Queryable, ids: readonly ChargeId[]): Promise<number> {
   if (ids.length === 0) return 0;
   const rows = await db.query(
     named(
-      'read_back_request_many',
+      'request_checks',
       sql`
         update charges
         set check_at = '-infinity'

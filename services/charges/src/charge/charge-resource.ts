@@ -1,14 +1,18 @@
-import type { Charge, Receiver } from '@pixmesh/contracts/http/charge';
+import type { Charge, ChargeStatus, Receiver } from '@pixmesh/contracts/http/charge';
 
 import type { ChargeRow } from './charge-row.ts';
 import { shownStatus } from './expiry.ts';
 
 /** The charge as every route and event shows it. Fields are named one by one: nothing else can slip out. */
-export function toChargeResource(row: ChargeRow, receiver: Receiver): Charge {
+export function toChargeResource(
+  row: ChargeRow,
+  receiver: Receiver,
+  status: ChargeStatus = shownStatus(row),
+): Charge {
   return {
     id: row.id,
     object: 'charge',
-    status: shownStatus(row),
+    status,
     amount: Number(row.amount),
     currency: 'BRL',
     method: 'pix',

@@ -43,12 +43,12 @@ export type ChargeRow = {
   paidAt: Date | null;
   version: number;
   eventSequence: number;
-  unansweredPuts: number;
-  lastPutAt: Date | null;
+  unansweredCalls: number;
+  lastCallAt: Date | null;
   firstNotFoundAt: Date | null;
   uncountedRefusal: string | null;
   checks: number;
-  /** Who is looking at the charge at the acquirer, if this read took the lease. */
+  /** Of the status check under way, if this read took the lease. */
   leaseToken: string | null;
   checkTraceparent: string | null;
   /** Database time of the read, for decisions that compare times; in milliseconds, as all times are stored. */

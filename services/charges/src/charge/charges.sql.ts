@@ -1,14 +1,9 @@
-import assert from 'node:assert/strict';
-
 import type { AccountId, ApplicationId, ChargeId } from '@pixmesh/kernel/ids';
 import { type Cents, toCents } from '@pixmesh/kernel/money';
-import { nextCheck } from '@pixmesh/postgres/due-rows';
-import { appendEvents, type OutboundEvent } from '@pixmesh/postgres/events';
 import type { Queryable } from '@pixmesh/postgres/pool';
-import { named, sql, type Statement } from '@pixmesh/postgres/sql';
+import { named, sql } from '@pixmesh/postgres/sql';
 
 import type { ChargeRow, StoredStatus } from './charge-row.ts';
-import { type Cause, mayMove } from './transitions.ts';
 
 /** Columns of every statement that answers charges; map them with `toChargeRow`. */
 export const CHARGE_COLUMNS = sql`
@@ -47,7 +42,7 @@ export type NewCharge = {
 export async function insertCharge(db: Queryable, charge: NewCharge): Promise<ChargeRow | null> {
   const rows = await db.query<ChargeRecord>(
     named(
-      'charge_insert',
+      'insert_charge',
       sql`
         with stored as (
         insert into charges (
@@ -89,7 +84,7 @@ export async function findCharge(
 ): Promise<ChargeRow | null> {
   const rows = await db.query<ChargeRecord>(
     named(
-      'charge_find',
+      'find_charge',
       sql`select ${CHARGE_COLUMNS} from charges where id = ${id} and account_id = ${accountId}`,
     ),
   );
@@ -99,102 +94,24 @@ export async function findCharge(
 /** A charge by id for the service's own jobs and consumers, which act for the installation. */
 export async function findAnyCharge(db: Queryable, id: ChargeId): Promise<ChargeRow | null> {
   const rows = await db.query<ChargeRecord>(
-    named('charge_find_any', sql`select ${CHARGE_COLUMNS} from charges where id = ${id}`),
+    named('find_any_charge', sql`select ${CHARGE_COLUMNS} from charges where id = ${id}`),
   );
   return rows[0] ? toChargeRow(rows[0]) : null;
 }
 
 /** Whether the service's tables can be read: the readiness check. */
 export async function ping(db: Queryable): Promise<void> {
-  await db.query(named('charges_ping', sql`select from charges limit 1`));
-}
-
-/** What a transition writes; its events are numbered by the counter that moves with it. */
-export type Transition = {
-  from: ChargeRow;
-  /** The same as before where only its money moved. */
-  status: StoredStatus;
-  cause: Cause;
-  /** The id or text that explains the cause, for its history. */
-  detail?: string | null;
-  brCode?: string | null;
-  location?: string | null;
-  failureReason?: string | null;
-  paidAt?: Date | null;
-  endToEndId?: string | null;
-  refundedAmount?: Cents;
-  /** Numbered on from the charge's counter: of the charge itself and of its disputes. */
-  events: readonly OutboundEvent[];
-  /** Ledger commands that belong to the change. */
-  commands?: readonly OutboundEvent[];
-  /** Milliseconds until the next routine look, null for none; `kept` where no look of this charge ends with it. */
-  checkInMs: number | null | 'kept';
-};
-
-/**
- * Moves a charge, with its events and their place in the queue, in one statement. False when the charge has
- * moved since it was read: nothing is written then.
- */
-export async function moveCharge(db: Queryable, change: Transition): Promise<boolean> {
-  const { from, commands = [] } = change;
-  assert(from.status === change.status || mayMove(from, change.status), 'no such transition');
-  const { name, look } = endOfLook(change.checkInMs);
-  const rows = await db.query(
-    named(
-      name,
-      sql`
-        with moved as (
-          update charges
-          set status = ${change.status},
-              br_code = coalesce(${change.brCode ?? null}, br_code),
-              location = coalesce(${change.location ?? null}, location),
-              failure_reason = coalesce(${change.failureReason ?? null}, failure_reason),
-              paid_at = coalesce(${change.paidAt ?? null}, paid_at),
-              end_to_end_id = coalesce(${change.endToEndId ?? null}, end_to_end_id),
-              refunded_amount = coalesce(${change.refundedAmount ?? null}, refunded_amount),
-              uncounted_refusal = null,
-              version = version + 1,
-              event_sequence = event_sequence + ${change.events.length}::int
-              ${look}
-          where id = ${from.id} and version = ${from.version}
-          returning id, version
-        ),
-        ${appendHistory(sql`moved`, { ...change, from: from.status })},
-        ${appendEvents(sql`select from moved`, [...change.events, ...commands])}
-        select id from moved`,
-    ),
-  );
-  return rows.length === 1;
-}
-
-/** A move that nobody's look made leaves the looks to come, and a lease, as they are. */
-function endOfLook(checkInMs: Transition['checkInMs']): { name: string; look: Statement } {
-  if (checkInMs === 'kept') return { name: 'charge_move_unseen', look: sql`` };
-  const look = sql`, ${nextCheck(checkInMs)}, checks = 0, lease_token = null, lease_until = null`;
-  return { name: 'charge_move', look };
-}
-
-/** A CTE that writes the history of a change, for as long as the CTE `moved` returned the charge's id and version. */
-export function appendHistory(
-  moved: Statement,
-  change: { from: StoredStatus; status: StoredStatus; cause: Cause; detail?: string | null },
-): Statement {
-  const { from, status, cause, detail = null } = change;
-  return sql`
-    history as (
-      insert into charge_history (charge_id, version, from_status, to_status, cause, detail)
-      select id, version, ${from}, ${status}, ${cause}, ${detail} from ${moved}
-    )`;
+  await db.query(named('ping_charges', sql`select from charges limit 1`));
 }
 
 /**
  * Counts one more call to the acquirer before it is made: a crash in the middle leaves it unanswered. Answers the charge
  * as it stands then; null when it has moved since it was read, and no call may be made.
  */
-export async function countPut(db: Queryable, row: ChargeRow): Promise<ChargeRow | null> {
+export async function countCall(db: Queryable, row: ChargeRow): Promise<ChargeRow | null> {
   const rows = await db.query<ChargeRecord>(
     named(
-      'charge_count_put',
+      'count_issuing_call',
       sql`
         update charges
         set unanswered_puts = unanswered_puts + 1, last_put_at = now()
@@ -206,33 +123,33 @@ export async function countPut(db: Queryable, row: ChargeRow): Promise<ChargeRow
 }
 
 /**
- * Takes a counted call back that was never sent. Nothing where the charge has moved since, or another call has been
+ * Takes a call off the count that was never sent. Nothing where the charge has moved since, or another call has been
  * counted: a call too many only makes a refusal wait.
  */
-export async function uncountPut(
+export async function uncountCall(
   db: Queryable,
   counted: ChargeRow,
-  lastPutAt: Date | null,
+  lastCallAt: Date | null,
 ): Promise<ChargeRow> {
   const rows = await db.query<ChargeRecord>(
     named(
-      'charge_uncount_put',
+      'uncount_issuing_call',
       sql`
         update charges
-        set unanswered_puts = unanswered_puts - 1, last_put_at = ${lastPutAt}
+        set unanswered_puts = unanswered_puts - 1, last_put_at = ${lastCallAt}
         where id = ${counted.id} and version = ${counted.version}
-          and unanswered_puts = ${counted.unansweredPuts}
+          and unanswered_puts = ${counted.unansweredCalls}
         returning ${CHARGE_COLUMNS}`,
     ),
   );
   return rows[0] ? toChargeRow(rows[0]) : counted;
 }
 
-/** Remembers a refusal that does not count yet, because an earlier call may still have its effect. */
-export async function keepRefusal(db: Queryable, row: ChargeRow, reason: string): Promise<void> {
+/** Records a refusal that does not count yet, because an earlier call may still have its effect. */
+export async function recordRefusal(db: Queryable, row: ChargeRow, reason: string): Promise<void> {
   await db.query(
     named(
-      'charge_keep_refusal',
+      'record_issuing_refusal',
       sql`
         update charges
         set uncounted_refusal = coalesce(uncounted_refusal, ${reason})
@@ -241,11 +158,11 @@ export async function keepRefusal(db: Queryable, row: ChargeRow, reason: string)
   );
 }
 
-/** Remembers since when the acquirer does not know the charge. */
+/** Records since when the acquirer does not know the charge. */
 export async function markNotFound(db: Queryable, row: ChargeRow): Promise<void> {
   await db.query(
     named(
-      'charge_mark_not_found',
+      'mark_charge_not_found',
       sql`
         update charges
         set first_not_found_at = coalesce(first_not_found_at, now())
@@ -320,8 +237,8 @@ export function toChargeRow(row: ChargeRecord): ChargeRow {
     paidAt: row.paid_at,
     version: row.version,
     eventSequence: row.event_sequence,
-    unansweredPuts: row.unanswered_puts,
-    lastPutAt: row.last_put_at,
+    unansweredCalls: row.unanswered_puts,
+    lastCallAt: row.last_put_at,
     firstNotFoundAt: row.first_not_found_at,
     uncountedRefusal: row.uncounted_refusal,
     checks: row.checks,

@@ -4,20 +4,20 @@ import { named, sql } from '@pixmesh/postgres/sql';
 import type { ChargeRow } from './charge-row.ts';
 
 /**
- * Keeps what happened at the acquirer and has no place in the table of transitions, once per charge, happening and
- * detail. False when it is kept already.
+ * Records an event at the acquirer that has no place in the table of transitions, once per charge, event and detail.
+ * False when it is recorded already.
  */
-export async function ignoreHappening(
+export async function recordIgnoredEvent(
   db: Queryable,
   charge: Pick<ChargeRow, 'id' | 'status'>,
-  ignored: { happening: string; detail: string },
+  ignored: { event: string; detail: string },
 ): Promise<boolean> {
   const rows = await db.query(
     named(
-      'ignored_happening_keep',
+      'record_ignored_event',
       sql`
         insert into ignored_happenings (charge_id, happening, detail, status)
-        values (${charge.id}, ${ignored.happening}, ${ignored.detail}, ${charge.status})
+        values (${charge.id}, ${ignored.event}, ${ignored.detail}, ${charge.status})
         on conflict (charge_id, happening, detail) do nothing
         returning charge_id`,
     ),

@@ -1,14 +1,13 @@
 import type { Receiver } from '@pixmesh/contracts/http/charge';
 import type { Database, Queryable } from '@pixmesh/postgres/pool';
 
-import { chargeEvents } from '#charge/charge-events.ts';
 import type { ChargeRow } from '#charge/charge-row.ts';
-import { moveCharge, type Transition } from '#charge/charges.sql.ts';
+import { chargeEvents, moveCharge, type Transition } from '#charge/move-charge.ts';
 import { failpoint } from '#failpoints.ts';
 
 import type { DisputeChange } from './decide-infraction.ts';
 import { disputeEvent } from './dispute-events.ts';
-import { orderBlock, orderUnblock } from './dispute-commands.ts';
+import { disputeCommand } from './dispute-commands.ts';
 import type { DisputeRow } from './dispute-row.ts';
 import { insertDispute, updateDispute } from './disputes.sql.ts';
 
@@ -76,14 +75,14 @@ function transitionOf(receiver: Receiver, { charge, dispute, change }: ChangeToW
     cause,
     detail: dispute.id,
     events,
-    commands: ordersOf(charge, dispute, change),
+    commands: commandsOf(charge, dispute, change),
     checkInMs: 'kept',
   };
 }
 
-function ordersOf(charge: ChargeRow, dispute: DisputeRow, { block }: DisputeChange) {
-  if (block === 'order') return [orderBlock(charge, dispute)];
-  return block === 'end' ? [orderUnblock(charge, dispute)] : [];
+function commandsOf(charge: ChargeRow, dispute: DisputeRow, { block }: DisputeChange) {
+  if (block === 'order') return [disputeCommand('dispute.block', charge, dispute)];
+  return block === 'end' ? [disputeCommand('dispute.unblock', charge, dispute)] : [];
 }
 
 function resolvedAtAfter(dispute: DisputeRow, { status }: DisputeChange): Date | null {

@@ -7,7 +7,7 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 
 import type { ChargeRow } from '#charge/charge-row.ts';
 import { findAnyCharge } from '#charge/charges.sql.ts';
-import { ignoreHappening } from '#charge/ignored-events.sql.ts';
+import { recordIgnoredEvent } from '#charge/ignored-events.sql.ts';
 
 import { applyChange, type ChangeDeps } from './apply-change.ts';
 import { decideInfraction } from './decide-infraction.ts';
@@ -37,9 +37,9 @@ export type ApplyDeps = ChangeDeps & {
   logger: Logger;
   /** How long the acquirer may take to return the money of a lost dispute. */
   returnWindowMs: number;
-  /** Reads the Pix of a decided dispute back, and books what has returned of it; false where nothing is known of that. */
-  readReturns(charge: ChargeRow, endToEndId: string): Promise<boolean>;
-  /** Has a Pix read that nobody announced. */
+  /** Asks the acquirer for the Pix of a decided dispute, and books what has returned of it; false where that is unknown. */
+  checkReturns(charge: ChargeRow, endToEndId: string): Promise<boolean>;
+  /** Requests a check of a Pix that was not announced. */
   noticePix(endToEndId: string): Promise<void>;
 };
 
@@ -80,7 +80,7 @@ async function applyOnce(
   seen: AcquirerDispute,
   chargeId: ChargeId,
 ): Promise<Applied | 'moved'> {
-  const areReturnsKnown = await readReturns(deps, seen, chargeId);
+  const areReturnsKnown = await checkReturnsOf(deps, seen, chargeId);
   const stored = await findByInfraction(deps.db, seen.id);
   const charge = await findAnyCharge(deps.db, chargeId);
   if (charge === null) throw new AppError('INTERNAL_ERROR', { message: 'a charge vanished' });
@@ -124,14 +124,14 @@ async function applyOnce(
 }
 
 /** Only of what was lost does anything return. */
-async function readReturns(
+async function checkReturnsOf(
   deps: ApplyDeps,
   seen: AcquirerDispute,
   chargeId: ChargeId,
 ): Promise<boolean> {
   if (seen.status !== 'accepted') return true;
   const charge = await findAnyCharge(deps.db, chargeId);
-  return charge === null || (await deps.readReturns(charge, seen.endToEndId));
+  return charge === null || (await deps.checkReturns(charge, seen.endToEndId));
 }
 
 /** The acquirer says what it said before; only our own clock may have moved an open dispute on. */
@@ -175,9 +175,9 @@ function isOver(since: Date | null, charge: ChargeRow, windowMs: number): boolea
 }
 
 async function ignore(deps: ApplyDeps, charge: ChargeRow, seen: AcquirerDispute): Promise<void> {
-  const ignored = { happening: `infraction_${seen.status}`, detail: seen.id };
-  if (!(await ignoreHappening(deps.db, charge, ignored))) return;
-  deps.logger.warn({ charge_id: charge.id, ...ignored }, 'an infraction has no place any more');
+  const ignored = { event: `infraction_${seen.status}`, detail: seen.id };
+  if (!(await recordIgnoredEvent(deps.db, charge, ignored))) return;
+  deps.logger.warn({ charge_id: charge.id, ...ignored }, 'infraction ignored');
 }
 
 /** Remembers what the acquirer said, so that the next reading of the list passes over it. */

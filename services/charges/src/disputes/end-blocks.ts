@@ -22,7 +22,7 @@ export async function endBlocks(deps: ApplyDeps): Promise<void> {
 
 async function endBlock(deps: ApplyDeps, seen: DisputeRow): Promise<void> {
   const before = await findAnyCharge(deps.db, seen.chargeId);
-  if (before !== null) await deps.readReturns(before, seen.endToEndId);
+  if (before !== null) await deps.checkReturns(before, seen.endToEndId);
   const charge = await findAnyCharge(deps.db, seen.chargeId);
   const dispute = await findDispute(deps.db, seen.id);
   if (charge === null || dispute?.block !== 'standing' || !mayEnd(dispute, deps.returnWindowMs)) {

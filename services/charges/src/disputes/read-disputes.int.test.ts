@@ -16,7 +16,6 @@ import { leaseReading, type Reading } from './dispute-list.sql.ts';
 import { findByInfraction } from './disputes.sql.ts';
 import { intendDefense, storeDefense } from './store-defense.ts';
 import { readDisputes, type ReadDisputesDeps } from './read-disputes.ts';
-import { keepReturnTime } from './return-facts.sql.ts';
 
 type DefenseOutcome = Awaited<ReturnType<ReadDisputesDeps['acquirer']['submitDefense']>>;
 
@@ -83,7 +82,7 @@ function theDeps(items: AcquirerDispute[], unreadable: UnreadableItem[] = []): R
     leaseMs: 60_000,
     returnWindowMs: 100 * HOUR_MS,
     wakeOutbox: () => undefined,
-    readReturns: () => Promise.resolve(areReturnsRead),
+    checkReturns: () => Promise.resolve(areReturnsRead),
     noticePix: async (pix) => await Promise.resolve(void noticed.push(pix)),
   };
 }
@@ -147,7 +146,7 @@ test('disputes of many Pix are applied beside each other, those of one Pix in th
   const readings: string[] = [];
   const deps: ReadDisputesDeps = {
     ...theDeps(others.flat()),
-    readReturns: async (_, pix) => {
+    checkReturns: async (_, pix) => {
       inWork.add(pix);
       readings.push(pix);
       mostAtOnce = Math.max(mostAtOnce, inWork.size);
@@ -354,7 +353,8 @@ test('an accepted defence of a dispute that has ended meanwhile is kept and puts
 
 describe('returns under the MED of a Pix with two disputes', () => {
   async function book(id: string, settledAt: Date, cents: bigint): Promise<void> {
-    await keepReturnTime(database.db, endToEndId, { id, settledAt });
+    await database.db.query(sql`
+      insert into med_return_times (end_to_end_id, return_id, settled_at) values (${endToEndId}, ${id}, ${settledAt})`);
     await database.db.query(sql`
       insert into pix_returns (end_to_end_id, return_id, charge_id, amount, nature, disposition)
       values (${endToEndId}, ${id}, ${charge.id}, ${cents}, 'MED_FRAUDE', 'med')`);

@@ -58,26 +58,6 @@ export async function findReturnedAmount(db: Queryable, seen: AcquirerDispute): 
   return toCents(returned.get(infractionId) ?? 0n);
 }
 
-/**
- * Keeps when the acquirer carried a return under the MED out, once. Its booking may fail afterwards: a time without a
- * return says nothing.
- */
-export async function keepReturnTime(
-  db: Queryable,
-  endToEndId: string,
-  returned: { id: string; settledAt: Date | null },
-): Promise<void> {
-  await db.query(
-    named(
-      'med_return_time_insert',
-      sql`
-        insert into med_return_times (end_to_end_id, return_id, settled_at)
-        values (${endToEndId}, ${returned.id}, ${returned.settledAt})
-        on conflict (end_to_end_id, return_id) do nothing`,
-    ),
-  );
-}
-
 function disputesOf({ dispute_facts: facts }: ReturnFactsRecord): DisputeFacts[] {
   return (facts ?? []).map((row) => ({
     infractionId: row.infraction_id,

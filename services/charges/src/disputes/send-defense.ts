@@ -8,7 +8,7 @@ import { dropIntent, intendDefense, storeDefense } from './store-defense.ts';
 import type { ChangeDeps } from './apply-change.ts';
 import type { DisputeRow } from './dispute-row.ts';
 
-type DefenseDeps = ChangeDeps & { acquirer: Pick<Acquirer, 'submitDefense'> };
+export type DefenseDeps = ChangeDeps & { acquirer: Pick<Acquirer, 'submitDefense'> };
 
 /**
  * Contests an open dispute at the acquirer, which puts it under review (decision 193). What is sent is stored before:

@@ -2,7 +2,8 @@ import { AppError } from '@pixmesh/kernel/app-error';
 import type { DisputeId, OperatorId } from '@pixmesh/kernel/ids';
 import type { Transaction } from '@pixmesh/postgres/pool';
 
-import { findAnyCharge, moveCharge } from '#charge/charges.sql.ts';
+import { findAnyCharge } from '#charge/charges.sql.ts';
+import { moveCharge } from '#charge/move-charge.ts';
 
 import { type ChangeDeps, MovedMeanwhile } from './apply-change.ts';
 import { disputeEvent } from './dispute-events.ts';

@@ -2,7 +2,7 @@ import { toCents } from '@pixmesh/kernel/money';
 import { expect, test } from 'vitest';
 
 import type { RecordedReceived } from '#received/received-pix.sql.ts';
-import { returnKey } from '#status-check/decide-check.ts';
+import { returnKey } from '#status-check/recorded-money.ts';
 import { aChargeRow } from '#test/a-charge-row.ts';
 import { aPixReturn, aReceivedPix } from '#test/a-received-pix.ts';
 
@@ -41,7 +41,7 @@ test.each([
     'one that names a charge of ours is for that charge',
     found(),
     { ...none, charge: aChargeRow() },
-    'ask_charge',
+    'check_charge',
   ],
   [
     'another key wins over the txid',

@@ -3,35 +3,35 @@ import type { Cents } from '@pixmesh/kernel/money';
 
 import type { ChargeRow } from '#charge/charge-row.ts';
 import type { RecordedReceived } from '#received/received-pix.sql.ts';
-import { returnKey } from '#status-check/decide-check.ts';
+import { returnKey } from '#status-check/recorded-money.ts';
 
 export type NoticeStep =
-  /** Nothing definite: look again. */
+  /** Nothing definite: check again. */
   | { kind: 'repeat' }
   /** It is recorded, and that is all there is to know. */
   | { kind: 'keep' }
   /** No effect whatsoever. */
   | { kind: 'ignore'; outcome: 'not_found' | 'foreign_key' }
   /** The Pix names a charge of ours. */
-  | { kind: 'ask_charge'; charge: ChargeRow; pix: ReceivedPix }
-  /** It is ours, and nobody's. */
+  | { kind: 'check_charge'; charge: ChargeRow; pix: ReceivedPix }
+  /** It is ours, and of no charge. */
   | { kind: 'suspend'; pix: ReceivedPix };
 
 type Ours = {
   /** The charge that the Pix names, if it is ours. */
   charge: ChargeRow | null;
-  /** The Pix as recorded, where nobody owns it. */
+  /** The Pix as recorded, where it has no owner. */
   recorded: RecordedReceived | null;
   pixKey: string;
 };
 
 /**
- * What a look at an announced Pix means (decision 217). The acquirer alone says that it exists and is ours: it may
- * leave the key out, since it answers for our account only, but another key is somebody else's money.
+ * What a check of an announced Pix means (decision 217). The acquirer alone says that it exists and is ours: it may
+ * leave the key out, since it answers for our account only, but another key is foreign money.
  */
 export function decideNotice(found: Lookup<ReceivedPix>, ours: Ours): NoticeStep {
   if (found.kind === 'unknown') return { kind: 'repeat' };
-  // What is recorded was there: an acquirer that has lost it says nothing about its money.
+  // What is recorded was there: an acquirer that has lost it proves nothing about its money.
   if (found.kind === 'not_found') {
     return ours.recorded === null ? { kind: 'ignore', outcome: 'not_found' } : { kind: 'keep' };
   }
@@ -40,12 +40,12 @@ export function decideNotice(found: Lookup<ReceivedPix>, ours: Ours): NoticeStep
     return { kind: 'ignore', outcome: 'foreign_key' };
   }
   if (ours.recorded === null && ours.charge !== null) {
-    return { kind: 'ask_charge', charge: ours.charge, pix };
+    return { kind: 'check_charge', charge: ours.charge, pix };
   }
   return { kind: 'suspend', pix };
 }
 
-/** The returns of a Pix that nobody owns which have happened and are not recorded yet. */
+/** The returns of a Pix without an owner that were carried out and are not recorded yet. */
 export function decideUnownedReturns(
   pix: ReceivedPix,
   booked: ReadonlyMap<string, Cents>,

@@ -66,7 +66,7 @@ async function run(cursor?: ListCursor): Promise<void> {
     intervalMs: 10_000,
     overlapMs: OVERLAP_MS,
     leaseMs: LEASE_MS,
-    wakeReadBack: () => undefined,
+    wakeStatusChecks: () => undefined,
     wakeNotices: () => undefined,
   };
   await readReceivedList(deps, cursor ?? (await lease()));

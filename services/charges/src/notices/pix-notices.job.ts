@@ -2,25 +2,25 @@ import { startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
 import type { PollingLoop } from '@pixmesh/service/polling-loop';
 import type { WakeSignal } from '@pixmesh/service/wake-signal';
 
-import { type NoticeDeps, lookAtNotice } from './check-notice.ts';
+import { type NoticeDeps, checkNotice } from './check-notice.ts';
 import { leaseDueNotices, type PixNotice } from './pix-notices.sql.ts';
 
-/** Anybody who knows the callback URL can announce anything: looks are few at once, and a few a second. */
+/** Anybody who knows the callback URL can announce anything: checks are few at once, and a few a second. */
 const IN_FLIGHT_MAX = 8;
 /** What the acquirer's own list shows. */
 const LISTED_BATCH = 8;
 const LISTED_INTERVAL_MS = 100;
-/** What callbacks say. */
+/** What callbacks announce. */
 const ANNOUNCED_BATCH = 4;
 const ANNOUNCED_INTERVAL_MS = 200;
 
-/** Looks at announced Pix that no charge explains. */
+/** Checks announced Pix that no charge explains. */
 export function startPixNoticesJob(
   deps: NoticeDeps & { leaseMs: number; signal: WakeSignal },
 ): PollingLoop {
   const { db, logger, signal, leaseMs } = deps;
   return startDueRowsJob<PixNotice>({
-    name: 'look at announced pix',
+    name: 'check announced pix',
     logger,
     signal,
     inFlightMax: IN_FLIGHT_MAX,
@@ -36,8 +36,8 @@ export function startPixNoticesJob(
         intervalMs: ANNOUNCED_INTERVAL_MS,
       },
     ],
-    handle: (notice) => lookAtNotice(deps, notice),
-    // An end-to-end id is what somebody else chose.
+    handle: (notice) => checkNotice(deps, notice),
+    // An end-to-end id is what a stranger may have chosen.
     describe: () => ({}),
     parentOf: (notice) => notice.checkTraceparent,
   });

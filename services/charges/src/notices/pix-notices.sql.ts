@@ -2,7 +2,7 @@ import { endLease, leaseDue, type Urgency } from '@pixmesh/postgres/due-rows';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
-/** A Pix that somebody announced and no charge of ours explains; it proves nothing. */
+/** A Pix that was announced and no charge of ours explains; it proves nothing. */
 export type PixNotice = {
   endToEndId: string;
   checks: number;
@@ -10,12 +10,12 @@ export type PixNotice = {
   leaseToken: string | null;
 };
 
-/** What a look at the acquirer made of it. */
+/** What a status check made of it. */
 export type NoticeOutcome = 'suspended' | 'of_charge' | 'not_found' | 'foreign_key';
 
 /**
- * Asks for a look at Pix that no charge explains and the acquirer itself shows, before those that others speak of. One
- * that was found to be somebody else's is left alone, and one that was not there for `notFoundMs`.
+ * Requests a check of Pix that no charge explains and the acquirer itself shows, before those that callbacks announce.
+ * One that was found to have a foreign key is left alone, and one that was not there for `notFoundMs`.
  */
 export async function noticePix(
   db: Queryable,
@@ -25,7 +25,7 @@ export async function noticePix(
   if (endToEndIds.length === 0) return;
   await db.query(
     named(
-      'pix_notices_of_list',
+      'notice_pix',
       sql`
         insert into pix_notices (end_to_end_id, check_at)
         select distinct end_to_end_id, '-infinity'::timestamptz
@@ -47,14 +47,14 @@ const NOTICES = {
   columns: sql`end_to_end_id, checks, check_traceparent, lease_token`,
 };
 
-/** Leases up to `limit` notices that nobody has looked at, the oldest first. Reads `pix_notices_check_at`. */
+/** Leases up to `limit` notices that are due, the oldest first. Reads `pix_notices_check_at`. */
 export async function leaseDueNotices(
   db: Queryable,
   urgency: Urgency,
   options: { limit: number; leaseMs: number },
 ): Promise<PixNotice[]> {
   const statement = leaseDue(NOTICES, { ...options, urgency });
-  const rows = await db.query<NoticeRecord>(named('pix_notices_lease_due', statement));
+  const rows = await db.query<NoticeRecord>(named('lease_due_notices', statement));
   return rows.map((row) => ({
     endToEndId: row.end_to_end_id,
     checks: row.checks,
@@ -70,7 +70,7 @@ type NoticeRecord = {
   lease_token: string | null;
 };
 
-/** Ends a look that has to be repeated. */
+/** Ends a check that has to be repeated. */
 export async function releaseNotice(
   db: Queryable,
   notice: PixNotice,
@@ -78,7 +78,7 @@ export async function releaseNotice(
 ): Promise<void> {
   await db.query(
     named(
-      'pix_notice_release',
+      'release_notice',
       sql`
         update pix_notices
         set ${endLease(nextInMs)}
@@ -87,7 +87,7 @@ export async function releaseNotice(
   );
 }
 
-/** Ends a look for good, unless somebody has asked for another one meanwhile. */
+/** Ends a notice for good, unless another check was requested meanwhile. */
 export async function endNotice(
   db: Queryable,
   notice: PixNotice,
@@ -95,7 +95,7 @@ export async function endNotice(
 ): Promise<void> {
   await db.query(
     named(
-      'pix_notice_end',
+      'end_notice',
       sql`
         update pix_notices
         set outcome = case when check_at = '-infinity' then null else ${outcome}::text end,
@@ -106,14 +106,14 @@ export async function endNotice(
   );
 }
 
-/** Forgets what was looked at a while ago: anybody can announce anything. At most `limit` rows. */
+/** Deletes what was checked a while ago: anybody can announce anything. At most `limit` rows. */
 export async function pruneNotices(
   db: Queryable,
   options: { olderThanMs: number; limit: number },
 ): Promise<number> {
   const rows = await db.query(
     named(
-      'pix_notices_prune',
+      'prune_notices',
       sql`
         delete from pix_notices
         where end_to_end_id in (
@@ -130,11 +130,11 @@ export async function pruneNotices(
   return rows.length;
 }
 
-/** Seconds that the oldest announced Pix has waited for its look; 0 when none waits. */
+/** Seconds that the oldest announced Pix has waited for its check; 0 when none waits. */
 export async function oldestNoticeSeconds(db: Queryable): Promise<number> {
   const [row] = await db.query<{ age: number }>(
     named(
-      'pix_notices_oldest',
+      'find_oldest_notice_age',
       sql`
         select coalesce(extract(epoch from now() - min(noticed_at)), 0)::float8 as age
         from pix_notices

@@ -34,7 +34,7 @@ export type ReceivedListDeps = {
   overlapMs: number;
   /** How long a reader that dies is waited for. */
   leaseMs: number;
-  wakeReadBack(): void;
+  wakeStatusChecks(): void;
   wakeNotices(): void;
 };
 
@@ -134,7 +134,7 @@ async function readPages(
 
 async function askForLooks(deps: ReceivedListDeps, page: readonly ListedPix[]): Promise<void> {
   const { charges, strangers } = await findUnrecorded(deps.db, page);
-  if ((await requestChecks(deps.db, charges)) > 0) deps.wakeReadBack();
+  if ((await requestChecks(deps.db, charges)) > 0) deps.wakeStatusChecks();
   if (strangers.length === 0) return;
   await noticePix(deps.db, strangers, { notFoundMs: 0 });
   deps.wakeNotices();

@@ -2,29 +2,28 @@ import type { Receiver } from '@pixmesh/contracts/http/charge';
 import type { ReceivedPixCredited } from '@pixmesh/contracts/messages/ledger-event.v1';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { ChargeId } from '@pixmesh/kernel/ids';
-import type { Database } from '@pixmesh/postgres/pool';
+import type { Database, Queryable } from '@pixmesh/postgres/pool';
+import { named, sql } from '@pixmesh/postgres/sql';
 import type { z } from 'zod';
 
-import { announceMove } from '#charge/announce-move.ts';
 import { findAnyCharge } from '#charge/charges.sql.ts';
+import { announceMove } from '#charge/move-charge.ts';
 import { failpoint } from '#failpoints.ts';
-
-import { findPaidAt } from './received-pix.sql.ts';
 
 /** Tries when the charge moves between read and write; each is a fresh decision. */
 const TRIES_MAX = 5;
 
-/** What of the ledger's word matters here. */
+/** What of the ledger event matters here. */
 type Credit = Pick<
   z.output<typeof ReceivedPixCredited.schema>['data'],
   'charge_id' | 'end_to_end_id'
 >;
 
-type MarkPaidDeps = { db: Database; receiver: Receiver; wakeOutbox(): void };
+export type MarkPaidDeps = { db: Database; receiver: Receiver; wakeOutbox(): void };
 
 /**
- * `pending` → `paid`, and `charge.pix.paid`, once the ledger has posted the credit: who hears of it can spend
- * the money at once (decision 208). Any other state means that this credit has been heard of before.
+ * `pending` → `paid`, and `charge.pix.paid`, once the ledger has posted the credit: whoever receives that event can
+ * spend the money at once (decision 208). Any other state means that this credit was applied before.
  */
 export async function markPaid(deps: MarkPaidDeps, { data }: { data: Credit }): Promise<void> {
   const { charge_id: chargeId, end_to_end_id: endToEndId } = data;
@@ -44,10 +43,27 @@ export async function markPaid(deps: MarkPaidDeps, { data }: { data: Credit }): 
       detail: endToEndId,
       paidAt,
       endToEndId,
-      // A look may be waiting for this: returns of a Pix are booked once it is credited.
+      // A status check may wait for this: returns of a Pix are booked once it is credited.
       checkInMs: 'kept',
     } as const;
-    if (await announceMove(deps, change, ['charge.pix.paid'])) return deps.wakeOutbox();
+    if ((await announceMove(deps, change, ['charge.pix.paid'])) !== null) return;
   }
   throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'the charge kept moving' });
+}
+
+/** When the Pix that pays a charge was settled, by the acquirer's clock (decision 221). */
+async function findPaidAt(
+  db: Queryable,
+  chargeId: ChargeId,
+  endToEndId: string,
+): Promise<Date | null> {
+  const rows = await db.query<{ paid_at: Date }>(
+    named(
+      'find_paid_at',
+      sql`
+        select paid_at from received_pix
+        where end_to_end_id = ${endToEndId} and charge_id = ${chargeId} and disposition = 'credit'`,
+    ),
+  );
+  return rows[0]?.paid_at ?? null;
 }

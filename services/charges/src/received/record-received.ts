@@ -1,16 +1,21 @@
-import type { ReceivedPix } from '@pixmesh/acquirer/client';
-import type { Database } from '@pixmesh/postgres/pool';
+import type { ReceivedPix } from '@pixmesh/acquirer/acquirer';
+import { appendEvents, type OutboundEvent } from '@pixmesh/postgres/events';
+import type { Queryable } from '@pixmesh/postgres/pool';
+import { named, sql } from '@pixmesh/postgres/sql';
 import type { Logger } from '@pixmesh/telemetry/logger';
+import { counter } from '@pixmesh/telemetry/metrics';
 
 import type { ChargeRow } from '#charge/charge-row.ts';
-import { pixSuspended } from '#events.ts';
+import { appendHistory } from '#charge/move-charge.ts';
 import { failpoint } from '#failpoints.ts';
 
 import type { Disposition } from './decide-received.ts';
 import { receivedCommands, unownedCommands } from './received-commands.ts';
-import { recordReceivedPix, recordUnownedPix } from './received-pix.sql.ts';
 
-export type RecordReceivedDeps = { db: Database; logger: Logger; wakeOutbox(): void };
+export type RecordReceivedDeps = { db: Queryable; logger: Logger; wakeOutbox(): void };
+
+/** What is recorded of a Pix of a charge. */
+type ReceivedRecord = { pix: ReceivedPix; disposition: Disposition };
 
 /**
  * Records what the acquirer received for a charge, once per Pix. From the record on a Pix that pays counts as paid in
@@ -20,16 +25,15 @@ export type RecordReceivedDeps = { db: Database; logger: Logger; wakeOutbox(): v
 export async function recordReceived(
   deps: RecordReceivedDeps,
   charge: ChargeRow,
-  { pix, disposition }: { pix: ReceivedPix; disposition: Disposition },
+  record: ReceivedRecord,
 ): Promise<ChargeRow | null> {
+  const { pix, disposition } = record;
   const commands = receivedCommands(charge, pix, disposition);
   await failpoint('charges.paid.after-readback');
-  if (!(await recordReceivedPix(deps.db, { charge, pix, disposition, commands }))) return null;
+  if (!(await insertReceived(deps.db, charge, { ...record, commands }))) return null;
   deps.wakeOutbox();
   await failpoint('charges.paid.after-commit');
-  if (disposition.kind === 'suspense') {
-    pixSuspended(deps.logger, { charge_id: charge.id, reason: disposition.reason });
-  }
+  if (disposition.kind === 'suspense') reportSuspended(deps.logger, charge.id, disposition.reason);
   const acceptedE2e = disposition.kind === 'credit' ? pix.endToEndId : charge.acceptedE2e;
   return { ...charge, acceptedE2e, version: charge.version + 1 };
 }
@@ -37,8 +41,89 @@ export async function recordReceived(
 /** Records a Pix that names no charge of ours, once: the platform keeps it for an operator (decision 217). */
 export async function recordUnowned(deps: RecordReceivedDeps, pix: ReceivedPix): Promise<void> {
   await failpoint('charges.paid.after-readback');
-  if (!(await recordUnownedPix(deps.db, pix, unownedCommands(pix)))) return;
+  if (!(await insertUnowned(deps.db, pix, unownedCommands(pix)))) return;
   deps.wakeOutbox();
   await failpoint('charges.paid.after-commit');
-  pixSuspended(deps.logger, { charge_id: null, reason: 'unowned' });
+  reportSuspended(deps.logger, null, 'unowned');
+}
+
+/**
+ * Inserts a received Pix once per end-to-end id, together with its ledger commands; a Pix that pays the charge
+ * becomes its `accepted_e2e` in the same statement. False when the charge has moved since it was read, or the
+ * Pix is recorded already: nothing is written then.
+ */
+async function insertReceived(
+  db: Queryable,
+  charge: ChargeRow,
+  { pix, disposition, commands }: ReceivedRecord & { commands: readonly OutboundEvent[] },
+): Promise<boolean> {
+  const accepted = disposition.kind === 'credit' ? pix.endToEndId : null;
+  const reason = disposition.kind === 'suspense' ? disposition.reason : null;
+  const rows = await db.query(
+    named(
+      'record_received_pix',
+      sql`
+        with moved as (
+          update charges
+          set accepted_e2e = coalesce(${accepted}, accepted_e2e), version = version + 1
+          where id = ${charge.id}
+            and version = ${charge.version}
+            and not exists (select from received_pix where end_to_end_id = ${pix.endToEndId})
+          returning id, account_id, version
+        ),
+        ${appendHistory({
+          from: charge.status,
+          status: charge.status,
+          cause: accepted === null ? 'pix_suspended' : 'pix_accepted',
+          detail: pix.endToEndId,
+        })},
+        recorded as (
+          insert into received_pix
+            (end_to_end_id, charge_id, account_id, amount, paid_at, disposition, reason)
+          select ${pix.endToEndId}, id, account_id, ${pix.amountCents}, ${pix.paidAt}, ${disposition.kind}, ${reason}
+          from moved
+          returning end_to_end_id
+        ),
+        ${appendEvents(sql`select from recorded`, commands)}
+        select end_to_end_id from recorded`,
+    ),
+  );
+  return rows.length === 1;
+}
+
+/**
+ * Inserts a Pix without an owner once per end-to-end id, together with its ledger commands. False when it is recorded
+ * already, whoever owns it: nothing is written then.
+ */
+async function insertUnowned(
+  db: Queryable,
+  pix: ReceivedPix,
+  commands: readonly OutboundEvent[],
+): Promise<boolean> {
+  const rows = await db.query(
+    named(
+      'record_unowned_pix',
+      sql`
+        with recorded as (
+          insert into received_pix (end_to_end_id, amount, paid_at, disposition, reason)
+          values (${pix.endToEndId}, ${pix.amountCents}, ${pix.paidAt}, 'suspense', 'unowned')
+          on conflict (end_to_end_id) do nothing
+          returning end_to_end_id
+        ),
+        ${appendEvents(sql`select from recorded`, commands)}
+        select end_to_end_id from recorded`,
+    ),
+  );
+  return rows.length === 1;
+}
+
+const suspensions = counter(
+  'charges_suspended_total',
+  'Received Pix that went to suspense, by reason',
+);
+
+/** An operator has to accept it or send it back (decision 141). */
+function reportSuspended(logger: Logger, chargeId: string | null, reason: string): void {
+  suspensions.add(1, { reason });
+  logger.error({ charge_id: chargeId, reason }, 'received Pix went to suspense');
 }

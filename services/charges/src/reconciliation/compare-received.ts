@@ -3,7 +3,7 @@ import type { BookedJournal } from '@pixmesh/contracts/internal/ledger-reads';
 import type { FoundBreak } from '@pixmesh/reconciliation/check';
 
 import { PLATFORM_ACCOUNT_ID } from '#charge/ledger-command.ts';
-import { bookingIdOf } from '#received/received-commands.ts';
+import { receivedPixCommandId } from '#received/received-commands.ts';
 
 import type { RecordedPix } from './received-check.sql.ts';
 
@@ -86,7 +86,7 @@ function amounts(expected: bigint, found: bigint) {
 
 /** The one command that books a Pix, whether it credits or suspends it. */
 export function commandIdOf({ endToEndId }: { endToEndId: string }): string {
-  return bookingIdOf(endToEndId);
+  return receivedPixCommandId(endToEndId);
 }
 
 /** Money that nobody owns is the platform's (decision 217). */

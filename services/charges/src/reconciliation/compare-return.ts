@@ -4,10 +4,10 @@ import { assertNever } from '@pixmesh/kernel/app-error';
 import { deriveCommandId } from '@pixmesh/kernel/ids';
 import type { FoundBreak } from '@pixmesh/reconciliation/check';
 
-import { bookingIdOf } from '#received/received-commands.ts';
-import { returnKey } from '#status-check/decide-check.ts';
+import { receivedPixCommandId } from '#received/received-commands.ts';
+import { returnKey } from '#status-check/recorded-money.ts';
 import type { SeenReturn } from '#returns/pix-returns.sql.ts';
-import { partCommandId, wholeItemCommandId } from '#suspense/suspense-commands.ts';
+import { suspensePartCommandId, suspenseResolveCommandId } from '#suspense/suspense-commands.ts';
 
 /** One return as the acquirer and we have it. */
 export type ComparedReturn = {
@@ -52,9 +52,9 @@ export function bookingOf({ endToEndId, returnId, disposition }: SeenReturn): st
     case 'med':
       return deriveCommandId('dispute.return', returnKey(endToEndId, returnId));
     case 'suspense':
-      return wholeItemCommandId(bookingIdOf(endToEndId));
+      return suspenseResolveCommandId(receivedPixCommandId(endToEndId));
     case 'suspense_part':
-      return partCommandId(endToEndId, returnId);
+      return suspensePartCommandId(endToEndId, returnId);
     case 'refund':
     case 'unbooked':
       return null;

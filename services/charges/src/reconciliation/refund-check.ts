@@ -7,7 +7,7 @@ import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import { foundOrNull } from '@pixmesh/reconciliation/list-pages';
 import { createResources } from '@pixmesh/reconciliation/resources';
 
-import { settleIdOf } from '#refunds/hold-commands.ts';
+import { holdSettleCommandId } from '#refunds/hold-commands.ts';
 
 import {
   judgeContradicted,
@@ -98,9 +98,9 @@ async function compareReturns(
     breaks.push(...(await Promise.all(judged)).flat());
   }
   const completed = refunds.filter(({ status }) => status === 'completed');
-  const journals = await ledger.findJournals(completed.map(settleIdOf));
+  const journals = await ledger.findJournals(completed.map(holdSettleCommandId));
   const settled = completed.flatMap((ours) =>
-    judgeSettled(ours, journals.get(settleIdOf(ours)) ?? null),
+    judgeSettled(ours, journals.get(holdSettleCommandId(ours)) ?? null),
   );
   return [...breaks, ...settled];
 }

@@ -5,16 +5,14 @@ import { toCents } from '@pixmesh/kernel/money';
 import type { Database, Transaction } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
-import { announceMove } from '#charge/announce-move.ts';
 import type { ChargeRow } from '#charge/charge-row.ts';
 import { mayMove } from '#charge/transitions.ts';
 import { MovedMeanwhile } from '#disputes/apply-change.ts';
-import { closeDisputeByRefund } from '#disputes/close-by-refund.ts';
 import { failpoint } from '#failpoints.ts';
-import { insertPixReturn } from '#returns/pix-returns.sql.ts';
+import { writeReturn } from '#returns/book-return.ts';
 import { decideOrderAnswer } from '#returns/decide-return-order.ts';
 
-import { releaseHoldCommand, settleHoldCommand } from './hold-commands.ts';
+import { holdRelease, holdSettle } from './hold-commands.ts';
 import { completeRefund, failRefund } from './progress.sql.ts';
 import type { RefundRow } from './refund-row.ts';
 import { lookShowedProblem, refundEnded } from './refund-signals.ts';
@@ -64,7 +62,7 @@ export async function endFailed(
   text: string,
 ): Promise<boolean> {
   const reason = [...text].slice(0, REASON_LENGTH_MAX).join('');
-  const command = releaseHoldCommand(refund);
+  const command = holdRelease(refund);
   await failpoint('charges.refund.before-end');
   if (!(await failRefund(deps.db, refund, { reason, command }))) return false;
   deps.wakeOutbox();
@@ -100,46 +98,47 @@ async function endReturned(
 async function writeReturned(
   tx: Transaction,
   receiver: Receiver,
-  end: SeenReturn & { refund: RefundRow; charge: ChargeRow },
+  { charge, refund, returned }: SeenReturn & { refund: RefundRow; charge: ChargeRow },
 ): Promise<void> {
-  const { charge, refund, returned } = end;
-  const moved = await announceMove({ db: tx, receiver }, ...refundedMove(charge, refund));
+  const { status, refundedAmount } = chargeAfter(charge, refund);
+  const moves = status !== charge.status;
+  const moved = await writeReturn(tx, receiver, {
+    change: {
+      from: charge,
+      status,
+      cause: 'refund_completed',
+      detail: refund.id,
+      refundedAmount,
+      commands: [holdSettle(refund)],
+      checkInMs: 'kept',
+    },
+    event: moves ? 'charge.pix.refunded' : null,
+    record: {
+      endToEndId: refund.endToEndId,
+      returnId: returned.id,
+      chargeId: charge.id,
+      amount: returned.amountCents,
+      nature: returned.nature,
+      refundId: refund.id,
+      disposition: 'refund',
+      settledAt: null,
+    },
+    closesDispute: status === 'refunded',
+  });
   const { returnId, settledAt: at } = returned;
   if (moved === null || !(await completeRefund(tx, refund, { returnId, at }))) {
     throw new MovedMeanwhile('a charge or its refund moved meanwhile');
   }
-  const isNew = await insertPixReturn(tx, {
-    endToEndId: refund.endToEndId,
-    returnId: returned.id,
-    chargeId: charge.id,
-    amount: returned.amountCents,
-    nature: returned.nature,
-    refundId: refund.id,
-    disposition: 'refund',
-  });
-  if (!isNew) throw new Error('the return of an open refund was recorded before');
-  if (moved.status !== 'refunded') return;
-  const { id: chargeId } = charge;
-  await closeDisputeByRefund(tx, receiver, { chargeId, endToEndId: refund.endToEndId });
 }
 
 /** What a completed refund makes of its charge (decisions 76, 77, 80). */
-function refundedMove(
+function chargeAfter(
   charge: ChargeRow,
   refund: RefundRow,
-): [Omit<Parameters<typeof announceMove>[1], 'events'>, 'charge.pix.refunded'[]] {
+): Pick<ChargeRow, 'status' | 'refundedAmount'> {
   const sum = charge.refundedAmount + refund.amount;
-  // More than was paid cannot go back; should the acquirer say so all the same, the money is settled and told apart.
+  // More than was paid cannot go back; should the acquirer say so all the same, the hold is settled and a break shown.
   const refundedAmount = toCents(sum > charge.amount ? charge.amount : sum);
   const isTotal = refundedAmount === charge.amount && mayMove(charge, 'refunded');
-  const change = {
-    from: charge,
-    status: isTotal ? 'refunded' : charge.status,
-    cause: 'refund_completed',
-    detail: refund.id,
-    refundedAmount,
-    commands: [settleHoldCommand(refund)],
-    checkInMs: 'kept',
-  } as const;
-  return [change, isTotal ? ['charge.pix.refunded'] : []];
+  return { status: isTotal ? 'refunded' : charge.status, refundedAmount };
 }

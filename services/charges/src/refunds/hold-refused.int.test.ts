@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
 import { type RefundsUnderTest, startRefundsUnderTest } from '#test/refunds-under-test.ts';
 
-import { releaseHoldCommand } from './hold-commands.ts';
+import { holdRelease } from './hold-commands.ts';
 import type { RefundRow } from './refund-row.ts';
 
 let charges: RefundsUnderTest;
@@ -85,7 +85,7 @@ test('a refund whose hold the ledger had released keeps its end, and an operator
   await charges.faults({ operation: 'getRefund', fault: 'refusal', status: 403, code: 'denied' });
   const asked = await charges.refund(charge.id);
   const refund = (await charges.row(asked.id)) as RefundRow;
-  const command = releaseHoldCommand(refund);
+  const command = holdRelease(refund);
   await charges.db.query(
     sql`with guard as (select 1), ${appendEvents(sql`select from guard`, [command])} select`,
   );

@@ -1,5 +1,4 @@
-import { HoldEndRefused } from '@pixmesh/contracts/messages/ledger-event.v1';
-import { on } from '@pixmesh/kafka/message-handler';
+import type { HoldEndRefused } from '@pixmesh/contracts/messages/ledger-event.v1';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { RefundId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
@@ -10,25 +9,22 @@ import { contradictHold } from './progress.sql.ts';
 import { holdContradicted } from './refund-signals.ts';
 import { findRefund } from './refunds.sql.ts';
 
-type HoldRefusedDeps = { db: Database; logger: Logger };
 type Refusal = z.output<typeof HoldEndRefused.schema>['data'];
-
-/** What the ledger says of ends of holds that it could not carry out. */
-export function holdRefusedHandlers(deps: HoldRefusedDeps) {
-  return [on(HoldEndRefused, ({ data }) => keepHoldRefusal(deps, data))];
-}
 
 /**
  * The hold of a refund had ended otherwise before the order of ours: money and refund have parted. The refund keeps its
- * status, since the acquirer's word stands; it is marked once, with a line in the charge's record of happenings, an
+ * status, since the acquirer's answer stands; it is marked once, with a line in the charge's ignored events, an
  * alert, and a break of the check `refund` until an operator has put the money right (decision 120). Nothing is booked.
  *
  * @throws AppError `MESSAGE_INVALID` for an end that no order of ours leads to
  */
-async function keepHoldRefusal({ db, logger }: HoldRefusedDeps, refusal: Refusal): Promise<void> {
+export async function recordHoldEndRefusal(
+  { db, logger }: { db: Database; logger: Logger },
+  refusal: Refusal,
+): Promise<void> {
   const { resource_id, hold_id: holdId, wanted, state } = refusal;
   const refund = await findRefund(db, resource_id as RefundId);
-  // Holds of payouts are others' business.
+  // Holds of payouts belong to another service.
   if (refund === null) return;
   const isOrdered = refund.status === (wanted === 'settled' ? 'completed' : 'failed');
   if (refund.holdId !== holdId || !isOrdered) {

@@ -1,4 +1,5 @@
 import type { PixReturn, ReceivedPix } from '@pixmesh/acquirer/client';
+import type { ChargeEventType } from '@pixmesh/contracts/messages/charge-event.v1';
 import { type Cents, toCents } from '@pixmesh/kernel/money';
 
 import type { ChargeRow, StoredStatus } from '#charge/charge-row.ts';
@@ -25,15 +26,17 @@ export type BookStep =
       /** Of the charge, after it. */
       status: StoredStatus;
       refundedAmount: Cents;
+      /** What announces the new status; null where it stays. */
+      event: ChargeEventType | null;
     }
   /** Of an item of suspense: of a part of it, too. */
   | { kind: 'end_suspense'; endToEndId: string; returned: PixReturn }
-  | { kind: 'keep_unbooked'; endToEndId: string; returned: PixReturn; reason: UnbookedReason };
+  | { kind: 'record_unbooked'; endToEndId: string; returned: PixReturn; reason: UnbookedReason };
 
-/** What has no place in the table of transitions: kept to be looked at, and nothing else (decision 80). */
+/** What has no place in the table of transitions: recorded for operators, and nothing else (decision 80). */
 export type IgnoreStep = {
   kind: 'ignore';
-  happening: 'removed_by_psp' | 'removed_by_receiver' | 'med_return' | 'returned_in_full';
+  event: 'removed_by_psp' | 'removed_by_receiver' | 'med_return' | 'returned_in_full';
   /** The txid, or end-to-end id and return id. */
   detail: string;
 };
@@ -90,37 +93,46 @@ type Of = { endToEndId: string; returned: PixReturn };
 
 /** Any cent under the MED means that the payer has won (decision 195). */
 function decideMed(charge: ChargeRow, of: Of): Decided {
-  const status = mayMove(charge, 'charged_back') ? 'charged_back' : charge.status;
-  const book = { kind: 'book_return', as: 'med', ...of, status } as const;
-  const isOutOfPlace = status !== 'charged_back';
+  const moves = mayMove(charge, 'charged_back');
+  const status = moves ? 'charged_back' : charge.status;
+  const event = moves ? 'charge.pix.charged_back' : null;
   const { refundedAmount } = charge;
-  return done(charge, { ...book, refundedAmount }, isOutOfPlace ? 'med_return' : null);
+  const book = { kind: 'book_return', as: 'med', ...of, status, refundedAmount, event } as const;
+  return done(charge, book, status === 'charged_back' ? null : 'med_return');
 }
 
 function decidePlain(charge: ChargeRow, of: Of): Decided {
   const refundedAmount = toCents(charge.refundedAmount + of.returned.amountCents);
   const isTotal = refundedAmount === charge.amount;
-  const status = isTotal && mayMove(charge, 'refunded') ? 'refunded' : charge.status;
-  const book = { kind: 'book_return', as: 'returned', ...of, status, refundedAmount } as const;
-  const isOutOfPlace = isTotal && status !== 'refunded';
-  return done(charge, book, isOutOfPlace ? 'returned_in_full' : null);
+  const moves = isTotal && mayMove(charge, 'refunded');
+  const status = moves ? 'refunded' : charge.status;
+  const event = moves ? 'charge.pix.refunded' : null;
+  const book = {
+    kind: 'book_return',
+    as: 'returned',
+    ...of,
+    status,
+    refundedAmount,
+    event,
+  } as const;
+  return done(charge, book, isTotal && status !== 'refunded' ? 'returned_in_full' : null);
 }
 
 function done(
   charge: ChargeRow,
   book: BookStep,
-  happening: 'med_return' | 'returned_in_full' | null = null,
+  event: 'med_return' | 'returned_in_full' | null = null,
 ): Decided {
   const { status, refundedAmount } = book.kind === 'book_return' ? book : charge;
   const { id, amountCents } = book.returned;
   const detail = `${book.endToEndId}/${id}`;
-  const ignored = happening === null ? [] : [{ kind: 'ignore', happening, detail } as const];
+  const ignored = event === null ? [] : [{ kind: 'ignore', event, detail } as const];
   return { book, ignored, booked: amountCents, after: { status, refundedAmount } };
 }
 
 function unbooked(charge: ChargeRow, of: Of & { reason: UnbookedReason }): Decided {
   const { status, refundedAmount } = charge;
-  const book = { kind: 'keep_unbooked', ...of } as const;
+  const book = { kind: 'record_unbooked', ...of } as const;
   return { book, ignored: [], booked: NOTHING, after: { status, refundedAmount } };
 }
 

@@ -20,21 +20,22 @@ export type RecordedReturn = {
   disposition: ReturnDisposition;
 };
 
-/** Its record, with the time when it was seen. */
+/** Its record, with the time when it was seen first. */
 export type SeenReturn = RecordedReturn & { seenAt: Date };
 
 /**
- * Records a return once, for ever; false when it is recorded already, and `commands` are not written then. Belongs into
- * the transaction that moves the charge, or the refund, because of it.
+ * Records a return once, for ever, and of one under the MED when the acquirer carried it out; false when it is recorded
+ * already, and `commands` are not written then. Belongs into the transaction that moves the charge, or the refund,
+ * because of it.
  */
 export async function insertPixReturn(
   db: Queryable,
-  returned: RecordedReturn,
+  returned: RecordedReturn & { settledAt?: Date | null },
   commands: readonly OutboundEvent[] = [],
 ): Promise<boolean> {
   const rows = await db.query(
     named(
-      'pix_return_insert',
+      'insert_pix_return',
       sql`
         with recorded as (
           insert into pix_returns
@@ -44,7 +45,14 @@ export async function insertPixReturn(
             ${returned.nature}, ${returned.refundId}, ${returned.disposition}
           )
           on conflict (end_to_end_id, return_id) do nothing
-          returning return_id
+          returning end_to_end_id, return_id, disposition
+        ),
+        timed as (
+          insert into med_return_times (end_to_end_id, return_id, settled_at)
+          select end_to_end_id, return_id, ${returned.settledAt ?? null}::timestamptz
+          from recorded
+          where disposition = 'med'
+          on conflict (end_to_end_id, return_id) do nothing
         ),
         ${appendEvents(sql`select from recorded`, commands)}
         select return_id from recorded`,
@@ -61,7 +69,7 @@ export async function findReturns(
   if (endToEndIds.length === 0) return [];
   const rows = await db.query<ReturnRecord>(
     named(
-      'pix_returns_find',
+      'find_pix_returns',
       sql`
         select end_to_end_id, return_id, charge_id, amount, nature, refund_id, disposition, seen_at
         from pix_returns

@@ -6,13 +6,13 @@ import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 
-import { hearOfPix } from './request-check-of-pix.sql.ts';
 import { readCallbackItem } from './read-callback-item.ts';
+import { requestCheckOfPix } from './request-check-of-pix.sql.ts';
 
-type RequestCheckDeps = {
+type CallbacksDeps = {
   db: Database;
   logger: Logger;
-  wakeReadBack(): void;
+  wakeStatusChecks(): void;
   wakeNotices(): void;
 };
 
@@ -20,23 +20,24 @@ type RequestCheckDeps = {
 const OWN_KINDS: ReadonlySet<string> = new Set(['received', 'received_return', 'unknown']);
 
 /**
- * A callback is a reason to look now at the charge it names, or else at the Pix; it proves nothing (decisions 213, 217).
+ * A callback is a reason to check the charge that it names, or else the Pix, at once; it proves nothing
+ * (decisions 213, 217).
  */
-export function callbacksConsumer(deps: RequestCheckDeps): ConsumerGroup {
+export function callbacksConsumer(deps: CallbacksDeps): ConsumerGroup {
   return {
     groupId: 'charges.acquirer-callbacks',
     topics: [TOPICS.acquirerCallbacks],
     handlers: [
       on(AcquirerCallback, async ({ data }) => {
         if (!OWN_KINDS.has(data.kind)) return;
-        const heardOf = readCallbackItem(data.item);
-        if (heardOf.chargeId === null && heardOf.endToEndId === null) {
-          deps.logger.warn({ kind: data.kind }, 'a callback names neither a charge nor a Pix');
+        const named = readCallbackItem(data.item);
+        if (named.chargeId === null && named.endToEndId === null) {
+          deps.logger.warn({ kind: data.kind }, 'callback without a charge or Pix ignored');
           return;
         }
-        const heard = await hearOfPix(deps.db, heardOf, currentTraceParent());
-        if (heard === 'charge') deps.wakeReadBack();
-        if (heard === 'notice') deps.wakeNotices();
+        const requested = await requestCheckOfPix(deps.db, named, currentTraceParent());
+        if (requested === 'charge') deps.wakeStatusChecks();
+        if (requested === 'notice') deps.wakeNotices();
       }),
     ],
   };

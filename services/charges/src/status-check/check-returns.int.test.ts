@@ -8,7 +8,7 @@ import { aPixReturn, aReceivedPix } from '#test/a-received-pix.ts';
 import { RECEIVER } from '#test/charges-under-test.ts';
 import { storeCharge } from '#test/store-charge.ts';
 
-import { readReturns } from './check-returns.ts';
+import { checkReturns } from './check-returns.ts';
 
 let database: TestDatabase;
 
@@ -17,8 +17,8 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-/** Reads the one return of a paid charge; `meanwhile` happens while the acquirer is asked. */
-async function read(meanwhile: (id: string) => Promise<unknown>): Promise<boolean> {
+/** Checks the one return of a paid charge; `meanwhile` happens while the acquirer is asked. */
+async function check(meanwhile: (id: string) => Promise<unknown>): Promise<boolean> {
   const endToEndId = 'E' + crypto.randomUUID();
   const { id } = await storeCharge(database.db, { status: 'paid', acceptedE2e: endToEndId });
   const charge = await findAnyCharge(database.db, id);
@@ -28,7 +28,7 @@ async function read(meanwhile: (id: string) => Promise<unknown>): Promise<boolea
     select ${endToEndId}, id, account_id, amount, now(), 'credit' from charges where id = ${id}`);
   const returned = aPixReturn({ nature: 'MED_FRAUDE', amountCents: charge.amount });
   const pix = aReceivedPix({ endToEndId, amountCents: charge.amount, returns: [returned] });
-  return await readReturns(
+  return await checkReturns(
     {
       db: database.db,
       logger: createLogger('charges', 'silent'),
@@ -41,8 +41,6 @@ async function read(meanwhile: (id: string) => Promise<unknown>): Promise<boolea
           return { kind: 'found', value: pix };
         },
       },
-      refunds: { findOwn: () => Promise.resolve(new Set()), end: () => Promise.resolve(true) },
-      findDisputeId: () => Promise.resolve(null),
     },
     { ...charge, endToEndId },
     endToEndId,
@@ -50,11 +48,11 @@ async function read(meanwhile: (id: string) => Promise<unknown>): Promise<boolea
 }
 
 test('what a Pix returned is known once it is booked', async () => {
-  expect(await read(() => Promise.resolve())).toBe(true);
+  expect(await check(() => Promise.resolve())).toBe(true);
 });
 
 test('and is not while the charge moved in between, so that nobody is told too little', async () => {
   const move = (id: string) =>
     database.db.query(sql`update charges set version = version + 1 where id = ${id}`);
-  expect(await read(move)).toBe(false);
+  expect(await check(move)).toBe(false);
 });

@@ -1,18 +1,18 @@
-import type { Acquirer } from '@pixmesh/acquirer/client';
+import type { Acquirer } from '@pixmesh/acquirer/acquirer';
 import { toAcquirerId } from '@pixmesh/kernel/ids';
 
 import type { ChargeRow } from '#charge/charge-row.ts';
 
-import { applyTruth, type ApplyTruthDeps, type Truth } from './apply-provider-state.ts';
+import { applyProviderState, type ApplyStateDeps } from './apply-provider-state.ts';
 
-type ReadReturnsDeps = ApplyTruthDeps & { acquirer: Pick<Acquirer, 'getReceived'> };
+type CheckReturnsDeps = ApplyStateDeps & { acquirer: Pick<Acquirer, 'getReceived'> };
 
 /**
- * Reads one Pix of a charge at the acquirer and applies its returns; nothing while the charge is not credited. False
- * where the acquirer did not say, or not all of it could be applied: a look, or the next of these, finds them.
+ * Asks the acquirer for one Pix of a charge and applies its returns; nothing while the charge is not credited. False
+ * where the answer is unknown, or not all of it could be applied: a later check, of the charge or of its returns, does.
  */
-export async function readReturns(
-  deps: ReadReturnsDeps,
+export async function checkReturns(
+  deps: CheckReturnsDeps,
   charge: ChargeRow,
   endToEndId: string,
 ): Promise<boolean> {
@@ -20,7 +20,7 @@ export async function readReturns(
   const found = await deps.acquirer.getReceived(endToEndId);
   if (found.kind !== 'found') return false;
   const txid = toAcquirerId(charge.id);
-  const truth: Truth = { txid, status: 'settled', received: [{ ...found.value, txid }] };
-  const applied = await applyTruth(deps, charge, truth);
+  const received = [{ ...found.value, txid }];
+  const applied = await applyProviderState(deps, charge, { txid, status: 'settled', received });
   return applied !== 'moved' && applied !== 'soon';
 }

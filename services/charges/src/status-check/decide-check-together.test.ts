@@ -6,10 +6,10 @@ import { describe, expect, test } from 'vitest';
 import { mayMove } from '#charge/transitions.ts';
 import { aChargeRow } from '#test/a-charge-row.ts';
 import { aPixReturn, aReceivedPix } from '#test/a-received-pix.ts';
-import { sayLook } from '#test/describe-check.ts';
+import { describeCheck } from '#test/describe-check.ts';
 
-import type { Truth } from './apply-provider-state.ts';
-import { decideLook, type KnownMoney, returnKey } from './decide-check.ts';
+import { decideCheck, type ProviderState, type Recorded } from './decide-check.ts';
+import { returnKey } from './recorded-money.ts';
 
 const OWN = 'E-own';
 const [FULL, PART] = [toCents(12_345), toCents(345)];
@@ -23,19 +23,23 @@ const stray = (changes: Partial<ReceivedPix> = {}) =>
     ...changes,
   });
 
-describe('one look that shows several happenings', () => {
+describe('one check that shows several events', () => {
   const pending = aChargeRow();
-  const none: KnownMoney = {
-    recorded: new Map(),
+  const none: Recorded = {
+    received: new Map(),
     returns: new Map(),
     refunds: new Set(),
-    passedOn: new Set(),
+    endedRefunds: new Set(),
   };
-  const settled = (received: ReceivedPix[]): Truth => ({ txid: 't', status: 'settled', received });
+  const settled = (received: ReceivedPix[]): ProviderState => ({
+    txid: 't',
+    status: 'settled',
+    received,
+  });
 
   test('credits the first Pix by its time and suspends the second, in whatever order they are listed', () => {
     const first = aReceivedPix({ endToEndId: OWN });
-    const plan = decideLook(pending, settled([stray(), first]), none);
+    const plan = decideCheck(pending, settled([stray(), first]), none);
     expect(plan.steps).toMatchObject([
       { kind: 'record_pix', pix: { endToEndId: OWN }, disposition: { kind: 'credit' } },
       { kind: 'record_pix', pix: { endToEndId: 'E-stray' }, disposition: { reason: 'second_pix' } },
@@ -44,34 +48,38 @@ describe('one look that shows several happenings', () => {
 
   test('a wrong amount before the right one does not keep the charge from being paid', () => {
     const wrong = stray({ amountCents: PART, paidAt: new Date('2026-11-21T12:01:00.000Z') });
-    const plan = decideLook(pending, settled([wrong, aReceivedPix()]), none);
-    expect(sayLook(plan)).toBe('suspend amount_mismatch; credit; rest');
+    const plan = decideCheck(pending, settled([wrong, aReceivedPix()]), none);
+    expect(describeCheck(plan)).toBe('suspend amount_mismatch; credit; rest');
   });
 
   test('a return that is seen together with its payment waits for the credit', () => {
-    const plan = decideLook(pending, settled([aReceivedPix({ returns: [aPixReturn()] })]), none);
-    expect(sayLook(plan)).toBe('credit; soon');
+    const plan = decideCheck(pending, settled([aReceivedPix({ returns: [aPixReturn()] })]), none);
+    expect(describeCheck(plan)).toBe('credit; soon');
   });
 
   test('the money comes before a removal: a charge with its Pix is paid, not failed', () => {
-    const truth = { ...settled([aReceivedPix()]), status: 'removed_by_psp' } as const;
-    expect(sayLook(decideLook(pending, truth, none))).toBe('credit; ignore removed_by_psp; rest');
+    const state = { ...settled([aReceivedPix()]), status: 'removed_by_psp' } as const;
+    expect(describeCheck(decideCheck(pending, state, none))).toBe(
+      'credit; ignore removed_by_psp; rest',
+    );
   });
 
   test('the removal of a charge that has ended comes last: while it does not succeed, returns are booked all the same', () => {
     const failed = aChargeRow({ status: 'failed', failureReason: 'x' });
     const received = [stray({ returns: [aPixReturn()] })];
-    const known = { ...none, recorded: new Map([['E-stray', 'suspense' as const]]) };
-    const plan = decideLook(failed, { ...settled(received), status: 'active' }, known);
-    expect(sayLook(plan)).toBe('end item; remove; rest');
+    const recorded = { ...none, received: new Map([['E-stray', 'suspense' as const]]) };
+    const plan = decideCheck(failed, { ...settled(received), status: 'active' }, recorded);
+    expect(describeCheck(plan)).toBe('end item; remove; rest');
   });
 
   test('what went back explains a charge before its removal does', () => {
     const charge = aChargeRow({ status: 'paid', ...paid });
     const received = [aReceivedPix({ endToEndId: OWN, returns: [aPixReturn()] })];
-    const known = { ...none, recorded: new Map(credited) };
-    const plan = decideLook(charge, { ...settled(received), status: 'removed_by_psp' }, known);
-    expect(sayLook(plan)).toBe('book returned → refunded, 12345; ignore removed_by_psp; rest');
+    const recorded = { ...none, received: new Map(credited) };
+    const plan = decideCheck(charge, { ...settled(received), status: 'removed_by_psp' }, recorded);
+    expect(describeCheck(plan)).toBe(
+      'book returned → refunded, 12345; ignore removed_by_psp; rest',
+    );
   });
 
   test('returns of a paid charge add up, and the one that completes the sum refunds it', () => {
@@ -80,9 +88,9 @@ describe('one look that shows several happenings', () => {
       aPixReturn({ id: 'a', amountCents: PART }),
       aPixReturn({ id: 'b', amountCents: toCents(FULL - PART) }),
     ];
-    const truth = settled([aReceivedPix({ endToEndId: OWN, returns })]);
-    const known = { ...none, recorded: new Map(credited) };
-    expect(sayLook(decideLook(charge, truth, known))).toBe(
+    const state = settled([aReceivedPix({ endToEndId: OWN, returns })]);
+    const recorded = { ...none, received: new Map(credited) };
+    expect(describeCheck(decideCheck(charge, state, recorded))).toBe(
       'book returned → paid, 345; book returned → refunded, 12345; rest',
     );
   });
@@ -94,31 +102,35 @@ describe('one look that shows several happenings', () => {
       nature: 'MED_OPERACIONAL',
       amountCents: toCents(FULL - PART),
     });
-    const truth = settled([
+    const state = settled([
       aReceivedPix({ endToEndId: OWN, returns: [aPixReturn({ id: 'a', amountCents: PART }), med] }),
     ]);
-    const known = {
+    const recorded = {
       ...none,
-      recorded: new Map(credited),
+      received: new Map(credited),
       returns: new Map([[returnKey(OWN, 'a'), PART]]),
     };
-    expect(sayLook(decideLook(charge, truth, known))).toBe('book med → charged_back, 345; rest');
+    expect(describeCheck(decideCheck(charge, state, recorded))).toBe(
+      'book med → charged_back, 345; rest',
+    );
   });
 
-  test('a refund whose end was passed on is not passed on again', () => {
+  test('a refund that a check has ended is not ended again', () => {
     const charge = aChargeRow({ status: 'paid', ...paid });
-    const truth = settled([
+    const state = settled([
       aReceivedPix({ endToEndId: OWN, returns: [aPixReturn({ status: 'failed' })] }),
     ]);
-    const known = { ...none, recorded: new Map(credited), refunds: new Set(['return1']) };
-    expect(sayLook(decideLook(charge, truth, known))).toBe('end refund; at_once');
-    expect(sayLook(decideLook(charge, truth, { ...known, passedOn: new Set(['return1']) }))).toBe(
-      'rest',
-    );
+    const recorded = { ...none, received: new Map(credited), refunds: new Set(['return1']) };
+    expect(describeCheck(decideCheck(charge, state, recorded))).toBe('end refund; at_once');
+    expect(
+      describeCheck(
+        decideCheck(charge, state, { ...recorded, endedRefunds: new Set(['return1']) }),
+      ),
+    ).toBe('rest');
   });
 });
 
-test('whatever a look shows, a charge only moves as the table of transitions has it, and never returns more than it got', () => {
+test('whatever a check shows, a charge only moves as the table of transitions has it, and never returns more than it got', () => {
   const returns = fc.array(
     fc.record({
       id: fc.constantFrom('a', 'b', 'c', 'd'),
@@ -149,13 +161,13 @@ test('whatever a look shows, a charge only moves as the table of transitions has
         });
         const unique = [...new Map(given.map((one) => [one.id, aPixReturn(one)])).values()];
         const received = [aReceivedPix({ endToEndId: OWN, returns: unique })];
-        const known: KnownMoney = {
-          recorded: new Map(isPaid ? credited : []),
+        const recorded: Recorded = {
+          received: new Map(isPaid ? credited : []),
           returns: new Map(name === 'refunded' ? [[returnKey(OWN, 'before'), FULL]] : []),
           refunds: new Set(),
-          passedOn: new Set(),
+          endedRefunds: new Set(),
         };
-        const { steps } = decideLook(charge, { txid: 't', status, received }, known);
+        const { steps } = decideCheck(charge, { txid: 't', status, received }, recorded);
         let at = charge.status;
         let booked = name === 'refunded' ? FULL : 0n;
         for (const step of steps) {

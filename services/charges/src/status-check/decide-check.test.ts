@@ -1,4 +1,4 @@
-import type { AcquirerCharge, ReceivedPix } from '@pixmesh/acquirer/client';
+import type { ReceivedPix } from '@pixmesh/acquirer/client';
 import { toCents } from '@pixmesh/kernel/money';
 import { describe, expect, test } from 'vitest';
 
@@ -6,40 +6,40 @@ import type { ChargeRow } from '#charge/charge-row.ts';
 import type { Disposition } from '#received/decide-received.ts';
 import { aChargeRow } from '#test/a-charge-row.ts';
 import { aPixReturn, aReceivedPix } from '#test/a-received-pix.ts';
-import { sayLook } from '#test/describe-check.ts';
+import { describeCheck } from '#test/describe-check.ts';
 
-import { decideLook, type KnownMoney, type LookPlan, returnKey } from './decide-check.ts';
+import { type CheckPlan, decideCheck, type ProviderState, type Recorded } from './decide-check.ts';
+import { returnKey } from './recorded-money.ts';
 
 const OWN = 'E-own';
 const STRAY = 'E-stray';
 const [FULL, PART] = [toCents(12_345), toCents(345)];
 
-type Given = { charge: Partial<ChargeRow>; recorded: [string, Disposition['kind']][] };
+type Given = { charge: Partial<ChargeRow>; received: [string, Disposition['kind']][] };
 
 const paid = { acceptedE2e: OWN, endToEndId: OWN } as const;
-const credited: Given['recorded'] = [[OWN, 'credit']];
+const credited: Given['received'] = [[OWN, 'credit']];
 
-/** Every state that a charge may be in when it is looked at. */
+/** Every state that a charge may be in when it is checked. */
 const GIVEN = {
-  processing: { charge: { status: 'processing' }, recorded: [] },
-  pending: { charge: { status: 'pending' }, recorded: [] },
-  'being paid': { charge: { status: 'pending', acceptedE2e: OWN }, recorded: credited },
-  paid: { charge: { status: 'paid', ...paid }, recorded: credited },
-  infraction: { charge: { status: 'infraction', ...paid }, recorded: credited },
-  canceled: { charge: { status: 'canceled' }, recorded: [] },
-  failed: { charge: { status: 'failed', failureReason: 'x' }, recorded: [] },
+  processing: { charge: { status: 'processing' }, received: [] },
+  pending: { charge: { status: 'pending' }, received: [] },
+  'being paid': { charge: { status: 'pending', acceptedE2e: OWN }, received: credited },
+  paid: { charge: { status: 'paid', ...paid }, received: credited },
+  infraction: { charge: { status: 'infraction', ...paid }, received: credited },
+  canceled: { charge: { status: 'canceled' }, received: [] },
+  failed: { charge: { status: 'failed', failureReason: 'x' }, received: [] },
   refunded: {
     charge: { status: 'refunded', ...paid, refundedAmount: FULL },
-    recorded: credited,
+    received: credited,
   },
-  'charged back': { charge: { status: 'charged_back', ...paid }, recorded: credited },
+  'charged back': { charge: { status: 'charged_back', ...paid }, received: credited },
 } as const satisfies Record<string, Given>;
 type GivenName = keyof typeof GIVEN;
 
-type Truth = Pick<AcquirerCharge, 'txid' | 'status' | 'received'>;
-type Happening = (own: readonly ReceivedPix[]) => {
-  truth: Partial<Truth>;
-  known?: Partial<KnownMoney>;
+type AtAcquirer = (own: readonly ReceivedPix[]) => {
+  state: Partial<ProviderState>;
+  recorded?: Partial<Recorded>;
 };
 
 const stray = (changes: Partial<ReceivedPix> = {}) =>
@@ -48,55 +48,55 @@ const stray = (changes: Partial<ReceivedPix> = {}) =>
 function ownWith(
   own: readonly ReceivedPix[],
   ...returns: ReceivedPix['returns']
-): Truth['received'] {
+): ProviderState['received'] {
   return own.map((pix) => ({ ...pix, returns }));
 }
 
-/** Everything that can have happened at the acquirer. `own` is the Pix that pays the charge, where there is one. */
+/** All that the acquirer can show. `own` is the Pix that pays the charge, where there is one. */
 const WHEN = {
-  'nothing new': (own) => ({ truth: { received: [...own] } }),
-  'it is active': (own) => ({ truth: { status: 'active', received: [...own] } }),
-  'the exact amount': (own) => ({ truth: { received: [...own, stray()] } }),
-  'a wrong amount': (own) => ({ truth: { received: [...own, stray({ amountCents: PART })] } }),
-  'removed by the acquirer': (own) => ({ truth: { status: 'removed_by_psp', received: [...own] } }),
+  'nothing new': (own) => ({ state: { received: [...own] } }),
+  'it is active': (own) => ({ state: { status: 'active', received: [...own] } }),
+  'the exact amount': (own) => ({ state: { received: [...own, stray()] } }),
+  'a wrong amount': (own) => ({ state: { received: [...own, stray({ amountCents: PART })] } }),
+  'removed by the acquirer': (own) => ({ state: { status: 'removed_by_psp', received: [...own] } }),
   'removed in our name': (own) => ({
-    truth: { status: 'removed_by_receiver', received: [...own] },
+    state: { status: 'removed_by_receiver', received: [...own] },
   }),
   'a part returned': (own) => ({
-    truth: { received: ownWith(own, aPixReturn({ amountCents: PART })) },
+    state: { received: ownWith(own, aPixReturn({ amountCents: PART })) },
   }),
-  'all returned': (own) => ({ truth: { received: ownWith(own, aPixReturn()) } }),
+  'all returned': (own) => ({ state: { received: ownWith(own, aPixReturn()) } }),
   'a part returned under the MED': (own) => ({
-    truth: { received: ownWith(own, aPixReturn({ amountCents: PART, nature: 'MED_FRAUDE' })) },
+    state: { received: ownWith(own, aPixReturn({ amountCents: PART, nature: 'MED_FRAUDE' })) },
   }),
   'a refund of ours returned': (own) => ({
-    truth: { received: ownWith(own, aPixReturn({ amountCents: PART })) },
-    known: { refunds: new Set(['return1']) },
+    state: { received: ownWith(own, aPixReturn({ amountCents: PART })) },
+    recorded: { refunds: new Set(['return1']) },
   }),
   'a return under way': (own) => ({
-    truth: { received: ownWith(own, aPixReturn({ status: 'processing' })) },
+    state: { received: ownWith(own, aPixReturn({ status: 'processing' })) },
   }),
   'a return that failed': (own) => ({
-    truth: { received: ownWith(own, aPixReturn({ status: 'failed' })) },
+    state: { received: ownWith(own, aPixReturn({ status: 'failed' })) },
   }),
   'a Pix of suspense returned': (own) => ({
-    truth: {
+    state: {
       received: [
         ...own,
         stray({ amountCents: PART, returns: [aPixReturn({ amountCents: PART })] }),
       ],
     },
-    known: { recorded: new Map([[STRAY, 'suspense']]) },
+    recorded: { received: new Map([[STRAY, 'suspense']]) },
   }),
   'a return of a Pix of suspense under way': (own) => ({
-    truth: { received: [...own, stray({ returns: [aPixReturn({ status: 'processing' })] })] },
-    known: { recorded: new Map([[STRAY, 'suspense']]) },
+    state: { received: [...own, stray({ returns: [aPixReturn({ status: 'processing' })] })] },
+    recorded: { received: new Map([[STRAY, 'suspense']]) },
   }),
   'a Pix of suspense returned in part': (own) => ({
-    truth: { received: [...own, stray({ returns: [aPixReturn({ amountCents: PART })] })] },
-    known: { recorded: new Map([[STRAY, 'suspense']]) },
+    state: { received: [...own, stray({ returns: [aPixReturn({ amountCents: PART })] })] },
+    recorded: { received: new Map([[STRAY, 'suspense']]) },
   }),
-} as const satisfies Record<string, Happening>;
+} as const satisfies Record<string, AtAcquirer>;
 type WhenName = keyof typeof WHEN;
 
 const nothing = 'rest';
@@ -106,7 +106,7 @@ const ended = 'end item; rest';
 const partOfItem = ended;
 const issueFirst = 'soon';
 
-/** One line a happening; columns as in GIVEN. */
+/** One line an event; columns as in GIVEN. */
 const TABLE: Record<WhenName, readonly string[]> = {
   'nothing new': [
     issueFirst,
@@ -275,21 +275,21 @@ const TABLE: Record<WhenName, readonly string[]> = {
   ],
 };
 
-function look(name: GivenName, when: WhenName): LookPlan {
-  const { charge: changes, recorded } = GIVEN[name] as Given;
+function check(name: GivenName, when: WhenName): CheckPlan {
+  const { charge: changes, received } = GIVEN[name] as Given;
   const charge = aChargeRow(changes);
-  const own = recorded.length > 0 ? [aReceivedPix({ endToEndId: OWN })] : [];
-  const { truth, known = {} }: ReturnType<Happening> = WHEN[when](own);
+  const own = received.length > 0 ? [aReceivedPix({ endToEndId: OWN })] : [];
+  const { state, recorded = {} }: ReturnType<AtAcquirer> = WHEN[when](own);
   // What was refunded in full was returned before, all of it.
   const before = name === 'refunded' ? [[returnKey(OWN, 'before'), FULL] as const] : [];
-  return decideLook(
+  return decideCheck(
     charge,
-    { txid: 'txid', status: 'settled', received: own, ...truth },
+    { txid: 'txid', status: 'settled', received: own, ...state },
     {
       returns: new Map(before),
-      refunds: known.refunds ?? new Set(),
-      passedOn: new Set(),
-      recorded: new Map([...recorded, ...(known.recorded ?? [])]),
+      refunds: recorded.refunds ?? new Set(),
+      endedRefunds: new Set(),
+      received: new Map([...received, ...(recorded.received ?? [])]),
     },
   );
 }
@@ -298,9 +298,9 @@ describe.each(Object.keys(GIVEN) as GivenName[])('given a charge that is %s', (n
   const column = Object.keys(GIVEN).indexOf(name);
   const cells = (Object.keys(WHEN) as WhenName[]).map((when) => ({
     when,
-    wanted: TABLE[when][column],
+    expected: TABLE[when][column],
   }));
-  test.each(cells)('when the acquirer shows: $when, then: $wanted', ({ when, wanted }) => {
-    expect(sayLook(look(name, when))).toBe(wanted);
+  test.each(cells)('when the acquirer shows: $when, then: $expected', ({ when, expected }) => {
+    expect(describeCheck(check(name, when))).toBe(expected);
   });
 });

@@ -17,10 +17,11 @@ import { aPixReturn, aReceivedPix } from '#test/a-received-pix.ts';
 import { RECEIVER } from '#test/charges-under-test.ts';
 import { storeCharge } from '#test/store-charge.ts';
 
-import { applyTruth, type ApplyTruthDeps, type Truth } from './apply-provider-state.ts';
+import { applyProviderState, type ApplyStateDeps } from './apply-provider-state.ts';
+import type { ProviderState } from './decide-check.ts';
 
 let database: TestDatabase;
-let deps: ApplyTruthDeps;
+let deps: ApplyStateDeps;
 
 beforeAll(async () => {
   database = await createTestDatabase('charges');
@@ -30,19 +31,14 @@ beforeAll(async () => {
     receiver: RECEIVER,
     wakeOutbox: () => undefined,
     acquirer: { cancelCharge: async () => await Promise.resolve({ kind: 'not_found' }) },
-    refunds: {
-      findOwn: async () => await Promise.resolve(new Set()),
-      end: async () => await Promise.resolve(true),
-    },
-    findDisputeId: async () => await Promise.resolve(null),
   };
 });
 afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-/** What may happen to one charge, besides being looked at. */
-const happening = fc.oneof(
+/** What may happen to one charge, besides being checked. */
+const eventAtAcquirer = fc.oneof(
   fc.record({ kind: fc.constant('pix' as const), exact: fc.boolean() }),
   fc.record({
     kind: fc.constant('return' as const),
@@ -50,7 +46,7 @@ const happening = fc.oneof(
     part: fc.boolean(),
     nature: fc.constantFrom('ORIGINAL', 'MED_FRAUDE'),
   }),
-  fc.record({ kind: fc.constant('look' as const), times: fc.integer({ min: 1, max: 4 }) }),
+  fc.record({ kind: fc.constant('check' as const), times: fc.integer({ min: 1, max: 4 }) }),
   fc.record({ kind: fc.constant('ledger' as const) }),
   fc.record({
     kind: fc.constant('removal' as const),
@@ -61,7 +57,7 @@ const happening = fc.oneof(
 let lives = 0;
 
 async function live(
-  story: readonly (typeof happening extends fc.Arbitrary<infer T> ? T : never)[],
+  story: readonly (typeof eventAtAcquirer extends fc.Arbitrary<infer T> ? T : never)[],
 ) {
   lives += 1;
   const { id } = await storeCharge(database.db);
@@ -69,29 +65,29 @@ async function live(
     insert into charge_history (charge_id, version, to_status, cause)
     select id, version, status, 'created' from charges where id = ${id}`);
   const amount = (await find(id)).amount;
-  const truth: Truth = { txid: toAcquirerId(id), status: 'active', received: [] };
+  const state: ProviderState = { txid: toAcquirerId(id), status: 'active', received: [] };
   for (const [index, event] of story.entries()) {
-    const pix = event.kind === 'return' ? truth.received[event.of] : undefined;
+    const pix = event.kind === 'return' ? state.received[event.of] : undefined;
     if (event.kind === 'pix') {
       const amountCents = event.exact ? amount : toCents(amount + 1n);
-      truth.received.push(
+      state.received.push(
         aReceivedPix({ endToEndId: `E-${lives}-${index}`, amountCents, paidAt: new Date(index) }),
       );
-      truth.status = 'settled';
-    } else if (event.kind === 'removal' && truth.received.length === 0) {
-      truth.status = event.by;
+      state.status = 'settled';
+    } else if (event.kind === 'removal' && state.received.length === 0) {
+      state.status = event.by;
     } else if (event.kind === 'return' && pix) {
-      giveBack(pix, { id: `r${index}`, nature: event.nature, isPart: event.part });
-    } else if (event.kind === 'look') {
-      await Promise.all(Array.from({ length: event.times }, () => look(id, truth)));
+      returnOf(pix, { id: `r${index}`, nature: event.nature, isPart: event.part });
+    } else if (event.kind === 'check') {
+      await Promise.all(Array.from({ length: event.times }, () => check(id, state)));
     } else if (event.kind === 'ledger') await credit(id);
   }
   await credit(id);
-  await settle(id, truth);
-  return { id, truth };
+  await finish(id, state);
+  return { id, state };
 }
 
-function giveBack(
+function returnOf(
   pix: ReceivedPix,
   { id, nature, isPart }: { id: string; nature: string; isPart: boolean },
 ): void {
@@ -107,14 +103,14 @@ async function find(id: ChargeId) {
   return charge;
 }
 
-async function look(id: ChargeId, truth: Truth) {
-  return await applyTruth(deps, await find(id), structuredClone(truth));
+async function check(id: ChargeId, state: ProviderState) {
+  return await applyProviderState(deps, await find(id), structuredClone(state));
 }
 
-/** Looks until none is asked for any more. */
-async function settle(id: ChargeId, truth: Truth): Promise<void> {
-  for (let looks = 0; looks < 20; looks += 1) {
-    const next = await look(id, truth);
+/** Checks until none is requested any more. */
+async function finish(id: ChargeId, state: ProviderState): Promise<void> {
+  for (let checks = 0; checks < 20; checks += 1) {
+    const next = await check(id, state);
     await credit(id);
     if (next === 'rest' || next === 'routine' || next === 'unpaid') return;
   }
@@ -127,36 +123,39 @@ async function credit(id: ChargeId): Promise<void> {
 }
 
 test(
-  'whatever happens, in whatever order, and however often it is looked at: history has no gaps, each Pix and each return is booked once, events are numbered, and another look changes nothing',
+  'whatever happens, in whatever order, and however often it is checked: history has no gaps, each Pix and each return is booked once, events are numbered, and another check changes nothing',
   async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(happening, { minLength: 1, maxLength: 12 }), async (story) => {
-        const { id, truth } = await live(story);
-        const before = await find(id);
-        expect(['rest', 'routine', 'unpaid']).toContain(await look(id, truth));
-        expect((await find(id)).version).toBe(before.version);
-        const returns = truth.received.flatMap((pix) => pix.returns);
-        const [counted] = await database.db.query<{
-          pix: number;
-          returns: number;
-          credits: number;
-        }>(sql`
+      fc.asyncProperty(
+        fc.array(eventAtAcquirer, { minLength: 1, maxLength: 12 }),
+        async (story) => {
+          const { id, state } = await live(story);
+          const before = await find(id);
+          expect(['rest', 'routine', 'unpaid']).toContain(await check(id, state));
+          expect((await find(id)).version).toBe(before.version);
+          const returns = state.received.flatMap((pix) => pix.returns);
+          const [counted] = await database.db.query<{
+            pix: number;
+            returns: number;
+            credits: number;
+          }>(sql`
           select
             (select count(*)::int from received_pix where charge_id = ${id}) as pix,
             (select count(*)::int from pix_returns where charge_id = ${id}) as returns,
             (select count(*)::int from received_pix where charge_id = ${id} and disposition = 'credit') as credits`);
-        expect(counted).toEqual({
-          pix: truth.received.length,
-          returns: returns.length,
-          credits: before.acceptedE2e === null ? 0 : 1,
-        });
-        const events = await database.db.query<{ sequence: number }>(
-          sql`select sequence from events where key = ${id} order by sequence`,
-        );
-        expect(events.map(({ sequence }) => sequence)).toEqual(
-          Array.from({ length: before.eventSequence }, (_, index) => index + 1),
-        );
-      }),
+          expect(counted).toEqual({
+            pix: state.received.length,
+            returns: returns.length,
+            credits: before.acceptedE2e === null ? 0 : 1,
+          });
+          const events = await database.db.query<{ sequence: number }>(
+            sql`select sequence from events where key = ${id} order by sequence`,
+          );
+          expect(events.map(({ sequence }) => sequence)).toEqual(
+            Array.from({ length: before.eventSequence }, (_, index) => index + 1),
+          );
+        },
+      ),
       { numRuns: scaled(60, 3_000) },
     );
     const histories = await listHistories(database.db, { after: null, limit: 10_000 });

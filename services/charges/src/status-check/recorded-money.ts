@@ -1,36 +1,52 @@
-import type { AcquirerCharge, ReceivedPix } from '@pixmesh/acquirer/client';
-import { toCents } from '@pixmesh/kernel/money';
+import type { ReceivedPix } from '@pixmesh/acquirer/acquirer';
+import { type Cents, toCents } from '@pixmesh/kernel/money';
 import type { Queryable } from '@pixmesh/postgres/pool';
 
+import type { Disposition } from '#received/decide-received.ts';
 import { findRecorded } from '#received/received-pix.sql.ts';
+import { findOwnRefunds } from '#refunds/refunds.sql.ts';
 import { findReturns } from '#returns/pix-returns.sql.ts';
-import type { RefundReturns } from '#refunds/refund-returns.ts';
 
-import { type KnownMoney, returnKey } from './decide-check.ts';
+/** What is recorded of the Pix that a status check shows. */
+export type RecordedMoney = {
+  /** What became of each recorded Pix, by end-to-end id. */
+  received: ReadonlyMap<string, Disposition['kind']>;
+  /** Returns that are recorded, by `returnKey`, each with what of it is booked. */
+  returns: ReadonlyMap<string, Cents>;
+  /** The acquirer's ids of returns that are refunds of ours. */
+  refunds: ReadonlySet<string>;
+};
 
-/** Reads what is recorded of the Pix that a look shows. Returns are asked for only where it shows any. */
-export async function readKnownMoney(
-  deps: { db: Queryable; refunds: RefundReturns },
-  { received }: Pick<AcquirerCharge, 'received'>,
-): Promise<Omit<KnownMoney, 'passedOn'>> {
+/** One name of a return: the acquirer's ids of returns are unique within their Pix. */
+export function returnKey(endToEndId: string, returnId: string): string {
+  return `${endToEndId}/${returnId}`;
+}
+
+/** Loads what is recorded of some Pix. Returns are asked for only where a Pix shows any. */
+export async function loadRecordedMoney(
+  db: Queryable,
+  received: readonly ReceivedPix[],
+): Promise<RecordedMoney> {
   const recorded = await findRecorded(
-    deps.db,
+    db,
     received.map(({ endToEndId }) => endToEndId),
   );
   const returned = received.filter(({ returns }) => returns.length > 0);
-  const ids = returned.flatMap(({ returns }) => returns.map(({ id }) => id));
   return {
-    recorded: new Map(recorded.map((pix) => [pix.endToEndId, pix.disposition])),
-    returns: await readBookedReturns(deps.db, returned),
-    refunds: ids.length === 0 ? new Set() : await deps.refunds.findOwn(ids),
+    received: new Map(recorded.map((pix) => [pix.endToEndId, pix.disposition])),
+    returns: await loadBookedReturns(db, returned),
+    refunds: await findOwnRefunds(
+      db,
+      returned.flatMap(({ returns }) => returns.map(({ id }) => id)),
+    ),
   };
 }
 
 /** Recorded returns of some Pix, each with what of it is booked. */
-export async function readBookedReturns(
+export async function loadBookedReturns(
   db: Queryable,
   pix: readonly Pick<ReceivedPix, 'endToEndId'>[],
-): Promise<KnownMoney['returns']> {
+): Promise<RecordedMoney['returns']> {
   const recorded = await findReturns(
     db,
     pix.map(({ endToEndId }) => endToEndId),

@@ -2,27 +2,27 @@ import type { ChargeId } from '@pixmesh/kernel/ids';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
-/** A repeated word about a Pix that was looked at is heard again after this long; about ours in suspense, at once. */
+/** A repeated callback about a Pix that was checked requests another check after this long; about ours in suspense, at once. */
 const REPEAT_AFTER_MS = 60_000;
 
 /** What an item of a callback names, as far as it can be an id at all. */
-export type HeardOf = { chargeId: ChargeId | null; endToEndId: string | null };
+export type NamedByCallback = { chargeId: ChargeId | null; endToEndId: string | null };
 
 /**
- * Asks for a look at once at the charge that an item names, by its txid or by a Pix that is recorded for it; an
+ * Requests a check at once of the charge that an item names, by its txid or by a Pix that is recorded for it; an
  * end-to-end id that no charge explains becomes a notice, one row for each. A charge that failed may never have been
  * issued, and explains nothing. Answers which of them it was.
  */
-export async function hearOfPix(
+export async function requestCheckOfPix(
   db: Queryable,
-  { chargeId, endToEndId }: HeardOf,
+  { chargeId, endToEndId }: NamedByCallback,
   traceparent: string | null,
 ): Promise<'charge' | 'notice' | 'nothing'> {
   const [row] = await db.query<{ charges: number; notices: number }>(
     named(
-      'read_back_hear_of_pix',
+      'request_check_of_pix',
       sql`
-        with asked as (
+        with requested as (
           update charges
           set check_at = '-infinity', check_traceparent = ${traceparent}
           where id in (
@@ -35,7 +35,7 @@ export async function hearOfPix(
         noticed as (
           insert into pix_notices (end_to_end_id, check_at, check_traceparent)
           select ${endToEndId}::text, now(), ${traceparent}::text
-          where ${endToEndId}::text is not null and not exists (select from asked where status <> 'failed')
+          where ${endToEndId}::text is not null and not exists (select from requested where status <> 'failed')
           on conflict (end_to_end_id) do update
           set check_at = now(), outcome = null, done_at = null, check_traceparent = excluded.check_traceparent
           where pix_notices.done_at < now() - ${REPEAT_AFTER_MS}::float8 * interval '1 ms'
@@ -43,7 +43,7 @@ export async function hearOfPix(
           returning end_to_end_id
         )
         select
-          (select count(*)::int from asked) as charges,
+          (select count(*)::int from requested) as charges,
           (select count(*)::int from noticed) as notices`,
     ),
   );

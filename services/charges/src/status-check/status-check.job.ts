@@ -1,36 +1,33 @@
 import { startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
 import type { PollingLoop } from '@pixmesh/service/polling-loop';
 import type { WakeSignal } from '@pixmesh/service/wake-signal';
-import type { Database } from '@pixmesh/postgres/pool';
-import type { Logger } from '@pixmesh/telemetry/logger';
-
-import type { ChargeRow } from '#charge/charge-row.ts';
 
 import { leaseDueCharges, leaseIssuingCharges } from '#charge/charge-checks.sql.ts';
+import type { ChargeRow } from '#charge/charge-row.ts';
+import type { Issuing } from '#charge/issuing/issuing.ts';
+
+import { type CheckDeps, checkChargeStatus } from './check-charge.ts';
 
 /** Exchanges with the acquirer that the job has under way at most. */
 const IN_FLIGHT_MAX = 16;
-/** Routine looks in one run, and the pause between two runs: what nobody asked for is read gently. */
+/** Routine checks in one run, and the pause between two runs: what was not requested is checked gently. */
 const ROUTINE_BATCH = 10;
 const ROUTINE_INTERVAL_MS = 250;
 
-type ReadBackJobDeps = {
-  db: Database;
-  logger: Logger;
-  signal: WakeSignal;
+export type StatusCheckDeps = CheckDeps & {
+  issuing: Pick<Issuing, 'check'>;
   leaseMs: number;
-  /** One look at one leased charge; it releases the lease. */
-  lookAt(charge: ChargeRow): Promise<void>;
+  signal: WakeSignal;
 };
 
 /**
- * Reads charges that may have changed at the acquirer back, for as long as the process lives: asked-for looks and
- * those that issuing waits for when they are due, the others a few at a time.
+ * Checks charges that may have changed at the acquirer, for as long as the process lives: requested checks and those of
+ * issuing when they are due, the others a few at a time.
  */
-export function startReadBackJob(deps: ReadBackJobDeps): PollingLoop {
-  const { db, logger, signal, leaseMs } = deps;
-  return startDueRowsJob({
-    name: 'read charge back',
+export function startStatusCheckJob(deps: StatusCheckDeps): PollingLoop {
+  const { db, logger, signal, leaseMs, issuing } = deps;
+  return startDueRowsJob<ChargeRow>({
+    name: 'check charge status',
     logger,
     signal,
     inFlightMax: IN_FLIGHT_MAX,
@@ -47,7 +44,10 @@ export function startReadBackJob(deps: ReadBackJobDeps): PollingLoop {
         intervalMs: ROUTINE_INTERVAL_MS,
       },
     ],
-    handle: deps.lookAt,
+    handle: async (charge) => {
+      if (charge.status === 'processing') await issuing.check(charge);
+      else await checkChargeStatus(deps, charge);
+    },
     describe: (charge) => ({ charge_id: charge.id }),
     parentOf: (charge) => charge.checkTraceparent,
   });

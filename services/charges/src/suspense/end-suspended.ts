@@ -1,8 +1,8 @@
 import type { PixReturn } from '@pixmesh/acquirer/client';
 import type { Database, Transaction } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
+import { counter } from '@pixmesh/telemetry/metrics';
 
-import { returnUnbooked } from '#events.ts';
 import { failpoint } from '#failpoints.ts';
 import type { UnbookedReason } from '#returns/decide-return.ts';
 import { insertPixReturn, type RecordedReturn } from '#returns/pix-returns.sql.ts';
@@ -19,7 +19,7 @@ type Pix = Pick<SuspenseItem, 'endToEndId' | 'chargeId'>;
 /**
  * Money of a Pix in suspense went back to its payer, by our order or without one. Each return is booked once: a part
  * leaves its item open for what is left, and whatever returns the last cent ends it. Money that was given to its owner
- * before cannot be taken from there, nor more than there is: such a return is kept unbooked, and an operator is told.
+ * before cannot be taken from there, nor more than there is: such a return is recorded unbooked and reported.
  */
 export async function endSuspended(
   deps: EndSuspendedDeps,
@@ -28,8 +28,8 @@ export async function endSuspended(
 ): Promise<void> {
   await failpoint('charges.return.before-commit');
   const end = await deps.db.transaction(async (tx) => await bookOnce(tx, pix, returned));
-  if (end === 'known') return;
-  if (end !== 'booked') return tell(deps, pix, end);
+  if (end === 'booked_before') return;
+  if (end !== 'booked') return reportUnbooked(deps.logger, pix, end);
   deps.wakeOutbox();
   await failpoint('charges.return.after-commit');
 }
@@ -38,21 +38,21 @@ async function bookOnce(
   tx: Transaction,
   pix: Pix,
   returned: PixReturn,
-): Promise<'booked' | 'known' | UnbookedReason> {
+): Promise<'booked' | 'booked_before' | UnbookedReason> {
   const locked = await lockItem(tx, pix.endToEndId);
   if (locked === null) throw new Error('a return of a Pix that does not stand in suspense');
-  if (locked.returnIds.has(returned.id)) return 'known';
+  if (locked.returnIds.has(returned.id)) return 'booked_before';
   const standing = await lockResolution(tx, locked.item.id);
   const isAccepted = standing?.action === 'accept';
   if (isAccepted || returned.amountCents > locked.left) {
     await insertPixReturn(tx, toRecord(pix, { returned, disposition: 'unbooked' }));
     return isAccepted ? 'accepted_before' : 'exceeds_received';
   }
-  await bookReturn(tx, locked, { returned, standing });
+  await bookLocked(tx, locked, { returned, standing });
   return 'booked';
 }
 
-async function bookReturn(
+async function bookLocked(
   tx: Transaction,
   locked: LockedItem,
   {
@@ -75,22 +75,26 @@ async function bookReturn(
   if (stored === null) throw new Error('an item was resolved although it is locked');
 }
 
-/** Keeps a return that cannot be booked, once, and tells an operator. */
-export async function keepUnbooked(
+/** Records a return that cannot be booked, once, and reports it to operators. */
+export async function recordUnbooked(
   deps: EndSuspendedDeps,
   pix: Pix,
   { returned, reason }: { returned: PixReturn; reason: UnbookedReason },
 ): Promise<void> {
   const record = toRecord(pix, { returned, disposition: 'unbooked' });
-  if (await insertPixReturn(deps.db, record)) tell(deps, pix, reason);
+  if (await insertPixReturn(deps.db, record)) reportUnbooked(deps.logger, pix, reason);
 }
 
-function tell(
-  { logger }: EndSuspendedDeps,
-  { chargeId, endToEndId }: Pix,
-  reason: UnbookedReason,
-): void {
-  returnUnbooked(logger, { charge_id: chargeId, end_to_end_id: endToEndId, reason });
+const unbooked = counter(
+  'pix_returns_unbooked_total',
+  'Returns at the acquirer that could not be booked, by reason',
+);
+
+/** Money left that cannot be explained: reconciliation shows it, too. */
+function reportUnbooked(logger: Logger, pix: Pix, reason: UnbookedReason): void {
+  unbooked.add(1, { reason });
+  const fields = { charge_id: pix.chargeId, end_to_end_id: pix.endToEndId, reason };
+  logger.error(fields, 'return at the acquirer not booked');
 }
 
 function toRecord(

@@ -5,7 +5,7 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { aCaller } from '@pixmesh/testkit/test-tokens';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { bookingIdOf } from '#received/received-commands.ts';
+import { receivedPixCommandId } from '#received/received-commands.ts';
 import {
   type ChargesUnderTest,
   type Json,
@@ -47,7 +47,7 @@ async function anUnownedItem(): Promise<Item> {
   const { end_to_end_id: endToEndId } = await simulate('POST', '/control/pix', { amount: AMOUNT });
   await charges.announceItem({ endToEndId });
   await suspended(endToEndId);
-  return { id: bookingIdOf(endToEndId), endToEndId, owner: null, chargeId: null };
+  return { id: receivedPixCommandId(endToEndId), endToEndId, owner: null, chargeId: null };
 }
 
 /** A wrong amount for a charge. */
@@ -62,7 +62,7 @@ async function anOwnedItem(): Promise<Item> {
   const { end_to_end_id: endToEndId } = await simulate('POST', path, { amount: AMOUNT });
   await charges.announce(chargeId);
   await suspended(endToEndId);
-  return { id: bookingIdOf(endToEndId), endToEndId, owner: caller.account_id, chargeId };
+  return { id: receivedPixCommandId(endToEndId), endToEndId, owner: caller.account_id, chargeId };
 }
 
 async function commandsAbout(endToEndId: string): Promise<Json[]> {

@@ -1,7 +1,7 @@
 import type { AccountId, ChargeId } from '@pixmesh/kernel/ids';
 import type { Cents } from '@pixmesh/kernel/money';
 
-import { bookingIdOf } from '#received/received-commands.ts';
+import { receivedPixCommandId } from '#received/received-commands.ts';
 
 /** A received Pix that waits in suspense; its id is that of the command that booked it. */
 export type SuspenseItem = {
@@ -21,5 +21,5 @@ export function itemOf(pix: {
   amount: Cents;
 }): SuspenseItem {
   const { endToEndId, chargeId, accountId: ownerId, amount } = pix;
-  return { id: bookingIdOf(endToEndId), endToEndId, chargeId, ownerId, amount };
+  return { id: receivedPixCommandId(endToEndId), endToEndId, chargeId, ownerId, amount };
 }

@@ -4,7 +4,7 @@ import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { bookingIdOf } from '#received/received-commands.ts';
+import { receivedPixCommandId } from '#received/received-commands.ts';
 import type { Json } from '#test/charges-under-test.ts';
 import { type RefundsUnderTest, startRefundsUnderTest } from '#test/refunds-under-test.ts';
 
@@ -30,7 +30,7 @@ async function anItem(amount: number): Promise<Item> {
   const pay = `/control/charges/${toAcquirerId(chargeId)}/pay`;
   const { end_to_end_id }: Json = await charges.simulator.control('POST', pay, { amount });
   await charges.announce(chargeId);
-  const item = { id: bookingIdOf(end_to_end_id), accountId, end_to_end_id };
+  const item = { id: receivedPixCommandId(end_to_end_id), accountId, end_to_end_id };
   await standsFor(item, amount);
   return item;
 }

@@ -6,7 +6,7 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { aCaller } from '@pixmesh/testkit/test-tokens';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { bookingIdOf } from '#received/received-commands.ts';
+import { receivedPixCommandId } from '#received/received-commands.ts';
 import type { Json } from '#test/charges-under-test.ts';
 import { type RefundsUnderTest, startRefundsUnderTest } from '#test/refunds-under-test.ts';
 
@@ -158,7 +158,7 @@ test('money in suspense, returned in part and then accepted, is told with its co
     amount: 900,
   });
   await charges.announce(id);
-  const itemId = bookingIdOf(pix);
+  const itemId = receivedPixCommandId(pix);
   await eventually(() => charges.ledger.ask(`GET /internal/suspense/${itemId}`, null), PATIENCE_MS);
   const path = `/control/pix/${pix}/returns`;
   await charges.simulator.control('POST', path, { amount: 200, natureza: 'ORIGINAL' });

@@ -10,9 +10,9 @@ import { readEventHistory } from '@pixmesh/postgres/event-history';
 import type { Queryable } from '@pixmesh/postgres/pool';
 
 import type { ChargeRow } from '#charge/charge-row.ts';
-import { bookingIdOf } from '#received/received-commands.ts';
+import { receivedPixCommandId } from '#received/received-commands.ts';
 
-import { commandsOfCharge } from './charge-commands.ts';
+import { commandIdsOfCharge } from './charge-commands.ts';
 import {
   type ChargeMove,
   type DisputeSteps,
@@ -37,7 +37,7 @@ export async function readChargeTimeline(db: Queryable, charge: ChargeRow): Prom
   const money = await readMoney(db, charge);
   const entries = inOrderOfTime(toTimelineEntries(await readLife(db, charge, money)));
   const ids = [charge, ...money.refunds, ...money.disputes].map(({ id }) => id);
-  const commandIds = commandsOfCharge(money);
+  const commandIds = commandIdsOfCharge(money);
   return {
     entries: entries.slice(0, TIMELINE_ENTRIES_MAX),
     truncated:
@@ -63,7 +63,7 @@ async function readMoney(db: Queryable, { id }: ChargeRow) {
 
 async function readLife(db: Queryable, charge: ChargeRow, money: Money) {
   const { id, createdAt: since } = charge;
-  const items = money.received.map(bookingIdOf);
+  const items = money.received.map(receivedPixCommandId);
   const [moves, events, resolutions] = await Promise.all([
     db.query<ChargeMove>(movesStatement(id, STEPS_MAX)),
     readEventHistory(db, { topic: TOPICS.chargesEvents, key: id, since, limit: STEPS_MAX }),

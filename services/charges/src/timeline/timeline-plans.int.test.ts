@@ -10,7 +10,7 @@ import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { expect, test } from 'vitest';
 
 import { findAnyCharge } from '#charge/charges.sql.ts';
-import { bookingIdOf } from '#received/received-commands.ts';
+import { receivedPixCommandId } from '#received/received-commands.ts';
 import { storeCharge } from '#test/store-charge.ts';
 
 import { readChargeTimeline } from './charge-timeline.ts';
@@ -89,7 +89,7 @@ test.each(Object.entries(CASES))(
     await using admin = createPool({ url: database.adminUrl, applicationName: 'test', max: 1 });
     const { id, createdAt } = await storeCharge(db, { createdAt: new Date() });
     await prepare(admin, db, id);
-    const items = ['E1', 'E2', 'E3'].map(bookingIdOf);
+    const items = ['E1', 'E2', 'E3'].map(receivedPixCommandId);
     const history = { topic: TOPICS.chargesEvents, key: id, since: createdAt, limit: LIMIT };
     const statements = [
       [movesStatement(id, LIMIT), /^charge_history_pkey$/],

@@ -48,26 +48,26 @@ export async function createCharge(
   deps: CreateChargeDeps,
   input: CreateChargeInput,
 ): Promise<CreatedCharge> {
-  const judged = judge(input);
-  if (judged.kind === 'accepted') {
+  const checked = checkOrder(input);
+  if (checked.kind === 'accepted') {
     await failpoint('charges.create.before-insert');
-    const stored = await insertCharge(deps.db, toNewCharge(deps, input, judged.order));
+    const stored = await insertCharge(deps.db, toNewCharge(deps, input, checked.order));
     await failpoint('charges.create.after-insert');
     if (stored) return { charge: await deps.issuing.issueNew(stored, input.deadline), ...FIRST };
   }
   const existing = await findCharge(deps.db, input.accountId, input.id);
-  if (!existing) throw refusal(judged);
-  const charge = await deps.issuing.settle(existing, input.deadline);
-  return { charge, replayed: true, mismatch: isMismatch(judged, existing, input.settings) };
+  if (!existing) throw refusal(checked);
+  const charge = await deps.issuing.finish(existing, input.deadline);
+  return { charge, replayed: true, mismatch: isMismatch(checked, existing, input.settings) };
 }
 
 const FIRST = { replayed: false, mismatch: false } as const;
 
-type Judged =
+type CheckedOrder =
   | { kind: 'accepted'; order: ChargeOrder }
   | { kind: 'refused'; error: unknown; order: ChargeOrder | null };
 
-function judge(input: CreateChargeInput): Judged {
+function checkOrder(input: CreateChargeInput): CheckedOrder {
   try {
     const order = checkChargeBody(input.readBody());
     if (input.settings.status === 'active') return { kind: 'accepted', order };
@@ -77,15 +77,19 @@ function judge(input: CreateChargeInput): Judged {
   }
 }
 
-function refusal(judged: Judged): unknown {
-  if (judged.kind === 'refused') return judged.error;
+function refusal(checked: CheckedOrder): unknown {
+  if (checked.kind === 'refused') return checked.error;
   // The row was there when we tried to insert it, and charges are never deleted.
   return new AppError('INTERNAL_ERROR', { message: 'a charge vanished between insert and read' });
 }
 
-function isMismatch(judged: Judged, existing: ChargeRow, settings: AccountSettings): boolean {
-  if (judged.order === null) return true;
-  const fingerprint = fingerprintOf(judged.order, settings.charge_expires_in);
+function isMismatch(
+  checked: CheckedOrder,
+  existing: ChargeRow,
+  settings: AccountSettings,
+): boolean {
+  if (checked.order === null) return true;
+  const fingerprint = fingerprintOf(checked.order, settings.charge_expires_in);
   return !fingerprint.equals(existing.fingerprint);
 }
 

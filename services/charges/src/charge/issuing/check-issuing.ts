@@ -4,13 +4,13 @@ import { nextCheckMs } from '@pixmesh/kernel/check-schedule';
 import { toAcquirerId } from '@pixmesh/kernel/ids';
 
 import type { ChargeRow } from '#charge/charge-row.ts';
-import { countPut, markNotFound } from '#charge/charges.sql.ts';
+import { countCall, markNotFound } from '#charge/charges.sql.ts';
 
 import { decideAfterNotFound, REMOVED_BY_ACQUIRER } from './decide-issuing.ts';
 import { issueCharge } from './issue-charge.ts';
 import type { IssuingDeps } from './issuing-deps.ts';
-import { settleBrCode } from './choose-br-code.ts';
-import { settleFailed, settleIssued } from './finish-issuing.ts';
+import { chooseBrCode } from './choose-br-code.ts';
+import { finishFailed, finishIssued } from './finish-issuing.ts';
 
 const BR_CODE_MISSING = 'br_code_missing: the acquirer gave neither a code nor a location';
 
@@ -18,7 +18,7 @@ const BR_CODE_MISSING = 'br_code_missing: the acquirer gave neither a code nor a
  * Asks the acquirer what became of a charge in `processing`, by its txid: found → adopted; not found → issued
  * again, or ended, as `decideAfterNotFound` says; no answer → it stays `processing` (decisions 62, 63).
  */
-export async function readBackIssuing(deps: IssuingDeps, charge: ChargeRow): Promise<ChargeRow> {
+export async function checkIssuing(deps: IssuingDeps, charge: ChargeRow): Promise<ChargeRow> {
   const found = await deps.acquirer.getCharge(toAcquirerId(charge.id));
   switch (found.kind) {
     case 'unknown':
@@ -38,21 +38,21 @@ async function adopt(
   issued: AcquirerCharge,
 ): Promise<ChargeRow> {
   if (issued.status === 'removed_by_psp' || issued.status === 'removed_by_receiver') {
-    return await settleFailed(deps, charge, {
+    return await finishFailed(deps, charge, {
       reason: REMOVED_BY_ACQUIRER,
-      checkInMs: lookForMoney(issued),
+      checkInMs: checkForMoneyInMs(issued),
     });
   }
   if (issued.amountCents !== charge.amount) return reportForeignAmount(deps, charge);
-  const brCode = settleBrCode(issued, deps.receiver);
+  const brCode = chooseBrCode(issued, deps.receiver);
   if (brCode === null) return await removeUnusable(deps, charge, issued);
-  const lookAgainNow = issued.received.length > 0;
-  return await settleIssued(deps, charge, { brCode, location: issued.location, lookAgainNow });
+  const checkAgainNow = issued.received.length > 0;
+  return await finishIssued(deps, charge, { brCode, location: issued.location, checkAgainNow });
 }
 
-/** Never adopted: what was asked for and what can be paid must be one. Somebody has to look. */
+/** Never adopted: what was requested and what can be paid must be one. An operator has to compare them. */
 function reportForeignAmount(deps: IssuingDeps, charge: ChargeRow): ChargeRow {
-  deps.logger.error({ charge_id: charge.id }, 'the acquirer has this charge with another amount');
+  deps.logger.error({ charge_id: charge.id }, 'charge has another amount at the acquirer');
   return charge;
 }
 
@@ -62,15 +62,15 @@ async function removeUnusable(
   charge: ChargeRow,
   issued: AcquirerCharge,
 ): Promise<ChargeRow> {
-  const end = { reason: BR_CODE_MISSING, checkInMs: lookForMoney(issued) };
+  const end = { reason: BR_CODE_MISSING, checkInMs: checkForMoneyInMs(issued) };
   // Somebody could pay it all the same: the money goes to suspense.
-  if (issued.received.length > 0) return await settleFailed(deps, charge, end);
+  if (issued.received.length > 0) return await finishFailed(deps, charge, end);
   const removal = await deps.acquirer.cancelCharge(toAcquirerId(charge.id));
-  return removal.kind === 'canceled' ? await settleFailed(deps, charge, end) : charge;
+  return removal.kind === 'canceled' ? await finishFailed(deps, charge, end) : charge;
 }
 
-/** What was received for a charge that fails is recorded by a look of its own, at once. */
-function lookForMoney({ received }: AcquirerCharge): number | null {
+/** What was received for a charge that fails is recorded by a check of its own, at once. */
+function checkForMoneyInMs({ received }: AcquirerCharge): number | null {
   return received.length > 0 ? 0 : null;
 }
 
@@ -83,16 +83,16 @@ async function afterNotFound(deps: IssuingDeps, charge: ChargeRow): Promise<Char
       return charge;
     case 'fail':
       // It may turn up later, and is removed then (decision 63).
-      return await settleFailed(deps, charge, {
+      return await finishFailed(deps, charge, {
         reason: next.reason,
         checkInMs: nextCheckMs(0, deps.pendingChecks),
       });
     case 'issue-again': {
-      const counted = await countPut(deps.db, charge);
+      const counted = await countCall(deps.db, charge);
       if (counted === null) return charge;
-      const { lastPutAt } = charge;
+      const { lastCallAt } = charge;
       const { expiresInSeconds } = next;
-      return await issueCharge(deps, counted, { expiresInSeconds, lastPutAt });
+      return await issueCharge(deps, counted, { expiresInSeconds, lastCallAt });
     }
     default:
       return assertNever(next);

@@ -10,7 +10,7 @@ const MERCHANT_CITY = 'BRASILIA';
  * The copy-and-paste text of an issued charge: the acquirer's where it parses and its checksum holds, else
  * built from the location that the acquirer gave; null when neither is possible (decision 67).
  */
-export function settleBrCode(charge: AcquirerCharge, receiver: Receiver): string | null {
+export function chooseBrCode(charge: AcquirerCharge, receiver: Receiver): string | null {
   if (charge.brCode !== null && parseBrCode(charge.brCode).kind === 'valid') return charge.brCode;
   if (charge.location === null) return null;
   return buildDynamicBrCode({

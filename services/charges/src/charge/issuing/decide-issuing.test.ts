@@ -14,42 +14,42 @@ function ago(seconds: number): Date {
 test.each([
   [
     'right after a call, nothing follows: it may still have its effect',
-    { lastPutAt: ago(3) },
+    { lastCallAt: ago(3) },
     { kind: 'wait' },
   ],
   [
     'an exchange later the same call is made again, with the seconds that remain',
-    { lastPutAt: ago(5), expiresAt: ago(-900) },
+    { lastCallAt: ago(5), expiresAt: ago(-900) },
     { kind: 'issue-again', expiresInSeconds: 900 },
   ],
   [
     'with exactly sixty seconds left it is still made',
-    { lastPutAt: ago(5), expiresAt: ago(-60) },
+    { lastCallAt: ago(5), expiresAt: ago(-60) },
     { kind: 'issue-again', expiresInSeconds: 60 },
   ],
   [
     'with less than sixty seconds left the charge fails',
-    { lastPutAt: ago(5), expiresAt: ago(-59.999) },
+    { lastCallAt: ago(5), expiresAt: ago(-59.999) },
     { kind: 'fail', reason: ISSUANCE_TIMEOUT },
   ],
   [
     'after ten minutes of 404 the charge fails',
-    { lastPutAt: ago(5), firstNotFoundAt: ago(600), expiresAt: ago(-9_000) },
+    { lastCallAt: ago(5), firstNotFoundAt: ago(600), expiresAt: ago(-9_000) },
     { kind: 'fail', reason: ISSUANCE_TIMEOUT },
   ],
   [
     'ten minutes of 404 do not count while a call may still be under way',
-    { lastPutAt: ago(1), firstNotFoundAt: ago(600), expiresAt: ago(-9_000) },
+    { lastCallAt: ago(1), firstNotFoundAt: ago(600), expiresAt: ago(-9_000) },
     { kind: 'wait' },
   ],
   [
     'a refusal that does not count yet is never followed by another call',
-    { lastPutAt: ago(30), uncountedRefusal: 'valor_invalido: no', expiresAt: ago(-900) },
+    { lastCallAt: ago(30), uncountedRefusal: 'valor_invalido: no', expiresAt: ago(-900) },
     { kind: 'wait' },
   ],
   [
     'a refusal counts when the acquirer still knows nothing ten minutes after the last unknown call',
-    { lastPutAt: ago(600), uncountedRefusal: 'valor_invalido: no' },
+    { lastCallAt: ago(600), uncountedRefusal: 'valor_invalido: no' },
     { kind: 'fail', reason: 'valor_invalido: no' },
   ],
 ])('%s', (_name, row, expected) => {
@@ -57,6 +57,6 @@ test.each([
 });
 
 test('a refusal counts at once only when it answers the only call ever made', () => {
-  expect(refusalCounts(aChargeRow({ unansweredPuts: 1 }))).toBe(true);
-  expect(refusalCounts(aChargeRow({ unansweredPuts: 2 }))).toBe(false);
+  expect(refusalCounts(aChargeRow({ unansweredCalls: 1 }))).toBe(true);
+  expect(refusalCounts(aChargeRow({ unansweredCalls: 2 }))).toBe(false);
 });

@@ -19,10 +19,10 @@ export type NextStep =
  * with too little time left or seen for long enough, ends the charge.
  */
 export function decideAfterNotFound(charge: ChargeRow, limits: Limits): NextStep {
-  const sinceLastPutMs = millisecondsSince(charge.lastPutAt, charge.readAt);
-  if (sinceLastPutMs < limits.acquirerTimeoutMs) return { kind: 'wait' };
+  const sinceLastCallMs = millisecondsSince(charge.lastCallAt, charge.readAt);
+  if (sinceLastCallMs < limits.acquirerTimeoutMs) return { kind: 'wait' };
   if (charge.uncountedRefusal !== null) {
-    return sinceLastPutMs >= limits.giveUpMs
+    return sinceLastCallMs >= limits.giveUpMs
       ? { kind: 'fail', reason: charge.uncountedRefusal }
       : { kind: 'wait' };
   }
@@ -38,7 +38,7 @@ export function decideAfterNotFound(charge: ChargeRow, limits: Limits): NextStep
 
 /** Whether a refusal ends the charge now: only if no other call of it is without an answer (decision 62). */
 export function refusalCounts(charge: ChargeRow): boolean {
-  return charge.unansweredPuts === 1;
+  return charge.unansweredCalls === 1;
 }
 
 function millisecondsSince(then: Date | null, now: Date): number {

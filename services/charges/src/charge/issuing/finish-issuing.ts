@@ -1,8 +1,8 @@
 import type { ChargeEventType } from '@pixmesh/contracts/messages/charge-event.v1';
 
-import { announceMove } from '#charge/announce-move.ts';
+import { type AnnouncedMove, announceMove } from '#charge/move-charge.ts';
 import type { ChargeRow } from '#charge/charge-row.ts';
-import { findAnyCharge, type Transition } from '#charge/charges.sql.ts';
+import { findAnyCharge } from '#charge/charges.sql.ts';
 import { nextCheckMs } from '@pixmesh/kernel/check-schedule';
 
 import type { IssuingDeps } from './issuing-deps.ts';
@@ -10,13 +10,13 @@ import type { IssuingDeps } from './issuing-deps.ts';
 const FAILURE_REASON_LENGTH_MAX = 255;
 
 /** `processing` → `pending`: `created` and `emitted` in the same commit, at the same moment (decision 65). */
-export async function settleIssued(
+export async function finishIssued(
   deps: IssuingDeps,
   charge: ChargeRow,
-  issued: { brCode: string; location: string | null; lookAgainNow: boolean },
+  issued: { brCode: string; location: string | null; checkAgainNow: boolean },
 ): Promise<ChargeRow> {
   const { brCode, location } = issued;
-  const checkInMs = issued.lookAgainNow ? 0 : nextCheckMs(0, deps.pendingChecks);
+  const checkInMs = issued.checkAgainNow ? 0 : nextCheckMs(0, deps.pendingChecks);
   const change = {
     from: charge,
     status: 'pending',
@@ -31,9 +31,9 @@ export async function settleIssued(
 /**
  * `processing` → `failed`: `charge.pix.failed` alone (decision 64).
  *
- * @param checkInMs when to look again for a charge that may still turn up at the acquirer, or was paid there
+ * @param checkInMs when to check again for a charge that may still turn up at the acquirer, or was paid there
  */
-export async function settleFailed(
+export async function finishFailed(
   deps: IssuingDeps,
   charge: ChargeRow,
   { reason, checkInMs = null }: { reason: string; checkInMs?: number | null },
@@ -50,13 +50,12 @@ export async function settleFailed(
   return await move(deps, change, ['charge.pix.failed']);
 }
 
-/** Moves the charge and answers it as it stands now; if somebody else moved it first, theirs stands. */
+/** Moves the charge and answers it as it stands now; if another call moved it first, that move stands. */
 async function move(
   deps: IssuingDeps,
-  change: Omit<Transition, 'events'>,
+  change: AnnouncedMove,
   types: readonly ChargeEventType[],
 ): Promise<ChargeRow> {
   const after = await announceMove(deps, change, types);
-  if (after !== null) deps.wakeOutbox();
   return after ?? (await findAnyCharge(deps.db, change.from.id)) ?? change.from;
 }

@@ -3,25 +3,25 @@ import { toAcquirerId } from '@pixmesh/kernel/ids';
 import { assertNever } from '@pixmesh/kernel/app-error';
 
 import type { ChargeRow } from '#charge/charge-row.ts';
-import { keepRefusal, uncountPut } from '#charge/charges.sql.ts';
+import { recordRefusal, uncountCall } from '#charge/charges.sql.ts';
 import { failpoint } from '#failpoints.ts';
 
 import { refusalCounts } from './decide-issuing.ts';
 import type { IssuingDeps } from './issuing-deps.ts';
-import { settleBrCode } from './choose-br-code.ts';
-import { settleFailed, settleIssued } from './finish-issuing.ts';
+import { chooseBrCode } from './choose-br-code.ts';
+import { finishFailed, finishIssued } from './finish-issuing.ts';
 
 /**
  * Asks the acquirer to issue a charge whose call has been counted already, and applies the answer. Answers the
  * charge as it stands: still `processing` where the outcome is unknown or a refusal does not count yet. A call that
  * provably never left is taken off the count: nothing can come of it, so no refusal has to wait for it.
  *
- * @param lastPutAt of the call before this one
+ * @param lastCallAt of the call before this one
  */
 export async function issueCharge(
   deps: IssuingDeps,
   charge: ChargeRow,
-  { expiresInSeconds, lastPutAt }: { expiresInSeconds: number; lastPutAt: Date | null },
+  { expiresInSeconds, lastCallAt }: { expiresInSeconds: number; lastCallAt: Date | null },
 ): Promise<ChargeRow> {
   const outcome = await deps.acquirer.issueCharge({
     txid: toAcquirerId(charge.id),
@@ -33,21 +33,21 @@ export async function issueCharge(
   await failpoint('charges.create.after-answer');
   switch (outcome.kind) {
     case 'issued': {
-      const brCode = settleBrCode(outcome.charge, deps.receiver);
-      // Without a usable code, or with another amount, nothing is announced; reading back decides.
+      const brCode = chooseBrCode(outcome.charge, deps.receiver);
+      // Without a usable code, or with another amount, nothing is announced; a status check decides.
       if (brCode === null || outcome.charge.amountCents !== charge.amount) return charge;
       const { location } = outcome.charge;
-      return await settleIssued(deps, charge, { brCode, location, lookAgainNow: false });
+      return await finishIssued(deps, charge, { brCode, location, checkAgainNow: false });
     }
     case 'refused': {
       const reason = `${outcome.code}: ${outcome.message}`;
-      if (refusalCounts(charge)) return await settleFailed(deps, charge, { reason });
-      await keepRefusal(deps.db, charge, reason);
+      if (refusalCounts(charge)) return await finishFailed(deps, charge, { reason });
+      await recordRefusal(deps.db, charge, reason);
       return charge;
     }
     case 'unknown':
-      deps.logger.warn({ charge_id: charge.id, cause: outcome.cause }, 'issuing ended unknown');
-      return wasNeverSent(outcome) ? await uncountPut(deps.db, charge, lastPutAt) : charge;
+      deps.logger.warn({ charge_id: charge.id, cause: outcome.cause }, 'issuing outcome unknown');
+      return wasNeverSent(outcome) ? await uncountCall(deps.db, charge, lastCallAt) : charge;
     default:
       return assertNever(outcome);
   }

@@ -5,7 +5,7 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 
 import type { CheckPeriods } from '@pixmesh/kernel/check-schedule';
 
-/** What issuing and reading back need; periods in milliseconds. */
+/** What issuing needs; periods in milliseconds. */
 export type IssuingDeps = {
   db: Database;
   acquirer: Acquirer;

@@ -11,10 +11,10 @@ import { leaseProcessingCharge, releaseCharge } from '#charge/charge-checks.sql.
 
 import { issueCharge } from './issue-charge.ts';
 import type { IssuingDeps } from './issuing-deps.ts';
-import { readBackIssuing } from './check-issuing.ts';
+import { checkIssuing } from './check-issuing.ts';
 
-/** How often a repeated call looks whether the first one, in another process, has finished. */
-const SETTLE_POLL_MS = 50;
+/** How often a repeated call asks whether the first one, in another process, has finished. */
+const FINISH_POLL_MS = 50;
 
 export type Issuing = {
   /**
@@ -23,41 +23,41 @@ export type Issuing = {
    */
   issueNew(charge: ChargeRow, deadline: Deadline): Promise<ChargeRow>;
   /** For a repeat of its key: the charge, out of `processing` if that could be done before the deadline. */
-  settle(charge: ChargeRow, deadline: Deadline): Promise<ChargeRow>;
-  /** One look at a leased charge in `processing`; releases the lease. */
-  lookAt(charge: ChargeRow): Promise<ChargeRow>;
+  finish(charge: ChargeRow, deadline: Deadline): Promise<ChargeRow>;
+  /** One status check of a leased charge in `processing`; releases the lease. */
+  check(charge: ChargeRow): Promise<ChargeRow>;
 };
 
 /**
  * Issuing: from a stored charge to a Pix at the acquirer, exactly one, whatever gets lost on the way. The txid
  * is the charge's id, so asking the acquirer decides every doubt (decisions 61–64). Work goes on after a
- * caller's deadline; the row's lease keeps two looks at one charge apart.
+ * caller's deadline; the row's lease keeps two checks of one charge apart.
  */
 export function createIssuing(deps: IssuingDeps): Issuing {
   /** Charges being issued by this process: repeats of their key wait for it instead of polling. */
   const inFlight = new Map<string, Promise<ChargeRow>>();
-  return { issueNew, settle, lookAt: (charge) => lookAt(deps, charge) };
+  return { issueNew, finish, check: (charge) => check(deps, charge) };
 
   async function issueNew(charge: ChargeRow, deadline: Deadline): Promise<ChargeRow> {
     const issuing = issueAndConfirm(deps, charge).finally(() => inFlight.delete(charge.id));
     inFlight.set(charge.id, issuing);
-    const settled = await untilDeadline(issuing, deadline);
-    if (settled === null || settled.status === 'processing') {
+    const issued = await untilDeadline(issuing, deadline);
+    if (issued === null || issued.status === 'processing') {
       const extra = { charge_id: charge.id };
       throw new AppError('INTERNAL_ERROR', { message: 'the outcome of issuing is unknown', extra });
     }
-    if (settled.status === 'failed') throw rejected(settled);
+    if (issued.status === 'failed') throw rejected(issued);
     await failpoint('charges.create.after-commit');
-    return settled;
+    return issued;
   }
 
-  async function settle(charge: ChargeRow, deadline: Deadline): Promise<ChargeRow> {
+  async function finish(charge: ChargeRow, deadline: Deadline): Promise<ChargeRow> {
     let current = charge;
     while (current.status === 'processing' && deadline.remainingMs() > 0) {
       const local = inFlight.get(charge.id);
       const leased = local ? null : await leaseProcessingCharge(deps.db, charge.id, deps.leaseMs);
-      if (leased) return (await untilDeadline(lookAt(deps, leased), deadline)) ?? leased;
-      await untilDeadline<unknown>(local ?? delay(SETTLE_POLL_MS), deadline);
+      if (leased) return (await untilDeadline(check(deps, leased), deadline)) ?? leased;
+      await untilDeadline<unknown>(local ?? delay(FINISH_POLL_MS), deadline);
       current = (await findAnyCharge(deps.db, charge.id)) ?? current;
     }
     return current;
@@ -68,13 +68,13 @@ export function createIssuing(deps: IssuingDeps): Issuing {
 async function issueAndConfirm(deps: IssuingDeps, charge: ChargeRow): Promise<ChargeRow> {
   const issued = await issueCharge(deps, charge, {
     expiresInSeconds: charge.expiresIn,
-    lastPutAt: null,
+    lastCallAt: null,
   });
-  return issued.status === 'processing' ? await lookAt(deps, issued) : issued;
+  return issued.status === 'processing' ? await check(deps, issued) : issued;
 }
 
-async function lookAt(deps: IssuingDeps, charge: ChargeRow): Promise<ChargeRow> {
-  const after = await readBackIssuing(deps, charge);
+async function check(deps: IssuingDeps, charge: ChargeRow): Promise<ChargeRow> {
+  const after = await checkIssuing(deps, charge);
   if (after.status === 'processing') {
     await releaseCharge(deps.db, charge, nextCheckMs(charge.checks, deps.processingChecks));
   }

@@ -6,7 +6,7 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import type { ChargeRow } from '#charge/charge-row.ts';
-import { countPut, findAnyCharge, insertCharge } from '#charge/charges.sql.ts';
+import { countCall, findAnyCharge, insertCharge } from '#charge/charges.sql.ts';
 import { RECEIVER } from '#test/charges-under-test.ts';
 
 import { issueCharge } from './issue-charge.ts';
@@ -43,7 +43,7 @@ async function aNewCharge(): Promise<ChargeRow> {
 }
 
 /** One call whose answer is given. */
-async function issue(charge: ChargeRow, answer: IssueOutcome, lastPutAt: Date | null) {
+async function issue(charge: ChargeRow, answer: IssueOutcome, lastCallAt: Date | null) {
   const deps: Partial<IssuingDeps> = {
     db: database.db,
     logger: createLogger('charges', 'silent'),
@@ -51,13 +51,13 @@ async function issue(charge: ChargeRow, answer: IssueOutcome, lastPutAt: Date | 
     wakeOutbox: () => undefined,
     acquirer: { issueCharge: () => Promise.resolve(answer) } as unknown as IssuingDeps['acquirer'],
   };
-  return await issueCharge(deps as IssuingDeps, charge, { expiresInSeconds: 3_600, lastPutAt });
+  return await issueCharge(deps as IssuingDeps, charge, { expiresInSeconds: 3_600, lastCallAt });
 }
 
 const REFUSED = { kind: 'refused', code: 'valor_invalido', message: 'no' } as const;
 
 async function counted(charge: ChargeRow): Promise<ChargeRow> {
-  const row = await countPut(database.db, charge);
+  const row = await countCall(database.db, charge);
   if (row === null) throw new Error('the charge has moved');
   return row;
 }
@@ -67,10 +67,10 @@ test.each(['breaker_open', 'token_timeout'])(
   async (cause) => {
     const charge = await aNewCharge();
     const after = await issue(charge, { kind: 'unknown', cause }, null);
-    expect(after).toMatchObject({ status: 'processing', unansweredPuts: 0, lastPutAt: null });
+    expect(after).toMatchObject({ status: 'processing', unansweredCalls: 0, lastCallAt: null });
     expect(await findAnyCharge(database.db, charge.id)).toMatchObject({
-      unansweredPuts: 0,
-      lastPutAt: null,
+      unansweredCalls: 0,
+      lastCallAt: null,
     });
     const ended = await issue(await counted(after), REFUSED, null);
     expect(ended).toMatchObject({ status: 'failed', failureReason: 'valor_invalido: no' });
@@ -80,15 +80,15 @@ test.each(['breaker_open', 'token_timeout'])(
 test('an unknown call stays counted, and the time of it stands, whatever never left after it', async () => {
   const charge = await aNewCharge();
   const unknown = await issue(charge, { kind: 'unknown', cause: 'timeout' }, null);
-  const { lastPutAt } = unknown;
-  expect(unknown).toMatchObject({ unansweredPuts: 1, lastPutAt: expect.any(Date) });
+  const { lastCallAt } = unknown;
+  expect(unknown).toMatchObject({ unansweredCalls: 1, lastCallAt: expect.any(Date) });
   const never = { kind: 'unknown', cause: 'breaker_open' } as const;
-  const after = await issue(await counted(unknown), never, lastPutAt);
-  expect(after).toMatchObject({ unansweredPuts: 1, lastPutAt });
-  await issue(await counted(after), REFUSED, lastPutAt);
+  const after = await issue(await counted(unknown), never, lastCallAt);
+  expect(after).toMatchObject({ unansweredCalls: 1, lastCallAt });
+  await issue(await counted(after), REFUSED, lastCallAt);
   expect(await findAnyCharge(database.db, charge.id)).toMatchObject({
     status: 'processing',
-    unansweredPuts: 2,
+    unansweredCalls: 2,
     uncountedRefusal: 'valor_invalido: no',
   });
 });
@@ -97,6 +97,6 @@ test('what was counted meanwhile is not taken off with it', async () => {
   const charge = await aNewCharge();
   await counted(charge);
   const after = await issue(charge, { kind: 'unknown', cause: 'breaker_open' }, null);
-  expect(after.unansweredPuts).toBe(1);
-  expect((await findAnyCharge(database.db, charge.id))?.unansweredPuts).toBe(2);
+  expect(after.unansweredCalls).toBe(1);
+  expect((await findAnyCharge(database.db, charge.id))?.unansweredCalls).toBe(2);
 });

@@ -14,8 +14,8 @@ export function toOperatorCharge(row: ChargeRow, receiver: Receiver): OperatorCh
     accepted_end_to_end_id: row.acceptedE2e,
     issuing: {
       // Whatever ended the issuing answered them all.
-      unanswered_puts: row.status === 'processing' ? row.unansweredPuts : 0,
-      last_put_at: row.lastPutAt?.toISOString() ?? null,
+      unanswered_puts: row.status === 'processing' ? row.unansweredCalls : 0,
+      last_put_at: row.lastCallAt?.toISOString() ?? null,
       uncounted_refusal: row.uncountedRefusal,
     },
   };
