@@ -30,7 +30,7 @@ export default defineConfig({
           include: [
             '{packages,services}/*/{src,test}/**/*.test.ts',
             'deploy/**/*.test.ts',
-            'tests/{,fuzz/,runs/,structure/}*.test.ts',
+            'tests/**/*.test.ts',
           ],
           exclude: ['**/*.int.test.ts', '**/*.e2e.test.ts', '**/node_modules/**'],
           setupFiles: ['tests/setup/seed.ts'],
