@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 
-import { judgeLife, type LifeRecords } from './lives/verify-life.ts';
+import { verifyLife, type LifeRecords } from './lives/verify-life.ts';
 
-/** The judge of the random lives is tested by planting each contradiction that it exists for. */
+/** The check of the random lives is tested by planting each contradiction that it exists for. */
 const AMOUNT = 1_000;
 const CHARGE = {
   id: 'c1',
@@ -24,7 +24,7 @@ function aReturn(amount: number): object {
 }
 
 /** Deliveries of events, each under an id of its own: `charge.pix.paid` of the charge, or `… d1` of something else. */
-function told(...events: string[]): LifeRecords['events'] {
+function delivered(...events: string[]): LifeRecords['events'] {
   return events.map((text, index) => {
     const [event = '', id = CHARGE.id] = text.split(' ');
     return { event, deliveryId: `delivery-${index}`, data: { id } };
@@ -38,7 +38,7 @@ function aLife(changes: Partial<LifeRecords> = {}): LifeRecords {
     journal: [PAID],
     disputes: [],
     suspense: [],
-    events: told('charge.pix.created', 'charge.pix.paid'),
+    events: delivered('charge.pix.created', 'charge.pix.paid'),
     ...changes,
   };
 }
@@ -50,7 +50,7 @@ function aLostLife(changes: Partial<LifeRecords> = {}): LifeRecords {
     journal: [PAID, { kind: 'dispute_opened' }, TAKEN, { kind: 'dispute_decided' }],
     disputes: [LOST],
     suspense: [],
-    events: told(
+    events: delivered(
       'charge.pix.created',
       'charge.pix.paid',
       'charge.pix.charged_back',
@@ -64,18 +64,18 @@ function aLostLife(changes: Partial<LifeRecords> = {}): LifeRecords {
 const NEVER_PAID = {
   charge: { ...CHARGE, status: 'pending', pix: { end_to_end_id: null } },
   journal: [],
-  events: told('charge.pix.created'),
+  events: delivered('charge.pix.created'),
 };
 const CANCELED = {
   charge: { ...NEVER_PAID.charge, status: 'canceled' },
   journal: [AGAIN],
   suspense: [ITEM],
-  events: told('charge.pix.created', 'charge.pix.canceled'),
+  events: delivered('charge.pix.created', 'charge.pix.canceled'),
 };
 const OPEN = {
   charge: { ...CHARGE, status: 'infraction' },
   disputes: [DISPUTE],
-  events: told(
+  events: delivered(
     'charge.pix.created',
     'charge.pix.paid',
     'charge.pix.infraction',
@@ -85,11 +85,11 @@ const OPEN = {
 const TWICE_RETURNED = {
   charge: REFUNDED,
   journal: [PAID, aReturn(300), aReturn(700)],
-  events: told('charge.pix.created', 'charge.pix.paid', 'charge.pix.refunded'),
+  events: delivered('charge.pix.created', 'charge.pix.paid', 'charge.pix.refunded'),
 };
 const WON = {
   disputes: [{ ...DISPUTE, status: 'won' }],
-  events: told(
+  events: delivered(
     'charge.pix.created',
     'charge.pix.paid',
     'dispute.pix.opened d1',
@@ -102,7 +102,7 @@ const DISPUTED_AGAIN = {
   disputes: [...WON.disputes, { ...DISPUTE, id: 'd2' }],
   events: [
     ...OPEN.events,
-    ...told('dispute.pix.won d1', 'dispute.pix.opened d2'),
+    ...delivered('dispute.pix.won d1', 'dispute.pix.opened d2'),
     { event: 'charge.pix.infraction', deliveryId: 'of-d2', data: { id: CHARGE.id } },
   ],
 };
@@ -111,12 +111,12 @@ describe('a life that all sides tell alike is left in peace', () => {
   test.each<[string, LifeRecords]>([
     ['paid', aLife()],
     [
-      'paid, and told twice under one id',
+      'paid, and announced twice under one id',
       aLife({ events: [...aLife().events, ...aLife().events] }),
     ],
     ['never paid', aLife(NEVER_PAID)],
     [
-      'failed, of which nobody was told',
+      'failed, and not announced',
       aLife({ ...NEVER_PAID, charge: { ...NEVER_PAID.charge, status: 'failed' }, events: [] }),
     ],
     ['canceled, and paid all the same', aLife(CANCELED)],
@@ -135,7 +135,7 @@ describe('a life that all sides tell alike is left in peace', () => {
       aLostLife({ disputes: [], events: aLostLife().events.slice(0, 3) }),
     ],
   ])('%s', (_what, life) => {
-    expect(judgeLife(life)).toEqual([]);
+    expect(verifyLife(life)).toEqual([]);
   });
 });
 
@@ -147,11 +147,11 @@ const also = (life: LifeRecords, ...events: string[]) => ({
   ...life,
   events: [
     ...life.events,
-    ...told(...events).map((one) => ({ ...one, deliveryId: `more-${one.deliveryId}` })),
+    ...delivered(...events).map((one) => ({ ...one, deliveryId: `more-${one.deliveryId}` })),
   ],
 });
 
-/** What the judge has to say, word for word: one line, and no other. */
+/** What is found, word for word: one line, and no other. */
 const PLANTED: [string, LifeRecords, string | string[]][] = [
   ['a payment missing in the acquirer’s journal', aLife({ journal: [] }), 'I6 paid by '],
   ['a payment twice in it', aLife({ journal: [PAID, PAID] }), 'I6 paid by 1000, 1000'],
@@ -168,7 +168,7 @@ const PLANTED: [string, LifeRecords, string | string[]][] = [
   ],
   [
     'a Pix of a charge that is not paid',
-    aLife({ charge: { ...CHARGE, status: 'pending' }, events: told('charge.pix.created') }),
+    aLife({ charge: { ...CHARGE, status: 'pending' }, events: delivered('charge.pix.created') }),
     ['I6 pending with Pix E1', 'I9 pending, not paid'],
   ],
   [
@@ -262,17 +262,17 @@ const PLANTED: [string, LifeRecords, string | string[]][] = [
     'I10 dispute.pix.won of d1 was not delivered',
   ],
   [
-    'a payment told of a charge that was never paid',
+    'a payment announced of a charge that was never paid',
     also(aLife(NEVER_PAID), 'charge.pix.paid'),
     'I10 charge.pix.paid of c1 was delivered',
   ],
   [
-    'a cancellation told of a paid charge',
+    'a cancellation announced of a paid charge',
     also(aLife(), 'charge.pix.canceled'),
     'I10 charge.pix.canceled of c1 was delivered',
   ],
   [
-    'a full refund told after a part of it',
+    'a full refund announced after a part of it',
     also(
       aLife({ charge: { ...CHARGE, refunded_amount: 300 }, journal: [PAID, aReturn(300)] }),
       'charge.pix.refunded',
@@ -280,12 +280,12 @@ const PLANTED: [string, LifeRecords, string | string[]][] = [
     'I10 charge.pix.refunded of c1 was delivered',
   ],
   [
-    'an opening told of a dispute that arrived decided',
+    'an opening announced of a dispute that arrived decided',
     aLostLife({ disputes: [{ ...LOST, arrived_resolved: true }] }),
     'I10 dispute.pix.opened of d1 was delivered',
   ],
   [
-    'a loss told of an open dispute',
+    'a loss announced of an open dispute',
     also(aLife(OPEN), 'dispute.pix.lost d1'),
     'I10 dispute.pix.lost of d1 was delivered',
   ],
@@ -307,5 +307,5 @@ const PLANTED: [string, LifeRecords, string | string[]][] = [
 ];
 
 test.each(PLANTED)('finds %s', (_what, life, lines) => {
-  expect(judgeLife(life)).toEqual([lines].flat().map((line) => `c1: ${line}`));
+  expect(verifyLife(life)).toEqual([lines].flat().map((line) => `c1: ${line}`));
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { type Dossier, judgePayout } from './e2e/verify-payout.ts';
+import { type PayoutRecords, verifyPayout } from './e2e/verify-payout.ts';
 
 /** The checker of the fault tests is tested by planting each fault that it exists for. */
 const COMPLETED = {
@@ -26,7 +26,7 @@ const DELIVERIES = [
   { event: 'payment.pix.processing', deliveryId: 'd2' },
 ];
 
-function aDossier(changes: Partial<Dossier> = {}): Dossier {
+function aDossier(changes: Partial<PayoutRecords> = {}): PayoutRecords {
   return {
     id: 'p1',
     calls: [OK],
@@ -45,22 +45,22 @@ function aJournal(...entries: [string, string, number][]): object {
 }
 
 test('a payout that ended as promised is left in peace', () => {
-  expect(judgePayout(aDossier())).toEqual([]);
+  expect(verifyPayout(aDossier())).toEqual([]);
   const failed = { ...COMPLETED, status: 'failed', end_to_end_id: null };
   const calls = [{ ...OK, body: failed }];
   const undone = { calls, payout: failed, sends: [], journals: [HOLD, RELEASE], deliveries: null };
-  expect(judgePayout(aDossier(undone))).toEqual([]);
+  expect(verifyPayout(aDossier(undone))).toEqual([]);
 });
 
 test('a refused or unknown call that left nothing is left in peace', () => {
   const nothing = { payout: null, sends: [], journals: [], deliveries: [] };
   for (const outcome of ['refused', 'unknown'] as const) {
-    expect(judgePayout(aDossier({ ...nothing, calls: [{ ...OK, outcome }] }))).toEqual([]);
+    expect(verifyPayout(aDossier({ ...nothing, calls: [{ ...OK, outcome }] }))).toEqual([]);
   }
 });
 
 const FAILED = { ...COMPLETED, status: 'failed' };
-const PLANTED: [string, string, Partial<Dossier>][] = [
+const PLANTED: [string, string, Partial<PayoutRecords>][] = [
   ['I3', 'a 201 that was lost', { payout: null, sends: [], journals: [], deliveries: [] }],
   ['I3', 'another amount than answered', { calls: [{ ...OK, body: { ...COMPLETED, amount: 9 } }] }],
   ['I3', 'a refused payout that exists', { calls: [{ ...OK, outcome: 'refused' }] }],
@@ -92,6 +92,6 @@ const PLANTED: [string, string, Partial<Dossier>][] = [
 ];
 
 test.each(PLANTED)('%s: finds %s', (invariant, _what, planted) => {
-  const found = judgePayout(aDossier(planted)).map((line) => line.split(' ')[0]);
+  const found = verifyPayout(aDossier(planted)).map((line) => line.split(' ')[0]);
   expect(found).toContain(invariant);
 });

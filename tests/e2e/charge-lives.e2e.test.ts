@@ -3,7 +3,7 @@ import { testSeed } from '@pixmesh/testkit/test-seed';
 import { expect, test } from 'vitest';
 
 import { seededRandom } from '../fuzz/seeded-random.ts';
-import { aListeningMerchant } from '../lives/subscribed-merchant.ts';
+import { aSubscribedMerchant } from '../lives/subscribed-merchant.ts';
 import { type Life, liveOne } from '../lives/live-one.ts';
 import { settleLives } from '../lives/settle-lives.ts';
 import { inParallel } from './in-parallel.ts';
@@ -14,18 +14,18 @@ const SEEDS = scaled(2, 20);
 const LIVES_PER_SEED = scaled(40, 1_000);
 const AT_ONCE = 16;
 /** Once faults stop, nothing rests in a transient state for longer (I16). */
-const QUIET_MS_MAX = 90_000;
+const REST_MS_MAX = 90_000;
 /** Faults that come and go while a seed's charges live; with and without their effect. */
 const FAULT = { probability: 0.04 } as const;
 
 test(`the acquirer, the ledger, the charges and the events tell the same of ${SEEDS} x ${LIVES_PER_SEED} random lives`, async () => {
   const firstSeed = testSeed();
   for (let seed = firstSeed; seed < firstSeed + SEEDS; seed += 1) {
-    const merchant = await aListeningMerchant();
+    const merchant = await aSubscribedMerchant();
     const broken = await simulator.addFaults(merchant, faults(), seed);
     const lives = await liveAll(merchant, seed);
     await broken.remove();
-    expect([seed, await settleLives(merchant, lives, QUIET_MS_MAX)]).toEqual([seed, []]);
+    expect([seed, await settleLives(merchant, lives, REST_MS_MAX)]).toEqual([seed, []]);
     if (isLong) console.log(`seed ${seed}: ${lives.length} lives agree`);
   }
   console.log(`${SEEDS} seeds from ${firstSeed} (PIXMESH_TEST_SEED repeats them)`);

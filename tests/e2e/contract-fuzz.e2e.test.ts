@@ -8,7 +8,7 @@ import { testSeed } from '@pixmesh/testkit/test-seed';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 
-import { type AnswerJudge, createAnswerJudge, type WireAnswer } from '../fuzz/check-answer.ts';
+import { type WireChecker, createWireChecker, type WireAnswer } from '../fuzz/check-answer.ts';
 import { anApprovedMerchant, createPrincipals } from '../fuzz/principals.ts';
 import { exchangeBytes, type Exchange } from '../fuzz/raw-exchange.ts';
 import { brokenRequests } from '../fuzz/raw-requests.ts';
@@ -36,19 +36,19 @@ type RouteName = keyof typeof PUBLIC_ROUTES;
 
 const ROUTE_NAMES = Object.keys(PUBLIC_ROUTES) as RouteName[];
 
-let judge: AnswerJudge;
+let checker: WireChecker;
 let document: Json;
 /** Every `<operation> <code>` that any answer of this file has carried. */
 const reached = new Set<string>();
 
 beforeAll(async () => {
   document = (await call(`${stack().gateway_url}/openapi.json`)).body;
-  judge = createAnswerJudge(document);
+  checker = createWireChecker(document);
 });
 /** The faults of answers, with what is needed to see where they came from. */
 function findFaults(answers: readonly (WireAnswer & { requestBody?: string | null })[]): string[] {
   return answers.flatMap((answer) => {
-    const { operationId, code, faults } = judge.judge(answer);
+    const { operationId, code, faults } = checker.check(answer);
     if (operationId !== null && code !== null) reached.add(`${operationId} ${code}`);
     const { method, url, status, requestBody, text } = answer;
     return faults.map((fault) =>
@@ -88,7 +88,7 @@ test(
     const served = new Set(
       report.calls
         .filter(({ status }) => status < 300)
-        .map((answer) => judge.judge(answer).operationId),
+        .map((answer) => checker.check(answer).operationId),
     );
     expect(ROUTE_NAMES.filter((name) => !served.has(name))).toEqual([]);
   },
@@ -113,17 +113,17 @@ describe('every error that the document lists', () => {
     await provoke('createPayout', 'INSUFFICIENT_BALANCE', { key: foreign.key });
     await provokeEndpointErrors(own);
     await provokeAcquirerErrors(own);
-    const excused = judge.listedCodes.filter(
+    const excused = checker.listedCodes.filter(
       (listed) => listed.endsWith(` ${OFF_BY_DEFAULT}`) || NEEDS_AN_OUTAGE.has(listed),
     );
-    const missing = judge.listedCodes.filter(
+    const missing = checker.listedCodes.filter(
       (listed) => !reached.has(listed) && !excused.includes(listed),
     );
     console.log(
-      `codes of operations: ${reached.size} reached, ${judge.listedCodes.length} listed, ${excused.length} excused`,
+      `codes of operations: ${reached.size} reached, ${checker.listedCodes.length} listed, ${excused.length} excused`,
     );
     expect(missing).toEqual([]);
-    expect(new Set(judge.listedCodes.map((listed) => listed.split(' ')[1])).size).toBe(19);
+    expect(new Set(checker.listedCodes.map((listed) => listed.split(' ')[1])).size).toBe(19);
   });
 });
 
@@ -261,10 +261,10 @@ test.each([
   ['PUT', '/v1/webhooks/events', 405, 'METHOD_NOT_ALLOWED'],
 ] as const)(
   '%s %s, which the document does not know, is a %i %s',
-  async (method, path, ...told) => {
+  async (method, path, ...expected) => {
     const url = stack().gateway_url + path;
     const answer = await sendRequest({ method, url, headers: ['x-api-key', stack().api_key] });
-    expect([answer.status, (JSON.parse(answer.text) as { code: string }).code]).toEqual(told);
+    expect([answer.status, (JSON.parse(answer.text) as { code: string }).code]).toEqual(expected);
     expect(findFaults([{ method, url, ...answer }])).toEqual([]);
   },
 );
@@ -320,8 +320,8 @@ test(
         async (batch) => {
           const exchanges = await Promise.all(batch.map((bytes) => exchangeBytes(port, bytes)));
           for (const { answers } of exchanges) {
-            const told = String(answers[0]?.status ?? 'closed');
-            statuses[told] = (statuses[told] ?? 0) + 1;
+            const status = String(answers[0]?.status ?? 'closed');
+            statuses[status] = (statuses[status] ?? 0) + 1;
           }
           expect(exchanges.flatMap(rawFaults)).toEqual([]);
         },

@@ -1,6 +1,6 @@
 import type { ClientHistory } from './client-history.ts';
 import { inParallel } from './in-parallel.ts';
-import { type Dossier, judgePayout, sum } from './verify-payout.ts';
+import { type PayoutRecords, verifyPayout, sum } from './verify-payout.ts';
 import { admin, balanceOf, type Json, type Merchant, received, simulator, v1 } from './mesh.ts';
 
 const READERS = 8;
@@ -21,29 +21,29 @@ export async function findViolations(
   const deliveries = hookPath === undefined ? null : await readDeliveries(hookPath);
   const violations: string[] = [];
   for (const merchant of merchants.values()) {
-    const dossiers = await openDossiers(merchant, { history, journal, deliveries });
+    const collected = await collectRecords(merchant, { history, journal, deliveries });
     violations.push(
-      ...dossiers.flatMap(judgePayout),
-      ...(await checkBalance(merchant, dossiers, journal)),
-      ...(await checkList(merchant, dossiers)),
+      ...collected.flatMap(verifyPayout),
+      ...(await checkBalance(merchant, collected, journal)),
+      ...(await checkList(merchant, collected)),
     );
   }
   return violations;
 }
 
-async function openDossiers(
+async function collectRecords(
   merchant: Merchant,
   records: { history: ClientHistory; journal: readonly Json[]; deliveries: Deliveries | null },
-): Promise<Dossier[]> {
+): Promise<PayoutRecords[]> {
   const own = records.history.calls.filter((one) => one.merchant.accountId === merchant.accountId);
   const sends = Map.groupBy(records.journal, (entry) => entry.id_envio);
   const journals = Map.groupBy(await listJournals(merchant), (one) => one.resource_id);
   const asked = [...Map.groupBy(own, (one) => one.id)];
-  const dossiers: Dossier[] = [];
+  const collected: PayoutRecords[] = [];
   await inParallel(READERS, asked.length, async (index) => {
     const [id, calls] = asked[index] ?? ['', []];
     const answer = await v1(merchant, `GET /payouts/${id}`);
-    dossiers.push({
+    collected.push({
       id,
       calls,
       payout: answer.status === 200 ? answer.body : null,
@@ -52,19 +52,19 @@ async function openDossiers(
       deliveries: records.deliveries && (records.deliveries.get(id) ?? []),
     });
   });
-  return dossiers;
+  return collected;
 }
 
 /** I2 and I8 over all: the balance is what the acquirer got for it less what the payouts that count cost. */
 async function checkBalance(
   merchant: Merchant,
-  dossiers: readonly Dossier[],
+  collected: readonly PayoutRecords[],
   journal: readonly Json[],
 ): Promise<string[]> {
   const { available } = await balanceOf(merchant);
   const funding = new Set(merchant.funding.map((id) => id.replaceAll('-', '')));
   const paid = journal.filter((one) => one.kind === 'paid' && funding.has(one.txid));
-  const spent = dossiers
+  const spent = collected
     .map(({ payout }) => payout)
     .filter((payout) => ['pending', 'processing', 'completed'].includes(payout?.status))
     .map((payout) => payout.amount + payout.fee);
@@ -73,10 +73,13 @@ async function checkBalance(
 }
 
 /** I3 the other way round: nothing exists that nobody asked for. */
-async function checkList(merchant: Merchant, dossiers: readonly Dossier[]): Promise<string[]> {
-  const known = new Set(dossiers.map(({ id }) => id));
+async function checkList(
+  merchant: Merchant,
+  collected: readonly PayoutRecords[],
+): Promise<string[]> {
+  const known = new Set(collected.map(({ id }) => id));
   const listed = await readPages((query) => v1(merchant, `GET /payouts?${query}`));
-  const visible = dossiers.filter(({ payout }) => payout !== null).length;
+  const visible = collected.filter(({ payout }) => payout !== null).length;
   return [
     ...listed.filter(({ id }) => !known.has(id)).map(({ id }) => `I3 ${id}: nobody asked for it`),
     ...(listed.length === visible ? [] : [`I3: ${visible} payouts, ${listed.length} in the list`]),

@@ -32,7 +32,7 @@ export async function register(merchant: Merchant, body: object): Promise<string
 }
 
 /** What arrived at a hook about one resource. */
-export async function heard(hook: Hook, resourceId: string): Promise<Json[]> {
+export async function receivedAbout(hook: Hook, resourceId: string): Promise<Json[]> {
   const requests = await received(hook.path);
   return requests.filter(
     (request) => JSON.parse(bytesOf(request).toString()).data.id === resourceId,

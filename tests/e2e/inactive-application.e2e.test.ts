@@ -2,7 +2,14 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { aHook, anotherApplication, expectSigned, heard, type Hook, register } from './hooks.ts';
+import {
+  aHook,
+  anotherApplication,
+  expectSigned,
+  receivedAbout,
+  type Hook,
+  register,
+} from './hooks.ts';
 import {
   admin,
   aMerchant,
@@ -34,7 +41,7 @@ let beside: string;
 let merged: string;
 
 beforeAll(async () => {
-  database = new Client({ connectionString: (stack() as Json).postgres_url });
+  database = new Client({ connectionString: stack().postgres_url });
   await database.connect();
   site = await aMerchant({ onboarding_status: 'approved' });
   const other = await anotherApplication(site);
@@ -43,9 +50,9 @@ beforeAll(async () => {
   await register(other, { url: office.url, events: EVENTS });
   beside = await aCharge({ webhook_url: own.url, webhook_secret: OWN_SECRET });
   merged = await aCharge({ webhook_url: endpoint.url, webhook_secret: OWN_SECRET });
-  await expectHeard(own, beside, BIRTH);
-  await expectHeard(endpoint, beside, BIRTH);
-  await expectHeard(endpoint, merged, BIRTH);
+  await expectDelivered(own, beside, BIRTH);
+  await expectDelivered(endpoint, beside, BIRTH);
+  await expectDelivered(endpoint, merged, BIRTH);
 });
 afterAll(() => database.end());
 
@@ -55,11 +62,11 @@ async function aCharge(fields: object = {}): Promise<string> {
   return created.body.id;
 }
 
-async function expectHeard(hook: Hook, resourceId: string, names: string[]): Promise<Json[]> {
+async function expectDelivered(hook: Hook, resourceId: string, names: string[]): Promise<Json[]> {
   return await eventually(async () => {
-    const requests = await heard(hook, resourceId);
-    const heardNames = requests.map(({ headers }) => headers['x-webhook-event']);
-    expect(heardNames.toSorted()).toEqual(names.toSorted());
+    const requests = await receivedAbout(hook, resourceId);
+    const actual = requests.map(({ headers }) => headers['x-webhook-event']);
+    expect(actual.toSorted()).toEqual(names.toSorted());
     return requests;
   }, ARRIVAL_MS_MAX);
 }
@@ -93,33 +100,33 @@ test('a deactivated application is silent at its endpoints alone: URLs of its ch
   expect((await v1(site, 'GET /webhooks')).status).toBe(401);
   await simulator.pay(beside);
   await simulator.pay(merged);
-  const atOwn = await expectHeard(own, beside, LIFE);
-  const atEndpoint = await expectHeard(endpoint, merged, LIFE);
+  const atOwn = await expectDelivered(own, beside, LIFE);
+  const atEndpoint = await expectDelivered(endpoint, merged, LIFE);
   const paid = [atOwn, atEndpoint].map((requests) =>
     requests.find(({ headers }) => headers['x-webhook-event'] === 'charge.pix.paid'),
   );
   for (const request of paid) expectSigned(request, OWN_SECRET);
   for (const id of [beside, merged]) expect(await skipped(id)).toEqual(['charge.pix.paid']);
-  await expectHeard(endpoint, beside, BIRTH);
+  await expectDelivered(endpoint, beside, BIRTH);
 });
 
 test('what no application made is told to the active ones of the account', async () => {
   const path = `/admin/accounts/${site.accountId}/payouts`;
   const payout = await admin('POST', path, aPayoutBody(site));
   expect(payout.status).toBe(201);
-  await expectHeard(office, payout.body.id, ['payment.pix.created']);
+  await expectDelivered(office, payout.body.id, ['payment.pix.created']);
   expect(await skipped(payout.body.id)).toEqual(['payment.pix.created']);
-  await expectHeard(endpoint, payout.body.id, []);
+  await expectDelivered(endpoint, payout.body.id, []);
 });
 
 test('a reactivated application hears of what comes later, and of nothing that it missed', async () => {
   await setActive(true);
   const later = await aCharge();
-  for (const request of await expectHeard(endpoint, later, BIRTH)) {
+  for (const request of await expectDelivered(endpoint, later, BIRTH)) {
     expectSigned(request, ENDPOINT_SECRET);
   }
   await simulator.pay(later);
-  await expectHeard(endpoint, later, LIFE);
-  await expectHeard(endpoint, beside, BIRTH);
+  await expectDelivered(endpoint, later, LIFE);
+  await expectDelivered(endpoint, beside, BIRTH);
   expect(await skipped(beside)).toEqual(['charge.pix.paid']);
 });

@@ -15,6 +15,7 @@ export type StackFile = {
   simulator_url: string;
   receiver_url: string;
   internal_urls: Record<string, string>;
+  postgres_url: string;
   account_id: string;
   application_id: string;
   api_key: string;

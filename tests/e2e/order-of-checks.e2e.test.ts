@@ -209,7 +209,7 @@ async function send(name: RouteName, sent: Sent): Promise<ReceivedAnswer> {
   });
 }
 
-function told({ status, text }: ReceivedAnswer): Refusal {
+function readRefusal({ status, text }: ReceivedAnswer): Refusal {
   const { code, details } = JSON.parse(text) as { code: string; details: string[] };
   return [status, code, details];
 }
@@ -225,7 +225,10 @@ describe('of two faults in one request the earlier one answers', () => {
         first.commit(sent);
         if (second !== first) second.commit(sent);
         const pair = `${first.name} and ${second.name}`;
-        expect([pair, ...told(await send(name, sent))]).toEqual([pair, ...(first.refusal ?? [])]);
+        expect([pair, ...readRefusal(await send(name, sent))]).toEqual([
+          pair,
+          ...(first.refusal ?? []),
+        ]);
       }
     }
     // All at once, each last one taken away: who commits the earlier faults later spares them from being undone.
@@ -234,7 +237,10 @@ describe('of two faults in one request the earlier one answers', () => {
       for (const fault of possible.slice(-count).toReversed()) fault.commit(sent);
       const first = possible.at(-count);
       const all = `${first?.name} and all that come after it`;
-      expect([all, ...told(await send(name, sent))]).toEqual([all, ...(first?.refusal ?? [])]);
+      expect([all, ...readRefusal(await send(name, sent))]).toEqual([
+        all,
+        ...(first?.refusal ?? []),
+      ]);
     }
   });
 });
@@ -284,7 +290,7 @@ test('what a route without a body is sent as one changes nothing', async () => {
       const sent = aRequest(name, { id: randomUUID() });
       fault.commit(sent);
       const own = fault.refusalOn(route, name);
-      expect([fault.name, ...told(await send(name, sent))]).toEqual([
+      expect([fault.name, ...readRefusal(await send(name, sent))]).toEqual([
         fault.name,
         ...(own ?? [404, 'WEBHOOK_NOT_FOUND', []]),
       ]);

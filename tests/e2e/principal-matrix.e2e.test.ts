@@ -98,8 +98,8 @@ function kindOf(name: RouteName): Kind {
   return KINDS.find((kind) => PUBLIC_ROUTES[name].path.includes(`/${kind}s`)) ?? 'charge';
 }
 
-/** What an answer says, without what differs between two answers to the very same call. */
-function told(answer: ReceivedAnswer): object {
+/** Content of an answer, without what differs between two answers to the very same call. */
+function contentOf(answer: ReceivedAnswer): object {
   const { date: _date, 'x-request-id': _requestId, ...headers } = answer.headers;
   return { status: answer.status, headers, text: answer.text };
 }
@@ -199,10 +199,10 @@ describe('a key of another account', () => {
     expect(errorOf(foreign)).toEqual([404, `${kindOf(name).toUpperCase()}_NOT_FOUND`, []]);
     for (const other of others) {
       const answer = await send(name, { headers: keyOf(principals.foreign), id: other });
-      expect([other, told(answer)]).toEqual([other, told(foreign)]);
+      expect([other, contentOf(answer)]).toEqual([other, contentOf(foreign)]);
     }
     const own = await send(name, { headers: keyOf(principals.own), id: 'not-a-uuid' });
-    expect(told(own)).toEqual(told(foreign));
+    expect(contentOf(own)).toEqual(contentOf(foreign));
   });
 
   test('changes nothing by asking', async () => {
@@ -262,11 +262,11 @@ describe('a key of another account', () => {
       expect(errorOf(foreign)).toEqual([400, 'VALIDATION_ERROR', ['starting_after']]);
       const otherKind = name === 'listCharges' ? owned.foreign.payout : owned.foreign.charge;
       for (const other of [randomUUID(), id.toUpperCase(), 'not-a-uuid', '', otherKind]) {
-        expect([other, told(await cursor(other))]).toEqual([other, told(foreign)]);
+        expect([other, contentOf(await cursor(other))]).toEqual([other, contentOf(foreign)]);
       }
       // Filters and page size play no part in it.
       for (const rest of ['&limit=1', '&limit=100', '&method=pix', '&created_after=2020-01-01']) {
-        expect([rest, told(await cursor(id + rest))]).toEqual([rest, told(foreign)]);
+        expect([rest, contentOf(await cursor(id + rest))]).toEqual([rest, contentOf(foreign)]);
       }
       expect((await cursor(owned.foreign[kindOf(name)])).status).toBe(200);
     },
@@ -314,7 +314,7 @@ describe('a stranger', () => {
     for (const [stranger, headers] of Object.entries(principals.strangers)) {
       for (const one of [id, randomUUID(), 'x']) {
         const answer = await send(name, { headers, id: one });
-        expect([stranger, told(answer)]).toEqual([stranger, told(first)]);
+        expect([stranger, contentOf(answer)]).toEqual([stranger, contentOf(first)]);
       }
     }
   });
@@ -368,7 +368,7 @@ describe('a key of an inactive account', () => {
       });
       const unknown = await send(name, { headers: keyOf(principals.inactive), id: randomUUID() });
       expect(foreign.status).toBe(404);
-      expect(told(foreign)).toEqual(told(unknown));
+      expect(contentOf(foreign)).toEqual(contentOf(unknown));
     }
   });
 });

@@ -2,7 +2,7 @@ import type { PayoutCall } from './client-history.ts';
 import type { Json } from './mesh.ts';
 
 /** What is known of one payout, from every side. */
-export type Dossier = {
+export type PayoutRecords = {
   id: string;
   calls: readonly Pick<PayoutCall, 'outcome' | 'isReplayed' | 'body'>[];
   /** `GET /v1/payouts/{id}`; null where that answers 404. */
@@ -24,20 +24,20 @@ const DELIVERED: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * What contradicts the invariants in one dossier, one line each (ARCHITECTURE, Invariants: I3, I4, I5, I7, I8, I11,
+ * What contradicts the invariants in one records, one line each (ARCHITECTURE, Invariants: I3, I4, I5, I7, I8, I11,
  * I12, I16). Nothing may be under way any more.
  */
-export function judgePayout(dossier: Dossier): string[] {
+export function verifyPayout(records: PayoutRecords): string[] {
   return [
-    ...judgeAnswers(dossier),
-    ...judgeMoney(dossier),
-    ...judgeSends(dossier),
-    ...judgeDeliveries(dossier),
+    ...verifyAnswers(records),
+    ...verifyMoney(records),
+    ...verifySends(records),
+    ...verifyDeliveries(records),
   ];
 }
 
 /** I3 and I4: what was promised exists, what was refused does not, and one call alone created it. */
-function judgeAnswers({ id, calls, payout }: Dossier): string[] {
+function verifyAnswers({ id, calls, payout }: PayoutRecords): string[] {
   const violations: string[] = [];
   const accepted = calls.filter((one) => one.outcome === 'ok');
   for (const { body } of accepted) {
@@ -55,7 +55,7 @@ function judgeAnswers({ id, calls, payout }: Dossier): string[] {
 }
 
 /** I7 and I8: one hold of amount and fee, one end, and what is left of `available` fits the status. */
-function judgeMoney({ id, payout, journals }: Dossier): string[] {
+function verifyMoney({ id, payout, journals }: PayoutRecords): string[] {
   const held = journals.map((one) => movementOf(one, 'held')).filter((cents) => cents !== 0);
   const available = sum(journals.map((one) => movementOf(one, 'available')));
   if (payout === null)
@@ -72,7 +72,7 @@ function judgeMoney({ id, payout, journals }: Dossier): string[] {
 }
 
 /** I5: one order at most, settled at most once, and settled exactly if the payout is completed. */
-function judgeSends({ id, payout, sends }: Dossier): string[] {
+function verifySends({ id, payout, sends }: PayoutRecords): string[] {
   const orders = sends.filter((entry) => entry.kind === 'sent');
   const settled = sends.filter((entry) => entry.kind === 'settled');
   const violations: string[] = [];
@@ -88,7 +88,7 @@ function judgeSends({ id, payout, sends }: Dossier): string[] {
 }
 
 /** I11 and I12: each delivered event once, repeats only under the delivery's own id. */
-function judgeDeliveries({ id, payout, deliveries }: Dossier): string[] {
+function verifyDeliveries({ id, payout, deliveries }: PayoutRecords): string[] {
   if (deliveries === null) return [];
   const byEvent = Map.groupBy(deliveries, (one) => one.event);
   const names = [...byEvent.keys()].toSorted();

@@ -6,7 +6,7 @@ import {
   anotherApplication,
   bytesOf,
   expectSigned,
-  heard,
+  receivedAbout,
   type Hook,
   register,
 } from './hooks.ts';
@@ -35,13 +35,13 @@ type Expectation = { resourceId: string; hook: Hook; names: string[] };
 /** Everything that was ever expected: looked at once more at the end, when nothing more may have come. */
 const expectations: Expectation[] = [];
 
-async function namesHeard({ hook, resourceId }: Expectation): Promise<string[]> {
-  const requests = await heard(hook, resourceId);
+async function deliveredNames({ hook, resourceId }: Expectation): Promise<string[]> {
+  const requests = await receivedAbout(hook, resourceId);
   return requests.map((request) => request.headers['x-webhook-event']).toSorted();
 }
 
 /** Each hook hears of a resource exactly these events, each once, signed with this secret. */
-async function expectHeard(
+async function expectDelivered(
   resourceId: string,
   audience: [hook: Hook, names: string[], secret: string | null][],
 ): Promise<void> {
@@ -49,10 +49,10 @@ async function expectHeard(
     const expectation = { resourceId, hook, names: names.toSorted() };
     expectations.push(expectation);
     await eventually(
-      async () => expect(await namesHeard(expectation)).toEqual(expectation.names),
+      async () => expect(await deliveredNames(expectation)).toEqual(expectation.names),
       ARRIVAL_MS_MAX,
     );
-    const requests = await heard(hook, resourceId);
+    const requests = await receivedAbout(hook, resourceId);
     for (const request of requests) {
       expectSigned(request, secret);
       const body = JSON.parse(bytesOf(request).toString());
@@ -86,18 +86,18 @@ describe('registered endpoints', () => {
     const charge = await aCharge(site, { webhook_url: own.url, webhook_secret: ownSecret });
     await simulator.pay(charge);
     await waitUntilPaid(site, charge);
-    await expectHeard(charge, [
+    await expectDelivered(charge, [
       [own, CHARGE_LIFE, ownSecret],
       [all, CHARGE_LIFE, allSecret],
       [some, ['charge.pix.paid'], null],
       [other, [], null],
     ]);
-    const deliveryIds = (await Promise.all([own, all].map((hook) => heard(hook, charge))))
+    const deliveryIds = (await Promise.all([own, all].map((hook) => receivedAbout(hook, charge))))
       .flat()
       .map((request) => request.headers['x-webhook-delivery']);
     expect(new Set(deliveryIds).size).toBe(2 * CHARGE_LIFE.length);
     const others = await aCharge(app);
-    await expectHeard(others, [
+    await expectDelivered(others, [
       [other, CHARGE_BIRTH, otherSecret],
       [all, [], null],
     ]);
@@ -107,7 +107,7 @@ describe('registered endpoints', () => {
     const own = aHook();
     const payout = await createPayout(site, { webhook_url: own.url });
     await waitForPayout(site, payout.body.id, 'completed');
-    await expectHeard(payout.body.id, [
+    await expectDelivered(payout.body.id, [
       [own, PAYOUT_LIFE, null],
       [all, PAYOUT_LIFE, allSecret],
       [some, ['payment.pix.created'], null],
@@ -119,7 +119,7 @@ describe('registered endpoints', () => {
     const path = `/admin/accounts/${site.accountId}/payouts`;
     const payout = await admin('POST', path, aPayoutBody(site));
     expect(payout.status).toBe(201);
-    await expectHeard(payout.body.id, [
+    await expectDelivered(payout.body.id, [
       [all, ['payment.pix.created'], allSecret],
       [some, ['payment.pix.created'], null],
       [other, ['payment.pix.created'], otherSecret],
@@ -128,9 +128,9 @@ describe('registered endpoints', () => {
 
   test('with the very URL of a charge get one delivery in place of two, signed with their secret', async () => {
     const charge = await aCharge(site, { webhook_url: all.url, webhook_secret: 'whsec_own_0002' });
-    await expectHeard(charge, [[all, CHARGE_BIRTH, allSecret]]);
+    await expectDelivered(charge, [[all, CHARGE_BIRTH, allSecret]]);
     const near = await aCharge(site, { webhook_url: `${all.url}?`, webhook_secret: allSecret });
-    await expectHeard(near, [[all, [...CHARGE_BIRTH, ...CHARGE_BIRTH], allSecret]]);
+    await expectDelivered(near, [[all, [...CHARGE_BIRTH, ...CHARGE_BIRTH], allSecret]]);
     const unsigned = await aCharge(site, {
       webhook_url: some.url,
       webhook_secret: 'whsec_own_0003',
@@ -138,23 +138,23 @@ describe('registered endpoints', () => {
     await simulator.pay(unsigned);
     await waitUntilPaid(site, unsigned);
     // The endpoint has no secret and hears of the payment alone; the rest goes to the URL of the charge.
-    await expectHeard(unsigned, [[some, CHARGE_LIFE, 'whsec_own_0003']]);
+    await expectDelivered(unsigned, [[some, CHARGE_LIFE, 'whsec_own_0003']]);
   });
 
   test('that pause miss what happens, then go on with what comes later', async () => {
     await change(site, allId, { active: false });
     const own = aHook();
     const missed = await aCharge(site, { webhook_url: own.url });
-    await expectHeard(missed, [
+    await expectDelivered(missed, [
       [own, CHARGE_BIRTH, null],
       [all, [], null],
     ]);
     // A paused endpoint with the URL of a charge does not silence it.
     const loud = await aCharge(site, { webhook_url: all.url, webhook_secret: 'whsec_own_0004' });
-    await expectHeard(loud, [[all, CHARGE_BIRTH, 'whsec_own_0004']]);
+    await expectDelivered(loud, [[all, CHARGE_BIRTH, 'whsec_own_0004']]);
     await change(site, allId, { active: true });
     const later = await aCharge(site);
-    await expectHeard(later, [[all, CHARGE_BIRTH, allSecret]]);
+    await expectDelivered(later, [[all, CHARGE_BIRTH, allSecret]]);
   });
 
   test('that change their secret, URL or events do so from the next delivery on', async () => {
@@ -165,7 +165,7 @@ describe('registered endpoints', () => {
       events: ['charge.pix.created'],
     });
     const charge = await aCharge(site);
-    await expectHeard(charge, [
+    await expectDelivered(charge, [
       [all, CHARGE_BIRTH, allSecret],
       [moved, ['charge.pix.created'], 'whsec_some_0001'],
       [some, [], null],
@@ -176,12 +176,12 @@ describe('registered endpoints', () => {
     const own = aHook();
     expect((await v1(site, `DELETE /webhooks/${allId}`)).status).toBe(204);
     const charge = await aCharge(site, { webhook_url: own.url });
-    await expectHeard(charge, [
+    await expectDelivered(charge, [
       [own, CHARGE_BIRTH, null],
       [all, [], null],
     ]);
     for (const expectation of expectations) {
-      expect(await namesHeard(expectation)).toEqual(expectation.names);
+      expect(await deliveredNames(expectation)).toEqual(expectation.names);
     }
   });
 });

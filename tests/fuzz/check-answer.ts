@@ -20,21 +20,21 @@ type Verdict = {
   faults: string[];
 };
 
-export type AnswerJudge = {
-  judge(answer: WireAnswer): Verdict;
+export type WireChecker = {
+  check(answer: WireAnswer): Verdict;
   /** Every error code that the document lists, as `<operation> <code>`. */
   listedCodes: readonly string[];
 };
 
 type Described = { path: string; pattern: RegExp; methods: Map<string, Operation> };
 
-/** Judges what came over the wire by the document, and by what holds for every answer of the listener. */
-export function createAnswerJudge(document: OpenApiDocument): AnswerJudge {
+/** Checks what came over the wire by the document, and by what holds for every answer of the listener. */
+export function createWireChecker(document: OpenApiDocument): WireChecker {
   const check = createAnswerChecker(document);
   const described = listPaths(document);
   const operations = described.flatMap(({ methods }) => [...methods.values()]);
   return {
-    judge: (answer) => {
+    check: (answer) => {
       const { pathname } = new URL(answer.url);
       const { method, status } = answer;
       const items = described.filter(({ pattern }) => pattern.test(pathname));

@@ -4,7 +4,7 @@ import { shuffled } from './seeded-random.ts';
 export type TimedKind = { name: string; send: () => Promise<number> };
 
 /** Until code is compiled, caches are warm and the connection is open, times mean nothing. */
-const WARM_UP_ROUNDS = 50;
+const WARM_UP_ROUNDS = 25;
 
 /**
  * Times several kinds of request one after the other, each once a round and in an order that chance decides

@@ -12,11 +12,11 @@ import {
 import { acquirer } from '../e2e/acquirer.ts';
 
 /** What became of one charge, from the hand that did it: for the log of a seed that fails. */
-export type Life = { chargeId: string; amount: number; deeds: string[] };
+export type Life = { chargeId: string; amount: number; actions: string[] };
 
 const AMOUNT_MIN = 500;
 const AMOUNT_MAX = 50_000;
-const DEEDS_MAX = 3;
+const ACTIONS_MAX = 3;
 const PAID_MS_MAX = 60_000;
 
 type Random = () => number;
@@ -28,11 +28,11 @@ type Random = () => number;
 export async function liveOne(merchant: Merchant, random: Random): Promise<Life> {
   const amount = AMOUNT_MIN + Math.floor(random() * (AMOUNT_MAX - AMOUNT_MIN));
   const charge = await createChargeStubbornly(merchant, { amount });
-  const life: Life = { chargeId: charge.id, amount, deeds: [] };
+  const life: Life = { chargeId: charge.id, amount, actions: [] };
   const isPaid = await pay(life, random);
   if (!isPaid) return life;
   const paid = await waitUntilCredited(merchant, life);
-  for (let deeds = Math.floor(random() * (DEEDS_MAX + 1)); deeds > 0; deeds -= 1) {
+  for (let actions = Math.floor(random() * (ACTIONS_MAX + 1)); actions > 0; actions -= 1) {
     await doOne(life, paid.pix.end_to_end_id, random);
   }
   return life;
@@ -114,6 +114,6 @@ async function dispute(
   note(life, 'lost', await acquirer.decideDispute(id, { outcome: 'lost', ...returned }));
 }
 
-function note(life: Life, deed: string, answer: { status: number; body: Json }): void {
-  life.deeds.push(`${deed} ${answer.status} ${answer.body?.amount ?? answer.body?.code ?? ''}`);
+function note(life: Life, action: string, answer: { status: number; body: Json }): void {
+  life.actions.push(`${action} ${answer.status} ${answer.body?.amount ?? answer.body?.code ?? ''}`);
 }

@@ -1,7 +1,7 @@
 import { inParallel } from '../e2e/in-parallel.ts';
 import { admin, type Json, type Merchant, readCharge, receivedOn, simulator } from '../e2e/mesh.ts';
-import { judgeLife } from './verify-life.ts';
-import type { ListeningMerchant } from './subscribed-merchant.ts';
+import { verifyLife } from './verify-life.ts';
+import type { SubscribedMerchant } from './subscribed-merchant.ts';
 import type { Life } from './live-one.ts';
 
 const READERS = 8;
@@ -12,15 +12,15 @@ const READERS = 8;
  * everything all the time keeps from settling what it waits for.
  */
 export async function settleLives(
-  merchant: ListeningMerchant,
+  merchant: SubscribedMerchant,
   lives: readonly Life[],
   timeoutMs: number,
 ): Promise<string[]> {
   const end = performance.now() + timeoutMs;
   let wanting: readonly Life[] = lives;
   for (;;) {
-    const judged = await judgeLives(merchant, wanting);
-    wanting = judged.flatMap(({ life, contradictions }) =>
+    const verified = await verifyLives(merchant, wanting);
+    wanting = verified.flatMap(({ life, contradictions }) =>
       contradictions.length > 0 ? [life] : [],
     );
     const isOver = performance.now() >= end;
@@ -35,52 +35,55 @@ export async function settleLives(
  * the merchant's money as a whole. Answers one line per contradiction.
  */
 async function findContradictions(
-  merchant: ListeningMerchant,
+  merchant: SubscribedMerchant,
   lives: readonly Life[],
 ): Promise<string[]> {
-  const judged = await judgeLives(merchant, lives);
-  const credited = judged.reduce((sum, { left }) => sum + left, 0);
+  const verified = await verifyLives(merchant, lives);
+  const credited = verified.reduce((sum, { left }) => sum + left, 0);
   const suspense = await readSuspense(merchant);
   return [
-    ...judged.flatMap(({ contradictions }) => contradictions),
-    ...(await judgeBalances(merchant, { credited, suspense })),
+    ...verified.flatMap(({ contradictions }) => contradictions),
+    ...(await verifyBalances(merchant, { credited, suspense })),
   ];
 }
 
-type Judged = {
+type VerifiedLife = {
   life: Life;
   contradictions: string[];
   /** Cents that the acquirer still holds of it. */
   left: number;
 };
 
-async function judgeLives(merchant: ListeningMerchant, lives: readonly Life[]): Promise<Judged[]> {
+async function verifyLives(
+  merchant: SubscribedMerchant,
+  lives: readonly Life[],
+): Promise<VerifiedLife[]> {
   const journal = Map.groupBy(await simulator.journal(), (entry) => entry.txid);
   const suspense = Map.groupBy(await readSuspense(merchant), (item) => item.charge_id);
   const events = Map.groupBy(
-    await toldOf(merchant.hookPath),
+    await deliveredTo(merchant.hookPath),
     ({ data }) => data.charge_id ?? data.id,
   );
-  const judged: Judged[] = [];
+  const verified: VerifiedLife[] = [];
   await inParallel(READERS, lives.length, async (index) => {
     const life = lives[index] as Life;
-    const { chargeId, deeds } = life;
+    const { chargeId, actions } = life;
     const charge = await readCharge(merchant, chargeId);
     const own = journal.get(chargeId.replaceAll('-', '')) ?? [];
-    const contradictions = judgeLife({
+    const contradictions = verifyLife({
       charge,
       disputes: await readPages(`/admin/disputes?charge_id=${chargeId}&limit=100`),
       journal: own,
       suspense: suspense.get(chargeId) ?? [],
       events: events.get(chargeId) ?? [],
     });
-    judged.push({
+    verified.push({
       life,
-      contradictions: contradictions.map((line) => `${line} [${deeds.join('; ')}]`),
+      contradictions: contradictions.map((line) => `${line} [${actions.join('; ')}]`),
       left: leftOf(charge, own),
     });
   });
-  return judged;
+  return verified;
 }
 
 async function readSuspense({ accountId }: Merchant): Promise<Json[]> {
@@ -99,7 +102,7 @@ function leftOf(charge: Json, journal: readonly Json[]): number {
 }
 
 /** I1, I2 and I6 over all: available, held and blocked together are what the acquirer holds for the merchant. */
-async function judgeBalances(
+async function verifyBalances(
   merchant: Merchant,
   expected: { credited: number; suspense: readonly Json[] },
 ): Promise<string[]> {
@@ -116,15 +119,15 @@ async function judgeBalances(
   return violations;
 }
 
-/** What an endpoint was told, each delivery once. */
-export async function toldOf(
+/** What an endpoint received, each delivery once. */
+export async function deliveredTo(
   hookPath: string,
 ): Promise<{ deliveryId: string; event: string; data: Json }[]> {
-  const told = (await receivedOn(hookPath)).map((request) => {
+  const delivered = (await receivedOn(hookPath)).map((request) => {
     const { id, event, data } = JSON.parse(Buffer.from(request.body_base64, 'base64').toString());
     return { deliveryId: id, event, data };
   });
-  return [...new Map(told.map((one) => [one.deliveryId, one])).values()];
+  return [...new Map(delivered.map((one) => [one.deliveryId, one])).values()];
 }
 
 async function readPages(path: string): Promise<Json[]> {

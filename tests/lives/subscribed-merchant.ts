@@ -4,9 +4,9 @@ import { aHook, register } from '../e2e/hooks.ts';
 import { aMerchant, type Merchant, v1 } from '../e2e/mesh.ts';
 
 /** A merchant, and the place at the receiver that hears every event of it. */
-export type ListeningMerchant = Merchant & { hookPath: string };
+export type SubscribedMerchant = Merchant & { hookPath: string };
 
-export async function aListeningMerchant(): Promise<ListeningMerchant> {
+export async function aSubscribedMerchant(): Promise<SubscribedMerchant> {
   const merchant = await aMerchant({ onboarding_status: 'approved', name: randomUUID() });
   const hook = aHook();
   const catalogue = await v1(merchant, 'GET /webhooks/events');

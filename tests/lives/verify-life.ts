@@ -10,25 +10,25 @@ export type LifeRecords = {
   disputes: readonly Json[];
   /** Journals of the merchant that name the charge or one of its refunds. */
   suspense: readonly Json[];
-  /** What the merchant's endpoint was told, by `data.id` and `data.charge_id`. */
+  /** What the merchant's endpoint received, by `data.id` and `data.charge_id`. */
   events: readonly { event: string; deliveryId: string; data: Json }[];
 };
 
 const PAID = new Set(['paid', 'infraction', 'refunded', 'charged_back']);
 
-/** What contradicts the acquirer's truth in one life, one line each. */
-export function judgeLife(records: LifeRecords): string[] {
+/** What contradicts what happened at the acquirer in one life, one line each. */
+export function verifyLife(records: LifeRecords): string[] {
   const accepted = records.charge.pix.end_to_end_id;
   const violations = [
-    ...judgeReceived(records, accepted),
-    ...(accepted === null ? [] : judgeState(records, accepted)),
-    ...judgeEvents(records),
+    ...verifyReceived(records, accepted),
+    ...(accepted === null ? [] : verifyState(records, accepted)),
+    ...verifyEvents(records),
   ];
   return violations.map((line) => `${records.charge.id}: ${line}`);
 }
 
 /** I5 and I6: the charge has at most one Pix, of its amount; every other one stands in suspense, to the cent. */
-function judgeReceived(records: LifeRecords, accepted: string | null): string[] {
+function verifyReceived(records: LifeRecords, accepted: string | null): string[] {
   const { charge, journal, suspense } = records;
   const violations: string[] = [];
   const paid = journal.filter((entry) => entry.kind === 'paid');
@@ -46,7 +46,7 @@ function judgeReceived(records: LifeRecords, accepted: string | null): string[] 
 }
 
 /** I9: the status that the acquirer's returns and decisions leave. */
-function judgeState({ charge, journal, disputes }: LifeRecords, accepted: string): string[] {
+function verifyState({ charge, journal, disputes }: LifeRecords, accepted: string): string[] {
   const violations: string[] = [];
   const returned = journal.filter(
     (entry) => entry.kind === 'returned' && entry.end_to_end_id === accepted,
@@ -63,13 +63,13 @@ function judgeState({ charge, journal, disputes }: LifeRecords, accepted: string
   return violations;
 }
 
-function statusOf(told: {
+function statusOf(facts: {
   charge: Json;
   original: number;
   med: number;
   disputes: readonly Json[];
 }) {
-  const { charge, original, med, disputes } = told;
+  const { charge, original, med, disputes } = facts;
   if (original === charge.amount) return 'refunded';
   if (med > 0 || disputes.some(({ status }) => status === 'lost')) return 'charged_back';
   const isOpen = disputes.some(({ status }) => status === 'open' || status === 'under_review');
@@ -77,18 +77,18 @@ function statusOf(told: {
 }
 
 /** I10 and I11: each state was announced once for each time it began, and nothing that did not happen. */
-function judgeEvents({ charge, disputes, events }: LifeRecords): string[] {
+function verifyEvents({ charge, disputes, events }: LifeRecords): string[] {
   const violations: string[] = [];
-  const told = Map.groupBy(events, ({ event, data }) => `${event} ${data.id}`);
+  const delivered = Map.groupBy(events, ({ event, data }) => `${event} ${data.id}`);
   // The only state that a charge may leave for one that it came from: by a dispute that is won.
   const infractions = disputes.filter((dispute) => !dispute.arrived_resolved).length;
-  for (const [name, deliveries] of told) {
+  for (const [name, deliveries] of delivered) {
     const most = name.startsWith('charge.pix.infraction ') ? infractions : 1;
     if (new Set(deliveries.map(({ deliveryId }) => deliveryId)).size > most)
       violations.push(`I11 ${name} under several ids`);
   }
   const expect = (event: string, id: string, is: boolean): void => {
-    if (told.has(`${event} ${id}`) !== is)
+    if (delivered.has(`${event} ${id}`) !== is)
       violations.push(`I10 ${event} of ${id} was ${is ? 'not ' : ''}delivered`);
   };
   expect('charge.pix.created', charge.id, charge.status !== 'failed');

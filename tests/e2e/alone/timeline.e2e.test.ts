@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { expect, test } from 'vitest';
 
-import { aListeningMerchant } from '../../lives/subscribed-merchant.ts';
+import { aSubscribedMerchant } from '../../lives/subscribed-merchant.ts';
 import { aHook, register } from '../hooks.ts';
 import {
   admin,
@@ -47,7 +47,7 @@ async function timelineOf(kind: 'charges' | 'payouts', id: string): Promise<Json
 }
 
 /** Steps of some kinds, as `kind what`; a delivery is told by its event alone. */
-function told(timeline: Json, ...kinds: string[]): string[] {
+function stepsOf(timeline: Json, ...kinds: string[]): string[] {
   return timeline.entries
     .filter((step: Json) => kinds.includes(step.kind))
     .map((step: Json) => `${step.kind} ${step.what.split(' → http')[0]}`);
@@ -108,7 +108,7 @@ async function waitForCharge(merchant: Merchant, id: string, status: string): Pr
 }
 
 test('the timeline of a charge that was paid, refunded in part and lost in a dispute has every step once, in order', async () => {
-  const merchant = await aListeningMerchant();
+  const merchant = await aSubscribedMerchant();
   const hook = aHook();
   await fund(merchant, CHARGE_CENTS);
   const fields = { amount: CHARGE_CENTS, webhook_url: hook.url };
@@ -135,9 +135,9 @@ test('the timeline of a charge that was paid, refunded in part and lost in a dis
 
   const timeline = await eventually(async () => {
     const now = await timelineOf('charges', id);
-    expect(told(now, 'event')).toContain('event dispute.pix.lost');
+    expect(stepsOf(now, 'event')).toContain('event dispute.pix.lost');
     expectCauses(now, 2);
-    const journals = told(now, 'journal').filter((step) => !step.includes('tariff'));
+    const journals = stepsOf(now, 'journal').filter((step) => !step.includes('tariff'));
     expect(journals.toSorted()).toEqual([
       'journal block_disputed',
       'journal credit_received_pix',
@@ -149,7 +149,7 @@ test('the timeline of a charge that was paid, refunded in part and lost in a dis
   }, PATIENCE_MS);
 
   expectSound(timeline, [id, refund.id, dispute.id]);
-  const steps = told(timeline, 'state', 'event');
+  const steps = stepsOf(timeline, 'state', 'event');
   const last = steps.indexOf('event dispute.pix.opened');
   expect(steps.slice(0, last + 1)).toEqual([
     'state new → processing',
@@ -178,16 +178,19 @@ test('the timeline of a charge that was paid, refunded in part and lost in a dis
   expectBefore(timeline, 'pending: pix_accepted', 'credit_received_pix', 'pending → paid');
   expectBefore(timeline, 'refund requested', 'take_hold', 'refund completed', 'settle_hold');
   expectBefore(timeline, 'dispute opened', 'block_disputed', 'return_disputed');
-  expect(amountsOf(timeline)).toMatchObject({
-    credit_received_pix: CHARGE_CENTS,
-    take_hold: REFUND_CENTS,
-    settle_hold: REFUND_CENTS,
-    return_disputed: LOST_CENTS,
-  });
+  const amounts = Object.entries(amountsOf(timeline));
+  for (const amount of [
+    ['credit_received_pix', CHARGE_CENTS],
+    ['take_hold', REFUND_CENTS],
+    ['settle_hold', REFUND_CENTS],
+    ['return_disputed', LOST_CENTS],
+  ]) {
+    expect(amounts).toContainEqual(amount);
+  }
   expect(JSON.stringify(timeline)).not.toContain(merchant.funding[0]);
   const sent = [...(await received(hook.path)), ...(await received(merchant.hookPath))];
   const ofThis = sent.filter((one) => one.body.includes(id));
-  expect(told(timeline, 'attempt')).toHaveLength(ofThis.length);
+  expect(stepsOf(timeline, 'attempt')).toHaveLength(ofThis.length);
   expectQuick('charge', await medianMs('charges', id), timeline);
 });
 
@@ -203,17 +206,17 @@ test('the timeline of a payout that completed and came back has every step once,
   await returnAtAcquirer(completed.end_to_end_id, { natureza: 'ORIGINAL' });
   const timeline = await eventually(async () => {
     const now = await timelineOf('payouts', id);
-    expect(told(now, 'journal')).toEqual([
+    expect(stepsOf(now, 'journal')).toEqual([
       'journal take_hold',
       'journal settle_hold',
       'journal credit_payout_return',
     ]);
-    expect(told(now, 'attempt')).toHaveLength(2 * names.length);
+    expect(stepsOf(now, 'attempt')).toHaveLength(2 * names.length);
     return now;
   }, PATIENCE_MS);
 
   expectSound(timeline, [id]);
-  expect(told(timeline, 'journal', 'state', 'event')).toEqual([
+  expect(stepsOf(timeline, 'journal', 'state', 'event')).toEqual([
     'state new → intent',
     'journal take_hold',
     'state intent → processing',
@@ -226,7 +229,7 @@ test('the timeline of a payout that completed and came back has every step once,
     'journal credit_payout_return',
   ]);
   for (const name of names) {
-    expect(told(timeline, 'delivery').filter((step) => step.includes(name))).toHaveLength(2);
+    expect(stepsOf(timeline, 'delivery').filter((step) => step.includes(name))).toHaveLength(2);
   }
   expect(amountsOf(timeline)).toEqual({
     take_hold: COST_CENTS,

@@ -31,7 +31,7 @@ export async function withInstallLock(
 
 async function takeLock(path: string, log: Progress): Promise<void> {
   const deadline = performance.now() + LOCK_LIMIT_MS;
-  let told = false;
+  let announced = false;
   let unreadable = 0;
   while (!tryCreate(path)) {
     const holder = readHolder(path);
@@ -41,9 +41,9 @@ async function takeLock(path: string, log: Progress): Promise<void> {
       continue;
     }
     if (performance.now() > deadline) throw new StartupFailure(`${path} is held for too long`);
-    if (!told && holder)
+    if (!announced && holder)
       log.line(`another start (pid ${holder.pid}) is downloading; waiting for it`);
-    told = true;
+    announced = true;
     await delay(POLL_INTERVAL_MS);
   }
 }

@@ -15,10 +15,10 @@ export interface MeshService {
   variables(settings: MeshSettings): Record<string, string>;
 }
 
-/** All periods of looking again are at most this long on one machine, reconciliation apart. */
+/** Every period between two status checks is at most this long on one machine, reconciliation apart. */
 const LOCAL_PERIOD_MS = '5000';
-/** The first look after an unknown outcome. */
-const LOCAL_FIRST_LOOK_MS = '1000';
+/** The first status check after an unknown outcome. */
+const LOCAL_FIRST_CHECK_MS = '1000';
 /** The list of received Pix costs nothing here, and the provider's clock may be turned. */
 const LOCAL_LIST_MS = '2000';
 const LOCAL_LIST_OVERLAP_MS = '7200000';
@@ -76,12 +76,12 @@ export const MESH_SERVICES: readonly MeshService[] = [
       WEBHOOK_SEALING_PUBLIC_KEY: settings.secrets.sealing.publicKey,
       LEDGER_URL: settings.origin('ledger'),
       ...withTuning({
-        READ_BACK_PROCESSING_MS: LOCAL_FIRST_LOOK_MS,
+        READ_BACK_PROCESSING_MS: LOCAL_FIRST_CHECK_MS,
         READ_BACK_PROCESSING_MS_MAX: LOCAL_PERIOD_MS,
         READ_BACK_PENDING_MS_MAX: LOCAL_PERIOD_MS,
         READ_BACK_REFUND_INTENT_MS: LOCAL_PERIOD_MS,
         READ_BACK_REFUND_INTENT_MS_MAX: LOCAL_PERIOD_MS,
-        READ_BACK_REFUND_UNKNOWN_MS: LOCAL_FIRST_LOOK_MS,
+        READ_BACK_REFUND_UNKNOWN_MS: LOCAL_FIRST_CHECK_MS,
         READ_BACK_REFUND_UNKNOWN_MS_MAX: LOCAL_PERIOD_MS,
         READ_BACK_REFUND_ACCEPTED_MS: LOCAL_PERIOD_MS,
         READ_BACK_REFUND_ACCEPTED_MS_MAX: LOCAL_PERIOD_MS,
@@ -108,7 +108,7 @@ export const MESH_SERVICES: readonly MeshService[] = [
       ...withTuning({
         READ_BACK_INTENT_MS: LOCAL_PERIOD_MS,
         READ_BACK_INTENT_MS_MAX: LOCAL_PERIOD_MS,
-        READ_BACK_UNKNOWN_MS: LOCAL_FIRST_LOOK_MS,
+        READ_BACK_UNKNOWN_MS: LOCAL_FIRST_CHECK_MS,
         READ_BACK_UNKNOWN_MS_MAX: LOCAL_PERIOD_MS,
         READ_BACK_ACCEPTED_MS: LOCAL_PERIOD_MS,
         READ_BACK_ACCEPTED_MS_MAX: LOCAL_PERIOD_MS,

@@ -273,10 +273,10 @@ describe('a defence', () => {
     const { id } = await aDispute();
     const defense = { disputeId: id, text: 'The goods were delivered.' };
     expect(await acquirer.submitDefense(defense)).toEqual({ kind: 'accepted' });
-    const heard = await listed(id);
-    expect(heard).toMatchObject({ status: 'under_review', defenseReceivedAt: expect.any(Date) });
+    const defended = await listed(id);
+    expect(defended).toMatchObject({ status: 'under_review', defenseReceivedAt: expect.any(Date) });
     expect(await acquirer.submitDefense(defense)).toEqual({ kind: 'accepted' });
-    expect(await listed(id)).toEqual(heard);
+    expect(await listed(id)).toEqual(defended);
     expect((await decide(id, { outcome: 'lost' })).body['status']).toBe('ACEITA');
   });
 

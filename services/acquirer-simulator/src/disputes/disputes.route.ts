@@ -43,7 +43,7 @@ export function addDisputes(app: FastifyInstance, deps: Deps): void {
       const defense = readBody(DefenseBody, request);
       if (!z.guid().safeParse(id).success) throw refusalOf('not_found');
       const outcome = await defendDispute(deps.db, id, defense);
-      if (outcome.kind !== 'heard') throw refusalOf(outcome.kind);
+      if (outcome.kind !== 'received') throw refusalOf(outcome.kind);
       return { status: 201, body: toDisputeResource(outcome.dispute) };
     }),
   );

@@ -62,7 +62,7 @@ export async function findDispute(db: Queryable, id: string): Promise<StoredDisp
 /** Hears the receiver: the dispute is under review from then on. */
 export async function storeDefense(
   tx: Transaction,
-  heard: { id: string; defense: object; at: Date },
+  received: { id: string; defense: object; at: Date },
 ): Promise<void> {
   await tx.query(
     named(
@@ -70,9 +70,9 @@ export async function storeDefense(
       sql`
         update disputes
         set status = 'EM_DEFESA',
-            defense_received_at = ${heard.at}::timestamptz,
-            defense = ${JSON.stringify(heard.defense)}::jsonb
-        where id = ${heard.id}::uuid`,
+            defense_received_at = ${received.at}::timestamptz,
+            defense = ${JSON.stringify(received.defense)}::jsonb
+        where id = ${received.id}::uuid`,
     ),
   );
 }

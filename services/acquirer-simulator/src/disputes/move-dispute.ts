@@ -94,7 +94,7 @@ export async function defendDispute(
   id: string,
   defense: object,
 ): Promise<
-  | { kind: 'heard'; dispute: StoredDispute }
+  | { kind: 'received'; dispute: StoredDispute }
   | { kind: Exclude<DisputeDecision['kind'], 'move' | 'nothing'> | 'not_found' }
 > {
   return await db.transaction(async (tx) => {
@@ -103,7 +103,7 @@ export async function defendDispute(
     const decision = decideDispute(factsOf(held), 'defend');
     if (decision.kind === 'conflict' || decision.kind === 'late') return { kind: decision.kind };
     if (decision.kind === 'move') await storeDefense(tx, { id, defense, at: held.pix.readAt });
-    return { kind: 'heard', dispute: await reload(tx, id) };
+    return { kind: 'received', dispute: await reload(tx, id) };
   });
 }
 

@@ -93,7 +93,7 @@ async function take(step: Step, pix: Expected): Promise<void> {
     case 'repeat':
       return await refund(step, pix);
     case 'return':
-      return await giveBack(step, pix);
+      return await sendBack(step, pix);
     case 'open':
     case 'arrive':
       return await open(step, pix);
@@ -126,7 +126,7 @@ async function refund(step: Step, pix: Expected): Promise<void> {
   }
 }
 
-async function giveBack(step: Step, pix: Expected): Promise<void> {
+async function sendBack(step: Step, pix: Expected): Promise<void> {
   const natureza = step.partial ? 'MED_FRAUDE' : 'ORIGINAL';
   const path = `/control/pix/${pix.endToEndId}/returns`;
   const answer = await post(path, { amount: step.cents, natureza });

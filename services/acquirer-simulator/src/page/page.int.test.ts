@@ -164,8 +164,8 @@ test(
   'refreshes that fail are shown, and do not end those to come',
   async () => {
     await page.goto(simulator.url);
-    const told = page.getByRole('alert');
-    await told.waitFor({ state: 'hidden' });
+    const alert = page.getByRole('alert');
+    await alert.waitFor({ state: 'hidden' });
     const faults = {
       'answered 500': { status: 500, body: '{"code":"INTERNAL_ERROR"}' },
       'something else': { status: 200, contentType: 'text/html', body: '<p>Hello</p>' },
@@ -174,9 +174,9 @@ test(
     for (const [words, answer] of Object.entries(faults)) {
       const address = `${simulator.url}/`;
       await page.route(address, (route) => (answer ? route.fulfill(answer) : route.abort()));
-      await told.getByText(words).waitFor();
+      await alert.getByText(words).waitFor();
       await page.unroute(address);
-      await told.waitFor({ state: 'hidden' });
+      await alert.waitFor({ state: 'hidden' });
       const { txid } = aCharge();
       await simulator.client(PATIENT).issueCharge(aCharge({ txid }));
       await row(txid).waitFor();

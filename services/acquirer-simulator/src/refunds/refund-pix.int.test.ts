@@ -292,17 +292,17 @@ describe('faults of a refund', () => {
 });
 
 describe('a return that nobody asked for', () => {
-  const giveBack = async (endToEndId: string, body?: object) =>
+  const sendBack = async (endToEndId: string, body?: object) =>
     await simulator.call('POST', `/control/pix/${endToEndId}/returns`, body);
 
   it('takes all that is left by default, of the nature that is given', async () => {
     const { txid, endToEndId } = await aPaidCharge(simulator);
-    const first = await giveBack(endToEndId, { amount: 1, natureza: 'MED_FRAUDE' });
+    const first = await sendBack(endToEndId, { amount: 1, natureza: 'MED_FRAUDE' });
     expect(first).toMatchObject({
       status: 201,
       body: { end_to_end_id: endToEndId, txid, id_envio: null, amount: 1, natureza: 'MED_FRAUDE' },
     });
-    const rest = await giveBack(endToEndId);
+    const rest = await sendBack(endToEndId);
     expect(rest.body).toMatchObject({ amount: 999, natureza: 'ORIGINAL' });
     expect(await acquirer.getReceived(endToEndId)).toMatchObject({
       value: {
@@ -313,21 +313,21 @@ describe('a return that nobody asked for', () => {
       },
     });
     await eventually(async () => expect(await returnItemsOf(endToEndId)).toHaveLength(2));
-    expect(await giveBack(endToEndId)).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
+    expect(await sendBack(endToEndId)).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
   });
 
   it('never takes more than is left, also against refunds at the same time', async () => {
     const { endToEndId } = await aPaidCharge(simulator);
     await Promise.all([
-      ...Array.from({ length: RACERS / 2 }, () => giveBack(endToEndId, { amount: 300 })),
+      ...Array.from({ length: RACERS / 2 }, () => sendBack(endToEndId, { amount: 300 })),
       ...Array.from({ length: RACERS / 2 }, () => acquirer.refund(aRefund(endToEndId, 300n))),
     ]);
     await eventually(async () => expect(await returnedOf(endToEndId)).toHaveLength(3));
   });
 
   it('is not there for Pix and orders that nobody knows', async () => {
-    expect(await giveBack('E1')).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } });
-    expect(await giveBack(aSend().idEnvio)).toMatchObject({ status: 404 });
-    expect(await giveBack('%00')).toMatchObject({ status: 404 });
+    expect(await sendBack('E1')).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } });
+    expect(await sendBack(aSend().idEnvio)).toMatchObject({ status: 404 });
+    expect(await sendBack('%00')).toMatchObject({ status: 404 });
   });
 });

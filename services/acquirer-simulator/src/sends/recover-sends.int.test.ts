@@ -98,12 +98,12 @@ describe('orders over a bad line', () => {
     const [rejected = 0] = lines.get('rejected') ?? [];
     expect(settled + rejected).toBe(ORDERS);
     expect(Math.min(settled, rejected)).toBeGreaterThan(0);
-    await expectTruthfulNotices(sends);
+    await expectMatchingNotices(sends);
   }, 60_000);
 });
 
 /** Some are dropped, some come twice; none says anything but what the look-up says. */
-async function expectTruthfulNotices(sends: readonly PayoutToSend[]): Promise<void> {
+async function expectMatchingNotices(sends: readonly PayoutToSend[]): Promise<void> {
   await eventually(async () => {
     expect(await database.db.query(sql`select from callbacks`)).toEqual([]);
   });

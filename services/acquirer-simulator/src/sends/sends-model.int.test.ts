@@ -86,7 +86,7 @@ async function take(step: Step, id: string, orders: Map<string, Expected>): Prom
     case 'turn':
       return turn(known, await post(`${path}/contradict`, { status: 'REALIZADO' }));
     case 'return':
-      return giveBack(
+      return sendBack(
         known,
         step,
         await post(`/control/pix/${id}/returns`, { amount: step.cents }),
@@ -111,7 +111,7 @@ function turn(known: Expected | undefined, answered: number): void {
   known.kinds.push('settled');
 }
 
-function giveBack(known: Expected | undefined, step: Step, answered: number): void {
+function sendBack(known: Expected | undefined, step: Step, answered: number): void {
   if (known === undefined) return expect(answered).toBe(404);
   const left = known.amountCents - sumOf(known.returned);
   const fits = known.status === 'settled' && BigInt(step.cents) <= left;
