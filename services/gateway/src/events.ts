@@ -36,12 +36,12 @@ export function reportMismatch(
   request: { request_id: string; route: string } & ({ key_id: string } | { actor: string }),
 ): void {
   mismatches.add(1, { route: request.route });
-  logger.warn(request, 'an Idempotency-Key was repeated with another body');
+  logger.warn(request, 'idempotency key repeated with another body');
 }
 
 export function reportLogRowsDropped(logger: Logger, rows: number): void {
   logRowsDropped.add(rows);
-  logger.warn({ rows }, 'rows of the request log were given up');
+  logger.warn({ rows }, 'request log rows dropped');
 }
 
 export function countUnlimitedRequest(): void {
@@ -49,11 +49,11 @@ export function countUnlimitedRequest(): void {
 }
 
 export function reportRateLimitOff(logger: Logger, error: unknown): void {
-  logger.warn({ err: error }, 'the rate limit cannot count; requests pass without it');
+  logger.warn({ err: error }, 'rate limit: redis unavailable, requests not limited');
 }
 
 export function reportRateLimitBack(logger: Logger): void {
-  logger.info('the rate limit counts again');
+  logger.info('rate limit: redis available');
 }
 
 /** Alerted 21 days before: the file asks people not to trust it after its date. */
@@ -67,10 +67,10 @@ export function observeSecurityTxt(expiresAt: Date): void {
 
 export function reportUnreadableCallback(logger: Logger, callbackId: string): void {
   callbacksUnreadable.add(1);
-  logger.warn({ callback_id: callbackId }, 'a callback body could not be read; it is stored');
+  logger.warn({ callback_id: callbackId }, 'callback body not readable, stored as received');
 }
 
 export function reportSkippedItems(logger: Logger, callbackId: string, items: number): void {
   callbackItemsSkipped.add(items);
-  logger.warn({ callback_id: callbackId, items }, 'items of a callback could not be published');
+  logger.warn({ callback_id: callbackId, items }, 'callback items not published');
 }

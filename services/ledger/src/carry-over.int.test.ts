@@ -13,7 +13,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { executeBatch } from '#engine/execute-batch.ts';
 import { takeDueReleases } from '#releases/releases.sql.ts';
-import { countRows, findBreaks, readBalances } from '#test/check-ledger.ts';
+import { auditBooks } from '#test/audit-books.sql.ts';
+import { countRows, readBalances } from '#test/read-ledger.ts';
 import { bookInFirstVersion } from '#test/first-version-books.ts';
 import {
   receivedPixCredit,
@@ -73,7 +74,7 @@ test('every cent stands where it stood, and the books are sound', async () => {
     acquirer_clearing: -1_280,
   });
   expect(await readBalances(database.db, other)).toEqual({ available: 7, acquirer_clearing: -7 });
-  expect(await findBreaks(database.db)).toEqual([]);
+  expect(await auditBooks(database.db)).toEqual([]);
 });
 
 test('journals are numbered in the order in which they were booked, by their commands', async () => {
@@ -116,7 +117,7 @@ test('suspense and pending money go on under their commands', async () => {
 test('money can be held on top of it, and nothing of the first version is left', async () => {
   const hold = holdTake({ accountId: one, amount: 1_230 });
   expect(await executeBatch(database.db, [hold])).toMatchObject([{ code: 'booked', version: 6n }]);
-  expect(await findBreaks(database.db)).toEqual([]);
+  expect(await auditBooks(database.db)).toEqual([]);
   const left = await database.db.query(
     sql`select from pg_class where relnamespace = 'ledger'::regnamespace and relname like '%0001%'`,
   );

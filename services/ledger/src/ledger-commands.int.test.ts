@@ -6,7 +6,8 @@ import { sql } from '@pixmesh/postgres/sql';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { PLATFORM_ACCOUNT_ID } from '#accounts/chart-of-accounts.ts';
-import { countAllRows, countRows, findBreaks, readBalances } from '#test/check-ledger.ts';
+import { auditBooks } from '#test/audit-books.sql.ts';
+import { countAllRows, countRows, readBalances } from '#test/read-ledger.ts';
 import { inLanes } from '#test/in-lanes.ts';
 
 import {
@@ -32,7 +33,7 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   armFailpoints({});
-  assert.deepEqual(await findBreaks(ledger.db), []);
+  assert.deepEqual(await auditBooks(ledger.db), []);
 });
 afterAll(() => ledger[Symbol.asyncDispose]());
 

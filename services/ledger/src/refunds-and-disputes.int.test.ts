@@ -5,7 +5,8 @@ import { sql } from '@pixmesh/postgres/sql';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { PLATFORM_ACCOUNT_ID } from '#accounts/chart-of-accounts.ts';
-import { countAllRows, findBreaks, readBalances } from '#test/check-ledger.ts';
+import { auditBooks } from '#test/audit-books.sql.ts';
+import { countAllRows, readBalances } from '#test/read-ledger.ts';
 import { holdTake } from '#test/ledger-commands.ts';
 import {
   aReceivedPixCredit,
@@ -30,7 +31,7 @@ beforeAll(async () => {
   ledger = await aLedgerUnderTest();
 });
 afterEach(async () => {
-  assert.deepEqual(await findBreaks(ledger.db), []);
+  assert.deepEqual(await auditBooks(ledger.db), []);
 });
 afterAll(() => ledger[Symbol.asyncDispose]());
 
@@ -43,7 +44,7 @@ async function aPix(amount: number) {
   return { accountId, endToEndId, chargeId: chargeId ?? '', disputeId: newId() };
 }
 
-async function tell(...messages: readonly CommandWire[]): Promise<void> {
+async function handleAll(...messages: readonly CommandWire[]): Promise<void> {
   for (const message of messages) await handle(ledger.engine, message);
 }
 
@@ -54,13 +55,13 @@ async function lastEvent(accountId: string) {
 describe('the life of a dispute', () => {
   test('blocked and won: the money is back, and every step is told with what moved', async () => {
     const pix = await aPix(1_000);
-    await tell(aDispute('dispute.block', { ...pix, amount: 1_000 }));
+    await handleAll(aDispute('dispute.block', { ...pix, amount: 1_000 }));
     expect(await readBalances(ledger.db, pix.accountId)).toMatchObject({ blocked: 1_000 });
     expect(await lastEvent(pix.accountId)).toMatchObject({
       type: 'dispute.blocked',
       message: { data: { dispute_id: pix.disputeId, amount: 1_000, balance: { available: 0 } } },
     });
-    await tell(aDispute('dispute.unblock', { ...pix, amount: 1_000 }));
+    await handleAll(aDispute('dispute.unblock', { ...pix, amount: 1_000 }));
     expect(await readBalances(ledger.db, pix.accountId)).toEqual({
       available: 1_000,
       acquirer_clearing: -1_000,
@@ -73,7 +74,7 @@ describe('the life of a dispute', () => {
 
   test('lost in part: what was returned leaves the block, the rest comes back', async () => {
     const pix = await aPix(1_000);
-    await tell(
+    await handleAll(
       aDispute('dispute.block', { ...pix, amount: 1_000 }),
       aDispute('dispute.return', { ...pix, amount: 700 }),
       aDispute('dispute.unblock', { ...pix, amount: 1_000 }),
@@ -89,16 +90,16 @@ describe('the life of a dispute', () => {
     const pix = await aPix(1_000);
     const payout = holdTake({ accountId: pix.accountId as never, amount: 900 });
     await ledger.submit(payout);
-    await tell(aDispute('dispute.return', { ...pix, amount: 1_000, from: 'available' }));
+    await handleAll(aDispute('dispute.return', { ...pix, amount: 1_000, from: 'available' }));
     expect(await readBalances(ledger.db, pix.accountId)).toEqual({ available: -900, held: 900 });
   });
 
   test('refunded meanwhile: the refund comes out of the block, nothing is left to unblock', async () => {
     const pix = await aPix(1_000);
-    await tell(aDispute('dispute.block', { ...pix, amount: 1_000 }));
+    await handleAll(aDispute('dispute.block', { ...pix, amount: 1_000 }));
     const refund = holdTake({ ...pix, accountId: pix.accountId as never, amount: 1_000 });
     expect(await ledger.submit(refund)).toMatchObject({ code: 'booked' });
-    await tell(aHoldSettle(refund), aDispute('dispute.unblock', { ...pix, amount: 1_000 }));
+    await handleAll(aHoldSettle(refund), aDispute('dispute.unblock', { ...pix, amount: 1_000 }));
     expect(await readBalances(ledger.db, pix.accountId)).toEqual({});
     expect(await lastEvent(pix.accountId)).toMatchObject({
       type: 'dispute.unblocked',
@@ -110,11 +111,11 @@ describe('the life of a dispute', () => {
     const pix = await aPix(1_000);
     const early = holdTake({ ...pix, accountId: pix.accountId as never, amount: 600 });
     await ledger.submit(early);
-    await tell(aDispute('dispute.block', { ...pix, amount: 1_000 }));
+    await handleAll(aDispute('dispute.block', { ...pix, amount: 1_000 }));
     expect(await lastEvent(pix.accountId)).toMatchObject({ message: { data: { amount: 400 } } });
     const late = holdTake({ ...pix, accountId: pix.accountId as never, amount: 300 });
     await ledger.submit(late);
-    await tell(aHoldRelease(early), aHoldRelease(late));
+    await handleAll(aHoldRelease(early), aHoldRelease(late));
     expect(await readBalances(ledger.db, pix.accountId)).toEqual({
       blocked: 1_000,
       acquirer_clearing: -1_000,
@@ -123,16 +124,16 @@ describe('the life of a dispute', () => {
 
   test('a Pix gives back no more than it was, however it is told', async () => {
     const pix = await aPix(1_000);
-    await tell(aDispute('dispute.return', { ...pix, amount: 999, from: 'available' }));
+    await handleAll(aDispute('dispute.return', { ...pix, amount: 999, from: 'available' }));
     const rows = await countAllRows(ledger.db);
     for (const message of [
       aDispute('dispute.return', { ...pix, amount: 2 }),
       aReceivedPixReturn({ ...pix, amount: 2 }),
     ]) {
-      await expect(tell(message)).rejects.toMatchObject({ code: 'MESSAGE_INVALID' });
+      await expect(handleAll(message)).rejects.toMatchObject({ code: 'MESSAGE_INVALID' });
     }
     expect(await countAllRows(ledger.db)).toEqual(rows);
-    await tell(aReceivedPixReturn({ ...pix, amount: 1 }));
+    await handleAll(aReceivedPixReturn({ ...pix, amount: 1 }));
     expect(await lastEvent(pix.accountId)).toMatchObject({
       type: 'received_pix.returned',
       message: { data: { charge_id: pix.chargeId, end_to_end_id: pix.endToEndId, amount: 1 } },
@@ -142,14 +143,14 @@ describe('the life of a dispute', () => {
   test('of a Pix that is another account’s, or in suspense, is parked', async () => {
     const pix = await aPix(1_000);
     const suspended = aReceivedPixSuspend();
-    await tell(suspended);
-    const told = { disputeId: newId(), amount: 10 };
+    await handleAll(suspended);
+    const details = { disputeId: newId(), amount: 10 };
     for (const of of [
       { ...pix, accountId: newId() },
       { ...pix, accountId: suspended.account_id!, endToEndId: suspended.data.end_to_end_id },
     ]) {
-      const message = aDispute('dispute.block', { ...of, ...told });
-      await expect(tell(message)).rejects.toMatchObject({ code: 'MESSAGE_INVALID' });
+      const message = aDispute('dispute.block', { ...of, ...details });
+      await expect(handleAll(message)).rejects.toMatchObject({ code: 'MESSAGE_INVALID' });
     }
   });
 });
@@ -161,7 +162,7 @@ describe('money in suspense', () => {
   ] as const)('is resolved once: %s', async (action, parts) => {
     const item = aReceivedPixSuspend({ amount: 40 });
     const accountId = item.account_id!;
-    await tell(item, aSuspenseResolve(item, action));
+    await handleAll(item, aSuspenseResolve(item, action));
     expect(await readBalances(ledger.db, accountId)).toMatchObject(parts);
     const [row] = await ledger.db.query<{ resolved: boolean }>(sql`
       select resolved_at is not null and resolved_at >= created_at as resolved
@@ -172,7 +173,7 @@ describe('money in suspense', () => {
       message: { data: { item_id: item.data.command_id, action, amount: 40 } },
     });
     const other = aSuspenseResolve(item, action === 'accept' ? 'return' : 'accept');
-    await expect(tell(other)).rejects.toMatchObject({ code: 'CONFLICT' });
+    await expect(handleAll(other)).rejects.toMatchObject({ code: 'CONFLICT' });
   });
 
   test('that nobody owned is handed over to its owner, in either order', async () => {
@@ -184,10 +185,10 @@ describe('money in suspense', () => {
         reason: 'unowned',
       });
       const before = (await readBalances(ledger.db, PLATFORM_ACCOUNT_ID)).suspense ?? 0;
-      await tell(item);
+      await handleAll(item);
       const owner = newId();
-      const told = [aSuspenseResolve(item, 'hand_over'), aSuspenseCredit(item, owner)];
-      await tell(...(isReversed ? told.toReversed() : told));
+      const details = [aSuspenseResolve(item, 'hand_over'), aSuspenseCredit(item, owner)];
+      await handleAll(...(isReversed ? details.toReversed() : details));
       expect(await readBalances(ledger.db, owner)).toEqual({
         available: 40,
         acquirer_clearing: -40,
@@ -205,24 +206,24 @@ describe('money in suspense', () => {
       data: { ...aSuspenseResolve(item, 'return').data, command_id: newId(), amount },
     });
     const rest = aSuspenseResolve(item, 'accept');
-    await tell(item, part(15));
-    await expect(tell(rest)).rejects.toMatchObject({ code: 'MESSAGE_INVALID' });
+    await handleAll(item, part(15));
+    await expect(handleAll(rest)).rejects.toMatchObject({ code: 'MESSAGE_INVALID' });
     expect(await readItem(item.data.command_id)).toEqual({ amount: 25n, is_open: true });
     expect(await readBalances(ledger.db, accountId)).toMatchObject({ suspense: 25 });
-    await tell(part(5), { ...rest, data: { ...rest.data, amount: 20 } });
+    await handleAll(part(5), { ...rest, data: { ...rest.data, amount: 20 } });
     expect(await readBalances(ledger.db, accountId)).toEqual({
       available: 20,
       acquirer_clearing: -20,
     });
     expect(await readItem(item.data.command_id)).toEqual({ amount: 20n, is_open: false });
-    await expect(tell(part(1))).rejects.toMatchObject({ code: 'MESSAGE_INVALID' });
+    await expect(handleAll(part(1))).rejects.toMatchObject({ code: 'MESSAGE_INVALID' });
   });
 
   test('that stayed although its payout had completed is accepted for its owner', async () => {
     const accountId = newId();
     const item = aPayoutSuspend({ accountId, direction: 'in', amount: 40 });
     const { command_id: item_id, payout_id, end_to_end_id } = item.data;
-    await tell(item, {
+    await handleAll(item, {
       ...aSuspenseResolve(aReceivedPixSuspend({ accountId, amount: 40 }), 'accept'),
       data: {
         command_id: deriveCommandId('suspense.resolve', item_id),
@@ -255,11 +256,11 @@ describe('money in suspense', () => {
   test('that is unknown, or of another amount, is parked and can be told again', async () => {
     const item = aReceivedPixSuspend({ amount: 40 });
     const early = aSuspenseResolve(item, 'accept');
-    await expect(tell(early)).rejects.toMatchObject({ code: 'MESSAGE_INVALID' });
-    await tell(item);
+    await expect(handleAll(early)).rejects.toMatchObject({ code: 'MESSAGE_INVALID' });
+    await handleAll(item);
     const wrong = { ...early, data: { ...early.data, amount: 41 } };
-    await expect(tell(wrong)).rejects.toMatchObject({ code: 'MESSAGE_INVALID' });
-    await tell(early);
+    await expect(handleAll(wrong)).rejects.toMatchObject({ code: 'MESSAGE_INVALID' });
+    await handleAll(early);
   });
 });
 
@@ -276,12 +277,12 @@ describe('a command', () => {
       aSuspenseResolve(owned, 'accept'),
       aSuspenseCredit(aReceivedPixSuspend({ amount: 7 }), pix.accountId),
     ];
-    await tell(...messages);
+    await handleAll(...messages);
     const [rows, balances] = [
       await countAllRows(ledger.db),
       await readBalances(ledger.db, pix.accountId),
     ];
-    for (const message of messages) await tell(again(message));
+    for (const message of messages) await handleAll(again(message));
     expect(await countAllRows(ledger.db)).toEqual(rows);
     expect(await readBalances(ledger.db, pix.accountId)).toEqual(balances);
   });
@@ -289,7 +290,7 @@ describe('a command', () => {
   test('with another content under its id is refused', async () => {
     const pix = await aPix(1_000);
     const item = aReceivedPixSuspend({ accountId: pix.accountId, amount: 40 });
-    await tell(item);
+    await handleAll(item);
     const messages = [
       aDispute('dispute.block', { ...pix, amount: 500 }),
       aDispute('dispute.return', { ...pix, amount: 200 }),
@@ -298,7 +299,7 @@ describe('a command', () => {
       aSuspenseCredit(aReceivedPixSuspend({ amount: 7 }), pix.accountId),
     ];
     for (const message of messages) {
-      await tell(message);
+      await handleAll(message);
       const { data } = message;
       const others = [
         { ...data, amount: data.amount + 1 },
@@ -306,8 +307,8 @@ describe('a command', () => {
         { ...data, end_to_end_id: 'E00000000202611211200other000001' },
       ];
       for (const other of others) {
-        const told = tell({ ...message, data: other } as CommandWire);
-        await expect(told).rejects.toMatchObject({ code: 'CONFLICT' });
+        const details = handleAll({ ...message, data: other } as CommandWire);
+        await expect(details).rejects.toMatchObject({ code: 'CONFLICT' });
       }
     }
   });

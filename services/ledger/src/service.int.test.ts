@@ -19,7 +19,8 @@ import { createTestTopics } from '@pixmesh/testkit/test-topics';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { LedgerConfig } from '#config.ts';
-import { countRows, findBreaks, readBalances } from '#test/check-ledger.ts';
+import { auditBooks } from '#test/audit-books.sql.ts';
+import { countRows, readBalances } from '#test/read-ledger.ts';
 import {
   aReceivedPixCredit,
   again,
@@ -109,11 +110,11 @@ test('one account hears of its outcomes in the order of its commands', async () 
   const credits = Array.from({ length: 30 }, () => aReceivedPixCredit({ accountId, amount: 10 }));
   await send(credits);
   await outcomeOf(credits.at(-1)!);
-  const heard = outcomes.messages.filter((message) => message.key === accountId).map(dataOf);
-  expect(heard.map((data) => data.command_id)).toEqual(
+  const received = outcomes.messages.filter((message) => message.key === accountId).map(dataOf);
+  expect(received.map((data) => data.command_id)).toEqual(
     credits.map((credit) => credit.data.command_id),
   );
-  expect(heard.map((data) => data.balance.available)).toEqual(
+  expect(received.map((data) => data.balance.available)).toEqual(
     credits.map((_, at) => (at + 1) * 10),
   );
 });
@@ -166,8 +167,8 @@ test('each outcome of a batch goes on in the trace of its own command', async ()
     })),
   );
   await outcomeOf(credits.at(-1)!);
-  const heard = credits.map((credit) => outcomesOf(credit)[0]?.headers['traceparent']);
-  expect(heard.map((traceparent) => traceparent?.slice(3, 35))).toEqual(traceIds);
+  const received = credits.map((credit) => outcomesOf(credit)[0]?.headers['traceparent']);
+  expect(received.map((traceparent) => traceparent?.slice(3, 35))).toEqual(traceIds);
 });
 
 test('a hold is ended over the topic, and the loser of the race is told', async () => {
@@ -236,7 +237,7 @@ test('a stop publishes what is booked, and a new start goes on where the last on
 });
 
 test('whatever came, the books are sound', async () => {
-  expect(await findBreaks(database.db)).toEqual([]);
+  expect(await auditBooks(database.db)).toEqual([]);
 });
 
 function testConfig(): LedgerConfig {

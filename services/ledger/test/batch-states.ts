@@ -30,7 +30,7 @@ export function account(standing: Standing = {}): AccountState {
 /** What stands before a batch: every owner that its commands name, empty unless told. */
 export function stateFor(
   commands: readonly LedgerCommand[],
-  told: {
+  given: {
     accounts?: Readonly<Record<string, Standing>>;
     holds?: readonly Hold[];
     booked?: ReadonlyMap<string, BookedCommand>;
@@ -41,12 +41,12 @@ export function stateFor(
 ): BatchState {
   const owners = new Set(commands.map((command) => command.accountId));
   return {
-    nowMs: (told.now ?? NOW).getTime(),
-    accounts: new Map([...owners].map((owner) => [owner, account(told.accounts?.[owner])])),
-    booked: told.booked ?? new Map(),
-    holds: new Map((told.holds ?? []).map((hold) => [hold.holdId, hold])),
-    pix: new Map((told.pix ?? []).map((one) => [pixKey(one), one])),
-    suspenseItems: told.suspenseItems ?? new Map(),
+    nowMs: (given.now ?? NOW).getTime(),
+    accounts: new Map([...owners].map((owner) => [owner, account(given.accounts?.[owner])])),
+    booked: given.booked ?? new Map(),
+    holds: new Map((given.holds ?? []).map((hold) => [hold.holdId, hold])),
+    pix: new Map((given.pix ?? []).map((one) => [pixKey(one), one])),
+    suspenseItems: given.suspenseItems ?? new Map(),
   };
 }
 

@@ -29,21 +29,25 @@ import type {
 import { anEndToEndId } from './ledger-messages.ts';
 
 /** Commands as the engine takes them: valid and random, but for what a test names. Amounts are plain numbers. */
-type Told<Command> = Partial<Omit<Command, 'kind' | 'commandId' | 'amount' | 'fee'>> & {
+type Changes<Command> = Partial<Omit<Command, 'kind' | 'commandId' | 'amount' | 'fee'>> & {
   amount?: number;
   fee?: number;
 };
 
-export function holdTake({ amount = 1_000, fee = 0, ...told }: Told<HoldTake> = {}): HoldTake {
-  const holdId = told.holdId ?? newId<HoldId>();
+export function holdTake({
+  amount = 1_000,
+  fee = 0,
+  ...changes
+}: Changes<HoldTake> = {}): HoldTake {
+  const holdId = changes.holdId ?? newId<HoldId>();
   return {
     kind: 'hold.take',
     commandId: holdId,
     accountId: newId<AccountId>(),
     resourceId: newId(),
-    holdKind: told.endToEndId ? 'refund' : 'payout',
+    holdKind: changes.endToEndId ? 'refund' : 'payout',
     endToEndId: null,
-    ...told,
+    ...changes,
     holdId,
     amount: toCents(amount),
     fee: toCents(fee),
@@ -67,13 +71,17 @@ export function holdRelease({ accountId, holdId, resourceId }: HoldRef): HoldRel
   return { kind: 'hold.release', commandId, accountId, holdId, resourceId };
 }
 
-export function receivedPixCredit(told: Told<ReceivedPixCredit> = {}): ReceivedPixCredit {
-  return { ...receivedPix(told), kind: 'received_pix.credit', releaseAt: told.releaseAt ?? null };
+export function receivedPixCredit(changes: Changes<ReceivedPixCredit> = {}): ReceivedPixCredit {
+  return {
+    ...receivedPix(changes),
+    kind: 'received_pix.credit',
+    releaseAt: changes.releaseAt ?? null,
+  };
 }
 
-export function receivedPixSuspend(told: Told<ReceivedPixSuspend> = {}): ReceivedPixSuspend {
-  const reason = told.reason ?? 'amount_mismatch';
-  return { ...receivedPix(told), kind: 'received_pix.suspend', reason };
+export function receivedPixSuspend(changes: Changes<ReceivedPixSuspend> = {}): ReceivedPixSuspend {
+  const reason = changes.reason ?? 'amount_mismatch';
+  return { ...receivedPix(changes), kind: 'received_pix.suspend', reason };
 }
 
 export function pendingRelease(credited: ReceivedPixCredit): PendingRelease {
@@ -84,16 +92,16 @@ export function pendingRelease(credited: ReceivedPixCredit): PendingRelease {
 
 export function payoutReturnCredit({
   amount = 1_000,
-  ...told
-}: Told<PayoutReturnCredit> = {}): PayoutReturnCredit {
-  const endToEndId = told.endToEndId ?? anEndToEndId();
-  const returnId = told.returnId ?? newId();
+  ...changes
+}: Changes<PayoutReturnCredit> = {}): PayoutReturnCredit {
+  const endToEndId = changes.endToEndId ?? anEndToEndId();
+  const returnId = changes.returnId ?? newId();
   return {
     kind: 'payout_return.credit',
     commandId: deriveCommandId('payout_return', `${endToEndId}:${returnId}`),
     accountId: newId<AccountId>(),
     payoutId: newId(),
-    ...told,
+    ...changes,
     endToEndId,
     returnId,
     amount: toCents(amount),
@@ -102,8 +110,8 @@ export function payoutReturnCredit({
 
 export function payoutSuspend({
   amount = 1_000,
-  ...told
-}: Told<PayoutSuspend> = {}): PayoutSuspend {
+  ...changes
+}: Changes<PayoutSuspend> = {}): PayoutSuspend {
   return {
     kind: 'payout.suspend',
     commandId: newId(),
@@ -112,47 +120,47 @@ export function payoutSuspend({
     endToEndId: anEndToEndId(),
     direction: 'out',
     reason: 'completed_after_failed',
-    ...told,
+    ...changes,
     amount: toCents(amount),
   };
 }
 
 export function acquirerTariffBook({
   amount = 10,
-  ...told
-}: Told<AcquirerTariffBook> = {}): AcquirerTariffBook {
-  const endToEndId = told.endToEndId ?? anEndToEndId();
+  ...changes
+}: Changes<AcquirerTariffBook> = {}): AcquirerTariffBook {
+  const endToEndId = changes.endToEndId ?? anEndToEndId();
   return {
     kind: 'acquirer_tariff.book',
     commandId: deriveCommandId('acquirer_tariff', endToEndId),
     accountId: newId<AccountId>(),
-    ...told,
+    ...changes,
     endToEndId,
     amount: toCents(amount),
   };
 }
 
-export function disputeBlock(told: Told<DisputeBlock> = {}): DisputeBlock {
-  return { ...disputed(told), kind: 'dispute.block', commandId: newId() };
+export function disputeBlock(changes: Changes<DisputeBlock> = {}): DisputeBlock {
+  return { ...disputed(changes), kind: 'dispute.block', commandId: newId() };
 }
 
-export function disputeUnblock(told: Told<DisputeUnblock> = {}): DisputeUnblock {
-  return { ...disputed(told), kind: 'dispute.unblock', commandId: newId() };
+export function disputeUnblock(changes: Changes<DisputeUnblock> = {}): DisputeUnblock {
+  return { ...disputed(changes), kind: 'dispute.unblock', commandId: newId() };
 }
 
-export function disputeReturn(told: Told<DisputeReturn> = {}): DisputeReturn {
+export function disputeReturn(changes: Changes<DisputeReturn> = {}): DisputeReturn {
   return {
-    ...disputed(told),
+    ...disputed(changes),
     kind: 'dispute.return',
     commandId: newId(),
-    from: told.from ?? 'blocked',
-    returnId: told.returnId ?? newId(),
+    from: changes.from ?? 'blocked',
+    returnId: changes.returnId ?? newId(),
   };
 }
 
-export function receivedPixReturn(told: Told<ReceivedPixReturn> = {}): ReceivedPixReturn {
-  const returnId = told.returnId ?? newId();
-  const { accountId, chargeId, endToEndId, amount } = disputed(told);
+export function receivedPixReturn(changes: Changes<ReceivedPixReturn> = {}): ReceivedPixReturn {
+  const returnId = changes.returnId ?? newId();
+  const { accountId, chargeId, endToEndId, amount } = disputed(changes);
   const commandId = deriveCommandId('received_pix.return', `${endToEndId}/${returnId}`);
   const named = { kind: 'received_pix.return', commandId, accountId } as const;
   return { ...named, chargeId, endToEndId, returnId, amount };
@@ -161,7 +169,7 @@ export function receivedPixReturn(told: Told<ReceivedPixReturn> = {}): ReceivedP
 /** Ends the item that a command has booked. */
 export function suspenseResolve(
   item: ReceivedPixSuspend,
-  told: { action?: SuspenseResolve['action'] } & Partial<SuspenseResolve> = {},
+  changes: { action?: SuspenseResolve['action'] } & Partial<SuspenseResolve> = {},
 ): SuspenseResolve {
   const { accountId, endToEndId, chargeId, amount, commandId: itemId } = item;
   return {
@@ -174,7 +182,7 @@ export function suspenseResolve(
     payoutId: null,
     amount,
     action: 'accept',
-    ...told,
+    ...changes,
   };
 }
 
@@ -186,26 +194,26 @@ export function suspenseCredit(item: ReceivedPixSuspend, accountId: AccountId): 
   return { kind: 'suspense.credit', commandId, accountId, ...about };
 }
 
-function receivedPix(told: Told<ReceivedPixCredit | ReceivedPixSuspend>) {
-  const endToEndId = told.endToEndId ?? anEndToEndId();
+function receivedPix(changes: Changes<ReceivedPixCredit | ReceivedPixSuspend>) {
+  const endToEndId = changes.endToEndId ?? anEndToEndId();
   return {
     commandId: deriveCommandId('received_pix', endToEndId),
-    accountId: told.accountId ?? newId<AccountId>(),
-    applicationId: told.applicationId ?? null,
+    accountId: changes.accountId ?? newId<AccountId>(),
+    applicationId: changes.applicationId ?? null,
     endToEndId,
-    chargeId: told.chargeId === undefined ? newId<ChargeId>() : told.chargeId,
-    amount: toCents(told.amount ?? 1_000),
+    chargeId: changes.chargeId === undefined ? newId<ChargeId>() : changes.chargeId,
+    amount: toCents(changes.amount ?? 1_000),
   };
 }
 
 function disputed(
-  told: Told<DisputeBlock | DisputeUnblock | DisputeReturn> | Told<ReceivedPixReturn>,
+  changes: Changes<DisputeBlock | DisputeUnblock | DisputeReturn> | Changes<ReceivedPixReturn>,
 ) {
   return {
-    accountId: told.accountId ?? newId<AccountId>(),
-    disputeId: ('disputeId' in told ? told.disputeId : undefined) ?? newId(),
-    chargeId: told.chargeId ?? newId<ChargeId>(),
-    endToEndId: told.endToEndId ?? anEndToEndId(),
-    amount: toCents(told.amount ?? 1_000),
+    accountId: changes.accountId ?? newId<AccountId>(),
+    disputeId: ('disputeId' in changes ? changes.disputeId : undefined) ?? newId(),
+    chargeId: changes.chargeId ?? newId<ChargeId>(),
+    endToEndId: changes.endToEndId ?? anEndToEndId(),
+    amount: toCents(changes.amount ?? 1_000),
   };
 }

@@ -70,8 +70,9 @@ export function aPayoutSuspend(changes: {
 }): Extract<CommandWire, { type: 'payout.suspend' }> {
   const payoutId = newId();
   const isForeign = changes.accountId === null;
-  const told = changes.direction === 'out' ? 'completed_after_failed' : 'failed_after_completed';
-  const reason = isForeign ? 'foreign_send' : told;
+  const contradiction =
+    changes.direction === 'out' ? 'completed_after_failed' : 'failed_after_completed';
+  const reason = isForeign ? 'foreign_send' : contradiction;
   return {
     ...envelope(changes.accountId),
     type: 'payout.suspend',
@@ -92,31 +93,31 @@ type PixOf = { accountId: string; endToEndId: string; chargeId: string; amount: 
 /** A step of a dispute as it stands on the topic. */
 export function aDispute<Type extends DisputeType>(
   type: Type,
-  told: PixOf & { disputeId: string; from?: 'blocked' | 'available'; returnId?: string },
+  details: PixOf & { disputeId: string; from?: 'blocked' | 'available'; returnId?: string },
 ): Extract<CommandWire, { type: Type }> {
-  const { disputeId, endToEndId, returnId = newId(), from = 'blocked' } = told;
+  const { disputeId, endToEndId, returnId = newId(), from = 'blocked' } = details;
   const isReturn = type === 'dispute.return';
   const key = isReturn ? `${endToEndId}/${returnId}` : disputeId;
   const data = {
     command_id: deriveCommandId(type, key),
     dispute_id: disputeId,
-    ...ofPix(told),
+    ...ofPix(details),
     ...(isReturn ? { from, return_id: returnId } : {}),
   };
   // The compiler does not see that the words of a type go with its data.
-  return { ...envelope(told.accountId), type, data } as Extract<CommandWire, { type: Type }>;
+  return { ...envelope(details.accountId), type, data } as Extract<CommandWire, { type: Type }>;
 }
 
 /** What went back without an order of ours, as it stands on the topic. */
 export function aReceivedPixReturn(
-  told: PixOf,
+  details: PixOf,
 ): Extract<CommandWire, { type: 'received_pix.return' }> {
   const return_id = newId();
-  const command_id = deriveCommandId('received_pix.return', `${told.endToEndId}/${return_id}`);
+  const command_id = deriveCommandId('received_pix.return', `${details.endToEndId}/${return_id}`);
   return {
-    ...envelope(told.accountId),
+    ...envelope(details.accountId),
     type: 'received_pix.return',
-    data: { command_id, ...ofPix(told), return_id },
+    data: { command_id, ...ofPix(details), return_id },
   };
 }
 

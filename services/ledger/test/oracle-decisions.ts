@@ -6,7 +6,7 @@ import type {
   OracleCommand,
   OracleHold,
   OracleKind,
-} from './oracle.ts';
+} from './oracle-books.ts';
 
 import {
   disputeEnds,
@@ -16,53 +16,56 @@ import {
   type OraclePix,
   refundDone,
   refundFailed,
-  refundOnPaper,
+  refundHeld,
 } from './oracle-pix.ts';
 
-type Told<Kind extends OracleCommand['kind']> = Extract<OracleCommand, { kind: Kind }>;
+type CommandOf<Kind extends OracleCommand['kind']> = Extract<OracleCommand, { kind: Kind }>;
 
-/** From where to where money moves that nothing can hold up. */
+/** From where to where money moves that nothing can refuse. */
 const WAYS = {
-  suspend: ['acquirer_clearing', 'suspense'],
-  payout_return: ['acquirer_clearing', 'available'],
-  tariff: ['acquirer_tariffs', 'acquirer_clearing'],
+  'received_pix.suspend': ['acquirer_clearing', 'suspense'],
+  'payout_return.credit': ['acquirer_clearing', 'available'],
+  'acquirer_tariff.book': ['acquirer_tariffs', 'acquirer_clearing'],
 } as const;
 
-/** What must become of a command that has not been decided before. */
-export function decideOnPaper(
+/** The expected outcome of a command that has not been decided before. */
+export function decideExpected(
   books: OracleBooks,
   account: OracleAccount,
   { command, atMs }: { command: OracleCommand; atMs: number },
 ): Decision {
   if ('holdId' in command) return decideHold(books, account, command);
   switch (command.kind) {
-    case 'credit':
+    case 'received_pix.credit':
       return decideCredit(command, atMs);
-    case 'make_available':
+    case 'pending.release':
       return decideMakeAvailable(books, command, atMs);
-    case 'payout_suspend':
+    case 'payout.suspend':
       return command.direction === 'in'
         ? booked('acquirer_clearing', 'suspense', command.amount)
         : booked('suspense', 'acquirer_clearing', command.amount);
-    case 'suspend':
-    case 'payout_return':
-    case 'tariff':
+    case 'received_pix.suspend':
+    case 'payout_return.credit':
+    case 'acquirer_tariff.book':
       return bookedFrom(WAYS[command.kind], command.amount);
-    case 'block':
-    case 'unblock':
-    case 'dispute_return':
-    case 'pix_return':
+    case 'dispute.block':
+    case 'dispute.unblock':
+    case 'dispute.return':
+    case 'received_pix.return':
       return decidePix(books, command);
-    case 'resolve':
+    case 'suspense.resolve':
       return decideResolve(books, command);
-    case 'give':
+    case 'suspense.credit':
       return booked('acquirer_clearing', 'available', command.amount);
     default:
       throw new Error('the oracle does not know this command');
   }
 }
 
-function decideCredit({ releaseAtMs, amount }: Told<'credit'>, atMs: number): Decision {
+function decideCredit(
+  { releaseAtMs, amount }: CommandOf<'received_pix.credit'>,
+  atMs: number,
+): Decision {
   const isLater = releaseAtMs !== null && releaseAtMs > atMs;
   return booked('acquirer_clearing', isLater ? 'pending' : 'available', amount);
 }
@@ -70,21 +73,25 @@ function decideCredit({ releaseAtMs, amount }: Told<'credit'>, atMs: number): De
 function decideHold(
   books: OracleBooks,
   account: OracleAccount,
-  command: Told<'take' | 'void' | 'settle' | 'release'>,
+  command: CommandOf<'hold.take' | 'hold.void' | 'hold.settle' | 'hold.release'>,
 ): Decision {
   const hold = books.holds.get(command.holdId);
   const isForeign =
     hold && (hold.accountId !== command.accountId || hold.resourceId !== command.resourceId);
   if (isForeign) return rejected('foreign_hold');
-  if (command.kind === 'take') return decideTake(books, account, command);
-  if (command.kind === 'void') return still(hold?.wasTaken ? 'already_held' : 'noted');
+  if (command.kind === 'hold.take') return decideTake(books, account, command);
+  if (command.kind === 'hold.void') return still(hold?.wasTaken ? 'already_held' : 'noted');
   if (hold?.state === 'open') return decideEnd(books, hold, command.kind);
   if (hold && hold.state !== 'refused') return still(`already_${hold.state}`);
   // Nothing was ever taken: there is nothing to settle, and a release makes sure that there never will be.
-  return command.kind === 'settle' ? rejected('unknown_hold') : still('noted');
+  return command.kind === 'hold.settle' ? rejected('unknown_hold') : still('noted');
 }
 
-function decideTake(books: OracleBooks, account: OracleAccount, command: Told<'take'>): Decision {
+function decideTake(
+  books: OracleBooks,
+  account: OracleAccount,
+  command: CommandOf<'hold.take'>,
+): Decision {
   if (books.holds.has(command.holdId)) return still('voided');
   if (books.standing.has(command.resourceId)) return still('resource_held');
   if (command.pix !== null) return decideRefund(books, account, { ...command, pix: command.pix });
@@ -101,7 +108,7 @@ function decideRefund(
 ): Decision {
   const pix = pixOf(books, accountId, name);
   if (!pix) return still('unknown_pix');
-  const step = refundOnPaper(pix, amount);
+  const step = refundHeld(pix, amount);
   if (!step) return still('exceeds_received');
   const rest = amount - step.block;
   if (rest > 0 && account.available < rest) return still('insufficient_balance');
@@ -112,12 +119,12 @@ function decideRefund(
 function decideRefundEnd(
   books: OracleBooks,
   hold: OracleHold & { pix: string },
-  end: 'settle' | 'release',
+  end: 'hold.settle' | 'hold.release',
 ): Decision {
   const { amount, fromBlock } = hold;
   const pix = pixOf(books, hold.accountId, hold.pix);
   if (!pix) throw new Error('a refund without its Pix');
-  if (end === 'settle') {
+  if (end === 'hold.settle') {
     const step = refundDone(pix, amount, fromBlock);
     if (!step) return rejected('exceeds_received');
     return { ...booked('held', 'acquirer_clearing', amount), pix: step.pix };
@@ -126,19 +133,21 @@ function decideRefundEnd(
   return { ...moved({ held: -amount, blocked: block, available: amount - block }), pix: after };
 }
 
-type OfPix = Told<'block' | 'unblock' | 'dispute_return' | 'pix_return'>;
+type OfPix = CommandOf<
+  'dispute.block' | 'dispute.unblock' | 'dispute.return' | 'received_pix.return'
+>;
 
 function decidePix(books: OracleBooks, command: OfPix): Decision {
   const { accountId, subject, amount } = command;
   const pix = pixOf(books, accountId, subject);
   if (!pix) return rejected('unknown_pix');
-  if (command.kind === 'block') {
+  if (command.kind === 'dispute.block') {
     const step = disputeOpens(pix, command.dispute, amount);
     if (step.block === 0) return { ...still('noted'), pix: step.pix };
     const moves = booked('available', 'blocked', step.block);
     return { ...moves, forces: true, pix: step.pix };
   }
-  if (command.kind === 'unblock') {
+  if (command.kind === 'dispute.unblock') {
     const step = disputeEnds(pix, command.dispute, amount);
     const moves = step.block === 0 ? still('noted') : booked('blocked', 'available', step.block);
     return { ...moves, pix: step.pix };
@@ -166,7 +175,7 @@ const RESOLVED = {
   return: ['suspense', 'acquirer_clearing'],
 } as const;
 
-function decideResolve(books: OracleBooks, command: Told<'resolve'>): Decision {
+function decideResolve(books: OracleBooks, command: CommandOf<'suspense.resolve'>): Decision {
   const item = books.items.get(command.item);
   const isLess = command.action === 'return' && item !== undefined && command.amount < item.amount;
   const isTheirs =
@@ -176,10 +185,14 @@ function decideResolve(books: OracleBooks, command: Told<'resolve'>): Decision {
   return bookedFrom(RESOLVED[command.action], command.amount);
 }
 
-function decideEnd(books: OracleBooks, hold: OracleHold, end: 'settle' | 'release'): Decision {
+function decideEnd(
+  books: OracleBooks,
+  hold: OracleHold,
+  end: 'hold.settle' | 'hold.release',
+): Decision {
   if (hold.pix !== null) return decideRefundEnd(books, { ...hold, pix: hold.pix }, end);
   const total = hold.amount + hold.fee;
-  if (end === 'release') return booked('held', 'available', total);
+  if (end === 'hold.release') return booked('held', 'available', total);
   const moves: Moves = { held: -total, acquirer_clearing: hold.amount };
   if (hold.fee > 0) moves.fees = hold.fee;
   return moved(moves);
@@ -187,7 +200,7 @@ function decideEnd(books: OracleBooks, hold: OracleHold, end: 'settle' | 'releas
 
 function decideMakeAvailable(
   books: OracleBooks,
-  command: Told<'make_available'>,
+  command: CommandOf<'pending.release'>,
   atMs: number,
 ): Decision {
   const credit = books.waiting.get(command.creditId);

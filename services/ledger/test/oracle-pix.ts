@@ -1,4 +1,4 @@
-/** One received Pix on paper: what became of its cents, in plain numbers. */
+/** One received Pix as the oracle has it: what became of its cents, in plain numbers. */
 export type OraclePix = {
   received: number;
   refunding: number;
@@ -18,7 +18,7 @@ export function freshPix(received: number): OraclePix {
   return { received, ...nothing, dispute: null };
 }
 
-export function refundOnPaper(pix: OraclePix, sum: number): Step {
+export function refundHeld(pix: OraclePix, sum: number): Step {
   if (sum > stillThere(pix) - pix.refunding) return null;
   const block = Math.min(pix.blocked, sum);
   const after = { ...pix, refunding: pix.refunding + sum, blocked: pix.blocked - block };

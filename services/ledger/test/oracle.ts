@@ -1,94 +1,19 @@
-import { decideOnPaper } from './oracle-decisions.ts';
-import { rememberOnPaper } from './oracle-memory.ts';
-import type { OraclePix } from './oracle-pix.ts';
-
-/**
- * The books as a careful person would keep them on paper: plain numbers, one command after the other, nothing
- * shared with the service. It knows what must become of a command, given what went before it.
- */
-export const ORACLE_KINDS = [
-  'available',
-  'pending',
-  'held',
-  'blocked',
-  'suspense',
-  'acquirer_clearing',
-  'fees',
-  'acquirer_tariffs',
-] as const;
-
-export type OracleKind = (typeof ORACLE_KINDS)[number];
-/** Cents; above zero a credit. Kinds that do not move are absent. */
-export type Moves = Partial<Record<OracleKind, number>>;
-
-type HoldNamed = { holdId: string; resourceId: string };
-type PixNamed = { subject: string; amount: number };
-type Details =
-  | ({ kind: 'take'; pix: string | null; amount: number; fee: number } & HoldNamed)
-  | ({ kind: 'void' | 'settle' | 'release' } & HoldNamed)
-  | { kind: 'credit'; subject: string; amount: number; releaseAtMs: number | null }
-  | { kind: 'suspend' | 'payout_return' | 'tariff'; subject: string; amount: number }
-  | { kind: 'make_available'; creditId: string; amount: number }
-  | { kind: 'payout_suspend'; subject: string; direction: 'in' | 'out'; amount: number }
-  | { kind: 'block' | 'unblock'; subject: string; dispute: string; amount: number }
-  | ({ kind: 'dispute_return'; dispute: string; from: 'blocked' | 'available' } & PixNamed)
-  | ({ kind: 'pix_return' } & PixNamed)
-  | ({ kind: 'resolve'; item: string; action: 'accept' | 'hand_over' | 'return' } & PixNamed)
-  | ({ kind: 'give'; item: string } & PixNamed);
-
-/** A command in the words of the domain. `id` is what makes it the same command when it comes again. */
-export type OracleCommand = { id: string; accountId: string } & Details;
-
-/**
- * What must become of a command. `booked` moves money; `noted` has none to move; other words say why nothing moves.
- * A rejected one leaves no trace, and may be told again.
- */
-export type Decision = {
-  word: string;
-  moves: Moves;
-  isRejected: boolean;
-  /** May take `available` below zero: the MED does not ask (decision 137). */
-  forces: boolean;
-  /** The Pix that it is about, as it stands after it. */
-  pix?: OraclePix;
-  /** How much came out of the Pix's block, of a refund. */
-  fromBlock?: number;
-};
-
-export type OracleHold = {
-  accountId: string;
-  resourceId: string;
-  state: 'refused' | 'open' | 'settled' | 'released' | 'voided';
-  /** Whether money was ever reserved under it. */
-  wasTaken: boolean;
-  amount: number;
-  fee: number;
-  /** The Pix of a refund, and what came out of its block. */
-  pix: string | null;
-  fromBlock: number;
-};
-
-export type OracleAccount = Record<OracleKind, number> & { forced: number; version: number };
-
-export type OracleBooks = {
-  accounts: Map<string, OracleAccount>;
-  holds: Map<string, OracleHold>;
-  /** The hold that stands for each resource: open or settled. */
-  standing: Map<string, string>;
-  /** Credits in `pending`. */
-  waiting: Map<string, { accountId: string; amount: number; releaseAtMs: number }>;
-  /** Credited Pix, by what names them. */
-  credits: Map<string, { accountId: string; amount: number }>;
-  /** Those of them that were refunded, disputed or returned. */
-  pix: Map<string, OraclePix>;
-  /** Money in suspense, by the command that put it there. */
-  items: Map<string, { accountId: string; amount: number; isOpen: boolean }>;
-  /** What became of each command, for ever. */
-  decided: Map<string, Decision>;
-};
+import {
+  type Decision,
+  ORACLE_KINDS,
+  type OracleAccount,
+  type OracleBooks,
+  type OracleCommand,
+} from './oracle-books.ts';
+import { decideExpected } from './oracle-decisions.ts';
+import { recordDecision } from './oracle-records.ts';
 
 export type Oracle = ReturnType<typeof createOracle>;
 
+/**
+ * Books of its own, in plain numbers, one command after the other, nothing shared with the service: the expected
+ * outcome of each command, given those before it.
+ */
 export function createOracle() {
   const books: OracleBooks = {
     accounts: new Map(),
@@ -111,10 +36,10 @@ export function createOracle() {
     return account;
   }
 
-  /** What must become of the command now, at the ledger's time `atMs`; changes nothing. */
+  /** The expected outcome of the command now, at the ledger's time `atMs`; changes nothing. */
   function decide(command: OracleCommand, atMs: number): Decision {
     const first = books.decided.get(command.id);
-    return first ?? decideOnPaper(books, accountOf(command.accountId), { command, atMs });
+    return first ?? decideExpected(books, accountOf(command.accountId), { command, atMs });
   }
 
   /** Decides and books. A command that was decided before changes nothing. */
@@ -124,7 +49,7 @@ export function createOracle() {
     if (decision.isRejected) return decision;
     books.decided.set(command.id, decision);
     move(accountOf(command.accountId), decision);
-    rememberOnPaper(books, command, decision);
+    recordDecision(books, command, decision);
     return decision;
   }
 }

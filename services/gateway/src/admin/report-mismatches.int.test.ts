@@ -63,7 +63,7 @@ test('so is one that its owner answers', async () => {
   expect(admin.warnings.splice(0)).toMatchObject([
     {
       level: 40,
-      msg: 'an Idempotency-Key was repeated with another body',
+      msg: 'idempotency key repeated with another body',
       request_id: answer.headers['x-request-id'],
       actor: 'bootstrap',
       route: '/admin/accounts/:id/payouts',

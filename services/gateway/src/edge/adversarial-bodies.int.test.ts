@@ -9,21 +9,21 @@ import {
   type RawCase,
   UNAUTHORIZED,
   unread,
-  useRawJudge,
+  useRawEdge,
   UUID,
-} from '#test/raw-judge.ts';
+} from '#test/raw-edge.ts';
 
 const JSON_TYPE = 'Content-Type: application/json';
 
-const edge = useRawJudge();
+const edge = useRawEdge();
 
 describe('headers', () => {
   test.each<RawCase>([
     { name: 'two x-api-key', headers: ['x-api-key: {key}'], ...UNAUTHORIZED },
-    { name: 'an empty x-api-key', as: 'nobody', headers: ['x-api-key:'], ...UNAUTHORIZED },
+    { name: 'an empty x-api-key', as: 'anonymous', headers: ['x-api-key:'], ...UNAUTHORIZED },
     {
       name: 'the key as a trailer',
-      as: 'nobody',
+      as: 'anonymous',
       method: 'POST',
       headers: [IDEMPOTENT, 'Transfer-Encoding: chunked', 'Trailer: x-api-key'],
       body: '2\r\n{}\r\n0\r\nx-api-key: x\r\n\r\n',
@@ -102,77 +102,82 @@ describe('a body whose headers do not say how to read it is left to its owner', 
       name: 'two Content-Type',
       ...creation([JSON_TYPE, 'Content-Type: text/plain']),
       ...reached,
-      told: unknown,
+      forwarded: unknown,
     },
     {
       name: 'the same Content-Type twice',
       ...creation([JSON_TYPE, JSON_TYPE]),
       ...reached,
-      told: unknown,
+      forwarded: unknown,
     },
     {
       name: 'a Content-Type that is none',
       ...creation(['Content-Type: nonsense']),
       ...reached,
-      told: unknown,
+      forwarded: unknown,
     },
-    { name: 'an empty Content-Type', ...creation(['Content-Type:']), ...reached, told: unknown },
+    {
+      name: 'an empty Content-Type',
+      ...creation(['Content-Type:']),
+      ...reached,
+      forwarded: unknown,
+    },
     {
       name: 'a Content-Type of nearly all bytes that headers may have',
       ...creation([`Content-Type: application/json; x=${'y'.repeat(7_500)}`]),
       ...reached,
-      told: unknown,
+      forwarded: unknown,
     },
     {
       name: 'a Content-Type with bytes beyond ASCII',
       ...creation(['Content-Type: application/json; x=é']),
       ...reached,
       // Node reads headers byte by byte.
-      told: { type: Buffer.from('application/json; x=é').toString('latin1') },
+      forwarded: { type: Buffer.from('application/json; x=é').toString('latin1') },
     },
     {
       name: 'another Content-Type',
       ...creation(['Content-Type: text/plain']),
       ...reached,
-      told: { type: 'text/plain' },
+      forwarded: { type: 'text/plain' },
     },
     {
       name: 'two Content-Type of a PATCH',
       ...creation([JSON_TYPE, JSON_TYPE]),
       ...patch,
-      told: unknown,
+      forwarded: unknown,
     },
     ...['gzip', 'GZIP', 'br', 'identity, gzip', 'deflate', '', 'identity'].map(
       (coding): RawCase => ({
         name: `Content-Encoding: ${coding}`,
         ...creation([`Content-Encoding: ${coding}`]),
         ...reached,
-        told: { coding },
+        forwarded: { coding },
       }),
     ),
     {
       name: 'two Content-Encoding',
       ...creation(['Content-Encoding: identity', 'Content-Encoding: gzip']),
       ...reached,
-      told: { coding: 'identity, gzip' },
+      forwarded: { coding: 'identity, gzip' },
     },
     {
       name: 'a Content-Encoding of nearly all bytes that headers may have',
       ...creation([`Content-Encoding: identity${','.repeat(7_500)}`]),
       ...reached,
-      told: { coding: 'x-unknown' },
+      forwarded: { coding: 'x-unknown' },
     },
     {
       name: 'a coding in chunks',
       ...creation(['Content-Encoding: gzip', 'Transfer-Encoding: chunked'], '2\r\n{}\r\n0\r\n\r\n'),
       ...reached,
-      told: { coding: 'gzip' },
+      forwarded: { coding: 'gzip' },
     },
     {
       name: 'a coding of a PATCH',
       ...creation(['Content-Encoding: gzip']),
       ...patch,
-      told: { coding: 'gzip' },
+      forwarded: { coding: 'gzip' },
     },
   ])('$name', edge.expectAnswer);
 });
@@ -184,7 +189,7 @@ describe('where no body is taken, one that is sent means nothing', () => {
     target: `/v1/webhooks/${UUID}`,
     ...OWNERS_404,
     reaches: `/v1/webhooks/${UUID}`,
-    told: {},
+    forwarded: {},
   });
   test.each<RawCase>([
     { name: 'no JSON', ...noBody(['Content-Type: nonsense'], 'xyz') },
@@ -198,7 +203,7 @@ describe('where no body is taken, one that is sent means nothing', () => {
       ...creation([JSON_TYPE, 'Content-Encoding: gzip'], 'x'.repeat(BODY_BYTES_MAX + 1)),
       method: 'GET',
       ...reached,
-      told: {},
+      forwarded: {},
     },
   ])('$name', edge.expectAnswer);
 });
@@ -223,7 +228,7 @@ describe('framing and coding of a body', () => {
     },
     {
       name: 'larger, without a key',
-      as: 'nobody',
+      as: 'anonymous',
       ...creation([JSON_TYPE], `${large} `),
       ...UNAUTHORIZED,
     },
@@ -238,7 +243,7 @@ describe('framing and coding of a body', () => {
     { name: 'a coding of no body', headers: ['Content-Encoding: gzip'], ...reached },
     {
       name: 'a coding, without a key',
-      as: 'nobody',
+      as: 'anonymous',
       ...creation(['Content-Encoding: gzip']),
       ...UNAUTHORIZED,
     },
@@ -300,7 +305,7 @@ describe('framing and coding of a body', () => {
     },
     {
       name: 'a client that asks before it sends, without a key',
-      as: 'nobody',
+      as: 'anonymous',
       ...creation([JSON_TYPE, 'Expect: 100-continue'], ''),
       ...UNAUTHORIZED,
     },

@@ -8,18 +8,18 @@ import {
   type RawCase,
   UNAUTHORIZED,
   unread,
-  useRawJudge,
+  useRawEdge,
   UUID,
-} from '#test/raw-judge.ts';
+} from '#test/raw-edge.ts';
 
-const edge = useRawJudge();
+const edge = useRawEdge();
 
 describe('paths', () => {
   test.each<RawCase>([
     { name: 'trailing slash', target: '/v1/charges/', ...NOT_FOUND },
     { name: 'trailing slash of another resource', target: '/v1/payouts/', ...NOT_FOUND },
     { name: 'trailing slash after an id', target: `/v1/charges/${UUID}/`, ...NOT_FOUND },
-    { name: 'trailing slash without a key', as: 'nobody', target: '/v1/payouts/', ...NOT_FOUND },
+    { name: 'trailing slash without a key', as: 'anonymous', target: '/v1/payouts/', ...NOT_FOUND },
     { name: 'trailing slash, other method', method: 'PUT', target: '/v1/payouts/', ...NOT_FOUND },
     { name: 'another case', target: '/V1/charges', ...NOT_FOUND },
     { name: 'another case of a resource', target: '/v1/Charges', ...NOT_FOUND },
@@ -81,7 +81,12 @@ describe('paths', () => {
       ...OWNERS_404,
       reaches: '/v1/webhooks/%25zz',
     },
-    { name: 'ill-formed, without a key', as: 'nobody', target: '/v1/charges/%zz', ...UNAUTHORIZED },
+    {
+      name: 'ill-formed, without a key',
+      as: 'anonymous',
+      target: '/v1/charges/%zz',
+      ...UNAUTHORIZED,
+    },
     {
       name: 'ill-formed, without the scope',
       as: 'reader',
@@ -127,7 +132,7 @@ describe('methods', () => {
     ...['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'QUERY', 'PROPFIND', 'PURGE'].flatMap(
       (method): RawCase[] => [
         { name: `${method} of a known path`, method, ...other, allow: 'post, get' },
-        { name: `${method} without a key`, method, as: 'nobody', ...other, allow: 'post, get' },
+        { name: `${method} without a key`, method, as: 'anonymous', ...other, allow: 'post, get' },
         { name: `${method} of an unknown path`, method, target: '/v1/nothing', ...NOT_FOUND },
       ],
     ),

@@ -132,7 +132,7 @@ async function send(route: PublicRoute, faults: readonly Fault[]): Promise<Answe
   });
 }
 
-const told = ({ status, json }: Answer) => [status, json['code'], json['details']];
+const summaryOf = ({ status, json }: Answer) => [status, json['code'], json['details']];
 
 describe('of two faults in one request the earlier one answers', () => {
   test.each(ROUTE_NAMES)('%s', async (name) => {
@@ -140,11 +140,14 @@ describe('of two faults in one request the earlier one answers', () => {
     const possible = FAULTS.filter(({ refusalOn }) => refusalOn(route) !== null);
     for (const [index, first] of possible.entries()) {
       const alone = await send(route, [first]);
-      expect([first.name, ...told(alone)]).toEqual([first.name, ...(first.refusalOn(route) ?? [])]);
+      expect([first.name, ...summaryOf(alone)]).toEqual([
+        first.name,
+        ...(first.refusalOn(route) ?? []),
+      ]);
       for (const second of possible.slice(index + 1)) {
         const pair = `${first.name} and ${second.name}`;
         const both = await send(route, [first, second]);
-        expect([pair, ...told(both)]).toEqual([pair, ...told(alone)]);
+        expect([pair, ...summaryOf(both)]).toEqual([pair, ...summaryOf(alone)]);
       }
     }
   });

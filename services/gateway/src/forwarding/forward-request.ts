@@ -9,7 +9,7 @@ import type { Caller } from '#authentication/authenticate-key.ts';
 import { readIdempotencyKey } from '#authentication/read-idempotency-key.ts';
 
 import { buildUpstreamPath } from './build-upstream-path.ts';
-import { type ForwardableAnswer, requireForwardable } from './judge-answer.ts';
+import { type ForwardableAnswer, requireForwardable } from './forwardable-answer.ts';
 
 /** The owners of public routes, by the name that the route table uses. */
 export type Owners = Readonly<Record<Exclude<PublicRoute['owner'], 'gateway'>, InternalClient>>;

@@ -14,7 +14,7 @@ import { countUnauthorized, reportMismatch } from '#events.ts';
 import type { LimitRate } from '#rate-limit/limit-rate.ts';
 
 import { forwardRequest, type Owners, readCreationId } from './forward-request.ts';
-import { relayAnswer } from './judge-answer.ts';
+import { relayAnswer } from './forwardable-answer.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -59,7 +59,7 @@ export function createRedisRateCounters(options: CountersOptions): RateCounters 
     // During an outage one request asks whether it is over; those beside it do not wait for the answer.
     if (isOff) restUntilMs = performance.now() + REST_MS;
     try {
-      const verdict = await inTime(judge(limiter.consume(keyId)), options.timeoutMs);
+      const verdict = await inTime(verdictOf(limiter.consume(keyId)), options.timeoutMs);
       if (isOff) reportRateLimitBack(options.logger);
       isOff = false;
       restUntilMs = 0;
@@ -79,7 +79,7 @@ function passUncounted(): RateVerdict {
 }
 
 /** The library resolves within the quota, and rejects both beyond it and on failure. */
-async function judge(consumed: Promise<RateLimiterRes>): Promise<RateVerdict> {
+async function verdictOf(consumed: Promise<RateLimiterRes>): Promise<RateVerdict> {
   try {
     await consumed;
     return WITHIN;

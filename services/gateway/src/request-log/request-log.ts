@@ -66,7 +66,7 @@ export function startRequestLog(deps: { db: Database; logger: Logger }): Request
       await insertRequests(deps.db, batch);
       return true;
     } catch (error) {
-      deps.logger.warn({ err: error, rows: batch.length }, 'the request log could not be written');
+      deps.logger.warn({ err: error, rows: batch.length }, 'request log rows not written');
       if (isRefusal(error)) {
         reportLogRowsDropped(deps.logger, batch.length);
         return true;

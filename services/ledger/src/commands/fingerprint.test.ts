@@ -70,7 +70,7 @@ const OTHER = {
   action: 'return',
 } as const;
 
-/** What may differ between two tellings of one command: it is decided by the rest of it. */
+/** What may differ between two messages of one command: it is decided by the rest of it. */
 const LENIENT: Partial<Record<LedgerCommand['kind'], readonly string[]>> = {
   'hold.take': ['holdId'],
   'hold.settle': ['endToEndId'],
@@ -84,13 +84,13 @@ describe.each(COMMANDS.map((command) => [command.kind, command] as const))(
       expect(fingerprintOf(command)).toMatch(/^[0-9a-f]{32}$/);
     });
 
-    test('is the same command whoever tells it, in whatever trace', () => {
-      const told = {
+    test('is the same command in any trace and of any application', () => {
+      const repeated = {
         ...command,
         applicationId: newId(),
         traceparent: '00-1-2-01',
       } as LedgerCommand;
-      expect(fingerprintOf(told)).toBe(fingerprintOf(command));
+      expect(fingerprintOf(repeated)).toBe(fingerprintOf(command));
     });
 
     const said = Object.keys(OTHER).filter(
@@ -107,12 +107,14 @@ describe.each(COMMANDS.map((command) => [command.kind, command] as const))(
 );
 
 test('no two kinds that say the same share a fingerprint', () => {
-  const told = COMMANDS.map((command) => fingerprintOf({ ...command, accountId: hold.accountId }));
-  expect(new Set(told).size).toBe(COMMANDS.length);
+  const fingerprints = COMMANDS.map((command) =>
+    fingerprintOf({ ...command, accountId: hold.accountId }),
+  );
+  expect(new Set(fingerprints).size).toBe(COMMANDS.length);
 });
 
 test('what received Pix said to the ledger of the first version keeps its digest', () => {
-  const told = receivedPixCredit({
+  const command = receivedPixCredit({
     accountId: '0190b6a4-7c1e-7b52-9a1d-2f60f1c8a001' as AccountId,
     endToEndId: 'E60701190202611201530a1b2c3d4e5f',
     chargeId: '7d9f3c62-1d4e-5f0a-8a44-53c1f6b2e003' as ChargeId,
@@ -120,5 +122,5 @@ test('what received Pix said to the ledger of the first version keeps its digest
     releaseAt: new Date('2026-11-22T15:31:02.000Z'),
   });
   // SHA-256 of ["credit", account, end-to-end id, charge, amount, release], as it was stored then.
-  expect(fingerprintOf(told)).toBe('927a818acc7e4e2cd402b51d17ff6c1b');
+  expect(fingerprintOf(command)).toBe('927a818acc7e4e2cd402b51d17ff6c1b');
 });

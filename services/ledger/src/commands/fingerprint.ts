@@ -5,12 +5,13 @@ import { assertNever } from '@pixmesh/kernel/app-error';
 import { JOURNAL_KINDS } from './journal-kinds.ts';
 import { type HoldCommand, isHoldCommand, type LedgerCommand } from './ledger-command.ts';
 
-/** 128 bits in hexadecimal: enough to tell what one id may be told to mean, and a quarter of a key's bytes. */
+/** 128 bits in hexadecimal: enough to tell the contents of one id apart, in a quarter of a key's bytes. */
 const FINGERPRINT_LENGTH = 32;
 
 /**
- * Digest of what a command means. Whatever may differ between two messages of one command, such as their event id,
- * time and application, does not count; nor does an end-to-end id that may become known between the two. Stored for ever: what a kind says here must not change.
+ * Digest of what a command means. What may differ between two messages of one command does not count: event id, time,
+ * application, and an end-to-end id that may become known between the two. Stored for ever: the list of a kind must not
+ * change.
  */
 export function fingerprintOf(command: LedgerCommand): string {
   return hash('sha256', JSON.stringify(meaningOf(command)), 'hex').slice(0, FINGERPRINT_LENGTH);
@@ -56,7 +57,7 @@ function holdOf(command: HoldCommand): readonly unknown[] {
   if (command.kind !== 'hold.take') return [kind, accountId, holdId, resourceId];
   const { holdKind, amount, fee, endToEndId } = command;
   const money = [kind, accountId, resourceId, holdKind, String(amount), String(fee)];
-  // What a payout's hold says is stored since before refunds named their Pix.
+  // Digests of payouts' holds were stored before refunds named their Pix.
   return endToEndId === null ? money : [...money, endToEndId];
 }
 
@@ -66,7 +67,7 @@ function receivedPix(
   return [command.accountId, command.endToEndId, command.chargeId, String(command.amount)];
 }
 
-/** What is said of Pix in suspense is stored since before payouts' items could be resolved. */
+/** Absent for a Pix in suspense: its digests were stored before payouts' items could be resolved. */
 function payoutOf({ payoutId }: { payoutId: string | null }): string[] {
   return payoutId === null ? [] : [payoutId];
 }

@@ -61,7 +61,7 @@ export type ReceivedPixReturn = Named<'received_pix.return'> & {
 type SuspenseItem<Kind extends string> = Named<Kind> & {
   /** The command that booked the item. */
   itemId: string;
-  /** Null for a payout's that was never told one. */
+  /** Null for a payout that has none. */
   endToEndId: string | null;
   /** What it is about: one of the two, or neither. */
   chargeId: ChargeId | null;
@@ -73,7 +73,7 @@ export type SuspenseResolve = SuspenseItem<'suspense.resolve'> & {
 };
 export type SuspenseCredit = SuspenseItem<'suspense.credit'>;
 
-/** Makes a pending credit available: told by the ledger's own job only, once per credit. */
+/** Makes a pending credit available: submitted by the ledger's own job only, once per credit. */
 export type PendingRelease = Named<'pending.release'> & { creditId: string; amount: Cents };
 
 export type PayoutReturnCredit = Named<'payout_return.credit'> & {
@@ -109,7 +109,7 @@ export type DisputeReturn = Disputed<'dispute.return'> & {
   returnId: string;
 };
 
-/** Every change of money: there is no other door than the engine that takes these. */
+/** Every change of money: the engine takes these and nothing else. */
 export type LedgerCommand =
   | HoldTake
   | HoldVoid

@@ -5,7 +5,7 @@ import type { JournalKind } from './journal-kinds.ts';
 import type { HoldKind } from './ledger-command.ts';
 
 /**
- * What became of a command. `booked` moved money, `noted` had none to move; every other word says why nothing
+ * What became of a command. `booked` moved money, `noted` had none to move; every other code is the reason why nothing
  * moved. Sticky for ever, refusals too.
  */
 export type OutcomeCode =
@@ -21,7 +21,7 @@ export type OutcomeCode =
   | 'already_released'
   | 'already_voided';
 
-/** Why a command is wrong in itself. Nothing is stored of it, so that it may be told again. */
+/** Why a command is wrong in itself. Nothing is stored of it, so that it may be sent again. */
 type RejectionReason =
   /** Another command is booked under its id. */
   | 'other_content'
@@ -39,7 +39,7 @@ type RejectionReason =
   | 'item_resolved'
   /** It takes more than stands where it takes from. */
   | 'below_floor'
-  /** The database refused to write it, or its event cannot be told. */
+  /** The database refused to write it, or its event does not fit its schema. */
   | 'unwritable';
 
 /** A hold as it stands after the command. */

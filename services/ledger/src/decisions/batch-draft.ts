@@ -19,7 +19,7 @@ import {
 import { accountAfter, isAboveFloors } from './move-account.ts';
 import { type PixDebits, untouchedPix } from './pix-debits.ts';
 
-/** What a journal is beside its command: how much moves, and what else is to be kept of it. */
+/** What a journal is beside its command: how much moves, and what else is stored with it. */
 type Booking = {
   template: Template;
   money: Money;
@@ -134,7 +134,7 @@ export class BatchDraft {
     return this.#record(command, { code: 'booked', version: after.version, ...booking });
   }
 
-  /** Keeps an outcome that moves nothing. */
+  /** Records an outcome that moves nothing. */
   note(
     command: LedgerCommand,
     decided: {
@@ -147,7 +147,7 @@ export class BatchDraft {
     return this.#record(command, { ...decided, version: null });
   }
 
-  /** Says the outcome of a command to those who listen, with its owner's balance right after it. */
+  /** Publishes the outcome of a command, with its owner's balance right after it. */
   announce(
     command: LedgerCommand,
     code: OutcomeCode,

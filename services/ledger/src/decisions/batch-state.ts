@@ -25,7 +25,7 @@ export type BatchState = {
 
 export type SuspenseItem = {
   accountId: AccountId;
-  /** What is left of it; below zero where money left against what we said. */
+  /** What is left of it; below zero where money left although its payout had failed. */
   amount: bigint;
   isResolved: boolean;
 };
@@ -75,12 +75,12 @@ type ReleaseWrite = {
   releaseAt: Date;
 };
 
-/** What the event of an outcome says beside the command itself. */
+/** What the event of an outcome holds beside the command itself. */
 export type EventWrite = {
   command: LedgerCommand;
   code: OutcomeCode;
   hold: Hold | null;
-  /** What moved, of what may be less than the command says. */
+  /** What moved, which may be less than the command's amount. */
   moved: bigint;
   balances: Pick<Balances, 'available' | 'pending'>;
   occurredAtMs: number;

@@ -50,7 +50,7 @@ const ofPix = fc.record({
   dispute: fc.nat(DISPUTES.length - 1),
   isOthers: fc.nat(20).map((draw) => draw === 0),
 });
-const pixTold = ofPix.map(({ at, amount: cents, dispute, isOthers }) => ({
+const pixDetails = ofPix.map(({ at, amount: cents, dispute, isOthers }) => ({
   accountId: PIX[at]!.accountId,
   endToEndId: PIX[isOthers ? (at + 1) % PIX.length : at]!.endToEndId,
   disputeId: DISPUTES[dispute]!,
@@ -67,11 +67,11 @@ const ITEMS = ACCOUNTS.map((accountId, at) =>
 );
 
 const command: fc.Arbitrary<LedgerCommand> = fc.oneof(
-  { weight: 4, arbitrary: money.map((told) => receivedPixCredit(told)) },
+  { weight: 4, arbitrary: money.map((details) => receivedPixCredit(details)) },
   fc
     .record({ accountId: owner, amount, releaseAt: fc.constant(new Date(NOW.getTime() + 1)) })
     .map(receivedPixCredit),
-  money.map((told) => pendingRelease(receivedPixCredit(told))),
+  money.map((details) => pendingRelease(receivedPixCredit(details))),
   {
     weight: 4,
     arbitrary: fc
@@ -81,10 +81,10 @@ const command: fc.Arbitrary<LedgerCommand> = fc.oneof(
   holdRef.map(holdVoid),
   { weight: 2, arbitrary: holdRef.map(holdSettle) },
   { weight: 2, arbitrary: holdRef.map(holdRelease) },
-  money.map((told) => receivedPixSuspend(told)),
-  money.map((told) => payoutReturnCredit(told)),
-  money.map((told) => payoutSuspend(told)),
-  money.map((told) => acquirerTariffBook(told)),
+  money.map((details) => receivedPixSuspend(details)),
+  money.map((details) => payoutReturnCredit(details)),
+  money.map((details) => payoutSuspend(details)),
+  money.map((details) => acquirerTariffBook(details)),
   {
     weight: 3,
     arbitrary: fc.constantFrom(...PIX).map((pix) => receivedPixCredit({ ...pix, amount: 500 })),
@@ -97,15 +97,15 @@ const command: fc.Arbitrary<LedgerCommand> = fc.oneof(
   },
   { weight: 2, arbitrary: refundRef.map(holdSettle) },
   { weight: 2, arbitrary: refundRef.map(holdRelease) },
-  { weight: 2, arbitrary: pixTold.map((told) => disputeBlock(told)) },
-  { weight: 2, arbitrary: pixTold.map((told) => disputeUnblock(told)) },
+  { weight: 2, arbitrary: pixDetails.map((details) => disputeBlock(details)) },
+  { weight: 2, arbitrary: pixDetails.map((details) => disputeUnblock(details)) },
   {
     weight: 2,
-    arbitrary: pixTold.map((told) =>
-      disputeReturn({ ...told, from: told.amount % 3 === 0 ? 'available' : 'blocked' }),
+    arbitrary: pixDetails.map((details) =>
+      disputeReturn({ ...details, from: details.amount % 3 === 0 ? 'available' : 'blocked' }),
     ),
   },
-  pixTold.map((told) => receivedPixReturn(told)),
+  pixDetails.map((details) => receivedPixReturn(details)),
   fc.constantFrom(...ITEMS),
   fc
     .tuple(fc.constantFrom(...ITEMS), fc.constantFrom('accept', 'hand_over', 'return' as const))
@@ -117,9 +117,9 @@ const command: fc.Arbitrary<LedgerCommand> = fc.oneof(
 const run = fc
   .tuple(fc.array(command, { minLength: 1, maxLength: 60 }), fc.infiniteStream(fc.nat(5)))
   .map(([commands, dice]) => {
-    const told = commands.flatMap((one) => (dice.next().value === 0 ? [one, one] : [one]));
+    const details = commands.flatMap((one) => (dice.next().value === 0 ? [one, one] : [one]));
     const batches: LedgerCommand[][] = [[]];
-    for (const one of told) {
+    for (const one of details) {
       if (dice.next().value === 0) batches.push([]);
       batches.at(-1)!.push(one);
     }
@@ -136,13 +136,13 @@ function start(batches: readonly LedgerCommand[][]): BatchState {
 /** Decides batch after batch, and shows each. */
 function decideAll(
   batches: readonly LedgerCommand[][],
-  look: (before: BatchState, writes: BatchWrites, after: BatchState) => void = () => undefined,
+  inspect: (before: BatchState, writes: BatchWrites, after: BatchState) => void = () => undefined,
 ) {
   let state = start(batches);
   const outcomes = batches.flatMap((batch) => {
     const decision = decideBatch(state, batch);
     const after = stateAfter(state, decision);
-    look(state, decision.writes, after);
+    inspect(state, decision.writes, after);
     state = after;
     return decision.outcomes;
   });

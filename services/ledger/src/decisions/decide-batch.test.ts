@@ -31,14 +31,14 @@ const later = (ms: number) => new Date(NOW.getTime() + ms);
 function decideOne(
   command: LedgerCommand,
   standing: Parameters<typeof account>[0] = {},
-  told: {
+  given: {
     pix?: PixDebits;
     suspenseItems?: BatchState['suspenseItems'];
     /** Journals of a batch before. */
     booked?: BatchWrites;
   } = {},
 ) {
-  const { pix, suspenseItems = new Map(), booked } = told;
+  const { pix, suspenseItems = new Map(), booked } = given;
   const before = stateFor([command], {
     accounts: { [command.accountId]: standing },
     pix: pix ? [pix] : [],
@@ -346,8 +346,8 @@ describe('a command that was decided before', () => {
 
   test('is refused to another owner', () => {
     const theirs = { ...first, accountId: newId<AccountId>() };
-    const told = stateFor([theirs], { booked: state.booked });
-    expect(decideBatch(told, [theirs]).outcomes).toMatchObject([{ reason: 'other_content' }]);
+    const next = stateFor([theirs], { booked: state.booked });
+    expect(decideBatch(next, [theirs]).outcomes).toMatchObject([{ reason: 'other_content' }]);
   });
 
   test('in the same batch is the same as in one before', () => {

@@ -28,8 +28,8 @@ function standing(state: Hold['state'], changes: Partial<Hold> = {}): Hold {
 }
 
 /** One command on top of a balance and the hold it is about. */
-function decideOne(command: LedgerCommand, told: { available?: number; hold?: Hold } = {}) {
-  const { available = 5_000, hold } = told;
+function decideOne(command: LedgerCommand, given: { available?: number; hold?: Hold } = {}) {
+  const { available = 5_000, hold } = given;
   const held = hold?.state === 'open' ? Number(hold.amount + hold.fee) : 0;
   const state = stateFor([command], {
     accounts: { [command.accountId]: { available, held, version: 3 } },

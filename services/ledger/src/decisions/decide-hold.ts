@@ -96,7 +96,7 @@ function refuse(
   return draft.note(command, { code: reason, resourceId: null, hold });
 }
 
-/** Makes sure that nothing is held and never will be under this id, or says that it was. */
+/** Makes sure that nothing is held and never will be under this id, or answers that it was. */
 function decideHoldVoid(draft: BatchDraft, command: HoldVoid, hold: Hold | null): Outcome {
   const { resourceId } = command;
   if (hold === null) {
@@ -147,7 +147,7 @@ function payoutEnd({ kind, resourceId }: HoldSettle | HoldRelease, hold: Hold): 
   return { template, money: hold, resourceId, hold };
 }
 
-/** The Pix hears of the end. Null: with what has gone back besides, it would be more than the Pix. */
+/** The end changes the Pix too. Null: with what has gone back besides, it would be more than the Pix. */
 function refundEnd(
   draft: BatchDraft,
   { kind, resourceId }: HoldSettle | HoldRelease,
@@ -156,13 +156,13 @@ function refundEnd(
   const { accountId, amount, fee, refund } = hold;
   const before = draft.pix(accountId, refund.endToEndId);
   assert(before, 'the Pix of a hold that was taken is known');
-  const told = { amount, fromBlock: refund.fromBlock };
+  const details = { amount, fromBlock: refund.fromBlock };
   if (kind === 'hold.settle') {
-    const pix = settleRefund(before, told);
+    const pix = settleRefund(before, details);
     const template = TEMPLATES.holdSettle;
     return pix === null ? null : { template, money: hold, resourceId, hold, pix };
   }
-  const { pix, ofBlock } = releaseRefund(before, told);
+  const { pix, ofBlock } = releaseRefund(before, details);
   const money = { amount, fee, ofBlock };
   return { template: TEMPLATES.refundHoldRelease, money, resourceId, hold, pix };
 }
@@ -178,7 +178,7 @@ function refuseEnd(draft: BatchDraft, command: HoldSettle | HoldRelease, hold: H
 function newHold(
   draft: BatchDraft,
   command: HoldCommand,
-  told: Pick<Hold, 'state'> & Partial<Pick<Hold, 'kind' | 'amount' | 'fee' | 'refund'>>,
+  details: Pick<Hold, 'state'> & Partial<Pick<Hold, 'kind' | 'amount' | 'fee' | 'refund'>>,
 ): Hold {
   const { holdId, accountId, resourceId } = command;
   const createdAt = new Date(draft.timeFor(accountId));
@@ -190,7 +190,7 @@ function newHold(
     amount: 0n,
     fee: 0n,
     createdAt,
-    ...told,
+    ...details,
   };
 }
 

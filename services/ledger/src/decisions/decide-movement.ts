@@ -74,7 +74,7 @@ function decideReceivedPixSuspend(draft: BatchDraft, command: ReceivedPixSuspend
   });
 }
 
-/** Nobody waits for its outcome: the balance itself tells. */
+/** Publishes no event: nobody waits for its outcome. */
 function decidePendingRelease(draft: BatchDraft, command: PendingRelease): Outcome {
   const money = { amount: command.amount, fee: 0n };
   const outcome = draft.book(command, {
@@ -113,14 +113,14 @@ type NamedByCommand = 'commandId' | 'accountId' | 'createdAtMs' | 'resolvedAtMs'
 function suspend(
   draft: BatchDraft,
   command: ReceivedPixSuspend | PayoutSuspend,
-  told: { booking: Booking; item: Omit<SuspenseWrite, NamedByCommand> },
+  details: { booking: Booking; item: Omit<SuspenseWrite, NamedByCommand> },
 ): Outcome {
   const { commandId, accountId } = command;
   const createdAtMs = draft.timeFor(accountId);
-  const outcome = move(draft, command, told.booking);
+  const outcome = move(draft, command, details.booking);
   if (outcome.kind === 'decided') {
     const stands = { commandId, accountId, createdAtMs, resolvedAtMs: null };
-    draft.writes.suspenseItems.push({ ...stands, ...told.item });
+    draft.writes.suspenseItems.push({ ...stands, ...details.item });
   }
   return outcome;
 }

@@ -95,16 +95,16 @@ describe('taking the hold of a refund', () => {
 
 describe('ending the hold of a refund', () => {
   test('settled: the money is with the payer, the platform has no fee', () => {
-    const told = [take, holdSettle(take)];
-    const { after, pix, writes } = decide(told, { available: 20, blocked: 40 }, disputed);
+    const commands = [take, holdSettle(take)];
+    const { after, pix, writes } = decide(commands, { available: 20, blocked: 40 }, disputed);
     expect(after?.balances).toMatchObject({ held: 0n, acquirer_clearing: 60n, fees: 0n });
     expect(pix).toMatchObject({ refunding: 0n, refunded: 60n, shortfall: 0n, blocked: 0n });
     expect(writes.events).toMatchObject([{ code: 'booked', hold: { state: 'settled' } }]);
   });
 
   test('released while the dispute is open: what it took from the block is back there', () => {
-    const told = [take, holdRelease(take)];
-    const { after, pix } = decide(told, { available: 20, blocked: 40 }, disputed);
+    const commands = [take, holdRelease(take)];
+    const { after, pix } = decide(commands, { available: 20, blocked: 40 }, disputed);
     expect(after?.balances).toMatchObject({ held: 0n, available: 20n, blocked: 40n });
     expect(pix).toMatchObject(disputed);
   });
@@ -117,8 +117,8 @@ describe('ending the hold of a refund', () => {
 
   test('not settled beside returns that leave less of the Pix; it can be released', () => {
     const lost = disputeReturn({ accountId, endToEndId, amount: 50, from: 'available' });
-    const told = [take, lost, holdSettle(take), holdRelease(take)];
-    const { outcomes, after } = decide(told, { available: 100 }, received);
+    const commands = [take, lost, holdSettle(take), holdRelease(take)];
+    const { outcomes, after } = decide(commands, { available: 100 }, received);
     expect(outcomes).toMatchObject([
       { code: 'booked' },
       { code: 'booked' },
@@ -129,8 +129,8 @@ describe('ending the hold of a refund', () => {
   });
 
   test('once', () => {
-    const told = [take, holdSettle(take), holdRelease(take), holdSettle(take)];
-    const { outcomes, pix } = decide(told, { available: 60 }, received);
+    const commands = [take, holdSettle(take), holdRelease(take), holdSettle(take)];
+    const { outcomes, pix } = decide(commands, { available: 60 }, received);
     expect(outcomes).toMatchObject([
       { code: 'booked' },
       { code: 'booked' },

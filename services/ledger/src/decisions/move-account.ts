@@ -23,7 +23,7 @@ export function accountAfter(before: AccountState, journal: Journal): AccountSta
   };
 }
 
-/** The database's own floors, told before it has to refuse a whole batch. */
+/** The database's own floors, checked before it has to refuse a whole batch. */
 export function isAboveFloors({ balances, forcedDebit }: AccountState): boolean {
   return (
     balances.available + forcedDebit >= 0n && NEVER_BELOW_ZERO.every((kind) => balances[kind] >= 0n)

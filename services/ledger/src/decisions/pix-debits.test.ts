@@ -57,11 +57,11 @@ describe('a refund', () => {
 });
 
 describe('a refund that failed', () => {
-  const told = { amount: 60n, fromBlock: 60n };
+  const details = { amount: 60n, fromBlock: 60n };
 
   test('goes back to the block it came from while the dispute is open', () => {
     const before = disputed({ refunding: 60n, blocked: 40n, shortfall: 60n });
-    expect(releaseRefund(before, told)).toMatchObject({
+    expect(releaseRefund(before, details)).toMatchObject({
       ofBlock: 60n,
       rest: 0n,
       pix: { refunding: 0n, blocked: 100n, shortfall: 0n },
@@ -70,7 +70,7 @@ describe('a refund that failed', () => {
 
   test('goes to the balance once the dispute has ended', () => {
     const before = pix({ refunding: 60n });
-    expect(releaseRefund(before, told)).toMatchObject({ ofBlock: 0n, rest: 60n });
+    expect(releaseRefund(before, details)).toMatchObject({ ofBlock: 0n, rest: 60n });
   });
 
   test('fills what the block lacked because of it, and no more', () => {
@@ -87,7 +87,7 @@ describe('a refund that failed', () => {
     const held = holdRefund(disputed(), 60n);
     const returned = returnPix(held!.pix, { amount: 100n, from: 'blocked' });
     expect(returned).toMatchObject({ ofBlock: 40n, rest: 60n });
-    expect(releaseRefund(returned!.pix, told)).toMatchObject({ ofBlock: 0n, rest: 60n });
+    expect(releaseRefund(returned!.pix, details)).toMatchObject({ ofBlock: 0n, rest: 60n });
   });
 
   test('leaves nothing blocked that the MED has returned', () => {
@@ -117,13 +117,13 @@ describe('a block', () => {
   });
 
   test('is given back as far as it stands, and not beyond what is told', () => {
-    const told = { disputeId: 'd1', amount: 100n };
-    expect(unblockPix(disputed({ blocked: 30n }), told)).toMatchObject({
+    const details = { disputeId: 'd1', amount: 100n };
+    expect(unblockPix(disputed({ blocked: 30n }), details)).toMatchObject({
       ofBlock: 30n,
       pix: { blocked: 0n, shortfall: 0n, disputeId: null, disputed: 0n },
     });
-    expect(unblockPix(disputed(), { ...told, amount: 60n })).toMatchObject({ ofBlock: 60n });
-    expect(unblockPix(pix(), told)).toMatchObject({ ofBlock: 0n });
+    expect(unblockPix(disputed(), { ...details, amount: 60n })).toMatchObject({ ofBlock: 60n });
+    expect(unblockPix(pix(), details)).toMatchObject({ ofBlock: 0n });
   });
 
   test('of a newer dispute stays when an older one ends; in the end nothing is left', () => {
@@ -140,27 +140,30 @@ describe('a block', () => {
 
 describe('a return', () => {
   test('comes out of the block first, the rest out of the balance', () => {
-    const told = { amount: 60n, from: 'blocked' } as const;
-    expect(returnPix(disputed(), told)).toMatchObject({ ofBlock: 60n, rest: 0n });
-    expect(returnPix(disputed({ blocked: 20n }), told)).toMatchObject({ ofBlock: 20n, rest: 40n });
-    expect(returnPix(pix(), told)).toMatchObject({ ofBlock: 0n, rest: 60n });
+    const details = { amount: 60n, from: 'blocked' } as const;
+    expect(returnPix(disputed(), details)).toMatchObject({ ofBlock: 60n, rest: 0n });
+    expect(returnPix(disputed({ blocked: 20n }), details)).toMatchObject({
+      ofBlock: 20n,
+      rest: 40n,
+    });
+    expect(returnPix(pix(), details)).toMatchObject({ ofBlock: 0n, rest: 60n });
   });
 
   test('out of the balance leaves a block alone, but for what can no longer be blocked', () => {
-    const told = { amount: 60n, from: 'available' } as const;
+    const details = { amount: 60n, from: 'available' } as const;
     const half = disputed({ blocked: 30n, disputed: 30n });
-    expect(returnPix(half, told)).toMatchObject({ ofBlock: 0n, rest: 60n });
-    expect(returnPix(disputed(), told)).toMatchObject({ ofBlock: 60n, rest: 0n });
+    expect(returnPix(half, details)).toMatchObject({ ofBlock: 0n, rest: 60n });
+    expect(returnPix(disputed(), details)).toMatchObject({ ofBlock: 60n, rest: 0n });
     const busy = disputed({ blocked: 60n, refunding: 40n });
-    expect(returnPix(busy, told)).toMatchObject({ ofBlock: 60n, rest: 0n });
+    expect(returnPix(busy, details)).toMatchObject({ ofBlock: 60n, rest: 0n });
   });
 
   test('does not ask refunds on their way, but those that are done', () => {
-    const told = { amount: 60n, from: 'blocked' } as const;
-    expect(returnPix(pix({ refunding: 100n }), told)).toMatchObject({ rest: 60n });
-    expect(returnPix(pix({ refunded: 40n }), told)).toMatchObject({ rest: 60n });
-    expect(returnPix(pix({ refunded: 41n }), told)).toBeNull();
-    expect(returnPix(pix({ returned: 41n }), told)).toBeNull();
+    const details = { amount: 60n, from: 'blocked' } as const;
+    expect(returnPix(pix({ refunding: 100n }), details)).toMatchObject({ rest: 60n });
+    expect(returnPix(pix({ refunded: 40n }), details)).toMatchObject({ rest: 60n });
+    expect(returnPix(pix({ refunded: 41n }), details)).toBeNull();
+    expect(returnPix(pix({ returned: 41n }), details)).toBeNull();
   });
 });
 
@@ -208,11 +211,11 @@ function take(walk: Walk, { kind, amount, at }: Step): Walk {
   }
 }
 
-function walkAll(steps: readonly Step[], look: (walk: Walk) => void = () => undefined): Walk {
+function walkAll(steps: readonly Step[], inspect: (walk: Walk) => void = () => undefined): Walk {
   let walk: Walk = { pix: pix(), open: [], blockedByMoves: 0n };
   for (const one of steps) {
     walk = take(walk, one);
-    look(walk);
+    inspect(walk);
   }
   return walk;
 }
@@ -242,8 +245,8 @@ test('a refund that was taken and failed leaves the Pix as it was, while nothing
       const { pix: before } = walkAll(steps);
       const held = holdRefund(before, amount);
       if (held === null) return;
-      const told = { amount, fromBlock: held.ofBlock };
-      const after = releaseRefund(held.pix, told);
+      const details = { amount, fromBlock: held.ofBlock };
+      const after = releaseRefund(held.pix, details);
       if (before.disputeId !== null && before.shortfall === 0n) {
         expect(after.pix).toEqual(before);
         expect(after).toMatchObject({ ofBlock: held.ofBlock, rest: held.rest });

@@ -48,7 +48,7 @@ export function holdRefund(pix: PixDebits, amount: bigint): PixChange | null {
   };
 }
 
-/** Null: the acquirer says that more has gone back than was received, which cannot be. */
+/** Null: with it, more would have gone back than was received. */
 export function settleRefund(
   pix: PixDebits,
   { amount, fromBlock }: { amount: bigint; fromBlock: bigint },

@@ -64,7 +64,7 @@ export const TEMPLATES = {
   receivedPixSuspend: transfer('acquirer_clearing', 'suspense'),
   /** A completed payout came back (decision 128). */
   payoutReturnCredit: transfer('acquirer_clearing', 'available'),
-  /** Money left against what a payout was told (decision 120): it stands in suspense as a debit. */
+  /** Money left although its payout had failed (decision 120): it stands in suspense as a debit. */
   payoutSuspendOut: transfer('suspense', 'acquirer_clearing'),
   /** Money stayed although its payout had completed. */
   payoutSuspendIn: transfer('acquirer_clearing', 'suspense'),

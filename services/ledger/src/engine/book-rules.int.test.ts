@@ -5,7 +5,8 @@ import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { findBreaks, readBalances } from '#test/check-ledger.ts';
+import { auditBooks } from '#test/audit-books.sql.ts';
+import { readBalances } from '#test/read-ledger.ts';
 import {
   receivedPixCredit,
   holdRelease,
@@ -195,13 +196,13 @@ describe('a hold', () => {
 });
 
 describe('a Pix', () => {
-  const insert = (told: {
+  const insert = (row: {
     refunded?: number;
     returned?: number;
     blocked?: number;
     claim?: number;
   }) => {
-    const { refunded = 0, returned = 0, blocked = 0, claim = 0 } = told;
+    const { refunded = 0, returned = 0, blocked = 0, claim = 0 } = row;
     return sql`
       insert into pix_debits (
         account_id, end_to_end_id, received, refunding, refunded, returned, blocked, shortfall, disputed
@@ -214,8 +215,8 @@ describe('a Pix', () => {
     ['blocked what is gone', { refunded: 50, blocked: 51 }, 'pix_debits_received'],
     ['less than nothing returned', { returned: -1 }, 'pix_debits_floor'],
     ['a claim without a dispute', { claim: 1 }, 'pix_debits_disputed'],
-  ])('has never %s', async (_name, told, constraint) => {
-    await expect(ledger.db.query(insert(told))).rejects.toMatchObject({ constraint });
+  ])('has never %s', async (_name, row, constraint) => {
+    await expect(ledger.db.query(insert(row))).rejects.toMatchObject({ constraint });
   });
 
   test('may be gone to the last cent, while a refund is still on its way', async () => {
@@ -231,7 +232,7 @@ describe('a Pix', () => {
 });
 
 test('refused writes have left the books as they were', async () => {
-  expect(await findBreaks(ledger.db)).toEqual([]);
+  expect(await auditBooks(ledger.db)).toEqual([]);
   expect(await readBalances(ledger.db, accountId)).toEqual({
     available: 1_000,
     suspense: 50,
@@ -259,7 +260,7 @@ async function insertEntries(db: Queryable, amounts: readonly bigint[]): Promise
     join unnest(enum_range(null::account_kind)) with ordinality as part (kind, at) using (at)`);
 }
 
-async function insertJournal(told: {
+async function insertJournal(row: {
   accountId: string;
   version: bigint | null;
   outcome?: string;
@@ -268,8 +269,8 @@ async function insertJournal(told: {
   await ledger.db.query(sql`
     insert into journals (command_id, account_id, version, created_at, kind, outcome, fingerprint)
     values (
-      ${told.commandId ?? newId()}, ${told.accountId}, ${told.version}, now(), 'take_hold',
-      ${told.outcome ?? 'booked'}::command_outcome, ${newId()}
+      ${row.commandId ?? newId()}, ${row.accountId}, ${row.version}, now(), 'take_hold',
+      ${row.outcome ?? 'booked'}::command_outcome, ${newId()}
     )`);
 }
 

@@ -9,7 +9,8 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import type { LedgerCommand } from '#commands/ledger-command.ts';
-import { countAllRows, findBreaks, readBalances } from '#test/check-ledger.ts';
+import { auditBooks } from '#test/audit-books.sql.ts';
+import { countAllRows, readBalances } from '#test/read-ledger.ts';
 import {
   disputeBlock,
   receivedPixCredit,
@@ -37,7 +38,7 @@ beforeAll(async () => {
   ledger = await aLedgerUnderTest();
 });
 afterEach(async () => {
-  assert.deepEqual(await findBreaks(ledger.db), []);
+  assert.deepEqual(await auditBooks(ledger.db), []);
 });
 afterAll(() => ledger[Symbol.asyncDispose]());
 
@@ -230,8 +231,8 @@ describe('locks', () => {
         .slice(0, 8)
         .map((accountId) => receivedPixCredit({ accountId, amount: round + 1 })),
     );
-    const told = await Promise.all(rounds.map((commands) => ledger.execute(commands)));
-    expect(told.flat().every((outcome) => outcome.kind === 'decided')).toBe(true);
+    const outcomes = await Promise.all(rounds.map((commands) => ledger.execute(commands)));
+    expect(outcomes.flat().every((outcome) => outcome.kind === 'decided')).toBe(true);
     const [row] = await ledger.db.query<{ deadlocks: bigint }>(
       sql`select deadlocks from pg_stat_database where datname = current_database()`,
     );

@@ -13,7 +13,7 @@ import { writeBatch } from './write-batch.sql.ts';
 
 /**
  * Decides and writes a batch in one transaction of two statements, and answers each command its outcome, in order.
- * Balances are read under the locks of this very transaction, never remembered from one before. Safe to repeat after
+ * Balances are read under the locks of this very transaction, never carried over from one before. Safe to repeat after
  * any failure, also one that leaves open whether the commit took place: what is booked is answered as it was.
  *
  * A batch that the database refuses to write is halved until the culprit stands alone, and only the culprit is
@@ -28,7 +28,7 @@ export async function executeBatch(
   return await writeOrHalve(commands, {
     write: (some) => executeOnce(db, some),
     blamesContent: isToBlame,
-    alone: (command, refusal) => judgeAlone(db, command, refusal),
+    alone: (command, refusal) => executeAlone(db, command, refusal),
   });
 }
 
@@ -43,9 +43,9 @@ async function executeOnce(db: Database, commands: readonly LedgerCommand[]): Pr
 
 /**
  * Two owners may name one command, hold or resource at the same time, which no lock of theirs keeps apart: the loser
- * is refused by a key and finds out by whom when it looks again.
+ * is refused by a key and reads by whom when it is executed again.
  */
-async function judgeAlone(
+async function executeAlone(
   db: Database,
   command: LedgerCommand,
   refusal: unknown,
@@ -63,8 +63,8 @@ async function judgeAlone(
 }
 
 /**
- * A statement that the database refused for what it says, an event that its own schema refuses, or a command that our
- * own program stumbles over. What else the database may say blames no command.
+ * A statement that the database refused for its values, an event that its own schema refuses, or a command that our
+ * own program fails on. Other errors of the database blame no command.
  */
 function isToBlame(error: unknown): boolean {
   return error instanceof z.ZodError || isBug(error) || blamesContent(error);

@@ -4,7 +4,8 @@ import type { AccountId } from '@pixmesh/kernel/ids';
 import { newId } from '@pixmesh/kernel/ids';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { countAllRows, findBreaks, readBalances } from '#test/check-ledger.ts';
+import { auditBooks } from '#test/audit-books.sql.ts';
+import { countAllRows, readBalances } from '#test/read-ledger.ts';
 import {
   receivedPixCredit,
   holdRelease,
@@ -28,7 +29,7 @@ beforeAll(async () => {
   ledger = await aLedgerUnderTest();
 });
 afterEach(async () => {
-  assert.deepEqual(await findBreaks(ledger.db), []);
+  assert.deepEqual(await auditBooks(ledger.db), []);
 });
 afterAll(() => ledger[Symbol.asyncDispose]());
 
@@ -58,7 +59,7 @@ describe('batches', () => {
   test('a command that is alone does not wait for company', async () => {
     const { db, count } = counting();
     await using engine = createLedgerEngine({ db, wakeOutbox: () => undefined });
-    for (let told = 0; told < 5; told += 1) await engine.submit(receivedPixCredit());
+    for (let results = 0; results < 5; results += 1) await engine.submit(receivedPixCredit());
     expect(count.transactions).toBe(5);
   });
 
@@ -168,8 +169,8 @@ describe('a batch that could not be written', () => {
     const db = losingCommits(ledger.db, 1);
     await using engine = createLedgerEngine({ db, wakeOutbox: () => undefined, writers: 1 });
     const commands = Array.from({ length: 450 }, () => receivedPixCredit({ accountId, amount: 1 }));
-    const told = await Promise.allSettled(commands.map((command) => engine.submit(command)));
-    expect(new Set(told.map(({ status }) => status))).toEqual(new Set(['rejected']));
+    const results = await Promise.allSettled(commands.map((command) => engine.submit(command)));
+    expect(new Set(results.map(({ status }) => status))).toEqual(new Set(['rejected']));
     await Promise.all(commands.map((command) => engine.submit(command)));
     const journals = (await journalsOf(ledger.db, accountId)).slice(-commands.length);
     expect(journals.map((journal) => journal.command_id)).toEqual(

@@ -18,7 +18,7 @@ export const BATCH_MAX = 400;
 /** More writers wait for each other's commits instead of writing. */
 const WRITERS_MAX = 4;
 const WRITERS_DEFAULT = 2;
-/** About a second of work. Beyond it callers are told to come again instead of waiting without an end in sight. */
+/** About a second of work. Beyond it callers get an error that they may repeat, instead of waiting without a bound. */
 export const QUEUE_MAX = 10_000;
 
 export type LedgerEngineDeps = {
@@ -44,7 +44,7 @@ export type LedgerEngine = AsyncDisposable & {
 };
 
 /**
- * The one door for every change of money. Whatever waits when a writer is free becomes its next batch, without
+ * Every change of money goes through here. Whatever waits when a writer is free becomes its next batch, without
  * waiting for more: under light load a command is alone in its batch, under heavy load they share one commit. An
  * account always has the same writer, so that its commands keep their order and its row is waited for by nobody else
  * in this process.
@@ -90,10 +90,7 @@ export function createLedgerEngine(deps: LedgerEngineDeps): LedgerEngine {
       batchDecided(commands, outcomes);
       return outcomes;
     } catch (error) {
-      deps.logger?.warn(
-        { err: error, size: commands.length },
-        'a batch of commands was not written',
-      );
+      deps.logger?.warn({ err: error, size: commands.length }, 'ledger batch not written');
       // Whoever is to blame would stand alone by now (`executeBatch`): these commands are innocent and come again.
       throw error instanceof AppError ? error : unavailable('no batch can be written', error);
     }

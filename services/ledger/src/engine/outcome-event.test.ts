@@ -36,7 +36,7 @@ const hold = (state: Hold['state']): Hold => ({
   createdAt: NOW,
 });
 
-function eventOf(command: LedgerCommand, told: Partial<EventWrite> = {}) {
+function eventOf(command: LedgerCommand, changes: Partial<EventWrite> = {}) {
   return outcomeEvent({
     command: { ...command, traceparent: TRACE },
     code: 'booked',
@@ -44,7 +44,7 @@ function eventOf(command: LedgerCommand, told: Partial<EventWrite> = {}) {
     moved: 'amount' in command ? command.amount : 0n,
     balances: { available: -5n, pending: 7n },
     occurredAtMs: NOW.getTime(),
-    ...told,
+    ...changes,
   });
 }
 
@@ -53,7 +53,7 @@ const left = payoutSuspend({ amount: 30 });
 const lost = disputeReturn({ amount: 20 });
 const back = receivedPixReturn({ amount: 60 });
 const stuck = receivedPixSuspend({ amount: 9 });
-const given = suspenseCredit(stuck, newId<AccountId>());
+const suspenseCredited = suspenseCredit(stuck, newId<AccountId>());
 const received = receivedPixCredit({ amount: 250 });
 
 describe('each outcome is told in its own words', () => {
@@ -77,12 +77,12 @@ describe('each outcome is told in its own words', () => {
       {},
       { item_id: stuck.commandId, action: 'accept' },
     ],
-    ['suspense.credited', given, {}, { item_id: stuck.commandId, amount: 9 }],
+    ['suspense.credited', suspenseCredited, {}, { item_id: stuck.commandId, amount: 9 }],
     ['dispute.returned', lost, {}, { return_id: lost.returnId, dispute_id: lost.disputeId }],
   ];
 
-  test.each(rows)('%s', (type, command, told, data) => {
-    const event = eventOf(command, told);
+  test.each(rows)('%s', (type, command, changes, data) => {
+    const event = eventOf(command, changes);
     expect(event).toMatchObject({
       topic: 'ledger.events.v1',
       key: command.accountId,
@@ -105,8 +105,8 @@ describe('each outcome is told in its own words', () => {
   });
 
   test('and no message of the topic is forgotten', () => {
-    const told = new Set(rows.map(([type]) => type));
-    expect([...told].toSorted()).toEqual(Object.keys(LEDGER_EVENTS).toSorted());
+    const types = new Set(rows.map(([type]) => type));
+    expect([...types].toSorted()).toEqual(Object.keys(LEDGER_EVENTS).toSorted());
   });
 });
 

@@ -36,7 +36,7 @@ import type { Hold } from '#commands/outcome.ts';
 
 import type { EventWrite } from '#decisions/batch-state.ts';
 
-/** What an event says beside command, journal and balance. */
+/** What an event holds beside command, journal and balance. */
 type Said = { message: MessageType<z.ZodObject>; data: object };
 
 /**

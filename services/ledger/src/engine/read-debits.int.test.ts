@@ -6,7 +6,7 @@ import { explainStatement } from '@pixmesh/testkit/explain-statement';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import type { LedgerCommand } from '#commands/ledger-command.ts';
-import { countRows } from '#test/check-ledger.ts';
+import { countRows } from '#test/read-ledger.ts';
 import {
   disputeBlock,
   receivedPixCredit,

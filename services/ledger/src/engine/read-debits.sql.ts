@@ -149,7 +149,7 @@ export function debitsStatement(pix: readonly NamedPix[], refunds: readonly Hold
   );
 }
 
-/** A Pix that has a row of its own says more than its credit. */
+/** The row of a Pix replaces what its credit alone says. */
 function toDebits(rows: readonly DebitRow[], before: ReadonlyMap<string, Hold>): Debits {
   const holds = new Map(before);
   const pix = new Map<string, PixDebits>();

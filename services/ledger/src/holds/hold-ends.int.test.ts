@@ -3,7 +3,8 @@ import assert from 'node:assert';
 import { newId } from '@pixmesh/kernel/ids';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
-import { countAllRows, findBreaks, readBalances } from '#test/check-ledger.ts';
+import { auditBooks } from '#test/audit-books.sql.ts';
+import { countAllRows, readBalances } from '#test/read-ledger.ts';
 import { inLanes } from '#test/in-lanes.ts';
 import { holdTake } from '#test/ledger-commands.ts';
 import { again, aHoldRelease, aHoldSettle, handle } from '#test/ledger-messages.ts';
@@ -16,7 +17,7 @@ beforeAll(async () => {
   ledger = await aLedgerUnderTest();
 });
 afterEach(async () => {
-  assert.deepEqual(await findBreaks(ledger.db), []);
+  assert.deepEqual(await auditBooks(ledger.db), []);
 });
 afterAll(() => ledger[Symbol.asyncDispose]());
 

@@ -5,7 +5,8 @@ import { newId } from '@pixmesh/kernel/ids';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { countAllRows, findBreaks, readBalances } from '#test/check-ledger.ts';
+import { auditBooks } from '#test/audit-books.sql.ts';
+import { countAllRows, readBalances } from '#test/read-ledger.ts';
 import { aLedgerApp, type LedgerApp } from '#test/ledger-app.ts';
 import {
   aReceivedPixCredit,
@@ -25,7 +26,7 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   armFailpoints({});
-  assert.deepEqual(await findBreaks(database.db), []);
+  assert.deepEqual(await auditBooks(database.db), []);
 });
 afterAll(async () => {
   await ledger.app.close();
@@ -151,7 +152,7 @@ describe('POST /internal/holds/{id}/void', () => {
       outcome: 'voided',
       state: 'voided',
     });
-    for (let told = 0; told < 2; told += 1) {
+    for (let times = 0; times < 2; times += 1) {
       expect(await outcomeOf(hold)).toEqual({
         hold_id: hold.holdId,
         outcome: 'refused',

@@ -4,7 +4,8 @@ import { newId } from '@pixmesh/kernel/ids';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
-import { countAllRows, findBreaks, readBalances } from '#test/check-ledger.ts';
+import { auditBooks } from '#test/audit-books.sql.ts';
+import { countAllRows, readBalances } from '#test/read-ledger.ts';
 import { aLedgerApp, type LedgerApp } from '#test/ledger-app.ts';
 import {
   aReceivedPixCredit,
@@ -24,7 +25,7 @@ beforeAll(async () => {
   ledger = await aLedgerApp(database.db);
 });
 afterEach(async () => {
-  assert.deepEqual(await findBreaks(database.db), []);
+  assert.deepEqual(await auditBooks(database.db), []);
 });
 afterAll(async () => {
   await ledger.app.close();

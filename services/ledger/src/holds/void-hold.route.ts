@@ -13,7 +13,7 @@ import { decidedOrThrow, holdIdOf } from './hold-request.ts';
 
 /**
  * `POST /internal/holds/{id}/void`: makes sure that nothing is held under this id and never will be, also by a hold
- * that is still on its way, or says that it was. It never gives back what is held.
+ * that is still on its way, or answers that it was. It never releases what is held.
  */
 export function registerVoidHold(app: FastifyInstance, deps: { engine: LedgerEngine }): void {
   app.post<{ Params: { id: string } }>(

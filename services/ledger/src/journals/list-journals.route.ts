@@ -26,7 +26,7 @@ export function registerListJournals(app: FastifyInstance, deps: { db: Database 
     if (cursor !== null && before === null) {
       throw new AppError('VALIDATION_ERROR', { details: ['starting_after'] });
     }
-    // One row more than asked for tells whether there are more (decision 95).
+    // One row more than the page shows whether there are more (decision 95).
     const rows = await listJournals(deps.db, accountId, { limit: query.limit + 1, before });
     return {
       object: 'list',

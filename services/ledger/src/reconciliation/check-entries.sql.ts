@@ -16,7 +16,7 @@ export type BadJournal = {
   total: bigint | null;
 };
 
-/** A balance that is not what the entries say. */
+/** A balance that is not the sum of its entries. */
 export type BadBalance = {
   kind: 'running_balance' | 'balance' | 'version';
   accountId: string;

@@ -310,13 +310,13 @@ const NEW_ID = '019aa111-2222-7333-8444-555566667777';
 /** Makes a change past every rule, looks, and takes it back. */
 async function changed(
   change: Statement,
-  look: () => Promise<void>,
+  verify: () => Promise<void>,
   back: Statement,
 ): Promise<void> {
   await admin.query(sql`set session_replication_role to replica`);
   await admin.query(change);
   try {
-    await look();
+    await verify();
   } finally {
     await admin.query(back);
     await admin.query(sql`set session_replication_role to default`);

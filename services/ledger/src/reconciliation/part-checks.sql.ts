@@ -29,7 +29,7 @@ export const BLOCKED: Part = {
   items: sql`select account_id, blocked as amount from pix_debits where blocked <> 0`,
 };
 
-/** Items against the owner's row, for all owners; from one snapshot. One look at each row of both. */
+/** Items against the owner's row, for all owners; from one snapshot. Reads each row of both once. */
 export async function comparePart(db: Queryable, { column, items }: Part): Promise<ComparedPart> {
   const [row] = await db.query<{
     compared: number;

@@ -16,7 +16,7 @@ export function partChecks({ db }: { db: Queryable }): Check[] {
   ];
 }
 
-/** Every run looks at all owners; items and rows are read in one snapshot. */
+/** Every run compares all owners; items and rows are read in one snapshot. */
 function partCheck(db: Queryable, name: string, part: Part): Check {
   return {
     name,

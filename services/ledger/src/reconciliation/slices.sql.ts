@@ -1,7 +1,7 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
-/** An owner of money, and behind which of its journals to look. */
+/** An owner of money, and the journal after which to compare. */
 export type Owner = { accountId: string; from: bigint; version: bigint };
 
 type OwnerRecord = { account_id: string; from_version: bigint; version: bigint };
@@ -27,7 +27,7 @@ export async function readOwners(
 
 /**
  * Owners that moved since an instant, behind their last journal before it; and owners whose parts do not net to
- * zero, as every journal does, from their first. One look at each row: there is no index on what moves.
+ * zero, as every journal does, from their first. Reads each row once: there is no index on what moves.
  */
 export async function findChangedOwners(db: Queryable, since: Date): Promise<Owner[]> {
   const rows = await db.query<OwnerRecord>(

@@ -5,10 +5,10 @@ import { parseId } from '@pixmesh/kernel/ids';
 
 import { findChangedOwners, findOwners, type Owner, readOwners } from './slices.sql.ts';
 
-/** Journals that one statement looks at: far below the limit of a statement's time, however large an owner is. */
+/** Journals that one statement compares: far below the limit of a statement's time, however large an owner is. */
 const JOURNALS_PER_STEP = 10_000;
 const OWNERS_PER_PAGE = 1_000;
-/** Journals beside the changed ones that an incremental run looks at again. */
+/** Journals beside the changed ones that an incremental run compares again. */
 const WALK_JOURNALS_MAX = 10_000;
 
 /** Some journals of one owner: behind `from`, up to and including `to`. */
@@ -23,7 +23,7 @@ export type Slice = {
 export type Step = { slices: Slice[]; journals: number };
 
 export type Slices = {
-  /** Everything a run has to look at. */
+  /** Everything a run has to compare. */
   of(scope: Scope): AsyncGenerator<Step>;
 };
 

@@ -5,7 +5,8 @@ import { createLogger } from '@pixmesh/telemetry/logger';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { countRows, findBreaks, readBalances } from '#test/check-ledger.ts';
+import { auditBooks } from '#test/audit-books.sql.ts';
+import { countRows, readBalances } from '#test/read-ledger.ts';
 import { receivedPixCredit, pendingRelease, holdTake } from '#test/ledger-commands.ts';
 import { aLedgerUnderTest, journalsOf, type LedgerUnderTest } from '#test/ledger-under-test.ts';
 
@@ -132,5 +133,5 @@ describe('a release', () => {
 });
 
 test('the books stay sound', async () => {
-  expect(await findBreaks(ledger.db)).toEqual([]);
+  expect(await auditBooks(ledger.db)).toEqual([]);
 });

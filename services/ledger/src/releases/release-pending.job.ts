@@ -21,9 +21,9 @@ type ReleasePendingDeps = {
 };
 
 /**
- * Makes pending money available when its time has come (decision 133), through the same door as every other change.
+ * Makes pending money available when its time has come (decision 133), through the engine as every other change.
  * The row of the release goes in the transaction that books it; a crash anywhere leaves it to be taken again, and a
- * release that is told twice is booked once.
+ * release that is submitted twice is booked once.
  */
 export function startReleasePending(deps: ReleasePendingDeps): PollingLoop {
   return startDueRowsJob<DueRelease>({

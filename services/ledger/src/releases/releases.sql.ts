@@ -10,7 +10,7 @@ export type DueRelease = { creditId: string; accountId: AccountId; amount: bigin
 /**
  * Leases releases whose time has come by the clock of the database, the oldest first; replicas pass over what another
  * one has taken. Reads `releases_due`. The lease only keeps work from being done twice for nothing: the command that
- * follows has one effect, however often it is told.
+ * follows has one effect, however often it is submitted.
  */
 export async function takeDueReleases(db: Queryable, limit: number): Promise<DueRelease[]> {
   return await db.query<DueRelease>(

@@ -15,7 +15,7 @@ import type { Outcome } from '#commands/outcome.ts';
 import { executeBatch } from '#engine/execute-batch.ts';
 import { BATCH_MAX, createLedgerEngine } from '#engine/ledger-engine.ts';
 
-import { auditBooks } from './audit-books.sql.ts';
+import { auditBooks } from '#test/audit-books.sql.ts';
 
 const FUND_BATCH = 100;
 const AMOUNT = toCents(1_000);
@@ -60,10 +60,10 @@ async function drive(db: Database, input: Input): Promise<Output> {
 /** As much as one Pix can carry: more holds than a benchmark takes. */
 async function fund(db: Database, accountIds: readonly string[]): Promise<Output> {
   const credits = accountIds.map((accountId): LedgerCommand => {
-    const told = { commandId: randomUUID(), endToEndId: randomUUID(), chargeId: null };
+    const pix = { commandId: randomUUID(), endToEndId: randomUUID(), chargeId: null };
     const owner = accountId as AccountId;
     const amount = toCents(AMOUNT_CENTS_MAX);
-    return { kind: 'received_pix.credit', ...told, accountId: owner, amount, releaseAt: null };
+    return { kind: 'received_pix.credit', ...pix, accountId: owner, amount, releaseAt: null };
   });
   for (let at = 0; at < credits.length; at += FUND_BATCH) {
     const outcomes = await executeBatch(db, credits.slice(at, at + FUND_BATCH));

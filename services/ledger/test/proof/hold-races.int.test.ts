@@ -1,15 +1,13 @@
 import { isLong, scaled } from '@pixmesh/testkit/long-runs';
-import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { testSeed } from '@pixmesh/testkit/test-seed';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
-import type { OracleCommand } from '#test/oracle.ts';
+import { inLanes } from '#test/in-lanes.ts';
 
-import { auditBooks } from './audit-books.sql.ts';
-import { type ModelProcess, startModelProcess } from './model-process.ts';
+import { auditBooks } from '#test/audit-books.sql.ts';
+import { useRacingProcesses } from './racing-processes.ts';
 import { endIdOf } from './model-hold-commands.ts';
 import { readAccounts, readHolds, readJournals } from './read-books.sql.ts';
-import { type SeededRandom, seededRandom } from './seeded-random.ts';
 
 /** Take, settle, release and void of one hold, all at once through several processes (target L9). */
 const HOLDS = scaled(300, 10_000);
@@ -17,28 +15,12 @@ const ACCOUNTS = 8;
 const AMOUNT = 700;
 const FEE = 35;
 const TOTAL = AMOUNT + FEE;
-const PROCESSES = 4;
-/** Holds that are raced at the same time, so that races meet in batches too. */
-const LANES = 25;
 const TIMEOUT_MS = scaled(60_000, 900_000);
 
 const SEED = testSeed();
 
-let database: Awaited<ReturnType<typeof createTestDatabase>>;
-let processes: ModelProcess[];
-let random: SeededRandom;
-
-beforeAll(async () => {
-  database = await createTestDatabase('ledger');
-  random = seededRandom(SEED);
-  processes = Array.from({ length: PROCESSES }, () =>
-    startModelProcess(database.url, random, { crashes: false }),
-  );
-});
-afterAll(async () => {
-  for (const process of processes) await process[Symbol.asyncDispose]();
-  await database[Symbol.asyncDispose]();
-});
+const ledger = useRacingProcesses(SEED);
+const { random, submit } = ledger;
 
 type Race = { accountId: string; holdId: string; replies: Map<string, string> };
 
@@ -50,15 +32,13 @@ test(
     const funds = HOLDS * TOTAL;
     for (const accountId of accounts) await credit(accountId, funds);
     const races: Race[] = [];
-    const waiting = Array.from({ length: HOLDS }, (_, index) => index).values();
-    await Promise.all(
-      Array.from({ length: LANES }, async () => {
-        for (const index of waiting) races.push(await raceOne(accounts[index % ACCOUNTS]!));
-      }),
-    );
-    const ends = await judgeEnds(races);
-    await judgeMoney(accounts, races, funds);
-    expect(await auditBooks(database.db)).toEqual([]);
+    const indexes = Array.from({ length: HOLDS }, (_, index) => index);
+    await inLanes(indexes, async (index) => {
+      races.push(await raceOne(accounts[index % ACCOUNTS]!));
+    });
+    const ends = await verifyEnds(races);
+    await verifyMoney(accounts, races, funds);
+    expect(await auditBooks(ledger.db)).toEqual([]);
     // Each end wins now and then: otherwise nothing was raced.
     expect([...ends].sort()).toEqual(['released', 'settled', 'voided']);
   },
@@ -80,7 +60,7 @@ test(
       const again = await Promise.all(commands.map((command) => submit(command)));
       expect(again).toEqual(first);
     }
-    const { available, held } = (await readAccounts(database.db, [accountId])).get(accountId)!;
+    const { available, held } = (await readAccounts(ledger.db, [accountId])).get(accountId)!;
     expect({ available, held }).toEqual({ available: TOTAL * 40, held: TOTAL * 40 });
   },
 );
@@ -102,11 +82,11 @@ async function raceOne(accountId: string): Promise<Race> {
 }
 
 /** The state of each hold, its journals and what callers were told are one story. */
-async function judgeEnds(races: readonly Race[]): Promise<Set<string>> {
-  const holds = await readHolds(database.db, idsOf(races));
+async function verifyEnds(races: readonly Race[]): Promise<Set<string>> {
+  const holds = await readHolds(ledger.db, idsOf(races));
   const states = new Map(holds.map(({ holdId, state }) => [holdId, state]));
   const ids = races.flatMap(({ holdId }) => [holdId, ...endsOf(holdId)]);
-  const journals = await readJournals(database.db, ids);
+  const journals = await readJournals(ledger.db, ids);
   const words = new Map(journals.map(({ commandId, word }) => [commandId, word]));
   for (const { holdId, replies } of races) {
     const [settle, release] = endsOf(holdId);
@@ -117,7 +97,10 @@ async function judgeEnds(races: readonly Race[]): Promise<Set<string>> {
     if (taken) expect(state).toBe(booked[0] === settle ? 'settled' : 'released');
     else expect(['voided', 'released']).toContain(state);
     for (const [kind, word] of replies) {
-      const id = kind === 'take' ? holdId : endIdOf(holdId, kind as 'settle' | 'release' | 'void');
+      const id =
+        kind === 'hold.take'
+          ? holdId
+          : endIdOf(holdId, kind as 'hold.settle' | 'hold.release' | 'hold.void');
       expect(words.get(id)).toBe(word);
     }
   }
@@ -125,13 +108,13 @@ async function judgeEnds(races: readonly Race[]): Promise<Set<string>> {
 }
 
 /** Amount and fee came back once from each hold that did not settle; a settled one gave nothing back. */
-async function judgeMoney(
+async function verifyMoney(
   accounts: readonly string[],
   races: readonly Race[],
   funds: number,
 ): Promise<void> {
-  const rows = await readAccounts(database.db, accounts);
-  const holds = await readHolds(database.db, idsOf(races));
+  const rows = await readAccounts(ledger.db, accounts);
+  const holds = await readHolds(ledger.db, idsOf(races));
   for (const accountId of accounts) {
     const settled = holds.filter(
       (hold) => hold.accountId === accountId && hold.state === 'settled',
@@ -147,19 +130,16 @@ async function judgeMoney(
   expect(holds).toHaveLength(races.length);
 }
 
-async function submit(command: OracleCommand): Promise<string> {
-  const reply = await random.pick(processes).submit(command);
-  return reply!.word;
-}
-
 async function credit(accountId: string, amount: number): Promise<void> {
-  const told = { id: random.id(), subject: random.id(), accountId };
-  expect(await submit({ ...told, kind: 'credit', amount, releaseAtMs: null })).toBe('booked');
+  const details = { id: random.id(), subject: random.id(), accountId };
+  expect(await submit({ ...details, kind: 'received_pix.credit', amount, releaseAtMs: null })).toBe(
+    'booked',
+  );
 }
 
 function commandsOf(accountId: string) {
   const hold = { accountId, holdId: random.id(), resourceId: random.id() };
-  const end = <Kind extends 'settle' | 'release' | 'void'>(kind: Kind) => ({
+  const end = <Kind extends 'hold.settle' | 'hold.release' | 'hold.void'>(kind: Kind) => ({
     ...hold,
     kind,
     id: endIdOf(hold.holdId, kind),
@@ -168,14 +148,14 @@ function commandsOf(accountId: string) {
     take: {
       ...hold,
       id: hold.holdId,
-      kind: 'take',
+      kind: 'hold.take',
       pix: null,
       amount: AMOUNT,
       fee: FEE,
     } as const,
-    settle: end('settle'),
-    release: end('release'),
-    void: end('void'),
+    settle: end('hold.settle'),
+    release: end('hold.release'),
+    void: end('hold.void'),
   };
 }
 
@@ -184,5 +164,9 @@ function idsOf(races: readonly Race[]): string[] {
 }
 
 function endsOf(holdId: string): [string, string, string] {
-  return [endIdOf(holdId, 'settle'), endIdOf(holdId, 'release'), endIdOf(holdId, 'void')];
+  return [
+    endIdOf(holdId, 'hold.settle'),
+    endIdOf(holdId, 'hold.release'),
+    endIdOf(holdId, 'hold.void'),
+  ];
 }

@@ -20,7 +20,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { aReceivedPixCredit, type ReceivedPixCreditWire } from '#test/ledger-messages.ts';
 
-import { auditBooks } from './audit-books.sql.ts';
+import { auditBooks } from '#test/audit-books.sql.ts';
 import { seededRandom } from './seeded-random.ts';
 
 /** `kill -9` of the ledger's process while commands stream: each has one effect (target L1). */
@@ -78,7 +78,7 @@ test(
     }
     await stream(parts.at(-1)!);
     await eventually(async () => expect(await countBooked()).toBe(COMMANDS), CATCH_UP_TIMEOUT_MS);
-    await judgeBalances(accounts, credits);
+    await verifyBalances(accounts, credits);
     expect(await auditBooks(database.db)).toEqual([]);
     expect(await findDoubledOutcomes()).toEqual([]);
   },
@@ -102,7 +102,7 @@ async function stream(credits: readonly ReceivedPixCreditWire[]): Promise<void> 
   }
 }
 
-async function judgeBalances(
+async function verifyBalances(
   accounts: readonly string[],
   credits: readonly ReceivedPixCreditWire[],
 ): Promise<void> {

@@ -3,7 +3,7 @@ import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { testSeed } from '@pixmesh/testkit/test-seed';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { auditBooks } from './audit-books.sql.ts';
+import { auditBooks } from '#test/audit-books.sql.ts';
 import { runModel } from './model-run.ts';
 
 /** `PIXMESH_TEST_SEED=… vitest run --project int services/ledger/src/proof/ledger-model` repeats a failure. */
@@ -13,40 +13,40 @@ const BREAKS_SHOWN = 10;
 const TIMEOUT_MS = scaled(120_000, 3_600_000);
 
 /** Ways in which a command may end that come once in thousands of steps. */
-const RARE_WORDS = ['release of a block', 'forced debit'];
+const RARE_WORDS = ['hold.release of a block', 'forced debit'];
 /** Every way in which a command may end that is not rejected: a run goes on until each has come. */
 const WORDS = [
   ...scaled([], RARE_WORDS),
-  'take booked',
-  'take insufficient_balance',
-  'take resource_held',
-  'take voided',
-  'void noted',
-  'void already_held',
-  'settle booked',
-  'settle already_released',
-  'settle already_voided',
-  'release booked',
-  'release noted',
-  'release already_settled',
-  'release already_voided',
-  'credit booked',
-  'make_available booked',
-  'suspend booked',
-  'payout_return booked',
-  'payout_suspend booked',
-  'tariff booked',
-  'block booked',
-  'unblock booked',
-  'dispute_return booked',
-  'pix_return booked',
-  'resolve booked',
-  'give booked',
-  'take unknown_pix',
-  'take exceeds_received',
-  'take of a block',
-  'block noted',
-  'unblock noted',
+  'hold.take booked',
+  'hold.take insufficient_balance',
+  'hold.take resource_held',
+  'hold.take voided',
+  'hold.void noted',
+  'hold.void already_held',
+  'hold.settle booked',
+  'hold.settle already_released',
+  'hold.settle already_voided',
+  'hold.release booked',
+  'hold.release noted',
+  'hold.release already_settled',
+  'hold.release already_voided',
+  'received_pix.credit booked',
+  'pending.release booked',
+  'received_pix.suspend booked',
+  'payout_return.credit booked',
+  'payout.suspend booked',
+  'acquirer_tariff.book booked',
+  'dispute.block booked',
+  'dispute.unblock booked',
+  'dispute.return booked',
+  'received_pix.return booked',
+  'suspense.resolve booked',
+  'suspense.credit booked',
+  'hold.take unknown_pix',
+  'hold.take exceeds_received',
+  'hold.take of a block',
+  'dispute.block noted',
+  'dispute.unblock noted',
 ];
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>;

@@ -1,4 +1,5 @@
-import { ORACLE_KINDS, type Oracle, type OracleCommand } from '#test/oracle.ts';
+import type { Oracle } from '#test/oracle.ts';
+import { ORACLE_KINDS, type OracleCommand } from '#test/oracle-books.ts';
 
 import type { FoundJournal } from './read-books.sql.ts';
 
@@ -6,7 +7,7 @@ import type { FoundJournal } from './read-books.sql.ts';
 export type Decided = { command: OracleCommand; found: FoundJournal };
 
 /**
- * Replays what the ledger decided for one owner, in the order of its journals, and lets the oracle judge each decision
+ * Replays what the ledger decided for one owner, in the order of its journals, and lets the oracle verifyMoney each decision
  * in that order: concurrent commands may be decided in any order, but there must be one order in which every single
  * decision is the right one. Rows that moved nothing have no number; their time bounds their place.
  *
@@ -19,27 +20,29 @@ export type Decided = { command: OracleCommand; found: FoundJournal };
 export function linearise(
   oracle: Oracle,
   decided: readonly Decided[],
-  told: ReadonlyMap<string, number>,
+  places: ReadonlyMap<string, number>,
 ): string[] {
   const numbered = decided
     .filter(({ found }) => found.version !== null)
     .sort((one, other) => (one.found.version ?? 0) - (other.found.version ?? 0));
   let waiting = decided.filter(({ found }) => found.version === null);
   for (const [index, next] of numbered.entries()) {
-    settleQuiet(next.found.atMs, firstPlaceFrom(index));
-    const late = waiting.find((one) => one.found.atMs < next.found.atMs || isTold(one, next));
+    placeUnmoved(next.found.atMs, firstPlaceFrom(index));
+    const late = waiting.find(
+      (one) => one.found.atMs < next.found.atMs || isPublishedBefore(one, next),
+    );
     if (late) return [explain(oracle, late)];
-    const wrong = judgeNumbered(oracle, next);
+    const wrong = verifyNumbered(oracle, next);
     if (wrong) return [wrong];
   }
-  settleQuiet(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
+  placeUnmoved(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
   return waiting.length > 0 ? [explain(oracle, waiting[0]!)] : [];
 
   /** Places every row that moved nothing, is not younger than this, and is right at this point. */
-  function settleQuiet(untilMs: number, place: number): void {
+  function placeUnmoved(untilMs: number, place: number): void {
     for (let placed = true; placed;) {
       placed = false;
-      for (const one of quietInOrder(waiting, untilMs)) {
+      for (const one of unmovedInOrder(waiting, untilMs)) {
         if (isDispute(one) && (placeOf(one) ?? 0) > firstDispute(place)) continue;
         if (oracle.decide(one.command, one.found.atMs).word !== one.found.word) continue;
         oracle.apply(one.command, one.found.atMs);
@@ -51,7 +54,7 @@ export function linearise(
   }
 
   function placeOf({ command }: Decided): number | null {
-    return told.get(command.id) ?? null;
+    return places.get(command.id) ?? null;
   }
 
   /** Where the first event of this decision and those after it stands. */
@@ -66,31 +69,31 @@ export function linearise(
     return Math.min(place, ...places);
   }
 
-  function isTold(one: Decided, next: Decided): boolean {
+  function isPublishedBefore(one: Decided, next: Decided): boolean {
     const place = placeOf(next);
     return place !== null && isDispute(one) && (placeOf(one) ?? 0) < place;
   }
 }
 
 function isDispute({ command }: Decided): boolean {
-  return command.kind === 'block' || command.kind === 'unblock';
+  return command.kind === 'dispute.block' || command.kind === 'dispute.unblock';
 }
 
 /**
  * What was refused comes before what makes sure that it is refused: a void that is placed too early would turn the
  * reason of a refused hold into another one. A release before a void, because only the first leaves its mark.
  */
-function quietInOrder(waiting: readonly Decided[], untilMs: number): Decided[] {
+function unmovedInOrder(waiting: readonly Decided[], untilMs: number): Decided[] {
   const rank = ({ command, found }: Decided): number => {
-    if (command.kind === 'take') return found.word === 'voided' ? 3 : 0;
-    return command.kind === 'void' ? 2 : 1;
+    if (command.kind === 'hold.take') return found.word === 'voided' ? 3 : 0;
+    return command.kind === 'hold.void' ? 2 : 1;
   };
   const isHeldUp = ({ command, found }: Decided): boolean =>
     found.word === 'noted' &&
     'holdId' in command &&
     waiting.some(
       (other) =>
-        other.command.kind === 'take' &&
+        other.command.kind === 'hold.take' &&
         other.command.holdId === command.holdId &&
         other.found.word !== 'voided',
     );
@@ -99,7 +102,7 @@ function quietInOrder(waiting: readonly Decided[], untilMs: number): Decided[] {
     .sort((one, other) => one.found.atMs - other.found.atMs || rank(one) - rank(other));
 }
 
-function judgeNumbered(oracle: Oracle, { command, found }: Decided): string | null {
+function verifyNumbered(oracle: Oracle, { command, found }: Decided): string | null {
   const decision = oracle.apply(command, found.atMs);
   const account = oracle.accountOf(command.accountId);
   if (decision.word !== found.word || decision.isRejected) {

@@ -1,4 +1,4 @@
-import type { OracleCommand } from '#test/oracle.ts';
+import type { OracleCommand } from '#test/oracle-books.ts';
 
 import type { SeededRandom } from './seeded-random.ts';
 
@@ -22,9 +22,9 @@ export function createHoldCommands(
   aRefund: (accountId: string) => { pix: string; amount: number },
 ) {
   const holds: Hold[] = [];
-  return { take, endHold };
+  return { holdTake, holdEnd };
 
-  function take(accountId: string): OracleCommand {
+  function holdTake(accountId: string): OracleCommand {
     const holdId = random.id();
     const earlier = holds.filter((hold) => hold.accountId === accountId);
     const isAgain = earlier.length > 0 && random.chance(SAME_RESOURCE_RATE);
@@ -34,12 +34,12 @@ export function createHoldCommands(
     const money = random.chance(REFUND_RATE)
       ? { ...aRefund(accountId), fee: 0 }
       : { pix: null, amount: random.pick(AMOUNTS), fee: random.pick(FEES) };
-    return { id: holdId, kind: 'take', accountId, holdId, resourceId, ...money };
+    return { id: holdId, kind: 'hold.take', accountId, holdId, resourceId, ...money };
   }
 
-  function endHold(accountId: string): OracleCommand {
+  function holdEnd(accountId: string): OracleCommand {
     const hold = holdToEnd(accountId);
-    const kind = random.pick(['settle', 'settle', 'release', 'void'] as const);
+    const kind = random.pick(['hold.settle', 'hold.settle', 'hold.release', 'hold.void'] as const);
     const owner = random.chance(FOREIGN_RATE) ? random.pick(accounts) : hold.accountId;
     return { ...hold, accountId: owner, kind, id: endIdOf(hold.holdId, kind) };
   }
@@ -54,7 +54,10 @@ export function createHoldCommands(
 }
 
 /** An id of its own for each end, the same each time: the hold's id with another first digit of its version. */
-export function endIdOf(holdId: string, kind: 'settle' | 'release' | 'void'): string {
-  const digit = { settle: '1', release: '2', void: '3' }[kind];
+export function endIdOf(
+  holdId: string,
+  kind: 'hold.settle' | 'hold.release' | 'hold.void',
+): string {
+  const digit = { 'hold.settle': '1', 'hold.release': '2', 'hold.void': '3' }[kind];
   return `${holdId.slice(0, 14)}${digit}${holdId.slice(15)}`;
 }

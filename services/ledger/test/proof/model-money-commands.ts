@@ -1,6 +1,6 @@
 import { deriveCommandId } from '@pixmesh/kernel/ids';
 
-import type { OracleCommand } from '#test/oracle.ts';
+import type { OracleCommand } from '#test/oracle-books.ts';
 
 import { AMOUNTS } from './model-hold-commands.ts';
 import type { SeededRandom } from './seeded-random.ts';
@@ -17,16 +17,29 @@ export function createMoneyCommands(
   credited: (pix: { accountId: string; subject: string; amount: number }) => void,
 ) {
   const items: Item[] = [];
-  return { credit, suspend, payoutReturn, payoutSuspend, tariff, resolve, give };
+  return {
+    receivedPixCredit,
+    receivedPixSuspend,
+    payoutReturnCredit,
+    payoutSuspend,
+    acquirerTariffBook,
+    suspenseResolve,
+    suspenseCredit,
+  };
 
-  function credit(accountId: string): OracleCommand {
+  function receivedPixCredit(accountId: string): OracleCommand {
     const draw = random.fraction();
     const releaseAtMs = draw < 0.6 ? null : Date.now() + delayOf(draw);
     const subject = random.id();
     const pix = { accountId, subject, amount: random.pick(CREDITS) };
     credited(pix);
     // Once per Pix: the ledger finds the credit by this id.
-    return { ...pix, id: deriveCommandId('received_pix', subject), kind: 'credit', releaseAtMs };
+    return {
+      ...pix,
+      id: deriveCommandId('received_pix', subject),
+      kind: 'received_pix.credit',
+      releaseAtMs,
+    };
   }
 
   function delayOf(draw: number): number {
@@ -34,36 +47,36 @@ export function createMoneyCommands(
     return draw < 0.9 ? random.below(SHORTLY_MS_MAX) : FAR_AHEAD_MS;
   }
 
-  function suspend(accountId: string): OracleCommand {
-    const command = { ...told(accountId), kind: 'suspend', amount: random.pick(AMOUNTS) } as const;
+  function receivedPixSuspend(accountId: string): OracleCommand {
+    const command = { ...movement(accountId), kind: 'received_pix.suspend' } as const;
     const { id: item, subject, amount } = command;
     items.push({ accountId, item, subject, amount });
     return command;
   }
 
-  function payoutReturn(accountId: string): OracleCommand {
-    return { ...told(accountId), kind: 'payout_return', amount: random.pick(AMOUNTS) };
+  function payoutReturnCredit(accountId: string): OracleCommand {
+    return { ...movement(accountId), kind: 'payout_return.credit' };
+  }
+
+  function acquirerTariffBook(accountId: string): OracleCommand {
+    return { ...movement(accountId), kind: 'acquirer_tariff.book' };
   }
 
   function payoutSuspend(accountId: string): OracleCommand {
     const direction = random.pick(['in', 'out'] as const);
-    return { ...told(accountId), kind: 'payout_suspend', direction, amount: random.pick(AMOUNTS) };
-  }
-
-  function tariff(accountId: string): OracleCommand {
-    return { ...told(accountId), kind: 'tariff', amount: random.pick(AMOUNTS) };
+    return { ...movement(accountId), kind: 'payout.suspend', direction };
   }
 
   /** Of an item that stands, mostly for the first time, and now and then of a part. */
-  function resolve(accountId: string): OracleCommand {
+  function suspenseResolve(accountId: string): OracleCommand {
     const item = anItem(accountId);
     const action = random.pick(['accept', 'hand_over', 'return'] as const);
     const amount = random.chance(0.3) ? Math.max(1, random.below(item.amount)) : item.amount;
-    return { ...item, amount, id: random.id(), kind: 'resolve', action };
+    return { ...item, amount, id: random.id(), kind: 'suspense.resolve', action };
   }
 
-  function give(accountId: string): OracleCommand {
-    return { ...anItem(accountId), accountId, id: random.id(), kind: 'give' };
+  function suspenseCredit(accountId: string): OracleCommand {
+    return { ...anItem(accountId), accountId, id: random.id(), kind: 'suspense.credit' };
   }
 
   function anItem(accountId: string) {
@@ -73,7 +86,7 @@ export function createMoneyCommands(
     return known ?? { accountId, item: random.id(), subject: random.id(), amount };
   }
 
-  function told(accountId: string) {
-    return { id: random.id(), subject: random.id(), accountId };
+  function movement(accountId: string) {
+    return { id: random.id(), subject: random.id(), accountId, amount: random.pick(AMOUNTS) };
   }
 }

@@ -1,4 +1,4 @@
-import type { OracleCommand } from '#test/oracle.ts';
+import type { OracleCommand } from '#test/oracle-books.ts';
 
 import { AMOUNTS } from './model-hold-commands.ts';
 import type { SeededRandom } from './seeded-random.ts';
@@ -16,9 +16,13 @@ type Dispute = Pix & { dispute: string };
 export function createPixCommands(random: SeededRandom) {
   const credited: Pix[] = [];
   const disputes: Dispute[] = [];
-  return { remember, aRefund, fresh: { block, unblock, disputeReturn, pixReturn } };
+  return {
+    recordCredited,
+    aRefund,
+    fresh: { disputeBlock, disputeUnblock, disputeReturn, receivedPixReturn },
+  };
 
-  function remember(pix: Pix): void {
+  function recordCredited(pix: Pix): void {
     credited.push(pix);
   }
 
@@ -27,32 +31,32 @@ export function createPixCommands(random: SeededRandom) {
     return { pix: pix.subject, amount: aPart(pix) };
   }
 
-  function block(accountId: string): OracleCommand {
+  function disputeBlock(accountId: string): OracleCommand {
     const pix = aPix(accountId);
     const dispute = { ...pix, dispute: random.id(), amount: aPart(pix) };
     disputes.push(dispute);
-    return { ...dispute, id: random.id(), kind: 'block' };
+    return { ...dispute, id: random.id(), kind: 'dispute.block' };
   }
 
   /** A dispute is ended once; now and then one that was never opened. */
-  function unblock(accountId: string): OracleCommand {
+  function disputeUnblock(accountId: string): OracleCommand {
     const known = random.chance(1 - UNKNOWN_RATE) ? disputes.shift() : undefined;
     // A dispute whose end is told again, as another command, has nothing left.
     if (known && random.chance(LATE_END_RATE)) disputes.push(known);
     const dispute = known ?? { ...aPix(accountId), dispute: random.id() };
-    return { ...dispute, id: random.id(), kind: 'unblock' };
+    return { ...dispute, id: random.id(), kind: 'dispute.unblock' };
   }
 
   function disputeReturn(accountId: string): OracleCommand {
     const from = random.pick(['blocked', 'blocked', 'available'] as const);
     const known = disputes.length > 0 ? random.pick(disputes.slice(-MEMORY)) : undefined;
     const dispute = known ?? { ...aPix(accountId), dispute: random.id() };
-    return { ...dispute, id: random.id(), kind: 'dispute_return', from, amount: aPart(dispute) };
+    return { ...dispute, id: random.id(), kind: 'dispute.return', from, amount: aPart(dispute) };
   }
 
-  function pixReturn(accountId: string): OracleCommand {
+  function receivedPixReturn(accountId: string): OracleCommand {
     const pix = aPix(accountId);
-    return { ...pix, id: random.id(), kind: 'pix_return', amount: aPart(pix) };
+    return { ...pix, id: random.id(), kind: 'received_pix.return', amount: aPart(pix) };
   }
 
   function aPix(accountId: string): Pix {

@@ -2,7 +2,7 @@ import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { AppError } from '@pixmesh/kernel/app-error';
 
 import { createLedgerEngine, type LedgerEngine } from '#engine/ledger-engine.ts';
-import type { OracleCommand } from '#test/oracle.ts';
+import type { OracleCommand } from '#test/oracle-books.ts';
 
 import {
   type CrashingDatabase,

@@ -1,4 +1,4 @@
-import type { OracleCommand } from '#test/oracle.ts';
+import type { OracleCommand } from '#test/oracle-books.ts';
 
 import type { ModelProcess } from './model-process.ts';
 import type { Reply } from './model-vocabulary.ts';

@@ -1,11 +1,12 @@
 import type { Database } from '@pixmesh/postgres/pool';
 
 import { executeBatch } from '#engine/execute-batch.ts';
-import { createOracle, type Oracle, type OracleCommand } from '#test/oracle.ts';
+import { createOracle, type Oracle } from '#test/oracle.ts';
+import type { OracleCommand } from '#test/oracle-books.ts';
 
 import { compareBooks, compareOutcomes } from './compare-books.ts';
 import { crashingDatabase, type CrashPlace } from './crashing-database.ts';
-import { findOvertaken, judgeDeliveries } from './judge-deliveries.ts';
+import { findOvertaken, verifyDeliveries } from './verify-deliveries.ts';
 import { type Decided, linearise, nameOf } from './linearise.ts';
 import {
   type ModelProcess,
@@ -90,8 +91,8 @@ async function runWorld(
 ): Promise<void> {
   const accounts = Array.from({ length: ACCOUNTS }, () => random.id());
   const workload = createWorkload(random, accounts);
-  const paper = { oracle: createOracle(), decided: [], contents: new Map<string, string>() };
-  const world: World = { options, random, report, accounts, workload, ...paper };
+  const records = { oracle: createOracle(), decided: [], contents: new Map<string, string>() };
+  const world: World = { options, random, report, accounts, workload, ...records };
   for (let round = 0; round < ROUNDS_PER_WORLD && report.breaks.length === 0; round += 1) {
     const commands = await drawRound(world);
     const isConcurrent = random.chance(0.6);
@@ -117,8 +118,8 @@ async function drawRound({ options, random, workload, accounts }: World): Promis
   const releases = await readReleases(options.db, accounts);
   const due = releases.filter(({ isDue }) => isDue);
   const made = due.map(({ creditId, accountId, amount }): OracleCommand => {
-    const id = endIdOf(creditId, 'release');
-    return { id, kind: 'make_available', accountId, creditId, amount };
+    const id = endIdOf(creditId, 'hold.release');
+    return { id, kind: 'pending.release', accountId, creditId, amount };
   });
   // The job runs in more than one process.
   return random.shuffled([...commands, ...made, ...made]);
@@ -132,33 +133,34 @@ async function roundAtOnce(world: World, commands: readonly OracleCommand[]): Pr
   );
   const deliveries = await deliverAtOnce(random, processes, commands);
   await endAll(processes, report);
-  return await judgeAnyOrder(world, commands, deliveries);
+  return await verifyAnyOrder(world, commands, deliveries);
 }
 
 /** Whatever order the ledger chose, all of it must be right in that order. */
-async function judgeAnyOrder(
+async function verifyAnyOrder(
   world: World,
   commands: readonly OracleCommand[],
   deliveries: readonly Delivery[],
 ): Promise<string[]> {
   const { journals, known } = await readDecided(world, commands);
   const all = new Map([...known, ...journals]);
-  const { decided: fresh, breaks } = judgeDeliveries(deliveries, all, world.contents);
+  const { decided: fresh, breaks } = verifyDeliveries(deliveries, all, world.contents);
   breaks.push(...findOvertaken(fresh, deliveries));
-  const told = await readPlaces(world, fresh);
+  const places = await readPlaces(world, fresh);
   for (const owners of Map.groupBy(fresh, ({ found }) => found.accountId).values()) {
-    breaks.push(...linearise(world.oracle, owners, told));
+    breaks.push(...linearise(world.oracle, owners, places));
   }
   if (fresh.length !== journals.size) breaks.push('a command is booked that nobody was told of');
-  remember(world, fresh);
+  record(world, fresh);
   return breaks;
 }
 
 /** Where the event of each command stands: only disputes that moved nothing need to be placed by it. */
 async function readPlaces({ options, accounts }: World, fresh: readonly Decided[]) {
-  const isQuiet = ({ command, found }: Decided): boolean =>
-    found.version === null && (command.kind === 'block' || command.kind === 'unblock');
-  if (!fresh.some((one) => isQuiet(one))) return new Map<string, number>();
+  const isUnmoved = ({ command, found }: Decided): boolean =>
+    found.version === null &&
+    (command.kind === 'dispute.block' || command.kind === 'dispute.unblock');
+  if (!fresh.some((one) => isUnmoved(one))) return new Map<string, number>();
   const outcomes = await readOutcomes(options.db, accounts);
   return new Map(outcomes.map(({ commandId }, place) => [commandId, place]));
 }
@@ -186,18 +188,18 @@ async function roundInOrder(world: World, commands: readonly OracleCommand[]): P
     const batch = rest.slice(0, 1 + world.random.below(BATCH_MAX));
     rest = rest.slice(batch.length);
     const { replies, tries } = await writeUntilKnown(world, batch);
-    if (tries === 1) breaks.push(...(await judgeInOrder(world, batch, replies)));
+    if (tries === 1) breaks.push(...(await verifyInOrder(world, batch, replies)));
     else {
       const deliveries = batch.map((command, index): Delivery => {
         return { command, startedAt: 0, answered: { at: 1, reply: replies[index]! } };
       });
-      breaks.push(...(await judgeAnyOrder(world, batch, deliveries)));
+      breaks.push(...(await verifyAnyOrder(world, batch, deliveries)));
     }
   }
   return breaks;
 }
 
-async function judgeInOrder(
+async function verifyInOrder(
   world: World,
   batch: readonly OracleCommand[],
   replies: readonly Reply[],
@@ -216,7 +218,7 @@ async function judgeInOrder(
     breaks.push(`${nameOf(command)} was answered ${said}, must be ${must.word}`);
   }
   if (fresh.length !== found.journals.size) breaks.push('not all that was decided is booked');
-  remember(world, fresh);
+  record(world, fresh);
   return breaks;
 }
 
@@ -257,7 +259,7 @@ function isInjected(error: unknown): boolean {
   return name === 'ProcessDied' || message.startsWith('connection lost');
 }
 
-function remember({ decided, report, contents }: World, fresh: readonly Decided[]): void {
+function record({ decided, report, contents }: World, fresh: readonly Decided[]): void {
   decided.push(...fresh);
   for (const { command, found } of fresh) {
     contents.set(command.id, JSON.stringify(command));

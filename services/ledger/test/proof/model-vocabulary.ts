@@ -3,7 +3,7 @@ import { toCents } from '@pixmesh/kernel/money';
 
 import type { LedgerCommand } from '#commands/ledger-command.ts';
 import type { Outcome } from '#commands/outcome.ts';
-import type { OracleCommand } from '#test/oracle.ts';
+import type { OracleCommand } from '#test/oracle-books.ts';
 
 /** What the service answered, in the words of the oracle. */
 export type Reply = { word: string; isRejected: boolean; isFirst: boolean; version: number | null };
@@ -25,7 +25,7 @@ export function toReply(outcome: Outcome): Reply {
 export function toLedgerCommand(command: OracleCommand): LedgerCommand {
   const named = { commandId: command.id, accountId: command.accountId as AccountId };
   if ('holdId' in command) return toHoldCommand(named, command);
-  if (command.kind !== 'make_available') return toMovement(named, command);
+  if (command.kind !== 'pending.release') return toMovement(named, command);
   const { creditId, amount } = command;
   return { ...named, kind: 'pending.release', creditId, amount: toCents(amount) };
 }
@@ -35,9 +35,9 @@ function toHoldCommand(
   command: Extract<OracleCommand, { holdId: string }>,
 ): LedgerCommand {
   const hold = { ...named, ...holdOf(command) };
-  if (command.kind !== 'take') {
-    if (command.kind === 'void') return { ...hold, kind: 'hold.void' };
-    if (command.kind === 'release') return { ...hold, kind: 'hold.release' };
+  if (command.kind !== 'hold.take') {
+    if (command.kind === 'hold.void') return { ...hold, kind: 'hold.void' };
+    if (command.kind === 'hold.release') return { ...hold, kind: 'hold.release' };
     return { ...hold, kind: 'hold.settle', endToEndId: null };
   }
   return {
@@ -55,61 +55,61 @@ function holdOf({ holdId, resourceId }: { holdId: string; resourceId: string }) 
 }
 
 type Named = { commandId: string; accountId: AccountId };
-type Movement = Exclude<OracleCommand, { holdId: string } | { kind: 'make_available' }>;
+type Movement = Exclude<OracleCommand, { holdId: string } | { kind: 'pending.release' }>;
 
 function toMovement(named: Named, command: Movement): LedgerCommand {
-  const told = { ...named, endToEndId: command.subject, amount: toCents(command.amount) };
+  const details = { ...named, endToEndId: command.subject, amount: toCents(command.amount) };
   const chargeId = command.subject as ChargeId;
   switch (command.kind) {
-    case 'credit': {
+    case 'received_pix.credit': {
       const releaseAt = command.releaseAtMs === null ? null : new Date(command.releaseAtMs);
-      return { ...told, kind: 'received_pix.credit', chargeId, releaseAt };
+      return { ...details, kind: 'received_pix.credit', chargeId, releaseAt };
     }
-    case 'suspend':
-      return { ...told, kind: 'received_pix.suspend', chargeId, reason: 'late' };
-    case 'payout_return':
+    case 'received_pix.suspend':
+      return { ...details, kind: 'received_pix.suspend', chargeId, reason: 'late' };
+    case 'payout_return.credit':
       return {
-        ...told,
+        ...details,
         kind: 'payout_return.credit',
         payoutId: command.subject,
         returnId: command.subject,
       };
-    case 'tariff':
-      return { ...told, kind: 'acquirer_tariff.book' };
-    case 'payout_suspend':
+    case 'acquirer_tariff.book':
+      return { ...details, kind: 'acquirer_tariff.book' };
+    case 'payout.suspend':
       return {
-        ...told,
+        ...details,
         kind: 'payout.suspend',
         payoutId: command.subject,
         direction: command.direction,
         reason: 'foreign_send',
       };
-    case 'block':
-    case 'unblock':
+    case 'dispute.block':
+    case 'dispute.unblock':
       return {
-        ...told,
-        kind: command.kind === 'block' ? 'dispute.block' : 'dispute.unblock',
+        ...details,
+        kind: command.kind,
         disputeId: command.dispute,
         chargeId,
       };
-    case 'dispute_return':
+    case 'dispute.return':
       return {
-        ...told,
+        ...details,
         kind: 'dispute.return',
         disputeId: command.dispute,
         chargeId,
         from: command.from,
         returnId: command.id,
       };
-    case 'pix_return':
-      return { ...told, kind: 'received_pix.return', chargeId, returnId: command.id };
-    case 'resolve': {
+    case 'received_pix.return':
+      return { ...details, kind: 'received_pix.return', chargeId, returnId: command.id };
+    case 'suspense.resolve': {
       const { item: itemId, action } = command;
-      return { ...told, kind: 'suspense.resolve', chargeId, payoutId: null, itemId, action };
+      return { ...details, kind: 'suspense.resolve', chargeId, payoutId: null, itemId, action };
     }
-    case 'give':
+    case 'suspense.credit':
       return {
-        ...told,
+        ...details,
         kind: 'suspense.credit',
         chargeId,
         payoutId: null,

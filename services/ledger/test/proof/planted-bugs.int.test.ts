@@ -4,7 +4,7 @@ import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { testSeed } from '@pixmesh/testkit/test-seed';
 import { expect, test } from 'vitest';
 
-import { auditBooks } from './audit-books.sql.ts';
+import { auditBooks } from '#test/audit-books.sql.ts';
 import { REAL_PARTS } from './model-process.ts';
 import { runModel } from './model-run.ts';
 import { HONEST_BATCH, type PlantedBug, PLANTED_BUGS } from './planted-bugs.ts';

@@ -1,43 +1,27 @@
 import { deriveCommandId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
 import { scaled } from '@pixmesh/testkit/long-runs';
-import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { testSeed } from '@pixmesh/testkit/test-seed';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
-import type { OracleCommand } from '#test/oracle.ts';
+import type { OracleCommand } from '#test/oracle-books.ts';
 
-import { auditBooks } from './audit-books.sql.ts';
+import { auditBooks } from '#test/audit-books.sql.ts';
 import { endIdOf } from './model-hold-commands.ts';
-import { type ModelProcess, startModelProcess } from './model-process.ts';
+import { useRacingProcesses, watchSnapshots } from './racing-processes.ts';
 import { readAccounts, readPix } from './read-books.sql.ts';
-import { type SeededRandom, seededRandom } from './seeded-random.ts';
 
 /** Refunds and MED returns of one Pix, all at once through several processes (target L10). */
 const RACES = scaled(20, 1_500);
 const CONTENDERS = 32;
-const PROCESSES = 4;
 /** Beside the Pix, or less than it: part of it has been paid out. */
 const OTHER_FUNDS = [0, 700, -400] as const;
 const PIX = 1_000;
 const TIMEOUT_MS = scaled(60_000, 900_000);
 const SEED = testSeed();
 
-let database: Awaited<ReturnType<typeof createTestDatabase>>;
-let processes: ModelProcess[];
-let random: SeededRandom;
-
-beforeAll(async () => {
-  database = await createTestDatabase('ledger');
-  random = seededRandom(SEED);
-  processes = Array.from({ length: PROCESSES }, () =>
-    startModelProcess(database.url, random, { crashes: false }),
-  );
-});
-afterAll(async () => {
-  for (const process of processes) await process[Symbol.asyncDispose]();
-  await database[Symbol.asyncDispose]();
-});
+const ledger = useRacingProcesses(SEED);
+const { random, submit } = ledger;
 
 test(
   `refunds and returns of a Pix never exceed it, to the cent (${RACES} races of ${CONTENDERS}, PIXMESH_TEST_SEED=${SEED})`,
@@ -45,7 +29,7 @@ test(
   async () => {
     const seen = new Set<string>();
     for (let race = 1; race <= RACES; race += 1) await raceForPix(seen);
-    expect(await auditBooks(database.db)).toEqual([]);
+    expect(await auditBooks(ledger.db)).toEqual([]);
     // Each way to win or lose comes now and then: otherwise nothing was raced.
     expect([...seen].sort()).toEqual([
       'exceeds_received',
@@ -58,7 +42,7 @@ test(
 );
 
 type Race = { accountId: string; subject: string; dispute: string; acquirer: Acquirer };
-/** What the acquirer still lets go of the Pix: it arbitrates between refunds and the MED. */
+/** What the acquirer can still give back of the Pix: it arbitrates between refunds and the MED. */
 type Acquirer = { left: number; refunded: number; returned: number };
 
 async function raceForPix(seen: Set<string>): Promise<void> {
@@ -75,10 +59,10 @@ async function raceForPix(seen: Set<string>): Promise<void> {
     random.chance(0.7) ? refund(race, seen) : medReturn(race, seen),
   );
   const watch = watchPix(race);
-  await Promise.all([...contenders, ...(isDisputed ? [dispute(race, 'block')] : [])]);
-  if (isDisputed) await dispute(race, 'unblock');
+  await Promise.all([...contenders, ...(isDisputed ? [dispute(race, 'dispute.block')] : [])]);
+  if (isDisputed) await dispute(race, 'dispute.unblock');
   expect(await watch.stop()).toEqual([]);
-  await judge(race, other);
+  await verifyMoney(race, other);
 }
 
 /** The Pix, and what else stands in the balance: another Pix, or a payout that has left. */
@@ -90,17 +74,19 @@ async function fund({ accountId, subject }: Race, other: number): Promise<void> 
   const holdId = random.id();
   const hold = { accountId, holdId, resourceId: random.id() };
   const money = { pix: null, amount: -other, fee: 0 };
-  expect(await submit({ ...hold, ...money, id: holdId, kind: 'take' })).toBe('booked');
-  expect(await submit({ ...hold, id: endIdOf(holdId, 'settle'), kind: 'settle' })).toBe('booked');
+  expect(await submit({ ...hold, ...money, id: holdId, kind: 'hold.take' })).toBe('booked');
+  expect(await submit({ ...hold, id: endIdOf(holdId, 'hold.settle'), kind: 'hold.settle' })).toBe(
+    'booked',
+  );
 }
 
-/** Hold first, then the acquirer, then the end that the acquirer has decided; every command is told twice. */
+/** Hold first, then the acquirer, then the end that the acquirer has decided; every command is sent twice. */
 async function refund(race: Race, seen: Set<string>): Promise<void> {
   const { accountId, subject, acquirer } = race;
   const amount = 1 + random.below(400);
   const holdId = random.id();
   const hold = { accountId, holdId, resourceId: random.id() };
-  const take = { ...hold, id: holdId, kind: 'take', pix: subject, amount, fee: 0 } as const;
+  const take = { ...hold, id: holdId, kind: 'hold.take', pix: subject, amount, fee: 0 } as const;
   const word = await submitTwice(take);
   if (word !== 'booked') {
     seen.add(word);
@@ -111,7 +97,7 @@ async function refund(race: Race, seen: Set<string>): Promise<void> {
     acquirer.left -= amount;
     acquirer.refunded += amount;
   }
-  const kind = isDone ? 'settle' : 'release';
+  const kind = isDone ? 'hold.settle' : 'hold.release';
   expect(await submitTwice({ ...hold, kind, id: endIdOf(holdId, kind) })).toBe('booked');
   seen.add(isDone ? 'settled' : 'released');
 }
@@ -122,26 +108,26 @@ async function medReturn(race: Race, seen: Set<string>): Promise<void> {
   if (amount > acquirer.left) return;
   acquirer.left -= amount;
   acquirer.returned += amount;
-  const told = { id: random.id(), accountId, subject, amount };
+  const details = { id: random.id(), accountId, subject, amount };
   const from = random.pick(['blocked', 'blocked', 'available'] as const);
   const command: OracleCommand = random.chance(0.7)
-    ? { ...told, kind: 'dispute_return', dispute: disputeId, from }
-    : { ...told, kind: 'pix_return' };
+    ? { ...details, kind: 'dispute.return', dispute: disputeId, from }
+    : { ...details, kind: 'received_pix.return' };
   expect(await submitTwice(command)).toBe('booked');
   seen.add('returned');
 }
 
-async function dispute(race: Race, kind: 'block' | 'unblock'): Promise<void> {
+async function dispute(race: Race, kind: 'dispute.block' | 'dispute.unblock'): Promise<void> {
   const { accountId, subject, dispute: id } = race;
-  const told = { accountId, subject, dispute: id, amount: PIX };
-  expect(await submitTwice({ ...told, id: random.id(), kind })).toBeOneOf(['booked', 'noted']);
+  const details = { accountId, subject, dispute: id, amount: PIX };
+  expect(await submitTwice({ ...details, id: random.id(), kind })).toBeOneOf(['booked', 'noted']);
 }
 
 /** Every cent is where the acquirer says, and nothing is held or blocked any more. */
-async function judge({ accountId, subject, acquirer }: Race, other: number): Promise<void> {
+async function verifyMoney({ accountId, subject, acquirer }: Race, other: number): Promise<void> {
   const { refunded, returned } = acquirer;
   expect(refunded + returned).toBeLessThanOrEqual(PIX);
-  const row = (await readAccounts(database.db, [accountId])).get(accountId)!;
+  const row = (await readAccounts(ledger.db, [accountId])).get(accountId)!;
   const available = PIX + other - refunded - returned;
   expect(row).toMatchObject({
     available,
@@ -151,7 +137,7 @@ async function judge({ accountId, subject, acquirer }: Race, other: number): Pro
     fees: 0,
     forced: Math.max(0, -available),
   });
-  const pix = (await readPix(database.db, [accountId])).find(({ name }) => name === subject);
+  const pix = (await readPix(ledger.db, [accountId])).find(({ name }) => name === subject);
   if (refunded + returned > 0 || pix) {
     expect(pix).toMatchObject({ received: PIX, refunding: 0, refunded, returned, blocked: 0 });
   }
@@ -161,44 +147,31 @@ type Snapshot = { blocked: bigint; gone: bigint; ofPix: bigint; total: bigint };
 
 /** In no snapshot has more gone back than was received, or is anything blocked that no Pix explains. */
 function watchPix({ accountId, subject }: Race) {
-  const wrong: string[] = [];
-  const over = new AbortController();
-  const reading = (async () => {
-    do {
-      const [row] = await database.db.query<Snapshot>(sql`
-        select
-          accounts.blocked, pix_debits.blocked as "ofPix", refunded + returned as gone,
-          available + held + accounts.blocked + acquirer_clearing as total
-        from accounts join pix_debits using (account_id)
-        where account_id = ${accountId} and end_to_end_id = ${subject}`);
-      if (!row) continue;
-      if (row.gone > BigInt(PIX)) wrong.push(`${row.gone} of ${PIX} are gone`);
-      if (row.blocked !== row.ofPix) wrong.push(`${row.blocked} blocked, ${row.ofPix} of the Pix`);
-      if (row.total !== 0n) wrong.push(`money is missing in a snapshot: ${row.total}`);
-    } while (!over.signal.aborted);
-  })();
-  return {
-    stop: async () => {
-      over.abort();
-      await reading;
-      return wrong;
-    },
-  };
+  return watchSnapshots(async () => {
+    const [row] = await ledger.db.query<Snapshot>(sql`
+      select
+        accounts.blocked, pix_debits.blocked as "ofPix", refunded + returned as gone,
+        available + held + accounts.blocked + acquirer_clearing as total
+      from accounts join pix_debits using (account_id)
+      where account_id = ${accountId} and end_to_end_id = ${subject}`);
+    if (!row) return [];
+    const { gone, blocked, ofPix, total } = row;
+    return [
+      ...(gone > BigInt(PIX) ? [`${gone} of ${PIX} are gone`] : []),
+      ...(blocked === ofPix ? [] : [`${blocked} blocked, ${ofPix} of the Pix`]),
+      ...(total === 0n ? [] : [`money is missing in a snapshot: ${total}`]),
+    ];
+  });
 }
 
 function aReceivedPixCredit(accountId: string, subject: string, amount: number): OracleCommand {
   const id = deriveCommandId('received_pix', subject);
-  return { id, accountId, subject, kind: 'credit', amount, releaseAtMs: null };
+  return { id, accountId, subject, kind: 'received_pix.credit', amount, releaseAtMs: null };
 }
 
-/** Two tellings at once through any two processes: one outcome. */
+/** The same command twice at once, through any two processes: one outcome. */
 async function submitTwice(command: OracleCommand): Promise<string> {
   const [one, other] = await Promise.all([submit(command), submit(command)]);
   expect(one).toBe(other);
   return one;
-}
-
-async function submit(command: OracleCommand): Promise<string> {
-  const reply = await random.pick(processes).submit(command);
-  return reply!.word;
 }

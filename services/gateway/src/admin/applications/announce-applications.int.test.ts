@@ -220,19 +220,19 @@ describe('the migrations', () => {
     ]);
   });
 
-  test('announce what was changed unheard since there are versions, and nothing twice', async () => {
+  test('announce what was changed without an event since there are versions, and nothing twice', async () => {
     await using old = await anOldDatabase('0007_application_announcements.sql');
     const [open, closed, reopened, fresh] = [newId(), newId(), newId(), newId()];
     for (const id of [open, closed]) await old.insert(id, { active: true });
     await old.insert(fresh, { active: false });
     await old.insert(reopened, { active: false });
-    await old.say(reopened, { active: false, version: 1 });
+    await old.announce(reopened, { active: false, version: 1 });
     await old.query(sql`update applications set active = false where id = ${closed}`);
     await old.query(sql`update applications set active = true where id = ${reopened}`);
     await old.migrate();
-    const said = (await old.queued()).map(({ data }) => data);
-    expect(said).toHaveLength(4);
-    expect(said).toEqual(
+    const announced = (await old.queued()).map(({ data }) => data);
+    expect(announced).toHaveLength(4);
+    expect(announced).toEqual(
       expect.arrayContaining([
         { application_id: reopened, active: false, version: 1 },
         { application_id: closed, active: false, version: 2 },
@@ -277,7 +277,7 @@ async function anOldDatabase(migration: string) {
         insert into applications (id, account_id, name, active, fingerprint)
         values (${id}, ${account}, 'shop', ${active}, '')`),
     /** Announces a state, as the gateway does. */
-    say: (id: string, { active, version }: Announced) => {
+    announce: (id: string, { active, version }: Announced) => {
       const event = buildApplicationChanged({
         id: id as ApplicationId,
         accountId: account as AccountId,

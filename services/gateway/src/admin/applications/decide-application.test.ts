@@ -30,10 +30,10 @@ describe('a change of an application', () => {
   });
 
   test.each([
-    { says: 'nothing', changes: {} },
-    { says: 'only nulls', changes: { name: null, active: null } },
-    { says: 'what it is already', changes: { name: 'shop', active: true } },
-  ])('that says $says changes nothing', ({ changes }) => {
+    { content: 'nothing', changes: {} },
+    { content: 'only nulls', changes: { name: null, active: null } },
+    { content: 'what it is already', changes: { name: 'shop', active: true } },
+  ])('of $content changes nothing', ({ changes }) => {
     const before = anApplication();
     expect(decideApplication(before, changes)).toEqual({ after: before, isAnnounced: false });
   });

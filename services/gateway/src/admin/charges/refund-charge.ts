@@ -5,7 +5,7 @@ import { z } from 'zod';
 
 import { readIdempotencyKey } from '#authentication/read-idempotency-key.ts';
 import { buildUpstreamPath } from '#forwarding/build-upstream-path.ts';
-import type { ForwardableAnswer } from '#forwarding/judge-answer.ts';
+import type { ForwardableAnswer } from '#forwarding/forwardable-answer.ts';
 
 import { operatorIdOf } from '../authenticate-operator.ts';
 import { callOwner, type OwnerAndTablesDeps, readAnswer } from '../owners/call-owner.ts';

@@ -5,7 +5,7 @@ import { AppError } from '@pixmesh/kernel/app-error';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
-import { type ForwardableAnswer, relayAnswer } from '#forwarding/judge-answer.ts';
+import { type ForwardableAnswer, relayAnswer } from '#forwarding/forwardable-answer.ts';
 
 import { recordChange } from '../audit/record-change.ts';
 import { callOwner, type OwnerAndTablesDeps, readAnswer } from '../owners/call-owner.ts';

@@ -8,7 +8,7 @@ import type { AccountId } from '@pixmesh/kernel/ids';
 import type { FastifyRequest } from 'fastify';
 
 import { findAccount } from '#account/accounts.sql.ts';
-import type { ForwardableAnswer } from '#forwarding/judge-answer.ts';
+import type { ForwardableAnswer } from '#forwarding/forwardable-answer.ts';
 
 import { operatorIdOf } from '../authenticate-operator.ts';
 import { readAdminCreationId } from '../create-once.ts';

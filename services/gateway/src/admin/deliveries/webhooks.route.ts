@@ -9,7 +9,7 @@ import { z } from 'zod';
 
 import { findApplication } from '#admin/applications/applications.sql.ts';
 import { buildUpstreamPath } from '#forwarding/build-upstream-path.ts';
-import { type ForwardableAnswer, relayAnswer } from '#forwarding/judge-answer.ts';
+import { type ForwardableAnswer, relayAnswer } from '#forwarding/forwardable-answer.ts';
 
 import { operatorIdOf } from '../authenticate-operator.ts';
 import { callOwner, type OwnerAndTablesDeps } from '../owners/call-owner.ts';

@@ -31,7 +31,7 @@ function answerChange(before: object, status: number, after: object, headers = {
   });
 }
 
-function tell(change: 'defense' | 'messages', body: object, headers: readonly string[] = []) {
+function send(change: 'defense' | 'messages', body: object, headers: readonly string[] = []) {
   return gateway.admin('POST', `/admin/disputes/${disputeId}/${change}`, { body, headers });
 }
 
@@ -71,7 +71,7 @@ describe.each(CHANGES)(
     test('asks the owner of the dispute in the operator’s name, and is recorded', async () => {
       const after = aDispute({ status: 'under_review' });
       answerChange(aDispute(), status, after);
-      expect(await tell(change, body)).toMatchObject({ status, json: after });
+      expect(await send(change, body)).toMatchObject({ status, json: after });
       const seen = gateway.owners.charges.requests.at(-1);
       expect(seen).toMatchObject({
         method: 'POST',
@@ -83,14 +83,14 @@ describe.each(CHANGES)(
 
     test('cannot speak for another operator by its body', async () => {
       answerChange(aDispute(), status, aDispute());
-      await tell(change, { ...body, operator_id: newId() });
+      await send(change, { ...body, operator_id: newId() });
       expect(lastAsked()).toMatchObject({ operator_id: BOOTSTRAP_OPERATOR_ID });
     });
 
     test('of an unknown dispute is the owner’s 404, whatever the body says', async () => {
       const refusal = { code: 'DISPUTE_NOT_FOUND', message: 'x', details: [] };
       gateway.owners.charges.answerWith((response) => answerJson(response, 404, { body: refusal }));
-      expect(await tell(change, {})).toMatchObject({ status: 404, json: refusal });
+      expect(await send(change, {})).toMatchObject({ status: 404, json: refusal });
       expect(gateway.owners.charges.requests).toHaveLength(1);
     });
 
@@ -102,7 +102,7 @@ describe.each(CHANGES)(
       { text: 'a\nb', message: '\0' },
     ])('with a faulty body never asks for the change: %j', async (faulty) => {
       answerChange(aDispute(), status, aDispute());
-      const answer = await tell(change, faulty);
+      const answer = await send(change, faulty);
       expect(answer).toMatchObject({
         status: 400,
         json: { code: 'VALIDATION_ERROR', details: [fault] },
@@ -116,7 +116,7 @@ describe.each(CHANGES)(
         if (method === 'GET') answerJson(response, 200, { body: aDispute() });
         else response.destroy();
       });
-      expect((await tell(change, body)).status).toBe(500);
+      expect((await send(change, body)).status).toBe(500);
       expect(await readActions()).toEqual([actions[1]]);
     });
   },
@@ -127,14 +127,14 @@ test.each(['under_review', 'won', 'lost'])(
   async (status) => {
     const refusal = { code: 'DISPUTE_CLOSED', message: 'x', details: [] };
     answerChange(aDispute({ status }), 409, refusal);
-    expect(await tell('defense', { text: 'x' })).toMatchObject({ status: 409, json: refusal });
+    expect(await send('defense', { text: 'x' })).toMatchObject({ status: 409, json: refusal });
     expect(await readActions()).toEqual([]);
   },
 );
 
 test('a message is sent in any state of the dispute', async () => {
   answerChange(aDispute({ status: 'lost' }), 201, aDispute({ status: 'lost' }));
-  expect((await tell('messages', { message: 'x' })).status).toBe(201);
+  expect((await send('messages', { message: 'x' })).status).toBe(201);
   expect(await readActions()).toHaveLength(2);
 });
 
@@ -145,17 +145,17 @@ describe('a message with an Idempotency-Key', () => {
   test('goes to its owner under the id of the key and of the dispute’s account, the same each time', async () => {
     answerChange(aDispute(), 201, aDispute());
     for (const message of ['x', 'y']) {
-      expect((await tell('messages', { message }, key)).status).toBe(201);
+      expect((await send('messages', { message }, key)).status).toBe(201);
       expect(lastAsked()).toMatchObject({ message_id: ownId(), body: { message } });
     }
-    expect((await tell('messages', { message: 'x' })).status).toBe(201);
+    expect((await send('messages', { message: 'x' })).status).toBe(201);
     expect(lastAsked()).not.toMatchObject({ message_id: ownId() });
   });
 
   test('that was sent before is marked, and recorded as asked for alone', async () => {
     const headers = { 'idempotent-replayed': 'true', 'idempotency-mismatch': 'true' };
     answerChange(aDispute(), 201, aDispute(), headers);
-    const answer = await tell('messages', { message: 1 }, key);
+    const answer = await send('messages', { message: 1 }, key);
     expect([answer.status, answer.headers['idempotent-replayed']]).toEqual([201, 'true']);
     expect(answer.headers['idempotency-mismatch']).toBe('true');
     expect(await readActions()).toEqual(['dispute.message_requested']);
@@ -165,7 +165,7 @@ describe('a message with an Idempotency-Key', () => {
     const refusal = { code: 'VALIDATION_ERROR', message: 'x', details: ['body'] };
     answerChange(aDispute(), 400, refusal);
     const coded = [...key, 'content-encoding', 'gzip'];
-    const answer = await tell('messages', { message: 'x' }, coded);
+    const answer = await send('messages', { message: 'x' }, coded);
     expect([answer.status, answer.json['details']]).toEqual([400, ['content-encoding']]);
     expect(lastAsked()).toMatchObject({ message_id: ownId(), body: null });
   });
@@ -176,7 +176,7 @@ describe('a message with an Idempotency-Key', () => {
     [[...key, ...key], 'VALIDATION_ERROR'],
   ])('that cannot be used never reaches the owner: %j', async (headers, code) => {
     answerChange(aDispute(), 201, aDispute());
-    expect((await tell('messages', { message: 'x' }, headers)).json).toMatchObject({ code });
+    expect((await send('messages', { message: 'x' }, headers)).json).toMatchObject({ code });
     expect(gateway.owners.charges.requests.map(({ method }) => method)).toEqual(['GET']);
   });
 });

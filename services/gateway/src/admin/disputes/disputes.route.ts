@@ -5,7 +5,7 @@ import {
 } from '@pixmesh/contracts/internal/operator-disputes';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-import { type ForwardableAnswer, relayAnswer } from '#forwarding/judge-answer.ts';
+import { type ForwardableAnswer, relayAnswer } from '#forwarding/forwardable-answer.ts';
 
 import { operatorIdOf } from '../authenticate-operator.ts';
 import type { OwnerAndTablesDeps } from '../owners/call-owner.ts';

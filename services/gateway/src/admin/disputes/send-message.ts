@@ -10,7 +10,7 @@ import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 
 import { readOptionalIdempotencyKey } from '#authentication/read-idempotency-key.ts';
-import type { ForwardableAnswer } from '#forwarding/judge-answer.ts';
+import type { ForwardableAnswer } from '#forwarding/forwardable-answer.ts';
 
 import { operatorIdOf } from '../authenticate-operator.ts';
 import type { OwnerAndTablesDeps } from '../owners/call-owner.ts';

@@ -1,6 +1,6 @@
 import type { Database } from '@pixmesh/postgres/pool';
 
-import type { ForwardableAnswer } from '#forwarding/judge-answer.ts';
+import type { ForwardableAnswer } from '#forwarding/forwardable-answer.ts';
 
 import { type AuditAction, recordChange } from '../audit/record-change.ts';
 import { parseJson } from './call-owner.ts';

@@ -4,7 +4,7 @@ import { AppError } from '@pixmesh/kernel/app-error';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { z } from 'zod';
 
-import { type ForwardableAnswer, requireForwardable } from '#forwarding/judge-answer.ts';
+import { type ForwardableAnswer, requireForwardable } from '#forwarding/forwardable-answer.ts';
 
 /** Services that answer operators' questions about what they own. */
 export type OwnerService = 'charges' | 'payouts' | 'ledger' | 'webhook-dispatcher';

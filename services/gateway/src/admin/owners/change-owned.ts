@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 
 import { buildUpstreamPath } from '#forwarding/build-upstream-path.ts';
-import type { ForwardableAnswer } from '#forwarding/judge-answer.ts';
+import type { ForwardableAnswer } from '#forwarding/forwardable-answer.ts';
 
 import type { AuditAction, TargetKind } from '../audit/record-change.ts';
 import { changeAudited } from './audited-change.ts';
@@ -51,8 +51,8 @@ export async function changeOwned<Schema extends z.ZodType<{ id: string }>>(
   });
   if (read.status === 404) return read;
   const resource = readAnswer(change.schema, reader, read);
-  const told = await change.toBody(resource);
-  const body = Buffer.isBuffer(told) ? told : Buffer.from(JSON.stringify(told));
+  const content = await change.toBody(resource);
+  const body = Buffer.isBuffer(content) ? content : Buffer.from(JSON.stringify(content));
   const path = buildUpstreamPath(change.path, { id: resource.id }, '');
   const ask = () =>
     callOwner(deps, change.ownerOf?.(resource) ?? owner, { method: 'POST', path, body });

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 
 import { findAccount } from '#account/accounts.sql.ts';
 import { buildUpstreamPath } from '#forwarding/build-upstream-path.ts';
-import type { ForwardableAnswer } from '#forwarding/judge-answer.ts';
+import type { ForwardableAnswer } from '#forwarding/forwardable-answer.ts';
 
 import type { AuditAction } from '../audit/record-change.ts';
 import { operatorIdOf } from '../authenticate-operator.ts';

@@ -7,7 +7,7 @@ import type { FastifyInstance } from 'fastify';
 
 import { findAccount } from '#account/accounts.sql.ts';
 import { buildUpstreamPath } from '#forwarding/build-upstream-path.ts';
-import { relayAnswer } from '#forwarding/judge-answer.ts';
+import { relayAnswer } from '#forwarding/forwardable-answer.ts';
 
 import { found, readPathId } from '../read-request.ts';
 import { callOwner, type OwnerAndTablesDeps, type OwnerService } from './call-owner.ts';

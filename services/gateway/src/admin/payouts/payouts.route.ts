@@ -2,7 +2,7 @@ import { OPERATOR_PAYOUT_PATHS } from '@pixmesh/contracts/internal/operator-payo
 import { ignoreBodies } from '@pixmesh/http/service-app';
 import type { FastifyInstance } from 'fastify';
 
-import { relayAnswer } from '#forwarding/judge-answer.ts';
+import { relayAnswer } from '#forwarding/forwardable-answer.ts';
 
 import type { OwnerAndTablesDeps } from '../owners/call-owner.ts';
 import { createOfAccount } from '../owners/create-owned.ts';

@@ -9,7 +9,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 
 import { findAccount } from '#account/accounts.sql.ts';
-import { type ForwardableAnswer, relayAnswer } from '#forwarding/judge-answer.ts';
+import { type ForwardableAnswer, relayAnswer } from '#forwarding/forwardable-answer.ts';
 
 import { operatorIdOf } from '../authenticate-operator.ts';
 import type { OwnerAndTablesDeps } from '../owners/call-owner.ts';

@@ -24,9 +24,9 @@ test('within a millisecond money comes before the state, its event, the delivery
 });
 
 test('what a service told in its own order stays in that order', () => {
-  const told = ['first', 'second', 'third'].map((what) => anEntry('state', 3, what));
-  const { entries } = joinTimelines(RESOURCE, [{ entries: told, truncated: false }]);
-  expect(entries).toEqual(told);
+  const ordered = ['first', 'second', 'third'].map((what) => anEntry('state', 3, what));
+  const { entries } = joinTimelines(RESOURCE, [{ entries: ordered, truncated: false }]);
+  expect(entries).toEqual(ordered);
 });
 
 test('one part that was cut makes the whole say so', () => {

@@ -20,8 +20,8 @@ afterAll(() => gateway[Symbol.asyncDispose]());
 beforeEach(() => {
   id = newId();
   for (const owner of Object.values(gateway.owners)) owner.requests.length = 0;
-  tellJournals([]);
-  tellDeliveries([]);
+  answerJournals([]);
+  answerDeliveries([]);
 });
 
 function at(second: number): string {
@@ -42,7 +42,7 @@ function aStep(second: number, what: string, changes: Partial<TimelineEntry> = {
   };
 }
 
-function tellOwned(owner: 'charges' | 'payouts', changes: Partial<OwnedTimeline> = {}): void {
+function answerOwned(owner: 'charges' | 'payouts', changes: Partial<OwnedTimeline> = {}): void {
   const body = {
     entries: [aStep(0, 'created'), aStep(5, 'paid')],
     truncated: false,
@@ -55,12 +55,12 @@ function tellOwned(owner: 'charges' | 'payouts', changes: Partial<OwnedTimeline>
 
 type Journal = Omit<BookedJournal, 'amount'> & { amount: number };
 
-function tellJournals(data: readonly Journal[]): void {
+function answerJournals(data: readonly Journal[]): void {
   const body = { data, has_more: false };
   gateway.owners.ledger.answerWith((response) => answerJson(response, 200, { body }));
 }
 
-function tellDeliveries(entries: readonly TimelineEntry[], truncated = false): void {
+function answerDeliveries(entries: readonly TimelineEntry[], truncated = false): void {
   const body = { entries, truncated };
   gateway.owners.dispatcher.answerWith((response) => answerJson(response, 200, { body }));
 }
@@ -72,16 +72,16 @@ describe.each([
   const read = () => gateway.admin('GET', `/admin/${kind}/${id}/timeline`);
 
   test('joins what its owner, the ledger and the dispatcher tell, in order', async () => {
-    tellOwned(owner);
+    answerOwned(owner);
     const accountId = newId();
     const journal = { account_id: accountId, created_at: at(4) };
-    tellJournals([
+    answerJournals([
       { ...journal, command_id: COMMANDS[0], kind: 'credit', resource_id: null, amount: 1_990 },
       { ...journal, command_id: COMMANDS[1], kind: 'hold', resource_id: REFUND_ID, amount: 0 },
       { ...journal, command_id: COMMANDS[2], kind: 'debit', resource_id: REFUND_ID, amount: 90 },
     ]);
     const service = 'webhook-dispatcher' as const;
-    tellDeliveries([
+    answerDeliveries([
       aStep(6, 'charge.pix.paid → https://shop.example.com', { kind: 'delivery', service }),
       aStep(7, 'POST 200', { kind: 'attempt', service }),
     ]);
@@ -110,7 +110,7 @@ describe.each([
   });
 
   test('asks each of them once, for the installation, by the ids that the owner named', async () => {
-    tellOwned(owner);
+    answerOwned(owner);
     await read();
     const [asked] = gateway.owners[owner].requests;
     expect(asked).toMatchObject({ method: 'GET', url: `/internal/${kind}/${id}/timeline` });
@@ -128,8 +128,8 @@ describe.each([
   });
 
   test('asks the ledger nothing where no money was to move, and says when a part was cut', async () => {
-    tellOwned(owner, { command_ids: [] });
-    tellDeliveries([], true);
+    answerOwned(owner, { command_ids: [] });
+    answerDeliveries([], true);
     expect((await read()).json).toMatchObject({ truncated: true });
     expect(gateway.owners.ledger.requests).toEqual([]);
   });
@@ -145,7 +145,7 @@ describe.each([
   test.each(['ledger', 'dispatcher', owner] as const)(
     'is a 500 while %s is away or says what cannot be read: no half of a timeline',
     async (away) => {
-      tellOwned(owner);
+      answerOwned(owner);
       gateway.owners[away].answerWith((response) => response.destroy());
       expect((await read()).status).toBe(500);
       const body = { object: 'list' };

@@ -12,7 +12,7 @@ import {
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { buildUpstreamPath } from '#forwarding/build-upstream-path.ts';
-import { type ForwardableAnswer, relayAnswer } from '#forwarding/judge-answer.ts';
+import { type ForwardableAnswer, relayAnswer } from '#forwarding/forwardable-answer.ts';
 
 import { callOwner, type OwnerDeps, readAnswer } from '../owners/call-owner.ts';
 import { joinTimelines } from './join-timelines.ts';

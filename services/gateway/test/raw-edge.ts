@@ -7,11 +7,11 @@ import { startTestGateway } from './start-test-gateway.ts';
 const OWNER_404 = { code: 'CHARGE_NOT_FOUND', message: 'Charge not found.', details: [] };
 export const IDEMPOTENT = 'Idempotency-Key: order-0001';
 
-/** One exchange: what is written on the socket, and all that the answer says. */
+/** One exchange: what is written on the socket, and the expected answer. */
 export type RawCase = {
   name: string;
   /** Whose key goes along; the reader's has the scope `charge:read` alone. */
-  as?: 'merchant' | 'reader' | 'nobody';
+  as?: 'merchant' | 'reader' | 'anonymous';
   method?: string;
   target?: string;
   version?: string;
@@ -25,15 +25,15 @@ export type RawCase = {
   allow?: string;
   /** The target that the owner is asked for; absent: no owner is asked. */
   reaches?: string;
-  /** Media type and content coding that the owner hears of; absent: whatever they are. */
-  told?: { type?: string; coding?: string };
+  /** Media type and content coding that the owner gets; absent: not compared. */
+  forwarded?: { type?: string; coding?: string };
   /** The connection ends with the answer. */
   closes?: true;
 };
 
-type RawJudge = AsyncDisposable & {
+type RawEdge = AsyncDisposable & {
   readonly port: number;
-  /** Sends a case to the public listener and holds the answer to every word of it. */
+  /** Sends a case to the public listener and compares the whole answer. */
   expectAnswer(sent: RawCase): Promise<void>;
 };
 
@@ -54,22 +54,22 @@ export function unread(detail: string) {
   return { ...invalid(detail), closes: true } as const;
 }
 
-/** One judge for all tests of a file, as their body: `test.each(cases)('$name', edge.expectAnswer)`. */
-export function useRawJudge(): { expectAnswer: RawJudge['expectAnswer']; port: () => number } {
-  let started: RawJudge;
+/** One gateway for all tests of a file, as their body: `test.each(cases)('$name', edge.expectAnswer)`. */
+export function useRawEdge(): { expectAnswer: RawEdge['expectAnswer']; port: () => number } {
+  let started: RawEdge;
   beforeAll(async () => {
-    started = await startRawJudge();
+    started = await startRawEdge();
   });
   afterAll(() => started[Symbol.asyncDispose]());
   return { expectAnswer: (sent) => started.expectAnswer(sent), port: () => started.port };
 }
 
-/** A gateway whose owners answer 404 to everything, so that whatever reaches one is told by its answer. */
-async function startRawJudge(): Promise<RawJudge> {
+/** A gateway whose owners answer 404 to everything, so that the answer shows what reaches one. */
+async function startRawEdge(): Promise<RawEdge> {
   const gateway = await startTestGateway();
   const { key: merchant } = await gateway.createTenant();
   const { key: reader } = await gateway.createTenant({ scopes: ['charge:read'] });
-  const keys = { merchant, reader, nobody: null };
+  const keys = { merchant, reader, anonymous: null };
   const owners = Object.values(gateway.owners);
   for (const owner of owners) {
     owner.answerWith((response) => answerJson(response, 404, { body: OWNER_404 }));
@@ -99,11 +99,11 @@ async function startRawJudge(): Promise<RawJudge> {
       asked: sent.reaches === undefined ? [] : [sent.reaches],
       closes: sent.closes,
     });
-    if (sent.told !== undefined) {
-      const heard = owners.flatMap(({ requests }) => requests.map(({ headers }) => headers));
+    if (sent.forwarded !== undefined) {
+      const received = owners.flatMap(({ requests }) => requests.map(({ headers }) => headers));
       expect(
-        heard.map((headers) => [headers['content-type'], headers['content-encoding']]),
-      ).toEqual([[sent.told.type, sent.told.coding]]);
+        received.map((headers) => [headers['content-type'], headers['content-encoding']]),
+      ).toEqual([[sent.forwarded.type, sent.forwarded.coding]]);
     }
     expect(answer.head).toMatch(/x-request-id: [0-9a-f-]{36}/);
     expect(answer.head).toContain('cache-control: no-store');

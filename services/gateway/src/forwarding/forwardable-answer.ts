@@ -7,10 +7,10 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 
-/** Statuses a client never sees from an owner: they speak of the mesh, not of the request. */
+/** Statuses a client never gets from an owner: they concern the mesh, not the request. */
 const STATUSES_OF_THE_MESH = new Set([401, 502, 503, 504]);
 
-/** What goes on to the client: everything else that an owner sent stays inside. */
+/** What is forwarded to the client; everything else that an owner sent is dropped. */
 export type ForwardableAnswer = {
   status: number;
   replayed: boolean;
@@ -23,10 +23,10 @@ export type ForwardableAnswer = {
  * @throws AppError `INTERNAL_ERROR` for one that no client can read (decision 25)
  */
 export function requireForwardable(service: string, answer: InternalAnswer): ForwardableAnswer {
-  const forwardable = judgeAnswer(answer);
+  const forwardable = toForwardable(answer);
   if (forwardable !== null) return forwardable;
   throw new AppError('INTERNAL_ERROR', {
-    message: `${service} answered ${answer.status} in a form that cannot be passed on`,
+    message: `${service} answered ${answer.status} in a form that cannot be forwarded`,
   });
 }
 
@@ -39,11 +39,11 @@ export function relayAnswer(reply: FastifyReply, answer: ForwardableAnswer): Fas
 }
 
 /**
- * Takes an owner's answer only when a client can read it: a known status and one JSON object, looked at by
- * its type and ends alone, since owners are our own and the body is not to be parsed twice. A 401 means that
- * our service token was refused, which is no fault of the client's key. Null is for decision 25.
+ * Null for an answer that no client can read (decision 25): of another status, or not one JSON object. Only media type
+ * and ends of the body are checked, since owners are our own and the body is not to be parsed twice. A 401 means that
+ * our service token was refused, which is no fault of the client's key.
  */
-export function judgeAnswer({ status, headers, body }: InternalAnswer): ForwardableAnswer | null {
+export function toForwardable({ status, headers, body }: InternalAnswer): ForwardableAnswer | null {
   const empty = body.length === 0;
   const readable = status === 204 ? empty : isJsonObject(headers['content-type'], body);
   if (!readable || status < 200 || status > 500 || isRedirect(status)) return null;

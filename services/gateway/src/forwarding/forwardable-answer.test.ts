@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { judgeAnswer } from './judge-answer.ts';
+import { toForwardable } from './forwardable-answer.ts';
 
 const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' };
 
@@ -14,11 +14,11 @@ function anAnswer(changes: { status?: number; headers?: Record<string, string>; 
 
 describe('the answer of an owner', () => {
   test.each([200, 201, 400, 403, 404, 409, 413, 422, 500])('goes on with status %i', (status) => {
-    expect(judgeAnswer(anAnswer({ status }))?.status).toBe(status);
+    expect(toForwardable(anAnswer({ status }))?.status).toBe(status);
   });
 
   test('goes on without a body where there is to be none', () => {
-    const answer = judgeAnswer(anAnswer({ status: 204, headers: {}, body: '' }));
+    const answer = toForwardable(anAnswer({ status: 204, headers: {}, body: '' }));
     expect(answer).toMatchObject({ status: 204 });
   });
 
@@ -36,7 +36,7 @@ describe('the answer of an owner', () => {
     { name: 'no object', changes: { body: '[1]' } },
     { name: 'body where none belongs', changes: { status: 204 } },
   ])('cannot be passed on: $name', ({ changes }) => {
-    expect(judgeAnswer(anAnswer(changes))).toBeNull();
+    expect(toForwardable(anAnswer(changes))).toBeNull();
   });
 
   test('says whether it is a replay, and of another body', () => {
@@ -45,7 +45,7 @@ describe('the answer of an owner', () => {
       'idempotent-replayed': 'true',
       'idempotency-mismatch': 'true',
     };
-    expect(judgeAnswer(anAnswer({ headers }))).toMatchObject({ replayed: true, mismatch: true });
-    expect(judgeAnswer(anAnswer({}))).toMatchObject({ replayed: false, mismatch: false });
+    expect(toForwardable(anAnswer({ headers }))).toMatchObject({ replayed: true, mismatch: true });
+    expect(toForwardable(anAnswer({}))).toMatchObject({ replayed: false, mismatch: false });
   });
 });

@@ -1,11 +1,11 @@
-import type { OracleCommand } from '#test/oracle.ts';
+import type { OracleCommand } from '#test/oracle-books.ts';
 
 import { type Decided, nameOf } from './linearise.ts';
 import type { Delivery } from './model-round.ts';
 import type { Reply } from './model-vocabulary.ts';
 import type { FoundJournal } from './read-books.sql.ts';
 
-export type Judged = {
+export type Verified = {
   /** Each command that these deliveries have decided, with the content that won. */
   decided: Decided[];
   breaks: string[];
@@ -20,41 +20,42 @@ const FOR_OTHERS = new Set(['other_content', 'foreign_hold', 'exceeds_received',
  * Compares what callers were told with what stands in the ledger: one outcome per command, for ever, to everybody, and
  * first to one of them only. Of several contents under one id exactly one is decided, and the others hear so.
  */
-export function judgeDeliveries(
+export function verifyDeliveries(
   deliveries: readonly Delivery[],
   journals: ReadonlyMap<string, FoundJournal>,
   /** Contents of commands that were decided before, by id. */
   known: ReadonlyMap<string, string>,
-): Judged {
-  const judged: Judged = { decided: [], breaks: [] };
+): Verified {
+  const verified: Verified = { decided: [], breaks: [] };
   for (const [id, group] of Map.groupBy(deliveries, ({ command }) => command.id)) {
-    judgeCommand(judged, { found: journals.get(id), won: known.get(id), group });
+    verifyCommand(verified, { found: journals.get(id), won: known.get(id), group });
   }
-  return judged;
+  return verified;
 }
 
-function judgeCommand(
-  { decided, breaks }: Judged,
-  told: { found: FoundJournal | undefined; won: string | undefined; group: readonly Delivery[] },
+function verifyCommand(
+  { decided, breaks }: Verified,
+  booked: { found: FoundJournal | undefined; won: string | undefined; group: readonly Delivery[] },
 ): void {
-  const { found, group } = told;
+  const { found, group } = booked;
   const byContent = Map.groupBy(group, ({ command }) => JSON.stringify(command));
   const winners = [...byContent].filter(
-    ([content, same]) => content === told.won || same.some(({ answered }) => isAccepted(answered)),
+    ([content, same]) =>
+      content === booked.won || same.some(({ answered }) => isAccepted(answered)),
   );
   const { command } = group[0]!;
   if (found === undefined) {
     if (winners.length > 0) breaks.push(`${nameOf(command)} was answered and is not booked`);
     return;
   }
-  if (winners.length > 1 || (winners.length === 0 && told.won === undefined)) {
+  if (winners.length > 1 || (winners.length === 0 && booked.won === undefined)) {
     breaks.push(`${nameOf(command)} is booked once and ${winners.length} contents were accepted`);
     return;
   }
   const winner = winners[0]?.[1] ?? [];
-  if (winner[0] && told.won === undefined) decided.push({ command: winner[0].command, found });
+  if (winner[0] && booked.won === undefined) decided.push({ command: winner[0].command, found });
   const firsts = winner.filter(({ answered }) => answered?.reply.isFirst).length;
-  if (firsts > (told.won === undefined ? 1 : 0)) {
+  if (firsts > (booked.won === undefined ? 1 : 0)) {
     breaks.push(`${nameOf(command)} was decided ${firsts} times`);
   }
   for (const same of byContent.values()) {
@@ -64,10 +65,10 @@ function judgeCommand(
 
 function wrongReplies(
   deliveries: readonly Delivery[],
-  told: { found: FoundJournal; isWinner: boolean },
+  booked: { found: FoundJournal; isWinner: boolean },
 ): string[] {
   return deliveries.flatMap(({ command, answered }) => {
-    const wrong = answered && wrongReply(answered.reply, told);
+    const wrong = answered && wrongReply(answered.reply, booked);
     return wrong ? [`${nameOf(command)} ${wrong}`] : [];
   });
 }

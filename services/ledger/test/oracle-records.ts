@@ -1,24 +1,24 @@
-import type { Decision, OracleBooks, OracleCommand } from './oracle.ts';
+import type { Decision, OracleBooks, OracleCommand } from './oracle-books.ts';
 
-type HoldEnd = Extract<OracleCommand, { kind: 'void' | 'settle' | 'release' }>;
+type HoldEnd = Extract<OracleCommand, { kind: 'hold.void' | 'hold.settle' | 'hold.release' }>;
 
-/** Writes down what later decisions have to know of one. */
-export function rememberOnPaper(
+/** Records what later decisions depend on. */
+export function recordDecision(
   books: OracleBooks,
   command: OracleCommand,
   decision: Decision,
 ): void {
   const pix = pixOf(books, command);
   if (decision.pix && pix !== null) books.pix.set(pix, decision.pix);
-  if ('holdId' in command) rememberHold(books, command, decision);
-  else if (command.kind === 'credit') rememberCredit(books, command, decision);
-  else if (command.kind === 'make_available') books.waiting.delete(command.creditId);
-  else rememberSuspense(books, command, decision);
+  if ('holdId' in command) recordHold(books, command, decision);
+  else if (command.kind === 'received_pix.credit') recordCredit(books, command, decision);
+  else if (command.kind === 'pending.release') books.waiting.delete(command.creditId);
+  else recordSuspense(books, command, decision);
 }
 
-function rememberCredit(
+function recordCredit(
   books: OracleBooks,
-  command: OracleCommand & { kind: 'credit' },
+  command: OracleCommand & { kind: 'received_pix.credit' },
   decision: Decision,
 ): void {
   const { accountId, amount, releaseAtMs } = command;
@@ -27,31 +27,31 @@ function rememberCredit(
   books.waiting.set(command.id, { accountId, amount, releaseAtMs: releaseAtMs ?? 0 });
 }
 
-function rememberSuspense(books: OracleBooks, command: OracleCommand, decision: Decision): void {
-  if (command.kind === 'suspend' || command.kind === 'payout_suspend') {
+function recordSuspense(books: OracleBooks, command: OracleCommand, decision: Decision): void {
+  if (command.kind === 'received_pix.suspend' || command.kind === 'payout.suspend') {
     const { accountId } = command;
     const amount = decision.moves.suspense ?? 0;
     books.items.set(command.id, { accountId, amount, isOpen: true });
   }
-  const item = command.kind === 'resolve' ? books.items.get(command.item) : undefined;
-  if (!item || command.kind !== 'resolve') return;
+  const item = command.kind === 'suspense.resolve' ? books.items.get(command.item) : undefined;
+  if (!item || command.kind !== 'suspense.resolve') return;
   if (command.amount < item.amount) item.amount -= command.amount;
   else item.isOpen = false;
 }
 
-function rememberHold(
+function recordHold(
   books: OracleBooks,
   command: Extract<OracleCommand, { holdId: string }>,
   decision: Decision,
 ): void {
-  if (command.kind === 'take') rememberTake(books, command, decision);
-  else if (command.kind !== 'void') rememberEnd(books, command, decision);
+  if (command.kind === 'hold.take') recordTake(books, command, decision);
+  else if (command.kind !== 'hold.void') recordEnd(books, command, decision);
   else if (!books.holds.has(command.holdId)) tombstone(books, command, 'voided');
 }
 
-function rememberTake(
+function recordTake(
   books: OracleBooks,
-  command: OracleCommand & { kind: 'take' },
+  command: OracleCommand & { kind: 'hold.take' },
   decision: Decision,
 ): void {
   if (decision.word === 'voided') return;
@@ -70,12 +70,12 @@ function rememberTake(
   if (isHeld) books.standing.set(resourceId, command.holdId);
 }
 
-function rememberEnd(books: OracleBooks, command: HoldEnd, decision: Decision): void {
+function recordEnd(books: OracleBooks, command: HoldEnd, decision: Decision): void {
   const hold = books.holds.get(command.holdId);
   if (!hold) return tombstone(books, command, 'released');
   if (decision.word !== 'booked') return;
-  hold.state = command.kind === 'settle' ? 'settled' : 'released';
-  if (command.kind === 'release') books.standing.delete(hold.resourceId);
+  hold.state = command.kind === 'hold.settle' ? 'settled' : 'released';
+  if (command.kind === 'hold.release') books.standing.delete(hold.resourceId);
 }
 
 function tombstone(books: OracleBooks, command: HoldEnd, state: 'voided' | 'released'): void {
@@ -84,9 +84,9 @@ function tombstone(books: OracleBooks, command: HoldEnd, state: 'voided' | 'rele
   books.holds.set(command.holdId, { accountId, resourceId, state, ...empty });
 }
 
-/** The Pix whose paper a command changes. */
+/** The Pix that a command changes. */
 function pixOf(books: OracleBooks, command: OracleCommand): string | null {
-  if (command.kind === 'take') return command.pix;
+  if (command.kind === 'hold.take') return command.pix;
   if ('holdId' in command) return books.holds.get(command.holdId)?.pix ?? null;
   return 'subject' in command ? command.subject : null;
 }
