@@ -1,4 +1,9 @@
+import path from 'node:path';
+
 import { defineConfig } from 'vitest/config';
+
+// Kept between processes and runs: workers and the services that tests start load in half the time.
+process.env['NODE_COMPILE_CACHE'] ??= path.resolve('node_modules/.cache/node-compile');
 
 /** One a core, and never alone: tests wait for the network too. */
 const WORKERS = 2;

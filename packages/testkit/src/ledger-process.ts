@@ -6,6 +6,7 @@ import type { HoldState } from '@pixmesh/contracts/internal/holds';
 import type { CallerClaims } from '@pixmesh/contracts/internal/service-token';
 
 import { eventually } from './eventually.ts';
+import { processEnvironment } from './process-environment.ts';
 import { freePorts } from './simulator-process.ts';
 import { createTestDatabase } from './test-database.ts';
 import { testInfra } from './test-infra.ts';
@@ -99,7 +100,7 @@ async function boot(
   const child = spawn(process.execPath, ['services/ledger/src/main.ts'], {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: {
-      PATH: process.env['PATH'],
+      ...processEnvironment(),
       NODE_ENV: 'test',
       LOG_LEVEL: 'error',
       DATABASE_URL: databaseUrl,

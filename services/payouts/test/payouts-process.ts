@@ -3,6 +3,7 @@ import { once } from 'node:events';
 
 import type { CallerClaims } from '@pixmesh/contracts/internal/service-token';
 import { eventually } from '@pixmesh/testkit/eventually';
+import { processEnvironment } from '@pixmesh/testkit/process-environment';
 import { freePorts } from '@pixmesh/testkit/simulator-process';
 
 import { callPayouts, type PayoutsEnvironment } from './payouts-environment.ts';
@@ -35,7 +36,7 @@ export async function startPayoutsProcess(
   const child = spawn(process.execPath, ['services/payouts/src/main.ts'], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
-      PATH: process.env['PATH'],
+      ...processEnvironment(),
       ...environment.variables,
       PORT: String(port),
       INTERNAL_PORT: String(internalPort),

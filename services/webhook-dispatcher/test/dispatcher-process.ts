@@ -4,6 +4,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 
 import { eventually } from '@pixmesh/testkit/eventually';
+import { processEnvironment } from '@pixmesh/testkit/process-environment';
 
 const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
 const COMMAND = [
@@ -35,7 +36,12 @@ export async function startDispatcherProcess(env: NodeJS.ProcessEnv): Promise<Di
   const internalPort = await freePort();
   const child = spawn(process.execPath, COMMAND, {
     cwd: REPOSITORY,
-    env: { ...env, SERVICE_NAME: 'webhook-dispatcher', INTERNAL_PORT: String(internalPort) },
+    env: {
+      ...processEnvironment(),
+      ...env,
+      SERVICE_NAME: 'webhook-dispatcher',
+      INTERNAL_PORT: String(internalPort),
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
