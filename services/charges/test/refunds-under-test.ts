@@ -45,7 +45,7 @@ export async function startRefundsUnderTest(settings: Record<string, string> = {
     ledger,
     network,
     ...chargesOf(charges),
-    ...truthOf(charges, ledger),
+    ...viewsOf(charges, ledger),
     refund: async (chargeId: string, body: Json = {}, refundId: string = newId()) => {
       const wrapped = { operator_id: newId(), refund_id: refundId, body };
       const route = `POST /internal/charges/${chargeId}/refunds`;
@@ -92,7 +92,7 @@ function chargesOf({ db, simulator, request, announce }: ChargesUnderTest) {
 }
 
 /** What stands where, by everybody's own record. */
-function truthOf({ db, simulator }: ChargesUnderTest, ledger: LedgerProcess) {
+function viewsOf({ db, simulator }: ChargesUnderTest, ledger: LedgerProcess) {
   return {
     charge: async (id: string) => {
       const charge = await findAnyCharge(db, id as ChargeId);

@@ -68,10 +68,10 @@ test('database and code agree on who has expired, and a list by status shows who
         }
         for (const status of ChargeStatus.options) {
           const wanted = [...shown].filter(([, as]) => as === status).map(([id]) => id);
-          const judged = await tx.query<{ id: string }>(
+          const found = await tx.query<{ id: string }>(
             sql`select id from charges where account_id = ${accountId} and ${isShownAs(status)}`,
           );
-          expect(judged.map(({ id }) => id).sort()).toEqual(wanted.toSorted());
+          expect(found.map(({ id }) => id).sort()).toEqual(wanted.toSorted());
           const page = { limit: 100, startingAfter: null };
           const listed = await listCharges(tx, { accountId, status }, page);
           expect(listed.map(({ id }) => id).sort()).toEqual(wanted.toSorted());

@@ -20,17 +20,17 @@ import {
   updateDispute,
 } from './disputes.sql.ts';
 import { findReturnedAmount } from './return-facts.sql.ts';
-import { keepSuspendedDispute } from './suspended-disputes.sql.ts';
+import { recordSuspendedDispute } from './suspended-disputes.sql.ts';
 
 /** Tries when charge or dispute move between read and write; each is a fresh decision. */
 const TRIES_MAX = 5;
 /** Where the acquirer names no deadline (decision 192). */
 const DEFENSE_PERIOD_MS = 3 * 24 * 60 * 60 * 1000;
-/** A disputed Pix that nobody has explained for so long is left to operators. */
+/** A disputed Pix that stays unexplained for so long is left to operators. */
 const UNKNOWN_PIX_MS_MAX = 24 * 60 * 60 * 1000;
 /** A lost dispute is announced without knowing what has returned, rather than wait for that any longer. */
 const RETURNS_UNREAD_MS_MAX = 60 * 60 * 1000;
-/** A dispute that concerns no charge is told to operators for so long. */
+/** A dispute that concerns no charge is logged for so long. */
 const LOGGED_MS_MAX = 60 * 60 * 1000;
 
 export type ApplyDeps = ChangeDeps & {
@@ -46,8 +46,8 @@ export type ApplyDeps = ChangeDeps & {
 /** `waiting`: it could not be applied yet and has to be read again. */
 export type Applied = 'done' | 'waiting';
 
-/** Those of a page of infractions that say what we have not heard before: most of a list is old. */
-export async function findNews(
+/** Those of a page of infractions that differ from what is stored: most of a list is old. */
+export async function findChanged(
   db: Queryable,
   listed: readonly AcquirerDispute[],
 ): Promise<AcquirerDispute[]> {
@@ -57,12 +57,12 @@ export async function findNews(
   );
   return listed.filter((seen) => {
     const stored = known.get(seen.id);
-    return stored === undefined || !isKnown(stored, seen);
+    return stored === undefined || !isUnchanged(stored, seen);
   });
 }
 
 /**
- * Applies one infraction as the acquirer lists it, and its status once: said again, it changes nothing (decision 214).
+ * Applies one infraction as the acquirer lists it, and its status once: repeated, it changes nothing (decision 214).
  * What the money did is asked for before a lost dispute is announced, so that its event tells what was returned.
  */
 export async function applyInfraction(deps: ApplyDeps, seen: AcquirerDispute): Promise<Applied> {
@@ -99,7 +99,7 @@ async function applyOnce(
     hasMedReturn: dispute.returnedAmount > 0n,
     areReturnsAwaited:
       !areReturnsKnown && !isOver(seen.decidedAt ?? seen.openedAt, charge, RETURNS_UNREAD_MS_MAX),
-    // A known one without a date of its decision is left to `end-blocks.ts`, which counts from when we heard of it.
+    // A known one without a date of its decision is left to `end-blocks.ts`, which counts from when it was stored.
     isReturnWindowOver: isOver(
       seen.decidedAt ?? (stored === null ? seen.openedAt : null),
       charge,
@@ -134,15 +134,15 @@ async function checkReturnsOf(
   return charge === null || (await deps.checkReturns(charge, seen.endToEndId));
 }
 
-/** The acquirer says what it said before; only our own clock may have moved an open dispute on. */
-function isKnown(stored: DisputeRow, seen: AcquirerDispute): boolean {
-  const sameWord = stored.acquirerStatus === seen.status;
-  const sameDate = stored.acquirerDecidedAt?.getTime() === seen.decidedAt?.getTime();
+/** The acquirer shows what it showed before; only our own clock may have moved an open dispute on. */
+function isUnchanged(stored: DisputeRow, seen: AcquirerDispute): boolean {
+  const isSameStatus = stored.acquirerStatus === seen.status;
+  const isSameDate = stored.acquirerDecidedAt?.getTime() === seen.decidedAt?.getTime();
   const isOverdue = stored.status === 'open' && stored.defenseDeadlineAt <= stored.readAt;
-  return sameWord && sameDate && !isOverdue;
+  return isSameStatus && isSameDate && !isOverdue;
 }
 
-/** A dispute that we have not heard of, before what the acquirer says of it is applied. */
+/** A dispute that is not stored yet, before what the acquirer shows of it is applied. */
 function newDispute(seen: AcquirerDispute, charge: ChargeRow): DisputeRow {
   return {
     acquirerStatus: seen.status,
@@ -180,15 +180,15 @@ async function ignore(deps: ApplyDeps, charge: ChargeRow, seen: AcquirerDispute)
   deps.logger.warn({ charge_id: charge.id, ...ignored }, 'infraction ignored');
 }
 
-/** Remembers what the acquirer said, so that the next reading of the list passes over it. */
+/** Records what the acquirer showed, so that the next reading of the list passes over it. */
 async function note(
   deps: ApplyDeps,
   stored: DisputeRow | null,
   seen: AcquirerDispute,
 ): Promise<Applied | 'moved'> {
   if (stored === null) return 'done';
-  const said = { acquirerStatus: seen.status, acquirerDecidedAt: seen.decidedAt };
-  return (await updateDispute(deps.db, { ...stored, ...said })) ? 'done' : 'moved';
+  const shown = { acquirerStatus: seen.status, acquirerDecidedAt: seen.decidedAt };
+  return (await updateDispute(deps.db, { ...stored, ...shown })) ? 'done' : 'moved';
 }
 
 /** A Pix that we do not know yet may still be booked; one in suspense is an operator's case, and kept from being accepted. */
@@ -200,10 +200,10 @@ async function leave(
   const log = () =>
     deps.logger.error(
       { infraction_id: seen.id, kind, status: seen.status },
-      'a dispute of a Pix that paid no charge',
+      'dispute of a Pix that paid no charge',
     );
   if (kind === 'suspended') {
-    if (await keepSuspendedDispute(deps.db, seen)) log();
+    if (await recordSuspendedDispute(deps.db, seen)) log();
     return 'done';
   }
   const ageMs = Date.now() - seen.openedAt.getTime();

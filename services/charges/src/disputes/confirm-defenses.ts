@@ -7,7 +7,7 @@ import { type DisputeRow, isOpen } from './dispute-row.ts';
 import { findIntendedDefenses } from './disputes.sql.ts';
 import { dropIntent, storeDefense } from './store-defense.ts';
 
-export type SettleDeps = ChangeDeps & {
+export type ConfirmDeps = ChangeDeps & {
   logger: Logger;
   acquirer: Pick<Acquirer, 'submitDefense'>;
 };
@@ -15,12 +15,12 @@ export type SettleDeps = ChangeDeps & {
 type Intended = NonNullable<DisputeRow['intendedDefense']>;
 
 /**
- * Finds out what became of defences whose answer was lost: the acquirer's list tells which of them it has received. One
+ * Finds out what became of defences whose answer was lost: the acquirer's list shows which of them it has received. One
  * that it has not, while the infraction is open there, is sent again, since a repeat is harmless. One that was intended
- * after the reading began (`readFrom`) may be on its way, and the list knows nothing of it.
+ * after the reading began (`readFrom`) may be on its way, and the list does not show it yet.
  */
-export async function settleDefenses(
-  deps: SettleDeps,
+export async function confirmDefenses(
+  deps: ConfirmDeps,
   listed: readonly AcquirerDispute[],
   readFrom: Date,
 ): Promise<void> {
@@ -29,14 +29,14 @@ export async function settleDefenses(
     const seen = byId.get(dispute.infractionId);
     const intended = dispute.intendedDefense;
     if (seen === undefined || intended === null || intended.at > readFrom) continue;
-    await settleDefense(deps, dispute, { seen, intended }).catch((error: unknown) => {
-      deps.logger.error({ err: error, dispute_id: dispute.id }, 'a defence waits to be settled');
+    await confirmDefense(deps, dispute, { seen, intended }).catch((error: unknown) => {
+      deps.logger.error({ err: error, dispute_id: dispute.id }, 'defence not confirmed');
     });
   }
 }
 
-async function settleDefense(
-  deps: SettleDeps,
+async function confirmDefense(
+  deps: ConfirmDeps,
   dispute: DisputeRow,
   { seen, intended }: { seen: AcquirerDispute; intended: Intended },
 ): Promise<void> {
@@ -49,20 +49,24 @@ async function settleDefense(
     case 'open':
       return await sendAgain(deps, dispute, intended);
     case 'under_review':
-      // Whoever is late to say that it is under review may be late with the receipt, too.
+      // The receipt may show later than the status.
       return;
     case 'accepted':
     case 'rejected':
     case 'canceled':
-      return await forget(deps, dispute, intended);
+      return await giveUp(deps, dispute, intended);
     default:
       return assertNever(seen.status);
   }
 }
 
-async function sendAgain(deps: SettleDeps, dispute: DisputeRow, intended: Intended): Promise<void> {
-  // Ended here while it is open there: by a refund in full (decision 79), after which nobody contests.
-  if (!isOpen(dispute)) return await forget(deps, dispute, intended);
+async function sendAgain(
+  deps: ConfirmDeps,
+  dispute: DisputeRow,
+  intended: Intended,
+): Promise<void> {
+  // Ended here while it is open there: by a refund in full (decision 79), after which there is nothing to contest.
+  if (!isOpen(dispute)) return await giveUp(deps, dispute, intended);
   const { text } = intended;
   const outcome = await deps.acquirer.submitDefense({ disputeId: dispute.infractionId, text });
   switch (outcome.kind) {
@@ -72,7 +76,7 @@ async function sendAgain(deps: SettleDeps, dispute: DisputeRow, intended: Intend
     case 'refused':
     case 'not_found':
       // The list has shown that nothing arrived, so this one counts.
-      return await forget(deps, dispute, intended);
+      return await giveUp(deps, dispute, intended);
     case 'unknown':
       return;
     default:
@@ -80,7 +84,7 @@ async function sendAgain(deps: SettleDeps, dispute: DisputeRow, intended: Intend
   }
 }
 
-async function forget(deps: SettleDeps, dispute: DisputeRow, intended: Intended): Promise<void> {
-  deps.logger.error({ dispute_id: dispute.id }, 'a defence never reached the acquirer');
+async function giveUp(deps: ConfirmDeps, dispute: DisputeRow, intended: Intended): Promise<void> {
+  deps.logger.error({ dispute_id: dispute.id }, 'defence given up: the acquirer never received it');
   await dropIntent(deps.db, dispute.id, intended);
 }

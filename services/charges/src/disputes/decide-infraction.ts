@@ -22,7 +22,7 @@ export type DisputeChange = {
   chargeStatus: StoredStatus;
   chargeEvent: ChargeEventType | null;
   disputeEvent: DisputeEventType | null;
-  /** What becomes of the money: blocked, given back as far as it is still blocked, or left as it is. */
+  /** What becomes of the money: blocked, unblocked as far as it is still blocked, or left as it is. */
   block: 'order' | 'end' | 'keep';
 };
 
@@ -43,7 +43,7 @@ export type SeenInfraction = {
   isContested: boolean;
   /** Whether any cent of the Pix has come back under the MED. */
   hasMedReturn: boolean;
-  /** Nobody could read what has returned of it, and that may still be waited for. */
+  /** What has returned of it could not be read, and that may still be waited for. */
   areReturnsAwaited: boolean;
   /** The acquirer has had its time to return the money since it decided. */
   isReturnWindowOver: boolean;
@@ -58,7 +58,7 @@ const IGNORED = { kind: 'ignored' } as const;
  * shows states, so the way there may never be seen: open and under review in one step, or decided from the start.
  */
 export function decideInfraction(input: SeenInfraction): InfractionStep {
-  return input.stored === null ? decideNew(input) : decideKnown(input, input.stored);
+  return input.stored === null ? decideNew(input) : decideStored(input, input.stored);
 }
 
 function decideNew(input: SeenInfraction): InfractionStep {
@@ -100,7 +100,7 @@ function decideNew(input: SeenInfraction): InfractionStep {
 
 /**
  * Lost before we saw it: the nature of its return has told the charge's state already (decision 78), so until the
- * return shows it is waited for, and only an acquirer that never names one leaves the dispute's own word.
+ * return shows it is waited for, and only an acquirer that never names one leaves the dispute's own status.
  */
 function arriveLost(input: SeenInfraction): InfractionStep {
   const { charge, isReturnWindowOver, areReturnsAwaited } = input;
@@ -110,11 +110,11 @@ function arriveLost(input: SeenInfraction): InfractionStep {
   return lose(charge, { arrivedResolved: true, block: 'keep' });
 }
 
-function decideKnown(input: SeenInfraction, stored: DisputeRow): InfractionStep {
+function decideStored(input: SeenInfraction, stored: DisputeRow): InfractionStep {
   const { charge, seen } = input;
   switch (seen.status) {
     case 'open':
-      return isOpen(stored) ? judgeAfterDeadline(stored, charge) : IGNORED;
+      return isOpen(stored) ? reviewAfterDeadline(stored, charge) : IGNORED;
     case 'under_review':
       if (stored.status === 'open') return review(charge);
       return stored.status === 'under_review' ? NOTHING : IGNORED;
@@ -123,23 +123,23 @@ function decideKnown(input: SeenInfraction, stored: DisputeRow): InfractionStep 
       if (isOpen(stored)) return win(charge);
       return stored.status === 'won' ? NOTHING : IGNORED;
     case 'accepted':
-      return stored.status === 'lost' ? NOTHING : loseKnown(input, stored);
+      return stored.status === 'lost' ? NOTHING : loseStored(input, stored);
     default:
       return assertNever(seen.status);
   }
 }
 
-/** Whoever has not answered in time is judged without an answer. */
-function judgeAfterDeadline(stored: DisputeRow, charge: ChargeRow): InfractionStep {
+/** Without a defence in time the acquirer decides alone. */
+function reviewAfterDeadline(stored: DisputeRow, charge: ChargeRow): InfractionStep {
   const isOverdue = stored.status === 'open' && stored.defenseDeadlineAt <= stored.readAt;
   return isOverdue ? review(charge) : NOTHING;
 }
 
 /**
- * Its event tells what has returned and is said once, so that much is waited for. The block ends at once where money
+ * Its event carries what has returned and is sent once, so that much is waited for. The block ends at once where money
  * has returned or had its time; otherwise later (`end-blocks.ts`).
  */
-function loseKnown(input: SeenInfraction, stored: DisputeRow): InfractionStep {
+function loseStored(input: SeenInfraction, stored: DisputeRow): InfractionStep {
   if (input.areReturnsAwaited) return WAIT;
   const mayEnd = input.hasMedReturn || input.isReturnWindowOver;
   const block = stored.block === 'standing' && mayEnd ? 'end' : 'keep';
@@ -177,7 +177,7 @@ function win(charge: ChargeRow): DisputeChange {
 /** Also after a win (decision 194). A charge that its returns have ended already keeps its state. */
 export function lose(
   charge: ChargeRow,
-  told: { arrivedResolved: boolean; block: DisputeChange['block'] },
+  known: { arrivedResolved: boolean; block: DisputeChange['block'] },
 ): DisputeChange {
   const moves = charge.status === 'paid' || charge.status === 'infraction';
   return {
@@ -187,6 +187,6 @@ export function lose(
     chargeStatus: moves ? 'charged_back' : charge.status,
     chargeEvent: moves ? 'charge.pix.charged_back' : null,
     disputeEvent: 'dispute.pix.lost',
-    ...told,
+    ...known,
   };
 }

@@ -13,9 +13,9 @@ import type { DisputeRow } from './dispute-row.ts';
  */
 export function disputeEvent(
   type: DisputeEventType,
-  told: { dispute: DisputeRow; charge: ChargeRow; sequence: number; message?: string },
+  of: { dispute: DisputeRow; charge: ChargeRow; sequence: number; message?: string },
 ): OutboundEvent {
-  const { dispute, charge, sequence, message } = told;
+  const { dispute, charge, sequence, message } = of;
   return outboundEvent(
     DISPUTE_EVENTS[type],
     { key: charge.id, sequence },

@@ -28,7 +28,7 @@ const WHOLE_INTERVAL = sql`interval '10 minutes'`;
 export async function leaseReading(db: Queryable, leaseMs: number): Promise<Reading[]> {
   const rows = await db.query<ReadingRecord>(
     named(
-      'dispute_list_lease',
+      'lease_dispute_list',
       sql`
         update dispute_list
         set ${takeLease(leaseMs)}
@@ -70,14 +70,14 @@ type ReadingRecord = {
 };
 
 /** Keeps the lease for another page; false for a process that has lost it. */
-export async function keepReading(
+export async function renewReading(
   db: Queryable,
   reading: Reading,
   leaseMs: number,
 ): Promise<boolean> {
   const rows = await db.query(
     named(
-      'dispute_list_keep',
+      'renew_dispute_list',
       sql`
         update dispute_list
         set lease_until = now() + ${leaseMs}::int * interval '1 ms',
@@ -93,7 +93,7 @@ export async function keepReading(
 export async function endReading(
   db: Queryable,
   reading: Reading,
-  told: {
+  end: {
     /** All pages were read. */
     isListed: boolean;
     /** And all of their items. */
@@ -104,19 +104,19 @@ export async function endReading(
 ): Promise<void> {
   await db.query(
     named(
-      'dispute_list_end',
+      'end_dispute_list',
       sql`
         update dispute_list
         set listed_until = case
-              when ${told.isComplete}::boolean
-                then least(${reading.startedAt}::timestamptz, ${told.waitingFrom}::timestamptz)
+              when ${end.isComplete}::boolean
+                then least(${reading.startedAt}::timestamptz, ${end.waitingFrom}::timestamptz)
               else listed_until
             end,
             whole_at = case
-              when ${told.isListed && reading.isWhole}::boolean then ${reading.startedAt}::timestamptz
+              when ${end.isListed && reading.isWhole}::boolean then ${reading.startedAt}::timestamptz
               else whole_at
             end,
-            ${endLease(told.nextInMs)}
+            ${endLease(end.nextInMs)}
         where lease_token = ${reading.leaseToken}`,
     ),
   );

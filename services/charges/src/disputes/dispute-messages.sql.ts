@@ -8,7 +8,7 @@ import type { DisputeMessage } from './dispute-resource.ts';
 export async function listMessages(db: Queryable, id: DisputeId): Promise<DisputeMessage[]> {
   const rows = await db.query<{ message: string; created_at: Date }>(
     named(
-      'dispute_messages',
+      'list_dispute_messages',
       sql`select message, created_at from dispute_messages where dispute_id = ${id} order by created_at, id`,
     ),
   );
@@ -21,7 +21,7 @@ export async function findMessage(
 ): Promise<{ disputeId: DisputeId; message: string } | null> {
   const rows = await db.query<{ disputeId: DisputeId; message: string }>(
     named(
-      'dispute_message_find',
+      'find_dispute_message',
       sql`select dispute_id as "disputeId", message from dispute_messages where id = ${id}`,
     ),
   );
@@ -35,7 +35,7 @@ export async function insertMessage(
 ): Promise<boolean> {
   const rows = await db.query(
     named(
-      'dispute_message_insert',
+      'insert_dispute_message',
       sql`
         insert into dispute_messages (id, dispute_id, message, requested_by)
         values (${said.id}, ${said.disputeId}, ${said.message}, ${said.operatorId})

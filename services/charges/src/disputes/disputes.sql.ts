@@ -19,7 +19,7 @@ export const DISPUTE_COLUMNS = sql`
 export async function findDispute(db: Queryable, id: DisputeId): Promise<DisputeRow | null> {
   return await findOne(
     db,
-    named('dispute_find', sql`select ${DISPUTE_COLUMNS} from disputes where id = ${id}`),
+    named('find_dispute', sql`select ${DISPUTE_COLUMNS} from disputes where id = ${id}`),
   );
 }
 
@@ -31,7 +31,7 @@ export async function findByInfraction(
   return await findOne(
     db,
     named(
-      'dispute_of_infraction',
+      'find_dispute_of_infraction',
       sql`select ${DISPUTE_COLUMNS} from disputes where infraction_id = ${infractionId}`,
     ),
   );
@@ -44,7 +44,7 @@ export async function findByInfractions(
 ): Promise<Map<string, DisputeRow>> {
   const rows = await db.query<DisputeRecord>(
     named(
-      'disputes_of_infractions',
+      'find_disputes_of_infractions',
       sql`
         select ${DISPUTE_COLUMNS} from disputes
         where infraction_id = any(${infractionIds}::text[])`,
@@ -61,7 +61,7 @@ export async function findOpenDispute(
   return await findOne(
     db,
     named(
-      'dispute_open_of_pix',
+      'find_open_dispute',
       sql`
         select ${DISPUTE_COLUMNS} from disputes
         where end_to_end_id = ${endToEndId} and status in ('open', 'under_review')`,
@@ -76,7 +76,7 @@ export async function findIntendedDefenses(
 ): Promise<DisputeRow[]> {
   const rows = await db.query<DisputeRecord>(
     named(
-      'disputes_intended_defenses',
+      'find_intended_defenses',
       sql`
         select ${DISPUTE_COLUMNS} from disputes
         where infraction_id = any(${infractionIds}::text[]) and intended_defense is not null`,
@@ -89,7 +89,7 @@ export async function findIntendedDefenses(
 export async function findStandingBlocks(db: Queryable, limit: number): Promise<DisputeRow[]> {
   const rows = await db.query<DisputeRecord>(
     named(
-      'dispute_standing_blocks',
+      'find_standing_blocks',
       sql`
         select ${DISPUTE_COLUMNS} from disputes
         where status = 'lost' and block = 'standing'
@@ -112,7 +112,7 @@ export async function findChargeOfPix(
 ): Promise<{ kind: 'charge'; chargeId: ChargeId } | { kind: 'suspended' } | { kind: 'unknown' }> {
   const rows = await db.query<{ charge_id: ChargeId | null; disposition: string }>(
     named(
-      'dispute_charge_of_pix',
+      'find_charge_of_pix',
       sql`select charge_id, disposition from received_pix where end_to_end_id = ${endToEndId}`,
     ),
   );
@@ -126,7 +126,7 @@ export async function findChargeOfPix(
 export async function insertDispute(db: Queryable, dispute: DisputeRow): Promise<boolean> {
   const rows = await db.query(
     named(
-      'dispute_insert',
+      'insert_dispute',
       sql`
         insert into disputes (
           id, infraction_id, charge_id, account_id, end_to_end_id, amount, status, reason, arrived_resolved,
@@ -149,7 +149,7 @@ export async function insertDispute(db: Queryable, dispute: DisputeRow): Promise
 export async function updateDispute(db: Queryable, dispute: DisputeRow): Promise<boolean> {
   const rows = await db.query(
     named(
-      'dispute_update',
+      'update_dispute',
       sql`
         update disputes
         set status = ${dispute.status},

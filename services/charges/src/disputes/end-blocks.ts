@@ -5,17 +5,17 @@ import type { ApplyDeps } from './apply-infraction.ts';
 import type { DisputeRow } from './dispute-row.ts';
 import { findDispute, findStandingBlocks } from './disputes.sql.ts';
 
-/** Blocks looked at in one turn; the oldest wait longest. */
+/** Blocks compared in one turn, the oldest first. */
 const BLOCKS_MAX = 100;
 
 /**
- * Gives back what the acquirer did not return of lost disputes (decision 138): as soon as any of it has returned, or
+ * Unblocks what the acquirer did not return of lost disputes (decision 138): as soon as any of it has returned, or
  * once the acquirer has had its time. A return that comes later still is taken from the balance.
  */
 export async function endBlocks(deps: ApplyDeps): Promise<void> {
   for (const dispute of await findStandingBlocks(deps.db, BLOCKS_MAX)) {
     await endBlock(deps, dispute).catch((error: unknown) => {
-      deps.logger.error({ err: error, dispute_id: dispute.id }, 'a block waits to be ended');
+      deps.logger.error({ err: error, dispute_id: dispute.id }, 'block not ended');
     });
   }
 }

@@ -6,7 +6,7 @@ import { named, sql } from '@pixmesh/postgres/sql';
 export async function findDisputeId(db: Queryable, endToEndId: string): Promise<DisputeId | null> {
   const rows = await db.query<{ id: DisputeId }>(
     named(
-      'dispute_of_pix',
+      'find_dispute_of_pix',
       sql`
         select id from disputes where end_to_end_id = ${endToEndId}
         order by opened_at desc limit 1`,

@@ -132,10 +132,10 @@ test('an item that cannot be read hides no other, and keeps the window open unti
 });
 
 test('a Pix that nobody knows is looked for during a day after its dispute was opened', async () => {
-  const strangers = [1, 25].map((hours) =>
+  const unexplained = [1, 25].map((hours) =>
     aListed({ endToEndId: `E${hours}`, openedAt: hoursAgo(hours) }),
   );
-  await read(strangers);
+  await read(unexplained);
   expect(noticed).toEqual(['E1']);
 });
 

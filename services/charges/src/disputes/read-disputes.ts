@@ -1,10 +1,10 @@
 import type { Acquirer, AcquirerDispute } from '@pixmesh/acquirer/client';
 import { describeUnreadable } from '@pixmesh/acquirer/describe-unreadable';
 
-import { applyInfraction, type ApplyDeps, findNews } from './apply-infraction.ts';
-import { endReading, keepReading, type Reading } from './dispute-list.sql.ts';
+import { applyInfraction, type ApplyDeps, findChanged } from './apply-infraction.ts';
+import { endReading, renewReading, type Reading } from './dispute-list.sql.ts';
 import { endBlocks } from './end-blocks.ts';
-import { settleDefenses } from './confirm-defenses.ts';
+import { confirmDefenses } from './confirm-defenses.ts';
 
 /** Pages of one reading; what lies beyond is read from its start again, by a bug or a flood. */
 const PAGES_MAX = 1_000;
@@ -33,19 +33,19 @@ export async function readDisputes(deps: ReadDisputesDeps, reading: Reading): Pr
     for (let page = 0; page < PAGES_MAX && !isComplete; page += 1) {
       const listed = await deps.acquirer.listDisputes({ ...reading, page });
       if (listed.kind === 'unknown') {
-        deps.logger.warn({ cause: listed.cause }, 'the list of infractions cannot be read');
+        deps.logger.warn({ cause: listed.cause }, 'infraction list: acquirer unavailable');
         return;
       }
       if (listed.unreadable.length > 0) {
         isReadable = false;
         const fields = describeUnreadable(page, listed.unreadable);
-        deps.logger.error(fields, 'items of the list of infractions cannot be read');
+        deps.logger.error(fields, 'infraction list: unreadable items');
       }
-      await settleDefenses(deps, listed.items, reading.startedAt);
-      const waiting = await applyAll(deps, await findNews(deps.db, listed.items));
+      await confirmDefenses(deps, listed.items, reading.startedAt);
+      const waiting = await applyAll(deps, await findChanged(deps.db, listed.items));
       waitingFrom = earlier(waitingFrom, waiting);
       isComplete = !listed.hasMore;
-      if (!(await keepReading(deps.db, reading, deps.leaseMs))) return;
+      if (!(await renewReading(deps.db, reading, deps.leaseMs))) return;
     }
   } finally {
     await endReading(deps.db, reading, {
@@ -87,7 +87,7 @@ async function applySafely(
   try {
     return await applyInfraction(deps, infraction);
   } catch (error) {
-    deps.logger.error({ err: error, infraction_id: infraction.id }, 'an infraction waits');
+    deps.logger.error({ err: error, infraction_id: infraction.id }, 'infraction not applied');
     return 'waiting';
   }
 }

@@ -44,7 +44,7 @@ export function toReturnedAmount(row: ReturnFactsRecord, infractionId: string): 
 export async function findReturnedAmount(db: Queryable, seen: AcquirerDispute): Promise<Cents> {
   const { id: infractionId, endToEndId, status } = seen;
   const rows = await db.query<ReturnFactsRecord>(
-    named('dispute_return_facts', sql`select ${returnFacts(sql`${endToEndId}`)}`),
+    named('find_return_facts', sql`select ${returnFacts(sql`${endToEndId}`)}`),
   );
   const row = rows[0] ?? { dispute_facts: null, return_facts: null };
   const own = {

@@ -12,7 +12,7 @@ import { findDispute } from './disputes.sql.ts';
 
 const TRIES_MAX = 5;
 
-type Said = { id: string; disputeId: DisputeId; message: string; operatorId: OperatorId };
+type MessageToSend = { id: string; disputeId: DisputeId; message: string; operatorId: OperatorId };
 
 /** The dispute in whose chat the message stands, and whether an earlier call had put it there. */
 type Sent = { disputeId: DisputeId; replayed: boolean; mismatch: boolean };
@@ -20,34 +20,34 @@ type Sent = { disputeId: DisputeId; replayed: boolean; mismatch: boolean };
 /** The message of an id, as an earlier call left it; null where there is none. A body that is none is another one. */
 export async function replayMessage(
   deps: Pick<ChangeDeps, 'db'>,
-  asked: { id: string; disputeId: DisputeId; message: string | null },
+  requested: { id: string; disputeId: DisputeId; message: string | null },
 ): Promise<Sent | null> {
-  const stored = await findMessage(deps.db, asked.id);
+  const stored = await findMessage(deps.db, requested.id);
   if (stored === null) return null;
   const { disputeId } = stored;
-  const isSame = stored.message === asked.message && disputeId === asked.disputeId;
+  const isSame = stored.message === requested.message && disputeId === requested.disputeId;
   return { disputeId, replayed: true, mismatch: !isSame };
 }
 
 /**
- * The platform's word in the chat of a dispute, announced as `dispute.pix.message` (decision 189), once for each id.
+ * The platform's message in the chat of a dispute, announced as `dispute.pix.message` (decision 189), once for each id.
  * @throws AppError `DISPUTE_NOT_FOUND`
  */
-export async function sendMessage(deps: ChangeDeps, said: Said): Promise<Sent> {
+export async function sendMessage(deps: ChangeDeps, toSend: MessageToSend): Promise<Sent> {
   for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
-    const sentBefore = await replayMessage(deps, said);
+    const sentBefore = await replayMessage(deps, toSend);
     if (sentBefore !== null) return sentBefore;
-    if (await tryToWrite(deps, said)) {
+    if (await tryToWrite(deps, toSend)) {
       deps.wakeOutbox();
-      return { disputeId: said.disputeId, replayed: false, mismatch: false };
+      return { disputeId: toSend.disputeId, replayed: false, mismatch: false };
     }
   }
   throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'the charge kept moving' });
 }
 
-async function tryToWrite(deps: ChangeDeps, said: Said): Promise<boolean> {
+async function tryToWrite(deps: ChangeDeps, toSend: MessageToSend): Promise<boolean> {
   try {
-    await deps.db.transaction((tx) => writeMessage(tx, said));
+    await deps.db.transaction((tx) => writeMessage(tx, toSend));
     return true;
   } catch (error) {
     if (error instanceof MovedMeanwhile) return false;
@@ -56,13 +56,13 @@ async function tryToWrite(deps: ChangeDeps, said: Said): Promise<boolean> {
 }
 
 /** The event and the message that its id stands for are one commit; of calls at once with one id, one gets there. */
-async function writeMessage(tx: Transaction, said: Said): Promise<void> {
-  const dispute = await findDispute(tx, said.disputeId);
+async function writeMessage(tx: Transaction, toSend: MessageToSend): Promise<void> {
+  const dispute = await findDispute(tx, toSend.disputeId);
   if (dispute === null) throw new AppError('DISPUTE_NOT_FOUND');
   const charge = await findAnyCharge(tx, dispute.chargeId);
   if (charge === null) throw new AppError('INTERNAL_ERROR', { message: 'a charge vanished' });
   const sequence = charge.eventSequence + 1;
-  const { message } = said;
+  const { message } = toSend;
   const event = disputeEvent('dispute.pix.message', { dispute, charge, sequence, message });
   const moved = await moveCharge(tx, {
     from: charge,
@@ -72,7 +72,7 @@ async function writeMessage(tx: Transaction, said: Said): Promise<void> {
     events: [event],
     checkInMs: 'kept',
   });
-  if (!moved || !(await insertMessage(tx, said))) {
+  if (!moved || !(await insertMessage(tx, toSend))) {
     throw new MovedMeanwhile('the charge moved, or the message was sent, meanwhile');
   }
 }

@@ -39,17 +39,17 @@ export async function intendDefense(
       return { kind: 'send', infractionId, intended, isRepeat: earlier !== null };
     }
   }
-  throw keptMoving();
+  throw movedTooOften();
 }
 
-/** Forgets what never reached the acquirer. Somebody who has sent it again meanwhile keeps it. */
+/** Drops what never reached the acquirer. One that was sent again meanwhile stays. */
 export async function dropIntent(db: Database, id: DisputeId, intended: Intended): Promise<void> {
   for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
     const dispute = await readDispute(db, id);
     if (dispute.intendedDefense?.at.getTime() !== intended.at.getTime()) return;
     if (await updateDispute(db, { ...dispute, intendedDefense: null })) return;
   }
-  throw keptMoving();
+  throw movedTooOften();
 }
 
 /**
@@ -71,7 +71,7 @@ export async function storeDefense(
     };
     if (await writeDefense(deps, defended)) return await readDispute(deps.db, id);
   }
-  throw keptMoving();
+  throw movedTooOften();
 }
 
 async function writeDefense(deps: ChangeDeps, defended: DisputeRow): Promise<boolean> {
@@ -87,6 +87,6 @@ async function readDispute(db: Database, id: DisputeId): Promise<DisputeRow> {
   return dispute;
 }
 
-function keptMoving(): AppError {
+function movedTooOften(): AppError {
   return new AppError('DEPENDENCY_UNAVAILABLE', { message: 'the dispute kept moving' });
 }

@@ -5,10 +5,13 @@ import { named, sql } from '@pixmesh/postgres/sql';
 import { MED_PREFIX } from './med-prefix.ts';
 
 /** Keeps what the acquirer says of a dispute of a Pix in suspense; false where that was known. */
-export async function keepSuspendedDispute(db: Queryable, seen: AcquirerDispute): Promise<boolean> {
+export async function recordSuspendedDispute(
+  db: Queryable,
+  seen: AcquirerDispute,
+): Promise<boolean> {
   const rows = await db.query(
     named(
-      'suspended_dispute_keep',
+      'record_suspended_dispute',
       sql`
         insert into suspended_disputes as known (infraction_id, end_to_end_id, amount, status, opened_at)
         values (${seen.id}, ${seen.endToEndId}, ${seen.amountCents}, ${seen.status}, ${seen.openedAt})
@@ -33,7 +36,7 @@ export async function isStillDisputed(
 ): Promise<boolean> {
   const rows = await tx.query(
     named(
-      'suspended_dispute_stands',
+      'find_standing_suspended_dispute',
       sql`
         select infraction_id
         from suspended_disputes

@@ -5,7 +5,7 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 import { pruneNotices } from './pix-notices.sql.ts';
 
 /** Notices whose Pix was checked are kept this long. */
-const KEPT_MS = 3_600_000;
+const STAY_MS = 3_600_000;
 const PRUNE_INTERVAL_MS = 60_000;
 const PRUNE_BATCH = 5_000;
 
@@ -17,7 +17,7 @@ export function startPruneNotices({ db, logger }: { db: Database; logger: Logger
     firstPauseMs: PRUNE_INTERVAL_MS,
     retry: { firstMs: PRUNE_INTERVAL_MS, maxMs: PRUNE_INTERVAL_MS },
     turn: async () => {
-      await pruneNotices(db, { olderThanMs: KEPT_MS, limit: PRUNE_BATCH });
+      await pruneNotices(db, { olderThanMs: STAY_MS, limit: PRUNE_BATCH });
       return { pauseMs: PRUNE_INTERVAL_MS };
     },
   });

@@ -10,7 +10,7 @@ import { requestChecks } from '#charge/charge-checks.sql.ts';
 import { nextWindows, type SweepState } from './next-windows.ts';
 import {
   findUnrecorded,
-  keepListRun,
+  storeListRun,
   type ListCursor,
   type ListedPix,
   type ListRun,
@@ -40,8 +40,8 @@ export type ReceivedListDeps = {
 
 /**
  * One run of the leased cursor: reads what the acquirer received since the last one, and a piece of the older days,
- * and asks for looks at whatever is not recorded (decision 218). It never books anything itself. Every page is kept, so
- * that a window of any length ends, whoever reads it.
+ * and requests checks of whatever is not recorded (decision 218). It never books anything itself. Every page is stored, so
+ * that a window of any length ends, by whichever replica.
  */
 export async function readReceivedList(deps: ReceivedListDeps, cursor: ListCursor): Promise<void> {
   const { fresh, sweep } = nextWindows(cursor, deps);
@@ -49,18 +49,18 @@ export async function readReceivedList(deps: ReceivedListDeps, cursor: ListCurso
     pagesMax: PAGES_MAX,
     concerns: () => true,
     compareAs: toListed,
-    keep: (page) =>
-      keepListRun(deps.db, cursor, { run: { ...fresh, page }, leaseMs: deps.leaseMs }),
+    store: (page) =>
+      storeListRun(deps.db, cursor, { run: { ...fresh, page }, leaseMs: deps.leaseMs }),
   });
   if (end.kind === 'lost') return;
   if (end.kind === 'unknown') return await endUnread(deps, cursor, { fresh, cause: end.cause });
   const swept = await readPages(deps, sweep, {
     pagesMax: sweep.pagesMax,
-    // Others' money, if there is any, was reported when it was fresh.
+    // Foreign money, if there is any, was reported when it was fresh.
     concerns: ({ pixKey }) => pixKey === null || pixKey === deps.pixKey,
-    // Looks at its charge have had their time: whatever the acquirer shows of that, the Pix itself is there.
+    // Checks of its charge have had their time: whatever the acquirer shows of that, the Pix itself is there.
     compareAs: (pix) => ({ ...toListed(pix), chargeId: null }),
-    keep: () => Promise.resolve(true),
+    store: () => Promise.resolve(true),
   });
   const isDone = end.kind === 'done';
   await moveListCursor(deps.db, cursor, {
@@ -71,7 +71,7 @@ export async function readReceivedList(deps: ReceivedListDeps, cursor: ListCurso
   });
 }
 
-/** What was kept of the window stays, unless the acquirer refuses to go on with it. */
+/** What was stored of the window stays, unless the acquirer refuses to go on with it. */
 async function endUnread(
   deps: ReceivedListDeps,
   cursor: ListCursor,
@@ -98,7 +98,7 @@ type PagesRead =
   | { kind: 'done' }
   | { kind: 'more'; nextPage: number }
   | { kind: 'unknown'; cause: string }
-  /** Somebody else reads: this process was taken for dead. */
+  /** Another process has the lease: this one was taken for dead. */
   | { kind: 'lost' };
 
 type Reading = {
@@ -106,37 +106,40 @@ type Reading = {
   concerns(pix: ReceivedPix): boolean;
   compareAs(pix: ReceivedPix): ListedPix;
   /** Called after each page that has another one behind it; false ends the reading. */
-  keep(nextPage: number): Promise<boolean>;
+  store(nextPage: number): Promise<boolean>;
 };
 
 async function readPages(
   deps: ReceivedListDeps,
   { window, page: first }: { window: { from: Date; to: Date }; page: number },
-  { pagesMax, concerns, compareAs, keep }: Reading,
+  { pagesMax, concerns, compareAs, store }: Reading,
 ): Promise<PagesRead> {
   for (let page = first; page < first + pagesMax; page += 1) {
     const outcome = await deps.acquirer.listReceived({ ...window, page });
     if (outcome.kind === 'unknown') {
-      deps.logger.warn({ cause: outcome.cause }, 'the list of received Pix cannot be read');
+      deps.logger.warn({ cause: outcome.cause }, 'received Pix list: acquirer unavailable');
       return outcome;
     }
     if (outcome.unreadable.length > 0) {
       const fields = describeUnreadable(page, outcome.unreadable);
-      deps.logger.error(fields, 'items of the list of received Pix cannot be read');
+      deps.logger.error(fields, 'received Pix list: unreadable items');
     }
     const readable = outcome.items.filter(concerns).map(compareAs);
-    await askForLooks(deps, [...readable, ...outcome.unreadable.flatMap(toUnread)]);
+    await requestUnrecorded(deps, [...readable, ...outcome.unreadable.flatMap(toUnread)]);
     if (!outcome.hasMore) return { kind: 'done' };
-    if (!(await keep(page + 1))) return { kind: 'lost' };
+    if (!(await store(page + 1))) return { kind: 'lost' };
   }
   return { kind: 'more', nextPage: first + pagesMax };
 }
 
-async function askForLooks(deps: ReceivedListDeps, page: readonly ListedPix[]): Promise<void> {
-  const { charges, strangers } = await findUnrecorded(deps.db, page);
+async function requestUnrecorded(
+  deps: ReceivedListDeps,
+  page: readonly ListedPix[],
+): Promise<void> {
+  const { charges, unexplained } = await findUnrecorded(deps.db, page);
   if ((await requestChecks(deps.db, charges)) > 0) deps.wakeStatusChecks();
-  if (strangers.length === 0) return;
-  await noticePix(deps.db, strangers, { notFoundMs: 0 });
+  if (unexplained.length === 0) return;
+  await noticePix(deps.db, unexplained, { notFoundMs: 0 });
   deps.wakeNotices();
 }
 
@@ -148,7 +151,7 @@ function toListed({ endToEndId, txid, returns }: ReceivedPix): ListedPix {
   };
 }
 
-/** Whose Pix it is cannot be read from the list: a look at the Pix itself is repeated until it can. */
+/** Whose Pix it is cannot be read from the list: a check of the Pix itself is repeated until it can. */
 function toUnread({ endToEndId }: UnreadableItem): ListedPix[] {
   return endToEndId === null ? [] : [{ endToEndId, chargeId: null, returnIds: [] }];
 }

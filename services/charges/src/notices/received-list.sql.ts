@@ -29,7 +29,7 @@ export type ListRun = {
 export async function leaseListCursor(db: Queryable, leaseMs: number): Promise<ListCursor[]> {
   const rows = await db.query<CursorRecord>(
     named(
-      'received_list_lease',
+      'lease_received_list',
       sql`
         update received_list
         set ${takeLease(leaseMs)}
@@ -67,14 +67,14 @@ function toUnfinished(row: CursorRecord): ListRun | null {
 }
 
 /** Keeps the pages read so far, and the lease for another page; false for a process that has lost it. */
-export async function keepListRun(
+export async function storeListRun(
   db: Queryable,
   cursor: ListCursor,
   { run, leaseMs }: { run: ListRun; leaseMs: number },
 ): Promise<boolean> {
   const rows = await db.query(
     named(
-      'received_list_keep',
+      'store_list_run',
       sql`
         update received_list
         set window_from = ${run.window.from}, window_to = ${run.window.to},
@@ -99,7 +99,7 @@ export async function moveListCursor(
   const { unfinished: run } = next;
   await db.query(
     named(
-      'received_list_move',
+      'move_received_list',
       sql`
         update received_list
         set listed_until = ${next.listedUntil}, sweep_from = ${next.sweepFrom}, sweep_page = ${next.sweepPage},
@@ -119,7 +119,7 @@ export async function releaseListCursor(
 ): Promise<void> {
   await db.query(
     named(
-      'received_list_release',
+      'release_received_list',
       sql`update received_list set ${endLease(inMs)} where lease_token = ${cursor.leaseToken}`,
     ),
   );
@@ -129,7 +129,7 @@ export async function releaseListCursor(
 export async function listLagSeconds(db: Queryable): Promise<number> {
   const [row] = await db.query<{ lag: number }>(
     named(
-      'received_list_lag',
+      'find_received_list_lag',
       sql`select extract(epoch from now() - listed_until)::float8 as lag from received_list`,
     ),
   );
@@ -147,7 +147,7 @@ export type Unrecorded = {
   /** Charges of ours that have a Pix, or a return of one, which is not recorded. */
   charges: ChargeId[];
   /** Pix, or returns of them, that no charge explains. */
-  strangers: string[];
+  unexplained: string[];
 };
 
 /** What of a page of the list is not recorded here. Primary key reads, in one statement. */
@@ -155,13 +155,13 @@ export async function findUnrecorded(
   db: Queryable,
   page: readonly ListedPix[],
 ): Promise<Unrecorded> {
-  if (page.length === 0) return { charges: [], strangers: [] };
+  if (page.length === 0) return { charges: [], unexplained: [] };
   const returns = page.flatMap(({ endToEndId, returnIds }) =>
     returnIds.map((returnId) => ({ endToEndId, returnId })),
   );
   const rows = await db.query<UnrecordedRow>(
     named(
-      'received_list_compare',
+      'find_unrecorded_pix',
       sql`
         with listed as (
           select * from unnest(
@@ -198,7 +198,7 @@ export async function findUnrecorded(
   const charges = rows.flatMap(({ charge_id }) => (charge_id === null ? [] : [charge_id]));
   return {
     charges: [...new Set(charges)],
-    strangers: rows.flatMap((row) =>
+    unexplained: rows.flatMap((row) =>
       row.charge_id === null || !row.is_explained ? [row.end_to_end_id] : [],
     ),
   };

@@ -27,7 +27,7 @@ export async function listComparedCharges(
 ): Promise<ComparedCharge[]> {
   const rows = await db.query<ComparedRecord>(
     named(
-      'reconciliation_list_charges',
+      'list_compared_charges',
       sql`
         select ${COLUMNS} from charges
         where id > coalesce(${page.after}::uuid, '00000000-0000-0000-0000-000000000000') and ${HORIZON}
@@ -45,7 +45,7 @@ export async function findComparedCharges(
   if (ids.length === 0) return [];
   const rows = await db.query<ComparedRecord>(
     named(
-      'reconciliation_find_charges',
+      'find_compared_charges',
       sql`select ${COLUMNS} from charges where id = any(${ids}::uuid[])`,
     ),
   );

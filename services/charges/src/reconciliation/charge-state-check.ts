@@ -11,7 +11,7 @@ import {
   findComparedCharges,
   listComparedCharges,
 } from './charge-state-check.sql.ts';
-import { judgeChargeState } from './compare-charge-state.ts';
+import { compareChargeState } from './compare-charge-state.ts';
 
 /** The acquirer has no list of charges here: each is asked for by itself, a few at once. */
 const CHARGES_PER_PAGE = 100;
@@ -40,8 +40,8 @@ export function chargeStateCheck(deps: ChargeStateCheckDeps): Check {
         for (let start = 0; start < charges.length; start += IN_FLIGHT_MAX) {
           scope.signal.throwIfAborted();
           const some = charges.slice(start, start + IN_FLIGHT_MAX);
-          const judged = await Promise.all(some.map((charge) => judge(deps, charge)));
-          breaks.push(...judged.flat());
+          const found = await Promise.all(some.map((charge) => compareOne(deps, charge)));
+          breaks.push(...found.flat());
           compared += some.length;
         }
       }
@@ -50,7 +50,10 @@ export function chargeStateCheck(deps: ChargeStateCheckDeps): Check {
   };
 }
 
-async function judge(deps: ChargeStateCheckDeps, ours: ComparedCharge): Promise<FoundBreak[]> {
+async function compareOne(deps: ChargeStateCheckDeps, ours: ComparedCharge): Promise<FoundBreak[]> {
   if (ours.status === 'processing') return [];
-  return judgeChargeState(ours, foundOrNull(await deps.acquirer.getCharge(toAcquirerId(ours.id))));
+  return compareChargeState(
+    ours,
+    foundOrNull(await deps.acquirer.getCharge(toAcquirerId(ours.id))),
+  );
 }

@@ -3,7 +3,7 @@ import { type ChargeId, newId } from '@pixmesh/kernel/ids';
 import { expect, test } from 'vitest';
 
 import type { ComparedCharge } from './charge-state-check.sql.ts';
-import { judgeChargeState } from './compare-charge-state.ts';
+import { compareChargeState } from './compare-charge-state.ts';
 
 const AMOUNT = 2_000n;
 
@@ -20,7 +20,7 @@ test.each([
   ['canceled', null, ['settled', 'removed_by_psp', 'removed_by_receiver']],
 ] as const)('a charge that is %s with Pix %s goes with %j alone', (status, pix, allowed) => {
   for (const theirs of ['active', 'settled', 'removed_by_psp', 'removed_by_receiver'] as const) {
-    const found = judgeChargeState(ours(status, pix), {
+    const found = compareChargeState(ours(status, pix), {
       status: theirs,
       amountCents: toCents(AMOUNT),
     });

@@ -30,7 +30,7 @@ function allowedStates({ status, acceptedE2e }: ComparedCharge): readonly TheirS
 }
 
 /** The differences of one charge: left the acquirer's record of its txid, right ours. */
-export function judgeChargeState(
+export function compareChargeState(
   ours: ComparedCharge,
   theirs: Pick<AcquirerCharge, 'status' | 'amountCents'> | null,
 ): FoundBreak[] {

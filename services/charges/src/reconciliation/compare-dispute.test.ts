@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { anInfraction } from '#test/a-dispute.ts';
 
 import type { ComparedDispute } from './dispute-check.sql.ts';
-import { judgeDispute } from './compare-dispute.ts';
+import { compareDispute } from './compare-dispute.ts';
 
 const THEIRS = anInfraction();
 
@@ -30,7 +30,7 @@ test.each([
   ['rejected', 'won'],
   ['canceled', 'won'],
 ] as const)('%s there and %s here are the same', (status, own) => {
-  expect(judgeDispute({ ...THEIRS, status }, ours({ status: own }))).toEqual([]);
+  expect(compareDispute({ ...THEIRS, status }, ours({ status: own }))).toEqual([]);
 });
 
 test.each([
@@ -41,20 +41,20 @@ test.each([
   ['rejected', 'open'],
   ['canceled', 'lost'],
 ] as const)('%s there and %s here are a break of state', (status, own) => {
-  expect(judgeDispute({ ...THEIRS, status }, ours({ status: own }))).toMatchObject([
+  expect(compareDispute({ ...THEIRS, status }, ours({ status: own }))).toMatchObject([
     { kind: 'state', id: THEIRS.id, expected: status, found: own },
   ]);
 });
 
 test('a dispute that a full refund has closed is no break, whatever the acquirer says', () => {
-  expect(judgeDispute(THEIRS, ours({ status: 'lost', chargeStatus: 'refunded' }))).toEqual([]);
+  expect(compareDispute(THEIRS, ours({ status: 'lost', chargeStatus: 'refunded' }))).toEqual([]);
 });
 
 test('a side that lacks it, and another amount, are told with the money in question', () => {
   const amountCents = THEIRS.amountCents;
-  expect(judgeDispute(THEIRS, null)).toMatchObject([{ kind: 'missing_right', amountCents }]);
-  expect(judgeDispute(null, ours())).toMatchObject([{ kind: 'missing_left', amountCents }]);
+  expect(compareDispute(THEIRS, null)).toMatchObject([{ kind: 'missing_right', amountCents }]);
+  expect(compareDispute(null, ours())).toMatchObject([{ kind: 'missing_left', amountCents }]);
   const less = ours({ amount: toCents(12_000) });
-  expect(judgeDispute(THEIRS, less)).toMatchObject([{ kind: 'amount', amountCents: -345n }]);
-  expect(judgeDispute(null, null)).toEqual([]);
+  expect(compareDispute(THEIRS, less)).toMatchObject([{ kind: 'amount', amountCents: -345n }]);
+  expect(compareDispute(null, null)).toEqual([]);
 });

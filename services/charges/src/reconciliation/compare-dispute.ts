@@ -15,7 +15,7 @@ const ALLOWED: Readonly<Record<AcquirerDispute['status'], readonly OurState[]>> 
 };
 
 /** The differences of one infraction: left the acquirer's, right ours. */
-export function judgeDispute(
+export function compareDispute(
   theirs: AcquirerDispute | null,
   ours: ComparedDispute | null,
 ): FoundBreak[] {

@@ -3,7 +3,6 @@ import type { BookedJournal } from '@pixmesh/contracts/internal/ledger-reads';
 import type { FoundBreak } from '@pixmesh/reconciliation/check';
 
 import { PLATFORM_ACCOUNT_ID } from '#charge/ledger-command.ts';
-import { receivedPixCommandId } from '#received/received-commands.ts';
 
 import type { RecordedPix } from './received-check.sql.ts';
 
@@ -15,8 +14,8 @@ export type Compared = {
   journal: BookedJournal | null;
 };
 
-/** The differences of one Pix; none when all sides agree, or none knows of it. */
-export function judgeReceived({ endToEndId: id, theirs, ours, journal }: Compared): FoundBreak[] {
+/** The differences of one Pix; none when all sides agree, or none has it. */
+export function compareReceived({ endToEndId: id, theirs, ours, journal }: Compared): FoundBreak[] {
   if (theirs === null) return ours === null ? [] : [missingLeft(id, ours)];
   if (ours === null) return [missingRight(id, theirs)];
   const breaks: FoundBreak[] = [];
@@ -49,7 +48,7 @@ export function judgeReceived({ endToEndId: id, theirs, ours, journal }: Compare
 }
 
 /** A journal whose Pix neither the acquirer nor we know of. */
-export function judgeUnexplained(journal: BookedJournal): FoundBreak {
+export function unexplainedJournal(journal: BookedJournal): FoundBreak {
   const { command_id: id, amount: amountCents, created_at } = journal;
   const found = `${journal.kind} for ${journal.resource_id ?? journal.account_id}`;
   return { kind: 'missing_left', id, found, amountCents, changedAt: new Date(created_at) };
@@ -84,12 +83,7 @@ function amounts(expected: bigint, found: bigint) {
   return { expected: String(expected), found: String(found), amountCents: found - expected };
 }
 
-/** The one command that books a Pix, whether it credits or suspends it. */
-export function commandIdOf({ endToEndId }: { endToEndId: string }): string {
-  return receivedPixCommandId(endToEndId);
-}
-
-/** Money that nobody owns is the platform's (decision 217). */
+/** Money without an owner is the platform's (decision 217). */
 function ownerOf({ accountId }: RecordedPix): string {
   return accountId ?? PLATFORM_ACCOUNT_ID;
 }

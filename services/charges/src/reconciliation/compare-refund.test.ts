@@ -3,7 +3,13 @@ import { toCents } from '@pixmesh/kernel/money';
 import { NEVER_IN_FLIGHT } from '@pixmesh/reconciliation/check';
 import { describe, expect, test } from 'vitest';
 
-import { judgeHold, judgeRefund, judgeSettled, miscounted, missingHold } from './compare-refund.ts';
+import {
+  compareHold,
+  compareRefund,
+  compareSettled,
+  miscounted,
+  missingHold,
+} from './compare-refund.ts';
 import type { ComparedRefund } from './refund-check.sql.ts';
 
 const endedAt = new Date('2026-11-21T12:00:00.000Z');
@@ -41,7 +47,7 @@ describe('a refund and its return', () => {
     ['completed', 'returned'],
     ['failed', 'failed'],
   ] as const)('%s and %s agree', (status, theirs) => {
-    expect(judgeRefund(aRefund({ status }), aReturn({ status: theirs }))).toEqual([]);
+    expect(compareRefund(aRefund({ status }), aReturn({ status: theirs }))).toEqual([]);
   });
 
   test.each([
@@ -52,7 +58,7 @@ describe('a refund and its return', () => {
     ['failed', 'returned', 'completed'],
     ['failed', 'processing', 'processing'],
   ] as const)('%s and %s are a state', (status, theirs, expected) => {
-    expect(judgeRefund(aRefund({ status }), aReturn({ status: theirs }))).toEqual([
+    expect(compareRefund(aRefund({ status }), aReturn({ status: theirs }))).toEqual([
       {
         kind: 'state',
         id: 'refund',
@@ -65,14 +71,14 @@ describe('a refund and its return', () => {
   });
 
   test('only a completed one has to be there', () => {
-    expect(judgeRefund(aRefund(), null)).toMatchObject([{ kind: 'missing_left', id: 'refund' }]);
-    expect(judgeRefund(aRefund({ status: 'processing' }), null)).toEqual([]);
-    expect(judgeRefund(aRefund({ status: 'failed' }), null)).toEqual([]);
+    expect(compareRefund(aRefund(), null)).toMatchObject([{ kind: 'missing_left', id: 'refund' }]);
+    expect(compareRefund(aRefund({ status: 'processing' }), null)).toEqual([]);
+    expect(compareRefund(aRefund({ status: 'failed' }), null)).toEqual([]);
   });
 
   test('another amount is told before the state', () => {
     const theirs = aReturn({ amountCents: toCents(400), status: 'failed' });
-    expect(judgeRefund(aRefund(), theirs)).toEqual([
+    expect(compareRefund(aRefund(), theirs)).toEqual([
       {
         kind: 'amount',
         id: 'refund',
@@ -98,13 +104,13 @@ describe('a refund and its hold', () => {
   } as const;
 
   test('an open hold is for a refund under way, of its amount', () => {
-    expect(judgeHold(hold, aRefund({ status: 'processing' }))).toEqual([]);
-    expect(judgeHold(hold, aRefund({ status: 'processing', amount: 400n }))).toMatchObject([
+    expect(compareHold(hold, aRefund({ status: 'processing' }))).toEqual([]);
+    expect(compareHold(hold, aRefund({ status: 'processing', amount: 400n }))).toMatchObject([
       { kind: 'amount', amountCents: 100n },
     ]);
-    expect(judgeHold(hold, null)).toMatchObject([{ kind: 'missing_right', id: 'hold' }]);
+    expect(compareHold(hold, null)).toMatchObject([{ kind: 'missing_right', id: 'hold' }]);
     for (const status of ['intent', 'completed', 'failed'] as const) {
-      expect(judgeHold(hold, aRefund({ status }))).toMatchObject([
+      expect(compareHold(hold, aRefund({ status }))).toMatchObject([
         { kind: 'state', id: 'refund', found: status },
       ]);
     }
@@ -120,10 +126,10 @@ describe('a refund and its hold', () => {
       amount: 500n,
       created_at: endedAt.toISOString(),
     };
-    expect(judgeSettled(aRefund(), journal)).toEqual([]);
-    expect(judgeSettled(aRefund({ status: 'failed' }), null)).toEqual([]);
-    expect(judgeSettled(aRefund(), null)).toMatchObject([{ kind: 'unbooked', id: 'refund' }]);
-    expect(judgeSettled(aRefund(), { ...journal, amount: 499n })).toMatchObject([
+    expect(compareSettled(aRefund(), journal)).toEqual([]);
+    expect(compareSettled(aRefund({ status: 'failed' }), null)).toEqual([]);
+    expect(compareSettled(aRefund(), null)).toMatchObject([{ kind: 'unbooked', id: 'refund' }]);
+    expect(compareSettled(aRefund(), { ...journal, amount: 499n })).toMatchObject([
       { kind: 'amount', amountCents: -1n },
     ]);
   });

@@ -12,7 +12,7 @@ const EXPECTED = { processing: 'processing', returned: 'completed', failed: 'fai
  * The differences of one refund. Left: the acquirer's return under its id; right: our refund. One that failed and was
  * carried out all the same stays a break although its money is booked: an operator has to act (decision 120).
  */
-export function judgeRefund(ours: ComparedRefund, theirs: PixReturn | null): FoundBreak[] {
+export function compareRefund(ours: ComparedRefund, theirs: PixReturn | null): FoundBreak[] {
   const { id, status, amount, endedAt } = ours;
   if (theirs === null) {
     // A refund may not have been ordered yet, and one that was refused never stood there.
@@ -31,7 +31,7 @@ export function judgeRefund(ours: ComparedRefund, theirs: PixReturn | null): Fou
 }
 
 /** The hold of a completed refund was settled, in full. */
-export function judgeSettled(ours: ComparedRefund, journal: BookedJournal | null): FoundBreak[] {
+export function compareSettled(ours: ComparedRefund, journal: BookedJournal | null): FoundBreak[] {
   const { id, amount, endedAt: changedAt } = ours;
   if (ours.status !== 'completed') return [];
   if (journal === null) {
@@ -44,7 +44,7 @@ export function judgeSettled(ours: ComparedRefund, journal: BookedJournal | null
 }
 
 /** The differences of one open hold; an intent that keeps its hold for longer than the window is one. */
-export function judgeHold(hold: HoldItem, refund: ComparedRefund | null): FoundBreak[] {
+export function compareHold(hold: HoldItem, refund: ComparedRefund | null): FoundBreak[] {
   const { amount } = hold;
   if (refund === null) {
     const [expected, found] = ['processing', hold.resource_id];
@@ -66,7 +66,7 @@ export function missingHold({ id, status, amount }: ComparedRefund): FoundBreak 
 }
 
 /** The hold of a refund ended otherwise than the refund: whose money it is has to be put right by an operator. */
-export function judgeContradicted(refund: ContradictedRefund): FoundBreak {
+export function contradictedHold(refund: ContradictedRefund): FoundBreak {
   const { id, status, holdState: found, amount: amountCents, endedAt: changedAt } = refund;
   const expected = `hold ${status === 'completed' ? 'settled' : 'released'}`;
   return { kind: 'state', id, expected, found: `hold ${found}`, amountCents, changedAt };

@@ -1,12 +1,12 @@
 import type { PixReturn, ReceivedPix } from '@pixmesh/acquirer/acquirer';
 import type { BookedJournal } from '@pixmesh/contracts/internal/ledger-reads';
 import { assertNever } from '@pixmesh/kernel/app-error';
-import { deriveCommandId } from '@pixmesh/kernel/ids';
 import type { FoundBreak } from '@pixmesh/reconciliation/check';
 
 import { receivedPixCommandId } from '#received/received-commands.ts';
-import { returnKey } from '#status-check/recorded-money.ts';
 import type { SeenReturn } from '#returns/pix-returns.sql.ts';
+import { disputeReturnCommandId, receivedPixReturnCommandId } from '#returns/return-commands.ts';
+import { returnKey } from '#status-check/recorded-money.ts';
 import { suspensePartCommandId, suspenseResolveCommandId } from '#suspense/suspense-commands.ts';
 
 /** One return as the acquirer and we have it. */
@@ -48,9 +48,9 @@ export function pairReturns(
 export function bookingOf({ endToEndId, returnId, disposition }: SeenReturn): string | null {
   switch (disposition) {
     case 'returned':
-      return deriveCommandId('received_pix.return', returnKey(endToEndId, returnId));
+      return receivedPixReturnCommandId(endToEndId, returnId);
     case 'med':
-      return deriveCommandId('dispute.return', returnKey(endToEndId, returnId));
+      return disputeReturnCommandId(endToEndId, returnId);
     case 'suspense':
       return suspenseResolveCommandId(receivedPixCommandId(endToEndId));
     case 'suspense_part':
@@ -64,7 +64,7 @@ export function bookingOf({ endToEndId, returnId, disposition }: SeenReturn): st
 }
 
 /** The differences of one return. */
-export function judgeReturn(
+export function compareReturn(
   { endToEndId, returnId, theirs, ours }: ComparedReturn,
   journals: ReadonlyMap<string, BookedJournal>,
 ): FoundBreak[] {

@@ -50,7 +50,7 @@ export async function listCredits(
 ): Promise<CreditedCharge[]> {
   const rows = await db.query<CreditRecord>(
     named(
-      'reconciliation_list_credits',
+      'list_credits',
       sql`
         select ${COLUMNS}
         from (
@@ -75,7 +75,7 @@ export async function findCredits(
   if (ids.length === 0) return [];
   const rows = await db.query<CreditRecord>(
     named(
-      'reconciliation_find_credits',
+      'find_credits',
       sql`select ${COLUMNS} from charges ${CREDITS} where id = any(${ids}::uuid[]) and (${CREDITED})`,
     ),
   );
@@ -86,7 +86,7 @@ export async function findCredits(
 export async function findChargesPaidSince(db: Queryable, since: Date): Promise<string[]> {
   const rows = await db.query<{ charge_id: string }>(
     named(
-      'reconciliation_paid_since',
+      'find_charges_paid_since',
       sql`
         select distinct charge_id
         from received_pix

@@ -1,11 +1,12 @@
 import type { BookedJournal } from '@pixmesh/contracts/internal/ledger-reads';
 import { TOPICS } from '@pixmesh/contracts/topics';
-import { deriveCommandId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Check, FoundBreak } from '@pixmesh/reconciliation/check';
 import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import { LIST_SKEW_MS } from '@pixmesh/reconciliation/list-pages';
 import { createResources } from '@pixmesh/reconciliation/resources';
+
+import { receivedPixCommandId } from '#received/received-commands.ts';
 
 import {
   type CreditedCharge,
@@ -40,31 +41,33 @@ export function creditCheck(deps: CreditCheckDeps): Check {
       for await (const charges of chargesIn(scope)) {
         scope.signal.throwIfAborted();
         compared += charges.length;
-        breaks.push(...(await judgeAll(deps, charges)));
+        breaks.push(...(await compareAll(deps, charges)));
       }
       return { compared, breaks };
     },
   };
 }
 
-async function judgeAll(
+async function compareAll(
   deps: CreditCheckDeps,
   charges: readonly CreditedCharge[],
 ): Promise<FoundBreak[]> {
   const ids = charges.flatMap(({ endToEndId }) =>
-    endToEndId === null ? [] : [commandId(endToEndId)],
+    endToEndId === null ? [] : [receivedPixCommandId(endToEndId)],
   );
   const journals = await deps.ledger.findJournals(ids);
   return charges.flatMap((charge) =>
-    judgeCredit(
+    compareCredit(
       charge,
-      charge.endToEndId === null ? null : (journals.get(commandId(charge.endToEndId)) ?? null),
+      charge.endToEndId === null
+        ? null
+        : (journals.get(receivedPixCommandId(charge.endToEndId)) ?? null),
     ),
   );
 }
 
 /** The differences of one charge whose Pix was accepted or credited. */
-function judgeCredit(charge: CreditedCharge, journal: BookedJournal | null): FoundBreak[] {
+function compareCredit(charge: CreditedCharge, journal: BookedJournal | null): FoundBreak[] {
   const { id, amount, creditedAt: changedAt } = charge;
   const breaks: FoundBreak[] = [];
   if (!charge.isPaid) {
@@ -99,8 +102,4 @@ function judgeCredit(charge: CreditedCharge, journal: BookedJournal | null): Fou
     breaks.push({ kind: 'state', id, expected: 'its own credit', found, changedAt });
   }
   return breaks;
-}
-
-function commandId(endToEndId: string): string {
-  return deriveCommandId('received_pix', endToEndId);
 }

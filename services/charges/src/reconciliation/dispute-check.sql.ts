@@ -22,7 +22,7 @@ export async function listComparedDisputes(
 ): Promise<ComparedDispute[]> {
   return await db.query<ComparedDispute>(
     named(
-      'dispute_check_ours',
+      'list_compared_disputes',
       sql`
         select
           disputes.id, infraction_id as "infractionId", disputes.amount, disputes.status, block,
@@ -51,7 +51,7 @@ export async function findCreditedPix(
 ): Promise<Set<string>> {
   const rows = await db.query<{ end_to_end_id: string }>(
     named(
-      'dispute_check_credited',
+      'find_credited_pix',
       sql`
         select received_pix.end_to_end_id from received_pix
         join charges on charges.id = received_pix.charge_id

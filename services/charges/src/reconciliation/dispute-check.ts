@@ -10,7 +10,7 @@ import {
   findCreditedPix,
   listComparedDisputes,
 } from './dispute-check.sql.ts';
-import { judgeDispute } from './compare-dispute.ts';
+import { compareDispute } from './compare-dispute.ts';
 
 /** No dispute changes after this long (decision 218). */
 const HORIZON_MS = 120 * 86_400_000;
@@ -50,10 +50,10 @@ export function disputeCheck(deps: DisputeCheckDeps): Check {
       const breaks = [
         ...listed
           .filter(({ endToEndId }) => credited.has(endToEndId))
-          .flatMap((theirs) => judgeDispute(theirs, byInfraction.get(theirs.id) ?? null)),
+          .flatMap((theirs) => compareDispute(theirs, byInfraction.get(theirs.id) ?? null)),
         ...ours
           .filter(({ infractionId }) => unreadable.length === 0 && !listedIds.has(infractionId))
-          .flatMap((dispute) => judgeDispute(null, dispute)),
+          .flatMap((dispute) => compareDispute(null, dispute)),
         ...(await findUnbooked(deps, ours)),
         ...unreadableBreaks('dispute', unreadable),
       ];

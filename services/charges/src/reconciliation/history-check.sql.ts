@@ -44,9 +44,7 @@ export async function listHistories(
     where id > coalesce(${page.after}::uuid, '00000000-0000-0000-0000-000000000000')
     order by id
     limit ${page.limit}`;
-  const rows = await db.query<HistoryRecord>(
-    named('reconciliation_list_histories', historiesOf(charges)),
-  );
+  const rows = await db.query<HistoryRecord>(named('list_histories', historiesOf(charges)));
   return rows.map(toHistoryCount);
 }
 
@@ -56,9 +54,7 @@ export async function findHistories(
 ): Promise<HistoryCount[]> {
   if (ids.length === 0) return [];
   const charges = sql`select id, version, status from charges where id = any(${ids}::uuid[])`;
-  const rows = await db.query<HistoryRecord>(
-    named('reconciliation_find_histories', historiesOf(charges)),
-  );
+  const rows = await db.query<HistoryRecord>(named('find_histories', historiesOf(charges)));
   return rows.map(toHistoryCount);
 }
 

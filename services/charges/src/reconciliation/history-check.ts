@@ -28,7 +28,7 @@ export function historyCheck({ db }: { db: Queryable }): Check {
       for await (const histories of historiesIn(scope)) {
         scope.signal.throwIfAborted();
         compared += histories.length;
-        breaks.push(...histories.flatMap(judgeHistory));
+        breaks.push(...histories.flatMap(compareHistory));
       }
       return { compared, breaks };
     },
@@ -36,7 +36,7 @@ export function historyCheck({ db }: { db: Queryable }): Check {
 }
 
 /** Charges from before the table of their history begin where they stood then. */
-export function judgeHistory(history: HistoryCount): FoundBreak[] {
+export function compareHistory(history: HistoryCount): FoundBreak[] {
   const { id, version, status, rows, first, last, lastStatus, misfits } = history;
   const at = { id, changedAt: NEVER_IN_FLIGHT };
   if (last === null || first === null || last !== version || rows !== last - first + 1) {

@@ -6,7 +6,9 @@ import type { Scope } from '@pixmesh/reconciliation/check';
 import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import { LIST_SKEW_MS } from '@pixmesh/reconciliation/list-pages';
 
-import { commandIdOf, isBookedAsRecorded } from './compare-received.ts';
+import { receivedPixCommandId } from '#received/received-commands.ts';
+
+import { isBookedAsRecorded } from './compare-received.ts';
 import { findPixOfCharges, listUnownedPix } from './received-check.sql.ts';
 
 /** Commands that book a received Pix. */
@@ -51,7 +53,7 @@ async function matchPage(
   // What nobody owns names no charge. It is rare, and each of it is somebody's task.
   const isUnownedNamed = journals.some(({ resource_id }) => resource_id === null);
   if (isUnownedNamed) recorded.push(...(await listUnownedPix(db, UNEXPLAINED_MAX)));
-  const ours = new Map(recorded.map((pix) => [commandIdOf(pix), pix]));
+  const ours = new Map(recorded.map((pix) => [receivedPixCommandId(pix.endToEndId), pix]));
   for (const journal of journals) {
     const pix = ours.get(journal.command_id);
     if (pix === undefined) unexplained.set(journal.command_id, journal);

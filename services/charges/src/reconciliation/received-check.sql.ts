@@ -24,7 +24,7 @@ export async function listRecordedPix(db: Queryable, window: TimeWindow): Promis
   for (let after = ''; ;) {
     const rows = await db.query<PixRecord>(
       named(
-        'reconciliation_list_recorded_pix',
+        'list_recorded_pix',
         sql`
           select ${COLUMNS}
           from received_pix
@@ -47,7 +47,7 @@ export async function findRecordedPix(
   if (endToEndIds.length === 0) return [];
   const rows = await db.query<PixRecord>(
     named(
-      'reconciliation_find_recorded_pix',
+      'find_recorded_pix',
       sql`select ${COLUMNS} from received_pix where end_to_end_id = any(${endToEndIds}::text[])`,
     ),
   );
@@ -62,7 +62,7 @@ export async function findPixOfCharges(
   if (chargeIds.length === 0) return [];
   const rows = await db.query<PixRecord>(
     named(
-      'reconciliation_pix_of_charges',
+      'find_pix_of_charges',
       sql`select ${COLUMNS} from received_pix where charge_id = any(${chargeIds}::uuid[])`,
     ),
   );
@@ -73,7 +73,7 @@ export async function findPixOfCharges(
 export async function listUnownedPix(db: Queryable, limit: number): Promise<RecordedPix[]> {
   const rows = await db.query<PixRecord>(
     named(
-      'reconciliation_unowned_pix',
+      'find_unowned_pix',
       sql`
         select ${COLUMNS} from received_pix
         where charge_id is null

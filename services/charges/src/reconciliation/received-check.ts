@@ -12,11 +12,12 @@ import {
   windowsToList,
 } from '@pixmesh/reconciliation/list-pages';
 
+import { receivedPixCommandId } from '#received/received-commands.ts';
 import { findReturns } from '#returns/pix-returns.sql.ts';
 
-import { commandIdOf, type Compared, judgeReceived, judgeUnexplained } from './compare-received.ts';
+import { type Compared, compareReceived, unexplainedJournal } from './compare-received.ts';
 import { matchJournals } from './match-journals.ts';
-import { bookingOf, judgeReturn, pairReturns, pixOf } from './compare-return.ts';
+import { bookingOf, compareReturn, pairReturns, pixOf } from './compare-return.ts';
 import { findRecordedPix, listRecordedPix, type RecordedPix } from './received-check.sql.ts';
 
 /** Items whose journals are looked up at once. */
@@ -50,17 +51,17 @@ export function receivedCheck(deps: ReceivedCheckDeps): Check {
       }
       for (const id of scope.knownIds.filter(isEndToEndId)) differing.add(pixOf(id));
       const unseen = [...differing].filter((id) => !seen.has(id));
-      await compare(await pairKnown(deps, unseen));
-      breaks.push(...[...unexplained.values()].map(judgeUnexplained));
+      await compare(await pairRecorded(deps, unseen));
+      breaks.push(...[...unexplained.values()].map(unexplainedJournal));
       breaks.push(...unreadableBreaks('received', unreadable));
       return { compared: seen.size + unexplained.size, breaks };
 
       async function compare({ items: pairs, unreadable: unread }: Pairs): Promise<void> {
         unreadable.push(...unread);
-        breaks.push(...(await judgeAll(deps, pairs, scope)));
+        breaks.push(...(await compareAll(deps, pairs, scope)));
         for (const pair of pairs) {
           seen.add(pair.endToEndId);
-          if (pair.theirs ?? pair.ours) unexplained.delete(commandIdOf(pair));
+          if (pair.theirs ?? pair.ours) unexplained.delete(receivedPixCommandId(pair.endToEndId));
         }
       }
     },
@@ -94,7 +95,7 @@ async function pairWindow(deps: ReceivedCheckDeps, window: TimeWindow): Promise<
 }
 
 /** What an earlier run had found, and what only we know of: the acquirer is asked one by one. */
-async function pairKnown(deps: ReceivedCheckDeps, ids: readonly string[]): Promise<Pairs> {
+async function pairRecorded(deps: ReceivedCheckDeps, ids: readonly string[]): Promise<Pairs> {
   const recorded = await findRecordedPix(deps.db, ids);
   return await pairEach(deps, ids, new Map(recorded.map((pix) => [pix.endToEndId, pix])));
 }
@@ -122,7 +123,7 @@ function isOurs({ pixKey }: ReceivedCheckDeps, pix: ReceivedPix): boolean {
   return pix.pixKey === null || pix.pixKey === pixKey;
 }
 
-async function judgeAll(
+async function compareAll(
   deps: ReceivedCheckDeps,
   pairs: readonly Pair[],
   scope: Scope,
@@ -131,10 +132,15 @@ async function judgeAll(
   for (let start = 0; start < pairs.length; start += ITEMS_PER_STEP) {
     scope.signal.throwIfAborted();
     const step = pairs.slice(start, start + ITEMS_PER_STEP);
-    const journals = await deps.ledger.findJournals(step.map(commandIdOf));
+    const journals = await deps.ledger.findJournals(
+      step.map((pair) => receivedPixCommandId(pair.endToEndId)),
+    );
     breaks.push(
       ...step.flatMap((pair) =>
-        judgeReceived({ ...pair, journal: journals.get(commandIdOf(pair)) ?? null }),
+        compareReceived({
+          ...pair,
+          journal: journals.get(receivedPixCommandId(pair.endToEndId)) ?? null,
+        }),
       ),
       ...(await compareReturns(deps, step)),
     );
@@ -155,7 +161,7 @@ async function compareReturns(
   const compared = pairReturns(known, recorded);
   const ids = compared.flatMap(({ ours }) => (ours === null ? [] : (bookingOf(ours) ?? [])));
   const journals = ids.length === 0 ? new Map() : await deps.ledger.findJournals(ids);
-  return compared.flatMap((pair) => judgeReturn(pair, journals));
+  return compared.flatMap((pair) => compareReturn(pair, journals));
 }
 
 /** Other ids of breaks are commands, which the ledger knows. */

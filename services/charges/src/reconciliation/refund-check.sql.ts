@@ -32,7 +32,7 @@ export async function listComparedRefunds(
 ): Promise<ComparedRefund[]> {
   const rows = await db.query<ComparedRecord>(
     named(
-      'reconciliation_list_refunds',
+      'list_compared_refunds',
       sql`
         select ${COLUMNS} from refunds
         where id > coalesce(${page.after}::uuid, '00000000-0000-0000-0000-000000000000')
@@ -52,7 +52,7 @@ export async function findComparedRefunds(
   if (ids.length === 0) return [];
   const rows = await db.query<ComparedRecord>(
     named(
-      'reconciliation_find_refunds',
+      'find_compared_refunds',
       sql`
         select ${COLUMNS} from refunds
         where (id = any(${ids}::uuid[]) or charge_id = any(${ids}::uuid[])) and status <> 'intent'`,
@@ -64,10 +64,7 @@ export async function findComparedRefunds(
 /** Refunds that ended since an instant. Reads `refunds_ended_at`. */
 export async function listEndedSince(db: Queryable, since: Date): Promise<string[]> {
   const rows = await db.query<{ id: string }>(
-    named(
-      'reconciliation_refunds_ended',
-      sql`select id from refunds where ended_at >= ${skewed(since)}`,
-    ),
+    named('find_refunds_ended', sql`select id from refunds where ended_at >= ${skewed(since)}`),
   );
   return rows.map(({ id }) => id);
 }
@@ -79,7 +76,7 @@ export async function findRefundsByHold(
 ): Promise<Map<string, ComparedRefund>> {
   const rows = await db.query<ComparedRecord>(
     named(
-      'reconciliation_refunds_by_hold',
+      'find_refunds_by_hold',
       sql`
         select ${COLUMNS} from refunds where status = 'processing'
         union
@@ -98,7 +95,7 @@ export type ContradictedRefund = Pick<ComparedRefund, 'id' | 'status' | 'amount'
 export async function listContradicted(db: Queryable): Promise<ContradictedRefund[]> {
   return await db.query<ContradictedRefund>(
     named(
-      'reconciliation_refunds_contradicted',
+      'list_contradicted_refunds',
       sql`
         select id, status, amount, ended_at as "endedAt", hold_contradiction as "holdState"
         from refunds
@@ -122,7 +119,7 @@ export async function listMiscounted(
 ): Promise<CountedRefunds[]> {
   const rows = await db.query<{ id: string; counted: bigint; recorded: bigint; seen_at: Date }>(
     named(
-      'reconciliation_miscounted_refunds',
+      'find_miscounted_refunds',
       sql`
         select charges.id, refunded_amount as counted, coalesce(sum(amount_back), 0)::bigint as recorded,
           max(coalesce(seen_at, charges.created_at)) as seen_at

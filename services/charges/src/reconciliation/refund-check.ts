@@ -10,10 +10,10 @@ import { createResources } from '@pixmesh/reconciliation/resources';
 import { holdSettleCommandId } from '#refunds/hold-commands.ts';
 
 import {
-  judgeContradicted,
-  judgeHold,
-  judgeRefund,
-  judgeSettled,
+  contradictedHold,
+  compareHold,
+  compareRefund,
+  compareSettled,
   miscounted,
   missingHold,
 } from './compare-refund.ts';
@@ -71,9 +71,9 @@ async function compareHolds({ db, ledger }: RefundCheckDeps) {
   const holds = await ledger.listOpenHolds('refund');
   const refunds = await findRefundsByHold(db, [...holds.keys()]);
   const breaks = [
-    ...[...holds.values()].flatMap((hold) => judgeHold(hold, refunds.get(hold.hold_id) ?? null)),
+    ...[...holds.values()].flatMap((hold) => compareHold(hold, refunds.get(hold.hold_id) ?? null)),
     ...[...refunds.values()].filter(({ holdId }) => !holds.has(holdId)).map(missingHold),
-    ...(await listContradicted(db)).map(judgeContradicted),
+    ...(await listContradicted(db)).map(contradictedHold),
   ];
   return { compared: new Set([...holds.keys(), ...refunds.keys()]).size, breaks };
 }
@@ -92,15 +92,15 @@ async function compareReturns(
   for (let start = 0; start < refunds.length; start += IN_FLIGHT_MAX) {
     signal.throwIfAborted();
     const some = refunds.slice(start, start + IN_FLIGHT_MAX).filter(({ wasSent }) => wasSent);
-    const judged = some.map(async (ours) =>
-      judgeRefund(ours, foundOrNull(await acquirer.getRefund(ours.endToEndId, ours.returnId))),
+    const found = some.map(async (ours) =>
+      compareRefund(ours, foundOrNull(await acquirer.getRefund(ours.endToEndId, ours.returnId))),
     );
-    breaks.push(...(await Promise.all(judged)).flat());
+    breaks.push(...(await Promise.all(found)).flat());
   }
   const completed = refunds.filter(({ status }) => status === 'completed');
   const journals = await ledger.findJournals(completed.map(holdSettleCommandId));
   const settled = completed.flatMap((ours) =>
-    judgeSettled(ours, journals.get(holdSettleCommandId(ours)) ?? null),
+    compareSettled(ours, journals.get(holdSettleCommandId(ours)) ?? null),
   );
   return [...breaks, ...settled];
 }

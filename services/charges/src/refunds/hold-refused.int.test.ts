@@ -36,7 +36,7 @@ async function contradictionOf(id: string): Promise<string | null> {
   return row?.kept ?? null;
 }
 
-async function happeningsOf(chargeId: string): Promise<object[]> {
+async function ignoredEventsOf(chargeId: string): Promise<object[]> {
   return await charges.db.query(
     sql`select happening, detail from ignored_happenings where charge_id = ${chargeId}`,
   );
@@ -50,7 +50,7 @@ async function breaksOf(id: string): Promise<Break[]> {
 }
 
 /** What the ledger says of an end of the hold. */
-async function hearRefusal(
+async function applyRefusal(
   { id, holdId, accountId }: RefundRow,
   said: { wanted: 'settled' | 'released'; state: 'settled' | 'released' | 'voided' },
 ): Promise<void> {
@@ -96,7 +96,7 @@ test('a refund whose hold the ledger had released keeps its end, and an operator
     async () => expect(await contradictionOf(asked.id)).toBe('released'),
     PATIENCE_MS,
   );
-  expect(await happeningsOf(charge.id)).toEqual([
+  expect(await ignoredEventsOf(charge.id)).toEqual([
     { happening: 'refund_hold_released', detail: asked.id },
   ]);
   await eventually(async () => {
@@ -114,7 +114,7 @@ test('a failed refund whose hold was settled is told once, however often the led
   const refund = await charges.ended(asked.id);
   expect(refund.status).toBe('failed');
   for (let times = 0; times < 3; times += 1) {
-    await hearRefusal(refund, { wanted: 'released', state: 'settled' });
+    await applyRefusal(refund, { wanted: 'released', state: 'settled' });
   }
   await eventually(
     async () => expect(await contradictionOf(asked.id)).toBe('settled'),
@@ -123,7 +123,7 @@ test('a failed refund whose hold was settled is told once, however often the led
   await eventually(async () => {
     expect(await breaksOf(asked.id)).toMatchObject([{ expected: 'hold released' }]);
   }, PATIENCE_MS);
-  expect(await happeningsOf(charge.id)).toHaveLength(1);
+  expect(await ignoredEventsOf(charge.id)).toHaveLength(1);
 });
 
 test('what changes nothing is no contradiction, and what no order of ours leads to is parked', async () => {
@@ -131,10 +131,10 @@ test('what changes nothing is no contradiction, and what no order of ours leads 
   const asked = await charges.refund(charge.id);
   const refund = await charges.ended(asked.id);
   expect(refund.status).toBe('completed');
-  await hearRefusal(refund, { wanted: 'settled', state: 'settled' });
-  await hearRefusal({ ...refund, id: newId() }, { wanted: 'settled', state: 'released' });
-  await hearRefusal({ ...refund, holdId: newId() }, { wanted: 'settled', state: 'released' });
-  await hearRefusal(refund, { wanted: 'released', state: 'settled' });
+  await applyRefusal(refund, { wanted: 'settled', state: 'settled' });
+  await applyRefusal({ ...refund, id: newId() }, { wanted: 'settled', state: 'released' });
+  await applyRefusal({ ...refund, holdId: newId() }, { wanted: 'settled', state: 'released' });
+  await applyRefusal(refund, { wanted: 'released', state: 'settled' });
   await eventually(async () => {
     const parked = await charges.db.query(sql`select code from dead_letters`);
     expect(parked).toEqual([{ code: 'MESSAGE_INVALID' }, { code: 'MESSAGE_INVALID' }]);

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findAnyCharge } from '#charge/charges.sql.ts';
 import { markPaid } from '#received/mark-paid.ts';
 import { listHistories } from '#reconciliation/history-check.sql.ts';
-import { judgeHistory } from '#reconciliation/history-check.ts';
+import { compareHistory } from '#reconciliation/history-check.ts';
 import { aPixReturn, aReceivedPix } from '#test/a-received-pix.ts';
 import { RECEIVER } from '#test/charges-under-test.ts';
 import { storeCharge } from '#test/store-charge.ts';
@@ -160,7 +160,7 @@ test(
     );
     const histories = await listHistories(database.db, { after: null, limit: 10_000 });
     expect(histories.length).toBe(lives);
-    expect(histories.flatMap(judgeHistory)).toEqual([]);
+    expect(histories.flatMap(compareHistory)).toEqual([]);
   },
   scaled(120_000, 1_800_000),
 );

@@ -63,7 +63,7 @@ test('a creation without an answer is settled before thousands of charges that m
 
 describe('the next look at a charge that nobody has paid', () => {
   /** Hours until it, after a look that was asked for. */
-  async function hoursToNextLook(expiredMs: number): Promise<number> {
+  async function hoursToNextCheck(expiredMs: number): Promise<number> {
     const expiresAt = new Date(Date.now() - expiredMs);
     const createdAt = new Date(expiresAt.getTime() - 24 * HOUR_MS);
     const { id } = await storeCharge(charges.db, { createdAt, expiresAt });
@@ -79,13 +79,13 @@ describe('the next look at a charge that nobody has paid', () => {
   }
 
   test('comes by its period before it expires', async () => {
-    expect(await hoursToNextLook(-HOUR_MS)).toBeLessThan(0.1);
+    expect(await hoursToNextCheck(-HOUR_MS)).toBeLessThan(0.1);
   });
 
   test.each([
     [2, 2],
     [1_000, 24],
   ])('comes the later the longer ago it expired: %i h, after %i h', async (expired, hours) => {
-    expect(await hoursToNextLook(expired * HOUR_MS)).toBeCloseTo(hours, 1);
+    expect(await hoursToNextCheck(expired * HOUR_MS)).toBeCloseTo(hours, 1);
   });
 });

@@ -24,13 +24,13 @@ export type LockedItem = {
 export async function lockItem(tx: Transaction, endToEndId: string): Promise<LockedItem | null> {
   await tx.query(
     named(
-      'suspense_item_lock',
+      'lock_suspense_item',
       sql`select pg_advisory_xact_lock(hashtextextended('suspense ' || ${endToEndId}, 0))`,
     ),
   );
   const [row] = await tx.query<ItemRecord>(
     named(
-      'suspense_item_read',
+      'find_suspense_item',
       sql`
         select
           end_to_end_id, charge_id, account_id, amount, returned.ids,

@@ -40,7 +40,7 @@ export type ResolutionSteps = {
 /** Reads `charge_history_pkey`, in the order in which the charge moved. */
 export function movesStatement(chargeId: ChargeId, limit: number): Statement {
   return named(
-    'timeline_moves',
+    'list_charge_moves',
     sql`
       select version, at, from_status, to_status, cause, detail
       from charge_history
@@ -53,7 +53,7 @@ export function movesStatement(chargeId: ChargeId, limit: number): Statement {
 /** Intents too: a hold may have been taken for one. Reads `refunds_charge`, oldest first. */
 export function refundsStatement(chargeId: ChargeId, limit: number): Statement {
   return named(
-    'timeline_refunds',
+    'list_charge_refunds',
     sql`
       select id, hold_id, amount, status, created_at, ended_at
       from refunds
@@ -66,7 +66,7 @@ export function refundsStatement(chargeId: ChargeId, limit: number): Statement {
 /** Reads `disputes_charge`. */
 export function disputesStatement(chargeId: ChargeId, limit: number): Statement {
   return named(
-    'timeline_disputes',
+    'list_charge_disputes',
     sql`select id, amount from disputes where charge_id = ${chargeId} limit ${limit}`,
   );
 }
@@ -74,7 +74,7 @@ export function disputesStatement(chargeId: ChargeId, limit: number): Statement 
 /** Every Pix that was received for the charge. Reads `received_pix_charge`. */
 export function receivedStatement(chargeId: ChargeId, limit: number): Statement {
   return named(
-    'timeline_received',
+    'list_charge_received_pix',
     sql`select end_to_end_id from received_pix where charge_id = ${chargeId} limit ${limit}`,
   );
 }
@@ -82,7 +82,7 @@ export function receivedStatement(chargeId: ChargeId, limit: number): Statement 
 /** What went back of the charge's Pix. Reads `pix_returns_charge`. */
 export function returnsStatement(chargeId: ChargeId, limit: number): Statement {
   return named(
-    'timeline_returns',
+    'list_charge_returns',
     sql`select end_to_end_id, return_id from pix_returns where charge_id = ${chargeId} limit ${limit}`,
   );
 }

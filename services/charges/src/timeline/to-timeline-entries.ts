@@ -21,7 +21,7 @@ type Step = Pick<TimelineEntry, 'id' | 'resource_id' | 'what' | 'details'>;
 const COMMIT_MS_MAX = 60_000;
 
 /** Causes that tell an id: a Pix, one of its returns, a refund, a dispute. Other details are texts of the acquirer. */
-const TELL_ID: ReadonlySet<Cause> = new Set<Cause>([
+const CAUSES_WITH_ID: ReadonlySet<Cause> = new Set<Cause>([
   'pix_accepted',
   'pix_suspended',
   'pix_credited',
@@ -62,7 +62,7 @@ function moveEntry(chargeId: string, move: ChargeMove): TimelineEntry {
     id: `${chargeId}/${version}`,
     resource_id: chargeId,
     what: from === to ? `${to}: ${cause}` : `${from ?? 'new'} → ${to}`,
-    details: { version, cause, detail: TELL_ID.has(cause) ? detail : null },
+    details: { version, cause, detail: CAUSES_WITH_ID.has(cause) ? detail : null },
   });
 }
 
