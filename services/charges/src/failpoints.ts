@@ -29,5 +29,3 @@ export const failpoint = declareFailpoints([
   'charges.dispute.after-commit',
   'charges.dispute.after-defense',
 ]);
-
-export type Failpoint = Parameters<typeof failpoint>[0];

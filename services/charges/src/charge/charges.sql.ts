@@ -1,3 +1,4 @@
+import type { Counted } from '@pixmesh/acquirer-orders/order-calls';
 import type { AccountId, ApplicationId, ChargeId } from '@pixmesh/kernel/ids';
 import { type Cents, toCents } from '@pixmesh/kernel/money';
 import type { Queryable } from '@pixmesh/postgres/pool';
@@ -105,25 +106,25 @@ export async function ping(db: Queryable): Promise<void> {
 }
 
 /**
- * Counts one more call to the acquirer before it is made: a crash in the middle leaves it unanswered. Answers the charge
- * as it stands then; null when it has moved since it was read, and no call may be made.
+ * Counts one more call to the acquirer before it is made: a crash in the middle leaves it unanswered. Null when
+ * the charge has moved since it was read: no call may be made then.
  */
-export async function countCall(db: Queryable, row: ChargeRow): Promise<ChargeRow | null> {
-  const rows = await db.query<ChargeRecord>(
+export async function countCall(db: Queryable, row: ChargeRow): Promise<Counted<ChargeRow> | null> {
+  const [counted] = await db.query<ChargeRecord & { former_put_at: Date | null }>(
     named(
       'count_issuing_call',
       sql`
         update charges
         set unanswered_puts = unanswered_puts + 1, last_put_at = now()
         where id = ${row.id} and version = ${row.version}
-        returning ${CHARGE_COLUMNS}`,
+        returning ${CHARGE_COLUMNS}, old.last_put_at as former_put_at`,
     ),
   );
-  return rows[0] ? toChargeRow(rows[0]) : null;
+  return counted ? { row: toChargeRow(counted), formerCallAt: counted.former_put_at } : null;
 }
 
 /**
- * Takes a call off the count that was never sent. Nothing where the charge has moved since, or another call has been
+ * Takes a call that was not made off the count. Nothing where the charge has moved since, or another call has been
  * counted: a call too many only makes a refusal wait.
  */
 export async function uncountCall(

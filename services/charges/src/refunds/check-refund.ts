@@ -1,9 +1,11 @@
+import { settleIntent } from '@pixmesh/acquirer-orders/hold-intent';
 import type { PixReturn } from '@pixmesh/acquirer/client';
 import { deadlineIn } from '@pixmesh/http/deadline';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { type CheckPeriods, nextCheckMs } from '@pixmesh/kernel/check-schedule';
 
 import { findAnyCharge } from '#charge/charges.sql.ts';
+import { failpoint } from '#failpoints.ts';
 import {
   type FollowDeps,
   followOrder,
@@ -12,8 +14,8 @@ import {
 } from '#returns/follow-order.ts';
 
 import { endFailed, endRefund, type EndRefundDeps } from './end-refund.ts';
-import { type IntentDeps, settleIntent } from './finish-intent.ts';
 import { refundOrders } from './progress.sql.ts';
+import { type IntentDeps, refundIntents } from './refund-intents.ts';
 import type { RefundRow } from './refund-row.ts';
 import { lookShowedProblem, refundCalled } from './refund-signals.ts';
 
@@ -44,13 +46,9 @@ export async function lookAtRefund(
 function kindOf(deps: RefundLookDeps): OrderKind<RefundRow> {
   return {
     orders: refundOrders,
-    failpoints: {
-      beforeCall: 'charges.refund.before-call',
-      inCall: 'charges.refund.in-call',
-      afterAnswer: 'charges.refund.after-answer',
-    },
-    called: (refund, outcome) => refundCalled(deps.logger, refund, outcome),
-    showedProblem: (refund, problem) => lookShowedProblem(deps.logger, refund, problem),
+    reach: (place) => failpoint(`charges.refund.${place}`),
+    answered: (refund, answer) => refundCalled(deps.logger, refund, answer),
+    reportProblem: (refund, problem) => lookShowedProblem(deps.logger, refund, problem),
     end: (refund, returned) => endAsSeen(deps, refund, returned),
     fail: async (refund, reason) => void (await endFailed(deps, refund, reason)),
   };
@@ -70,7 +68,7 @@ async function endAsSeen(
 }
 
 async function lookAtIntent(deps: RefundLookDeps, intent: RefundRow): Promise<void> {
-  const outcome = await settleIntent(deps, intent, deadlineIn(INTENT_TIMEOUT_MS));
+  const outcome = await settleIntent(refundIntents(deps), intent, deadlineIn(INTENT_TIMEOUT_MS));
   if (outcome.kind === 'finished' || outcome.kind === 'dropped') return;
   const nextInMs = nextCheckMs(intent.checks, deps.intentChecks);
   await refundOrders.release(deps.db, intent, nextInMs);

@@ -10,7 +10,7 @@ import { mayMove } from '#charge/transitions.ts';
 import { MovedMeanwhile } from '#disputes/apply-change.ts';
 import { failpoint } from '#failpoints.ts';
 import { writeReturn } from '#returns/book-return.ts';
-import { decideOrderAnswer } from '#returns/decide-return-order.ts';
+import { decideReturned } from '#returns/decide-return-order.ts';
 
 import { holdRelease, holdSettle } from './hold-commands.ts';
 import { completeRefund, failRefund } from './progress.sql.ts';
@@ -46,10 +46,10 @@ export async function endRefund(
   // Failed in between: what went back all the same is booked by the look as a return by itself.
   if (refund.status === 'failed') return seen.returned.status === 'failed';
   if (refund.status === 'intent') return false;
-  const step = decideOrderAnswer(refund, { kind: 'accepted', refund: seen.returned });
+  const step = decideReturned(refund, seen.returned);
   if (step.kind === 'returned') return await endReturned(deps, charge, { ...seen, refund });
   if (step.kind === 'fail') return await endFailed(deps, refund, step.reason);
-  if (step.kind === 'look_later' && step.problem !== null) {
+  if (step.kind === 'contradicted') {
     lookShowedProblem(deps.logger, refund, step.problem);
   }
   return true;

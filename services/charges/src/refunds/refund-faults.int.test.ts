@@ -103,7 +103,7 @@ describe('a refusal', () => {
     await charges.faults(fault('refund', 'refusal', said));
     const asked = await charges.refund(charge.id);
     const row = await charges.ended(asked.id);
-    expect(row).toMatchObject({ status: 'failed', unansweredPuts: 1 });
+    expect(row).toMatchObject({ status: 'failed', unansweredCalls: 1 });
     expect(row.failureReason).toMatch(/^valor_invalido: /);
     await charges.balanceIs(charge.accountId, { available: AMOUNT });
     expect(await charges.charge(charge.id)).toMatchObject({ status: 'paid', refundedAmount: 0n });
@@ -118,7 +118,7 @@ describe('a refusal', () => {
     await eventually(async () => {
       expect(await charges.row(asked.id)).toMatchObject({
         status: 'processing',
-        unansweredPuts: 2,
+        unansweredCalls: 2,
         uncountedRefusal: expect.stringMatching(/^valor_invalido: /),
       });
     });

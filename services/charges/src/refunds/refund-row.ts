@@ -21,8 +21,8 @@ export type RefundRow = {
   createdAt: Date;
   completedAt: Date | null;
   version: number;
-  unansweredPuts: number;
-  lastPutAt: Date | null;
+  unansweredCalls: number;
+  lastCallAt: Date | null;
   uncountedRefusal: string | null;
   checks: number;
   checkTraceparent: string | null;

@@ -36,7 +36,7 @@ test('a total refund holds at once, goes back once, and makes the charge refunde
   });
   expect(await charges.ledger.available(accountId)).toBe(0);
   await charges.ended(asked.id);
-  expect(await charges.row(asked.id)).toMatchObject({ status: 'completed', unansweredPuts: 0 });
+  expect(await charges.row(asked.id)).toMatchObject({ status: 'completed', unansweredCalls: 0 });
   expect(await charges.returnsOf(endToEndId)).toEqual([2_000]);
   const shown = await charges.request(caller, `GET /v1/charges/${id}`);
   expect(shown.body).toMatchObject({ status: 'refunded', refunded_amount: 2_000 });

@@ -1,17 +1,13 @@
 import { createHash } from 'node:crypto';
 
+import { createUnderHold } from '@pixmesh/acquirer-orders/create-under-hold';
+import type { CallersRefusal } from '@pixmesh/acquirer-orders/hold-intent';
 import { CreateRefundBody } from '@pixmesh/contracts/internal/operator-charges';
 import type { Deadline } from '@pixmesh/http/deadline';
 import { parseShape } from '@pixmesh/http/json-request';
 import { requireSent } from '@pixmesh/http/operator-request';
-import { AppError, assertNever, type ErrorCode } from '@pixmesh/kernel/app-error';
-import {
-  type ChargeId,
-  type HoldId,
-  newId,
-  type OperatorId,
-  type RefundId,
-} from '@pixmesh/kernel/ids';
+import { AppError, type ErrorCode } from '@pixmesh/kernel/app-error';
+import { type ChargeId, newId, type OperatorId, type RefundId } from '@pixmesh/kernel/ids';
 import { type Cents, toCents } from '@pixmesh/kernel/money';
 
 import type { ChargeRow } from '#charge/charge-row.ts';
@@ -19,27 +15,13 @@ import { findAnyCharge } from '#charge/charges.sql.ts';
 import { failpoint } from '#failpoints.ts';
 
 import { decideRefund, refundablePix } from './decide-refund.ts';
-import {
-  finishIntent,
-  type FinishOutcome,
-  holdOf,
-  type IntentDeps,
-  settleIntent,
-  type SettleOutcome,
-} from './finish-intent.ts';
 import { insertIntent, lockCharge, sumTaken } from './intents.sql.ts';
-import { isVisible, type RefundRow, type VisibleRefund } from './refund-row.ts';
-import { holdContradicted } from './refund-signals.ts';
+import { type IntentDeps, refundIntents } from './refund-intents.ts';
+import type { RefundRow, VisibleRefund } from './refund-row.ts';
 import { findRefund } from './refunds.sql.ts';
 
-/**
- * How often one call begins anew because somebody else moved its row meanwhile. Each time needs another process that
- * drops the same intent within the same request.
- */
-const TRIES_MAX = 5;
-
 export type RequestRefundDeps = IntentDeps & {
-  /** When an intent that its call leaves behind is looked at first: longer than a request may take. */
+  /** When an intent that its call leaves behind is checked first: longer than a request may take. */
   intentChecks: { firstMs: number };
 };
 
@@ -68,20 +50,24 @@ export async function requestRefund(
   deps: RequestRefundDeps,
   input: RequestRefundInput,
 ): Promise<RequestedRefund> {
-  let own: HoldId | null = null;
-  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-    const stored = await findOrInsert(deps, input);
-    if (stored === null) continue;
-    if (stored.isNew) own = stored.row.holdId;
-    // The refusal of another call's hold says nothing of this body and of the funds by now: one fresh try.
-    const mayBeginAnew = !stored.isNew && tries === 0;
-    const refund = await bringToEnd(deps, input, { row: stored.row, mayBeginAnew });
-    if (refund === null) continue;
-    // The row's hold names its inserter, whoever finished it: exactly one answer is the first (ADR 0001).
-    return { refund, replayed: refund.holdId !== own, mismatch: isMismatch(input, refund) };
-  }
-  throw new AppError('INTERNAL_ERROR', { message: 'the intent of a refund would not rest' });
+  const { made: refund, replayed } = await createUnderHold(refundIntents(deps), {
+    deadline: input.deadline,
+    findOrInsert: () => findOrInsert(deps, input),
+    mayTakeHold: async ({ chargeId }) => {
+      const charge = await findAnyCharge(deps.db, chargeId);
+      return charge !== null && refundablePix(charge) !== null;
+    },
+    refusalOf: (reason) => new AppError(REFUSALS[reason]),
+  });
+  return { refund, replayed, mismatch: isMismatch(input, refund) };
 }
+
+/** A paid charge whose Pix the ledger does not know is a contradiction: reported, and nothing of the caller's. */
+const REFUSALS = {
+  insufficient_balance: 'INSUFFICIENT_BALANCE',
+  exceeds_received: 'REFUND_EXCEEDS_CHARGE',
+  unknown_pix: 'INTERNAL_ERROR',
+} as const satisfies Record<CallersRefusal, ErrorCode>;
 
 /**
  * What stands under the id, or this call's own new intent; null when another call stored one in between. What is stored
@@ -132,64 +118,6 @@ async function storeIntent(
       firstCheckMs: deps.intentChecks.firstMs,
     });
   });
-}
-
-/**
- * The refund of a row: an intent is finished first. For a charge that cannot be refunded any more no hold is taken; its
- * intent is ended as the job would, so that the refusal is final. Null: read the row again.
- */
-async function bringToEnd(
-  deps: RequestRefundDeps,
-  { deadline }: RequestRefundInput,
-  { row, mayBeginAnew }: { row: RefundRow; mayBeginAnew: boolean },
-): Promise<VisibleRefund | null> {
-  if (isVisible(row)) return row;
-  const charge = await findAnyCharge(deps.db, row.chargeId);
-  const isRefundable = charge !== null && refundablePix(charge) !== null;
-  const outcome: FinishOutcome | SettleOutcome = isRefundable
-    ? await finishIntent(deps, row, deadline)
-    : await settleIntent(deps, row, deadline);
-  switch (outcome.kind) {
-    case 'finished':
-      return outcome.refund;
-    case 'refused':
-      if (mayBeginAnew) return null;
-      throw new AppError(REFUSALS[outcome.reason]);
-    case 'dropped':
-      return null;
-    case 'moved':
-      return await rereadMoved(deps, row, deadline);
-    case 'unknown':
-      throw new AppError('INTERNAL_ERROR', {
-        message: 'the ledger did not answer for a hold',
-        cause: outcome.cause,
-      });
-    default:
-      return assertNever(outcome);
-  }
-}
-
-/** A paid charge whose Pix the ledger does not know is a contradiction: reported, and nothing of the caller's. */
-const REFUSALS = {
-  insufficient_balance: 'INSUFFICIENT_BALANCE',
-  exceeds_received: 'REFUND_EXCEEDS_CHARGE',
-  unknown_pix: 'INTERNAL_ERROR',
-} as const satisfies Record<string, ErrorCode>;
-
-/**
- * What became of an intent that was moved meanwhile. If it is gone or stands under another hold, ours is voided: no hold
- * may be left behind without its refund.
- */
-async function rereadMoved(
-  deps: RequestRefundDeps,
-  intent: RefundRow,
-  deadline: Deadline,
-): Promise<VisibleRefund | null> {
-  const row = await findRefund(deps.db, intent.id);
-  if (row?.holdId === intent.holdId) return isVisible(row) ? row : null;
-  const voided = await deps.holds.void(holdOf(intent), deadline);
-  if (voided.kind === 'already_held') holdContradicted(deps.logger, intent, 'orphaned');
-  return null;
 }
 
 /** @throws AppError `VALIDATION_ERROR` */

@@ -148,7 +148,7 @@ describe.each(['refunds', 'suspense_resolutions'] as const)('an order of %s', (t
     const rows = await orders.leaseDue(database.db, { limit: 10, leaseMs: LEASE_MS });
     const row = rows.find((one) => one.id === id);
     await kind.takeOver(id);
-    expect(await orders.countPut(database.db, row as never)).toBeNull();
+    expect(await orders.countCall(database.db, row as never)).toBeNull();
     expect(await kind.read(id)).toMatchObject({ unanswered_puts: 0, was_put: false });
   });
 });

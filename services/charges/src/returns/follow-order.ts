@@ -1,17 +1,16 @@
-import type { Acquirer, PixReturn, RefundOutcome } from '@pixmesh/acquirer/client';
-import { wasNeverSent } from '@pixmesh/acquirer/never-sent';
+import type { OrderAnswer, OrderStep } from '@pixmesh/acquirer-orders/order-calls';
+import { type OrderPlace, placeOrder } from '@pixmesh/acquirer-orders/place-order';
+import type { Acquirer, PixReturn } from '@pixmesh/acquirer/client';
 import { assertNever } from '@pixmesh/kernel/app-error';
 import { type CheckPeriods, nextCheckMs } from '@pixmesh/kernel/check-schedule';
 import { toAcquirerId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 
-import { type Failpoint, failpoint } from '#failpoints.ts';
-
 import {
-  decideOrderAnswer,
-  decideOrderLook,
+  type CheckStep,
+  decideOrderCheck,
+  decideReturned,
   type OrderProblem,
-  type OrderStep,
 } from './decide-return-order.ts';
 import type { OrderRow, ReturnOrders } from './return-orders.sql.ts';
 
@@ -29,9 +28,9 @@ export type FollowDeps = {
 /** What is particular to one kind of ordered return. */
 export type OrderKind<Row extends OrderRow> = {
   orders: ReturnOrders<Row>;
-  failpoints: Record<'beforeCall' | 'inCall' | 'afterAnswer', Failpoint>;
-  called(row: Row, outcome: RefundOutcome): void;
-  showedProblem(row: Row, problem: OrderProblem): void;
+  reach(place: OrderPlace): Promise<void>;
+  answered(row: Row, answer: OrderAnswer<PixReturn>): void;
+  reportProblem(row: Row, problem: OrderProblem): void;
   /** The money is back at its payer. */
   end(row: Row, returned: PixReturn): Promise<void>;
   /** Nothing was returned, and nothing will be. */
@@ -42,102 +41,84 @@ export type OrderKind<Row extends OrderRow> = {
 export type LeasedOrder<Row> = { row: Row; callBeforeMs: number };
 
 /**
- * One look at a leased order: it is read at the acquirer by its own id, ordered where it is not there, and ended as
- * `decideOrderLook` says. Money leaves once, whatever gets lost on the way.
+ * One status check of a leased order: it is read at the acquirer by its own id, ordered where it is not there, and ended
+ * as `decideOrderCheck` says. Money leaves once, whatever gets lost on the way.
  */
 export async function followOrder<Row extends OrderRow>(
   deps: FollowDeps,
   kind: OrderKind<Row>,
-  leased: LeasedOrder<Row>,
-): Promise<void> {
-  const { row } = leased;
-  if (row.lastPutAt === null) return await order(deps, kind, leased);
-  const found = await deps.acquirer.getRefund(row.endToEndId, toAcquirerId(row.id));
-  const step = decideOrderLook(row, found, deps);
-  if (step.kind === 'put') return await order(deps, kind, leased);
-  const returnId = found.kind === 'found' ? found.value.returnId : null;
-  await takeStep(deps, kind, { row, step, returnId });
-}
-
-/** One call, counted before it is made, outside any transaction. */
-async function order<Row extends OrderRow>(
-  deps: FollowDeps,
-  kind: OrderKind<Row>,
   { row, callBeforeMs }: LeasedOrder<Row>,
 ): Promise<void> {
-  const counted = await kind.orders.countPut(deps.db, row);
-  if (counted === null) return;
-  await failpoint(kind.failpoints.beforeCall);
-  const { lastPutAt } = row;
-  if (performance.now() >= callBeforeMs) {
-    // A process that slept must not call any more: others count on the call having ended with the lease.
-    await kind.orders.uncountPut(deps.db, counted, { lastPutAt, lookInMs: 0 });
-    return;
+  if (row.lastCallAt !== null) {
+    const found = await deps.acquirer.getRefund(row.endToEndId, toAcquirerId(row.id));
+    const step = decideOrderCheck(row, found, deps);
+    if (step.kind !== 'order_again') return await applyStep(deps, kind, { row, step });
   }
-  const outcome = await call(deps, kind, counted);
-  kind.called(counted, outcome);
-  await failpoint(kind.failpoints.afterAnswer);
-  if (wasNeverSent(outcome)) {
-    const lookInMs = nextCheckMs(row.checks, deps.unknownChecks);
-    await kind.orders.uncountPut(deps.db, counted, { lastPutAt, lookInMs });
-    return;
-  }
-  const returnId = outcome.kind === 'accepted' ? outcome.refund.returnId : null;
-  await takeStep(deps, kind, { row: counted, step: decideOrderAnswer(counted, outcome), returnId });
+  const placed = await placeOrder<Row, PixReturn>({
+    count: () => kind.orders.countCall(deps.db, row),
+    callBeforeMs,
+    call: (counted) => callFor(deps, counted),
+    answered: kind.answered,
+    reach: kind.reach,
+  });
+  if (placed !== null) await applyStep(deps, kind, placed);
 }
 
-async function call<Row extends OrderRow>(
+async function callFor(
   { acquirer }: FollowDeps,
-  { failpoints }: OrderKind<Row>,
-  { endToEndId, id, amount }: Row,
-): Promise<RefundOutcome> {
-  const [outcome] = await Promise.all([
-    acquirer.refund({ endToEndId, refundId: toAcquirerId(id), amountCents: amount }),
-    failpoint(failpoints.inCall),
-  ]);
-  return outcome;
+  { endToEndId, id, amount }: OrderRow,
+): Promise<OrderAnswer<PixReturn>> {
+  const order = { endToEndId, refundId: toAcquirerId(id), amountCents: amount };
+  const outcome = await acquirer.refund(order);
+  return outcome.kind === 'accepted' ? { kind: 'accepted', value: outcome.refund } : outcome;
 }
 
-type Taken<Row, Step> = { row: Row; step: Step; returnId: string | null };
+type Step = OrderStep<PixReturn> | Exclude<CheckStep, { kind: 'order_again' }>;
 
-/** Every write is guarded by the version of the read: an answer that comes too late changes nothing. */
-async function takeStep<Row extends OrderRow>(
+/** Every write is guarded by the version of the row: an answer that comes too late changes nothing. */
+async function applyStep<Row extends OrderRow>(
   deps: FollowDeps,
   kind: OrderKind<Row>,
-  { row, step, returnId }: Taken<Row, OrderStep>,
+  { row, step }: { row: Row; step: Step },
 ): Promise<void> {
+  const { db } = deps;
+  const { orders } = kind;
+  const checkInMs = nextCheckMs(row.checks, deps.unknownChecks);
   switch (step.kind) {
+    case 'accepted':
+      return await applyStep(deps, kind, { row, step: decideReturned(row, step.value) });
     case 'returned':
       return await kind.end(row, step.returned);
     case 'fail':
       return await kind.fail(row, step.reason);
-    case 'keep_refusal': {
-      const lookInMs = nextCheckMs(row.checks, deps.unknownChecks);
-      await kind.orders.keepRefusal(deps.db, row, { reason: step.reason, lookInMs });
-      return;
+    case 'record_refusal':
+      return void (await orders.recordRefusal(db, row, { reason: step.reason, checkInMs }));
+    case 'uncount': {
+      const { lastCallAt, cause } = step;
+      const inMs = cause === 'too_late' ? 0 : checkInMs;
+      return void (await orders.uncountCall(db, row, { lastCallAt, checkInMs: inMs }));
     }
-    case 'look_later':
-      return await lookLater(deps, kind, { row, step, returnId });
-    case 'put':
-      return await kind.orders.release(deps.db, row, 0);
+    case 'check_later':
+      return await orders.release(db, row, checkInMs);
+    case 'contradicted':
+      kind.reportProblem(row, step.problem);
+      return await orders.release(db, row, nextCheckMs(row.checks, deps.acceptedChecks));
+    case 'at_work':
+      return await followWork(deps, orders, { row, returnId: step.returnId });
     default:
       return assertNever(step);
   }
 }
 
-async function lookLater<Row extends OrderRow>(
-  deps: FollowDeps,
-  kind: OrderKind<Row>,
-  { row, step, returnId }: Taken<Row, Extract<OrderStep, { kind: 'look_later' }>>,
+async function followWork<Row extends OrderRow>(
+  { db, acceptedChecks }: FollowDeps,
+  orders: ReturnOrders<Row>,
+  { row, returnId }: { row: Row; returnId: string | null },
 ): Promise<void> {
-  if (step.problem !== null) kind.showedProblem(row, step.problem);
-  const isTaken = step.pace === 'accepted' && step.problem === null && row.unansweredPuts > 0;
-  // From here on the looks are about something else: however many it took until now does not make them rarer.
-  if (isTaken) {
-    const lookInMs = nextCheckMs(0, deps.acceptedChecks);
-    await kind.orders.markTaken(deps.db, row, { returnId, lookInMs });
-    return;
+  if (row.unansweredCalls === 0) {
+    return await orders.release(db, row, nextCheckMs(row.checks, acceptedChecks));
   }
-  const periods = step.pace === 'accepted' ? deps.acceptedChecks : deps.unknownChecks;
-  await kind.orders.release(deps.db, row, nextCheckMs(row.checks, periods));
+  // From here on the checks are about something else: however many it took until now does not make them rarer.
+  const checkInMs = nextCheckMs(0, acceptedChecks);
+  await orders.markTaken(db, row, { returnId, checkInMs });
 }

@@ -1,3 +1,4 @@
+import type { Counted } from '@pixmesh/acquirer-orders/order-calls';
 import { endLease, leaseDue, nextCheck } from '@pixmesh/postgres/due-rows';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
@@ -8,7 +9,7 @@ import type { ReturnOrder } from './decide-return-order.ts';
 export type OrderRow = ReturnOrder & {
   id: string;
   endToEndId: string;
-  /** Counts changes; what a look writes is guarded by it. */
+  /** Counts changes; what a status check writes is guarded by it. */
   version: number;
   checks: number;
   leaseToken: string | null;
@@ -28,29 +29,29 @@ export type ReturnOrders<Row extends OrderRow> = {
   /** Leases up to `limit` due rows, most urgent first. */
   leaseDue(db: Queryable, options: { limit: number; leaseMs: number }): Promise<Row[]>;
   /**
-   * Counts one more call to the acquirer before it is made: a crash in the middle leaves it unanswered. Answers the row
-   * as it stands then; null when it has moved since it was read or its lease is over, and no call may be made.
+   * Counts one more call to the acquirer before it is made: a crash in the middle leaves it unanswered. Null when
+   * the row has moved since it was read or its lease is over: no call may be made then.
    */
-  countPut(db: Queryable, row: Row): Promise<Row | null>;
-  /** Takes a counted call back that was never made. */
-  uncountPut(
+  countCall(db: Queryable, row: Row): Promise<Counted<Row> | null>;
+  /** Takes a call that was not made off the count. */
+  uncountCall(
     db: Queryable,
     counted: Row,
-    before: { lastPutAt: Date | null; lookInMs: number },
+    before: { lastCallAt: Date | null; checkInMs: number },
   ): Promise<boolean>;
   /** The acquirer has the return at work: no call of it is without an answer any more. */
   markTaken(
     db: Queryable,
     row: Row,
-    taken: { returnId: string | null; lookInMs: number },
+    taken: { returnId: string | null; checkInMs: number },
   ): Promise<boolean>;
-  /** Remembers a refusal that does not count yet; the first one stands. */
-  keepRefusal(
+  /** Records a refusal that does not count yet; the first one stands. */
+  recordRefusal(
     db: Queryable,
     row: Row,
-    refusal: { reason: string; lookInMs: number },
+    refusal: { reason: string; checkInMs: number },
   ): Promise<boolean>;
-  /** Ends a look that changed nothing; null: no other one is due. */
+  /** Ends a status check that changed nothing; null: no other one is due. */
   release(db: Queryable, row: Row, nextInMs: number | null): Promise<void>;
 };
 
@@ -68,10 +69,10 @@ export function createReturnOrders<Row extends OrderRow, Stored extends object>(
       const statement = leaseDue({ table, key: sql`id`, columns }, options);
       return (await db.query<Stored>(named(`${of.name}_lease_due`, statement))).map(of.toRow);
     },
-    countPut: async (db, row) => {
+    countCall: async (db, row) => {
       const rows = await db.query<Stored>(
         named(
-          `${of.name}_count_put`,
+          `${of.name}_count_call`,
           sql`
             update ${table}
             set unanswered_puts = unanswered_puts + 1, first_put_at = coalesce(first_put_at, now()),
@@ -81,26 +82,26 @@ export function createReturnOrders<Row extends OrderRow, Stored extends object>(
             returning ${columns}`,
         ),
       );
-      return rows[0] ? of.toRow(rows[0]) : null;
+      return rows[0] ? { row: of.toRow(rows[0]), formerCallAt: row.lastCallAt } : null;
     },
-    uncountPut: (db, counted, { lastPutAt, lookInMs }) =>
+    uncountCall: (db, counted, { lastCallAt, checkInMs }) =>
       change(db, counted, {
-        what: 'uncount_put',
+        what: 'uncount_call',
         set: sql`
-          unanswered_puts = unanswered_puts - 1, last_put_at = ${lastPutAt}, ${endLease(lookInMs)}`,
+          unanswered_puts = unanswered_puts - 1, last_put_at = ${lastCallAt}, ${endLease(checkInMs)}`,
       }),
-    markTaken: (db, row, { returnId, lookInMs }) =>
+    markTaken: (db, row, { returnId, checkInMs }) =>
       change(db, row, {
         what: 'mark_taken',
         set: sql`
           unanswered_puts = 0, uncounted_refusal = null, return_id = coalesce(${returnId}, return_id),
-          checks = 0, lease_token = null, lease_until = null, ${nextCheck(lookInMs)}`,
+          checks = 0, lease_token = null, lease_until = null, ${nextCheck(checkInMs)}`,
       }),
-    keepRefusal: (db, row, { reason, lookInMs }) =>
+    recordRefusal: (db, row, { reason, checkInMs }) =>
       change(db, row, {
-        what: 'keep_refusal',
+        what: 'record_refusal',
         set: sql`
-          uncounted_refusal = coalesce(uncounted_refusal, ${reason}), ${endLease(lookInMs)}`,
+          uncounted_refusal = coalesce(uncounted_refusal, ${reason}), ${endLease(checkInMs)}`,
       }),
     release: async (db, row, nextInMs) => {
       const held = sql`where id = ${row.id} and lease_token = ${row.leaseToken}`;

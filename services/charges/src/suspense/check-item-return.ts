@@ -1,3 +1,4 @@
+import { failpoint } from '#failpoints.ts';
 import {
   type FollowDeps,
   followOrder,
@@ -31,17 +32,13 @@ export async function lookAtReturn(
 function kindOf({ db, logger, ...deps }: ReturnItemDeps): OrderKind<Resolution> {
   return {
     orders: returnItemOrders,
-    failpoints: {
-      beforeCall: 'charges.suspense.before-call',
-      inCall: 'charges.suspense.in-call',
-      afterAnswer: 'charges.suspense.after-answer',
-    },
-    called: (resolution, outcome) => {
-      if (outcome.kind !== 'unknown') return;
-      const fields = { ...describe(resolution), cause: outcome.cause };
+    reach: (place) => failpoint(`charges.suspense.${place}`),
+    answered: (resolution, answer) => {
+      if (answer.kind !== 'unknown') return;
+      const fields = { ...describe(resolution), cause: answer.cause };
       logger.warn(fields, 'the order of a return of an item in suspense ended unknown');
     },
-    showedProblem: (resolution, problem) => {
+    reportProblem: (resolution, problem) => {
       const fields = { ...describe(resolution), problem };
       logger.error(fields, 'the return of an item in suspense is not as it was ordered');
     },

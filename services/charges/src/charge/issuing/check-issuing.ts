@@ -17,8 +17,14 @@ const BR_CODE_MISSING = 'br_code_missing: the acquirer gave neither a code nor a
 /**
  * Asks the acquirer what became of a charge in `processing`, by its txid: found → adopted; not found → issued
  * again, or ended, as `decideAfterNotFound` says; no answer → it stays `processing` (decisions 62, 63).
+ *
+ * @param callBeforeMs until when by `performance.now()` a call may begin and still end within the lease
  */
-export async function checkIssuing(deps: IssuingDeps, charge: ChargeRow): Promise<ChargeRow> {
+export async function checkIssuing(
+  deps: IssuingDeps,
+  charge: ChargeRow,
+  callBeforeMs: number,
+): Promise<ChargeRow> {
   const found = await deps.acquirer.getCharge(toAcquirerId(charge.id));
   switch (found.kind) {
     case 'unknown':
@@ -26,7 +32,7 @@ export async function checkIssuing(deps: IssuingDeps, charge: ChargeRow): Promis
     case 'found':
       return await adopt(deps, charge, found.value);
     case 'not_found':
-      return await afterNotFound(deps, charge);
+      return await afterNotFound(deps, charge, callBeforeMs);
     default:
       return assertNever(found);
   }
@@ -74,12 +80,16 @@ function checkForMoneyInMs({ received }: AcquirerCharge): number | null {
   return received.length > 0 ? 0 : null;
 }
 
-async function afterNotFound(deps: IssuingDeps, charge: ChargeRow): Promise<ChargeRow> {
+async function afterNotFound(
+  deps: IssuingDeps,
+  charge: ChargeRow,
+  callBeforeMs: number,
+): Promise<ChargeRow> {
   await markNotFound(deps.db, charge);
   const limits = { acquirerTimeoutMs: deps.acquirerTimeoutMs, giveUpMs: deps.giveUpMs };
   const next = decideAfterNotFound(charge, limits);
   switch (next.kind) {
-    case 'wait':
+    case 'check_later':
       return charge;
     case 'fail':
       // It may turn up later, and is removed then (decision 63).
@@ -87,12 +97,10 @@ async function afterNotFound(deps: IssuingDeps, charge: ChargeRow): Promise<Char
         reason: next.reason,
         checkInMs: nextCheckMs(0, deps.pendingChecks),
       });
-    case 'issue-again': {
-      const counted = await countCall(deps.db, charge);
-      if (counted === null) return charge;
-      const { lastCallAt } = charge;
+    case 'issue_again': {
       const { expiresInSeconds } = next;
-      return await issueCharge(deps, counted, { expiresInSeconds, lastCallAt });
+      const count = () => countCall(deps.db, charge);
+      return await issueCharge(deps, charge, { count, expiresInSeconds, callBeforeMs });
     }
     default:
       return assertNever(next);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { aChargeRow } from '#test/a-charge-row.ts';
 
-import { decideAfterNotFound, ISSUANCE_TIMEOUT, refusalCounts } from './decide-issuing.ts';
+import { decideAfterNotFound, ISSUANCE_TIMEOUT } from './decide-issuing.ts';
 
 const limits = { acquirerTimeoutMs: 4_000, giveUpMs: 600_000 };
 const readAt = new Date('2026-11-21T12:00:00.000Z');
@@ -15,17 +15,17 @@ test.each([
   [
     'right after a call, nothing follows: it may still have its effect',
     { lastCallAt: ago(3) },
-    { kind: 'wait' },
+    { kind: 'check_later' },
   ],
   [
     'an exchange later the same call is made again, with the seconds that remain',
     { lastCallAt: ago(5), expiresAt: ago(-900) },
-    { kind: 'issue-again', expiresInSeconds: 900 },
+    { kind: 'issue_again', expiresInSeconds: 900 },
   ],
   [
     'with exactly sixty seconds left it is still made',
     { lastCallAt: ago(5), expiresAt: ago(-60) },
-    { kind: 'issue-again', expiresInSeconds: 60 },
+    { kind: 'issue_again', expiresInSeconds: 60 },
   ],
   [
     'with less than sixty seconds left the charge fails',
@@ -40,12 +40,12 @@ test.each([
   [
     'ten minutes of 404 do not count while a call may still be under way',
     { lastCallAt: ago(1), firstNotFoundAt: ago(600), expiresAt: ago(-9_000) },
-    { kind: 'wait' },
+    { kind: 'check_later' },
   ],
   [
     'a refusal that does not count yet is never followed by another call',
     { lastCallAt: ago(30), uncountedRefusal: 'valor_invalido: no', expiresAt: ago(-900) },
-    { kind: 'wait' },
+    { kind: 'check_later' },
   ],
   [
     'a refusal counts when the acquirer still knows nothing ten minutes after the last unknown call',
@@ -54,9 +54,4 @@ test.each([
   ],
 ])('%s', (_name, row, expected) => {
   expect(decideAfterNotFound(aChargeRow({ readAt, ...row }), limits)).toEqual(expected);
-});
-
-test('a refusal counts at once only when it answers the only call ever made', () => {
-  expect(refusalCounts(aChargeRow({ unansweredCalls: 1 }))).toBe(true);
-  expect(refusalCounts(aChargeRow({ unansweredCalls: 2 }))).toBe(false);
 });

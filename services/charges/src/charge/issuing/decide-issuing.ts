@@ -1,3 +1,5 @@
+import { decideNotFound } from '@pixmesh/acquirer-orders/order-calls';
+
 import type { ChargeRow } from '#charge/charge-row.ts';
 
 /** Less than this left to pay: the charge is not issued any more (decision 58). */
@@ -9,8 +11,8 @@ export const REMOVED_BY_ACQUIRER = 'removed_by_acquirer: the acquirer removed th
 type Limits = { acquirerTimeoutMs: number; giveUpMs: number };
 
 export type NextStep =
-  | { kind: 'wait' }
-  | { kind: 'issue-again'; expiresInSeconds: number }
+  | { kind: 'check_later' }
+  | { kind: 'issue_again'; expiresInSeconds: number }
   | { kind: 'fail'; reason: string };
 
 /**
@@ -19,28 +21,14 @@ export type NextStep =
  * with too little time left or seen for long enough, ends the charge.
  */
 export function decideAfterNotFound(charge: ChargeRow, limits: Limits): NextStep {
-  const sinceLastCallMs = millisecondsSince(charge.lastCallAt, charge.readAt);
-  if (sinceLastCallMs < limits.acquirerTimeoutMs) return { kind: 'wait' };
-  if (charge.uncountedRefusal !== null) {
-    return sinceLastCallMs >= limits.giveUpMs
-      ? { kind: 'fail', reason: charge.uncountedRefusal }
-      : { kind: 'wait' };
-  }
-  const notFoundForMs =
-    charge.firstNotFoundAt === null ? 0 : millisecondsSince(charge.firstNotFoundAt, charge.readAt);
+  const step = decideNotFound(charge, { ...limits, refusalWaitMs: limits.giveUpMs });
+  if (step.kind !== 'order_again') return step;
+  const firstNotFoundAt = charge.firstNotFoundAt ?? charge.readAt;
+  const notFoundForMs = charge.readAt.getTime() - firstNotFoundAt.getTime();
   if (notFoundForMs >= limits.giveUpMs) return { kind: 'fail', reason: ISSUANCE_TIMEOUT };
   const remainingSeconds = Math.floor(
     (charge.expiresAt.getTime() - charge.readAt.getTime()) / 1000,
   );
   if (remainingSeconds < REMAINING_SECONDS_MIN) return { kind: 'fail', reason: ISSUANCE_TIMEOUT };
-  return { kind: 'issue-again', expiresInSeconds: remainingSeconds };
-}
-
-/** Whether a refusal ends the charge now: only if no other call of it is without an answer (decision 62). */
-export function refusalCounts(charge: ChargeRow): boolean {
-  return charge.unansweredCalls === 1;
-}
-
-function millisecondsSince(then: Date | null, now: Date): number {
-  return then === null ? Number.POSITIVE_INFINITY : now.getTime() - then.getTime();
+  return { kind: 'issue_again', expiresInSeconds: remainingSeconds };
 }

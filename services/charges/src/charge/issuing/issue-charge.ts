@@ -1,54 +1,86 @@
-import { wasNeverSent } from '@pixmesh/acquirer/never-sent';
-import { toAcquirerId } from '@pixmesh/kernel/ids';
+import type { Counted, OrderAnswer, OrderStep } from '@pixmesh/acquirer-orders/order-calls';
+import { placeOrder } from '@pixmesh/acquirer-orders/place-order';
+import type { AcquirerCharge } from '@pixmesh/acquirer/client';
 import { assertNever } from '@pixmesh/kernel/app-error';
+import { toAcquirerId } from '@pixmesh/kernel/ids';
 
 import type { ChargeRow } from '#charge/charge-row.ts';
 import { recordRefusal, uncountCall } from '#charge/charges.sql.ts';
 import { failpoint } from '#failpoints.ts';
 
-import { refusalCounts } from './decide-issuing.ts';
-import type { IssuingDeps } from './issuing-deps.ts';
 import { chooseBrCode } from './choose-br-code.ts';
 import { finishFailed, finishIssued } from './finish-issuing.ts';
+import type { IssuingDeps } from './issuing-deps.ts';
+
+/** One call that issues a charge, as `@pixmesh/acquirer-orders/place-order` makes it. */
+export type IssuingCall = {
+  count(): Promise<Counted<ChargeRow> | null>;
+  expiresInSeconds: number;
+  callBeforeMs: number;
+};
 
 /**
- * Asks the acquirer to issue a charge whose call has been counted already, and applies the answer. Answers the
- * charge as it stands: still `processing` where the outcome is unknown or a refusal does not count yet. A call that
- * provably never left is taken off the count: nothing can come of it, so no refusal has to wait for it.
- *
- * @param lastCallAt of the call before this one
+ * Asks the acquirer to issue a charge, and applies the answer. Answers the charge as it stands: still `processing` where
+ * the outcome is unknown or a refusal does not count yet.
  */
 export async function issueCharge(
   deps: IssuingDeps,
   charge: ChargeRow,
-  { expiresInSeconds, lastCallAt }: { expiresInSeconds: number; lastCallAt: Date | null },
+  { count, callBeforeMs, expiresInSeconds }: IssuingCall,
 ): Promise<ChargeRow> {
-  const outcome = await deps.acquirer.issueCharge({
+  const placed = await placeOrder<ChargeRow, AcquirerCharge>({
+    count,
+    callBeforeMs,
+    call: (counted) => call(deps, counted, expiresInSeconds),
+    answered: ({ id }, answer) => {
+      if (answer.kind !== 'unknown') return;
+      deps.logger.warn({ charge_id: id, cause: answer.cause }, 'issuing outcome unknown');
+    },
+    reach: async (place) => {
+      if (place === 'after-answer') await failpoint('charges.create.after-answer');
+    },
+  });
+  return placed === null ? charge : await applyStep(deps, placed.row, placed.step);
+}
+
+async function call(
+  { acquirer }: IssuingDeps,
+  charge: ChargeRow,
+  expiresInSeconds: number,
+): Promise<OrderAnswer<AcquirerCharge>> {
+  const outcome = await acquirer.issueCharge({
     txid: toAcquirerId(charge.id),
     amountCents: charge.amount,
     expiresInSeconds,
     debtor: { name: charge.customer?.name ?? '', document: charge.customer?.document ?? '' },
     description: charge.description,
   });
-  await failpoint('charges.create.after-answer');
-  switch (outcome.kind) {
-    case 'issued': {
-      const brCode = chooseBrCode(outcome.charge, deps.receiver);
+  return outcome.kind === 'issued' ? { kind: 'accepted', value: outcome.charge } : outcome;
+}
+
+async function applyStep(
+  deps: IssuingDeps,
+  charge: ChargeRow,
+  step: OrderStep<AcquirerCharge>,
+): Promise<ChargeRow> {
+  switch (step.kind) {
+    case 'accepted': {
+      const { location, amountCents } = step.value;
+      const brCode = chooseBrCode(step.value, deps.receiver);
       // Without a usable code, or with another amount, nothing is announced; a status check decides.
-      if (brCode === null || outcome.charge.amountCents !== charge.amount) return charge;
-      const { location } = outcome.charge;
+      if (brCode === null || amountCents !== charge.amount) return charge;
       return await finishIssued(deps, charge, { brCode, location, checkAgainNow: false });
     }
-    case 'refused': {
-      const reason = `${outcome.code}: ${outcome.message}`;
-      if (refusalCounts(charge)) return await finishFailed(deps, charge, { reason });
-      await recordRefusal(deps.db, charge, reason);
+    case 'fail':
+      return await finishFailed(deps, charge, { reason: step.reason });
+    case 'record_refusal':
+      await recordRefusal(deps.db, charge, step.reason);
       return charge;
-    }
-    case 'unknown':
-      deps.logger.warn({ charge_id: charge.id, cause: outcome.cause }, 'issuing outcome unknown');
-      return wasNeverSent(outcome) ? await uncountCall(deps.db, charge, lastCallAt) : charge;
+    case 'uncount':
+      return await uncountCall(deps.db, charge, step.lastCallAt);
+    case 'check_later':
+      return charge;
     default:
-      return assertNever(outcome);
+      return assertNever(step);
   }
 }

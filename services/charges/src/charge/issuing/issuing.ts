@@ -36,7 +36,7 @@ export type Issuing = {
 export function createIssuing(deps: IssuingDeps): Issuing {
   /** Charges being issued by this process: repeats of their key wait for it instead of polling. */
   const inFlight = new Map<string, Promise<ChargeRow>>();
-  return { issueNew, finish, check: (charge) => check(deps, charge) };
+  return { issueNew, finish, check: (charge) => check(deps, charge, callsBeginBefore(deps)) };
 
   async function issueNew(charge: ChargeRow, deadline: Deadline): Promise<ChargeRow> {
     const issuing = issueAndConfirm(deps, charge).finally(() => inFlight.delete(charge.id));
@@ -55,8 +55,12 @@ export function createIssuing(deps: IssuingDeps): Issuing {
     let current = charge;
     while (current.status === 'processing' && deadline.remainingMs() > 0) {
       const local = inFlight.get(charge.id);
+      const callBeforeMs = callsBeginBefore(deps);
       const leased = local ? null : await leaseProcessingCharge(deps.db, charge.id, deps.leaseMs);
-      if (leased) return (await untilDeadline(check(deps, leased), deadline)) ?? leased;
+      if (leased) {
+        const checked = await untilDeadline(check(deps, leased, callBeforeMs), deadline);
+        return checked ?? leased;
+      }
       await untilDeadline<unknown>(local ?? delay(FINISH_POLL_MS), deadline);
       current = (await findAnyCharge(deps.db, charge.id)) ?? current;
     }
@@ -66,15 +70,27 @@ export function createIssuing(deps: IssuingDeps): Issuing {
 
 /** The first call of a charge; an answer that got lost is asked for once, while the caller still waits. */
 async function issueAndConfirm(deps: IssuingDeps, charge: ChargeRow): Promise<ChargeRow> {
+  const callBeforeMs = callsBeginBefore(deps);
   const issued = await issueCharge(deps, charge, {
+    // The insert has counted it.
+    count: () => Promise.resolve({ row: charge, formerCallAt: null }),
     expiresInSeconds: charge.expiresIn,
-    lastCallAt: null,
+    callBeforeMs,
   });
-  return issued.status === 'processing' ? await check(deps, issued) : issued;
+  return issued.status === 'processing' ? await check(deps, issued, callBeforeMs) : issued;
 }
 
-async function check(deps: IssuingDeps, charge: ChargeRow): Promise<ChargeRow> {
-  const after = await checkIssuing(deps, charge);
+/** Until when by `performance.now()` a call may begin and still end within a lease that begins now. */
+function callsBeginBefore({ leaseMs, acquirerTimeoutMs }: IssuingDeps): number {
+  return performance.now() + leaseMs - acquirerTimeoutMs;
+}
+
+async function check(
+  deps: IssuingDeps,
+  charge: ChargeRow,
+  callBeforeMs: number,
+): Promise<ChargeRow> {
+  const after = await checkIssuing(deps, charge, callBeforeMs);
   if (after.status === 'processing') {
     await releaseCharge(deps.db, charge, nextCheckMs(charge.checks, deps.processingChecks));
   }

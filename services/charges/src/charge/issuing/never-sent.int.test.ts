@@ -42,8 +42,14 @@ async function aNewCharge(): Promise<ChargeRow> {
   return charge;
 }
 
-/** One call whose answer is given. */
-async function issue(charge: ChargeRow, answer: IssueOutcome, lastCallAt: Date | null) {
+type Options = { lastCallAt: Date | null; callBeforeMs: number };
+
+/** One counted call whose answer is given. */
+async function issue(
+  charge: ChargeRow,
+  answer: IssueOutcome,
+  { lastCallAt = null, callBeforeMs = Number.POSITIVE_INFINITY }: Partial<Options> = {},
+) {
   const deps: Partial<IssuingDeps> = {
     db: database.db,
     logger: createLogger('charges', 'silent'),
@@ -51,41 +57,45 @@ async function issue(charge: ChargeRow, answer: IssueOutcome, lastCallAt: Date |
     wakeOutbox: () => undefined,
     acquirer: { issueCharge: () => Promise.resolve(answer) } as unknown as IssuingDeps['acquirer'],
   };
-  return await issueCharge(deps as IssuingDeps, charge, { expiresInSeconds: 3_600, lastCallAt });
+  return await issueCharge(deps as IssuingDeps, charge, {
+    count: () => Promise.resolve({ row: charge, formerCallAt: lastCallAt }),
+    expiresInSeconds: 3_600,
+    callBeforeMs,
+  });
 }
 
 const REFUSED = { kind: 'refused', code: 'valor_invalido', message: 'no' } as const;
 
 async function counted(charge: ChargeRow): Promise<ChargeRow> {
-  const row = await countCall(database.db, charge);
-  if (row === null) throw new Error('the charge has moved');
-  return row;
+  const after = await countCall(database.db, charge);
+  if (after === null) throw new Error('the charge has moved');
+  return after.row;
 }
 
 test.each(['breaker_open', 'token_timeout'])(
   'a first call that never left (%s) is not counted, and the refusal of the next one fails the charge at once',
   async (cause) => {
     const charge = await aNewCharge();
-    const after = await issue(charge, { kind: 'unknown', cause }, null);
+    const after = await issue(charge, { kind: 'unknown', cause });
     expect(after).toMatchObject({ status: 'processing', unansweredCalls: 0, lastCallAt: null });
     expect(await findAnyCharge(database.db, charge.id)).toMatchObject({
       unansweredCalls: 0,
       lastCallAt: null,
     });
-    const ended = await issue(await counted(after), REFUSED, null);
+    const ended = await issue(await counted(after), REFUSED);
     expect(ended).toMatchObject({ status: 'failed', failureReason: 'valor_invalido: no' });
   },
 );
 
 test('an unknown call stays counted, and the time of it stands, whatever never left after it', async () => {
   const charge = await aNewCharge();
-  const unknown = await issue(charge, { kind: 'unknown', cause: 'timeout' }, null);
+  const unknown = await issue(charge, { kind: 'unknown', cause: 'timeout' });
   const { lastCallAt } = unknown;
   expect(unknown).toMatchObject({ unansweredCalls: 1, lastCallAt: expect.any(Date) });
   const never = { kind: 'unknown', cause: 'breaker_open' } as const;
-  const after = await issue(await counted(unknown), never, lastCallAt);
+  const after = await issue(await counted(unknown), never, { lastCallAt });
   expect(after).toMatchObject({ unansweredCalls: 1, lastCallAt });
-  await issue(await counted(after), REFUSED, lastCallAt);
+  await issue(await counted(after), REFUSED, { lastCallAt });
   expect(await findAnyCharge(database.db, charge.id)).toMatchObject({
     status: 'processing',
     unansweredCalls: 2,
@@ -96,7 +106,13 @@ test('an unknown call stays counted, and the time of it stands, whatever never l
 test('what was counted meanwhile is not taken off with it', async () => {
   const charge = await aNewCharge();
   await counted(charge);
-  const after = await issue(charge, { kind: 'unknown', cause: 'breaker_open' }, null);
+  const after = await issue(charge, { kind: 'unknown', cause: 'breaker_open' });
   expect(after.unansweredCalls).toBe(1);
   expect((await findAnyCharge(database.db, charge.id))?.unansweredCalls).toBe(2);
+});
+
+test('a call is not made by a process that slept past its lease, and counts as never made', async () => {
+  const charge = await aNewCharge();
+  const after = await issue(charge, REFUSED, { callBeforeMs: performance.now() });
+  expect(after).toMatchObject({ status: 'processing', unansweredCalls: 0, lastCallAt: null });
 });
