@@ -30,7 +30,7 @@ export const ChargesConfig = z
     WEBHOOK_SEALING_PUBLIC_KEY: z.string({ error: 'expected <version>:<key>' }).min(1),
     /** Upper bound of a request from the gateway. */
     REQUEST_TIMEOUT_MS: milliseconds(9_000),
-    /** First and longest distance between looks at a charge whose issuing is unknown, and at an unpaid one. */
+    /** First and longest distance between checks of a charge whose issuing is unknown, and at an unpaid one. */
     READ_BACK_PROCESSING_MS: milliseconds(5_000),
     READ_BACK_PROCESSING_MS_MAX: milliseconds(30_000),
     READ_BACK_PENDING_MS: milliseconds(30_000),
@@ -42,15 +42,15 @@ export const ChargesConfig = z
     RECEIVED_LIST_OVERLAP_MS: milliseconds(900_000),
     /** Between two readings of the acquirer's infractions, which no callback announces. */
     DISPUTE_LIST_MS: milliseconds(10_000),
-    /** How long the acquirer may take to return the money of a lost dispute, before what it kept is given back. */
+    /** How long the acquirer may take to return the money of a lost dispute, before the rest of the block is released. */
     DISPUTE_RETURN_WINDOW_MS: milliseconds(345_600_000),
-    /** First and longest distance between looks: at the intent of a refund that its call left behind, */
+    /** First and longest distance between checks: of the intent of a refund that its call left behind, */
     READ_BACK_REFUND_INTENT_MS: milliseconds(10_000),
     READ_BACK_REFUND_INTENT_MS_MAX: milliseconds(30_000),
-    /** at a refund without a definite answer, */
+    /** of a refund without a definite answer, */
     READ_BACK_REFUND_UNKNOWN_MS: milliseconds(5_000),
     READ_BACK_REFUND_UNKNOWN_MS_MAX: milliseconds(30_000),
-    /** and at one that the acquirer has accepted. */
+    /** and of one that the acquirer has accepted. */
     READ_BACK_REFUND_ACCEPTED_MS: milliseconds(60_000),
     READ_BACK_REFUND_ACCEPTED_MS_MAX: milliseconds(300_000),
     /** How long a refused return waits after a call that ended unknown, before the refusal counts (decision 119). */

@@ -21,7 +21,7 @@ import { startReturnItemsJob } from '#suspense/return-items.job.ts';
 
 type StopList = { use<T extends AsyncDisposable>(name: string, resource: T): T };
 
-/** What tells the jobs that there is work; made before the jobs and before whoever notifies them. */
+/** Notified when there is work; made before the jobs and before what notifies them. */
 export type JobSignals = Record<'statusChecks' | 'notices' | 'itemReturns' | 'refunds', WakeSignal>;
 
 type JobsParts = {

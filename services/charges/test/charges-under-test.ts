@@ -20,7 +20,7 @@ import { createTestTopics } from '@pixmesh/testkit/test-topics';
 
 export type ChargesUnderTest = Awaited<ReturnType<typeof startChargesUnderTest>>;
 
-// Answers are looked at as they come; a wrong shape shows in an assertion.
+// Answers are compared as they come; a wrong shape shows in an assertion.
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Json = any;
 
@@ -108,7 +108,7 @@ async function callService(
   return { status: response.status, headers: response.headers, body: await response.json() };
 }
 
-/** What gateway and ledger say to the service, by the messages that are their contract. */
+/** What gateway and ledger send to the service, by the messages that are their contract. */
 async function startPeers(topicPrefix: string) {
   const { kafkaBrokers, registryUrl } = testInfra();
   const publisher = createEventPublisher({

@@ -91,7 +91,7 @@ export function createDisputedCharges(parts: () => Parts) {
 export function createMovesOfCharges(parts: () => Pick<Parts, 'charges'>) {
   return { eventsOf, ordersOf, causesOf };
 
-  /** Names of the charge's events with the state that each tells, in order. */
+  /** Names of the charge's events with the state that each shows, in order. */
   async function eventsOf(charge: Paid): Promise<string[]> {
     const events = await parts().charges.db.query<{
       type: string;

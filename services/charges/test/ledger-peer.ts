@@ -31,7 +31,7 @@ export async function ledgerCommands(db: Queryable): Promise<Command[]> {
   );
 }
 
-/** A ledger that books whatever it is told, and says so, each time that it is asked to. */
+/** A ledger that books every command, and announces that each time it is asked to. */
 export function createLedgerPeer(parts: {
   db: Queryable;
   publish(event: OutboundEvent): Promise<void>;

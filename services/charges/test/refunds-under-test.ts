@@ -23,10 +23,10 @@ const PATIENCE_MS = 20_000;
 
 export type RefundsUnderTest = Awaited<ReturnType<typeof startRefundsUnderTest>>;
 
-/** An entry of the simulator's own truth. */
+/** An entry of the simulator's own record. */
 type JournalEntry = { kind: string; end_to_end_id: string | null; amount: number };
 
-/** The service between a real simulator and a real ledger, with a network to the ledger that loses what a test says. */
+/** The service between a real simulator and a real ledger, with a network to the ledger that loses what a test chooses. */
 export async function startRefundsUnderTest(settings: Record<string, string> = {}) {
   const peers: { ledger?: LedgerProcess; network?: LossyProxy } = {};
   const charges = await startChargesUnderTest({ ...PERIODS, ...settings }, async (shared) => {

@@ -86,7 +86,7 @@ export async function fillCharges(db: Queryable, history: History): Promise<void
 const MIXED_LIFETIMES = sql`
   case when number % 4 < 2 then 86400 when number % 30 = 3 then 60 + number::bigint * 7919 % 604740 else 3600 end`;
 
-/** `charges` selects what tests tell apart; the rest is the same for all. */
+/** `charges` selects what tests distinguish; the rest is the same for all. */
 async function insertCharges(db: Queryable, charges: Statement): Promise<void> {
   await db.query(sql`
     insert into charges (

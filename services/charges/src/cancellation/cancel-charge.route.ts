@@ -24,7 +24,7 @@ export function registerCancelCharge(app: FastifyInstance, deps: RouteDeps): voi
       deps.requestTimeoutMs,
     );
     const { charge, repeated } = await cancelCharge(deps, id, { operatorId, deadline });
-    // A repeat is marked as one, so that the audit log names whoever made the change, and nobody else.
+    // A repeat is marked as one, so that the audit log names only the operator who made the change.
     if (repeated) reply.header(ANSWER_HEADERS.replayed, 'true');
     return toOperatorCharge(charge, deps.receiver);
   });

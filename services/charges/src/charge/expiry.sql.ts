@@ -7,7 +7,7 @@ import { sql, type Statement } from '@pixmesh/postgres/sql';
  */
 const IS_EXPIRED = sql`(status = 'pending' and accepted_e2e is null and expires_at <= now())`;
 
-/** Whether a charge is shown with this status, judged at the same instant as `read_at` (decision 83). */
+/** Whether a charge is shown with this status, decided at the same instant as `read_at` (decision 83). */
 export function isShownAs(status: ChargeStatus): Statement {
   if (status === 'expired') return IS_EXPIRED;
   if (status === 'pending') return sql`(status = 'pending' and not ${IS_EXPIRED})`;

@@ -17,7 +17,7 @@ export function isExpired(
   );
 }
 
-/** The status as it is shown, judged at the instant of the read. */
+/** The status as it is shown, decided at the instant of the read. */
 export function shownStatus(charge: ChargeRow): ChargeStatus {
   return isExpired(charge, charge.readAt) ? 'expired' : charge.status;
 }

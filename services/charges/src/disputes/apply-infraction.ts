@@ -63,7 +63,7 @@ export async function findChanged(
 
 /**
  * Applies one infraction as the acquirer lists it, and its status once: repeated, it changes nothing (decision 214).
- * What the money did is asked for before a lost dispute is announced, so that its event tells what was returned.
+ * What the money did is asked for before a lost dispute is announced, so that its event shows what was returned.
  */
 export async function applyInfraction(deps: ApplyDeps, seen: AcquirerDispute): Promise<Applied> {
   const owner = await findChargeOfPix(deps.db, seen.endToEndId);
@@ -191,7 +191,7 @@ async function note(
   return (await updateDispute(deps.db, { ...stored, ...shown })) ? 'done' : 'moved';
 }
 
-/** A Pix that we do not know yet may still be booked; one in suspense is an operator's case, and kept from being accepted. */
+/** A Pix that is not recorded yet may still be booked; one in suspense is an operator's case, and kept from being accepted. */
 async function leave(
   deps: ApplyDeps,
   seen: AcquirerDispute,

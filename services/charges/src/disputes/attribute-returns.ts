@@ -1,9 +1,9 @@
-/** What the acquirer tells of one dispute of a Pix, as far as it says which returns are its own. */
+/** What the acquirer shows of one dispute of a Pix, as far as it decides which returns are its own. */
 export type DisputeFacts = {
   infractionId: string;
   amount: bigint;
   openedAt: Date;
-  /** When it was decided for the payer; null while it is not, or where the acquirer does not say. */
+  /** When it was decided for the payer; null while it is not, or where the acquirer gives no time. */
   acceptedAt: Date | null;
 };
 
@@ -11,7 +11,7 @@ export type DisputeFacts = {
 export type ReturnFacts = {
   returnId: string;
   amount: bigint;
-  /** When the acquirer carried it out; null where it does not say. */
+  /** When the acquirer carried it out; null where it gives no time. */
   settledAt: Date | null;
 };
 
@@ -19,7 +19,7 @@ export type ReturnFacts = {
 const SKEW_MS = 600_000;
 
 /**
- * How much of a Pix went back for each of its disputes, by infraction id. Only what the acquirer tells counts, so that
+ * How much of a Pix went back for each of its disputes, by infraction id. Only what the acquirer shows counts, so that
  * the answer is the same whatever was read first: a return belongs to a dispute that was open before it and has room
  * for it, first of all to the one that was decided for the payer last before it, else to the one opened last. Where
  * nothing fits, it belongs to the nearest: no return is without a dispute.

@@ -99,7 +99,7 @@ function decideNew(input: SeenInfraction): InfractionStep {
 }
 
 /**
- * Lost before we saw it: the nature of its return has told the charge's state already (decision 78), so until the
+ * Lost before we saw it: the nature of its return has decided the charge's state already (decision 78), so until the
  * return shows it is waited for, and only an acquirer that never names one leaves the dispute's own status.
  */
 function arriveLost(input: SeenInfraction): InfractionStep {

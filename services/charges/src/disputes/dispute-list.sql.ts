@@ -5,10 +5,10 @@ import { named, sql } from '@pixmesh/postgres/sql';
 /** One reading of the acquirer's list of infractions, leased to one replica. */
 export type Reading = {
   leaseToken: string;
-  /** Infractions opened in this window may have news. */
+  /** Infractions opened in this window may have changed. */
   from: Date;
   to: Date;
-  /** Whether the window holds every infraction that may have news. */
+  /** Whether the window holds every infraction that may have changed. */
   isWhole: boolean;
   startedAt: Date;
 };
@@ -69,7 +69,7 @@ type ReadingRecord = {
   started_at: Date;
 };
 
-/** Keeps the lease for another page; false for a process that has lost it. */
+/** Renews the lease for another page; false for a process that has lost it. */
 export async function renewReading(
   db: Queryable,
   reading: Reading,

@@ -31,14 +31,14 @@ export async function findMessage(
 /** False when its id is taken. */
 export async function insertMessage(
   db: Queryable,
-  said: { id: string; disputeId: DisputeId; message: string; operatorId: OperatorId },
+  message: { id: string; disputeId: DisputeId; message: string; operatorId: OperatorId },
 ): Promise<boolean> {
   const rows = await db.query(
     named(
       'insert_dispute_message',
       sql`
         insert into dispute_messages (id, dispute_id, message, requested_by)
-        values (${said.id}, ${said.disputeId}, ${said.message}, ${said.operatorId})
+        values (${message.id}, ${message.disputeId}, ${message.message}, ${message.operatorId})
         on conflict (id) do nothing
         returning id`,
     ),

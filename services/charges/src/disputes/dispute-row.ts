@@ -17,14 +17,14 @@ export type DisputeRow = {
   openedAt: Date;
   defenseDeadlineAt: Date;
   resolvedAt: Date | null;
-  /** What the acquirer said last. */
+  /** The acquirer's status, as of the last reading of its list. */
   acquirerStatus: AcquirerDispute['status'];
   acquirerDecidedAt: Date | null;
-  /** `standing`: a block is ordered and has not been given back. */
+  /** `standing`: a block is ordered and has not been released. */
   block: 'none' | 'standing' | 'ended';
   defenseText: string | null;
   defenseSentAt: Date | null;
-  /** A defence that was sent to the acquirer without a definite answer so far; kept until its list tells. */
+  /** A defence that was sent to the acquirer without a definite answer so far; stored until its list shows it. */
   intendedDefense: { text: string; at: Date } | null;
   createdAt: Date;
   version: number;

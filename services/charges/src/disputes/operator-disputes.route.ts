@@ -78,14 +78,14 @@ export function registerOperatorDisputes(app: FastifyInstance, deps: RouteDeps):
   );
 }
 
-/** What was sent before is answered before the body is judged (decisions 52, 253). */
+/** What was sent before is answered before the body is validated (decisions 52, 253). */
 async function sendOnce(deps: RouteDeps, disputeId: DisputeId, asked: SendMessageBody) {
   const { message_id: id, operator_id: operatorId, body } = asked;
   const message = MessageBody.safeParse(body).data?.message ?? null;
   const before = await replayMessage(deps, { id, disputeId, message });
   if (before !== null) return before;
-  const said = parseShape(MessageBody, requireSent(body));
-  return await sendMessage(deps, { id, disputeId, operatorId, ...said });
+  const parsed = parseShape(MessageBody, requireSent(body));
+  return await sendMessage(deps, { id, disputeId, operatorId, ...parsed });
 }
 
 async function read(deps: RouteDeps, id: DisputeId) {

@@ -327,7 +327,7 @@ describe('a defence whose answer was lost', () => {
     answer = told;
     await read([{ ...listed, ...changes }]);
     expect(await stored(listed.id)).toMatchObject({ defenseText: null, intendedDefense: null });
-    expect(logLines.join()).toContain('a defence never reached the acquirer');
+    expect(logLines.join()).toContain('the acquirer never received it');
   });
 
   test('waits while it is under review without a receipt', async () => {

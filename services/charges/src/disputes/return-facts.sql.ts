@@ -5,7 +5,7 @@ import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
 import { attributeReturns, type DisputeFacts, type ReturnFacts } from './attribute-returns.ts';
 
-/** Columns that tell all disputes of a Pix and all its returns under the MED. */
+/** Columns with all disputes of a Pix and all its returns under the MED. */
 export function returnFacts(endToEndId: Statement): Statement {
   return sql`
     (
@@ -40,7 +40,7 @@ export function toReturnedAmount(row: ReturnFactsRecord, infractionId: string): 
   return toCents(returned.get(infractionId) ?? 0n);
 }
 
-/** The same for a dispute as the acquirer tells it now: not stored yet, or with a decision that is news. */
+/** The same for a dispute as the acquirer shows it now: not stored yet, or with a new decision. */
 export async function findReturnedAmount(db: Queryable, seen: AcquirerDispute): Promise<Cents> {
   const { id: infractionId, endToEndId, status } = seen;
   const rows = await db.query<ReturnFactsRecord>(

@@ -4,7 +4,7 @@ import { named, sql } from '@pixmesh/postgres/sql';
 
 import { MED_PREFIX } from './med-prefix.ts';
 
-/** Keeps what the acquirer says of a dispute of a Pix in suspense; false where that was known. */
+/** Records the acquirer's status of a dispute of a Pix in suspense; false where it is recorded already. */
 export async function recordSuspendedDispute(
   db: Queryable,
   seen: AcquirerDispute,

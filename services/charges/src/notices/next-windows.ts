@@ -5,7 +5,7 @@ const AHEAD_MS = 2 * 86_400_000;
 /** Returns come within the 90 days of a refund (decision 76), and those under the MED not much later. */
 const SWEEP_HORIZON_MS = 120 * 86_400_000;
 const SWEEP_WIDTH_MS = 6 * 3_600_000;
-/** Pages of older days in one run: nobody waits for them. */
+/** Pages of older days in one run: they are not urgent. */
 const SWEEP_PAGES = 2;
 
 type TimeWindow = { from: Date; to: Date };
@@ -20,7 +20,7 @@ export type SweepState = {
 
 /**
  * What a run reads: the rest of a window that was not finished, or everything since the last one, with an overlap for
- * what shows late; and a piece of the older days, walked backwards from the present, for returns that nobody announced.
+ * what shows late; and a piece of the older days, walked backwards from the present, for returns that were not announced.
  */
 export function nextWindows(
   cursor: Pick<ListCursor, 'listedUntil' | 'sweepFrom' | 'sweepPage' | 'unfinished' | 'readAt'>,

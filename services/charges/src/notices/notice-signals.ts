@@ -3,7 +3,7 @@ import { counter, observedGauge } from '@pixmesh/telemetry/metrics';
 
 const ignored = counter(
   'pix_notices_ignored_total',
-  'Announced Pix without effect, by what the look at the acquirer found',
+  'Announced Pix without effect, by what the status check found',
 );
 
 /** A notice names money that is not there: a fault of the acquirer, or an attack (decision 217). */
@@ -19,7 +19,7 @@ export function observeLags(read: {
 }): void {
   observedGauge(
     'pix_notice_oldest_age_seconds',
-    'Age of the oldest announced Pix that has not been looked at',
+    'Age of the oldest announced Pix that has not been checked',
     async () => [{ value: await read.oldestNotice() }],
   );
   observedGauge(

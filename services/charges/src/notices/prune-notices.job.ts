@@ -4,7 +4,7 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { pruneNotices } from './pix-notices.sql.ts';
 
-/** Notices whose Pix was checked are kept this long. */
+/** Notices whose Pix was checked stay this long. */
 const STAY_MS = 3_600_000;
 const PRUNE_INTERVAL_MS = 60_000;
 const PRUNE_BATCH = 5_000;

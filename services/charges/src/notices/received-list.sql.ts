@@ -25,7 +25,7 @@ export type ListRun = {
   page: number;
 };
 
-/** Leases the cursor when it is due; empty while somebody else reads. */
+/** Leases the cursor when it is due; empty while another process reads. */
 export async function leaseListCursor(db: Queryable, leaseMs: number): Promise<ListCursor[]> {
   const rows = await db.query<CursorRecord>(
     named(
@@ -111,7 +111,7 @@ export async function moveListCursor(
   );
 }
 
-/** Ends a run that could not read; the pages before, if it kept any, stay read. */
+/** Ends a run that could not read; the pages before, if it stored any, stay read. */
 export async function releaseListCursor(
   db: Queryable,
   cursor: ListCursor,
@@ -207,6 +207,6 @@ export async function findUnrecorded(
 type UnrecordedRow = {
   end_to_end_id: string;
   charge_id: ChargeId | null;
-  /** Whether a look at its charge may show it: one that failed may never have been issued. */
+  /** Whether a check of its charge may show it: one that failed may never have been issued. */
   is_explained: boolean;
 };

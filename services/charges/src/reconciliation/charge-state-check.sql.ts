@@ -13,7 +13,7 @@ export type ComparedCharge = {
   changedAt: Date | null;
 };
 
-/** The acquirer is asked for what it may still have something to say about (decision 218). */
+/** The acquirer is asked for what it may still show (decision 218). */
 const HORIZON = sql`created_at >= now() - interval '120 days'`;
 
 const COLUMNS = sql`

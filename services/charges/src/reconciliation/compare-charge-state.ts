@@ -10,7 +10,7 @@ const OPEN: readonly TheirState[] = ['active', 'settled'];
 /** Also where there is money: a Pix may cross a removal, and pays the charge while nothing else was announced of it. */
 const NOT_OPEN: readonly TheirState[] = ['settled', 'removed_by_psp', 'removed_by_receiver'];
 
-/** What the acquirer's record may be; null while nothing can be said. Any Pix settles it, the wrong one too. */
+/** What the acquirer's record may be; null while nothing is certain. Any Pix settles it, the wrong one too. */
 function allowedStates({ status, acceptedE2e }: ComparedCharge): readonly TheirState[] | null {
   switch (status) {
     case 'processing':

@@ -16,7 +16,7 @@ export type CreditedCharge = {
 };
 
 /**
- * Charges that should have a credit, or have one. The `offset` keeps the last condition a look at `received_pix_charge`
+ * Charges that should have a credit, or have one. The `offset` keeps the last condition a read of `received_pix_charge`
  * per charge: without it the planner may read all credits into memory for each page.
  */
 const CREDITED = sql`

@@ -1,7 +1,7 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
-/** A dispute of ours as it is compared, with what tells how much of its Pix can be blocked. */
+/** A dispute of ours as it is compared, with what shows how much of its Pix can be blocked. */
 export type ComparedDispute = {
   id: string;
   infractionId: string;

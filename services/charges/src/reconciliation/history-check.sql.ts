@@ -1,7 +1,7 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
-/** A charge and what its history says of it. */
+/** A charge beside its history. */
 export type HistoryCount = {
   id: string;
   version: number;

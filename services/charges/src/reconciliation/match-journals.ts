@@ -50,7 +50,7 @@ async function matchPage(
 ): Promise<void> {
   const charges = new Set(journals.flatMap(({ resource_id }) => resource_id ?? []));
   const recorded = await findPixOfCharges(db, [...charges]);
-  // What nobody owns names no charge. It is rare, and each of it is somebody's task.
+  // A Pix without an owner names no charge. They are few, and each is an operator's task.
   const isUnownedNamed = journals.some(({ resource_id }) => resource_id === null);
   if (isUnownedNamed) recorded.push(...(await listUnownedPix(db, UNEXPLAINED_MAX)));
   const ours = new Map(recorded.map((pix) => [receivedPixCommandId(pix.endToEndId), pix]));

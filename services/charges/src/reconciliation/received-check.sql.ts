@@ -8,7 +8,7 @@ const ROWS_MAX = 10_000;
 /** A received Pix as recorded, for comparison. */
 export type RecordedPix = {
   endToEndId: string;
-  /** Null for money that nobody owns. */
+  /** Null for money without an owner. */
   accountId: string | null;
   amount: bigint;
   paidAt: Date;
@@ -69,7 +69,7 @@ export async function findPixOfCharges(
   return rows.map(toRecordedPix);
 }
 
-/** All Pix that nobody owns, up to `limit`. Reads `received_pix_unowned`. */
+/** All Pix without an owner, up to `limit`. Reads `received_pix_unowned`. */
 export async function listUnownedPix(db: Queryable, limit: number): Promise<RecordedPix[]> {
   const rows = await db.query<PixRecord>(
     named(

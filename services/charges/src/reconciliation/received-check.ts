@@ -34,7 +34,7 @@ export type ReceivedCheckDeps = {
 /**
  * Every Pix that the acquirer received is recorded here and booked in the ledger, once, with the same amount and
  * time, and nothing else is (I6). Left: the acquirer; right: our record and its journal. The journals are read first:
- * whatever they book has been recorded when our rows are read. A Pix that the acquirer tells in a form that we cannot
+ * whatever they book has been recorded when our rows are read. A Pix that the acquirer lists in a form that we cannot
  * read is a break by itself, and hides no other.
  */
 export function receivedCheck(deps: ReceivedCheckDeps): Check {

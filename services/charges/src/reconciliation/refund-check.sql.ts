@@ -19,13 +19,13 @@ export type ComparedRefund = {
   wasSent: boolean;
 };
 
-/** More than an operator can look at; the rest shows as these are put right. */
+/** More than an operator can work through; the rest shows as these are put right. */
 const CONTRADICTED_MAX = 1_000;
 
 const COLUMNS = sql`
   id, hold_id, end_to_end_id, status, amount, ended_at, first_put_at is not null as was_sent`;
 
-/** A page of the refunds that the acquirer may still have something to say about (decision 218), by id. */
+/** A page of the refunds that the acquirer may still show (decision 218), by id. */
 export async function listComparedRefunds(
   db: Queryable,
   page: { after: string | null; limit: number },
@@ -86,7 +86,7 @@ export async function findRefundsByHold(
   return new Map(rows.map((row) => [row.hold_id, toCompared(row)]));
 }
 
-/** A refund whose hold ended otherwise than it did, by the ledger's word. */
+/** A refund whose hold ended otherwise than it did, by the ledger's event. */
 export type ContradictedRefund = Pick<ComparedRefund, 'id' | 'status' | 'amount' | 'endedAt'> & {
   holdState: string;
 };

@@ -105,7 +105,7 @@ async function compareReturns(
   return [...breaks, ...settled];
 }
 
-/** A refund may differ from several records in the same way: the first break tells it. */
+/** A refund may differ from several records in the same way: the first break shows it. */
 function onePerKind(breaks: readonly FoundBreak[]): FoundBreak[] {
   const first = new Map<string, FoundBreak>();
   for (const found of breaks) {

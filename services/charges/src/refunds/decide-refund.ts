@@ -2,7 +2,7 @@ import { type Cents, toCents } from '@pixmesh/kernel/money';
 
 import type { ChargeRow } from '#charge/charge-row.ts';
 
-/** A Pix can be given back for this long after it was paid (decision 76; Central Bank rules). */
+/** A Pix can be refunded for this long after it was paid (decision 76; Central Bank rules). */
 const REFUND_WINDOW_DAYS = 90;
 const REFUND_WINDOW_MS = REFUND_WINDOW_DAYS * 86_400_000;
 
@@ -10,7 +10,7 @@ type RefundDecision =
   | { kind: 'accept'; amount: Cents; endToEndId: string }
   | { kind: 'refuse'; code: 'CHARGE_NOT_REFUNDABLE' | 'REFUND_EXCEEDS_CHARGE' };
 
-/** The Pix that a charge can still give back; null where it cannot: not paid, ended, or paid too long ago. */
+/** The Pix of a charge that can still be refunded; null where it cannot: not paid, ended, or paid too long ago. */
 export function refundablePix(
   charge: Pick<ChargeRow, 'status' | 'endToEndId' | 'paidAt' | 'readAt'>,
 ): string | null {
@@ -22,7 +22,7 @@ export function refundablePix(
 
 /**
  * Whether a refund may begin, and of how much: an absent amount is all that is left. What is under way counts as gone,
- * since it may succeed; the ledger has the last word (decision 79).
+ * since it may succeed; the ledger decides (decision 79).
  *
  * @param taken sum of open refunds of the charge and of everything that went back already
  */

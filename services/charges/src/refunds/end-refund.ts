@@ -28,12 +28,12 @@ export type EndRefundDeps = {
   wakeOutbox(): void;
 };
 
-/** A return as it was seen, by the refund's own look or under its charge. */
+/** A return as it was seen, by the refund's own status check or under its charge. */
 type SeenReturn = { endToEndId: string; returned: PixReturn };
 
 /**
- * Ends the refund that a return at the acquirer is, whoever saw it first: carried out, or not and never to be. Said
- * again, it changes nothing. False when charge or refund have moved since they were read: nothing is written then.
+ * Ends the refund that a return at the acquirer is, by whichever check sees it first: carried out, or not and never to be.
+ * Repeated, it changes nothing. False when charge or refund have moved since they were read: nothing is written then.
  */
 export async function endRefund(
   deps: EndRefundDeps,
@@ -43,7 +43,7 @@ export async function endRefund(
   const id = fromAcquirerId<RefundId>(seen.returned.id);
   const refund = id === null ? null : await findRefund(deps.db, id);
   if (refund === null || refund.status === 'completed') return true;
-  // Failed in between: what went back all the same is booked by the look as a return by itself.
+  // Failed in between: what went back all the same is booked by the charge's check as a return by itself.
   if (refund.status === 'failed') return seen.returned.status === 'failed';
   if (refund.status === 'intent') return false;
   const step = decideReturned(refund, seen.returned);

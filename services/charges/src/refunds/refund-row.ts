@@ -10,7 +10,7 @@ export type RefundRow = {
   accountId: AccountId;
   endToEndId: string;
   amount: Cents;
-  /** An `intent` is stored before its hold is taken, and shown to nobody. */
+  /** An `intent` is stored before its hold is taken, and never shown. */
   status: 'intent' | RefundStatus;
   failureReason: string | null;
   /** The settlement system's id of the return. */

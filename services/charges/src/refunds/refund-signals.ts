@@ -3,7 +3,7 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 
 import type { RefundRow } from './refund-row.ts';
 
-/** What refunds tell operators, each with its metric. */
+/** What refunds report to operators, each with its metric. */
 
 const calls = counter('refund_calls_total', 'Calls that ordered a refund, by outcome');
 const ended = counter('refunds_ended_total', 'Refunds that have ended, by status');
@@ -13,18 +13,18 @@ const holdProblems = counter(
 );
 const problems = counter(
   'refund_look_problems_total',
-  'Looks at the acquirer that showed what cannot be, by problem',
+  'Status checks that showed what cannot be, by problem',
 );
 
 const HOLD_PROBLEMS = {
-  resource_held: 'another hold of a refund is open or settled',
-  unknown_pix: 'the ledger has not credited the Pix of a paid charge',
-  ended: 'the hold of an intent has ended before its refund began',
-  orphaned: 'a hold stands without its refund',
-  end_refused: 'the hold of a refund that has ended had ended otherwise',
+  resource_held: 'refund hold: another one is open or settled',
+  unknown_pix: 'refund hold: the Pix of a paid charge is not credited',
+  ended: 'refund hold ended before its refund began',
+  orphaned: 'refund hold without its refund',
+  end_refused: 'refund hold ended otherwise than its refund',
 } as const;
 
-/** Cannot be while everybody keeps to the protocol of holds; reconciliation shows the money. */
+/** Cannot be while all services follow the protocol of holds; reconciliation shows the money. */
 export function holdContradicted(
   logger: Logger,
   refund: RefundRow,
@@ -41,7 +41,7 @@ export function refundCalled(
 ): void {
   calls.add(1, { outcome: outcome.kind });
   if (outcome.kind !== 'unknown') return;
-  logger.warn({ ...idsOf(refund), cause: outcome.cause }, 'the order of a refund ended unknown');
+  logger.warn({ ...idsOf(refund), cause: outcome.cause }, 'refund call outcome unknown');
 }
 
 export function refundEnded(
@@ -51,12 +51,12 @@ export function refundEnded(
 ): void {
   ended.add(1, { status: end.status });
   if (end.status === 'completed') return;
-  logger.warn({ ...idsOf(refund), reason: end.reason }, 'a refund failed; its hold is released');
+  logger.warn({ ...idsOf(refund), reason: end.reason }, 'refund failed');
 }
 
 const LOOK_PROBLEMS = {
-  vanished: 'the acquirer does not know a refund that it accepted',
-  other_amount: 'the acquirer has a refund with another amount',
+  vanished: 'accepted refund not found at the acquirer',
+  other_amount: 'refund has another amount at the acquirer',
 } as const;
 
 export function lookShowedProblem(

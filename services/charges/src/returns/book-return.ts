@@ -82,7 +82,7 @@ export async function writeReturn(
 ): Promise<ChargeRow | null> {
   const moved = await writeMove({ db: tx, receiver }, change, event === null ? [] : [event]);
   if (moved === null) return null;
-  // Every record of a return comes with a move of its charge, so the version has told that it is new.
+  // Every record of a return comes with a move of its charge, so the version proves that it is new.
   if (!(await insertPixReturn(tx, record))) {
     throw new Error('a return was recorded without a move of its charge');
   }

@@ -7,7 +7,7 @@ import { mayMove } from '#charge/transitions.ts';
 import { MED_PREFIX } from '#disputes/med-prefix.ts';
 import type { Disposition } from '#received/decide-received.ts';
 
-/** Why a return cannot be booked by itself: an operator has to look. */
+/** Why a return cannot be booked by itself: an operator has to decide. */
 export type UnbookedReason =
   /** More went back than was received. */
   | 'exceeds_received'

@@ -8,7 +8,7 @@ export type SuspenseItem = {
   id: string;
   endToEndId: string;
   chargeId: ChargeId | null;
-  /** Null: the platform keeps it for nobody. */
+  /** Null: the platform holds it. */
   ownerId: AccountId | null;
   /** Of the whole Pix; parts of it may have gone back. */
   amount: Cents;

@@ -4,7 +4,7 @@ import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 import type { StoredStatus } from '#charge/charge-row.ts';
 import type { Cause } from '#charge/transitions.ts';
 
-/** A change of a charge as its history keeps it. */
+/** A change of a charge as its history has it. */
 export type ChargeMove = {
   version: number;
   at: Date;
@@ -87,7 +87,7 @@ export function returnsStatement(chargeId: ChargeId, limit: number): Statement {
   );
 }
 
-/** What was decided of items in suspense and stands. Reads `suspense_resolutions_item`, which keeps no failed one. */
+/** What was decided of items in suspense and stands. Reads `suspense_resolutions_item`, which has no failed one. */
 export function resolutionsStatement(itemIds: readonly string[], limit: number): Statement {
   return named(
     'timeline_resolutions',

@@ -28,7 +28,7 @@ import {
 } from './charge-steps.sql.ts';
 import { toTimelineEntries } from './to-timeline-entries.ts';
 
-/** One more than is told says whether there is more. */
+/** One more row than is shown proves that there is more. */
 const STEPS_MAX = TIMELINE_ENTRIES_MAX + 1;
 const RESOURCES_MAX = TIMELINE_RESOURCES_MAX + 1;
 

@@ -20,7 +20,7 @@ type Step = Pick<TimelineEntry, 'id' | 'resource_id' | 'what' | 'details'>;
 /** An event and its move are one commit, which takes no longer. */
 const COMMIT_MS_MAX = 60_000;
 
-/** Causes that tell an id: a Pix, one of its returns, a refund, a dispute. Other details are texts of the acquirer. */
+/** Causes whose detail is an id: a Pix, one of its returns, a refund, a dispute. Other details are texts of the acquirer. */
 const CAUSES_WITH_ID: ReadonlySet<Cause> = new Set<Cause>([
   'pix_accepted',
   'pix_suspended',
@@ -43,7 +43,7 @@ const DISPUTE_MOVES: Partial<Record<Cause, string>> = {
   dispute_lost: 'dispute lost',
 };
 
-/** All steps of a charge, its refunds and disputes. What led to a move of the charge is told before it. */
+/** All steps of a charge, its refunds and disputes. What led to a move of the charge stands before it. */
 export function toTimelineEntries(steps: ChargeSteps): TimelineEntry[] {
   const { chargeId, moves, refunds, resolutions } = steps;
   return [
@@ -55,7 +55,7 @@ export function toTimelineEntries(steps: ChargeSteps): TimelineEntry[] {
   ];
 }
 
-/** A move that kept the status is told by its cause: money moved, or a dispute did. */
+/** A move that kept the status is shown by its cause: money moved, or a dispute did. */
 function moveEntry(chargeId: string, move: ChargeMove): TimelineEntry {
   const { version, at, from_status: from, to_status: to, cause, detail } = move;
   return stateAt(at, {
@@ -75,7 +75,7 @@ function refundEntries(refund: RefundSteps): TimelineEntry[] {
     : [requested, stateAt(endedAt, { ...step, what: `refund ${status}` })];
 }
 
-/** The history of its charge knows when a dispute changed: its own row keeps the last state only. */
+/** The history of its charge shows when a dispute changed: its own row has the last state only. */
 function disputeEntries({ moves, disputes }: ChargeSteps): TimelineEntry[] {
   const amounts = new Map<string, number>(disputes.map(({ id, amount }) => [id, Number(amount)]));
   return moves.flatMap(({ at, cause, detail: id, version }) => {
@@ -97,7 +97,7 @@ function resolutionEntries(chargeId: string, resolution: ResolutionSteps): Timel
 }
 
 /**
- * An event is made moments before its move is written, by another clock, and follows from it: it is never told before it.
+ * An event is made moments before its move is written, by another clock, and follows from it: it never stands before it.
  */
 function eventEntry(steps: ChargeSteps, event: PastEvent): TimelineEntry {
   const { id, type, sequence, resourceId, status } = event;

@@ -42,7 +42,7 @@ export function checkChargeBody(sent: Record<string, unknown>): ChargeOrder {
     customer: { ...body.customer, document: document.number },
     expiresIn: body.expires_in,
     webhookUrl: body.webhook_url,
-    // A secret without a URL signs nothing: it is judged, then dropped (decision 102).
+    // A secret without a URL signs nothing: it is validated, then dropped (decision 102).
     webhookSecret: body.webhook_url === null ? null : body.webhook_secret,
   };
 }

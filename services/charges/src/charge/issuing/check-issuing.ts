@@ -16,7 +16,7 @@ const BR_CODE_MISSING = 'br_code_missing: the acquirer gave neither a code nor a
 
 /**
  * Asks the acquirer what became of a charge in `processing`, by its txid: found → adopted; not found → issued
- * again, or ended, as `decideAfterNotFound` says; no answer → it stays `processing` (decisions 62, 63).
+ * again, or ended, as `decideAfterNotFound` decides; no answer → it stays `processing` (decisions 62, 63).
  *
  * @param callBeforeMs until when by `performance.now()` a call may begin and still end within the lease
  */

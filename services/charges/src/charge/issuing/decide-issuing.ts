@@ -16,7 +16,7 @@ export type NextStep =
   | { kind: 'fail'; reason: string };
 
 /**
- * What follows when the acquirer says that it does not know a charge in `processing` (decisions 58, 62, 63).
+ * What follows when the acquirer does not know a charge in `processing` (decisions 58, 62, 63).
  * An unknown outcome never becomes a failure by itself: only a 404 at least one exchange after the last call,
  * with too little time left or seen for long enough, ends the charge.
  */

@@ -8,7 +8,7 @@ import type { ChargeRow } from '#charge/charge-row.ts';
 import { findAnyCharge } from '#charge/charges.sql.ts';
 
 /**
- * The charge that an operators' path names, of any account and whatever made it. Looked up before a body is judged.
+ * The charge that an operators' path names, of any account and whatever made it. Looked up before a body is validated.
  * @throws AppError `UNAUTHORIZED` for a call on behalf of a tenant, `CHARGE_NOT_FOUND`
  */
 export async function findOperatorCharge(

@@ -40,9 +40,9 @@ export async function listOperatorCharges(
 }
 
 /**
- * The statement of a page, apart so that its plan can be looked at. Reads the index of the filter that narrows most:
+ * The statement of a page, apart so that tests can explain it. Reads the index of the filter that narrows most:
  * `charges_accepted_e2e`, `charges_reference`, those of what `/v1` does not show, those of an account's list, else
- * `charges_by_class`; the other filters are looked at row by row. Takes no lock.
+ * `charges_by_class`; the other filters are compared row by row. Takes no lock.
  */
 export function operatorListStatement(filters: OperatorChargeFilters, page: ListPage): Statement {
   const { accountId, status, source, reference, endToEndId } = filters;

@@ -35,7 +35,7 @@ export async function listCharges(
 }
 
 /**
- * The statement of a page, apart so that its plan can be looked at. It has no name: what a status narrows down to is
+ * The statement of a page, apart so that tests can explain it. It has no name: what a status narrows down to is
  * planned with the values at hand. Reads `charges_list`, with a status `charges_list_by_class`; takes no lock.
  */
 export function listStatement(filters: ChargeFilters, page: ListPage): Statement {
