@@ -1,7 +1,7 @@
 import { counter, observedGauge } from '@pixmesh/telemetry/metrics';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
-/** What the gateway tells operators about its own business, each with its counter. */
+/** Log lines and counters of the gateway for operators. */
 
 const unauthorized = counter(
   'gateway_unauthorized_total',

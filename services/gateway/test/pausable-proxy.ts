@@ -5,7 +5,7 @@ type PausableProxy = AsyncDisposable & {
   readonly port: number;
   /** Connections taken so far. */
   connections(): number;
-  /** From now on bytes are taken and kept: the other side looks alive and answers nothing. */
+  /** From now on bytes are taken and held back: the other side looks alive and answers nothing. */
   pause(): void;
   resume(): void;
 };

@@ -21,7 +21,7 @@ export type FakeOwner = AsyncDisposable & {
   answerWith(answer: AnswerOwner): void;
 };
 
-/** A stand-in for the process of another service: records what reaches it and answers as told. */
+/** A stand-in for the process of another service: records what reaches it and answers as configured. */
 export async function startFakeOwner(): Promise<FakeOwner> {
   const requests: OwnerRequest[] = [];
   let answer: AnswerOwner = (response) => answerJson(response, 200, { body: { object: 'charge' } });

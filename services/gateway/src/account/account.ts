@@ -2,7 +2,7 @@ import type { Account } from '@pixmesh/contracts/http/account';
 import type { AccountSettings } from '@pixmesh/contracts/internal/service-token';
 import type { AccountId } from '@pixmesh/kernel/ids';
 
-/** An account as the gateway keeps it. */
+/** An account as the gateway stores it. */
 export type StoredAccount = {
   id: AccountId;
   name: string;

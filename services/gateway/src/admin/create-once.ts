@@ -33,7 +33,7 @@ export function readAdminCreationId(
 
 /**
  * Insert, or return what is there: the primary key is the lock, so that parallel calls with one key make one
- * resource. What exists is answered before the body is judged (decisions 52, 253).
+ * resource. What exists is answered before the body is read (decisions 52, 253).
  */
 export async function createOnce<Body, Stored extends { fingerprint: Buffer }>(
   repeatable: boolean,

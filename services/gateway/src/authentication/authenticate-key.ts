@@ -13,7 +13,7 @@ import { findUsableKey } from './find-key.sql.ts';
 
 const DIGEST_BYTES = 32;
 
-/** On whose behalf a request is made, as the database said at that moment. */
+/** On whose behalf a request is made, as the database had it at that moment. */
 export type Caller = {
   accountId: AccountId;
   applicationId: ApplicationId;
@@ -26,8 +26,8 @@ export type Caller = {
 export type AuthenticateKey = (rawHeaders: readonly string[]) => Promise<Caller | null>;
 
 /**
- * Judges the `x-api-key` header. Nothing is cached, so a revocation holds from the next request. Each refusal
- * takes the same road (one digest, one read, one comparison), so that neither answer nor time tells which
+ * Verifies the `x-api-key` header. Nothing is cached, so a revocation holds from the next request. Each refusal
+ * takes the same steps (one digest, one read, one comparison), so that neither answer nor time tells which
  * one it was. An inactive account still authenticates (decision 38).
  */
 export function createKeyAuthenticator(deps: {

@@ -5,7 +5,7 @@ import { named, sql } from '@pixmesh/postgres/sql';
 
 import { SETTINGS_COLUMNS, type SettingsRow } from '#account/account-settings.ts';
 
-/** What one read says about a presented key. Every field is null unless the key may be used. */
+/** What one read finds about a presented key. Every field is null unless the key may be used. */
 export type KeyRow = SettingsRow & {
   key_id: ApiKeyId;
   digest: Buffer | null;

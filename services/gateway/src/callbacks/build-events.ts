@@ -14,7 +14,7 @@ export const ITEM_BYTES_MAX = 16 * 1024;
 type CallbackDeps = { callbackId: string; receivedAt: Date };
 
 /**
- * One event per item, judged by the message's own schema before anything is stored, so that the relay can
+ * One event per item, validated by the message's own schema before anything is stored, so that the relay can
  * always publish what it finds. An item that does not fit is left to the stored body.
  */
 export function buildEvents(

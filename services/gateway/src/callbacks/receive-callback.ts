@@ -13,7 +13,7 @@ export type CallbackDeps = { db: Database; logger: Logger; wakeOutbox(): void };
 
 /**
  * Makes a callback durable and queues its items. When this returns, nothing can be lost: the relay publishes
- * what is queued, and what could not be read stays as it came. A callback proves nothing, so whatever it says
+ * what is queued, and what could not be read stays as it came. A callback proves nothing, so whatever it holds
  * is accepted (decisions 212, 213).
  */
 export async function receiveCallback(deps: CallbackDeps, bytes: Buffer): Promise<void> {

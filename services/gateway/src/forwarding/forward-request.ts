@@ -61,7 +61,7 @@ export async function forwardRequest(
 const BODY_HEADERS = ['content-type', 'content-encoding'] as const;
 
 /**
- * The body and what its headers say of it: whether anybody can read it is the owner's to judge, after it has looked
+ * The body and its headers: whether it can be read is the owner's to decide, after it has looked
  * up what the request is about. A route without a body takes neither, whatever the client sent.
  */
 function bodyOf({ body, headers }: FastifyRequest): Pick<InternalRequest, 'headers' | 'body'> {

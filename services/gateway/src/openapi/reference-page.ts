@@ -13,7 +13,7 @@ const RENDER_TIMEOUT_MS = 30_000;
 export type ReferenceFiles = { page: StaticAnswer; script: StaticAnswer };
 
 /**
- * The reference page and its script, rendered by whoever asks first and kept. In a thread of its own, because the
+ * The reference page and its script, rendered at the first request and cached. In a thread of its own, because the
  * renderer brings 4 MB of script as one literal: loading it takes about half a second and 40 MB, which payments
  * would wait for and which no gateway needs afterwards.
  */

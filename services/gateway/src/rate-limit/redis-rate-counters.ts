@@ -115,7 +115,7 @@ function connect(url: string): Client {
         Math.min(RECONNECT_DELAY_MS * 2 ** tries, RECONNECT_DELAY_MS_MAX),
     },
   });
-  // Requests tell of an outage; without a listener the first one would end the process.
+  // Requests report an outage; without a listener the first one would end the process.
   client.on('error', () => undefined);
   void client.connect().catch(() => undefined);
   return client;

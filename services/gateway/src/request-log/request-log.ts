@@ -11,7 +11,7 @@ import { insertRequests } from './requests.sql.ts';
 const FLUSH_ROWS_MAX = 500;
 /** How long a row waits for others at most. */
 const FLUSH_INTERVAL_MS = 250;
-/** Rows kept while the database is away: some minutes of a busy installation. */
+/** Rows in memory while the database is away: some minutes of a busy installation. */
 const QUEUE_ROWS_MAX = 20_000;
 
 export type RequestLog = AsyncDisposable & {
@@ -92,7 +92,7 @@ export function startRequestLog(deps: { db: Database; logger: Logger }): Request
 }
 
 /**
- * Whether the database said no to these rows (SQLSTATE classes 22, 23). Tried again they would stand before all
+ * Whether the database refused these rows (SQLSTATE classes 22, 23). Tried again they would stand before all
  * others for ever: a row of a clock that is weeks ahead has no partition.
  */
 function isRefusal(error: unknown): boolean {

@@ -95,7 +95,7 @@ export async function requestExists(db: Queryable, id: string): Promise<boolean>
   return rows.length === 1;
 }
 
-/** Weekly partitions are made this far ahead; the job looks every hour. */
+/** Weekly partitions are made this far ahead; the job runs every hour. */
 const PARTITION_WEEKS_AHEAD = 4;
 
 /**

@@ -3,7 +3,7 @@ import { observeSecurityTxt } from '#events.ts';
 import type { GatewayConfig } from '#config.ts';
 import { defaultExpiry, type SecurityTxt } from './security-txt.ts';
 
-/** What the configuration says of `security.txt`, with its date as a gauge; null where it names no contact. */
+/** Logs the `security.txt` of the configuration, with its date as a gauge; null where it names no contact. */
 export function announceSecurityTxt(config: GatewayConfig): SecurityTxt | null {
   if (config.SECURITY_CONTACT === undefined) return null;
   const expiresAt = config.SECURITY_TXT_EXPIRES ?? defaultExpiry(new Date());

@@ -5,7 +5,7 @@ import { renderSecurityTxt, type SecurityTxt } from './security-txt.ts';
 /** RFC 9116 section 3. */
 const PATH = '/.well-known/security.txt';
 
-/** `GET /.well-known/security.txt`, for anybody. Without a contact there is nothing to say, and no such path. */
+/** `GET /.well-known/security.txt`, for anybody. Without a contact there is no such path. */
 export function registerSecurityTxt(app: FastifyInstance, securityTxt: SecurityTxt | null): void {
   if (securityTxt === null) return;
   const text = renderSecurityTxt(securityTxt);

@@ -1,4 +1,4 @@
-/** What `security.txt` says when no date is configured; the standard advises less than a year. */
+/** Lifetime of `security.txt` when no date is configured; the standard advises less than a year. */
 const VALID_DAYS = 180;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -10,7 +10,7 @@ export type SecurityTxt = {
   expiresAt: Date;
 };
 
-/** The date of a configuration that names none: people are asked to look again, since the process was started. */
+/** The date of a configuration that names none: it counts from the start of the process. */
 export function defaultExpiry(startedAt: Date): Date {
   return new Date(startedAt.getTime() + VALID_DAYS * DAY_MS);
 }

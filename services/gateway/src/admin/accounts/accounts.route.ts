@@ -68,7 +68,7 @@ export function registerAccounts(app: FastifyInstance, { db }: { db: Database })
   });
 }
 
-/** Unknown ids are told before the body is judged: a missing account has no rules. */
+/** Unknown ids are answered before the body is read: a missing account has no rules. */
 async function changeAccount(
   db: Database,
   { id, actor }: { id: AccountId; actor: string },

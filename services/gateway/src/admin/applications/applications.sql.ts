@@ -8,7 +8,7 @@ export type Application = {
   accountId: AccountId;
   name: string;
   active: boolean;
-  /** Counts its creation and each change of `active`, and nothing else: the version that others hear of. */
+  /** Counts its creation and each change of `active`, and nothing else: the version that events carry. */
   version: number;
   fingerprint: Buffer;
   createdAt: Date;

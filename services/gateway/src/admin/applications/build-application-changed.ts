@@ -4,7 +4,7 @@ import { type OutboundEvent, outboundEvent } from '@pixmesh/postgres/events';
 
 import type { Application } from './applications.sql.ts';
 
-/** The application's state for whoever else has to know it; the key keeps an account's messages in order. */
+/** The application's state for other services; the key keeps an account's messages in order. */
 export function buildApplicationChanged(
   application: Pick<Application, 'id' | 'accountId' | 'active' | 'version'>,
 ): OutboundEvent {

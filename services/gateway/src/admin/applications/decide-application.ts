@@ -4,7 +4,7 @@ import type { Application } from './applications.sql.ts';
 type Changes = { name?: string | null | undefined; active?: boolean | null | undefined };
 
 /**
- * What a change makes of an application, and whether others have to hear of it: they follow whether it is active and
+ * What a change makes of an application, and whether it is announced: other services follow whether it is active and
  * nothing else, so only that counts a version and makes an event. Said twice it changes nothing more.
  */
 export function decideApplication(

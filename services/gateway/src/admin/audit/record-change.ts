@@ -87,7 +87,7 @@ export async function recordChange(tx: Transaction, change: Change): Promise<voi
   });
 }
 
-/** What the log keeps of a state. */
+/** What the log stores of a state. */
 export function digest(state: object | null): Buffer | null {
   return state && createHash('sha256').update(JSON.stringify(state)).digest();
 }

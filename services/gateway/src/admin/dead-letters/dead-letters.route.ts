@@ -24,7 +24,7 @@ export function registerDeadLetters(app: FastifyInstance, deps: OwnerAndTablesDe
     const services = filters.service === undefined ? DeadLetterService.options : [filters.service];
     const cursor = startingAfter === null ? '' : `&starting_after=${startingAfter}`;
     const path = `/internal/dead-letters?limit=${limit}${cursor}`;
-    // A service that is away fails the list: a shorter one would look like good news.
+    // A service that is away fails the list: a shorter one would look complete.
     const pages = await Promise.all(services.map((service) => readPage(deps, service, path)));
     return mergePages(pages, limit);
   });

@@ -46,7 +46,7 @@ async function resend(
   });
 }
 
-/** While it runs; one that is over stays as it ended, and its owner says so. */
+/** While it runs; one that is over stays as it ended, as its owner answers. */
 async function cancelRecovery(
   deps: OwnerAndTablesDeps,
   request: FastifyRequest,

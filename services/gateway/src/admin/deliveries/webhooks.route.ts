@@ -42,7 +42,7 @@ export function registerWebhooks(app: FastifyInstance, deps: OwnerAndTablesDeps)
   });
 }
 
-/** The owner judges the body as that of `PATCH /v1/webhooks/{id}`, after its look-up (decision 155). */
+/** The owner validates the body as that of `PATCH /v1/webhooks/{id}`, after its look-up (decision 155). */
 async function changeWebhook(
   deps: OwnerAndTablesDeps,
   request: FastifyRequest,

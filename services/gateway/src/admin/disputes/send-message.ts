@@ -20,7 +20,7 @@ import { DISPUTE } from './owned-dispute.ts';
 
 /**
  * The platform's word, announced as `dispute.pix.message` (decision 189); in any state of the dispute. With an
- * `Idempotency-Key` it is sent once, and what it was sent with is judged by its owner, after the look-up (decision 253).
+ * `Idempotency-Key` it is sent once, and what it was sent with is compared by its owner, after the look-up (decision 253).
  */
 export async function sendMessage(
   deps: OwnerAndTablesDeps,
@@ -42,7 +42,7 @@ export async function sendMessage(
       return { ...operator, message_id, body: sent.body };
     },
   });
-  // The owner can only say that there is no body; what was wrong with it, the gateway has seen.
+  // The owner only sees that there is no body; the gateway knows what was wrong with it.
   if (answer.status === 400 && sent.body === null) throw sent.fault;
   return answer;
 }

@@ -16,8 +16,8 @@ type OwnedChange = {
 };
 
 /**
- * Has an owner make a change and records it. The owner's transaction is not ours, so one entry says that it was
- * asked for, and is written first: no change can go unrecorded, also when no answer comes. A second one says that
+ * Has an owner make a change and records it. The owner's transaction is not ours, so one entry records that it was
+ * asked for, and is written first: no change can go unrecorded, also when no answer comes. A second one records that
  * it was made, with digests of the resource before and after.
  */
 export async function changeAudited(

@@ -31,7 +31,7 @@ type Change<Schema extends z.ZodType<{ id: string }>> = {
   auditedOf?(shown: Record<string, unknown>): object;
   /** Whether such a change is still possible; absent: always. */
   mayChange?(resource: z.output<Schema>): boolean;
-  /** Runs once the resource was found: unknown ids are told before a body is judged (decision 155). Bytes go as they are. */
+  /** Runs once the resource was found: unknown ids are answered before a body is read (decision 155). Bytes go as they are. */
   toBody(resource: z.output<Schema>): Promise<object> | object;
 };
 

@@ -46,7 +46,7 @@ export async function createOfAccount(
 }
 
 /**
- * Passes the operator's body on to the owner, who judges it, and only after it has looked the id up (decision 253);
+ * Passes the operator's body on to the owner, who validates it, and only after it has looked the id up (decision 253);
  * recorded as asked for, and as made where this call made it.
  */
 export async function createOwned(
@@ -60,7 +60,7 @@ export async function createOwned(
   const answer = await changeAudited(deps.db, change, () =>
     callOwner(deps, owner, { method: 'POST', path, body }),
   );
-  // The owner can only say that there is no body; what was wrong with it, the gateway has seen.
+  // The owner only sees that there is no body; the gateway knows what was wrong with it.
   if (answer.status === 400 && sent.fault !== null) throw sent.fault;
   return answer;
 }

@@ -32,7 +32,7 @@ const QUEUED = {
 } as const;
 
 /**
- * `POST /admin/payouts/{id}/approve`. The account's settings are read right before, because approval judges by
+ * `POST /admin/payouts/{id}/approve`. The account's settings are read right before, because approval decides by
  * what they are now (decision 123); that the approver is another one than the requester, the owner enforces.
  */
 export async function approvePayout(

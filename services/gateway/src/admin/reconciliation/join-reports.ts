@@ -16,9 +16,9 @@ export type JoinedReport = {
 };
 
 /**
- * Joins what each service says about what it owns. The whole is as old as its oldest part, and as yet unknown
+ * Joins what each service reports of what it owns. The whole is as old as its oldest part, and as yet unknown
  * where a part has never run. A part that is missing is a break by itself: a report that leaves it out would look
- * like good news.
+ * complete.
  */
 export function joinReports(parts: readonly ReportPart[], now: Date): JoinedReport {
   const checks = joinByName(parts.flatMap((part) => checksOf(part, now)));

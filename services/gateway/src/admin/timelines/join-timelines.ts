@@ -3,7 +3,7 @@ import { inOrderOfTime } from '@pixmesh/contracts/internal/timeline-order';
 
 /**
  * The parts of all services in one order: by time, and within a millisecond the cause before what it led to. What a
- * service told in its own order stays in that order, so a step is never before the one that it follows from.
+ * service lists in its own order stays in that order, so a step is never before the one that it follows from.
  */
 export function joinTimelines(resourceId: string, parts: readonly PartialTimeline[]): Timeline {
   return {

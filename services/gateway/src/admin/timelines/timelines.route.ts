@@ -21,7 +21,7 @@ type Owner = { owner: 'charges' | 'payouts'; path: string };
 const CHARGE: Owner = { owner: 'charges', path: TIMELINE_PATHS.charge };
 const PAYOUT: Owner = { owner: 'payouts', path: TIMELINE_PATHS.payout };
 
-/** `GET /admin/charges/{id}/timeline` and `…/payouts/{id}/timeline`: the life of one resource, told by its owners. */
+/** `GET /admin/charges/{id}/timeline` and `…/payouts/{id}/timeline`: the life of one resource, from its owners. */
 export function registerTimelines(app: FastifyInstance, deps: OwnerDeps): void {
   app.get('/admin/charges/:id/timeline', async (request, reply) =>
     relayAnswer(reply, await readTimeline(deps, request, CHARGE)),
