@@ -125,7 +125,7 @@ test('a charge past its time is canceled', async () => {
   expect((await cancel(id)).body.status).toBe('canceled');
 });
 
-test('a Pix that came first wins: the one look finds it, and the charge is being paid', async () => {
+test('a Pix that came first wins: the one check finds it, and the charge is being paid', async () => {
   const { id } = await aPendingCharge();
   await pay(id);
   const answer = await cancel(id);
@@ -137,7 +137,7 @@ test('a Pix that came first wins: the one look finds it, and the charge is being
   expect(await eventsOf(id)).not.toContain('charge.pix.canceled');
 });
 
-test('a charge that is being paid is refused without a word to the acquirer', async () => {
+test('a charge that is being paid is refused without a call to the acquirer', async () => {
   const { id } = await aPendingCharge();
   await pay(id);
   await charges.announce(id);
@@ -172,7 +172,7 @@ test('payment and cancellation at once: one of them happened, and both sides agr
 
 describe('an answer that never comes', () => {
   test.each(['error_after', 'garbage', 'hang'])(
-    '(%s) after the effect is found by the look',
+    '(%s) after the effect is found by the check',
     async (kind) => {
       const { id } = await aPendingCharge();
       await faults(fault('cancelCharge', kind));
@@ -196,7 +196,7 @@ describe('an answer that never comes', () => {
     await expectCanceled(id);
   });
 
-  test('with a look that fails as well is 500; the look asked for finds the removal', async () => {
+  test('with a check that fails as well is 500; the requested check finds the removal', async () => {
     const { id } = await aPendingCharge();
     await faults(fault('cancelCharge', 'error_after'), fault('getCharge', 'error_before'));
     expect((await cancel(id)).status).toBe(500);
@@ -208,7 +208,7 @@ describe('an answer that never comes', () => {
 
 describe('a call that dies', () => {
   test.each(['charges.cancel.in-call', 'charges.cancel.after-answer'] as const)(
-    'at %s: a look or the repeat cancels, once',
+    'at %s: a check or the repeat cancels, once',
     async (place) => {
       const { id } = await aPendingCharge();
       armFailpoints({ [place]: 'error' });
@@ -231,7 +231,7 @@ describe('a call that dies', () => {
 });
 
 describe('a call that cannot be', () => {
-  test('names no charge: 404, before its body is judged', async () => {
+  test('names no charge: 404, before its body is validated', async () => {
     for (const id of [newId(), 'nothing']) {
       const answer = await charges.request(null, `POST /internal/charges/${id}/cancel`, {});
       expect([answer.status, answer.body.code]).toEqual([404, 'CHARGE_NOT_FOUND']);

@@ -81,7 +81,7 @@ test.each<[string, DisputeFacts[], ReturnFacts[], Record<string, bigint>]>([
     [returned('r1', 3, 100n), returned('r2', 4, 50n)],
     { first: 150n },
   ],
-  ['without a dispute there is nobody', [], [returned('r1', 3, 100n)], {}],
+  ['without a dispute nothing is attributed', [], [returned('r1', 3, 100n)], {}],
 ])('%s', (_, disputes, returns, expected) => {
   expect(attribute(disputes, returns)).toEqual(expected);
 });

@@ -147,7 +147,7 @@ test.each([
   expect(given('won', 'accepted', 'paid', changes)).toMatchObject({ block: 'keep' });
 });
 
-test('a dispute is lost once it is known what has returned, or nobody waits for that any longer', () => {
+test('a dispute is lost once it is known what has returned, or the time to wait for that is over', () => {
   for (const [known, charge] of [
     ['open', 'infraction'],
     ['under_review', 'infraction'],

@@ -38,7 +38,7 @@ const { aPaidCharge, control, open, decide, waitForStatus, disputesOf, waitForDi
 const { eventsOf, ordersOf, causesOf } = createMovesOfCharges(() => ({ charges }));
 
 describe('a dispute that opens', () => {
-  test('blocks its amount, makes the charge an infraction, and is announced once with what the charge says', async () => {
+  test('blocks its amount, makes the charge an infraction, and is announced once with the state of the charge', async () => {
     const charge = await aPaidCharge();
     await open(charge, { amount: 1_500 });
     await waitForStatus(charge, 'infraction');
@@ -218,7 +218,7 @@ describe('operators', () => {
     expect(told?.message.destination).toBeNull();
   });
 
-  test.each([newId(), 'no-id'])('are told that dispute %s does not exist', async (id) => {
+  test.each([newId(), 'no-id'])('are answered that dispute %s does not exist', async (id) => {
     for (const route of [
       `GET /internal/disputes/${id}`,
       `POST /internal/disputes/${id}/defense`,

@@ -20,7 +20,7 @@ const { aPaidCharge, open, waitForStatus, disputesOf, waitForDispute } = createD
 );
 const { eventsOf, causesOf } = createMovesOfCharges(() => ({ charges }));
 
-test('operators say a message once, however often it is sent, also at once', async () => {
+test('a message of an operator is announced once, however often it is sent, also at once', async () => {
   const charge = await aPaidCharge();
   await open(charge);
   await waitForStatus(charge, 'infraction');
@@ -45,7 +45,7 @@ test('operators say a message once, however often it is sent, also at once', asy
   expect((await eventsOf(charge)).slice(2)).toEqual(['dispute.pix.message open']);
 });
 
-test('operators hear at once what the acquirer refuses of a defence, and may send another', async () => {
+test('operators are answered at once what the acquirer refuses of a defence, and may send another', async () => {
   const { charge, defend } = await aDefensibleDispute();
   await fail('refusal', { status: 400, code: 'RequisicaoInvalida' });
   expect(await defend('Primeiro.')).toMatchObject({
@@ -61,7 +61,7 @@ test('operators hear at once what the acquirer refuses of a defence, and may sen
 });
 
 test.each(['error_after', 'error_before'])(
-  'operators send a defence whose answer is lost (%s): it is kept, found or sent again by itself, and a repeat is no fault',
+  'operators send a defence whose answer is lost (%s): it is stored, found or sent again by itself, and a repeat is no fault',
   async (fault) => {
     const { charge, defend } = await aDefensibleDispute();
     await fail(fault, { status: 503, count: 1 });

@@ -131,7 +131,7 @@ test('an item that cannot be read hides no other, and keeps the window open unti
   expect(await minutesBehind()).toBe(0);
 });
 
-test('a Pix that nobody knows is looked for during a day after its dispute was opened', async () => {
+test('an unknown Pix is asked for during a day after its dispute was opened', async () => {
   const unexplained = [1, 25].map((hours) =>
     aListed({ endToEndId: `E${hours}`, openedAt: hoursAgo(hours) }),
   );
@@ -163,7 +163,7 @@ test('disputes of many Pix are applied beside each other, those of one Pix in th
   }
 });
 
-test('everything that may have news is read now and then: an infraction may be listed long after its opening', async () => {
+test('everything that may have changed is read now and then: an infraction may be listed long after its opening', async () => {
   const daysBack = async (unreadable: UnreadableItem[] = []): Promise<number> => {
     await database.db.query(
       sql`update dispute_list set check_at = now() - interval '1 second', lease_until = null`,
@@ -251,7 +251,7 @@ describe('a defence whose answer was lost', () => {
     expect(await intendDefense(database.db, id, TEXT)).toMatchObject({ isRepeat: false });
   }
 
-  test('and that the list shows as received is kept with the time of its receipt', async () => {
+  test('and that the list shows as received is stored with the time of its receipt', async () => {
     const listed = aListed();
     await intend(listed);
     const defenseReceivedAt = hoursAgo(0.5);
@@ -266,7 +266,7 @@ describe('a defence whose answer was lost', () => {
     expect(await causes()).toEqual(['dispute_opened', 'dispute_under_review']);
   });
 
-  test('and that was decided meanwhile is kept, and the dispute ends as decided', async () => {
+  test('and that was decided meanwhile is stored, and the dispute ends as decided', async () => {
     const listed = aListed();
     await intend(listed);
     const changes = { defenseReceivedAt: hoursAgo(0.5), decidedAt: hoursAgo(0.2) };
@@ -296,7 +296,7 @@ describe('a defence whose answer was lost', () => {
     expect(await stored(listed.id)).toMatchObject({ intendedDefense: { text: TEXT } });
   });
 
-  test('is sent until the acquirer answers; a repeat meanwhile sends the words that were kept', async () => {
+  test('is sent until the acquirer answers; a repeat meanwhile sends the words that were stored', async () => {
     const listed = aListed();
     await intend(listed);
     answer = { kind: 'unknown', cause: 'timeout' };
@@ -321,7 +321,7 @@ describe('a defence whose answer was lost', () => {
       { status: 'rejected', decidedAt: new Date() },
       { kind: 'unknown', cause: 'x' },
     ],
-  ])('is forgotten where the list shows that it never arrived and %s', async (_, changes, told) => {
+  ])('is given up where the list shows that it never arrived and %s', async (_, changes, told) => {
     const listed = aListed();
     await intend(listed);
     answer = told;
@@ -339,7 +339,7 @@ describe('a defence whose answer was lost', () => {
   });
 });
 
-test('an accepted defence of a dispute that has ended meanwhile is kept and puts nothing under review', async () => {
+test('an accepted defence of a dispute that has ended meanwhile is stored and puts nothing under review', async () => {
   const listed = aListed();
   await read([listed]);
   await read([{ ...listed, status: 'rejected', decidedAt: hoursAgo(0.1) }]);

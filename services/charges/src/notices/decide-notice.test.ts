@@ -22,7 +22,7 @@ const found = (changes = {}) =>
 
 test.each([
   ['no answer proves nothing', { kind: 'unknown', cause: 'timeout' } as const, none, 'repeat'],
-  ['a Pix that nobody knows has no effect', { kind: 'not_found' } as const, none, 'ignore'],
+  ['an unknown Pix has no effect', { kind: 'not_found' } as const, none, 'ignore'],
   ['money of another key has no effect', found({ pixKey: 'their-key' }), none, 'ignore'],
   ['ours without a txid is suspended', found(), none, 'suspend'],
   [
@@ -50,7 +50,7 @@ test.each([
     'ignore',
   ],
   [
-    'what nobody owns is looked at again for its returns',
+    'a Pix without an owner is checked again for its returns',
     found(),
     { ...none, recorded: nobodys },
     'suspend',
@@ -65,7 +65,7 @@ test.each([
   expect(decideNotice(lookup, ours).kind).toBe(kind);
 });
 
-test('of a Pix that nobody owns every return that has happened counts once, a part too', () => {
+test('of a Pix without an owner every return that has happened counts once, a part too', () => {
   const amount = toCents(12_345);
   const pix = aReceivedPix({
     endToEndId: 'E1',

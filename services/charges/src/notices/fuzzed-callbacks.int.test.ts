@@ -28,7 +28,7 @@ const ITEMS = scaled(500, 100_000);
 const AT_ONCE = 50;
 
 test(
-  'fuzzed callbacks have no effect and do not keep real money waiting',
+  'fuzzed callbacks have no effect and do not delay real money',
   async () => {
     const caller = { ...aCaller(), creation_id: newId() };
     await charges.request(caller, 'POST /v1/charges', {
@@ -71,7 +71,7 @@ test(
   scaled(120_000, 1_800_000),
 );
 
-test('what was looked at is forgotten after a while, what waits is not', async () => {
+test('what was checked is deleted after a while, what waits is not', async () => {
   const idle = 'infinity';
   await charges.db.query(sql`delete from pix_notices`);
   await charges.db.query(sql`

@@ -161,7 +161,7 @@ test('a list that refuses to go on is read from its start again', async () => {
   expect(await hoursBehind()).toBe(0);
 });
 
-test('items that cannot be read hide no other: they are logged by place and field, and looked at where they have a name', async () => {
+test('items that cannot be read hide no other: they are logged by place and field, and checked where they have an id', async () => {
   const unreadable = [
     { position: 0, paths: ['valor'], endToEndId: 'E-unreadable' },
     { position: 2, paths: ['endToEndId'], endToEndId: null },

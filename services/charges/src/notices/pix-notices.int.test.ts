@@ -36,7 +36,7 @@ test.each<[NoticeOutcome, number, number, boolean]>([
   ['suspended', 1_000, PAUSE_MS, true],
   ['foreign_key', PAUSE_MS * 2, 0, false],
 ])(
-  'a Pix that was %s %i ms ago, with a pause of %i ms, is looked at again: %s',
+  'a Pix that was %s %i ms ago, with a pause of %i ms, is checked again: %s',
   async (outcome, agoMs, notFoundMs, expected) => {
     const endToEndId = await aNotice(outcome, agoMs);
     await noticePix(database.db, [endToEndId], { notFoundMs });

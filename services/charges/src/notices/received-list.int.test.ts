@@ -63,7 +63,7 @@ async function waitForAll(status: string, ids: readonly string[]): Promise<void>
 }
 
 test(
-  'after an outage a backlog of Pix that nobody announced settles within a minute, each once, and so do their returns',
+  'after an outage a backlog of Pix without callbacks settles within a minute, each once, and so do their returns',
   async () => {
     const ids: string[] = [];
     for (let made = 0; made < CHARGES; made += AT_ONCE) {
@@ -130,7 +130,7 @@ test('money that names a charge which the acquirer refused is found, too', async
   });
 });
 
-test('what is settled is not looked at again and again', async () => {
+test('what is settled is not checked again and again', async () => {
   const id = await aPendingCharge();
   await pay(id);
   await waitForAll('paid', [id]);

@@ -27,7 +27,7 @@ test.each([
   ['the exact amount in time pays', {}, {}, { kind: 'credit' }],
   ['the exact amount after expiry pays by default', {}, { paidAt: late }, { kind: 'credit' }],
   [
-    'after expiry it waits where the charge says so',
+    'after expiry it waits where the charge asks for that',
     { latePaymentPolicy: 'suspense' as const },
     { paidAt: late },
     { kind: 'suspense', reason: 'late' },

@@ -114,7 +114,7 @@ test('a callback leads to one credit command, and the ledger posting it makes th
   expect(await commandsOf(caller.account_id)).toHaveLength(1);
 });
 
-test('a payment that nobody announces is found by the routine look', async () => {
+test('a payment without a callback is found by the routine check', async () => {
   const { caller, id } = await aPendingCharge();
   await pay(id);
   await charges.db.query(sql`update charges set check_at = now() where id = ${id}`);
@@ -134,7 +134,7 @@ test('a wrong amount goes to suspense and the charge stays as it was', async () 
   expect(read.body).toMatchObject({ status: 'pending', pix: { end_to_end_id: null } });
 });
 
-test('while the acquirer is away a requested look is repeated until it answers', async () => {
+test('while the acquirer is away a requested check is repeated until it answers', async () => {
   const { caller, id } = await aPendingCharge();
   await pay(id);
   const rules = [{ operation: 'getCharge', fault: 'error_before', status: 503, count: 5 }];

@@ -192,7 +192,7 @@ test('a charge that failed and turns up later is removed at the acquirer', async
   });
 });
 
-test('a removal in our name that nobody noted cancels the charge', async () => {
+test('a removal in our name that was not recorded cancels the charge', async () => {
   const charge = await aPendingCharge();
   const token = await acquirerToken();
   const txid = charge.id.replaceAll('-', '');
@@ -223,7 +223,7 @@ async function acquirerToken(): Promise<string> {
   return ((await answer.json()) as Json).access_token;
 }
 
-describe('a return that nobody here ordered', () => {
+describe('a return without an order of ours', () => {
   test('of a part leaves the charge paid, of the rest refunds it', async () => {
     const charge = await aPaidCharge();
     await returnPix(charge.endToEndId, { amount: 500, natureza: 'ORIGINAL' });
@@ -276,7 +276,7 @@ describe('a return that nobody here ordered', () => {
   });
 });
 
-describe('money that nobody owns', () => {
+describe('money without an owner', () => {
   async function receive(body: object): Promise<string> {
     const received = (await charges.simulator.control('POST', '/control/pix', body)) as Json;
     return received.end_to_end_id;

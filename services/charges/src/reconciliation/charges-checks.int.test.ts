@@ -100,7 +100,7 @@ test('a Pix that only we know is missing on the left', async () => {
   expect(await breaksOf('credit')).toEqual([]);
 });
 
-test('another amount or time than the acquirer has is told as such', async () => {
+test('another amount or time than the acquirer has is shown as such', async () => {
   const { e2e } = await aPaidCharge();
   await admin.query(sql`
     update charges.received_pix
@@ -183,7 +183,7 @@ test('a charge that is neither accepted nor paid and has a credit is a break of 
 });
 
 test.each(['credit_received_pix', 'suspend_received_pix'])(
-  'a journal %s of a Pix that nobody else knows is missing on the left until it is gone',
+  'a journal %s of a Pix that no other side has is missing on the left until it is gone',
   async (kind) => {
     const { id, e2e } = await aPaidCharge();
     const ours = must(ledger.journals.get(deriveCommandId('received_pix', e2e)));
@@ -206,7 +206,7 @@ test.each(['credit_received_pix', 'suspend_received_pix'])(
   },
 );
 
-test('a journal that nobody knows is found by a full run however old, and then stays', async () => {
+test('an unexplained journal is found by a full run however old, and then stays', async () => {
   const { id, e2e } = await aPaidCharge();
   const ours = must(ledger.journals.get(deriveCommandId('received_pix', e2e)));
   const command_id = newId();

@@ -46,11 +46,11 @@ test.each([
   ]);
 });
 
-test('a dispute that a full refund has closed is no break, whatever the acquirer says', () => {
+test('a dispute that a full refund has closed is no break, whatever the acquirer decides', () => {
   expect(compareDispute(THEIRS, ours({ status: 'lost', chargeStatus: 'refunded' }))).toEqual([]);
 });
 
-test('a side that lacks it, and another amount, are told with the money in question', () => {
+test('a side that lacks it, and another amount, are shown with the money in question', () => {
   const amountCents = THEIRS.amountCents;
   expect(compareDispute(THEIRS, null)).toMatchObject([{ kind: 'missing_right', amountCents }]);
   expect(compareDispute(null, ours())).toMatchObject([{ kind: 'missing_left', amountCents }]);

@@ -76,7 +76,7 @@ describe('a refund and its return', () => {
     expect(compareRefund(aRefund({ status: 'failed' }), null)).toEqual([]);
   });
 
-  test('another amount is told before the state', () => {
+  test('another amount is shown before the state', () => {
     const theirs = aReturn({ amountCents: toCents(400), status: 'failed' });
     expect(compareRefund(aRefund(), theirs)).toEqual([
       {
@@ -135,7 +135,7 @@ describe('a refund and its hold', () => {
   });
 });
 
-test('a count that is not the sum of what went back is told with the difference', () => {
+test('a count that is not the sum of what went back is shown with the difference', () => {
   const charge = { id: 'charge', counted: 400n, recorded: 500n, seenAt: endedAt };
   expect(miscounted(charge)).toMatchObject({ kind: 'sum', id: 'charge', amountCents: -100n });
 });

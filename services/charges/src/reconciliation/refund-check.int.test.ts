@@ -48,7 +48,7 @@ async function set(id: string, values: Statement): Promise<void> {
   await admin.query(sql`update charges.refunds set ${values} where id = ${id}`);
 }
 
-test('refunds of every end are clean, and each injected difference is told as its kind', async () => {
+test('refunds of every end are clean, and each injected difference is shown as its kind', async () => {
   const charge = await charges.aPaidCharge();
   const { id } = await charges.refund(charge.id, { amount: 500 });
   await charges.ended(id);

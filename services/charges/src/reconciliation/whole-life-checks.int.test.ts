@@ -38,7 +38,7 @@ afterAll(async () => {
   await ledger[Symbol.asyncDispose]();
 });
 
-test('money of nobody, and returns of every kind, are clean while all sides agree', async () => {
+test('money without an owner, and returns of every kind, are clean while all sides agree', async () => {
   await anUnownedPix();
   const returned = await anUnownedPix();
   await giveBack(returned, { natureza: 'ORIGINAL' });
@@ -53,7 +53,7 @@ test('money of nobody, and returns of every kind, are clean while all sides agre
   expect(allBreaks(await reconcile(false))).toEqual([]);
 });
 
-test('a return that is not recorded, not booked, or not there is told as such', async () => {
+test('a return that is not recorded, not booked, or not there is shown as such', async () => {
   const { e2e, id } = await aPaidCharge();
   await giveBack(e2e, { amount: 500, natureza: 'ORIGINAL' });
   await charges.announce(id);

@@ -17,7 +17,7 @@ import { endFailed, endRefund, type EndRefundDeps } from './end-refund.ts';
 import { refundOrders } from './progress.sql.ts';
 import { type IntentDeps, refundIntents } from './refund-intents.ts';
 import type { RefundRow } from './refund-row.ts';
-import { lookShowedProblem, refundCalled } from './refund-signals.ts';
+import { reportRefundProblem, refundCalled } from './refund-signals.ts';
 
 /** How long the ledger is waited for when the job settles an intent. */
 export const INTENT_TIMEOUT_MS = 5_000;
@@ -25,37 +25,37 @@ export const INTENT_TIMEOUT_MS = 5_000;
 const TRIES_MAX = 5;
 
 /** What following refunds needs; periods in milliseconds. */
-export type RefundLookDeps = EndRefundDeps &
+export type RefundCheckDeps = EndRefundDeps &
   IntentDeps &
   FollowDeps & { intentChecks: CheckPeriods };
 
 /**
- * One look for a leased row: an intent is settled with the ledger; a refund is followed at the acquirer, under its own
+ * One status check of a leased row: an intent is settled with the ledger; a refund is followed at the acquirer, under its own
  * id. Money leaves once, whatever gets lost on the way.
  */
-export async function lookAtRefund(
-  deps: RefundLookDeps,
+export async function checkRefundStatus(
+  deps: RefundCheckDeps,
   leased: LeasedOrder<RefundRow>,
 ): Promise<void> {
   const refund = leased.row;
-  if (refund.status === 'intent') return await lookAtIntent(deps, refund);
+  if (refund.status === 'intent') return await checkIntent(deps, refund);
   if (refund.status !== 'processing') return await refundOrders.release(deps.db, refund, null);
   await followOrder(deps, kindOf(deps), leased);
 }
 
-function kindOf(deps: RefundLookDeps): OrderKind<RefundRow> {
+function kindOf(deps: RefundCheckDeps): OrderKind<RefundRow> {
   return {
     orders: refundOrders,
     reach: (place) => failpoint(`charges.refund.${place}`),
     answered: (refund, answer) => refundCalled(deps.logger, refund, answer),
-    reportProblem: (refund, problem) => lookShowedProblem(deps.logger, refund, problem),
+    reportProblem: (refund, problem) => reportRefundProblem(deps.logger, refund, problem),
     end: (refund, returned) => endAsSeen(deps, refund, returned),
     fail: async (refund, reason) => void (await endFailed(deps, refund, reason)),
   };
 }
 
 async function endAsSeen(
-  deps: RefundLookDeps,
+  deps: RefundCheckDeps,
   { chargeId, endToEndId }: RefundRow,
   returned: PixReturn,
 ): Promise<void> {
@@ -67,7 +67,7 @@ async function endAsSeen(
   throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'the charge of a refund kept moving' });
 }
 
-async function lookAtIntent(deps: RefundLookDeps, intent: RefundRow): Promise<void> {
+async function checkIntent(deps: RefundCheckDeps, intent: RefundRow): Promise<void> {
   const outcome = await settleIntent(refundIntents(deps), intent, deadlineIn(INTENT_TIMEOUT_MS));
   if (outcome.kind === 'finished' || outcome.kind === 'dropped') return;
   const nextInMs = nextCheckMs(intent.checks, deps.intentChecks);

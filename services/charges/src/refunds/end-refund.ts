@@ -15,7 +15,7 @@ import { decideReturned } from '#returns/decide-return-order.ts';
 import { holdRelease, holdSettle } from './hold-commands.ts';
 import { completeRefund, failRefund } from './progress.sql.ts';
 import type { RefundRow } from './refund-row.ts';
-import { lookShowedProblem, refundEnded } from './refund-signals.ts';
+import { reportRefundProblem, refundEnded } from './refund-signals.ts';
 import { findRefund } from './refunds.sql.ts';
 
 /** `failure_reason` holds that much (decision 105). */
@@ -50,7 +50,7 @@ export async function endRefund(
   if (step.kind === 'returned') return await endReturned(deps, charge, { ...seen, refund });
   if (step.kind === 'fail') return await endFailed(deps, refund, step.reason);
   if (step.kind === 'contradicted') {
-    lookShowedProblem(deps.logger, refund, step.problem);
+    reportRefundProblem(deps.logger, refund, step.problem);
   }
   return true;
 }

@@ -107,7 +107,7 @@ test('a refund whose hold the ledger had released keeps its end, and an operator
   expect(await charges.row(asked.id)).toMatchObject({ status: 'completed' });
 });
 
-test('a failed refund whose hold was settled is told once, however often the ledger says so', async () => {
+test('a failed refund whose hold was settled is reported once, however often the ledger event comes', async () => {
   const charge = await charges.aPaidCharge();
   await charges.faults({ operation: 'settleRefund', fault: 'refusal', count: 1 });
   const asked = await charges.refund(charge.id);

@@ -14,7 +14,7 @@ import { REFUND_COLUMNS, type RefundRecord, toRefundRow } from './refunds.sql.ts
 export async function lockCharge(tx: Transaction, id: ChargeId): Promise<ChargeRow | null> {
   const rows = await tx.query<ChargeRecord>(
     named(
-      'refund_lock_charge',
+      'lock_charge',
       sql`select ${CHARGE_COLUMNS} from charges where id = ${id} for no key update`,
     ),
   );
@@ -28,7 +28,7 @@ export async function lockCharge(tx: Transaction, id: ChargeId): Promise<ChargeR
 export async function sumTaken(tx: Transaction, endToEndId: string): Promise<Cents> {
   const [row] = await tx.query<{ taken: bigint }>(
     named(
-      'refund_sum_taken',
+      'sum_taken',
       sql`
         select (
           (
@@ -63,7 +63,7 @@ export type NewIntent = {
 export async function insertIntent(tx: Transaction, intent: NewIntent): Promise<RefundRow | null> {
   const rows = await tx.query<RefundRecord>(
     named(
-      'refund_intent_insert',
+      'insert_refund_intent',
       sql`
         insert into refunds (
           id, charge_id, account_id, end_to_end_id, amount, hold_id, requested_by, fingerprint, check_at,
@@ -91,7 +91,7 @@ export async function commitIntent(
 ): Promise<VisibleRefund | null> {
   const rows = await db.query<RefundRecord>(
     named(
-      'refund_intent_commit',
+      'commit_refund_intent',
       sql`
         update refunds
         set status = 'processing', version = version + 1, check_at = '-infinity', checks = 0,
@@ -111,7 +111,7 @@ export async function commitIntent(
 export async function deleteIntent(db: Queryable, intent: RefundRow): Promise<boolean> {
   const rows = await db.query(
     named(
-      'refund_intent_delete',
+      'delete_refund_intent',
       sql`
         delete from refunds
         where id = ${intent.id} and hold_id = ${intent.holdId} and status = 'intent'

@@ -25,7 +25,7 @@ export async function completeRefund(
   return await writeIfUnmoved(
     db,
     named(
-      'refund_complete',
+      'complete_refund',
       sql`
         update refunds
         set status = 'completed', completed_at = coalesce(${completed.at}, now()), ended_at = now(),
@@ -46,7 +46,7 @@ export async function failRefund(
   return await writeIfUnmoved(
     db,
     named(
-      'refund_fail',
+      'fail_refund',
       sql`
         with failed as (
           update refunds
@@ -72,7 +72,7 @@ export async function contradictHold(
 ): Promise<boolean> {
   const rows = await db.query(
     named(
-      'refund_contradict_hold',
+      'contradict_refund_hold',
       sql`
         with contradicted as (
           update refunds
@@ -98,7 +98,7 @@ const COUNT_MAX = 10_000;
 export async function countOverdue(db: Queryable): Promise<number> {
   const [row] = await db.query<{ overdue: number }>(
     named(
-      'refunds_count_overdue',
+      'count_overdue_refunds',
       sql`
         select count(*)::int as overdue
         from (

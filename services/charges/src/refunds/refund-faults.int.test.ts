@@ -75,7 +75,7 @@ async function letIntentComeDue(refundId: string): Promise<void> {
 
 describe('an order whose answer is lost', () => {
   test.each(['error_before', 'error_after', 'hang', 'reset', 'garbage'])(
-    '(%s) is read back, and goes back once',
+    '(%s) is checked, and goes back once',
     async (kind) => {
       const charge = await charges.aPaidCharge();
       await charges.faults(fault('refund', kind));
@@ -85,7 +85,7 @@ describe('an order whose answer is lost', () => {
     },
   );
 
-  test('and whose looks fail for a while keeps its hold, and ends once', async () => {
+  test('and whose status checks fail for a while keeps its hold, and ends once', async () => {
     const charge = await charges.aPaidCharge();
     await charges.faults(
       fault('refund', 'error_after'),
@@ -141,8 +141,8 @@ describe('a refusal', () => {
   );
 });
 
-describe('whoever sees the end first', () => {
-  test('a look at the charge ends a refund whose own looks learn nothing', async () => {
+describe('the end of a refund, whichever check sees it first', () => {
+  test('a check of the charge ends a refund whose own checks learn nothing', async () => {
     const charge = await charges.aPaidCharge();
     await charges.faults({ operation: 'getRefund', fault: 'refusal', status: 403, code: 'denied' });
     const asked = await charges.refund(charge.id);
@@ -153,7 +153,7 @@ describe('whoever sees the end first', () => {
     await expectRefundedOnce(charge, asked.id);
   });
 
-  test('a look at the charge tells a refund that was not carried out, too', async () => {
+  test('a check of the charge ends a refund that was not carried out, too', async () => {
     const charge = await charges.aPaidCharge();
     await charges.faults(
       { operation: 'getRefund', fault: 'refusal', status: 403, code: 'denied' },
@@ -226,7 +226,7 @@ describe('a call that dies', () => {
     await expectRefundedOnce(charge, id);
   });
 
-  test('after its intent is shown to nobody, and the same key goes on with its hold', async () => {
+  test('after its intent is never shown, and the same key goes on with its hold', async () => {
     const { charge, id } = await die({ 'charges.refund.after-intent': 'error' });
     const intent = await charges.row(id);
     expect(intent?.status).toBe('intent');

@@ -204,7 +204,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 ) as fc.Arbitrary<Step>;
 
-test('whatever is asked, lost, refused and looked at: the books are exact', async () => {
+test('whatever is requested, lost, refused and checked: the books are exact', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 10 }), async (steps) => {
       await calm();

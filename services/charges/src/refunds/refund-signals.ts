@@ -54,18 +54,18 @@ export function refundEnded(
   logger.warn({ ...idsOf(refund), reason: end.reason }, 'refund failed');
 }
 
-const LOOK_PROBLEMS = {
+const CHECK_PROBLEMS = {
   vanished: 'accepted refund not found at the acquirer',
   other_amount: 'refund has another amount at the acquirer',
 } as const;
 
-export function lookShowedProblem(
+export function reportRefundProblem(
   logger: Logger,
   refund: RefundRow,
-  problem: keyof typeof LOOK_PROBLEMS,
+  problem: keyof typeof CHECK_PROBLEMS,
 ): void {
   problems.add(1, { problem });
-  logger.error(idsOf(refund), LOOK_PROBLEMS[problem]);
+  logger.error(idsOf(refund), CHECK_PROBLEMS[problem]);
 }
 
 /** A gauge that is read when somebody scrapes; age alone never ends a refund (decision 118). */

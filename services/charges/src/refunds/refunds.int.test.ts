@@ -59,7 +59,7 @@ test('a total refund holds at once, goes back once, and makes the charge refunde
   await charges.balanceIs(accountId, { available: 0 });
 });
 
-test('partial refunds keep the charge paid and say nothing until the sum is total', async () => {
+test('partial refunds leave the charge paid and announce nothing until the sum is total', async () => {
   const { id, accountId, endToEndId } = await charges.aPaidCharge();
   const first = await charges.refund(id, { amount: 500 });
   await charges.ended(first.id);
@@ -106,7 +106,7 @@ test('a refund that the acquirer does not carry out gives the hold back and fail
 });
 
 describe('one key', () => {
-  test('is one refund, whoever asks again and whatever became of the charge', async () => {
+  test('is one refund, however often it is requested and whatever became of the charge', async () => {
     const { id, endToEndId } = await charges.aPaidCharge();
     const refundId = newId();
     const answers = await Promise.all(

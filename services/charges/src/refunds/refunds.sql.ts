@@ -23,7 +23,7 @@ export const REFUND_COLUMNS = sql`
 /** The refund or intent under an id. Primary key read. */
 export async function findRefund(db: Queryable, id: RefundId): Promise<RefundRow | null> {
   const rows = await db.query<RefundRecord>(
-    named('refund_find', sql`select ${REFUND_COLUMNS} from refunds where id = ${id}`),
+    named('find_refund', sql`select ${REFUND_COLUMNS} from refunds where id = ${id}`),
   );
   return rows[0] ? toRefundRow(rows[0]) : null;
 }
@@ -41,7 +41,7 @@ export async function findOwnRefunds(
   if (ids.length === 0) return new Set();
   const rows = await db.query<{ id: RefundId }>(
     named(
-      'refunds_find_own',
+      'find_own_refunds',
       sql`
         select id from refunds
         where id = any(${ids}::uuid[]) and status in ('processing', 'completed')`,

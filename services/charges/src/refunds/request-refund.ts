@@ -71,7 +71,7 @@ const REFUSALS = {
 
 /**
  * What stands under the id, or this call's own new intent; null when another call stored one in between. What is stored
- * is answered before the body is judged (decisions 52, 253).
+ * is answered before the body is validated (decisions 52, 253).
  */
 async function findOrInsert(
   deps: RequestRefundDeps,
@@ -126,7 +126,7 @@ function readAmount(body: RequestRefundInput['body']): Cents | null {
   return amount === null ? null : toCents(amount);
 }
 
-/** Another body or charge under the key, or a body that could not be read: the answer says so (decisions 42, 253). */
+/** Another body or charge under the key, or a body that could not be read: the answer is marked so (decisions 42, 253). */
 function isMismatch({ charge, body }: RequestRefundInput, refund: RefundRow): boolean {
   const parsed = CreateRefundBody.safeParse(body);
   if (!parsed.success) return true;

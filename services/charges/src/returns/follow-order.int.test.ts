@@ -6,8 +6,8 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { refundOrders } from '#refunds/progress.sql.ts';
-import { lookAtRefund, type RefundLookDeps } from '#refunds/check-refund.ts';
-import { lookAtReturn } from '#suspense/check-item-return.ts';
+import { checkRefundStatus, type RefundCheckDeps } from '#refunds/check-refund.ts';
+import { checkItemReturn } from '#suspense/check-item-return.ts';
 import { returnItemOrders } from '#suspense/resolutions.sql.ts';
 
 /** The one mechanism under both kinds of ordered returns, against the tables of both. */
@@ -50,7 +50,7 @@ type Kind = {
 
 function depsWith(refund: () => Promise<RefundOutcome>) {
   const checks = { firstMs: 1_000, maxMs: 2_000 };
-  const deps: Partial<RefundLookDeps> = {
+  const deps: Partial<RefundCheckDeps> = {
     db: database.db,
     logger: createLogger('charges', 'silent'),
     wakeOutbox: () => undefined,
@@ -60,7 +60,7 @@ function depsWith(refund: () => Promise<RefundOutcome>) {
     unknownChecks: checks,
     acceptedChecks: checks,
   };
-  return deps as RefundLookDeps;
+  return deps as RefundCheckDeps;
 }
 
 function kindOf(table: 'refunds' | 'suspense_resolutions'): Kind {
@@ -79,10 +79,10 @@ function kindOf(table: 'refunds' | 'suspense_resolutions'): Kind {
       const lease = { limit: 10, leaseMs: LEASE_MS };
       if (table === 'refunds') {
         const rows = await refundOrders.leaseDue(database.db, lease);
-        await Promise.all(rows.map((row) => lookAtRefund(deps, { row, callBeforeMs })));
+        await Promise.all(rows.map((row) => checkRefundStatus(deps, { row, callBeforeMs })));
       } else {
         const rows = await returnItemOrders.leaseDue(database.db, lease);
-        await Promise.all(rows.map((row) => lookAtReturn(deps, { row, callBeforeMs })));
+        await Promise.all(rows.map((row) => checkItemReturn(deps, { row, callBeforeMs })));
       }
       return calls;
     },
@@ -142,7 +142,7 @@ describe.each(['refunds', 'suspense_resolutions'] as const)('an order of %s', (t
     });
   });
 
-  test('is not made under a lease that somebody else has taken over', async () => {
+  test('is not made under a lease that another process has taken over', async () => {
     const id = await kind.store();
     const orders = table === 'refunds' ? refundOrders : returnItemOrders;
     const rows = await orders.leaseDue(database.db, { limit: 10, leaseMs: LEASE_MS });

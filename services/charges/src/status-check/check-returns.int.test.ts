@@ -51,7 +51,7 @@ test('what a Pix returned is known once it is booked', async () => {
   expect(await check(() => Promise.resolve())).toBe(true);
 });
 
-test('and is not while the charge moved in between, so that nobody is told too little', async () => {
+test('and is not while the charge moved in between, so that no event shows too little', async () => {
   const move = (id: string) =>
     database.db.query(sql`update charges set version = version + 1 where id = ${id}`);
   expect(await check(move)).toBe(false);

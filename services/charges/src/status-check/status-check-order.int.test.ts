@@ -61,7 +61,7 @@ test('a creation without an answer is settled before thousands of charges that m
   await charges.db.query(sql`update charges set check_at = null`);
 });
 
-describe('the next look at a charge that nobody has paid', () => {
+describe('the next check of a charge that is not paid', () => {
   /** Hours until it, after a look that was asked for. */
   async function hoursToNextCheck(expiredMs: number): Promise<number> {
     const expiresAt = new Date(Date.now() - expiredMs);

@@ -15,10 +15,10 @@ const REASON_LENGTH_MAX = 255;
 export type ReturnItemDeps = EndSuspendedDeps & FollowDeps;
 
 /**
- * One look at the leased return of an item in suspense: it is followed at the acquirer, under its own id. Money leaves
+ * One status check of the leased return of an item in suspense: it is followed at the acquirer, under its own id. Money leaves
  * once, whatever gets lost on the way.
  */
-export async function lookAtReturn(
+export async function checkItemReturn(
   deps: ReturnItemDeps,
   leased: LeasedOrder<Resolution>,
 ): Promise<void> {
@@ -36,11 +36,11 @@ function kindOf({ db, logger, ...deps }: ReturnItemDeps): OrderKind<Resolution> 
     answered: (resolution, answer) => {
       if (answer.kind !== 'unknown') return;
       const fields = { ...describe(resolution), cause: answer.cause };
-      logger.warn(fields, 'the order of a return of an item in suspense ended unknown');
+      logger.warn(fields, 'item return: call outcome unknown');
     },
     reportProblem: (resolution, problem) => {
       const fields = { ...describe(resolution), problem };
-      logger.error(fields, 'the return of an item in suspense is not as it was ordered');
+      logger.error(fields, 'item return differs from its order');
     },
     end: async (resolution, returned) => {
       await endSuspended({ db, logger, ...deps }, resolution, returned);
@@ -49,7 +49,7 @@ function kindOf({ db, logger, ...deps }: ReturnItemDeps): OrderKind<Resolution> 
     fail: async (resolution, text) => {
       const reason = [...text].slice(0, REASON_LENGTH_MAX).join('');
       if (!(await failReturn(db, resolution, reason))) return;
-      logger.error(describe(resolution), 'the return of an item in suspense failed');
+      logger.error(describe(resolution), 'item return failed');
     },
   };
 }

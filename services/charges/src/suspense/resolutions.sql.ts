@@ -31,7 +31,7 @@ const COLUMNS = sql`
   version, unanswered_puts, last_put_at, uncounted_refusal, checks, check_traceparent, lease_token,
   date_trunc('milliseconds', now()) as read_at`;
 
-/** Calls that order returns of items, and the leases of those who look. Reads `suspense_resolutions_check_at`. */
+/** Calls that order returns of items, and the leases of their checks. Reads `suspense_resolutions_check_at`. */
 export const returnItemOrders = createReturnOrders<Resolution, ResolutionRecord>({
   table: sql`suspense_resolutions`,
   name: 'suspense_return',
@@ -62,7 +62,7 @@ export async function insertResolution(
   const { item, amount, action, accountId, requestedBy, end } = resolution;
   const rows = await tx.query<ResolutionRecord>(
     named(
-      'suspense_resolution_insert',
+      'insert_resolution',
       sql`
         with stored as (
           insert into suspense_resolutions (
@@ -88,7 +88,7 @@ export async function insertResolution(
 export async function lockResolution(tx: Transaction, itemId: string): Promise<Resolution | null> {
   const rows = await tx.query<ResolutionRecord>(
     named(
-      'suspense_resolution_lock',
+      'lock_resolution',
       sql`
         select ${COLUMNS} from suspense_resolutions
         where item_id = ${itemId} and status <> 'failed'
@@ -109,7 +109,7 @@ export async function orderReturn(
 ): Promise<void> {
   await tx.query(
     named(
-      'suspense_resolution_order',
+      'order_item_return',
       sql`
         with ordered as (
           update suspense_resolutions
@@ -132,7 +132,7 @@ export async function failReturn(
 ): Promise<boolean> {
   const rows = await db.query(
     named(
-      'suspense_return_failed',
+      'fail_item_return',
       sql`
         update suspense_resolutions
         set status = 'failed', failure_reason = ${reason}, completed_at = now(), version = version + 1,
@@ -155,9 +155,9 @@ export async function confirmResolution(
 ): Promise<void> {
   await db.query(
     named(
-      'suspense_confirm',
+      'confirm_resolution',
       sql`
-        with heard as (
+        with confirmed as (
           select id,
             is_resolved or ${confirmed.part} = 'resolved' as resolved,
             is_credited or ${confirmed.part} = 'credited' as credited,
@@ -169,8 +169,8 @@ export async function confirmResolution(
               or coalesce(command_id, ${confirmed.commandId}) = ${confirmed.commandId}::uuid)
           for update
         ),
-        judged as (
-          select *, resolved and (credited or not needs_credit) as is_done from heard
+        decided as (
+          select *, resolved and (credited or not needs_credit) as is_done from confirmed
         )
         update suspense_resolutions as resolution
         set is_resolved = resolved,
@@ -179,8 +179,8 @@ export async function confirmResolution(
             status = case when is_done then 'completed' else status end,
             completed_at = case when is_done then now() end,
             check_at = null
-        from judged
-        where resolution.id = judged.id`,
+        from decided
+        where resolution.id = decided.id`,
     ),
   );
 }

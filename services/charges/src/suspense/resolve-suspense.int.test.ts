@@ -186,7 +186,7 @@ describe('accept', () => {
     expect((await resolve(item, { action: 'accept' })).body.status).toBe('completed');
   });
 
-  test('of what nobody owns hands it over to the account that is named', async () => {
+  test('of an item without an owner credits the account that is named', async () => {
     const item = await anUnownedItem();
     const account = newId<AccountId>();
     expect((await resolve(item, { action: 'accept' })).body.details).toEqual(['account_id']);
@@ -275,7 +275,7 @@ describe('return', () => {
     expect((await resolve(item, { action: 'return' })).body.status).toBe('completed');
   });
 
-  test('made there after the money was given to its owner is kept unbooked', async () => {
+  test('made there after the money was given to its owner is recorded unbooked', async () => {
     const item = await anOwnedItem();
     await resolve(item, { action: 'accept' });
     await ends(item, ['completed']);

@@ -114,7 +114,7 @@ test.each(Object.entries(CASES))(
   },
 );
 
-test('a life that is longer than a timeline may be is cut, and says so', async () => {
+test('a life that is longer than a timeline may be is cut, and marked as truncated', async () => {
   await using database = await createTestDatabase('charges');
   const { db } = database;
   const { id } = await storeCharge(db);

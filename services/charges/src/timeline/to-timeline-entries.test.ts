@@ -9,7 +9,7 @@ const CHARGE = newId();
 const DISPUTE = newId<ChargeSteps['disputes'][number]['id']>();
 const NOON_MS = Date.parse('2026-11-21T12:00:00.000Z');
 
-test('an event that was made moments before its own move is told at its move, no other', () => {
+test('an event that was made moments before its own move is shown at its move, no other', () => {
   const steps = aLife({
     moves: [
       aMove(1_000, { from_status: 'pending', to_status: 'paid', cause: 'pix_credited' }),
@@ -37,7 +37,7 @@ test('an event without a move of its own keeps its time', () => {
   expect(msOf(steps, 'event')).toEqual([1, 2]);
 });
 
-test('texts of the acquirer are not told, ids are', () => {
+test('texts of the acquirer are not shown, ids are', () => {
   const steps = aLife({
     moves: [
       aMove(1, { cause: 'issuing_failed', detail: 'chave 52998224725 recusada' }),
@@ -48,7 +48,7 @@ test('texts of the acquirer are not told, ids are', () => {
   expect(details).toEqual([null, 'E123']);
 });
 
-test('a refund and a resolution that have not ended are told by their beginning alone', () => {
+test('a refund and a resolution that have not ended are shown by their beginning alone', () => {
   const at = new Date(NOON_MS);
   const own = { id: newId(), amount: 5n, status: 'processing' as const, created_at: at };
   const steps = aLife({

@@ -68,7 +68,7 @@ test('null and empty text are the same as absent', () => {
   });
 });
 
-test('a secret without a URL is judged, then dropped', () => {
+test('a secret without a URL is validated, then dropped', () => {
   expect(judge({ ...valid, webhook_secret: 'kept nowhere' })).toMatchObject({
     webhookSecret: null,
   });

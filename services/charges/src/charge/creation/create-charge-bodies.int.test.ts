@@ -45,7 +45,7 @@ describe('a body that can be read in one way only', () => {
     ['a key twice: the last one', `{"amount":1,${CUSTOMER},"amount":1500}`, 1_500],
     ['an escaped name', `{"\\u0061mount":1500,${CUSTOMER}}`, 1_500],
     [
-      'names that objects have, which nobody knows',
+      'names that objects have, which no field has',
       `{"__proto__":{"amount":1},"constructor":1,"toString":2,"id":"x","status":"paid",${withAmount('1500').slice(1)}`,
       1_500,
     ],
@@ -75,7 +75,7 @@ describe('any other body is refused by name, and nothing is stored', () => {
     ['a comma too many', `{"amount":1500,${CUSTOMER},}`, 'VALIDATION_ERROR', ['body']],
     ['an object inside an array', `[${withAmount('1500')}]`, 'VALIDATION_ERROR', ['body']],
     [
-      'seventeen levels in a field that nobody knows',
+      'seventeen levels in an unknown field',
       `{"x":${'['.repeat(16)}${']'.repeat(16)},${withAmount('1500').slice(1)}`,
       'VALIDATION_ERROR',
       ['body'],

@@ -257,7 +257,7 @@ test.each([
   [{ 'content-type': 'nonsense' }, 'content-type'],
   [{ 'content-type': '' }, 'content-type'],
 ])(
-  'a body that its headers do not let anybody read is a fault; under a known key it is a mismatch: %j',
+  'a body that its headers make unreadable is a fault; under a known key it is a mismatch: %j',
   async (headers, detail) => {
     const caller = aCreator();
     const refused = await charges.request(caller, 'POST /v1/charges', body, headers);
@@ -284,7 +284,7 @@ test('the webhook secret is stored sealed, bound to account and charge', async (
   expect(openSecret(charges.sealing.privateKeys, sealed, context)).toBe('whsec_canary');
 });
 
-test('a charge is visible to its own account only, and to nobody without a token', async () => {
+test('a charge is visible to its own account only, and never without a token', async () => {
   const caller = aCreator();
   await charges.request(caller, 'POST /v1/charges', body);
   const own = await charges.request(caller, `GET /v1/charges/${caller.creation_id}`);

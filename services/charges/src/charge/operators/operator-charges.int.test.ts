@@ -148,7 +148,7 @@ describe('a charge of the checkout', () => {
     expect((await ask(route, asked)).body).toMatchObject({ status: 'failed', source: 'checkout' });
   });
 
-  test('whose issuing ended unknown is settled by the job alone', async () => {
+  test('whose issuing ended unknown is finished by the job alone', async () => {
     const { asked, route } = aRequest();
     const rules = [{ operation: 'issueCharge', count: 1, fault: 'error_before', status: 500 }];
     await charges.simulator.control('PUT', '/control/faults', { seed: 1, rules });

@@ -79,7 +79,7 @@ function shapesOf(accountId: AccountId, reference: string): Shape[] {
 }
 
 test.each(Object.entries(CASES))(
-  'whatever operators look for is read from the index of its filter, on a table that was %s',
+  'whatever operators search for is read from the index of its filter, on a table that was %s',
   LONGER,
   async (_, prepare) => {
     await using database = await createTestDatabase('charges');

@@ -48,7 +48,7 @@ describe('an item of the list', () => {
     }
   });
 
-  test('carries every field of a charge, and nothing of how it is kept', async () => {
+  test('carries every field of a charge, and nothing of how it is stored', async () => {
     const caller = aCaller();
     const { id } = await store({ accountId: caller.account_id, ...PAST });
     const list = await charges.request(caller, 'GET /v1/charges');
@@ -141,7 +141,7 @@ describe('the list', () => {
     }
   });
 
-  test('knows the methods boleto and card, which nobody makes', async () => {
+  test('accepts the methods boleto and card, of which there are no charges', async () => {
     const caller = aCaller();
     const { id } = await store({ accountId: caller.account_id });
     for (const [method, ids] of Object.entries({ pix: [id], boleto: [], card: [] })) {
@@ -206,7 +206,7 @@ describe('the list', () => {
     ]);
   });
 
-  test('unknown parameters are ignored, and nobody reads without a tenant', async () => {
+  test('unknown parameters are ignored, and nothing is read without a tenant', async () => {
     expect((await charges.request(aCaller(), 'GET /v1/charges?page=2')).status).toBe(200);
     expect((await charges.request(null, 'GET /v1/charges')).status).toBe(401);
   });
