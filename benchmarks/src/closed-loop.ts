@@ -1,45 +1,66 @@
-import { build } from 'hdr-histogram-js';
+import { randomUUID } from 'node:crypto';
 
-export type LoadResult = {
-  requests: number;
-  errors: number;
-  perSecond: number;
-  p50Ms: number;
-  p99Ms: number;
-};
+import { Pool } from 'undici';
 
-const MICROSECONDS_MAX = 60_000_000;
+import { createLatencies, type LatencyFigure } from './latencies.ts';
+
+export type LoadResult = LatencyFigure & { requests: number; perSecond: number };
+
+/** One way to create things over HTTP, and the ids that were answered with 201. */
+export type Caller = { create(): Promise<boolean>; accepted: string[] };
+
+const CONCURRENCY = 32;
 
 /**
- * Keeps `concurrency` calls under way for `seconds`. Right for comparing two servers' capacity in one run; it
- * says nothing about latency at a given arrival rate.
+ * Keeps so many calls under way for `seconds`. Right for comparing two servers' capacity in one run; it says nothing
+ * about latency at a given arrival rate.
+ * @throws when calls failed: the figures are void
  */
-export async function runClosedLoop(
-  options: { concurrency: number; seconds: number },
-  call: () => Promise<boolean>,
-): Promise<LoadResult> {
-  const histogram = build({
-    highestTrackableValue: MICROSECONDS_MAX,
-    numberOfSignificantValueDigits: 3,
-  });
+export async function runClosedLoop(seconds: number, { create }: Caller): Promise<LoadResult> {
+  const latencies = createLatencies();
   const startedMs = performance.now();
-  const endMs = startedMs + options.seconds * 1000;
+  const endMs = startedMs + seconds * 1000;
   let errors = 0;
-  await Promise.all(Array.from({ length: options.concurrency }, () => worker()));
-  const seconds = (performance.now() - startedMs) / 1000;
-  return {
-    requests: histogram.totalCount,
-    errors,
-    perSecond: histogram.totalCount / seconds,
-    p50Ms: histogram.getValueAtPercentile(50) / 1000,
-    p99Ms: histogram.getValueAtPercentile(99) / 1000,
-  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, () => worker()));
+  if (errors > 0) throw new Error(`${errors} calls failed: the figures are void`);
+  const requests = latencies.count();
+  const perSecond = (requests / (performance.now() - startedMs)) * 1000;
+  return { requests, perSecond, ...latencies.figure() };
 
   async function worker(): Promise<void> {
     while (performance.now() < endMs) {
       const beganMs = performance.now();
-      if (!(await call())) errors += 1;
-      histogram.recordValue(Math.max(1, Math.round((performance.now() - beganMs) * 1000)));
+      if (!(await create())) errors += 1;
+      latencies.record(performance.now() - beganMs);
     }
   }
+}
+
+/** Posts the same body under a key of its own each time. */
+export function createCaller(
+  url: URL,
+  body: object,
+  headers: Readonly<Record<string, string>> = {},
+): Caller {
+  const pool = new Pool(url.origin, { connections: CONCURRENCY });
+  const text = JSON.stringify(body);
+  const accepted: string[] = [];
+  return {
+    accepted,
+    create: async () => {
+      const response = await pool.request({
+        method: 'POST',
+        path: url.pathname,
+        headers: {
+          ...headers,
+          'content-type': 'application/json',
+          'idempotency-key': randomUUID(),
+        },
+        body: text,
+      });
+      const { id } = (await response.body.json()) as { id: string };
+      if (response.statusCode === 201) accepted.push(id);
+      return response.statusCode === 201;
+    },
+  };
 }

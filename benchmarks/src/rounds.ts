@@ -3,6 +3,19 @@ export function median(figures: readonly number[]): number {
   return figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)] ?? Number.NaN;
 }
 
+/** Rounds of all sides in turn, so that a drift of the machine meets all. */
+export async function runInTurns<Side extends string, Round>(
+  sides: readonly Side[],
+  rounds: number,
+  run: (side: Side, round: number) => Promise<Round>,
+): Promise<Record<Side, Round[]>> {
+  const results = Object.fromEntries(sides.map((side) => [side, [] as Round[]]));
+  for (let round = 1; round <= rounds; round += 1) {
+    for (const side of sides) results[side]?.push(await run(side, round));
+  }
+  return results as Record<Side, Round[]>;
+}
+
 /** Round by round, so that a drift of the machine stays out of it; the text says all of them and the middle one. */
 export function describeRatios<Round>(
   ours: readonly Round[],

@@ -1,13 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { type Aim, atMost } from '../aims.ts';
-import { describeRatios, median } from '../rounds.ts';
+import { describeLatencies } from '../latencies.ts';
+import { describeRatios, median, runInTurns } from '../rounds.ts';
 import type { BenchOptions } from './bench-options.ts';
 import type { Road } from './bench-road.ts';
 import { createDispatchers, joinAll } from './dispatcher-process.ts';
 import type { MerchantEndpoint } from './merchant-endpoints.ts';
 import { type OpenFigure, runOpenLoop } from './run-open-loop.ts';
-import type { Side } from './sides.ts';
+import { type Side, SIDES } from './sides.ts';
 
 const ENDPOINTS = 200;
 const RATE = 200;
@@ -32,18 +33,12 @@ async function runRounds(
   endpoints: readonly MerchantEndpoint[],
   seconds: number,
 ): Promise<Record<Side, OpenFigure[]>> {
-  const rounds: Record<Side, OpenFigure[]> = { baseline: [], ours: [] };
   const run = (side: Side, length: number) =>
     runOpenLoop(road, { side, name: 'latency', endpoints, rate: RATE, seconds: length });
-  for (const side of ['baseline', 'ours'] as const) await run(side, WARM_UP_SECONDS);
-  for (let number = 1; number <= ROUNDS; number += 1) {
-    for (const side of ['baseline', 'ours'] as const) {
-      const figure = await run(side, seconds);
-      print(`${side} ${number}`, figure);
-      rounds[side].push(figure);
-    }
-  }
-  return rounds;
+  for (const side of SIDES) await run(side, WARM_UP_SECONDS);
+  return await runInTurns(SIDES, ROUNDS, async (side, round) =>
+    print(`${side} ${round}`, await run(side, seconds)),
+  );
 }
 
 /** One event at a time, each after a silence in which everything has come to rest. */
@@ -57,13 +52,13 @@ async function measureIdle(road: Road, endpoints: readonly MerchantEndpoint[]): 
   return samples;
 }
 
-function print(name: string, figure: OpenFigure): void {
-  const { p50Ms, p95Ms, p99Ms, maxMs, publishP99Ms, missing, duplicates } = figure;
+function print(name: string, figure: OpenFigure): OpenFigure {
+  const { publishP99Ms, missing, duplicates } = figure;
   console.log(
-    `latency at ${RATE}/s ${name.padEnd(11)} p50 ${p50Ms.toFixed(1)}  p95 ${p95Ms.toFixed(1)}  ` +
-      `p99 ${p99Ms.toFixed(1)}  max ${maxMs.toFixed(0)} ms  (published: p99 ${publishP99Ms.toFixed(1)} ms)  ` +
-      `duplicates ${duplicates}  lost ${missing}`,
+    `latency at ${RATE}/s ${name.padEnd(11)} ${describeLatencies(figure)}  ` +
+      `(published: p99 ${publishP99Ms.toFixed(1)} ms)  duplicates ${duplicates}  lost ${missing}`,
   );
+  return figure;
 }
 
 function judgeRate({ ours, baseline }: Record<Side, OpenFigure[]>): Aim[] {

@@ -1,4 +1,5 @@
 import { type Aim, atMost } from '../aims.ts';
+import { describeLatencies } from '../latencies.ts';
 import { median } from '../rounds.ts';
 import type { BenchOptions } from './bench-options.ts';
 import type { Road } from './bench-road.ts';
@@ -69,9 +70,8 @@ function runLive(
 }
 
 function print(number: number, { alone, beside, recovered, doubled, lost }: Round): void {
-  const figures = ({ p50Ms, p95Ms, p99Ms, maxMs, publishP99Ms }: OpenFigure) =>
-    `p50 ${p50Ms.toFixed(1)}  p95 ${p95Ms.toFixed(1)}  p99 ${p99Ms.toFixed(1)}  max ${maxMs.toFixed(0)}  ` +
-    `published p99 ${publishP99Ms.toFixed(1)} ms`;
+  const figures = (figure: OpenFigure) =>
+    `${describeLatencies(figure)}  published p99 ${figure.publishP99Ms.toFixed(1)} ms`;
   console.log(
     `live at ${LIVE_RATE}/s ${number}  alone ${figures(alone)}  beside a recovery at ${RECOVERED_PER_SECOND}/s ` +
       `${figures(beside)}  recovered ${recovered}  doubled ${doubled}  lost ${lost}`,

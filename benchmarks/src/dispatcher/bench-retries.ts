@@ -1,4 +1,5 @@
 import { type Aim, atLeast, atMost } from '../aims.ts';
+import { describeLatencies } from '../latencies.ts';
 import { median } from '../rounds.ts';
 import type { BenchOptions } from './bench-options.ts';
 import type { Road } from './bench-road.ts';
@@ -106,9 +107,7 @@ function print(figures: {
     `fresh deliveries/s: without ${list(before)}  beside ${FUTURE} future retries and ${BLOCKED} due in a blocked lane ` +
       `${list(beside)}  without again ${list(after)}`,
   );
-  const { p50Ms, p95Ms, p99Ms, maxMs } = retries;
   console.log(
-    `retries that fall due at ${RETRIES_PER_SECOND}/s among them: late p50 ${p50Ms.toFixed(1)}  p95 ${p95Ms.toFixed(1)}  ` +
-      `p99 ${p99Ms.toFixed(1)}  max ${maxMs.toFixed(0)} ms`,
+    `retries that fall due at ${RETRIES_PER_SECOND}/s among them: late ${describeLatencies(retries)}`,
   );
 }

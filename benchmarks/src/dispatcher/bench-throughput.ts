@@ -1,13 +1,13 @@
 import { type Aim, atLeast, atMost } from '../aims.ts';
 import { cpuTimeMs } from '../cpu-time.ts';
-import { describeRatios, median } from '../rounds.ts';
+import { describeRatios, median, runInTurns } from '../rounds.ts';
 import type { BenchOptions } from './bench-options.ts';
 import type { Road } from './bench-road.ts';
 import { readCounters, readStoredBytes } from './database-figures.ts';
 import { createDispatchers, joinAll } from './dispatcher-process.ts';
 import type { MerchantEndpoint } from './merchant-endpoints.ts';
 import { startBacklog } from './run-backlog.ts';
-import type { Side } from './sides.ts';
+import { type Side, SIDES } from './sides.ts';
 
 const ENDPOINTS = 200;
 const SECONDS = 30;
@@ -33,33 +33,29 @@ type Round = {
 };
 
 /**
- * Event topic → receivers that answer at once, as fast as it goes. Rounds of baseline and ours in turn, so that a
- * drift of the machine meets both.
+ * Event topic → receivers that answer at once, as fast as it goes. Rounds of baseline and ours in turn.
  */
 export async function benchThroughput(road: Road, options: BenchOptions): Promise<Aim[]> {
   await using dispatchers = createDispatchers(road.infra, road.settings);
   await joinAll(dispatchers, options.senders);
   const endpoints = await road.register(ENDPOINTS, () => 'answers');
   const seconds = (options.seconds ?? SECONDS) / ROUNDS;
-  const rounds: Record<Side, Round[]> = { baseline: [], ours: [] };
   const bytesPer: number[] = [];
   const pids: Record<Side, Record<string, number>> = {
     baseline: { baseline: road.baseline.pid },
     ours: dispatchers.pids,
   };
-  for (const side of ['baseline', 'ours'] as const) {
+  for (const side of SIDES) {
     await runRound(road, { side, endpoints, seconds: WARM_UP_SECONDS, pids: pids[side] });
   }
-  for (let number = 1; number <= ROUNDS; number += 1) {
-    for (const side of ['baseline', 'ours'] as const) {
-      const before = await readStoredBytes(road.infra.postgresUrl);
-      const round = await runRound(road, { side, endpoints, seconds, pids: pids[side] });
-      const after = await readStoredBytes(road.infra.postgresUrl);
-      if (side === 'ours') bytesPer.push((after - before) / round.delivered);
-      print(`${side} ${number}`, round);
-      rounds[side].push(round);
-    }
-  }
+  const rounds = await runInTurns(SIDES, ROUNDS, async (side, number) => {
+    const before = await readStoredBytes(road.infra.postgresUrl);
+    const round = await runRound(road, { side, endpoints, seconds, pids: pids[side] });
+    const after = await readStoredBytes(road.infra.postgresUrl);
+    if (side === 'ours') bytesPer.push((after - before) / round.delivered);
+    print(`${side} ${number}`, round);
+    return round;
+  });
   return judge(rounds, median(bytesPer));
 }
 

@@ -1,16 +1,13 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
 import { newId } from '@pixmesh/kernel/ids';
 
 import { withClient } from '../durable-server.ts';
+import { until } from '../until.ts';
 import type { Road } from './bench-road.ts';
 import type { MerchantEndpoint } from './merchant-endpoints.ts';
 import type { SentEvents } from './phase-record.ts';
 import { nextPhase } from './run-open-loop.ts';
 
 const PUBLISHED_PER_SECOND = 1_000;
-const POLL_MS = 250;
-const POLLS_MAX = 480;
 
 /** Events that an endpoint has missed, and what was published of them. */
 export type Missed = SentEvents & { phase: string };
@@ -25,7 +22,10 @@ export async function missDeliveries(
   const seconds = count / PUBLISHED_PER_SECOND;
   const input = { side: 'ours', phase, endpoints: [endpoint], rate: PUBLISHED_PER_SECOND } as const;
   const { sent } = await road.producer.call('openLoop', { ...input, seconds });
-  await until(async () => (await countSkipped(road, endpoint)) === sent);
+  await until(
+    'deliveries that are missed',
+    async () => (await countSkipped(road, endpoint)) === sent,
+  );
   await setActive(road, endpoint, true);
   return { phase, sent, schedule: null, hangingEvery: 0 };
 }
@@ -51,7 +51,7 @@ export async function requestRecovery(
 /** How many deliveries a recovery has brought to their receivers, once it is over. */
 export async function untilRecovered(road: Road, id: string): Promise<number> {
   let succeeded = 0;
-  await until(async () => {
+  await until('the recovery', async () => {
     const { rows } = await withClient(road.infra.postgresUrl, (client) =>
       client.query<{ status: string; succeeded_count: number }>(
         'select status, succeeded_count from webhook_dispatcher.recoveries where id = $1',
@@ -82,12 +82,4 @@ async function setActive(road: Road, endpoint: MerchantEndpoint, active: boolean
       active,
     ]),
   );
-}
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  for (let polls = 0; polls < POLLS_MAX; polls += 1) {
-    if (await isSo()) return;
-    await delay(POLL_MS);
-  }
-  throw new Error('deliveries were not missed, or not recovered, in time');
 }

@@ -9,6 +9,7 @@ import { deriveCommandId, newId } from '@pixmesh/kernel/ids';
 import { createLogger } from '@pixmesh/telemetry/logger';
 
 import { type Aim, atLeast, atMost } from '../aims.ts';
+import { describeLatencies } from '../latencies.ts';
 import type { ServiceInfra } from '../service-process.ts';
 import { startLedgerProcess } from './ledger-process.ts';
 import { createOpenLoop, type OpenLoopFigure } from './open-loop.ts';
@@ -119,9 +120,7 @@ function aCredit(accountId: string): EventToPublish {
 }
 
 function print(figure: OpenLoopFigure): OpenLoopFigure {
-  const { rate, p50Ms, p99Ms, maxMs, lost } = figure;
-  console.log(
-    `topic to topic ${rate}/s  p50 ${p50Ms.toFixed(1)} ms  p99 ${p99Ms.toFixed(1)} ms  max ${maxMs.toFixed(0)} ms  lost ${lost}`,
-  );
+  const { rate, lost } = figure;
+  console.log(`topic to topic ${rate}/s  ${describeLatencies(figure)}  lost ${lost}`);
   return figure;
 }

@@ -1,21 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { build, type Histogram } from 'hdr-histogram-js';
+import { createLatencies, type LatencyFigure } from '../latencies.ts';
 
 /** How often what has fallen due is sent; part of every latency, since that counts from the intended time. */
 const TICK_MS = 2;
 /** What is still under way when the last item was sent gets this long. */
 const DRAIN_MS_MAX = 30_000;
-const MICROSECONDS_MAX = 120_000_000;
 
-export type OpenLoopFigure = {
+export type OpenLoopFigure = LatencyFigure & {
   rate: number;
   sent: number;
   /** Answers that never came. */
   lost: number;
-  p50Ms: number;
-  p99Ms: number;
-  maxMs: number;
 };
 
 export type OpenLoop<Item> = {
@@ -34,7 +30,7 @@ export type OpenLoop<Item> = {
  * so that a stall shows in all the items it delayed (no coordinated omission).
  */
 export function createOpenLoop<Item>(options: OpenLoop<Item>) {
-  const histogram = createHistogram();
+  const latencies = createLatencies();
   const intendedMs = new Map<string, number>();
   const perItemMs = 1000 / options.rate;
   let startMs = 0;
@@ -45,7 +41,7 @@ export function createOpenLoop<Item>(options: OpenLoop<Item>) {
     startMs = performance.now();
     for (let next = 0; next < total;) {
       const due = Math.min(total, Math.floor((performance.now() - startMs) / perItemMs) + 1);
-      const items = Array.from({ length: due - next }, (_, offset) => remember(next + offset));
+      const items = Array.from({ length: due - next }, (_, offset) => intend(next + offset));
       next = due;
       if (items.length > 0) await options.send(items);
       await delay(TICK_MS);
@@ -56,13 +52,11 @@ export function createOpenLoop<Item>(options: OpenLoop<Item>) {
       rate: options.rate,
       sent: total,
       lost: intendedMs.size,
-      p50Ms: histogram.getValueAtPercentile(50) / 1000,
-      p99Ms: histogram.getValueAtPercentile(99) / 1000,
-      maxMs: histogram.maxValue / 1000,
+      ...latencies.figure(),
     };
   }
 
-  function remember(index: number): Item {
+  function intend(index: number): Item {
     const item = options.make(index);
     intendedMs.set(options.idOf(item), startMs + index * perItemMs);
     return item;
@@ -72,10 +66,6 @@ export function createOpenLoop<Item>(options: OpenLoop<Item>) {
     const intended = intendedMs.get(id);
     if (intended === undefined || !intendedMs.delete(id)) return;
     if (intended - startMs < options.warmUpSeconds * 1000) return;
-    histogram.recordValue(Math.max(1, Math.round((performance.now() - intended) * 1000)));
+    latencies.record(performance.now() - intended);
   }
-}
-
-function createHistogram(): Histogram {
-  return build({ highestTrackableValue: MICROSECONDS_MAX, numberOfSignificantValueDigits: 3 });
 }

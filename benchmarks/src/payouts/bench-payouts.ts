@@ -1,17 +1,17 @@
-import { randomUUID } from 'node:crypto';
-
-import { Pool } from 'undici';
-
-import { type LoadResult, runClosedLoop } from '../closed-loop.ts';
+import {
+  type Caller as HttpCaller,
+  createCaller,
+  type LoadResult,
+  runClosedLoop,
+} from '../closed-loop.ts';
 import { cpuTimeMs } from '../cpu-time.ts';
-import { median } from '../rounds.ts';
+import { median, runInTurns } from '../rounds.ts';
 import { runBaseline } from '../run-baseline.ts';
 import { type Stack, withStack } from '../with-stack.ts';
 import { createMerchant, type Merchant } from './merchant.ts';
 import { untilSettled, verifyPayouts } from './verify-payouts.ts';
 
 const PER_SECOND_MIN = 400;
-const CONCURRENCY = 32;
 /** Six processes take longer to reach their speed than one. */
 const WARM_UP_SECONDS = 15;
 const ROUND_SECONDS = 10;
@@ -20,24 +20,17 @@ const ROUNDS = 3;
 const CPU_MS_SHOWN_MIN = 0.05;
 const MODES = ['baseline', 'manual', 'automatic'] as const;
 
-const AMOUNT_CENTS = 1_000;
-const BODY = JSON.stringify({
-  amount: AMOUNT_CENTS,
+const BODY = {
+  amount: 1_000,
   pix_key_type: 'email',
   pix_key: 'joao@example.com',
   description: 'Benchmark',
-});
+};
 
 type Mode = (typeof MODES)[number];
 
-/** One way to create payouts, and what it was promised. */
-type Caller = {
-  create(): Promise<boolean>;
-  /** Ids answered with 201. */
-  accepted: string[];
-  /** Waits until what was accepted has been sent and settled. */
-  settle(): Promise<void>;
-};
+/** `settle` waits until what was accepted has been sent and settled. */
+type Caller = HttpCaller & { settle?: () => Promise<void> };
 
 type Round = LoadResult & {
   /** CPU of each process from the first call to the last settlement, per payout. */
@@ -60,14 +53,17 @@ export async function benchPayouts(): Promise<void> {
     await runBaseline(server, settings, async (baselineUrl, baselinePid) => {
       const pids = { ...stack.pids, baseline: baselinePid, driver: process.pid };
       const callers: Record<Mode, Caller> = {
-        baseline: createCaller(new URL('/payouts', baselineUrl), {}),
+        baseline: createCaller(new URL('/payouts', baselineUrl), BODY),
         manual: createCaller(...asMerchant(stack, manual)),
         automatic: {
           ...createCaller(...asMerchant(stack, automatic)),
           settle: () => untilSettled(stack, automatic),
         },
       };
-      const rounds = await runRounds(callers, pids);
+      for (const mode of MODES) await runRound(WARM_UP_SECONDS, callers[mode], pids);
+      const rounds = await runInTurns(MODES, ROUNDS, async (mode, round) =>
+        print(`${mode} ${round}`, await runRound(ROUND_SECONDS, callers[mode], pids)),
+      );
       for (const mode of MODES) printCpu(mode, rounds[mode]);
       await verifyPayouts(stack, manual, callers.manual.accepted);
       await verifyPayouts(stack, automatic, callers.automatic.accepted);
@@ -76,32 +72,15 @@ export async function benchPayouts(): Promise<void> {
   });
 }
 
-async function runRounds(
-  callers: Record<Mode, Caller>,
-  pids: Readonly<Record<string, number>>,
-): Promise<Record<Mode, Round[]>> {
-  const rounds: Record<Mode, Round[]> = { baseline: [], manual: [], automatic: [] };
-  for (const mode of MODES) await runRound(WARM_UP_SECONDS, callers[mode], pids);
-  for (let round = 1; round <= ROUNDS; round += 1) {
-    for (const mode of MODES) {
-      const result = await runRound(ROUND_SECONDS, callers[mode], pids);
-      print(`${mode} ${round}`, result);
-      rounds[mode].push(result);
-    }
-  }
-  return rounds;
-}
-
 async function runRound(
   seconds: number,
   caller: Caller,
   pids: Readonly<Record<string, number>>,
 ): Promise<Round> {
   const before = cpuTimeMs(pids);
-  const result = await runClosedLoop({ concurrency: CONCURRENCY, seconds }, caller.create);
+  const result = await runClosedLoop(seconds, caller);
   const endedMs = performance.now();
-  await caller.settle();
-  if (result.errors > 0) throw new Error(`${result.errors} calls failed: the figures are void`);
+  await caller.settle?.();
   const cpuMs = Object.entries(cpuTimeMs(pids)).map(([name, afterMs]) => {
     return [name, (afterMs - (before[name] ?? 0)) / result.requests];
   });
@@ -112,40 +91,17 @@ async function runRound(
   };
 }
 
-function createCaller(url: URL, headers: Record<string, string>): Caller {
-  const pool = new Pool(url.origin, { connections: CONCURRENCY });
-  const accepted: string[] = [];
-  return {
-    accepted,
-    settle: async () => undefined,
-    create: async () => {
-      const response = await pool.request({
-        method: 'POST',
-        path: url.pathname,
-        headers: {
-          ...headers,
-          'content-type': 'application/json',
-          'idempotency-key': randomUUID(),
-        },
-        body: BODY,
-      });
-      const payout = (await response.body.json()) as { id: string };
-      if (response.statusCode !== 201) return false;
-      accepted.push(payout.id);
-      return true;
-    },
-  };
-}
-
 function asMerchant(stack: Stack, merchant: Merchant): Parameters<typeof createCaller> {
-  return [new URL('/v1/payouts', stack.gateway_url), { 'x-api-key': merchant.key }];
+  return [new URL('/v1/payouts', stack.gateway_url), BODY, { 'x-api-key': merchant.key }];
 }
 
-function print(name: string, { perSecond, p50Ms, p99Ms, settledAfterMs }: Round): void {
+function print(name: string, round: Round): Round {
+  const { perSecond, p50Ms, p99Ms, settledAfterMs } = round;
   console.log(
     `${name.padEnd(12)} ${perSecond.toFixed(0).padStart(5)}/s  p50 ${p50Ms.toFixed(1)} ms  ` +
       `p99 ${p99Ms.toFixed(1)} ms  all settled ${(settledAfterMs / 1000).toFixed(1)} s later`,
   );
+  return round;
 }
 
 /** Where the time goes: CPU per payout in the last round, the greatest first. */

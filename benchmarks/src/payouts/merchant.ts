@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 
 import { type Dispatcher, request } from 'undici';
 
+import { until } from '../until.ts';
 import type { Stack } from '../with-stack.ts';
 
 export const FEE_CENTS = 50;
 const FUNDS_CENTS = 2_000_000_000;
-const POLL_INTERVAL_MS = 100;
-const WAIT_LIMIT_MS = 60_000;
 const PAGE = 100;
 
 /** A merchant with more money than a benchmark can spend. */
@@ -67,15 +65,6 @@ export async function isAnyProcessing(stack: Stack, merchant: Merchant): Promise
   const headers = { 'x-api-key': merchant.key };
   const url = `${stack.gateway_url}/v1/payouts?status=processing&limit=1`;
   return (await call<{ data: ListedPayout[] }>(url, { headers })).data.length > 0;
-}
-
-/** Asks again until `check` is content. @throws when that takes longer than a minute */
-export async function until(what: string, check: () => Promise<boolean>): Promise<void> {
-  const endMs = performance.now() + WAIT_LIMIT_MS;
-  while (!(await check())) {
-    if (performance.now() > endMs) throw new Error(`${what}: not within ${WAIT_LIMIT_MS / 1000} s`);
-    await delay(POLL_INTERVAL_MS);
-  }
 }
 
 export async function call<T>(

@@ -1,3 +1,4 @@
+import { until } from '../until.ts';
 import type { Stack } from '../with-stack.ts';
 import {
   call,
@@ -6,7 +7,6 @@ import {
   listPayouts,
   type Merchant,
   readAvailable,
-  until,
 } from './merchant.ts';
 
 type Breaks = { breaks: number; checks: { name: string; breaks: unknown[] }[] };
