@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
-import { encodeReply, readQuestion } from './dns-messages.ts';
+import packet, { type Answer, type StringAnswer } from 'dns-packet';
 
 /**
  * What a name answers: records as `A 1.1.1.1`, `AAAA ::1` or `CNAME other.example.net`, an error, or silence.
@@ -19,6 +19,8 @@ export type DnsServer = AsyncDisposable & {
 };
 
 const ALIASES_MAX = 8;
+const FLAGS_ANSWER = packet.RECURSION_DESIRED | packet.RECURSION_AVAILABLE;
+const ERROR_CODES = { SERVFAIL: 2, NXDOMAIN: 3 } as const;
 /** What does not fit is asked for again over TCP. */
 const UDP_BYTES_MAX = 512;
 
@@ -63,37 +65,51 @@ export async function startDnsServer(
     },
   };
 
-  function reply(query: Buffer, bytesMax?: number): Buffer | null {
-    const question = readQuestion(query);
+  function reply(query: Buffer, bytesMax = Number.POSITIVE_INFINITY): Buffer | null {
+    const { id = 0, questions: asked = [] } = packet.decode(query);
+    const [{ name, type } = { name: '', type: 'A' }] = asked;
+    // Resolvers mix the case of a name to foil forgers.
+    const question: DnsQuestion = { name: name.toLowerCase(), type: type === 'AAAA' ? type : 'A' };
     questions.push(question);
     const answered = answerWithAliases(answer, question);
-    return answered === 'TIMEOUT' ? null : encodeReply(query, answered, bytesMax);
+    if (answered === 'TIMEOUT') return null;
+    const encode = (flags: number, answers: Answer[]) =>
+      packet.encode({
+        type: 'response',
+        id,
+        flags: FLAGS_ANSWER | flags,
+        questions: asked,
+        answers,
+      });
+    if (typeof answered === 'string') return encode(ERROR_CODES[answered], []);
+    const whole = encode(0, answered);
+    // Only the mark that there would be more.
+    return whole.length <= bytesMax ? whole : encode(packet.TRUNCATED_RESPONSE, []);
   }
 }
-
-type NamedRecord = { owner: string; kind: string; value: string };
 
 function answerWithAliases(
   answer: (question: DnsQuestion) => DnsAnswer,
   question: DnsQuestion,
-): readonly NamedRecord[] | Extract<DnsAnswer, string> {
-  const records: NamedRecord[] = [];
-  let owner = question.name;
+): Answer[] | Extract<DnsAnswer, string> {
+  const records: StringAnswer[] = [];
+  let name = question.name;
   for (let hop = 0; hop < ALIASES_MAX; hop += 1) {
-    const answered = answer({ ...question, name: owner });
+    const answered = answer({ ...question, name });
     if (typeof answered === 'string') return records.length === 0 ? answered : records;
-    const parsed = answered.map((text) => parseRecord(owner, text));
-    records.push(...parsed.filter(({ kind }) => kind === question.type || kind === 'CNAME'));
-    const alias = parsed.find(({ kind }) => kind === 'CNAME');
+    const parsed = answered.map((text) => parseRecord(name, text));
+    records.push(...parsed.filter(({ type }) => type === question.type || type === 'CNAME'));
+    const alias = parsed.find(({ type }) => type === 'CNAME');
     if (alias === undefined) break;
-    owner = alias.value;
+    name = alias.data;
   }
   return records;
 }
 
-function parseRecord(owner: string, text: string): NamedRecord {
-  const [kind = '', value = ''] = text.split(' ');
-  return { owner, kind, value: value.replace(/\.$/, '') };
+/** With a time to live of 0: no answer may outlive its question. */
+function parseRecord(name: string, text: string): StringAnswer {
+  const [type, data = ''] = text.split(' ');
+  return { name, type: type as 'A' | 'AAAA' | 'CNAME', ttl: 0, data: data.replace(/\.$/, '') };
 }
 
 /** Each message stands behind its length in two bytes (RFC 1035, 4.2.2). */
