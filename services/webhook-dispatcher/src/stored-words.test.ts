@@ -9,9 +9,9 @@ import { failpoint } from '#failpoints.ts';
 import { deliveryIdOf } from '#deliveries/delivery-id-of.ts';
 import { laneOf } from '#lanes/lane-of.ts';
 import { resourceEventsIntake } from '#intake/resource-events.consumer.ts';
-import { takeLease } from '#recoveries/recoveries.sql.ts';
+import { takeRecoveriesLease } from '#recoveries/recoveries.sql.ts';
 import { fingerprintOf, readOrder } from '#recoveries/request-recovery.ts';
-import { lockResealing } from '#resealing/sealed-secrets.sql.ts';
+import { takeResealingLease } from '#resealing/sealed-secrets.sql.ts';
 import { enforceRetention } from '#retention/enforce-retention.sql.ts';
 
 // These words stand in tables, digests and at the broker. A test that fails says that stored meaning has changed: mend
@@ -68,8 +68,8 @@ test('tables keep their words', () => {
 
 test('leases and locks keep their names', async () => {
   const texts = await recordStatements(async (tx) => {
-    await takeLease(tx);
-    await lockResealing(tx);
+    await takeRecoveriesLease(tx);
+    await takeResealingLease(tx);
     await enforceRetention(tx, 30);
     await lockCreations(tx, { accountId: ACCOUNT_ID, applicationId: APPLICATION_ID } as never);
   });

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 
 import { eventually } from '@pixmesh/testkit/eventually';
 import { processEnvironment } from '@pixmesh/testkit/process-environment';
+import { freePorts } from '@pixmesh/testkit/simulator-process';
 
 const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
 const COMMAND = [
@@ -33,7 +33,7 @@ export type DispatcherProcess = AsyncDisposable & {
 
 /** Runs the service as it runs everywhere, as a process of its own, and waits until it is ready. */
 export async function startDispatcherProcess(env: NodeJS.ProcessEnv): Promise<DispatcherProcess> {
-  const internalPort = await freePort();
+  const [internalPort = 0] = await freePorts(1);
   const child = spawn(process.execPath, COMMAND, {
     cwd: REPOSITORY,
     env: {
@@ -87,13 +87,4 @@ export async function startDispatcherProcess(env: NodeJS.ProcessEnv): Promise<Di
 function sumOf(name: string, metrics: string): number {
   const lines = metrics.split('\n').filter((line) => /^\w+/.exec(line)?.[0] === name);
   return lines.reduce((sum, line) => sum + Number(line.split('} ')[1]?.split(' ')[0]), 0);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -68,6 +68,15 @@ export function answerWith(status: number, headers: Record<string, string> = {})
   };
 }
 
+/** Fails until `heal`. */
+export async function startFailingReceiver(): Promise<Receiver & { heal(): void }> {
+  let status = 500;
+  const receiver = await startReceiver((request, response) =>
+    answerWith(status)(request, response),
+  );
+  return { ...receiver, heal: () => void (status = 200) };
+}
+
 /** Accepts and never answers. */
 export function hang(): void {
   // Nothing is written and nothing is closed.

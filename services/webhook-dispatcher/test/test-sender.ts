@@ -67,14 +67,13 @@ export function startSenderTo(
   const ports = Object.entries(receivers).map(([name, { port }]) => [name, port] as const);
   const sender = startTestSender({ db, receivers: Object.fromEntries(ports), clock, ...others });
   return {
+    ...sender,
     clock,
-    wake: sender.wake,
     /** So much later, everything that is due then goes out. */
     advance: (ms: number): void => {
       clock.advance(ms);
       sender.wake();
     },
-    [Symbol.asyncDispose]: sender[Symbol.asyncDispose],
   };
 }
 

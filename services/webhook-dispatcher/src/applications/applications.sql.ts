@@ -3,6 +3,7 @@ import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
 import type { EndpointOwner } from '#endpoints/endpoint-row.ts';
+import { isOwnedBy } from '#endpoints/endpoints.sql.ts';
 
 /** An application's full state as the gateway announced it; the version tells which of two is the newer one. */
 export type ApplicationState = EndpointOwner & {
@@ -52,7 +53,10 @@ export async function findEndpointIds(db: Queryable, owner: EndpointOwner): Prom
 }
 
 export function endpointIdsStatement(owner: EndpointOwner): Statement {
-  return named('endpoints_ids', sql`select id from endpoints where ${isOf(owner)} order by id`);
+  return named(
+    'endpoints_ids',
+    sql`select id from endpoints where ${isOwnedBy(owner)} order by id`,
+  );
 }
 
 /**
@@ -76,7 +80,7 @@ export function markStatement(state: ApplicationState): Statement {
       with found as (
         select id as found_id
         from endpoints
-        where ${isOf(state)}
+        where ${isOwnedBy(state)}
         order by id
         for no key update
       )
@@ -118,8 +122,4 @@ export async function clearMissedSince(
         where application_id = ${owner.applicationId} and active and missed_since = ${since}`,
     ),
   );
-}
-
-function isOf(owner: EndpointOwner): Statement {
-  return sql`application_id = ${owner.applicationId} and account_id = ${owner.accountId} and deleted_at is null`;
 }

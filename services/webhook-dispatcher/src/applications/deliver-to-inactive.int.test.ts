@@ -14,7 +14,7 @@ import { HOOK_URL as SHOP } from '#test/a-resource-envelope.ts';
 import { anApplication, applyChange } from '#test/an-application.ts';
 import { readLane } from '#test/queued-deliveries.ts';
 import { readDeliveries, untilDelivery } from '#test/listed-deliveries.ts';
-import { answerWith, type Receiver, startReceiver } from '#test/start-receiver.ts';
+import { type Receiver, startFailingReceiver, startReceiver } from '#test/start-receiver.ts';
 import { patchEndpoint, storeEndpoint, type StoredEndpoint } from '#test/store-endpoint.ts';
 import { take } from '#test/store-event.ts';
 import { sealingKeys } from '#test/test-dispatcher.ts';
@@ -57,16 +57,6 @@ function startSender(receiver: Receiver) {
   const clock = turnableClock();
   const receivers = { shop: receiver.port };
   return { clock, sender: startTestSender({ db: database.db, receivers, clock }) };
-}
-
-/** Fails until `heal`. */
-async function startFailing(): Promise<Receiver & { heal(): void }> {
-  let status = 500;
-  const receiver = await startReceiver((request, response) =>
-    answerWith(status)(request, response),
-  );
-  const heal = (): void => void (status = 200);
-  return { ...receiver, heal };
 }
 
 /** Its sender has let the lane go and leaves it alone. */
@@ -150,7 +140,7 @@ test('an event that no application made goes to every active application of its 
 
 describe('a retry of a deactivated application', () => {
   test('waits without an attempt and goes on after the reactivation, with the same bytes', async () => {
-    await using receiver = await startFailing();
+    await using receiver = await startFailingReceiver();
     const { clock, sender } = startSender(receiver);
     await using _sender = sender;
     const application = anApplication();
@@ -203,7 +193,7 @@ describe('a retry of a deactivated application', () => {
   });
 
   test('to the URL of its resource goes on, under the secret of the resource', async () => {
-    await using receiver = await startFailing();
+    await using receiver = await startFailingReceiver();
     const { clock, sender } = startSender(receiver);
     await using _sender = sender;
     const application = anApplication();

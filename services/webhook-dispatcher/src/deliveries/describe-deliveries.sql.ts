@@ -7,6 +7,8 @@ import type {
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { sql, type Statement } from '@pixmesh/postgres/sql';
 
+import { urlInUse } from './url-in-use.sql.ts';
+
 /** Attempts of a delivery that are shown, the newest: who is sent to again and again has no bound. */
 export const ATTEMPTS_SHOWN_MAX = 1_000;
 /** Of those, whose answers are shown too. */
@@ -70,15 +72,7 @@ export function describeDeliveries(chosen: Statement): Statement {
       described as (
         select
           page.id, page.account_id, page.event, page.event_id, page.resource_id, page.endpoint_id,
-          coalesce(
-            (
-              select url
-              from destinations
-              where destinations.resource_id = page.resource_id
-                and (page.endpoint_id is null or page.for_resource_url)
-            ),
-            (select url from endpoints where endpoints.id = page.endpoint_id)
-          ) as url,
+          ${urlInUse(sql`page`)} as url,
           page.status as delivery_status,
           (select due_at from queue where queue.id = page.id) as next_attempt_at,
           coalesce(uuid_extract_timestamp(page.id), page.created_at)::timestamptz(3) as created_at
@@ -90,19 +84,7 @@ export function describeDeliveries(chosen: Statement): Statement {
           attempt.status, attempt.error, attempt.response_excerpt, attempt.address, attempt.manual,
           ${ATTEMPT_BYTES}::int + coalesce(octet_length(to_json(attempt.response_excerpt)::text), 0) as bytes
         from described
-        left join lateral (${attemptsOf(sql`described.id`)}) as attempt on true
-      )
-      select
-        attempted.*,
-        coalesce(
-          sum(bytes) over (order by id desc groups between unbounded preceding and 1 preceding), 0
-        ) < ${PAGE_BYTES_MAX}::int as fits
-      from attempted
-      order by id desc, number`;
-}
-
-function attemptsOf(deliveryId: Statement): Statement {
-  return sql`
+        left join lateral (
           select
             number, started_at, duration_ms, outcome, status, error, address, manual,
             case when number > made - ${EXCERPTS_SHOWN_MAX}::int then response_excerpt end as response_excerpt
@@ -112,9 +94,18 @@ function attemptsOf(deliveryId: Statement): Statement {
               (count(*) over ())::int as made,
               attempts.*
             from attempts
-            where delivery_id = ${deliveryId}
+            where delivery_id = described.id
           ) as numbered
-          where number > made - ${ATTEMPTS_SHOWN_MAX}::int`;
+          where number > made - ${ATTEMPTS_SHOWN_MAX}::int
+        ) as attempt on true
+      )
+      select
+        attempted.*,
+        coalesce(
+          sum(bytes) over (order by id desc groups between unbounded preceding and 1 preceding), 0
+        ) < ${PAGE_BYTES_MAX}::int as fits
+      from attempted
+      order by id desc, number`;
 }
 
 /** RFC 9562 section 5.10: behind every id. */

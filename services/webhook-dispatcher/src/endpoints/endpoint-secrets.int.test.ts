@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
-
 import { createTokenSigner } from '@pixmesh/http/service-token';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
@@ -8,6 +5,7 @@ import { startOtlpReceiver } from '@pixmesh/testkit/otlp-receiver';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { aCaller } from '@pixmesh/testkit/test-tokens';
 import { createTestTopics } from '@pixmesh/testkit/test-topics';
+import { freePorts } from '@pixmesh/testkit/simulator-process';
 import { expect, test } from 'vitest';
 
 import { startDispatcherProcess } from '#test/dispatcher-process.ts';
@@ -26,7 +24,7 @@ test(
     const { topicPrefix } = await createTestTopics();
     await using database = await createTestDatabase('webhook_dispatcher');
     await using collector = await startOtlpReceiver();
-    const port = await freePort();
+    const [port = 0] = await freePorts(1);
     const { WEBHOOK_SEALING_PRIVATE_KEYS: _keys, ...env } = testEnvironment({
       databaseUrl: database.url,
       topicPrefix,
@@ -83,12 +81,3 @@ test(
   },
   TEST_TIMEOUT_MS,
 );
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}

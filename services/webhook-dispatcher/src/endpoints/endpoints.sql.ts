@@ -37,7 +37,7 @@ export function listStatement(owner: EndpointOwner): Statement {
     sql`
       select ${COLUMNS}
       from endpoints
-      where ${isOf(owner)}
+      where ${isOwnedBy(owner)}
       order by created_at desc, id desc`,
   );
 }
@@ -51,7 +51,7 @@ export async function findEndpoint(
   const rows = await db.query<EndpointRecord>(
     named(
       'endpoint_find',
-      sql`select ${COLUMNS} from endpoints where id = ${id} and ${isOf(owner)}`,
+      sql`select ${COLUMNS} from endpoints where id = ${id} and ${isOwnedBy(owner)}`,
     ),
   );
   return rows[0] ? toRow(rows[0]) : null;
@@ -92,7 +92,7 @@ export async function insertEndpoint(
           ${endpoint.description}::text, ${endpoint.events}::text[], ${endpoint.sealedSecret}::text,
           case when ${endpoint.sealedSecret}::text is not null then now() end,
           (select changed_at from applications where application_id = ${owner.applicationId}::uuid and not active)
-        where (select count(*) from endpoints where ${isOf(owner)}) < ${endpoint.countMax}::int
+        where (select count(*) from endpoints where ${isOwnedBy(owner)}) < ${endpoint.countMax}::int
         returning ${COLUMNS}`,
     ),
   );
@@ -116,7 +116,7 @@ export async function updateEndpoint(
         with found as (
           select id as found_id, active as was_active
           from endpoints
-          where id = ${id} and ${isOf(owner)}
+          where id = ${id} and ${isOwnedBy(owner)}
           for no key update
         )
         update endpoints
@@ -161,7 +161,7 @@ export async function deleteEndpoint(
       sql`
         update endpoints
         set deleted_at = now()
-        where id = ${id} and ${isOf(owner)}
+        where id = ${id} and ${isOwnedBy(owner)}
         returning id`,
     ),
   );
@@ -180,7 +180,8 @@ function eventsAddedAt(events: readonly string[] | undefined): Statement {
             end`;
 }
 
-function isOf(owner: EndpointOwner): Statement {
+/** Condition on a row of `endpoints`: it belongs to the application and is not deleted. */
+export function isOwnedBy(owner: EndpointOwner): Statement {
   return sql`account_id = ${owner.accountId} and application_id = ${owner.applicationId} and deleted_at is null`;
 }
 

@@ -233,7 +233,7 @@ export async function readAllowance(
 }
 
 /** True for one process at a time, until the transaction ends. */
-export async function takeLease(tx: Transaction): Promise<boolean> {
+export async function takeRecoveriesLease(tx: Transaction): Promise<boolean> {
   const rows = await tx.query(
     named(
       'recoveries_lease',

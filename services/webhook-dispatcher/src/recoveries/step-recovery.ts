@@ -4,7 +4,7 @@ import { queueResends } from '#lanes/queue-resends.ts';
 import type { ScheduleClock } from '#schedule-clock.ts';
 
 import { type Candidate, findCandidates } from './find-candidates.sql.ts';
-import { recordProgress, readAllowance, takeLease } from './recoveries.sql.ts';
+import { recordProgress, readAllowance, takeRecoveriesLease } from './recoveries.sql.ts';
 import type { RecoveryRow } from './recovery-row.ts';
 
 /** Of one recovery in the queue at most: what a cancellation drops at once, and what a process that stops leaves. */
@@ -46,7 +46,7 @@ async function queueSome(
 ): Promise<Step> {
   const { id, position: from } = recovery;
   const idle: Step = { stepped: 'waiting', laneIds: [] };
-  if (!(await takeLease(tx))) return idle;
+  if (!(await takeRecoveriesLease(tx))) return idle;
   const allowance = await readAllowance(tx, clock, { id, waitingMax: WAITING_MAX });
   if (allowance === 0) return idle;
   const found = await findWanted(tx, recovery, Math.min(allowance, QUEUED_PER_STEP_MAX));

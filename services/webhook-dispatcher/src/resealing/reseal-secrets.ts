@@ -5,7 +5,7 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 
 import {
   findSealedTo,
-  lockResealing,
+  takeResealingLease,
   replaceSealed,
   type Resealed,
   type SealedSecret,
@@ -35,7 +35,7 @@ export async function resealBatch(
   version: string,
 ): Promise<number> {
   return await deps.db.transaction(async (tx) => {
-    if (!(await lockResealing(tx))) return 0;
+    if (!(await takeResealingLease(tx))) return 0;
     const without = [...deps.unreadable[table]];
     const found = await findSealedTo(tx, table, { version, without, limit: RESEAL_BATCH });
     const resealed = found.flatMap((secret) => resealOne(deps, table, secret));

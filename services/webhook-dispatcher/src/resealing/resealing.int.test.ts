@@ -13,7 +13,7 @@ import { mergedKeys, readSealed, type SealedRow, storeSealed } from '#test/seale
 import { RESEAL_BATCH, resealBatch, type ResealDeps } from './reseal-secrets.ts';
 import { type Resealing, startResealing } from './resealing.job.ts';
 import {
-  lockResealing,
+  takeResealingLease,
   otherVersionsStatement,
   replaceSealed,
   replaceStatement,
@@ -105,7 +105,7 @@ describe('a rotation of the sealing key', () => {
   test('is the work of one process at a time', async () => {
     await storeSealed(database.db, { table: 'endpoints', key: OLD, count: 1 });
     await database.db.transaction(async (tx) => {
-      expect(await lockResealing(tx)).toBe(true);
+      expect(await takeResealingLease(tx)).toBe(true);
       expect(await resealBatch(deps(), 'endpoints', 'v9')).toBe(0);
     });
     expect(await resealBatch(deps(), 'endpoints', 'v9')).toBe(1);

@@ -25,7 +25,7 @@ const version = sql`split_part(sealed_secret, '.', 3)`;
 /**
  * True for one process at a time, until the transaction ends. A process that dies releases it with its connection.
  */
-export async function lockResealing(tx: Transaction): Promise<boolean> {
+export async function takeResealingLease(tx: Transaction): Promise<boolean> {
   const rows = await tx.query(
     named(
       'resealing_lease',

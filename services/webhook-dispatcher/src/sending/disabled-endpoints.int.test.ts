@@ -12,7 +12,7 @@ import { aBacklog } from '#test/a-backlog.ts';
 import { aChargeEvent } from '#test/a-charge-event.ts';
 import { readDeliveries, untilDelivery } from '#test/listed-deliveries.ts';
 import { emptyQueue } from '#test/read-queue.ts';
-import { answerWith, type Receiver, startReceiver } from '#test/start-receiver.ts';
+import { answerWith, startFailingReceiver, startReceiver } from '#test/start-receiver.ts';
 import {
   patchEndpoint,
   removeStoredEndpoint,
@@ -45,20 +45,6 @@ async function aSubscribed({ url = SHOP } = {}) {
   return { endpoint, anEvent };
 }
 
-/** Fails until `heal`. */
-async function startFailing(): Promise<Receiver & { heal(): void }> {
-  let status = 500;
-  const receiver = await startReceiver((request, response) =>
-    answerWith(status)(request, response),
-  );
-  return {
-    ...receiver,
-    heal: () => {
-      status = 200;
-    },
-  };
-}
-
 async function untilParked({ id }: Pick<StoredEndpoint, 'id'>): Promise<void> {
   await eventually(async () => {
     const rows = await database.db.query(sql`
@@ -69,7 +55,7 @@ async function untilParked({ id }: Pick<StoredEndpoint, 'id'>): Promise<void> {
 
 describe('a paused endpoint', () => {
   test('has its retries wait without an attempt, and they go on when it is active again', async () => {
-    await using receiver = await startFailing();
+    await using receiver = await startFailingReceiver();
     await using sender = startSenderTo(database.db, { shop: receiver });
     const { endpoint, anEvent } = await aSubscribed();
     const event = anEvent();

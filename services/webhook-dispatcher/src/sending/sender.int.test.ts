@@ -11,7 +11,7 @@ import { dueIn, emptyQueue } from '#test/read-queue.ts';
 import { answerWith, hang, startReceiver } from '#test/start-receiver.ts';
 import { take } from '#test/store-event.ts';
 import { sealingKeys } from '#test/test-dispatcher.ts';
-import { startTestSender, turnableClock } from '#test/test-sender.ts';
+import { startSenderTo, startTestSender, turnableClock } from '#test/test-sender.ts';
 
 const SECRET = 'whsec_canary_5f1d0c';
 /** How far before its time a delivery is shown not to go out. */
@@ -30,11 +30,7 @@ describe('the schedule', () => {
   test('makes eight attempts, never early, each with the same bytes, then the delivery stays failed', async () => {
     await using receiver = await startReceiver(answerWith(500));
     const clock = turnableClock();
-    await using sender = startTestSender({
-      db: database.db,
-      receivers: { shop: receiver.port },
-      clock,
-    });
+    await using sender = startSenderTo(database.db, { shop: receiver }, { clock });
     const event = aChargeEvent({ secret: { clear: SECRET, publicKey: sealingKeys.publicKey } });
     await take(database.db, event, { wakeSenders: sender.wake });
     for (const [index, delayMs] of RETRY_DELAYS_MS.entries()) {
@@ -69,11 +65,7 @@ describe('the schedule', () => {
       answerWith(answers < 3 ? 503 : 204)(request, response);
     });
     const clock = turnableClock();
-    await using sender = startTestSender({
-      db: database.db,
-      receivers: { shop: receiver.port },
-      clock,
-    });
+    await using sender = startSenderTo(database.db, { shop: receiver }, { clock });
     const event = aChargeEvent();
     await take(database.db, event, { wakeSenders: sender.wake });
     for (const [index, delayMs] of RETRY_DELAYS_MS.slice(0, 2).entries()) {
@@ -119,11 +111,7 @@ describe('a stop', () => {
     await using receiver = await startReceiver((request, response) => {
       void release.promise.then(() => answerWith(200)(request, response));
     });
-    await using sender = startTestSender({
-      db: database.db,
-      receivers: { shop: receiver.port },
-      clock: turnableClock(),
-    });
+    await using sender = startSenderTo(database.db, { shop: receiver });
     const event = aChargeEvent();
     await take(database.db, event, { wakeSenders: sender.wake });
     await eventually(() => expect(receiver.requests).toHaveLength(1));
@@ -141,11 +129,7 @@ describe('a secret', () => {
   test('that cannot be opened fails the attempt; nothing is sent unsigned', async () => {
     await using receiver = await startReceiver();
     const clock = turnableClock();
-    await using sender = startTestSender({
-      db: database.db,
-      receivers: { shop: receiver.port },
-      clock,
-    });
+    await using sender = startSenderTo(database.db, { shop: receiver }, { clock });
     const event = aChargeEvent({ secret: { clear: SECRET, publicKey: sealingKeys.publicKey } });
     const moved = { ...event, account_id: newId() };
     await take(database.db, moved, { wakeSenders: sender.wake });
@@ -162,11 +146,7 @@ describe('a secret', () => {
   test('that is absent leaves the delivery unsigned', async () => {
     await using receiver = await startReceiver();
     const clock = turnableClock();
-    await using sender = startTestSender({
-      db: database.db,
-      receivers: { shop: receiver.port },
-      clock,
-    });
+    await using sender = startSenderTo(database.db, { shop: receiver }, { clock });
     const event = aChargeEvent();
     await take(database.db, event, { wakeSenders: sender.wake });
     await attempted(event.data.id, 1);
@@ -178,11 +158,7 @@ describe('a secret', () => {
       response.writeHead(401).end(`expected a signature with ${SECRET}`);
     });
     const clock = turnableClock();
-    await using sender = startTestSender({
-      db: database.db,
-      receivers: { shop: receiver.port },
-      clock,
-    });
+    await using sender = startSenderTo(database.db, { shop: receiver }, { clock });
     const event = aChargeEvent({ secret: { clear: SECRET, publicKey: sealingKeys.publicKey } });
     await take(database.db, event, { wakeSenders: sender.wake });
     const delivery = await attempted(event.data.id, 1);
@@ -193,11 +169,7 @@ describe('a secret', () => {
 describe('an idle sender', () => {
   test('sends what is stored at once, without waiting for its next poll', async () => {
     await using receiver = await startReceiver();
-    await using sender = startTestSender({
-      db: database.db,
-      receivers: { shop: receiver.port },
-      clock: turnableClock(),
-    });
+    await using sender = startSenderTo(database.db, { shop: receiver });
     const latencies: number[] = [];
     for (let count = 1; count <= 10; count += 1) {
       await take(database.db, aChargeEvent(), { wakeSenders: sender.wake });

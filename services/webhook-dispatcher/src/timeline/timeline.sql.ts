@@ -1,6 +1,8 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
+import { urlInUse } from '#deliveries/url-in-use.sql.ts';
+
 /** A delivery, or one of its attempts, as a step of a resource's life. */
 export type TimelineStep = {
   at: Date;
@@ -81,15 +83,7 @@ export function timelineStatement(resourceIds: readonly string[], limit: number)
       )
       select
         page.*, delivery.resource_id, delivery.endpoint_id, delivery.event, delivery.status,
-        coalesce(
-          (
-            select url
-            from destinations
-            where destinations.resource_id = delivery.resource_id
-              and (delivery.endpoint_id is null or delivery.for_resource_url)
-          ),
-          (select url from endpoints where endpoints.id = delivery.endpoint_id)
-        ) as url
+        ${urlInUse(sql`delivery`)} as url
       from page
       join delivery on delivery.id = page.delivery_id
       order by page.at, page.attempt_id is not null, page.delivery_id, page.attempt_id`,
