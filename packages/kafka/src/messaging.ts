@@ -46,6 +46,19 @@ export type MessagingOptions = {
   onFatal(error: Error): void;
 };
 
+/** The broker, the registry and the names of topics, as every service has them from its environment. */
+export function messagingSettings(config: {
+  KAFKA_BROKERS: readonly string[];
+  SCHEMA_REGISTRY_URL: string;
+  KAFKA_TOPIC_PREFIX: string;
+}): Pick<MessagingOptions, 'brokers' | 'registryUrl' | 'topicPrefix'> {
+  return {
+    brokers: config.KAFKA_BROKERS,
+    registryUrl: config.SCHEMA_REGISTRY_URL,
+    topicPrefix: config.KAFKA_TOPIC_PREFIX,
+  };
+}
+
 /** A service's part in the conversation over Kafka: outbox relay, consumers and dead letters. */
 export type Messaging = AsyncDisposable & {
   isAlive(): boolean;

@@ -3,33 +3,43 @@ import { expect, test } from 'vitest';
 
 import { createStopList } from './stop-in-order.ts';
 
-const logger = createLogger('test', 'silent');
+function aPart(stop: () => Promise<void>): AsyncDisposable {
+  return { [Symbol.asyncDispose]: stop };
+}
 
-test('a stop runs backwards, through failures, each step once', async () => {
+test('a stop runs backwards, through failures, each part once', async () => {
   const stopped: string[] = [];
-  const list = createStopList(logger);
-  list.use('pool', { [Symbol.asyncDispose]: async () => void stopped.push('pool') });
-  list.add('broken', () => {
-    throw new Error('already gone');
-  });
-  list.add('consumers', async () => void stopped.push('consumers'));
-  list.add('readiness', () => void stopped.push('readiness'));
+  const list = createStopList(createLogger('test', 'silent'));
+  for (const name of ['pool', 'broken', 'consumers', 'http']) {
+    const part = aPart(async () => {
+      if (name === 'broken') throw new Error('already gone');
+      stopped.push(name);
+    });
+    expect(list.use(name, part)).toBe(part);
+  }
   await list.stopAll();
   await list.stopAll();
-  expect(stopped).toEqual(['readiness', 'consumers', 'pool']);
+  expect(stopped).toEqual(['http', 'consumers', 'pool']);
 });
 
-test('a step that never ends holds up the rest for its limit only, and the log names it', async () => {
+test('a part that never stops holds up the rest for its limit only, and the log names it', async () => {
   const lines: string[] = [];
   const log = createLogger('test', 'warn', { write: (line) => void lines.push(line) });
-  const list = createStopList(log, 30);
+  const list = createStopList(log);
   let poolStopped = false;
-  list.add('pool', () => {
-    poolStopped = true;
-  });
-  list.add('hanging', () => new Promise(() => undefined));
+  list.use(
+    'pool',
+    aPart(async () => {
+      poolStopped = true;
+    }),
+  );
+  list.use(
+    'hanging',
+    aPart(() => new Promise(() => undefined)),
+    30,
+  );
   await list.stopAll();
   expect(poolStopped).toBe(true);
   expect(lines).toHaveLength(1);
-  expect(lines[0]).toContain('"step":"hanging"');
+  expect(lines[0]).toContain('"part":"hanging"');
 });

@@ -2,43 +2,38 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import type { Logger } from '@pixmesh/telemetry/logger';
 
-/** No single step of a stop may hold up the rest for longer. */
-const STEP_TIMEOUT_MS = 8_000;
+/** No single part may hold up the stop of the rest for longer, where it does not say otherwise. */
+const PART_STOP_MS_MAX = 8_000;
 
-/**
- * Collects what a service has started and ends it in reverse order, each step within a bound. Composition
- * roots push pools first and readiness last, so that a stop goes: readiness off, HTTP, consumers, relay,
- * producer, pools.
- */
-export function createStopList(
-  logger: Logger,
-  stepTimeoutMs: number = STEP_TIMEOUT_MS,
-): {
-  add(name: string, stop: () => Promise<void> | void): void;
-  use<T extends AsyncDisposable>(name: string, resource: T): T;
+export type StopList = {
+  /** Takes a part that has started, and how long its stop may take. */
+  use<Part extends AsyncDisposable>(name: string, part: Part, stopMsMax?: number): Part;
+  /** Stops each part once, in reverse order. */
   stopAll(): Promise<void>;
-} {
-  const steps: { name: string; stop: () => Promise<void> | void }[] = [];
+};
+
+/** Collects what a service has started and stops it in reverse order, each part within a bound. */
+export function createStopList(logger: Logger): StopList {
+  const started: { name: string; part: AsyncDisposable; stopMsMax: number }[] = [];
   return {
-    add: (name, stop) => void steps.push({ name, stop }),
-    use: (name, resource) => {
-      steps.push({ name, stop: () => resource[Symbol.asyncDispose]() as Promise<void> });
-      return resource;
+    use: (name, part, stopMsMax = PART_STOP_MS_MAX) => {
+      started.push({ name, part, stopMsMax });
+      return part;
     },
     stopAll: async () => {
-      for (const step of steps.splice(0).toReversed()) await stopStep(step);
+      for (const one of started.splice(0).toReversed()) await stopPart(one);
     },
   };
 
-  async function stopStep(step: { name: string; stop: () => Promise<void> | void }): Promise<void> {
+  async function stopPart(one: (typeof started)[number]): Promise<void> {
+    const { name, part, stopMsMax } = one;
     const timer = new AbortController();
-    const expired = delay(stepTimeoutMs, 'expired', { signal: timer.signal }).catch(() => 'ended');
+    const expired = delay(stopMsMax, 'expired', { signal: timer.signal }).catch(() => 'ended');
     try {
-      const outcome = await Promise.race([Promise.resolve(step.stop()), expired]);
-      if (outcome === 'expired')
-        logger.warn({ step: step.name }, 'a step of the stop took too long');
+      const outcome = await Promise.race([part[Symbol.asyncDispose](), expired]);
+      if (outcome === 'expired') logger.warn({ part: name }, 'stop of a part took too long');
     } catch (error) {
-      logger.warn({ err: error, step: step.name }, 'a step of the stop failed');
+      logger.warn({ err: error, part: name }, 'stop of a part failed');
     } finally {
       timer.abort();
     }

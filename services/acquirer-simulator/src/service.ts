@@ -1,9 +1,9 @@
-import { startHealth } from '@pixmesh/service/health';
-import { createStopList } from '@pixmesh/service/stop-in-order';
+import { listen } from '@pixmesh/http/listen';
+import { startService } from '@pixmesh/service/start-service';
 import { createWakeSignal } from '@pixmesh/service/wake-signal';
-import { createPool, type Database } from '@pixmesh/postgres/pool';
+import { createPool } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
-import { createLogger } from '@pixmesh/telemetry/logger';
+import type { FastifyInstance } from 'fastify';
 
 import { startCallbackSender } from '#callbacks/send-callbacks.job.ts';
 import { loadClock } from '#clock/clock.ts';
@@ -17,14 +17,7 @@ import { readMutualTls } from '#tls/read-mutual-tls.ts';
 import { buildProviderApp, buildSimulatorApp, type SimulatorDeps } from './app.ts';
 import type { AcquirerSimulatorConfig } from './config.ts';
 
-export type AcquirerSimulator = AsyncDisposable & {
-  /** Origin of the provider's API and the control API. */
-  readonly url: string;
-  /** Origin of the provider's API for clients with a certificate; null where it is off. */
-  readonly tlsUrl: string | null;
-  /** Origin of the development receiver. */
-  readonly receiverUrl: string;
-};
+export type AcquirerSimulator = Awaited<ReturnType<typeof startAcquirerSimulator>>;
 
 const POOL_SIZE = 20;
 /** Settings have their own connections: they are written while payments hold all others. */
@@ -34,41 +27,28 @@ const MUTUAL_TLS_OFF =
   'mutual TLS is off; for the API by HTTPS set TLS_PORT, TLS_CERT, TLS_KEY and TLS_CA (PEM, or TLS_CERT_FILE ' +
   'and so on with a path)';
 
-/** Composition root: pools, callback sender, the two listeners, health; stopped in reverse order. */
-export async function startAcquirerSimulator(
-  config: AcquirerSimulatorConfig,
-): Promise<AcquirerSimulator> {
+/** Starts the simulator; a stop ends its listeners first, then what works by itself, then the pools. */
+export async function startAcquirerSimulator(config: AcquirerSimulatorConfig) {
   const name = 'acquirer-simulator';
-  const logger = createLogger(name, config.LOG_LEVEL);
-  const stops = createStopList(logger);
-  const pool = { url: config.DATABASE_URL, applicationName: name };
-  try {
-    const db = stops.use('pool', createPool({ ...pool, max: POOL_SIZE }));
-    const settings = stops.use('settings', createPool({ ...pool, max: SETTINGS_POOL_SIZE }));
+  return await startService({ name, config }, async ({ logger, use }) => {
+    const pool = { url: config.DATABASE_URL, applicationName: name };
+    const db = use('pool', createPool({ ...pool, max: POOL_SIZE }));
+    const settings = use('settings', createPool({ ...pool, max: SETTINGS_POOL_SIZE }));
     const faults = await loadFaults(settings);
     const clock = await loadClock(settings);
     const profile = await loadSetting(settings, PROFILE_SETTING, {
       schema: StoredProfile,
       initial: PROFILE_DEFAULT,
     });
-    const callbacks = createWakeSignal();
-    stops.use(
-      'callbacks',
-      await startCallbackSender({ db, logger, signal: callbacks, ...callbackDelays(config) }),
-    );
-    const dueWork = stops.use(
-      'due work',
-      startDueWork({
-        db,
-        logger,
-        faults,
-        pixKey: config.ACQUIRER_PIX_KEY,
-        wakeCallbacks: callbacks.notify,
-      }),
-    );
-    const receiver = stops.use(
+    const { HOST: host, ACQUIRER_PIX_KEY: pixKey } = config;
+    const signal = createWakeSignal();
+    const callbackDeps = { db, logger, signal, ...callbackDelays(config) };
+    use('callbacks', await startCallbackSender(callbackDeps));
+    const wakeCallbacks = signal.notify;
+    const dueWork = use('due work', startDueWork({ db, logger, faults, pixKey, wakeCallbacks }));
+    const receiver = use(
       'receiver',
-      await startReceiver({ db, settings, logger, host: config.HOST, port: config.RECEIVER_PORT }),
+      await startReceiver({ db, settings, logger, host, port: config.RECEIVER_PORT }),
     );
     const deps: SimulatorDeps = {
       db,
@@ -76,24 +56,29 @@ export async function startAcquirerSimulator(
       faults,
       clock,
       profile,
-      wakeCallbacks: callbacks.notify,
+      wakeCallbacks,
       expectDue: dueWork.expect,
       clientId: config.ACQUIRER_CLIENT_ID,
       clientSecret: config.ACQUIRER_CLIENT_SECRET,
-      pixKey: config.ACQUIRER_PIX_KEY,
-      host: config.HOST,
+      pixKey,
+      host,
     };
-    const app = buildSimulatorApp(deps);
-    stops.add('api', () => app.close());
-    const url = await app.listen({ host: config.HOST, port: config.PORT });
-    const tlsUrl = await listenTls(deps, config, stops);
-    const health = stops.use('health', await startHealth(healthOptions(db, config)));
-    stops.add('readiness', health.setNotReady);
-    return { url, tlsUrl, receiverUrl: receiver.url, [Symbol.asyncDispose]: stops.stopAll };
-  } catch (error) {
-    await stops.stopAll();
-    throw error;
-  }
+    const app = use('api', buildSimulatorApp(deps));
+    const api = await listen(app, { host, port: config.PORT });
+    const tlsApp = buildTlsApp(deps, config);
+    if (tlsApp !== null) use('api-tls', tlsApp.app);
+    const tls = tlsApp && (await listen(tlsApp.app, { host, port: tlsApp.port }));
+    return {
+      /** Origin of the provider's API and the control API. */
+      url: app.listeningOrigin,
+      /** Origin of the provider's API for clients with a certificate; null where it is off. */
+      tlsUrl: tlsApp && tlsApp.app.listeningOrigin,
+      /** Origin of the development receiver. */
+      receiverUrl: receiver.url,
+      ports: { api, tls },
+      checkReady: async () => void (await db.query(named('ready', sql`select 1 as ready`))),
+    };
+  });
 }
 
 function callbackDelays(config: AcquirerSimulatorConfig) {
@@ -104,28 +89,15 @@ function callbackDelays(config: AcquirerSimulatorConfig) {
   };
 }
 
-function healthOptions(db: Database, config: AcquirerSimulatorConfig) {
-  return {
-    host: config.HOST,
-    port: config.INTERNAL_PORT,
-    isAlive: () => true,
-    checkReady: async () => void (await db.query(named('ready', sql`select 1 as ready`))),
-    failpointsAllowed: false,
-  };
-}
-
-/** The listener for clients with a certificate, where one is configured; answers its origin. */
-async function listenTls(
+/** The listener for clients with a certificate, where one is configured. */
+function buildTlsApp(
   deps: SimulatorDeps,
   config: AcquirerSimulatorConfig,
-  stops: ReturnType<typeof createStopList>,
-): Promise<string | null> {
+): { app: FastifyInstance; port: number } | null {
   const tls = readMutualTls(config);
   if (tls === null) {
     deps.logger.info(MUTUAL_TLS_OFF);
     return null;
   }
-  const app = buildProviderApp(deps, tls);
-  stops.add('api-tls', () => app.close());
-  return await app.listen({ host: config.HOST, port: tls.port });
+  return { app: buildProviderApp(deps, tls), port: tls.port };
 }

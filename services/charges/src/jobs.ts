@@ -2,10 +2,10 @@ import type { Acquirer } from '@pixmesh/acquirer/client';
 import type { LedgerHolds } from '@pixmesh/ledger-client/ledger-holds';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { PollingLoop } from '@pixmesh/service/polling-loop';
-import type { WakeSignal } from '@pixmesh/service/wake-signal';
+import type { Parts } from '@pixmesh/service/start-service';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
-import type { IssuingDeps } from '#charge/issuing/issuing-deps.ts';
+import type { CheckDeps } from '#check-deps.ts';
 import type { ChargesConfig } from '#config.ts';
 import { startReadDisputesJob } from '#disputes/read-disputes.job.ts';
 import { observeLags } from '#notices/notice-signals.ts';
@@ -13,16 +13,12 @@ import { startPixNoticesJob } from '#notices/pix-notices.job.ts';
 import { startPruneNotices } from '#notices/prune-notices.job.ts';
 import { noticePix, oldestNoticeSeconds } from '#notices/pix-notices.sql.ts';
 import { checkReturns } from '#status-check/check-returns.ts';
-import { startStatusCheckJob, type StatusCheckDeps } from '#status-check/status-check.job.ts';
+import { startStatusCheckJob } from '#status-check/status-check.job.ts';
 import { startReceivedListJob } from '#notices/received-list.job.ts';
 import { listLagSeconds } from '#notices/received-list.sql.ts';
 import { startRefundsJob } from '#refunds/refunds.job.ts';
+import type { Signals } from '#signals.ts';
 import { startReturnItemsJob } from '#suspense/return-items.job.ts';
-
-type StopList = { use<T extends AsyncDisposable>(name: string, resource: T): T };
-
-/** Notified when there is work; made before the jobs and before what notifies them. */
-export type JobSignals = Record<'statusChecks' | 'notices' | 'itemReturns' | 'refunds', WakeSignal>;
 
 type JobsParts = {
   config: ChargesConfig;
@@ -30,12 +26,10 @@ type JobsParts = {
   logger: Logger;
   acquirer: Acquirer;
   holds: LedgerHolds;
-  stopList: StopList;
-  checkDeps: Omit<StatusCheckDeps, 'signal'> & IssuingDeps;
-  signals: JobSignals;
+  use: Parts['use'];
+  checkDeps: CheckDeps;
+  signals: Signals;
 };
-
-export type Jobs = Pick<PollingLoop, 'isAlive'>;
 
 /** For one page of disputes, and how soon a replica that dies over it is followed. */
 const DISPUTE_LEASE_MS = 60_000;
@@ -43,32 +37,26 @@ const DISPUTE_LEASE_MS = 60_000;
 const UNKNOWN_PIX_PAUSE_MS = 600_000;
 
 /** Starts what runs by itself. */
-export function startJobs(parts: JobsParts): Jobs {
-  const all: PollingLoop[] = [];
-  const add = (name: string, job: PollingLoop): void =>
-    void all.push(parts.stopList.use(name, job));
-  addMoneyJobs(parts, add);
-  add('disputes', startDisputes(parts));
-  add('refunds', startRefunds(parts));
-  return { isAlive: () => all.every((one) => one.isAlive()) };
+export function startJobs(parts: JobsParts): void {
+  startMoneyJobs(parts);
+  parts.use('disputes', startDisputes(parts));
+  parts.use('refunds', startRefunds(parts));
 }
 
 /** Checks charges, announced Pix and returns of items, and reads the list of received Pix. */
-function addMoneyJobs(
-  { config, db, logger, acquirer, checkDeps, signals }: JobsParts,
-  add: (name: string, job: PollingLoop) => void,
-): void {
+function startMoneyJobs(parts: JobsParts): void {
+  const { config, db, logger, acquirer, checkDeps, signals, use } = parts;
   const { leaseMs, wakeOutbox, processingChecks, pendingChecks } = checkDeps;
   const pixKey = config.ACQUIRER_PIX_KEY;
   const common = { db, logger, acquirer, leaseMs, wakeOutbox, processingChecks, pendingChecks };
   const wakeStatusChecks = signals.statusChecks.notify;
-  add('status checks', startStatusCheckJob({ ...checkDeps, signal: signals.statusChecks }));
-  add(
+  use('status checks', startStatusCheckJob({ ...checkDeps, signal: signals.statusChecks }));
+  use(
     'pix notices',
     startPixNoticesJob({ ...common, pixKey, wakeStatusChecks, signal: signals.notices }),
   );
-  add('prune pix notices', startPruneNotices({ db, logger }));
-  add(
+  use('prune pix notices', startPruneNotices({ db, logger }));
+  use(
     'return items',
     startReturnItemsJob({
       ...common,
@@ -80,7 +68,7 @@ function addMoneyJobs(
       acceptedChecks: { firstMs: processingChecks.firstMs, maxMs: pendingChecks.maxMs },
     }),
   );
-  add(
+  use(
     'received list',
     startReceivedListJob({
       ...common,

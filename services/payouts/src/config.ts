@@ -44,3 +44,8 @@ export const PayoutsConfig = z
   })
   .superRefine(checkAcquirerSettings);
 export type PayoutsConfig = z.output<typeof PayoutsConfig>;
+
+/** The periods of routine status checks of payouts in one state. */
+export function checkPeriods(config: PayoutsConfig, of: 'INTENT' | 'UNKNOWN' | 'ACCEPTED') {
+  return { firstMs: config[`READ_BACK_${of}_MS`], maxMs: config[`READ_BACK_${of}_MS_MAX`] };
+}

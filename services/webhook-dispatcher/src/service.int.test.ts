@@ -79,7 +79,7 @@ describe('an event on the topic', () => {
   });
 
   test('shows its delivery and attempt to a peer with a token', async () => {
-    const url = `http://127.0.0.1:${dispatcher.apiPort}/internal/operator-deliveries?resource_id=${event.data.id}`;
+    const url = `http://127.0.0.1:${dispatcher.ports.api}/internal/operator-deliveries?resource_id=${event.data.id}`;
     expect((await fetch(url)).status).toBe(401);
     const list = await eventually(async () => {
       const headers = { 'x-pixmesh-token': await tokenOf('gateway') };
@@ -147,9 +147,12 @@ describe('an event on the topic', () => {
     const broken = aChargeEvent({ charge: { id: 'no-uuid' } });
     await topics.publish(broken);
     const letters = await eventually(async () => {
-      const response = await fetch(`http://127.0.0.1:${dispatcher.apiPort}/internal/dead-letters`, {
-        headers: { 'x-pixmesh-token': await tokenOf('gateway') },
-      });
+      const response = await fetch(
+        `http://127.0.0.1:${dispatcher.ports.api}/internal/dead-letters`,
+        {
+          headers: { 'x-pixmesh-token': await tokenOf('gateway') },
+        },
+      );
       const body = (await response.json()) as { data: { code: string; key: string }[] };
       expect(body.data).toHaveLength(1);
       return body.data;

@@ -31,7 +31,7 @@ export async function startEndpointsApi() {
   });
   const service = await startWebhookDispatcher(testConfig({ ...env, ROLES: 'api' }));
   const sign = await createTokenSigner(tokenKeys.privateKeys['gateway'] ?? {});
-  const url = `http://127.0.0.1:${service.apiPort}`;
+  const url = `http://127.0.0.1:${service.ports.api}`;
   return {
     db: database.db,
     /** `route` is method and path; a text or bytes go as they are, everything else as JSON. */

@@ -24,7 +24,7 @@ type TestSenderOptions = {
 };
 
 /** A sender over real sockets, without Kafka; disposing stops it and closes its connections. */
-export function startTestSender(options: TestSenderOptions): Sender & AsyncDisposable {
+export function startTestSender(options: TestSenderOptions): Sender {
   const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
   const exchange = createExchange({
     timeoutMs,
@@ -49,7 +49,7 @@ export function startTestSender(options: TestSenderOptions): Sender & AsyncDispo
   return {
     ...sender,
     [Symbol.asyncDispose]: async () => {
-      await sender.stop();
+      await sender[Symbol.asyncDispose]();
       await exchange[Symbol.asyncDispose]();
     },
   };

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 import type { Database } from '@pixmesh/postgres/pool';
-import { type PollingLoop, startPollingLoop } from '@pixmesh/service/polling-loop';
+import { startPollingLoop } from '@pixmesh/service/polling-loop';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { counter, observedGauge } from '@pixmesh/telemetry/metrics';
 
@@ -28,7 +28,7 @@ export type ResealingOptions = {
   idleMs?: number;
 };
 
-export type Resealing = PollingLoop & {
+export type Resealing = AsyncDisposable & {
   /** Secrets that are not sealed to the newest key, as of the last turn. */
   oldSecrets(): OldSecrets[];
 };
@@ -61,7 +61,8 @@ export function startResealing(options: ResealingOptions): Resealing {
       return { pauseMs: idleMs };
     },
   });
-  return { ...loop, oldSecrets: () => old };
+  // A turn lasts for as long as there is anything to re-seal, so it says nothing about liveness.
+  return { oldSecrets: () => old, [Symbol.asyncDispose]: loop[Symbol.asyncDispose] };
 
   async function resealTable(table: SealedTable, stopping: AbortSignal): Promise<void> {
     const found = await countOtherVersions(db, table, ring.newestVersion);

@@ -96,7 +96,7 @@ describe('a lane whose receiver fails', () => {
     await aBacklog(database.db, { laneId, count: 40 });
     await using first = aSender(receiver.port);
     await eventually(async () => expect((await breakerOf(laneId))?.is_open).toBe(true));
-    await first.stop();
+    await first[Symbol.asyncDispose]();
     const before = receiver.requests.length;
     receiver.mostSince();
     await using _second = aSender(receiver.port);

@@ -186,7 +186,7 @@ describe('several senders', () => {
       expect(third.requests.length).toBeGreaterThan(10);
       expect(fourth.requests.length).toBeGreaterThan(10);
     }, 20_000);
-    await one.stop();
+    await one[Symbol.asyncDispose]();
     await eventually(() => expect(new Set(sent()).size).toBe(ids.size), 30_000);
     expect(sent().toSorted()).toEqual([...ids].toSorted());
   }, 60_000);
@@ -202,7 +202,7 @@ describe('several senders', () => {
     await eventually(() => expect(first.requests).toHaveLength(1));
     const idle = await aLane(1, { dueInMs: 300 });
     sender.wake();
-    const stopped = sender.stop();
+    const stopped = sender[Symbol.asyncDispose]();
     await using _other = aSender(second);
     await eventually(() => expect(second.requests).toHaveLength(1));
     expect(idsAt(second)).toEqual([...idle.ids]);

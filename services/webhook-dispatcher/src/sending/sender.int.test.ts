@@ -115,7 +115,7 @@ describe('a stop', () => {
     const event = aChargeEvent();
     await take(database.db, event, { wakeSenders: sender.wake });
     await eventually(() => expect(receiver.requests).toHaveLength(1));
-    const stopped = sender.stop();
+    const stopped = sender[Symbol.asyncDispose]();
     release.resolve();
     await stopped;
     expect(await deliveryOf(event.data.id)).toMatchObject({

@@ -23,16 +23,13 @@ const POLL_INTERVAL_MS = 200;
 /** Between the beginnings of two turns: what comes meanwhile shares the next one. */
 const TURN_INTERVAL_MS = 8;
 /** Beyond the deadline of the last request, for its outcome to be stored. */
-const DRAIN_MARGIN_MS = 2_000;
+export const DRAIN_MARGIN_MS = 2_000;
 
-export type Sender = {
+/** Disposing it fetches no more, returns its lanes, and waits for the requests in flight and their outcomes, within a bound. */
+export type Sender = AsyncDisposable & {
   /** Something is due in these lanes, or in any where none is named: it does not wait for the next poll. */
   wake(laneIds?: readonly string[]): void;
   isAlive(): boolean;
-  /**
-   * Fetches no more, returns its lanes, and waits for the requests in flight and their outcomes, within a bound.
-   */
-  stop(): Promise<void>;
 };
 
 export type SenderDeps = {
@@ -86,7 +83,7 @@ export function startSender(deps: SenderDeps): Sender {
       signal.notify();
     },
     isAlive: loop.isAlive,
-    stop: async () => {
+    [Symbol.asyncDispose]: async () => {
       const limit = delay(deps.timeoutMs + DRAIN_MARGIN_MS, undefined, { ref: false });
       await Promise.race([drain(), limit]);
     },

@@ -1,0 +1,88 @@
+import { createLogger, type Logger } from '@pixmesh/telemetry/logger';
+
+import packageJson from '../package.json' with { type: 'json' };
+
+import { type Health, startHealth } from './health.ts';
+import { createStopList, type StopList } from './stop-in-order.ts';
+
+type ServiceOptions = {
+  name: string;
+  config: {
+    NODE_ENV: string;
+    LOG_LEVEL: Parameters<typeof createLogger>[1];
+    HOST: string;
+    INTERNAL_PORT: number;
+    ROLES?: readonly string[];
+  };
+  logger?: Logger | undefined;
+};
+
+/** A part that can tell whether it still works counts for the liveness of the process. */
+type Part = AsyncDisposable & { isAlive?: () => boolean };
+
+export type Parts = {
+  logger: Logger;
+  /** Takes a part that has started; it is stopped before all that were taken before it, within a bound. */
+  use<Taken extends Part>(name: string, part: Taken, stopMsMax?: number): Taken;
+};
+
+/** What a service answers when all its parts have started. */
+type Started = {
+  /** Where it listens; null where a role of it does not. */
+  ports: Record<string, number | null>;
+  /** Rejects while the service cannot do its work. */
+  checkReady(): Promise<void>;
+};
+
+export type RunningService<Answer extends Started> = AsyncDisposable &
+  Omit<Answer, 'checkReady'> & { ports: { internal: number } };
+
+/**
+ * The frame of every service: its parts are started in the order of their dependencies, then health, which outlives
+ * them. It is alive while each part that can tell is alive, and ready while its own check says so. A stop goes: not
+ * ready, then the parts in reverse order, then health. Where a part cannot be started, nothing is left running.
+ */
+export async function startService<Answer extends Started>(
+  options: ServiceOptions,
+  startParts: (parts: Parts) => Promise<Answer>,
+): Promise<RunningService<Answer>> {
+  const { name, config } = options;
+  const logger = options.logger ?? createLogger(name, config.LOG_LEVEL);
+  const stops = createStopList(logger);
+  const parts: Part[] = [];
+  try {
+    const started = await startParts({ logger, use });
+    const health = await startHealth({
+      host: config.HOST,
+      port: config.INTERNAL_PORT,
+      isAlive: () => parts.every((part) => part.isAlive?.() ?? true),
+      checkReady: started.checkReady,
+      failpointsAllowed: config.NODE_ENV !== 'production',
+    });
+    const ports = { ...started.ports, internal: health.port };
+    logger.info({ version: packageJson.version, roles: config.ROLES, ports }, 'service ready');
+    const stop = stopOnce({ logger, stops, health });
+    return { ...started, ports, [Symbol.asyncDispose]: stop };
+  } catch (error) {
+    await stops.stopAll();
+    throw error;
+  }
+
+  function use<Taken extends Part>(partName: string, part: Taken, stopMsMax?: number): Taken {
+    parts.push(part);
+    return stops.use(partName, part, stopMsMax);
+  }
+}
+
+function stopOnce(running: { logger: Logger; stops: StopList; health: Health }) {
+  const { logger, stops, health } = running;
+  let stopped: Promise<void> | null = null;
+  return async (): Promise<void> => await (stopped ??= stop());
+
+  async function stop(): Promise<void> {
+    logger.info('service stopping');
+    health.setNotReady();
+    await stops.stopAll();
+    await health[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,48 @@
+import type { Acquirer } from '@pixmesh/acquirer/client';
+import type { Database } from '@pixmesh/postgres/pool';
+import type { Logger } from '@pixmesh/telemetry/logger';
+
+import { createIssuing, type Issuing } from '#charge/issuing/issuing.ts';
+import type { IssuingDeps } from '#charge/issuing/issuing-deps.ts';
+import type { ChargesConfig } from '#config.ts';
+import type { Signals } from '#signals.ts';
+import type { StatusCheckDeps } from '#status-check/status-check.job.ts';
+
+/** Room for a token, two exchanges with the acquirer and our own statements. */
+const LEASE_MARGIN_MS = 2_000;
+
+export type CheckDeps = Omit<StatusCheckDeps, 'signal'> & IssuingDeps & { issuing: Issuing };
+
+/** What issuing and status checks of charges work with. */
+export function createCheckDeps(parts: {
+  config: ChargesConfig;
+  db: Database;
+  logger: Logger;
+  acquirer: Acquirer;
+  signals: Signals;
+}): CheckDeps {
+  const { config, db, logger, acquirer, signals } = parts;
+  const wakeOutbox = signals.outbox.notify;
+  const issuingDeps = { db, acquirer, logger, wakeOutbox, ...issuingSettings(config) };
+  return {
+    ...issuingDeps,
+    issuing: createIssuing(issuingDeps),
+  };
+}
+
+function issuingSettings(config: ChargesConfig) {
+  return {
+    receiver: config.ACQUIRER_RECEIVER,
+    acquirerTimeoutMs: config.ACQUIRER_TIMEOUT_MS,
+    giveUpMs: config.ISSUANCE_GIVE_UP_MS,
+    leaseMs: 2 * config.ACQUIRER_TIMEOUT_MS + LEASE_MARGIN_MS,
+    processingChecks: {
+      firstMs: config.READ_BACK_PROCESSING_MS,
+      maxMs: config.READ_BACK_PROCESSING_MS_MAX,
+    },
+    pendingChecks: {
+      firstMs: config.READ_BACK_PENDING_MS,
+      maxMs: config.READ_BACK_PENDING_MS_MAX,
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import { settleIntent } from '@pixmesh/acquirer-orders/hold-intent';
+import type { Acquirer } from '@pixmesh/acquirer/client';
+import { deadlineIn } from '@pixmesh/http/deadline';
+import type { Parts } from '@pixmesh/service/start-service';
+
+import { checkPeriods, type PayoutsConfig } from '#config.ts';
+import { type IntentDeps, payoutIntents } from '#creation/payout-intents.ts';
+import { intentSettled } from '#events.ts';
+import type { PayoutRow } from '#payouts/payout-row.ts';
+import { startReadBackJob } from '#read-back/read-back.job.ts';
+import { startOverdueWatch } from '#sending/overdue-watch.job.ts';
+import { startSender } from '#sending/sender.job.ts';
+import type { SettlementDeps } from '#settlement/settlement-deps.ts';
+import type { Signals } from '#signals.ts';
+
+/** How long the ledger is waited for when the job settles an intent. */
+const INTENT_TIMEOUT_MS = 5_000;
+
+type JobsParts = {
+  config: PayoutsConfig;
+  acquirer: Acquirer;
+  deps: IntentDeps;
+  settlement: SettlementDeps;
+  signals: Signals;
+  use: Parts['use'];
+};
+
+/** What goes on by itself: sending, status checks, settling intents, and telling of what takes too long. */
+export async function startJobs(parts: JobsParts): Promise<void> {
+  const { config, acquirer, deps, settlement, signals, use } = parts;
+  const exchange = {
+    ...settlement,
+    acquirer,
+    acquirerTimeoutMs: config.ACQUIRER_TIMEOUT_MS,
+    unknownChecks: checkPeriods(config, 'UNKNOWN'),
+  };
+  const intents = payoutIntents(deps);
+  const sending = { ...exchange, slots: config.SEND_SLOTS, signal: signals.sender };
+  use('sender', await startSender(sending));
+  const checking = {
+    ...exchange,
+    signal: signals.statusChecks,
+    refusalWaitMs: config.REFUSAL_WAIT_MS,
+    intentChecks: checkPeriods(config, 'INTENT'),
+    wakeSender: deps.wakeSender,
+    settleIntent: async (intent: PayoutRow) => {
+      const outcome = await settleIntent(intents, intent, deadlineIn(INTENT_TIMEOUT_MS));
+      intentSettled(outcome.kind);
+      return outcome;
+    },
+  };
+  use('read-back', startReadBackJob(checking, INTENT_TIMEOUT_MS));
+  use('overdue watch', startOverdueWatch(deps));
+}

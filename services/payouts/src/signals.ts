@@ -1,0 +1,12 @@
+import { createWakeSignal, type WakeSignal } from '@pixmesh/service/wake-signal';
+
+/** Notified when there is work; made before the loops and before what notifies them. */
+export type Signals = Record<'outbox' | 'sender' | 'statusChecks', WakeSignal>;
+
+export function createSignals(): Signals {
+  return {
+    outbox: createWakeSignal(),
+    sender: createWakeSignal(),
+    statusChecks: createWakeSignal(),
+  };
+}
