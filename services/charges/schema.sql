@@ -1,4 +1,5 @@
 -- Schema charges: the sum of its migrations. Written by a test; UPDATE_GOLDEN=1 refreshes it.
+-- As in packages/postgres/mechanisms.sql: table dead_letters, table events, table leases, table outbox, table reconciliation_breaks, table reconciliation_lease, table reconciliation_runs, function ensure_event_partitions, function uuid_v7_floor, grant on outbox, grant on dead_letters, grant on reconciliation_breaks, grant on reconciliation_runs, grant on events, grant on leases, grant on reconciliation_lease.
 
 create table charge_history (
   charge_id uuid not null,
@@ -67,24 +68,6 @@ CREATE INDEX charges_reference ON charges USING btree (reference, created_at, id
 CREATE INDEX charges_unlisted ON charges USING btree (created_at, id) WHERE source <> 'api'::text;
 CREATE INDEX charges_unlisted_of_account ON charges USING btree (account_id, created_at, id) WHERE source <> 'api'::text;
 
-create table dead_letters (
-  id uuid not null,
-  consumer text not null,
-  topic text not null,
-  partition integer not null,
-  "offset" bigint not null,
-  key text,
-  headers json not null,
-  value bytea,
-  code text not null,
-  reason text not null,
-  created_at timestamp(3) with time zone default now() not null,
-  replayed_at timestamp(3) with time zone,
-  constraint dead_letters_pkey PRIMARY KEY (id)
-);
-CREATE UNIQUE INDEX dead_letters_message ON dead_letters USING btree (consumer, topic, partition, "offset", COALESCE(sha256(value), '\x'::bytea));
-CREATE INDEX dead_letters_open ON dead_letters USING btree (id DESC) WHERE replayed_at IS NULL;
-
 create table dispute_list (
   only_row boolean default true not null,
   listed_until timestamp(3) with time zone default now() not null,
@@ -147,19 +130,6 @@ CREATE INDEX disputes_newest_of_account ON disputes USING btree (account_id, cre
 CREATE INDEX disputes_not_lost ON disputes USING btree (opened_at) WHERE status <> 'lost'::text;
 CREATE UNIQUE INDEX disputes_open ON disputes USING btree (end_to_end_id) WHERE status = ANY (ARRAY['open'::text, 'under_review'::text]);
 
-create table events (
-  event_id uuid not null,
-  topic text not null,
-  key text not null,
-  type text not null,
-  sequence integer,
-  headers json,
-  message json not null,
-  traceparent text,
-  constraint events_pkey PRIMARY KEY (event_id)
-) partition by range (event_id);
-CREATE INDEX events_key ON ONLY events USING btree (topic, key, sequence);
-
 create table ignored_happenings (
   charge_id uuid not null,
   happening text not null,
@@ -169,23 +139,12 @@ create table ignored_happenings (
   constraint ignored_happenings_pkey PRIMARY KEY (charge_id, happening, detail)
 );
 
-create table leases (
-  name text not null,
-  constraint leases_pkey PRIMARY KEY (name)
-);
-
 create table med_return_times (
   end_to_end_id text not null,
   return_id text not null,
   settled_at timestamp(3) with time zone,
   constraint med_return_times_pkey PRIMARY KEY (end_to_end_id, return_id)
 );
-
-create table outbox (
-  id bigint generated always as identity not null,
-  event_id uuid not null,
-  constraint outbox_pkey PRIMARY KEY (id)
-) with (autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
 
 create table pix_notices (
   end_to_end_id text not null,
@@ -256,39 +215,6 @@ create table received_pix (
 CREATE INDEX received_pix_charge ON received_pix USING btree (charge_id);
 CREATE INDEX received_pix_paid_at ON received_pix USING brin (paid_at) WITH (pages_per_range='16', autosummarize='on');
 CREATE INDEX received_pix_unowned ON received_pix USING btree (recorded_at) WHERE charge_id IS NULL;
-
-create table reconciliation_breaks (
-  check_name text not null,
-  kind text not null,
-  id text not null,
-  expected text,
-  found text,
-  amount bigint,
-  changed_at timestamp(3) with time zone,
-  since timestamp(3) with time zone default now() not null,
-  is_pending boolean not null,
-  constraint reconciliation_breaks_pkey PRIMARY KEY (check_name, kind, id)
-);
-
-create table reconciliation_lease (
-  only_row boolean default true not null,
-  lease_token uuid,
-  lease_until timestamp(3) with time zone,
-  due_at timestamp(3) with time zone default now() not null,
-  started_at timestamp(3) with time zone,
-  finished_at timestamp(3) with time zone,
-  constraint reconciliation_lease_pkey PRIMARY KEY (only_row),
-  constraint reconciliation_lease_only_row CHECK (only_row)
-);
-
-create table reconciliation_runs (
-  check_name text not null,
-  compared bigint not null,
-  watermark timestamp(3) with time zone,
-  full_at timestamp(3) with time zone,
-  finished_at timestamp(3) with time zone not null,
-  constraint reconciliation_runs_pkey PRIMARY KEY (check_name)
-);
 
 create table refunds (
   id uuid not null,
@@ -380,37 +306,6 @@ create table suspense_resolutions (
 CREATE INDEX suspense_resolutions_check_at ON suspense_resolutions USING btree (check_at) WHERE check_at IS NOT NULL;
 CREATE UNIQUE INDEX suspense_resolutions_item ON suspense_resolutions USING btree (item_id) WHERE status <> 'failed'::text;
 
-CREATE OR REPLACE FUNCTION charges.ensure_event_partitions(months_ahead integer)
- RETURNS void
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET "TimeZone" TO 'UTC'
- SET search_path TO 'charges'
-AS $function$
-declare
-  schema constant text := current_schema;
-  month timestamptz := date_trunc('month', now()) - interval '1 month';
-  partition text;
-begin
-  perform pg_advisory_xact_lock(hashtext('event-partitions ' || schema));
-  while month <= now() + make_interval(months => months_ahead) loop
-    partition := format('%I.%I', schema, 'events_' || to_char(month, 'YYYYMM'));
-    if to_regclass(partition) is null then
-      execute format(
-        'create table %s partition of %I.events for values from (%L) to (%L)',
-        partition,
-        schema,
-        uuid_v7_floor(month),
-        uuid_v7_floor(month + interval '1 month')
-      );
-      -- Rights on the parent are what counts; a partition by its own name would be a way around them.
-      execute format('revoke all on %s from %I', partition, 'pixmesh_' || schema);
-    end if;
-    month := month + interval '1 month';
-  end loop;
-end
-$function$;
-
 CREATE OR REPLACE FUNCTION charges.lifetime_steps()
  RETURNS integer[]
  LANGUAGE sql
@@ -423,21 +318,10 @@ CREATE OR REPLACE FUNCTION charges.list_class(source text, status text, accepted
  IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN (source <> 'api'::text) THEN NULL::text WHEN (status <> 'pending'::text) THEN status WHEN (accepted_e2e IS NOT NULL) THEN 'accepted'::text ELSE ('open '::text || ((lifetime_steps())[width_bucket(GREATEST(EXTRACT(epoch FROM (expires_at - created_at)), (0)::numeric), (lifetime_steps())::numeric[])])::text) END;
 
-CREATE OR REPLACE FUNCTION charges.uuid_v7_floor(instant timestamp with time zone)
- RETURNS uuid
- LANGUAGE sql
- IMMUTABLE
-RETURN ((lpad(to_hex(((EXTRACT(epoch FROM instant) * (1000)::numeric))::bigint), 12, '0'::text) || '70008000000000000000'::text))::uuid;
-
-grant delete, insert, select on outbox to pixmesh_charges;
-grant delete, insert, select, update on dead_letters to pixmesh_charges;
 grant delete, insert, select, update on pix_notices to pixmesh_charges;
-grant delete, insert, select, update on reconciliation_breaks to pixmesh_charges;
-grant delete, insert, select, update on reconciliation_runs to pixmesh_charges;
 grant delete, insert, select, update on refunds to pixmesh_charges;
 grant insert, select on charge_history to pixmesh_charges;
 grant insert, select on dispute_messages to pixmesh_charges;
-grant insert, select on events to pixmesh_charges;
 grant insert, select on ignored_happenings to pixmesh_charges;
 grant insert, select on med_return_times to pixmesh_charges;
 grant insert, select on pix_returns to pixmesh_charges;
@@ -448,5 +332,3 @@ grant insert, select, update on disputes to pixmesh_charges;
 grant insert, select, update on received_list to pixmesh_charges;
 grant insert, select, update on suspended_disputes to pixmesh_charges;
 grant insert, select, update on suspense_resolutions to pixmesh_charges;
-grant select, update on leases to pixmesh_charges;
-grant select, update on reconciliation_lease to pixmesh_charges;

@@ -1,4 +1,5 @@
 -- Schema gateway: the sum of its migrations. Written by a test; UPDATE_GOLDEN=1 refreshes it.
+-- As in packages/postgres/mechanisms.sql: table events, table leases, table outbox, function ensure_event_partitions, function uuid_v7_floor, grant on outbox, grant on events, grant on leases.
 
 create table accounts (
   id uuid not null,
@@ -85,24 +86,6 @@ create table callbacks (
 );
 CREATE INDEX callbacks_unreadable ON callbacks USING btree (id DESC) WHERE NOT parsed OR items_skipped > 0;
 
-create table events (
-  event_id uuid not null,
-  topic text not null,
-  key text not null,
-  type text not null,
-  sequence integer,
-  headers json,
-  message json not null,
-  traceparent text,
-  constraint events_pkey PRIMARY KEY (event_id)
-) partition by range (event_id);
-CREATE INDEX events_key ON ONLY events USING btree (topic, key, sequence);
-
-create table leases (
-  name text not null,
-  constraint leases_pkey PRIMARY KEY (name)
-);
-
 create table operators (
   id uuid not null,
   name text not null,
@@ -114,12 +97,6 @@ create table operators (
   constraint operators_token_digest_length CHECK ((octet_length(token_digest) = 32))
 );
 CREATE INDEX operators_newest ON operators USING btree (created_at DESC, id DESC) WHERE removed_at IS NULL;
-
-create table outbox (
-  id bigint generated always as identity not null,
-  event_id uuid not null,
-  constraint outbox_pkey PRIMARY KEY (id)
-) with (autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
 
 create table request_log (
   id uuid not null,
@@ -209,37 +186,6 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION gateway.ensure_event_partitions(months_ahead integer)
- RETURNS void
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET "TimeZone" TO 'UTC'
- SET search_path TO 'gateway'
-AS $function$
-declare
-  schema constant text := current_schema;
-  month timestamptz := date_trunc('month', now()) - interval '1 month';
-  partition text;
-begin
-  perform pg_advisory_xact_lock(hashtext('event-partitions ' || schema));
-  while month <= now() + make_interval(months => months_ahead) loop
-    partition := format('%I.%I', schema, 'events_' || to_char(month, 'YYYYMM'));
-    if to_regclass(partition) is null then
-      execute format(
-        'create table %s partition of %I.events for values from (%L) to (%L)',
-        partition,
-        schema,
-        uuid_v7_floor(month),
-        uuid_v7_floor(month + interval '1 month')
-      );
-      -- Rights on the parent are what counts; a partition by its own name would be a way around them.
-      execute format('revoke all on %s from %I', partition, 'pixmesh_' || schema);
-    end if;
-    month := month + interval '1 month';
-  end loop;
-end
-$function$;
-
 CREATE OR REPLACE FUNCTION gateway.ensure_request_log_partitions(weeks_ahead integer)
  RETURNS void
  LANGUAGE plpgsql
@@ -290,23 +236,14 @@ AS $function$
   where inhparent = 'request_log'::regclass
 $function$;
 
-CREATE OR REPLACE FUNCTION gateway.uuid_v7_floor(instant timestamp with time zone)
- RETURNS uuid
- LANGUAGE sql
- IMMUTABLE
-RETURN ((lpad(to_hex(((EXTRACT(epoch FROM instant) * (1000)::numeric))::bigint), 12, '0'::text) || '70008000000000000000'::text))::uuid;
-
 CREATE TRIGGER applications_uncounted_change AFTER UPDATE ON applications FOR EACH ROW WHEN (new.active IS DISTINCT FROM old.active AND new.version = old.version) EXECUTE FUNCTION announce_uncounted_application();
 
 CREATE TRIGGER applications_uncounted_creation AFTER INSERT ON applications FOR EACH ROW WHEN (new.version = 0) EXECUTE FUNCTION announce_uncounted_application();
 
-grant delete, insert, select on outbox to pixmesh_gateway;
 grant insert, select on audit_log to pixmesh_gateway;
 grant insert, select on callbacks to pixmesh_gateway;
-grant insert, select on events to pixmesh_gateway;
 grant insert, select on request_log to pixmesh_gateway;
 grant insert, select, update on accounts to pixmesh_gateway;
 grant insert, select, update on api_keys to pixmesh_gateway;
 grant insert, select, update on applications to pixmesh_gateway;
 grant insert, select, update on operators to pixmesh_gateway;
-grant select, update on leases to pixmesh_gateway;

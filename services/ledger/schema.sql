@@ -1,4 +1,5 @@
 -- Schema ledger: the sum of its migrations. Written by a test; UPDATE_GOLDEN=1 refreshes it.
+-- As in packages/postgres/mechanisms.sql: table dead_letters, table events, table leases, table outbox, table reconciliation_breaks, table reconciliation_lease, table reconciliation_runs, function ensure_event_partitions, function uuid_v7_floor, grant on outbox, grant on dead_letters, grant on reconciliation_breaks, grant on reconciliation_runs, grant on events, grant on leases, grant on reconciliation_lease.
 
 create type account_kind as enum ('available', 'pending', 'held', 'blocked', 'suspense', 'acquirer_clearing', 'fees', 'acquirer_tariffs');
 
@@ -29,24 +30,6 @@ create table accounts (
   constraint accounts_parts_floor CHECK (((pending >= 0) AND (held >= 0) AND (blocked >= 0)))
 ) with (fillfactor=50);
 
-create table dead_letters (
-  id uuid not null,
-  consumer text not null,
-  topic text not null,
-  partition integer not null,
-  "offset" bigint not null,
-  key text,
-  headers json not null,
-  value bytea,
-  code text not null,
-  reason text not null,
-  created_at timestamp(3) with time zone default now() not null,
-  replayed_at timestamp(3) with time zone,
-  constraint dead_letters_pkey PRIMARY KEY (id)
-);
-CREATE UNIQUE INDEX dead_letters_message ON dead_letters USING btree (consumer, topic, partition, "offset", COALESCE(sha256(value), '\x'::bytea));
-CREATE INDEX dead_letters_open ON dead_letters USING btree (id DESC) WHERE replayed_at IS NULL;
-
 create table entries (
   account_id uuid not null,
   version bigint not null,
@@ -56,19 +39,6 @@ create table entries (
   constraint entries_pkey PRIMARY KEY (account_id, kind, version),
   constraint entries_amount CHECK ((amount <> 0))
 );
-
-create table events (
-  event_id uuid not null,
-  topic text not null,
-  key text not null,
-  type text not null,
-  sequence integer,
-  headers json,
-  message json not null,
-  traceparent text,
-  constraint events_pkey PRIMARY KEY (event_id)
-) partition by range (event_id);
-CREATE INDEX events_key ON ONLY events USING btree (topic, key, sequence);
 
 create table holds (
   hold_id uuid not null,
@@ -99,17 +69,6 @@ create table journals (
 );
 CREATE INDEX journals_by_time ON journals USING btree (created_at, command_id) WHERE kind <> ALL (ARRAY['take_hold'::journal_kind, 'void_hold'::journal_kind]);
 
-create table leases (
-  name text not null,
-  constraint leases_pkey PRIMARY KEY (name)
-);
-
-create table outbox (
-  id bigint generated always as identity not null,
-  event_id uuid not null,
-  constraint outbox_pkey PRIMARY KEY (id)
-) with (autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
-
 create table pix_debits (
   account_id uuid not null,
   end_to_end_id text not null,
@@ -125,39 +84,6 @@ create table pix_debits (
   constraint pix_debits_disputed CHECK (((dispute_id IS NULL) = (disputed = 0))),
   constraint pix_debits_floor CHECK (((refunding >= 0) AND (refunded >= 0) AND (returned >= 0) AND (blocked >= 0) AND (shortfall >= 0) AND (disputed >= 0))),
   constraint pix_debits_received CHECK ((((refunded + returned) + blocked) <= received))
-);
-
-create table reconciliation_breaks (
-  check_name text not null,
-  kind text not null,
-  id text not null,
-  expected text,
-  found text,
-  amount bigint,
-  changed_at timestamp(3) with time zone,
-  since timestamp(3) with time zone default now() not null,
-  is_pending boolean not null,
-  constraint reconciliation_breaks_pkey PRIMARY KEY (check_name, kind, id)
-);
-
-create table reconciliation_lease (
-  only_row boolean default true not null,
-  lease_token uuid,
-  lease_until timestamp(3) with time zone,
-  due_at timestamp(3) with time zone default now() not null,
-  started_at timestamp(3) with time zone,
-  finished_at timestamp(3) with time zone,
-  constraint reconciliation_lease_pkey PRIMARY KEY (only_row),
-  constraint reconciliation_lease_only_row CHECK (only_row)
-);
-
-create table reconciliation_runs (
-  check_name text not null,
-  compared bigint not null,
-  watermark timestamp(3) with time zone,
-  full_at timestamp(3) with time zone,
-  finished_at timestamp(3) with time zone not null,
-  constraint reconciliation_runs_pkey PRIMARY KEY (check_name)
 );
 
 create table refund_holds (
@@ -193,37 +119,6 @@ create table suspense_items (
 );
 CREATE INDEX suspense_items_newest ON suspense_items USING btree (created_at, id);
 CREATE INDEX suspense_items_open ON suspense_items USING btree (created_at) WHERE resolved_at IS NULL;
-
-CREATE OR REPLACE FUNCTION ledger.ensure_event_partitions(months_ahead integer)
- RETURNS void
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET "TimeZone" TO 'UTC'
- SET search_path TO 'ledger'
-AS $function$
-declare
-  schema constant text := current_schema;
-  month timestamptz := date_trunc('month', now()) - interval '1 month';
-  partition text;
-begin
-  perform pg_advisory_xact_lock(hashtext('event-partitions ' || schema));
-  while month <= now() + make_interval(months => months_ahead) loop
-    partition := format('%I.%I', schema, 'events_' || to_char(month, 'YYYYMM'));
-    if to_regclass(partition) is null then
-      execute format(
-        'create table %s partition of %I.events for values from (%L) to (%L)',
-        partition,
-        schema,
-        uuid_v7_floor(month),
-        uuid_v7_floor(month + interval '1 month')
-      );
-      -- Rights on the parent are what counts; a partition by its own name would be a way around them.
-      execute format('revoke all on %s from %I', partition, 'pixmesh_' || schema);
-    end if;
-    month := month + interval '1 month';
-  end loop;
-end
-$function$;
 
 CREATE OR REPLACE FUNCTION ledger.lock_batch(owners uuid[], commands uuid[], hold_ids uuid[], resources uuid[])
  RETURNS SETOF batch_state
@@ -302,12 +197,6 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION ledger.uuid_v7_floor(instant timestamp with time zone)
- RETURNS uuid
- LANGUAGE sql
- IMMUTABLE
-RETURN ((lpad(to_hex(((EXTRACT(epoch FROM instant) * (1000)::numeric))::bigint), 12, '0'::text) || '70008000000000000000'::text))::uuid;
-
 CREATE OR REPLACE FUNCTION ledger.version_at(owner uuid, instant timestamp with time zone)
  RETURNS bigint
  LANGUAGE plpgsql
@@ -336,18 +225,11 @@ $function$;
 
 CREATE TRIGGER entries_balanced AFTER INSERT ON entries REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION refuse_unbalanced_journals();
 
-grant delete, insert, select on outbox to pixmesh_ledger;
-grant delete, insert, select, update on dead_letters to pixmesh_ledger;
-grant delete, insert, select, update on reconciliation_breaks to pixmesh_ledger;
-grant delete, insert, select, update on reconciliation_runs to pixmesh_ledger;
 grant delete, insert, select, update on releases to pixmesh_ledger;
 grant insert, select on entries to pixmesh_ledger;
-grant insert, select on events to pixmesh_ledger;
 grant insert, select on journals to pixmesh_ledger;
 grant insert, select on refund_holds to pixmesh_ledger;
 grant insert, select, update on accounts to pixmesh_ledger;
 grant insert, select, update on holds to pixmesh_ledger;
 grant insert, select, update on pix_debits to pixmesh_ledger;
 grant insert, select, update on suspense_items to pixmesh_ledger;
-grant select, update on leases to pixmesh_ledger;
-grant select, update on reconciliation_lease to pixmesh_ledger;

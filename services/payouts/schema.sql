@@ -1,46 +1,5 @@
 -- Schema payouts: the sum of its migrations. Written by a test; UPDATE_GOLDEN=1 refreshes it.
-
-create table dead_letters (
-  id uuid not null,
-  consumer text not null,
-  topic text not null,
-  partition integer not null,
-  "offset" bigint not null,
-  key text,
-  headers json not null,
-  value bytea,
-  code text not null,
-  reason text not null,
-  created_at timestamp(3) with time zone default now() not null,
-  replayed_at timestamp(3) with time zone,
-  constraint dead_letters_pkey PRIMARY KEY (id)
-);
-CREATE UNIQUE INDEX dead_letters_message ON dead_letters USING btree (consumer, topic, partition, "offset", COALESCE(sha256(value), '\x'::bytea));
-CREATE INDEX dead_letters_open ON dead_letters USING btree (id DESC) WHERE replayed_at IS NULL;
-
-create table events (
-  event_id uuid not null,
-  topic text not null,
-  key text not null,
-  type text not null,
-  sequence integer,
-  headers json,
-  message json not null,
-  traceparent text,
-  constraint events_pkey PRIMARY KEY (event_id)
-) partition by range (event_id);
-CREATE INDEX events_key ON ONLY events USING btree (topic, key, sequence);
-
-create table leases (
-  name text not null,
-  constraint leases_pkey PRIMARY KEY (name)
-);
-
-create table outbox (
-  id bigint generated always as identity not null,
-  event_id uuid not null,
-  constraint outbox_pkey PRIMARY KEY (id)
-) with (autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
+-- As in packages/postgres/mechanisms.sql: table dead_letters, table events, table leases, table outbox, table reconciliation_breaks, table reconciliation_lease, table reconciliation_runs, function ensure_event_partitions, function uuid_v7_floor, grant on outbox, grant on dead_letters, grant on reconciliation_breaks, grant on reconciliation_runs, grant on events, grant on leases, grant on reconciliation_lease.
 
 create table payout_returns (
   end_to_end_id text not null,
@@ -114,39 +73,6 @@ CREATE INDEX payouts_list_by_status ON payouts USING btree (account_id, status, 
 CREATE INDEX payouts_reference ON payouts USING btree (reference) WHERE reference IS NOT NULL;
 CREATE INDEX payouts_send_at ON payouts USING btree (account_id, send_at) WHERE send_at IS NOT NULL;
 
-create table reconciliation_breaks (
-  check_name text not null,
-  kind text not null,
-  id text not null,
-  expected text,
-  found text,
-  amount bigint,
-  changed_at timestamp(3) with time zone,
-  since timestamp(3) with time zone default now() not null,
-  is_pending boolean not null,
-  constraint reconciliation_breaks_pkey PRIMARY KEY (check_name, kind, id)
-);
-
-create table reconciliation_lease (
-  only_row boolean default true not null,
-  lease_token uuid,
-  lease_until timestamp(3) with time zone,
-  due_at timestamp(3) with time zone default now() not null,
-  started_at timestamp(3) with time zone,
-  finished_at timestamp(3) with time zone,
-  constraint reconciliation_lease_pkey PRIMARY KEY (only_row),
-  constraint reconciliation_lease_only_row CHECK (only_row)
-);
-
-create table reconciliation_runs (
-  check_name text not null,
-  compared bigint not null,
-  watermark timestamp(3) with time zone,
-  full_at timestamp(3) with time zone,
-  finished_at timestamp(3) with time zone not null,
-  constraint reconciliation_runs_pkey PRIMARY KEY (check_name)
-);
-
 create table send_slots (
   slot integer not null,
   lease_token uuid,
@@ -168,37 +94,6 @@ create table suspense_resolutions (
 );
 CREATE UNIQUE INDEX suspense_resolutions_item ON suspense_resolutions USING btree (item_id);
 
-CREATE OR REPLACE FUNCTION payouts.ensure_event_partitions(months_ahead integer)
- RETURNS void
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET "TimeZone" TO 'UTC'
- SET search_path TO 'payouts'
-AS $function$
-declare
-  schema constant text := current_schema;
-  month timestamptz := date_trunc('month', now()) - interval '1 month';
-  partition text;
-begin
-  perform pg_advisory_xact_lock(hashtext('event-partitions ' || schema));
-  while month <= now() + make_interval(months => months_ahead) loop
-    partition := format('%I.%I', schema, 'events_' || to_char(month, 'YYYYMM'));
-    if to_regclass(partition) is null then
-      execute format(
-        'create table %s partition of %I.events for values from (%L) to (%L)',
-        partition,
-        schema,
-        uuid_v7_floor(month),
-        uuid_v7_floor(month + interval '1 month')
-      );
-      -- Rights on the parent are what counts; a partition by its own name would be a way around them.
-      execute format('revoke all on %s from %I', partition, 'pixmesh_' || schema);
-    end if;
-    month := month + interval '1 month';
-  end loop;
-end
-$function$;
-
 CREATE OR REPLACE FUNCTION payouts.keep_payouts()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -208,22 +103,9 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION payouts.uuid_v7_floor(instant timestamp with time zone)
- RETURNS uuid
- LANGUAGE sql
- IMMUTABLE
-RETURN ((lpad(to_hex(((EXTRACT(epoch FROM instant) * (1000)::numeric))::bigint), 12, '0'::text) || '70008000000000000000'::text))::uuid;
-
 CREATE TRIGGER payouts_kept BEFORE DELETE ON payouts FOR EACH ROW WHEN (old.status <> 'intent'::text) EXECUTE FUNCTION keep_payouts();
 
-grant delete, insert, select on outbox to pixmesh_payouts;
-grant delete, insert, select, update on dead_letters to pixmesh_payouts;
 grant delete, insert, select, update on payouts to pixmesh_payouts;
-grant delete, insert, select, update on reconciliation_breaks to pixmesh_payouts;
-grant delete, insert, select, update on reconciliation_runs to pixmesh_payouts;
 grant delete, insert, select, update on send_slots to pixmesh_payouts;
-grant insert, select on events to pixmesh_payouts;
 grant insert, select on payout_returns to pixmesh_payouts;
 grant insert, select, update on suspense_resolutions to pixmesh_payouts;
-grant select, update on leases to pixmesh_payouts;
-grant select, update on reconciliation_lease to pixmesh_payouts;

@@ -1,4 +1,5 @@
 -- Schema webhook_dispatcher: the sum of its migrations. Written by a test; UPDATE_GOLDEN=1 refreshes it.
+-- As in packages/postgres/mechanisms.sql: table dead_letters, table leases, function uuid_v7_floor, grant on dead_letters, grant on events, grant on leases.
 
 create table applications (
   application_id uuid not null,
@@ -24,24 +25,6 @@ create table attempts (
   constraint attempts_pkey PRIMARY KEY (delivery_id, id),
   constraint attempts_outcome CHECK ((outcome = ANY (ARRAY['succeeded'::text, 'failed'::text])))
 ) partition by range (delivery_id);
-
-create table dead_letters (
-  id uuid not null,
-  consumer text not null,
-  topic text not null,
-  partition integer not null,
-  "offset" bigint not null,
-  key text,
-  headers json not null,
-  value bytea,
-  code text not null,
-  reason text not null,
-  created_at timestamp(3) with time zone default now() not null,
-  replayed_at timestamp(3) with time zone,
-  constraint dead_letters_pkey PRIMARY KEY (id)
-);
-CREATE UNIQUE INDEX dead_letters_message ON dead_letters USING btree (consumer, topic, partition, "offset", COALESCE(sha256(value), '\x'::bytea));
-CREATE INDEX dead_letters_open ON dead_letters USING btree (id DESC) WHERE replayed_at IS NULL;
 
 create table deliveries (
   id uuid not null,
@@ -133,11 +116,6 @@ create table lanes (
   constraint lanes_pkey PRIMARY KEY (id)
 ) with (autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000, fillfactor=50);
 CREATE INDEX lanes_claimable ON lanes USING btree (claimable_at) WHERE claimable_at < 'infinity'::timestamp with time zone;
-
-create table leases (
-  name text not null,
-  constraint leases_pkey PRIMARY KEY (name)
-);
 
 create table queue (
   id uuid not null,
@@ -291,16 +269,8 @@ AS $function$
   where inhparent = parent
 $function$;
 
-CREATE OR REPLACE FUNCTION webhook_dispatcher.uuid_v7_floor(instant timestamp with time zone)
- RETURNS uuid
- LANGUAGE sql
- IMMUTABLE
-RETURN ((lpad(to_hex(((EXTRACT(epoch FROM instant) * (1000)::numeric))::bigint), 12, '0'::text) || '70008000000000000000'::text))::uuid;
-
-grant delete, insert, select, update on dead_letters to pixmesh_webhook_dispatcher;
 grant delete, insert, select, update on queue to pixmesh_webhook_dispatcher;
 grant insert, select on attempts to pixmesh_webhook_dispatcher;
-grant insert, select on events to pixmesh_webhook_dispatcher;
 grant insert, select, update on applications to pixmesh_webhook_dispatcher;
 grant insert, select, update on deliveries to pixmesh_webhook_dispatcher;
 grant insert, select, update on destinations to pixmesh_webhook_dispatcher;
@@ -308,4 +278,3 @@ grant insert, select, update on endpoint_health to pixmesh_webhook_dispatcher;
 grant insert, select, update on endpoints to pixmesh_webhook_dispatcher;
 grant insert, select, update on lanes to pixmesh_webhook_dispatcher;
 grant insert, select, update on recoveries to pixmesh_webhook_dispatcher;
-grant select, update on leases to pixmesh_webhook_dispatcher;

@@ -6,22 +6,21 @@ const OWN_TABLE = sql`
   relkind in ('r', 'p') and not relispartition and relname !~ '(^|_)migrations$'`;
 
 /**
- * The shape of one schema as SQL text, read from the catalogs: what all migrations together have made. Meant for
- * comparison and review; the same shape always gives the same text.
+ * The shape of one schema as statements, read from the catalogs: what all migrations together have made. Meant for
+ * comparison and review; the same shape always gives the same texts.
  */
-export async function dumpSchema(adminUrl: string, schema: string): Promise<string> {
+export async function dumpSchema(adminUrl: string, schema: string): Promise<string[]> {
   await using db = createPool({ url: adminUrl, applicationName: 'dump-schema', max: 1 });
   return await db.transaction(async (tx) => {
     // Names inside the schema are written without it, and without any other schema's help.
     await tx.query(sql`select set_config('search_path', ${schema}, true)`);
-    const parts = [
+    return [
       ...(await readTexts(tx, enumTypes(schema))),
       ...(await readTables(tx, schema)),
       ...(await readTexts(tx, functions(schema))),
       ...(await readTexts(tx, triggers(schema))),
       ...(await readTexts(tx, rights(schema))),
     ];
-    return `-- Schema ${schema}: the sum of its migrations. Written by a test; UPDATE_GOLDEN=1 refreshes it.\n\n${parts.join('\n\n')}\n`;
   });
 }
 
@@ -114,7 +113,7 @@ function triggers(schema: string): Statement {
 /** What the service's role may do with each table, column by column where it matters. */
 function rights(schema: string): Statement {
   return sql`
-    select string_agg(text, E'\n' order by text collate "C") as text
+    select text
     from (
       select format('grant %s on %s to %s;', string_agg(lower(privilege_type), ', ' order by privilege_type),
                     quote_ident(relname), grantee::regrole) as text
@@ -129,7 +128,7 @@ function rights(schema: string): Statement {
       where relnamespace = ${schema}::regnamespace and ${OWN_TABLE} and grantee <> relowner
       group by relname, privilege_type, grantee
     ) as grants
-    having count(*) > 0`;
+    order by text collate "C"`;
 }
 
 async function readTexts(db: Queryable, statement: Statement): Promise<string[]> {
