@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { PLATFORM_ACCOUNT_ID } from '#accounts/chart-of-accounts.ts';
 import { auditBooks } from '#test/audit-books.sql.ts';
 import { countAllRows, countRows, readBalances } from '#test/read-ledger.ts';
-import { inLanes } from '#test/in-lanes.ts';
+import { workConcurrently } from '#test/work-concurrently.ts';
 
 import {
   aReceivedPixCredit,
@@ -222,7 +222,7 @@ describe('exactly once', () => {
       Array.from({ length: 20 }, () => aReceivedPixCredit({ accountId, amount: 10 })),
     );
     const messages = [...credits, ...credits.map(again)];
-    await inLanes(messages, (message) => handle(ledger.engine, message));
+    await workConcurrently(messages, (message) => handle(ledger.engine, message));
     const everyStep = Array.from({ length: 20 }, (_, step) => (step + 1) * 10);
     for (const accountId of accounts) {
       expect(await readBalances(ledger.db, accountId)).toMatchObject({ available: 200 });

@@ -15,7 +15,7 @@ type Standing = Partial<Record<keyof Balances | 'forcedDebit', number>> & {
   movedAtMs?: number;
 };
 
-/** An owner's row as tests tell it: plain numbers, zero where nothing is said. */
+/** An owner's row in plain numbers; zero where a test names none. */
 export function account(standing: Standing = {}): AccountState {
   const { forcedDebit = 0, version = 0, movedAtMs = Number.NEGATIVE_INFINITY } = standing;
   const balances = ACCOUNT_KINDS.map((kind) => [kind, BigInt(standing[kind] ?? 0)]);
@@ -27,7 +27,7 @@ export function account(standing: Standing = {}): AccountState {
   };
 }
 
-/** What stands before a batch: every owner that its commands name, empty unless told. */
+/** What stands before a batch: every owner that its commands name, empty unless given. */
 export function stateFor(
   commands: readonly LedgerCommand[],
   given: {

@@ -62,7 +62,7 @@ export function aHoldRelease(hold: HoldRef): Extract<CommandWire, { type: 'hold.
   };
 }
 
-/** What the acquirer did against what a payout was told. */
+/** What the acquirer did against the end of a payout. */
 export function aPayoutSuspend(changes: {
   accountId?: string | null;
   direction: 'in' | 'out';
@@ -147,7 +147,7 @@ export function aSuspenseCredit(
   };
 }
 
-/** The same command said again, as a republished or re-decided message would. */
+/** The same command again, as a republished or re-decided message would. */
 export function again<Message extends CommandWire>(message: Message): Message {
   return { ...message, event_id: newId(), occurred_at: new Date().toISOString() };
 }

@@ -4,7 +4,7 @@ import { newId } from '@pixmesh/kernel/ids';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { inLanes } from '#test/in-lanes.ts';
+import { workConcurrently } from '#test/work-concurrently.ts';
 import { aLedgerApp, type LedgerApp } from '#test/ledger-app.ts';
 import { aReceivedPixCredit, aReceivedPixSuspend, handle } from '#test/ledger-messages.ts';
 
@@ -96,7 +96,7 @@ describe('GET /v1/balance', () => {
       aReceivedPixCredit({ accountId, amount: 10 }),
     );
     const reads: number[] = [];
-    await inLanes(credits, async (credit) => {
+    await workConcurrently(credits, async (credit) => {
       await handle(ledger.engine, credit);
       const { available, total } = Balance.parse((await getBalance(accountId)).json());
       expect(total).toBe(available);

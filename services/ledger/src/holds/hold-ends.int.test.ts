@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
 import { auditBooks } from '#test/audit-books.sql.ts';
 import { countAllRows, readBalances } from '#test/read-ledger.ts';
-import { inLanes } from '#test/in-lanes.ts';
+import { workConcurrently } from '#test/work-concurrently.ts';
 import { holdTake } from '#test/ledger-commands.ts';
 import { again, aHoldRelease, aHoldSettle, handle } from '#test/ledger-messages.ts';
 import { aLedgerUnderTest, type LedgerUnderTest, queuedEvents } from '#test/ledger-under-test.ts';
@@ -91,7 +91,9 @@ test('settle and release raced end a hold exactly once', async () => {
       ? [aHoldSettle(hold), aHoldRelease(hold)]
       : [aHoldRelease(hold), aHoldSettle(hold)],
   );
-  await inLanes([...messages, ...messages.map(again)], (message) => handle(ledger.engine, message));
+  await workConcurrently([...messages, ...messages.map(again)], (message) =>
+    handle(ledger.engine, message),
+  );
   for (const hold of holds) {
     const types = (await queuedEvents(ledger.db, hold.accountId)).map(({ type }) => type);
     expect(types.slice(1).toSorted()).toBeOneOf([

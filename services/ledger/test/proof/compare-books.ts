@@ -13,7 +13,7 @@ import {
   readReleases,
 } from './read-books.sql.ts';
 
-/** Differences between the ledger's tables and the oracle's paper, for these owners. */
+/** Differences between the ledger's tables and the oracle's books, for these owners. */
 export async function compareBooks(
   db: Queryable,
   oracle: Oracle,

@@ -3,7 +3,7 @@ import type { Database, Queryable } from '@pixmesh/postgres/pool';
 
 import type { SeededRandom } from './seeded-random.ts';
 
-/** The process is gone: whoever waited in it never hears an answer. */
+/** The process is gone: whoever waited in it never gets an answer. */
 export class ProcessDied extends Error {
   override readonly name = 'ProcessDied';
 }
@@ -28,7 +28,7 @@ type Faults = {
 
 /**
  * Crash at every await: each statement and each commit may be the last thing that happens. Before it, nothing has
- * been written; after a commit, everything has, and nobody was told. A dead process never reaches the database
+ * been written; after a commit, everything has, and nobody was answered. A dead process never reaches the database
  * again, as after `kill -9`; its transaction in progress rolls back, as the server does when the connection ends.
  */
 export function crashingDatabase(database: Database, faults: Faults): CrashingDatabase {

@@ -2,7 +2,7 @@ import { isLong, scaled } from '@pixmesh/testkit/long-runs';
 import { testSeed } from '@pixmesh/testkit/test-seed';
 import { expect, test } from 'vitest';
 
-import { inLanes } from '#test/in-lanes.ts';
+import { workConcurrently } from '#test/work-concurrently.ts';
 
 import { auditBooks } from '#test/audit-books.sql.ts';
 import { useRacingProcesses } from './racing-processes.ts';
@@ -33,7 +33,7 @@ test(
     for (const accountId of accounts) await credit(accountId, funds);
     const races: Race[] = [];
     const indexes = Array.from({ length: HOLDS }, (_, index) => index);
-    await inLanes(indexes, async (index) => {
+    await workConcurrently(indexes, async (index) => {
       races.push(await raceOne(accounts[index % ACCOUNTS]!));
     });
     const ends = await verifyEnds(races);

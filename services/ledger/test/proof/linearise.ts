@@ -3,7 +3,7 @@ import { ORACLE_KINDS, type OracleCommand } from '#test/oracle-books.ts';
 
 import type { FoundJournal } from './read-books.sql.ts';
 
-/** A decided command: what was told, and what the ledger's rows say became of it. */
+/** A decided command: what was sent, and what became of it by the ledger's rows. */
 export type Decided = { command: OracleCommand; found: FoundJournal };
 
 /**
@@ -11,9 +11,9 @@ export type Decided = { command: OracleCommand; found: FoundJournal };
  * in that order: concurrent commands may be decided in any order, but there must be one order in which every single
  * decision is the right one. Rows that moved nothing have no number; their time bounds their place.
  *
- * What moved nothing and yet changed a dispute is told in an event, in the order of the owner's decisions: `told` is
- * the place of each event. Only a hold that is taken has none: a dispute may come before or after it, which says the
- * same, but not before what was told earlier than the dispute.
+ * What moved nothing and yet changed a dispute is published in an event, in the order of the owner's decisions: `places`
+ * has the place of each event. Only a hold that is taken has none: a dispute may come before or after it, which says the
+ * same, but not before what was published earlier than the dispute.
  *
  * @returns what the oracle refuses to accept; empty when there is such an order
  */
@@ -63,7 +63,7 @@ export function linearise(
     return places.find((place) => place !== null) ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Disputes are settled in the order of their events, and none before what was told earlier. */
+  /** Disputes are settled in the order of their events, and none before what was published earlier. */
   function firstDispute(place: number): number {
     const places = waiting.filter(isDispute).map((one) => placeOf(one) ?? 0);
     return Math.min(place, ...places);

@@ -41,7 +41,7 @@ export function createPixCommands(random: SeededRandom) {
   /** A dispute is ended once; now and then one that was never opened. */
   function disputeUnblock(accountId: string): OracleCommand {
     const known = random.chance(1 - UNKNOWN_RATE) ? disputes.shift() : undefined;
-    // A dispute whose end is told again, as another command, has nothing left.
+    // A dispute whose end is sent again, as another command, has nothing left.
     if (known && random.chance(LATE_END_RATE)) disputes.push(known);
     const dispute = known ?? { ...aPix(accountId), dispute: random.id() };
     return { ...dispute, id: random.id(), kind: 'dispute.unblock' };

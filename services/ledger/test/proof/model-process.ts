@@ -30,7 +30,7 @@ export const REAL_PARTS: ProcessParts = {
 };
 
 export type ModelProcess = AsyncDisposable & {
-  /** Hands a command in; null when nobody will ever say what became of it. */
+  /** Hands a command in; null when its outcome stays unknown. */
   submit(command: OracleCommand): Promise<Reply | null>;
   readonly hits: Map<CrashPlace, number>;
 };

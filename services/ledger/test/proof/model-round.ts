@@ -42,7 +42,7 @@ export async function deliverAtOnce(
       const known = await Promise.all(burst.map((command) => deliver(process, command)));
       const unknown = burst.filter((_, index) => !known[index]);
       tries = unknown.length === burst.length ? tries + 1 : 0;
-      if (tries > TRIES_MAX) throw new Error('a command stays unknown however often it is told');
+      if (tries > TRIES_MAX) throw new Error('a command stays unknown however often it is sent');
       rest = [...rest.slice(burst.length), ...random.shuffled(unknown)];
     }
   }

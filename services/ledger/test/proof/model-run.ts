@@ -80,7 +80,7 @@ type World = {
   workload: ReturnType<typeof createWorkload>;
   /** Everything that was decided in this world. */
   decided: Decided[];
-  /** What each decided command said, to tell another one under its id from it. */
+  /** The content of each decided command, to know another one under its id from it. */
   contents: Map<string, string>;
 };
 
@@ -150,7 +150,7 @@ async function verifyAnyOrder(
   for (const owners of Map.groupBy(fresh, ({ found }) => found.accountId).values()) {
     breaks.push(...linearise(world.oracle, owners, places));
   }
-  if (fresh.length !== journals.size) breaks.push('a command is booked that nobody was told of');
+  if (fresh.length !== journals.size) breaks.push('a command is booked and nobody was answered so');
   record(world, fresh);
   return breaks;
 }

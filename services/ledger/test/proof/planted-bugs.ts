@@ -10,7 +10,7 @@ import { lockBatch } from '#engine/lock-batch.sql.ts';
 import type { PixDebits } from '#decisions/pix-debits.ts';
 import { writeBatch } from '#engine/write-batch.sql.ts';
 
-/** A ledger with one thing wrong. The model must say so, or its silence about the real one means nothing. */
+/** A ledger with one thing wrong. The model must find it, or finding nothing in the real one proves nothing. */
 export type PlantedBug = {
   name: string;
   /** Rules of the database that would refuse the bug; taken away, so that it is the model that finds it. */
@@ -35,19 +35,19 @@ const NO_FLOORS = sql`
 const NO_BOUNDS_OF_PIX = sql`
   alter table ledger.pix_debits drop constraint pix_debits_received`;
 
-/** The same road without a mistake: what the model finds in it would be the model's own mistake. */
+/** The same steps without a mistake: what the model finds in it would be the model's own mistake. */
 export const HONEST_BATCH = mutant(null);
 
 export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
-    name: 'commands are forgotten: a repeat is booked again',
+    name: 'decided commands are not found: a repeat is booked again',
     without: [NO_KEY_OF_COMMANDS],
     tamper: changingState((rows) => rows.filter(({ source }) => source !== 'command')),
   },
   {
-    name: 'balances are remembered from one batch to the next',
+    name: 'balances are carried over from one batch to the next',
     without: [NO_NUMBERS_OF_JOURNALS, NO_NUMBERS_OF_ENTRIES, NO_FLOORS],
-    tamper: rememberingBalances,
+    tamper: carryingBalancesOver,
   },
   {
     name: 'holds are not looked up when they end',
@@ -145,7 +145,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     }),
   },
   {
-    name: 'the hold of a refund forgets what came out of the block',
+    name: 'the hold of a refund does not record what came out of the block',
     runBatch: mutant(null, ({ writes }) => {
       for (const hold of writes.holds.values()) if (hold.refund) hold.refund.fromBlock = 0n;
     }),
@@ -169,7 +169,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     }),
   },
   {
-    name: 'a debit by the MED is not remembered as forced',
+    name: 'a debit by the MED is not recorded as forced',
     without: [NO_FLOORS],
     runBatch: mutant(null, ({ writes }) => {
       for (const [id, account] of writes.accounts) {
@@ -181,7 +181,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
 
 const UNWRITABLE: Outcome = { kind: 'rejected', reason: 'unwritable', message: 'planted' };
 
-/** The road of a batch as it is, with a place for a mistake before and after the decision. */
+/** The steps of a batch as they are, with a place for a mistake before and after the decision. */
 function mutant(
   before: ((state: BatchState) => void) | null,
   after?: (decision: BatchDecision) => void,
@@ -251,7 +251,7 @@ function onLock(db: Database, change: (rows: Row[]) => Row[]): Database {
   };
 }
 
-function rememberingBalances(db: Database): Database {
+function carryingBalancesOver(db: Database): Database {
   const seen = new Map<string, Row>();
   return onLock(db, (rows) =>
     rows.map((row) => {

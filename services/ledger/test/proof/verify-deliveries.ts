@@ -11,14 +11,14 @@ export type Verified = {
   breaks: string[];
 };
 
-/** Refusals that say "not now": the same command may succeed later. */
+/** Refusals that mean "not now": the same command may succeed later. */
 const PASSING = new Set(['unknown_hold', 'below_floor', 'unknown_pix', 'unknown_item']);
-/** What another content under the id of a decided command may hear. */
+/** What another content under the id of a decided command may be answered. */
 const FOR_OTHERS = new Set(['other_content', 'foreign_hold', 'exceeds_received', 'item_resolved']);
 
 /**
  * Compares what callers were told with what stands in the ledger: one outcome per command, for ever, to everybody, and
- * first to one of them only. Of several contents under one id exactly one is decided, and the others hear so.
+ * first to one of them only. Of several contents under one id exactly one is decided, and the others are answered so.
  */
 export function verifyDeliveries(
   deliveries: readonly Delivery[],
@@ -115,7 +115,7 @@ export function findOvertaken(
     for (const { command } of order) {
       const answeredAt = firstAnswer.get(command.id) ?? Number.POSITIVE_INFINITY;
       if (answeredAt < latestStart) {
-        breaks.push(`${nameOf(command)} was answered before one was told that stands before it`);
+        breaks.push(`${nameOf(command)} was answered before one was sent that stands before it`);
       }
       latestStart = Math.max(latestStart, firstStart.get(command.id) ?? 0);
     }
