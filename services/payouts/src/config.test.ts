@@ -36,7 +36,7 @@ test('periods default to those of production', () => {
   });
 });
 
-test('an intent is looked at by its job only after its own call must have ended', () => {
+test('an intent is checked by its job only after its own call must have ended', () => {
   const config = readConfig(PayoutsConfig, env);
   expect(config.READ_BACK_INTENT_MS).toBeGreaterThan(config.REQUEST_TIMEOUT_MS);
 });

@@ -30,7 +30,7 @@ export const PayoutsConfig = z
       .min(1, { error: SLOTS_EXPECTED })
       .max(SEND_SLOTS_MAX, { error: SLOTS_EXPECTED })
       .default(8),
-    /** First and longest distance between looks: at an intent that its call left behind, */
+    /** First and longest distance between status checks: of an intent that its call left behind, */
     READ_BACK_INTENT_MS: milliseconds(10_000),
     READ_BACK_INTENT_MS_MAX: milliseconds(30_000),
     /** at a send without a definite answer, */

@@ -5,9 +5,9 @@ import { aSentPayout } from '#test/a-sent-payout.ts';
 
 import {
   contradicted,
-  LOOK_PROBLEMS,
-  type LookProblem,
-  lookShowedProblem,
+  CHECK_PROBLEMS,
+  type CheckProblem,
+  checkShowedProblem,
   sendAbandoned,
   sendEnded,
 } from './events.ts';
@@ -33,16 +33,16 @@ test('a contradiction is an error that names payout, status and kind, for an ope
   });
 });
 
-test.each(Object.keys(LOOK_PROBLEMS) as LookProblem[])(
+test.each(Object.keys(CHECK_PROBLEMS) as CheckProblem[])(
   'what cannot be (%s) is an error',
   (problem) => {
     const { logger, first } = aLog();
     const payout = aSentPayout();
-    lookShowedProblem(logger, payout, problem);
+    checkShowedProblem(logger, payout, problem);
     expect(first()).toMatchObject({
       level: ERROR,
       payout_id: payout.id,
-      msg: LOOK_PROBLEMS[problem],
+      msg: CHECK_PROBLEMS[problem],
     });
   },
 );
@@ -65,7 +65,7 @@ test('nothing that is said of a payout carries its key, its document, its amount
     description: 'Repasse secreto',
   });
   contradicted(logger, payout, 'completed_after_failed');
-  lookShowedProblem(logger, payout, 'vanished');
+  checkShowedProblem(logger, payout, 'vanished');
   sendAbandoned(logger, payout);
   sendEnded(logger, payout, { kind: 'unknown', cause: 'timeout' });
   expect(lines).toHaveLength(4);

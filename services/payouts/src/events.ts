@@ -1,10 +1,11 @@
+import type { HoldProblem } from '@pixmesh/acquirer-orders/hold-intent';
 import { counter, observedGauge } from '@pixmesh/telemetry/metrics';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 import type { Contradiction } from '#payouts/ledger-commands.ts';
 import type { PayoutRow } from '#payouts/payout-row.ts';
 
-/** What payouts tells operators about its own business, each with its metric. */
+/** What payouts reports to operators about its own business, each with its metric. */
 
 const sends = counter('payout_sends_total', 'Calls that sent a payout, by outcome');
 const abandoned = counter(
@@ -17,7 +18,7 @@ const contradictions = counter(
 );
 const problems = counter(
   'payout_look_problems_total',
-  'Looks at the acquirer that showed what cannot be, by problem',
+  'Status checks that showed what cannot be, by problem',
 );
 
 const holdProblems = counter(
@@ -29,20 +30,19 @@ const intents = counter(
   'Intents that their own call had left behind, by how the job ended them',
 );
 
-/** `unknown` and `moved` are looked at again. */
+/** `unknown` and `moved` are checked again. */
 export function intentSettled(outcome: 'finished' | 'dropped' | 'moved' | 'unknown'): void {
   intents.add(1, { outcome });
 }
 
 const HOLD_PROBLEMS = {
-  resource_held: 'another hold of an intent is open or settled',
-  unknown_pix: 'the ledger refused the hold of a payout for its Pix',
-  ended: 'the hold of an intent has ended before its payout began',
-  orphaned: 'a hold stands without its payout',
-} as const;
-type HoldProblem = keyof typeof HOLD_PROBLEMS;
+  resource_held: 'payout intent has another hold, open or settled',
+  unknown_pix: 'payout hold refused for a Pix',
+  ended: 'payout hold ended before its intent was committed',
+  orphaned: 'hold stands without its payout',
+} as const satisfies Record<HoldProblem, string>;
 
-/** Cannot be while everybody keeps to the protocol of holds; reconciliation shows the money. */
+/** Cannot be while all follow the protocol of holds; reconciliation shows the money. */
 export function holdContradicted(logger: Logger, intent: PayoutRow, problem: HoldProblem): void {
   holdProblems.add(1, { problem });
   logger.error({ payout_id: intent.id, hold_id: intent.holdId }, HOLD_PROBLEMS[problem]);
@@ -57,42 +57,42 @@ export function sendEnded(
 ): void {
   sends.add(1, { outcome: outcome.kind });
   if (outcome.kind !== 'unknown') return;
-  logger.warn({ payout_id: payout.id, cause: outcome.cause }, 'a send ended unknown');
+  logger.warn({ payout_id: payout.id, cause: outcome.cause }, 'payout send outcome unknown');
 }
 
 export function sendAbandoned(logger: Logger, payout: PayoutRow): void {
   abandoned.add(1);
-  logger.warn({ payout_id: payout.id }, 'a send came too late for its lease and was not made');
+  logger.warn({ payout_id: payout.id }, 'payout send not made, its lease was over');
 }
 
-/** An operator has to look: money moved against what the merchant was told (decision 120). */
+/** An operator has to act: money moved against what was announced to the merchant (decision 120). */
 export function contradicted(logger: Logger, payout: PayoutRow, kind: Contradiction): void {
   contradictions.add(1, { kind });
   logger.error(
     { payout_id: payout.id, status: payout.status, contradiction: kind },
-    'a payout is contradicted; its amount goes to suspense',
+    'payout contradicted, its amount goes to suspense',
   );
 }
 
-export const LOOK_PROBLEMS = {
-  vanished: 'the acquirer does not know a payout that it accepted',
-  other_amount: 'the acquirer has this payout with another amount',
-  never_sent: 'the acquirer knows a payout that was never sent',
-  unfinished: 'the acquirer is still at work on a payout that has ended',
-  return_without_id: 'a return of a payout has no id and cannot be booked',
+export const CHECK_PROBLEMS = {
+  vanished: 'payout accepted by the acquirer is unknown there now',
+  other_amount: 'payout has another amount at the acquirer',
+  never_sent: 'payout never sent is known at the acquirer',
+  unfinished: 'payout has ended, the acquirer still processes it',
+  return_without_id: 'payout return has no id, not booked',
 } as const;
-export type LookProblem = keyof typeof LOOK_PROBLEMS;
+export type CheckProblem = keyof typeof CHECK_PROBLEMS;
 
-export function lookShowedProblem(logger: Logger, payout: PayoutRow, problem: LookProblem): void {
+export function checkShowedProblem(logger: Logger, payout: PayoutRow, problem: CheckProblem): void {
   problems.add(1, { problem });
-  logger.error({ payout_id: payout.id, status: payout.status }, LOOK_PROBLEMS[problem]);
+  logger.error({ payout_id: payout.id, status: payout.status }, CHECK_PROBLEMS[problem]);
 }
 
 export type Overdue = { unanswered: number; unsent: number };
 
 export function payoutsOverdue(logger: Logger, overdue: Overdue): void {
   if (overdue.unanswered === 0 && overdue.unsent === 0) return;
-  logger.error(overdue, 'payouts wait for the acquirer for too long');
+  logger.error(overdue, 'payouts overdue at the acquirer');
 }
 
 /** Gauges that are read when somebody scrapes. */

@@ -7,7 +7,7 @@ import { checkPeriods, type PayoutsConfig } from '#config.ts';
 import { type IntentDeps, payoutIntents } from '#creation/payout-intents.ts';
 import { intentSettled } from '#events.ts';
 import type { PayoutRow } from '#payouts/payout-row.ts';
-import { startReadBackJob } from '#read-back/read-back.job.ts';
+import { startStatusCheckJob } from '#status-check/status-check.job.ts';
 import { startOverdueWatch } from '#sending/overdue-watch.job.ts';
 import { startSender } from '#sending/sender.job.ts';
 import type { SettlementDeps } from '#settlement/settlement-deps.ts';
@@ -25,7 +25,7 @@ type JobsParts = {
   use: Parts['use'];
 };
 
-/** What goes on by itself: sending, status checks, settling intents, and telling of what takes too long. */
+/** What goes on by itself: sending, status checks, settling intents, and reports of what takes too long. */
 export async function startJobs(parts: JobsParts): Promise<void> {
   const { config, acquirer, deps, settlement, signals, use } = parts;
   const exchange = {
@@ -49,6 +49,6 @@ export async function startJobs(parts: JobsParts): Promise<void> {
       return outcome;
     },
   };
-  use('read-back', startReadBackJob(checking, INTENT_TIMEOUT_MS));
+  use('status check', startStatusCheckJob(checking, INTENT_TIMEOUT_MS));
   use('overdue watch', startOverdueWatch(deps));
 }

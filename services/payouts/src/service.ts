@@ -19,11 +19,11 @@ import { checkPeriods, type PayoutsConfig } from '#config.ts';
 import type { IntentDeps } from '#creation/payout-intents.ts';
 import { startJobs } from '#jobs.ts';
 import { ping } from '#payouts/payouts.sql.ts';
-import { callbacksConsumer } from '#read-back/request-check.consumer.ts';
+import { callbacksConsumer } from '#status-check/callbacks.consumer.ts';
 import { payoutsChecks } from '#reconciliation/payouts-checks.ts';
 import { createSignals, type Signals } from '#signals.ts';
 import type { SettlementDeps } from '#settlement/settlement-deps.ts';
-import { ledgerEventsConsumer } from '#settlement/settlement.consumer.ts';
+import { ledgerEventsConsumer } from '#settlement/ledger-events.consumer.ts';
 
 const POOL_SIZE = 20;
 /** Starts the service; a stop ends traffic first, then reconciliation, jobs, consumers and pools. */
@@ -98,7 +98,7 @@ async function connect({ config, settlement, signals }: CommonParts): Promise<Me
       signal: signals.outbox,
     },
     consumes: [
-      callbacksConsumer({ db, logger, wakeReadBack: signals.statusChecks.notify }),
+      callbacksConsumer({ db, logger, wakeStatusCheck: signals.statusChecks.notify }),
       ledgerEventsConsumer(settlement),
     ],
     onFatal: endProcess,

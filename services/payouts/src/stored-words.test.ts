@@ -6,15 +6,15 @@ import { expect, test } from 'vitest';
 import { fingerprintOf } from '#creation/fingerprint.ts';
 import { failpoint } from '#failpoints.ts';
 import {
-  acceptIdOf,
-  possibleItemIdsOf,
-  releaseIdOf,
-  returnIdOf,
-  settleIdOf,
+  suspenseResolveCommandId,
+  payoutSuspendCommandIds,
+  holdReleaseCommandId,
+  payoutReturnCreditCommandId,
+  holdSettleCommandId,
 } from '#payouts/ledger-commands.ts';
-import { callbacksConsumer } from '#read-back/request-check.consumer.ts';
+import { callbacksConsumer } from '#status-check/callbacks.consumer.ts';
 import { payoutsChecks } from '#reconciliation/payouts-checks.ts';
-import { ledgerEventsConsumer } from '#settlement/settlement.consumer.ts';
+import { ledgerEventsConsumer } from '#settlement/ledger-events.consumer.ts';
 
 // These words stand in tables, digests and at the broker. A test that fails says that stored meaning has changed: mend
 // the code, never the expected value.
@@ -24,12 +24,12 @@ const RETURN_ID = 'D12345678202611201532a1b2c3d4e5f';
 const ID = '0190b6a4-7c1e-7b52-9a1d-2f60f1c8a008';
 
 test('commands to the ledger keep their ids', () => {
-  const [completedAfterFailed, failedAfterCompleted] = possibleItemIdsOf({ id: ID });
+  const [completedAfterFailed, failedAfterCompleted] = payoutSuspendCommandIds({ id: ID });
   expect({
-    'hold.settle': settleIdOf({ holdId: ID }),
-    'hold.release': releaseIdOf({ holdId: ID }),
-    'payout_return.credit': returnIdOf(END_TO_END_ID, RETURN_ID),
-    'suspense.resolve': acceptIdOf(ID),
+    'hold.settle': holdSettleCommandId({ holdId: ID }),
+    'hold.release': holdReleaseCommandId({ holdId: ID }),
+    'payout_return.credit': payoutReturnCreditCommandId(END_TO_END_ID, RETURN_ID),
+    'suspense.resolve': suspenseResolveCommandId(ID),
     'payout.suspend, completed_after_failed': completedAfterFailed,
     'payout.suspend, failed_after_completed': failedAfterCompleted,
   }).toEqual({

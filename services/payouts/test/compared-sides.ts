@@ -100,7 +100,7 @@ async function anOpenPayout(sides: Sides, status: 'pending' | 'processing') {
   return { id, holdId };
 }
 
-/** Canceled in the queue, its money given back. */
+/** Canceled in the queue, its money released. */
 async function aReleasedPayout(sides: Sides) {
   const id = newId();
   const holdId = await insertPayout(sides.db, { id, status: 'canceled', e2e: null, isSent: false });

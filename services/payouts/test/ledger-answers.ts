@@ -1,7 +1,7 @@
 import type { Database } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 
-import { applyLedgerNews } from '#settlement/apply-ledger-news.ts';
+import { applyLedgerEvent } from '#settlement/apply-ledger-event.ts';
 import type { SettlementDeps } from '#settlement/settlement-deps.ts';
 
 type Command = {
@@ -25,11 +25,11 @@ export function createLedgerAnswers(deps: SettlementDeps, onlyPayoutId: string |
         const wanted = command.type === 'hold.settle' ? 'settled' : 'released';
         const state = ends.get(holdId) ?? wanted;
         ends.set(holdId, state);
-        const news =
+        const event =
           state === wanted
             ? ({ kind: state } as const)
             : ({ kind: 'end_refused', wanted, state } as const);
-        await applyLedgerNews(deps, { payoutId, holdId }, news);
+        await applyLedgerEvent(deps, { payoutId, holdId }, event);
       }
     },
   };

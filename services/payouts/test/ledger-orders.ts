@@ -29,7 +29,7 @@ export async function startLedgerOrders(
   return {
     /** Money that comes in as a received Pix. */
     credit: (accountId: string, cents: number) => book(aCredit(accountId, cents)),
-    /** Gives the money of a hold back. */
+    /** Releases the money of a hold. */
     release: (payout: HeldPayout) => book(aRelease(payout)),
     [Symbol.asyncDispose]: () => publisher[Symbol.asyncDispose](),
   };

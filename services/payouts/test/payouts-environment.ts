@@ -16,7 +16,7 @@ import { findAnyPayout } from '#payouts/payouts.sql.ts';
 import { startLedgerProcess } from './ledger-process.ts';
 import { startLossyProxy } from '@pixmesh/testkit/lossy-proxy';
 
-// Answers are looked at as they come; a wrong shape shows in an assertion.
+// Answers are checked as they come; a wrong shape shows in an assertion.
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Json = any;
 
@@ -31,7 +31,7 @@ const NO_ACQUIRER = 'http://127.0.0.1:9';
  */
 export async function createPayoutsEnvironment() {
   const [database, topics] = await Promise.all([createTestDatabase('payouts'), createTestTopics()]);
-  await keepQuiet(database.db);
+  await restJobs(database.db);
   const { privateKeys, publicKeys } = createTokenKeys(['gateway', 'payouts', 'ledger']);
   const signAsGateway = await createTokenSigner(privateKeys['gateway'] ?? {});
   const signAsPayouts = await createTokenSigner(privateKeys['payouts'] ?? {});
@@ -124,7 +124,7 @@ export function aCreator(
 }
 
 /** No slot to send in is ever free, and reconciliation does not run of its own accord. */
-async function keepQuiet(db: Queryable): Promise<void> {
+async function restJobs(db: Queryable): Promise<void> {
   await db.query(sql`update reconciliation_lease set due_at = 'infinity'`);
   await db.query(sql`
     insert into send_slots (slot, lease_token, lease_until)

@@ -10,8 +10,8 @@ import { createTestDatabase } from '@pixmesh/testkit/test-database';
 
 import type { PayoutRow } from '#payouts/payout-row.ts';
 import { findAnyPayout } from '#payouts/payouts.sql.ts';
-import { startReadBackJob } from '#read-back/read-back.job.ts';
-import type { ReadBackDeps } from '#read-back/read-back-deps.ts';
+import { startStatusCheckJob } from '#status-check/status-check.job.ts';
+import type { StatusCheckDeps } from '#status-check/status-check-deps.ts';
 import { startSender } from '#sending/sender.job.ts';
 import type { SendingDeps } from '#sending/sending-deps.ts';
 
@@ -25,7 +25,7 @@ const ACQUIRER_TIMEOUT_MS = 500;
 /** Entry of the simulator's journal: what really happened. */
 export type JournalEntry = { kind: string; id_envio: string | null; end_to_end_id: string | null };
 
-/** Sending and reading back on a real database, beside a real simulator; a test answers for the ledger. */
+/** Sending and status checks on a real database, beside a real simulator; a test answers for the ledger. */
 export async function startSendingUnderTest() {
   const [database, simulator] = await Promise.all([
     createTestDatabase('payouts'),
@@ -42,7 +42,7 @@ export async function startSendingUnderTest() {
     deps,
     logLines,
     ledger: createLedgerAnswers(deps),
-    startWorkers: (changes: Partial<SendingDeps & ReadBackDeps> = {}) =>
+    startWorkers: (changes: Partial<SendingDeps & StatusCheckDeps> = {}) =>
       startWorkers({ ...deps, ...changes }),
     find: (id: PayoutId) => findExisting(database.db, id),
     eventsOf: (id: PayoutId) => eventsOf(database.db, id),
@@ -70,7 +70,7 @@ function dependencies(
   db: Database,
   acquirer: Acquirer,
   logger: SendingDeps['logger'],
-): SendingDeps & ReadBackDeps {
+): SendingDeps & StatusCheckDeps {
   return {
     db,
     acquirer,
@@ -88,18 +88,18 @@ function dependencies(
 }
 
 /** What one replica runs. */
-async function startWorkers(deps: SendingDeps & ReadBackDeps) {
+async function startWorkers(deps: SendingDeps & StatusCheckDeps) {
   const sending = createWakeSignal();
   const sender = await startSender({ ...deps, signal: sending });
-  const readBack = startReadBackJob(
+  const statusCheck = startStatusCheckJob(
     { ...deps, signal: createWakeSignal(), wakeSender: sending.notify },
     ACQUIRER_TIMEOUT_MS,
   );
   return {
     sender,
-    readBack,
+    statusCheck,
     [Symbol.asyncDispose]: async () => {
-      await Promise.all([sender, readBack].map((job) => job[Symbol.asyncDispose]()));
+      await Promise.all([sender, statusCheck].map((job) => job[Symbol.asyncDispose]()));
     },
   };
 }

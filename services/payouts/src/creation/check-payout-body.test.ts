@@ -5,7 +5,7 @@ import { checkPayoutBody } from './check-payout-body.ts';
 
 const valid = { amount: 1_500, pix_key_type: 'phone', pix_key: '(11) 98765-4321' };
 
-function judge(body: object) {
+function check(body: object) {
   try {
     return checkPayoutBody(body as Record<string, unknown>);
   } catch (error) {
@@ -15,7 +15,7 @@ function judge(body: object) {
 }
 
 test('a full body is taken in its normal form, its key both as sent and canonical', () => {
-  const order = judge({
+  const order = check({
     ...valid,
     method: 'pix',
     recipient_name: 'Ana Souza',
@@ -41,7 +41,7 @@ test('a full body is taken in its normal form, its key both as sent and canonica
 });
 
 test('null and empty text are the same as absent', () => {
-  const order = judge({
+  const order = check({
     ...valid,
     method: null,
     recipient_name: '',
@@ -60,11 +60,11 @@ test('null and empty text are the same as absent', () => {
   });
 });
 
-test('a secret without a URL is judged, then dropped', () => {
-  expect(judge({ ...valid, webhook_secret: 'kept nowhere' })).toMatchObject({
+test('a secret without a URL is checked, then dropped', () => {
+  expect(check({ ...valid, webhook_secret: 'kept nowhere' })).toMatchObject({
     webhookSecret: null,
   });
-  expect(judge({ ...valid, webhook_secret: '' })).toEqual({
+  expect(check({ ...valid, webhook_secret: '' })).toEqual({
     code: 'VALIDATION_ERROR',
     details: ['webhook_secret'],
   });
@@ -124,21 +124,21 @@ describe('shape faults are VALIDATION_ERROR with their exact names, all in one a
       ['amount', 'pix_key', 'recipient_document', 'description'],
     ],
     [
-      'a key that cannot be judged among other faults',
+      'a key that cannot be checked among other faults',
       { amount: 1.5, pix_key_type: 'x', pix_key: 'x' },
       ['amount', 'pix_key_type'],
     ],
   ])('%s', (_name, body, details) => {
-    expect(judge(body)).toEqual({ code: 'VALIDATION_ERROR', details });
+    expect(check(body)).toEqual({ code: 'VALIDATION_ERROR', details });
   });
 
   test('140 emoji are 140 characters', () => {
-    expect(judge({ ...valid, description: '😀'.repeat(140) })).toMatchObject({ amount: 1_500n });
+    expect(check({ ...valid, description: '😀'.repeat(140) })).toMatchObject({ amount: 1_500n });
   });
 
   test('a shape fault comes before every business rule', () => {
     const wrong = { ...valid, amount: 1, method: 'ted', webhook_url: 'http://localhost/' };
-    expect(judge({ ...wrong, pix_key: 'x' })).toEqual({
+    expect(check({ ...wrong, pix_key: 'x' })).toEqual({
       code: 'VALIDATION_ERROR',
       details: ['pix_key'],
     });
@@ -158,12 +158,12 @@ describe('business rules have their own code, in a fixed order', () => {
     ['method before amount', { ...valid, method: 'ted', amount: 1 }, 'METHOD_NOT_SUPPORTED', []],
     ['amount before URL', { ...valid, ...local, amount: 1 }, 'AMOUNT_BELOW_MINIMUM', []],
   ])('%s', (_name, body, code, details) => {
-    expect(judge(body)).toEqual({ code, details });
+    expect(check(body)).toEqual({ code, details });
   });
 
   test('500 cents and the greatest amount are taken', () => {
-    expect(judge({ ...valid, amount: 500 })).toMatchObject({ amount: 500n });
-    expect(judge({ ...valid, amount: 999_999_999_999 })).toMatchObject({
+    expect(check({ ...valid, amount: 500 })).toMatchObject({ amount: 500n });
+    expect(check({ ...valid, amount: 999_999_999_999 })).toMatchObject({
       amount: 999_999_999_999n,
     });
   });

@@ -25,7 +25,7 @@ export type PayoutOrder = {
 };
 
 /**
- * Judges the body of `POST /v1/payouts`: first its shape, all faults in one answer, then the rules that have a
+ * Checks the body of `POST /v1/payouts`: first its shape, all faults in one answer, then the rules that have a
  * code of their own, in the order of decision 12.
  * @throws AppError with the exact code of the first rule that fails; nothing has been stored by then
  */
@@ -46,7 +46,7 @@ export function checkPayoutBody(object: Record<string, unknown>): PayoutOrder {
     description: body.description,
     reference: body.reference,
     webhookUrl: body.webhook_url,
-    // A secret without a URL signs nothing: it is judged, then dropped (decision 102).
+    // A secret without a URL signs nothing: it is checked, then dropped (decision 102).
     webhookSecret: body.webhook_url === null ? null : body.webhook_secret,
   };
 }

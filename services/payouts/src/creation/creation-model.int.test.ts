@@ -76,9 +76,9 @@ test(
           }
         }
 
-        /** Troubles that were planned and not met yet may still meet the job; it looks again, as in life. */
+        /** Troubles that were planned and not met yet may still meet the job; it checks again, as in life. */
         async function settleAll(): Promise<void> {
-          for (let looks = 0; looks < 20; looks += 1) {
+          for (let checks = 0; checks < 20; checks += 1) {
             if ((await payouts.row(caller.creation_id))?.status !== 'intent') return;
             await payouts.settle(caller.creation_id);
           }

@@ -22,7 +22,7 @@ export type NewIntent = Omit<PayoutOrder, 'webhookSecret'> & {
   webhookSealedSecret: string | null;
   fingerprint: Buffer;
   holdId: HoldId;
-  /** When the intent's own job looks at it for the first time, if nobody finishes it before. */
+  /** When the intent's own job checks it for the first time, if nobody finishes it before. */
   firstCheckMs: number;
 };
 

@@ -4,15 +4,15 @@ import type { OperatorId, PayoutId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 
-import { releaseHoldCommand } from '#payouts/ledger-commands.ts';
+import { holdRelease } from '#payouts/ledger-commands.ts';
 import { payoutEvents } from '#payouts/payout-events.ts';
 import { isVisible, type VisiblePayout } from '#payouts/payout-row.ts';
 import { findAnyPayout, movePayout } from '#payouts/payouts.sql.ts';
 
 import { decideApproval, decideCancellation, type QueueDecision } from './decide-in-queue.ts';
 
-/** A payout leaves the queue once; a second look always sees how. */
-const LOOKS_MAX = 3;
+/** A payout leaves the queue once; a second read always finds how. */
+const READS_MAX = 3;
 
 export type QueueDeps = { db: Database; wakeOutbox(): void; wakeSender(): void };
 
@@ -57,7 +57,7 @@ export async function cancelPayout(deps: QueueDeps, id: PayoutId): Promise<Acted
         status: 'canceled',
         events: [
           ...payoutEvents({ ...payout, status: 'canceled' }, ['payment.pix.canceled']),
-          releaseHoldCommand(payout),
+          holdRelease(payout),
         ],
         checkInMs: null,
       }),
@@ -77,7 +77,7 @@ type QueueSteps = {
 
 /** Reads, decides, moves by compare-and-set; the loser of a race decides again by what it sees then. */
 async function actOnce(deps: QueueDeps, id: PayoutId, steps: QueueSteps): Promise<ActedOn> {
-  for (let looks = 0; looks < LOOKS_MAX; looks += 1) {
+  for (let reads = 0; reads < READS_MAX; reads += 1) {
     const payout = await findVisible(deps.db, id);
     const decision = steps.decide(payout);
     if (decision.kind === 'done') return { payout, repeated: true };

@@ -159,7 +159,7 @@ describe('approval', () => {
     expect((await payouts.row(order.id))?.status).toBe('pending');
   });
 
-  test('judges the switches of the account again', async () => {
+  test('checks the switches of the account again', async () => {
     const order = await anOrder();
     await order.send();
     const off = { settings: { ...settings, onboarding_status: 'rejected', status: 'inactive' } };

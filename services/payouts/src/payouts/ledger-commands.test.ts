@@ -4,11 +4,11 @@ import { expect, test } from 'vitest';
 
 import { aPayoutRow } from '#test/a-payout-row.ts';
 
-import { releaseHoldCommand, settleHoldCommand } from './ledger-commands.ts';
+import { holdRelease, holdSettle } from './ledger-commands.ts';
 
 test('a release names hold and payout, under an id that is the same for ever', () => {
   const row = aPayoutRow();
-  const command = releaseHoldCommand(row);
+  const command = holdRelease(row);
   expect(command).toMatchObject({ key: row.accountId, sequence: null, type: 'hold.release' });
   const message = PAYOUT_COMMANDS['hold.release'].schema.parse(command.message);
   expect(message.data).toEqual({
@@ -16,20 +16,20 @@ test('a release names hold and payout, under an id that is the same for ever', (
     hold_id: row.holdId,
     resource_id: row.id,
   });
-  const again = releaseHoldCommand(row);
+  const again = holdRelease(row);
   expect(again.eventId).not.toBe(command.eventId);
   expect(again.message).toMatchObject({ data: { command_id: message.data.command_id } });
 });
 
-test('a settlement has another id than a release, so that the loser of a race is told', () => {
+test('a settlement has another id than a release, so that the loser of a race is refused', () => {
   const row = aPayoutRow();
-  const settled = settleHoldCommand(row, 'E1').message;
+  const settled = holdSettle(row, 'E1').message;
   const message = PAYOUT_COMMANDS['hold.settle'].schema.parse(settled);
   expect(message.data).toMatchObject({
     command_id: deriveCommandId('hold_settle', row.holdId),
     end_to_end_id: 'E1',
   });
-  expect(releaseHoldCommand(row).message).not.toMatchObject({
+  expect(holdRelease(row).message).not.toMatchObject({
     data: { command_id: message.data.command_id },
   });
 });

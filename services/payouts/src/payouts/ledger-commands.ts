@@ -13,50 +13,50 @@ import type { PayoutRow } from './payout-row.ts';
 
 type Held = { holdId: string };
 
-/** The one command that gives the money of a payout back. */
-export function releaseIdOf({ holdId }: Held): string {
+/** The one command that returns the money of a payout to its owner. */
+export function holdReleaseCommandId({ holdId }: Held): string {
   return deriveCommandId('hold_release', holdId);
 }
 
 /** The one command that takes the money of a payout out of the books. */
-export function settleIdOf({ holdId }: Held): string {
+export function holdSettleCommandId({ holdId }: Held): string {
   return deriveCommandId('hold_settle', holdId);
 }
 
 /** The one command that credits a return of the acquirer's. */
-export function returnIdOf(endToEndId: string, returnId: string): string {
+export function payoutReturnCreditCommandId(endToEndId: string, returnId: string): string {
   return deriveCommandId('payout_return', `${endToEndId}:${returnId}`);
 }
 
-/** The one command that gives an item in suspense to its owner. */
-export function acceptIdOf(itemId: string): string {
+/** The one command that credits an item in suspense to its owner. */
+export function suspenseResolveCommandId(itemId: string): string {
   return deriveCommandId('suspense.resolve', itemId);
 }
 
 /** The money of a payout returns to its owner, amount and fee (decision 113). One command per hold, for ever. */
-export function releaseHoldCommand(payout: PayoutRow): OutboundEvent {
+export function holdRelease(payout: PayoutRow): OutboundEvent {
   return outboundEvent(HoldRelease, placeOf(payout), {
     ...envelopeOf(payout),
     type: 'hold.release',
-    data: { ...holdEnd(payout), command_id: releaseIdOf(payout) },
+    data: { ...holdEnd(payout), command_id: holdReleaseCommandId(payout) },
   });
 }
 
 /** The money of a payout has left. One command per hold, for ever. */
-export function settleHoldCommand(payout: PayoutRow, endToEndId: string | null): OutboundEvent {
+export function holdSettle(payout: PayoutRow, endToEndId: string | null): OutboundEvent {
   return outboundEvent(HoldSettle, placeOf(payout), {
     ...envelopeOf(payout),
     type: 'hold.settle',
     data: {
       ...holdEnd(payout),
-      command_id: settleIdOf(payout),
+      command_id: holdSettleCommandId(payout),
       end_to_end_id: endToEndId,
     },
   });
 }
 
 /** Money of a completed payout came back. One command per return of the acquirer, for ever (decision 128). */
-export function creditReturnCommand(
+export function payoutReturnCredit(
   payout: PayoutRow,
   returned: { endToEndId: string; returnId: string; amount: Cents },
 ): OutboundEvent {
@@ -65,7 +65,7 @@ export function creditReturnCommand(
     ...envelopeOf(payout),
     type: 'payout_return.credit',
     data: {
-      command_id: returnIdOf(endToEndId, returnId),
+      command_id: payoutReturnCreditCommandId(endToEndId, returnId),
       payout_id: payout.id,
       end_to_end_id: endToEndId,
       return_id: returnId,
@@ -74,12 +74,12 @@ export function creditReturnCommand(
   });
 }
 
-/** What an acquirer may say against the end that a payout was told (decision 120). */
+/** How the acquirer may contradict the end that was announced (decision 120). */
 const CONTRADICTIONS = ['completed_after_failed', 'failed_after_completed'] as const;
 export type Contradiction = (typeof CONTRADICTIONS)[number];
 
-/** Books money that moved against what a payout was told to suspense. One command per payout and reason, for ever. */
-export function suspendPayoutCommand(payout: PayoutRow, reason: Contradiction): OutboundEvent {
+/** Books money that moved against the announced end to suspense. One command per payout and reason, for ever. */
+export function payoutSuspend(payout: PayoutRow, reason: Contradiction): OutboundEvent {
   return outboundEvent(PayoutSuspend, placeOf(payout), {
     ...envelopeOf(payout),
     type: 'payout.suspend',
@@ -95,12 +95,12 @@ export function suspendPayoutCommand(payout: PayoutRow, reason: Contradiction): 
 }
 
 /** The item in suspense of a payout that is contradicted: the command that booked it. Null where none was. */
-export function suspenseItemIdOf(payout: PayoutRow): string | null {
+export function suspenseItemId(payout: PayoutRow): string | null {
   return payout.contradiction === null ? null : itemIdOf(payout, payout.contradiction);
 }
 
 /** The items that a payout may have in suspense, by the commands that would book them. */
-export function possibleItemIdsOf(payout: { id: string }): string[] {
+export function payoutSuspendCommandIds(payout: { id: string }): string[] {
   return CONTRADICTIONS.map((reason) => itemIdOf(payout, reason));
 }
 
@@ -109,12 +109,12 @@ function itemIdOf({ id }: { id: string }, reason: string): string {
 }
 
 /** Money that stayed becomes available to its owner. One command per item, for ever. */
-export function acceptSuspenseCommand(payout: PayoutRow, itemId: string): OutboundEvent {
+export function suspenseResolve(payout: PayoutRow, itemId: string): OutboundEvent {
   return outboundEvent(SuspenseResolve, placeOf(payout), {
     ...envelopeOf(payout),
     type: 'suspense.resolve',
     data: {
-      command_id: acceptIdOf(itemId),
+      command_id: suspenseResolveCommandId(itemId),
       item_id: itemId,
       end_to_end_id: payout.endToEndId,
       charge_id: null,

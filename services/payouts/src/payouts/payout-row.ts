@@ -45,7 +45,7 @@ export type PayoutRow = {
   contradiction: string | null;
   checks: number;
   checkTraceparent: string | null;
-  /** Who is looking at the payout at the acquirer, if this read took the lease. */
+  /** Who checks the payout at the acquirer, if this read took the lease. */
   leaseToken: string | null;
   /** Database time of the read, for decisions that compare times. */
   readAt: Date;

@@ -73,7 +73,7 @@ describe('a transition', () => {
     expect(await countOf('events', row.id)).toBe(1);
   });
 
-  test('does not delay a look that somebody asked for', async () => {
+  test('does not delay a check that somebody asked for', async () => {
     const row = await aStoredPayout({ status: 'processing' });
     await database.db.query(sql`update payouts set check_at = '-infinity' where id = ${row.id}`);
     const change = { from: row, status: 'processing', events: [], checkInMs: 60_000 } as const;

@@ -60,8 +60,8 @@ export type Transition = {
   contradiction?: string;
   events: readonly OutboundEvent[];
   /**
-   * Milliseconds until the next routine look; null for none. `kept`: the transition knows nothing of the acquirer,
-   * so a look that is due or under way stays what it is.
+   * Milliseconds until the next routine check; null for none. `kept`: the transition knows nothing of the acquirer,
+   * so a check that is due or under way stays what it is.
    */
   checkInMs: number | null | 'kept';
 };
@@ -74,7 +74,7 @@ export type Transition = {
 export async function movePayout(db: Queryable, change: Transition): Promise<boolean> {
   const { from, approval, acceptance, ending } = change;
   const numbered = change.events.filter((event) => event.sequence !== null).length;
-  const { name, look } = nextLook(change.checkInMs);
+  const { name, check } = checkChange(change.checkInMs);
   const rows = await db.query(
     named(
       name,
@@ -97,7 +97,7 @@ export async function movePayout(db: Queryable, change: Transition): Promise<boo
               end,
               failure_reason = coalesce(${change.failureReason ?? null}, failure_reason),
               contradiction = coalesce(${change.contradiction ?? null}, contradiction)
-              ${look}
+              ${check}
           where id = ${from.id} and version = ${from.version}
           returning id
         ),
@@ -108,11 +108,11 @@ export async function movePayout(db: Queryable, change: Transition): Promise<boo
   return rows.length === 1;
 }
 
-/** What a transition does to looks, and the name of the statement that does it. */
-function nextLook(checkInMs: Transition['checkInMs']): { name: string; look: Statement } {
-  if (checkInMs === 'kept') return { name: 'payout_move_unseen', look: sql`` };
-  const look = sql`, ${nextCheck(checkInMs)}, checks = 0, lease_token = null, lease_until = null`;
-  return { name: 'payout_move', look };
+/** What a transition does to checks, and the name of the statement that does it. */
+function checkChange(checkInMs: Transition['checkInMs']): { name: string; check: Statement } {
+  if (checkInMs === 'kept') return { name: 'payout_move_unseen', check: sql`` };
+  const check = sql`, ${nextCheck(checkInMs)}, checks = 0, lease_token = null, lease_until = null`;
+  return { name: 'payout_move', check };
 }
 
 export type PayoutRecord = {

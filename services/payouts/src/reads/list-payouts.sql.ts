@@ -35,7 +35,7 @@ export async function listPayouts(
 }
 
 /**
- * The statement of a page, apart so that its plan can be looked at. Reads `payouts_list_by_status` for one account,
+ * The statement of a page, apart so that its plan can be checked. Reads `payouts_list_by_status` for one account,
  * a range for each status, and `payouts_by_time` over all; takes no lock.
  */
 export function listStatement(filters: PayoutFilters, page: ListPage): Statement {

@@ -11,9 +11,9 @@ import { LIST_SKEW_MS, listAllPages, type TimeWindow } from '@pixmesh/reconcilia
 
 import { findPayoutsById, listOpenPayouts } from './compared-payouts.sql.ts';
 
-/** Money moves while three systems are read one after the other: what lasts shows in each of some looks. */
-const LOOKS_MAX = 5;
-const LOOK_INTERVAL_MS = 200;
+/** Money moves while three systems are read one after the other: what lasts shows in each of some readings. */
+const READINGS_MAX = 5;
+const CHECK_INTERVAL_MS = 200;
 /** Sends that have been on their way for longer are no longer explained away. */
 const IN_FLIGHT_MS_MAX = 7 * 86_400_000;
 
@@ -28,32 +28,32 @@ export type AcquirerBalanceCheckDeps = {
 /** A movement at the acquirer and the commands of which one books it; cents as they change the balance there. */
 type Movement = { amountCents: bigint; commandIds: string[] };
 
-type Look = { expected: bigint; found: bigint; movements: number };
+type Reading = { expected: bigint; found: bigint; movements: number };
 
 /**
  * The money at the acquirer is what the ledger's clearing account says, plus what has moved there and is not booked
- * yet. Left: the acquirer; right: the ledger. The smallest difference of a few looks counts, and it is a break once
+ * yet. Left: the acquirer; right: the ledger. The smallest difference of a few readings counts, and it is a break once
  * it has lasted for the window.
  */
 export function acquirerBalanceCheck(deps: AcquirerBalanceCheckDeps): Check {
   return {
     name: 'acquirer_balance',
     run: async ({ signal }) => {
-      const looks: Look[] = [];
-      while (looks.length < LOOKS_MAX) {
+      const readings: Reading[] = [];
+      while (readings.length < READINGS_MAX) {
         signal.throwIfAborted();
-        const look = await lookOnce(deps);
-        looks.push(look);
-        if (look.expected === look.found) break;
-        await delay(LOOK_INTERVAL_MS);
+        const reading = await readOnce(deps);
+        readings.push(reading);
+        if (reading.expected === reading.found) break;
+        await delay(CHECK_INTERVAL_MS);
       }
-      return toOutcome(looks);
+      return toOutcome(readings);
     },
   };
 }
 
-function toOutcome(looks: readonly Look[]): CheckOutcome {
-  const [best] = looks.toSorted((a, b) => Number(distance(a) - distance(b)));
+function toOutcome(readings: readonly Reading[]): CheckOutcome {
+  const [best] = readings.toSorted((a, b) => Number(distance(a) - distance(b)));
   if (!best) return { compared: 0, breaks: [] };
   const compared = best.movements + 1;
   const amountCents = best.found - best.expected;
@@ -62,12 +62,12 @@ function toOutcome(looks: readonly Look[]): CheckOutcome {
   return { compared, breaks: [{ kind: 'amount', id: 'acquirer', expected, found, amountCents }] };
 }
 
-function distance({ expected, found }: Look): bigint {
+function distance({ expected, found }: Reading): bigint {
   return expected > found ? expected - found : found - expected;
 }
 
 /** The books first, then the balance, then what has moved there: whatever the books lacked is in the last. */
-async function lookOnce(deps: AcquirerBalanceCheckDeps): Promise<Look> {
+async function readOnce(deps: AcquirerBalanceCheckDeps): Promise<Reading> {
   const booksAt = new Date();
   const { acquirer_clearing: clearing } = await deps.ledger.readTotals();
   const balance = await deps.acquirer.balance();

@@ -27,7 +27,9 @@ export function holdCheck(deps: HoldCheckDeps): Check {
       );
       for (const payout of others) byHold.set(payout.holdId, payout);
       const breaks = [
-        ...[...holds.values()].flatMap((hold) => judgeHold(hold, byHold.get(hold.hold_id) ?? null)),
+        ...[...holds.values()].flatMap((hold) =>
+          compareHold(hold, byHold.get(hold.hold_id) ?? null),
+        ),
         ...open.filter(({ holdId }) => !holds.has(holdId)).map(missingHold),
       ];
       return { compared: new Set([...holds.keys(), ...byHold.keys()]).size, breaks };
@@ -36,7 +38,7 @@ export function holdCheck(deps: HoldCheckDeps): Check {
 }
 
 /** The differences of one open hold; an intent that keeps its hold for longer than the window is one. */
-function judgeHold(hold: HoldItem, payout: ComparedPayout | null): FoundBreak[] {
+function compareHold(hold: HoldItem, payout: ComparedPayout | null): FoundBreak[] {
   const amountCents = hold.amount + hold.fee;
   if (payout === null) {
     const found = hold.resource_id;

@@ -13,7 +13,7 @@ import {
 } from '@pixmesh/reconciliation/list-pages';
 import { createSieve } from '@pixmesh/reconciliation/walk';
 
-import { requestCheck } from '#read-back/read-back.sql.ts';
+import { requestCheck } from '#status-check/payout-checks.sql.ts';
 
 import {
   type ComparedPayout,
@@ -24,7 +24,7 @@ import {
   listSentPayouts,
   listStuckPayouts,
 } from './compared-payouts.sql.ts';
-import { isKnownToAcquirer, judgeReturns, judgeSend, type PairedSend } from './judge-send.ts';
+import { isKnownToAcquirer, compareReturns, compareSend, type PairedSend } from './compare-send.ts';
 
 /** Around the time that an end-to-end id tells, when a send can be found by nothing else. */
 const DAY_MS = 86_400_000;
@@ -51,7 +51,7 @@ export function payoutCheck(deps: PayoutCheckDeps): Check {
         scope.signal.throwIfAborted();
         const fresh = pairs.filter((pair) => unseen([keyOf(pair)]).length > 0);
         compared += fresh.length;
-        breaks.push(...(await judgeAll(deps, fresh)));
+        breaks.push(...(await compareAll(deps, fresh)));
       }
       return { compared, breaks };
     },
@@ -164,7 +164,7 @@ async function findForeign(deps: PayoutCheckDeps, id: string): Promise<AcquirerP
   return sends.find((send) => send.endToEndId === id) ?? null;
 }
 
-async function judgeAll(
+async function compareAll(
   deps: PayoutCheckDeps,
   pairs: readonly PairedSend[],
 ): Promise<FoundBreak[]> {
@@ -175,16 +175,16 @@ async function judgeAll(
     deps.db,
     returning.map(({ endToEndId }) => endToEndId),
   );
-  const returns = returning.flatMap((theirs) => judgeReturns(theirs, recorded));
-  await requestLooks(deps.db, returns);
-  return [...pairs.flatMap(judgeSend), ...returns];
+  const returns = returning.flatMap((theirs) => compareReturns(theirs, recorded));
+  await requestChecks(deps.db, returns);
+  return [...pairs.flatMap(compareSend), ...returns];
 }
 
 /**
- * A return that nobody announced is booked by a look at its payout, as its callback would have had it: the break
+ * A return that nobody announced is booked by a check of its payout, as its callback would have had it: the break
  * heals by itself (decisions 128, 218). Nothing is booked from here.
  */
-async function requestLooks(db: Database, returns: readonly FoundBreak[]): Promise<void> {
+async function requestChecks(db: Database, returns: readonly FoundBreak[]): Promise<void> {
   const missing = returns.filter(({ kind }) => kind === 'missing_right');
   for (const endToEndId of new Set(missing.map(({ id }) => id.split(':')[0] ?? ''))) {
     await requestCheck(db, { id: null, endToEndId }, null);

@@ -127,11 +127,11 @@ describe('payout', () => {
       insert into payout_returns (end_to_end_id, return_id, payout_id, account_id, amount)
       values (${e2e}, ${return_id}, ${id}, ${newId()}, 200)`);
     sides.ledger.book(deriveCommandId('payout_return', key), { id, amount: 200n, clearing: -200n });
-    const told = `${key} missing_right 200 null (200)`;
+    const missing = `${key} missing_right 200 null (200)`;
     expect(lines).toEqual([
-      [`${id} end_to_end_id ${e2e} null (1500)`, told].toSorted(),
-      [`${id} end_to_end_id ${e2e} E-other (1500)`, told].toSorted(),
-      [told],
+      [`${id} end_to_end_id ${e2e} null (1500)`, missing].toSorted(),
+      [`${id} end_to_end_id ${e2e} E-other (1500)`, missing].toSorted(),
+      [missing],
     ]);
     expect((await findAll(IN_AN_HOUR, [key]))['payout']).toBeUndefined();
   });
@@ -277,7 +277,7 @@ describe('acquirer_balance', () => {
   });
 });
 
-test('events that are missing are told by the payout', async () => {
+test('events that are missing are missing by the payout', async () => {
   const { id } = completed;
   await sides.admin.query(sql`update payouts.payouts set event_sequence = 3 where id = ${id}`);
   expect(await findAll()).toEqual({ outbox: [`${id} missing_right 3 2 (null)`] });
@@ -320,7 +320,7 @@ describe('a send that is nobody’s', () => {
       expect((await findAll(null))['payout']).toEqual([
         `${idEnvio} missing_right null settled (700)`,
       ]);
-      // Ordered long before the watermark: the run looks at it because it was known.
+      // Ordered long before the watermark: the run checks it because it was known.
       expect((await findAll(SHORTLY_AGO))['payout']).toBeUndefined();
       expect((await findAll(SHORTLY_AGO, [idEnvio]))['payout']).toHaveLength(1);
     });

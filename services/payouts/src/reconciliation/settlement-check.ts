@@ -33,14 +33,14 @@ export function settlementCheck(deps: SettlementCheckDeps): Check {
       for await (const payouts of payoutsIn(scope)) {
         scope.signal.throwIfAborted();
         compared += payouts.length;
-        breaks.push(...(await judgeAll(deps, payouts)));
+        breaks.push(...(await compareAll(deps, payouts)));
       }
       return { compared, breaks };
     },
   };
 }
 
-async function judgeAll(
+async function compareAll(
   deps: SettlementCheckDeps,
   payouts: readonly EndedPayout[],
 ): Promise<FoundBreak[]> {
@@ -50,7 +50,7 @@ async function judgeAll(
   ]);
   const journals = await deps.ledger.findJournals(ids);
   return payouts.flatMap((payout) =>
-    judgeEnd(payout, {
+    compareEnd(payout, {
       settle: journals.get(commandId('settle', payout.holdId)) ?? null,
       release: journals.get(commandId('release', payout.holdId)) ?? null,
     }),
@@ -60,7 +60,7 @@ async function judgeAll(
 type Ends = { settle: BookedJournal | null; release: BookedJournal | null };
 
 /** The differences of one ended payout. */
-function judgeEnd(payout: EndedPayout, ends: Ends): FoundBreak[] {
+function compareEnd(payout: EndedPayout, ends: Ends): FoundBreak[] {
   const { id, endedAt: changedAt } = payout;
   const amountCents = payout.amount + payout.fee;
   const [wanted, other] = payout.status === 'completed' ? WHEN_COMPLETED : WHEN_RETURNED;

@@ -16,14 +16,14 @@ afterEach(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-const NOBODY = '00000000-0000-0000-0000-000000000000' as AccountId;
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000' as AccountId;
 
 async function claim(changes: Partial<Parameters<typeof claimDue>[1]> = {}) {
   return await claimDue(database.db, {
     limit: 8,
     slots: 8,
     leaseMs: 60_000,
-    after: NOBODY,
+    after: BEFORE_ALL,
     ...changes,
   });
 }
@@ -33,20 +33,20 @@ function accounts(count: number): AccountId[] {
   return Array.from({ length: count }, () => newId<AccountId>()).sort();
 }
 
-test('a claim counts the call as unanswered, takes it off the queue and lets a look come due', async () => {
+test('a claim counts the call as unanswered, takes it off the queue and lets a check come due', async () => {
   await ensureSlots(database.db, 8);
   const [id] = await storeDuePayouts(database.db, 1);
   const [claimed] = await claim();
   expect(claimed).toMatchObject({ slot: 1, payout: { id, unansweredCalls: 1, version: 1 } });
   const [row] = await database.db.query(sql`
     select send_at, unanswered_puts, first_put_at = last_put_at as is_first,
-      check_at > now() + interval '50 seconds' as looks_after_the_lease
+      check_at > now() + interval '50 seconds' as checks_after_the_lease
     from payouts where id = ${id}`);
   expect(row).toEqual({
     send_at: null,
     unanswered_puts: 1,
     is_first: true,
-    looks_after_the_lease: true,
+    checks_after_the_lease: true,
   });
   expect(await claim()).toEqual([]);
 });
@@ -80,7 +80,7 @@ test('with one slot at a time the turn goes round the ring, each account its old
     due.set(accountId, await storeDuePayouts(database.db, 3, { accountId }));
   }
   const served: string[] = [];
-  let after = NOBODY;
+  let after = BEFORE_ALL;
   for (let call = 0; call < 9; call += 1) {
     const [claimed] = await claim({ slots: 1, after });
     if (!claimed) throw new Error('nothing was claimed');

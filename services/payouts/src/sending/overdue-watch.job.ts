@@ -8,7 +8,7 @@ import { countOverdue } from './overdue.sql.ts';
 
 const WATCH_INTERVAL_MS = 30_000;
 
-/** Tells operators of payouts that wait for too long; age alone never ends one (decision 118). */
+/** Reports payouts that wait for too long; age alone never ends one (decision 118). */
 export function startOverdueWatch({ db, logger }: { db: Database; logger: Logger }): PollingLoop {
   observeOverdue(() => countOverdue(db));
   return startPollingLoop({

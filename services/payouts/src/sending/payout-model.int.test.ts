@@ -11,9 +11,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import type { PayoutRow } from '#payouts/payout-row.ts';
 import { findAnyPayout } from '#payouts/payouts.sql.ts';
-import { lookAtPayout } from '#read-back/look-at-payout.ts';
-import { leaseDuePayouts, requestCheck } from '#read-back/read-back.sql.ts';
-import type { ReadBackDeps } from '#read-back/read-back-deps.ts';
+import { checkPayoutStatus } from '#status-check/check-payout.ts';
+import { leaseDuePayouts, requestCheck } from '#status-check/payout-checks.sql.ts';
+import type { StatusCheckDeps } from '#status-check/status-check-deps.ts';
 import { type AcquirerOracle, type CallFate, createAcquirerOracle } from '#test/acquirer-oracle.ts';
 import { createLedgerAnswers } from '#test/ledger-answers.ts';
 import { storeDuePayouts } from '#test/store-due-payouts.ts';
@@ -41,12 +41,12 @@ afterAll(async () => {
 });
 
 /**
- * What may happen next. `send` and `look` are whole turns; their parts can also come apart: a claim is called
+ * What may happen next. `send` and `check` are whole turns; their parts can also come apart: a claim is called
  * later, what was read is applied later, or never.
  */
 type Step =
   | { kind: 'send'; fate: CallFate }
-  | { kind: 'look' }
+  | { kind: 'check' }
   | { kind: 'claim' }
   | { kind: 'call'; fate: CallFate }
   | { kind: 'sender_dies' }
@@ -69,7 +69,7 @@ const times = fc.constantFrom(ACQUIRER_TIMEOUT_MS, REFUSAL_WAIT_MS);
 const steps = fc.array(
   fc.oneof<{ arbitrary: fc.Arbitrary<Step>; weight: number }[]>(
     { weight: 6, arbitrary: fates.map((fate) => ({ kind: 'send', fate })) },
-    { weight: 6, arbitrary: fc.constant({ kind: 'look' }) },
+    { weight: 6, arbitrary: fc.constant({ kind: 'check' }) },
     { weight: 1, arbitrary: fc.constant({ kind: 'claim' }) },
     { weight: 1, arbitrary: fates.map((fate) => ({ kind: 'call', fate })) },
     { weight: 1, arbitrary: fc.constant({ kind: 'sender_dies' }) },
@@ -84,31 +84,39 @@ const steps = fc.array(
 );
 
 const send = (fate: CallFate): Step => ({ kind: 'send', fate });
-const look: Step = { kind: 'look' };
+const check: Step = { kind: 'check' };
 const quarter: Step = { kind: 'time_passes', ms: REFUSAL_WAIT_MS };
 
 /** Ways to pay for a failed payout, each closed by a rule of its own; chance would find them rarely. */
 const KNOWN_TRAPS: [Step[]][] = [
-  [[send('effect_later'), look, send('refuse'), { kind: 'ledger_answers' }]],
-  [[send('effect_later'), look, send('refuse'), look, { kind: 'late_call_lands' }]],
+  [[send('effect_later'), check, send('refuse'), { kind: 'ledger_answers' }]],
+  [[send('effect_later'), check, send('refuse'), check, { kind: 'late_call_lands' }]],
   [
     [
       send('effect_later'),
-      look,
+      check,
       send('never_sent'),
-      look,
+      check,
       send('refuse'),
-      look,
+      check,
       { kind: 'late_call_lands' },
     ],
   ],
-  [[{ kind: 'claim' }, look, send('refuse'), quarter, look, { kind: 'call', fate: 'accept' }]],
-  [[send('lose_answer'), send('refuse'), { kind: 'order_ends', status: 'settled' }, quarter, look]],
+  [[{ kind: 'claim' }, check, send('refuse'), quarter, check, { kind: 'call', fate: 'accept' }]],
+  [
+    [
+      send('lose_answer'),
+      send('refuse'),
+      { kind: 'order_ends', status: 'settled' },
+      quarter,
+      check,
+    ],
+  ],
   [
     [
       send('effect_later'),
       { kind: 'read', isAnswered: true },
-      look,
+      check,
       send('refuse'),
       { kind: 'apply_read' },
     ],
@@ -118,7 +126,7 @@ const KNOWN_TRAPS: [Step[]][] = [
       send('lose_answer'),
       { kind: 'read', isAnswered: true },
       { kind: 'order_ends', status: 'settled' },
-      look,
+      check,
       { kind: 'ledger_answers' },
       { kind: 'apply_read' },
     ],
@@ -133,7 +141,7 @@ test(
         const world = await aWorld();
         for (const step of script) await world.take(step);
         await world.beHonest();
-        await world.expectTheTruth();
+        await world.expectConsistent();
       }),
       { seed: SEED, numRuns: RUNS, examples: KNOWN_TRAPS },
     );
@@ -150,14 +158,14 @@ async function aWorld() {
   const reads: { payout: PayoutRow; found: ReturnType<AcquirerOracle['read']> }[] = [];
   const base = dependencies();
   const ledger = createLedgerAnswers(base, id);
-  return { take, beHonest, expectTheTruth: () => expectTheTruth(id, oracle) };
+  return { take, beHonest, expectConsistent: () => expectConsistent(id, oracle) };
 
   async function take(step: Step): Promise<void> {
     switch (step.kind) {
       case 'send':
         claims.unshift(...(await claim()));
         return await call(step.fate);
-      case 'look':
+      case 'check':
         await passTime(ACQUIRER_TIMEOUT_MS);
         await read(true);
         return await applyRead();
@@ -199,7 +207,7 @@ async function aWorld() {
     await sendPayout({ ...base, acquirer }, claimed, startBeforeMs);
   }
 
-  /** Reads row and acquirer now; several looks may be under way, since leases end. */
+  /** Reads row and acquirer now; several checks may be under way, since leases end. */
   async function read(isAnswered: boolean): Promise<void> {
     await db.query(sql`update payouts set lease_token = null, lease_until = null where id = ${id}`);
     await requestCheck(db, { id, endToEndId: null }, null);
@@ -212,7 +220,7 @@ async function aWorld() {
     const under = reads.pop();
     if (!under) return;
     const acquirer = { getPayout: () => Promise.resolve(under.found) };
-    await lookAtPayout({ ...base, acquirer }, under.payout);
+    await checkPayoutStatus({ ...base, acquirer }, under.payout);
   }
 
   async function passTime(ms: number): Promise<void> {
@@ -237,14 +245,14 @@ async function aWorld() {
       await passTime(ACQUIRER_TIMEOUT_MS);
       await take({ kind: 'send', fate: 'accept' });
       oracle.end('settled');
-      await take({ kind: 'look' });
+      await take({ kind: 'check' });
       await ledger.answerAll();
       if (round === ROUNDS_MAX / 2) await passTime(REFUSAL_WAIT_MS);
     }
   }
 }
 
-async function expectTheTruth(id: PayoutId, oracle: AcquirerOracle): Promise<void> {
+async function expectConsistent(id: PayoutId, oracle: AcquirerOracle): Promise<void> {
   const payout = await findAnyPayout(database.db, id);
   const order = oracle.order();
   expect(payout).toMatchObject({ contradiction: null, ending: null, sendAt: null });
@@ -266,9 +274,9 @@ async function expectTheTruth(id: PayoutId, oracle: AcquirerOracle): Promise<voi
   expect(announced.map(({ sequence }) => sequence)).toEqual(announced.map((_, index) => index + 2));
 }
 
-function dependencies(): SendingDeps & ReadBackDeps {
+function dependencies(): SendingDeps & StatusCheckDeps {
   const acquirer = {} as Acquirer;
-  const quiet = { firstMs: 60_000, maxMs: 60_000 };
+  const rarely = { firstMs: 60_000, maxMs: 60_000 };
   return {
     db: database.db,
     acquirer,
@@ -278,9 +286,9 @@ function dependencies(): SendingDeps & ReadBackDeps {
     acquirerTimeoutMs: ACQUIRER_TIMEOUT_MS,
     slots: 64,
     refusalWaitMs: REFUSAL_WAIT_MS,
-    intentChecks: quiet,
-    unknownChecks: quiet,
-    acceptedChecks: quiet,
+    intentChecks: rarely,
+    unknownChecks: rarely,
+    acceptedChecks: rarely,
     settleIntent: () => Promise.resolve({ kind: 'unknown' }),
   };
 }

@@ -24,7 +24,7 @@ afterAll(async () => {
   await mesh[Symbol.asyncDispose]();
 });
 
-/** Half of the calls go wrong, with and without their effect, and so do looks and orders. */
+/** Half of the calls go wrong, with and without their effect, and so do checks and orders. */
 function troubles(seed: number) {
   const rules = [
     { operation: 'sendPayout', fault: 'error_after', status: 504, probability: 0.2 },
@@ -69,13 +69,13 @@ test(
       const { completed = 0, failed = 0 } = await countByStatus();
       expect(completed + failed).toBe(COUNT);
     }, RECOVERY_MS);
-    expect(first.sender.isAlive() && second.readBack.isAlive()).toBe(true);
+    expect(first.sender.isAlive() && second.statusCheck.isAlive()).toBe(true);
     await expectOneEndEach();
   },
   TIMEOUT_MS + RECOVERY_MS,
 );
 
-/** The simulator's own journal is the judge: what it settled is completed, what it refused or rejected has failed. */
+/** The simulator's own journal decides: what it settled is completed, what it refused or rejected has failed. */
 async function expectOneEndEach(): Promise<void> {
   const ends = new Map<string, string[]>();
   for (const { kind, id_envio: idEnvio } of await mesh.journal()) {

@@ -5,8 +5,8 @@ import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { lookAtPayout } from '#read-back/look-at-payout.ts';
-import { leaseDuePayouts } from '#read-back/read-back.sql.ts';
+import { checkPayoutStatus } from '#status-check/check-payout.ts';
+import { leaseDuePayouts } from '#status-check/payout-checks.sql.ts';
 import { anAcquirerPayout } from '#test/an-acquirer-payout.ts';
 import { startSendingUnderTest, type SendingUnderTest } from '#test/sending-under-test.ts';
 import { storeDuePayouts } from '#test/store-due-payouts.ts';
@@ -154,7 +154,7 @@ test('a refusal does not count while an earlier call is unanswered: it waits, an
   );
   const id = await aDuePayout();
   await using workers = await mesh.startWorkers();
-  expect(workers.readBack.isAlive()).toBe(true);
+  expect(workers.statusCheck.isAlive()).toBe(true);
   const waiting = await eventually(async () => {
     const payout = await mesh.find(id);
     expect(payout.uncountedRefusal).toMatch(/^pagamento_negado: /);
@@ -202,7 +202,7 @@ describe.each([
   ['refusal', { status: 401, code: 'AcessoNegado' }],
   ['refusal', { status: 400, code: 'nobody_knows_this_code' }],
 ])('a call that ends in %s %o', (fault, details) => {
-  test('is settled by the look, sent again only where nothing was found, and paid once', async () => {
+  test('is settled by the check, sent again only where nothing was found, and paid once', async () => {
     await mesh.faults({ operation: 'sendPayout', fault, count: 1, ...details });
     const id = await aDuePayout();
     expect(await untilEnded(id)).toBe('completed');
@@ -255,7 +255,7 @@ test('an answer that comes after the payout has moved changes nothing', async ()
   await mesh.db.query(sql`update payouts set check_at = '-infinity' where id = ${id}`);
   const [leased] = await leaseDuePayouts(mesh.db, 'requested', { limit: 1, leaseMs: 1_000 });
   if (!leased) throw new Error('nothing was leased');
-  await lookAtPayout(mesh.deps, leased);
+  await checkPayoutStatus(mesh.deps, leased);
   const adopted = await mesh.find(id);
   expect(adopted.processedAt).not.toBeNull();
   // The duplicate, a refusal and a late acceptance: none of them moves the row.

@@ -16,7 +16,7 @@ import { createPayoutsEnvironment, type PayoutsEnvironment } from '#test/payouts
 import { startPayoutsProcess } from '#test/payouts-process.ts';
 import { DUE_AMOUNT, storeDuePayouts } from '#test/store-due-payouts.ts';
 
-/** A restart, a lease that ends, a look and a second call. */
+/** A restart, a lease that ends, a check and a second call. */
 const RECOVERY_MS = 20_000;
 
 let mesh: PayoutsEnvironment;
@@ -150,7 +150,7 @@ test.each([
   },
 );
 
-test('a callback makes the look come at once, and the ledger completes the payout, over the real topics', async () => {
+test('a callback makes the check come at once, and the ledger completes the payout, over the real topics', async () => {
   const patient = { READ_BACK_ACCEPTED_MS: '600000', READ_BACK_ACCEPTED_MS_MAX: '600000' };
   await using service = await startPayoutsProcess(mesh, settings(patient));
   const id = await aDuePayout();

@@ -148,10 +148,10 @@ test('while the acquirer is away nothing fails and nothing is lost; all is sent 
   );
   await using workers = await mesh.startWorkers();
   await eventually(async () => {
-    const [row] = await mesh.db.query<{ looks: number }>(
-      sql`select min(checks) as looks from payouts where id = any(${ids}::uuid[])`,
+    const [row] = await mesh.db.query<{ checks: number }>(
+      sql`select min(checks) as checks from payouts where id = any(${ids}::uuid[])`,
     );
-    expect(row?.looks).toBeGreaterThanOrEqual(3);
+    expect(row?.checks).toBeGreaterThanOrEqual(3);
   });
   const ended = await mesh.db.query(sql`
     select id from payouts
@@ -159,5 +159,5 @@ test('while the acquirer is away nothing fails and nothing is lost; all is sent 
   expect(ended).toEqual([]);
   await mesh.simulator.control('DELETE', '/control/faults');
   await untilCompleted(ids);
-  expect(workers.readBack.isAlive()).toBe(true);
+  expect(workers.statusCheck.isAlive()).toBe(true);
 });

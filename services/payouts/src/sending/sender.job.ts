@@ -11,7 +11,7 @@ import type { SendingDeps } from './sending-deps.ts';
 /** How late after its claim a call may begin and still end within the slot's lease. */
 const START_MARGIN_MS = 2_000;
 /** Sorts before every account. */
-const NOBODY = '00000000-0000-0000-0000-000000000000' as AccountId;
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000' as AccountId;
 
 /** A claim, and until when its call may begin. */
 type TimedClaim = Claim & { callBeforeMs: number };
@@ -26,7 +26,7 @@ export async function startSender(
   await ensureSlots(deps.db, deps.slots);
   const leaseMs = deps.acquirerTimeoutMs + START_MARGIN_MS;
   // A hint for fairness only: every replica walks the ring by itself.
-  let servedLast = NOBODY;
+  let servedLast = BEFORE_ALL;
   return startDueRowsJob<TimedClaim>({
     name: 'send payout',
     logger: deps.logger,

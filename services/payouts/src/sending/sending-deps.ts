@@ -9,6 +9,6 @@ export type SendingDeps = SettlementDeps & {
   acquirerTimeoutMs: number;
   /** Calls without an answer yet, over all replicas (decision 132). */
   slots: number;
-  /** Distances between looks at a payout whose call ended without a definite answer. */
+  /** Distances between status checks of a payout whose call ended without a definite answer. */
   unknownChecks: CheckPeriods;
 };

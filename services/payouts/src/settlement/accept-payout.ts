@@ -16,7 +16,7 @@ export async function acceptPayout(
   payout: PayoutRow,
   sent: AcquirerPayout,
 ): Promise<boolean> {
-  // What has ended already is looked at again at once.
+  // What has ended already is checked again at once.
   const checkInMs = sent.status === 'processing' ? nextCheckMs(0, deps.acceptedChecks) : 0;
   const change = {
     ...acceptance(payout, sent),

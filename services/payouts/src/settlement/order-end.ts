@@ -1,7 +1,7 @@
 import type { AcquirerPayout } from '@pixmesh/acquirer/client';
 
 import { failpoint } from '#failpoints.ts';
-import { releaseHoldCommand, settleHoldCommand } from '#payouts/ledger-commands.ts';
+import { holdRelease, holdSettle } from '#payouts/ledger-commands.ts';
 import type { PayoutRow } from '#payouts/payout-row.ts';
 import { movePayout } from '#payouts/payouts.sql.ts';
 
@@ -17,7 +17,7 @@ export type End =
   | { kind: 'release'; reason: string; sent: AcquirerPayout | null };
 
 /**
- * Orders the end of a payout from the ledger, in the commit that remembers it: one end per payout, for ever,
+ * Orders the end of a payout from the ledger, in the commit that records it: one end per payout, for ever,
  * since whoever comes second finds the row moved. The status follows the ledger's event (decisions 119, 127).
  * False when the payout has moved since it was read; nothing is written then.
  */
@@ -34,7 +34,7 @@ export async function orderEnd(
     status: 'processing',
     ending: { kind: end.kind, reason },
     events: [...accepted.events, command(payout, end)],
-    // Returns are booked by a look of their own, once the settlement is ordered.
+    // Returns are booked by a check of their own, once the settlement is ordered.
     checkInMs: end.sent !== null && end.sent.returns.length > 0 ? 0 : null,
   });
   if (!moved) return false;
@@ -44,9 +44,7 @@ export async function orderEnd(
 }
 
 function command(payout: PayoutRow, end: End) {
-  return end.kind === 'settle'
-    ? settleHoldCommand(payout, end.sent.endToEndId)
-    : releaseHoldCommand(payout);
+  return end.kind === 'settle' ? holdSettle(payout, end.sent.endToEndId) : holdRelease(payout);
 }
 
 function cut(reason: string): string {

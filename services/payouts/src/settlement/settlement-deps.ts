@@ -6,8 +6,8 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 export type SettlementDeps = {
   db: Database;
   logger: Logger;
-  /** Says that there are events to publish. */
+  /** There are events to publish. */
   wakeOutbox(): void;
-  /** Distances between looks at a payout that the acquirer has accepted. */
+  /** Distances between status checks of a payout that the acquirer has accepted. */
   acceptedChecks: CheckPeriods;
 };

@@ -1,13 +1,13 @@
 import { contradicted } from '#events.ts';
-import { type Contradiction, suspendPayoutCommand } from '#payouts/ledger-commands.ts';
+import { type Contradiction, payoutSuspend } from '#payouts/ledger-commands.ts';
 import type { VisiblePayout } from '#payouts/payout-row.ts';
 import { movePayout } from '#payouts/payouts.sql.ts';
 
 import type { SettlementDeps } from './settlement-deps.ts';
 
 /**
- * News against the end that a payout was told: its status stays, the money goes to suspense, and an operator is
- * told, once (decision 120). False when the payout has moved since it was read.
+ * The end that was announced is contradicted: the status stays, the money goes to suspense, and operators are
+ * alerted, once (decision 120). False when the payout has moved since it was read.
  */
 export async function suspendContradiction(
   deps: SettlementDeps,
@@ -18,7 +18,7 @@ export async function suspendContradiction(
     from: payout,
     status: payout.status,
     contradiction: kind,
-    events: [suspendPayoutCommand(payout, kind)],
+    events: [payoutSuspend(payout, kind)],
     checkInMs: null,
   });
   if (!moved) return false;

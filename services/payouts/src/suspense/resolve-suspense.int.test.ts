@@ -5,7 +5,7 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { aCaller } from '@pixmesh/testkit/test-tokens';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { type Contradiction, suspenseItemIdOf } from '#payouts/ledger-commands.ts';
+import { type Contradiction, suspenseItemId } from '#payouts/ledger-commands.ts';
 import { isVisible, type PayoutRow } from '#payouts/payout-row.ts';
 import { suspendContradiction } from '#settlement/suspend-contradiction.ts';
 import type { Json } from '#test/payouts-environment.ts';
@@ -39,7 +39,7 @@ async function anItem(
   const deps = { db: mesh.db, logger, wakeOutbox: () => undefined, acceptedChecks: checks };
   expect(await suspendContradiction(deps, payout, contradiction)).toBe(true);
   const row = (await mesh.row(id)) as PayoutRow;
-  const item = { id: suspenseItemIdOf(row) ?? '', payout: row };
+  const item = { id: suspenseItemId(row) ?? '', payout: row };
   await eventually(async () => expect((await shown(item)).resolved_at).toBeNull(), PATIENCE_MS);
   return item;
 }

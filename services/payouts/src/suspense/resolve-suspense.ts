@@ -3,7 +3,7 @@ import { AppError } from '@pixmesh/kernel/app-error';
 import { parseId, type PayoutId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 
-import { acceptSuspenseCommand, suspenseItemIdOf } from '#payouts/ledger-commands.ts';
+import { suspenseResolve, suspenseItemId } from '#payouts/ledger-commands.ts';
 import type { PayoutRow } from '#payouts/payout-row.ts';
 import { findAnyPayout } from '#payouts/payouts.sql.ts';
 
@@ -35,7 +35,7 @@ export async function resolveSuspense(
   const payout = await findContradicted(deps.db, itemId, request.item.payout_id);
   refuseImpossible(payout, request);
   const { operator_id: requestedBy } = request;
-  const command = acceptSuspenseCommand(payout, itemId);
+  const command = suspenseResolve(payout, itemId);
   const stored = await insertResolution(deps.db, { itemId, payout, requestedBy, command });
   if (stored !== null) {
     deps.wakeOutbox();
@@ -54,7 +54,7 @@ async function findContradicted(
 ): Promise<PayoutRow> {
   const id = payoutId === null ? null : parseId<PayoutId>(payoutId);
   const payout = id === null ? null : await findAnyPayout(db, id);
-  if (payout === null || suspenseItemIdOf(payout) !== itemId) throw new AppError('NOT_FOUND');
+  if (payout === null || suspenseItemId(payout) !== itemId) throw new AppError('NOT_FOUND');
   return payout;
 }
 

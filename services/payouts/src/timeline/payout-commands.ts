@@ -1,9 +1,9 @@
 import {
-  acceptIdOf,
-  possibleItemIdsOf,
-  releaseIdOf,
-  returnIdOf,
-  settleIdOf,
+  suspenseResolveCommandId,
+  payoutSuspendCommandIds,
+  holdReleaseCommandId,
+  payoutReturnCreditCommandId,
+  holdSettleCommandId,
 } from '#payouts/ledger-commands.ts';
 import type { PayoutRow } from '#payouts/payout-row.ts';
 
@@ -19,9 +19,12 @@ export function commandsOfPayout(
 ): string[] {
   return [
     payout.holdId,
-    settleIdOf(payout),
-    releaseIdOf(payout),
-    ...possibleItemIdsOf(payout).flatMap((itemId) => [itemId, acceptIdOf(itemId)]),
-    ...returns.map(({ end_to_end_id: pix, return_id: id }) => returnIdOf(pix, id)),
+    holdSettleCommandId(payout),
+    holdReleaseCommandId(payout),
+    ...payoutSuspendCommandIds(payout).flatMap((itemId) => [
+      itemId,
+      suspenseResolveCommandId(itemId),
+    ]),
+    ...returns.map(({ end_to_end_id: pix, return_id: id }) => payoutReturnCreditCommandId(pix, id)),
   ];
 }

@@ -12,8 +12,8 @@ import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { isVisible, type VisiblePayout } from '#payouts/payout-row.ts';
-import { possibleItemIdsOf } from '#payouts/ledger-commands.ts';
-import { recordReturns } from '#read-back/record-returns.ts';
+import { payoutSuspendCommandIds } from '#payouts/ledger-commands.ts';
+import { recordReturns } from '#status-check/record-returns.ts';
 import { orderEnd } from '#settlement/order-end.ts';
 import { suspendContradiction } from '#settlement/suspend-contradiction.ts';
 import { anAcquirerPayout, aReturn } from '#test/an-acquirer-payout.ts';
@@ -72,7 +72,7 @@ async function journalsOf({ command_ids }: OwnedTimeline): Promise<string[]> {
   return found.data.map(({ kind, amount }: Json) => `${kind} ${amount}`);
 }
 
-const told = ({ entries }: OwnedTimeline) => entries.map(({ kind, what }) => `${kind} ${what}`);
+const listed = ({ entries }: OwnedTimeline) => entries.map(({ kind, what }) => `${kind} ${what}`);
 
 test('a payout that completed, came back in two parts and was contradicted tells every step once, with all its journals', async () => {
   await aPayout();
@@ -95,7 +95,7 @@ test('a payout that completed, came back in two parts and was contradicted tells
     ]);
   }, PATIENCE_MS);
   const timeline = await timelineOf(id);
-  expect(told(timeline)).toEqual([
+  expect(listed(timeline)).toEqual([
     'state new → intent',
     'state intent → processing',
     'event payment.pix.created',
@@ -159,7 +159,7 @@ test.each(['filled', 'empty'])(
     const statements = [
       [sendingStatement(id), /^payouts_pkey$/],
       [returnsStatement(PIX, LIMIT), /^payout_returns_pkey$/],
-      [resolutionsStatement(possibleItemIdsOf({ id }), LIMIT), /^suspense_resolutions_item$/],
+      [resolutionsStatement(payoutSuspendCommandIds({ id }), LIMIT), /^suspense_resolutions_item$/],
       // A month without an event is a table without a page, which is read as it is.
       [eventHistoryStatement(history), /^(events_\d+_topic_key_sequence_idx|Seq Scan)$/],
     ] as const;

@@ -5,7 +5,7 @@ import { TOPICS } from '@pixmesh/contracts/topics';
 import { readEventHistory } from '@pixmesh/postgres/event-history';
 import type { Queryable } from '@pixmesh/postgres/pool';
 
-import { possibleItemIdsOf } from '#payouts/ledger-commands.ts';
+import { payoutSuspendCommandIds } from '#payouts/ledger-commands.ts';
 import type { VisiblePayout } from '#payouts/payout-row.ts';
 
 import { commandsOfPayout } from './payout-commands.ts';
@@ -32,7 +32,7 @@ export async function readPayoutTimeline(
     db.query<SendingSteps>(sendingStatement(id)),
     readEventHistory(db, { topic: TOPICS.payoutsEvents, key: id, since, limit: STEPS_MAX }),
     db.query<ReturnSteps>(returnsStatement(payout.endToEndId, STEPS_MAX)),
-    db.query<ResolutionSteps>(resolutionsStatement(possibleItemIdsOf(payout), STEPS_MAX)),
+    db.query<ResolutionSteps>(resolutionsStatement(payoutSuspendCommandIds(payout), STEPS_MAX)),
   ]);
   const steps = { payout, sending: sending ?? NEVER_SENT, events, returns, resolutions };
   const entries = inOrderOfTime(toTimelineEntries(steps));

@@ -2,39 +2,39 @@ import { assertNever } from '@pixmesh/kernel/app-error';
 import { nextCheckMs } from '@pixmesh/kernel/check-schedule';
 import { toAcquirerId } from '@pixmesh/kernel/ids';
 
-import { lookShowedProblem } from '#events.ts';
+import { checkShowedProblem } from '#events.ts';
 import { isVisible, type PayoutRow, type VisiblePayout } from '#payouts/payout-row.ts';
 import { acceptPayout } from '#settlement/accept-payout.ts';
 import { orderEnd } from '#settlement/order-end.ts';
 import { suspendContradiction } from '#settlement/suspend-contradiction.ts';
 
-import { decideLook, type LookStep } from './decide-look.ts';
-import { releasePayout, requestCheck, sendAgain } from './read-back.sql.ts';
-import type { ReadBackDeps } from './read-back-deps.ts';
+import { decideCheck, type CheckStep } from './decide-check.ts';
+import { releasePayout, requestCheck, sendAgain } from './payout-checks.sql.ts';
+import type { StatusCheckDeps } from './status-check-deps.ts';
 import { recordReturns } from './record-returns.ts';
 
 /**
  * One look for a leased row: an intent is settled with the ledger; a payout is read at the acquirer by its
- * idEnvio and moved on as `decideLook` says. A callback only ever leads here (decision 213).
+ * idEnvio and moved on as `decideCheck` says. A callback only ever leads here (decision 213).
  */
-export async function lookAtPayout(deps: ReadBackDeps, payout: PayoutRow): Promise<void> {
-  if (!isVisible(payout)) return await lookAtIntent(deps, payout);
+export async function checkPayoutStatus(deps: StatusCheckDeps, payout: PayoutRow): Promise<void> {
+  if (!isVisible(payout)) return await checkIntent(deps, payout);
   const found = await deps.acquirer.getPayout(toAcquirerId(payout.id));
-  const step = decideLook(payout, found, deps);
-  // Before the lease ends: what a crash leaves undone is looked at again.
+  const step = decideCheck(payout, found, deps);
+  // Before the lease ends: what a crash leaves undone is checked again.
   if (found.kind === 'found' && step.kind === 'rest' && step.problem === null) {
     await recordReturns(deps, payout, found.value);
   }
   if (await takeStep(deps, payout, step)) return;
-  // Somebody moved it meanwhile, perhaps knowing less: what this look was asked for is asked again.
+  // Somebody moved it meanwhile, perhaps knowing less: what this check was asked for is asked again.
   await requestCheck(deps.db, { id: payout.id, endToEndId: null }, null);
 }
 
 /** False when the payout has moved since it was read. */
 async function takeStep(
-  deps: ReadBackDeps,
+  deps: StatusCheckDeps,
   payout: VisiblePayout,
-  step: LookStep,
+  step: CheckStep,
 ): Promise<boolean> {
   switch (step.kind) {
     case 'accept':
@@ -48,28 +48,28 @@ async function takeStep(
     }
     case 'contradict':
       return await suspendContradiction(deps, payout, step.contradiction);
-    case 'look_later': {
+    case 'check_later': {
       const periods = step.pace === 'accepted' ? deps.acceptedChecks : deps.unknownChecks;
-      return await endLook(deps, payout, { ...step, inMs: nextCheckMs(payout.checks, periods) });
+      return await endCheck(deps, payout, { ...step, inMs: nextCheckMs(payout.checks, periods) });
     }
     case 'rest':
-      return await endLook(deps, payout, { ...step, inMs: null });
+      return await endCheck(deps, payout, { ...step, inMs: null });
     default:
       return assertNever(step);
   }
 }
 
-async function endLook(
-  deps: ReadBackDeps,
+async function endCheck(
+  deps: StatusCheckDeps,
   payout: VisiblePayout,
-  end: Pick<Extract<LookStep, { kind: 'rest' }>, 'problem'> & { inMs: number | null },
+  end: Pick<Extract<CheckStep, { kind: 'rest' }>, 'problem'> & { inMs: number | null },
 ): Promise<true> {
-  if (end.problem !== null) lookShowedProblem(deps.logger, payout, end.problem);
+  if (end.problem !== null) checkShowedProblem(deps.logger, payout, end.problem);
   await releasePayout(deps.db, payout, end.inMs);
   return true;
 }
 
-async function lookAtIntent(deps: ReadBackDeps, intent: PayoutRow): Promise<void> {
+async function checkIntent(deps: StatusCheckDeps, intent: PayoutRow): Promise<void> {
   const outcome = await deps.settleIntent(intent);
   if (outcome.kind === 'finished' || outcome.kind === 'dropped') return;
   await releasePayout(deps.db, intent, nextCheckMs(intent.checks, deps.intentChecks));

@@ -6,13 +6,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { PayoutRow } from '#payouts/payout-row.ts';
 import { findAnyPayout, movePayout } from '#payouts/payouts.sql.ts';
-import { leaseDuePayouts, releasePayout } from '#read-back/read-back.sql.ts';
+import { leaseDuePayouts, releasePayout } from '#status-check/payout-checks.sql.ts';
 import { anAcquirerPayout, aReturn } from '#test/an-acquirer-payout.ts';
 import { storeDuePayouts } from '#test/store-due-payouts.ts';
 
 import { acceptPayout } from './accept-payout.ts';
-import { applyLedgerNews } from './apply-ledger-news.ts';
-import type { HoldNews } from './decide-ledger-news.ts';
+import { applyLedgerEvent } from './apply-ledger-event.ts';
+import type { HoldEvent } from './decide-ledger-event.ts';
 import { orderEnd } from './order-end.ts';
 import type { SettlementDeps } from './settlement-deps.ts';
 
@@ -55,8 +55,8 @@ async function anOrderedEnd(kind: 'settle' | 'release'): Promise<PayoutRow> {
   return await find(payout.id);
 }
 
-async function hear(payout: PayoutRow, news: HoldNews, holdId: string = payout.holdId) {
-  await applyLedgerNews(deps, { payoutId: payout.id, holdId }, news);
+async function applyEvent(payout: PayoutRow, event: HoldEvent, holdId: string = payout.holdId) {
+  await applyLedgerEvent(deps, { payoutId: payout.id, holdId }, event);
 }
 
 async function typesOf(id: PayoutId): Promise<string[]> {
@@ -73,8 +73,8 @@ test('a payout is completed when the ledger has settled its hold, announced once
   const payout = await anOrderedEnd('settle');
   expect(payout.status).toBe('processing');
   const wakeUpsBefore = wakeUps;
-  await Promise.all(Array.from({ length: 10 }, () => hear(payout, settled)));
-  await hear(payout, settled);
+  await Promise.all(Array.from({ length: 10 }, () => applyEvent(payout, settled)));
+  await applyEvent(payout, settled);
   expect(wakeUps).toBe(wakeUpsBefore + 1);
   expect(await find(payout.id)).toMatchObject({
     status: 'completed',
@@ -96,7 +96,7 @@ test('a payout is completed when the ledger has settled its hold, announced once
 
 test('a payout has failed, with its reason, when the ledger has given its money back', async () => {
   const payout = await anOrderedEnd('release');
-  await Promise.all(Array.from({ length: 10 }, () => hear(payout, released)));
+  await Promise.all(Array.from({ length: 10 }, () => applyEvent(payout, released)));
   expect(await find(payout.id)).toMatchObject({
     status: 'failed',
     ending: null,
@@ -109,7 +109,7 @@ test('a reason that is too long is cut at 255 characters, never within one', asy
   const payout = await aProcessingPayout();
   const reason = `AC03: ${'🙂'.repeat(300)}`;
   await orderEnd(deps, payout, { kind: 'release', reason, sent: null });
-  await hear(payout, released);
+  await applyEvent(payout, released);
   const { failureReason } = await find(payout.id);
   expect([...(failureReason ?? '')]).toHaveLength(255);
   expect(failureReason?.isWellFormed()).toBe(true);
@@ -128,17 +128,17 @@ async function lease(id: PayoutId): Promise<PayoutRow | undefined> {
   return due.find((payout) => payout.id === id);
 }
 
-test('the look that books returns is not lost when the ledger confirms before it has begun', async () => {
+test('the check that books returns is not lost when the ledger confirms before it has begun', async () => {
   const payout = await aReturnedPayout();
-  await hear(payout, settled);
+  await applyEvent(payout, settled);
   expect(await lease(payout.id)).toMatchObject({ status: 'completed' });
 });
 
-test('a look that is under way when the ledger confirms may ask for another one', async () => {
+test('a check that is under way when the ledger confirms may ask for another one', async () => {
   const payout = await aReturnedPayout();
   const leased = await lease(payout.id);
   if (!leased) throw new Error('nothing was leased');
-  await hear(payout, settled);
+  await applyEvent(payout, settled);
   expect(await lease(payout.id)).toBeUndefined();
   await releasePayout(database.db, leased, 0);
   expect(await lease(payout.id)).toMatchObject({ status: 'completed' });
@@ -152,27 +152,27 @@ test('the release of a canceled payout is announced to nobody: its cancellation 
     events: [],
     checkInMs: null,
   });
-  await hear(payout, released);
+  await applyEvent(payout, released);
   expect((await find(payout.id)).status).toBe('canceled');
   expect(await typesOf(payout.id)).toEqual([]);
 });
 
 test('ends of holds that are not of payouts are left to their owners', async () => {
-  await applyLedgerNews(deps, { payoutId: newId(), holdId: newId() }, settled);
-  await applyLedgerNews(deps, { payoutId: newId(), holdId: newId() }, released);
+  await applyLedgerEvent(deps, { payoutId: newId(), holdId: newId() }, settled);
+  await applyLedgerEvent(deps, { payoutId: newId(), holdId: newId() }, released);
 });
 
-describe('news that no order of ours leads to', () => {
+describe('an event that no order of ours leads to', () => {
   const impossible = { code: 'MESSAGE_INVALID' };
 
   test('of a payout without an ordered end, or with the other one, are parked and change nothing', async () => {
     const open = await aProcessingPayout();
-    await expect(hear(open, settled)).rejects.toMatchObject(impossible);
-    await expect(hear(open, released)).rejects.toMatchObject(impossible);
+    await expect(applyEvent(open, settled)).rejects.toMatchObject(impossible);
+    await expect(applyEvent(open, released)).rejects.toMatchObject(impossible);
     const toSettle = await anOrderedEnd('settle');
-    await expect(hear(toSettle, released)).rejects.toMatchObject(impossible);
+    await expect(applyEvent(toSettle, released)).rejects.toMatchObject(impossible);
     const toRelease = await anOrderedEnd('release');
-    await expect(hear(toRelease, settled)).rejects.toMatchObject(impossible);
+    await expect(applyEvent(toRelease, settled)).rejects.toMatchObject(impossible);
     for (const payout of [open, toSettle, toRelease]) {
       expect(await find(payout.id)).toMatchObject({
         status: 'processing',
@@ -183,14 +183,14 @@ describe('news that no order of ours leads to', () => {
 
   test('under another hold id are parked', async () => {
     const payout = await anOrderedEnd('settle');
-    await expect(hear(payout, settled, newId())).rejects.toMatchObject(impossible);
+    await expect(applyEvent(payout, settled, newId())).rejects.toMatchObject(impossible);
     expect((await find(payout.id)).status).toBe('processing');
   });
 
   test('of a payout that has ended otherwise are parked', async () => {
     const payout = await anOrderedEnd('settle');
-    await hear(payout, settled);
-    await expect(hear(payout, released)).rejects.toMatchObject(impossible);
+    await applyEvent(payout, settled);
+    await expect(applyEvent(payout, released)).rejects.toMatchObject(impossible);
     expect((await find(payout.id)).status).toBe('completed');
   });
 });
@@ -205,8 +205,8 @@ describe('an end that the ledger refuses', () => {
 
   test('because the money had been given back: it left all the same, and goes to suspense, once', async () => {
     const payout = await anOrderedEnd('settle');
-    const news = { kind: 'end_refused', wanted: 'settled', state: 'released' } as const;
-    await Promise.all(Array.from({ length: 5 }, () => hear(payout, news)));
+    const event = { kind: 'end_refused', wanted: 'settled', state: 'released' } as const;
+    await Promise.all(Array.from({ length: 5 }, () => applyEvent(payout, event)));
     expect(await find(payout.id)).toMatchObject({
       status: 'processing',
       contradiction: 'completed_after_failed',
@@ -217,14 +217,14 @@ describe('an end that the ledger refuses', () => {
 
   test('because the money had left: an operator is told', async () => {
     const payout = await anOrderedEnd('release');
-    await hear(payout, { kind: 'end_refused', wanted: 'released', state: 'settled' });
+    await applyEvent(payout, { kind: 'end_refused', wanted: 'released', state: 'settled' });
     expect(await find(payout.id)).toMatchObject({ contradiction: 'failed_after_completed' });
     expect(await suspensions(payout.id)).toMatchObject([{ direction: 'in' }]);
   });
 
   test('because nothing was held any more: that is all a failure needs', async () => {
     const payout = await anOrderedEnd('release');
-    await hear(payout, { kind: 'end_refused', wanted: 'released', state: 'voided' });
+    await applyEvent(payout, { kind: 'end_refused', wanted: 'released', state: 'voided' });
     expect(await find(payout.id)).toMatchObject({ status: 'failed', contradiction: null });
   });
 });
@@ -242,7 +242,7 @@ describe('acceptance', () => {
     expect(await typesOf(payout.id)).toEqual(['payment.pix.processing']);
   });
 
-  test('of an order that has ended already makes the next look due at once', async () => {
+  test('of an order that has ended already makes the next check due at once', async () => {
     const payout = await aProcessingPayout();
     await acceptPayout(deps, payout, anAcquirerPayout({ status: 'settled' }));
     const [row] = await database.db.query(

@@ -10,8 +10,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { anAcquirerPayout } from '#test/an-acquirer-payout.ts';
 import { storeDuePayouts } from '#test/store-due-payouts.ts';
 
-import { startReadBackJob } from './read-back.job.ts';
-import { requestCheck } from './read-back.sql.ts';
+import { startStatusCheckJob } from './status-check.job.ts';
+import { requestCheck } from './payout-checks.sql.ts';
 
 let database: TestDatabase;
 beforeEach(async () => {
@@ -23,38 +23,38 @@ afterEach(async () => {
 
 const AT_WORK: Lookup<AcquirerPayout> = { kind: 'found', value: anAcquirerPayout() };
 
-/** The job beside an acquirer in memory that remembers who was looked at, in order. */
+/** The job beside an acquirer in memory that records who was checked, in order. */
 function startJob(answer: (idEnvio: string) => Promise<Lookup<AcquirerPayout>>) {
-  const looks: string[] = [];
+  const checks: string[] = [];
   const logLines: string[] = [];
-  const quiet = { firstMs: 60_000, maxMs: 60_000 };
+  const rarely = { firstMs: 60_000, maxMs: 60_000 };
   const signal = createWakeSignal();
-  const job = startReadBackJob(
+  const job = startStatusCheckJob(
     {
       signal,
       db: database.db,
       logger: createLogger('payouts', 'warn', { write: (line) => void logLines.push(line) }),
       acquirer: {
         getPayout: (idEnvio) => {
-          looks.push(idEnvio);
+          checks.push(idEnvio);
           return answer(idEnvio);
         },
       },
       acquirerTimeoutMs: 500,
       refusalWaitMs: 60_000,
-      intentChecks: quiet,
-      unknownChecks: quiet,
-      acceptedChecks: quiet,
+      intentChecks: rarely,
+      unknownChecks: rarely,
+      acceptedChecks: rarely,
       wakeOutbox: () => undefined,
       wakeSender: () => undefined,
       settleIntent: () => Promise.resolve({ kind: 'unknown' }),
     },
     500,
   );
-  return { job, signal, looks, logLines };
+  return { job, signal, checks, logLines };
 }
 
-/** Payouts that were called once and are due for a routine look. */
+/** Payouts that were called once and are due for a routine check. */
 async function sentPayouts(count: number): Promise<PayoutId[]> {
   const ids = await storeDuePayouts(database.db, count);
   await database.db.query(sql`
@@ -64,59 +64,59 @@ async function sentPayouts(count: number): Promise<PayoutId[]> {
   return ids;
 }
 
-test('every payout that is due is looked at once, then at its next time', async () => {
+test('every payout that is due is checked once, then at its next time', async () => {
   const ids = await sentPayouts(100);
-  const { job, looks } = startJob(() => Promise.resolve(AT_WORK));
-  await eventually(() => expect(looks).toHaveLength(100));
+  const { job, checks } = startJob(() => Promise.resolve(AT_WORK));
+  await eventually(() => expect(checks).toHaveLength(100));
   await job[Symbol.asyncDispose]();
-  expect(new Set(looks)).toEqual(new Set(ids.map(toAcquirerId)));
+  expect(new Set(checks)).toEqual(new Set(ids.map(toAcquirerId)));
   const [accepted] = await database.db.query(sql`
     select count(*)::int as count from payouts where processed_at is not null and check_at > now()`);
   expect(accepted).toEqual({ count: 100 });
 });
 
-test('two replicas share the work: nobody is looked at twice', async () => {
+test('two replicas share the work: nobody is checked twice', async () => {
   await sentPayouts(200);
   const first = startJob(() => Promise.resolve(AT_WORK));
   const second = startJob(() => Promise.resolve(AT_WORK));
-  await eventually(() => expect(first.looks.length + second.looks.length).toBe(200));
+  await eventually(() => expect(first.checks.length + second.checks.length).toBe(200));
   await Promise.all([first.job[Symbol.asyncDispose](), second.job[Symbol.asyncDispose]()]);
-  expect(new Set([...first.looks, ...second.looks]).size).toBe(200);
+  expect(new Set([...first.checks, ...second.checks]).size).toBe(200);
 });
 
-test('thousands of due looks do not delay one that was asked for', async () => {
+test('thousands of due checks do not delay one that was asked for', async () => {
   await sentPayouts(3_000);
-  const { job, signal, looks } = startJob(() => Promise.resolve(AT_WORK));
-  await eventually(() => expect(looks.length).toBeGreaterThan(50));
+  const { job, signal, checks } = startJob(() => Promise.resolve(AT_WORK));
+  await eventually(() => expect(checks.length).toBeGreaterThan(50));
   const [asked] = (await sentPayouts(1)) as [PayoutId];
   await requestCheck(database.db, { id: asked, endToEndId: null }, null);
-  const before = looks.length;
+  const before = checks.length;
   signal.notify();
-  await eventually(() => expect(looks).toContain(toAcquirerId(asked)));
+  await eventually(() => expect(checks).toContain(toAcquirerId(asked)));
   // At most what was under way, and one routine turn.
-  expect(looks.indexOf(toAcquirerId(asked)) - before).toBeLessThan(200);
+  expect(checks.indexOf(toAcquirerId(asked)) - before).toBeLessThan(200);
   await job[Symbol.asyncDispose]();
 });
 
-test('looks at an acquirer that hangs are bounded, and go on when it answers', async () => {
+test('checks at an acquirer that hangs are bounded, and go on when it answers', async () => {
   await sentPayouts(100);
   const gate = Promise.withResolvers<void>();
-  const { job, looks } = startJob(async () => {
+  const { job, checks } = startJob(async () => {
     await gate.promise;
     return AT_WORK;
   });
-  await eventually(() => expect(looks.length).toBeGreaterThanOrEqual(32));
-  expect(looks).toHaveLength(32);
+  await eventually(() => expect(checks.length).toBeGreaterThanOrEqual(32));
+  expect(checks).toHaveLength(32);
   expect(job.isAlive()).toBe(true);
   gate.resolve();
-  await eventually(() => expect(looks).toHaveLength(100));
+  await eventually(() => expect(checks).toHaveLength(100));
   await job[Symbol.asyncDispose]();
 });
 
-test('a look that fails is logged by the payout’s id alone and repeated when its lease ends', async () => {
+test('a check that fails is logged by the payout’s id alone and repeated when its lease ends', async () => {
   const [id] = (await sentPayouts(1)) as [PayoutId];
   let isBroken = true;
-  const { job, looks, logLines } = startJob(() =>
+  const { job, checks, logLines } = startJob(() =>
     isBroken ? Promise.reject(new Error('broken')) : Promise.resolve(AT_WORK),
   );
   await eventually(() => expect(logLines).toHaveLength(1));
@@ -124,6 +124,6 @@ test('a look that fails is logged by the payout’s id alone and repeated when i
   expect(logLines[0]).not.toContain('ana@example.com');
   isBroken = false;
   await database.db.query(sql`update payouts set lease_until = now(), check_at = now()`);
-  await eventually(() => expect(looks).toHaveLength(2));
+  await eventually(() => expect(checks).toHaveLength(2));
   await job[Symbol.asyncDispose]();
 });

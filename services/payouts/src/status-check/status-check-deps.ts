@@ -4,16 +4,16 @@ import type { CheckPeriods } from '@pixmesh/kernel/check-schedule';
 import type { PayoutRow } from '#payouts/payout-row.ts';
 import type { SettlementDeps } from '#settlement/settlement-deps.ts';
 
-/** What reading back needs; periods in milliseconds. */
-export type ReadBackDeps = SettlementDeps & {
+/** What status checks need; periods in milliseconds. */
+export type StatusCheckDeps = SettlementDeps & {
   acquirer: Pick<Acquirer, 'getPayout'>;
   acquirerTimeoutMs: number;
   /** How long a refusal waits after a call that ended unknown, before it counts (decision 119). */
   refusalWaitMs: number;
   intentChecks: CheckPeriods;
   unknownChecks: CheckPeriods;
-  /** Says that there is a payout to send. */
+  /** There is a payout to send. */
   wakeSender(): void;
-  /** Ends an intent that its own call left behind; `unknown` or `moved` leaves it to a later look. */
+  /** Ends an intent that its own call left behind; `unknown` or `moved` leaves it to a later check. */
   settleIntent(intent: PayoutRow): Promise<{ kind: 'finished' | 'dropped' | 'moved' | 'unknown' }>;
 };

@@ -2,20 +2,20 @@ import { decideNotFound, type OrderLimits } from '@pixmesh/acquirer-orders/order
 import type { AcquirerPayout, Lookup } from '@pixmesh/acquirer/client';
 import { assertNever } from '@pixmesh/kernel/app-error';
 
-import type { LookProblem } from '#events.ts';
+import type { CheckProblem } from '#events.ts';
 import type { Contradiction } from '#payouts/ledger-commands.ts';
 import type { VisiblePayout } from '#payouts/payout-row.ts';
 import type { End } from '#settlement/order-end.ts';
 
-export type LookStep =
+export type CheckStep =
   | { kind: 'accept'; sent: AcquirerPayout }
   | { kind: 'order_end'; end: End }
   | { kind: 'send_again' }
   | { kind: 'contradict'; contradiction: Contradiction }
-  /** Nothing to write; look again, soon where nothing definite is known yet. */
-  | { kind: 'look_later'; pace: 'unknown' | 'accepted'; problem: LookProblem | null }
-  /** Nothing to write; look when somebody asks. */
-  | { kind: 'rest'; problem: LookProblem | null };
+  /** Nothing to write; check again, soon where nothing definite is known yet. */
+  | { kind: 'check_later'; pace: 'unknown' | 'accepted'; problem: CheckProblem | null }
+  /** Nothing to write; check when somebody asks. */
+  | { kind: 'rest'; problem: CheckProblem | null };
 
 const REJECTED = 'rejected: the acquirer did not carry the payout out';
 
@@ -23,14 +23,14 @@ const REJECTED = 'rejected: the acquirer did not carry the payout out';
  * What follows from one look at the acquirer for a payout (decisions 118–120, 127). Age alone never fails a
  * payout, and a final state is never left.
  */
-export function decideLook(
+export function decideCheck(
   payout: VisiblePayout,
   found: Lookup<AcquirerPayout>,
   limits: OrderLimits,
-): LookStep {
+): CheckStep {
   switch (found.kind) {
     case 'unknown':
-      // Soon even where no routine look is due: somebody may have asked for this one.
+      // Soon even where no routine check is due: somebody may have asked for this one.
       return later('unknown');
     case 'not_found':
       return isOpen(payout) ? decideUnsent(payout, limits) : decideForgotten(payout);
@@ -42,7 +42,7 @@ export function decideLook(
 }
 
 /** The acquirer has no such order, and the payout has not ended. */
-function decideUnsent(payout: VisiblePayout, limits: OrderLimits): LookStep {
+function decideUnsent(payout: VisiblePayout, limits: OrderLimits): CheckStep {
   // An order that was accepted is never sent again, however sure the acquirer seems.
   if (payout.processedAt !== null) return later('accepted', 'vanished');
   const step = decideNotFound(payout, limits);
@@ -59,11 +59,11 @@ function decideUnsent(payout: VisiblePayout, limits: OrderLimits): LookStep {
 }
 
 /** An end that was told stands; only one that followed an acceptance needs the order to exist. */
-function decideForgotten(payout: VisiblePayout): LookStep {
+function decideForgotten(payout: VisiblePayout): CheckStep {
   return rest(payout.processedAt === null ? null : 'vanished');
 }
 
-function decideFound(payout: VisiblePayout, sent: AcquirerPayout): LookStep {
+function decideFound(payout: VisiblePayout, sent: AcquirerPayout): CheckStep {
   if (payout.status === 'pending') return rest('never_sent');
   if (sent.amountCents !== payout.amount) {
     return isOpen(payout) ? later('unknown', 'other_amount') : rest('other_amount');
@@ -82,7 +82,7 @@ function decideFound(payout: VisiblePayout, sent: AcquirerPayout): LookStep {
 }
 
 /** The end was told, or is ordered and cannot be called back: the acquirer confirms it or contradicts it. */
-function decideEnded(payout: VisiblePayout, sent: AcquirerPayout): LookStep {
+function decideEnded(payout: VisiblePayout, sent: AcquirerPayout): CheckStep {
   if (payout.contradiction !== null) return rest(null);
   if (sent.status === 'processing') return later('accepted', 'unfinished');
   const hasLeft = payout.status === 'completed' || payout.ending === 'settle';
@@ -96,14 +96,14 @@ function isOpen(payout: VisiblePayout): boolean {
   return payout.status === 'processing' && payout.ending === null;
 }
 
-function release(reason: string, sent: AcquirerPayout | null): LookStep {
+function release(reason: string, sent: AcquirerPayout | null): CheckStep {
   return { kind: 'order_end', end: { kind: 'release', reason, sent } };
 }
 
-function later(pace: 'unknown' | 'accepted', problem: LookProblem | null = null): LookStep {
-  return { kind: 'look_later', pace, problem };
+function later(pace: 'unknown' | 'accepted', problem: CheckProblem | null = null): CheckStep {
+  return { kind: 'check_later', pace, problem };
 }
 
-function rest(problem: LookProblem | null): LookStep {
+function rest(problem: CheckProblem | null): CheckStep {
   return { kind: 'rest', problem };
 }

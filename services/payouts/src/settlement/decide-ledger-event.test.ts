@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { VisiblePayout } from '#payouts/payout-row.ts';
 import { aSentPayout } from '#test/a-sent-payout.ts';
 
-import { decideLedgerNews, type HoldNews } from './decide-ledger-news.ts';
+import { decideLedgerEvent, type HoldEvent } from './decide-ledger-event.ts';
 
 const HISTORIES = {
   'waiting for approval': { status: 'pending' },
@@ -24,7 +24,7 @@ const HISTORIES = {
   },
 } as const satisfies Record<string, Partial<VisiblePayout>>;
 
-const NEWS = {
+const EVENTS = {
   settled: { kind: 'settled' },
   released: { kind: 'released' },
   'settlement refused, it was released': {
@@ -35,12 +35,12 @@ const NEWS = {
   'settlement refused, it was voided': { kind: 'end_refused', wanted: 'settled', state: 'voided' },
   'release refused, it was settled': { kind: 'end_refused', wanted: 'released', state: 'settled' },
   'release refused, it was voided': { kind: 'end_refused', wanted: 'released', state: 'voided' },
-} as const satisfies Record<string, HoldNews>;
+} as const satisfies Record<string, HoldEvent>;
 
 const out = 'completed_after_failed';
 const back = 'failed_after_completed';
 
-/** One row a history; columns as in NEWS. */
+/** One row a history; columns as in EVENTS. */
 const TABLE: Record<keyof typeof HISTORIES, readonly string[]> = {
   'waiting for approval': ['impossible', 'impossible', out, out, back, 'impossible'],
   'without an ordered end': ['impossible', 'impossible', out, out, back, 'impossible'],
@@ -68,11 +68,16 @@ const TABLE: Record<keyof typeof HISTORIES, readonly string[]> = {
 };
 
 const cells = Object.entries(TABLE).flatMap(([history, row]) =>
-  Object.entries(NEWS).map(([said, news], index) => ({ history, said, news, step: row[index] })),
+  Object.entries(EVENTS).map(([said, event], index) => ({
+    history,
+    said,
+    event,
+    step: row[index],
+  })),
 );
 
-test.each(cells)('a payout $history, hold $said → $step', ({ history, news, step }) => {
+test.each(cells)('a payout $history, hold $said → $step', ({ history, event, step }) => {
   const payout = aSentPayout(HISTORIES[history as keyof typeof HISTORIES]);
-  const decided = decideLedgerNews(payout, news);
+  const decided = decideLedgerEvent(payout, event);
   expect(decided.kind === 'contradict' ? decided.contradiction : decided.kind).toBe(step);
 });

@@ -6,17 +6,17 @@ import type { ComparedPayout } from './compared-payouts.sql.ts';
 /** One order as the acquirer and as we know it. */
 export type PairedSend = { theirs: AcquirerPayout | null; ours: ComparedPayout | null };
 
-/** What a payout is, once an order of this status has been heard of. */
+/** What a payout is, once an order has this status. */
 const EXPECTED = { processing: 'processing', settled: 'completed', rejected: 'failed' } as const;
 
 /** The differences of one order; none when both sides agree, or none can know of it. */
-export function judgeSend({ theirs, ours }: PairedSend): FoundBreak[] {
+export function compareSend({ theirs, ours }: PairedSend): FoundBreak[] {
   if (theirs === null) return ours === null || !isKnownToAcquirer(ours) ? [] : [missingLeft(ours)];
   if (ours === null) return missingRight(theirs);
-  return [...judgeMoney(theirs, ours), ...judgeState(theirs, ours)];
+  return [...compareMoney(theirs, ours), ...compareState(theirs, ours)];
 }
 
-function judgeMoney(theirs: AcquirerPayout, ours: ComparedPayout): FoundBreak[] {
+function compareMoney(theirs: AcquirerPayout, ours: ComparedPayout): FoundBreak[] {
   const breaks: FoundBreak[] = [];
   const at = { id: ours.id, changedAt: NEVER_IN_FLIGHT };
   if (theirs.amountCents !== ours.amount) {
@@ -38,7 +38,7 @@ function judgeMoney(theirs: AcquirerPayout, ours: ComparedPayout): FoundBreak[] 
 }
 
 /** A contradiction stays a break although its money stands in suspense: an operator has to act (decision 120). */
-function judgeState(theirs: AcquirerPayout, ours: ComparedPayout): FoundBreak[] {
+function compareState(theirs: AcquirerPayout, ours: ComparedPayout): FoundBreak[] {
   const expected = EXPECTED[theirs.status];
   if (ours.status === expected) return [];
   return [
@@ -78,7 +78,7 @@ function idOfSend(theirs: AcquirerPayout): string {
 }
 
 /** Returns of a payout's money that we have not recorded, or with another amount (decision 128). */
-export function judgeReturns(
+export function compareReturns(
   theirs: AcquirerPayout,
   recorded: ReadonlyMap<string, bigint>,
 ): FoundBreak[] {

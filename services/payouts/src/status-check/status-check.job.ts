@@ -2,15 +2,15 @@ import { startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
 import type { PollingLoop } from '@pixmesh/service/polling-loop';
 import type { WakeSignal } from '@pixmesh/service/wake-signal';
 
-import { lookAtPayout } from './look-at-payout.ts';
-import { leaseDuePayouts } from './read-back.sql.ts';
-import type { ReadBackDeps } from './read-back-deps.ts';
+import { checkPayoutStatus } from './check-payout.ts';
+import { leaseDuePayouts } from './payout-checks.sql.ts';
+import type { StatusCheckDeps } from './status-check-deps.ts';
 
 /** Exchanges with the acquirer that the job has under way at most. */
 const IN_FLIGHT_MAX = 32;
 /**
- * Routine looks in one run, and the pause between two runs: what nobody asked for is read gently, and ten thousand
- * payouts without an answer are still looked at within a minute.
+ * Routine checks in one run, and the pause between two runs: what nobody asked for is read gently, and ten thousand
+ * payouts without an answer are still checked within a minute.
  */
 const ROUTINE_BATCH = 32;
 const ROUTINE_INTERVAL_MS = 100;
@@ -18,19 +18,19 @@ const ROUTINE_INTERVAL_MS = 100;
 const LEASE_MARGIN_MS = 2_000;
 
 /**
- * Reads payouts that may have changed at the acquirer back, and settles intents that their calls left behind, for
- * as long as the process lives: asked-for looks at once, routine looks a few at a time.
+ * Checks the status of payouts that may have changed at the acquirer, and settles intents that their calls left behind, for
+ * as long as the process lives: requested checks at once, routine checks a few at a time.
  *
  * @param intentTimeoutMs the longest time that settling one intent takes
  */
-export function startReadBackJob(
-  deps: ReadBackDeps & { signal: WakeSignal },
+export function startStatusCheckJob(
+  deps: StatusCheckDeps & { signal: WakeSignal },
   intentTimeoutMs: number,
 ): PollingLoop {
   const { db } = deps;
   const leaseMs = Math.max(deps.acquirerTimeoutMs, intentTimeoutMs) + LEASE_MARGIN_MS;
   return startDueRowsJob({
-    name: 'read payout back',
+    name: 'check payout status',
     logger: deps.logger,
     signal: deps.signal,
     inFlightMax: IN_FLIGHT_MAX,
@@ -45,7 +45,7 @@ export function startReadBackJob(
         intervalMs: ROUTINE_INTERVAL_MS,
       },
     ],
-    handle: (payout) => lookAtPayout(deps, payout),
+    handle: (payout) => checkPayoutStatus(deps, payout),
     describe: (payout) => ({ payout_id: payout.id }),
     parentOf: (payout) => payout.checkTraceparent,
   });

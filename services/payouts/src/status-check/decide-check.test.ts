@@ -7,7 +7,7 @@ import type { VisiblePayout } from '#payouts/payout-row.ts';
 import { anAcquirerPayout } from '#test/an-acquirer-payout.ts';
 import { aSentPayout } from '#test/a-sent-payout.ts';
 
-import { decideLook } from './decide-look.ts';
+import { decideCheck } from './decide-check.ts';
 
 const limits = { acquirerTimeoutMs: 4_000, refusalWaitMs: 900_000 };
 const readAt = new Date('2026-11-21T12:00:00.000Z');
@@ -17,7 +17,7 @@ function ago(seconds: number): Date {
   return new Date(readAt.getTime() - seconds * 1000);
 }
 
-/** Every history that a payout may have when it is looked at. */
+/** Every history that a payout may have when it is checked. */
 const HISTORIES = {
   'never sent': { lastCallAt: null, unansweredCalls: 0 },
   'sent just now': { lastCallAt: ago(3.9) },
@@ -81,8 +81,8 @@ const LOOKUPS = {
 
 type History = keyof typeof HISTORIES;
 
-const soon = 'look soon';
-const gently = 'look gently';
+const soon = 'check soon';
+const gently = 'check gently';
 const rest = 'rest';
 const again = 'send again';
 const accept = 'accept';
@@ -144,39 +144,39 @@ const TABLE: Record<History, readonly [string, string, string, string, string]> 
 
 describe.each(Object.entries(TABLE))('a payout that is %s', (name, expected) => {
   const payout = aSentPayout({ readAt, ...HISTORIES[name as History] });
-  const columns = Object.entries(LOOKUPS).map(([look, found], index) => ({
-    look,
+  const columns = Object.entries(LOOKUPS).map(([check, found], index) => ({
+    check,
     found,
     step: expected[index],
   }));
 
-  test.each(columns)('looked at: $look → $step', ({ found, step }) => {
-    expect(describeStep(decideLook(payout, found, limits))).toBe(step);
+  test.each(columns)('checked: $check → $step', ({ found, step }) => {
+    expect(describeStep(decideCheck(payout, found, limits))).toBe(step);
   });
 });
 
 test('an order that is found with another amount is reported and never adopted', () => {
   for (const status of ['processing', 'settled', 'rejected'] as const) {
     const value = anAcquirerPayout({ status, amountCents: toCents(1) });
-    const look = (history: History) =>
+    const check = (history: History) =>
       describeStep(
-        decideLook(
+        decideCheck(
           aSentPayout({ readAt, ...HISTORIES[history] }),
           { kind: 'found', value },
           limits,
         ),
       );
-    expect(look('sent once, long enough ago')).toBe('look soon (other_amount)');
-    expect(look('accepted')).toBe('look soon (other_amount)');
-    expect(look('settlement ordered')).toBe('rest (other_amount)');
-    expect(look('completed')).toBe('rest (other_amount)');
-    expect(look('failed after a refusal')).toBe('rest (other_amount)');
+    expect(check('sent once, long enough ago')).toBe('check soon (other_amount)');
+    expect(check('accepted')).toBe('check soon (other_amount)');
+    expect(check('settlement ordered')).toBe('rest (other_amount)');
+    expect(check('completed')).toBe('rest (other_amount)');
+    expect(check('failed after a refusal')).toBe('rest (other_amount)');
   }
 });
 
 test('a rejection without words has a reason all the same', () => {
   const value = anAcquirerPayout({ status: 'rejected' });
-  const step = decideLook(aSentPayout({ readAt }), { kind: 'found', value }, limits);
+  const step = decideCheck(aSentPayout({ readAt }), { kind: 'found', value }, limits);
   expect(describeStep(step)).toBe('release: rejected: the acquirer did not carry the payout out');
 });
 
@@ -187,8 +187,8 @@ test('age alone never ends a payout: without a refusal or an answer nothing is o
   fc.assert(
     fc.property(ages, calls, silent, (seconds, unansweredCalls, found) => {
       const payout = aSentPayout({ readAt, lastCallAt: ago(seconds), unansweredCalls });
-      const step = decideLook(payout, found, limits);
-      expect(['look_later', 'send_again', 'accept']).toContain(step.kind);
+      const step = decideCheck(payout, found, limits);
+      expect(['check_later', 'send_again', 'accept']).toContain(step.kind);
     }),
   );
 });
@@ -202,12 +202,12 @@ test('while a call may be under way nothing is sent and no refusal counts', () =
         lastCallAt: ago(milliseconds / 1000),
         uncountedRefusal,
       });
-      expect(decideLook(payout, { kind: 'not_found' }, limits).kind).toBe('look_later');
+      expect(decideCheck(payout, { kind: 'not_found' }, limits).kind).toBe('check_later');
     }),
   );
 });
 
-function describeStep(step: ReturnType<typeof decideLook>): string {
+function describeStep(step: ReturnType<typeof decideCheck>): string {
   switch (step.kind) {
     case 'accept':
       return accept;
@@ -217,7 +217,7 @@ function describeStep(step: ReturnType<typeof decideLook>): string {
       return step.contradiction;
     case 'order_end':
       return step.end.kind === 'settle' ? settle : `release: ${step.end.reason}`;
-    case 'look_later':
+    case 'check_later':
       return withProblem(step.pace === 'unknown' ? soon : gently, step.problem);
     case 'rest':
       return withProblem(rest, step.problem);

@@ -5,7 +5,7 @@ import { payoutEvents } from '#payouts/payout-events.ts';
 import { isVisible, type VisiblePayout } from '#payouts/payout-row.ts';
 import { findAnyPayout, movePayout } from '#payouts/payouts.sql.ts';
 
-import { decideLedgerNews, type HoldNews } from './decide-ledger-news.ts';
+import { decideLedgerEvent, type HoldEvent } from './decide-ledger-event.ts';
 import type { SettlementDeps } from './settlement-deps.ts';
 import { suspendContradiction } from './suspend-contradiction.ts';
 
@@ -14,20 +14,20 @@ const TRIES_MAX = 5;
 
 /**
  * Ends a payout once the ledger has moved its money: the one place where it becomes `completed` or `failed`, so
- * who hears of it finds the balance right. Said again, it changes nothing.
- * @throws AppError `MESSAGE_INVALID` for news that no order of ours leads to
+ * whoever reads the event finds the balance right. Repeated, it changes nothing.
+ * @throws AppError `MESSAGE_INVALID` for an event that no order of ours leads to
  */
-export async function applyLedgerNews(
+export async function applyLedgerEvent(
   deps: SettlementDeps,
   hold: { payoutId: string; holdId: string },
-  news: HoldNews,
+  event: HoldEvent,
 ): Promise<void> {
   for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
     const payout = await findAnyPayout(deps.db, hold.payoutId as PayoutId);
     // Holds of refunds are others' business.
     if (payout === null) return;
     if (payout.holdId !== hold.holdId || !isVisible(payout)) throw impossible();
-    if (await applyOnce(deps, payout, news)) return;
+    if (await applyOnce(deps, payout, event)) return;
   }
   throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'the payout kept moving' });
 }
@@ -36,9 +36,9 @@ export async function applyLedgerNews(
 async function applyOnce(
   deps: SettlementDeps,
   payout: VisiblePayout,
-  news: HoldNews,
+  event: HoldEvent,
 ): Promise<boolean> {
-  const step = decideLedgerNews(payout, news);
+  const step = decideLedgerEvent(payout, event);
   switch (step.kind) {
     case 'complete':
       return await end(deps, payout, 'completed');
@@ -67,7 +67,7 @@ async function end(
     status,
     failureReason,
     events: payoutEvents(after, [`payment.pix.${status}`]),
-    // Returns that were seen with the settlement may still wait for their look.
+    // Returns that were seen with the settlement may still wait for their check.
     checkInMs: 'kept',
   });
   if (moved) deps.wakeOutbox();

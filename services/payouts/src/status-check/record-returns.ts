@@ -1,7 +1,7 @@
 import type { AcquirerPayout } from '@pixmesh/acquirer/client';
 
-import { lookShowedProblem } from '#events.ts';
-import { creditReturnCommand } from '#payouts/ledger-commands.ts';
+import { checkShowedProblem } from '#events.ts';
+import { payoutReturnCredit } from '#payouts/ledger-commands.ts';
 import type { PayoutRow } from '#payouts/payout-row.ts';
 import type { SettlementDeps } from '#settlement/settlement-deps.ts';
 
@@ -9,7 +9,7 @@ import { insertReturn } from './payout-returns.sql.ts';
 
 /**
  * Money of a payout that the recipient's institution sent back: the payout stays completed, and each return is
- * credited once (decision 128). Nothing is booked before the settlement is ordered, so that the ledger hears of
+ * credited once (decision 128). Nothing is booked before the settlement is ordered, so that the ledger gets
  * the two in this order. Repeating it writes nothing.
  */
 export async function recordReturns(
@@ -22,11 +22,11 @@ export async function recordReturns(
   for (const { returnId, status, amountCents } of sent.returns) {
     if (status !== 'returned') continue;
     if (returnId === null) {
-      lookShowedProblem(deps.logger, payout, 'return_without_id');
+      checkShowedProblem(deps.logger, payout, 'return_without_id');
       continue;
     }
     const returned = { endToEndId: sent.endToEndId, returnId, amount: amountCents };
-    const command = creditReturnCommand(payout, returned);
+    const command = payoutReturnCredit(payout, returned);
     if (await insertReturn(deps.db, payout, { returned, command })) deps.wakeOutbox();
   }
 }

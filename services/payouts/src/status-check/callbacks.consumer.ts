@@ -8,9 +8,9 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 import { z } from 'zod';
 
-import { type PayoutName, requestCheck } from './read-back.sql.ts';
+import { type PayoutName, requestCheck } from './payout-checks.sql.ts';
 
-type RequestCheckDeps = { db: Database; logger: Logger; wakeReadBack(): void };
+type RequestCheckDeps = { db: Database; logger: Logger; wakeStatusCheck(): void };
 
 /** Kinds of callback that payouts owns; what is received belongs to charges. */
 const OWN_KINDS: ReadonlySet<string> = new Set(['sent', 'sent_return']);
@@ -24,7 +24,7 @@ const Item = z.object({
     .catch(null),
 });
 
-/** A callback is a reason to look now at the payout it names (decision 213). */
+/** A callback is a reason to check the payout that it names now (decision 213). */
 export function callbacksConsumer(deps: RequestCheckDeps): ConsumerGroup {
   return {
     groupId: 'payouts.acquirer-callbacks',
@@ -33,8 +33,8 @@ export function callbacksConsumer(deps: RequestCheckDeps): ConsumerGroup {
       on(AcquirerCallback, async ({ data }) => {
         if (!OWN_KINDS.has(data.kind)) return;
         const isOurs = await requestCheck(deps.db, nameOf(data.item), currentTraceParent());
-        if (isOurs) deps.wakeReadBack();
-        else deps.logger.warn({ kind: data.kind }, 'a callback names no payout of ours');
+        if (isOurs) deps.wakeStatusCheck();
+        else deps.logger.warn({ kind: data.kind }, 'callback names no payout');
       }),
     ],
   };

@@ -4,7 +4,7 @@ import type { Contradiction } from '#payouts/ledger-commands.ts';
 import type { PayoutRow } from '#payouts/payout-row.ts';
 
 /** What the ledger says of the hold of a payout. */
-export type HoldNews =
+export type HoldEvent =
   | { kind: 'settled' }
   | { kind: 'released' }
   /** The hold had ended otherwise before the command; nothing moved. */
@@ -14,7 +14,7 @@ export type HoldNews =
       state: 'settled' | 'released' | 'voided';
     };
 
-/** `done`: heard of before. `impossible`: no order of ours leads there. */
+/** `done`: applied before. `impossible`: no order of ours leads there. */
 export type LedgerStep =
   | { kind: 'complete' }
   | { kind: 'fail' }
@@ -23,20 +23,20 @@ export type LedgerStep =
   | { kind: 'impossible' };
 
 /**
- * What follows from news of the ledger. Only the end that was ordered ends a payout, and a canceled one has
+ * What follows from an event of the ledger. Only the end that was ordered ends a payout, and a canceled one has
  * ended before its release (decision 124).
  */
-export function decideLedgerNews(payout: PayoutRow, news: HoldNews): LedgerStep {
-  switch (news.kind) {
+export function decideLedgerEvent(payout: PayoutRow, event: HoldEvent): LedgerStep {
+  switch (event.kind) {
     case 'settled':
       if (payout.status === 'completed') return { kind: 'done' };
       return payout.ending === 'settle' ? { kind: 'complete' } : { kind: 'impossible' };
     case 'released':
       return decideReleased(payout);
     case 'end_refused':
-      return decideRefused(payout, news);
+      return decideRefused(payout, event);
     default:
-      return assertNever(news);
+      return assertNever(event);
   }
 }
 
@@ -48,12 +48,12 @@ function decideReleased(payout: PayoutRow): LedgerStep {
 /** The ledger knows another end of the hold than we ordered: money and status must not part silently. */
 function decideRefused(
   payout: PayoutRow,
-  news: Extract<HoldNews, { kind: 'end_refused' }>,
+  event: Extract<HoldEvent, { kind: 'end_refused' }>,
 ): LedgerStep {
   // Nothing is held any more, which is all that a release wants.
-  if (news.wanted === 'released' && news.state !== 'settled') return decideReleased(payout);
+  if (event.wanted === 'released' && event.state !== 'settled') return decideReleased(payout);
   if (payout.contradiction !== null) return { kind: 'done' };
   const contradiction =
-    news.wanted === 'settled' ? 'completed_after_failed' : 'failed_after_completed';
+    event.wanted === 'settled' ? 'completed_after_failed' : 'failed_after_completed';
   return { kind: 'contradict', contradiction };
 }

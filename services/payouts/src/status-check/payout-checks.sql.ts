@@ -19,7 +19,7 @@ export async function leaseDuePayouts(
   return rows.map(toPayoutRow);
 }
 
-/** Ends a look that changed nothing and says when the next one is due; null: only when asked. */
+/** Ends a check that changed nothing and says when the next one is due; null: only when asked. */
 export async function releasePayout(
   db: Queryable,
   payout: PayoutRow,
@@ -27,7 +27,7 @@ export async function releasePayout(
 ): Promise<void> {
   await db.query(
     named(
-      'payouts_end_look',
+      'payouts_end_check',
       sql`
         update payouts
         set ${endLease(nextInMs)}
@@ -37,7 +37,7 @@ export async function releasePayout(
 }
 
 /**
- * Ends a look by asking for the same call again, under the same idEnvio. False when the payout has moved since it
+ * Ends a check by asking for the same call again, under the same idEnvio. False when the payout has moved since it
  * was read: its end may be ordered by now, or a call under way.
  */
 export async function sendAgain(db: Queryable, payout: PayoutRow): Promise<boolean> {
@@ -65,7 +65,7 @@ export async function requestCheck(
 ): Promise<boolean> {
   const rows = await db.query(
     named(
-      'payouts_request_look',
+      'payouts_request_check',
       sql`
         update payouts
         set check_at = '-infinity', check_traceparent = coalesce(${traceparent}, check_traceparent)

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { storeDuePayouts } from '#test/store-due-payouts.ts';
 
-import { callbacksConsumer } from './request-check.consumer.ts';
+import { callbacksConsumer } from './callbacks.consumer.ts';
 
 let database: TestDatabase;
 let wakeUps = 0;
@@ -29,7 +29,7 @@ async function announce(item: Item, kind = 'sent'): Promise<void> {
   const consumer = callbacksConsumer({
     db: database.db,
     logger: createLogger('payouts', 'warn', { write: (line) => void logLines.push(line) }),
-    wakeReadBack: () => {
+    wakeStatusCheck: () => {
       wakeUps += 1;
     },
   });
@@ -51,7 +51,7 @@ async function aSentPayout(endToEndId: string | null = null): Promise<PayoutId> 
   return id as PayoutId;
 }
 
-async function isLookRequested(id: PayoutId): Promise<boolean> {
+async function isCheckRequested(id: PayoutId): Promise<boolean> {
   const [row] = await database.db.query<{ requested: boolean }>(
     sql`select coalesce(check_at = '-infinity', false) as requested from payouts where id = ${id}`,
   );
@@ -64,7 +64,7 @@ test.each(['sent', 'sent_return'])(
     const id = await aSentPayout();
     const item = { endToEndId: 'E9', status: 'REALIZADO', gnExtras: { idEnvio: toAcquirerId(id) } };
     await announce(item, kind);
-    expect(await isLookRequested(id)).toBe(true);
+    expect(await isCheckRequested(id)).toBe(true);
     expect(wakeUps).toBe(1);
   },
 );
@@ -72,11 +72,11 @@ test.each(['sent', 'sent_return'])(
 test('one that names the end-to-end id alone does so too', async () => {
   const id = await aSentPayout('E12345678202611211200aaaaaaaaaaa');
   await announce({ endToEndId: 'E12345678202611211200aaaaaaaaaaa', tipo: 'SOLICITACAO' });
-  expect(await isLookRequested(id)).toBe(true);
+  expect(await isCheckRequested(id)).toBe(true);
   expect(wakeUps).toBe(1);
 });
 
-test('fifty at once ask for one look and change nothing else', async () => {
+test('fifty at once ask for one check and change nothing else', async () => {
   const id = await aSentPayout();
   const item = { status: 'NAO_REALIZADO', gnExtras: { idEnvio: toAcquirerId(id) } };
   await Promise.all(Array.from({ length: 50 }, () => announce(item)));
@@ -91,7 +91,7 @@ test.each(['received', 'received_return', 'unknown'])(
   async (kind) => {
     const id = await aSentPayout();
     await announce({ gnExtras: { idEnvio: toAcquirerId(id) } }, kind);
-    expect(await isLookRequested(id)).toBe(false);
+    expect(await isCheckRequested(id)).toBe(false);
     expect(logLines).toEqual([]);
   },
 );

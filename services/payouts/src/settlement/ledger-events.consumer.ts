@@ -10,7 +10,7 @@ import type { ConsumerGroup } from '@pixmesh/kafka/messaging';
 
 import { completeResolution } from '#suspense/resolutions.sql.ts';
 
-import { applyLedgerNews } from './apply-ledger-news.ts';
+import { applyLedgerEvent } from './apply-ledger-event.ts';
 import type { SettlementDeps } from './settlement-deps.ts';
 
 /** Outcomes of ledger commands that concern payouts. */
@@ -19,11 +19,11 @@ export function ledgerEventsConsumer(deps: SettlementDeps): ConsumerGroup {
     groupId: 'payouts.ledger-events',
     topics: [TOPICS.ledgerEvents],
     handlers: [
-      on(HoldSettled, ({ data }) => applyLedgerNews(deps, toHold(data), { kind: 'settled' })),
-      on(HoldReleased, ({ data }) => applyLedgerNews(deps, toHold(data), { kind: 'released' })),
+      on(HoldSettled, ({ data }) => applyLedgerEvent(deps, toHold(data), { kind: 'settled' })),
+      on(HoldReleased, ({ data }) => applyLedgerEvent(deps, toHold(data), { kind: 'released' })),
       on(HoldEndRefused, ({ data }) => {
         const { wanted, state } = data;
-        return applyLedgerNews(deps, toHold(data), { kind: 'end_refused', wanted, state });
+        return applyLedgerEvent(deps, toHold(data), { kind: 'end_refused', wanted, state });
       }),
       on(SuspenseResolved, ({ data }) => completeResolution(deps.db, data.item_id)),
     ],

@@ -12,8 +12,8 @@ import { anAcquirerPayout } from '#test/an-acquirer-payout.ts';
 import { startSendingUnderTest, type SendingUnderTest } from '#test/sending-under-test.ts';
 import { storeDuePayouts } from '#test/store-due-payouts.ts';
 
-import { lookAtPayout } from './look-at-payout.ts';
-import { leaseDuePayouts, releasePayout, requestCheck } from './read-back.sql.ts';
+import { checkPayoutStatus } from './check-payout.ts';
+import { leaseDuePayouts, releasePayout, requestCheck } from './payout-checks.sql.ts';
 
 let mesh: SendingUnderTest;
 beforeAll(async () => {
@@ -44,11 +44,11 @@ async function aCalledPayout(...faults: object[]): Promise<PayoutId> {
 const ANSWER_LOST = { operation: 'sendPayout', fault: 'error_after', status: 504, count: 1 };
 const CALL_LOST = { operation: 'sendPayout', fault: 'error_before', status: 503, count: 1 };
 
-/** One look, as after a callback. */
-async function look(id: PayoutId, changes: object = {}): Promise<void> {
+/** One check, as after a callback. */
+async function check(id: PayoutId, changes: object = {}): Promise<void> {
   await requestCheck(mesh.db, { id, endToEndId: null }, null);
   const leased = await leaseDuePayouts(mesh.db, 'requested', { limit: 10, leaseMs: 5_000 });
-  for (const payout of leased) await lookAtPayout({ ...mesh.deps, ...changes }, payout);
+  for (const payout of leased) await checkPayoutStatus({ ...mesh.deps, ...changes }, payout);
 }
 
 async function act(id: PayoutId, verb: string, body: object = {}): Promise<void> {
@@ -58,7 +58,7 @@ async function act(id: PayoutId, verb: string, body: object = {}): Promise<void>
 async function aCompletedPayout(): Promise<PayoutId> {
   const id = await aCalledPayout();
   await act(id, 'settle');
-  await look(id);
+  await check(id);
   await mesh.ledger.answerAll();
   expect((await mesh.find(id)).status).toBe('completed');
   return id;
@@ -67,7 +67,7 @@ async function aCompletedPayout(): Promise<PayoutId> {
 async function aFailedPayout(): Promise<PayoutId> {
   const id = await aCalledPayout();
   await act(id, 'reject', { code: 'AC03', message: 'no such account' });
-  await look(id);
+  await check(id);
   await mesh.ledger.answerAll();
   expect((await mesh.find(id)).status).toBe('failed');
   return id;
@@ -81,12 +81,12 @@ async function checkOf(id: PayoutId) {
 }
 
 describe('an order whose answer was lost', () => {
-  test('is adopted: processing is announced once, however often it is looked at', async () => {
+  test('is adopted: processing is announced once, however often it is checked', async () => {
     const id = await aCalledPayout(ANSWER_LOST);
     expect(await mesh.eventsOf(id)).toEqual([]);
-    await look(id);
-    await look(id);
-    await look(id);
+    await check(id);
+    await check(id);
+    await check(id);
     expect(await mesh.eventsOf(id)).toEqual(['payment.pix.processing']);
     const [sent] = await mesh.journalOf(id);
     expect(await mesh.find(id)).toMatchObject({
@@ -99,7 +99,7 @@ describe('an order whose answer was lost', () => {
   test('and that has settled meanwhile is announced as processing before its outcome', async () => {
     const id = await aCalledPayout(ANSWER_LOST);
     await act(id, 'settle');
-    await look(id);
+    await check(id);
     const [sent] = await mesh.journalOf(id);
     expect(await mesh.find(id)).toMatchObject({ status: 'processing', ending: 'settle' });
     expect(await mesh.eventsOf(id)).toEqual(['payment.pix.processing', 'hold.settle']);
@@ -121,7 +121,7 @@ describe('an order whose answer was lost', () => {
   test('and that was rejected meanwhile has been processing before it fails', async () => {
     const id = await aCalledPayout(ANSWER_LOST);
     await act(id, 'reject', { code: 'AB09', message: 'the other side is away' });
-    await look(id);
+    await check(id);
     await mesh.ledger.answerAll();
     expect(await mesh.find(id)).toMatchObject({
       status: 'failed',
@@ -138,9 +138,9 @@ describe('an order whose answer was lost', () => {
 describe('an order that the acquirer does not know', () => {
   test('is sent again only when no call can be under way any more', async () => {
     const id = await aCalledPayout(CALL_LOST);
-    await look(id, { acquirerTimeoutMs: 60_000 });
+    await check(id, { acquirerTimeoutMs: 60_000 });
     expect(await mesh.find(id)).toMatchObject({ sendAt: null, ending: null });
-    await look(id, { acquirerTimeoutMs: 0 });
+    await check(id, { acquirerTimeoutMs: 0 });
     expect((await mesh.find(id)).sendAt).not.toBeNull();
   });
 
@@ -151,7 +151,7 @@ describe('an order that the acquirer does not know', () => {
       set created_at = now() - interval '1 year', first_put_at = now() - interval '1 year',
         last_put_at = now() - interval '1 year', unanswered_puts = 1000
       where id = ${id}`);
-    await look(id);
+    await check(id);
     expect(await mesh.find(id)).toMatchObject({ status: 'processing', ending: null });
     expect(await mesh.eventsOf(id)).toEqual([]);
   });
@@ -162,27 +162,27 @@ describe('an order that the acquirer does not know', () => {
       update payouts
       set processed_at = now() - interval '1 hour', last_put_at = now() - interval '1 hour'
       where id = ${id}`);
-    await look(id);
+    await check(id);
     expect(await mesh.find(id)).toMatchObject({ sendAt: null, ending: null });
     expect(mesh.logLines.join('')).toContain('does not know a payout that it accepted');
   });
 });
 
-test('a look without an answer is repeated, for a payout that has ended too: somebody asked for it', async () => {
+test('a check without an answer is repeated, for a payout that has ended too: somebody asked for it', async () => {
   const id = await aCompletedPayout();
   expect((await checkOf(id))?.check_at).toBeNull();
   await mesh.faults({ operation: 'getPayout', fault: 'error_before', status: 500, count: 1 });
-  await look(id);
+  await check(id);
   expect((await checkOf(id))?.check_at).toBeInstanceOf(Date);
-  await look(id);
+  await check(id);
   expect(await checkOf(id)).toEqual({ check_at: null, lease_token: null });
 });
 
-test('looks at an accepted order come at growing distances until it ends', async () => {
+test('checks of an accepted order come at growing distances until it ends', async () => {
   const id = await aCalledPayout();
   const checks: number[] = [];
   for (let times = 0; times < 3; times += 1) {
-    await look(id);
+    await check(id);
     checks.push((await mesh.find(id)).checks);
   }
   expect(checks).toEqual([1, 2, 3]);
@@ -193,8 +193,8 @@ describe('contradictions', () => {
   test('a completed payout that the acquirer calls not done stays completed; the money goes to suspense, once', async () => {
     const id = await aCompletedPayout();
     await act(id, 'contradict', { status: 'NAO_REALIZADO' });
-    await Promise.all(Array.from({ length: 10 }, () => look(id)));
-    await look(id);
+    await Promise.all(Array.from({ length: 10 }, () => check(id)));
+    await check(id);
     expect(await mesh.find(id)).toMatchObject({
       status: 'completed',
       contradiction: 'failed_after_completed',
@@ -211,8 +211,8 @@ describe('contradictions', () => {
   test('a failed payout that the acquirer has carried out stays failed; the money goes to suspense, once', async () => {
     const id = await aFailedPayout();
     await act(id, 'contradict', { status: 'REALIZADO' });
-    await look(id);
-    await look(id);
+    await check(id);
+    await check(id);
     expect(await mesh.find(id)).toMatchObject({
       status: 'failed',
       contradiction: 'completed_after_failed',
@@ -225,9 +225,9 @@ describe('contradictions', () => {
   test('an end that is ordered and not confirmed yet is contradicted all the same, and still comes', async () => {
     const id = await aCalledPayout();
     await act(id, 'reject');
-    await look(id);
+    await check(id);
     await act(id, 'contradict', { status: 'REALIZADO' });
-    await look(id);
+    await check(id);
     expect(await suspensionsOf(id)).toHaveLength(1);
     await mesh.ledger.answerAll();
     expect(await mesh.find(id)).toMatchObject({
@@ -250,18 +250,18 @@ describe('returns of a completed payout', () => {
       select return_id, amount from payout_returns where payout_id = ${id} order by amount`);
   }
 
-  async function giveBack(id: PayoutId, amount: number): Promise<void> {
+  async function returnMoney(id: PayoutId, amount: number): Promise<void> {
     const { endToEndId } = await mesh.find(id);
     await mesh.simulator.control('POST', `/control/pix/${endToEndId}/returns`, { amount });
   }
 
   test('are credited once each, however often they are seen, and the payout stays completed', async () => {
     const id = await aCompletedPayout();
-    await giveBack(id, 400);
-    await look(id);
-    await giveBack(id, 600);
-    await Promise.all(Array.from({ length: 5 }, () => look(id)));
-    await look(id);
+    await returnMoney(id, 400);
+    await check(id);
+    await returnMoney(id, 600);
+    await Promise.all(Array.from({ length: 5 }, () => check(id)));
+    await check(id);
     const returns = await returnsOf(id);
     expect(returns.map((item) => item.amount)).toEqual([400n, 600n]);
     const commands = (await mesh.eventsOf(id)).filter((type) => type === 'payout_return.credit');
@@ -274,11 +274,11 @@ describe('returns of a completed payout', () => {
     await act(id, 'settle');
     const [sent] = await mesh.journalOf(id);
     await mesh.simulator.control('POST', `/control/pix/${sent?.end_to_end_id}/returns`, {});
-    await look(id);
+    await check(id);
     expect(await returnsOf(id)).toEqual([]);
-    // Nobody has to ask again: the settlement made the next look due at once.
+    // Nobody has to ask again: the settlement made the next check due at once.
     const leased = await leaseDuePayouts(mesh.db, 'routine', { limit: 10, leaseMs: 5_000 });
-    for (const payout of leased) await lookAtPayout(mesh.deps, payout);
+    for (const payout of leased) await checkPayoutStatus(mesh.deps, payout);
     expect(await returnsOf(id)).toMatchObject([{ amount: 1_500n }]);
     expect(await mesh.eventsOf(id)).toEqual([
       'payment.pix.processing',
@@ -295,24 +295,19 @@ describe('an intent that its call left behind', () => {
     ['dropped', false],
     ['moved', true],
     ['unknown', true],
-  ] as const)(
-    'is settled with the ledger; %s: looked at again %s',
-    async (kind, isLookedAtAgain) => {
-      const [id] = await storeDuePayouts(mesh.db, 1);
-      await mesh.db.query(
-        sql`update payouts set status = 'intent', send_at = null where id = ${id}`,
-      );
-      const settled: string[] = [];
-      const settleIntent = async (intent: { id: string }) => {
-        settled.push(intent.id);
-        return await Promise.resolve({ kind });
-      };
-      await look(id as PayoutId, { settleIntent });
-      expect(settled).toEqual([id]);
-      const check = await checkOf(id as PayoutId);
-      expect(check?.lease_token === null).toBe(isLookedAtAgain);
-    },
-  );
+  ] as const)('is settled with the ledger; %s: checked again %s', async (kind, isCheckedAgain) => {
+    const [id] = await storeDuePayouts(mesh.db, 1);
+    await mesh.db.query(sql`update payouts set status = 'intent', send_at = null where id = ${id}`);
+    const settled: string[] = [];
+    const settleIntent = async (intent: { id: string }) => {
+      settled.push(intent.id);
+      return await Promise.resolve({ kind });
+    };
+    await check(id as PayoutId, { settleIntent });
+    expect(settled).toEqual([id]);
+    const row = await checkOf(id as PayoutId);
+    expect(row?.lease_token === null).toBe(isCheckedAgain);
+  });
 });
 
 describe('races', () => {
@@ -349,21 +344,21 @@ describe('races', () => {
     scaled(30_000, 600_000),
   );
 
-  test('a look that was overtaken is asked for again, so that nothing it heard is lost', async () => {
+  test('a check that was overtaken is asked for again, so that nothing it read is lost', async () => {
     const id = await aCalledPayout(ANSWER_LOST);
     await requestCheck(mesh.db, { id, endToEndId: null }, null);
     const [stale] = await leaseDuePayouts(mesh.db, 'requested', { limit: 1, leaseMs: 5_000 });
     if (!stale) throw new Error('nothing was leased');
-    await lookAtPayout(mesh.deps, stale);
+    await checkPayoutStatus(mesh.deps, stale);
     await act(id, 'settle');
-    await lookAtPayout(mesh.deps, stale);
+    await checkPayoutStatus(mesh.deps, stale);
     expect(await mesh.eventsOf(id)).toEqual(['payment.pix.processing']);
     const leased = await leaseDuePayouts(mesh.db, 'requested', { limit: 1, leaseMs: 5_000 });
-    for (const payout of leased) await lookAtPayout(mesh.deps, payout);
+    for (const payout of leased) await checkPayoutStatus(mesh.deps, payout);
     expect(await mesh.find(id)).toMatchObject({ ending: 'settle' });
   });
 
-  test('a request that comes during a look is not swallowed by its end', async () => {
+  test('a request that comes during a check is not swallowed by its end', async () => {
     const id = await aCalledPayout();
     await requestCheck(mesh.db, { id, endToEndId: null }, null);
     const [leased] = await leaseDuePayouts(mesh.db, 'requested', { limit: 1, leaseMs: 5_000 });
@@ -376,7 +371,7 @@ describe('races', () => {
   });
 });
 
-test('the job looks by itself: a settlement that nobody announces is found', async () => {
+test('the job checks by itself: a settlement that nobody announces is found', async () => {
   const id = await aCalledPayout(ANSWER_LOST);
   await act(id, 'settle');
   await using workers = await mesh.startWorkers();
@@ -384,5 +379,5 @@ test('the job looks by itself: a settlement that nobody announces is found', asy
     await mesh.ledger.answerAll();
     expect((await mesh.find(id)).status).toBe('completed');
   });
-  expect(workers.readBack.isAlive()).toBe(true);
+  expect(workers.statusCheck.isAlive()).toBe(true);
 });
