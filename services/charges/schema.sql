@@ -130,13 +130,13 @@ CREATE INDEX disputes_newest_of_account ON disputes USING btree (account_id, cre
 CREATE INDEX disputes_not_lost ON disputes USING btree (opened_at) WHERE status <> 'lost'::text;
 CREATE UNIQUE INDEX disputes_open ON disputes USING btree (end_to_end_id) WHERE status = ANY (ARRAY['open'::text, 'under_review'::text]);
 
-create table ignored_happenings (
+create table ignored_events (
   charge_id uuid not null,
-  happening text not null,
+  event text not null,
   detail text not null,
   status text not null,
   at timestamp(3) with time zone default now() not null,
-  constraint ignored_happenings_pkey PRIMARY KEY (charge_id, happening, detail)
+  constraint ignored_events_pkey PRIMARY KEY (charge_id, event, detail)
 );
 
 create table med_return_times (
@@ -322,7 +322,7 @@ grant delete, insert, select, update on pix_notices to pixmesh_charges;
 grant delete, insert, select, update on refunds to pixmesh_charges;
 grant insert, select on charge_history to pixmesh_charges;
 grant insert, select on dispute_messages to pixmesh_charges;
-grant insert, select on ignored_happenings to pixmesh_charges;
+grant insert, select on ignored_events to pixmesh_charges;
 grant insert, select on med_return_times to pixmesh_charges;
 grant insert, select on pix_returns to pixmesh_charges;
 grant insert, select on received_pix to pixmesh_charges;

@@ -16,9 +16,9 @@ export async function recordIgnoredEvent(
     named(
       'record_ignored_event',
       sql`
-        insert into ignored_happenings (charge_id, happening, detail, status)
+        insert into ignored_events (charge_id, event, detail, status)
         values (${charge.id}, ${ignored.event}, ${ignored.detail}, ${charge.status})
-        on conflict (charge_id, happening, detail) do nothing
+        on conflict (charge_id, event, detail) do nothing
         returning charge_id`,
     ),
   );

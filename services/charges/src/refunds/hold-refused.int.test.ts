@@ -38,7 +38,7 @@ async function contradictionOf(id: string): Promise<string | null> {
 
 async function ignoredEventsOf(chargeId: string): Promise<object[]> {
   return await charges.db.query(
-    sql`select happening, detail from ignored_happenings where charge_id = ${chargeId}`,
+    sql`select event, detail from ignored_events where charge_id = ${chargeId}`,
   );
 }
 
@@ -97,7 +97,7 @@ test('a refund whose hold the ledger had released keeps its end, and an operator
     PATIENCE_MS,
   );
   expect(await ignoredEventsOf(charge.id)).toEqual([
-    { happening: 'refund_hold_released', detail: asked.id },
+    { event: 'refund_hold_released', detail: asked.id },
   ]);
   await eventually(async () => {
     expect(await breaksOf(asked.id)).toMatchObject([

@@ -62,7 +62,7 @@ export async function failRefund(
 }
 
 /**
- * Keeps that the hold of an ended refund had ended otherwise, once, with a line in its charge's record of happenings.
+ * Keeps that the hold of an ended refund had ended otherwise, once, with a line in its charge's record of ignored events.
  * False when it is kept already.
  */
 export async function contradictHold(
@@ -80,10 +80,10 @@ export async function contradictHold(
           where id = ${refund.id} and hold_contradiction is null
           returning id, charge_id
         )
-        insert into ignored_happenings (charge_id, happening, detail, status)
+        insert into ignored_events (charge_id, event, detail, status)
         select charge_id, 'refund_hold_' || ${state}::text, contradicted.id::text, charges.status
         from contradicted join charges on charges.id = charge_id
-        on conflict (charge_id, happening, detail) do nothing
+        on conflict (charge_id, event, detail) do nothing
         returning charge_id`,
     ),
   );
