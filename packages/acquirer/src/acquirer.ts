@@ -25,7 +25,7 @@ export type Acquirer = AsyncDisposable & {
   /** Money that lies at the acquirer. */
   balance(signal?: AbortSignal): Promise<BalanceOutcome>;
   /**
-   * Tells the acquirer where to announce what it receives.
+   * Registers where the acquirer announces what it receives.
    * @throws AppError when the acquirer did not take the URL
    */
   registerCallback(url: string, signal?: AbortSignal): Promise<void>;

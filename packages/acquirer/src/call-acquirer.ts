@@ -98,13 +98,13 @@ export function createCallAcquirer(deps: {
       if (answer.kind === 'silent') return { kind: 'unknown', cause: answer.cause };
       if (answer.status === 401) deps.tokens.drop(token.value);
       if (answer.status !== 401 || tries === triesMax) {
-        return judge(call.operation, answer.status, answer.body);
+        return readOutcome(call.operation, answer.status, answer.body);
       }
     }
   }
 }
 
-function judge(operation: Operation, status: number, body: unknown): CallResult {
+function readOutcome(operation: Operation, status: number, body: unknown): CallResult {
   const problem = status >= 400 ? readProblem(body) : null;
   const verdict = judgeAnswer(operation, status, problem?.code ?? null);
   switch (verdict) {

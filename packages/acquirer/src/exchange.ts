@@ -3,7 +3,7 @@ import type { Dispatcher, Pool } from 'undici';
 /** The largest answer that is read, unless a call says otherwise; a charge with a hundred received Pix stays far below. */
 export const ANSWER_BYTES_MAX = 256 * 1024;
 
-/** Why there is no answer to judge: a word for logs and metrics. */
+/** Why there is no answer to read: a word for logs and metrics. */
 export type Silence = 'timeout' | 'aborted' | 'connection' | 'oversize';
 
 /** `body` is undefined where it is not JSON. */

@@ -10,7 +10,7 @@ const rows = OUTCOME_RULES.flatMap(({ operations, statuses, codes, verdict }) =>
   ),
 );
 
-/** Names that a rule fits; any name but some is stood for by one that nobody has heard of. */
+/** Names that a rule fits; any other name is stood for by one that nobody knows. */
 function namesIn(codes: (typeof OUTCOME_RULES)[number]['codes']): readonly (string | null)[] {
   if (codes === undefined) return [null];
   return 'anyBut' in codes ? ['something_new'] : codes;
@@ -18,7 +18,7 @@ function namesIn(codes: (typeof OUTCOME_RULES)[number]['codes']): readonly (stri
 
 const allCodes = OUTCOME_RULES.flatMap((rule) => namesIn(rule.codes));
 
-describe('the truth table', () => {
+describe('the table of outcomes', () => {
   it.each(rows)('$operation $status $code proves $verdict', (row) => {
     expect(judgeAnswer(row.operation, row.status, row.code)).toBe(row.verdict);
   });

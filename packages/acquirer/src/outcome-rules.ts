@@ -50,7 +50,7 @@ const SEND_REFUSALS = [
 /**
  * What the provider says of a return that it will not carry out. API Pix says `PixDevolucaoInvalida` of a sum, a
  * deadline and of an id that is taken as well: the last one means an earlier call, and while one is without an
- * answer no refusal counts before a look (decision 119).
+ * answer no refusal counts before a status check (decision 119).
  */
 const REFUND_REFUSALS = [
   'RequisicaoInvalida',
@@ -76,8 +76,8 @@ const SPI_REFUSALS =
   'AB03 AB09 AC03 AC06 AC07 AC14 AG03 AM02 AM04 BE01 BE17 CH11 DS04 ED05 FRAD RR04'.split(' ');
 
 /**
- * The truth table of answers. A refusal of issuing counts as proof that nothing was created: the provider
- * judged the request, in its own error form, with a status that means just that (ADR 0007). A refusal of a
+ * The table of outcomes. A refusal of issuing counts as proof that nothing was created: the provider
+ * decided on the request, in its own error form, with a status that means just that (ADR 0007). A refusal of a
  * send has to be one of the codes named here, because believing a wrong one could pay twice (decision 119).
  */
 export const OUTCOME_RULES: readonly OutcomeRule[] = [

@@ -10,7 +10,7 @@ import { toErrorAnswer } from './error-reply.ts';
 /** A client that reads nothing of its refusal is cut off after this long. */
 const LINGER_MS = 1_000;
 
-/** Node keeps the answer in progress here; its own handler looks at it in the same way. */
+/** Node keeps the answer in progress here; its own handler reads it in the same way. */
 type ServerSocket = Socket & { _httpMessage?: ServerResponse | null };
 
 /** What is known about a refusal: there is no request yet that could be named. */

@@ -40,7 +40,7 @@ export function readWrappedBody<Schema extends z.ZodType>(
 }
 
 /**
- * The operator's object out of a wrapped body, for whoever judges it after the look-up of its id (decision 253).
+ * The operator's object out of a wrapped body, for whoever checks it after the look-up of its id (decision 253).
  * @throws AppError `VALIDATION_ERROR` where the gateway could not read one
  */
 export function requireSent(body: Record<string, unknown> | null): Record<string, unknown> {

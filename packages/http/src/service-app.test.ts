@@ -109,7 +109,7 @@ test('HEAD is another method than GET, and its answer has no body', async () => 
   expect(answer).toMatchObject({ status: 405, body: '' });
 });
 
-test('a path with another method is told before a body is read', async () => {
+test('a path with another method is refused before a body is read', async () => {
   for (const method of ['QUERY', 'PROPFIND', 'PUT']) {
     for (const headers of [
       'content-length: 999999',
@@ -135,15 +135,15 @@ test.each([
   expect((await app.inject({ url })).json()).toEqual({ id });
 });
 
-test('what was answered is told with the time that it took, as is measured', async () => {
-  let toldMs = 0;
-  const { promise: isTold, resolve: tell } = Promise.withResolvers<void>();
+test('what was answered is reported with the time that it took, as is measured', async () => {
+  let reportedMs = 0;
+  const { promise: isReported, resolve: report } = Promise.withResolvers<void>();
   const observed = createServiceApp({
     logger: createLogger('test', 'silent'),
     listener: 'test',
     onAnswered: (_request, _reply, { durationMs }) => {
-      toldMs = durationMs;
-      tell();
+      reportedMs = durationMs;
+      report();
     },
   });
   let workedMs = 0;
@@ -154,19 +154,19 @@ test('what was answered is told with the time that it took, as is measured', asy
   });
   const port = await listen(observed);
   await sendRaw(port, 'GET /work HTTP/1.1\r\nhost: a\r\n\r\n');
-  await isTold;
+  await isReported;
   await observed.close();
-  expect(toldMs).toBeGreaterThanOrEqual(workedMs);
+  expect(reportedMs).toBeGreaterThanOrEqual(workedMs);
 });
 
-test('what was answered is told once, also where nothing was read or nobody waits any more', async () => {
-  const told: string[] = [];
+test('what was answered is reported once, also where nothing was read or nobody waits any more', async () => {
+  const reported: string[] = [];
   const observed = createServiceApp({
     logger: createLogger('test', 'silent'),
     listener: 'test',
     onAnswered: (request, _reply, { status }) =>
-      told.push(`${request.method} ${request.routeOptions.url} ${status}`),
-    onRefused: ({ status }) => told.push(`refused ${status}`),
+      reported.push(`${request.method} ${request.routeOptions.url} ${status}`),
+    onRefused: ({ status }) => reported.push(`refused ${status}`),
   });
   const begun = Promise.withResolvers<void>();
   const end = Promise.withResolvers<void>();
@@ -185,10 +185,10 @@ test('what was answered is told once, also where nothing was read or nobody wait
   await begun.promise;
   leaving.abort();
   await expect(left).rejects.toThrow('aborted');
-  await vi.waitFor(() => expect(told).toHaveLength(6));
+  await vi.waitFor(() => expect(reported).toHaveLength(6));
   end.resolve();
   await observed.close();
-  expect(told).toEqual([
+  expect(reported).toEqual([
     'GET /things/:id 200',
     'GET undefined 404',
     'GET undefined 404',

@@ -22,7 +22,7 @@ export const PEER_HEADER_BYTES_MAX = 4 * EDGE_HEADER_BYTES_MAX;
 /** Node's defaults are generous to slow and hostile clients; these are not. */
 const HEADERS_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 15_000;
-/** How often the two are looked at: Node's own 30 s would make them mean nothing. */
+/** How often the two are checked: Node's own 30 s would make them mean nothing. */
 const TIMEOUTS_CHECK_INTERVAL_MS = 1_000;
 const CONNECTIONS_MAX = 10_000;
 const REQUESTS_PER_SOCKET_MAX = 100_000;
@@ -43,9 +43,9 @@ type ServiceAppOptions = {
   mutualTls?: MutualTls;
   /** `EDGE_HEADER_BYTES_MAX` for a listener that strangers reach. */
   headerBytesMax?: number;
-  /** Told of each request once: when it was answered or refused, or when its client left before (status 499). */
+  /** Called once for each request: when it was answered or refused, or when its client left before (status 499). */
   onAnswered?: (request: FastifyRequest, reply: FastifyReply, answered: Answered) => void;
-  /** Told of each answer to bytes that were no HTTP, which no hook sees. */
+  /** Called for each answer to bytes that were no HTTP, which no hook sees. */
   onRefused?: (refused: RefusedConnection) => void;
 };
 
@@ -95,7 +95,7 @@ export function createServiceApp(options: ServiceAppOptions): FastifyInstance {
   return app;
 }
 
-/** What Node's own server is told, by the protocol that it speaks. */
+/** Settings of Node's own server, by the protocol that it speaks. */
 function serverOptions({ mutualTls, headerBytesMax }: ServiceAppOptions): object {
   const http = {
     headersTimeout: HEADERS_TIMEOUT_MS,
@@ -112,7 +112,7 @@ function serverOptions({ mutualTls, headerBytesMax }: ServiceAppOptions): object
 
 /**
  * Has the routes of a context take no body: one that is sent all the same is thrown away, however large it is, and
- * is not judged by any rule.
+ * is not checked by any rule.
  */
 export function ignoreBodies(context: FastifyInstance): void {
   context.removeAllContentTypeParsers();
@@ -127,7 +127,7 @@ export function rawBody(body: unknown): Buffer {
 
 /**
  * A connection that is busy when the stop begins ends with its answer; kept alive, it would hold the stop up until
- * its client lets go.
+ * its client closes it.
  */
 function endConnectionsOnClose(app: FastifyInstance): void {
   let closing = false;

@@ -5,7 +5,7 @@ import { sendError } from './error-reply.ts';
 
 /**
  * Unknown paths answer 404 `NOT_FOUND`, known paths with another method 405 with `Allow`; with or without a
- * key (decisions 3, 254). Nothing of a body is looked at, since nobody wants it.
+ * key (decisions 3, 254). Nothing of a body is read.
  */
 export function answerUnknownRoutes(app: FastifyInstance): void {
   const routes: { pattern: RegExp; method: string }[] = [];

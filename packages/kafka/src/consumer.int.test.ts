@@ -185,11 +185,11 @@ describe('a stop', () => {
 
 test('members come and go: everything is handled, in order of first occurrence', async () => {
   const groupId = 'rebalanced';
-  const remember = async (number: number) => void handled.push(number);
-  const first = mesh.consume(remember, { groupId });
+  const record = async (number: number) => void handled.push(number);
+  const first = mesh.consume(record, { groupId });
   const numbers = Array.from({ length: 300 }, (_, index) => index);
   await mesh.sendNumbered(...numbers.slice(0, 100));
-  mesh.consume(remember, { groupId });
+  mesh.consume(record, { groupId });
   await mesh.sendNumbered(...numbers.slice(100, 200));
   await eventually(() => expect(handled.length).toBeGreaterThan(0));
   await first.consumer.stop();

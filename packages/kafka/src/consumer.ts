@@ -72,7 +72,8 @@ export function startConsumer(options: ConsumerOptions): RunningConsumer {
         return await run(consumer);
       } catch (error) {
         activity.touch();
-        if (tries === 1) options.logger.warn({ err: error }, 'consumer waits for the broker');
+        if (tries === 1)
+          options.logger.warn({ err: error }, 'consumer not connected: broker unavailable');
         await consumer.disconnect().catch(() => undefined);
         const rest = delay(RECONNECT_DELAY_MS, undefined, { signal: stopping.signal });
         await rest.catch(() => undefined);

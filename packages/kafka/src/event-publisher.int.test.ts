@@ -19,12 +19,12 @@ beforeEach(async () => {
 
 test('the publisher goes on after its connections were cut', async () => {
   const sockets = new Set<Socket>();
-  const remember = (message: unknown): void =>
+  const recordSocket = (message: unknown): void =>
     void sockets.add((message as { socket: Socket }).socket);
-  diagnostics.subscribe('net.client.socket', remember);
+  diagnostics.subscribe('net.client.socket', recordSocket);
   await using publisher = createEventPublisher(options());
   await publisher.publish([anEvent(1)]);
-  diagnostics.unsubscribe('net.client.socket', remember);
+  diagnostics.unsubscribe('net.client.socket', recordSocket);
   for (const socket of sockets) socket.destroy(new Error('cut'));
   await eventually(() => publisher.publish([anEvent(2)]));
   await using topic = followTopic(mesh.topicPrefix, TOPICS.ledgerEvents);

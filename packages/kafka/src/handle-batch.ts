@@ -138,7 +138,7 @@ function waitForDependency(deps: HandleBatchDeps, payload: Payload, error: unkno
   pauses.add(1, { topic: topic.slice(deps.topicPrefix.length) });
   const name = nameOf(payload.batch);
   if (!deps.waiting.has(name)) {
-    deps.logger.warn({ err: error, topic, partition }, 'a dependency is away: the partition waits');
+    deps.logger.warn({ err: error, topic, partition }, 'partition paused: dependency unavailable');
   }
   deps.waiting.add(name);
   setTimeout(payload.pause(), PAUSE_MS).unref();

@@ -39,7 +39,7 @@ export type MessagingOptions = {
   topicPrefix: string;
   db: Database;
   logger: Logger;
-  /** What this service produces, and the signal by which it tells that events were committed; null: it has no outbox. */
+  /** What this service produces, and the signal that is notified when events are committed; null: it has no outbox. */
   outbox: { produces: readonly MessageType[]; signal: WakeSignal } | null;
   consumes: readonly ConsumerGroup[];
   /** Called when a consumer has given up for good: the process must end and be started again. */

@@ -40,7 +40,7 @@ export async function registerSchemas(
 }
 
 /**
- * The global level judges every subject, so the client sets none of its own: between a subject's first schema and
+ * The global level applies to every subject, so the client sets none of its own: between a subject's first schema and
  * its level another deploy job would read `NONE` and fail, and after a job that died there every later one.
  */
 async function registerSchema(client: RegistryClient, message: MessageType): Promise<number> {

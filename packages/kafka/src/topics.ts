@@ -23,7 +23,7 @@ export async function createTopics(options: CreateTopicsOptions): Promise<void> 
   const names = Object.values(TOPICS).map((topic) => options.topicPrefix + topic);
   try {
     await admin.createTopics({
-      // The library's own wait fails on a broker that has not heard of a new topic yet.
+      // The library's own wait fails on a broker that does not have a new topic yet.
       waitForLeaders: false,
       topics: names.map((topic) => ({
         topic,

@@ -3,13 +3,13 @@ import { expect, test } from 'vitest';
 
 import { nextCheckMs } from './check-schedule.ts';
 
-test('looks come at growing distances up to the longest', () => {
+test('checks come at growing distances up to the longest', () => {
   const periods = { firstMs: 5_000, maxMs: 30_000 };
   const distances = [0, 1, 2, 3, 50].map((checks) => nextCheckMs(checks, periods, () => 0));
   expect(distances).toEqual([5_000, 10_000, 20_000, 30_000, 30_000]);
 });
 
-test('a look is never later than its distance and at most a tenth earlier', () => {
+test('a check is never later than its distance and at most a tenth earlier', () => {
   fc.assert(
     fc.property(fc.nat(1_000), fc.double({ min: 0, max: 1, noNaN: true }), (checks, random) => {
       const periods = { firstMs: 1_000, maxMs: 300_000 };

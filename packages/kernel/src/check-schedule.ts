@@ -1,11 +1,11 @@
-/** How far apart looks at the acquirer are: the first distance, and the longest. */
+/** How far apart status checks are: the first distance, and the longest. */
 export type CheckPeriods = { firstMs: number; maxMs: number };
 
-/** Spreads looks that were scheduled together. */
+/** Spreads status checks that were scheduled together. */
 const JITTER_RATIO = 0.1;
 const DOUBLINGS_MAX = 20;
 
-/** Milliseconds until the next routine look: doubling, capped, with jitter; tries are not limited. */
+/** Milliseconds until the next routine status check: doubling, capped, with jitter; tries are not limited. */
 export function nextCheckMs(
   checksSoFar: number,
   periods: CheckPeriods,

@@ -60,7 +60,7 @@ describe('normalizeDocument', () => {
 });
 
 describe('agreement with independent implementations', () => {
-  test('judges any 11 digits as @fnando/cpf does', () => {
+  test('decides any 11 digits as @fnando/cpf does', () => {
     fc.assert(
       fc.property(textOf(DIGITS, 11), (text) => {
         expect(normalizeCpf(text) !== null).toBe(cpfOracle.isValid(text, true));

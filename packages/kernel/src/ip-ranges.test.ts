@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { isPublicAddress } from './ip-ranges.ts';
 
 /** The verdicts at write and at send. */
-function judge(address: string): { write: boolean; send: boolean } {
+function classify(address: string): { write: boolean; send: boolean } {
   return { write: isPublicAddress(address, 'write'), send: isPublicAddress(address, 'send') };
 }
 
@@ -46,8 +46,8 @@ const IPV6_EDGES = [
 
 describe('edges of the ranges', () => {
   test.each([...IPV4_EDGES, ...IPV6_EDGES])('$inside', ({ inside, outside }) => {
-    expect(inside.map(judge)).toEqual(inside.map(() => REFUSED));
-    expect(outside.map(judge)).toEqual(outside.map(() => PUBLIC));
+    expect(inside.map(classify)).toEqual(inside.map(() => REFUSED));
+    expect(outside.map(classify)).toEqual(outside.map(() => PUBLIC));
   });
 
   test.each([
@@ -83,7 +83,7 @@ describe('spellings', () => {
     'ff02::1',
     '2606:4700:4700::1111%eth0',
   ])('%s is never public', (address) => {
-    expect(judge(address)).toEqual(REFUSED);
+    expect(classify(address)).toEqual(REFUSED);
   });
 
   test.each([
@@ -94,7 +94,7 @@ describe('spellings', () => {
     '2A00:1450:4001:80B::200E',
     '2606:4700::',
   ])('%s is public', (address) => {
-    expect(judge(address)).toEqual(PUBLIC);
+    expect(classify(address)).toEqual(PUBLIC);
   });
 
   test.each([
@@ -107,7 +107,7 @@ describe('spellings', () => {
     '1.1.1.1/32',
     '2606:::1',
   ])('%j is no address, so it is not public', (text) => {
-    expect(judge(text)).toEqual(REFUSED);
+    expect(classify(text)).toEqual(REFUSED);
   });
 });
 
@@ -116,7 +116,7 @@ describe('properties', () => {
     const byte = fc.integer({ min: 0, max: 255 });
     fc.assert(
       fc.property(fc.constantFrom(0, 10, 127, 224, 239, 240, 255), byte, byte, (a, b, c) => {
-        expect(judge(`${a}.${b}.${c}.1`)).toEqual(REFUSED);
+        expect(classify(`${a}.${b}.${c}.1`)).toEqual(REFUSED);
       }),
     );
   });
@@ -126,7 +126,7 @@ describe('properties', () => {
       fc.property(fc.ipV6(), (address) => {
         const first = Number.parseInt(address.startsWith('::') ? '0' : address, 16);
         fc.pre(first < 0x2000 || first > 0x3fff);
-        expect(judge(address)).toEqual(REFUSED);
+        expect(classify(address)).toEqual(REFUSED);
       }),
     );
   });
@@ -134,8 +134,8 @@ describe('properties', () => {
   test('what is public at send is public at write, and is an address', () => {
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6(), fc.string()), (text) => {
-        fc.pre(judge(text).send);
-        expect(judge(text).write).toBe(true);
+        fc.pre(classify(text).send);
+        expect(classify(text).write).toBe(true);
         expect(isIP(text)).not.toBe(0);
       }),
     );

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-/** When an address is judged: as a merchant registers a URL, or at every attempt to deliver to it. */
+/** When an address is checked: as a merchant registers a URL, or at every attempt to deliver to it. */
 export type CheckTime = 'write' | 'send';
 
 /** The bits that all addresses of a range share, and how many follow them. */

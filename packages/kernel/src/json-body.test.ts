@@ -98,7 +98,7 @@ describe('nesting', () => {
     expect(parse(`{"a":"\\\\","b":${'['.repeat(17)}${']'.repeat(17)}}`)).toEqual(INVALID);
   });
 
-  test('judges depth exactly as a walk over the parsed tree does', () => {
+  test('counts depth exactly as a walk over the parsed tree does', () => {
     const value = fc.json({ maxDepth: 6 });
     fc.assert(
       fc.property(fc.dictionary(fc.string(), value), fc.integer({ min: 1, max: 8 }), (raw, max) => {

@@ -87,7 +87,7 @@ describe('a batch that is refused for its content', () => {
         throw new Error('away');
       },
       blamesContent: () => false,
-      alone: async () => 'judged',
+      alone: async () => 'refused alone',
     });
     await expect(writing).rejects.toThrow('away');
   });

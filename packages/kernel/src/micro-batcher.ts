@@ -55,7 +55,7 @@ export function createMicroBatcher<Item, Outcome>(options: {
 
 /**
  * Writes a batch whose content may be refused: it is halved until the culprit stands alone, and only the culprit is
- * judged by `alone`. Outcomes come in the order of the items, which keep theirs. Errors that blame no content pass.
+ * given to `alone`. Outcomes come in the order of the items, which keep theirs. Errors that blame no content pass.
  */
 export async function writeOrHalve<Item, Outcome>(
   items: readonly Item[],

@@ -25,7 +25,7 @@ export type UrlRefusal =
 export type PublicUrl = { kind: 'ok'; url: URL } | { kind: 'refused'; reason: UrlRefusal };
 
 /**
- * Judges a webhook URL by its text alone, without any look-up (decisions 163 to 175).
+ * Checks a webhook URL by its text alone, without any look-up (decisions 163 to 175).
  * The text as sent is what gets stored and compared; only the parsed `url` may be dialled. A name
  * that passes is not yet public: its addresses are checked by `isPublicAddress` when it is dialled.
  */
@@ -38,7 +38,7 @@ export function checkPublicUrl(text: string, at: CheckTime): PublicUrl {
   return refusal === null ? { kind: 'ok', url } : { kind: 'refused', reason: refusal };
 }
 
-/** The parser silently drops tabs and line ends and mends slashes, so these are judged before it. */
+/** The parser silently drops tabs and line ends and mends slashes, so these are checked before it. */
 function checkRawText(text: string): UrlRefusal | null {
   if (codePointLength(text) > URL_LENGTH_MAX) return 'too_long';
   if (!isPlainText(text) || /[ \\]/.test(text)) return 'bad_character';

@@ -37,7 +37,7 @@ function rows(...ids: string[]): Row[] {
   return ids.map((id) => ({ id }));
 }
 
-test('what is due is worked on, and no wake-up is needed', async () => {
+test('what is due is worked on, and no notification is needed', async () => {
   const due = rows('a', 'b');
   const { job, done } = aJob({}, due);
   await eventually(() => expect(done).toEqual(['a', 'b']));
@@ -46,7 +46,7 @@ test('what is due is worked on, and no wake-up is needed', async () => {
   await job[Symbol.asyncDispose]();
 });
 
-test('a wake-up ends the pause', async () => {
+test('a notification ends the pause', async () => {
   const due: Row[] = [];
   const { job, signal, done } = aJob({}, due);
   await eventually(() => expect(job.isAlive()).toBe(true));

@@ -80,7 +80,7 @@ test('of two that take at once each row has one taker', async () => {
   expect(taken.length).toBe(new Set(taken).size);
 });
 
-test('the end of a look counts it, frees the row and says when the next one is due', async () => {
+test('the end of a check counts it, frees the row and schedules the next one', async () => {
   await db.query(sql`insert into due_things (id, check_at) values (1, now())`);
   await lease('routine');
   await db.query(sql`update due_things set ${endLease(30_000)}`);
@@ -92,7 +92,7 @@ test('the end of a look counts it, frees the row and says when the next one is d
   expect(await read(1)).toMatchObject({ check: null, checks: 2 });
 });
 
-test('a look that was asked for during another one is not forgotten by the end of that one', async () => {
+test('a check that was requested during another one is not lost by the end of that one', async () => {
   await db.query(sql`insert into due_things (id, check_at) values (1, now())`);
   await lease('routine');
   await db.query(sql`update due_things set check_at = '-infinity'`);

@@ -3,14 +3,14 @@ import { newId } from '@pixmesh/kernel/ids';
 import { sql, type Statement } from './sql.ts';
 
 /**
- * Fragments for tables whose rows are looked at when they are due: `check_at` says when (`-infinity`: before
- * all others, because somebody asked), `checks` how often in vain, `lease_token` and `lease_until` who looks now.
+ * Fragments for tables whose rows are checked when they are due: `check_at` says when (`-infinity`: before
+ * all others, because somebody asked), `checks` how often in vain, `lease_token` and `lease_until` who checks now.
  */
 
-/** Looks that somebody asked for come before every routine look. */
+/** Checks that were requested come before every routine check. */
 export type Urgency = 'requested' | 'routine';
 
-/** Rows that nobody looks at now; a look that never ended is taken over when its lease ends. */
+/** Rows that nobody checks now; a check that never ended is taken over when its lease ends. */
 export const IS_FREE = sql`(lease_until is null or lease_until <= now())`;
 
 /** The condition of a due row. Order by `check_at`, `for update skip locked`. */
@@ -38,7 +38,7 @@ type LeaseOptions = {
 
 /**
  * Leases up to `limit` due rows to the caller, most urgent first, and returns them. Reads an index on `check_at`; rows
- * that another process holds are skipped, and a look that never ends is taken over when its lease ends.
+ * that another process holds are skipped, and a check that never ends is taken over when its lease ends.
  */
 export function leaseDue({ table, key, columns }: DueTable, options: LeaseOptions): Statement {
   const { limit, leaseMs, urgency = 'routine', only = sql`true` } = options;
@@ -58,7 +58,7 @@ export function leaseDue({ table, key, columns }: DueTable, options: LeaseOption
     returning ${columns}`;
 }
 
-/** Assignments that lease a row. A requested look is taken with it: a later request stands for itself. */
+/** Assignments that lease a row. A requested check is taken with it: a later request stands for itself. */
 export function takeLease(leaseMs: number): Statement {
   return sql`
     lease_token = ${newId()}::uuid,
@@ -66,12 +66,12 @@ export function takeLease(leaseMs: number): Statement {
     check_at = now() + ${leaseMs}::int * interval '1 ms'`;
 }
 
-/** Assignments that end a look which changed nothing; `nextInMs` null: only when asked. */
+/** Assignments that end a check which changed nothing; `nextInMs` null: only when asked. */
 export function endLease(nextInMs: number | null): Statement {
   return sql`lease_token = null, lease_until = null, checks = checks + 1, ${nextCheck(nextInMs)}`;
 }
 
-/** The next routine look, unless somebody asked for one at once meanwhile. */
+/** The next routine check, unless somebody asked for one at once meanwhile. */
 export function nextCheck(inMs: number | null): Statement {
   return sql`
     check_at = case

@@ -34,7 +34,7 @@ export async function readEventHistory(db: Queryable, asked: PastEventsOf): Prom
   }));
 }
 
-/** The statement, apart so that its plan can be looked at. Reads `events_key` of each partition since. */
+/** The statement, apart so that tests can read its plan. Reads `events_key` of each partition since. */
 export function eventHistoryStatement({ topic, key, since, limit }: PastEventsOf): Statement {
   const from = new Date(since.getTime() - CLOCK_SKEW_MS);
   return named(

@@ -22,7 +22,7 @@ export type OutboundEvent = {
 };
 
 /**
- * Encodes a message to its wire form, judged by its own schema, so that the relay can always publish it.
+ * Encodes a message to its wire form, checked by its own schema, so that the relay can always publish it.
  * @throws ZodError when the value does not fit: a bug, before anything is stored
  */
 export function outboundEvent<Schema extends z.ZodObject>(

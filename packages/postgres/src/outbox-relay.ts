@@ -26,7 +26,7 @@ const BUSY_BATCH_MIN = 4;
 const POLL_INTERVAL_MS = 100;
 /** What a stop still publishes of the queue; the rest waits for the next process. */
 const DRAIN_MS_MAX = 3_000;
-/** Partitions of `events` are kept this far ahead, and looked after this often. */
+/** Partitions of `events` are kept this far ahead, and checked this often. */
 const PARTITION_MONTHS_AHEAD = 12;
 const PARTITION_CHECK_INTERVAL_MS = 24 * 60 * 60 * 1000;
 
@@ -62,7 +62,7 @@ export function startOutboxRelay(deps: RelayDeps & { signal: WakeSignal }): Poll
     },
   };
 
-  /** Publishes one batch. A notification says that there is something; a poll looks first, without a transaction. */
+  /** Publishes one batch. A notification means that there is something; a poll peeks first, without a transaction. */
   async function turn({ isWoken }: TurnContext): Promise<NextTurn> {
     await keepPartitions();
     if (!isWoken && !isMoreQueued && !(await hasQueuedEvents(db))) {
@@ -89,7 +89,7 @@ async function drain(deps: RelayDeps): Promise<void> {
   try {
     while ((await relayOnce(deps)) > 0 && performance.now() < end);
   } catch (error) {
-    deps.logger.warn({ err: error }, 'events stay queued for the next process');
+    deps.logger.warn({ err: error }, 'outbox not drained: events stay queued');
   }
 }
 

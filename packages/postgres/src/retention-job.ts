@@ -28,7 +28,8 @@ export function startRetention(options: RetentionOptions): PollingLoop {
 
   async function turn(): Promise<NextTurn> {
     const dropped = await keep();
-    if (dropped > 0) logger.info({ history, dropped, keep_days: keepDays }, 'old history dropped');
+    if (dropped > 0)
+      logger.info({ history, dropped, keep_days: keepDays }, 'old partitions dropped');
     return { pauseMs: CHECK_INTERVAL_MS };
   }
 }

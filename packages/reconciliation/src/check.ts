@@ -41,7 +41,7 @@ export type FoundBreak = {
 };
 
 /**
- * What a run has to look at. A full run compares everything. An incremental one compares what changed since the
+ * What a run has to compare. A full run compares everything. An incremental one compares what changed since the
  * watermark, and whatever the check had found before: what it does not find again has healed.
  */
 export type Scope = {
@@ -49,7 +49,7 @@ export type Scope = {
   since: Date | null;
   /** Ids of the differences that the check's last run left. */
   knownIds: readonly string[];
-  /** Aborts when the run has lost its lease or the process stops; long checks look at it between chunks. */
+  /** Aborts when the run has lost its lease or the process stops; long checks read it between chunks. */
   signal: AbortSignal;
 };
 

@@ -40,14 +40,14 @@ export function outboxCheck(deps: OutboxCheckDeps): Check {
       for await (const counts of countsIn(scope)) {
         scope.signal.throwIfAborted();
         compared += counts.length;
-        breaks.push(...counts.flatMap(judge));
+        breaks.push(...counts.flatMap(compareCount));
       }
       return { compared, breaks: [...breaks, ...(await findUnpublished(deps.db))] };
     },
   };
 }
 
-function judge({ id, counter, events, numbers, last }: EventCount): FoundBreak[] {
+function compareCount({ id, counter, events, numbers, last }: EventCount): FoundBreak[] {
   const at = { id, changedAt: NEVER_IN_FLIGHT };
   if (events !== last) return [{ kind: 'gap', ...at, expected: `${last}`, found: `${events}` }];
   if (numbers !== last) return [{ kind: 'gap', ...at, expected: `${last}`, found: `${numbers}` }];

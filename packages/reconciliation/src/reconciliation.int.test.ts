@@ -89,7 +89,7 @@ describe('a run', () => {
     expect(second.checks[0]?.breaks).toEqual([first.checks[0]?.breaks[0]]);
   });
 
-  test('is full the first time, and then looks at what changed and at what it had found', async () => {
+  test('is full the first time, and then compares what changed and at what it had found', async () => {
     const reconciliation = start([aCheck()]);
     found = [{ kind: 'state', id: 'a' }];
     await reconciliation.runNow({ full: false });
@@ -126,7 +126,7 @@ describe('a run', () => {
     expect(report.checks[0]?.breaks).toHaveLength(1);
   });
 
-  test('what is still inside its window is looked at again soon, not after a whole interval', async () => {
+  test('what is still inside its window is compared again soon, not after a whole interval', async () => {
     found = [{ kind: 'state', id: 'a' }];
     const reconciliation = start([aCheck()], { windowMs: 200 });
     await reconciliation.runNow({ full: false });
@@ -135,7 +135,7 @@ describe('a run', () => {
     });
   });
 
-  test('keeps a bounded number of differences and looks at everything again after more', async () => {
+  test('keeps a bounded number of differences and compares everything again after more', async () => {
     found = Array.from(
       { length: 1_500 },
       (_, index) => ({ kind: 'state', id: `${index}` }) as const,

@@ -3,7 +3,7 @@ import { named, sql } from '@pixmesh/postgres/sql';
 
 import type { FoundBreak } from './check.ts';
 
-/** What a check is to look at next, as its last runs left it. */
+/** What a check is to compare next, as its last runs left it. */
 export type CheckState = {
   /** Null: a full run is due. */
   since: Date | null;
@@ -95,7 +95,7 @@ export async function readDatabaseTime(db: Queryable): Promise<Date> {
   return row.now;
 }
 
-/** What a check's next run has to look at. An incremental run goes back `overlapMs` behind its watermark. */
+/** What a check's next run has to compare. An incremental run goes back `overlapMs` behind its watermark. */
 export async function readCheckState(
   db: Queryable,
   name: string,
@@ -134,7 +134,7 @@ export async function lockLease(tx: Transaction, token: string): Promise<boolean
   return rows.length === 1;
 }
 
-/** Remembers that a check compared all of its scope, as of `startedAt`. */
+/** Records that a check compared all of its scope, as of `startedAt`. */
 export async function storeRun(
   tx: Transaction,
   run: { name: string; compared: number; startedAt: Date; isFull: boolean; isComplete: boolean },

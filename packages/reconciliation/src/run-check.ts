@@ -52,10 +52,7 @@ export async function runCheck(deps: RunDeps, check: Check, run: Run): Promise<n
   } catch (error) {
     // A stop or a lost lease ends the run; that says nothing about the records.
     run.signal.throwIfAborted();
-    deps.logger.error(
-      { err: error, check: check.name },
-      'a check of reconciliation could not compare',
-    );
+    deps.logger.error({ err: error, check: check.name }, 'reconciliation check failed');
     await storeUnavailable(deps, check, { token: run.token, error });
     return 0;
   } finally {

@@ -13,7 +13,7 @@ type LeasedDeps = RunDeps & { checks: readonly Check[]; intervalMs: number };
 type LeasedRun = { token: string; full: boolean; stopping: AbortSignal };
 
 /**
- * Runs all checks, one after the other, for as long as the lease is ours and nobody stops us; then says when the next
+ * Runs all checks, one after the other, for as long as the lease is ours and nobody stops us; then records when the next
  * run is due. A run that does not finish leaves it due at once.
  */
 export async function runUnderLease(deps: LeasedDeps, run: LeasedRun): Promise<void> {
@@ -43,7 +43,7 @@ export async function runUnderLease(deps: LeasedDeps, run: LeasedRun): Promise<v
   }
 }
 
-/** What was young is looked at again once it is not, so that a break shows soon after its window. */
+/** What was young is compared again once it is not, so that a break shows soon after its window. */
 function nextRunInMs({ intervalMs, windowMs }: LeasedDeps, pending: number): number {
   const soon = pending > 0 ? Math.min(intervalMs, Math.max(windowMs, 1)) : intervalMs;
   return Math.round(soon * (1 - JITTER * Math.random()));

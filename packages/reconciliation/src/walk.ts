@@ -15,7 +15,7 @@ type Pages<T> = {
 
 /**
  * A full run takes `all`. An incremental run takes `next` beside what changed: what nobody has touched for long is
- * looked at again too, a bounded part each time, and a small table is seen whole by every run.
+ * compared again too, a bounded part each time, and a small table is seen whole by every run.
  */
 export function createWalk<T>(pages: Pages<T>): Walk<T> {
   let position: string | null = null;

@@ -7,7 +7,7 @@ import { ConfigError } from './config.ts';
 const STOP_TIMEOUT_MS = 20_000;
 
 /**
- * The life of a service process: starts it, stops it in order on a signal, and says in one line why it could
+ * The life of a service process: starts it, stops it in order on a signal, and writes in one line why it could
  * not start. An unhandled rejection is a bug: the process ends, with its telemetry flushed.
  */
 export async function runService(

@@ -1,5 +1,5 @@
 /**
- * Tells one loop that there is work. It is made before the loop and before those who notify it, so that none of them
+ * Wakes one loop when there is work. It is made before the loop and before those who notify it, so that none of them
  * is bound late: what is notified before the loop has started wakes its first turn.
  */
 export type WakeSignal = {

@@ -10,7 +10,7 @@ import { AlwaysOnSampler, BatchSpanProcessor } from '@opentelemetry/sdk-trace';
 
 import { scrubSpans } from './scrub-spans.ts';
 
-/** Spans wait at most this long for their batch; short, because tests and people look at once. */
+/** Spans wait at most this long for their batch; short, because tests and people read them at once. */
 const SPAN_EXPORT_DELAY_MS = 500;
 const SPAN_QUEUE_MAX = 8_192;
 const FLUSH_TIMEOUT_MS = 3_000;

@@ -8,7 +8,7 @@ import {
 
 import { scrubSpans } from '../scrub-spans.ts';
 
-/** Traces this process into memory, for tests that look at spans. */
+/** Traces this process into memory, for tests that read spans. */
 export function recordSpans(): {
   /** What has ended, in the order in which it did. */
   ended(): ReadableSpan[];
