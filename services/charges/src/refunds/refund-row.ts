@@ -1,15 +1,14 @@
 import type { RefundStatus } from '@pixmesh/contracts/internal/operator-charges';
 import type { AccountId, ChargeId, HoldId, OperatorId, RefundId } from '@pixmesh/kernel/ids';
-import type { Cents } from '@pixmesh/kernel/money';
+
+import type { OrderRow } from '#returns/return-orders.sql.ts';
 
 /** A refund as stored, mapped at the edge of `refunds.sql.ts`. */
-export type RefundRow = {
+export type RefundRow = OrderRow & {
   /** Without hyphens the id of the return at the acquirer. */
   id: RefundId;
   chargeId: ChargeId;
   accountId: AccountId;
-  endToEndId: string;
-  amount: Cents;
   /** An `intent` is stored before its hold is taken, and never shown. */
   status: 'intent' | RefundStatus;
   failureReason: string | null;
@@ -20,15 +19,6 @@ export type RefundRow = {
   fingerprint: Buffer;
   createdAt: Date;
   completedAt: Date | null;
-  version: number;
-  unansweredCalls: number;
-  lastCallAt: Date | null;
-  uncountedRefusal: string | null;
-  checks: number;
-  checkTraceparent: string | null;
-  leaseToken: string | null;
-  /** Database time of the read, for decisions that compare times. */
-  readAt: Date;
 };
 
 /** A refund that may be shown: no intent. */

@@ -12,13 +12,14 @@ import { type ListPage, pageOf, rowById, startOf } from '@pixmesh/postgres/newes
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
+import { ORDER_COLUMNS, type OrderRecord, toOrderCalls } from '#returns/return-orders.sql.ts';
+
 import type { RefundRow } from './refund-row.ts';
 
 /** Columns of every statement that answers refunds; map them with `toRefundRow`. */
 export const REFUND_COLUMNS = sql`
   id, charge_id, account_id, end_to_end_id, amount, status, failure_reason, return_id, hold_id, requested_by,
-  fingerprint, created_at, completed_at, version, unanswered_puts, last_put_at, uncounted_refusal, checks,
-  check_traceparent, lease_token, date_trunc('milliseconds', now()) as read_at`;
+  fingerprint, created_at, completed_at, ${ORDER_COLUMNS}`;
 
 /** The refund or intent under an id. Primary key read. */
 export async function findRefund(db: Queryable, id: RefundId): Promise<RefundRow | null> {
@@ -78,7 +79,7 @@ function cursorOf(chargeId: ChargeId, id: string): Statement {
     where cursor.charge_id = ${chargeId} and cursor.status <> 'intent'`;
 }
 
-export type RefundRecord = {
+export type RefundRecord = OrderRecord & {
   id: RefundId;
   charge_id: ChargeId;
   account_id: AccountId;
@@ -92,14 +93,6 @@ export type RefundRecord = {
   fingerprint: Buffer;
   created_at: Date;
   completed_at: Date | null;
-  version: number;
-  unanswered_puts: number;
-  last_put_at: Date | null;
-  uncounted_refusal: string | null;
-  checks: number;
-  check_traceparent: string | null;
-  lease_token: string | null;
-  read_at: Date;
 };
 
 export function toRefundRow(row: RefundRecord): RefundRow {
@@ -117,13 +110,6 @@ export function toRefundRow(row: RefundRecord): RefundRow {
     fingerprint: row.fingerprint,
     createdAt: row.created_at,
     completedAt: row.completed_at,
-    version: row.version,
-    unansweredCalls: row.unanswered_puts,
-    lastCallAt: row.last_put_at,
-    uncountedRefusal: row.uncounted_refusal,
-    checks: row.checks,
-    checkTraceparent: row.check_traceparent,
-    leaseToken: row.lease_token,
-    readAt: row.read_at,
+    ...toOrderCalls(row),
   };
 }

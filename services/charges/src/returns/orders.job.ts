@@ -7,9 +7,7 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 import type { LeasedOrder } from './follow-order.ts';
 import type { OrderRow, ReturnOrders } from './return-orders.sql.ts';
 
-type TracedRow = OrderRow & { checkTraceparent: string | null };
-
-type OrdersJobOptions<Row extends TracedRow> = {
+type OrdersJobOptions<Row extends OrderRow> = {
   db: Database;
   logger: Logger;
   signal: WakeSignal;
@@ -26,7 +24,7 @@ type OrdersJobOptions<Row extends TracedRow> = {
 };
 
 /** Leases due orders and has each looked at; a call may begin only while it would end within its lease. */
-export function startOrdersJob<Row extends TracedRow>(options: OrdersJobOptions<Row>): PollingLoop {
+export function startOrdersJob<Row extends OrderRow>(options: OrdersJobOptions<Row>): PollingLoop {
   const { db, logger, signal, name, orders, inFlightMax, leaseMs } = options;
   return startDueRowsJob<LeasedOrder<Row>>({
     name,

@@ -12,8 +12,38 @@ export type OrderRow = ReturnOrder & {
   /** Counts changes; what a status check writes is guarded by it. */
   version: number;
   checks: number;
+  checkTraceparent: string | null;
   leaseToken: string | null;
 };
+
+/** Columns of the calls and status checks of an order; map them with `toOrderCalls`. */
+export const ORDER_COLUMNS = sql`
+  version, unanswered_puts, last_put_at, uncounted_refusal, checks, check_traceparent, lease_token,
+  date_trunc('milliseconds', now()) as read_at`;
+
+export type OrderRecord = {
+  version: number;
+  unanswered_puts: number;
+  last_put_at: Date | null;
+  uncounted_refusal: string | null;
+  checks: number;
+  check_traceparent: string | null;
+  lease_token: string | null;
+  read_at: Date;
+};
+
+export function toOrderCalls(row: OrderRecord): Omit<OrderRow, 'id' | 'endToEndId' | 'amount'> {
+  return {
+    version: row.version,
+    unansweredCalls: row.unanswered_puts,
+    lastCallAt: row.last_put_at,
+    uncountedRefusal: row.uncounted_refusal,
+    checks: row.checks,
+    checkTraceparent: row.check_traceparent,
+    leaseToken: row.lease_token,
+    readAt: row.read_at,
+  };
+}
 
 type OrderTable<Row, Stored> = {
   table: Statement;

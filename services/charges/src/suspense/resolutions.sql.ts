@@ -5,7 +5,13 @@ import { appendEvents } from '@pixmesh/postgres/events';
 import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
-import { createReturnOrders, type OrderRow } from '#returns/return-orders.sql.ts';
+import {
+  createReturnOrders,
+  ORDER_COLUMNS,
+  type OrderRecord,
+  type OrderRow,
+  toOrderCalls,
+} from '#returns/return-orders.sql.ts';
 
 import type { EndOfItem } from './suspense-commands.ts';
 import type { SuspenseItem } from './suspense-item.ts';
@@ -23,13 +29,11 @@ export type Resolution = OrderRow & {
   failureReason: string | null;
   /** Whether its commands are written. */
   isOrdered: boolean;
-  checkTraceparent: string | null;
 };
 
 const COLUMNS = sql`
   id, item_id, end_to_end_id, charge_id, owner_id, account_id, amount, action, status, failure_reason, ordered_at,
-  version, unanswered_puts, last_put_at, uncounted_refusal, checks, check_traceparent, lease_token,
-  date_trunc('milliseconds', now()) as read_at`;
+  ${ORDER_COLUMNS}`;
 
 /** Calls that order returns of items, and the leases of their checks. Reads `suspense_resolutions_check_at`. */
 export const returnItemOrders = createReturnOrders<Resolution, ResolutionRecord>({
@@ -185,7 +189,7 @@ export async function confirmResolution(
   );
 }
 
-type ResolutionRecord = {
+type ResolutionRecord = OrderRecord & {
   id: string;
   item_id: string;
   end_to_end_id: string;
@@ -197,14 +201,6 @@ type ResolutionRecord = {
   status: Resolution['status'];
   failure_reason: string | null;
   ordered_at: Date | null;
-  version: number;
-  unanswered_puts: number;
-  last_put_at: Date | null;
-  uncounted_refusal: string | null;
-  checks: number;
-  check_traceparent: string | null;
-  lease_token: string | null;
-  read_at: Date;
 };
 
 function toResolution(row: ResolutionRecord): Resolution {
@@ -220,13 +216,6 @@ function toResolution(row: ResolutionRecord): Resolution {
     status: row.status,
     failureReason: row.failure_reason,
     isOrdered: row.ordered_at !== null,
-    version: row.version,
-    unansweredCalls: row.unanswered_puts,
-    lastCallAt: row.last_put_at,
-    uncountedRefusal: row.uncounted_refusal,
-    checks: row.checks,
-    checkTraceparent: row.check_traceparent,
-    leaseToken: row.lease_token,
-    readAt: row.read_at,
+    ...toOrderCalls(row),
   };
 }
