@@ -177,7 +177,7 @@ describe('an answer that never comes', () => {
       const { id } = await aPendingCharge();
       await faults(fault('cancelCharge', kind));
       const answer = await cancel(id);
-      // A hang and garbage may stand before the effect as well: then nobody knows yet.
+      // A hang and garbage may stand before the effect as well: then answer knows yet.
       if (kind === 'error_after') expect(answer.status).toBe(200);
       else expect([200, 500]).toContain(answer.status);
       const again = await cancel(id);
@@ -241,8 +241,8 @@ describe('a call that cannot be', () => {
   test('names no operator: 400; comes from a tenant: 401', async () => {
     const { caller, id } = await aPendingCharge();
     const route = `POST /internal/charges/${id}/cancel`;
-    const nobody = await charges.request(null, route, {});
-    expect([nobody.status, nobody.body.details]).toEqual([400, ['operator_id']]);
+    const answer = await charges.request(null, route, {});
+    expect([answer.status, answer.body.details]).toEqual([400, ['operator_id']]);
     expect((await charges.request(caller, route, { operator_id: operatorId })).status).toBe(401);
   });
 });

@@ -211,11 +211,11 @@ describe('operators', () => {
       'dispute.pix.opened open',
       'dispute.pix.message under_review',
     ]);
-    const [told] = await charges.db.query<{ message: Json }>(
+    const [sent] = await charges.db.query<{ message: Json }>(
       sql`select message from events where key = ${charge.id} and type = 'dispute.pix.message'`,
     );
-    expect(told?.message.data.message).toBe('Envie o comprovante.');
-    expect(told?.message.destination).toBeNull();
+    expect(sent?.message.data.message).toBe('Envie o comprovante.');
+    expect(sent?.message.destination).toBeNull();
   });
 
   test.each([newId(), 'no-id'])('are answered that dispute %s does not exist', async (id) => {

@@ -26,22 +26,22 @@ test('a message of an operator is announced once, however often it is sent, also
   await waitForStatus(charge, 'infraction');
   const { id } = (await disputesOf(charge))[0];
   const asked = { operator_id: newId(), message_id: newId(), body: { message: 'Um.' } };
-  const say = async (changes: object) =>
+  const send = async (changes: object) =>
     await charges.request(null, `POST /internal/disputes/${id}/messages`, {
       ...asked,
       ...changes,
     });
-  const raced = await Promise.all([say({}), say({}), say({})]);
+  const raced = await Promise.all([send({}), send({}), send({})]);
   expect(raced.map(({ status }) => status)).toEqual([201, 201, 201]);
   expect(raced.map(replayOf).toSorted()).toEqual(['new', 'replayed', 'replayed']);
   for (const body of [{ message: 'Outro.' }, { message: 1 }, null]) {
-    const answer = await say({ body });
+    const answer = await send({ body });
     expect([answer.status, replayOf(answer)]).toEqual([201, 'replayed, mismatch']);
     expect(answer.body.messages).toMatchObject([{ message: 'Um.' }]);
   }
-  const faulty = await say({ message_id: newId(), body: { message: 1 } });
+  const faulty = await send({ message_id: newId(), body: { message: 1 } });
   expect(faulty).toMatchObject({ status: 400, body: { details: ['message'] } });
-  expect(await say({ message_id: newId(), body: null })).toMatchObject({ status: 400 });
+  expect(await send({ message_id: newId(), body: null })).toMatchObject({ status: 400 });
   expect((await eventsOf(charge)).slice(2)).toEqual(['dispute.pix.message open']);
 });
 

@@ -41,11 +41,11 @@ afterAll(async () => {
 test('money without an owner, and returns of every kind, are clean while all sides agree', async () => {
   await anUnownedPix();
   const returned = await anUnownedPix();
-  await giveBack(returned, { natureza: 'ORIGINAL' });
+  await returnPix(returned, { natureza: 'ORIGINAL' });
   await announceUntilRecorded(returned);
   const { e2e, id } = await aPaidCharge();
-  await giveBack(e2e, { amount: 500, natureza: 'ORIGINAL' });
-  await giveBack(e2e, { amount: 300, natureza: 'MED_FRAUDE' });
+  await returnPix(e2e, { amount: 500, natureza: 'ORIGINAL' });
+  await returnPix(e2e, { amount: 300, natureza: 'MED_FRAUDE' });
   await charges.announce(id);
   await eventually(async () => expect(await returnsOf(e2e)).toHaveLength(2));
   await peer.answerAll();
@@ -55,7 +55,7 @@ test('money without an owner, and returns of every kind, are clean while all sid
 
 test('a return that is not recorded, not booked, or not there is shown as such', async () => {
   const { e2e, id } = await aPaidCharge();
-  await giveBack(e2e, { amount: 500, natureza: 'ORIGINAL' });
+  await returnPix(e2e, { amount: 500, natureza: 'ORIGINAL' });
   await charges.announce(id);
   await eventually(async () => expect(await returnsOf(e2e)).toHaveLength(1));
   await peer.answerAll();
@@ -156,7 +156,7 @@ async function anUnownedPix(): Promise<string> {
   return received.end_to_end_id;
 }
 
-async function giveBack(e2e: string, body: object): Promise<void> {
+async function returnPix(e2e: string, body: object): Promise<void> {
   await charges.simulator.control('POST', `/control/pix/${e2e}/returns`, body);
 }
 

@@ -41,8 +41,8 @@ async function storeOrder(table: 'refunds' | 'suspense_resolutions'): Promise<st
 
 type Kind = {
   store(): Promise<string>;
-  /** One look at whatever is due, whose calls are answered `answer`; the calls that were made. */
-  look(answer: RefundOutcome, callBeforeMs?: number): Promise<number>;
+  /** One check of whatever is due, whose calls are answered `answer`; the calls that were made. */
+  check(answer: RefundOutcome, callBeforeMs?: number): Promise<number>;
   read(id: string): Promise<object | undefined>;
   /** Somebody else looks at it from now on. */
   takeOver(id: string): Promise<void>;
@@ -67,7 +67,7 @@ function kindOf(table: 'refunds' | 'suspense_resolutions'): Kind {
   const from = table === 'refunds' ? sql`refunds` : sql`suspense_resolutions`;
   return {
     store: () => storeOrder(table),
-    look: async (answer, callBeforeMs = Number.POSITIVE_INFINITY) => {
+    check: async (answer, callBeforeMs = Number.POSITIVE_INFINITY) => {
       let calls = 0;
       const deps = depsWith(() => {
         calls += 1;
@@ -108,9 +108,9 @@ describe.each(['refunds', 'suspense_resolutions'] as const)('an order of %s', (t
 
   test('is not made by a process that slept past its lease, and counts as never made', async () => {
     const id = await kind.store();
-    expect(await kind.look(REFUSED, performance.now())).toBe(0);
+    expect(await kind.check(REFUSED, performance.now())).toBe(0);
     expect(await kind.read(id)).toMatchObject(NEVER_CALLED);
-    expect(await kind.look(REFUSED)).toBe(1);
+    expect(await kind.check(REFUSED)).toBe(1);
     expect(await kind.read(id)).toMatchObject({ status: 'failed', unanswered_puts: 1 });
   });
 
@@ -118,9 +118,9 @@ describe.each(['refunds', 'suspense_resolutions'] as const)('an order of %s', (t
     'that never left (%s) is no unanswered call: the refusal of the next one counts at once',
     async (cause) => {
       const id = await kind.store();
-      expect(await kind.look({ kind: 'unknown', cause })).toBe(1);
+      expect(await kind.check({ kind: 'unknown', cause })).toBe(1);
       expect(await kind.read(id)).toMatchObject(NEVER_CALLED);
-      expect(await kind.look(REFUSED)).toBe(1);
+      expect(await kind.check(REFUSED)).toBe(1);
       expect(await kind.read(id)).toMatchObject({
         status: 'failed',
         failure_reason: 'valor_invalido: no',
@@ -130,11 +130,11 @@ describe.each(['refunds', 'suspense_resolutions'] as const)('an order of %s', (t
 
   test('that ended unknown stays counted, whatever never left after it', async () => {
     const id = await kind.store();
-    await kind.look(UNKNOWN);
-    await kind.look({ kind: 'unknown', cause: 'breaker_open' });
-    await kind.look(REFUSED, performance.now());
+    await kind.check(UNKNOWN);
+    await kind.check({ kind: 'unknown', cause: 'breaker_open' });
+    await kind.check(REFUSED, performance.now());
     expect(await kind.read(id)).toMatchObject({ unanswered_puts: 1, was_put: true });
-    await kind.look(REFUSED);
+    await kind.check(REFUSED);
     expect(await kind.read(id)).toMatchObject({
       status: 'processing',
       unanswered_puts: 2,

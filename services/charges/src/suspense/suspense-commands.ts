@@ -17,13 +17,13 @@ export function acceptCommands({ item, left }: LockedItem, accountId: AccountId)
     const accept = suspenseResolve(item, { commandId, amount: left, action: 'accept' });
     return { commandId, commands: [accept] };
   }
-  const handOver = suspenseResolve(item, { commandId, amount: left, action: 'hand_over' });
+  const takeOut = suspenseResolve(item, { commandId, amount: left, action: 'hand_over' });
   const credit = ledgerCommand(
     'suspense.credit',
     { accountId },
     { ...dataOf(item, left), command_id: suspenseCreditCommandId(item.id) },
   );
-  return { commandId, commands: [handOver, credit] };
+  return { commandId, commands: [takeOut, credit] };
 }
 
 /** The acquirer has sent it back to its payer, or a part of it. */

@@ -9,7 +9,7 @@ const valid = {
   customer: { name: 'Ana Souza', email: 'ana@example.com', document: '529.982.247-25' },
 };
 
-function judge(body: unknown, contentType: string | undefined = 'application/json') {
+function check(body: unknown, contentType: string | undefined = 'application/json') {
   const bytes = body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body));
   try {
     return checkChargeBody(readJsonObject(bytes, contentType));
@@ -24,7 +24,7 @@ function withCustomer(changes: object) {
 }
 
 test('a full body is taken in its normal form', () => {
-  const order = judge({
+  const order = check({
     ...withCustomer({ name: '  Ana Souza ', phone: '+5511999990000' }),
     method: 'pix',
     description: 'Pedido 1',
@@ -51,7 +51,7 @@ test('a full body is taken in its normal form', () => {
 });
 
 test('null and empty text are the same as absent', () => {
-  const order = judge({
+  const order = check({
     ...valid,
     method: null,
     description: '',
@@ -69,10 +69,10 @@ test('null and empty text are the same as absent', () => {
 });
 
 test('a secret without a URL is validated, then dropped', () => {
-  expect(judge({ ...valid, webhook_secret: 'kept nowhere' })).toMatchObject({
+  expect(check({ ...valid, webhook_secret: 'kept nowhere' })).toMatchObject({
     webhookSecret: null,
   });
-  expect(judge({ ...valid, webhook_secret: '' })).toEqual({
+  expect(check({ ...valid, webhook_secret: '' })).toEqual({
     code: 'VALIDATION_ERROR',
     details: ['webhook_secret'],
   });
@@ -123,19 +123,19 @@ describe('shape faults are VALIDATION_ERROR with their exact paths', () => {
       ['amount', 'customer', 'expires_in'],
     ],
   ])('%s', (_name, body, details) => {
-    expect(judge(body)).toEqual({ code: 'VALIDATION_ERROR', details });
+    expect(check(body)).toEqual({ code: 'VALIDATION_ERROR', details });
   });
 
   test('another media type', () => {
-    expect(judge(valid, 'text/plain')).toEqual({
+    expect(check(valid, 'text/plain')).toEqual({
       code: 'VALIDATION_ERROR',
       details: ['content-type'],
     });
-    expect(judge(valid, 'application/json; charset=utf-8')).toMatchObject({ amount: 1_000n });
+    expect(check(valid, 'application/json; charset=utf-8')).toMatchObject({ amount: 1_000n });
   });
 
   test('140 emoji are 140 characters', () => {
-    expect(judge({ ...valid, description: '😀'.repeat(140) })).toMatchObject({ amount: 1_000n });
+    expect(check({ ...valid, description: '😀'.repeat(140) })).toMatchObject({ amount: 1_000n });
   });
 });
 
@@ -188,11 +188,11 @@ describe('business rules have their own code, in a fixed order, after the shape'
       ['customer.document'],
     ],
   ])('%s', (_name, body, code, details) => {
-    expect(judge(body)).toEqual({ code, details });
+    expect(check(body)).toEqual({ code, details });
   });
 
   test('a shape fault wins over a business fault', () => {
-    expect(judge({ ...valid, method: 'boleto', expires_in: 1 })).toMatchObject({
+    expect(check({ ...valid, method: 'boleto', expires_in: 1 })).toMatchObject({
       code: 'VALIDATION_ERROR',
     });
   });
