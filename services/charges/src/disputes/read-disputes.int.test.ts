@@ -321,17 +321,14 @@ describe('a defence whose answer was lost', () => {
       { status: 'rejected', decidedAt: new Date() },
       { kind: 'unknown', cause: 'x' },
     ],
-  ])(
-    'is given up where the list shows that it never arrived and %s',
-    async (_, changes, outcome) => {
-      const listed = aListed();
-      await intend(listed);
-      answer = outcome;
-      await read([{ ...listed, ...changes }]);
-      expect(await stored(listed.id)).toMatchObject({ defenseText: null, intendedDefense: null });
-      expect(logLines.join()).toContain('the acquirer never received it');
-    },
-  );
+  ])('is given up where the list shows that it never arrived and %s', async (_, shown, reply) => {
+    const listed = aListed();
+    await intend(listed);
+    answer = reply;
+    await read([{ ...listed, ...shown }]);
+    expect(await stored(listed.id)).toMatchObject({ defenseText: null, intendedDefense: null });
+    expect(logLines.join()).toContain('the acquirer never received it');
+  });
 
   test('waits while it is under review without a receipt', async () => {
     const listed = aListed();

@@ -17,12 +17,10 @@ export function receivedCommands(
   disposition: Disposition,
 ): OutboundEvent[] {
   const data = { ...dataOf(pix), charge_id: charge.id };
+  const release_at = releaseAt(charge.releaseDelaySeconds, pix);
   const booking =
     disposition.kind === 'credit'
-      ? ledgerCommand('received_pix.credit', charge, {
-          ...data,
-          release_at: releaseAt(charge.releaseDelaySeconds, pix),
-        })
+      ? ledgerCommand('received_pix.credit', charge, { ...data, release_at })
       : ledgerCommand('received_pix.suspend', charge, { ...data, reason: disposition.reason });
   return [booking, ...acquirerTariffBook(pix)];
 }

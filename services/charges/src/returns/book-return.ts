@@ -11,7 +11,7 @@ import { failpoint } from '#failpoints.ts';
 
 import type { BookStep } from './decide-return.ts';
 import { insertPixReturn, type RecordedReturn } from './pix-returns.sql.ts';
-import { disputeReturn, receivedPixReturn } from './return-commands.ts';
+import { returnCommand } from './return-commands.ts';
 
 export type BookReturnDeps = { db: Database; receiver: Receiver; wakeOutbox(): void };
 
@@ -25,10 +25,8 @@ export async function bookReturn(
   step: Extract<BookStep, { kind: 'book_return' }>,
 ): Promise<ChargeRow | null> {
   const { endToEndId, returned, status } = step;
-  const command =
-    step.as === 'med'
-      ? disputeReturn(charge, step, await findDisputeId(deps.db, endToEndId))
-      : receivedPixReturn(charge, step);
+  const disputeId = step.as === 'med' ? await findDisputeId(deps.db, endToEndId) : null;
+  const command = returnCommand(charge, step, disputeId);
   await failpoint('charges.return.before-commit');
   const after = await deps.db.transaction(
     async (tx) =>

@@ -5,30 +5,37 @@ import type { OutboundEvent } from '@pixmesh/postgres/events';
 import type { ChargeRow } from '#charge/charge-row.ts';
 import { ledgerCommand } from '#charge/ledger-command.ts';
 
-/** A return of a credited Pix, as the acquirer shows it. */
-type Returned = { endToEndId: string; returned: PixReturn };
+/** A return of a credited Pix that no refund of ours explains; `med`: under the MED. */
+type Returned = { as: 'returned' | 'med'; endToEndId: string; returned: PixReturn };
 
-/** Money that went back without an order of ours. One command per return, for ever. */
-export function receivedPixReturn(charge: ChargeRow, seen: Returned): OutboundEvent {
-  return ledgerCommand('received_pix.return', charge, {
-    ...dataOf(charge, seen),
-    command_id: receivedPixReturnCommandId(seen.endToEndId, seen.returned.id),
-  });
-}
-
-/** Money that went back under the MED: from the block first (decision 138). One command per return, for ever. */
-export function disputeReturn(
+/**
+ * Money that went back without an order of ours: from the balance (`received_pix.return`), or under the MED from the
+ * block first (`dispute.return`, decision 138). One command per return, for ever.
+ *
+ * @param disputeId of the return's dispute, which may not be recorded yet; the ledger keeps its blocks by Pix
+ */
+export function returnCommand(
   charge: ChargeRow,
-  seen: Returned,
+  { as, endToEndId, returned }: Returned,
   disputeId: string | null,
 ): OutboundEvent {
-  return ledgerCommand('dispute.return', charge, {
-    ...dataOf(charge, seen),
-    command_id: disputeReturnCommandId(seen.endToEndId, seen.returned.id),
-    // A return may be seen before the dispute that led to it; the ledger keeps its blocks by Pix.
-    dispute_id: disputeId ?? unseenDisputeId(seen.endToEndId),
-    from: 'blocked',
-  });
+  const data = {
+    charge_id: charge.id,
+    end_to_end_id: endToEndId,
+    return_id: returned.id,
+    amount: returned.amountCents,
+  };
+  return as === 'returned'
+    ? ledgerCommand('received_pix.return', charge, {
+        ...data,
+        command_id: receivedPixReturnCommandId(endToEndId, returned.id),
+      })
+    : ledgerCommand('dispute.return', charge, {
+        ...data,
+        command_id: disputeReturnCommandId(endToEndId, returned.id),
+        dispute_id: disputeId ?? unseenDisputeId(endToEndId),
+        from: 'blocked',
+      });
 }
 
 export function receivedPixReturnCommandId(endToEndId: string, returnId: string): string {
@@ -42,13 +49,4 @@ export function disputeReturnCommandId(endToEndId: string, returnId: string): st
 /** Stands in for the id of a dispute that is not recorded yet. */
 export function unseenDisputeId(endToEndId: string): string {
   return deriveCommandId('dispute', endToEndId);
-}
-
-function dataOf(charge: ChargeRow, { endToEndId, returned }: Returned) {
-  return {
-    charge_id: charge.id,
-    end_to_end_id: endToEndId,
-    return_id: returned.id,
-    amount: returned.amountCents,
-  };
 }

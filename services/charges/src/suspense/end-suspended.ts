@@ -9,7 +9,7 @@ import { insertPixReturn, type RecordedReturn } from '#returns/pix-returns.sql.t
 
 import { type LockedItem, lockItem } from './lock-item.sql.ts';
 import { insertResolution, lockResolution, orderReturn } from './resolutions.sql.ts';
-import { returnCommand } from './suspense-commands.ts';
+import { itemReturnCommand } from './suspense-commands.ts';
 import type { SuspenseItem } from './suspense-item.ts';
 
 export type EndSuspendedDeps = { db: Database; logger: Logger; wakeOutbox(): void };
@@ -60,7 +60,7 @@ async function bookLocked(
     standing,
   }: { returned: PixReturn; standing: Awaited<ReturnType<typeof lockResolution>> },
 ): Promise<void> {
-  const end = returnCommand(locked, returned);
+  const end = itemReturnCommand(locked, returned);
   const disposition = end.isPart ? 'suspense_part' : 'suspense';
   const record = toRecord(locked.item, { returned, disposition });
   const { amountCents: amount } = returned;

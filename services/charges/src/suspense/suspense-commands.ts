@@ -27,7 +27,7 @@ export function acceptCommands({ item, left }: LockedItem, accountId: AccountId)
 }
 
 /** The acquirer has sent it back to its payer, or a part of it. */
-export function returnCommand(
+export function itemReturnCommand(
   { item, left }: LockedItem,
   returned: { id: string; amountCents: Cents },
 ): EndOfItem & { isPart: boolean } {
@@ -58,11 +58,9 @@ function suspenseResolve(
   item: SuspenseItem,
   what: { commandId: string; amount: Cents; action: 'accept' | 'hand_over' | 'return' },
 ): OutboundEvent {
-  return ledgerCommand(
-    'suspense.resolve',
-    { accountId: item.ownerId },
-    { ...dataOf(item, what.amount), command_id: what.commandId, action: what.action },
-  );
+  const { commandId: command_id, amount, action } = what;
+  const data = { ...dataOf(item, amount), command_id, action };
+  return ledgerCommand('suspense.resolve', { accountId: item.ownerId }, data);
 }
 
 function dataOf(item: SuspenseItem, amount: Cents) {
