@@ -5,8 +5,10 @@ import { defineConfig } from 'vitest/config';
 // Kept between processes and runs: workers and the services that tests start load in half the time.
 process.env['NODE_COMPILE_CACHE'] ??= path.resolve('node_modules/.cache/node-compile');
 
-/** One a core, and never alone: tests wait for the network too. */
-const WORKERS = 2;
+/** One a core of a small machine. */
+const UNIT_WORKERS = 2;
+/** Files of the int ring wait for leases, brokers and processes more than they work. */
+const INT_WORKERS = 4;
 
 /** Files of the e2e ring mostly wait for the mesh. */
 const E2E_WORKERS = 4;
@@ -41,7 +43,7 @@ export default defineConfig({
           setupFiles: ['tests/setup/seed.ts'],
           // Files share a process and its modules; a file ends what it begins.
           isolate: false,
-          maxWorkers: WORKERS,
+          maxWorkers: UNIT_WORKERS,
           // Properties take seconds on a busy machine; a unit that waits for anything still ends here.
           testTimeout: 20_000,
         },
@@ -53,9 +55,10 @@ export default defineConfig({
           globalSetup: ['tests/setup/infra.ts'],
           setupFiles: ['tests/setup/seed.ts'],
           isolate: false,
-          testTimeout: 30_000,
-          hookTimeout: 60_000,
-          maxWorkers: WORKERS,
+          // Several boots of processes on a busy machine.
+          testTimeout: 60_000,
+          hookTimeout: 90_000,
+          maxWorkers: INT_WORKERS,
         },
       },
       {

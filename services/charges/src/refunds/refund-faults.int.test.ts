@@ -3,6 +3,7 @@ import { armFailpoints } from '@pixmesh/service/failpoints';
 import { newId, toAcquirerId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
+import { sampled } from '@pixmesh/testkit/long-runs';
 import { SIMULATOR_CREDENTIALS } from '@pixmesh/testkit/simulator-process';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
@@ -263,19 +264,25 @@ describe('a call that dies', () => {
   });
 });
 
-test.each([
+const PLACES = [
   'charges.refund.before-call',
   'charges.refund.in-call',
   'charges.refund.after-answer',
   'charges.refund.before-end',
   'charges.refund.after-end',
-] as const)('a job that dies at %s: another look ends the refund once', async (place) => {
-  const charge = await charges.aPaidCharge();
-  armFailpoints({ [place]: 'error' });
-  const asked = await charges.refund(charge.id);
-  expect(asked.status).toBe(201);
-  await expectRefundedOnce(charge, asked.id);
-});
+] as const;
+
+// Each waits for the end of a lease.
+test.each(sampled(PLACES, 2))(
+  'a job that dies at %s: another look ends the refund once',
+  async (place) => {
+    const charge = await charges.aPaidCharge();
+    armFailpoints({ [place]: 'error' });
+    const asked = await charges.refund(charge.id);
+    expect(asked.status).toBe(201);
+    await expectRefundedOnce(charge, asked.id);
+  },
+);
 
 test('an intent of a charge that was charged back meanwhile is dropped, and its key refused', async () => {
   const charge = await charges.aPaidCharge();

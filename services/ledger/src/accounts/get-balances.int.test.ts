@@ -1,4 +1,5 @@
 import { type AccountId, newId } from '@pixmesh/kernel/ids';
+import { createPool } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -18,6 +19,9 @@ let ledger: LedgerApp;
 
 beforeAll(async () => {
   database = await createTestDatabase('ledger');
+  // Figures about a few hundred rows would change the plan that one test looks at.
+  await using admin = createPool({ url: database.adminUrl, applicationName: 'test', max: 1 });
+  await admin.query(sql`alter table ledger.entries set (autovacuum_enabled = false)`);
   ledger = await aLedgerApp(database.db);
 });
 afterAll(async () => {

@@ -8,6 +8,7 @@ import { type OutboundEvent, outboundEvent } from '@pixmesh/postgres/events';
 import { sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { eventually } from '@pixmesh/testkit/eventually';
+import { sampled } from '@pixmesh/testkit/long-runs';
 import { type SimulatorProcess, startSimulatorProcess } from '@pixmesh/testkit/simulator-process';
 import { testInfra } from '@pixmesh/testkit/test-infra';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -127,12 +128,15 @@ async function confirmSettlement(id: PayoutId): Promise<void> {
   );
 }
 
-test.each([
+const PLACES = [
   'payouts.submit.before-call',
   'payouts.submit.in-call',
   'payouts.submit.after-answer',
   'payouts.settle.after-commit',
-])(
+];
+
+// Each waits for two boots and a lease.
+test.each(sampled(PLACES, 2))(
   'a sender killed at %s is followed by one that pays once, in the slot of the dead one',
   async (at) => {
     const first = await startPayoutsProcess(mesh, settings());

@@ -2,6 +2,7 @@ import { newId } from '@pixmesh/kernel/ids';
 import { createPool } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
+import { scaled } from '@pixmesh/testkit/long-runs';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
@@ -13,6 +14,9 @@ import { answerWith, type Receiver, startReceiver } from '#test/start-receiver.t
 import { startTestSender, turnableClock } from '#test/test-sender.ts';
 
 import { fetchDue } from './fetch-due.sql.ts';
+
+/** Deliveries of each lane that several senders share. */
+const SHARED_BACKLOG = scaled(70, 200);
 
 const URL_OF_SHOP = 'http://shop.receiver.example.com/hook';
 
@@ -167,7 +171,7 @@ describe('several senders', () => {
   test('share the lanes as they come and go, one, two, four; nothing is lost or sent twice', async () => {
     const ids = new Set<string>();
     for (let count = 0; count < 12; count += 1) {
-      for (const id of (await aLane(200)).ids) ids.add(id);
+      for (const id of (await aLane(SHARED_BACKLOG)).ids) ids.add(id);
     }
     await using first = await startSlow(25);
     await using second = await startSlow(25);
