@@ -288,7 +288,8 @@ const OF_ORDERS = new Set(['sendPayout', 'getPayout', 'settlePayout']);
 
 /** The rule for this merchant alone, unless it is limited already; a notice is about a charge or about an order, so it takes two. */
 function limitTo({ debtor, recipientKey }: Merchant, rule: FaultRule): FaultRule[] {
-  if (rule['only'] !== undefined) return [rule];
+  // A list is about everybody: rules of it have to be rare enough for the others.
+  if (rule['only'] !== undefined || rule.operation.startsWith('list')) return [rule];
   const ofCharges = { ...rule, only: { debtor } };
   const ofOrders = { ...rule, only: { pix_key: recipientKey } };
   if (rule.operation === 'callback') return [ofCharges, ofOrders];
