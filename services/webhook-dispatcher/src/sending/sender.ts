@@ -92,10 +92,11 @@ export function startSender(deps: SenderDeps): Sender {
   /** A poll is due at its interval, however often the sender is woken. */
   async function turn(): Promise<NextTurn> {
     const startedMs = performance.now();
-    const isPoll = startedMs - polledMs >= POLL_INTERVAL_MS;
+    // A timer may end up to a millisecond early.
+    const isPoll = startedMs - polledMs >= POLL_INTERVAL_MS - 1;
     if (isPoll) polledMs = startedMs;
     const isMore = await turns.turn(isPoll);
-    const pauseMs = isMore ? 0 : polledMs + POLL_INTERVAL_MS - performance.now();
+    const pauseMs = isMore ? 0 : Math.ceil(polledMs + POLL_INTERVAL_MS - performance.now());
     return { pauseMs, gatherMs: TURN_INTERVAL_MS };
   }
 
