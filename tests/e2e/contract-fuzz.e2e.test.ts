@@ -25,7 +25,7 @@ const EXAMPLES = scaled(4, 200);
 const BROKEN_REQUESTS = scaled(400, 20_000);
 const AT_ONCE = 16;
 
-/** Environments and reports; not part of the repository. */
+/** Reports; not part of the repository. */
 const FUZZ_FOLDER = path.resolve('.pixmesh-fuzz');
 
 const SEED = testSeed();
