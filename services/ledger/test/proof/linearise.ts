@@ -7,7 +7,7 @@ import type { FoundJournal } from './read-books.sql.ts';
 export type Decided = { command: OracleCommand; found: FoundJournal };
 
 /**
- * Replays what the ledger decided for one owner, in the order of its journals, and lets the oracle verifyMoney each decision
+ * Replays what the ledger decided for one owner, in the order of its journals, and compares each decision with the oracle's
  * in that order: concurrent commands may be decided in any order, but there must be one order in which every single
  * decision is the right one. Rows that moved nothing have no number; their time bounds their place.
  *
