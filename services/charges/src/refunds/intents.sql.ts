@@ -52,7 +52,7 @@ export type NewIntent = {
   holdId: HoldId;
   requestedBy: OperatorId;
   fingerprint: Buffer;
-  /** When the job looks at it for the first time, if nobody finishes it before. */
+  /** When the job checks it for the first time, if nobody finishes it before. */
   firstCheckMs: number;
 };
 

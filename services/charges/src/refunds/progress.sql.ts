@@ -7,7 +7,7 @@ import { createReturnOrders } from '#returns/return-orders.sql.ts';
 import type { RefundRow } from './refund-row.ts';
 import { REFUND_COLUMNS, type RefundRecord, toRefundRow } from './refunds.sql.ts';
 
-/** Calls that order refunds, and the leases of those who look. Reads `refunds_check_at`. */
+/** Calls that order refunds, and the leases of status checks. Reads `refunds_check_at`. */
 export const refundOrders = createReturnOrders<RefundRow, RefundRecord>({
   table: sql`refunds`,
   name: 'refund',

@@ -15,7 +15,7 @@ const LEASE_MARGIN_MS = 2_000;
 
 /** Orders refunds from the acquirer, follows them to their end, and settles intents that their calls left behind. */
 export function startRefundsJob(deps: RefundCheckDeps & { signal: WakeSignal }): PollingLoop {
-  // A look and the call that may follow it fit into one lease.
+  // A status check and the call that may follow it fit into one lease.
   const leaseMs = Math.max(2 * deps.acquirerTimeoutMs, INTENT_TIMEOUT_MS) + LEASE_MARGIN_MS;
   observeOverdue(() => countOverdue(deps.db));
   return startOrdersJob<RefundRow>({

@@ -103,7 +103,7 @@ async function storeIntent(
     const taken = charge.endToEndId === null ? 0n : await sumTaken(tx, charge.endToEndId);
     const decision = decideRefund(charge, wanted, taken);
     if (decision.kind === 'refuse') {
-      // The key may have been taken since it was looked for, by the very refund that left nothing of the charge.
+      // The key may have been taken since it was read, by the very refund that left nothing of the charge.
       if ((await findRefund(tx, input.id)) !== null) return null;
       throw new AppError(decision.code);
     }

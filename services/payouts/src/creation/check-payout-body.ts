@@ -13,7 +13,7 @@ import { checkPublicUrl } from '@pixmesh/kernel/public-url';
 export type PayoutOrder = {
   amount: Cents;
   pixKeyType: PixKeyType;
-  /** As sent, and as the acquirer is told (decision 109). */
+  /** As sent, and as the acquirer gets it (decision 109). */
   pixKey: string;
   pixKeyCanonical: string;
   recipientName: string | null;

@@ -107,7 +107,7 @@ async function insertOrFind(
   return row === null ? null : { row, isNew: false };
 }
 
-/** Another body under the key, or one that could not be read: the answer says so (decisions 42, 44, 253). */
+/** Another body under the key, or one that could not be read: the answer is marked (decisions 42, 44, 253). */
 function isMismatch(checked: Checked, payout: PayoutRow): boolean {
   return checked.order === null || !fingerprintOf(checked.order).equals(payout.fingerprint);
 }

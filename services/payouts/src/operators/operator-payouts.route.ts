@@ -106,7 +106,7 @@ function toFilters(filters: z.output<typeof ListOperatorPayoutsQuery>) {
   };
 }
 
-/** An id that names nothing is told so before the body is checked. */
+/** An id that names nothing is 404 before the body is checked. */
 async function readQueuedId(deps: QueueDeps, request: FastifyRequest): Promise<PayoutId> {
   return (await findVisible(deps.db, readOwnId<PayoutId>(request))).id;
 }

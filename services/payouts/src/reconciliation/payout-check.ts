@@ -26,7 +26,7 @@ import {
 } from './compared-payouts.sql.ts';
 import { isKnownToAcquirer, compareReturns, compareSend, type PairedSend } from './compare-send.ts';
 
-/** Around the time that an end-to-end id tells, when a send can be found by nothing else. */
+/** Around the time that an end-to-end id contains, when a send can be found by nothing else. */
 const DAY_MS = 86_400_000;
 /** Older payouts on their way that an incremental run asks the acquirer for, one by one. */
 const STUCK_REREAD_MAX = 200;
@@ -131,7 +131,7 @@ async function pairKnown(deps: PayoutCheckDeps, ids: readonly string[]): Promise
   ];
 }
 
-/** Sends that money came back of. Our payout may not know its end-to-end id: the acquirer then tells whose it is. */
+/** Sends that money came back of. Our payout may not know its end-to-end id: the acquirer then names it. */
 async function pairReturned(
   deps: PayoutCheckDeps,
   endToEndIds: readonly string[],

@@ -3,7 +3,7 @@ import { assertNever } from '@pixmesh/kernel/app-error';
 import type { Contradiction } from '#payouts/ledger-commands.ts';
 import type { PayoutRow } from '#payouts/payout-row.ts';
 
-/** What the ledger says of the hold of a payout. */
+/** What the ledger's event means for the hold of a payout. */
 export type HoldEvent =
   | { kind: 'settled' }
   | { kind: 'released' }

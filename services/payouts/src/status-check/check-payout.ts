@@ -15,7 +15,7 @@ import { recordReturns } from './record-returns.ts';
 
 /**
  * One look for a leased row: an intent is settled with the ledger; a payout is read at the acquirer by its
- * idEnvio and moved on as `decideCheck` says. A callback only ever leads here (decision 213).
+ * idEnvio and moved on as `decideCheck` says. All that a callback causes is this check (decision 213).
  */
 export async function checkPayoutStatus(deps: StatusCheckDeps, payout: PayoutRow): Promise<void> {
   if (!isVisible(payout)) return await checkIntent(deps, payout);

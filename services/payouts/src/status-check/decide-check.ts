@@ -14,7 +14,7 @@ export type CheckStep =
   | { kind: 'contradict'; contradiction: Contradiction }
   /** Nothing to write; check again, soon where nothing definite is known yet. */
   | { kind: 'check_later'; pace: 'unknown' | 'accepted'; problem: CheckProblem | null }
-  /** Nothing to write; check when somebody asks. */
+  /** Nothing to write; checked again on request only. */
   | { kind: 'rest'; problem: CheckProblem | null };
 
 const REJECTED = 'rejected: the acquirer did not carry the payout out';
@@ -30,7 +30,7 @@ export function decideCheck(
 ): CheckStep {
   switch (found.kind) {
     case 'unknown':
-      // Soon even where no routine check is due: somebody may have asked for this one.
+      // Soon even where no routine check is due: this one may have been requested.
       return later('unknown');
     case 'not_found':
       return isOpen(payout) ? decideUnsent(payout, limits) : decideForgotten(payout);
@@ -58,7 +58,7 @@ function decideUnsent(payout: VisiblePayout, limits: OrderLimits): CheckStep {
   }
 }
 
-/** An end that was told stands; only one that followed an acceptance needs the order to exist. */
+/** An end that was announced stands; only one that followed an acceptance needs the order to exist. */
 function decideForgotten(payout: VisiblePayout): CheckStep {
   return rest(payout.processedAt === null ? null : 'vanished');
 }
@@ -81,7 +81,7 @@ function decideFound(payout: VisiblePayout, sent: AcquirerPayout): CheckStep {
   }
 }
 
-/** The end was told, or is ordered and cannot be called back: the acquirer confirms it or contradicts it. */
+/** The end was announced, or is ordered and cannot be called back: the acquirer confirms it or contradicts it. */
 function decideEnded(payout: VisiblePayout, sent: AcquirerPayout): CheckStep {
   if (payout.contradiction !== null) return rest(null);
   if (sent.status === 'processing') return later('accepted', 'unfinished');

@@ -57,7 +57,7 @@ export async function sendAgain(db: Queryable, payout: PayoutRow): Promise<boole
 /** What a callback names a payout by. */
 export type PayoutName = { id: PayoutId | null; endToEndId: string | null };
 
-/** Asks for a look at once, on behalf of the trace that heard of it. False when no such payout exists. */
+/** Requests a check at once, on behalf of the trace that caused it. False when no such payout exists. */
 export async function requestCheck(
   db: Queryable,
   name: PayoutName,

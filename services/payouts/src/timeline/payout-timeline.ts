@@ -19,7 +19,7 @@ import {
 } from './payout-steps.sql.ts';
 import { toTimelineEntries } from './to-timeline-entries.ts';
 
-/** One more than is told says whether there is more. */
+/** One more than is listed shows whether there is more. */
 const STEPS_MAX = TIMELINE_ENTRIES_MAX + 1;
 
 /** What this service knows of a payout's life: short reads of indexes, each bounded, that take no lock. */
