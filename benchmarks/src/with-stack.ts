@@ -15,7 +15,7 @@ export type Stack = {
   pids: Record<string, number>;
 };
 
-/** Looks and comparisons as far apart as in production, not as on a laptop. */
+/** Status checks and reconciliation runs as far apart as in production, not as on a laptop. */
 const PRODUCTION_PERIODS = {
   READ_BACK_PENDING_MS_MAX: '300000',
   READ_BACK_UNKNOWN_MS: '5000',

@@ -16,16 +16,16 @@ const SECONDS = 30;
 const ROUNDS = 3;
 const WARM_UP_SECONDS = 5;
 const IDLE_SAMPLES = 20;
-const SILENCE_MS = 5_000;
+const PAUSE_MS = 5_000;
 
-/** From the time at which an event was meant to be published to its receiver, at a steady rate and after silence. */
+/** From the time at which an event was meant to be published to its receiver, at a steady rate and after a pause. */
 export async function benchLatency(road: Road, options: BenchOptions): Promise<Aim[]> {
   await using dispatchers = createDispatchers(road.infra, road.settings);
   await joinAll(dispatchers, options.senders);
   const endpoints = await road.register(ENDPOINTS, () => 'answers');
   const rounds = await runRounds(road, endpoints, (options.seconds ?? SECONDS) / ROUNDS);
   const idleMs = await measureIdle(road, endpoints);
-  return [...judgeRate(rounds), ...judgeIdle(idleMs)];
+  return [...aimsOfRate(rounds), ...aimsOfIdle(idleMs)];
 }
 
 async function runRounds(
@@ -41,11 +41,11 @@ async function runRounds(
   );
 }
 
-/** One event at a time, each after a silence in which everything has come to rest. */
+/** One event at a time, each after a pause in which everything has come to rest. */
 async function measureIdle(road: Road, endpoints: readonly MerchantEndpoint[]): Promise<number[]> {
   const samples: number[] = [];
   for (let number = 0; number < IDLE_SAMPLES; number += 1) {
-    await delay(SILENCE_MS);
+    await delay(PAUSE_MS);
     const phase = { side: 'ours', name: 'idle', endpoints, rate: 1, seconds: 1 } as const;
     samples.push((await runOpenLoop(road, phase)).maxMs);
   }
@@ -61,7 +61,7 @@ function print(name: string, figure: OpenFigure): OpenFigure {
   return figure;
 }
 
-function judgeRate({ ours, baseline }: Record<Side, OpenFigure[]>): Aim[] {
+function aimsOfRate({ ours, baseline }: Record<Side, OpenFigure[]>): Aim[] {
   const of = (rounds: readonly OpenFigure[], figure: 'p50Ms' | 'p95Ms' | 'p99Ms') =>
     median(rounds.map((round) => round[figure]));
   console.log(`ours / baseline: p50 ${describeRatios(ours, baseline, ({ p50Ms }) => p50Ms)}`);
@@ -75,7 +75,7 @@ function judgeRate({ ours, baseline }: Record<Side, OpenFigure[]>): Aim[] {
   ];
 }
 
-function judgeIdle(samples: readonly number[]): Aim[] {
+function aimsOfIdle(samples: readonly number[]): Aim[] {
   const maxMs = Math.max(...samples);
   console.log(`idle: first event p50 ${median(samples).toFixed(1)} ms, max ${maxMs.toFixed(1)} ms`);
   return [atMost(`idle: first of ${samples.length} events, the slowest, ms`, maxMs, 50)];

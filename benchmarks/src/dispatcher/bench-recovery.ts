@@ -45,7 +45,7 @@ export async function benchRecovery(road: Road, options: BenchOptions): Promise<
     print(rounds.length + 1, round);
     rounds.push(round);
   }
-  return judge(rounds);
+  return aimsOf(rounds);
 }
 
 async function runRound(
@@ -78,7 +78,7 @@ function print(number: number, { alone, beside, recovered, doubled, lost }: Roun
   );
 }
 
-function judge(rounds: readonly Round[]): Aim[] {
+function aimsOf(rounds: readonly Round[]): Aim[] {
   const sum = (figure: (round: Round) => number) =>
     rounds.reduce((total, round) => total + figure(round), 0);
   const wrong = ({ alone, beside, doubled, lost }: Round) =>

@@ -56,7 +56,7 @@ export async function benchThroughput(road: Road, options: BenchOptions): Promis
     print(`${side} ${number}`, round);
     return round;
   });
-  return judge(rounds, median(bytesPer));
+  return aimsOf(rounds, median(bytesPer));
 }
 
 async function runRound(
@@ -117,7 +117,7 @@ function print(name: string, round: Round): void {
   );
 }
 
-function judge({ ours, baseline }: Record<Side, Round[]>, storedBytes: number): Aim[] {
+function aimsOf({ ours, baseline }: Record<Side, Round[]>, storedBytes: number): Aim[] {
   const middle = (figure: (round: Round) => number) => median(ours.map(figure));
   const sum = (figure: (round: Round) => number) =>
     ours.reduce((total, round) => total + figure(round), 0);

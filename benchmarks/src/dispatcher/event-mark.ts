@@ -1,6 +1,6 @@
 /**
  * What a delivery says of itself, in the `reference` of its charge: the phase of the run, its number within it, and
- * when it was meant to be published. Receivers are told nothing else, whoever delivers.
+ * when it was meant to be published. Receivers know nothing else, whoever delivers.
  */
 export type EventMark = { phase: string; number: number; intendedMs: number };
 

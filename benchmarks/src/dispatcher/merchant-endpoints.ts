@@ -29,7 +29,7 @@ export function makeEndpoints(
   });
 }
 
-/** Registers them as if yesterday: an endpoint hears of nothing that happened before it. */
+/** Registers them as if yesterday: an endpoint receives nothing of what happened before it. */
 export async function storeEndpoints(
   databaseUrl: string,
   endpoints: readonly MerchantEndpoint[],

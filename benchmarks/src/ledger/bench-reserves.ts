@@ -33,7 +33,7 @@ export async function benchReserves(infra: ServiceInfra): Promise<Aim[]> {
   await ours('uniform', 1);
   await withClient(infra.postgresUrl, (client) => client.query('vacuum analyze'));
   // First, while the indexes are as the uniform load made them: one hot account splits their pages otherwise.
-  const tables = await judgeTables();
+  const tables = await measureTables();
   const writers = await findWriters();
   const rounds: Rounds = {
     'baseline uniform': [],
@@ -49,7 +49,7 @@ export async function benchReserves(infra: ServiceInfra): Promise<Aim[]> {
       print(`ours     ${spread}`, rounds[`ours ${spread}`].at(-1));
     }
   }
-  return [...judge(rounds), ...tables, ...(await judgeLightLoad())];
+  return [...aimsOf(rounds), ...tables, ...(await measureLightLoad())];
 
   async function ours(spread: Spread, writers: number, seconds = SWEEP_SECONDS) {
     const chosen = spread === 'hot' ? accounts.slice(0, 1) : accounts;
@@ -72,7 +72,7 @@ export async function benchReserves(infra: ServiceInfra): Promise<Aim[]> {
     return sums.sort((one, other) => other.sum - one.sum)[0]?.writers ?? 1;
   }
 
-  async function judgeTables(): Promise<Aim[]> {
+  async function measureTables(): Promise<Aim[]> {
     const before = await readSchemaBytes(infra.postgresUrl, 'ledger');
     const { commands } = await ours('uniform', WRITERS_DEFAULT, ROUND_SECONDS);
     const after = await readSchemaBytes(infra.postgresUrl, 'ledger');
@@ -83,7 +83,7 @@ export async function benchReserves(infra: ServiceInfra): Promise<Aim[]> {
     ];
   }
 
-  async function judgeLightLoad(): Promise<Aim[]> {
+  async function measureLightLoad(): Promise<Aim[]> {
     const light = await driveEngine({ mode: 'light', url, accounts, seconds: LIGHT_SECONDS });
     return [
       atMost('light load, one in flight: p50, ms', light.p50Ms, 3),
@@ -92,7 +92,7 @@ export async function benchReserves(infra: ServiceInfra): Promise<Aim[]> {
   }
 }
 
-function judge(rounds: Rounds): Aim[] {
+function aimsOf(rounds: Rounds): Aim[] {
   const [baseUniform, uniform, baseHot, hot] = [
     medianRate(rounds['baseline uniform']),
     medianRate(rounds['ours uniform']),

@@ -67,7 +67,7 @@ export async function benchPayouts(): Promise<void> {
       for (const mode of MODES) printCpu(mode, rounds[mode]);
       await verifyPayouts(stack, manual, callers.manual.accepted);
       await verifyPayouts(stack, automatic, callers.automatic.accepted);
-      judge(rounds);
+      compareWithAim(rounds);
     });
   });
 }
@@ -114,7 +114,7 @@ function printCpu(mode: Mode, rounds: readonly Round[]): void {
 }
 
 /** The median of each mode against the aim; the baseline only says what the machine was worth today. */
-function judge(rounds: Record<Mode, Round[]>): void {
+function compareWithAim(rounds: Record<Mode, Round[]>): void {
   const baseline = medianRate(rounds.baseline);
   for (const mode of ['manual', 'automatic'] as const) {
     const rate = medianRate(rounds[mode]);

@@ -13,7 +13,7 @@ test('every section of the specification has cases', () => {
   expect(observed.length).toBeGreaterThanOrEqual(CASES_MIN);
 });
 
-test('every section has a case that looks at the installation', () => {
+test('every section has a case that calls the installation', () => {
   expect(findEmptySections(observed)).toEqual([]);
 });
 

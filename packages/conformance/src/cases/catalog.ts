@@ -167,7 +167,7 @@ type Emission = {
   life: (w: World) => Promise<Life>;
   status: string;
   /** What the meaning says beyond the status. */
-  look?: (data: Envelope['data'], w: World) => Promise<void> | void;
+  check?: (data: Envelope['data'], w: World) => Promise<void> | void;
   observe?: Observe;
 };
 
@@ -198,7 +198,7 @@ const EMISSIONS: Readonly<Record<string, Emission>> = {
     meaning: 'dispute opened; amount blocked awaiting defense',
     life: openedDispute,
     status: 'open',
-    look: async ({ amount }, w) => {
+    check: async ({ amount }, w) => {
       const { before, blocked } = await openedDispute(w);
       equal(before.available - blocked.available, amount, 'what left the available balance');
     },
@@ -207,13 +207,13 @@ const EMISSIONS: Readonly<Record<string, Emission>> = {
     meaning: 'platform answered in the dispute chat; text in `data.message`',
     life: reviewedDispute,
     status: 'under_review',
-    look: ({ message }) => equal(message, DISPUTE_MESSAGE, 'data.message'),
+    check: ({ message }) => equal(message, DISPUTE_MESSAGE, 'data.message'),
   },
   'dispute.pix.won': {
     meaning: 'MED denied; blocked amount returned to balance',
     life: wonDispute,
     status: 'won',
-    look: async ({ amount }, w) => {
+    check: async ({ amount }, w) => {
       const { blocked, after } = await wonDispute(w);
       equal(after.available - blocked.available, amount, 'what came back to the balance');
     },
@@ -222,7 +222,7 @@ const EMISSIONS: Readonly<Record<string, Emission>> = {
     meaning: 'MED accepted; amount returned to payer',
     life: lostDispute,
     status: 'lost',
-    look: async ({ amount }, w) => {
+    check: async ({ amount }, w) => {
       const { before, merchant } = await lostDispute(w);
       // Read anew: while the block stood, the balance showed the same.
       const { available } = await readBalance(merchant);
@@ -232,11 +232,11 @@ const EMISSIONS: Readonly<Record<string, Emission>> = {
 };
 
 function emittedCase([event, emission]: readonly [string, Emission]): ObservedCase {
-  const { meaning, life, status, look, observe = staged.receiver } = emission;
+  const { meaning, life, status, check, observe = staged.receiver } = emission;
   return observe(`${event}.emitted`, `\`${event}\` is emitted: ${meaning}`, async (w) => {
     const { envelope } = await announced(w, await life(w), event);
     equal(envelope.data['status'], status, 'data.status');
-    await look?.(envelope.data, w);
+    await check?.(envelope.data, w);
   });
 }
 

@@ -28,15 +28,15 @@ import { createCharge, readCharge } from '../world/merchant.ts';
 import type { Delivery } from '../world/receiver.ts';
 import { DISPUTE_FORMAT_CASES } from './disputes.ts';
 
-/** Looks at every delivery of a charge from creation to payment. */
+/** Checks every delivery of a charge from creation to payment. */
 function ofEach(
   id: string,
   sentence: string,
-  look: (delivery: Delivery, delivered: DeliveredCharge) => void,
+  check: (delivery: Delivery, delivered: DeliveredCharge) => void,
 ): ObservedCase {
   return delivered(id, sentence, async (w) => {
     const delivered = await deliveredCharge(w);
-    for (const delivery of delivered.deliveries.values()) look(delivery, delivered);
+    for (const delivery of delivered.deliveries.values()) check(delivery, delivered);
   });
 }
 
@@ -49,10 +49,10 @@ function header(id: string, note: string, expected: (envelope: Envelope) => stri
 function ofPayments(
   id: string,
   sentence: string,
-  look: (envelope: Envelope) => void,
+  check: (envelope: Envelope) => void,
 ): ObservedCase {
   return delivered.funds(id, sentence, async (w) => {
-    for (const { envelope } of (await deliveredPayout(w)).deliveries.values()) look(envelope);
+    for (const { envelope } of (await deliveredPayout(w)).deliveries.values()) check(envelope);
   });
 }
 

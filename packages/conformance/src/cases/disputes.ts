@@ -16,7 +16,7 @@ import type { World } from '../world/world.ts';
 
 type Data = Readonly<Record<string, unknown>>;
 /** One dispute as it was opened and as it was won. */
-type Told = { life: ContestedLife; opened: Data; won: Data };
+type DisputeSteps = { life: ContestedLife; opened: Data; won: Data };
 
 async function dataOf(w: World, life: { endpointUrl: string }, event: string): Promise<Data> {
   return (await announced(w, life, event)).envelope.data;
@@ -77,7 +77,7 @@ export const EVENT_RESOURCE_CASES = section('event-resource', [
 ]);
 
 /** The list of fields at the end of the section Catalog. */
-const DISPUTE_FIELDS: Readonly<Record<string, (told: Told) => unknown>> = {
+const DISPUTE_FIELDS: Readonly<Record<string, (steps: DisputeSteps) => unknown>> = {
   object: ({ opened }) => equal(opened['object'], 'dispute', 'object'),
   charge_id: ({ opened, life }) => equal(opened['charge_id'], life.charge.id, 'charge_id'),
   status: ({ opened, won }) => equal([opened['status'], won['status']], ['open', 'won'], 'status'),
@@ -96,11 +96,14 @@ const DISPUTE_FIELDS: Readonly<Record<string, (told: Told) => unknown>> = {
   },
 };
 
-function fieldCase([field, look]: readonly [string, (told: Told) => unknown]): ObservedCase {
+function fieldCase([field, check]: readonly [
+  string,
+  (steps: DisputeSteps) => unknown,
+]): ObservedCase {
   return staged.receiver(`dispute.${field}`, `Dispute \`data\` has \`${field}\``, async (w) => {
     const life = await wonDispute(w);
     const opened = await dataOf(w, life, 'dispute.pix.opened');
-    look({ life, opened, won: await dataOf(w, life, 'dispute.pix.won') });
+    check({ life, opened, won: await dataOf(w, life, 'dispute.pix.won') });
   });
 }
 

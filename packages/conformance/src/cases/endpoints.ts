@@ -227,8 +227,12 @@ async function page({ merchant, kind }: Listed, query: string) {
 }
 
 function paginationCases(kind: Kind, observe: Observe): ObservedCase[] {
-  const one = (id: string, sentence: string, look: (four: Listed) => Promise<void>): ObservedCase =>
-    observe(`${kind}-${id}`, `${sentence} (${kind})`, async (w) => look(await listed(w, kind)));
+  const one = (
+    id: string,
+    sentence: string,
+    check: (four: Listed) => Promise<void>,
+  ): ObservedCase =>
+    observe(`${kind}-${id}`, `${sentence} (${kind})`, async (w) => check(await listed(w, kind)));
   return [
     one('limit', '`limit`: as many items as asked for', async (four) => {
       equal((await page(four, 'limit=2')).ids.length, 2, 'items');

@@ -7,8 +7,8 @@ import type { World } from '../world/world.ts';
 /** A field has to have the value that the body had. */
 export const AS_SENT = Symbol('as sent');
 
-type Looked<T> = { resource: T; sent?: object };
-/** A value, a schema, or a look of its own at the value and the resource. */
+type Subject<T> = { resource: T; sent?: object };
+/** A value, a schema, or a check of its own of the value and the resource. */
 type Expected<T> =
   | string
   | number
@@ -18,20 +18,20 @@ type Expected<T> =
   | z.ZodType
   | ((value: string | null, resource: T) => unknown);
 
-/** Rows of a table of fields, each looked at in one resource; a second row of a field ends in `-null`. */
+/** Rows of a table of fields, each checked in one resource; a second row of a field ends in `-null`. */
 export function rows<T extends object>(
   observe: Observe,
-  get: (world: World) => Promise<Looked<T>>,
+  get: (world: World) => Promise<Subject<T>>,
   table: Readonly<Record<string, readonly [string, Expected<T>]>>,
 ): ObservedCase[] {
   return Object.entries(table).map(([id, [note, expected]]) =>
     observe(id, `\`${id}\`: ${note}`, async (world) => {
-      const looked = await get(world);
+      const subject = await get(world);
       const field = id.replace(/-null$/, '');
-      const value = valueAt(looked.resource, field);
+      const value = valueAt(subject.resource, field);
       if (expected instanceof z.ZodType) shaped(expected, value, field);
-      else if (typeof expected === 'function') expected(value as string | null, looked.resource);
-      else if (expected === AS_SENT) equal(value, sentAs(looked.sent, field), field);
+      else if (typeof expected === 'function') expected(value as string | null, subject.resource);
+      else if (expected === AS_SENT) equal(value, sentAs(subject.sent, field), field);
       else equal(value, expected, field);
     }),
   );

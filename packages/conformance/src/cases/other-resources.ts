@@ -120,11 +120,11 @@ const fields = { description: 'Pedidos', secret: 'whsec_of_a_case' };
 function endpointRow(
   field: string,
   note: string,
-  look: (endpoint: Endpoint) => unknown,
+  check: (endpoint: Endpoint) => unknown,
 ): ObservedCase {
   return it(field, `\`${field}\`: ${note}`, (w) =>
     withEndpoint(w, fields, async (endpoint) => {
-      await look(endpoint);
+      await check(endpoint);
     }),
   );
 }

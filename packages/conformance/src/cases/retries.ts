@@ -38,7 +38,7 @@ function isBetween(got: number, [least, most]: readonly [number, number]): void 
   holds(got >= least && got <= most, `between ${least} and ${most} ms`, got);
 }
 
-/** Answered with 500 once; what several cases look at. */
+/** Answered with 500 once; what several cases check. */
 function afterFailure(w: World): Promise<[Delivery, Delivery]> {
   return w.once('delivery after a failure', () => repeated(w, { status: 500 }));
 }

@@ -44,7 +44,7 @@ export const CHARGE_STATUS_CASES = section('charge-status', [
   }),
   faulty('processing', '`processing`: stored, waiting for the acquirer', async (w) => {
     const { beside } = await unansweredCharge(w);
-    equal(beside.status, 'processing', 'status while the acquirer is silent');
+    equal(beside.status, 'processing', 'status while the acquirer does not answer');
     equal(beside.pix.br_code, null, 'no Pix yet');
   }),
   faulty('processing-short', '`processing` lasts seconds', async (w) => {

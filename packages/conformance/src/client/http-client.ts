@@ -31,7 +31,7 @@ export type HttpClient = {
   close(): void;
 };
 
-/** A client that sends exactly what it is told: repeated headers and broken bodies too. */
+/** A client that sends exactly what it is given: repeated headers and broken bodies too. */
 export function createHttpClient(): HttpClient {
   const options = { keepAlive: true, maxSockets: SOCKETS_MAX };
   const agents = { 'http:': new http.Agent(options), 'https:': new https.Agent(options) };

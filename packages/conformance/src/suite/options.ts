@@ -43,7 +43,7 @@ const StackFile = z.object({
 
 /**
  * Reads the command line.
- * @throws an error whose message tells what is missing
+ * @throws an error whose message names what is missing
  */
 export function readOptions(args: readonly string[]): Options {
   const { values } = parseArgs({

@@ -48,11 +48,11 @@ export async function runSuite(
 
 async function runCase(world: World, one: Case): Promise<Result> {
   const startedMs = performance.now();
-  const outcome = await judge(world, one);
+  const outcome = await outcomeOf(world, one);
   return { case: one, outcome, durationMs: performance.now() - startedMs };
 }
 
-async function judge(world: World, one: Case): Promise<Outcome> {
+async function outcomeOf(world: World, one: Case): Promise<Outcome> {
   if (one.kind !== 'observed') return { kind: one.kind, reason: one.reason };
   const missing = one.needs.filter((need) => !world.abilities.has(need));
   if (missing.length > 0) return { kind: 'not_run', missing };

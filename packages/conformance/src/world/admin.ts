@@ -20,7 +20,7 @@ type KeyOptions = { scopes?: readonly string[]; expires_at?: string };
 
 /** What stands in for the dashboard: accounts, applications, keys, approval. */
 export type Admin = {
-  /** Such as `call('POST /admin/accounts', { body, status: 201 })`; 200 unless told. */
+  /** Such as `call('POST /admin/accounts', { body, status: 201 })`; 200 by default. */
   call(route: string, options?: CallOptions): Promise<unknown>;
   createAccount(settings?: object): Promise<Merchant>;
   /** Another application of the merchant's account. */
@@ -43,7 +43,7 @@ type AdminOptions = {
   adminUrl: string;
   token: string;
   /** Of what was made: keys must not reach a report. */
-  keepSecret: (secret: string) => void;
+  recordSecret: (secret: string) => void;
 };
 
 export function createAdmin(options: AdminOptions): Admin {
@@ -61,7 +61,7 @@ export function createAdmin(options: AdminOptions): Admin {
       await call(`POST ${path}`, { body: body, status: 201 }),
       'the new key',
     );
-    options.keepSecret(created.key);
+    options.recordSecret(created.key);
     return createMerchant(options, { key: created.key, ids: { ...owner, keyId: created.id } });
   }
 
@@ -88,7 +88,7 @@ export function createAdmin(options: AdminOptions): Admin {
         status: 201,
       });
       const { token } = shaped(CreatedOperator, made, 'operator');
-      options.keepSecret(token);
+      options.recordSecret(token);
       const path = `/admin/payouts/${payoutId}/approve`;
       const approval = { route: `POST ${path}`, body: undefined, status: 200, headers: {} };
       await callAs(options, { token, ...approval });

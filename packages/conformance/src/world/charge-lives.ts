@@ -20,7 +20,7 @@ import { PAYING_ACCOUNT, type World } from './world.ts';
 
 /**
  * Charges that do not simply stay paid. Each has a merchant to itself, so that nothing else moves the balance, and an
- * endpoint that hears everything; a life of several steps stops after each of them for whoever looks at that one.
+ * endpoint that receives every event; a life of several steps stops after each of them for the cases of that one.
  */
 export type Life = { merchant: Merchant; endpointUrl: string; charge: Charge };
 
@@ -125,7 +125,7 @@ export function lostDispute(world: World): Promise<ContestedLife & EndedLife> {
 /** What a charge becomes by the acquirer's word for the money of a dispute that arrives resolved. */
 export const ARRIVALS = { MED_FRAUDE: 'charged_back', ORIGINAL: 'refunded' } as const;
 
-/** A dispute that was lost before anybody heard of it. */
+/** A dispute that is lost when it is first announced. */
 export function arrivedDispute(world: World, natureza: keyof typeof ARRIVALS): Promise<Life> {
   return world.once(`arrived dispute ${natureza}`, async () => {
     const paid = await aPaidLife(world);
@@ -135,7 +135,7 @@ export function arrivedDispute(world: World, natureza: keyof typeof ARRIVALS): P
   });
 }
 
-/** What the merchant's endpoint was told by this event, once it has been. */
+/** What the merchant's endpoint received of this event, once it has. */
 export async function announced(
   world: World,
   life: { endpointUrl: string },

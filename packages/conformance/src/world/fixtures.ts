@@ -30,7 +30,7 @@ import type { Delivery, Hook } from './receiver.ts';
 import { until } from './until.ts';
 import { PAYING_ACCOUNT, type World } from './world.ts';
 
-/** Things that several cases look at; each is made once per run. */
+/** Things that several cases check; each is made once per run. */
 
 export const REFUSAL_MESSAGE = 'Documento do devedor bloqueado pelo participante';
 
@@ -306,11 +306,11 @@ export function endpointUrl(world: World): string {
 export async function withEndpoint<T>(
   world: World,
   fields: Record<string, unknown>,
-  look: (endpoint: Endpoint) => Promise<T> | T,
+  check: (endpoint: Endpoint) => Promise<T> | T,
 ): Promise<T> {
   const endpoint = await createEndpoint(world.own, { url: endpointUrl(world), ...fields });
   try {
-    return await look(endpoint);
+    return await check(endpoint);
   } finally {
     await removeEndpoint(world.own, endpoint.id);
   }

@@ -67,12 +67,12 @@ export const CUSTOMER = {
 const CHARGE_AMOUNT_CENTS = 1_234;
 const PAYOUT_AMOUNT_CENTS = 500;
 
-/** A valid body of `POST /v1/charges` with what is required, changed as told. */
+/** A valid body of `POST /v1/charges` with what is required, with these changes. */
 export function aChargeBody(changes: object = {}): Record<string, unknown> {
   return { amount: CHARGE_AMOUNT_CENTS, customer: CUSTOMER, ...changes };
 }
 
-/** A valid body of `POST /v1/payouts` with what is required, changed as told. */
+/** A valid body of `POST /v1/payouts` with what is required, with these changes. */
 export function aPayoutBody(changes: object = {}): Record<string, unknown> {
   const pixKey = { pix_key_type: 'email', pix_key: 'joao.lima@example.com' };
   return { amount: PAYOUT_AMOUNT_CENTS, ...pixKey, ...changes };

@@ -6,7 +6,6 @@ import { ExpectationError, shaped } from '../client/expectations.ts';
 /** The control side of the acquirer's simulator: payers, disputes, refusals, silence. */
 export type Simulator = {
   pay(chargeId: string): Promise<void>;
-  settle(payoutId: string): Promise<void>;
   reject(payoutId: string, message: string): Promise<void>;
   /** The payer contests a Pix, or part of it; answers the acquirer's id of the dispute. */
   dispute(endToEndId: string, fields: DisputeFields): Promise<string>;
@@ -37,7 +36,6 @@ export function createSimulator(http: HttpClient, url: string): Simulator {
   }
   return {
     pay: (chargeId) => post(`/charges/${chargeId}/pay`),
-    settle: (payoutId) => post(`/sends/${payoutId}/settle`),
     reject: (payoutId, message) => post(`/sends/${payoutId}/reject`, { message }),
     dispute: async (endToEndId, fields) => {
       const opened = await call('POST', '/disputes', { end_to_end_id: endToEndId, ...fields });

@@ -30,10 +30,10 @@ export type World = {
   admin: Admin;
   simulator: Simulator;
   receiver: Receiver;
-  /** Where `webhook_url` may point in cases that look at no delivery. */
+  /** Where `webhook_url` may point in cases that check no delivery. */
   hookBase: string;
   abilities: ReadonlySet<Need>;
-  /** Makes a thing that several cases look at, the first time one of them asks. */
+  /** Makes a thing that several cases check, the first time one of them asks. */
   once<T>(name: string, make: (world: World) => Promise<T>): Promise<T>;
   /** Waits until the money of `own` is there; whoever needs `funds` has to. */
   funded(): Promise<void>;
@@ -91,14 +91,14 @@ export async function createWorld(options: WorldOptions): Promise<World> {
 function createParts(
   http: HttpClient,
   options: WorldOptions,
-  keepSecret: (secret: string) => void,
+  recordSecret: (secret: string) => void,
 ): Pick<World, 'admin' | 'simulator' | 'receiver'> {
   const { url, admin, simulatorUrl, receiver } = options;
   return {
     admin:
       admin === null
         ? notGiven('admin')
-        : createAdmin({ http, url, adminUrl: admin.url, token: admin.token, keepSecret }),
+        : createAdmin({ http, url, adminUrl: admin.url, token: admin.token, recordSecret }),
     simulator: simulatorUrl === null ? notGiven('simulator') : createSimulator(http, simulatorUrl),
     receiver: receiver === null ? notGiven('receiver') : createReceiver(http, receiver),
   };

@@ -11,7 +11,7 @@ const RELEASE_DELAY_SECONDS_MAX = 31_536_000;
 const PHONE_PATTERN = /^(\+[1-9]\d{1,14})?$/;
 
 const name = adminName();
-// Check digits have a code of their own and are looked at once the shape holds (decision 13).
+// Check digits have a code of their own and are checked once the shape holds (decision 13).
 const document = z.string();
 const phone = z.string().regex(PHONE_PATTERN);
 const payoutFee = z.int().min(0).max(Number(AMOUNT_CENTS_MAX));

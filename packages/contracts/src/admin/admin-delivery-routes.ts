@@ -10,7 +10,7 @@ import { type AdminRoute, LIST, NEW, READ, ROUTE } from './admin-route.ts';
 import { listOf } from '../http/list-envelope.ts';
 import { UpdateWebhookBody } from '../http/webhook-body.ts';
 
-/** Routes of `/admin` about what merchants hear: endpoints, deliveries, recoveries, and the timeline of a resource. */
+/** Routes of `/admin` about what merchants receive: endpoints, deliveries, recoveries, and the timeline of a resource. */
 export const ADMIN_DELIVERY_ROUTES = {
   listWebhooks: {
     ...READ,

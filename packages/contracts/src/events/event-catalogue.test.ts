@@ -31,8 +31,8 @@ test('the catalogue holds the 37 events of the specification, in its order', () 
 });
 
 test('exactly five events are known and not delivered', () => {
-  const silent = EVENT_CATALOGUE.filter(({ dispatched }) => !dispatched);
-  expect(silent.map(({ event }) => event)).toEqual(NOT_DISPATCHED);
+  const notDispatched = EVENT_CATALOGUE.filter(({ dispatched }) => !dispatched);
+  expect(notDispatched.map(({ event }) => event)).toEqual(NOT_DISPATCHED);
   for (const { event, dispatched } of EVENT_CATALOGUE) expect(isDispatched(event)).toBe(dispatched);
 });
 

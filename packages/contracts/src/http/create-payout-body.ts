@@ -84,7 +84,7 @@ const Rest = z.object({
  * once the shape holds (decisions 12, 13).
  *
  * An intersection, because a refinement over one object of all fields would be skipped as soon as any field is
- * wrong: the key is judged by its own two fields, and every fault is named in one answer.
+ * wrong: the key is validated by its own two fields, and every fault is named in one answer.
  */
 export const CreatePayoutBody = Order.and(Key).and(Rest);
 export type CreatePayoutBody = z.output<typeof CreatePayoutBody>;

@@ -40,7 +40,7 @@ const URL_META = {
 } as const;
 
 /**
- * Shape of `POST /v1/webhooks`. Whether the host of `url` is public and whether the events exist is judged once the
+ * Shape of `POST /v1/webhooks`. Whether the host of `url` is public and whether the events exist is checked once the
  * shape holds (decisions 146, 150, 163).
  */
 export const CreateWebhookBody = z.object({

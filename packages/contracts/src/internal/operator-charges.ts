@@ -31,7 +31,7 @@ const OperatorIdField = z.uuid().transform((id) => id as OperatorId);
 /** The operator's JSON object as it came; null where it could not be read as one. */
 const SentBody = z.record(z.string(), z.unknown()).nullable();
 
-/** A checkout charge: announced, and invisible to `/v1` (decisions 97, 178). Its body is judged as that of `/v1`. */
+/** A checkout charge: announced, and invisible to `/v1` (decisions 97, 178). Its body is validated as that of `/v1`. */
 export const RequestChargeBody = z.object({
   operator_id: OperatorIdField,
   /** Derived from the `Idempotency-Key` and the account (decision 229), or a fresh UUIDv7 where none was sent. */

@@ -36,7 +36,7 @@ export const RequestPayoutBody = z.object({
   creation_id: z.uuid().transform((id) => id as PayoutId),
   settings: AccountSettings,
   /**
-   * The request's JSON object as it came, judged as the body of `POST /v1/payouts`; null where it could not be
+   * The request's JSON object as it came, validated as the body of `POST /v1/payouts`; null where it could not be
    * read as one, which is a fault of `body` unless the id has its payout already (decision 253).
    */
   body: z.record(z.string(), z.unknown()).nullable(),

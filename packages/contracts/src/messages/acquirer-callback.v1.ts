@@ -14,7 +14,7 @@ export const CallbackKind = z.enum([
 ]);
 export type CallbackKind = z.infer<typeof CallbackKind>;
 
-/** One item of an acquirer's callback body, as received. It proves nothing: it is a reason to look now. */
+/** One item of an acquirer's callback body, as received. It proves nothing: it is a reason for a status check now. */
 export const AcquirerCallback = defineMessage({
   topic: TOPICS.acquirerCallbacks,
   type: 'acquirer.callback',

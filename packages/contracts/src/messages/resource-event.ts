@@ -11,7 +11,7 @@ export const Destination = z.object({
 });
 export type Destination = z.infer<typeof Destination>;
 
-/** How a resource came to be; decides who hears of it (decision 178). */
+/** How a resource came to be; decides who receives it (decision 178). */
 export const ResourceSource = z.enum(['api', 'dashboard', 'checkout']);
 export type ResourceSource = z.infer<typeof ResourceSource>;
 

@@ -7,7 +7,7 @@ import { PUBLIC_GUIDE } from './public-guide.ts';
 import { PUBLIC_ROUTE_TEXTS } from './public-route-texts.ts';
 import { buildPublicSchemas } from './public-schemas.ts';
 
-/** The document of `/v1`, made from the route table and the schemas that judge requests: it cannot drift. */
+/** The document of `/v1`, made from the route table and the schemas that validate requests: it cannot drift. */
 export function buildPublicDocument(): OpenApiDocument {
   const schemas = buildPublicSchemas();
   const routes = Object.entries<PublicRoute>(PUBLIC_ROUTES).map(([operationId, route]) =>

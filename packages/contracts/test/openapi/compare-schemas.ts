@@ -53,7 +53,7 @@ const HANDLED = new Set([
 
 /**
  * What of a schema's change would break a strict client of the earlier one (specification, Versioning). New fields
- * and new values of answers are allowed, new optional fields of requests too; judged on the side of caution where
+ * and new values of answers are allowed, new optional fields of requests too; compared on the side of caution where
  * a keyword cannot be compared.
  */
 export function compareSchemas(pair: SchemaPair, depth = 0): string[] {
