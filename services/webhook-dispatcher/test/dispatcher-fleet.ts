@@ -12,10 +12,10 @@ type Member = { env: NodeJS.ProcessEnv; sender: number | null };
 export type DispatcherFleet = AsyncDisposable & {
   /** Kills one of those that are ready, chosen by a draw between 0 and 1, and starts it again at once. */
   killOne(draw: number): Promise<void>;
-  /** Resolves once whoever was started again is ready. */
+  /** Resolves once the processes that were started again are ready. */
   untilReady(): Promise<void>;
   readonly deaths: readonly Death[];
-  /** Processes that ended by themselves; whoever watches over them starts them again too. */
+  /** Processes that ended by themselves; they are started again too. */
   ownEnds(): number;
   /** What every sender that ever ran has said of its repeats. */
   readCounts(): Promise<RunRecord['counts']>;

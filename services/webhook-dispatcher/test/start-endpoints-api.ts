@@ -8,7 +8,7 @@ import { startWebhookDispatcher } from '#service.ts';
 
 import { testConfig, testEnvironment, tokenKeys } from './test-dispatcher.ts';
 
-/** Nobody listens there: nothing is sent. */
+/** A closed port: nothing is sent. */
 const NO_RECEIVER = 9;
 
 // Answers are looked at as they come; a wrong shape shows in an assertion.

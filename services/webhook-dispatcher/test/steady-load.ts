@@ -14,7 +14,7 @@ const OWN_HOSTS = 10;
 const TICK_MS = 50;
 
 type EventForAll = ReturnType<ReturnType<typeof anApplication>['anEvent']>;
-/** Makes the event with this number, and says who has to hear of it. */
+/** Makes the event with this number, and names its destinations. */
 type MakeEvent = (number: number) => { event: EventForAll; destinationIds: string[] };
 
 /** Applications with two endpoints each, every one at a host of its own. */

@@ -74,7 +74,7 @@ function sealed(endpoint: StoredEndpoint): string | null {
     : sealEndpointSecret({ sealingPublicKey }, endpoint, { id, secret });
 }
 
-/** What a change of an endpoint is made with; `hinted` is what senders were told. */
+/** What a change of an endpoint is made with; `hinted` are the lanes for which senders were woken. */
 export function endpointDeps(db: Database, clock: ScheduleClock = databaseClock) {
   const hinted: string[] = [];
   const wakeSenders = (laneIds: readonly string[]): void => void hinted.push(...laneIds);

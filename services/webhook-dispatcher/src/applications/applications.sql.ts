@@ -5,7 +5,7 @@ import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 import type { EndpointOwner } from '#endpoints/endpoint-row.ts';
 import { isOwnedBy } from '#endpoints/endpoints.sql.ts';
 
-/** An application's full state as the gateway announced it; the version tells which of two is the newer one. */
+/** An application's full state as the gateway announced it; of two the one with the higher version is the newer one. */
 export type ApplicationState = EndpointOwner & {
   active: boolean;
   version: number;
