@@ -10,7 +10,7 @@ import { parseBrCode, type BrCodeFields } from './br-code.ts';
 
 const LOCATION = 'pix.example.com/qr/v2/9d36b84fc70b478fb95c12729b90ca25';
 
-function readBack(code: string | null): BrCodeFields {
+function decoded(code: string | null): BrCodeFields {
   const read = parseBrCode(code ?? '');
   assert(read.kind === 'valid');
   return read.fields;
@@ -54,8 +54,8 @@ describe('names', () => {
       merchantName,
       merchantCity: merchantName,
     });
-    expect(readBack(code).merchantName).toBe(written);
-    expect(readBack(code).merchantCity).toBe(written.slice(0, 15).trimEnd());
+    expect(decoded(code).merchantName).toBe(written);
+    expect(decoded(code).merchantCity).toBe(written.slice(0, 15).trimEnd());
   });
 });
 
@@ -74,7 +74,7 @@ describe('locations', () => {
   test('77 characters fill the account template to its limit of 99', () => {
     const location = 'a'.repeat(77);
     const code = buildDynamicBrCode({ location, merchantName: 'LOJA', merchantCity: 'X' });
-    expect(readBack(code)).toMatchObject({ kind: 'dynamic', url: location });
+    expect(decoded(code)).toMatchObject({ kind: 'dynamic', url: location });
   });
 });
 
@@ -91,7 +91,7 @@ describe('properties', () => {
         const amount = '1234567890.12';
         const code = buildDynamicBrCode({ location, merchantName, merchantCity, amount });
         expect(code).toMatch(/^[ -~]+$/);
-        expect(readBack(code)).toMatchObject({
+        expect(decoded(code)).toMatchObject({
           kind: 'dynamic',
           url: location,
           amount,
@@ -125,7 +125,7 @@ describe('properties', () => {
         const theirs = parsePix(code ?? '');
         assert(!hasError(theirs) && isDynamicPix(theirs));
         expect(theirs.url).toBe(location);
-        expect(theirs.merchantName).toBe(readBack(code).merchantName);
+        expect(theirs.merchantName).toBe(decoded(code).merchantName);
       }),
     );
   });

@@ -6,7 +6,7 @@ import { type Breaker, createBreaker } from './breaker.ts';
 import { exchange } from './exchange.ts';
 import { BREAKER_OPEN, withoutToken } from './never-sent.ts';
 import { observeBreaker, observeCall } from './observe-call.ts';
-import { judgeAnswer, type Operation } from './outcome-rules.ts';
+import { decideOutcome, type Operation } from './outcome-rules.ts';
 import { readProblem } from './read-answer.ts';
 
 /** What a call proved: `done` carries the body still to be read, `unknown` a word on why. */
@@ -106,7 +106,7 @@ export function createCallAcquirer(deps: {
 
 function readOutcome(operation: Operation, status: number, body: unknown): CallResult {
   const problem = status >= 400 ? readProblem(body) : null;
-  const verdict = judgeAnswer(operation, status, problem?.code ?? null);
+  const verdict = decideOutcome(operation, status, problem?.code ?? null);
   switch (verdict) {
     case 'done':
       return { kind: 'done', body };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { judgeAnswer, OPERATIONS, OUTCOME_RULES } from './outcome-rules.ts';
+import { decideOutcome, OPERATIONS, OUTCOME_RULES } from './outcome-rules.ts';
 
 const rows = OUTCOME_RULES.flatMap(({ operations, statuses, codes, verdict }) =>
   operations.flatMap((operation) =>
@@ -20,7 +20,7 @@ const allCodes = OUTCOME_RULES.flatMap((rule) => namesIn(rule.codes));
 
 describe('the table of outcomes', () => {
   it.each(rows)('$operation $status $code proves $verdict', (row) => {
-    expect(judgeAnswer(row.operation, row.status, row.code)).toBe(row.verdict);
+    expect(decideOutcome(row.operation, row.status, row.code)).toBe(row.verdict);
   });
 
   it.each([
@@ -46,7 +46,7 @@ describe('the table of outcomes', () => {
     ['submitDefense', 400, 'infracao_finalizada'],
     ['submitDefense', 400, 'prazo_defesa_encerrado'],
   ] as const)('%s %i %s is a refusal', (operation, status, code) => {
-    expect(judgeAnswer(operation, status, code)).toBe('refused');
+    expect(decideOutcome(operation, status, code)).toBe('refused');
   });
 
   it.each([301, 302, 307, 308, 401, 402, 403, 405, 406, 408, 409, 410, 413, 418, 421, 425, 429])(
@@ -54,7 +54,7 @@ describe('the table of outcomes', () => {
     (status) => {
       for (const operation of OPERATIONS) {
         for (const code of [null, ...allCodes]) {
-          expect(judgeAnswer(operation, status, code)).toBe('unknown');
+          expect(decideOutcome(operation, status, code)).toBe('unknown');
         }
       }
     },
@@ -62,30 +62,30 @@ describe('the table of outcomes', () => {
 
   it.each([500, 501, 502, 503, 504, 520])('%i proves nothing', (status) => {
     for (const operation of OPERATIONS) {
-      expect(judgeAnswer(operation, status, 'valor_invalido')).toBe('unknown');
+      expect(decideOutcome(operation, status, 'valor_invalido')).toBe('unknown');
     }
   });
 
   it.each(['txid_duplicado', 'erro_aplicacao', 'AcessoNegado', 'ServicoIndisponivel', '', null])(
     'a 400 with code %j proves nothing about an issuing',
     (code) => {
-      expect(judgeAnswer('issueCharge', 400, code)).toBe('unknown');
+      expect(decideOutcome('issueCharge', 400, code)).toBe('unknown');
     },
   );
 
   it('a 404 without the name of the missing thing is not "not found"', () => {
-    expect(judgeAnswer('getCharge', 404, null)).toBe('unknown');
-    expect(judgeAnswer('getCharge', 404, 'PixNaoEncontrado')).toBe('unknown');
-    expect(judgeAnswer('getReceived', 404, 'CobNaoEncontrado')).toBe('unknown');
+    expect(decideOutcome('getCharge', 404, null)).toBe('unknown');
+    expect(decideOutcome('getCharge', 404, 'PixNaoEncontrado')).toBe('unknown');
+    expect(decideOutcome('getReceived', 404, 'CobNaoEncontrado')).toBe('unknown');
   });
 
   it('a refusal of a send is one that has a name here, never one by its form alone', () => {
     for (const status of [400, 422]) {
       for (const code of ['a_code_of_next_year', 'id_envio_duplicado', 'DUPL', 'erro_aplicacao']) {
-        expect(judgeAnswer('sendPayout', status, code)).toBe('unknown');
+        expect(decideOutcome('sendPayout', status, code)).toBe('unknown');
       }
-      expect(judgeAnswer('sendPayout', status, '')).toBe('unknown');
-      expect(judgeAnswer('sendPayout', status, null)).toBe('unknown');
+      expect(decideOutcome('sendPayout', status, '')).toBe('unknown');
+      expect(decideOutcome('sendPayout', status, null)).toBe('unknown');
     }
   });
 
@@ -103,28 +103,28 @@ describe('the table of outcomes', () => {
     ];
     for (const status of [400, 404, 422]) {
       for (const code of [...strangers, 'CobOperacaoInvalida', 'pagamento_negado', '', null]) {
-        expect(judgeAnswer('refund', status, code)).toBe('unknown');
+        expect(decideOutcome('refund', status, code)).toBe('unknown');
       }
     }
   });
 
   it('a 404 says nothing about a return but that its Pix is unknown', () => {
-    const refused = allCodes.filter((code) => judgeAnswer('refund', 404, code) !== 'unknown');
+    const refused = allCodes.filter((code) => decideOutcome('refund', 404, code) !== 'unknown');
     expect(new Set(refused)).toEqual(new Set(['PixNaoEncontrado']));
   });
 
   it('"not found" is said of a return by its own names alone, not by those of the Pix', () => {
-    const missing = allCodes.filter((code) => judgeAnswer('getRefund', 404, code) !== 'unknown');
+    const missing = allCodes.filter((code) => decideOutcome('getRefund', 404, code) !== 'unknown');
     expect(new Set(missing)).toEqual(
       new Set(['PixDevolucaoNaoEncontrada', 'devolucao_nao_encontrada']),
     );
     for (const code of ['PixNaoEncontrado', 'pix_nao_encontrado', 'NaoEncontrado']) {
-      expect(judgeAnswer('getRefund', 400, code)).toBe('unknown');
+      expect(decideOutcome('getRefund', 400, code)).toBe('unknown');
     }
   });
 
   it('a 404 says nothing about a send but that its recipient is unknown', () => {
-    const refused = allCodes.filter((code) => judgeAnswer('sendPayout', 404, code) !== 'unknown');
+    const refused = allCodes.filter((code) => decideOutcome('sendPayout', 404, code) !== 'unknown');
     expect(new Set(refused)).toEqual(new Set(['chave_favorecido_nao_encontrada']));
   });
 
@@ -132,17 +132,19 @@ describe('the table of outcomes', () => {
     for (const operation of ['listSent', 'listReceived', 'listDisputes', 'balance'] as const) {
       for (const status of [400, 404, 422]) {
         for (const code of [null, ...allCodes]) {
-          expect(judgeAnswer(operation, status, code)).toBe('unknown');
+          expect(decideOutcome(operation, status, code)).toBe('unknown');
         }
       }
     }
   });
 
   it('"not found" is said of a payout by the names of a sent Pix alone', () => {
-    const missing = allCodes.filter((code) => judgeAnswer('getPayout', 404, code) === 'not_found');
+    const missing = allCodes.filter(
+      (code) => decideOutcome('getPayout', 404, code) === 'not_found',
+    );
     expect(new Set(missing)).toEqual(
       new Set(['PixEnviadoNaoEncontrado', 'pix_enviado_nao_encontrado', 'pix_nao_encontrado']),
     );
-    expect(judgeAnswer('getPayout', 404, 'NaoEncontrado')).toBe('unknown');
+    expect(decideOutcome('getPayout', 404, 'NaoEncontrado')).toBe('unknown');
   });
 });

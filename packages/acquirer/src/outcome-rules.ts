@@ -178,7 +178,7 @@ export const OUTCOME_RULES: readonly OutcomeRule[] = [
 ];
 
 /** What an answer proves. `code` is the name of the problem in its body, null where it has none. */
-export function judgeAnswer(operation: Operation, status: number, code: string | null): Verdict {
+export function decideOutcome(operation: Operation, status: number, code: string | null): Verdict {
   const rule = OUTCOME_RULES.find(
     ({ operations, statuses, codes }) =>
       operations.includes(operation) && statuses.includes(status) && namesProblem(codes, code),

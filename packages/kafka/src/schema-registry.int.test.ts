@@ -113,8 +113,8 @@ test('an older consumer reads a newer message, a newer consumer an older one', a
   const extended = { ...envelope(), data: { a: 'x', b: 'y' } };
   const read = await olderCodec.decode(await newerCodec.encode(newer, extended));
   expect(older.schema.parse(read).data).toEqual({ a: 'x' });
-  const readBack = await newerCodec.decode(await olderCodec.encode(older, message));
-  expect(newer.schema.parse(readBack).data).toEqual({ a: 'x' });
+  const decoded = await newerCodec.decode(await olderCodec.encode(older, message));
+  expect(newer.schema.parse(decoded).data).toEqual({ a: 'x' });
 });
 
 test('what the schema does not know cannot be encoded, nor what nobody warmed', async () => {

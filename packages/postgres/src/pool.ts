@@ -92,7 +92,7 @@ async function transactOnce<T>(pool: pg.Pool, work: (tx: Transaction) => Promise
     throw databaseError(error);
   });
   let broken: Error | undefined;
-  client.on('error', rememberBroken);
+  client.on('error', recordBroken);
   try {
     await client.query('begin');
     const result = await work({
@@ -105,14 +105,14 @@ async function transactOnce<T>(pool: pg.Pool, work: (tx: Transaction) => Promise
     const failure = databaseError(error);
     // A connection that may still wait for an answer is given up, not asked again; its end rolls back.
     if (isConnectionLost(failure)) broken = failure;
-    else await client.query('rollback').catch(rememberBroken);
+    else await client.query('rollback').catch(recordBroken);
     throw failure;
   } finally {
-    client.off('error', rememberBroken);
+    client.off('error', recordBroken);
     client.release(broken);
   }
 
-  function rememberBroken(error: Error): void {
+  function recordBroken(error: Error): void {
     broken = error;
   }
 }
