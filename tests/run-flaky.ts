@@ -59,7 +59,7 @@ async function runAll(ring: Ring): Promise<void> {
 async function runFile(ring: Ring, file: string, env: NodeJS.ProcessEnv): Promise<void> {
   const counts = (state[file] ??= { runs: 0, red: 0 });
   while (counts.runs < times) {
-    const { failures } = await runRing(ring, { files: [file], env, quiet: true });
+    const { failures } = await runRing(ring, { files: [file], env, silent: true });
     counts.runs += 1;
     if (failures.length > 0) counts.red += 1;
     writeState();

@@ -4,7 +4,7 @@ type CommandOptions = {
   env?: NodeJS.ProcessEnv;
   /** After this time it is asked to end, and has failed. */
   limitMs?: number;
-  quiet?: boolean;
+  silent?: boolean;
 };
 
 const ENDED_BY_LIMIT = 124;
@@ -18,7 +18,7 @@ export function runCommand(
   options: CommandOptions = {},
 ): Promise<number> {
   return new Promise((resolve) => {
-    const stdio = options.quiet ? 'ignore' : 'inherit';
+    const stdio = options.silent ? 'ignore' : 'inherit';
     const env = { ...process.env, ...options.env };
     const child = spawn(command, args, { stdio, env });
     const timers: NodeJS.Timeout[] = [];

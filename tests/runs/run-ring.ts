@@ -12,7 +12,7 @@ type RingOptions = {
   files?: readonly string[];
   env?: NodeJS.ProcessEnv;
   limitMs?: number;
-  quiet?: boolean;
+  silent?: boolean;
 };
 
 /** Runs a ring (all projects that begin with its name), or some of its files. What fails outside of any test counts as a failure, as does a ring without tests. */

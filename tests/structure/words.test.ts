@@ -11,8 +11,8 @@ import { listFiles, readRepositoryFile } from './repository-files.ts';
  */
 type Rule = { words: string[]; except: string[][] };
 
-/** Environment variables of an installation. */
-const STABLE = /^READ_BACK_[A-Z_]+$/;
+/** Environment variables of an installation, and a label of a metric. */
+const STABLE = /^(READ_BACK_[A-Z_]+|happening)$/;
 
 const rules = readRules(readRepositoryFile('GLOSSARY.md'));
 const programs = listFiles('{packages,services,deploy,benchmarks,tests,scripts}/**/*.ts');

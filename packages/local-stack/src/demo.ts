@@ -1,4 +1,4 @@
-import type { ReceivedSpan } from '@pixmesh/testkit/otlp-receiver';
+import type { ReceivedSpan } from '@pixmesh/testkit/otlp-spans';
 import { createDemoClient } from './demo/demo-client.ts';
 import { followCharge } from './demo/follow-charge.ts';
 import { followPayout } from './demo/follow-payout.ts';

@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-import { type ReceivedSpan, startOtlpReceiver } from '@pixmesh/testkit/otlp-receiver';
+import { startOtlpReceiver } from '@pixmesh/testkit/otlp-receiver';
+import type { ReceivedSpan } from '@pixmesh/testkit/otlp-spans';
 import { testInfra } from '@pixmesh/testkit/test-infra';
 import { expect, test } from 'vitest';
 

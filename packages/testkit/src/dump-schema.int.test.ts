@@ -53,9 +53,9 @@ test.each(schemasToMigrate())(
   },
 );
 
-test('two looks at the same schema give the same text', async () => {
-  const looks = [dumpSchema(database.adminUrl, 'ledger'), dumpSchema(database.adminUrl, 'ledger')];
-  const [first = [], second] = await Promise.all(looks);
+test('two dumps of the same schema give the same text', async () => {
+  const dumps = [dumpSchema(database.adminUrl, 'ledger'), dumpSchema(database.adminUrl, 'ledger')];
+  const [first = [], second] = await Promise.all(dumps);
   expect(first).toEqual(second);
   expect(first.join('\n')).toContain('create table events');
   expect(first.join('\n')).not.toMatch(/events_2\d{5}|migrations \(/);

@@ -2,22 +2,10 @@ import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 
-import { readSpans } from './otlp-spans.ts';
+import { readSpans, type ReceivedSpan } from './otlp-spans.ts';
 
 /** Spans kept; older ones are forgotten. */
 const SPANS_MAX = 50_000;
-
-export type ReceivedSpan = {
-  traceId: string;
-  spanId: string;
-  parentSpanId: string | null;
-  name: string;
-  kind: 'internal' | 'server' | 'client' | 'producer' | 'consumer' | 'unspecified';
-  service: string;
-  startNs: bigint;
-  endNs: bigint;
-  attributes: Record<string, string | number | boolean>;
-};
 
 export type OtlpReceiver = AsyncDisposable & {
   /** For `OTEL_EXPORTER_OTLP_ENDPOINT`. */

@@ -1,6 +1,16 @@
 import protobuf from 'protobufjs';
 
-import type { ReceivedSpan } from './otlp-receiver.ts';
+export type ReceivedSpan = {
+  traceId: string;
+  spanId: string;
+  parentSpanId: string | null;
+  name: string;
+  kind: 'internal' | 'server' | 'client' | 'producer' | 'consumer' | 'unspecified';
+  service: string;
+  startNs: bigint;
+  endNs: bigint;
+  attributes: Record<string, string | number | boolean>;
+};
 
 /** The part of `opentelemetry.proto.trace.v1` that says what a span is; field numbers are the protocol's. */
 const TRACES = protobuf

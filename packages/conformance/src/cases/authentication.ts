@@ -14,22 +14,22 @@ import { until } from '../world/until.ts';
 import type { World } from '../world/world.ts';
 
 const UNAUTHORIZED: Refusal = { status: 401, code: 'UNAUTHORIZED' };
-const NOBODY = '6f1ed0a1-3c53-4d7e-9a1b-0f6f0c1d2e3f';
+const UNKNOWN_ID = '6f1ed0a1-3c53-4d7e-9a1b-0f6f0c1d2e3f';
 const EXPIRES_AFTER_MS = 1_500;
 
 /** What each scope allows: a call that is not refused for want of it. */
 const ALLOWED: Readonly<Record<(typeof SCOPES)[number], readonly string[]>> = {
-  'charge:read': ['GET /v1/charges', `GET /v1/charges/${NOBODY}`],
+  'charge:read': ['GET /v1/charges', `GET /v1/charges/${UNKNOWN_ID}`],
   'charge:write': ['POST /v1/charges'],
-  'payout:read': ['GET /v1/payouts', `GET /v1/payouts/${NOBODY}`],
+  'payout:read': ['GET /v1/payouts', `GET /v1/payouts/${UNKNOWN_ID}`],
   'payout:write': ['POST /v1/payouts'],
   'balance:read': ['GET /v1/balance'],
   'account:read': ['GET /v1/account'],
   'webhook:read': ['GET /v1/webhooks'],
   'webhook:write': [
     'POST /v1/webhooks',
-    `PATCH /v1/webhooks/${NOBODY}`,
-    `DELETE /v1/webhooks/${NOBODY}`,
+    `PATCH /v1/webhooks/${UNKNOWN_ID}`,
+    `DELETE /v1/webhooks/${UNKNOWN_ID}`,
   ],
 };
 const EVERY_ROUTE = Object.values(ALLOWED).flat();

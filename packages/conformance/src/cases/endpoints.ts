@@ -25,7 +25,7 @@ import { refused } from '../world/refusals.ts';
 import type { World } from '../world/world.ts';
 
 /** The table of routes; an id of nobody stands for `{id}`. */
-const NOBODY = '6f1ed0a1-3c53-4d7e-9a1b-0f6f0c1d2e3f';
+const UNKNOWN_ID = '6f1ed0a1-3c53-4d7e-9a1b-0f6f0c1d2e3f';
 const ROUTES = [
   ['POST', '/v1/charges', 'charge:write'],
   ['GET', '/v1/charges/{id}', 'charge:read'],
@@ -47,7 +47,7 @@ const NOT_HERE = new Set([401, 403, 404, 405]);
 function routeCases(): ObservedCase[] {
   return ROUTES.flatMap(([method, path, scope]) => {
     const name = `${method.toLowerCase()}-${path.replace('/v1/', '').replaceAll(/[/{}]+/g, '-')}`;
-    const route = `${method} ${path.replace('{id}', NOBODY)}`;
+    const route = `${method} ${path.replace('{id}', UNKNOWN_ID)}`;
     const exists = it(name, `\`${method} ${path}\` exists for a key with its scope`, (w) =>
       isServed(w.own, route),
     );
@@ -62,7 +62,7 @@ function routeCases(): ObservedCase[] {
 /** With an empty body a creation is refused for its content, and an id of nobody is not found, by its own code. */
 async function isServed(merchant: Merchant, route: string): Promise<void> {
   const answer = await merchant.call(route, route.startsWith('P') ? { body: {} } : {});
-  if (route.includes(NOBODY)) {
+  if (route.includes(UNKNOWN_ID)) {
     const { code } = refused(answer, { status: 404 });
     holds(/^(CHARGE|PAYOUT|WEBHOOK)_NOT_FOUND$/.test(code), 'the resource is unknown', code);
     return;
@@ -91,7 +91,7 @@ function keyWithout(w: World, scope: string): Promise<Merchant> {
 export const ENDPOINT_CASES = section('endpoints', [
   it('key-on-every-call', 'Header `x-api-key` on every call', async (w) => {
     for (const [method, path] of ROUTES) {
-      const route = `${method} ${path.replace('{id}', NOBODY)}`;
+      const route = `${method} ${path.replace('{id}', UNKNOWN_ID)}`;
       const body = method.startsWith('P') ? { body: {} } : {};
       refused(await w.own.call(route, { key: null, ...body }), {
         status: 401,

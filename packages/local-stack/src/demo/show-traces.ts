@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { styleText } from 'node:util';
-import type { ReceivedSpan } from '@pixmesh/testkit/otlp-receiver';
+import type { ReceivedSpan } from '@pixmesh/testkit/otlp-spans';
 import { renderTrace } from './trace-tree.ts';
 
 /** Services send their spans in batches; this long without a new one means that they have come. */

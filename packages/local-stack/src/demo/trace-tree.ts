@@ -1,4 +1,4 @@
-import type { ReceivedSpan } from '@pixmesh/testkit/otlp-receiver';
+import type { ReceivedSpan } from '@pixmesh/testkit/otlp-spans';
 
 const SERVICE_WIDTH = 20;
 const NAME_WIDTH = 58;

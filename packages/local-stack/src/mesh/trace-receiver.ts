@@ -1,5 +1,5 @@
 import { startOtlpReceiver } from '@pixmesh/testkit/otlp-receiver';
-import type { ReceivedSpan } from '@pixmesh/testkit/otlp-receiver';
+import type { ReceivedSpan } from '@pixmesh/testkit/otlp-spans';
 
 export interface TraceReceiver {
   /** For the services; undefined when nobody looks at traces. */
