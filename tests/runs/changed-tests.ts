@@ -5,7 +5,7 @@ import type { Ring } from './run-ring.ts';
 const TOUCHES_ALL =
   /^(package\.json|package-lock\.json|vitest\.config\.ts|tsconfig.*\.json|tests\/setup\/)/;
 /** These read the whole repository. */
-const READS_ALL = /^tests\/[^/]+\.test\.ts$/;
+const READS_ALL = /^tests\/(structure\/)?[^/]+\.test\.ts$/;
 
 /** The test files that a change may turn red, by ring; of `e2e` those alone that were changed themselves. */
 export function selectChangedTests(

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 import type { HostileReceivers } from './hostile-receivers.ts';
 
-const SCRIPT = fileURLToPath(new URL('testing/run-hostile-receivers.ts', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('run-hostile-receivers.ts', import.meta.url));
 
 export type HostileProcess = Pick<HostileReceivers, 'port' | 'ports'> & {
   /** A name server that takes every question and answers none. */

@@ -1,6 +1,6 @@
 /** A process of its own for hostile receivers: what they pour costs CPU and memory that a test measures elsewhere. */
-import { startDnsServer } from '../dns-server.ts';
-import { startHostileReceivers } from '../hostile-receivers.ts';
+import { startDnsServer } from './dns-server.ts';
+import { startHostileReceivers } from './hostile-receivers.ts';
 
 const receivers = await startHostileReceivers();
 const silentDns = await startDnsServer(() => 'TIMEOUT');
