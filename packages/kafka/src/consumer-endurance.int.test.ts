@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { eventually } from '@pixmesh/testkit/eventually';
+import { ownProcess } from '@pixmesh/testkit/owned-process';
 import { testInfra } from '@pixmesh/testkit/test-infra';
 import { describe, expect, test } from 'vitest';
 
@@ -42,16 +43,18 @@ describe.concurrent('a consumer endures', { timeout: 30_000 }, () => {
     await using mesh = await startTestMesh();
     const groupId = randomUUID();
     await mesh.sendNumbered(1, 2);
-    const child = spawn(
-      process.execPath,
-      [
-        HANGING_CONSUMER,
-        mesh.options.brokers[0] ?? '',
-        testInfra().registryUrl,
-        mesh.topicPrefix,
-        groupId,
-      ],
-      { stdio: ['ignore', 'pipe', 'inherit'] },
+    const child = ownProcess(
+      spawn(
+        process.execPath,
+        [
+          HANGING_CONSUMER,
+          mesh.options.brokers[0] ?? '',
+          testInfra().registryUrl,
+          mesh.topicPrefix,
+          groupId,
+        ],
+        { stdio: ['ignore', 'pipe', 'pipe'] },
+      ),
     );
     await once(child.stdout, 'data');
     child.kill('SIGKILL');

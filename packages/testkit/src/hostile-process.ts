@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url';
 
 import type { HostileReceivers } from './hostile-receivers.ts';
 
+import { ownProcess } from './owned-process.ts';
+
 const SCRIPT = fileURLToPath(new URL('run-hostile-receivers.ts', import.meta.url));
 
 export type HostileProcess = Pick<HostileReceivers, 'port' | 'ports'> & {
@@ -14,7 +16,7 @@ export type HostileProcess = Pick<HostileReceivers, 'port' | 'ports'> & {
 
 /** Hostile receivers in a process of their own, and a silent name server. */
 export async function startHostileProcess(): Promise<HostileProcess & AsyncDisposable> {
-  const child = spawn(process.execPath, [SCRIPT], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = ownProcess(spawn(process.execPath, [SCRIPT], { stdio: ['pipe', 'pipe', 'pipe'] }));
   const exited = once(child, 'exit');
   const [line] = (await Promise.race([
     once(createInterface(child.stdout), 'line'),

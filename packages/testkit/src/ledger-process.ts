@@ -6,6 +6,7 @@ import type { HoldState } from '@pixmesh/contracts/internal/holds';
 import type { CallerClaims } from '@pixmesh/contracts/internal/service-token';
 
 import { eventually } from './eventually.ts';
+import { ownProcess } from './owned-process.ts';
 import { processEnvironment } from './process-environment.ts';
 import { freePorts } from './simulator-process.ts';
 import { createTestDatabase } from './test-database.ts';
@@ -98,7 +99,7 @@ async function boot(
 ): Promise<{ child: ChildProcess; url: string }> {
   const [port = 0, internalPort = 0] = await freePorts(2);
   const child = spawn(process.execPath, ['services/ledger/src/main.ts'], {
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', 'ignore', 'pipe'],
     env: {
       ...processEnvironment(),
       NODE_ENV: 'test',
@@ -112,6 +113,7 @@ async function boot(
       INTERNAL_PORT: String(internalPort),
     },
   });
+  ownProcess(child);
   await untilReady(internalPort).catch(async (error: unknown) => {
     await stop(child);
     throw error;

@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 
 import { eventually } from './eventually.ts';
+import { ownProcess } from './owned-process.ts';
 import { createTestDatabase } from './test-database.ts';
 
 export const SIMULATOR_CREDENTIALS = {
@@ -26,7 +27,7 @@ export async function startSimulatorProcess(): Promise<SimulatorProcess> {
   const database = await createTestDatabase('acquirer_simulator');
   const [port = 0, receiverPort = 0, internalPort = 0] = await freePorts(3);
   const child = spawn(process.execPath, ['services/acquirer-simulator/src/main.ts'], {
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', 'ignore', 'pipe'],
     env: {
       ...process.env,
       NODE_ENV: 'test',
@@ -40,6 +41,7 @@ export async function startSimulatorProcess(): Promise<SimulatorProcess> {
       ACQUIRER_PIX_KEY: SIMULATOR_CREDENTIALS.pixKey,
     },
   });
+  ownProcess(child);
   try {
     await eventually(async () => {
       const response = await fetch(`http://127.0.0.1:${internalPort}/readyz`);

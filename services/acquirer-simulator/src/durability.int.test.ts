@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { type Acquirer, createAcquirer, type PayoutToSend } from '@pixmesh/acquirer/client';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
+import { ownProcess } from '@pixmesh/testkit/owned-process';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
@@ -78,8 +79,9 @@ async function startProcess(): Promise<void> {
       PORT: String(ports.api),
       RECEIVER_PORT: String(ports.receiver),
     },
-    stdio: 'inherit',
+    stdio: ['ignore', 'ignore', 'pipe'],
   });
+  ownProcess(child);
   await eventually(async () => await call('GET', '/control/faults'), BOOT_TIMEOUT_MS);
 }
 

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 
 import type { CallerClaims } from '@pixmesh/contracts/internal/service-token';
 import { eventually } from '@pixmesh/testkit/eventually';
+import { ownProcess } from '@pixmesh/testkit/owned-process';
 import { processEnvironment } from '@pixmesh/testkit/process-environment';
 import { freePorts } from '@pixmesh/testkit/simulator-process';
 
@@ -34,7 +35,7 @@ export async function startPayoutsProcess(
 ): Promise<PayoutsProcess> {
   const [port = 0, internalPort = 0] = await freePorts(2);
   const child = spawn(process.execPath, ['services/payouts/src/main.ts'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...processEnvironment(),
       ...environment.variables,
@@ -43,6 +44,7 @@ export async function startPayoutsProcess(
       ...settings,
     },
   });
+  ownProcess(child);
   let logged = '';
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
     logged += chunk;

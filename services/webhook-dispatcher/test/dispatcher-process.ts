@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 import { eventually } from '@pixmesh/testkit/eventually';
+import { ownProcess } from '@pixmesh/testkit/owned-process';
 import { processEnvironment } from '@pixmesh/testkit/process-environment';
 import { freePorts } from '@pixmesh/testkit/simulator-process';
 
@@ -44,6 +45,7 @@ export async function startDispatcherProcess(env: NodeJS.ProcessEnv): Promise<Di
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  ownProcess(child);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk: Buffer) => {

@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { ownProcess } from '@pixmesh/testkit/owned-process';
 
 import type { RecordedPost } from './verify-deliveries.ts';
 
@@ -24,7 +25,7 @@ export async function startRecordingReceiver(options: {
   failingShare: number;
 }): Promise<RecordingReceiver> {
   const args = [String(options.senders), String(options.failingShare)];
-  const child = fork(SCRIPT, args, { execArgv: [] });
+  const child = ownProcess(fork(SCRIPT, args, { execArgv: [], silent: true }));
   const exited = once(child, 'exit');
   const [ports] = (await Promise.race([once(child, 'message'), exited])) as [number[] | number];
   if (!Array.isArray(ports)) throw new Error('the recording receiver did not start');

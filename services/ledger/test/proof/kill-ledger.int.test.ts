@@ -11,6 +11,7 @@ import { sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { scaled } from '@pixmesh/testkit/long-runs';
+import { ownProcess } from '@pixmesh/testkit/owned-process';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { testInfra } from '@pixmesh/testkit/test-infra';
 import { testSeed } from '@pixmesh/testkit/test-seed';
@@ -159,7 +160,7 @@ async function startLedger(): Promise<ChildProcess> {
   internalPort = internal;
   const { kafkaBrokers, registryUrl } = testInfra();
   const child = spawn(process.execPath, ['services/ledger/src/main.ts'], {
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', 'ignore', 'pipe'],
     env: {
       ...process.env,
       NODE_ENV: 'test',
@@ -173,6 +174,7 @@ async function startLedger(): Promise<ChildProcess> {
       INTERNAL_PORT: String(internal),
     },
   });
+  ownProcess(child);
   await eventually(async () => {
     const response = await fetch(`http://127.0.0.1:${internal}/readyz`);
     expect(response.ok).toBe(true);

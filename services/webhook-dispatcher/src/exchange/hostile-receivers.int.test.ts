@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { startHostileProcess } from '@pixmesh/testkit/hostile-process';
 import { RECEIVERS_CA_FILE } from '@pixmesh/testkit/hostile-receivers';
 import { isLong, scaled } from '@pixmesh/testkit/long-runs';
+import { ownProcess } from '@pixmesh/testkit/owned-process';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import type { ExchangeFigures, ExchangePlan, HostileOutcome } from '#test/run-exchange.ts';
@@ -139,7 +140,7 @@ describe(`${HOSTILE_AT_ONCE} hostile receivers at once`, () => {
 async function runExchange(proxyPort: number, plan: ExchangePlan): Promise<ExchangeFigures> {
   const proxy = `http://127.0.0.1:${proxyPort}`;
   const child = spawn(process.execPath, [...OPTIONS, SCRIPT, JSON.stringify(plan)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...process.env,
       NODE_EXTRA_CA_CERTS: fileURLToPath(RECEIVERS_CA_FILE),
@@ -150,6 +151,7 @@ async function runExchange(proxyPort: number, plan: ExchangePlan): Promise<Excha
       ALL_PROXY: proxy,
     },
   });
+  ownProcess(child);
   const [output] = await Promise.all([text(child.stdout), once(child, 'exit')]);
   return JSON.parse(output) as ExchangeFigures;
 }
