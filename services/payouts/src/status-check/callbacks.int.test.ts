@@ -106,6 +106,6 @@ test.each<[string, Item]>([
   await announce({ ...item, chave: 'ana@example.com' });
   expect(wakeUps).toBe(0);
   expect(logLines).toHaveLength(1);
-  expect(logLines[0]).toContain('names no payout of ours');
+  expect(logLines[0]).toContain('callback names no payout');
   expect(logLines[0]).not.toContain('ana@example.com');
 });

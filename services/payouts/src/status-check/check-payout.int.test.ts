@@ -164,7 +164,9 @@ describe('an order that the acquirer does not know', () => {
       where id = ${id}`);
     await check(id);
     expect(await mesh.find(id)).toMatchObject({ sendAt: null, ending: null });
-    expect(mesh.logLines.join('')).toContain('does not know a payout that it accepted');
+    expect(mesh.logLines.join('')).toContain(
+      'payout accepted by the acquirer is unknown there now',
+    );
   });
 });
 
