@@ -72,7 +72,7 @@ async function call(method: string, path: string, body?: object) {
 
 async function startProcess(): Promise<void> {
   const main = new URL('main.ts', import.meta.url).pathname;
-  child = spawn(process.execPath, ['--import', '@pixmesh/telemetry/preload', main], {
+  child = spawn(process.execPath, [main], {
     env: {
       ...process.env,
       ...testEnvironment(database.url),
