@@ -78,3 +78,10 @@ test('a path that holds no id names what nobody has', () => {
     expect(readPathId(text)).toBe('00000000-0000-0000-0000-000000000000');
   }
 });
+
+test('new ids are in the order of their making, also within a millisecond, and none comes twice', () => {
+  const ids = Array.from({ length: 50_000 }, () => newId());
+  expect(ids.toSorted()).toEqual(ids);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(ids.filter((id) => parseId(id) === id)).toHaveLength(ids.length);
+});

@@ -6,9 +6,9 @@ import type { HoldState } from '@pixmesh/contracts/internal/holds';
 import type { CallerClaims } from '@pixmesh/contracts/internal/service-token';
 
 import { eventually } from './eventually.ts';
+import { freePorts } from './free-ports.ts';
 import { ownProcess } from './owned-process.ts';
 import { processEnvironment } from './process-environment.ts';
-import { freePorts } from './simulator-process.ts';
 import { createTestDatabase } from './test-database.ts';
 import { testInfra } from './test-infra.ts';
 import { aCaller } from './test-tokens.ts';

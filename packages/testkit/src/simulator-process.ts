@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 
 import { eventually } from './eventually.ts';
+import { freePorts } from './free-ports.ts';
 import { ownProcess } from './owned-process.ts';
 import { createTestDatabase } from './test-database.ts';
 
@@ -73,13 +72,4 @@ async function control(url: string, method: string, body?: object): Promise<unkn
   if (!response.ok) throw new Error(`${method} ${url} answered ${response.status}`);
   const text = await response.text();
   return text ? JSON.parse(text) : null;
-}
-
-/** Ports that nobody listens on at this moment. */
-export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }

@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { type Acquirer, createAcquirer, type PayoutToSend } from '@pixmesh/acquirer/client';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
+import { freePorts } from '@pixmesh/testkit/free-ports';
 import { ownProcess } from '@pixmesh/testkit/owned-process';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -34,7 +35,8 @@ let announced: string[];
 
 beforeEach(async () => {
   database = await createTestDatabase('acquirer_simulator');
-  ports = { api: await freePort(), receiver: await freePort() };
+  const [api = 0, receiver = 0] = await freePorts(2);
+  ports = { api, receiver };
   takesCallbacks = true;
   announced = [];
   callbacks = createServer((request, response) => void takeCallback(request, response));
@@ -86,19 +88,11 @@ async function startProcess(): Promise<void> {
 }
 
 async function killProcess(signal: 'SIGKILL' | 'SIGTERM'): Promise<unknown> {
+  if (child.exitCode !== null) return child.exitCode;
   const exited = once(child, 'exit');
   child.kill(signal);
   const [code] = (await exited) as [number | null];
   return code;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const port = portOf(server);
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 function portOf(server: Server): number {

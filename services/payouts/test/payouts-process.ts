@@ -5,7 +5,7 @@ import type { CallerClaims } from '@pixmesh/contracts/internal/service-token';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { ownProcess } from '@pixmesh/testkit/owned-process';
 import { processEnvironment } from '@pixmesh/testkit/process-environment';
-import { freePorts } from '@pixmesh/testkit/simulator-process';
+import { freePorts } from '@pixmesh/testkit/free-ports';
 
 import { callPayouts, type PayoutsEnvironment } from './payouts-environment.ts';
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { ownProcess } from '@pixmesh/testkit/owned-process';
 import { processEnvironment } from '@pixmesh/testkit/process-environment';
-import { freePorts } from '@pixmesh/testkit/simulator-process';
+import { freePorts } from '@pixmesh/testkit/free-ports';
 
 const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
 const COMMAND = [

@@ -1,7 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 
 import { LEDGER_COMMANDS } from '@pixmesh/contracts/messages/ledger-command.v1';
 import { createEventPublisher, type EventPublisher } from '@pixmesh/kafka/event-publisher';
@@ -11,6 +9,7 @@ import { sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { scaled } from '@pixmesh/testkit/long-runs';
+import { freePorts } from '@pixmesh/testkit/free-ports';
 import { ownProcess } from '@pixmesh/testkit/owned-process';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { testInfra } from '@pixmesh/testkit/test-infra';
@@ -180,12 +179,4 @@ async function startLedger(): Promise<ChildProcess> {
     expect(response.ok).toBe(true);
   }, READY_TIMEOUT_MS);
   return child;
-}
-
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }

@@ -5,7 +5,7 @@ import { startOtlpReceiver } from '@pixmesh/testkit/otlp-receiver';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { aCaller } from '@pixmesh/testkit/test-tokens';
 import { createTestTopics } from '@pixmesh/testkit/test-topics';
-import { freePorts } from '@pixmesh/testkit/simulator-process';
+import { freePorts } from '@pixmesh/testkit/free-ports';
 import { expect, test } from 'vitest';
 
 import { startDispatcherProcess } from '#test/dispatcher-process.ts';

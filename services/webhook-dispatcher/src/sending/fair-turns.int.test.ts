@@ -2,7 +2,6 @@ import { newId } from '@pixmesh/kernel/ids';
 import { createPool } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
-import { scaled } from '@pixmesh/testkit/long-runs';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
@@ -16,7 +15,7 @@ import { startTestSender, turnableClock } from '#test/test-sender.ts';
 import { fetchDue } from './fetch-due.sql.ts';
 
 /** Deliveries of each lane that several senders share. */
-const SHARED_BACKLOG = scaled(70, 200);
+const SHARED_BACKLOG = 200;
 
 const URL_OF_SHOP = 'http://shop.receiver.example.com/hook';
 
