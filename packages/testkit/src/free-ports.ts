@@ -6,18 +6,24 @@ import { createServer } from 'node:net';
  * or between two starts on one port, none of them takes it. Below the ports of a stack, too.
  */
 const PORT_MIN = 10_000;
-const PORT_COUNT = 5_000;
+/** Each worker of a run has ports of its own, and takes them in turn: no two processes that boot are given the same. */
+const WORKERS_MAX = 5;
+const PORTS_OF_WORKER = 1_000;
 const TRIES_MAX = 100;
+
+const worker = Number(process.env['VITEST_POOL_ID'] ?? 0) % WORKERS_MAX;
+let turn = Math.floor(Math.random() * PORTS_OF_WORKER);
 
 /** Ports that nobody listens on at this moment. */
 export async function freePorts(count: number): Promise<number[]> {
-  const ports = new Set<number>();
-  for (let tries = 0; ports.size < count; tries += 1) {
+  const ports: number[] = [];
+  for (let tries = 0; ports.length < count; tries += 1) {
     if (tries === TRIES_MAX) throw new Error('no free ports were found');
-    const port = PORT_MIN + Math.floor(Math.random() * PORT_COUNT);
-    if (await isFree(port)) ports.add(port);
+    turn = (turn + 1) % PORTS_OF_WORKER;
+    const port = PORT_MIN + worker * PORTS_OF_WORKER + turn;
+    if (await isFree(port)) ports.push(port);
   }
-  return [...ports];
+  return ports;
 }
 
 async function isFree(port: number): Promise<boolean> {
