@@ -80,8 +80,9 @@ test('a path that holds no id names what nobody has', () => {
 });
 
 test('new ids are in the order of their making, also within a millisecond, and none comes twice', () => {
-  const ids = Array.from({ length: 50_000 }, () => newId());
+  const ids = Array.from({ length: 2_000 }, () => newId());
   expect(ids.toSorted()).toEqual(ids);
-  expect(new Set(ids).size).toBe(ids.length);
+  const randomParts = new Set(ids.map((id) => id.slice(19)));
+  expect(randomParts.size).toBe(ids.length);
   expect(ids.filter((id) => parseId(id) === id)).toHaveLength(ids.length);
 });

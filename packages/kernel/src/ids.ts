@@ -23,28 +23,29 @@ const NIL_ID = '00000000-0000-0000-0000-000000000000';
 /** The namespace under which `command_id`s of the ledger are derived. Fixed for ever. */
 const COMMAND_NAMESPACE = '5f3c1a52-9a0e-5d2e-8a54-1d8f6f0b7c11';
 
-/** Hexadecimal digits and hyphen that hold the milliseconds of a UUIDv7, and where its last 48 bits begin. */
-const TIME_LENGTH = 13;
-const TAIL_START = 24;
-const TAIL_LENGTH = 12;
+/** Where a UUIDv7 holds its milliseconds, and the twelve bits behind its version. */
+const TIME_END = 13;
+const COUNTER_START = 15;
+const COUNTER_END = 18;
+/** A counter begins at random in the lower half of its bits: at least 2,048 ids of one millisecond are in order. */
+const COUNTER_BEGIN_MAX = 0x7ff;
+const COUNTER_MAX = 0xfff;
 
-let newestId = '';
+let newestTime = '';
+let counter = 0;
 
 /**
- * A new time-ordered id (RFC 9562 section 5.7) of any kind that is not derived from a key. Ids of one process are in the
- * order of their making, also within a millisecond: what is listed by id is listed as it happened.
+ * A new time-ordered id (RFC 9562 sections 5.7 and 6.2, method 1) of any kind that is not derived from a key. Ids of one
+ * process are in the order of their making, also within a millisecond: what is listed by id is listed as it happened.
+ * The last 62 bits of each are random.
  */
 export function newId<Id extends string = string>(): Id {
   const id = randomUUIDv7() as string;
-  const isSameTime = id.slice(0, TIME_LENGTH) === newestId.slice(0, TIME_LENGTH);
-  newestId = isSameTime && id <= newestId ? followerOf(newestId) : id;
-  return newestId as Id;
-}
-
-/** The next id in order. Its last 48 bits are random to begin with, so that they do not run over within a millisecond. */
-function followerOf(id: string): string {
-  const tail = Number.parseInt(id.slice(TAIL_START), 16) + 1;
-  return id.slice(0, TAIL_START) + tail.toString(16).padStart(TAIL_LENGTH, '0').slice(-TAIL_LENGTH);
+  const time = id.slice(0, TIME_END);
+  const random = Number.parseInt(id.slice(COUNTER_START, COUNTER_END), 16);
+  counter = time === newestTime ? Math.min(counter + 1, COUNTER_MAX) : random & COUNTER_BEGIN_MAX;
+  newestTime = time;
+  return `${id.slice(0, COUNTER_START)}${counter.toString(16).padStart(3, '0')}${id.slice(COUNTER_END)}` as Id;
 }
 
 /** The instant inside a UUIDv7 (RFC 9562 section 5.7). */

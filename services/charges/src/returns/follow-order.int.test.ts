@@ -30,11 +30,11 @@ async function storeOrder(table: 'refunds' | 'suspense_resolutions'): Promise<st
             id, charge_id, account_id, end_to_end_id, amount, status, hold_id, requested_by, fingerprint, check_at
           )
           values (
-            ${id}, ${newId()}, ${newId()}, ${pix}, 500, 'processing', ${newId()}, ${newId()}, '\\x00', now()
+            ${id}, ${newId()}, ${newId()}, ${pix}, 500, 'processing', ${newId()}, ${newId()}, '\\x00', now() - interval '1 second'
           )`
       : sql`
           insert into suspense_resolutions (id, item_id, end_to_end_id, amount, action, check_at)
-          values (${id}, ${newId()}, ${pix}, 500, 'return', now())`,
+          values (${id}, ${newId()}, ${pix}, 500, 'return', now() - interval '1 second')`,
   );
   return id;
 }
