@@ -62,7 +62,9 @@ test('a routine turn takes what somebody asked for too, so that nothing waits fo
 });
 
 test('a leased row is nobody else’s until its lease ends, and then comes due by itself', async () => {
-  await db.query(sql`insert into due_things (id, check_at) values (1, now())`);
+  await db.query(
+    sql`insert into due_things (id, check_at) values (1, now() - interval '1 second')`,
+  );
   expect(await lease('routine')).toEqual([1]);
   const [free] = await db.query(sql`select id from due_things where ${IS_FREE}`);
   expect(free).toBeUndefined();
@@ -81,7 +83,9 @@ test('of two that take at once each row has one taker', async () => {
 });
 
 test('the end of a check counts it, frees the row and schedules the next one', async () => {
-  await db.query(sql`insert into due_things (id, check_at) values (1, now())`);
+  await db.query(
+    sql`insert into due_things (id, check_at) values (1, now() - interval '1 second')`,
+  );
   await lease('routine');
   await db.query(sql`update due_things set ${endLease(30_000)}`);
   const row = await read(1);
@@ -93,7 +97,9 @@ test('the end of a check counts it, frees the row and schedules the next one', a
 });
 
 test('a check that was requested during another one is not lost by the end of that one', async () => {
-  await db.query(sql`insert into due_things (id, check_at) values (1, now())`);
+  await db.query(
+    sql`insert into due_things (id, check_at) values (1, now() - interval '1 second')`,
+  );
   await lease('routine');
   await db.query(sql`update due_things set check_at = '-infinity'`);
   await db.query(sql`update due_things set ${nextCheck(null)}`);
@@ -113,7 +119,9 @@ test('a lease takes the most urgent rows first, and no more than it may', async 
 });
 
 test('a row that somebody holds is skipped, not waited for', async () => {
-  await db.query(sql`insert into due_things (id, check_at) values (1, now()), (2, now())`);
+  await db.query(
+    sql`insert into due_things (id, check_at) values (1, now() - interval '1 second'), (2, now() - interval '1 second')`,
+  );
   await db.transaction(async (tx) => {
     await tx.query(sql`select from due_things where id = 1 for update`);
     expect(await lease('routine')).toEqual([2]);
@@ -122,11 +130,14 @@ test('a row that somebody holds is skipped, not waited for', async () => {
 });
 
 test('what a former holder of a lease writes is kept out by its token', async () => {
-  await db.query(sql`insert into due_things (id, check_at) values (1, now())`);
+  await db.query(
+    sql`insert into due_things (id, check_at) values (1, now() - interval '1 second')`,
+  );
   const options = { urgency: 'routine', leaseMs: 1, limit: LIMIT } as const;
   const [former] = await db.query<{ lease_token: string }>(leaseDue(THINGS, options));
   await db.query(sql`
-    update due_things set lease_until = now() - interval '1 ms', check_at = now()`);
+    update due_things
+    set lease_until = now() - interval '1 second', check_at = now() - interval '1 second'`);
   const [present] = await db.query<{ lease_token: string }>(leaseDue(THINGS, options));
   expect(present?.lease_token).not.toBe(former?.lease_token);
   for (const [holder, ended] of [

@@ -1,4 +1,4 @@
-import { metrics } from '@opentelemetry/api';
+import { context, metrics, propagation, trace } from '@opentelemetry/api';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { HttpInstrumentation } from '@opentelemetry/instrumentation-http';
@@ -56,7 +56,8 @@ export async function stopTelemetry(): Promise<void> {
     stopping,
     new Promise<void>((resolve) => timeout.addEventListener('abort', () => resolve())),
   ]);
-  metrics.disable();
+  // A tracer that has been shut down would still give new span ids to whoever goes on in this process.
+  for (const api of [trace, context, propagation, metrics]) api.disable();
 }
 
 function batched(): BatchSpanProcessor {

@@ -123,7 +123,9 @@ test('a check that fails is logged by the payout’s id alone and repeated when 
   expect(JSON.parse(logLines[0] ?? '')).toMatchObject({ payout_id: id });
   expect(logLines[0]).not.toContain('ana@example.com');
   isBroken = false;
-  await database.db.query(sql`update payouts set lease_until = now(), check_at = now()`);
+  await database.db.query(
+    sql`update payouts set lease_until = now() - interval '1 second', check_at = now() - interval '1 second'`,
+  );
   await eventually(() => expect(checks).toHaveLength(2));
   await job[Symbol.asyncDispose]();
 });
