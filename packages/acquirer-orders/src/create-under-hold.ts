@@ -44,7 +44,7 @@ export async function createUnderHold<Row extends { holdId: string }, Made exten
     const mayBeginAnew = !stored.isNew && tries === 0;
     const made = await finish(intents, request, { row: stored.row, mayBeginAnew });
     if (made === null) continue;
-    // The row's hold names its inserter, whoever finished it: exactly one answer is the first.
+    // The hold of a row names its inserter, also where another call finished it: exactly one answer is the first.
     return { made, replayed: made.holdId !== ownHoldId };
   }
   throw new AppError('INTERNAL_ERROR', { message: 'an intent was moved too often' });

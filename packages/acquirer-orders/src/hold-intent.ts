@@ -27,7 +27,7 @@ export type HoldIntents<Row extends { holdId: string }, Made extends Row> = {
   commit(intent: Row): Promise<Made | null>;
   /** One statement with the same condition. False where somebody else has dropped it. */
   drop(intent: Row): Promise<boolean>;
-  /** Wakes whoever has work with what was made. */
+  /** Wakes the jobs that work on what was made. */
   committed(made: Made): void;
   report(intent: Row, problem: HoldProblem): void;
   /** Where a test can make the process die, hang or fail. */
