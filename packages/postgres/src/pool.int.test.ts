@@ -40,6 +40,21 @@ test('a failed transaction leaves nothing behind', async () => {
   expect(await database.db.query(sql`select from counters where id = 3`)).toEqual([]);
 });
 
+test('the reads of a snapshot see the database as it was at the first of them, and cannot write', async () => {
+  await admin.query(sql`insert into charges.counters values (4, 0)`);
+  const read = sql`select value from counters where id = 4`;
+  await database.db.snapshot(async (snapshot) => {
+    const before = await snapshot.query(read);
+    await admin.query(sql`update charges.counters set value = value + 1 where id = 4`);
+    expect(await snapshot.query(read)).toEqual(before);
+    expect(await database.db.query(read)).not.toEqual(before);
+  });
+  const write = database.db.snapshot((snapshot) =>
+    snapshot.query(sql`update counters set value = 0 where id = 4`),
+  );
+  await expect(write).rejects.toThrow('read-only transaction');
+});
+
 test('two transactions that lock each other out both succeed', async () => {
   const bothHold = barrier(2);
   await Promise.all([incrementBoth(1, 2), incrementBoth(2, 1)]);

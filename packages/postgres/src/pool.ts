@@ -32,6 +32,8 @@ export type Database = Queryable &
   AsyncDisposable & {
     /** Runs `work` in one transaction, again from its start after a deadlock: it must touch nothing else. */
     transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+    /** Runs reads that all see the database as it was at the first of them. They may not write. */
+    snapshot<T>(read: (db: Queryable) => Promise<T>): Promise<T>;
   };
 
 type PoolOptions = {
@@ -71,15 +73,20 @@ export function createPool(options: PoolOptions): Database {
   pool.on('error', () => undefined);
   return {
     query: (statement) => run(pool, statement),
-    transaction: (work) => transact(pool, work),
+    transaction: (work) => transact(pool, 'begin', work),
+    snapshot: (read) => transact(pool, 'begin isolation level repeatable read read only', read),
     [Symbol.asyncDispose]: () => pool.end(),
   };
 }
 
-async function transact<T>(pool: pg.Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
+async function transact<T>(
+  pool: pg.Pool,
+  begin: string,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await transactOnce(pool, work);
+      return await transactOnce(pool, begin, work);
     } catch (error) {
       if (tries === TRANSACTION_TRIES_MAX || !isRepeatable(error)) throw error;
       await delay(Math.random() * REPEAT_DELAY_MS_MAX * tries);
@@ -87,14 +94,18 @@ async function transact<T>(pool: pg.Pool, work: (tx: Transaction) => Promise<T>)
   }
 }
 
-async function transactOnce<T>(pool: pg.Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
+async function transactOnce<T>(
+  pool: pg.Pool,
+  begin: string,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
   const client = await pool.connect().catch((error: unknown) => {
     throw databaseError(error);
   });
   let broken: Error | undefined;
   client.on('error', recordBroken);
   try {
-    await client.query('begin');
+    await client.query(begin);
     const result = await work({
       inTransaction: true,
       query: (statement) => run(client, statement),

@@ -11,6 +11,8 @@ export function registerChargeTimeline(app: FastifyInstance, { db }: { db: Datab
   app.get(
     TIMELINE_PATHS.charge,
     async (request): Promise<OwnedTimeline> =>
-      await readChargeTimeline(db, await findOperatorCharge(db, request)),
+      await db.snapshot(async (snapshot) =>
+        readChargeTimeline(snapshot, await findOperatorCharge(snapshot, request)),
+      ),
   );
 }

@@ -32,7 +32,10 @@ import { toTimelineEntries } from './to-timeline-entries.ts';
 const STEPS_MAX = TIMELINE_ENTRIES_MAX + 1;
 const RESOURCES_MAX = TIMELINE_RESOURCES_MAX + 1;
 
-/** What this service knows of a charge's life: short reads of indexes, each bounded, that take no lock. */
+/**
+ * What this service knows of a charge's life: short reads of indexes, each bounded, that take no lock. `db` is a
+ * snapshot: read at several moments, an event could be shown without the move that it announces.
+ */
 export async function readChargeTimeline(db: Queryable, charge: ChargeRow): Promise<OwnedTimeline> {
   const money = await readMoney(db, charge);
   const entries = inOrderOfTime(toTimelineEntries(await readLife(db, charge, money)));
@@ -52,23 +55,20 @@ export async function readChargeTimeline(db: Queryable, charge: ChargeRow): Prom
 type Money = Awaited<ReturnType<typeof readMoney>>;
 
 async function readMoney(db: Queryable, { id }: ChargeRow) {
-  const [received, returns, refunds, disputes] = await Promise.all([
-    db.query<{ end_to_end_id: string }>(receivedStatement(id, STEPS_MAX)),
-    db.query<ReturnSteps>(returnsStatement(id, STEPS_MAX)),
-    db.query<RefundSteps>(refundsStatement(id, RESOURCES_MAX)),
-    db.query<DisputeSteps>(disputesStatement(id, RESOURCES_MAX)),
-  ]);
+  const received = await db.query<{ end_to_end_id: string }>(receivedStatement(id, STEPS_MAX));
+  const returns = await db.query<ReturnSteps>(returnsStatement(id, STEPS_MAX));
+  const refunds = await db.query<RefundSteps>(refundsStatement(id, RESOURCES_MAX));
+  const disputes = await db.query<DisputeSteps>(disputesStatement(id, RESOURCES_MAX));
   return { received: received.map((pix) => pix.end_to_end_id), returns, refunds, disputes };
 }
 
 async function readLife(db: Queryable, charge: ChargeRow, money: Money) {
   const { id, createdAt: since } = charge;
   const items = money.received.map(receivedPixCommandId);
-  const [moves, events, resolutions] = await Promise.all([
-    db.query<ChargeMove>(movesStatement(id, STEPS_MAX)),
-    readEventHistory(db, { topic: TOPICS.chargesEvents, key: id, since, limit: STEPS_MAX }),
-    db.query<ResolutionSteps>(resolutionsStatement(items, STEPS_MAX)),
-  ]);
+  const history = { topic: TOPICS.chargesEvents, key: id, since, limit: STEPS_MAX };
+  const moves = await db.query<ChargeMove>(movesStatement(id, STEPS_MAX));
+  const events = await readEventHistory(db, history);
+  const resolutions = await db.query<ResolutionSteps>(resolutionsStatement(items, STEPS_MAX));
   const { refunds, disputes } = money;
   return { chargeId: id, moves, events, refunds, disputes, resolutions };
 }

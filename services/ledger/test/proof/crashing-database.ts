@@ -48,6 +48,8 @@ export function crashingDatabase(database: Database, faults: Faults): CrashingDa
       maybeCrash('after commit');
       return result;
     },
+    snapshot: (read) =>
+      database.snapshot((tx) => read({ query: (statement) => around(tx, statement) })),
     [Symbol.asyncDispose]: async () => undefined,
   };
   return {

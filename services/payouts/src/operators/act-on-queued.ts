@@ -1,7 +1,7 @@
 import type { AccountSettings } from '@pixmesh/contracts/internal/service-token';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { OperatorId, PayoutId } from '@pixmesh/kernel/ids';
-import type { Database } from '@pixmesh/postgres/pool';
+import type { Database, Queryable } from '@pixmesh/postgres/pool';
 import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 
 import { holdRelease } from '#payouts/ledger-commands.ts';
@@ -90,7 +90,7 @@ async function actOnce(deps: QueueDeps, id: PayoutId, steps: QueueSteps): Promis
 }
 
 /** @throws AppError `PAYOUT_NOT_FOUND` for an intent too, which is shown to nobody */
-export async function findVisible(db: Database, id: PayoutId | null): Promise<VisiblePayout> {
+export async function findVisible(db: Queryable, id: PayoutId | null): Promise<VisiblePayout> {
   const payout = id === null ? null : await findAnyPayout(db, id);
   if (payout === null || !isVisible(payout)) throw new AppError('PAYOUT_NOT_FOUND');
   return payout;

@@ -14,8 +14,10 @@ export function registerPayoutTimeline(app: FastifyInstance, { db }: { db: Datab
     TIMELINE_PATHS.payout,
     async (request): Promise<OwnedTimeline> => {
       refuseTenants(request);
-      const payout = await findVisible(db, parseId<PayoutId>(request.params.id));
-      return await readPayoutTimeline(db, payout);
+      const id = parseId<PayoutId>(request.params.id);
+      return await db.snapshot(async (snapshot) =>
+        readPayoutTimeline(snapshot, await findVisible(snapshot, id)),
+      );
     },
   );
 }

@@ -22,18 +22,21 @@ import { toTimelineEntries } from './to-timeline-entries.ts';
 /** One more than is listed shows whether there is more. */
 const STEPS_MAX = TIMELINE_ENTRIES_MAX + 1;
 
-/** What this service knows of a payout's life: short reads of indexes, each bounded, that take no lock. */
+/**
+ * What this service knows of a payout's life: short reads of indexes, each bounded, that take no lock. `db` is a
+ * snapshot: read at several moments, an event could be shown without the step that it announces.
+ */
 export async function readPayoutTimeline(
   db: Queryable,
   payout: VisiblePayout,
 ): Promise<OwnedTimeline> {
   const { id, createdAt: since } = payout;
-  const [[sending], events, returns, resolutions] = await Promise.all([
-    db.query<SendingSteps>(sendingStatement(id)),
-    readEventHistory(db, { topic: TOPICS.payoutsEvents, key: id, since, limit: STEPS_MAX }),
-    db.query<ReturnSteps>(returnsStatement(payout.endToEndId, STEPS_MAX)),
-    db.query<ResolutionSteps>(resolutionsStatement(payoutSuspendCommandIds(payout), STEPS_MAX)),
-  ]);
+  const history = { topic: TOPICS.payoutsEvents, key: id, since, limit: STEPS_MAX };
+  const suspendIds = payoutSuspendCommandIds(payout);
+  const [sending] = await db.query<SendingSteps>(sendingStatement(id));
+  const events = await readEventHistory(db, history);
+  const returns = await db.query<ReturnSteps>(returnsStatement(payout.endToEndId, STEPS_MAX));
+  const resolutions = await db.query<ResolutionSteps>(resolutionsStatement(suspendIds, STEPS_MAX));
   const steps = { payout, sending: sending ?? NEVER_SENT, events, returns, resolutions };
   const entries = inOrderOfTime(toTimelineEntries(steps));
   const commandIds = commandsOfPayout(payout, returns);

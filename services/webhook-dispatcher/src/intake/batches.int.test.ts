@@ -67,6 +67,7 @@ function watched(
         return work(watchedTx);
       });
     },
+    snapshot: (read) => database.db.snapshot((tx) => read({ query: watch(tx) })),
     [Symbol.asyncDispose]: async () => undefined,
   };
 }
