@@ -1,19 +1,19 @@
 import { spawn } from 'node:child_process';
-import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
-import { startInfra } from '@pixmesh/local-stack/infra/start-infra';
-
 import { type Ring, runRing } from './runs/run-ring.ts';
+import { JOURNAL, type JournalLine } from './setup/journal-reporter.ts';
 
 /**
- * `npm run test:flaky`: every int and e2e file several times beside a process that keeps one core busy. It takes hours
- * and goes on where it was interrupted; `--again` begins anew, arguments choose files by a part of their path, and
- * `--times N` how often. Prints the files that were red, and how often.
+ * `npm run test:flaky`: every int and e2e file several times beside a process that keeps one core busy, in rounds of a
+ * whole ring, each with a seed of its own. It goes on with the files that an interrupted run has left; `--again` begins
+ * anew, arguments choose files by a part of their path, and `--times N` how often. Prints what was red, and how often.
  */
 const HOME = '.pixmesh-flaky';
-const STATE = path.join(HOME, 'state.json');
+const JOURNAL_FILE = path.resolve(HOME, 'journal.ndjson');
+const ROUND_LIMIT_MS = 3_600_000;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -23,8 +23,6 @@ const { values, positionals } = parseArgs({
   },
 });
 const times = Number(values.times);
-/** Runs and red runs by file. */
-const state: Record<string, { runs: number; red: number }> = values.again ? {} : readState();
 
 const files = globSync([
   '{packages,services}/*/{src,test}/**/*.int.test.ts',
@@ -34,64 +32,53 @@ const files = globSync([
   .filter((file) => positionals.length === 0 || positionals.some((part) => file.includes(part)))
   .sort();
 
+mkdirSync(HOME, { recursive: true });
+if (values.again) rmSync(JOURNAL_FILE, { force: true });
 const load = spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' });
 process.on('exit', () => load.kill('SIGKILL'));
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1));
 
-await runAll('int');
-await runAll('e2e');
+const isComplete = (await runRounds('int')) && (await runRounds('e2e'));
+process.exit(report() && isComplete ? 0 : 1);
 
-const red = files.filter((file) => (state[file]?.red ?? 0) > 0);
-for (const file of red) print(`RED ${state[file]?.red} of ${state[file]?.runs}  ${file}`);
-print(`${files.length - red.length} files green, ${red.length} red`);
-process.exit(red.length > 0 ? 1 : 0);
-
-async function runAll(ring: Ring): Promise<void> {
-  const own = files.filter((file) => file.endsWith(`.${ring}.test.ts`));
-  const open = own.filter((file) => (state[file]?.runs ?? 0) < times);
-  if (open.length === 0) return;
-  const isInt = ring === 'int';
-  await using infra = isInt ? await startInfra(infraOptions()) : null;
-  const env = infra === null ? {} : variablesOf(infra.urls);
-  for (const file of open) await runFile(ring, file, env);
-}
-
-async function runFile(ring: Ring, file: string, env: NodeJS.ProcessEnv): Promise<void> {
-  const counts = (state[file] ??= { runs: 0, red: 0 });
-  while (counts.runs < times) {
-    const { failures } = await runRing(ring, { files: [file], env, silent: true });
-    counts.runs += 1;
-    if (failures.length > 0) counts.red += 1;
-    writeState();
-    print(`${failures.length > 0 ? 'red  ' : 'green'} ${counts.runs}/${times} ${file}`);
-    for (const failure of failures) print(`      ${failure}`);
+/** Rounds until each file of the ring has had its runs. False when a round brought none of them further. */
+async function runRounds(ring: Ring): Promise<boolean> {
+  for (;;) {
+    const runs = countRuns();
+    const open = files.filter(
+      (file) => file.endsWith(`.${ring}.test.ts`) && (runs.get(file) ?? 0) < times,
+    );
+    if (open.length === 0) return true;
+    const seed = String(Date.now() % 2 ** 31);
+    print(`== ${ring}: ${open.length} files to run, PIXMESH_TEST_SEED=${seed}`);
+    const env = { [JOURNAL]: JOURNAL_FILE, PIXMESH_TEST_SEED: seed };
+    const { counts } = await runRing(ring, { files: open, env, limitMs: ROUND_LIMIT_MS });
+    print(`== ${ring}: ${counts.passed} passed, ${counts.failed} failed`);
+    const after = countRuns();
+    if (open.every((file) => after.get(file) === runs.get(file))) return false;
   }
 }
 
-function infraOptions() {
-  return { home: path.join(HOME, 'infra'), mode: 'from-environment', isThrowaway: true } as const;
+/** Prints each red file with its failures; answers whether there is none, and none that was not run. */
+function report(): boolean {
+  const lines = readJournal().filter(({ file }) => files.includes(file));
+  const red = lines.filter(({ failures }) => failures.length > 0);
+  for (const { file, failures } of red) print(`RED  ${file}\n     ${failures.join('\n     ')}`);
+  const redFiles = new Set(red.map(({ file }) => file)).size;
+  print(`${lines.length} runs of ${files.length} files: ${red.length} red, in ${redFiles} files`);
+  return red.length === 0;
 }
 
-function variablesOf(urls: Awaited<ReturnType<typeof startInfra>>['urls']): NodeJS.ProcessEnv {
-  return {
-    POSTGRES_URL: urls.postgresUrl,
-    KAFKA_BROKERS: urls.kafkaBrokers.join(','),
-    SCHEMA_REGISTRY_URL: urls.registryUrl,
-    REDIS_URL: urls.redisUrl,
-  };
+function countRuns(): Map<string, number> {
+  const runs = new Map<string, number>();
+  for (const { file } of readJournal()) runs.set(file, (runs.get(file) ?? 0) + 1);
+  return runs;
 }
 
-function readState(): typeof state {
-  try {
-    return JSON.parse(readFileSync(STATE, 'utf8')) as typeof state;
-  } catch {
-    return {};
-  }
-}
-
-function writeState(): void {
-  mkdirSync(HOME, { recursive: true });
-  writeFileSync(STATE, JSON.stringify(state, null, 2));
+function readJournal(): JournalLine[] {
+  if (!existsSync(JOURNAL_FILE)) return [];
+  const lines = readFileSync(JOURNAL_FILE, 'utf8').split('\n').filter(Boolean);
+  return lines.map((line) => JSON.parse(line) as JournalLine);
 }
 
 function print(line: string): void {

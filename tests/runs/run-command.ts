@@ -4,7 +4,6 @@ type CommandOptions = {
   env?: NodeJS.ProcessEnv;
   /** After this time it is asked to end, and has failed. */
   limitMs?: number;
-  silent?: boolean;
 };
 
 const ENDED_BY_LIMIT = 124;
@@ -18,9 +17,8 @@ export function runCommand(
   options: CommandOptions = {},
 ): Promise<number> {
   return new Promise((resolve) => {
-    const stdio = options.silent ? 'ignore' : 'inherit';
     const env = { ...process.env, ...options.env };
-    const child = spawn(command, args, { stdio, env });
+    const child = spawn(command, args, { stdio: 'inherit', env });
     const timers: NodeJS.Timeout[] = [];
     let isLate = false;
     if (options.limitMs !== undefined) {

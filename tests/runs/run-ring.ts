@@ -12,17 +12,18 @@ type RingOptions = {
   files?: readonly string[];
   env?: NodeJS.ProcessEnv;
   limitMs?: number;
-  silent?: boolean;
 };
 
 /** Runs a ring (all projects that begin with its name), or some of its files. What fails outside of any test counts as a failure, as does a ring without tests. */
 export async function runRing(ring: Ring, options: RingOptions = {}): Promise<RunReport> {
   const { files = [], ...command } = options;
   const output = path.join(tmpdir(), `pixmesh-${ring}-${process.pid}.json`);
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${output}`];
+  const reporters = ['default', 'json', './tests/setup/journal-reporter.ts'].map(
+    (reporter) => `--reporter=${reporter}`,
+  );
   const exitCode = await runCommand(
     'vitest',
-    ['run', '--project', `${ring}*`, ...reporters, ...files],
+    ['run', '--project', `${ring}*`, ...reporters, `--outputFile.json=${output}`, ...files],
     command,
   );
   const report = await readReport(output);
