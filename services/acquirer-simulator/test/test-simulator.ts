@@ -18,6 +18,9 @@ export const TEST_ACCOUNT = {
   pixKey: '71cdf9ba-c695-4e3c-b010-abb521a3f1be',
 } as const;
 
+/** Limit of a call that is to be answered, on a machine that is busy with something else. */
+const PATIENT_MS = 30_000;
+
 type ControlAnswer = { status: number; body: Record<string, unknown> };
 
 export type TestSimulator = AsyncDisposable & {
@@ -63,7 +66,7 @@ export async function startTestSimulator(
     tlsUrl,
     receiverUrl,
     client: (options) => {
-      const client = createAcquirer({ url, timeoutMs: 2_000, ...TEST_ACCOUNT, ...options });
+      const client = createAcquirer({ url, timeoutMs: PATIENT_MS, ...TEST_ACCOUNT, ...options });
       clients.push(client);
       return client;
     },

@@ -15,8 +15,6 @@ import {
   type TestSimulator,
 } from '#test/test-simulator.ts';
 
-/** A busy machine is no fault of the simulator. */
-const PATIENT_MS = 10_000;
 const RACERS = 32;
 const DAY_SECONDS = 86_400;
 
@@ -32,7 +30,7 @@ beforeAll(async () => {
 
 /** A client per test: the breaker of one that has met faults would keep the next from its call. */
 beforeEach(() => {
-  acquirer = simulator.client({ timeoutMs: PATIENT_MS });
+  acquirer = simulator.client();
 });
 
 afterAll(async () => {
@@ -268,7 +266,7 @@ describe('a dispute', () => {
   });
 });
 
-describe('a defence', () => {
+describe('a defense', () => {
   it('brings a dispute under review, and repeating it is no fault', async () => {
     const { id } = await aDispute();
     const defense = { disputeId: id, text: 'The goods were delivered.' };

@@ -40,8 +40,6 @@ const RUNS = 12;
 const STEPS_MAX = 25;
 /** A failure prints the seed of fast-check; this one makes usual runs alike. */
 const SEED = 6_012;
-/** A busy machine is no fault of the simulator. */
-const PATIENT_MS = 10_000;
 
 const steps = fc.array(
   fc.record({
@@ -60,7 +58,7 @@ let acquirer: Acquirer;
 beforeAll(async () => {
   database = await createTestDatabase('acquirer_simulator');
   simulator = await startTestSimulator(database.url);
-  acquirer = simulator.client({ timeoutMs: PATIENT_MS });
+  acquirer = simulator.client();
 });
 
 afterAll(async () => {

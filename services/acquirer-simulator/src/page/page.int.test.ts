@@ -18,7 +18,6 @@ import {
 const ARTEFACTS = path.resolve('test-artifacts');
 /** The machine may be busy. */
 const TIMEOUT_MS = 90_000;
-const PATIENT = { timeoutMs: 30_000 };
 
 let database: TestDatabase;
 let simulator: TestSimulator;
@@ -60,16 +59,16 @@ test(
   'one click each pays a charge, returns, disputes, decides, sends and moves the clock',
   async () => {
     const { txid } = aCharge();
-    await simulator.client(PATIENT).issueCharge(aCharge({ txid }));
+    await simulator.client().issueCharge(aCharge({ txid }));
     const rules = [{ operation: 'settlePayout', fault: 'hang' }];
     await simulator.call('PUT', '/control/faults', { rules });
     const send = aSend();
-    await simulator.client(PATIENT).sendPayout(send);
+    await simulator.client().sendPayout(send);
     await page.goto(simulator.url);
 
     await row(txid).getByRole('button', { name: 'Pay', exact: true }).click();
     await row(txid).getByText('CONCLUIDA').waitFor();
-    const charge = await simulator.client(PATIENT).getCharge(txid);
+    const charge = await simulator.client().getCharge(txid);
     expect(charge).toMatchObject({ kind: 'found', value: { status: 'settled' } });
     await page.screenshot({ path: path.join(ARTEFACTS, 'simulator-page.png') });
 
@@ -103,7 +102,7 @@ test(
   'a refusal of the control API is shown',
   async () => {
     const { txid } = aCharge();
-    await simulator.client(PATIENT).issueCharge(aCharge({ txid, expiresInSeconds: 60 }));
+    await simulator.client().issueCharge(aCharge({ txid, expiresInSeconds: 60 }));
     await simulator.call('POST', '/control/clock', { advance_seconds: 61 });
     await page.goto(simulator.url);
     await row(txid).getByText('ATIVA (expired)').waitFor();
@@ -148,7 +147,7 @@ test(
     await tariff.getByRole('button').click();
     await page.getByText('/control/tariff: 200').waitFor();
     const { txid } = aCharge();
-    await simulator.client(PATIENT).issueCharge(aCharge({ txid }));
+    await simulator.client().issueCharge(aCharge({ txid }));
     const pay = page.locator('aside form', { hasText: 'POST /control/charges/:txid/pay' });
     await pay.getByLabel('txid').fill(txid);
     await pay.getByLabel('notices').fill('2');
@@ -178,7 +177,7 @@ test(
       await page.unroute(address);
       await alert.waitFor({ state: 'hidden' });
       const { txid } = aCharge();
-      await simulator.client(PATIENT).issueCharge(aCharge({ txid }));
+      await simulator.client().issueCharge(aCharge({ txid }));
       await row(txid).waitFor();
     }
   },

@@ -160,7 +160,7 @@ describe('the other calls of the control API', () => {
   it('show the fault script with what remains of its counts, also after a restart', async () => {
     const rules = [{ operation: 'issueCharge', fault: 'error_before', count: 3 }];
     expect((await simulator.call('PUT', '/control/faults', { seed: 'x', rules })).status).toBe(200);
-    await acquirer.issueCharge(aCharge());
+    expect((await acquirer.issueCharge(aCharge())).kind).toBe('unknown');
     await using second = await startTestSimulator(database.url);
     const left = { seed: 'x', rules: [{ ...rules[0], count: 2 }] };
     expect((await second.call('GET', '/control/faults')).body).toEqual(left);

@@ -25,7 +25,7 @@ let acquirer: Acquirer;
 beforeAll(async () => {
   database = await createTestDatabase('acquirer_simulator');
   simulator = await startTestSimulator(database.url);
-  acquirer = simulator.client({ timeoutMs: 10_000 });
+  acquirer = simulator.client();
   await receiveCallbacks(simulator);
 });
 

@@ -15,8 +15,6 @@ import {
   type TestSimulator,
 } from '#test/test-simulator.ts';
 
-/** A busy machine is no fault of the simulator. */
-const PATIENT_MS = 10_000;
 const RACERS = 32;
 const DAY_MS = 86_400_000;
 
@@ -32,7 +30,7 @@ beforeAll(async () => {
 
 /** A client per test: the breaker of one that has met faults would keep the next from its call. */
 beforeEach(() => {
-  acquirer = simulator.client({ timeoutMs: PATIENT_MS });
+  acquirer = simulator.client();
 });
 
 afterAll(async () => {

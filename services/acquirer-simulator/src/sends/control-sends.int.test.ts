@@ -13,9 +13,6 @@ import {
   type TestSimulator,
 } from '#test/test-simulator.ts';
 
-/** A busy machine is no fault of the simulator. */
-const PATIENT_MS = 10_000;
-
 let database: TestDatabase;
 let simulator: TestSimulator;
 let acquirer: Acquirer;
@@ -23,7 +20,7 @@ let acquirer: Acquirer;
 beforeAll(async () => {
   database = await createTestDatabase('acquirer_simulator');
   simulator = await startTestSimulator(database.url);
-  acquirer = simulator.client({ timeoutMs: PATIENT_MS });
+  acquirer = simulator.client();
   await receiveCallbacks(simulator);
 });
 

@@ -13,8 +13,6 @@ import {
 
 /** Deadline of a client that meets a fault without an answer. */
 const HASTY_MS = 300;
-/** A busy machine is no fault of the simulator. */
-const PATIENT_MS = 10_000;
 
 let database: TestDatabase;
 let simulator: TestSimulator;
@@ -27,7 +25,7 @@ beforeAll(async () => {
 
 /** A client per test: the breaker of one that has met faults would keep the next from its call. */
 beforeEach(() => {
-  acquirer = simulator.client({ timeoutMs: PATIENT_MS });
+  acquirer = simulator.client();
 });
 
 afterAll(async () => {
@@ -81,9 +79,7 @@ describe('a read of the client', () => {
   it.each(matrix)(
     '$operation after $name $more is unknown ($cause), and well again afterwards',
     async ({ operation, read, well, name, more, cause }) => {
-      await using client = simulator.client({
-        timeoutMs: cause === 'timeout' ? HASTY_MS : PATIENT_MS,
-      });
+      await using client = simulator.client(cause === 'timeout' ? { timeoutMs: HASTY_MS } : {});
       await fault({ operation, fault: name, ...more });
       expect(await read(client)).toEqual({ kind: 'unknown', cause });
       await simulator.call('DELETE', '/control/faults');

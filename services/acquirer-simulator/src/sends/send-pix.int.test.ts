@@ -19,9 +19,6 @@ import { SETTLE_DELAY_MS } from './decide-send.ts';
 const HASTY_MS = 600;
 const END_TO_END_ID = /^E12345678\d{12}[a-zA-Z0-9]{11}$/;
 
-/** A busy machine is no fault of the simulator. */
-const PATIENT_MS = 10_000;
-
 let database: TestDatabase;
 let simulator: TestSimulator;
 let acquirer: Acquirer;
@@ -34,7 +31,7 @@ beforeAll(async () => {
 
 // One for each test: the breaker of one that meets many faults would keep it from the next one's calls.
 beforeEach(() => {
-  acquirer = simulator.client({ timeoutMs: PATIENT_MS });
+  acquirer = simulator.client();
 });
 
 afterAll(async () => {

@@ -35,9 +35,6 @@ const steps = fc.array(
   { minLength: 5, maxLength: STEPS_MAX },
 );
 
-/** A busy machine is no fault of the simulator. */
-const PATIENT_MS = 10_000;
-
 let database: TestDatabase;
 let simulator: TestSimulator;
 let acquirer: Acquirer;
@@ -45,7 +42,7 @@ let acquirer: Acquirer;
 beforeAll(async () => {
   database = await createTestDatabase('acquirer_simulator');
   simulator = await startTestSimulator(database.url);
-  acquirer = simulator.client({ timeoutMs: PATIENT_MS });
+  acquirer = simulator.client();
   const rules = [{ operation: 'settlePayout', fault: 'hang' }];
   await simulator.call('PUT', '/control/faults', { rules });
 });

@@ -14,8 +14,6 @@ import {
 } from '#test/test-simulator.ts';
 
 const PARALLEL = 20;
-/** A busy machine is no fault of the simulator. */
-const PATIENT_MS = 10_000;
 
 let database: TestDatabase;
 let simulator: TestSimulator;
@@ -24,7 +22,7 @@ let acquirer: Acquirer;
 beforeEach(async () => {
   database = await createTestDatabase('acquirer_simulator');
   simulator = await startTestSimulator(database.url);
-  acquirer = simulator.client({ timeoutMs: PATIENT_MS });
+  acquirer = simulator.client();
   await receiveCallbacks(simulator);
 });
 

@@ -230,10 +230,13 @@ describe('a URL or an event with a code of its own', () => {
 describe('the hundredth endpoint of an application', () => {
   test('is the last one, however many are asked for at once', async () => {
     const caller = aCaller();
-    const answers = await Promise.all(
-      Array.from({ length: 130 }, () => api.request(caller, ROUTE, anEndpointBody())),
-    );
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(100);
+    const create = () => api.request(caller, ROUTE, anEndpointBody());
+    const before = [];
+    for (let count = 0; count < 95; count += 1) before.push((await create()).status);
+    expect(before).toEqual(before.map(() => 201));
+    // Few enough that none waits for a connection longer than it may.
+    const answers = await Promise.all(Array.from({ length: 20 }, create));
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(5);
     const refused = answers.filter(({ status }) => status !== 201);
     expect(refused.map(({ status, body }) => [status, body.code, body.details])).toEqual(
       refused.map(() => [400, 'VALIDATION_ERROR', []]),
