@@ -20,7 +20,7 @@ export type Acquirer = AsyncDisposable & {
   getRefund(endToEndId: string, refundId: string, signal?: AbortSignal): Promise<Lookup<PixReturn>>;
   /** One page of disputes by the time of their opening; both ends are inclusive. No callback announces them. */
   listDisputes(window: ListWindow, signal?: AbortSignal): Promise<PageOutcome<AcquirerDispute>>;
-  /** Contests a dispute. A repeat of an accepted defence answers `accepted`. */
+  /** Contests a dispute. A repeat of an accepted defense answers `accepted`. */
   submitDefense(input: DefenseToSend, signal?: AbortSignal): Promise<DefenseOutcome>;
   /** Money that lies at the acquirer. */
   balance(signal?: AbortSignal): Promise<BalanceOutcome>;

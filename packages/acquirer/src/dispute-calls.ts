@@ -13,7 +13,7 @@ const STATUSES = {
 /** What the merchant's word is called at the acquirer: the analysis that rejects the infraction. */
 const REJECTING = 'rejeitado';
 
-/** Contests a dispute. Where the outcome is unknown, the list shows whether a defence arrived. */
+/** Contests a dispute. Where the outcome is unknown, the list shows whether a defense arrived. */
 export async function submitDefense(
   call: CallAcquirer,
   input: DefenseToSend,

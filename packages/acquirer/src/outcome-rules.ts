@@ -60,7 +60,7 @@ const REFUND_REFUSALS = [
   'pix_nao_encontrado',
 ];
 
-/** What the provider says of a defence that it will not take. */
+/** What the provider says of a defense that it will not take. */
 const DEFENSE_REFUSALS = [
   'RequisicaoInvalida',
   'json_invalido',

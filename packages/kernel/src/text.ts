@@ -1,5 +1,5 @@
 /**
- * Longest defence of a dispute in code points: what operators may send, and so what the simulated provider takes. No
+ * Longest defense of a dispute in code points: what operators may send, and so what the simulated provider takes. No
  * provider publishes a limit.
  */
 export const DEFENSE_LENGTH_MAX = 5_000;

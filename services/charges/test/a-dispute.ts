@@ -25,7 +25,7 @@ export function anInfraction(changes: Partial<AcquirerDispute> = {}): AcquirerDi
   };
 }
 
-/** A stored dispute, read while its time of defence lasts. */
+/** A stored dispute, read while its time of defense lasts. */
 export function aDispute(changes: Partial<DisputeRow> = {}): DisputeRow {
   const { status = 'open' } = changes;
   const isDecided = status === 'won' || status === 'lost';

@@ -81,7 +81,7 @@ export function openedDispute(world: World): Promise<ContestedLife> {
   });
 }
 
-/** The same after the defence, with a message of the platform. */
+/** The same after the defense, with a message of the platform. */
 export function reviewedDispute(world: World): Promise<ContestedLife> {
   return world.once('reviewed dispute', async () => {
     const contested = await openedDispute(world);

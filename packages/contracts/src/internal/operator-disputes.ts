@@ -33,7 +33,7 @@ const MESSAGE_LENGTH_MAX = 2_000;
 export const DefenseBody = z.object({ text: words(DEFENSE_LENGTH_MAX) });
 export const MessageBody = z.object({ message: words(MESSAGE_LENGTH_MAX) });
 
-/** Kept as it is written; blanks alone say nothing, and would use up the one defence. */
+/** Kept as it is written; blanks alone say nothing, and would use up the one defense. */
 function words(max: number) {
   return textField({ min: 1, max })
     .refine((text) => text.trim() !== '')

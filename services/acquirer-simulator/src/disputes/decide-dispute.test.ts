@@ -25,7 +25,7 @@ describe('a dispute', () => {
     else expect(decision).toEqual({ kind: 'move', status: expected });
   });
 
-  it('is defended once, and a repeated defence is no fault, however late', () => {
+  it('is defended once, and a repeated defense is no fault, however late', () => {
     const facts = { status: 'EM_DEFESA', isDefended: true } as const;
     expect(decideDispute({ ...facts, isLate: true }, 'defend')).toEqual({ kind: 'nothing' });
   });

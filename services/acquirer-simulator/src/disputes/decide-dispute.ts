@@ -9,7 +9,7 @@ export type DisputeFacts = {
   status: DisputeStatus;
   /** Whether its receiver has been heard already. */
   isDefended: boolean;
-  /** Whether the time for a defence is over. */
+  /** Whether the time for a defense is over. */
   isLate: boolean;
 };
 

@@ -19,7 +19,7 @@ export type StoredDispute = {
   reason: string;
   status: DisputeStatus;
   openedAt: Date;
-  /** End of the time for a defence. */
+  /** End of the time for a defense. */
   deadlineAt: Date;
   defenseReceivedAt: Date | null;
   decidedAt: Date | null;

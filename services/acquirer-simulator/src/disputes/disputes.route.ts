@@ -25,7 +25,7 @@ const DefenseBody = z.object({
 
 type Deps = { db: Database; withFaults: WithFaults };
 
-/** `GET /v2/gn/infracoes?inicio&fim` by the time of opening, and the receiver's defence. */
+/** `GET /v2/gn/infracoes?inicio&fim` by the time of opening, and the receiver's defense. */
 export function addDisputes(app: FastifyInstance, deps: Deps): void {
   app.get(
     '/v2/gn/infracoes',

@@ -102,7 +102,7 @@ export async function storeDecision(
   );
 }
 
-/** Disputes whose time for a defence is over come under review; answers how many. Index `disputes_deadline_at`. */
+/** Disputes whose time for a defense is over come under review; answers how many. Index `disputes_deadline_at`. */
 export async function reviewOverdueDisputes(db: Queryable): Promise<number> {
   const rows = await db.query(
     named(

@@ -39,7 +39,7 @@ export type DisputeToOpen = LostTerms & {
 /** A dispute with the Pix that it is about, both held by the transaction. */
 type Held = { dispute: StoredDispute; pix: HeldPix };
 
-/** Time that the receiver has for a defence. */
+/** Time that the receiver has for a defense. */
 const DEFENSE_DAYS = 3;
 const DAY_MS = 86_400_000;
 

@@ -15,7 +15,7 @@ export type ConfirmDeps = ChangeDeps & {
 type Intended = NonNullable<DisputeRow['intendedDefense']>;
 
 /**
- * Finds out what became of defences whose answer was lost: the acquirer's list shows which of them it has received. One
+ * Finds out what became of defenses whose answer was lost: the acquirer's list shows which of them it has received. One
  * that it has not, while the infraction is open there, is sent again, since a repeat is harmless. One that was intended
  * after the reading began (`readFrom`) may be on its way, and the list does not show it yet.
  */
@@ -30,7 +30,7 @@ export async function confirmDefenses(
     const intended = dispute.intendedDefense;
     if (seen === undefined || intended === null || intended.at > readFrom) continue;
     await confirmDefense(deps, dispute, { seen, intended }).catch((error: unknown) => {
-      deps.logger.error({ err: error, dispute_id: dispute.id }, 'defence not confirmed');
+      deps.logger.error({ err: error, dispute_id: dispute.id }, 'defense not confirmed');
     });
   }
 }
@@ -85,6 +85,6 @@ async function sendAgain(
 }
 
 async function giveUp(deps: ConfirmDeps, dispute: DisputeRow, intended: Intended): Promise<void> {
-  deps.logger.error({ dispute_id: dispute.id }, 'defence given up: the acquirer never received it');
+  deps.logger.error({ dispute_id: dispute.id }, 'defense given up: the acquirer never received it');
   await dropIntent(deps.db, dispute.id, intended);
 }

@@ -129,7 +129,7 @@ function decideStored(input: SeenInfraction, stored: DisputeRow): InfractionStep
   }
 }
 
-/** Without a defence in time the acquirer decides alone. */
+/** Without a defense in time the acquirer decides alone. */
 function reviewAfterDeadline(stored: DisputeRow, charge: ChargeRow): InfractionStep {
   const isOverdue = stored.status === 'open' && stored.defenseDeadlineAt <= stored.readAt;
   return isOverdue ? review(charge) : NOTHING;
@@ -146,7 +146,7 @@ function loseStored(input: SeenInfraction, stored: DisputeRow): InfractionStep {
   return lose(input.charge, { arrivedResolved: false, block });
 }
 
-/** The defence was sent, or its time has passed. */
+/** The defense was sent, or its time has passed. */
 export function review(charge: ChargeRow): DisputeChange {
   return {
     kind: 'change',

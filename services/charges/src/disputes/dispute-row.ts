@@ -24,7 +24,7 @@ export type DisputeRow = {
   block: 'none' | 'standing' | 'ended';
   defenseText: string | null;
   defenseSentAt: Date | null;
-  /** A defence that was sent to the acquirer without a definite answer so far; stored until its list shows it. */
+  /** A defense that was sent to the acquirer without a definite answer so far; stored until its list shows it. */
   intendedDefense: { text: string; at: Date } | null;
   createdAt: Date;
   version: number;

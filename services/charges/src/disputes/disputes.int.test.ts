@@ -178,7 +178,7 @@ describe('a dispute that arrives resolved', () => {
 });
 
 describe('operators', () => {
-  test('send a defence, which puts the dispute under review, and speak in its chat', async () => {
+  test('send a defense, which puts the dispute under review, and speak in its chat', async () => {
     const charge = await aPaidCharge();
     await open(charge);
     await waitForStatus(charge, 'infraction');

@@ -69,7 +69,7 @@ export async function findOpenDispute(
   );
 }
 
-/** Those of some infractions with a defence that may have reached the acquirer and is not confirmed. */
+/** Those of some infractions with a defense that may have reached the acquirer and is not confirmed. */
 export async function findIntendedDefenses(
   db: Queryable,
   infractionIds: readonly string[],

@@ -45,7 +45,7 @@ test('a message of an operator is announced once, however often it is sent, also
   expect((await eventsOf(charge)).slice(2)).toEqual(['dispute.pix.message open']);
 });
 
-test('operators are answered at once what the acquirer refuses of a defence, and may send another', async () => {
+test('operators are answered at once what the acquirer refuses of a defense, and may send another', async () => {
   const { charge, defend } = await aDefensibleDispute();
   await fail('refusal', { status: 400, code: 'RequisicaoInvalida' });
   expect(await defend('Primeiro.')).toMatchObject({
@@ -61,7 +61,7 @@ test('operators are answered at once what the acquirer refuses of a defence, and
 });
 
 test.each(['error_after', 'error_before'])(
-  'operators send a defence whose answer is lost (%s): it is stored, found or sent again by itself, and a repeat is no fault',
+  'operators send a defense whose answer is lost (%s): it is stored, found or sent again by itself, and a repeat is no fault',
   async (fault) => {
     const { charge, defend } = await aDefensibleDispute();
     await fail(fault, { status: 503, count: 1 });

@@ -24,7 +24,7 @@ const AMOUNT = 12_345n;
 
 let database: TestDatabase;
 let logLines: string[];
-/** Defences that were sent, and what the acquirer answers to them. */
+/** Defenses that were sent, and what the acquirer answers to them. */
 let sent: { disputeId: string; text: string }[];
 let answer: DefenseOutcome;
 /** Whether the acquirer says what has returned of a Pix. */
@@ -242,7 +242,7 @@ async function aDisputedPix(): Promise<AcquirerDispute[]> {
   ];
 }
 
-describe('a defence whose answer was lost', () => {
+describe('a defense whose answer was lost', () => {
   const TEXT = 'O produto foi entregue.';
 
   async function intend(listed: AcquirerDispute): Promise<void> {
@@ -339,7 +339,7 @@ describe('a defence whose answer was lost', () => {
   });
 });
 
-test('an accepted defence of a dispute that has ended meanwhile is stored and puts nothing under review', async () => {
+test('an accepted defense of a dispute that has ended meanwhile is stored and puts nothing under review', async () => {
   const listed = aListed();
   await read([listed]);
   await read([{ ...listed, status: 'rejected', decidedAt: hoursAgo(0.1) }]);

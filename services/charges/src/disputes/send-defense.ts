@@ -43,7 +43,7 @@ export async function sendDefense(
         message: 'the acquirer does not know its infraction',
       });
     case 'unknown':
-      throw new AppError('INTERNAL_ERROR', { message: `the defence is unknown: ${outcome.cause}` });
+      throw new AppError('INTERNAL_ERROR', { message: `the defense is unknown: ${outcome.cause}` });
     default:
       return assertNever(outcome);
   }

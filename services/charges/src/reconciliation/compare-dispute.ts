@@ -5,7 +5,7 @@ import type { ComparedDispute } from './dispute-check.sql.ts';
 
 type OurState = ComparedDispute['status'];
 
-/** What ours may be for the acquirer's status: a defence or a deadline shows here before it shows there. */
+/** What ours may be for the acquirer's status: a defense or a deadline shows here before it shows there. */
 const ALLOWED: Readonly<Record<AcquirerDispute['status'], readonly OurState[]>> = {
   open: ['open', 'under_review'],
   under_review: ['under_review'],

@@ -123,7 +123,7 @@ describe.each(CHANGES)(
 );
 
 test.each(['under_review', 'won', 'lost'])(
-  'a defence of a dispute that is %s is refused by its owner, and nothing is recorded',
+  'a defense of a dispute that is %s is refused by its owner, and nothing is recorded',
   async (status) => {
     const refusal = { code: 'DISPUTE_CLOSED', message: 'x', details: [] };
     answerChange(aDispute({ status }), 409, refusal);
