@@ -18,7 +18,7 @@ const { values } = parseArgs({
   },
 });
 
-const base = values.base ?? git('merge-base', 'HEAD', 'origin/main')[0] ?? 'HEAD';
+const base = values.base ?? findBranchBase();
 const untracked = git('ls-files', '--others', '--exclude-standard');
 const changed = [...git('diff', '--name-only', '--no-renames', base), ...untracked];
 const graph = readImportGraph([...git('ls-files'), ...untracked]);
@@ -33,6 +33,12 @@ if (values.list) {
   const run = beginTestRun();
   for (const ring of rings) await run.step(ring, () => runRing(ring, { files: selected[ring] }));
   process.exitCode = run.end();
+}
+
+function findBranchBase(): string {
+  // A clone without a remote has no other point of comparison than its last commit.
+  const remote = git('for-each-ref', 'refs/remotes/origin/main');
+  return remote.length === 0 ? 'HEAD' : (git('merge-base', 'HEAD', 'origin/main')[0] ?? 'HEAD');
 }
 
 function git(...args: string[]): string[] {

@@ -22,8 +22,8 @@ type Credit = Pick<
 export type MarkPaidDeps = { db: Database; receiver: Receiver; wakeOutbox(): void };
 
 /**
- * `pending` → `paid`, and `charge.pix.paid`, once the ledger has posted the credit: whoever receives that event can
- * spend the money at once (decision 208). Any other state means that this credit was applied before.
+ * `pending` → `paid`, and `charge.pix.paid`, once the ledger has posted the credit: whoever receives that event
+ * finds the money in the balance, `available` or `pending` until its release (decision 208). Any other state means that this credit was applied before.
  */
 export async function markPaid(deps: MarkPaidDeps, { data }: { data: Credit }): Promise<void> {
   const { charge_id: chargeId, end_to_end_id: endToEndId } = data;

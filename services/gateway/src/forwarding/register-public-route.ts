@@ -63,7 +63,7 @@ function registerRoute(app: FastifyInstance, deps: PublicRouteDeps, route: Publi
 
 type Exchange = { request: FastifyRequest; reply: FastifyReply };
 
-/** Key, rate, scope, `Idempotency-Key`, in the order of decision 12. */
+/** Key, scope, `Idempotency-Key`, in the order of decision 12; where a rate is limited, it counts every accepted key. */
 async function admit(
   deps: PublicRouteDeps,
   route: PublicRoute,
