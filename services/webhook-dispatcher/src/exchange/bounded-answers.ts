@@ -23,16 +23,21 @@ const HEAD_LINES_MAX = 512;
 const PIECE_BYTES_MAX = 2 * 1024;
 
 const LINE_END = 0x0a;
+/** Enough of a line to see its status, or that it is empty. */
+const LINE_START_BYTES = 16;
+/** `HTTP/1.1 1xx`: another head follows. */
+const INFORMATIONAL = /^HTTP\/\d\.\d 1/;
 
-type Progress = { bytes: number; headLines: number; isInHead: boolean };
-
-/** The answer whose piece was handed out last. The parser takes it at once, before anything else can run. */
-let parsed: Progress | null = null;
-
-/** To be called when the parser has read a final head: lines of a body have no bound. */
-export function markHeadComplete(): void {
-  if (parsed !== null) parsed.isInHead = false;
-}
+type Progress = {
+  bytes: number;
+  headLines: number;
+  /** Lines of a body have no bound. */
+  isInHead: boolean;
+  /** The first line of the head that is being read; empty before it. */
+  statusLine: string;
+  /** The beginning of the line that is being read. */
+  line: string;
+};
 
 /**
  * Lets the parser read a socket in small pieces, none after it has been destroyed, and no more of one answer
@@ -51,14 +56,13 @@ export function boundAnswers(socket: Socket): void {
       return null;
     }
     const piece = readPiece(read, size ?? Math.min(socket.readableLength, PIECE_BYTES_MAX));
-    parsed = progress;
     if (piece !== null) count(progress, piece);
     return piece;
   };
 }
 
 function startAnswer(): Progress {
-  return { bytes: 0, headLines: 0, isInHead: true };
+  return { bytes: 0, headLines: 0, isInHead: true, statusLine: '', line: '' };
 }
 
 function isTooLong({ bytes, headLines, isInHead }: Progress): boolean {
@@ -67,10 +71,27 @@ function isTooLong({ bytes, headLines, isInHead }: Progress): boolean {
 
 function count(progress: Progress, piece: Buffer): void {
   progress.bytes += piece.length;
-  if (!progress.isInHead) return;
-  for (let at = piece.indexOf(LINE_END); at !== -1; at = piece.indexOf(LINE_END, at + 1)) {
-    progress.headLines += 1;
+  let start = 0;
+  while (progress.isInHead && start < piece.length) {
+    const end = piece.indexOf(LINE_END, start);
+    const stop = end === -1 ? piece.length : end;
+    const text = piece.toString('latin1', start, Math.min(stop, start + LINE_START_BYTES));
+    progress.line = (progress.line + text).slice(0, LINE_START_BYTES);
+    if (end !== -1) endLine(progress);
+    start = stop + 1;
   }
+}
+
+/** A head ends with an empty line, and the last head of an answer is not informational. */
+function endLine(progress: Progress): void {
+  const { line } = progress;
+  const isEmpty = line === '' || line === '\r';
+  progress.headLines += 1;
+  progress.line = '';
+  if (!isEmpty && progress.statusLine === '') progress.statusLine = line;
+  if (!isEmpty || progress.statusLine === '') return;
+  progress.isInHead = INFORMATIONAL.test(progress.statusLine);
+  progress.statusLine = '';
 }
 
 /** With nothing buffered the plain call remains, which also asks for more. */

@@ -2,7 +2,6 @@ import { context, ROOT_CONTEXT } from '@opentelemetry/api';
 import type { Dispatcher } from 'undici';
 
 import type { AttemptFailure } from './attempt-failure.ts';
-import { markHeadComplete } from './bounded-answers.ts';
 import type { Deadline } from './deadline.ts';
 import { createExcerpt } from './excerpt.ts';
 
@@ -60,9 +59,7 @@ function createAnswerHandler({ resolve, reject }: Settle): AnswerHandler {
       if (cutBy !== null) controller.abort(cutBy);
     },
     onResponseStart: (_controller, statusCode) => {
-      if (statusCode < FINAL_STATUS_MIN) return;
-      status = statusCode;
-      markHeadComplete();
+      if (statusCode >= FINAL_STATUS_MIN) status = statusCode;
     },
     onResponseData: (controller, chunk) => {
       if (excerpt.add(chunk)) return;
