@@ -1,17 +1,9 @@
 import type { Answer } from '../client/http-client.ts';
-import { it, type ObservedCase, type Observe } from '../suite/case.ts';
-import { bodyWith, CUSTOMER } from '../world/merchant.ts';
-import { refused, type Refusal } from '../world/refusals.ts';
+import { it, type Observe, type ObservedCase } from '../suite/case.ts';
+import { CUSTOMER } from '../world/merchant.ts';
+import { bodyWith } from '../world/reader.ts';
+import { type ErrorCode, refused } from '../world/refusals.ts';
 import type { World } from '../world/world.ts';
-
-export const BELOW_MINIMUM: Refusal = { status: 400, code: 'AMOUNT_BELOW_MINIMUM' };
-export const NO_METHOD: Refusal = { status: 400, code: 'METHOD_NOT_SUPPORTED' };
-export const NO_URL: Refusal = { status: 422, code: 'INVALID_WEBHOOK_URL' };
-
-/** A fault of shape in one field: `details` names it and nothing else. */
-export function shapeFault(field: string): Refusal {
-  return { status: 400, code: 'VALIDATION_ERROR', details: [field] };
-}
 
 /** Addresses that no installation may deliver to. */
 export const PRIVATE_URLS = [
@@ -39,13 +31,14 @@ export function bodyCases(post: Post, whereAccepted: Observe) {
   const refuses = (
     id: string,
     note: string,
-    [value, refusal]: readonly [unknown, Refusal],
+    [value, code, details]: readonly [unknown, ErrorCode, string[]?],
   ): ObservedCase =>
     it(id, sentenceOf(id, note), async (w) => {
-      refused(await post(w, changesOf(id, value)), refusal);
+      refused(await post(w, changesOf(id, value)), code, details);
     });
+  /** A fault of shape: `details` names the field and nothing else. */
   const misshapen = (id: string, note: string, value: unknown): ObservedCase =>
-    refuses(id, note, [value, shapeFault(fieldOf(id))]);
+    refuses(id, note, [value, 'VALIDATION_ERROR', [fieldOf(id)]]);
   return {
     accepts,
     refuses,
@@ -56,7 +49,10 @@ export function bodyCases(post: Post, whereAccepted: Observe) {
         accepts(`webhook_url.${scheme}`, 'http or https', `${scheme}://${PUBLIC_PLACE}`),
       ),
       ...PRIVATE_URLS.map(([id, url]) =>
-        refuses(`webhook_url.not-${id}`, `http(s), public host; not ${url}`, [url, NO_URL]),
+        refuses(`webhook_url.not-${id}`, `http(s), public host; not ${url}`, [
+          url,
+          'INVALID_WEBHOOK_URL',
+        ]),
       ),
       misshapen('webhook_url.string', 'string', 7),
       accepts('webhook_secret', 'may be given', 'segredo'),

@@ -1,5 +1,5 @@
-import { type ObservedCase, it, staged } from '../suite/case.ts';
 import { equal, holds } from '../client/expectations.ts';
+import { it, type ObservedCase, staged } from '../suite/case.ts';
 import {
   canceledCharge,
   lostDispute,

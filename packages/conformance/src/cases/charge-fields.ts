@@ -1,16 +1,8 @@
 import { z } from 'zod';
 
-import {
-  Charge,
-  type Charge as ChargeResource,
-  CHARGE_STATUSES,
-  ChargeItem,
-  Instant,
-  Receiver,
-  Uuid,
-} from '../client/schemas.ts';
-import { section, it, faulty } from '../suite/case.ts';
 import { equal, holds, shaped } from '../client/expectations.ts';
+import { Charge, CHARGE_STATUSES, ChargeItem, Instant, Receiver, Uuid } from '../client/schemas.ts';
+import { faulty, it, section } from '../suite/case.ts';
 import {
   bareCharge,
   EXPIRES_IN,
@@ -18,11 +10,12 @@ import {
   paidCharge,
   refusedCharge,
 } from '../world/fixtures.ts';
-import { bodyWith, CUSTOMER, list, postCharge, readCharge } from '../world/merchant.ts';
+import { CUSTOMER } from '../world/merchant.ts';
+import { bodyWith } from '../world/reader.ts';
 import type { World } from '../world/world.ts';
 import { AS_SENT, rows, secondsBetween } from './field-rows.ts';
 
-async function sentCharge(w: World): Promise<{ resource: ChargeResource; sent: object }> {
+async function sentCharge(w: World): Promise<{ resource: Charge; sent: object }> {
   const { charge, sent } = await fullCharge(w);
   return { resource: charge, sent };
 }
@@ -69,7 +62,7 @@ export const CHARGE_CASES = section('charge', [
   ...PAID_CHARGE,
   faulty('failure_reason', '`failure_reason`: set when status is `failed`', async (w) => {
     const { key, body } = await refusedCharge(w);
-    const replay = bodyWith(await postCharge(w.own, body, key), 201);
+    const replay = bodyWith(await w.own.charges.post(body, key), 201);
     const charge = shaped(Charge, replay, 'the failed charge');
     holds(Boolean(charge.failure_reason), 'a reason', charge.failure_reason);
   }),
@@ -92,21 +85,21 @@ export const CHARGE_CASES = section('charge', [
   }),
   it('reference-everywhere', '`reference` is returned in all responses', async (w) => {
     const { charge, sent } = await fullCharge(w);
-    equal((await readCharge(w.own, charge.id)).reference, sent.reference, 'when read');
+    equal((await w.own.charges.read(charge.id)).reference, sent.reference, 'when read');
     const listed = await findListed(w, charge);
     equal(listed?.reference, sent.reference, 'in the list');
   }),
   it('list-item', 'list items carry `object` and at least the eight named fields', async (w) => {
     const { charge } = await fullCharge(w);
     const item = await findListed(w, charge);
-    equal(item, ChargeItem.parse(await readCharge(w.own, charge.id)), 'the item and the charge');
+    equal(item, ChargeItem.parse(await w.own.charges.read(charge.id)), 'the item and the charge');
   }),
 ]);
 
 /** The charge as the list shows it, found by its instant, so that others in the list do not matter. */
-async function findListed(w: World, charge: ChargeResource): Promise<ChargeItem | undefined> {
+async function findListed(w: World, charge: Charge): Promise<ChargeItem | undefined> {
   const before = new Date(Date.parse(charge.created_at) + 1).toISOString();
-  const { data } = await list(w.own, 'charges', `limit=20&created_before=${before}`);
+  const { data } = await w.own.charges.list(`limit=20&created_before=${before}`);
   return data.find(({ id }) => id === charge.id);
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
+import { equal, holds, oneOf, shaped } from '../client/expectations.ts';
 import {
   Charge,
   CHARGE_STATUSES,
@@ -9,8 +10,7 @@ import {
   Payout,
   PAYOUT_STATUSES,
 } from '../client/schemas.ts';
-import { type ObservedCase, section, unobservable, it, delivered } from '../suite/case.ts';
-import { equal, holds, oneOf, shaped } from '../client/expectations.ts';
+import { delivered, it, type ObservedCase, section, unobservable } from '../suite/case.ts';
 import {
   CREATED_EVENTS,
   deliverToEndpoint,
@@ -24,7 +24,6 @@ import {
   deliveryOf,
   PAID_EVENTS,
 } from '../world/fixtures.ts';
-import { createCharge, readCharge } from '../world/merchant.ts';
 import type { Delivery } from '../world/receiver.ts';
 import { DISPUTE_FORMAT_CASES } from './disputes.ts';
 
@@ -128,7 +127,7 @@ export const FORMAT_CASES = section('format', [
   delivered('data.like-read', '`data` of `paid` is the charge that a read gives', async (w) => {
     const { charge, deliveries } = await deliveredCharge(w);
     const data = shaped(Charge, deliveryOf(deliveries, 'charge.pix.paid').envelope.data, 'data');
-    equal(data, await readCharge(w.own, charge.id), 'data and the charge');
+    equal(data, await w.own.charges.read(charge.id), 'data and the charge');
   }),
   ofPayments('payment.data', '`data`: the payment, in the shape of the GET', ({ data }) => {
     shaped(Payout.omit({ object: true }), data, 'data');
@@ -147,7 +146,7 @@ export const FORMAT_CASES = section('format', [
   ),
   it.receiver('unsigned', '`X-Webhook-Signature`: present only when a secret exists', async (w) => {
     const hook = w.receiver.hook();
-    await createCharge(w.own, { webhook_url: hook.url });
+    await w.own.charges.create({ webhook_url: hook.url });
     for (const { headers } of (await hook.expectEvents(CREATED_EVENTS)).values()) {
       holds(!('x-webhook-signature' in headers), 'no signature', Object.keys(headers));
     }
@@ -155,7 +154,7 @@ export const FORMAT_CASES = section('format', [
   it.receiver('no-secret', 'a delivery does not carry the secret', async (w) => {
     const hook = w.receiver.hook();
     const webhook_secret = `whsec_${randomUUID()}`;
-    await createCharge(w.own, { webhook_url: hook.url, webhook_secret });
+    await w.own.charges.create({ webhook_url: hook.url, webhook_secret });
     for (const { bytes } of (await hook.expectEvents(CREATED_EVENTS)).values()) {
       holds(!bytes.includes(webhook_secret), 'no secret in the body', 'the secret');
     }
@@ -189,7 +188,7 @@ export const SIGNATURE_CASES = section('signature', [
   it.receiver('unicode', 'a secret beyond ASCII signs by its UTF-8 bytes', async (w) => {
     const hook = w.receiver.hook();
     const webhook_secret = 'segredo não ASCII ção';
-    await createCharge(w.own, { webhook_url: hook.url, webhook_secret });
+    await w.own.charges.create({ webhook_url: hook.url, webhook_secret });
     const deliveries = await hook.expectEvents(CREATED_EVENTS);
     for (const delivery of deliveries.values()) isSigned(delivery, webhook_secret);
   }),

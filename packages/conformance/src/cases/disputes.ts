@@ -1,10 +1,10 @@
-import { Charge, Dispute, DISPUTE_STATUSES, Instant } from '../client/schemas.ts';
-import { type ObservedCase, section, unobservable, it, staged, delivered } from '../suite/case.ts';
 import { equal, holds, shaped } from '../client/expectations.ts';
+import { Charge, Dispute, DISPUTE_STATUSES, Instant } from '../client/schemas.ts';
+import { delivered, it, type ObservedCase, section, staged, unobservable } from '../suite/case.ts';
 import {
   announced,
-  arrivedDispute,
   ARRIVALS,
+  arrivedDispute,
   type ContestedLife,
   lostAfterWon,
   reviewedDispute,
@@ -48,7 +48,7 @@ export const DISPUTE_STATUS_CASES = section('dispute-status', [
     'advice to the client; what the installation does is dispute-status.won-then-lost',
   ),
   it('no-endpoint', 'No endpoint for disputes is shown', async (w) => {
-    refused(await w.own.call('GET /v1/disputes'), { status: 404 });
+    refused(await w.own.call('GET /v1/disputes'), 404);
   }),
   it('known-events', 'the outcomes `won` and `lost` are events of the catalog', async (w) => {
     const names = (await catalog(w)).map(({ event }) => event);

@@ -1,58 +1,33 @@
 import { randomUUID } from 'node:crypto';
 
-import { Charge, Payout } from '../client/schemas.ts';
-import { type ObservedCase, section, type Observe, it, faulty } from '../suite/case.ts';
-import { equal, holds, shaped } from '../client/expectations.ts';
-import { idsOf } from '../world/admin.ts';
+import { equal, holds } from '../client/expectations.ts';
+import { faulty, it, type Observe, type ObservedCase, section } from '../suite/case.ts';
+import { SCOPES } from '../world/admin.ts';
 import {
   bareCharge,
   barePayout,
   fourOf,
+  keyWith,
   refusedCharge,
   sisterApplication,
 } from '../world/fixtures.ts';
-import {
-  aChargeBody,
-  aPayoutBody,
-  bodyWith,
-  type Kind,
-  list,
-  type Merchant,
-  postCharge,
-  postPayout,
-} from '../world/merchant.ts';
+import type { Kind, Merchant } from '../world/merchant.ts';
+import { bodyWith } from '../world/reader.ts';
 import { refused } from '../world/refusals.ts';
 import type { World } from '../world/world.ts';
-
-/** The table of routes; an id of nobody stands for `{id}`. */
-const UNKNOWN_ID = '6f1ed0a1-3c53-4d7e-9a1b-0f6f0c1d2e3f';
-const ROUTES = [
-  ['POST', '/v1/charges', 'charge:write'],
-  ['GET', '/v1/charges/{id}', 'charge:read'],
-  ['GET', '/v1/charges', 'charge:read'],
-  ['POST', '/v1/payouts', 'payout:write'],
-  ['GET', '/v1/payouts/{id}', 'payout:read'],
-  ['GET', '/v1/payouts', 'payout:read'],
-  ['GET', '/v1/balance', 'balance:read'],
-  ['GET', '/v1/account', 'account:read'],
-  ['GET', '/v1/webhooks', 'webhook:read'],
-  ['POST', '/v1/webhooks', 'webhook:write'],
-  ['PATCH', '/v1/webhooks/{id}', 'webhook:write'],
-  ['DELETE', '/v1/webhooks/{id}', 'webhook:write'],
-  ['GET', '/v1/webhooks/events', null],
-] as const;
+import { callEmpty, ROUTES } from './routes.ts';
 
 const NOT_HERE = new Set([401, 403, 404, 405]);
 
 function routeCases(): ObservedCase[] {
-  return ROUTES.flatMap(([method, path, scope]) => {
-    const name = `${method.toLowerCase()}-${path.replace('/v1/', '').replaceAll(/[/{}]+/g, '-')}`;
-    const route = `${method} ${path.replace('{id}', UNKNOWN_ID)}`;
-    const exists = it(name, `\`${method} ${path}\` exists for a key with its scope`, (w) =>
+  return ROUTES.flatMap(([route, scope]) => {
+    const [method = '', path = ''] = route.split(' /v1/');
+    const name = `${method.toLowerCase()}-${path.replaceAll(/[/{}]+/g, '-')}`;
+    const exists = it(name, `\`${route}\` exists for a key with its scope`, (w) =>
       isServed(w.own, route),
     );
     if (scope === null) return [exists];
-    const scoped = it.admin(`${name}.scope`, `\`${method} ${path}\` asks for \`${scope}\``, (w) =>
+    const scoped = it.admin(`${name}.scope`, `\`${route}\` asks for \`${scope}\``, (w) =>
       asksForScope(w, route, scope),
     );
     return [exists, scoped];
@@ -61,9 +36,9 @@ function routeCases(): ObservedCase[] {
 
 /** With an empty body a creation is refused for its content, and an id of nobody is not found, by its own code. */
 async function isServed(merchant: Merchant, route: string): Promise<void> {
-  const answer = await merchant.call(route, route.startsWith('P') ? { body: {} } : {});
-  if (route.includes(UNKNOWN_ID)) {
-    const { code } = refused(answer, { status: 404 });
+  const answer = await callEmpty(merchant, route);
+  if (route.includes('{id}')) {
+    const { code } = refused(answer, 404);
     holds(/^(CHARGE|PAYOUT|WEBHOOK)_NOT_FOUND$/.test(code), 'the resource is unknown', code);
     return;
   }
@@ -74,35 +49,23 @@ async function isServed(merchant: Merchant, route: string): Promise<void> {
 async function asksForScope(w: World, route: string, scope: string): Promise<void> {
   const [with_, without] = await Promise.all([keyWith(w, scope), keyWithout(w, scope)]);
   await isServed(with_, route);
-  const answer = await without.call(route, route.startsWith('P') ? { body: {} } : {});
-  refused(answer, { status: 403, code: 'INSUFFICIENT_SCOPE', details: [scope] });
-}
-
-function keyWith(w: World, scope: string): Promise<Merchant> {
-  return w.once(`key with ${scope}`, () => w.admin.createKey(w.own, { scopes: [scope] }));
+  refused(await callEmpty(without, route), 'INSUFFICIENT_SCOPE', [scope]);
 }
 
 function keyWithout(w: World, scope: string): Promise<Merchant> {
-  const all = new Set(ROUTES.flatMap(([, , one]) => one ?? []));
-  const scopes = [...all].filter((one) => one !== scope);
+  const scopes = SCOPES.filter((one) => one !== scope);
   return w.once(`key without ${scope}`, () => w.admin.createKey(w.own, { scopes }));
 }
 
 export const ENDPOINT_CASES = section('endpoints', [
   it('key-on-every-call', 'Header `x-api-key` on every call', async (w) => {
-    for (const [method, path] of ROUTES) {
-      const route = `${method} ${path.replace('{id}', UNKNOWN_ID)}`;
-      const body = method.startsWith('P') ? { body: {} } : {};
-      refused(await w.own.call(route, { key: null, ...body }), {
-        status: 401,
-        code: 'UNAUTHORIZED',
-      });
+    for (const [route] of ROUTES) {
+      refused(await callEmpty(w.own, route, { key: null }), 'UNAUTHORIZED');
     }
   }),
   it('idempotency-required', '`POST /v1/charges` and `/v1/payouts` require the key', async (w) => {
-    const expected = { status: 400, code: 'IDEMPOTENCY_KEY_REQUIRED' };
-    refused(await w.own.call('POST /v1/charges', { body: aChargeBody() }), expected);
-    refused(await w.own.call('POST /v1/payouts', { body: aPayoutBody() }), expected);
+    refused(await w.own.charges.post({}, null), 'IDEMPOTENCY_KEY_REQUIRED');
+    refused(await w.own.payouts.post({}, null), 'IDEMPOTENCY_KEY_REQUIRED');
   }),
   it('reads-take-none', 'Read routes do not take `Idempotency-Key`', async (w) => {
     const headers = { 'idempotency-key': 'x' };
@@ -111,13 +74,12 @@ export const ENDPOINT_CASES = section('endpoints', [
     }
   }),
   it('webhooks-take-none', 'webhook management does not take `Idempotency-Key`', async (w) => {
-    const answer = await w.own.call('POST /v1/webhooks', { body: {} });
-    refused(answer, { status: 400, code: 'VALIDATION_ERROR' });
+    refused(await w.own.call('POST /v1/webhooks', { body: {} }), 'VALIDATION_ERROR');
   }),
   ...routeCases(),
   it('no-other', 'No endpoint for disputes, keys or applications is shown', async (w) => {
     for (const path of ['/disputes', '/keys', '/applications']) {
-      refused(await w.own.call(`GET /v1${path}`), { status: 404 });
+      refused(await w.own.call(`GET /v1${path}`), 404);
     }
   }),
 ]);
@@ -125,50 +87,59 @@ export const ENDPOINT_CASES = section('endpoints', [
 export const IDEMPOTENCY_CASES = section('idempotency', [
   it('eight-characters', '`Idempotency-Key`: a string of 8 characters is enough', async (w) => {
     const key = randomUUID().slice(0, 8);
-    bodyWith(await postCharge(w.own, aChargeBody(), key), 201);
+    bodyWith(await w.own.charges.post({}, key), 201);
   }),
   it('shorter', '`Idempotency-Key`: at least 8 characters', async (w) => {
-    refused(await postCharge(w.own, aChargeBody(), 'seven77'), { status: 400 });
-    refused(await postPayout(w.own, aPayoutBody(), 'seven77'), { status: 400 });
+    refused(await w.own.charges.post({}, 'seven77'), 400);
+    refused(await w.own.payouts.post({}, 'seven77'), 400);
   }),
   it('unique', '`Idempotency-Key` is unique per operation: another makes another', async (w) => {
-    const [one, other] = [await created(w.own), await created(w.own)];
+    const [one, other] = [await w.own.charges.create(), await w.own.charges.create()];
     holds(one.id !== other.id, 'two charges', one.id);
   }),
   it('missing-charge', 'Missing header: `400` `IDEMPOTENCY_KEY_REQUIRED` (charges)', async (w) => {
-    const answer = await w.own.call('POST /v1/charges', { body: aChargeBody() });
-    refused(answer, { status: 400, code: 'IDEMPOTENCY_KEY_REQUIRED' });
+    refused(await w.own.charges.post({}, null), 'IDEMPOTENCY_KEY_REQUIRED');
   }),
   it('missing-payout', 'Missing header: `400` `IDEMPOTENCY_KEY_REQUIRED` (payouts)', async (w) => {
-    const answer = await w.own.call('POST /v1/payouts', { body: aPayoutBody() });
-    refused(answer, { status: 400, code: 'IDEMPOTENCY_KEY_REQUIRED' });
+    refused(await w.own.payouts.post({}, null), 'IDEMPOTENCY_KEY_REQUIRED');
   }),
   it.admin('per-application', 'two applications may use the same value', async (w) => {
     const key = randomUUID();
-    const one = await created(w.own, key);
-    const other = await created(await sisterApplication(w), key);
+    const one = await w.own.charges.create({}, key);
+    const other = await (await sisterApplication(w)).charges.create({}, key);
     holds(one.id !== other.id, 'two charges', one.id);
   }),
   it.admin('per-application-not-key', 'two keys of an application share its values', async (w) => {
     const key = randomUUID();
     const second = await w.admin.createKey(w.own);
-    equal((await created(second, key)).id, (await created(w.own, key)).id, 'the charge');
+    equal(
+      (await second.charges.create({}, key)).id,
+      (await w.own.charges.create({}, key)).id,
+      'the charge',
+    );
   }),
   it.admin('per-account', 'two accounts may use the same value', async (w) => {
     const key = randomUUID();
     const other = await w.admin.createAccount();
-    holds(idsOf(other).accountId !== '', 'another account', other.ids);
-    holds((await created(other, key)).id !== (await created(w.own, key)).id, 'two', key);
+    holds(other.ids.accountId !== '', 'another account', other.ids);
+    holds(
+      (await other.charges.create({}, key)).id !== (await w.own.charges.create({}, key)).id,
+      'two',
+      key,
+    );
   }),
   it('repeated-charge', 'the same key returns the resource already created (charge)', async (w) => {
     const key = randomUUID();
-    equal((await created(w.own, key)).id, (await created(w.own, key)).id, 'the charge');
+    equal(
+      (await w.own.charges.create({}, key)).id,
+      (await w.own.charges.create({}, key)).id,
+      'the charge',
+    );
   }),
   it('repeated-creates-nothing', 'repeating creates no other resource', async (w) => {
     const [key, reference] = [randomUUID(), randomUUID()];
-    const body = aChargeBody({ reference });
-    for (let call = 0; call < 3; call += 1) bodyWith(await postCharge(w.own, body, key), 201);
-    const { data } = await list(w.own, 'charges', 'limit=100');
+    for (let call = 0; call < 3; call += 1) await w.own.charges.create({ reference }, key);
+    const { data } = await w.own.charges.list('limit=100');
     equal(data.filter((one) => one.reference === reference).length, 1, 'charges of this key');
   }),
   it(
@@ -176,10 +147,8 @@ export const IDEMPOTENCY_CASES = section('idempotency', [
     'calls with the same key at the same time make one resource',
     async (w) => {
       const key = randomUUID();
-      const calls = Array.from({ length: 5 }, () => postCharge(w.own, aChargeBody(), key));
-      const ids = (await Promise.all(calls)).map(
-        (answer) => shaped(Charge, bodyWith(answer, 201), 'the charge').id,
-      );
+      const calls = Array.from({ length: 5 }, () => w.own.charges.create({}, key));
+      const ids = (await Promise.all(calls)).map(({ id }) => id);
       equal(new Set(ids).size, 1, 'different charges');
     },
   ),
@@ -188,29 +157,19 @@ export const IDEMPOTENCY_CASES = section('idempotency', [
     'the same key returns the resource already created (payout)',
     async (w) => {
       const key = randomUUID();
-      const ids = [];
-      for (let call = 0; call < 2; call += 1) {
-        const body = bodyWith(await postPayout(w.own, aPayoutBody(), key), 201);
-        ids.push(shaped(Payout, body, 'the payout').id);
-      }
-      equal(ids[0], ids[1], 'the payout');
+      const first = await w.own.payouts.create({}, key);
+      equal((await w.own.payouts.create({}, key)).id, first.id, 'the payout');
     },
   ),
   faulty('repeated-failed', 'this includes a charge that ended `failed`', async (w) => {
     const { key, body } = await refusedCharge(w);
-    const again = shaped(Charge, bodyWith(await postCharge(w.own, body, key), 201), 'it');
-    equal(again.status, 'failed', 'status');
+    equal((await w.own.charges.create(body, key)).status, 'failed', 'status');
   }),
   faulty('new-key', 'A new attempt needs a new key', async (w) => {
     const { body } = await refusedCharge(w);
-    const next = shaped(Charge, bodyWith(await postCharge(w.own, body), 201), 'the charge');
-    equal(next.status, 'pending', 'status of the new attempt');
+    equal((await w.own.charges.create(body)).status, 'pending', 'status of the new attempt');
   }),
 ]);
-
-async function created(merchant: Merchant, key?: string): Promise<Charge> {
-  return shaped(Charge, bodyWith(await postCharge(merchant, aChargeBody(), key), 201), 'a charge');
-}
 
 type Listed = { kind: Kind; merchant: Merchant; ids: string[]; createdAt: string[] };
 
@@ -221,7 +180,7 @@ async function listed(w: World, kind: Kind): Promise<Listed> {
 }
 
 async function page({ merchant, kind }: Listed, query: string) {
-  const { data, has_more } = await list(merchant, kind, query);
+  const { data, has_more } = await merchant[kind].list(query);
   const createdAt = data.map(({ created_at }) => created_at);
   return { ids: data.map(({ id }) => id), createdAt, hasMore: has_more };
 }
@@ -248,7 +207,7 @@ function paginationCases(kind: Kind, observe: Observe): ObservedCase[] {
         `\`limit\`: integer 1 to 100; "${limit}" is refused`,
         async (four) => {
           const answer = await four.merchant.call(`GET /v1/${four.kind}?limit=${limit}`);
-          refused(answer, { status: 400, code: 'VALIDATION_ERROR', details: ['limit'] });
+          refused(answer, 'VALIDATION_ERROR', ['limit']);
         },
       ),
     ),
@@ -258,7 +217,7 @@ function paginationCases(kind: Kind, observe: Observe): ObservedCase[] {
     }),
     one('starting-after-no-uuid', '`starting_after`: uuid', async (four) => {
       const answer = await four.merchant.call(`GET /v1/${four.kind}?starting_after=first`);
-      refused(answer, { status: 400, code: 'VALIDATION_ERROR', details: ['starting_after'] });
+      refused(answer, 'VALIDATION_ERROR', ['starting_after']);
     }),
     one('newest-first', 'Ordering: newest first by creation time', async (four) => {
       const { createdAt } = await page(four, 'limit=100');
@@ -290,20 +249,19 @@ export const PAGINATION_CASES = section('pagination', [
   ...paginationCases('payouts', it.funds),
   it.admin('default', '`limit`: default 20', async (w) => {
     const merchant = await w.admin.createAccount();
-    const calls = Array.from({ length: 21 }, () => postCharge(merchant, aChargeBody()));
-    for (const answer of await Promise.all(calls)) bodyWith(answer, 201);
-    const { data, has_more } = await list(merchant, 'charges');
+    await Promise.all(Array.from({ length: 21 }, () => merchant.charges.create()));
+    const { data, has_more } = await merchant.charges.list();
     equal([data.length, has_more], [20, true], 'items of the page, and whether more follow');
   }),
   it.admin('empty', 'an account without charges has an empty last page', async (w) => {
     const merchant = await w.admin.createAccount();
-    equal((await list(merchant, 'charges')).data, [], 'items');
+    equal((await merchant.charges.list()).data, [], 'items');
   }),
   it('cursor-of-payout', 'a cursor is an id of the same list', async (w) => {
     const id = w.abilities.has('funds') ? (await barePayout(w)).id : randomUUID();
     const answer = await w.own.call(`GET /v1/charges?starting_after=${id}`);
-    refused(answer, { status: 400, code: 'VALIDATION_ERROR', details: ['starting_after'] });
+    refused(answer, 'VALIDATION_ERROR', ['starting_after']);
     const other = await w.own.call(`GET /v1/payouts?starting_after=${(await bareCharge(w)).id}`);
-    refused(other, { status: 400, code: 'VALIDATION_ERROR', details: ['starting_after'] });
+    refused(other, 'VALIDATION_ERROR', ['starting_after']);
   }),
 ]);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { equal, shaped } from '../client/expectations.ts';
-import type { ObservedCase, Observe } from '../suite/case.ts';
+import type { Observe, ObservedCase } from '../suite/case.ts';
 import type { World } from '../world/world.ts';
 
 /** A field has to have the value that the body had. */

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 
-import { Charge, CHARGE_STATUSES, Payout } from '../client/schemas.ts';
-import { section, unobservable, it, faulty, delivered } from '../suite/case.ts';
 import { equal, holds, oneOf, shaped } from '../client/expectations.ts';
-import { idsOf } from '../world/admin.ts';
+import { Charge, CHARGE_STATUSES, Payout } from '../client/schemas.ts';
+import { delivered, faulty, it, section, unobservable } from '../suite/case.ts';
 import {
   bareCharge,
   barePayout,
@@ -15,19 +14,9 @@ import {
   refusedCharge,
   withEndpoint,
 } from '../world/fixtures.ts';
-import {
-  aChargeBody,
-  aPayoutBody,
-  bodyWith,
-  createCharge,
-  list,
-  postCharge,
-  postPayout,
-  readCharge,
-} from '../world/merchant.ts';
+import { bodyWith } from '../world/reader.ts';
 import { refused } from '../world/refusals.ts';
 import { until } from '../world/until.ts';
-import { BELOW_MINIMUM, shapeFault } from './body-cases.ts';
 
 const BURST = 60;
 
@@ -40,7 +29,7 @@ export const LIMIT_CASES = section('limits', [
     const key = await w.admin.createKey(w.own);
     bodyWith(await key.call('GET /v1/balance'), 200);
     await until(async () => {
-      const path = `/admin/requests?key_id=${idsOf(key).keyId}`;
+      const path = `/admin/requests?key_id=${key.ids.keyId}`;
       const { data } = (await w.admin.call(`GET ${path}`)) as {
         data: Record<string, unknown>[];
       };
@@ -53,9 +42,9 @@ export const LIMIT_CASES = section('limits', [
   }),
   it.admin('suspended', 'Abusive polling: a key may be suspended manually', async (w) => {
     const key = await w.admin.createKey(w.own);
-    const path = `/admin/keys/${idsOf(key).keyId}`;
+    const path = `/admin/keys/${key.ids.keyId}`;
     await w.admin.call(`PATCH ${path}`, { body: { suspended: true } });
-    refused(await key.call('GET /v1/balance'), { status: 401, code: 'UNAUTHORIZED' });
+    refused(await key.call('GET /v1/balance'), 'UNAUTHORIZED');
     await w.admin.call(`PATCH ${path}`, { body: { suspended: false } });
     bodyWith(await key.call('GET /v1/balance'), 200);
   }),
@@ -66,54 +55,54 @@ export const LIMIT_CASES = section('limits', [
     'advice to the client',
   ),
   it('charge-amount', 'Charge `amount`: minimum 100 cents', async (w) => {
-    refused(await postCharge(w.own, aChargeBody({ amount: 99 })), BELOW_MINIMUM);
-    bodyWith(await postCharge(w.own, aChargeBody({ amount: 100 })), 201);
+    refused(await w.own.charges.post({ amount: 99 }), 'AMOUNT_BELOW_MINIMUM');
+    bodyWith(await w.own.charges.post({ amount: 100 }), 201);
   }),
   it('payout-amount-below', 'Payout `amount`: minimum 500 cents; 499 is refused', async (w) => {
-    refused(await postPayout(w.own, aPayoutBody({ amount: 499 })), BELOW_MINIMUM);
+    refused(await w.own.payouts.post({ amount: 499 }), 'AMOUNT_BELOW_MINIMUM');
   }),
   it.funds('payout-amount', 'Payout `amount`: minimum 500 cents; 500 is accepted', async (w) => {
-    bodyWith(await postPayout(w.own, aPayoutBody({ amount: 500 })), 201);
+    bodyWith(await w.own.payouts.post({ amount: 500 }), 201);
   }),
   it('description', '`description` of a charge: up to 140 characters', async (w) => {
     const longest = 'ç'.repeat(140);
-    equal((await createCharge(w.own, { description: longest })).description, longest, 'it');
-    const longer = aChargeBody({ description: `${longest}ç` });
-    refused(await postCharge(w.own, longer), shapeFault('description'));
+    equal((await w.own.charges.create({ description: longest })).description, longest, 'it');
+    const longer = { description: `${longest}ç` };
+    refused(await w.own.charges.post(longer), 'VALIDATION_ERROR', ['description']);
   }),
   it('expires_in', '`expires_in`: 60 to 604800 seconds', async (w) => {
-    for (const expires_in of [60, 604_800]) await createCharge(w.own, { expires_in });
+    for (const expires_in of [60, 604_800]) await w.own.charges.create({ expires_in });
     for (const expires_in of [59, 604_801]) {
-      refused(await postCharge(w.own, aChargeBody({ expires_in })), shapeFault('expires_in'));
+      refused(await w.own.charges.post({ expires_in }), 'VALIDATION_ERROR', ['expires_in']);
     }
   }),
   it('webhook_url-charge', '`webhook_url`: up to 2048 characters (charge)', async (w) => {
-    const answer = await postCharge(w.own, aChargeBody({ webhook_url: tooLong(w.hookBase) }));
-    refused(answer, shapeFault('webhook_url'));
+    const answer = await w.own.charges.post({ webhook_url: tooLong(w.hookBase) });
+    refused(answer, 'VALIDATION_ERROR', ['webhook_url']);
   }),
   it('webhook_url-payout', '`webhook_url`: up to 2048 characters (payout)', async (w) => {
-    const answer = await postPayout(w.own, aPayoutBody({ webhook_url: tooLong(w.hookBase) }));
-    refused(answer, shapeFault('webhook_url'));
+    const answer = await w.own.payouts.post({ webhook_url: tooLong(w.hookBase) });
+    refused(answer, 'VALIDATION_ERROR', ['webhook_url']);
   }),
   it('secret', 'Endpoint `secret`: at least 8 characters', async (w) => {
     await withEndpoint(w, { secret: '8letters' }, (one) => equal(one.has_secret, true, 'it'));
     const body = { url: endpointUrl(w), events: ['charge.pix.paid'], secret: '7letter' };
-    refused(await w.own.call('POST /v1/webhooks', { body }), shapeFault('secret'));
+    refused(await w.own.call('POST /v1/webhooks', { body }), 'VALIDATION_ERROR', ['secret']);
   }),
   it('idempotency-key', '`Idempotency-Key`: at least 8 characters', async (w) => {
-    refused(await postCharge(w.own, aChargeBody(), '1234567'), { status: 400 });
-    bodyWith(await postCharge(w.own, aChargeBody(), randomUUID().slice(-8)), 201);
+    refused(await w.own.charges.post({}, '1234567'), 400);
+    bodyWith(await w.own.charges.post({}, randomUUID().slice(-8)), 201);
   }),
   it('limit', '`limit`: 1 to 100, default 20', async (w) => {
     for (const path of ['/v1/charges', '/v1/payouts']) {
       for (const limit of [1, 100]) bodyWith(await w.own.call(`GET ${path}?limit=${limit}`), 200);
       for (const limit of [0, 101]) {
-        refused(await w.own.call(`GET ${path}?limit=${limit}`), shapeFault('limit'));
+        refused(await w.own.call(`GET ${path}?limit=${limit}`), 'VALIDATION_ERROR', ['limit']);
       }
     }
   }),
   it('limit-default', '`limit`: never more than the default of 20 when absent', async (w) => {
-    holds((await list(w.own, 'charges')).data.length <= 20, 'items', 'more than 20');
+    holds((await w.own.charges.list()).data.length <= 20, 'items', 'more than 20');
   }),
   unobservable(
     'response-time',
@@ -130,7 +119,7 @@ function tooLong(base: string): string {
 export const VERSIONING_CASES = section('versioning', [
   it('prefix', 'The version is the path prefix `/v1`', async (w) => {
     bodyWith(await w.own.call('GET /v1/account'), 200);
-    refused(await w.own.call('GET /v2/account'), { status: 404 });
+    refused(await w.own.call('GET /v2/account'), 404);
   }),
   unobservable(
     'breaking',
@@ -138,16 +127,15 @@ export const VERSIONING_CASES = section('versioning', [
     'one run sees one moment; that this suite goes on passing shows it',
   ),
   it('new-fields', 'Clients ignore unknown fields, and so does the installation', async (w) => {
-    const body = aChargeBody({ added_later: { by: 'a client of tomorrow' } });
-    bodyWith(await postCharge(w.own, body), 201);
+    bodyWith(await w.own.charges.post({ added_later: { by: 'a client of tomorrow' } }), 201);
   }),
   it('enum-values', 'every enum value is one that v1 documents now', async (w) => {
-    for (const { status } of (await list(w.own, 'charges', 'limit=100')).data) {
+    for (const { status } of (await w.own.charges.list('limit=100')).data) {
       oneOf(status, CHARGE_STATUSES, 'status');
     }
   }),
   it('no-field-removed', 'Within v1 no field is removed or renamed, no type changes', async (w) => {
-    shaped(Charge, await readCharge(w.own, (await fullCharge(w)).charge.id), 'the charge');
+    shaped(Charge, await w.own.charges.read((await fullCharge(w)).charge.id), 'the charge');
   }),
   it.funds('no-payout-field-removed', 'no field is removed or renamed (payout)', async (w) => {
     shaped(Payout, await barePayout(w), 'the payout');
@@ -187,7 +175,7 @@ export const VERSIONING_CASES = section('versioning', [
   }),
   faulty('history.charge_id', '`charge_id` in `ACQUIRER_REJECTED`', async (w) => {
     const { answer } = await refusedCharge(w);
-    const { charge_id } = refused(answer, { status: 422, code: 'ACQUIRER_REJECTED' });
+    const { charge_id } = refused(answer, 'ACQUIRER_REJECTED');
     holds(charge_id !== undefined, 'charge_id', answer.text);
   }),
   it(

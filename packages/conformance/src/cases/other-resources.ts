@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { equal, holds, shaped } from '../client/expectations.ts';
 import {
   Account,
   type CatalogEntry,
@@ -8,43 +9,25 @@ import {
   Instant,
   Uuid,
 } from '../client/schemas.ts';
-import { type ObservedCase, section, it, faulty, staged } from '../suite/case.ts';
-import { equal, holds, shaped } from '../client/expectations.ts';
-import { idsOf } from '../world/admin.ts';
-import {
-  catalog,
-  ENDPOINT_EVENTS,
-  failedPayout,
-  readAccount,
-  readBalance,
-  untilCharge,
-  withEndpoint,
-} from '../world/fixtures.ts';
-import {
-  aChargeBody,
-  aPayoutBody,
-  createCharge,
-  list,
-  postCharge,
-  postPayout,
-  readCharge,
-} from '../world/merchant.ts';
+import { faulty, it, type ObservedCase, section, staged } from '../suite/case.ts';
+import { ENDPOINT_EVENTS } from '../world/endpoints.ts';
+import { catalog, failedPayout, withEndpoint } from '../world/fixtures.ts';
 import { refused } from '../world/refusals.ts';
 import type { World } from '../world/world.ts';
 import { plain, rows } from './field-rows.ts';
 
 export const BALANCE_CASES = section('balance', [
   it('object', '`object`: `balance`', async (w) =>
-    equal((await readBalance(w.own)).object, 'balance', 'object'),
+    equal((await w.own.balance()).object, 'balance', 'object'),
   ),
   it('currency', '`currency`: `BRL`', async (w) =>
-    equal((await readBalance(w.own)).currency, 'BRL', 'currency'),
+    equal((await w.own.balance()).currency, 'BRL', 'currency'),
   ),
   it('pending', '`pending`: integer', async (w) => {
-    holds(Number.isInteger((await readBalance(w.own)).pending), 'an integer', 'pending');
+    holds(Number.isInteger((await w.own.balance()).pending), 'an integer', 'pending');
   }),
   it('total', '`total`: `available` + `pending`', async (w) => {
-    const { available, pending, total } = await readBalance(w.own);
+    const { available, pending, total } = await w.own.balance();
     equal(total, available + pending, 'total');
   }),
   faulty.admin('available', '`available`: after deducting payouts in progress', async (w) => {
@@ -54,21 +37,21 @@ export const BALANCE_CASES = section('balance', [
   staged('pending-received', '`pending`: received but not yet released', async (w) => {
     const merchant = await w.admin.createAccount({ release_delay_seconds: 3_600 });
     const { id } = await createPaid(w, merchant);
-    equal((await readCharge(merchant, id)).status, 'paid', 'status');
-    const { available, pending } = await readBalance(merchant);
+    equal((await merchant.charges.read(id)).status, 'paid', 'status');
+    const { available, pending } = await merchant.balance();
     equal([available, pending], [0, 1_234], 'available and pending');
   }),
 ]);
 
 async function createPaid(w: World, merchant: World['own']): Promise<Charge> {
-  const charge = await createCharge(merchant);
+  const charge = await merchant.charges.create();
   await w.simulator.pay(charge.id);
-  return await untilCharge(merchant, charge.id, 'paid');
+  return await merchant.charges.until(charge.id, 'paid');
 }
 
 const Filled = z.string().min(1);
 
-const ACCOUNT_FIELDS = rows(it, async (w) => ({ resource: await readAccount(w.own) }), {
+const ACCOUNT_FIELDS = rows(it, async (w) => ({ resource: await w.own.account() }), {
   id: ['uuid', Uuid],
   object: ['`account`', 'account'],
   name: ['string', Filled],
@@ -89,27 +72,25 @@ export const ACCOUNT_CASES = section('account', [
   ...ACCOUNT_FIELDS,
   it.admin('inactive', 'an inactive account does not process charges', async (w) => {
     const merchant = await w.admin.createAccount({ status: 'inactive' });
-    equal((await readAccount(merchant)).status, 'inactive', 'status');
-    const answer = await postCharge(merchant, aChargeBody());
-    refused(answer, { status: 422 });
-    equal((await list(merchant, 'charges')).data, [], 'charges');
+    equal((await merchant.account()).status, 'inactive', 'status');
+    refused(await merchant.charges.post(), 422);
+    equal((await merchant.charges.list()).data, [], 'charges');
   }),
   it.admin('onboarding', 'accounts without completed onboarding have restrictions', async (w) => {
     const merchant = await w.admin.createAccount({
       onboarding_status: 'pending',
       auto_payout_enabled: true,
     });
-    const answer = await postPayout(merchant, aPayoutBody());
-    refused(answer, { status: 422, code: 'PAYOUTS_DISABLED' });
+    refused(await merchant.payouts.post(), 'PAYOUTS_DISABLED');
   }),
   it.admin(
     'auto-payout',
     '`auto_payout_enabled`: the initial value is set by the platform',
     async (w) => {
       const merchant = await w.admin.createAccount();
-      const path = `/admin/accounts/${idsOf(merchant).accountId}`;
+      const path = `/admin/accounts/${merchant.ids.accountId}`;
       const kept = shaped(Account, await w.admin.call(`GET ${path}`), 'the account');
-      const shown = await readAccount(merchant);
+      const shown = await merchant.account();
       equal(shown.auto_payout_enabled, kept.auto_payout_enabled, 'as the platform set it');
     },
   ),

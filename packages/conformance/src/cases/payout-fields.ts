@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-import { Instant, PAYOUT_STATUSES, type Payout, Uuid } from '../client/schemas.ts';
-import { section, it, faulty } from '../suite/case.ts';
 import { equal, holds, shaped } from '../client/expectations.ts';
+import { Instant, type Payout, PAYOUT_STATUSES, Uuid } from '../client/schemas.ts';
+import { faulty, it, section } from '../suite/case.ts';
 import { barePayout, completedPayout, failedPayout, fullPayout } from '../world/fixtures.ts';
 import type { World } from '../world/world.ts';
 import { AS_SENT, plain, rows } from './field-rows.ts';

@@ -1,11 +1,10 @@
-import { section, unobservable, it, delivered } from '../suite/case.ts';
 import { equal, holds } from '../client/expectations.ts';
+import { delivered, it, patient, section, unobservable } from '../suite/case.ts';
 import { CREATED_EVENTS } from '../world/endpoint-deliveries.ts';
-import { createEndpoint, deliveredCharge, deliveryOf, freshMerchant } from '../world/fixtures.ts';
-import { createCharge, readCharge } from '../world/merchant.ts';
-import type { Delivery } from '../world/receiver.ts';
+import { deliveredCharge, deliveryOf, freshMerchant } from '../world/fixtures.ts';
+import type { Delivery, Hook } from '../world/receiver.ts';
 import { until } from '../world/until.ts';
-import type { World } from '../world/world.ts';
+import { shared, type World } from '../world/world.ts';
 
 const MINUTE_MS = 60_000;
 const RESPONSE_MS = 10_000;
@@ -15,11 +14,7 @@ const SLOW_ANSWER_MS = 8_000;
 
 /** The first two attempts of one delivery whose first answer was not as it should be. */
 async function repeated(w: World, behaviour: object): Promise<[Delivery, Delivery]> {
-  const hook = w.receiver.hook();
-  const merchant = await freshMerchant(w);
-  await hook.behave({ ...behaviour, times: 1 });
-  await createEndpoint(merchant, { url: hook.url, events: ['charge.pix.created'] });
-  await createCharge(merchant);
+  const hook = await deliverTo(w, { ...behaviour, times: 1 });
   return await until(
     async () => {
       const [first, second] = await hook.deliveries();
@@ -28,6 +23,16 @@ async function repeated(w: World, behaviour: object): Promise<[Delivery, Deliver
     },
     RESPONSE_MS + MINUTE_MS + TOLERANCE_MS,
   );
+}
+
+/** A hook that behaves in this way, on its way to which is one delivery. */
+async function deliverTo(w: World, behaviour: object): Promise<Hook> {
+  const hook = w.receiver.hook();
+  const merchant = await freshMerchant(w);
+  await hook.behave(behaviour);
+  await merchant.endpoints.create({ url: hook.url, events: ['charge.pix.created'] });
+  await merchant.charges.create();
+  return hook;
 }
 
 function gapMs([first, second]: readonly [Delivery, Delivery]): number {
@@ -39,17 +44,11 @@ function isBetween(got: number, [least, most]: readonly [number, number]): void 
 }
 
 /** Answered with 500 once; what several cases check. */
-function afterFailure(w: World): Promise<[Delivery, Delivery]> {
-  return w.once('delivery after a failure', () => repeated(w, { status: 500 }));
-}
+const afterFailure = shared((w) => repeated(w, { status: 500 }));
 
 /** Answered with a 2xx other than 200, and left alone for longer than a first repetition takes. */
 async function answeredWith(w: World, behaviour: object): Promise<Delivery[]> {
-  const hook = w.receiver.hook();
-  const merchant = await freshMerchant(w);
-  await hook.behave(behaviour);
-  await createEndpoint(merchant, { url: hook.url, events: ['charge.pix.created'] });
-  await createCharge(merchant);
+  const hook = await deliverTo(w, behaviour);
   await afterFailure(w);
   return await until(async () => {
     const deliveries = await hook.deliveries();
@@ -62,7 +61,7 @@ async function answeredWith(w: World, behaviour: object): Promise<Delivery[]> {
 
 export const RETRY_CASES = section('retries', [
   ...[201, 204, 299].map((status) =>
-    it.receiver.patience(
+    patient(
       `any-2xx.${status}`,
       `any \`2xx\` is a success: no repetition after ${status}`,
       async (w) => {
@@ -70,48 +69,33 @@ export const RETRY_CASES = section('retries', [
       },
     ),
   ),
-  it.receiver.patience('slow-2xx', 'a `2xx` within 10 seconds is a success', async (w) => {
+  patient('slow-2xx', 'a `2xx` within 10 seconds is a success', async (w) => {
     equal((await answeredWith(w, { delay_ms: SLOW_ANSWER_MS })).length, 1, 'attempts');
   }),
-  it.receiver.patience(
-    'failure.500',
-    'anything else is a failure and repeated (500)',
-    async (w) => {
-      await afterFailure(w);
-    },
-  ),
-  it.receiver.patience(
-    'failure.404',
-    'anything else is a failure and repeated (404)',
-    async (w) => {
-      await repeated(w, { status: 404 });
-    },
-  ),
-  it.receiver.patience(
-    'failure.302',
-    'anything else is a failure and repeated (302)',
-    async (w) => {
-      await repeated(w, { redirect: `${w.hookBase}/elsewhere` });
-    },
-  ),
-  it.receiver.patience('timeout', 'a timeout (10 seconds) is a failure', async (w) => {
+  patient('failure.500', 'anything else is a failure and repeated (500)', async (w) => {
+    await afterFailure(w);
+  }),
+  patient('failure.404', 'anything else is a failure and repeated (404)', async (w) => {
+    await repeated(w, { status: 404 });
+  }),
+  patient('failure.302', 'anything else is a failure and repeated (302)', async (w) => {
+    await repeated(w, { redirect: `${w.hookBase}/elsewhere` });
+  }),
+  patient('timeout', 'a timeout (10 seconds) is a failure', async (w) => {
     const attempts = await repeated(w, { hang: true });
     const most = RESPONSE_MS + MINUTE_MS + TOLERANCE_MS;
     isBetween(gapMs(attempts), [RESPONSE_MS + MINUTE_MS - 1_000, most]);
   }),
-  it.receiver.patience(
-    'one-minute',
-    'On failure the delivery is repeated after 1 minute',
-    async (w) =>
-      isBetween(gapMs(await afterFailure(w)), [MINUTE_MS - 1_000, MINUTE_MS + TOLERANCE_MS]),
+  patient('one-minute', 'On failure the delivery is repeated after 1 minute', async (w) =>
+    isBetween(gapMs(await afterFailure(w)), [MINUTE_MS - 1_000, MINUTE_MS + TOLERANCE_MS]),
   ),
-  it.receiver.patience('same-id', 'the delivery id is identical on every retry', async (w) => {
+  patient('same-id', 'the delivery id is identical on every retry', async (w) => {
     const [first, second] = await afterFailure(w);
     equal(second.envelope.id, first.envelope.id, 'envelope id');
     const [one, other] = [first, second].map((each) => each.headers['x-webhook-delivery']);
     equal(other, one, 'X-Webhook-Delivery');
   }),
-  it.receiver.patience('same-body', 'it is the same delivery: the same bytes', async (w) => {
+  patient('same-body', 'it is the same delivery: the same bytes', async (w) => {
     const [first, second] = await afterFailure(w);
     equal(second.bytes.toString('utf8'), first.bytes.toString('utf8'), 'the body');
   }),
@@ -138,8 +122,8 @@ export const RETRY_CASES = section('retries', [
       const [slow, quick] = [w.receiver.hook(), w.receiver.hook()];
       await slow.behave({ delay_ms: SLOW_ANSWER_MS });
       const startedMs = Date.now();
-      await createCharge(w.own, { webhook_url: slow.url });
-      await createCharge(w.own, { webhook_url: quick.url });
+      await w.own.charges.create({ webhook_url: slow.url });
+      await w.own.charges.create({ webhook_url: quick.url });
       await quick.expectEvents(CREATED_EVENTS);
       const tookMs = Date.now() - startedMs;
       holds(tookMs < SLOW_ANSWER_MS, 'the other arrives while the first waits', tookMs);
@@ -153,7 +137,7 @@ export const RETRY_CASES = section('retries', [
   delivered('authoritative', 'The `status` in `data` is authoritative', async (w) => {
     const { charge, deliveries } = await deliveredCharge(w);
     const paid = deliveryOf(deliveries, 'charge.pix.paid');
-    const { status } = await readCharge(w.own, charge.id);
+    const { status } = await w.own.charges.read(charge.id);
     equal(paid.envelope.data['status'], status, 'data.status and the status of the charge');
   }),
   delivered(

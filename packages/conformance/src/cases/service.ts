@@ -1,41 +1,25 @@
 import { randomUUID } from 'node:crypto';
 
-import { Charge, Instant, Uuid } from '../client/schemas.ts';
-import { section, unobservable, it, staged, delivered } from '../suite/case.ts';
 import { equal, holds, shaped } from '../client/expectations.ts';
-import { idsOf } from '../world/admin.ts';
+import { Charge, Instant, Uuid } from '../client/schemas.ts';
+import { delivered, it, section, staged, unobservable } from '../suite/case.ts';
 import { announced, checkoutCharge, openedDispute } from '../world/charge-lives.ts';
+import { includes } from '../world/collection.ts';
 import {
   bareCharge,
   barePayout,
   catalog,
-  createEndpoint,
   deliveredCharge,
   deliveredPayout,
   endpointUrl,
-  findEndpoint,
   fullCharge,
-  listEndpoints,
   manualMerchant,
   payingMerchant,
-  readAccount,
-  readBalance,
-  removeEndpoint,
   requestPayout,
 } from '../world/fixtures.ts';
-import {
-  aChargeBody,
-  aPayoutBody,
-  bodyWith,
-  includes,
-  list,
-  postCharge,
-  postPayout,
-  readCharge,
-  readPayout,
-} from '../world/merchant.ts';
+import { bodyWith } from '../world/reader.ts';
 import { isJson, refused } from '../world/refusals.ts';
-import type { World } from '../world/world.ts';
+import { fundedMerchant, type World } from '../world/world.ts';
 
 const CLOCK_TOLERANCE_MS = 120_000;
 const READS = ['/charges', '/payouts', '/balance', '/account', '/webhooks', '/webhooks/events'];
@@ -43,11 +27,11 @@ const READS = ['/charges', '/payouts', '/balance', '/account', '/webhooks', '/we
 export const SERVICE_CASES = section('service', [
   it('charges', 'lets a merchant create Pix charges (money in) and read them', async (w) => {
     const { charge } = await fullCharge(w);
-    equal((await readCharge(w.own, charge.id)).id, charge.id, 'the charge that was created');
+    equal((await w.own.charges.read(charge.id)).id, charge.id, 'the charge that was created');
   }),
   it.funds('payouts', 'create Pix payouts (money out) and read them', async (w) => {
     const { id } = await barePayout(w);
-    equal((await readPayout(w.own, id)).id, id, 'the payout that was created');
+    equal((await w.own.payouts.read(id)).id, id, 'the payout that was created');
   }),
   it.funds('currency-payout', 'Money: `currency` is `BRL` (payout)', async (w) =>
     equal((await barePayout(w)).currency, 'BRL', 'currency'),
@@ -60,19 +44,18 @@ export const SERVICE_CASES = section('service', [
       onboarding_status: 'approved',
       auto_payout_enabled: true,
     });
-    const answer = await postPayout(merchant, aPayoutBody());
-    refused(answer, { status: 400, code: 'INSUFFICIENT_BALANCE' });
+    refused(await merchant.payouts.post(), 'INSUFFICIENT_BALANCE');
   }),
   it('balance-and-account', 'read the account balance and the account record', async (w) => {
-    await readBalance(w.own);
-    await readAccount(w.own);
+    await w.own.balance();
+    await w.own.account();
   }),
   it('webhooks', 'manage registered webhook endpoints', async (w) => {
-    const { id, url } = await createEndpoint(w.own, { url: endpointUrl(w) });
+    const { id, url } = await w.own.endpoints.create({ url: endpointUrl(w) });
     await w.own.call(`PATCH /v1/webhooks/${id}`, { body: { description: 'changed' } });
-    equal((await findEndpoint(w.own, url)).description, 'changed', 'the description');
-    await removeEndpoint(w.own, id);
-    holds(!(await listEndpoints(w.own)).some((one) => one.id === id), 'it is gone', id);
+    equal((await w.own.endpoints.find(url)).description, 'changed', 'the description');
+    await w.own.endpoints.remove(id);
+    holds(!(await w.own.endpoints.list()).some((one) => one.id === id), 'it is gone', id);
   }),
   delivered('events-of-charges', 'receive webhook deliveries about charges', async (w) =>
     holds((await deliveredCharge(w)).deliveries.size > 0, 'deliveries arrived', 0),
@@ -91,7 +74,7 @@ export const SERVICE_CASES = section('service', [
 
   it('path-prefix', 'Path prefix: `/v1`', async (w) => {
     for (const path of READS) {
-      refused(await w.own.call(`GET ${path}`), { status: 404 });
+      refused(await w.own.call(`GET ${path}`), 404);
     }
   }),
   it('response-json', 'response format: JSON, `Content-Type: application/json`', async (w) => {
@@ -108,26 +91,25 @@ export const SERVICE_CASES = section('service', [
   it('body-json', 'body format: JSON; anything else is an invalid payload', async (w) => {
     const headers = { 'idempotency-key': randomUUID() };
     const answer = await w.own.call('POST /v1/charges', { headers, rawBody: 'amount=1234' });
-    refused(answer, { status: 400, code: 'VALIDATION_ERROR' });
+    refused(answer, 'VALIDATION_ERROR');
   }),
   it('money-cents', 'Money: integers in cents (minor units)', async (w) => {
     const { charge, sent } = await fullCharge(w);
     equal(charge.amount, sent.amount, 'amount');
-    const { available, pending, total } = await readBalance(w.own);
+    const { available, pending, total } = await w.own.balance();
     holds([available, pending, total].every(Number.isInteger), 'integers', available);
   }),
   it('money-no-fraction', 'Money: an amount that is no integer is refused', async (w) => {
-    const answer = await postCharge(w.own, aChargeBody({ amount: 1234.5 }));
-    refused(answer, { status: 400, code: 'VALIDATION_ERROR', details: ['amount'] });
+    refused(await w.own.charges.post({ amount: 1234.5 }), 'VALIDATION_ERROR', ['amount']);
   }),
   it('currency-charge', 'Money: `currency` is `BRL` (charge)', async (w) =>
     equal((await bareCharge(w)).currency, 'BRL', 'currency'),
   ),
   it('currency-balance', 'Money: `currency` is `BRL` (balance)', async (w) =>
-    equal((await readBalance(w.own)).currency, 'BRL', 'currency'),
+    equal((await w.own.balance()).currency, 'BRL', 'currency'),
   ),
   it('timestamps', 'Timestamps: ISO 8601 strings in UTC', async (w) => {
-    const answer = await postCharge(w.own, aChargeBody());
+    const answer = await w.own.charges.post();
     const charge = shaped(Charge, bodyWith(answer, 201), 'the charge');
     shaped(Instant, charge.created_at, 'created_at');
     const now = Date.parse(answer.headers.get('date')?.[0] ?? new Date().toUTCString());
@@ -138,27 +120,27 @@ export const SERVICE_CASES = section('service', [
     shaped(Uuid, (await bareCharge(w)).id, 'id');
   }),
   it('identifiers-account', 'Identifiers: UUID (account)', async (w) => {
-    shaped(Uuid, (await readAccount(w.own)).id, 'id');
+    shaped(Uuid, (await w.own.account()).id, 'id');
   }),
   it('object-field', 'Individual resources carry an `object` naming their kind', async (w) => {
     equal((await bareCharge(w)).object, 'charge', 'object of a charge');
-    equal((await readBalance(w.own)).object, 'balance', 'object of the balance');
-    equal((await readAccount(w.own)).object, 'account', 'object of the account');
+    equal((await w.own.balance()).object, 'balance', 'object of the balance');
+    equal((await w.own.account()).object, 'account', 'object of the account');
   }),
   it('list-charges', 'Lists: `{object: list, data, has_more}` (charges)', async (w) => {
-    await list(w.own, 'charges');
+    await w.own.charges.list();
   }),
   it('list-payouts', 'Lists: `{object: list, data, has_more}` (payouts)', async (w) => {
-    await list(w.own, 'payouts');
+    await w.own.payouts.list();
   }),
   it('list-webhooks', 'Lists: `{object: list, data}` (webhook endpoints)', async (w) => {
-    await listEndpoints(w.own);
+    await w.own.endpoints.list();
   }),
   it('list-events', 'Lists: `{object: list, data}` (event catalog)', async (w) => {
     await catalog(w);
   }),
   it('errors', 'Errors: `{code, message, details}`', async (w) => {
-    refused(await w.own.call(`GET /v1/charges/${randomUUID()}`), { status: 404 });
+    refused(await w.own.call(`GET /v1/charges/${randomUUID()}`), 404);
   }),
 
   ...['boleto', 'card'].map((method) =>
@@ -166,10 +148,8 @@ export const SERVICE_CASES = section('service', [
       `scope-${method}`,
       `Only \`pix\` is accepted at creation; \`${method}\` yields \`METHOD_NOT_SUPPORTED\``,
       async (w) => {
-        const charge = await postCharge(w.own, aChargeBody({ method }));
-        refused(charge, { status: 400, code: 'METHOD_NOT_SUPPORTED' });
-        const payout = await postPayout(w.own, aPayoutBody({ method }));
-        refused(payout, { status: 400, code: 'METHOD_NOT_SUPPORTED' });
+        refused(await w.own.charges.post({ method }), 'METHOD_NOT_SUPPORTED');
+        refused(await w.own.payouts.post({ method }), 'METHOD_NOT_SUPPORTED');
       },
     ),
   ),
@@ -180,9 +160,9 @@ export const SERVICE_CASES = section('service', [
   ),
   it.admin('own-company', 'a key is valid only for the company that made it', async (w) => {
     const other = await w.admin.createAccount();
-    equal((await readAccount(other)).id, idsOf(other).accountId, 'the account of its key');
+    equal((await other.account()).id, other.ids.accountId, 'the account of its key');
     const { id } = await bareCharge(w);
-    refused(await other.call(`GET /v1/charges/${id}`), { status: 404 });
+    refused(await other.call(`GET /v1/charges/${id}`), 404);
   }),
   unobservable(
     'stored-before-the-acquirer',
@@ -195,76 +175,74 @@ export const SERVICE_CASES = section('service', [
     async (w) => {
       const { merchant, id } = await checkoutCharge(w);
       const answer = await merchant.call(`GET /v1/charges/${id}`);
-      refused(answer, { status: 404, code: 'CHARGE_NOT_FOUND' });
+      refused(answer, 'CHARGE_NOT_FOUND');
       const foreign = await merchant.call(`GET /v1/charges/${(await bareCharge(w)).id}`);
       equal(answer.text, foreign.text, 'the body, like that of an id of another account');
     },
   ),
   it.admin('checkout-unlisted', 'The charge list has none of the checkout', async (w) => {
     const { merchant } = await checkoutCharge(w);
-    equal((await list(merchant, 'charges')).data, [], 'charges of this merchant');
+    equal((await merchant.charges.list()).data, [], 'charges of this merchant');
   }),
   it('list-only-api', 'The charge list has only charges created through the API', async (w) => {
     await bareCharge(w);
-    for (const { id } of (await list(w.own, 'charges', 'limit=5')).data)
-      await readCharge(w.own, id);
+    for (const { id } of (await w.own.charges.list('limit=5')).data) await w.own.charges.read(id);
   }),
   staged('dashboard-payouts', 'The payout list also has payouts of the dashboard', async (w) => {
     const merchant = await manualMerchant(w);
     const id = await requestPayout(w, merchant, { amount: 501 });
-    includes((await list(merchant, 'payouts', 'limit=100')).data, id);
+    includes((await merchant.payouts.list('limit=100')).data, id);
   }),
   staged('dashboard-balance', 'dashboard payouts consume the same balance', async (w) => {
-    const merchant = await w.admin.createAccount({ onboarding_status: 'approved' });
-    await w.fund(merchant, 5_000);
+    const merchant = await fundedMerchant(w, 5_000, { onboarding_status: 'approved' });
     await requestPayout(w, merchant, { amount: 700 });
-    equal((await readBalance(merchant)).available, 4_300, 'available');
+    equal((await merchant.balance()).available, 4_300, 'available');
   }),
   it('outside-the-api', 'Keys, applications, approval, re-sending: outside this API', async (w) => {
     const { id } = await bareCharge(w);
     const routes = ['GET /v1/keys', 'GET /v1/applications', `POST /v1/payouts/${id}/approve`];
-    for (const route of routes) refused(await w.own.call(route), { status: 404 });
-    refused(await w.own.call(`POST /v1/deliveries/${id}/resend`), { status: 404 });
+    for (const route of routes) refused(await w.own.call(route), 404);
+    refused(await w.own.call(`POST /v1/deliveries/${id}/resend`), 404);
   }),
 ]);
 
 export const APPLICATION_CASES = section('application', [
   it.admin('groups-keys', 'An application groups several keys', async (w) => {
     const second = await w.admin.createKey(w.own);
-    const endpoint = await createEndpoint(w.own, { url: endpointUrl(w) });
-    await findEndpoint(second, endpoint.url);
-    await removeEndpoint(second, endpoint.id);
+    const endpoint = await w.own.endpoints.create({ url: endpointUrl(w) });
+    await second.endpoints.find(endpoint.url);
+    await second.endpoints.remove(endpoint.id);
   }),
   it.admin('rotation', 'keys can be rotated without affecting other integrations', async (w) => {
     const first = await w.admin.createAccount();
-    const sister = await w.admin.createApplication(idsOf(first).accountId);
+    const sister = await w.admin.createApplication(first.ids.accountId);
     const second = await w.admin.createKey(first);
-    await w.admin.call(`DELETE /admin/keys/${idsOf(first).keyId}`, { status: 204 });
-    refused(await first.call('GET /v1/account'), { status: 401 });
-    await readAccount(second);
-    await readAccount(sister);
+    await w.admin.call(`DELETE /admin/keys/${first.ids.keyId}`, { status: 204 });
+    refused(await first.call('GET /v1/account'), 401);
+    await second.account();
+    await sister.account();
   }),
   it.admin('scopes', 'A key carries a list of scopes', async (w) => {
     const key = await w.admin.createKey(w.own, { scopes: ['balance:read', 'account:read'] });
-    await readBalance(key);
-    await readAccount(key);
-    refused(await key.call('GET /v1/charges'), { status: 403, code: 'INSUFFICIENT_SCOPE' });
+    await key.balance();
+    await key.account();
+    refused(await key.call('GET /v1/charges'), 'INSUFFICIENT_SCOPE');
   }),
   it.admin('expiry', 'A key may have an expiry date', async (w) => {
     const expires_at = new Date(Date.now() + 3_600_000).toISOString();
-    await readAccount(await w.admin.createKey(w.own, { expires_at }));
+    await (await w.admin.createKey(w.own, { expires_at })).account();
   }),
   it.admin('returned-once', 'The full key is returned once, when created', async (w) => {
     const made = await w.admin.createKey(w.own);
-    const path = `/admin/applications/${idsOf(made).applicationId}/keys`;
+    const path = `/admin/applications/${made.ids.applicationId}/keys`;
     const keys = JSON.stringify(await w.admin.call(`GET ${path}`));
     holds(!keys.includes(made.key), 'the list of keys does not have the key', path);
   }),
   it.admin('idempotency-per-application', 'Idempotency keys: unique per application', async (w) => {
     const first = await payingMerchantWithSister(w);
     const key = randomUUID();
-    const one = await postCharge(first.merchant, aChargeBody(), key);
-    const other = await postCharge(first.sister, aChargeBody(), key);
+    const one = await first.merchant.charges.post({}, key);
+    const other = await first.sister.charges.post({}, key);
     const Id = Charge.pick({ id: true });
     const ids = [one, other].map((each) => shaped(Id, bodyWith(each, 201), 'the charge').id);
     holds(ids[0] !== ids[1], 'two charges', ids);
@@ -281,6 +259,6 @@ export const APPLICATION_CASES = section('application', [
 function payingMerchantWithSister(w: World) {
   return w.once('sisters', async () => {
     const merchant = await payingMerchant(w);
-    return { merchant, sister: await w.admin.createApplication(idsOf(merchant).accountId) };
+    return { merchant, sister: await w.admin.createApplication(merchant.ids.accountId) };
   });
 }

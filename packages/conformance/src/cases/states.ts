@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 
-import { Charge, CHARGE_STATUSES, PAYOUT_STATUSES } from '../client/schemas.ts';
-import { section, it, faulty, staged, delivered } from '../suite/case.ts';
 import { equal, holds, oneOf, shaped } from '../client/expectations.ts';
+import { Charge, CHARGE_STATUSES, PAYOUT_STATUSES } from '../client/schemas.ts';
+import { delivered, faulty, it, section, staged } from '../suite/case.ts';
 import {
   bareCharge,
   barePayout,
@@ -14,17 +14,8 @@ import {
   manualMerchant,
   paidCharge,
   refusedCharge,
-  untilPayout,
 } from '../world/fixtures.ts';
-import {
-  aChargeBody,
-  bodyWith,
-  createCharge,
-  createPayout,
-  postCharge,
-  readCharge,
-  readPayout,
-} from '../world/merchant.ts';
+import { bodyWith } from '../world/reader.ts';
 import { refused } from '../world/refusals.ts';
 import { until } from '../world/until.ts';
 import type { World } from '../world/world.ts';
@@ -50,7 +41,7 @@ export const CHARGE_STATUS_CASES = section('charge-status', [
   faulty('processing-short', '`processing` lasts seconds', async (w) => {
     const { id } = (await unansweredCharge(w)).beside;
     await until(async () => {
-      equal((await readCharge(w.own, id)).status, 'pending', 'status');
+      equal((await w.own.charges.read(id)).status, 'pending', 'status');
     }, PROCESSING_MS_MAX);
   }),
   faulty('failed', '`failed`: acquirer refused issuance; `failure_reason`', async (w) => {
@@ -60,12 +51,12 @@ export const CHARGE_STATUS_CASES = section('charge-status', [
   }),
   faulty('refused-answer', 'refused: `422` `ACQUIRER_REJECTED` with `charge_id`', async (w) => {
     const { answer } = await refusedCharge(w);
-    const body = refused(answer, { status: 422, code: 'ACQUIRER_REJECTED' });
+    const body = refused(answer, 'ACQUIRER_REJECTED');
     holds(body.charge_id !== undefined, 'charge_id', answer.text);
   }),
   faulty('refused-repeated', 'the same Idempotency-Key returns this failed charge', async (w) => {
     const { key, body } = await refusedCharge(w);
-    const again = bodyWith(await postCharge(w.own, body, key), 201);
+    const again = bodyWith(await w.own.charges.post(body, key), 201);
     const { id, status } = shaped(Charge, again, 'the charge');
     equal([id, status], [(await readRefused(w)).id, 'failed'], 'id and status');
   }),
@@ -110,7 +101,7 @@ export const CHARGE_STATUS_CASES = section('charge-status', [
     'expired-derived',
     'read after `expires_at`: `expired` (derived, no sweep job)',
     async (w) =>
-      equal((await readCharge(w.own, (await expiredCharge(w)).id)).status, 'expired', 'status'),
+      equal((await w.own.charges.read((await expiredCharge(w)).id)).status, 'expired', 'status'),
   ),
   it.patience('expired-listed', 'the list derives `expired` too, and filters by it', async (w) => {
     const { id } = await expiredCharge(w);
@@ -119,7 +110,7 @@ export const CHARGE_STATUS_CASES = section('charge-status', [
   }),
   ...CHARGE_END_CASES,
   it.simulator('paid-stays', 'a paid charge does not become `expired` or `pending`', async (w) =>
-    equal((await readCharge(w.own, (await paidCharge(w)).id)).status, 'paid', 'status'),
+    equal((await w.own.charges.read((await paidCharge(w)).id)).status, 'paid', 'status'),
   ),
 ]);
 
@@ -127,10 +118,10 @@ export const CHARGE_STATUS_CASES = section('charge-status', [
 function unansweredCharge(w: World): Promise<{ beside: Charge }> {
   return w.once('unanswered charge', async () => {
     const key = randomUUID();
-    const body = aChargeBody({ reference: `unanswered-${key}` });
+    const body = { reference: `unanswered-${key}` };
     const hang = { operation: 'issueCharge', fault: 'hang', count: 1 };
     return await w.simulator.withFaults([hang], async () => {
-      const asked = postCharge(w.own, body, key).catch(() => null);
+      const asked = w.own.charges.post(body, key).catch(() => null);
       const beside = await until(async () => {
         const list = bodyWith(await w.own.call('GET /v1/charges?status=processing'), 200);
         const found = (list as { data: Charge[] }).data.find(
@@ -146,15 +137,15 @@ function unansweredCharge(w: World): Promise<{ beside: Charge }> {
 
 async function readRefused(w: World): Promise<Charge> {
   const { answer } = await refusedCharge(w);
-  const { charge_id } = refused(answer, { status: 422, code: 'ACQUIRER_REJECTED' });
-  return await readCharge(w.own, charge_id ?? '');
+  const { charge_id } = refused(answer, 'ACQUIRER_REJECTED');
+  return await w.own.charges.read(charge_id ?? '');
 }
 
 function expiredCharge(w: World): Promise<Charge> {
   return w.once('expired charge', async () => {
-    const { id } = await createCharge(w.own, { expires_in: EXPIRES_IN_SECONDS_MIN });
+    const { id } = await w.own.charges.create({ expires_in: EXPIRES_IN_SECONDS_MIN });
     return await until(async () => {
-      const charge = await readCharge(w.own, id);
+      const charge = await w.own.charges.read(id);
       equal(charge.status, 'expired', 'status');
       return charge;
     }, EXPIRY_MS_MAX);
@@ -169,25 +160,25 @@ export const PAYOUT_STATUS_CASES = section('payout-status', [
   }),
   staged('pending', '`pending`: awaiting manual approval when auto payout is off', async (w) => {
     const merchant = await manualMerchant(w);
-    equal((await createPayout(merchant)).status, 'pending', 'status in the 201');
+    equal((await merchant.payouts.create()).status, 'pending', 'status in the 201');
   }),
   staged(
     'pending-stays',
     'a long stay in `pending` is normal: it waits in the queue',
     async (w) => {
       const merchant = await manualMerchant(w);
-      const { id, processed_at } = await createPayout(merchant);
+      const { id, processed_at } = await merchant.payouts.create();
       equal(processed_at, null, 'processed_at');
-      equal((await readPayout(merchant, id)).status, 'pending', 'status');
+      equal((await merchant.payouts.read(id)).status, 'pending', 'status');
       const queue = await w.admin.call('GET /admin/payouts?status=pending&limit=100');
       holds(JSON.stringify(queue).includes(id), 'it is in the queue of the dashboard', id);
     },
   ),
   staged('approved', 'after manual approval it is sent and settles', async (w) => {
     const merchant = await manualMerchant(w);
-    const { id } = await createPayout(merchant);
+    const { id } = await merchant.payouts.create();
     await w.admin.approvePayout(id);
-    await untilPayout(merchant, id, 'completed');
+    await merchant.payouts.until(id, 'completed');
   }),
   staged('canceled', '`canceled`: canceled before sending', async (w) => {
     const { ended } = await canceledPayout(w);

@@ -1,28 +1,17 @@
 import { randomUUID } from 'node:crypto';
 
+import { equal, holds, oneOf, shaped } from '../client/expectations.ts';
 import type { Answer } from '../client/http-client.ts';
 import { CatalogEntry, Endpoint, listOf } from '../client/schemas.ts';
-import { type ObservedCase, section, it } from '../suite/case.ts';
-import { equal, holds, oneOf, shaped } from '../client/expectations.ts';
-import {
-  catalog,
-  createEndpoint,
-  ENDPOINT_EVENTS,
-  endpointUrl,
-  findEndpoint,
-  listEndpoints,
-  removeEndpoint,
-  sisterApplication,
-  withEndpoint,
-} from '../world/fixtures.ts';
-import { idsOf } from '../world/admin.ts';
-import { bodyWith, createCharge } from '../world/merchant.ts';
-import { refused, type Refusal } from '../world/refusals.ts';
+import { it, type ObservedCase, section } from '../suite/case.ts';
+import { ENDPOINT_EVENTS } from '../world/endpoints.ts';
+import { catalog, endpointUrl, sisterApplication, withEndpoint } from '../world/fixtures.ts';
+import { bodyWith } from '../world/reader.ts';
+import { type ErrorCode, refused } from '../world/refusals.ts';
 import { until } from '../world/until.ts';
 import type { World } from '../world/world.ts';
-import { bodyCases, NO_URL, PRIVATE_URLS, shapeFault } from './body-cases.ts';
+import { bodyCases, PRIVATE_URLS } from './body-cases.ts';
 
-const NOT_FOUND: Refusal = { status: 404, code: 'WEBHOOK_NOT_FOUND' };
 const SECRET = 'whsec_conformance';
 
 export const LIST_WEBHOOKS_CASES = section('list-webhooks', [
@@ -34,24 +23,28 @@ export const LIST_WEBHOOKS_CASES = section('list-webhooks', [
   ),
   it('own', 'an endpoint of the calling application is visible', (w) =>
     withEndpoint(w, {}, async ({ id }) => {
-      const ids = (await listEndpoints(w.own)).map((endpoint) => endpoint.id);
+      const ids = (await w.own.endpoints.list()).map((endpoint) => endpoint.id);
       holds(ids.includes(id), 'it is in the list', id);
     }),
   ),
   it.admin('other-application', 'Only endpoints of the calling application are visible', (w) =>
     withEndpoint(w, {}, async ({ id }) => {
-      const others = await listEndpoints(await sisterApplication(w));
+      const others = await (await sisterApplication(w)).endpoints.list();
       holds(!others.some((endpoint) => endpoint.id === id), 'not visible to another', id);
     }),
   ),
   it.admin('other-account', 'endpoints of another account are not visible', (w) =>
     withEndpoint(w, {}, async () => {
-      equal(await listEndpoints(await w.admin.createAccount()), [], 'endpoints of a new account');
+      equal(
+        await (await w.admin.createAccount()).endpoints.list(),
+        [],
+        'endpoints of a new account',
+      );
     }),
   ),
   it.admin('same-for-every-key', 'they are the same endpoints for every key of it', (w) =>
     withEndpoint(w, {}, async ({ url }) => {
-      await findEndpoint(await w.admin.createKey(w.own), url);
+      await (await w.admin.createKey(w.own)).endpoints.find(url);
     }),
   ),
 ]);
@@ -79,14 +72,14 @@ export const CREATE_WEBHOOK_CASES = section('create-webhook', [
   ...['http', 'https'].map((scheme) =>
     it(`url.${scheme}`, `\`url\`: ${scheme}`, async (w) => {
       const url = `${scheme}://hooks.receiver.example.com/${randomUUID()}`;
-      const endpoint = await createEndpoint(w.own, { url });
+      const endpoint = await w.own.endpoints.create({ url });
       equal(endpoint.url, url, 'url');
-      await removeEndpoint(w.own, endpoint.id);
+      await w.own.endpoints.remove(endpoint.id);
     }),
   ),
   ...PRIVATE_URLS.map(([id, url]) =>
     it(`url.not-${id}`, `\`422\` \`INVALID_WEBHOOK_URL\` for ${url}`, async (w) => {
-      refused(await register(w, { url }), NO_URL);
+      refused(await register(w, { url }), 'INVALID_WEBHOOK_URL');
     }),
   ),
   misshapen('events.required', 'required', undefined),
@@ -102,7 +95,7 @@ export const CREATE_WEBHOOK_CASES = section('create-webhook', [
     'CHARGE.PIX.PAID',
   ].map((name) =>
     it(`events.not-${name}`, `\`422\` when a name is outside the catalog: ${name}`, async (w) => {
-      refused(await register(w, { events: ['charge.pix.paid', name] }), { status: 422 });
+      refused(await register(w, { events: ['charge.pix.paid', name] }), 422);
     }),
   ),
   registers('description', ': may be given', { description: 'Loja' }),
@@ -115,14 +108,14 @@ export const CREATE_WEBHOOK_CASES = section('create-webhook', [
   it('refused-registers-nothing', 'a refused registration leaves no endpoint', async (w) => {
     const url = endpointUrl(w);
     const body = { url, events: ['charge.pix.unknown'] };
-    refused(await w.own.call('POST /v1/webhooks', { body }), { status: 422 });
-    holds(!(await listEndpoints(w.own)).some((one) => one.url === url), 'no endpoint', url);
+    refused(await w.own.call('POST /v1/webhooks', { body }), 422);
+    holds(!(await w.own.endpoints.list()).some((one) => one.url === url), 'no endpoint', url);
   }),
   it('success', 'a registration succeeds with a status of success', async (w) => {
     const url = endpointUrl(w);
     const body = { url, events: ENDPOINT_EVENTS };
     oneOf((await w.own.call('POST /v1/webhooks', { body })).status, [200, 201], 'status');
-    await removeEndpoint(w.own, (await findEndpoint(w.own, url)).id);
+    await w.own.endpoints.remove((await w.own.endpoints.find(url)).id);
   }),
 ]);
 
@@ -135,7 +128,7 @@ async function patched(
   return await withEndpoint(w, fields, async ({ id }) => {
     const answer = await w.own.call(`PATCH /v1/webhooks/${id}`, { body: changes });
     oneOf(answer.status, [200, 204], `status of ${answer.request}`);
-    const found = (await listEndpoints(w.own)).find((endpoint) => endpoint.id === id);
+    const found = (await w.own.endpoints.list()).find((endpoint) => endpoint.id === id);
     return shaped(Endpoint, found, 'the endpoint after the change');
   });
 }
@@ -143,7 +136,7 @@ async function patched(
 function refusesChange(
   id: string,
   note: string,
-  [value, refusal]: readonly [unknown, Refusal?],
+  [value, refusal]: readonly [unknown, (ErrorCode | 422)?],
 ): ObservedCase {
   const [field = ''] = id.split('.');
   return it(id, `\`${field}\`: ${note}`, (w) =>
@@ -151,8 +144,8 @@ function refusesChange(
       const answer = await w.own.call(`PATCH /v1/webhooks/${endpoint.id}`, {
         body: { [field]: value },
       });
-      refused(answer, refusal ?? shapeFault(field));
-      equal(await findEndpoint(w.own, endpoint.url), endpoint, 'the endpoint after the refusal');
+      refused(answer, refusal ?? 'VALIDATION_ERROR', refusal === undefined ? [field] : undefined);
+      equal(await w.own.endpoints.find(endpoint.url), endpoint, 'the endpoint after the refusal');
     }),
   );
 }
@@ -190,67 +183,70 @@ export const UPDATE_WEBHOOK_CASES = section('update-webhook', [
   it.receiver('pauses-deliveries', '`active` false pauses deliveries', async (w) => {
     const [paused, running] = [w.receiver.hook(), w.receiver.hook()];
     const events = ['charge.pix.created'];
-    const one = await createEndpoint(w.own, { url: paused.url, events });
+    const one = await w.own.endpoints.create({ url: paused.url, events });
     await w.own.call(`PATCH /v1/webhooks/${one.id}`, { body: { active: false } });
-    const other = await createEndpoint(w.own, { url: running.url, events });
-    const { id } = await createCharge(w.own);
+    const other = await w.own.endpoints.create({ url: running.url, events });
+    const { id } = await w.own.charges.create();
     await until(async () => {
       const got = (await running.deliveries()).map(({ envelope }) => envelope.data['id']);
       holds(got.includes(id), 'the endpoint beside it has the event', got);
     });
     equal(await paused.deliveries(), [], 'deliveries to the paused endpoint');
-    for (const endpoint of [one, other]) await removeEndpoint(w.own, endpoint.id);
+    for (const endpoint of [one, other]) await w.own.endpoints.remove(endpoint.id);
   }),
-  refusesChange('url.private', 'http or https, public host', ['http://10.0.0.1/hook', NO_URL]),
-  refusesChange('events.unknown', 'from the catalog', [['charge.paid'], { status: 422 }]),
+  refusesChange('url.private', 'http or https, public host', [
+    'http://10.0.0.1/hook',
+    'INVALID_WEBHOOK_URL',
+  ]),
+  refusesChange('events.unknown', 'from the catalog', [['charge.paid'], 422]),
   refusesChange('events.empty', 'at least one', [[]]),
   refusesChange('secret.short', 'at least 8 characters', ['7letter']),
   refusesChange('active.boolean', 'boolean', ['no']),
   it('missing', '`404` `WEBHOOK_NOT_FOUND`', async (w) => {
     const answer = await w.own.call(`PATCH /v1/webhooks/${randomUUID()}`, { body: {} });
-    refused(answer, NOT_FOUND);
+    refused(answer, 'WEBHOOK_NOT_FOUND');
   }),
   it.admin('foreign', '`404` `WEBHOOK_NOT_FOUND`: of another application', (w) =>
     withEndpoint(w, {}, async ({ id }) => {
       const body = { active: false };
       const sister = await sisterApplication(w);
-      refused(await sister.call(`PATCH /v1/webhooks/${id}`, { body }), NOT_FOUND);
+      refused(await sister.call(`PATCH /v1/webhooks/${id}`, { body }), 'WEBHOOK_NOT_FOUND');
       const stranger = await w.admin.createAccount();
-      refused(await stranger.call(`PATCH /v1/webhooks/${id}`, { body }), NOT_FOUND);
+      refused(await stranger.call(`PATCH /v1/webhooks/${id}`, { body }), 'WEBHOOK_NOT_FOUND');
     }),
   ),
 ]);
 
 export const DELETE_WEBHOOK_CASES = section('delete-webhook', [
   it('removed', 'Response `204`', async (w) => {
-    const { id, url } = await createEndpoint(w.own, { url: endpointUrl(w) });
-    await removeEndpoint(w.own, id);
-    holds(!(await listEndpoints(w.own)).some((one) => one.url === url), 'it is gone', url);
+    const { id, url } = await w.own.endpoints.create({ url: endpointUrl(w) });
+    await w.own.endpoints.remove(id);
+    holds(!(await w.own.endpoints.list()).some((one) => one.url === url), 'it is gone', url);
   }),
   it('no-body', 'no body', async (w) => {
-    const { id } = await createEndpoint(w.own, { url: endpointUrl(w) });
+    const { id } = await w.own.endpoints.create({ url: endpointUrl(w) });
     const answer = await w.own.call(`DELETE /v1/webhooks/${id}`);
     equal([answer.status, answer.text], [204, ''], 'status and body');
   }),
   it('unknown', 'Unknown id: `404` `WEBHOOK_NOT_FOUND`', async (w) => {
-    refused(await w.own.call(`DELETE /v1/webhooks/${randomUUID()}`), NOT_FOUND);
+    refused(await w.own.call(`DELETE /v1/webhooks/${randomUUID()}`), 'WEBHOOK_NOT_FOUND');
   }),
   it('twice', 'an id that was removed is unknown', async (w) => {
-    const { id } = await createEndpoint(w.own, { url: endpointUrl(w) });
-    await removeEndpoint(w.own, id);
-    refused(await w.own.call(`DELETE /v1/webhooks/${id}`), NOT_FOUND);
+    const { id } = await w.own.endpoints.create({ url: endpointUrl(w) });
+    await w.own.endpoints.remove(id);
+    refused(await w.own.call(`DELETE /v1/webhooks/${id}`), 'WEBHOOK_NOT_FOUND');
   }),
   it.admin('other-account', 'id of another account: `404` `WEBHOOK_NOT_FOUND`', (w) =>
     withEndpoint(w, {}, async ({ id }) => {
       const stranger = await w.admin.createAccount();
-      refused(await stranger.call(`DELETE /v1/webhooks/${id}`), NOT_FOUND);
+      refused(await stranger.call(`DELETE /v1/webhooks/${id}`), 'WEBHOOK_NOT_FOUND');
     }),
   ),
   it.admin('other-application', 'id of another application: `404` `WEBHOOK_NOT_FOUND`', (w) =>
     withEndpoint(w, {}, async ({ id, url }) => {
-      const sister = await w.admin.createApplication(idsOf(w.own).accountId);
-      refused(await sister.call(`DELETE /v1/webhooks/${id}`), NOT_FOUND);
-      await findEndpoint(w.own, url);
+      const sister = await w.admin.createApplication(w.own.ids.accountId);
+      refused(await sister.call(`DELETE /v1/webhooks/${id}`), 'WEBHOOK_NOT_FOUND');
+      await w.own.endpoints.find(url);
     }),
   ),
 ]);

@@ -29,6 +29,8 @@ export const it = observing([], false);
 export const delivered = it.simulator.receiver;
 /** With merchants of the case's own, and payers. */
 export const staged = it.admin.simulator;
+/** With what arrives at the receiver after a minute. */
+export const patient = it.receiver.patience;
 /** While the acquirer misbehaves. */
 export const faulty = it.alone.simulator;
 

@@ -2,21 +2,13 @@ import { randomUUID } from 'node:crypto';
 
 import { z } from 'zod';
 
-import { type Balance, type Charge, listOf } from '../client/schemas.ts';
 import { equal, holds, shaped } from '../client/expectations.ts';
-import { idsOf } from './admin.ts';
-import {
-  catalog,
-  createEndpoint,
-  deliveryOf,
-  endpointUrl,
-  readBalance,
-  untilCharge,
-} from './fixtures.ts';
-import { aChargeBody, createCharge, type Merchant } from './merchant.ts';
+import { type Balance, type Charge, listOf } from '../client/schemas.ts';
+import { catalog, deliveryOf, endpointUrl } from './fixtures.ts';
+import { CHARGE_BODY, type Merchant } from './merchant.ts';
 import type { Delivery } from './receiver.ts';
 import { until } from './until.ts';
-import { PAYING_ACCOUNT, type World } from './world.ts';
+import { PAYING_ACCOUNT, shared, type World } from './world.ts';
 
 /**
  * Charges that do not simply stay paid. Each has a merchant to itself, so that nothing else moves the balance, and an
@@ -40,87 +32,67 @@ export type ContestedLife = PaidLife & {
 const DISPUTED_CENTS = 1_000;
 export const DISPUTE_MESSAGE = 'O banco pediu a nota fiscal.';
 
-export function canceledCharge(world: World): Promise<Life> {
-  return world.once('canceled charge', async () => {
-    const listener = await aListener(world);
-    const { id } = await createCharge(listener.merchant);
-    await world.admin.call(`POST /admin/charges/${id}/cancel`);
-    return { ...listener, charge: await untilCharge(listener.merchant, id, 'canceled') };
-  });
-}
+export const canceledCharge = shared(async (w): Promise<Life> => {
+  const listener = await aListener(w);
+  const { id } = await listener.merchant.charges.create();
+  await w.admin.call(`POST /admin/charges/${id}/cancel`);
+  return { ...listener, charge: await listener.merchant.charges.until(id, 'canceled') };
+});
 
-export function refundedCharge(world: World): Promise<EndedLife> {
-  return world.once('refunded charge', async () => {
-    const paid = await aPaidLife(world);
-    const { merchant, charge } = paid;
-    await world.admin.call(`POST /admin/charges/${charge.id}/refunds`, {
-      headers: { 'idempotency-key': randomUUID() },
-      status: 201,
-    });
-    const ended = await untilCharge(merchant, charge.id, 'refunded');
-    return { ...paid, charge: ended, after: await readBalance(merchant) };
+export const refundedCharge = shared(async (w): Promise<EndedLife> => {
+  const paid = await aPaidLife(w);
+  const { merchant, charge } = paid;
+  await w.admin.call(`POST /admin/charges/${charge.id}/refunds`, {
+    headers: { 'idempotency-key': randomUUID() },
+    status: 201,
   });
-}
+  const ended = await merchant.charges.until(charge.id, 'refunded');
+  return { ...paid, charge: ended, after: await merchant.balance() };
+});
 
 /** A charge of the platform's checkout; what the merchant's key shows of it is nothing. */
-export function checkoutCharge(
-  world: World,
-): Promise<{ merchant: Merchant; endpointUrl: string; id: string }> {
-  return world.once('checkout charge', async () => {
-    const listener = await aListener(world);
-    const path = `/admin/accounts/${idsOf(listener.merchant).accountId}/charges`;
-    const made = await world.admin.call(`POST ${path}`, { body: aChargeBody(), status: 201 });
-    return { ...listener, id: shaped(Made, made, 'the charge of the checkout').id };
-  });
-}
+export const checkoutCharge = shared(async (w) => {
+  const listener = await aListener(w);
+  const path = `/admin/accounts/${listener.merchant.ids.accountId}/charges`;
+  const made = await w.admin.call(`POST ${path}`, { body: CHARGE_BODY, status: 201 });
+  return { ...listener, id: shaped(Made, made, 'the charge of the checkout').id };
+});
 
 /** A dispute that has just been opened. */
-export function openedDispute(world: World): Promise<ContestedLife> {
-  return world.once('opened dispute', async () => {
-    return await contest(world, await aPaidLife(world), DISPUTED_CENTS);
-  });
-}
+export const openedDispute = shared(async (w): Promise<ContestedLife> => {
+  return await contest(w, await aPaidLife(w), DISPUTED_CENTS);
+});
 
 /** The same after the defense, with a message of the platform. */
-export function reviewedDispute(world: World): Promise<ContestedLife> {
-  return world.once('reviewed dispute', async () => {
-    const contested = await openedDispute(world);
-    const found = await world.admin.call(`GET /admin/disputes?charge_id=${contested.charge.id}`);
-    const [dispute] = shaped(listOf(Made), found, 'the disputes of the charge').data;
-    const path = `/admin/disputes/${dispute?.id}`;
-    await world.admin.call(`POST ${path}/defense`, { body: { text: 'O pedido foi entregue.' } });
-    await world.admin.call(`POST ${path}/messages`, {
-      body: { message: DISPUTE_MESSAGE },
-      status: 201,
-    });
-    return contested;
-  });
-}
+export const reviewedDispute = shared(async (w): Promise<ContestedLife> => {
+  const contested = await openedDispute(w);
+  const found = await w.admin.call(`GET /admin/disputes?charge_id=${contested.charge.id}`);
+  const [dispute] = shaped(listOf(Made), found, 'the disputes of the charge').data;
+  const path = `/admin/disputes/${dispute?.id}`;
+  await w.admin.call(`POST ${path}/defense`, { body: { text: 'O pedido foi entregue.' } });
+  const message = { message: DISPUTE_MESSAGE };
+  await w.admin.call(`POST ${path}/messages`, { body: message, status: 201 });
+  return contested;
+});
 
 /** The same after the MED was denied. */
-export function wonDispute(world: World): Promise<ContestedLife & EndedLife> {
-  return world.once('won dispute', async () => {
-    const contested = await reviewedDispute(world);
-    const { merchant, charge, before, infractionId } = contested;
-    await world.simulator.decide(infractionId, 'won');
-    const ended = await untilCharge(merchant, charge.id, 'paid');
-    const after = await untilAvailable(merchant, before.available);
-    return { ...contested, charge: ended, after };
-  });
-}
+export const wonDispute = shared(async (w): Promise<ContestedLife & EndedLife> => {
+  const contested = await reviewedDispute(w);
+  const { merchant, charge, before, infractionId } = contested;
+  await w.simulator.decide(infractionId, 'won');
+  const ended = await merchant.charges.until(charge.id, 'paid');
+  const after = await untilAvailable(merchant, before.available);
+  return { ...contested, charge: ended, after };
+});
 
 /** The same after the payer's institution took the Pix back all the same. */
-export function lostAfterWon(world: World): Promise<ContestedLife & EndedLife> {
-  return world.once('lost after won', async () => await lose(world, await wonDispute(world)));
-}
+export const lostAfterWon = shared(async (w) => await lose(w, await wonDispute(w)));
 
 /** A dispute that was opened over the whole charge and lost. */
-export function lostDispute(world: World): Promise<ContestedLife & EndedLife> {
-  return world.once('lost dispute', async () => {
-    const paid = await aPaidLife(world);
-    return await lose(world, await contest(world, paid, paid.charge.amount));
-  });
-}
+export const lostDispute = shared(async (w) => {
+  const paid = await aPaidLife(w);
+  return await lose(w, await contest(w, paid, paid.charge.amount));
+});
 
 /** What a charge becomes by the acquirer's word for the money of a dispute that arrives resolved. */
 export const ARRIVALS = { MED_FRAUDE: 'charged_back', ORIGINAL: 'refunded' } as const;
@@ -130,7 +102,7 @@ export function arrivedDispute(world: World, natureza: keyof typeof ARRIVALS): P
   return world.once(`arrived dispute ${natureza}`, async () => {
     const paid = await aPaidLife(world);
     await world.simulator.dispute(endToEndIdOf(paid.charge), { status: 'lost', natureza });
-    const charge = await untilCharge(paid.merchant, paid.charge.id, ARRIVALS[natureza]);
+    const charge = await paid.merchant.charges.until(paid.charge.id, ARRIVALS[natureza]);
     return { ...paid, charge };
   });
 }
@@ -154,19 +126,20 @@ async function aListener(world: World): Promise<{ merchant: Merchant; endpointUr
   const merchant = await world.admin.createAccount(PAYING_ACCOUNT);
   const url = endpointUrl(world);
   const events = (await catalog(world)).map(({ event }) => event);
-  await createEndpoint(merchant, { url, events });
+  await merchant.endpoints.create({ url, events });
   return { merchant, endpointUrl: url };
 }
 
 async function aPaidLife(world: World): Promise<PaidLife> {
   const listener = await aListener(world);
-  const { id } = await createCharge(listener.merchant);
+  const { charges, balance } = listener.merchant;
+  const { id } = await charges.create();
   await world.simulator.pay(id);
-  const charge = await untilCharge(listener.merchant, id, 'paid');
+  const charge = await charges.until(id, 'paid');
   const before = await until(async () => {
-    const balance = await readBalance(listener.merchant);
-    holds(balance.available > 0, 'the money of the charge is available', balance);
-    return balance;
+    const found = await balance();
+    holds(found.available > 0, 'the money of the charge is available', found);
+    return found;
   });
   return { ...listener, charge, before };
 }
@@ -174,7 +147,7 @@ async function aPaidLife(world: World): Promise<PaidLife> {
 async function contest(world: World, paid: PaidLife, amount: number): Promise<ContestedLife> {
   const { merchant, charge, before } = paid;
   const infractionId = await world.simulator.dispute(endToEndIdOf(charge), { amount });
-  const infraction = await untilCharge(merchant, charge.id, 'infraction');
+  const infraction = await merchant.charges.until(charge.id, 'infraction');
   const blocked = await untilAvailable(merchant, before.available - amount);
   return { ...paid, charge: infraction, disputedCents: amount, infractionId, infraction, blocked };
 }
@@ -182,14 +155,14 @@ async function contest(world: World, paid: PaidLife, amount: number): Promise<Co
 async function lose(world: World, contested: ContestedLife): Promise<ContestedLife & EndedLife> {
   const { merchant, charge, before, disputedCents, infractionId } = contested;
   await world.simulator.decide(infractionId, 'lost');
-  const ended = await untilCharge(merchant, charge.id, 'charged_back');
+  const ended = await merchant.charges.until(charge.id, 'charged_back');
   const after = await untilAvailable(merchant, before.available - disputedCents);
   return { ...contested, charge: ended, after };
 }
 
 async function untilAvailable(merchant: Merchant, cents: number): Promise<Balance> {
   return await until(async () => {
-    const balance = await readBalance(merchant);
+    const balance = await merchant.balance();
     equal(balance.available, cents, 'the available balance');
     return balance;
   });

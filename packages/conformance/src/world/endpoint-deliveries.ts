@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 import { equal, ExpectationError } from '../client/expectations.ts';
-import { createEndpoint, freshMerchant, removeEndpoint } from './fixtures.ts';
-import { createCharge } from './merchant.ts';
-import type { Delivery } from './receiver.ts';
+import { freshMerchant } from './fixtures.ts';
+import type { Merchant } from './merchant.ts';
+import type { Delivery, Hook } from './receiver.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
 
@@ -21,20 +21,31 @@ export function isSigned({ headers, bytes }: Delivery, secret: string): void {
   throw new ExpectationError('the signature of the raw body', expected, got);
 }
 
-type EndpointFields = { events: string[]; secret?: string };
+type EndpointFields = { events: string[]; secret?: string; url?: string };
 
-/** What a new endpoint gets of one new charge. */
-export async function deliverToEndpoint(world: World, fields: EndpointFields): Promise<Delivery[]> {
+/** A fresh merchant with an endpoint at a hook of its own, until `run` has ended. */
+export async function withListener<T>(
+  world: World,
+  fields: EndpointFields,
+  run: (merchant: Merchant, hook: Hook) => Promise<T>,
+): Promise<T> {
   const hook = world.receiver.hook();
   const merchant = await freshMerchant(world);
-  const endpoint = await createEndpoint(merchant, { url: hook.url, ...fields });
-  const { id } = await createCharge(merchant);
-  const deliveries = await until(async () => {
-    const all = await hook.deliveries();
-    const own = all.filter(({ envelope }) => envelope.data['id'] === id);
-    equal(own.length, fields.events.length, 'deliveries of the charge');
-    return own;
+  const { id } = await merchant.endpoints.create({ url: hook.url, ...fields });
+  const result = await run(merchant, hook);
+  await merchant.endpoints.remove(id);
+  return result;
+}
+
+/** What a new endpoint gets of one new charge. */
+export function deliverToEndpoint(world: World, fields: EndpointFields): Promise<Delivery[]> {
+  return withListener(world, fields, async (merchant, hook) => {
+    const { id } = await merchant.charges.create();
+    return await until(async () => {
+      const all = await hook.deliveries();
+      const own = all.filter(({ envelope }) => envelope.data['id'] === id);
+      equal(own.length, fields.events.length, 'deliveries of the charge');
+      return own;
+    });
   });
-  await removeEndpoint(merchant, endpoint.id);
-  return deliveries;
 }

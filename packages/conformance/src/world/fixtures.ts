@@ -1,129 +1,55 @@
 import { randomUUID } from 'node:crypto';
 
-import type { Answer } from '../client/http-client.ts';
-import {
-  Account,
-  Balance,
-  CatalogEntry,
-  type Charge,
-  Endpoint,
-  listOf,
-  type Payout,
-  Payout as PayoutResource,
-} from '../client/schemas.ts';
 import { equal, ExpectationError, shaped } from '../client/expectations.ts';
-import {
-  aChargeBody,
-  aPayoutBody,
-  bodyWith,
-  createCharge,
-  createPayout,
-  type Kind,
-  type Merchant,
-  postCharge,
-  read,
-  readCharge,
-  readPayout,
-} from './merchant.ts';
-import { idsOf } from './admin.ts';
+import { CatalogEntry, type Endpoint, listOf, Payout } from '../client/schemas.ts';
+import { type Kind, type Merchant, PAYOUT_BODY } from './merchant.ts';
 import type { Delivery, Hook } from './receiver.ts';
 import { until } from './until.ts';
-import { PAYING_ACCOUNT, type World } from './world.ts';
+import { fundedMerchant, PAYING_ACCOUNT, shared, type World } from './world.ts';
 
 /** Things that several cases check; each is made once per run. */
 
 export const REFUSAL_MESSAGE = 'Documento do devedor bloqueado pelo participante';
 
-/** A charge with every field that a body can carry, and what was sent. */
-export function fullCharge(world: World): Promise<{ sent: FullChargeBody; charge: Charge }> {
-  return world.once('full charge', async () => {
-    const sent = aFullChargeBody(world);
-    return { sent, charge: await createCharge(world.own, sent) };
-  });
-}
-
 /** Seconds that a full charge accepts payment. */
 export const EXPIRES_IN = 3_600;
 
-type FullChargeBody = ReturnType<typeof aFullChargeBody>;
-
-function aFullChargeBody(world: World) {
-  return {
+/** A charge with every field that a body can carry, and what was sent. */
+export const fullCharge = shared(async (w) => {
+  const sent = {
     amount: 4_321,
     description: 'Pedido 77',
     reference: `ref-${randomUUID()}`,
     expires_in: EXPIRES_IN,
-    webhook_url: `${world.hookBase}/${randomUUID()}`,
+    webhook_url: endpointUrl(w),
     webhook_secret: `whsec_${randomUUID()}`,
   };
-}
+  return { sent, charge: await w.own.charges.create(sent) };
+});
 
 /** A charge of nothing but what is required. */
-export function bareCharge(world: World): Promise<Charge> {
-  return world.once('bare charge', () => createCharge(world.own));
-}
+export const bareCharge = shared((w) => w.own.charges.create());
 
-export function paidCharge(world: World): Promise<Charge> {
-  return world.once('paid charge', async () => {
-    const charge = await createCharge(world.own, { reference: 'paid' });
-    await world.simulator.pay(charge.id);
-    return await untilCharge(world.own, charge.id, 'paid');
-  });
-}
-
-export async function untilCharge(
-  merchant: Merchant,
-  id: string,
-  status: Charge['status'],
-): Promise<Charge> {
-  return await until(async () => {
-    const charge = await readCharge(merchant, id);
-    equal(charge.status, status, 'the status of the charge');
-    return charge;
-  });
-}
-
-export async function untilPayout(
-  merchant: Merchant,
-  id: string,
-  status: Payout['status'],
-): Promise<Payout> {
-  return await until(async () => {
-    const payout = await readPayout(merchant, id);
-    equal(payout.status, status, 'the status of the payout');
-    return payout;
-  });
-}
+export const paidCharge = shared(async (w) => {
+  const { id } = await w.own.charges.create({ reference: 'paid' });
+  await w.simulator.pay(id);
+  return await w.own.charges.until(id, 'paid');
+});
 
 /** A charge that the acquirer refused to issue; only cases that run alone may ask for it. */
-export function refusedCharge(
-  world: World,
-): Promise<{ answer: Answer; key: string; body: object; hook: Hook | null }> {
-  return world.once('refused charge', async () => {
-    const key = randomUUID();
-    const hook = world.abilities.has('receiver') ? world.receiver.hook() : null;
-    const body = aChargeBody({ reference: 'refused', webhook_url: hook?.url ?? null });
-    const refusal = { operation: 'issueCharge', fault: 'refusal', count: 1 };
-    const answer = await world.simulator.withFaults(
-      [{ ...refusal, message: REFUSAL_MESSAGE }],
-      () => postCharge(world.own, body, key),
-    );
-    return { answer, key, body, hook };
-  });
-}
+export const refusedCharge = shared(async (w) => {
+  const key = randomUUID();
+  const hook = w.abilities.has('receiver') ? w.receiver.hook() : null;
+  const body = { reference: 'refused', webhook_url: hook?.url ?? null };
+  const refusal = { operation: 'issueCharge', fault: 'refusal', count: 1 };
+  const rules = [{ ...refusal, message: REFUSAL_MESSAGE }];
+  const answer = await w.simulator.withFaults(rules, () => w.own.charges.post(body, key));
+  return { answer, key, body, hook };
+});
 
 /** A payout with every field that a body can carry, and what was sent. */
-export function fullPayout(world: World): Promise<{ sent: FullPayoutBody; payout: Payout }> {
-  return world.once('full payout', async () => {
-    const sent = aFullPayoutBody(world);
-    return { sent, payout: await createPayout(world.own, sent) };
-  });
-}
-
-type FullPayoutBody = ReturnType<typeof aFullPayoutBody>;
-
-function aFullPayoutBody(world: World) {
-  return {
+export const fullPayout = shared(async (w) => {
+  const sent = {
     amount: 700,
     pix_key_type: 'cpf',
     pix_key: '529.982.247-25',
@@ -131,126 +57,87 @@ function aFullPayoutBody(world: World) {
     recipient_document: '529.982.247-25',
     description: 'Repasse 9',
     reference: `ref-${randomUUID()}`,
-    webhook_url: `${world.hookBase}/${randomUUID()}`,
+    webhook_url: endpointUrl(w),
     webhook_secret: `whsec_${randomUUID()}`,
   };
-}
+  return { sent, payout: await w.own.payouts.create(sent) };
+});
 
-export function barePayout(world: World): Promise<Payout> {
-  return world.once('bare payout', () => createPayout(world.own));
-}
+export const barePayout = shared((w) => w.own.payouts.create());
 
-export function completedPayout(world: World): Promise<Payout> {
-  return world.once('completed payout', async () => {
-    const payout = await createPayout(world.own, { reference: 'completed' });
-    return await untilPayout(world.own, payout.id, 'completed');
-  });
-}
-
-export type PayoutStory = { created: Payout; ended: Payout; before: Balance; after: Balance };
+export const completedPayout = shared(async (w) => {
+  const { id } = await w.own.payouts.create({ reference: 'completed' });
+  return await w.own.payouts.until(id, 'completed');
+});
 
 /** A payout that the recipient's institution refused; only cases that run alone may ask for it. */
-export function failedPayout(world: World): Promise<PayoutStory & { during: Balance }> {
-  return world.once('failed payout', async () => {
-    const merchant = await payingMerchant(world);
-    const before = await readBalance(merchant);
-    const rule = { operation: 'settlePayout', fault: 'hang' };
-    const { created, during } = await world.simulator.withFaults([rule], async () => {
-      const created = await createPayout(merchant, { reference: 'failed' });
-      const during = await readBalance(merchant);
-      await until(() => world.simulator.reject(created.id, 'Conta encerrada'));
-      return { created, during };
-    });
-    const ended = await untilPayout(merchant, created.id, 'failed');
-    return { created, ended, before, during, after: await readBalance(merchant) };
+export const failedPayout = shared(async (w) => {
+  const merchant = await payingMerchant(w);
+  const before = await merchant.balance();
+  const rule = { operation: 'settlePayout', fault: 'hang' };
+  const { created, during } = await w.simulator.withFaults([rule], async () => {
+    const created = await merchant.payouts.create({ reference: 'failed' });
+    const during = await merchant.balance();
+    await until(() => w.simulator.reject(created.id, 'Conta encerrada'));
+    return { created, during };
   });
-}
+  const ended = await merchant.payouts.until(created.id, 'failed');
+  return { created, ended, before, during, after: await merchant.balance() };
+});
 
 /** A merchant with money whose balance only one story at a time moves. */
-export function payingMerchant(world: World): Promise<Merchant> {
-  return world.once('paying merchant', async () => {
-    const merchant = await world.admin.createAccount(PAYING_ACCOUNT);
-    await world.fund(merchant, 50_000);
-    return merchant;
-  });
-}
+export const payingMerchant = shared((w) => fundedMerchant(w, 50_000));
 
 /** A merchant whose payouts wait for somebody in the dashboard. */
-export function manualMerchant(world: World): Promise<Merchant> {
-  return world.once('manual merchant', () => createManualMerchant(world));
-}
+export const manualMerchant = shared((w) => fundedMerchant(w, 50_000, MANUAL_ACCOUNT));
 
-async function createManualMerchant(world: World): Promise<Merchant> {
-  const settings = { ...PAYING_ACCOUNT, auto_payout_enabled: false };
-  const merchant = await world.admin.createAccount(settings);
-  await world.fund(merchant, 50_000);
-  return merchant;
-}
+export const MANUAL_ACCOUNT = { ...PAYING_ACCOUNT, auto_payout_enabled: false };
 
 /** A payout of the approval queue that was then canceled there. */
-export function canceledPayout(
-  world: World,
-): Promise<PayoutStory & { during: Balance; merchant: Merchant }> {
-  return world.once('canceled payout', async () => {
-    const merchant = await createManualMerchant(world);
-    const before = await readBalance(merchant);
-    const created = await createPayout(merchant);
-    const during = await readBalance(merchant);
-    await world.admin.call(`POST /admin/payouts/${created.id}/cancel`);
-    const ended = await untilPayout(merchant, created.id, 'canceled');
-    const after = await until(async () => {
-      const balance = await readBalance(merchant);
-      equal(balance.available, before.available, 'the available balance after the cancellation');
-      return balance;
-    });
-    return { merchant, created, ended, before, during, after };
+export const canceledPayout = shared(async (w) => {
+  const merchant = await fundedMerchant(w, 50_000, MANUAL_ACCOUNT);
+  const before = await merchant.balance();
+  const created = await merchant.payouts.create();
+  const during = await merchant.balance();
+  await w.admin.call(`POST /admin/payouts/${created.id}/cancel`);
+  const ended = await merchant.payouts.until(created.id, 'canceled');
+  const after = await until(async () => {
+    const balance = await merchant.balance();
+    equal(balance.available, before.available, 'the available balance after the cancellation');
+    return balance;
   });
-}
+  return { merchant, created, ended, before, during, after };
+});
 
 /** A payout that is asked for in the dashboard. */
-export async function requestPayout(
-  world: World,
-  merchant: Merchant,
-  changes: object,
-): Promise<string> {
-  const path = `/admin/accounts/${idsOf(merchant).accountId}/payouts`;
-  const options = { body: aPayoutBody(changes), status: 201 };
-  const made = await world.admin.call(`POST ${path}`, options);
-  return shaped(PayoutResource.pick({ id: true }), made, 'the payout of the dashboard').id;
+export async function requestPayout(w: World, merchant: Merchant, changes: object) {
+  const path = `/admin/accounts/${merchant.ids.accountId}/payouts`;
+  const body = { ...PAYOUT_BODY, ...changes };
+  const made = await w.admin.call(`POST ${path}`, { body, status: 201 });
+  return shaped(Payout.pick({ id: true }), made, 'the payout of the dashboard').id;
+}
+
+/** Another key of `world.own`, with this scope alone. */
+export function keyWith(world: World, scope: string): Promise<Merchant> {
+  return world.once(`key with ${scope}`, () =>
+    world.admin.createKey(world.own, { scopes: [scope] }),
+  );
 }
 
 /** Another application of the account of `world.own`. */
-export function sisterApplication(world: World): Promise<Merchant> {
-  const accountId = world.own.ids?.accountId;
-  if (accountId === undefined) throw new Error('the account of this merchant is not known');
-  return world.once('sister application', () => world.admin.createApplication(accountId));
-}
+export const sisterApplication = shared((w) => w.admin.createApplication(w.own.ids.accountId));
 
-export async function readBalance(merchant: Merchant): Promise<Balance> {
-  return await read(merchant, '/balance', Balance);
-}
-
-export async function readAccount(merchant: Merchant): Promise<Account> {
-  return await read(merchant, '/account', Account);
-}
-
-export function catalog(world: World): Promise<CatalogEntry[]> {
-  return world.once('catalog', async () => {
-    return (await read(world.own, '/webhooks/events', listOf(CatalogEntry))).data;
-  });
-}
+export const catalog = shared(async (w) => {
+  return (await w.own.read('/webhooks/events', listOf(CatalogEntry))).data;
+});
 
 /** Four charges or payouts in one window of time, newest first. */
-export function fourOf(
-  world: World,
-  kind: Kind,
-): Promise<{ merchant: Merchant; items: (Charge | Payout)[] }> {
+export function fourOf(world: World, kind: Kind) {
   return world.once(`four ${kind}`, async () => {
     const merchant = await freshMerchant(world, kind === 'payouts');
-    const create = kind === 'charges' ? createCharge : createPayout;
-    const items: (Charge | Payout)[] = [];
+    const items: { id: string; created_at: string }[] = [];
     for (const reference of ['first', 'second', 'third', 'fourth']) {
-      items.unshift(await create(merchant, { reference }));
+      items.unshift(await merchant[kind].create({ reference }));
     }
     return { merchant, items };
   });
@@ -261,41 +148,7 @@ export async function freshMerchant(world: World, withFunds = false): Promise<Me
   const { abilities, admin, own } = world;
   if (!abilities.has('admin') || (withFunds && !abilities.has('simulator'))) return own;
   if (!withFunds) return await admin.createAccount();
-  const merchant = await admin.createAccount(PAYING_ACCOUNT);
-  await world.fund(merchant, 10_000);
-  return merchant;
-}
-
-export const ENDPOINT_EVENTS = ['charge.pix.paid', 'charge.pix.created'];
-
-/**
- * A registered endpoint, found by its URL in the list: the answer of the creation is not shown in the
- * specification.
- */
-export async function createEndpoint(
-  merchant: Merchant,
-  body: { url: string } & Record<string, unknown>,
-): Promise<Endpoint> {
-  const answer = await merchant.call('POST /v1/webhooks', {
-    body: { events: ENDPOINT_EVENTS, ...body },
-  });
-  if (answer.status !== 200 && answer.status !== 201) bodyWith(answer, 201);
-  return await findEndpoint(merchant, body.url);
-}
-
-export async function findEndpoint(merchant: Merchant, url: string): Promise<Endpoint> {
-  const found = (await listEndpoints(merchant)).find((endpoint) => endpoint.url === url);
-  if (found === undefined) throw new ExpectationError('the list of endpoints', url, 'not there');
-  return found;
-}
-
-export async function listEndpoints(merchant: Merchant): Promise<Endpoint[]> {
-  return (await read(merchant, '/webhooks', listOf(Endpoint))).data;
-}
-
-/** Removes what a case registered, so that a shared application stays below any limit of endpoints. */
-export async function removeEndpoint(merchant: Merchant, id: string): Promise<void> {
-  bodyWith(await merchant.call(`DELETE /v1/webhooks/${id}`), 204);
+  return await fundedMerchant(world, 10_000);
 }
 
 export function endpointUrl(world: World): string {
@@ -308,51 +161,41 @@ export async function withEndpoint<T>(
   fields: Record<string, unknown>,
   check: (endpoint: Endpoint) => Promise<T> | T,
 ): Promise<T> {
-  const endpoint = await createEndpoint(world.own, { url: endpointUrl(world), ...fields });
+  const { endpoints } = world.own;
+  const endpoint = await endpoints.create({ url: endpointUrl(world), ...fields });
   try {
     return await check(endpoint);
   } finally {
-    await removeEndpoint(world.own, endpoint.id);
+    await endpoints.remove(endpoint.id);
   }
 }
 
-export type DeliveredCharge = {
-  charge: Charge;
-  secret: string;
-  hook: Hook;
-  deliveries: Map<string, Delivery>;
-};
-
 export const PAID_EVENTS = ['charge.pix.created', 'charge.pix.emitted', 'charge.pix.paid'];
+export const PAYOUT_EVENTS = ['payment.pix.created', 'payment.pix.processing'];
 
 /** A charge with an URL and a secret of its own, from creation to payment. */
-export function deliveredCharge(world: World): Promise<DeliveredCharge> {
-  return world.once('delivered charge', async () => {
-    const hook = world.receiver.hook();
-    const secret = `whsec_${randomUUID()}`;
-    const charge = await createCharge(world.own, {
-      reference: 'delivered',
-      webhook_url: hook.url,
-      webhook_secret: secret,
-    });
-    await world.simulator.pay(charge.id);
-    return { charge, secret, hook, deliveries: await hook.expectEvents(PAID_EVENTS) };
-  });
-}
+export const deliveredCharge = shared(async (w) => {
+  const { hook, secret, fields } = watched(w);
+  const charge = await w.own.charges.create(fields);
+  await w.simulator.pay(charge.id);
+  return { charge, secret, deliveries: await hook.expectEvents(PAID_EVENTS) };
+});
+export type DeliveredCharge = Awaited<ReturnType<typeof deliveredCharge>>;
 
 /** A payout with an URL of its own, until it has settled. */
-export function deliveredPayout(
-  world: World,
-): Promise<{ payout: Payout; secret: string; hook: Hook; deliveries: Map<string, Delivery> }> {
-  return world.once('delivered payout', async () => {
-    const hook = world.receiver.hook();
-    const secret = `whsec_${randomUUID()}`;
-    const fields = { webhook_url: hook.url, webhook_secret: secret, reference: 'delivered' };
-    const created = await createPayout(world.own, fields);
-    const payout = await untilPayout(world.own, created.id, 'completed');
-    const events = ['payment.pix.created', 'payment.pix.processing'];
-    return { payout, secret, hook, deliveries: await hook.expectEvents(events) };
-  });
+export const deliveredPayout = shared(async (w) => {
+  const { hook, fields } = watched(w);
+  const { id } = await w.own.payouts.create(fields);
+  const payout = await w.own.payouts.until(id, 'completed');
+  return { payout, deliveries: await hook.expectEvents(PAYOUT_EVENTS) };
+});
+
+/** A hook of its own, and the fields of a body whose events go there. */
+function watched(w: World): { hook: Hook; secret: string; fields: object } {
+  const hook = w.receiver.hook();
+  const secret = `whsec_${randomUUID()}`;
+  const fields = { reference: 'delivered', webhook_url: hook.url, webhook_secret: secret };
+  return { hook, secret, fields };
 }
 
 export function deliveryOf(deliveries: ReadonlyMap<string, Delivery>, event: string): Delivery {

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 
 import { z } from 'zod';
 
+import { equal, shaped } from '../client/expectations.ts';
 import type { HttpClient } from '../client/http-client.ts';
 import { Envelope } from '../client/schemas.ts';
-import { equal, shaped } from '../client/expectations.ts';
-import { bodyWith } from './merchant.ts';
+import { bodyWith } from './reader.ts';
 import { until } from './until.ts';
 
 /** One request as the development receiver recorded it. */
@@ -69,7 +69,7 @@ function createHook(http: HttpClient, place: Place): Hook {
       until(async () => {
         const byEvent = await deliveries();
         const got = byEvent.map(({ envelope }) => envelope.event);
-        equal(got.toSorted(byText), [...names].toSorted(byText), 'the events that were delivered');
+        equal(got.toSorted(), names.toSorted(), 'the events that were delivered');
         return new Map(byEvent.map((delivery) => [delivery.envelope.event, delivery]));
       }, limitMs),
     behave: async (behaviour) => {
@@ -103,9 +103,4 @@ async function readDeliveries(http: HttpClient, place: Place): Promise<Delivery[
       receivedAtMs: Date.parse(request.received_at),
     };
   });
-}
-
-function byText(one: string, other: string): number {
-  if (one === other) return 0;
-  return one < other ? -1 : 1;
 }

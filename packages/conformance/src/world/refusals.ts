@@ -1,23 +1,48 @@
+import { equal, ExpectationError, holds, shaped } from '../client/expectations.ts';
 import type { Answer } from '../client/http-client.ts';
 import { ErrorBody } from '../client/schemas.ts';
-import { ExpectationError, equal, holds, shaped } from '../client/expectations.ts';
 
-export type Refusal = { status: number; code?: string; details?: readonly string[] };
+/** The table of errors: each code and its status. */
+export const ERROR_STATUS = {
+  UNAUTHORIZED: 401,
+  INSUFFICIENT_SCOPE: 403,
+  IDEMPOTENCY_KEY_REQUIRED: 400,
+  VALIDATION_ERROR: 400,
+  INVALID_DOCUMENT: 400,
+  METHOD_NOT_SUPPORTED: 400,
+  AMOUNT_BELOW_MINIMUM: 400,
+  INSUFFICIENT_BALANCE: 400,
+  CHARGE_NOT_FOUND: 404,
+  PAYOUT_NOT_FOUND: 404,
+  WEBHOOK_NOT_FOUND: 404,
+  PAYOUTS_DISABLED: 422,
+  ACQUIRER_REJECTED: 422,
+  INVALID_WEBHOOK_URL: 422,
+  INTERNAL_ERROR: 500,
+} as const;
 
-/** An error in the documented form with this status, code and details, as far as they are given. */
-export function refused(answer: Answer, expected: Refusal): ErrorBody {
-  if (answer.status !== expected.status) {
+export type ErrorCode = keyof typeof ERROR_STATUS;
+
+/** An error in the documented form with this code or, where no code is documented, status; and these details. */
+export function refused(
+  answer: Answer,
+  expected: ErrorCode | number,
+  details?: readonly string[],
+): ErrorBody {
+  const code = typeof expected === 'number' ? undefined : expected;
+  const status = typeof expected === 'number' ? expected : ERROR_STATUS[expected];
+  if (answer.status !== status) {
     throw new ExpectationError(
       answer.request,
-      `status ${expected.status} ${expected.code ?? ''}`,
+      `status ${status} ${code ?? ''}`,
       `status ${answer.status} ${answer.text}`,
     );
   }
   const body = shaped(ErrorBody, answer.json, `the error body of ${answer.request}`);
   isJson(answer);
-  if (expected.code !== undefined) equal(body.code, expected.code, `${answer.request}: code`);
-  if (expected.details !== undefined) {
-    equal([...body.details].sort(), [...expected.details].sort(), `${answer.request}: details`);
+  if (code !== undefined) equal(body.code, code, `${answer.request}: code`);
+  if (details !== undefined) {
+    equal([...body.details].sort(), [...details].sort(), `${answer.request}: details`);
   }
   return body;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-import type { HttpClient } from '../client/http-client.ts';
 import { ExpectationError, shaped } from '../client/expectations.ts';
+import type { HttpClient } from '../client/http-client.ts';
 
 /** The control side of the acquirer's simulator: payers, disputes, refusals, silence. */
 export type Simulator = {

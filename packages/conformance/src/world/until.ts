@@ -15,7 +15,3 @@ export async function until<T>(attempt: () => Promise<T>, limitMs: number = LIMI
     await wait(PAUSE_MS);
   }
 }
-
-export async function pause(ms: number): Promise<void> {
-  await wait(ms);
-}

@@ -1,8 +1,8 @@
+import { equal } from '../client/expectations.ts';
 import { createHttpClient, type HttpClient } from '../client/http-client.ts';
 import { Account, Balance } from '../client/schemas.ts';
-import { equal, shaped } from '../client/expectations.ts';
 import { type Admin, createAdmin } from './admin.ts';
-import { bodyWith, createCharge, createMerchant, type Merchant, readCharge } from './merchant.ts';
+import { createMerchant, type Merchant } from './merchant.ts';
 import { createReceiver, type Receiver } from './receiver.ts';
 import { createSimulator, type Simulator } from './simulator.ts';
 import { until } from './until.ts';
@@ -34,11 +34,9 @@ export type World = {
   hookBase: string;
   abilities: ReadonlySet<Need>;
   /** Makes a thing that several cases check, the first time one of them asks. */
-  once<T>(name: string, make: (world: World) => Promise<T>): Promise<T>;
+  once<T>(key: unknown, make: (world: World) => Promise<T>): Promise<T>;
   /** Waits until the money of `own` is there; whoever needs `funds` has to. */
   funded(): Promise<void>;
-  /** Puts money on a merchant's balance by a charge that is paid. */
-  fund(merchant: Merchant, amountCents: number): Promise<void>;
   redact(text: string): string;
   close(): void;
 };
@@ -46,7 +44,6 @@ export type World = {
 const FUNDS_CENTS = 1_000_000;
 /** What a given key has to have available for the cases that pay out. */
 const FUNDS_CENTS_MIN = 100_000;
-const PAYMENT_MS_MAX = 20_000;
 export const FEE_CENTS = 35;
 const HOOK_BASE = 'http://conformance.receiver.example.com';
 const KEY_PATTERN = /\b[a-z]{2,8}_[0-9A-Za-z]{30,}\b/g;
@@ -62,24 +59,25 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const http = createHttpClient();
   const secrets = new Set([options.key, options.admin?.token ?? options.key]);
   const redact = createRedactor(secrets);
-  const given = createMerchant({ http, url: options.url }, { key: options.key, ids: null });
+  const given = createMerchant(
+    { http, url: options.url },
+    { key: options.key, ids: notGiven('admin') },
+  );
   const parts = createParts(http, options, (secret) => secrets.add(secret));
-  const made = new Map<string, Promise<unknown>>();
+  const made = new Map<unknown, Promise<unknown>>();
   const world: World = {
     own: given,
     ...parts,
     hookBase: options.receiver?.hookBase ?? HOOK_BASE,
     abilities: abilitiesOf(options),
-    once: <T>(name: string, make: (world: World) => Promise<T>): Promise<T> => {
-      const known = made.get(name) as Promise<T> | undefined;
-      const promise = known ?? make(world);
-      made.set(name, promise);
+    once: <T>(key: unknown, make: (world: World) => Promise<T>): Promise<T> => {
+      const promise = (made.get(key) as Promise<T> | undefined) ?? make(world);
+      made.set(key, promise);
       return promise;
     },
-    fund: (merchant, amountCents) => fund(world, merchant, amountCents),
     funded: async () => {
       if (world.own === given) return;
-      await world.once('funds', () => world.fund(world.own, FUNDS_CENTS));
+      await world.once('funds', () => fund(world, world.own, FUNDS_CENTS));
     },
     redact,
     close: () => http.close(),
@@ -131,17 +129,31 @@ async function hasFunds(merchant: Merchant): Promise<boolean> {
   return balance.data.available >= FUNDS_CENTS_MIN && account.data.auto_payout_enabled;
 }
 
+/** Puts money on a merchant's balance by a charge that is paid. */
 async function fund(world: World, merchant: Merchant, amountCents: number): Promise<void> {
-  const charge = await createCharge(merchant, { amount: amountCents });
-  await world.simulator.pay(charge.id);
+  const { id } = await merchant.charges.create({ amount: amountCents });
+  await world.simulator.pay(id);
+  await merchant.charges.until(id, 'paid');
   await until(async () => {
-    equal((await readCharge(merchant, charge.id)).status, 'paid', 'the charge that funds');
-  }, PAYMENT_MS_MAX);
-  await until(async () => {
-    const body = bodyWith(await merchant.call('GET /v1/balance'), 200);
-    const balance = shaped(Balance, body, 'the balance');
-    equal(balance.available >= amountCents, true, 'the money is on the balance');
+    const { available } = await merchant.balance();
+    equal(available >= amountCents, true, 'the money is on the balance');
   });
+}
+
+/** A merchant of the case's own with this much money. */
+export async function fundedMerchant(
+  world: World,
+  amountCents: number,
+  settings: object = PAYING_ACCOUNT,
+): Promise<Merchant> {
+  const merchant = await world.admin.createAccount(settings);
+  await fund(world, merchant, amountCents);
+  return merchant;
+}
+
+/** A thing that several cases check; it is made once per run, when the first of them asks. */
+export function shared<T>(make: (world: World) => Promise<T>): (world: World) => Promise<T> {
+  return (world) => world.once(make, make);
 }
 
 function notGiven<T extends object>(name: string): T {

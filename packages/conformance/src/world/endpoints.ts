@@ -1,0 +1,35 @@
+import { ExpectationError } from '../client/expectations.ts';
+import { Endpoint, listOf } from '../client/schemas.ts';
+import { bodyWith, type Reader } from './reader.ts';
+
+export const ENDPOINT_EVENTS = ['charge.pix.paid', 'charge.pix.created'];
+
+/** The registered endpoints of a merchant. */
+export function createEndpoints({ call, read }: Reader) {
+  async function list(): Promise<Endpoint[]> {
+    return (await read('/webhooks', listOf(Endpoint))).data;
+  }
+
+  async function find(url: string): Promise<Endpoint> {
+    const found = (await list()).find((endpoint) => endpoint.url === url);
+    if (found === undefined) throw new ExpectationError('the list of endpoints', url, 'not there');
+    return found;
+  }
+
+  return {
+    list,
+    find,
+    /** It is found by its URL in the list: the answer of the creation is not shown in the specification. */
+    create: async (body: { url: string } & Record<string, unknown>): Promise<Endpoint> => {
+      const answer = await call('POST /v1/webhooks', {
+        body: { events: ENDPOINT_EVENTS, ...body },
+      });
+      if (answer.status !== 200) bodyWith(answer, 201);
+      return await find(body.url);
+    },
+    /** Removes what a case registered, so that a shared application stays below any limit of endpoints. */
+    remove: async (id: string): Promise<void> => {
+      bodyWith(await call(`DELETE /v1/webhooks/${id}`), 204);
+    },
+  };
+}
