@@ -39,7 +39,7 @@ async function run(options: WorldOptions, only: string | null): Promise<Result[]
     const cases = ALL_CASES.filter(({ id }) => only === null || id.startsWith(only));
     return await runSuite(world, cases, { onResult: showProgress });
   } finally {
-    world.close();
+    await world.close();
   }
 }
 

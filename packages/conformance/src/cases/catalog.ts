@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 import { equal, holds } from '../client/expectations.ts';
 import type { Envelope } from '../client/schemas.ts';
 import { delivered, it, type ObservedCase, section, staged, unobservable } from '../suite/case.ts';
@@ -13,13 +15,7 @@ import {
   wonDispute,
 } from '../world/charge-lives.ts';
 import { CREATED_EVENTS, withListener } from '../world/endpoint-deliveries.ts';
-import {
-  catalog,
-  deliveredCharge,
-  deliveredPayout,
-  endpointUrl,
-  withEndpoint,
-} from '../world/fixtures.ts';
+import { catalog, deliveredCharge, deliveredPayout, withEndpoint } from '../world/fixtures.ts';
 import { refused } from '../world/refusals.ts';
 import type { World } from '../world/world.ts';
 import { DISPUTE_DATA_CASES } from './disputes.ts';
@@ -84,8 +80,7 @@ export const EVENT_NAME_CASES = section('event-names', [
   ...['charge.paid', 'payment.completed', 'dispute.won'].map((name) =>
     it(`generic.${name}`, `There is no generic name such as \`${name}\``, async (w) => {
       holds(!(await catalog(w)).some(({ event }) => event === name), 'not in the catalog', name);
-      const body = { url: endpointUrl(w), events: [name] };
-      refused(await w.own.call('POST /v1/webhooks', { body }), 422);
+      refused(await w.own.endpoints.post({ events: [name] }), 422);
     }),
   ),
   ...[
@@ -99,9 +94,8 @@ export const EVENT_NAME_CASES = section('event-names', [
     }),
   ),
   it('outside', 'Subscribing to a name outside the catalog is refused with `422`', async (w) => {
-    const url = endpointUrl(w);
-    const body = { url, events: ['charge.pix.settled'] };
-    refused(await w.own.call('POST /v1/webhooks', { body }), 422);
+    const url = `${w.hookBase}/${randomUUID()}`;
+    refused(await w.own.endpoints.post({ url, events: ['charge.pix.settled'] }), 422);
     holds(
       !(await w.own.endpoints.list()).some((one) => one.url === url),
       'nothing registered',

@@ -12,14 +12,15 @@ import {
 } from '../client/schemas.ts';
 import { delivered, it, type ObservedCase, section, unobservable } from '../suite/case.ts';
 import {
-  CREATED_EVENTS,
+  createdWith,
   deliverToEndpoint,
   isSigned,
+  isUnsigned,
   signatureOf,
 } from '../world/endpoint-deliveries.ts';
 import {
-  type DeliveredCharge,
   deliveredCharge,
+  type DeliveredCharge,
   deliveredPayout,
   deliveryOf,
   PAID_EVENTS,
@@ -45,11 +46,19 @@ function header(id: string, note: string, expected: (envelope: Envelope) => stri
   );
 }
 
-function ofPayments(
-  id: string,
-  sentence: string,
-  check: (envelope: Envelope) => void,
-): ObservedCase {
+function field(id: keyof Envelope, note: string, expected: (one: Delivery) => unknown) {
+  return ofEach(id, `envelope \`${id}\`: ${note}`, (delivery) =>
+    equal(delivery.envelope[id], expected(delivery), id),
+  );
+}
+
+function data(name: string, sentence: string, expected: (charge: Charge) => unknown) {
+  return ofEach(`data.${name}`, sentence, ({ envelope }, { charge }) =>
+    equal(envelope.data[name], expected(charge), `data.${name}`),
+  );
+}
+
+function ofPayments(id: string, sentence: string, check: (envelope: Envelope) => void) {
   return delivered.funds(id, sentence, async (w) => {
     for (const { envelope } of (await deliveredPayout(w)).deliveries.values()) check(envelope);
   });
@@ -76,54 +85,34 @@ export const FORMAT_CASES = section('format', [
     const ids = [...(await deliveredCharge(w)).deliveries.values()].map((d) => d.envelope.id);
     equal(new Set(ids).size, PAID_EVENTS.length, 'different ids');
   }),
-  ofEach('id', 'envelope `id`: string, equals `X-Webhook-Delivery`', (delivery) =>
-    equal(delivery.envelope.id, delivery.headers['x-webhook-delivery'], 'id'),
+  field(
+    'id',
+    'string, equals `X-Webhook-Delivery`',
+    ({ headers }) => headers['x-webhook-delivery'],
   ),
-  ofEach('object', 'envelope `object`: `event`', ({ envelope }) =>
-    equal(envelope.object, 'event', 'object'),
-  ),
+  field('object', '`event`', () => 'event'),
   ofEach('event', 'envelope `event`: full name', ({ envelope }) =>
     oneOf(envelope.event, PAID_EVENTS, 'event'),
   ),
-  ofEach('resource', 'envelope `resource`: first part', ({ envelope }) =>
-    equal(envelope.resource, part(envelope.event, 0), 'resource'),
-  ),
-  ofEach('method', 'envelope `method`: second part', ({ envelope }) =>
-    equal(envelope.method, part(envelope.event, 1), 'method'),
-  ),
-  ofEach('action', 'envelope `action`: third part', ({ envelope }) =>
-    equal(envelope.action, part(envelope.event, 2), 'action'),
-  ),
+  field('resource', 'first part', ({ envelope }) => part(envelope.event, 0)),
+  field('method', 'second part', ({ envelope }) => part(envelope.event, 1)),
+  field('action', 'third part', ({ envelope }) => part(envelope.event, 2)),
   ofEach('created_at', 'envelope `created_at`: ISO 8601 UTC', ({ envelope }) => {
     shaped(Instant, envelope.created_at, 'created_at');
   }),
   ofEach('data', 'envelope `data`: the charge, in the shape of the GET', ({ envelope }) => {
     shaped(Charge, envelope.data, 'data');
   }),
-  ofEach('data.object', '`data.object`: `charge`', ({ envelope }) =>
-    equal(envelope.data['object'], 'charge', 'data.object'),
-  ),
-  ofEach('data.id', '`data.id`: the id of the charge', ({ envelope }, { charge }) =>
-    equal(envelope.data['id'], charge.id, 'data.id'),
-  ),
+  data('object', '`data.object`: `charge`', () => 'charge'),
+  data('id', '`data.id`: the id of the charge', ({ id }) => id),
   ofEach('data.status', '`data.status`: same vocabulary as the GET routes', ({ envelope }) =>
     oneOf(String(envelope.data['status']), [...CHARGE_STATUSES], 'data.status'),
   ),
-  ofEach('data.method', '`data.method`', ({ envelope }) =>
-    equal(envelope.data['method'], 'pix', 'data.method'),
-  ),
-  ofEach('data.amount', '`data.amount`: integer cents', ({ envelope }, { charge }) =>
-    equal(envelope.data['amount'], charge.amount, 'data.amount'),
-  ),
-  ofEach('data.currency', '`data.currency`', ({ envelope }) =>
-    equal(envelope.data['currency'], 'BRL', 'data.currency'),
-  ),
-  ofEach('data.reference', '`reference` is in all events, status changes too', ({ envelope }) =>
-    equal(envelope.data['reference'], 'delivered', 'data.reference'),
-  ),
-  ofEach('data.created_at', '`data.created_at`', ({ envelope }, { charge }) =>
-    equal(envelope.data['created_at'], charge.created_at, 'data.created_at'),
-  ),
+  data('method', '`data.method`', () => 'pix'),
+  data('amount', '`data.amount`: integer cents', ({ amount }) => amount),
+  data('currency', '`data.currency`', () => 'BRL'),
+  data('reference', '`reference` is in all events, status changes too', () => 'delivered'),
+  data('created_at', '`data.created_at`', ({ created_at }) => created_at),
   delivered('data.like-read', '`data` of `paid` is the charge that a read gives', async (w) => {
     const { charge, deliveries } = await deliveredCharge(w);
     const data = shaped(Charge, deliveryOf(deliveries, 'charge.pix.paid').envelope.data, 'data');
@@ -145,17 +134,11 @@ export const FORMAT_CASES = section('format', [
     equal(data['reference'], 'delivered', 'data.reference'),
   ),
   it.receiver('unsigned', '`X-Webhook-Signature`: present only when a secret exists', async (w) => {
-    const hook = w.receiver.hook();
-    await w.own.charges.create({ webhook_url: hook.url });
-    for (const { headers } of (await hook.expectEvents(CREATED_EVENTS)).values()) {
-      holds(!('x-webhook-signature' in headers), 'no signature', Object.keys(headers));
-    }
+    for (const delivery of await createdWith(w, {})) isUnsigned(delivery);
   }),
   it.receiver('no-secret', 'a delivery does not carry the secret', async (w) => {
-    const hook = w.receiver.hook();
     const webhook_secret = `whsec_${randomUUID()}`;
-    await w.own.charges.create({ webhook_url: hook.url, webhook_secret });
-    for (const { bytes } of (await hook.expectEvents(CREATED_EVENTS)).values()) {
+    for (const { bytes } of await createdWith(w, { webhook_secret })) {
       holds(!bytes.includes(webhook_secret), 'no secret in the body', 'the secret');
     }
   }),
@@ -177,20 +160,17 @@ export const SIGNATURE_CASES = section('signature', [
   it.receiver('endpoint', '`secret` of a registered endpoint: the same signature', async (w) => {
     const secret = `whsec_${randomUUID()}`;
     const events = ['charge.pix.created'];
-    for (const delivery of await deliverToEndpoint(w, { secret, events }))
-      isSigned(delivery, secret);
+    const deliveries = await deliverToEndpoint(w, { secret, events });
+    for (const delivery of deliveries) isSigned(delivery, secret);
   }),
   it.receiver('endpoint-unsigned', 'an endpoint without a secret gets no signature', async (w) => {
-    for (const { headers } of await deliverToEndpoint(w, { events: ['charge.pix.created'] })) {
-      holds(!('x-webhook-signature' in headers), 'no signature', Object.keys(headers));
-    }
+    const events = ['charge.pix.created'];
+    for (const delivery of await deliverToEndpoint(w, { events })) isUnsigned(delivery);
   }),
   it.receiver('unicode', 'a secret beyond ASCII signs by its UTF-8 bytes', async (w) => {
-    const hook = w.receiver.hook();
     const webhook_secret = 'segredo não ASCII ção';
-    await w.own.charges.create({ webhook_url: hook.url, webhook_secret });
-    const deliveries = await hook.expectEvents(CREATED_EVENTS);
-    for (const delivery of deliveries.values()) isSigned(delivery, webhook_secret);
+    const deliveries = await createdWith(w, { webhook_secret });
+    for (const delivery of deliveries) isSigned(delivery, webhook_secret);
   }),
   unobservable(
     'receiver',

@@ -4,7 +4,7 @@ import { equal, holds, oneOf, shaped } from '../client/expectations.ts';
 import type { Answer } from '../client/http-client.ts';
 import { Charge, ErrorBody } from '../client/schemas.ts';
 import { faulty, it, section, unobservable } from '../suite/case.ts';
-import { bareCharge, endpointUrl, keyWith, refusedCharge } from '../world/fixtures.ts';
+import { bareCharge, keyWith, refusedCharge } from '../world/fixtures.ts';
 import { CUSTOMER } from '../world/merchant.ts';
 import { bodyWith } from '../world/reader.ts';
 import { ERROR_STATUS, type ErrorCode, refused } from '../world/refusals.ts';
@@ -107,7 +107,7 @@ export const ERROR_CASES = section('errors', [
     bodyWith(await w.own.charges.post(), 201);
   }),
   it('status.204', '204: removed, no body', async (w) => {
-    const { id } = await w.own.endpoints.create({ url: endpointUrl(w) });
+    const { id } = await w.own.endpoints.create();
     const answer = await w.own.call(`DELETE /v1/webhooks/${id}`);
     equal([answer.status, answer.text], [204, ''], 'status and body');
   }),
@@ -179,8 +179,7 @@ export const ERROR_CASES = section('errors', [
     'v1 applies no numeric limit, so no `429` can be provoked',
   ),
   it('rule.outside-the-catalog', 'a name outside the catalog: status `422`', async (w) => {
-    const body = { url: endpointUrl(w), events: ['charge.paid'] };
-    refused(await w.own.call('POST /v1/webhooks', { body }), 422);
+    refused(await w.own.endpoints.post({ events: ['charge.paid'] }), 422);
   }),
   it('known-statuses', 'no answer has a status outside the table', async (w) => {
     const known = [200, 201, 204, 400, 401, 403, 404, 422, 500];

@@ -11,15 +11,13 @@ import {
   catalog,
   deliveredCharge,
   deliveredPayout,
-  endpointUrl,
   fullCharge,
   manualMerchant,
-  payingMerchant,
   requestPayout,
 } from '../world/fixtures.ts';
 import { bodyWith } from '../world/reader.ts';
 import { isJson, refused } from '../world/refusals.ts';
-import { fundedMerchant, type World } from '../world/world.ts';
+import { fundedMerchant, PAYING_ACCOUNT } from '../world/world.ts';
 
 const CLOCK_TOLERANCE_MS = 120_000;
 const READS = ['/charges', '/payouts', '/balance', '/account', '/webhooks', '/webhooks/events'];
@@ -40,10 +38,7 @@ export const SERVICE_CASES = section('service', [
     shaped(Uuid, (await barePayout(w)).id, 'id');
   }),
   staged('from-the-balance', 'payouts are paid from the account balance', async (w) => {
-    const merchant = await w.admin.createAccount({
-      onboarding_status: 'approved',
-      auto_payout_enabled: true,
-    });
+    const merchant = await w.admin.createAccount(PAYING_ACCOUNT);
     refused(await merchant.payouts.post(), 'INSUFFICIENT_BALANCE');
   }),
   it('balance-and-account', 'read the account balance and the account record', async (w) => {
@@ -51,7 +46,7 @@ export const SERVICE_CASES = section('service', [
     await w.own.account();
   }),
   it('webhooks', 'manage registered webhook endpoints', async (w) => {
-    const { id, url } = await w.own.endpoints.create({ url: endpointUrl(w) });
+    const { id, url } = await w.own.endpoints.create();
     await w.own.call(`PATCH /v1/webhooks/${id}`, { body: { description: 'changed' } });
     equal((await w.own.endpoints.find(url)).description, 'changed', 'the description');
     await w.own.endpoints.remove(id);
@@ -209,7 +204,7 @@ export const SERVICE_CASES = section('service', [
 export const APPLICATION_CASES = section('application', [
   it.admin('groups-keys', 'An application groups several keys', async (w) => {
     const second = await w.admin.createKey(w.own);
-    const endpoint = await w.own.endpoints.create({ url: endpointUrl(w) });
+    const endpoint = await w.own.endpoints.create();
     await second.endpoints.find(endpoint.url);
     await second.endpoints.remove(endpoint.id);
   }),
@@ -239,13 +234,12 @@ export const APPLICATION_CASES = section('application', [
     holds(!keys.includes(made.key), 'the list of keys does not have the key', path);
   }),
   it.admin('idempotency-per-application', 'Idempotency keys: unique per application', async (w) => {
-    const first = await payingMerchantWithSister(w);
+    const merchant = await w.admin.createAccount();
+    const sister = await w.admin.createApplication(merchant.ids.accountId);
     const key = randomUUID();
-    const one = await first.merchant.charges.post({}, key);
-    const other = await first.sister.charges.post({}, key);
-    const Id = Charge.pick({ id: true });
-    const ids = [one, other].map((each) => shaped(Id, bodyWith(each, 201), 'the charge').id);
-    holds(ids[0] !== ids[1], 'two charges', ids);
+    const one = await merchant.charges.create({}, key);
+    const other = await sister.charges.create({}, key);
+    holds(one.id !== other.id, 'two charges', [one.id, other.id]);
   }),
   unobservable('hash', "Only the key's hash is stored", 'what is stored is inside'),
   it('never-again', 'no endpoint returns the key again', async (w) => {
@@ -255,10 +249,3 @@ export const APPLICATION_CASES = section('application', [
     }
   }),
 ]);
-
-function payingMerchantWithSister(w: World) {
-  return w.once('sisters', async () => {
-    const merchant = await payingMerchant(w);
-    return { merchant, sister: await w.admin.createApplication(merchant.ids.accountId) };
-  });
-}

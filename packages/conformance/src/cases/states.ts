@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
 
 import { equal, holds, oneOf, shaped } from '../client/expectations.ts';
-import { Charge, CHARGE_STATUSES, PAYOUT_STATUSES } from '../client/schemas.ts';
+import { Charge, CHARGE_STATUSES, pageOf, PAYOUT_STATUSES } from '../client/schemas.ts';
 import { delivered, faulty, it, section, staged } from '../suite/case.ts';
+import { CREATED_EVENTS } from '../world/endpoint-deliveries.ts';
 import {
   bareCharge,
   barePayout,
@@ -18,7 +20,7 @@ import {
 import { bodyWith } from '../world/reader.ts';
 import { refused } from '../world/refusals.ts';
 import { until } from '../world/until.ts';
-import type { World } from '../world/world.ts';
+import { shared, type World } from '../world/world.ts';
 import { CHARGE_END_CASES } from './charge-ends.ts';
 
 const EXPIRES_IN_SECONDS_MIN = 60;
@@ -34,15 +36,13 @@ export const CHARGE_STATUS_CASES = section('charge-status', [
     oneOf((await bareCharge(w)).status, CHARGE_STATUSES, 'status');
   }),
   faulty('processing', '`processing`: stored, waiting for the acquirer', async (w) => {
-    const { beside } = await unansweredCharge(w);
+    const beside = await unansweredCharge(w);
     equal(beside.status, 'processing', 'status while the acquirer does not answer');
     equal(beside.pix.br_code, null, 'no Pix yet');
   }),
   faulty('processing-short', '`processing` lasts seconds', async (w) => {
-    const { id } = (await unansweredCharge(w)).beside;
-    await until(async () => {
-      equal((await w.own.charges.read(id)).status, 'pending', 'status');
-    }, PROCESSING_MS_MAX);
+    const { id } = await unansweredCharge(w);
+    await w.own.charges.until(id, 'pending', PROCESSING_MS_MAX);
   }),
   faulty('failed', '`failed`: acquirer refused issuance; `failure_reason`', async (w) => {
     const charge = await readRefused(w);
@@ -51,13 +51,12 @@ export const CHARGE_STATUS_CASES = section('charge-status', [
   }),
   faulty('refused-answer', 'refused: `422` `ACQUIRER_REJECTED` with `charge_id`', async (w) => {
     const { answer } = await refusedCharge(w);
-    const body = refused(answer, 'ACQUIRER_REJECTED');
-    holds(body.charge_id !== undefined, 'charge_id', answer.text);
+    const { charge_id } = refused(answer, 'ACQUIRER_REJECTED');
+    holds(charge_id !== undefined, 'charge_id', answer.text);
   }),
   faulty('refused-repeated', 'the same Idempotency-Key returns this failed charge', async (w) => {
     const { key, body } = await refusedCharge(w);
-    const again = bodyWith(await w.own.charges.post(body, key), 201);
-    const { id, status } = shaped(Charge, again, 'the charge');
+    const { id, status } = await w.own.charges.create(body, key);
     equal([id, status], [(await readRefused(w)).id, 'failed'], 'id and status');
   }),
   faulty('refused-exists', 'Even a refused charge exists: stored before the call', async (w) => {
@@ -87,7 +86,7 @@ export const CHARGE_STATUS_CASES = section('charge-status', [
     'to `pending`: `created` and `emitted` are emitted',
     async (w) => {
       const { deliveries } = await deliveredCharge(w);
-      for (const event of ['charge.pix.created', 'charge.pix.emitted']) {
+      for (const event of CREATED_EVENTS) {
         equal(deliveries.get(event)?.envelope.data['status'], 'pending', event);
       }
     },
@@ -115,25 +114,20 @@ export const CHARGE_STATUS_CASES = section('charge-status', [
 ]);
 
 /** A charge whose issuance the acquirer leaves unanswered, read while that lasts. */
-function unansweredCharge(w: World): Promise<{ beside: Charge }> {
-  return w.once('unanswered charge', async () => {
-    const key = randomUUID();
-    const body = { reference: `unanswered-${key}` };
-    const hang = { operation: 'issueCharge', fault: 'hang', count: 1 };
-    return await w.simulator.withFaults([hang], async () => {
-      const asked = w.own.charges.post(body, key).catch(() => null);
-      const beside = await until(async () => {
-        const list = bodyWith(await w.own.call('GET /v1/charges?status=processing'), 200);
-        const found = (list as { data: Charge[] }).data.find(
-          ({ reference }) => reference === body['reference'],
-        );
-        return shaped(Charge, found, 'the charge that waits');
-      });
-      await asked;
-      return { beside };
+const unansweredCharge = shared(async (w) => {
+  const reference = `unanswered-${randomUUID()}`;
+  const hang = { operation: 'issueCharge', fault: 'hang', count: 1 };
+  return await w.simulator.withFaults([hang], async () => {
+    const asked = w.own.charges.post({ reference }).catch(() => null);
+    const beside = await until(async () => {
+      const { data } = await w.own.read('/charges?status=processing', pageOf(z.unknown()));
+      const found = data.find((one) => (one as Charge).reference === reference);
+      return shaped(Charge, found, 'the charge that waits');
     });
+    await asked;
+    return beside;
   });
-}
+});
 
 async function readRefused(w: World): Promise<Charge> {
   const { answer } = await refusedCharge(w);
@@ -141,16 +135,10 @@ async function readRefused(w: World): Promise<Charge> {
   return await w.own.charges.read(charge_id ?? '');
 }
 
-function expiredCharge(w: World): Promise<Charge> {
-  return w.once('expired charge', async () => {
-    const { id } = await w.own.charges.create({ expires_in: EXPIRES_IN_SECONDS_MIN });
-    return await until(async () => {
-      const charge = await w.own.charges.read(id);
-      equal(charge.status, 'expired', 'status');
-      return charge;
-    }, EXPIRY_MS_MAX);
-  });
-}
+const expiredCharge = shared(async (w) => {
+  const { id } = await w.own.charges.create({ expires_in: EXPIRES_IN_SECONDS_MIN });
+  return await w.own.charges.until(id, 'expired', EXPIRY_MS_MAX);
+});
 
 export const PAYOUT_STATUS_CASES = section('payout-status', [
   it('values', 'Values: five words, of which every payout has one', async (w) => {

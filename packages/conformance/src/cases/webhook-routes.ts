@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
 
 import { equal, holds, oneOf, shaped } from '../client/expectations.ts';
-import type { Answer } from '../client/http-client.ts';
 import { CatalogEntry, Endpoint, listOf } from '../client/schemas.ts';
 import { it, type ObservedCase, section } from '../suite/case.ts';
-import { ENDPOINT_EVENTS } from '../world/endpoints.ts';
-import { catalog, endpointUrl, sisterApplication, withEndpoint } from '../world/fixtures.ts';
+import { catalog, sisterApplication, withEndpoint } from '../world/fixtures.ts';
 import { bodyWith } from '../world/reader.ts';
 import { type ErrorCode, refused } from '../world/refusals.ts';
 import { until } from '../world/until.ts';
@@ -17,8 +15,7 @@ const SECRET = 'whsec_conformance';
 export const LIST_WEBHOOKS_CASES = section('list-webhooks', [
   it('list', 'Response `200`: `{object: list, data: [webhook endpoint]}`', (w) =>
     withEndpoint(w, {}, async () => {
-      const body = bodyWith(await w.own.call('GET /v1/webhooks'), 200);
-      shaped(listOf(Endpoint), body, 'the list');
+      await w.own.endpoints.list();
     }),
   ),
   it('own', 'an endpoint of the calling application is visible', (w) =>
@@ -35,11 +32,8 @@ export const LIST_WEBHOOKS_CASES = section('list-webhooks', [
   ),
   it.admin('other-account', 'endpoints of another account are not visible', (w) =>
     withEndpoint(w, {}, async () => {
-      equal(
-        await (await w.admin.createAccount()).endpoints.list(),
-        [],
-        'endpoints of a new account',
-      );
+      const other = await w.admin.createAccount();
+      equal(await other.endpoints.list(), [], 'endpoints of a new account');
     }),
   ),
   it.admin('same-for-every-key', 'they are the same endpoints for every key of it', (w) =>
@@ -49,12 +43,7 @@ export const LIST_WEBHOOKS_CASES = section('list-webhooks', [
   ),
 ]);
 
-async function register(w: World, changes: object): Promise<Answer> {
-  const body = { url: endpointUrl(w), events: ENDPOINT_EVENTS, ...changes };
-  return await w.own.call('POST /v1/webhooks', { body });
-}
-
-const { misshapen } = bodyCases(register, it);
+const { misshapen } = bodyCases((w, changes) => w.own.endpoints.post(changes), it);
 
 /** What a registration gives when it says this of an endpoint. */
 function registers(id: string, note: string, fields: Partial<Endpoint> & { secret?: string }) {
@@ -79,7 +68,7 @@ export const CREATE_WEBHOOK_CASES = section('create-webhook', [
   ),
   ...PRIVATE_URLS.map(([id, url]) =>
     it(`url.not-${id}`, `\`422\` \`INVALID_WEBHOOK_URL\` for ${url}`, async (w) => {
-      refused(await register(w, { url }), 'INVALID_WEBHOOK_URL');
+      refused(await w.own.endpoints.post({ url }), 'INVALID_WEBHOOK_URL');
     }),
   ),
   misshapen('events.required', 'required', undefined),
@@ -95,7 +84,7 @@ export const CREATE_WEBHOOK_CASES = section('create-webhook', [
     'CHARGE.PIX.PAID',
   ].map((name) =>
     it(`events.not-${name}`, `\`422\` when a name is outside the catalog: ${name}`, async (w) => {
-      refused(await register(w, { events: ['charge.pix.paid', name] }), 422);
+      refused(await w.own.endpoints.post({ events: ['charge.pix.paid', name] }), 422);
     }),
   ),
   registers('description', ': may be given', { description: 'Loja' }),
@@ -106,15 +95,13 @@ export const CREATE_WEBHOOK_CASES = section('create-webhook', [
   misshapen('secret.short', 'at least 8 characters', '7letter'),
   misshapen('secret.string', 'string', 12_345_678),
   it('refused-registers-nothing', 'a refused registration leaves no endpoint', async (w) => {
-    const url = endpointUrl(w);
-    const body = { url, events: ['charge.pix.unknown'] };
-    refused(await w.own.call('POST /v1/webhooks', { body }), 422);
+    const url = `${w.hookBase}/${randomUUID()}`;
+    refused(await w.own.endpoints.post({ url, events: ['charge.pix.unknown'] }), 422);
     holds(!(await w.own.endpoints.list()).some((one) => one.url === url), 'no endpoint', url);
   }),
   it('success', 'a registration succeeds with a status of success', async (w) => {
-    const url = endpointUrl(w);
-    const body = { url, events: ENDPOINT_EVENTS };
-    oneOf((await w.own.call('POST /v1/webhooks', { body })).status, [200, 201], 'status');
+    const url = `${w.hookBase}/${randomUUID()}`;
+    oneOf((await w.own.endpoints.post({ url })).status, [200, 201], 'status');
     await w.own.endpoints.remove((await w.own.endpoints.find(url)).id);
   }),
 ]);
@@ -152,7 +139,7 @@ function refusesChange(
 
 export const UPDATE_WEBHOOK_CASES = section('update-webhook', [
   it('url', 'Body accepts `url`', async (w) => {
-    const url = endpointUrl(w);
+    const url = `${w.hookBase}/${randomUUID()}`;
     equal((await patched(w, {}, { url })).url, url, 'url');
   }),
   it('secret', 'Body accepts `secret`', async (w) =>
@@ -219,12 +206,12 @@ export const UPDATE_WEBHOOK_CASES = section('update-webhook', [
 
 export const DELETE_WEBHOOK_CASES = section('delete-webhook', [
   it('removed', 'Response `204`', async (w) => {
-    const { id, url } = await w.own.endpoints.create({ url: endpointUrl(w) });
+    const { id, url } = await w.own.endpoints.create();
     await w.own.endpoints.remove(id);
     holds(!(await w.own.endpoints.list()).some((one) => one.url === url), 'it is gone', url);
   }),
   it('no-body', 'no body', async (w) => {
-    const { id } = await w.own.endpoints.create({ url: endpointUrl(w) });
+    const { id } = await w.own.endpoints.create();
     const answer = await w.own.call(`DELETE /v1/webhooks/${id}`);
     equal([answer.status, answer.text], [204, ''], 'status and body');
   }),
@@ -232,7 +219,7 @@ export const DELETE_WEBHOOK_CASES = section('delete-webhook', [
     refused(await w.own.call(`DELETE /v1/webhooks/${randomUUID()}`), 'WEBHOOK_NOT_FOUND');
   }),
   it('twice', 'an id that was removed is unknown', async (w) => {
-    const { id } = await w.own.endpoints.create({ url: endpointUrl(w) });
+    const { id } = await w.own.endpoints.create();
     await w.own.endpoints.remove(id);
     refused(await w.own.call(`DELETE /v1/webhooks/${id}`), 'WEBHOOK_NOT_FOUND');
   }),
@@ -255,8 +242,7 @@ const CATALOG_SIZE = 37;
 
 export const LIST_EVENTS_CASES = section('list-events', [
   it('list', 'Response `200`: `{object: list, data: [event catalog entry]}`', async (w) => {
-    const body = bodyWith(await w.own.call('GET /v1/webhooks/events'), 200);
-    shaped(listOf(CatalogEntry), body, 'the list');
+    await w.own.read('/webhooks/events', listOf(CatalogEntry));
   }),
   it('every-event', 'for every event the platform knows', async (w) => {
     const names = new Set((await catalog(w)).map(({ event }) => event));

@@ -31,6 +31,7 @@ const ACCOUNT = { name: 'Loja', legal_name: 'Loja Ltda', document: '112223330001
 type AdminOptions = {
   http: HttpClient;
   url: string;
+  hookBase: string;
   adminUrl: string;
   token: string;
   /** Of what was made: keys must not reach a report. */

@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 import { equal, holds, shaped } from '../client/expectations.ts';
 import { type Balance, type Charge, listOf } from '../client/schemas.ts';
-import { catalog, deliveryOf, endpointUrl } from './fixtures.ts';
+import { catalog, deliveryOf } from './fixtures.ts';
 import { CHARGE_BODY, type Merchant } from './merchant.ts';
 import type { Delivery } from './receiver.ts';
 import { until } from './until.ts';
@@ -124,9 +124,8 @@ const Made = z.object({ id: z.string() });
 
 async function aListener(world: World): Promise<{ merchant: Merchant; endpointUrl: string }> {
   const merchant = await world.admin.createAccount(PAYING_ACCOUNT);
-  const url = endpointUrl(world);
   const events = (await catalog(world)).map(({ event }) => event);
-  await merchant.endpoints.create({ url, events });
+  const { url } = await merchant.endpoints.create({ events });
   return { merchant, endpointUrl: url };
 }
 

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-import { equal, ExpectationError } from '../client/expectations.ts';
+import { equal, ExpectationError, holds } from '../client/expectations.ts';
 import { freshMerchant } from './fixtures.ts';
 import type { Merchant } from './merchant.ts';
 import type { Delivery, Hook } from './receiver.ts';
@@ -19,6 +19,17 @@ export function isSigned({ headers, bytes }: Delivery, secret: string): void {
   const same = expected.length === got.length;
   if (same && timingSafeEqual(Buffer.from(expected), Buffer.from(got))) return;
   throw new ExpectationError('the signature of the raw body', expected, got);
+}
+
+export function isUnsigned({ headers }: Delivery): void {
+  holds(!('x-webhook-signature' in headers), 'no signature', Object.keys(headers));
+}
+
+/** What arrives of a new charge whose URL and other fields are these. */
+export async function createdWith(world: World, fields: object): Promise<Delivery[]> {
+  const hook = world.receiver.hook();
+  await world.own.charges.create({ webhook_url: hook.url, ...fields });
+  return [...(await hook.expectEvents(CREATED_EVENTS)).values()];
 }
 
 type EndpointFields = { events: string[]; secret?: string; url?: string };

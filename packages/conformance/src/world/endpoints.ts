@@ -1,11 +1,20 @@
+import { randomUUID } from 'node:crypto';
+
 import { ExpectationError } from '../client/expectations.ts';
+import type { Answer } from '../client/http-client.ts';
 import { Endpoint, listOf } from '../client/schemas.ts';
 import { bodyWith, type Reader } from './reader.ts';
 
 export const ENDPOINT_EVENTS = ['charge.pix.paid', 'charge.pix.created'];
 
-/** The registered endpoints of a merchant. */
-export function createEndpoints({ call, read }: Reader) {
+/** The registered endpoints of a merchant; `hookBase` is where their URLs may point. */
+export function createEndpoints({ call, read }: Reader, hookBase: string) {
+  /** A valid body, at an URL of its own, with these changes. */
+  async function post(changes: object): Promise<Answer> {
+    const body = { url: `${hookBase}/${randomUUID()}`, events: ENDPOINT_EVENTS, ...changes };
+    return await call('POST /v1/webhooks', { body });
+  }
+
   async function list(): Promise<Endpoint[]> {
     return (await read('/webhooks', listOf(Endpoint))).data;
   }
@@ -17,13 +26,13 @@ export function createEndpoints({ call, read }: Reader) {
   }
 
   return {
+    post,
     list,
     find,
     /** It is found by its URL in the list: the answer of the creation is not shown in the specification. */
-    create: async (body: { url: string } & Record<string, unknown>): Promise<Endpoint> => {
-      const answer = await call('POST /v1/webhooks', {
-        body: { events: ENDPOINT_EVENTS, ...body },
-      });
+    create: async (fields: object = {}): Promise<Endpoint> => {
+      const body = { url: `${hookBase}/${randomUUID()}`, ...fields };
+      const answer = await post(body);
       if (answer.status !== 200) bodyWith(answer, 201);
       return await find(body.url);
     },

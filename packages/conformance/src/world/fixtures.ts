@@ -21,7 +21,7 @@ export const fullCharge = shared(async (w) => {
     description: 'Pedido 77',
     reference: `ref-${randomUUID()}`,
     expires_in: EXPIRES_IN,
-    webhook_url: endpointUrl(w),
+    webhook_url: `${w.hookBase}/${randomUUID()}`,
     webhook_secret: `whsec_${randomUUID()}`,
   };
   return { sent, charge: await w.own.charges.create(sent) };
@@ -57,7 +57,7 @@ export const fullPayout = shared(async (w) => {
     recipient_document: '529.982.247-25',
     description: 'Repasse 9',
     reference: `ref-${randomUUID()}`,
-    webhook_url: endpointUrl(w),
+    webhook_url: `${w.hookBase}/${randomUUID()}`,
     webhook_secret: `whsec_${randomUUID()}`,
   };
   return { sent, payout: await w.own.payouts.create(sent) };
@@ -151,10 +151,6 @@ export async function freshMerchant(world: World, withFunds = false): Promise<Me
   return await fundedMerchant(world, 10_000);
 }
 
-export function endpointUrl(world: World): string {
-  return `${world.hookBase}/${randomUUID()}`;
-}
-
 /** Registers an endpoint for the time of a case. */
 export async function withEndpoint<T>(
   world: World,
@@ -162,7 +158,7 @@ export async function withEndpoint<T>(
   check: (endpoint: Endpoint) => Promise<T> | T,
 ): Promise<T> {
   const { endpoints } = world.own;
-  const endpoint = await endpoints.create({ url: endpointUrl(world), ...fields });
+  const endpoint = await endpoints.create(fields);
   try {
     return await check(endpoint);
   } finally {

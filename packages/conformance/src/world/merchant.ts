@@ -31,7 +31,7 @@ const CHARGES = {
 const PAYOUTS = { noun: 'payout' as const, required: PAYOUT_BODY, item: Payout, listed: Payout };
 
 export function createMerchant(
-  deps: { http: HttpClient; url: string },
+  { hookBase, ...deps }: { http: HttpClient; url: string; hookBase: string },
   { key, ids }: { key: string; ids: Ids },
 ) {
   const reader = createReader({ ...deps, key });
@@ -41,7 +41,7 @@ export function createMerchant(
     ...reader,
     charges: createCollection(reader, CHARGES),
     payouts: createCollection(reader, PAYOUTS),
-    endpoints: createEndpoints(reader),
+    endpoints: createEndpoints(reader, hookBase),
     balance: () => reader.read('/balance', Balance),
     account: () => reader.read('/account', Account),
   };

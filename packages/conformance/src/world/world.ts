@@ -1,5 +1,5 @@
 import { equal } from '../client/expectations.ts';
-import { createHttpClient, type HttpClient } from '../client/http-client.ts';
+import { createHttpClient } from '../client/http-client.ts';
 import { Account, Balance } from '../client/schemas.ts';
 import { type Admin, createAdmin } from './admin.ts';
 import { createMerchant, type Merchant } from './merchant.ts';
@@ -38,7 +38,7 @@ export type World = {
   /** Waits until the money of `own` is there; whoever needs `funds` has to. */
   funded(): Promise<void>;
   redact(text: string): string;
-  close(): void;
+  close(): Promise<void>;
 };
 
 const FUNDS_CENTS = 1_000_000;
@@ -59,16 +59,18 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const http = createHttpClient();
   const secrets = new Set([options.key, options.admin?.token ?? options.key]);
   const redact = createRedactor(secrets);
-  const given = createMerchant(
-    { http, url: options.url },
-    { key: options.key, ids: notGiven('admin') },
-  );
-  const parts = createParts(http, options, (secret) => secrets.add(secret));
+  const hookBase = options.receiver?.hookBase ?? HOOK_BASE;
+  const deps = { http, url: options.url, hookBase };
+  const given = createMerchant(deps, { key: options.key, ids: notGiven('admin') });
   const made = new Map<unknown, Promise<unknown>>();
   const world: World = {
     own: given,
-    ...parts,
-    hookBase: options.receiver?.hookBase ?? HOOK_BASE,
+    admin: partOf('admin', options.admin, ({ url: adminUrl, token }) =>
+      createAdmin({ ...deps, adminUrl, token, recordSecret: (secret) => secrets.add(secret) }),
+    ),
+    simulator: partOf('simulator', options.simulatorUrl, (url) => createSimulator(http, url)),
+    receiver: partOf('receiver', options.receiver, (receiver) => createReceiver(http, receiver)),
+    hookBase,
     abilities: abilitiesOf(options),
     once: <T>(key: unknown, make: (world: World) => Promise<T>): Promise<T> => {
       const promise = (made.get(key) as Promise<T> | undefined) ?? make(world);
@@ -86,20 +88,13 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   return world;
 }
 
-function createParts(
-  http: HttpClient,
-  options: WorldOptions,
-  recordSecret: (secret: string) => void,
-): Pick<World, 'admin' | 'simulator' | 'receiver'> {
-  const { url, admin, simulatorUrl, receiver } = options;
-  return {
-    admin:
-      admin === null
-        ? notGiven('admin')
-        : createAdmin({ http, url, adminUrl: admin.url, token: admin.token, recordSecret }),
-    simulator: simulatorUrl === null ? notGiven('simulator') : createSimulator(http, simulatorUrl),
-    receiver: receiver === null ? notGiven('receiver') : createReceiver(http, receiver),
-  };
+/** What this run was given no option for throws as soon as it is used. */
+function partOf<Option, Part extends object>(
+  need: Need,
+  option: Option | null,
+  create: (option: Option) => Part,
+): Part {
+  return option === null ? notGiven(need) : create(option);
 }
 
 function abilitiesOf(options: WorldOptions): Set<Need> {
