@@ -18,22 +18,29 @@ const CONCURRENCY = 32;
  */
 export async function runClosedLoop(seconds: number, { create }: Caller): Promise<LoadResult> {
   const latencies = createLatencies();
+  let errors = 0;
+  const took = await keepBusy({ workers: CONCURRENCY, seconds }, async () => {
+    const beganMs = performance.now();
+    if (!(await create())) errors += 1;
+    latencies.record(performance.now() - beganMs);
+  });
+  if (errors > 0) throw new Error(`${errors} calls failed: the figures are void`);
+  return { requests: took.count, perSecond: took.count / took.seconds, ...latencies.figure() };
+}
+
+/** So many workers that do one thing after the other; answers how many were done in which time. */
+export async function keepBusy(
+  { workers, seconds }: { workers: number; seconds: number },
+  doOne: () => Promise<void>,
+): Promise<{ count: number; seconds: number }> {
   const startedMs = performance.now();
   const endMs = startedMs + seconds * 1000;
-  let errors = 0;
-  await Promise.all(Array.from({ length: CONCURRENCY }, () => worker()));
-  if (errors > 0) throw new Error(`${errors} calls failed: the figures are void`);
-  const requests = latencies.count();
-  const perSecond = (requests / (performance.now() - startedMs)) * 1000;
-  return { requests, perSecond, ...latencies.figure() };
-
-  async function worker(): Promise<void> {
-    while (performance.now() < endMs) {
-      const beganMs = performance.now();
-      if (!(await create())) errors += 1;
-      latencies.record(performance.now() - beganMs);
-    }
-  }
+  let count = 0;
+  const work = async (): Promise<void> => {
+    for (; performance.now() < endMs; count += 1) await doOne();
+  };
+  await Promise.all(Array.from({ length: workers }, work));
+  return { count, seconds: (performance.now() - startedMs) / 1000 };
 }
 
 /** Posts the same body under a key of its own each time. */

@@ -25,6 +25,21 @@ export function cpuTimeMs(roots: Readonly<Record<string, number>>): Record<strin
   return used;
 }
 
+/** What each has used since it had used `before`. */
+export function cpuTimeSince(
+  before: Readonly<Record<string, number>>,
+  roots: Readonly<Record<string, number>>,
+): Record<string, number> {
+  const used = Object.entries(cpuTimeMs(roots));
+  return Object.fromEntries(used.map(([name, ms]) => [name, ms - (before[name] ?? 0)]));
+}
+
+/** By name, for each of `count` things that were done; the greatest first. */
+export function sharesOf(cpuMs: Readonly<Record<string, number>>, count: number) {
+  const shares = Object.entries(cpuMs).map(([name, ms]) => [name, ms / count] as const);
+  return shares.toSorted(([, a], [, b]) => b - a);
+}
+
 function readProcesses(): { pid: number; parent: number; ticks: number }[] {
   try {
     return readdirSync('/proc')

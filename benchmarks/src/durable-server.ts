@@ -7,21 +7,30 @@ const DURABILITY = ['fsync', 'synchronous_commit', 'full_page_writes'] as const;
 
 /** @throws when the server would lose acknowledged commands: its figures would be void */
 export async function assertDurable(url: string): Promise<void> {
-  await withClient(url, async (client) => {
-    for (const setting of DURABILITY) {
-      const { rows } = await client.query<Record<string, string>>(`show ${setting}`);
-      const value = rows[0]?.[setting];
-      console.log(`${setting} = ${value}`);
-      if (value !== 'on') throw new Error(`${setting} is ${value}: the figures would be void`);
-    }
-  });
+  for (const setting of DURABILITY) {
+    const [row] = await queryOnce<Record<string, string>>(url, `show ${setting}`);
+    const value = row?.[setting];
+    console.log(`${setting} = ${value}`);
+    if (value !== 'on') throw new Error(`${setting} is ${value}: the figures would be void`);
+  }
 }
 
 /** @throws when the audit answers a row: a run that breaks an invariant is void */
 export async function assertBooks(url: string, audit: string): Promise<void> {
-  const breaks = await withClient(url, (client) => client.query<{ text: string }>(audit));
-  const [first] = breaks.rows;
-  if (first) throw new Error(`void: ${breaks.rows.length} breaks in the books, ${first.text}`);
+  const breaks = await queryOnce<{ text: string }>(url, audit);
+  const [first] = breaks;
+  if (first) throw new Error(`void: ${breaks.length} breaks in the books, ${first.text}`);
+}
+
+/** The rows of one statement, on a connection of its own. */
+export async function queryOnce<Row extends pg.QueryResultRow>(
+  url: string,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<Row[]> {
+  return await withClient(url, async (client) => {
+    return (await client.query<Row>(text, [...values])).rows;
+  });
 }
 
 export async function withClient<T>(

@@ -12,7 +12,6 @@ export function createLatencies() {
   });
   const at = (percentile: number) => histogram.getValueAtPercentile(percentile) / 1000;
   return {
-    count: () => histogram.totalCount,
     record: (ms: number) => histogram.recordValue(Math.max(1, Math.round(ms * 1000))),
     figure: (): LatencyFigure => ({
       p50Ms: at(50),

@@ -3,6 +3,17 @@ export function median(figures: readonly number[]): number {
   return figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)] ?? Number.NaN;
 }
 
+export function medianOf<Round>(
+  rounds: readonly Round[],
+  figure: (round: Round) => number,
+): number {
+  return median(rounds.map(figure));
+}
+
+export function sumOf<Round>(rounds: readonly Round[], figure: (round: Round) => number): number {
+  return rounds.reduce((sum, round) => sum + figure(round), 0);
+}
+
 /** Rounds of all sides in turn, so that a drift of the machine meets all. */
 export async function runInTurns<Side extends string, Round>(
   sides: readonly Side[],

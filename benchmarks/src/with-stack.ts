@@ -1,19 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** What a benchmark needs to know of a running stack. */
-export type Stack = {
-  /** Folder with its data, logs and secrets. */
-  home: string;
-  gateway_url: string;
-  admin_url: string;
-  admin_token: string;
-  simulator_url: string;
-  postgres_url: string;
-  api_key: string;
-  pids: Record<string, number>;
-};
+import { readStackFile, type StackFile } from '@pixmesh/local-stack/mesh/stack-file';
+
+/** A running stack; `home` is the folder with its data, logs and secrets. */
+export type Stack = StackFile & { home: string };
 
 /** Status checks and reconciliation runs as far apart as in production, not as on a laptop. */
 const PRODUCTION_PERIODS = {
@@ -38,8 +29,7 @@ export async function withStack(
   const env = { ...process.env, ...PRODUCTION_PERIODS, PIXMESH_HOME: home };
   runScript('start', ['--', '--detach', '--no-demo'], env);
   try {
-    const file = readFileSync(path.join(home, 'stack.json'), 'utf8');
-    await work({ ...(JSON.parse(file) as Omit<Stack, 'home'>), home });
+    await work({ ...readStackFile(home), home });
   } finally {
     runScript('stop', [], env);
   }

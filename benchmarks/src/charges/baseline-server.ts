@@ -4,6 +4,8 @@ import fastify from 'fastify';
 import pg from 'pg';
 import { Pool } from 'undici';
 
+import { answerCalls, type BaselineCalls } from '../child-calls.ts';
+
 /**
  * The least that could create a charge: one process, no gateway, no authentication, no idempotency, no trace;
  * two commits and one call to the acquirer, like the mesh.
@@ -32,14 +34,8 @@ app.post<{ Body: { amount: number; customer: { name: string; document: string } 
       values: [id, amount, JSON.stringify(customer)],
     });
     const brCode = await issue(id, amount, customer);
-    const charge = {
-      id,
-      object: 'charge',
-      status: 'pending',
-      amount,
-      customer,
-      pix: { br_code: brCode },
-    };
+    const pix = { br_code: brCode };
+    const charge = { id, object: 'charge', status: 'pending', amount, customer, pix };
     await db.query({
       name: 'settle',
       text: `
@@ -60,11 +56,7 @@ app.post<{ Body: { amount: number; customer: { name: string; document: string } 
   },
 );
 await app.listen({ host: '127.0.0.1', port: 0 });
-console.log(app.listeningOrigin);
-
-process.on('SIGTERM', () => {
-  void app.close().then(() => db.end());
-});
+answerCalls<BaselineCalls>({ url: () => app.listeningOrigin });
 
 async function issue(
   id: string,

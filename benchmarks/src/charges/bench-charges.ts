@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
+import { type BaselineCalls, startChild } from '../child-calls.ts';
 import { type Caller, createCaller, type LoadResult, runClosedLoop } from '../closed-loop.ts';
 import { describeLatencies } from '../latencies.ts';
 import { describeRatios, runInTurns } from '../rounds.ts';
-import { runBaseline } from '../run-baseline.ts';
 import { type Stack, withStack } from '../with-stack.ts';
 
 const WARM_UP_SECONDS = 5;
@@ -24,20 +24,19 @@ const BODY = {
  */
 export async function benchCharges(): Promise<void> {
   await withStack('.pixmesh-bench', async (stack) => {
-    const server = new URL('./baseline-server.ts', import.meta.url);
-    await runBaseline(server, baselineSettings(stack), async (baselineUrl) => {
-      const url = new URL('/v1/charges', stack.gateway_url);
-      const callers: Record<(typeof SIDES)[number], Caller> = {
-        baseline: createCaller(new URL('/charges', baselineUrl), BODY),
-        mesh: createCaller(url, BODY, { 'x-api-key': stack.api_key }),
-      };
-      for (const side of SIDES) await runClosedLoop(WARM_UP_SECONDS, callers[side]);
-      const { mesh, baseline } = await runInTurns(SIDES, ROUNDS, async (side, round) =>
-        print(`${side} ${round}`, await runClosedLoop(ROUND_SECONDS, callers[side])),
-      );
-      const ratios = describeRatios(mesh, baseline, ({ perSecond }) => perSecond);
-      console.log(`ratio mesh / baseline: ${ratios}`);
-    });
+    const module = new URL('./baseline-server.ts', import.meta.url);
+    await using server = startChild<BaselineCalls>(module, baselineSettings(stack));
+    const url = new URL('/v1/charges', stack.gateway_url);
+    const callers: Record<(typeof SIDES)[number], Caller> = {
+      baseline: createCaller(new URL('/charges', await server.call('url', {})), BODY),
+      mesh: createCaller(url, BODY, { 'x-api-key': stack.api_key }),
+    };
+    for (const side of SIDES) await runClosedLoop(WARM_UP_SECONDS, callers[side]);
+    const { mesh, baseline } = await runInTurns(SIDES, ROUNDS, async (side, round) =>
+      print(`${side} ${round}`, await runClosedLoop(ROUND_SECONDS, callers[side])),
+    );
+    const ratios = describeRatios(mesh, baseline, ({ perSecond }) => perSecond);
+    console.log(`ratio mesh / baseline: ${ratios}`);
   });
 }
 

@@ -5,7 +5,7 @@ import { exchange } from '@pixmesh/local-stack/infra/tcp-probe';
 import { type Job, Queue, Worker } from 'bullmq';
 import { Agent, buildConnector } from 'undici';
 
-import { answerCalls } from './child-calls.ts';
+import { answerCalls } from '../child-calls.ts';
 import { EVENT_TYPE, type MerchantEndpoint } from './merchant-endpoints.ts';
 import { TOPIC_PREFIXES } from './sides.ts';
 

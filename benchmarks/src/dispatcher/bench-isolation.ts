@@ -1,7 +1,7 @@
 import { type Aim, atLeast, atMost } from '../aims.ts';
 import type { BenchOptions } from './bench-options.ts';
 import type { Road } from './bench-road.ts';
-import { createDispatchers, joinAll } from './dispatcher-process.ts';
+import { startDispatchers } from './dispatcher-process.ts';
 import type { MerchantEndpoint } from './merchant-endpoints.ts';
 import { type OpenFigure, runOpenLoop } from './run-open-loop.ts';
 import type { Side } from './sides.ts';
@@ -20,10 +20,9 @@ type Pair = { healthy: OpenFigure; hanging: OpenFigure };
  * what hangs keeps it busy for as long as its schedule lasts.
  */
 export async function benchIsolation(road: Road, options: BenchOptions): Promise<Aim[]> {
-  await using dispatchers = createDispatchers(road.infra, road.settings);
-  await joinAll(dispatchers, options.senders);
+  await using _dispatchers = await startDispatchers(road, options.senders);
   const seconds = options.seconds ?? SECONDS;
-  const healthy = await road.register(ENDPOINTS, () => 'answers');
+  const healthy = await road.register(ENDPOINTS);
   const hanging = await road.register(ENDPOINTS, (index) =>
     index % HANGING_EVERY === 0 ? 'hangs' : 'answers',
   );
@@ -31,45 +30,33 @@ export async function benchIsolation(road: Road, options: BenchOptions): Promise
   await road.baseline[Symbol.asyncDispose]();
   const ours = await runPair(road, { side: 'ours', healthy, hanging, seconds });
   const ratio = ours.hanging.p99Ms / baseline.hanging.p99Ms;
+  const slower = ours.hanging.p99Ms / ours.healthy.p99Ms;
+  const inTime = ours.hanging.inTime / ours.healthy.inTime;
   console.log(`ours / baseline: p99 of healthy endpoints beside hanging ones ${ratio.toFixed(4)}`);
   return [
-    atMost('isolation: p99 of healthy, beside hanging / alone', ratioOfP99(ours), 2),
-    atLeast('isolation: healthy throughput kept, %', ratioInTime(ours) * 100, 90),
+    atMost('isolation: p99 of healthy, beside hanging / alone', slower, 2),
+    atLeast('isolation: healthy throughput kept, %', inTime * 100, 90),
     atMost('isolation: duplicates', ours.healthy.duplicates + ours.hanging.duplicates, 0),
     atMost('isolation: lost or not yet delivered', ours.healthy.missing + ours.hanging.missing, 0),
   ];
 }
 
-async function runPair(
-  road: Road,
-  input: {
-    side: Side;
-    healthy: readonly MerchantEndpoint[];
-    hanging: readonly MerchantEndpoint[];
-    seconds: number;
-  },
-): Promise<Pair> {
-  const { side, seconds } = input;
-  const phase = { side, name: 'isolation', rate: RATE };
-  await runOpenLoop(road, { ...phase, endpoints: input.healthy, seconds: WARM_UP_SECONDS });
-  const healthy = await runOpenLoop(road, { ...phase, endpoints: input.healthy, seconds });
+type PairInput = {
+  side: Side;
+  healthy: readonly MerchantEndpoint[];
+  hanging: readonly MerchantEndpoint[];
+  seconds: number;
+};
+
+async function runPair(road: Road, { side, seconds, ...endpoints }: PairInput): Promise<Pair> {
+  const alone = { side, name: 'isolation', rate: RATE, endpoints: endpoints.healthy, seconds };
+  await runOpenLoop(road, { ...alone, seconds: WARM_UP_SECONDS });
+  const healthy = await runOpenLoop(road, alone);
   print(`${side} healthy`, healthy);
-  const hanging = await runOpenLoop(road, {
-    ...phase,
-    endpoints: input.hanging,
-    seconds,
-    hangingEvery: HANGING_EVERY,
-  });
+  const beside = { ...alone, endpoints: endpoints.hanging, hangingEvery: HANGING_EVERY };
+  const hanging = await runOpenLoop(road, beside);
   print(`${side} hanging`, hanging);
   return { healthy, hanging };
-}
-
-function ratioOfP99({ healthy, hanging }: Pair): number {
-  return hanging.p99Ms / healthy.p99Ms;
-}
-
-function ratioInTime({ healthy, hanging }: Pair): number {
-  return hanging.inTime / healthy.inTime;
 }
 
 function print(name: string, figure: OpenFigure): void {

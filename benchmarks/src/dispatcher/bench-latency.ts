@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { type Aim, atMost } from '../aims.ts';
 import { describeLatencies } from '../latencies.ts';
-import { describeRatios, median, runInTurns } from '../rounds.ts';
+import { describeRatios, median, medianOf, runInTurns, sumOf } from '../rounds.ts';
 import type { BenchOptions } from './bench-options.ts';
 import type { Road } from './bench-road.ts';
-import { createDispatchers, joinAll } from './dispatcher-process.ts';
+import { startDispatchers } from './dispatcher-process.ts';
 import type { MerchantEndpoint } from './merchant-endpoints.ts';
 import { type OpenFigure, runOpenLoop } from './run-open-loop.ts';
 import { type Side, SIDES } from './sides.ts';
@@ -20,9 +20,8 @@ const PAUSE_MS = 5_000;
 
 /** From the time at which an event was meant to be published to its receiver, at a steady rate and after a pause. */
 export async function benchLatency(road: Road, options: BenchOptions): Promise<Aim[]> {
-  await using dispatchers = createDispatchers(road.infra, road.settings);
-  await joinAll(dispatchers, options.senders);
-  const endpoints = await road.register(ENDPOINTS, () => 'answers');
+  await using _dispatchers = await startDispatchers(road, options.senders);
+  const endpoints = await road.register(ENDPOINTS);
   const rounds = await runRounds(road, endpoints, (options.seconds ?? SECONDS) / ROUNDS);
   const idleMs = await measureIdle(road, endpoints);
   return [...aimsOfRate(rounds), ...aimsOfIdle(idleMs)];
@@ -62,15 +61,14 @@ function print(name: string, figure: OpenFigure): OpenFigure {
 }
 
 function aimsOfRate({ ours, baseline }: Record<Side, OpenFigure[]>): Aim[] {
-  const of = (rounds: readonly OpenFigure[], figure: 'p50Ms' | 'p95Ms' | 'p99Ms') =>
-    median(rounds.map((round) => round[figure]));
+  const middle = (figure: 'p50Ms' | 'p95Ms' | 'p99Ms') => medianOf(ours, (one) => one[figure]);
   console.log(`ours / baseline: p50 ${describeRatios(ours, baseline, ({ p50Ms }) => p50Ms)}`);
   console.log(`ours / baseline: p99 ${describeRatios(ours, baseline, ({ p99Ms }) => p99Ms)}`);
-  const wrong = ours.reduce((sum, { missing, duplicates }) => sum + missing + duplicates, 0);
+  const wrong = sumOf(ours, ({ missing, duplicates }) => missing + duplicates);
   return [
-    atMost(`latency at ${RATE}/s: p50, ms`, of(ours, 'p50Ms'), 20),
-    atMost(`latency at ${RATE}/s: p95, ms`, of(ours, 'p95Ms'), 60),
-    atMost(`latency at ${RATE}/s: p99, ms`, of(ours, 'p99Ms'), 120),
+    atMost(`latency at ${RATE}/s: p50, ms`, middle('p50Ms'), 20),
+    atMost(`latency at ${RATE}/s: p95, ms`, middle('p95Ms'), 60),
+    atMost(`latency at ${RATE}/s: p99, ms`, middle('p99Ms'), 120),
     atMost(`latency at ${RATE}/s: duplicates and lost`, wrong, 0),
   ];
 }

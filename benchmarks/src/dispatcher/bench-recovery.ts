@@ -1,9 +1,9 @@
 import { type Aim, atMost } from '../aims.ts';
 import { describeLatencies } from '../latencies.ts';
-import { median } from '../rounds.ts';
+import { medianOf, sumOf } from '../rounds.ts';
 import type { BenchOptions } from './bench-options.ts';
 import type { Road } from './bench-road.ts';
-import { createDispatchers, joinAll } from './dispatcher-process.ts';
+import { startDispatchers } from './dispatcher-process.ts';
 import type { MerchantEndpoint } from './merchant-endpoints.ts';
 import { missDeliveries, requestRecovery, untilRecovered } from './missed-deliveries.ts';
 import { type OpenFigure, runOpenLoop } from './run-open-loop.ts';
@@ -31,17 +31,13 @@ type Round = {
  * alone, then beside the recovery. The baseline has no counterpart.
  */
 export async function benchRecovery(road: Road, options: BenchOptions): Promise<Aim[]> {
-  await using dispatchers = createDispatchers(road.infra, road.settings);
-  await joinAll(dispatchers, options.senders);
-  const endpoints = await road.register(ENDPOINTS, () => 'answers');
+  await using _dispatchers = await startDispatchers(road, options.senders);
+  const endpoints = await road.register(ENDPOINTS);
   await runLive(road, { endpoints, seconds: WARM_UP_SECONDS });
+  const seconds = options.seconds ?? SECONDS;
   const rounds: Round[] = [];
   for (const endpoint of endpoints.slice(0, ROUNDS)) {
-    const round = await runRound(road, {
-      endpoints,
-      endpoint,
-      seconds: options.seconds ?? SECONDS,
-    });
+    const round = await runRound(road, { endpoints, endpoint, seconds });
     print(rounds.length + 1, round);
     rounds.push(round);
   }
@@ -79,14 +75,12 @@ function print(number: number, { alone, beside, recovered, doubled, lost }: Roun
 }
 
 function aimsOf(rounds: readonly Round[]): Aim[] {
-  const sum = (figure: (round: Round) => number) =>
-    rounds.reduce((total, round) => total + figure(round), 0);
   const wrong = ({ alone, beside, doubled, lost }: Round) =>
     alone.duplicates + alone.missing + beside.duplicates + beside.missing + doubled + lost;
   const ratio = ({ alone, beside }: Round) => beside.p99Ms / alone.p99Ms;
   return [
-    atMost('recovery: p99 of live, beside / alone', median(rounds.map(ratio)), 1.2),
-    atMost('recovery: not recovered', MISSED * ROUNDS - sum(({ recovered }) => recovered), 0),
-    atMost('recovery: duplicates and lost, live and recovered', sum(wrong), 0),
+    atMost('recovery: p99 of live, beside / alone', medianOf(rounds, ratio), 1.2),
+    atMost('recovery: not recovered', MISSED * ROUNDS - sumOf(rounds, (one) => one.recovered), 0),
+    atMost('recovery: duplicates and lost, live and recovered', sumOf(rounds, wrong), 0),
   ];
 }

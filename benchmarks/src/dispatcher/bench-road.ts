@@ -8,7 +8,7 @@ import { type Infra, startInfra } from '@pixmesh/local-stack/infra/start-infra';
 import { assertDurable, describeMachine } from '../durable-server.ts';
 import { prepareServices } from '../service-process.ts';
 import type { BaselineCalls } from './baseline-server.ts';
-import { type Child, startChild } from './child-calls.ts';
+import { type Child, startChild } from '../child-calls.ts';
 import type { DispatcherSettings } from './dispatcher-process.ts';
 import { makeEndpoints, type MerchantEndpoint, storeEndpoints } from './merchant-endpoints.ts';
 import type { ProducerCalls } from './producer-process.ts';

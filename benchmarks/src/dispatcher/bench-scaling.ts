@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Aim, atLeast, atMost } from '../aims.ts';
 import type { BenchOptions } from './bench-options.ts';
 import type { Road } from './bench-road.ts';
-import { createDispatchers, type Dispatchers, joinAll } from './dispatcher-process.ts';
+import { type Dispatchers, startDispatchers } from './dispatcher-process.ts';
 import { type Backlog, startBacklog } from './run-backlog.ts';
 
 const ENDPOINTS = 200;
@@ -16,8 +16,7 @@ const TUNING = { DELIVERY_IN_FLIGHT_MAX: '32' };
 
 /** Receivers that take 200 ms: twice the senders, twice the deliveries, and none lost or doubled as they join and leave. */
 export async function benchScaling(road: Road, options: BenchOptions): Promise<Aim[]> {
-  await using dispatchers = createDispatchers(road.infra, road.settings, TUNING);
-  await joinAll(dispatchers, 1);
+  await using dispatchers = await startDispatchers(road, 1, TUNING);
   const endpoints = await road.register(ENDPOINTS, () => 'slow');
   const backlog = startBacklog(road, { side: 'ours', name: 'scaling', endpoints });
   const rates = await measureRates(dispatchers, backlog, options.seconds ?? SECONDS);

@@ -1,10 +1,11 @@
 import { type Aim, atLeast, atMost } from '../aims.ts';
-import { cpuTimeMs } from '../cpu-time.ts';
-import { describeRatios, median, runInTurns } from '../rounds.ts';
+import { cpuTimeMs, cpuTimeSince, sharesOf } from '../cpu-time.ts';
+import { describeRatios, median, medianOf, runInTurns, sumOf } from '../rounds.ts';
+import { readSchemaBytes } from '../table-figures.ts';
 import type { BenchOptions } from './bench-options.ts';
 import type { Road } from './bench-road.ts';
-import { readCounters, readStoredBytes } from './database-figures.ts';
-import { createDispatchers, joinAll } from './dispatcher-process.ts';
+import { readCounters } from './database-figures.ts';
+import { DISPATCHER_SCHEMA, startDispatchers } from './dispatcher-process.ts';
 import type { MerchantEndpoint } from './merchant-endpoints.ts';
 import { startBacklog } from './run-backlog.ts';
 import { type Side, SIDES } from './sides.ts';
@@ -32,13 +33,19 @@ type Round = {
   requests: number;
 };
 
+type RoundInput = {
+  side: Side;
+  endpoints: readonly MerchantEndpoint[];
+  seconds: number;
+  pids: Readonly<Record<string, number>>;
+};
+
 /**
  * Event topic → receivers that answer at once, as fast as it goes. Rounds of baseline and ours in turn.
  */
 export async function benchThroughput(road: Road, options: BenchOptions): Promise<Aim[]> {
-  await using dispatchers = createDispatchers(road.infra, road.settings);
-  await joinAll(dispatchers, options.senders);
-  const endpoints = await road.register(ENDPOINTS, () => 'answers');
+  await using dispatchers = await startDispatchers(road, options.senders);
+  const endpoints = await road.register(ENDPOINTS);
   const seconds = (options.seconds ?? SECONDS) / ROUNDS;
   const bytesPer: number[] = [];
   const pids: Record<Side, Record<string, number>> = {
@@ -49,9 +56,9 @@ export async function benchThroughput(road: Road, options: BenchOptions): Promis
     await runRound(road, { side, endpoints, seconds: WARM_UP_SECONDS, pids: pids[side] });
   }
   const rounds = await runInTurns(SIDES, ROUNDS, async (side, number) => {
-    const before = await readStoredBytes(road.infra.postgresUrl);
+    const before = await readSchemaBytes(road.infra.postgresUrl, DISPATCHER_SCHEMA);
     const round = await runRound(road, { side, endpoints, seconds, pids: pids[side] });
-    const after = await readStoredBytes(road.infra.postgresUrl);
+    const after = await readSchemaBytes(road.infra.postgresUrl, DISPATCHER_SCHEMA);
     if (side === 'ours') bytesPer.push((after - before) / round.delivered);
     print(`${side} ${number}`, round);
     return round;
@@ -59,15 +66,7 @@ export async function benchThroughput(road: Road, options: BenchOptions): Promis
   return aimsOf(rounds, median(bytesPer));
 }
 
-async function runRound(
-  road: Road,
-  input: {
-    side: Side;
-    endpoints: readonly MerchantEndpoint[];
-    seconds: number;
-    pids: Readonly<Record<string, number>>;
-  },
-): Promise<Round> {
+async function runRound(road: Road, input: RoundInput): Promise<Round> {
   const { side, endpoints, seconds } = input;
   const load = { receivers: road.receivers.pid, producer: road.producer.pid, driver: process.pid };
   const pids = { ...road.pids, ...input.pids, ...load };
@@ -76,13 +75,12 @@ async function runRound(
   await backlog.rateOver(WARM_UP_SECONDS);
   const perSecond = await backlog.rateOver(seconds);
   const figure = await backlog.finish();
-  const cpuAfter = cpuTimeMs(pids);
+  const cpuMs = cpuTimeSince(before.cpu, pids);
   const after = await readAll();
-  const cpuMs = Object.entries(cpuAfter).map(([name, ms]) => [name, ms - (before.cpu[name] ?? 0)]);
   return {
     ...figure,
     perSecond,
-    cpuMs: Object.fromEntries(cpuMs),
+    cpuMs,
     commits: after.counters.commits - before.counters.commits,
     walBytes: after.counters.walBytes - before.counters.walBytes,
     connections: after.traffic.connections - before.traffic.connections,
@@ -98,18 +96,16 @@ async function runRound(
 
 /** CPU per delivery of what delivers, and of what makes the load. */
 function cpuPerDelivery({ cpuMs, delivered }: Round): { system: number; load: number } {
-  const entries = Object.entries(cpuMs);
+  const shares = sharesOf(cpuMs, delivered);
   const sum = (isLoad: boolean) =>
-    entries.reduce((total, [name, ms]) => total + (LOAD.has(name) === isLoad ? ms : 0), 0);
-  return { system: sum(false) / delivered, load: sum(true) / delivered };
+    sumOf(shares, ([name, ms]) => (LOAD.has(name) === isLoad ? ms : 0));
+  return { system: sum(false), load: sum(true) };
 }
 
 function print(name: string, round: Round): void {
   const { perSecond, delivered, duplicates, missing, forged, cpuMs } = round;
   const cpu = cpuPerDelivery(round);
-  const parts = Object.entries(cpuMs)
-    .toSorted(([, a], [, b]) => b - a)
-    .map(([process, ms]) => `${process} ${(ms / delivered).toFixed(3)}`);
+  const parts = sharesOf(cpuMs, delivered).map(([name, ms]) => `${name} ${ms.toFixed(3)}`);
   console.log(
     `throughput ${name.padEnd(11)} ${perSecond.toFixed(0).padStart(6)}/s  ` +
       `CPU ${cpu.system.toFixed(2)} ms + load ${cpu.load.toFixed(2)} ms  ` +
@@ -118,9 +114,9 @@ function print(name: string, round: Round): void {
 }
 
 function aimsOf({ ours, baseline }: Record<Side, Round[]>, storedBytes: number): Aim[] {
-  const middle = (figure: (round: Round) => number) => median(ours.map(figure));
-  const sum = (figure: (round: Round) => number) =>
-    ours.reduce((total, round) => total + figure(round), 0);
+  const middle = (figure: (round: Round) => number) => medianOf(ours, figure);
+  const sum = (name: 'duplicates' | 'missing' | 'forged' | 'connections' | 'requests') =>
+    sumOf(ours, (round) => round[name]);
   const rate = (round: Round) => round.perSecond;
   const cpu = (round: Round) => cpuPerDelivery(round).system;
   const wal = middle(({ walBytes, delivered }) => walBytes / delivered);
@@ -136,24 +132,12 @@ function aimsOf({ ours, baseline }: Record<Side, Round[]>, storedBytes: number):
     atLeast('throughput: deliveries/s', middle(rate), 2_500),
     atMost('throughput: CPU per delivery, ms', middle(cpu), 0.7),
     atMost(`throughput: commits per ${COMMITS_PER} deliveries`, commits, 2),
-    atMost(
-      'throughput: duplicates',
-      sum(({ duplicates }) => duplicates),
-      0,
-    ),
-    atMost(
-      'throughput: lost',
-      sum(({ missing }) => missing),
-      0,
-    ),
-    atMost(
-      'throughput: wrong signatures',
-      sum(({ forged }) => forged),
-      0,
-    ),
+    atMost('throughput: duplicates', sum('duplicates'), 0),
+    atMost('throughput: lost', sum('missing'), 0),
+    atMost('throughput: wrong signatures', sum('forged'), 0),
     atLeast(
       'throughput: requests on kept sockets, %',
-      (1 - sum(({ connections }) => connections) / sum(({ requests }) => requests)) * 100,
+      (1 - sum('connections') / sum('requests')) * 100,
       95,
     ),
   ];

@@ -23,10 +23,10 @@ export type Dispatchers = AsyncDisposable & {
  * The dispatcher by the command line of production, but for `NODE_ENV`: production refuses receivers on this machine.
  * `DELIVERY_*` of the shell is handed on, so that its settings can be tried.
  */
-export function createDispatchers(
+function createDispatchers(
   infra: ServiceInfra,
   { redisUrl, receiverPort, sealing }: DispatcherSettings,
-  tuning: Readonly<Record<string, string>> = {},
+  tuning: Readonly<Record<string, string>>,
 ): Dispatchers {
   const running = new Map<string, ServiceProcess>();
   const { publicJwk } = createTokenKeyPair('gateway');
@@ -62,10 +62,16 @@ export function createDispatchers(
 }
 
 /** One process with every role, or the intake apart from so many senders. */
-export async function joinAll(dispatchers: Dispatchers, senders: number | null): Promise<void> {
-  if (senders === null) return await dispatchers.join('dispatcher', 'api,intake,sender');
-  await dispatchers.join('intake', 'api,intake');
-  for (let number = 1; number <= senders; number += 1) {
+export async function startDispatchers(
+  { infra, settings }: { infra: ServiceInfra; settings: DispatcherSettings },
+  senders: number | null,
+  tuning: Readonly<Record<string, string>> = {},
+): Promise<Dispatchers> {
+  const dispatchers = createDispatchers(infra, settings, tuning);
+  if (senders === null) await dispatchers.join('dispatcher', 'api,intake,sender');
+  else await dispatchers.join('intake', 'api,intake');
+  for (let number = 1; number <= (senders ?? 0); number += 1) {
     await dispatchers.join(`sender ${number}`, 'sender');
   }
+  return dispatchers;
 }

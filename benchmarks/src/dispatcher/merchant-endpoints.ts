@@ -1,7 +1,7 @@
 import { newId } from '@pixmesh/kernel/ids';
 import { sealSecret } from '@pixmesh/kernel/sealed-secret';
 
-import { withClient } from '../durable-server.ts';
+import { queryOnce } from '../durable-server.ts';
 import { RECEIVER_PATHS } from './receiver-paths.ts';
 
 export const EVENT_TYPE = 'charge.pix.paid';
@@ -16,10 +16,10 @@ export type MerchantEndpoint = {
 
 type Behaviour = keyof typeof RECEIVER_PATHS;
 
-/** Endpoints under names that `*.receiver.example.com` covers; `behaviourOf` by their place in the list. */
+/** Endpoints under names that `*.receiver.example.com` covers; `behaviourOf` by their place in the list. All answer at once by default. */
 export function makeEndpoints(
   count: number,
-  behaviourOf: (index: number) => Behaviour,
+  behaviourOf: (index: number) => Behaviour = () => 'answers',
 ): MerchantEndpoint[] {
   return Array.from({ length: count }, (_, index) => {
     const id = newId();
@@ -38,22 +38,21 @@ export async function storeEndpoints(
   const sealed = endpoints.map(({ id, accountId }) =>
     sealSecret(sealingPublicKey, secret, `${accountId}/${id}`),
   );
-  await withClient(databaseUrl, (client) =>
-    client.query(
-      `insert into webhook_dispatcher.endpoints
-         (id, account_id, application_id, url, description, events, active, sealed_secret, created_at)
-       select id, account_id, application_id, url, '', $5::text[], true, sealed_secret,
-         now() - interval '1 day'
-       from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $6::text[])
-         as endpoint (id, account_id, application_id, url, sealed_secret)`,
-      [
-        endpoints.map(({ id }) => id),
-        endpoints.map(({ accountId }) => accountId),
-        endpoints.map(({ applicationId }) => applicationId),
-        endpoints.map(({ url }) => url),
-        [EVENT_TYPE],
-        sealed,
-      ],
-    ),
+  await queryOnce(
+    databaseUrl,
+    `insert into webhook_dispatcher.endpoints
+       (id, account_id, application_id, url, description, events, active, sealed_secret, created_at)
+     select id, account_id, application_id, url, '', $5::text[], true, sealed_secret,
+       now() - interval '1 day'
+     from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $6::text[])
+       as endpoint (id, account_id, application_id, url, sealed_secret)`,
+    [
+      endpoints.map(({ id }) => id),
+      endpoints.map(({ accountId }) => accountId),
+      endpoints.map(({ applicationId }) => applicationId),
+      endpoints.map(({ url }) => url),
+      [EVENT_TYPE],
+      sealed,
+    ],
   );
 }

@@ -1,6 +1,6 @@
 import { newId } from '@pixmesh/kernel/ids';
 
-import { withClient } from '../durable-server.ts';
+import { queryOnce } from '../durable-server.ts';
 import { until } from '../until.ts';
 import type { Road } from './bench-road.ts';
 import type { MerchantEndpoint } from './merchant-endpoints.ts';
@@ -36,14 +36,13 @@ export async function requestRecovery(
   { endpoint, ratePerSecond }: { endpoint: MerchantEndpoint; ratePerSecond: number },
 ): Promise<string> {
   const id = newId();
-  await withClient(road.infra.postgresUrl, (client) =>
-    client.query(
-      `insert into webhook_dispatcher.recoveries
-         (id, account_id, endpoint_id, statuses, created_from, created_until, rate_per_second, requested_by, fingerprint)
-       values
-         ($1, $2, $3, '{skipped}', now() - interval '1 hour', now() + interval '1 hour', $4, 'bench', '')`,
-      [id, endpoint.accountId, endpoint.id, ratePerSecond],
-    ),
+  await queryOnce(
+    road.infra.postgresUrl,
+    `insert into webhook_dispatcher.recoveries
+       (id, account_id, endpoint_id, statuses, created_from, created_until, rate_per_second, requested_by, fingerprint)
+     values
+       ($1, $2, $3, '{skipped}', now() - interval '1 hour', now() + interval '1 hour', $4, 'bench', '')`,
+    [id, endpoint.accountId, endpoint.id, ratePerSecond],
   );
   return id;
 }
@@ -52,34 +51,28 @@ export async function requestRecovery(
 export async function untilRecovered(road: Road, id: string): Promise<number> {
   let succeeded = 0;
   await until('the recovery', async () => {
-    const { rows } = await withClient(road.infra.postgresUrl, (client) =>
-      client.query<{ status: string; succeeded_count: number }>(
-        'select status, succeeded_count from webhook_dispatcher.recoveries where id = $1',
-        [id],
-      ),
+    const [recovery] = await queryOnce<{ status: string; succeeded_count: number }>(
+      road.infra.postgresUrl,
+      'select status, succeeded_count from webhook_dispatcher.recoveries where id = $1',
+      [id],
     );
-    succeeded = rows[0]?.succeeded_count ?? 0;
-    return rows[0]?.status === 'completed';
+    succeeded = recovery?.succeeded_count ?? 0;
+    return recovery?.status === 'completed';
   });
   return succeeded;
 }
 
 async function countSkipped(road: Road, endpoint: MerchantEndpoint): Promise<number> {
-  const { rows } = await withClient(road.infra.postgresUrl, (client) =>
-    client.query<{ count: number }>(
-      `select count(*)::int as count from webhook_dispatcher.deliveries
-       where endpoint_id = $1 and status = 'skipped'`,
-      [endpoint.id],
-    ),
+  const [row] = await queryOnce<{ count: number }>(
+    road.infra.postgresUrl,
+    `select count(*)::int as count from webhook_dispatcher.deliveries
+     where endpoint_id = $1 and status = 'skipped'`,
+    [endpoint.id],
   );
-  return rows[0]?.count ?? 0;
+  return row?.count ?? 0;
 }
 
 async function setActive(road: Road, endpoint: MerchantEndpoint, active: boolean): Promise<void> {
-  await withClient(road.infra.postgresUrl, (client) =>
-    client.query('update webhook_dispatcher.endpoints set active = $2 where id = $1', [
-      endpoint.id,
-      active,
-    ]),
-  );
+  const text = 'update webhook_dispatcher.endpoints set active = $2 where id = $1';
+  await queryOnce(road.infra.postgresUrl, text, [endpoint.id, active]);
 }

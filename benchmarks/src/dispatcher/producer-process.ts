@@ -6,7 +6,7 @@ import { warmCodec } from '@pixmesh/kafka/schema-registry';
 import { createLogger } from '@pixmesh/telemetry/logger';
 
 import { aChargeEvent } from './a-charge-event.ts';
-import { answerCalls } from './child-calls.ts';
+import { answerCalls } from '../child-calls.ts';
 import { sharedNowMs, writeMark } from './event-mark.ts';
 import { EVENT_TYPE, type MerchantEndpoint } from './merchant-endpoints.ts';
 import type { SentEvents } from './phase-record.ts';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 import { verifyWebhookSignature } from '@pixmesh/kernel/webhook-signature';
 
-import { answerCalls } from './child-calls.ts';
+import { answerCalls } from '../child-calls.ts';
 import { readMark, sharedNowMs } from './event-mark.ts';
 import { createPhaseRecord, type PhaseFigure, type SentEvents } from './phase-record.ts';
 import { RECEIVER_PATHS } from './receiver-paths.ts';

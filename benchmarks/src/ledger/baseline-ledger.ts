@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import pg from 'pg';
 
+import { keepBusy } from '../closed-loop.ts';
 import { assertBooks, withClient } from '../durable-server.ts';
 import { BASELINE_ACCOUNTS, BASELINE_AUDIT, BASELINE_SCHEMA } from './baseline-schema.ts';
 import { type ReserveFigure, reserveFigure } from './ledger-figures.ts';
@@ -55,25 +56,13 @@ async function drive(
   accounts: readonly Account[],
   seconds: number,
 ): Promise<ReserveFigure> {
-  const startedMs = performance.now();
-  const endMs = startedMs + seconds * 1000;
-  const counts = await Promise.all(Array.from({ length: CLIENTS }, () => client()));
-  const took = (performance.now() - startedMs) / 1000;
-  return reserveFigure(
-    counts.reduce((sum, count) => sum + count, 0),
-    took,
-  );
-
-  async function client(): Promise<number> {
-    let held = 0;
-    for (; performance.now() < endMs; held += 1) {
-      const account = accounts[Math.floor(Math.random() * accounts.length)];
-      if (account === undefined) throw new Error('no accounts');
-      const outcome = await takeHold(pool, account);
-      if (outcome !== 'held') throw new Error(`the baseline answered ${outcome}`);
-    }
-    return held;
-  }
+  const took = await keepBusy({ workers: CLIENTS, seconds }, async () => {
+    const account = accounts[Math.floor(Math.random() * accounts.length)];
+    if (account === undefined) throw new Error('no accounts');
+    const outcome = await takeHold(pool, account);
+    if (outcome !== 'held') throw new Error(`the baseline answered ${outcome}`);
+  });
+  return reserveFigure(took.count, took.seconds);
 }
 
 async function takeHold(pool: pg.Pool, account: Account): Promise<string | undefined> {

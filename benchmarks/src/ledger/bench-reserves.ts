@@ -2,11 +2,12 @@ import { newId } from '@pixmesh/kernel/ids';
 
 import { type Aim, atLeast, atMost } from '../aims.ts';
 import { withClient } from '../durable-server.ts';
+import { medianOf, runInTurns } from '../rounds.ts';
 import type { ServiceInfra } from '../service-process.ts';
 import { readHotShare, readSchemaBytes } from '../table-figures.ts';
 import { startBaselineLedger } from './baseline-ledger.ts';
 import { driveEngine } from './engine-driver.ts';
-import { medianRate, type ReserveFigure, reserveFigure } from './ledger-figures.ts';
+import { type ReserveFigure, reserveFigure } from './ledger-figures.ts';
 import { ledgerUrl } from './ledger-process.ts';
 
 const ACCOUNTS = 1_000;
@@ -19,7 +20,9 @@ const ROUND_SECONDS = 6;
 const LIGHT_SECONDS = 5;
 
 type Spread = 'uniform' | 'hot';
-type Rounds = Record<`${'baseline' | 'ours'} ${Spread}`, ReserveFigure[]>;
+/** In turn. */
+const MEASURED = ['baseline uniform', 'ours uniform', 'baseline hot', 'ours hot'] as const;
+type Rounds = Record<(typeof MEASURED)[number], ReserveFigure[]>;
 
 /**
  * Reserve commands at the SQL layer: the engine's batches beside a function call per command, in the same server,
@@ -35,20 +38,15 @@ export async function benchReserves(infra: ServiceInfra): Promise<Aim[]> {
   // First, while the indexes are as the uniform load made them: one hot account splits their pages otherwise.
   const tables = await measureTables();
   const writers = await findWriters();
-  const rounds: Rounds = {
-    'baseline uniform': [],
-    'ours uniform': [],
-    'baseline hot': [],
-    'ours hot': [],
-  };
-  for (let round = 1; round <= ROUNDS; round += 1) {
-    for (const spread of ['uniform', 'hot'] as const) {
-      rounds[`baseline ${spread}`].push(await baseline.run(ROUND_SECONDS, spread));
-      print(`baseline ${spread}`, rounds[`baseline ${spread}`].at(-1));
-      rounds[`ours ${spread}`].push(await ours(spread, writers, ROUND_SECONDS));
-      print(`ours     ${spread}`, rounds[`ours ${spread}`].at(-1));
-    }
-  }
+  const rounds = await runInTurns(MEASURED, ROUNDS, async (name) => {
+    const [side, spread] = name.split(' ') as ['baseline' | 'ours', Spread];
+    const figure =
+      side === 'ours'
+        ? await ours(spread, writers, ROUND_SECONDS)
+        : await baseline.run(ROUND_SECONDS, spread);
+    print(`${side.padEnd(8)} ${spread}`, figure);
+    return figure;
+  });
   return [...aimsOf(rounds), ...tables, ...(await measureLightLoad())];
 
   async function ours(spread: Spread, writers: number, seconds = SWEEP_SECONDS) {
@@ -93,12 +91,9 @@ export async function benchReserves(infra: ServiceInfra): Promise<Aim[]> {
 }
 
 function aimsOf(rounds: Rounds): Aim[] {
-  const [baseUniform, uniform, baseHot, hot] = [
-    medianRate(rounds['baseline uniform']),
-    medianRate(rounds['ours uniform']),
-    medianRate(rounds['baseline hot']),
-    medianRate(rounds['ours hot']),
-  ];
+  const rate = (name: keyof Rounds) => medianOf(rounds[name], ({ perSecond }) => perSecond);
+  const [baseUniform, baseHot] = [rate('baseline uniform'), rate('baseline hot')];
+  const [uniform, hot] = [rate('ours uniform'), rate('ours hot')];
   console.log(`\nmedians of ${ROUNDS} rounds, reserve commands/s`);
   console.log(`baseline: uniform ${baseUniform.toFixed(0)}, hot ${baseHot.toFixed(0)}`);
   console.log(`ours:     uniform ${uniform.toFixed(0)}, hot ${hot.toFixed(0)}`);
@@ -111,6 +106,6 @@ function aimsOf(rounds: Rounds): Aim[] {
   ];
 }
 
-function print(name: string, figure: ReserveFigure | undefined): void {
-  console.log(`${name.padEnd(26)} ${figure?.perSecond.toFixed(0).padStart(7)}/s`);
+function print(name: string, { perSecond }: ReserveFigure): void {
+  console.log(`${name.padEnd(26)} ${perSecond.toFixed(0).padStart(7)}/s`);
 }

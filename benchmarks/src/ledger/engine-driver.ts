@@ -5,12 +5,7 @@ import { text } from 'node:stream/consumers';
 /** What one run of the driver does; the driver is the ledger's own program, started as a process of its own. */
 export type DriveInput = { url: string } & (
   | { mode: 'fund'; accounts: readonly string[] }
-  | {
-      mode: 'batches';
-      accounts: readonly string[];
-      writers: number;
-      seconds: number;
-    }
+  | { mode: 'batches'; accounts: readonly string[]; writers: number; seconds: number }
   | { mode: 'light'; accounts: readonly string[]; seconds: number }
   /** Fails when the books are wrong: a run that breaks an invariant is void. */
   | { mode: 'audit' }

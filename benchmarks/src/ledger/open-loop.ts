@@ -48,12 +48,7 @@ export function createOpenLoop<Item>(options: OpenLoop<Item>) {
     }
     const endMs = performance.now() + DRAIN_MS_MAX;
     while (intendedMs.size > 0 && performance.now() < endMs) await delay(TICK_MS);
-    return {
-      rate: options.rate,
-      sent: total,
-      lost: intendedMs.size,
-      ...latencies.figure(),
-    };
+    return { rate: options.rate, sent: total, lost: intendedMs.size, ...latencies.figure() };
   }
 
   function intend(index: number): Item {

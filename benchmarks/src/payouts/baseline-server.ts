@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto';
 import fastify from 'fastify';
 import pg from 'pg';
 
+import { answerCalls, type BaselineCalls } from '../child-calls.ts';
+
 /**
  * The least that could take a payout: one process, no gateway, no authentication, no idempotency, no trace, nobody
  * who sends it. Three commits like the mesh's: the intent, the hold under the account's row lock, the payout with
@@ -55,11 +57,7 @@ app.post<{ Body: { amount: number; pix_key: string; pix_key_type: string } }>(
   },
 );
 await app.listen({ host: '127.0.0.1', port: 0 });
-console.log(app.listeningOrigin);
-
-process.on('SIGTERM', () => {
-  void app.close().then(() => db.end());
-});
+answerCalls<BaselineCalls>({ url: () => app.listeningOrigin });
 
 async function hold(resourceId: string, cents: number): Promise<boolean> {
   const { rowCount } = await db.query({

@@ -1,12 +1,12 @@
+import { type BaselineCalls, startChild } from '../child-calls.ts';
 import {
   type Caller as HttpCaller,
   createCaller,
   type LoadResult,
   runClosedLoop,
 } from '../closed-loop.ts';
-import { cpuTimeMs } from '../cpu-time.ts';
-import { median, runInTurns } from '../rounds.ts';
-import { runBaseline } from '../run-baseline.ts';
+import { cpuTimeMs, cpuTimeSince, sharesOf } from '../cpu-time.ts';
+import { medianOf, runInTurns, sumOf } from '../rounds.ts';
 import { type Stack, withStack } from '../with-stack.ts';
 import { createMerchant, type Merchant } from './merchant.ts';
 import { untilSettled, verifyPayouts } from './verify-payouts.ts';
@@ -33,7 +33,7 @@ type Mode = (typeof MODES)[number];
 type Caller = HttpCaller & { settle?: () => Promise<void> };
 
 type Round = LoadResult & {
-  /** CPU of each process from the first call to the last settlement, per payout. */
+  /** CPU of each process from the first call to the last settlement. */
   cpuMs: Record<string, number>;
   settledAfterMs: number;
 };
@@ -49,26 +49,25 @@ export async function benchPayouts(): Promise<void> {
     const manual = await createMerchant(stack, false);
     const automatic = await createMerchant(stack, true);
     const settings = { BASELINE_DATABASE_URL: stack.postgres_url };
-    const server = new URL('./baseline-server.ts', import.meta.url);
-    await runBaseline(server, settings, async (baselineUrl, baselinePid) => {
-      const pids = { ...stack.pids, baseline: baselinePid, driver: process.pid };
-      const callers: Record<Mode, Caller> = {
-        baseline: createCaller(new URL('/payouts', baselineUrl), BODY),
-        manual: createCaller(...asMerchant(stack, manual)),
-        automatic: {
-          ...createCaller(...asMerchant(stack, automatic)),
-          settle: () => untilSettled(stack, automatic),
-        },
-      };
-      for (const mode of MODES) await runRound(WARM_UP_SECONDS, callers[mode], pids);
-      const rounds = await runInTurns(MODES, ROUNDS, async (mode, round) =>
-        print(`${mode} ${round}`, await runRound(ROUND_SECONDS, callers[mode], pids)),
-      );
-      for (const mode of MODES) printCpu(mode, rounds[mode]);
-      await verifyPayouts(stack, manual, callers.manual.accepted);
-      await verifyPayouts(stack, automatic, callers.automatic.accepted);
-      compareWithAim(rounds);
-    });
+    const module = new URL('./baseline-server.ts', import.meta.url);
+    await using server = startChild<BaselineCalls>(module, settings);
+    const pids = { ...stack.pids, baseline: server.pid, driver: process.pid };
+    const callers: Record<Mode, Caller> = {
+      baseline: createCaller(new URL('/payouts', await server.call('url', {})), BODY),
+      manual: createCaller(...asMerchant(stack, manual)),
+      automatic: {
+        ...createCaller(...asMerchant(stack, automatic)),
+        settle: () => untilSettled(stack, automatic),
+      },
+    };
+    for (const mode of MODES) await runRound(WARM_UP_SECONDS, callers[mode], pids);
+    const rounds = await runInTurns(MODES, ROUNDS, async (mode, round) =>
+      print(`${mode} ${round}`, await runRound(ROUND_SECONDS, callers[mode], pids)),
+    );
+    for (const mode of MODES) printCpu(mode, rounds[mode]);
+    await verifyPayouts(stack, manual, callers.manual.accepted);
+    await verifyPayouts(stack, automatic, callers.automatic.accepted);
+    compareWithAim(rounds);
   });
 }
 
@@ -81,14 +80,8 @@ async function runRound(
   const result = await runClosedLoop(seconds, caller);
   const endedMs = performance.now();
   await caller.settle?.();
-  const cpuMs = Object.entries(cpuTimeMs(pids)).map(([name, afterMs]) => {
-    return [name, (afterMs - (before[name] ?? 0)) / result.requests];
-  });
-  return {
-    ...result,
-    cpuMs: Object.fromEntries(cpuMs),
-    settledAfterMs: performance.now() - endedMs,
-  };
+  const cpuMs = cpuTimeSince(before, pids);
+  return { ...result, cpuMs, settledAfterMs: performance.now() - endedMs };
 }
 
 function asMerchant(stack: Stack, merchant: Merchant): Parameters<typeof createCaller> {
@@ -106,8 +99,9 @@ function print(name: string, round: Round): Round {
 
 /** Where the time goes: CPU per payout in the last round, the greatest first. */
 function printCpu(mode: Mode, rounds: readonly Round[]): void {
-  const parts = Object.entries(rounds.at(-1)?.cpuMs ?? {}).toSorted(([, a], [, b]) => b - a);
-  const total = parts.reduce((sum, [, ms]) => sum + ms, 0);
+  const { cpuMs = {}, requests = 0 } = rounds.at(-1) ?? {};
+  const parts = sharesOf(cpuMs, requests);
+  const total = sumOf(parts, ([, ms]) => ms);
   const shown = parts.filter(([, ms]) => ms >= CPU_MS_SHOWN_MIN);
   const list = shown.map(([name, ms]) => `${name} ${ms.toFixed(2)}`).join(', ');
   console.log(`CPU per payout, ${mode}: ${total.toFixed(2)} ms (${list})`);
@@ -115,9 +109,9 @@ function printCpu(mode: Mode, rounds: readonly Round[]): void {
 
 /** The median of each mode against the aim; the baseline only says what the machine was worth today. */
 function compareWithAim(rounds: Record<Mode, Round[]>): void {
-  const baseline = medianRate(rounds.baseline);
+  const baseline = medianOf(rounds.baseline, ({ perSecond }) => perSecond);
   for (const mode of ['manual', 'automatic'] as const) {
-    const rate = medianRate(rounds[mode]);
+    const rate = medianOf(rounds[mode], ({ perSecond }) => perSecond);
     const isMet = rate >= PER_SECOND_MIN;
     if (!isMet) process.exitCode = 1;
     console.log(
@@ -125,8 +119,4 @@ function compareWithAim(rounds: Record<Mode, Round[]>): void {
         `${(rate / baseline).toFixed(2)} of the baseline's ${baseline.toFixed(0)}/s`,
     );
   }
-}
-
-function medianRate(rounds: readonly Round[]): number {
-  return median(rounds.map(({ perSecond }) => perSecond));
 }

@@ -1,13 +1,6 @@
 import { until } from '../until.ts';
 import type { Stack } from '../with-stack.ts';
-import {
-  call,
-  FEE_CENTS,
-  isAnyProcessing,
-  listPayouts,
-  type Merchant,
-  readAvailable,
-} from './merchant.ts';
+import { FEE_CENTS, isAnyProcessing, listPayouts, type Merchant } from './merchant.ts';
 
 type Breaks = { breaks: number; checks: { name: string; breaks: unknown[] }[] };
 
@@ -34,18 +27,25 @@ export async function verifyPayouts(
   if (lost.length > 0) throw new Error(`${lost.length} payouts answered 201 and do not exist`);
   const spent = listed.reduce((total, { amount, fee }) => total + amount + fee, 0);
   if (listed.some((payout) => payout.fee !== FEE_CENTS)) throw new Error('a fee is wrong');
-  const available = await readAvailable(stack, merchant);
+  const available = await merchant.client.getAvailable();
   if (available !== merchant.fundsCents - spent) {
     throw new Error(`${available} cents are available, not ${merchant.fundsCents - spent}`);
   }
-  const { breaks, checks } = await call<Breaks>(`${stack.admin_url}/admin/reconciliation`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${stack.admin_token}` },
-    body: { full: true },
-  });
+  const { breaks, checks } = await reconcile(stack);
   const broken = checks.filter((check) => check.breaks.length > 0).map(({ name }) => name);
   if (breaks > 0) throw new Error(`reconciliation found ${breaks} breaks: ${broken.join(', ')}`);
   console.log(
     `verified: ${accepted.length} answered 201, ${listed.length} exist, balance exact, 0 breaks`,
   );
+}
+
+/** All of it, which takes as long as it takes. */
+async function reconcile(stack: Stack): Promise<Breaks> {
+  const answer = await fetch(`${stack.admin_url}/admin/reconciliation`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${stack.admin_token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ full: true }),
+  });
+  if (!answer.ok) throw new Error(`reconciliation answered ${answer.status}`);
+  return (await answer.json()) as Breaks;
 }

@@ -16,9 +16,16 @@ export type Child<Answers extends Calls> = AsyncDisposable & {
 type Request = { id: number; name: string; input: unknown };
 type Reply = { id: number; output?: unknown; error?: string };
 
+/** A server that stands beside the mesh. */
+export type BaselineCalls = { url(input: object): string };
+
 /** Starts a module that ends with `answerCalls`, as a process of its own, so that its CPU time is counted apart. */
-export function startChild<Answers extends Calls>(module: URL): Child<Answers> {
-  const child = fork(fileURLToPath(module), { env: { ...process.env, NODE_ENV: 'production' } });
+export function startChild<Answers extends Calls>(
+  module: URL,
+  settings: NodeJS.ProcessEnv = {},
+): Child<Answers> {
+  const env = { ...process.env, NODE_ENV: 'production', ...settings };
+  const child = fork(fileURLToPath(module), { env });
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   let lastId = 0;
   child.on('message', ({ id, output, error }: Reply) => {
