@@ -22,10 +22,8 @@ export async function missDeliveries(
   const seconds = count / PUBLISHED_PER_SECOND;
   const input = { side: 'ours', phase, endpoints: [endpoint], rate: PUBLISHED_PER_SECOND } as const;
   const { sent } = await road.producer.call('openLoop', { ...input, seconds });
-  await until(
-    'deliveries that are missed',
-    async () => (await countSkipped(road, endpoint)) === sent,
-  );
+  const areSkipped = async () => (await countSkipped(road, endpoint)) === sent;
+  await until('deliveries that are missed', areSkipped);
   await setActive(road, endpoint, true);
   return { phase, sent, schedule: null, hangingEvery: 0 };
 }

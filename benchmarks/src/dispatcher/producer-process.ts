@@ -10,7 +10,7 @@ import { answerCalls } from '../child-calls.ts';
 import { sharedNowMs, writeMark } from './event-mark.ts';
 import { EVENT_TYPE, type MerchantEndpoint } from './merchant-endpoints.ts';
 import type { SentEvents } from './phase-record.ts';
-import { type Side, TOPIC_PREFIXES } from './sides.ts';
+import { type Side, SIDES, TOPIC_PREFIXES } from './sides.ts';
 
 /** How often what has fallen due is published; part of every latency, which counts from the intended time. */
 const TICK_MS = 2;
@@ -39,16 +39,9 @@ const backlog = { delivered: 0, isStopped: false };
 answerCalls<ProducerCalls>({
   connect: async ({ brokers, registryUrl }) => {
     const codec = await warmCodec(registryUrl, [CHARGE_EVENTS[EVENT_TYPE]]);
-    const logger = createLogger('bench', 'error');
-    for (const side of ['ours', 'baseline'] as const) {
-      const topicPrefix = TOPIC_PREFIXES[side];
-      const publisher = createEventPublisher({
-        brokers,
-        clientId: 'bench',
-        logger,
-        codec,
-        topicPrefix,
-      });
+    const options = { brokers, clientId: 'bench', logger: createLogger('bench', 'error'), codec };
+    for (const side of SIDES) {
+      const publisher = createEventPublisher({ ...options, topicPrefix: TOPIC_PREFIXES[side] });
       publisher.warmUp();
       publishers.set(side, publisher);
     }
@@ -95,10 +88,8 @@ async function publish(
     const number = range.from + offset;
     const endpoint = endpoints[number % endpoints.length];
     if (endpoint === undefined) throw new Error('no endpoints');
-    return aChargeEvent(
-      endpoint,
-      writeMark({ phase, number, intendedMs: range.intendedMs(number) }),
-    );
+    const mark = { phase, number, intendedMs: range.intendedMs(number) };
+    return aChargeEvent(endpoint, writeMark(mark));
   });
   await publishers.get(side)?.publish(events);
 }

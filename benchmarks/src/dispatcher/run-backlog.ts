@@ -23,13 +23,7 @@ export function startBacklog(
   input: { side: Side; name: string; endpoints: readonly MerchantEndpoint[] },
 ): Backlog {
   const phase = nextPhase(`${input.name}-${input.side}`);
-  const { side, endpoints } = input;
-  const publishing = road.producer.call('backlog', {
-    side,
-    phase,
-    endpoints,
-    aheadMax: AHEAD_MAX,
-  });
+  const publishing = road.producer.call('backlog', { ...input, phase, aheadMax: AHEAD_MAX });
   const reporting = new AbortController();
   const reported = report();
   return { rateOver, finish };

@@ -29,10 +29,8 @@ export async function createMerchant(stack: Stack, isAutomatic: boolean): Promis
   const body = { amount: FUNDS_CENTS, customer: CUSTOMER };
   const charge = await client.createCharge(body, randomUUID());
   await client.pay(charge.id);
-  await until(
-    'the money of the benchmark',
-    async () => (await client.getAvailable()) === FUNDS_CENTS,
-  );
+  const isThere = async () => (await client.getAvailable()) === FUNDS_CENTS;
+  await until('the money of the benchmark', isThere);
   return { key: apiKey, fundsCents: FUNDS_CENTS, client };
 }
 

@@ -6,10 +6,8 @@ type Breaks = { breaks: number; checks: { name: string; breaks: unknown[] }[] };
 
 /** Waits until the acquirer has settled everything that was accepted. */
 export async function untilSettled(stack: Stack, merchant: Merchant): Promise<void> {
-  await until(
-    'settlement of what was accepted',
-    async () => !(await isAnyProcessing(stack, merchant)),
-  );
+  const isSettled = async () => !(await isAnyProcessing(stack, merchant));
+  await until('settlement of what was accepted', isSettled);
 }
 
 /**

@@ -19,8 +19,8 @@ import {
   signatureOf,
 } from '../world/endpoint-deliveries.ts';
 import {
-  deliveredCharge,
   type DeliveredCharge,
+  deliveredCharge,
   deliveredPayout,
   deliveryOf,
   PAID_EVENTS,

@@ -1,53 +1,37 @@
 import { z } from 'zod';
 
 import { equal, holds, shaped } from '../client/expectations.ts';
-import {
-  Account,
-  type CatalogEntry,
-  type Charge,
-  type Endpoint,
-  Instant,
-  Uuid,
-} from '../client/schemas.ts';
+import { Account, type CatalogEntry, type Endpoint, Instant, Uuid } from '../client/schemas.ts';
 import { faulty, it, type ObservedCase, section, staged } from '../suite/case.ts';
 import { ENDPOINT_EVENTS } from '../world/endpoints.ts';
 import { catalog, failedPayout, withEndpoint } from '../world/fixtures.ts';
 import { refused } from '../world/refusals.ts';
-import type { World } from '../world/world.ts';
+import { aPaidCharge, type World } from '../world/world.ts';
 import { plain, rows } from './field-rows.ts';
 
+const BALANCE_FIELDS = rows(it, async (w) => ({ resource: await w.own.balance() }), {
+  object: ['`balance`', 'balance'],
+  currency: ['`BRL`', 'BRL'],
+  pending: ['integer', z.int()],
+  total: [
+    '`available` + `pending`',
+    (value, { available, pending }) => equal(value, available + pending, 'total'),
+  ],
+});
+
 export const BALANCE_CASES = section('balance', [
-  it('object', '`object`: `balance`', async (w) =>
-    equal((await w.own.balance()).object, 'balance', 'object'),
-  ),
-  it('currency', '`currency`: `BRL`', async (w) =>
-    equal((await w.own.balance()).currency, 'BRL', 'currency'),
-  ),
-  it('pending', '`pending`: integer', async (w) => {
-    holds(Number.isInteger((await w.own.balance()).pending), 'an integer', 'pending');
-  }),
-  it('total', '`total`: `available` + `pending`', async (w) => {
-    const { available, pending, total } = await w.own.balance();
-    equal(total, available + pending, 'total');
-  }),
+  ...BALANCE_FIELDS,
   faulty.admin('available', '`available`: after deducting payouts in progress', async (w) => {
     const { before, during, created } = await failedPayout(w);
     equal(during.available, before.available - created.amount - created.fee, 'available');
   }),
   staged('pending-received', '`pending`: received but not yet released', async (w) => {
     const merchant = await w.admin.createAccount({ release_delay_seconds: 3_600 });
-    const { id } = await createPaid(w, merchant);
-    equal((await merchant.charges.read(id)).status, 'paid', 'status');
+    await aPaidCharge(w, merchant);
     const { available, pending } = await merchant.balance();
     equal([available, pending], [0, 1_234], 'available and pending');
   }),
 ]);
-
-async function createPaid(w: World, merchant: World['own']): Promise<Charge> {
-  const charge = await merchant.charges.create();
-  await w.simulator.pay(charge.id);
-  return await merchant.charges.until(charge.id, 'paid');
-}
 
 const Filled = z.string().min(1);
 
@@ -77,10 +61,8 @@ export const ACCOUNT_CASES = section('account', [
     equal((await merchant.charges.list()).data, [], 'charges');
   }),
   it.admin('onboarding', 'accounts without completed onboarding have restrictions', async (w) => {
-    const merchant = await w.admin.createAccount({
-      onboarding_status: 'pending',
-      auto_payout_enabled: true,
-    });
+    const settings = { onboarding_status: 'pending', auto_payout_enabled: true };
+    const merchant = await w.admin.createAccount(settings);
     refused(await merchant.payouts.post(), 'PAYOUTS_DISABLED');
   }),
   it.admin(
@@ -96,40 +78,36 @@ export const ACCOUNT_CASES = section('account', [
   ),
 ]);
 
-const fields = { description: 'Pedidos', secret: 'whsec_of_a_case' };
+const SENT = { description: 'Pedidos', secret: 'whsec_of_a_case' };
 
-function endpointRow(
-  field: string,
-  note: string,
-  check: (endpoint: Endpoint) => unknown,
-): ObservedCase {
-  return it(field, `\`${field}\`: ${note}`, (w) =>
-    withEndpoint(w, fields, async (endpoint) => {
-      await check(endpoint);
-    }),
-  );
+/** As it was while it was registered. */
+async function registered(w: World): Promise<{ resource: Endpoint }> {
+  return { resource: await withEndpoint(w, SENT, (endpoint) => endpoint) };
 }
 
+const ENDPOINT_FIELDS = rows(it, registered, {
+  id: ['string', Filled],
+  object: ['`webhook`', 'webhook'],
+  url: ['string', z.url()],
+  description: ['string', SENT.description],
+  events: [
+    'array of event names',
+    (_, { events }) => equal(events.toSorted(), ENDPOINT_EVENTS.toSorted(), 'events'),
+  ],
+  active: ['boolean', true],
+  has_secret: ['tells that a secret exists', true],
+  created_at: ['ISO 8601', Instant],
+});
+
 export const WEBHOOK_CASES = section('webhook', [
-  endpointRow('id', 'string', ({ id }) => holds(id.length > 0, 'an id', id)),
-  endpointRow('object', '`webhook`', ({ object }) => equal(object, 'webhook', 'object')),
-  endpointRow('url', 'string', ({ url }) => holds(URL.canParse(url), 'the URL', url)),
-  endpointRow('description', 'string', (one) => equal(one.description, 'Pedidos', 'description')),
-  endpointRow('events', 'array of event names', ({ events }) =>
-    equal(events.toSorted(), ENDPOINT_EVENTS.toSorted(), 'events'),
-  ),
-  endpointRow('active', 'boolean', ({ active }) => equal(active, true, 'active')),
-  endpointRow('has_secret', 'tells that a secret exists', (one) =>
-    equal(one.has_secret, true, 'has_secret'),
-  ),
-  endpointRow('created_at', 'ISO 8601', (one) => shaped(Instant, one.created_at, 'created_at')),
+  ...ENDPOINT_FIELDS,
   it('no-secret', '`has_secret` is false without a secret', (w) =>
     withEndpoint(w, {}, (endpoint) => equal(endpoint.has_secret, false, 'has_secret')),
   ),
   it('secret-never-returned', 'the secret itself is never returned', (w) =>
-    withEndpoint(w, fields, async () => {
+    withEndpoint(w, SENT, async () => {
       const { text } = await w.own.call('GET /v1/webhooks');
-      holds(!text.includes(fields.secret), 'no secret in the list', 'GET /v1/webhooks');
+      holds(!text.includes(SENT.secret), 'no secret in the list', 'GET /v1/webhooks');
     }),
   ),
 ]);

@@ -25,7 +25,7 @@ async function repeated(w: World, behaviour: object): Promise<[Delivery, Deliver
   );
 }
 
-/** A hook that behaves in this way, on its way to which is one delivery. */
+/** A hook that behaves in this way, and to which one delivery is on its way. */
 async function deliverTo(w: World, behaviour: object): Promise<Hook> {
   const hook = w.receiver.hook();
   const merchant = await freshMerchant(w);

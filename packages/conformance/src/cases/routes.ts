@@ -3,7 +3,7 @@ import type { SCOPES } from '../world/admin.ts';
 import type { Merchant } from '../world/merchant.ts';
 
 /** An id of nobody. */
-export const UNKNOWN_ID = '6f1ed0a1-3c53-4d7e-9a1b-0f6f0c1d2e3f';
+const UNKNOWN_ID = '6f1ed0a1-3c53-4d7e-9a1b-0f6f0c1d2e3f';
 
 type Scope = (typeof SCOPES)[number];
 

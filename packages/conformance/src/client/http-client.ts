@@ -1,4 +1,4 @@
-import { Agent, type Dispatcher } from 'undici';
+import { Agent } from 'undici';
 
 const TIMEOUT_MS = 30_000;
 const BODY_BYTES_MAX = 16 * 1024 * 1024;
@@ -38,8 +38,7 @@ export function createHttpClient(): HttpClient {
       const { origin, pathname, search } = new URL(url);
       const path = pathname + search;
       const signal = AbortSignal.timeout(TIMEOUT_MS);
-      const options = { origin, path, signal, ...request };
-      const response = await agent.request(options as Dispatcher.RequestOptions);
+      const response = await agent.request({ origin, path, signal, ...request });
       const text = await response.body.text();
       return {
         status: response.statusCode,

@@ -62,5 +62,5 @@ test.each([
 });
 
 test('the map needs no installation', () => {
-  expect(readOptions(['--list'])).toMatchObject({ world: null, list: true });
+  expect(readOptions(['--list'])).toMatchObject({ world: null });
 });

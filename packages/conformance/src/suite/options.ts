@@ -6,8 +6,8 @@ import { z } from 'zod';
 import type { WorldOptions } from '../world/world.ts';
 
 export type Options = {
+  /** Null where the map alone is asked for. */
   world: WorldOptions | null;
-  list: boolean;
   strict: boolean;
   jsonFile: string | null;
   only: string | null;
@@ -66,8 +66,8 @@ export function readOptions(args: readonly string[]): Options {
     },
   });
   const world = values.list ? null : toWorldOptions(values);
-  const { list, strict, json = null, only = null } = values;
-  return { world, list, strict, jsonFile: json, only };
+  const { strict, json = null, only = null } = values;
+  return { world, strict, jsonFile: json, only };
 }
 
 type Values = Partial<Record<string, string | boolean>>;

@@ -8,7 +8,7 @@ import { catalog, deliveryOf } from './fixtures.ts';
 import { CHARGE_BODY, type Merchant } from './merchant.ts';
 import type { Delivery } from './receiver.ts';
 import { until } from './until.ts';
-import { PAYING_ACCOUNT, shared, type World } from './world.ts';
+import { aPaidCharge, PAYING_ACCOUNT, shared, type World } from './world.ts';
 
 /**
  * Charges that do not simply stay paid. Each has a merchant to itself, so that nothing else moves the balance, and an
@@ -131,12 +131,9 @@ async function aListener(world: World): Promise<{ merchant: Merchant; endpointUr
 
 async function aPaidLife(world: World): Promise<PaidLife> {
   const listener = await aListener(world);
-  const { charges, balance } = listener.merchant;
-  const { id } = await charges.create();
-  await world.simulator.pay(id);
-  const charge = await charges.until(id, 'paid');
+  const charge = await aPaidCharge(world, listener.merchant);
   const before = await until(async () => {
-    const found = await balance();
+    const found = await listener.merchant.balance();
     holds(found.available > 0, 'the money of the charge is available', found);
     return found;
   });

@@ -5,7 +5,7 @@ import { CatalogEntry, type Endpoint, listOf, Payout } from '../client/schemas.t
 import { type Kind, type Merchant, PAYOUT_BODY } from './merchant.ts';
 import type { Delivery, Hook } from './receiver.ts';
 import { until } from './until.ts';
-import { fundedMerchant, PAYING_ACCOUNT, shared, type World } from './world.ts';
+import { fundedMerchant, aPaidCharge, PAYING_ACCOUNT, shared, type World } from './world.ts';
 
 /** Things that several cases check; each is made once per run. */
 
@@ -30,11 +30,7 @@ export const fullCharge = shared(async (w) => {
 /** A charge of nothing but what is required. */
 export const bareCharge = shared((w) => w.own.charges.create());
 
-export const paidCharge = shared(async (w) => {
-  const { id } = await w.own.charges.create({ reference: 'paid' });
-  await w.simulator.pay(id);
-  return await w.own.charges.until(id, 'paid');
-});
+export const paidCharge = shared((w) => aPaidCharge(w, w.own, { reference: 'paid' }));
 
 /** A charge that the acquirer refused to issue; only cases that run alone may ask for it. */
 export const refusedCharge = shared(async (w) => {
@@ -70,9 +66,12 @@ export const completedPayout = shared(async (w) => {
   return await w.own.payouts.until(id, 'completed');
 });
 
-/** A payout that the recipient's institution refused; only cases that run alone may ask for it. */
+/**
+ * A payout that the recipient's institution refused, of a merchant whose balance nothing else moves; only cases that
+ * run alone may ask for it.
+ */
 export const failedPayout = shared(async (w) => {
-  const merchant = await payingMerchant(w);
+  const merchant = await fundedMerchant(w, 50_000);
   const before = await merchant.balance();
   const rule = { operation: 'settlePayout', fault: 'hang' };
   const { created, during } = await w.simulator.withFaults([rule], async () => {
@@ -84,9 +83,6 @@ export const failedPayout = shared(async (w) => {
   const ended = await merchant.payouts.until(created.id, 'failed');
   return { created, ended, before, during, after: await merchant.balance() };
 });
-
-/** A merchant with money whose balance only one story at a time moves. */
-export const payingMerchant = shared((w) => fundedMerchant(w, 50_000));
 
 /** A merchant whose payouts wait for somebody in the dashboard. */
 export const manualMerchant = shared((w) => fundedMerchant(w, 50_000, MANUAL_ACCOUNT));

@@ -1,6 +1,6 @@
 import { equal } from '../client/expectations.ts';
 import { createHttpClient } from '../client/http-client.ts';
-import { Account, Balance } from '../client/schemas.ts';
+import { Account, Balance, type Charge } from '../client/schemas.ts';
 import { type Admin, createAdmin } from './admin.ts';
 import { createMerchant, type Merchant } from './merchant.ts';
 import { createReceiver, type Receiver } from './receiver.ts';
@@ -124,11 +124,16 @@ async function hasFunds(merchant: Merchant): Promise<boolean> {
   return balance.data.available >= FUNDS_CENTS_MIN && account.data.auto_payout_enabled;
 }
 
+/** A new charge of the merchant, once somebody has paid it. */
+export async function aPaidCharge(world: World, merchant: Merchant, fields = {}): Promise<Charge> {
+  const { id } = await merchant.charges.create(fields);
+  await world.simulator.pay(id);
+  return await merchant.charges.until(id, 'paid');
+}
+
 /** Puts money on a merchant's balance by a charge that is paid. */
 async function fund(world: World, merchant: Merchant, amountCents: number): Promise<void> {
-  const { id } = await merchant.charges.create({ amount: amountCents });
-  await world.simulator.pay(id);
-  await merchant.charges.until(id, 'paid');
+  await aPaidCharge(world, merchant, { amount: amountCents });
   await until(async () => {
     const { available } = await merchant.balance();
     equal(available >= amountCents, true, 'the money is on the balance');
