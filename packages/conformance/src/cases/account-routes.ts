@@ -1,6 +1,6 @@
 import { equal } from '../client/expectations.ts';
 import { it, section, staged } from '../suite/case.ts';
-import { bodyWith } from '../world/reader.ts';
+import { bodyWith } from '../world/api-client.ts';
 import { fundedMerchant } from '../world/world.ts';
 
 export const READ_BALANCE_CASES = section('read-balance', [

@@ -1,8 +1,8 @@
 import { equal, holds } from '../client/expectations.ts';
 import { delivered, it, type ObservedCase, section } from '../suite/case.ts';
 import { SCOPES } from '../world/admin.ts';
+import { bodyWith } from '../world/api-client.ts';
 import { deliveredCharge, keyWith } from '../world/fixtures.ts';
-import { bodyWith } from '../world/reader.ts';
 import { refused } from '../world/refusals.ts';
 import { until } from '../world/until.ts';
 import { callEmpty, ROUTES, withUnknownId } from './routes.ts';

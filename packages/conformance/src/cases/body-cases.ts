@@ -1,7 +1,7 @@
 import type { Answer } from '../client/http-client.ts';
 import { it, type Observe, type ObservedCase } from '../suite/case.ts';
+import { bodyWith } from '../world/api-client.ts';
 import { CUSTOMER } from '../world/merchant.ts';
-import { bodyWith } from '../world/reader.ts';
 import { type ErrorCode, refused } from '../world/refusals.ts';
 import type { World } from '../world/world.ts';
 

@@ -2,7 +2,15 @@ import { randomUUID } from 'node:crypto';
 
 import { equal, holds } from '../client/expectations.ts';
 import type { Envelope } from '../client/schemas.ts';
-import { delivered, it, type ObservedCase, section, staged, unobservable } from '../suite/case.ts';
+import {
+  delivered,
+  it,
+  type Observe,
+  type ObservedCase,
+  section,
+  staged,
+  unobservable,
+} from '../suite/case.ts';
 import {
   announced,
   canceledCharge,
@@ -96,11 +104,8 @@ export const EVENT_NAME_CASES = section('event-names', [
   it('outside', 'Subscribing to a name outside the catalog is refused with `422`', async (w) => {
     const url = `${w.hookBase}/${randomUUID()}`;
     refused(await w.own.endpoints.post({ url, events: ['charge.pix.settled'] }), 422);
-    holds(
-      !(await w.own.endpoints.list()).some((one) => one.url === url),
-      'nothing registered',
-      url,
-    );
+    const urls = (await w.own.endpoints.list()).map((one) => one.url);
+    holds(!urls.includes(url), 'nothing registered', url);
   }),
   ...Object.entries(RESOURCES).map(([resource, meaning]) =>
     it(`resource.${resource}`, `Resource \`${resource}\`: ${meaning}`, async (w) => {
@@ -128,12 +133,12 @@ export const EVENT_NAME_CASES = section('event-names', [
   ),
 ]);
 
-/** Of an event: its meaning, the charge of which it tells, and the status in its data. */
-type Emission = readonly [meaning: string, life: (w: World) => Promise<Life>, status: string];
+/** Of an event: its meaning, the charge of which it tells, the status in its data, and what it needs. */
+type Emission = readonly [string, (w: World) => Promise<Life>, string, Observe?];
 
-/** Events that only a dashboard or a payer's bank brings about. */
+/** Events that only a dashboard or a payer's bank brings about; the first does not even need a payer. */
 const EMISSIONS: Readonly<Record<string, Emission>> = {
-  'charge.pix.canceled': ['canceled before payment', canceledCharge, 'canceled'],
+  'charge.pix.canceled': ['canceled before payment', canceledCharge, 'canceled', it.admin.receiver],
   'charge.pix.refunded': ['amount returned to payer', refundedCharge, 'refunded'],
   'charge.pix.infraction': ['MED infraction opened; outcome open', openedDispute, 'infraction'],
   'charge.pix.charged_back': ['return ordered by the MED', lostDispute, 'charged_back'],
@@ -168,9 +173,8 @@ const MEANINGS: Readonly<Record<string, Check>> = {
   },
 };
 
-function emittedCase([event, [meaning, life, status]]: readonly [string, Emission]): ObservedCase {
-  // Only the first does without a payer.
-  const observe = event === 'charge.pix.canceled' ? it.admin.receiver : staged.receiver;
+function emittedCase([event, emission]: readonly [string, Emission]): ObservedCase {
+  const [meaning, life, status, observe = staged.receiver] = emission;
   return observe(`${event}.emitted`, `\`${event}\` is emitted: ${meaning}`, async (w) => {
     const { envelope } = await announced(w, await life(w), event);
     equal(envelope.data['status'], status, 'data.status');

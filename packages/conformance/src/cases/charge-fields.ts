@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { equal, holds, shaped } from '../client/expectations.ts';
 import { Charge, CHARGE_STATUSES, ChargeItem, Instant, Receiver, Uuid } from '../client/schemas.ts';
 import { faulty, it, section } from '../suite/case.ts';
+import { bodyWith } from '../world/api-client.ts';
 import {
   bareCharge,
   EXPIRES_IN,
@@ -11,7 +12,6 @@ import {
   refusedCharge,
 } from '../world/fixtures.ts';
 import { CUSTOMER } from '../world/merchant.ts';
-import { bodyWith } from '../world/reader.ts';
 import type { World } from '../world/world.ts';
 import { AS_SENT, rows, secondsBetween } from './field-rows.ts';
 

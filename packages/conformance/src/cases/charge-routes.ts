@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { equal, holds, shaped } from '../client/expectations.ts';
 import { Charge, CHARGE_STATUSES } from '../client/schemas.ts';
 import { it, section } from '../suite/case.ts';
+import { bodyWith } from '../world/api-client.ts';
 import { checkoutCharge } from '../world/charge-lives.ts';
 import { includes } from '../world/collection.ts';
 import { bareCharge, fourOf, fullCharge, paidCharge } from '../world/fixtures.ts';
-import { bodyWith } from '../world/reader.ts';
 import { refused } from '../world/refusals.ts';
 import { listCases } from './list-cases.ts';
 

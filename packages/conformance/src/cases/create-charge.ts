@@ -3,14 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { equal, holds, shaped } from '../client/expectations.ts';
 import { Charge } from '../client/schemas.ts';
 import { faulty, it, section } from '../suite/case.ts';
+import { bodyWith } from '../world/api-client.ts';
 import { bareCharge, REFUSAL_MESSAGE, refusedCharge } from '../world/fixtures.ts';
-import { bodyWith } from '../world/reader.ts';
 import { refused } from '../world/refusals.ts';
 import { bodyCases } from './body-cases.ts';
 import { secondsBetween } from './field-rows.ts';
 
 const { accepts, refuses, misshapen, webhookCases } = bodyCases(
-  async (w, changes) => await w.own.charges.post(changes),
+  (w, changes) => w.own.charges.post(changes),
   it,
 );
 

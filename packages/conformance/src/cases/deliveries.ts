@@ -19,8 +19,8 @@ import {
   signatureOf,
 } from '../world/endpoint-deliveries.ts';
 import {
-  type DeliveredCharge,
   deliveredCharge,
+  type DeliveredCharge,
   deliveredPayout,
   deliveryOf,
   PAID_EVENTS,

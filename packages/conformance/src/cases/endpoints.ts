@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { equal, holds } from '../client/expectations.ts';
 import { faulty, it, type Observe, type ObservedCase, section } from '../suite/case.ts';
 import { SCOPES } from '../world/admin.ts';
+import { bodyWith } from '../world/api-client.ts';
 import {
   bareCharge,
   barePayout,
@@ -12,7 +13,6 @@ import {
   sisterApplication,
 } from '../world/fixtures.ts';
 import type { Kind, Merchant } from '../world/merchant.ts';
-import { bodyWith } from '../world/reader.ts';
 import { refused } from '../world/refusals.ts';
 import type { World } from '../world/world.ts';
 import { callEmpty, ROUTES } from './routes.ts';

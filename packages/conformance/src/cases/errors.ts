@@ -4,9 +4,9 @@ import { equal, holds, oneOf, shaped } from '../client/expectations.ts';
 import type { Answer } from '../client/http-client.ts';
 import { Charge, ErrorBody } from '../client/schemas.ts';
 import { faulty, it, section, unobservable } from '../suite/case.ts';
+import { bodyWith } from '../world/api-client.ts';
 import { bareCharge, keyWith, refusedCharge } from '../world/fixtures.ts';
 import { CUSTOMER } from '../world/merchant.ts';
-import { bodyWith } from '../world/reader.ts';
 import { ERROR_STATUS, type ErrorCode, refused } from '../world/refusals.ts';
 import { shared, type World } from '../world/world.ts';
 

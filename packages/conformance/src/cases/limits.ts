@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { equal, holds, oneOf, shaped } from '../client/expectations.ts';
 import { Charge, CHARGE_STATUSES, listOf, Payout } from '../client/schemas.ts';
 import { delivered, faulty, it, section, unobservable } from '../suite/case.ts';
+import { bodyWith } from '../world/api-client.ts';
 import {
   bareCharge,
   barePayout,
@@ -14,7 +15,6 @@ import {
   refusedCharge,
   withEndpoint,
 } from '../world/fixtures.ts';
-import { bodyWith } from '../world/reader.ts';
 import { refused } from '../world/refusals.ts';
 import { until } from '../world/until.ts';
 

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { equal, holds, shaped } from '../client/expectations.ts';
 import { Payout, PAYOUT_STATUSES } from '../client/schemas.ts';
 import { it, section, staged } from '../suite/case.ts';
+import { bodyWith } from '../world/api-client.ts';
 import { includes } from '../world/collection.ts';
 import {
   barePayout,
@@ -12,14 +13,13 @@ import {
   manualMerchant,
   requestPayout,
 } from '../world/fixtures.ts';
-import { bodyWith } from '../world/reader.ts';
 import { refused } from '../world/refusals.ts';
 import { FEE_CENTS, fundedMerchant, PAYING_ACCOUNT } from '../world/world.ts';
 import { bodyCases } from './body-cases.ts';
 import { listCases } from './list-cases.ts';
 
 const { accepts, refuses, misshapen, webhookCases } = bodyCases(
-  async (w, changes) => await w.own.payouts.post(changes),
+  (w, changes) => w.own.payouts.post(changes),
   it.funds,
 );
 

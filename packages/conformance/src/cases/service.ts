@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { equal, holds, shaped } from '../client/expectations.ts';
 import { Charge, Instant, Uuid } from '../client/schemas.ts';
 import { delivered, it, section, staged, unobservable } from '../suite/case.ts';
+import { bodyWith } from '../world/api-client.ts';
 import { announced, checkoutCharge, openedDispute } from '../world/charge-lives.ts';
 import { includes } from '../world/collection.ts';
 import {
@@ -15,7 +16,6 @@ import {
   manualMerchant,
   requestPayout,
 } from '../world/fixtures.ts';
-import { bodyWith } from '../world/reader.ts';
 import { isJson, refused } from '../world/refusals.ts';
 import { fundedMerchant, PAYING_ACCOUNT } from '../world/world.ts';
 

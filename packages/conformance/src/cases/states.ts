@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { equal, holds, oneOf, shaped } from '../client/expectations.ts';
 import { Charge, CHARGE_STATUSES, pageOf, PAYOUT_STATUSES } from '../client/schemas.ts';
 import { delivered, faulty, it, section, staged } from '../suite/case.ts';
+import { bodyWith } from '../world/api-client.ts';
 import { CREATED_EVENTS } from '../world/endpoint-deliveries.ts';
 import {
   bareCharge,
@@ -17,7 +18,6 @@ import {
   paidCharge,
   refusedCharge,
 } from '../world/fixtures.ts';
-import { bodyWith } from '../world/reader.ts';
 import { refused } from '../world/refusals.ts';
 import { until } from '../world/until.ts';
 import { shared, type World } from '../world/world.ts';

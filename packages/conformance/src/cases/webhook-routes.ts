@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { equal, holds, oneOf, shaped } from '../client/expectations.ts';
 import { CatalogEntry, Endpoint, listOf } from '../client/schemas.ts';
 import { it, type ObservedCase, section } from '../suite/case.ts';
+import { bodyWith } from '../world/api-client.ts';
 import { catalog, sisterApplication, withEndpoint } from '../world/fixtures.ts';
-import { bodyWith } from '../world/reader.ts';
 import { type ErrorCode, refused } from '../world/refusals.ts';
 import { until } from '../world/until.ts';
 import type { World } from '../world/world.ts';
@@ -123,15 +123,14 @@ async function patched(
 function refusesChange(
   id: string,
   note: string,
-  [value, refusal]: readonly [unknown, (ErrorCode | 422)?],
+  [value, code, details]: readonly [unknown, ErrorCode | 422, string[]?],
 ): ObservedCase {
   const [field = ''] = id.split('.');
   return it(id, `\`${field}\`: ${note}`, (w) =>
     withEndpoint(w, {}, async (endpoint) => {
-      const answer = await w.own.call(`PATCH /v1/webhooks/${endpoint.id}`, {
-        body: { [field]: value },
-      });
-      refused(answer, refusal ?? 'VALIDATION_ERROR', refusal === undefined ? [field] : undefined);
+      const body = { [field]: value };
+      const answer = await w.own.call(`PATCH /v1/webhooks/${endpoint.id}`, { body });
+      refused(answer, code, details);
       equal(await w.own.endpoints.find(endpoint.url), endpoint, 'the endpoint after the refusal');
     }),
   );
@@ -186,9 +185,13 @@ export const UPDATE_WEBHOOK_CASES = section('update-webhook', [
     'INVALID_WEBHOOK_URL',
   ]),
   refusesChange('events.unknown', 'from the catalog', [['charge.paid'], 422]),
-  refusesChange('events.empty', 'at least one', [[]]),
-  refusesChange('secret.short', 'at least 8 characters', ['7letter']),
-  refusesChange('active.boolean', 'boolean', ['no']),
+  refusesChange('events.empty', 'at least one', [[], 'VALIDATION_ERROR', ['events']]),
+  refusesChange('secret.short', 'at least 8 characters', [
+    '7letter',
+    'VALIDATION_ERROR',
+    ['secret'],
+  ]),
+  refusesChange('active.boolean', 'boolean', ['no', 'VALIDATION_ERROR', ['active']]),
   it('missing', '`404` `WEBHOOK_NOT_FOUND`', async (w) => {
     const answer = await w.own.call(`PATCH /v1/webhooks/${randomUUID()}`, { body: {} });
     refused(answer, 'WEBHOOK_NOT_FOUND');

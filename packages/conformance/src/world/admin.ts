@@ -2,8 +2,8 @@ import { z } from 'zod';
 
 import { shaped } from '../client/expectations.ts';
 import type { HeaderValues, HttpClient } from '../client/http-client.ts';
+import { bodyWith } from './api-client.ts';
 import { createMerchant, type Merchant } from './merchant.ts';
-import { bodyWith } from './reader.ts';
 
 export const SCOPES = [
   'charge:read',

@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import { equal, holds, shaped } from '../client/expectations.ts';
 import type { Answer } from '../client/http-client.ts';
 import { pageOf } from '../client/schemas.ts';
-import { bodyWith, type Reader } from './reader.ts';
+import { type ApiClient, bodyWith } from './api-client.ts';
 import { until } from './until.ts';
 
 type Definition<Item, Listed> = {
@@ -20,7 +20,7 @@ type Definition<Item, Listed> = {
 export function createCollection<
   Item extends z.ZodType<{ status: string }>,
   Listed extends z.ZodType<{ id: string }>,
->({ call, read }: Reader, { noun, required, item, listed }: Definition<Item, Listed>) {
+>({ call, read }: ApiClient, { noun, required, item, listed }: Definition<Item, Listed>) {
   const path = `/${noun}s`;
   /** A valid body with these changes; without a key where that is null. */
   async function post(changes: object = {}, key: string | null = randomUUID()): Promise<Answer> {

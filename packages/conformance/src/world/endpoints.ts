@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { ExpectationError } from '../client/expectations.ts';
 import type { Answer } from '../client/http-client.ts';
 import { Endpoint, listOf } from '../client/schemas.ts';
-import { bodyWith, type Reader } from './reader.ts';
+import { type ApiClient, bodyWith } from './api-client.ts';
 
 export const ENDPOINT_EVENTS = ['charge.pix.paid', 'charge.pix.created'];
 
 /** The registered endpoints of a merchant; `hookBase` is where their URLs may point. */
-export function createEndpoints({ call, read }: Reader, hookBase: string) {
+export function createEndpoints({ call, read }: ApiClient, hookBase: string) {
   /** A valid body, at an URL of its own, with these changes. */
   async function post(changes: object): Promise<Answer> {
     const body = { url: `${hookBase}/${randomUUID()}`, events: ENDPOINT_EVENTS, ...changes };

@@ -5,7 +5,7 @@ import { CatalogEntry, type Endpoint, listOf, Payout } from '../client/schemas.t
 import { type Kind, type Merchant, PAYOUT_BODY } from './merchant.ts';
 import type { Delivery, Hook } from './receiver.ts';
 import { until } from './until.ts';
-import { fundedMerchant, aPaidCharge, PAYING_ACCOUNT, shared, type World } from './world.ts';
+import { aPaidCharge, fundedMerchant, PAYING_ACCOUNT, shared, type World } from './world.ts';
 
 /** Things that several cases check; each is made once per run. */
 

@@ -1,8 +1,8 @@
 import type { HttpClient } from '../client/http-client.ts';
 import { Account, Balance, Charge, ChargeItem, Payout } from '../client/schemas.ts';
+import { createApiClient } from './api-client.ts';
 import { createCollection } from './collection.ts';
 import { createEndpoints } from './endpoints.ts';
-import { createReader } from './reader.ts';
 
 /** Known only of merchants that the run made for itself. */
 type Ids = { accountId: string; applicationId: string; keyId: string };
@@ -34,15 +34,15 @@ export function createMerchant(
   { hookBase, ...deps }: { http: HttpClient; url: string; hookBase: string },
   { key, ids }: { key: string; ids: Ids },
 ) {
-  const reader = createReader({ ...deps, key });
+  const client = createApiClient({ ...deps, key });
   return {
     key,
     ids,
-    ...reader,
-    charges: createCollection(reader, CHARGES),
-    payouts: createCollection(reader, PAYOUTS),
-    endpoints: createEndpoints(reader, hookBase),
-    balance: () => reader.read('/balance', Balance),
-    account: () => reader.read('/account', Account),
+    ...client,
+    charges: createCollection(client, CHARGES),
+    payouts: createCollection(client, PAYOUTS),
+    endpoints: createEndpoints(client, hookBase),
+    balance: () => client.read('/balance', Balance),
+    account: () => client.read('/account', Account),
   };
 }

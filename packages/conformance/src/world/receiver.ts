@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { equal, shaped } from '../client/expectations.ts';
 import type { HttpClient } from '../client/http-client.ts';
 import { Envelope } from '../client/schemas.ts';
-import { bodyWith } from './reader.ts';
+import { bodyWith } from './api-client.ts';
 import { until } from './until.ts';
 
 /** One request as the development receiver recorded it. */

@@ -61,7 +61,10 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const redact = createRedactor(secrets);
   const hookBase = options.receiver?.hookBase ?? HOOK_BASE;
   const deps = { http, url: options.url, hookBase };
-  const given = createMerchant(deps, { key: options.key, ids: notGiven('admin') });
+  const given = createMerchant(deps, {
+    key: options.key,
+    ids: absent('the ids of this merchant are not known'),
+  });
   const made = new Map<unknown, Promise<unknown>>();
   const world: World = {
     own: given,
@@ -94,7 +97,8 @@ function partOf<Option, Part extends object>(
   option: Option | null,
   create: (option: Option) => Part,
 ): Part {
-  return option === null ? notGiven(need) : create(option);
+  if (option !== null) return create(option);
+  return absent(`this run was given no ${need}; the case has to say that it needs it`);
 }
 
 function abilitiesOf(options: WorldOptions): Set<Need> {
@@ -156,10 +160,10 @@ export function shared<T>(make: (world: World) => Promise<T>): (world: World) =>
   return (world) => world.once(make, make);
 }
 
-function notGiven<T extends object>(name: string): T {
+function absent<T extends object>(message: string): T {
   return new Proxy({} as T, {
     get: () => {
-      throw new Error(`this run was given no ${name}; the case has to say that it needs it`);
+      throw new Error(message);
     },
   });
 }

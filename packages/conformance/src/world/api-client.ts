@@ -15,10 +15,18 @@ type CallOptions = {
 };
 
 /** The calls of one key. */
-export type Reader = ReturnType<typeof createReader>;
+export type ApiClient = ReturnType<typeof createApiClient>;
 
 /** Every call carries the key and asks for JSON. */
-export function createReader({ http, url, key }: { http: HttpClient; url: string; key: string }) {
+export function createApiClient({
+  http,
+  url,
+  key,
+}: {
+  http: HttpClient;
+  url: string;
+  key: string;
+}) {
   /** Such as `call('GET /v1/balance')`. */
   async function call(route: string, options: CallOptions = {}): Promise<Answer> {
     const [method = 'GET', path = ''] = route.split(' ');
