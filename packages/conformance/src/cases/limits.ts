@@ -74,14 +74,12 @@ export const LIMIT_CASES = section('limits', [
       refused(await w.own.charges.post({ expires_in }), 'VALIDATION_ERROR', ['expires_in']);
     }
   }),
-  it('webhook_url-charge', '`webhook_url`: up to 2048 characters (charge)', async (w) => {
-    const answer = await w.own.charges.post({ webhook_url: tooLong(w.hookBase) });
-    refused(answer, 'VALIDATION_ERROR', ['webhook_url']);
-  }),
-  it('webhook_url-payout', '`webhook_url`: up to 2048 characters (payout)', async (w) => {
-    const answer = await w.own.payouts.post({ webhook_url: tooLong(w.hookBase) });
-    refused(answer, 'VALIDATION_ERROR', ['webhook_url']);
-  }),
+  ...(['charge', 'payout'] as const).map((noun) =>
+    it(`webhook_url-${noun}`, `\`webhook_url\`: up to 2048 characters (${noun})`, async (w) => {
+      const answer = await w.own[`${noun}s`].post({ webhook_url: tooLong(w.hookBase) });
+      refused(answer, 'VALIDATION_ERROR', ['webhook_url']);
+    }),
+  ),
   it('secret', 'Endpoint `secret`: at least 8 characters', async (w) => {
     await withEndpoint(w, { secret: '8letters' }, (one) => equal(one.has_secret, true, 'it'));
     refused(await w.own.endpoints.post({ secret: '7letter' }), 'VALIDATION_ERROR', ['secret']);

@@ -123,14 +123,14 @@ async function patched(
 function refusesChange(
   id: string,
   note: string,
-  [value, code, details]: readonly [unknown, ErrorCode | 422, string[]?],
+  [value, code = 'VALIDATION_ERROR']: readonly [unknown, (ErrorCode | 422)?],
 ): ObservedCase {
   const [field = ''] = id.split('.');
   return it(id, `\`${field}\`: ${note}`, (w) =>
     withEndpoint(w, {}, async (endpoint) => {
       const body = { [field]: value };
       const answer = await w.own.call(`PATCH /v1/webhooks/${endpoint.id}`, { body });
-      refused(answer, code, details);
+      refused(answer, code, code === 'VALIDATION_ERROR' ? [field] : undefined);
       equal(await w.own.endpoints.find(endpoint.url), endpoint, 'the endpoint after the refusal');
     }),
   );
@@ -185,13 +185,9 @@ export const UPDATE_WEBHOOK_CASES = section('update-webhook', [
     'INVALID_WEBHOOK_URL',
   ]),
   refusesChange('events.unknown', 'from the catalog', [['charge.paid'], 422]),
-  refusesChange('events.empty', 'at least one', [[], 'VALIDATION_ERROR', ['events']]),
-  refusesChange('secret.short', 'at least 8 characters', [
-    '7letter',
-    'VALIDATION_ERROR',
-    ['secret'],
-  ]),
-  refusesChange('active.boolean', 'boolean', ['no', 'VALIDATION_ERROR', ['active']]),
+  refusesChange('events.empty', 'at least one', [[]]),
+  refusesChange('secret.short', 'at least 8 characters', ['7letter']),
+  refusesChange('active.boolean', 'boolean', ['no']),
   it('missing', '`404` `WEBHOOK_NOT_FOUND`', async (w) => {
     const answer = await w.own.call(`PATCH /v1/webhooks/${randomUUID()}`, { body: {} });
     refused(answer, 'WEBHOOK_NOT_FOUND');

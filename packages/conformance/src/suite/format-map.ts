@@ -1,12 +1,6 @@
 import type { Case } from './case.ts';
 import { SECTION_IDS, SECTIONS } from './sections.ts';
 
-const INTRODUCTION = [
-  '# Conformance',
-  '',
-  'Every sentence of the specification and the case that checks it.',
-];
-
 /** The map of specification and cases as Markdown. */
 export function formatMap(cases: readonly Case[]): string {
   const counts = SECTION_IDS.map((id) => {
@@ -16,7 +10,9 @@ export function formatMap(cases: readonly Case[]): string {
   });
   const observed = cases.filter(({ kind }) => kind === 'observed').length;
   return [
-    ...INTRODUCTION,
+    '# Conformance',
+    '',
+    'Every sentence of the specification and the case that checks it.',
     '',
     `${cases.length} sentences, ${observed} of them observed by a case.`,
     '',

@@ -18,23 +18,15 @@ type CallOptions = {
 export type ApiClient = ReturnType<typeof createApiClient>;
 
 /** Every call carries the key and asks for JSON. */
-export function createApiClient({
-  http,
-  url,
-  key,
-}: {
-  http: HttpClient;
-  url: string;
-  key: string;
-}) {
+export function createApiClient(deps: { http: HttpClient; url: string }, key: string) {
   /** Such as `call('GET /v1/balance')`. */
   async function call(route: string, options: CallOptions = {}): Promise<Answer> {
     const [method = 'GET', path = ''] = route.split(' ');
     const body = bodyOf(options);
     const sentKey = options.key === undefined ? key : options.key;
-    return await http.send({
+    return await deps.http.send({
       method,
-      url: url + path,
+      url: deps.url + path,
       headers: {
         ...(sentKey === null ? {} : { 'x-api-key': sentKey }),
         ...(body === null ? {} : { 'content-type': 'application/json' }),

@@ -23,18 +23,18 @@ export const CHARGE_BODY = { amount: 1_234, customer: CUSTOMER };
 export const PAYOUT_BODY = { amount: 500, pix_key_type: 'email', pix_key: 'joao.lima@example.com' };
 
 const CHARGES = {
-  noun: 'charge' as const,
+  noun: 'charge',
   required: CHARGE_BODY,
   item: Charge,
   listed: ChargeItem,
-};
-const PAYOUTS = { noun: 'payout' as const, required: PAYOUT_BODY, item: Payout, listed: Payout };
+} as const;
+const PAYOUTS = { noun: 'payout', required: PAYOUT_BODY, item: Payout, listed: Payout } as const;
 
 export function createMerchant(
   { hookBase, ...deps }: { http: HttpClient; url: string; hookBase: string },
   { key, ids }: { key: string; ids: Ids },
 ) {
-  const client = createApiClient({ ...deps, key });
+  const client = createApiClient(deps, key);
   return {
     key,
     ids,
