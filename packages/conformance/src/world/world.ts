@@ -137,7 +137,11 @@ export async function aPaidCharge(world: World, merchant: Merchant, fields = {})
 
 /** Puts money on a merchant's balance by a charge that is paid. */
 async function fund(world: World, merchant: Merchant, amountCents: number): Promise<void> {
-  await aPaidCharge(world, merchant, { amount: amountCents });
+  const { id } = await merchant.charges.create({ amount: amountCents });
+  await world.simulator.pay(id);
+  await until(async () => {
+    equal((await merchant.charges.read(id)).status, 'paid', 'the charge that funds');
+  });
   await until(async () => {
     const { available } = await merchant.balance();
     equal(available >= amountCents, true, 'the money is on the balance');
