@@ -16,7 +16,10 @@ export type MerchantEndpoint = {
 
 type Behaviour = keyof typeof RECEIVER_PATHS;
 
-/** Endpoints under names that `*.receiver.example.com` covers; `behaviourOf` by their place in the list. All answer at once by default. */
+/**
+ * Endpoints under names that `*.receiver.example.com` covers; `behaviourOf` by their place in the list, by default all
+ * answer at once.
+ */
 export function makeEndpoints(
   count: number,
   behaviourOf: (index: number) => Behaviour = () => 'answers',
