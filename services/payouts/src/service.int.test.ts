@@ -42,24 +42,18 @@ async function dieAt(at: string, call: { caller: Creator; process: PayoutsProces
   expect(await call.process.ended).toBe('SIGKILL');
 }
 
-test('killed at any point, a restart and the same key come to one payout', async () => {
-  const points = [
-    ['payouts.create.before-insert', false],
-    ['payouts.create.after-intent', true],
-    ['payouts.create.after-hold', true],
-    ['payouts.create.after-commit', true],
-  ] as const;
-  let process = await startPayoutsProcess(mesh, PATIENT);
-  for (const [at, replayed] of points) {
-    const caller = await mesh.fundedCreator(5_000);
-    await dieAt(at, { caller, process });
-    process = await startPayoutsProcess(mesh, PATIENT);
-    const answer = await process.request(caller, ROUTE, body);
-    expect([at, answer.status]).toEqual([at, 201]);
-    expect([at, answer.headers.has('idempotent-replayed')]).toEqual([at, replayed]);
-    await expectOnePayout(caller.creation_id, caller.account_id);
-  }
-  await process[Symbol.asyncDispose]();
+test.each([
+  ['payouts.create.before-insert', false],
+  ['payouts.create.after-intent', true],
+  ['payouts.create.after-hold', true],
+  ['payouts.create.after-commit', true],
+] as const)('killed at %s, a restart and the same key come to one payout', async (at, replayed) => {
+  const caller = await mesh.fundedCreator(5_000);
+  await dieAt(at, { caller, process: await startPayoutsProcess(mesh, PATIENT) });
+  await using second = await startPayoutsProcess(mesh, PATIENT);
+  const answer = await second.request(caller, ROUTE, body);
+  expect([answer.status, answer.headers.has('idempotent-replayed')]).toEqual([201, replayed]);
+  await expectOnePayout(caller.creation_id, caller.account_id);
 });
 
 test('the restarted job ends what a killed call left behind, by itself: finished where the hold stands, else dropped', async () => {

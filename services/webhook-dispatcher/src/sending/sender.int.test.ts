@@ -8,7 +8,7 @@ import type { StoredDelivery } from '#deliveries/describe-deliveries.sql.ts';
 import { aChargeEvent } from '#test/a-charge-event.ts';
 import { readDeliveries } from '#test/listed-deliveries.ts';
 import { dueIn, emptyQueue } from '#test/read-queue.ts';
-import { answerWith, hang, startReceiver } from '#test/start-receiver.ts';
+import { answerWith, startReceiver } from '#test/start-receiver.ts';
 import { take } from '#test/store-event.ts';
 import { sealingKeys } from '#test/test-dispatcher.ts';
 import { startSenderTo, startTestSender, turnableClock } from '#test/test-sender.ts';
@@ -81,7 +81,10 @@ describe('the schedule', () => {
 
 describe('a hanging receiver', () => {
   test('holds at most its bound of slots, and the deliveries of others go on', async () => {
-    await using hanging = await startReceiver(hang);
+    const release = Promise.withResolvers<void>();
+    await using hanging = await startReceiver((request, response) => {
+      void release.promise.then(() => answerWith(503)(request, response));
+    });
     await using healthy = await startReceiver();
     const accountId = newId();
     for (let count = 0; count < 30; count += 1) {
@@ -91,17 +94,16 @@ describe('a hanging receiver', () => {
       db: database.db,
       receivers: { hanging: hanging.port, healthy: healthy.port },
       clock: turnableClock(),
-      timeoutMs: 1_500,
+      timeoutMs: 60_000,
       inFlightMax: 16,
     });
     await eventually(() => expect(hanging.requests).toHaveLength(10));
-    const startedMs = performance.now();
     for (let count = 0; count < 20; count += 1) {
       await take(database.db, aChargeEvent({ account_id: accountId, url: urlOf('healthy') }));
     }
     await eventually(() => expect(healthy.requests).toHaveLength(20));
-    expect(performance.now() - startedMs).toBeLessThan(1_400);
     expect(hanging.requests).toHaveLength(10);
+    release.resolve();
   });
 });
 
