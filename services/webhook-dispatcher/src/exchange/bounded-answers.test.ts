@@ -1,0 +1,60 @@
+import { Socket } from 'node:net';
+
+import { expect, test } from 'vitest';
+
+import { boundAnswers } from './bounded-answers.ts';
+
+const INFORMATIONAL = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n';
+const FINAL = 'HTTP/1.1 200 OK\r\nserver: x\r\n\r\n';
+
+/** Reads a bounded socket into which these pieces came one after the other; null when it was cut. */
+function readAnswer(pieces: Iterable<string>): string | null {
+  const socket = new Socket();
+  socket.on('error', () => undefined);
+  boundAnswers(socket);
+  let text = '';
+  for (const piece of pieces) {
+    socket.push(piece);
+    for (let read = readPiece(socket); read !== ''; read = readPiece(socket)) text += read;
+    if (socket.destroyed) return null;
+  }
+  return text;
+}
+
+function readPiece(socket: Socket): string {
+  return (socket.read() as Buffer | null)?.toString('latin1') ?? '';
+}
+
+test.each([
+  ['a body of thousands of lines', FINAL + '\n'.repeat(5_000)],
+  [
+    'the same after informational heads',
+    INFORMATIONAL + INFORMATIONAL + FINAL + '\n'.repeat(5_000),
+  ],
+  ['empty lines before the head', `\r\n\r\n${FINAL}${'\n'.repeat(5_000)}`],
+])('an answer with %s is read whole, at once and byte by byte', (_, answer) => {
+  expect(readAnswer([answer])).toBe(answer);
+  expect(readAnswer(answer)).toBe(answer);
+});
+
+test.each([
+  ['a head of thousands of lines', `HTTP/1.1 200 OK\r\n${'a:\r\n'.repeat(5_000)}`],
+  ['thousands of informational heads', INFORMATIONAL.repeat(2_000)],
+  ['a line of blanks, which ends no head', `HTTP/1.1 200 OK\r\n \r\n${'a:\r\n'.repeat(5_000)}`],
+])('an answer with %s is cut, at once and byte by byte', (_, answer) => {
+  expect(readAnswer([answer])).toBeNull();
+  expect(readAnswer(answer)).toBeNull();
+});
+
+test('what comes after a request was written is another answer', () => {
+  const socket = new Socket();
+  boundAnswers(socket);
+  const head = `HTTP/1.1 200 OK\r\n${'a:\r\n'.repeat(400)}`;
+  let written = 0;
+  Object.defineProperty(socket, 'bytesWritten', { get: () => written });
+  for (written = 1; written <= 3; written += 1) {
+    socket.push(`${head}\r\n`);
+    while (readPiece(socket) !== '');
+  }
+  expect(socket.destroyed).toBe(false);
+});
