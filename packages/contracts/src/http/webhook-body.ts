@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { EVENT_CATALOGUE } from '../events/event-catalogue.ts';
+import { EVENT_NAMES } from '../events/event-catalogue.ts';
 import { textField } from './text-field.ts';
 import { webhookUrl } from './webhook-url-field.ts';
 
@@ -30,7 +30,7 @@ const eventsField = z.unknown().transform((value, context): string[] => {
 const EVENTS_META = {
   type: 'array',
   minItems: 1,
-  items: { type: 'string', enum: EVENT_CATALOGUE.map(({ event }) => event) },
+  items: { type: 'string', enum: EVENT_NAMES },
   description:
     'Names of the catalog; an update replaces the whole list. Others are answered with `INVALID_WEBHOOK_EVENT`.',
 } as const;

@@ -1,11 +1,10 @@
-import { EVENT_CATALOGUE, type EventName, splitEventName } from '../events/event-catalogue.ts';
+import { EVENT_CATALOGUE } from '../events/event-catalogue.ts';
 import { ChargeEvent, DisputeEvent, PaymentEvent, WebhookEvent } from '../http/webhook-event.ts';
 import type { DocumentSchemas } from './build-schemas.ts';
 import type { JsonSchema, Operation, Parameter, PathItem } from './document.ts';
 import { CHARGE, DISPUTE, PAID_CHARGE, PAYMENT } from './resource-examples.ts';
 
 type CatalogueEntry = (typeof EVENT_CATALOGUE)[number];
-type Parts = ReturnType<typeof splitEventName>;
 
 const DELIVERY_ID = '0190b6a4-8d2f-7c63-8b2e-3f71a2d9b00c';
 const ASSEMBLED_AT = '2026-11-20T15:31:02.345Z';
@@ -18,9 +17,8 @@ export function buildWebhooks(schemas: DocumentSchemas): Record<string, PathItem
 }
 
 function buildDelivery(entry: CatalogueEntry, schemas: DocumentSchemas): Operation {
-  const parts = splitEventName(entry.event);
   // Boleto, card and TED stand in the catalogue; nothing makes such resources (decision 206).
-  const produced = parts.method === 'pix';
+  const produced = entry.method === 'pix';
   return {
     operationId: entry.event,
     summary: entry.event,
@@ -29,13 +27,13 @@ function buildDelivery(entry: CatalogueEntry, schemas: DocumentSchemas): Operati
     security: [],
     'x-dispatched': entry.dispatched,
     'x-produced': produced,
-    parameters: describeHeaders(entry.event, parts),
+    parameters: describeHeaders(entry),
     requestBody: {
       required: true,
       content: {
         'application/json': {
-          schema: schemaOf(entry.event, { parts, produced, schemas }),
-          examples: produced ? { delivery: { value: exampleOf(entry.event, parts) } } : {},
+          schema: schemaOf(entry, produced, schemas),
+          examples: produced ? { delivery: { value: exampleOf(entry) } } : {},
         },
       },
     },
@@ -67,14 +65,11 @@ function describeDelivery(
   return facts.filter((fact) => fact !== null).join(' ');
 }
 
-function describeHeaders(event: EventName, parts: Parts): Parameter[] {
+function describeHeaders({ event, resource, method }: CatalogueEntry): Parameter[] {
   return [
     header('X-Webhook-Event', 'Full event name.', { type: 'string', const: event }),
-    header('X-Webhook-Resource', 'First part of the name.', {
-      type: 'string',
-      const: parts.resource,
-    }),
-    header('X-Webhook-Method', 'Second part of the name.', { type: 'string', const: parts.method }),
+    header('X-Webhook-Resource', 'First part of the name.', { type: 'string', const: resource }),
+    header('X-Webhook-Method', 'Second part of the name.', { type: 'string', const: method }),
     header('X-Webhook-Delivery', 'Delivery id; the same on every retry.', {
       type: 'string',
       format: 'uuid',
@@ -97,11 +92,12 @@ function header(name: string, description: string, schema: JsonSchema): Paramete
 
 /** The envelope of the resource, narrowed to this one name. */
 function schemaOf(
-  event: EventName,
-  { parts, produced, schemas }: { parts: Parts; produced: boolean; schemas: DocumentSchemas },
+  { event, resource, method, action }: CatalogueEntry,
+  produced: boolean,
+  schemas: DocumentSchemas,
 ): JsonSchema {
   const byResource = { charge: ChargeEvent, payment: PaymentEvent, dispute: DisputeEvent };
-  const envelope = produced ? byResource[parts.resource as keyof typeof byResource] : WebhookEvent;
+  const envelope = produced ? byResource[resource as keyof typeof byResource] : WebhookEvent;
   return {
     allOf: [
       schemas.refTo(envelope),
@@ -109,28 +105,24 @@ function schemaOf(
         type: 'object',
         properties: {
           event: { type: 'string', const: event },
-          resource: { type: 'string', const: parts.resource },
-          method: { type: 'string', const: parts.method },
-          action: { type: 'string', const: parts.action },
+          resource: { type: 'string', const: resource },
+          method: { type: 'string', const: method },
+          action: { type: 'string', const: action },
         },
       },
     ],
   };
 }
 
-function exampleOf(event: EventName, parts: Parts): object {
-  return {
-    id: DELIVERY_ID,
-    object: 'event',
-    event,
-    ...parts,
-    created_at: ASSEMBLED_AT,
-    data: dataOf(parts),
-  };
+function exampleOf(entry: CatalogueEntry): object {
+  const { event, resource, method, action } = entry;
+  const name = { event, resource, method, action };
+  const data = dataOf(entry);
+  return { id: DELIVERY_ID, object: 'event', ...name, created_at: ASSEMBLED_AT, data };
 }
 
 /** The resource in the state that the event tells of. */
-function dataOf({ resource, action }: Parts): object {
+function dataOf({ resource, action }: CatalogueEntry): object {
   if (resource === 'charge') return chargeAfter(action);
   if (resource === 'dispute') return disputeAfter(action);
   return action === 'created' ? PAYMENT : { ...PAYMENT, status: action };

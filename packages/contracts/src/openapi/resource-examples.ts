@@ -1,11 +1,10 @@
 import type { z } from 'zod';
 
-import { EVENT_CATALOGUE, splitEventName } from '../events/event-catalogue.ts';
+import { EVENT_CATALOGUE } from '../events/event-catalogue.ts';
 import type { Account } from '../http/account.ts';
 import type { Balance } from '../http/balance.ts';
 import type { Charge } from '../http/charge.ts';
 import type { Dispute } from '../http/dispute.ts';
-import type { EventCatalogueEntry } from '../http/event-catalogue-entry.ts';
 import type { PaymentSnapshot, Payout } from '../http/payout.ts';
 import type { PUBLIC_ROUTES } from '../http/public-routes.ts';
 import type { Webhook } from '../http/webhook.ts';
@@ -147,32 +146,11 @@ export const DISPUTE: Dispute = {
   resolved_at: null,
 };
 
-const CATALOGUE: EventCatalogueEntry[] = EVENT_CATALOGUE.map(
-  ({ event, description, dispatched }) => ({
-    event,
-    ...splitEventName(event),
-    description,
-    dispatched,
-  }),
-);
+export const CHARGE_PAGE: Answer<'listCharges'> = pageOf([PAID_CHARGE], false);
+export const PAYOUT_PAGE: Answer<'listPayouts'> = pageOf([COMPLETED_PAYOUT], true);
+export const WEBHOOK_LIST: Answer<'listWebhooks'> = pageOf([WEBHOOK], false);
+export const EVENT_LIST: Answer<'listWebhookEvents'> = pageOf(EVENT_CATALOGUE, false);
 
-export const CHARGE_PAGE: Answer<'listCharges'> = {
-  object: 'list',
-  data: [PAID_CHARGE],
-  has_more: false,
-};
-export const PAYOUT_PAGE: Answer<'listPayouts'> = {
-  object: 'list',
-  data: [COMPLETED_PAYOUT],
-  has_more: true,
-};
-export const WEBHOOK_LIST: Answer<'listWebhooks'> = {
-  object: 'list',
-  data: [WEBHOOK],
-  has_more: false,
-};
-export const EVENT_LIST: Answer<'listWebhookEvents'> = {
-  object: 'list',
-  data: CATALOGUE,
-  has_more: false,
-};
+function pageOf<Item>(data: Item[], has_more: boolean) {
+  return { object: 'list' as const, data, has_more };
+}

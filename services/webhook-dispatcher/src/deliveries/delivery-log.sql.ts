@@ -1,4 +1,4 @@
-import { EVENT_CATALOGUE } from '@pixmesh/contracts/events/event-catalogue';
+import { EVENT_NAMES } from '@pixmesh/contracts/events/event-catalogue';
 import { type DeliveryStatus, TEST_EVENT } from '@pixmesh/contracts/internal/operator-deliveries';
 import { allOf, type ListPage } from '@pixmesh/postgres/newest-first';
 import type { Queryable } from '@pixmesh/postgres/pool';
@@ -24,10 +24,7 @@ export type LogFilters = {
 };
 
 /** Every event that a delivery may be of; `deliveries_account` is one range per account and event. */
-const DELIVERED_EVENTS: readonly string[] = [
-  ...EVENT_CATALOGUE.map(({ event }) => event),
-  TEST_EVENT,
-];
+const DELIVERED_EVENTS: readonly string[] = [...EVENT_NAMES, TEST_EVENT];
 
 /** One page of the delivery log, newest first, each delivery with all its attempts. */
 export async function listLog(

@@ -1,8 +1,6 @@
-import { EVENT_CATALOGUE } from '@pixmesh/contracts/events/event-catalogue';
+import { isEventName } from '@pixmesh/contracts/events/event-catalogue';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { checkPublicUrl } from '@pixmesh/kernel/public-url';
-
-const KNOWN_EVENTS: ReadonlySet<string> = new Set(EVENT_CATALOGUE.map(({ event }) => event));
 
 /**
  * The rules of an endpoint that have a code of their own, for whatever a body names, once its shape holds: the URL
@@ -16,6 +14,6 @@ export function checkEndpointRules(body: {
   if (body.url !== undefined && checkPublicUrl(body.url, 'write').kind === 'refused') {
     throw new AppError('INVALID_WEBHOOK_URL', { details: ['url'] });
   }
-  const unknown = (body.events ?? []).filter((name) => !KNOWN_EVENTS.has(name));
+  const unknown = (body.events ?? []).filter((name) => !isEventName(name));
   if (unknown.length > 0) throw new AppError('INVALID_WEBHOOK_EVENT', { details: unknown });
 }

@@ -1,18 +1,8 @@
-import { EVENT_CATALOGUE, splitEventName } from '@pixmesh/contracts/events/event-catalogue';
-import type { EventCatalogueEntry } from '@pixmesh/contracts/http/event-catalogue-entry';
+import { EVENT_CATALOGUE } from '@pixmesh/contracts/events/event-catalogue';
 import { PUBLIC_ROUTES } from '@pixmesh/contracts/http/public-routes';
 import type { FastifyInstance } from 'fastify';
 
-const CATALOGUE = {
-  object: 'list',
-  data: EVENT_CATALOGUE.map(({ event, description, dispatched }): EventCatalogueEntry => ({
-    event,
-    ...splitEventName(event),
-    description,
-    dispatched,
-  })),
-  has_more: false,
-};
+const CATALOGUE = { object: 'list', data: EVENT_CATALOGUE, has_more: false };
 
 /** `GET /v1/webhooks/events`: every event of the platform, in the specification's order (decision 145). */
 export function registerListWebhookEvents(app: FastifyInstance): void {

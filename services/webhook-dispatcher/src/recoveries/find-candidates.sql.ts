@@ -1,4 +1,4 @@
-import { EVENT_CATALOGUE } from '@pixmesh/contracts/events/event-catalogue';
+import { EVENT_NAMES } from '@pixmesh/contracts/events/event-catalogue';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
@@ -6,9 +6,6 @@ import { smallestIdOf } from '#deliveries/id-of-instant.ts';
 import { isSendable } from '#deliveries/is-sendable.sql.ts';
 
 import type { RecoveryRow } from './recovery-row.ts';
-
-/** Without test deliveries: those have one attempt, however it ends. */
-const RECOVERED_EVENTS: readonly string[] = EVENT_CATALOGUE.map(({ event }) => event);
 
 /** A delivery that was read. */
 export type Candidate = {
@@ -37,7 +34,8 @@ export function candidatesStatement(recovery: RecoveryRow, limit: number): State
   const start = smallestIdOf(recovery.createdFrom.getTime());
   const after = recovery.position ?? start;
   const until = smallestIdOf(recovery.createdUntil.getTime());
-  const events = event === null ? RECOVERED_EVENTS : [event];
+  // Without test deliveries: those have one attempt, however it ends.
+  const events = event === null ? EVENT_NAMES : [event];
   return named(
     'recovery_candidates',
     sql`
