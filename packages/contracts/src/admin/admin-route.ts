@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 
 import type { PublicErrorCode } from '../http/error-body.ts';
+import { listOf } from '../http/list-envelope.ts';
 
 /** One route of `/admin`: what an operator, the dashboard or the CLI may ask. */
 export type AdminRoute = {
@@ -20,11 +21,21 @@ export type AdminRoute = {
   /** Refused without one. */
   readonly keyRequired?: true;
   readonly response: z.ZodType | null;
-  /** Codes of this route beside those that every route may answer. */
+  /** Codes of this route beside those that follow from the rest of it. */
   readonly errors: readonly PublicErrorCode[];
 };
 
-export const ROUTE = {
+export type AdminRoutes = Readonly<Record<string, AdminRoute>>;
+
+/** A route of a group that has one tag. */
+type Route = Omit<AdminRoute, 'tag'>;
+type Path = AdminRoute['path'];
+/** What a row of the table says beside method, path and summary. */
+type Details = Partial<Omit<Route, 'method' | 'path' | 'summary' | 'paged' | 'response'>>;
+type Answering = Details & { response: z.ZodType };
+type Listing = { query: z.ZodType; items: z.ZodType } & Pick<Details, 'errors'>;
+
+const PLAIN = {
   status: 200,
   body: null,
   query: null,
@@ -32,7 +43,37 @@ export const ROUTE = {
   repeatable: false,
   errors: [],
 } as const;
-export const READ = { ...ROUTE, method: 'GET' } as const;
-export const LIST = { ...READ, paged: true } as const;
-export const NEW = { ...ROUTE, method: 'POST', status: 201 } as const;
-export const REMOVE = { ...ROUTE, method: 'DELETE', status: 204, response: null } as const;
+
+/** Puts a group of routes under its tag. */
+export function tagged(
+  tag: AdminRoute['tag'],
+  routes: Readonly<Record<string, Route>>,
+): AdminRoutes {
+  return Object.fromEntries(
+    Object.entries(routes).map(([name, route]) => [name, { ...route, tag }]),
+  );
+}
+
+export function read(path: Path, summary: string, details: Answering): Route {
+  return { ...PLAIN, method: 'GET', path, summary, ...details };
+}
+
+export function list(path: Path, summary: string, { items, ...details }: Listing): Route {
+  return { ...read(path, summary, { response: listOf(items), ...details }), paged: true };
+}
+
+export function create(path: Path, summary: string, details: Answering): Route {
+  return { ...PLAIN, method: 'POST', path, summary, status: 201, ...details };
+}
+
+export function act(path: Path, summary: string, details: Answering): Route {
+  return { ...PLAIN, method: 'POST', path, summary, ...details };
+}
+
+export function change(path: Path, summary: string, details: Answering): Route {
+  return { ...PLAIN, method: 'PATCH', path, summary, ...details };
+}
+
+export function remove(path: Path, summary: string, details: Details): Route {
+  return { ...PLAIN, method: 'DELETE', path, summary, status: 204, response: null, ...details };
+}

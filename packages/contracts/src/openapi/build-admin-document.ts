@@ -9,7 +9,7 @@ import { ErrorSchema } from './public-schemas.ts';
 /** The document of `/admin`, made from its route table: for the dashboard, the CLI and operators' scripts. */
 export function buildAdminDocument(): OpenApiDocument {
   const schemas = buildAdminSchemas();
-  const routes = Object.entries<AdminRoute>(ADMIN_ROUTES).map(([operationId, route]) =>
+  const routes = Object.entries(ADMIN_ROUTES).map(([operationId, route]) =>
     describeAdminRoute(operationId, route, schemas),
   );
   return {
@@ -50,7 +50,7 @@ export function buildAdminDocument(): OpenApiDocument {
 
 /** Names follow the routes: `createKey` takes `CreateKeyBody` and answers `CreateKeyAnswer`. */
 function buildAdminSchemas(): DocumentSchemas {
-  const routes = Object.entries<AdminRoute>(ADMIN_ROUTES);
+  const routes = Object.entries(ADMIN_ROUTES);
   const named = (suffix: string, pick: (route: AdminRoute) => AdminRoute['body']) => {
     const byName = new Map(
       routes.toReversed().flatMap(([id, route]) => {

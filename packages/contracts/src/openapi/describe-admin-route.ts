@@ -52,12 +52,18 @@ export function describeAdminRoute(
       headers: route.repeatable ? REPLAY_HEADERS : {},
       examples: {},
     },
-    errors: [...route.errors, ...EVERY_ROUTE].map((code) => ({
-      code,
-      schema: ErrorSchema,
-      example: {},
-    })),
+    errors: codesOf(route).map((code) => ({ code, schema: ErrorSchema, example: {} })),
   };
+}
+
+/** Codes of the table, and those that follow from what a route takes. */
+function codesOf(route: AdminRoute): PublicErrorCode[] {
+  return [
+    ...(route.repeatable ? (['IDEMPOTENCY_KEY_REQUIRED'] as const) : []),
+    ...route.errors,
+    ...(route.body === null ? [] : (['PAYLOAD_TOO_LARGE'] as const)),
+    ...EVERY_ROUTE,
+  ];
 }
 
 function describeParameters(route: AdminRoute, schemas: DocumentSchemas): Parameter[] {
