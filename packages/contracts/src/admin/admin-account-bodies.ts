@@ -3,6 +3,7 @@ import { z } from 'zod';
 
 import { AccountStatus, LatePaymentPolicy, OnboardingStatus } from '../http/account.ts';
 import { EXPIRES_IN_SECONDS_MAX, EXPIRES_IN_SECONDS_MIN } from '../http/create-charge-body.ts';
+import { orDefault, orNull } from '../http/optional-field.ts';
 import { adminName } from './admin-name.ts';
 
 /** One year. */
@@ -37,25 +38,17 @@ export type CreateAccountBody = z.output<typeof CreateAccountBody>;
 
 /** `PATCH /admin/accounts/{id}`: absent and null leave a field as it is (decision 7). */
 export const UpdateAccountBody = z.object({
-  name: unlessAbsent(name),
-  legal_name: unlessAbsent(name),
-  document: unlessAbsent(document),
-  phone: unlessAbsent(phone),
-  status: unlessAbsent(AccountStatus),
-  onboarding_status: unlessAbsent(OnboardingStatus),
-  auto_payout_enabled: unlessAbsent(z.boolean()),
-  payouts_enabled: unlessAbsent(z.boolean()),
-  payout_fee: unlessAbsent(payoutFee),
-  charge_expires_in: unlessAbsent(chargeExpiresIn),
-  release_delay_seconds: unlessAbsent(releaseDelay),
-  late_payment_policy: unlessAbsent(LatePaymentPolicy),
+  name: orNull(name),
+  legal_name: orNull(name),
+  document: orNull(document),
+  phone: orNull(phone),
+  status: orNull(AccountStatus),
+  onboarding_status: orNull(OnboardingStatus),
+  auto_payout_enabled: orNull(z.boolean()),
+  payouts_enabled: orNull(z.boolean()),
+  payout_fee: orNull(payoutFee),
+  charge_expires_in: orNull(chargeExpiresIn),
+  release_delay_seconds: orNull(releaseDelay),
+  late_payment_policy: orNull(LatePaymentPolicy),
 });
 export type UpdateAccountBody = z.output<typeof UpdateAccountBody>;
-
-function orDefault<Schema extends z.ZodType>(schema: Schema, value: z.output<Schema>) {
-  return schema.nullish().transform((given): z.output<Schema> => given ?? value);
-}
-
-function unlessAbsent<Schema extends z.ZodType>(schema: Schema) {
-  return schema.nullish().transform((given): z.output<Schema> | null => given ?? null);
-}

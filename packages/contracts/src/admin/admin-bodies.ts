@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { adminName } from './admin-name.ts';
+import { orDefault, orNull } from '../http/optional-field.ts';
 import { Scope } from '../http/scopes.ts';
 
 const ExpiresAt = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
@@ -9,10 +10,7 @@ export const CreateOperatorBody = z.object({ name: adminName() });
 
 export const CreateApplicationBody = z.object({
   name: adminName(),
-  active: z
-    .boolean()
-    .nullish()
-    .transform((active) => active ?? true),
+  active: orDefault(z.boolean(), true),
 });
 /** Absent and null leave a field as it is (decision 7). */
 export const UpdateApplicationBody = z.object({
@@ -23,7 +21,7 @@ export const UpdateApplicationBody = z.object({
 export const CreateKeyBody = z.object({
   name: adminName(),
   scopes: z.array(Scope).transform((scopes) => [...new Set(scopes)].sort()),
-  expires_at: ExpiresAt.nullish().transform((at) => at ?? null),
+  expires_at: orNull(ExpiresAt),
 });
 /** A null `expires_at` means something here: a key without expiry. */
 export const UpdateKeyBody = z.object({

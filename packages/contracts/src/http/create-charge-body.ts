@@ -4,6 +4,8 @@ import { isPlainText } from '@pixmesh/kernel/text';
 import { z } from 'zod';
 
 import { DOCUMENT_PATTERN } from './document-pattern.ts';
+import { MethodField } from './method-field.ts';
+import { orNull } from './optional-field.ts';
 import { optionalText, TEXT_WITH_CONTENT_PATTERN, textField } from './text-field.ts';
 import {
   optionalWebhookUrl,
@@ -24,15 +26,7 @@ export const CreateChargeBody = z.object({
     .int()
     .max(Number(AMOUNT_CENTS_MAX))
     .meta({ minimum: Number(CHARGE_AMOUNT_CENTS_MIN), description: 'Cents; at least 100.' }),
-  method: z
-    .string()
-    .refine(isPlainText)
-    .nullish()
-    .transform((method) => method ?? 'pix')
-    .meta({
-      enum: ['pix', null],
-      description: '`pix` when absent. Any other text is answered with `METHOD_NOT_SUPPORTED`.',
-    }),
+  method: MethodField,
   customer: z.object({
     name: z
       .string()
@@ -64,13 +58,9 @@ export const CreateChargeBody = z.object({
   reference: optionalText({ max: 255 }).meta({
     description: "The caller's own identifier; returned in all responses and events of the charge.",
   }),
-  expires_in: z
-    .int()
-    .min(EXPIRES_IN_SECONDS_MIN)
-    .max(EXPIRES_IN_SECONDS_MAX)
-    .nullish()
-    .transform((seconds) => seconds ?? null)
-    .meta({ description: "Seconds until the charge expires; when absent, the account's default." }),
+  expires_in: orNull(z.int().min(EXPIRES_IN_SECONDS_MIN).max(EXPIRES_IN_SECONDS_MAX)).meta({
+    description: "Seconds until the charge expires; when absent, the account's default.",
+  }),
   webhook_url: optionalWebhookUrl().meta({ description: RESOURCE_URL_TEXT }),
   webhook_secret: optionalText({ min: 1, max: 255 }).meta({ description: RESOURCE_SECRET_TEXT }),
 });

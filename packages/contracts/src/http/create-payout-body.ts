@@ -1,12 +1,13 @@
 import { normalizeDocument } from '@pixmesh/kernel/documents';
 import { AMOUNT_CENTS_MAX } from '@pixmesh/kernel/money';
 import { KEY_LENGTH_MAX, normalizePixKey } from '@pixmesh/kernel/pix-keys';
-import { isPlainText } from '@pixmesh/kernel/text';
 import { z } from 'zod';
 
 import { DOCUMENT_PATTERN } from './document-pattern.ts';
+import { MethodField } from './method-field.ts';
+import { orNull } from './optional-field.ts';
 import { PixKeyType } from './payout.ts';
-import { optionalText } from './text-field.ts';
+import { optionalText, parsedText } from './text-field.ts';
 import {
   optionalWebhookUrl,
   RESOURCE_SECRET_TEXT,
@@ -23,15 +24,7 @@ const Order = z.object({
       minimum: Number(PAYOUT_AMOUNT_CENTS_MIN),
       description: 'Cents, without fee; at least 500.',
     }),
-  method: z
-    .string()
-    .refine(isPlainText)
-    .nullish()
-    .transform((method) => method ?? 'pix')
-    .meta({
-      enum: ['pix', null],
-      description: '`pix` when absent. Any other text is answered with `METHOD_NOT_SUPPORTED`.',
-    }),
+  method: MethodField,
 });
 
 const Key = z
@@ -51,23 +44,17 @@ const Key = z
     message: 'expected a key of its type',
   });
 
+const DocumentNumber = parsedText(
+  (text) => normalizeDocument(text)?.number ?? null,
+  'expected a CPF or CNPJ',
+).meta({ pattern: DOCUMENT_PATTERN });
+
 const Rest = z.object({
   recipient_name: optionalText({ max: 200 }).meta({ description: 'Who is to be paid.' }),
-  recipient_document: z
-    .string()
-    .transform((document, context): string => {
-      const normalized = normalizeDocument(document);
-      if (normalized !== null) return normalized.number;
-      context.addIssue({ code: 'custom', message: 'expected a CPF or CNPJ' });
-      return z.NEVER;
-    })
-    .meta({ pattern: DOCUMENT_PATTERN })
-    .nullish()
-    .transform((document) => document ?? null)
-    .meta({
-      description:
-        'CPF or CNPJ of the recipient, check digits validated; the payout fails if the key belongs to another.',
-    }),
+  recipient_document: orNull(DocumentNumber).meta({
+    description:
+      'CPF or CNPJ of the recipient, check digits validated; the payout fails if the key belongs to another.',
+  }),
   description: optionalText({ max: 140 }).meta({
     description: 'Shown to the recipient; up to 140 characters.',
   }),

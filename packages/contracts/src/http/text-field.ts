@@ -27,3 +27,13 @@ export function optionalText(limits: { min?: number; max: number }) {
     .nullish()
     .transform((text) => text || null);
 }
+
+/** Text that means something to `parse`; where it answers null, the text is a fault. */
+export function parsedText<T>(parse: (text: string) => T | null, message: string) {
+  return z.string().transform((text, context): T => {
+    const value = parse(text);
+    if (value !== null) return value;
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  });
+}

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { EVENT_NAMES } from '../events/event-catalogue.ts';
+import { orDefault, orNull } from './optional-field.ts';
 import { textField } from './text-field.ts';
 import { webhookUrl } from './webhook-url-field.ts';
 
@@ -9,9 +10,7 @@ export const ENDPOINT_SECRET_LENGTH_MAX = 255;
 export const ENDPOINT_DESCRIPTION_LENGTH_MAX = 255;
 
 const secret = textField({ min: ENDPOINT_SECRET_LENGTH_MIN, max: ENDPOINT_SECRET_LENGTH_MAX });
-const description = textField({ max: ENDPOINT_DESCRIPTION_LENGTH_MAX })
-  .nullish()
-  .transform((text) => text ?? '');
+const description = textField({ max: ENDPOINT_DESCRIPTION_LENGTH_MAX });
 
 /** A shape alone: names outside the catalogue have a code of their own (decisions 146, 147). Repeats are dropped. */
 const events = z
@@ -46,11 +45,10 @@ const URL_META = {
 export const CreateWebhookBody = z.object({
   url: webhookUrl().meta(URL_META),
   events: eventsField.meta(EVENTS_META),
-  description: description.meta({ description: 'Empty when absent.' }),
-  secret: secret
-    .nullish()
-    .transform((text) => text ?? null)
-    .meta({ description: 'Signs the deliveries; never returned. Without it they carry none.' }),
+  description: orDefault(description, '').meta({ description: 'Empty when absent.' }),
+  secret: orNull(secret).meta({
+    description: 'Signs the deliveries; never returned. Without it they carry none.',
+  }),
 });
 export type CreateWebhookBody = z.output<typeof CreateWebhookBody>;
 
@@ -61,7 +59,7 @@ export type CreateWebhookBody = z.output<typeof CreateWebhookBody>;
 export const UpdateWebhookBody = z.object({
   url: webhookUrl().meta(URL_META).optional(),
   events: eventsField.meta(EVENTS_META).optional(),
-  description: textField({ max: ENDPOINT_DESCRIPTION_LENGTH_MAX })
+  description: description
     .nullable()
     .transform((text) => text ?? '')
     .meta({ description: 'Null empties it.' })

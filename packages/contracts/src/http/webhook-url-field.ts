@@ -1,6 +1,8 @@
 import { codePointLength } from '@pixmesh/kernel/text';
 import { z } from 'zod';
 
+import { orNull } from './optional-field.ts';
+
 export const WEBHOOK_URL_LENGTH_MAX = 2048;
 
 export const RESOURCE_URL_TEXT =
@@ -22,7 +24,5 @@ export function webhookUrl() {
 
 /** `webhook_url` of a creation: null and absent are the same (decision 7). */
 export function optionalWebhookUrl() {
-  return webhookUrl()
-    .nullish()
-    .transform((url) => url ?? null);
+  return orNull(webhookUrl());
 }

@@ -1,10 +1,13 @@
-import { type ChargeId, type OperatorId, parseId, type RefundId } from '@pixmesh/kernel/ids';
-import { isPlainText } from '@pixmesh/kernel/text';
+import type { ChargeId, RefundId } from '@pixmesh/kernel/ids';
 import { z } from 'zod';
 
 import { Charge, ChargeStatus } from '../http/charge.ts';
 import { InstantText } from '../http/instant-text.ts';
+import { orNull } from '../http/optional-field.ts';
+import { QueryText } from '../http/query-fields.ts';
 import { Timestamp } from '../timestamp.ts';
+import { AnyCaseId, idOf, OperatorIdField } from './id-fields.ts';
+import { SentBody } from './sent-body.ts';
 import { AccountSettings } from './service-token.ts';
 
 /**
@@ -27,15 +30,11 @@ export const OPERATOR_CHARGE_PATHS = {
   refunds: '/internal/charges/:id/refunds',
 } as const;
 
-const OperatorIdField = z.uuid().transform((id) => id as OperatorId);
-/** The operator's JSON object as it came; null where it could not be read as one. */
-const SentBody = z.record(z.string(), z.unknown()).nullable();
-
 /** A checkout charge: announced, and invisible to `/v1` (decisions 97, 178). Its body is validated as that of `/v1`. */
 export const RequestChargeBody = z.object({
   operator_id: OperatorIdField,
   /** Derived from the `Idempotency-Key` and the account (decision 229), or a fresh UUIDv7 where none was sent. */
-  creation_id: z.uuid().transform((id) => id as ChargeId),
+  creation_id: idOf<ChargeId>(),
   settings: AccountSettings,
   body: SentBody,
 });
@@ -47,22 +46,18 @@ export type CancelChargeBody = z.output<typeof CancelChargeBody>;
 /** `refund_id` is derived from the `Idempotency-Key` and the account: the key is required. */
 export const RequestRefundBody = z.object({
   operator_id: OperatorIdField,
-  refund_id: z.uuid().transform((id) => id as RefundId),
+  refund_id: idOf<RefundId>(),
   body: SentBody,
 });
 export type RequestRefundBody = z.output<typeof RequestRefundBody>;
 
 /** Filters of the operators' list, beside paging. */
 export const ListOperatorChargesQuery = z.object({
-  account_id: z
-    .string()
-    .refine((text) => parseId(text) !== null)
-    .toLowerCase()
-    .optional(),
+  account_id: AnyCaseId.optional(),
   status: ChargeStatus.optional(),
   source: z.enum(['api', 'dashboard', 'checkout']).optional(),
-  reference: z.string().refine(isPlainText).optional(),
-  end_to_end_id: z.string().refine(isPlainText).optional(),
+  reference: QueryText.optional(),
+  end_to_end_id: QueryText.optional(),
   created_after: InstantText.optional(),
   created_before: InstantText.optional(),
 });
@@ -107,10 +102,6 @@ export type Refund = z.output<typeof Refund>;
 
 /** Body of `POST /admin/charges/{id}/refunds`; without an amount, all that is left of the charge. */
 export const CreateRefundBody = z.object({
-  amount: z
-    .int()
-    .min(1)
-    .nullish()
-    .transform((amount) => amount ?? null),
+  amount: orNull(z.int().min(1)),
 });
 export type CreateRefundBody = z.output<typeof CreateRefundBody>;

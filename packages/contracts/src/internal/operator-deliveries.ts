@@ -1,11 +1,13 @@
-import { parseId } from '@pixmesh/kernel/ids';
 import { z } from 'zod';
 
 import { isEventName } from '../events/event-catalogue.ts';
 import { InstantText } from '../http/instant-text.ts';
+import { orNull } from '../http/optional-field.ts';
 import { QueryId, QueryText } from '../http/query-fields.ts';
 import { Webhook } from '../http/webhook.ts';
 import { Timestamp } from '../timestamp.ts';
+import { AnyCaseId, OperatorIdField } from './id-fields.ts';
+import { SentBody } from './sent-body.ts';
 
 /**
  * Endpoints, deliveries and recoveries for operators: routes of the dispatcher that only the gateway calls, with a
@@ -39,9 +41,6 @@ export const OPERATOR_DELIVERY_PATHS = {
 
 /** What a test delivery announces; no resource is behind it, and no endpoint can subscribe to it. */
 export const TEST_EVENT = 'webhook.test';
-
-const OperatorIdField = z.uuid();
-const SentBody = z.record(z.string(), z.unknown()).nullable();
 
 export const ActBody = z.object({ operator_id: OperatorIdField });
 export type ActBody = z.output<typeof ActBody>;
@@ -133,21 +132,13 @@ const BodyInstant = z
   .string()
   .refine((text) => z.iso.datetime({ offset: true }).safeParse(text).success)
   .transform((text) => new Date(text));
-const BodyId = z
-  .string()
-  .refine((text) => parseId(text) !== null)
-  .toLowerCase();
 
 /** Body of `POST /admin/recoveries`: which deliveries of which time are sent again, and how fast. */
 export const CreateRecoveryBody = z.object({
-  account_id: BodyId,
-  application_id: BodyId.nullish().transform((id) => id ?? null),
-  endpoint_id: BodyId.nullish().transform((id) => id ?? null),
-  event: z
-    .string()
-    .refine(isEventName)
-    .nullish()
-    .transform((name) => name ?? null),
+  account_id: AnyCaseId,
+  application_id: orNull(AnyCaseId),
+  endpoint_id: orNull(AnyCaseId),
+  event: orNull(z.string().refine(isEventName)),
   /** What has not arrived, unless asked otherwise. */
   statuses: z
     .array(z.enum(['failed', 'skipped', 'canceled', 'succeeded']))

@@ -1,4 +1,3 @@
-import { type OperatorId } from '@pixmesh/kernel/ids';
 import { DEFENSE_LENGTH_MAX } from '@pixmesh/kernel/text';
 import { z } from 'zod';
 
@@ -6,6 +5,8 @@ import { Dispute, DisputeStatus } from '../http/dispute.ts';
 import { QueryId, QueryText } from '../http/query-fields.ts';
 import { TEXT_WITH_CONTENT_PATTERN, textField } from '../http/text-field.ts';
 import { Timestamp } from '../timestamp.ts';
+import { OperatorIdField } from './id-fields.ts';
+import { SentBody } from './sent-body.ts';
 
 /**
  * Disputes for operators: routes of the charges service that only the gateway calls (decision 197).
@@ -24,8 +25,6 @@ export const OPERATOR_DISPUTE_PATHS = {
    */
   messages: '/internal/disputes/:id/messages',
 } as const;
-
-const OperatorIdField = z.uuid().transform((id) => id as OperatorId);
 
 const MESSAGE_LENGTH_MAX = 2_000;
 
@@ -47,7 +46,7 @@ export const SendMessageBody = z.object({
   /** Derived from the `Idempotency-Key` and the account (decision 229), or a fresh UUIDv7 where none was sent. */
   message_id: z.uuid(),
   /** The operator's JSON object, a `MessageBody` for a message that is new; null where it could not be read as one. */
-  body: z.record(z.string(), z.unknown()).nullable(),
+  body: SentBody,
 });
 export type SendMessageBody = z.output<typeof SendMessageBody>;
 

@@ -1,10 +1,12 @@
-import { type OperatorId, parseId, type PayoutId } from '@pixmesh/kernel/ids';
-import { isPlainText } from '@pixmesh/kernel/text';
+import type { PayoutId } from '@pixmesh/kernel/ids';
 import { z } from 'zod';
 
 import { InstantText } from '../http/instant-text.ts';
 import { Payout, PayoutStatus } from '../http/payout.ts';
+import { QueryText } from '../http/query-fields.ts';
 import { Timestamp } from '../timestamp.ts';
+import { AnyCaseId, idOf, OperatorIdField } from './id-fields.ts';
+import { SentBody } from './sent-body.ts';
 import { AccountSettings } from './service-token.ts';
 
 /**
@@ -27,19 +29,17 @@ export const OPERATOR_PAYOUT_PATHS = {
   cancel: '/internal/payouts/:id/cancel',
 } as const;
 
-const OperatorIdField = z.uuid().transform((id) => id as OperatorId);
-
 /** A payout that an operator requests; it always waits for a second one, whatever the account's settings. */
 export const RequestPayoutBody = z.object({
   operator_id: OperatorIdField,
   /** Derived from the `Idempotency-Key` and the account (decision 229), or a fresh UUIDv7 where none was sent. */
-  creation_id: z.uuid().transform((id) => id as PayoutId),
+  creation_id: idOf<PayoutId>(),
   settings: AccountSettings,
   /**
    * The request's JSON object as it came, validated as the body of `POST /v1/payouts`; null where it could not be
    * read as one, which is a fault of `body` unless the id has its payout already (decision 253).
    */
-  body: z.record(z.string(), z.unknown()).nullable(),
+  body: SentBody,
 });
 export type RequestPayoutBody = z.output<typeof RequestPayoutBody>;
 
@@ -55,15 +55,11 @@ export type CancelPayoutBody = z.output<typeof CancelPayoutBody>;
 
 /** Filters of the operators' list, beside paging; text that cannot be stored is a fault of its parameter. */
 export const ListOperatorPayoutsQuery = z.object({
-  account_id: z
-    .string()
-    .refine((text) => parseId(text) !== null)
-    .toLowerCase()
-    .optional(),
+  account_id: AnyCaseId.optional(),
   status: PayoutStatus.optional(),
   source: z.enum(['api', 'dashboard']).optional(),
-  reference: z.string().refine(isPlainText).optional(),
-  end_to_end_id: z.string().refine(isPlainText).optional(),
+  reference: QueryText.optional(),
+  end_to_end_id: QueryText.optional(),
   created_after: InstantText.optional(),
   created_before: InstantText.optional(),
 });

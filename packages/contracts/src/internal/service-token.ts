@@ -2,6 +2,7 @@ import type { AccountId, ApiKeyId, ApplicationId } from '@pixmesh/kernel/ids';
 import { z } from 'zod';
 
 import { AccountStatus, LatePaymentPolicy, OnboardingStatus } from '../http/account.ts';
+import { idOf } from './id-fields.ts';
 
 /** Settings of an account that owners of resources decide by; read fresh with every request. */
 export const AccountSettings = z.object({
@@ -29,11 +30,6 @@ export const CallerClaims = z.object({
   creation_id: z.uuid().nullable(),
 });
 export type CallerClaims = z.infer<typeof CallerClaims>;
-
-/** An id of one kind; the brand is all that the schema adds. */
-function idOf<Id extends string>() {
-  return z.uuid().transform((id) => id as Id);
-}
 
 /** Services that call or are called inside the mesh; each signs with its own key. */
 export const ServiceName = z.enum([

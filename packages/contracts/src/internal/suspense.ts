@@ -1,7 +1,9 @@
-import { type AccountId, type OperatorId } from '@pixmesh/kernel/ids';
+import type { AccountId } from '@pixmesh/kernel/ids';
 import { z } from 'zod';
 
+import { orNull } from '../http/optional-field.ts';
 import { WireBalance } from '../wire-cents.ts';
+import { idOf, OperatorIdField } from './id-fields.ts';
 
 /**
  * `POST /internal/suspense/{id}/resolve` of the service that booked the item (decision 141), called by the gateway with
@@ -27,19 +29,13 @@ export const ResolveSuspenseBody = z.object({
 export type ResolveSuspenseBody = z.output<typeof ResolveSuspenseBody>;
 
 export const ResolveSuspenseRequest = ResolveSuspenseBody.extend({
-  operator_id: z.uuid().transform((id) => id as OperatorId),
+  operator_id: OperatorIdField,
   item: z.object({
-    account_id: z
-      .uuid()
-      .nullable()
-      .transform((id) => id as AccountId | null),
+    account_id: idOf<AccountId>().nullable(),
     end_to_end_id: z.string().nullable(),
     charge_id: z.uuid().nullable(),
     /** Of an item that payouts booked. */
-    payout_id: z
-      .uuid()
-      .nullish()
-      .transform((id) => id ?? null),
+    payout_id: orNull(z.uuid()),
     /** Below zero where money has left. */
     amount: WireBalance,
   }),

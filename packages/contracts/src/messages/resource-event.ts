@@ -19,7 +19,7 @@ export type ResourceSource = z.infer<typeof ResourceSource>;
  * One catalogue event of a charge or payout: a GET-shaped snapshot of the transaction that made the change, its
  * place among the resource's events, and where they go.
  */
-export function resourceEvent<Type extends string, Snapshot extends z.ZodType>(
+function resourceEvent<Type extends string, Snapshot extends z.ZodType>(
   topic: Topic,
   type: Type,
   snapshot: Snapshot,
@@ -33,4 +33,16 @@ export function resourceEvent<Type extends string, Snapshot extends z.ZodType>(
       destination: Destination.nullable(),
     }),
   });
+}
+
+/** All events of one kind of resource, by their types. */
+export function resourceEvents<Type extends string, Snapshot extends z.ZodType>(
+  topic: Topic,
+  types: readonly Type[],
+  snapshot: Snapshot,
+) {
+  const events = types.map((type) => [type, resourceEvent(topic, type, snapshot)]);
+  return Object.fromEntries(events) as Readonly<
+    Record<Type, ReturnType<typeof resourceEvent<Type, Snapshot>>>
+  >;
 }
