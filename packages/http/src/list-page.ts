@@ -17,7 +17,10 @@ const PageQuery = z.object({
   starting_after: QueryId.nullable().default(null),
 });
 
-export type PageOf<Filters> = { limit: number; startingAfter: string | null; filters: Filters };
+type Page<Filters> = { limit: number; startingAfter: string | null; filters: Filters };
+
+/** What is asked of a list, by the schema of its filters. */
+export type PageFor<Schema extends z.ZodType> = Page<z.output<Schema>>;
 
 /**
  * Reads paging and filters of a list. Unknown parameters are ignored; repeated ones and array syntax are
@@ -27,7 +30,7 @@ export type PageOf<Filters> = { limit: number; startingAfter: string | null; fil
 export function readListQuery<Shape extends z.ZodRawShape>(
   filters: z.ZodObject<Shape>,
   query: unknown,
-): PageOf<z.output<z.ZodObject<Shape>>> {
+): PageFor<z.ZodObject<Shape>> {
   const plain = foldArraySyntax(query as Record<string, unknown>);
   const { page, chosen } = parseShape(
     z.object({ page: PageQuery, chosen: filters }),

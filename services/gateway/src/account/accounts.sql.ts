@@ -1,3 +1,5 @@
+import type { ListAccountsQuery } from '@pixmesh/contracts/admin/admin-queries';
+import type { PageFor } from '@pixmesh/http/list-page';
 import type { AccountId } from '@pixmesh/kernel/ids';
 import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
@@ -6,8 +8,9 @@ import type { StoredAccount } from './account.ts';
 import { SETTINGS_COLUMNS, type SettingsRow, toSettings } from './account-settings.ts';
 
 const COLUMNS = sql`
-  accounts.id, accounts.name, accounts.legal_name, accounts.document, accounts.document_type,
-  accounts.phone, accounts.created_at, ${SETTINGS_COLUMNS}`;
+  accounts.id, accounts.name, accounts.legal_name as "legalName", accounts.document,
+  accounts.document_type as "documentType", accounts.phone, accounts.created_at as "createdAt",
+  ${SETTINGS_COLUMNS}`;
 
 export async function findAccount(db: Queryable, id: AccountId): Promise<StoredAccount | null> {
   const rows = await db.query<AccountRow>(
@@ -76,13 +79,7 @@ export async function updateAccount(tx: Transaction, account: StoredAccount): Pr
 /** Newest first, after the account `startingAfter`; reads `accounts_newest`. */
 export async function listAccounts(
   db: Queryable,
-  page: {
-    limit: number;
-    startingAfter: string | null;
-    status: string | null;
-    onboardingStatus: string | null;
-    document: string | null;
-  },
+  { limit, startingAfter, filters }: PageFor<typeof ListAccountsQuery>,
 ): Promise<StoredAccount[]> {
   const rows = await db.query<AccountRow>(
     named(
@@ -90,38 +87,23 @@ export async function listAccounts(
       sql`
         select ${COLUMNS}
         from accounts
-        where (${page.startingAfter}::uuid is null or (created_at, id) < (
-            select created_at, id from accounts where id = ${page.startingAfter}::uuid
+        where (${startingAfter}::uuid is null or (created_at, id) < (
+            select created_at, id from accounts where id = ${startingAfter}::uuid
           ))
-          and (${page.status}::text is null or status = ${page.status})
-          and (${page.onboardingStatus}::text is null or onboarding_status = ${page.onboardingStatus})
-          and (${page.document}::text is null or document = ${page.document})
+          and (${filters.status}::text is null or status = ${filters.status})
+          and (${filters.onboarding_status}::text is null or onboarding_status = ${filters.onboarding_status})
+          and (${filters.document}::text is null or document = ${filters.document})
         order by created_at desc, id desc
-        limit ${page.limit}`,
+        limit ${limit}`,
     ),
   );
   return rows.map(toStoredAccount);
 }
 
-type AccountRow = SettingsRow & {
-  id: AccountId;
-  name: string;
-  legal_name: string;
-  document: string;
-  document_type: 'cpf' | 'cnpj';
-  phone: string;
-  created_at: Date;
-};
+type AccountRow = SettingsRow & Omit<StoredAccount, 'settings'>;
 
 function toStoredAccount(row: AccountRow): StoredAccount {
-  return {
-    id: row.id,
-    name: row.name,
-    legalName: row.legal_name,
-    document: row.document,
-    documentType: row.document_type,
-    phone: row.phone,
-    settings: toSettings(row),
-    createdAt: row.created_at,
-  };
+  const { id, name, legalName, document, documentType, phone, createdAt, ...settings } = row;
+  const account = { id, name, legalName, document, documentType, phone, createdAt };
+  return { ...account, settings: toSettings(settings) };
 }

@@ -20,19 +20,7 @@ const MIGRATIONS = path.join(import.meta.dirname, '../../migrations');
 const PARTITIONING = '0005';
 const DAY_MS = 24 * 60 * 60 * 1000;
 const logger = createLogger('test', 'silent');
-const NO_FILTER = {
-  limit: 100,
-  startingAfter: null,
-  accountId: null,
-  applicationId: null,
-  keyId: null,
-  requestId: null,
-  method: null,
-  route: null,
-  status: null,
-  createdAfter: null,
-  createdBefore: null,
-};
+const NO_FILTER = { limit: 100, startingAfter: null, filters: {} };
 
 /** What is recorded of a request that nobody sent to a route. */
 const UNKNOWN_ROUTE = {
@@ -183,16 +171,19 @@ describe('the log', () => {
     await log[Symbol.asyncDispose]();
     const [stored] = await listRequests(own.db, NO_FILTER);
     const at = Number(stored?.createdAt);
-    const count = async (filter: object) =>
-      (await listRequests(own.db, { ...NO_FILTER, ...filter })).length;
-    expect(await count({ createdAfter: new Date(at) })).toBe(0);
-    expect(await count({ createdAfter: new Date(at - 1) })).toBe(1);
-    expect(await count({ createdBefore: new Date(at) })).toBe(0);
-    expect(await count({ createdBefore: new Date(at + 1) })).toBe(1);
+    const count = async (filters: object) =>
+      (await listRequests(own.db, { ...NO_FILTER, filters })).length;
+    expect(await count({ created_after: new Date(at) })).toBe(0);
+    expect(await count({ created_after: new Date(at - 1) })).toBe(1);
+    expect(await count({ created_before: new Date(at) })).toBe(0);
+    expect(await count({ created_before: new Date(at + 1) })).toBe(1);
     expect(
-      await count({ createdAfter: new Date('0001-01-01'), createdBefore: new Date('9999-12-31') }),
+      await count({
+        created_after: new Date('0001-01-01'),
+        created_before: new Date('9999-12-31'),
+      }),
     ).toBe(1);
-    expect(await count({ createdBefore: new Date('0001-01-01') })).toBe(0);
+    expect(await count({ created_before: new Date('0001-01-01') })).toBe(0);
   });
 
   test('of the release before is kept where it becomes partitioned', async () => {

@@ -1,3 +1,5 @@
+import type { ListRequestsQuery } from '@pixmesh/contracts/admin/admin-queries';
+import type { PageFor } from '@pixmesh/http/list-page';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
@@ -38,52 +40,40 @@ export async function insertRequests(
   );
 }
 
-type RequestFilters = {
-  accountId: string | null;
-  applicationId: string | null;
-  keyId: string | null;
-  requestId: string | null;
-  method: string | null;
-  route: string | null;
-  status: number | null;
-  /** Both exclusive. */
-  createdAfter: Date | null;
-  createdBefore: Date | null;
-};
-
 /**
  * Newest first by id, which begins with the time, so that the partitions are read one after the other until the page
  * is full. Reads the primary key or the index of a filter; a request id is a row's own id, and instants are ids too.
  */
 export async function listRequests(
   db: Queryable,
-  page: RequestFilters & { limit: number; startingAfter: string | null },
+  { limit, startingAfter, filters }: PageFor<typeof ListRequestsQuery>,
 ): Promise<LoggedRequest[]> {
   const rows = await db.query<RequestRow>(
     // Not prepared under a name: each combination of filters deserves a plan of its own.
     sql`
       /* request_log_list */
-      select id, account_id, application_id, key_id, method, route, status, duration_ms, request_id,
-        idempotency_mismatch, created_at
+      select id, account_id as "accountId", application_id as "applicationId", key_id as "keyId", method, route,
+        status, duration_ms as "durationMs", request_id as "requestId",
+        idempotency_mismatch as "idempotencyMismatch", created_at as "createdAt"
       from request_log
-      where (${page.startingAfter}::uuid is null or id < ${page.startingAfter}::uuid)
-        and (${page.accountId}::uuid is null or account_id = ${page.accountId}::uuid)
-        and (${page.applicationId}::uuid is null or application_id = ${page.applicationId}::uuid)
-        and (${page.keyId}::uuid is null or key_id = ${page.keyId}::uuid)
-        and (${page.requestId}::uuid is null or id = ${page.requestId}::uuid)
-        and (${page.method}::text is null or method = ${page.method})
-        and (${page.route}::text is null or route = ${page.route})
-        and (${page.status}::integer is null or status = ${page.status}::smallint)
+      where (${startingAfter}::uuid is null or id < ${startingAfter}::uuid)
+        and (${filters.account_id}::uuid is null or account_id = ${filters.account_id}::uuid)
+        and (${filters.application_id}::uuid is null or application_id = ${filters.application_id}::uuid)
+        and (${filters.key_id}::uuid is null or key_id = ${filters.key_id}::uuid)
+        and (${filters.request_id}::uuid is null or id = ${filters.request_id}::uuid)
+        and (${filters.method}::text is null or method = ${filters.method})
+        and (${filters.route}::text is null or route = ${filters.route})
+        and (${filters.status}::integer is null or status = ${filters.status}::smallint)
         and (
-          ${page.createdAfter}::timestamptz is null
-          or id >= uuid_v7_floor(greatest(${page.createdAfter}::timestamptz + interval '1 ms', 'epoch'))
+          ${filters.created_after}::timestamptz is null
+          or id >= uuid_v7_floor(greatest(${filters.created_after}::timestamptz + interval '1 ms', 'epoch'))
         )
         and (
-          ${page.createdBefore}::timestamptz is null
-          or id < uuid_v7_floor(greatest(${page.createdBefore}::timestamptz, 'epoch'))
+          ${filters.created_before}::timestamptz is null
+          or id < uuid_v7_floor(greatest(${filters.created_before}::timestamptz, 'epoch'))
         )
       order by id desc
-      limit ${page.limit}`,
+      limit ${limit}`,
   );
   return rows.map(toLoggedRequest);
 }
@@ -117,32 +107,10 @@ export async function maintainRequestLog(db: Queryable, keepDays: number): Promi
   return row?.dropped ?? 0;
 }
 
-type RequestRow = {
-  id: string;
-  account_id: string | null;
-  application_id: string | null;
-  key_id: string | null;
-  method: string | null;
-  route: string | null;
-  status: number;
-  duration_ms: number;
-  request_id: string;
-  idempotency_mismatch: boolean;
-  created_at: Date;
-};
+type Caller = NonNullable<LoggedRequest['caller']>;
+type RequestRow = Omit<LoggedRequest, 'caller'> & { [Id in keyof Caller]: Caller[Id] | null };
 
-function toLoggedRequest(row: RequestRow): LoggedRequest {
-  const { account_id: accountId, application_id: applicationId, key_id: keyId } = row;
+function toLoggedRequest({ accountId, applicationId, keyId, ...row }: RequestRow): LoggedRequest {
   const known = accountId !== null && applicationId !== null && keyId !== null;
-  return {
-    id: row.id,
-    caller: known ? { accountId, applicationId, keyId } : null,
-    method: row.method,
-    route: row.route,
-    status: row.status,
-    durationMs: row.duration_ms,
-    requestId: row.request_id,
-    idempotencyMismatch: row.idempotency_mismatch,
-    createdAt: row.created_at,
-  };
+  return { ...row, caller: known ? { accountId, applicationId, keyId } : null };
 }

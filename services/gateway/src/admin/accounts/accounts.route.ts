@@ -40,17 +40,10 @@ export function registerAccounts(app: FastifyInstance, { db }: { db: Database })
   });
 
   app.get('/admin/accounts', async (request) => {
-    const { filters, limit, startingAfter } = readListQuery(ListAccountsQuery, request.query);
+    const page = readListQuery(ListAccountsQuery, request.query);
     return await answerList({
-      page: { limit, startingAfter },
-      fetch: (rows) =>
-        listAccounts(db, {
-          limit: rows,
-          startingAfter,
-          status: filters.status ?? null,
-          onboardingStatus: filters.onboarding_status ?? null,
-          document: filters.document ?? null,
-        }),
+      page,
+      fetch: (limit) => listAccounts(db, { ...page, limit }),
       cursorExists: async (id) => (await findAccount(db, id as AccountId)) !== null,
       toResource: toAccountResource,
     });

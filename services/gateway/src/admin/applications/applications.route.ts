@@ -49,16 +49,11 @@ export function registerApplications(app: FastifyInstance, deps: ApplicationDeps
   });
 
   app.get('/admin/accounts/:id/applications', async (request) => {
-    const { filters, limit, startingAfter } = readListQuery(ListApplicationsQuery, request.query);
+    const page = readListQuery(ListApplicationsQuery, request.query);
     const account = found(await findAccount(db, readPathId(request) as AccountId));
     return await answerList({
-      page: { limit, startingAfter },
-      fetch: (rows) =>
-        listApplications(db, account.id, {
-          limit: rows,
-          startingAfter,
-          active: filters.active ?? null,
-        }),
+      page,
+      fetch: (limit) => listApplications(db, account.id, { ...page, limit }),
       cursorExists: async (id) =>
         (await findApplication(db, id as ApplicationId))?.accountId === account.id,
       toResource: toApplicationResource,

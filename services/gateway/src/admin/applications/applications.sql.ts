@@ -1,3 +1,5 @@
+import type { ListApplicationsQuery } from '@pixmesh/contracts/admin/admin-queries';
+import type { PageFor } from '@pixmesh/http/list-page';
 import type { AccountId, ApplicationId } from '@pixmesh/kernel/ids';
 import { appendEvents, type OutboundEvent } from '@pixmesh/postgres/events';
 import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
@@ -14,26 +16,27 @@ export type Application = {
   createdAt: Date;
 };
 
-const COLUMNS = sql`id, account_id, name, active, version, fingerprint, created_at`;
+const COLUMNS = sql`
+  id, account_id as "accountId", name, active, version, fingerprint, created_at as "createdAt"`;
 
 export async function findApplication(
   db: Queryable,
   id: ApplicationId,
 ): Promise<Application | null> {
-  const rows = await db.query<ApplicationRow>(
+  const rows = await db.query<Application>(
     named('application_find', sql`select ${COLUMNS} from applications where id = ${id}`),
   );
-  return rows[0] ? toApplication(rows[0]) : null;
+  return rows[0] ?? null;
 }
 
 export async function lockApplication(
   tx: Transaction,
   id: ApplicationId,
 ): Promise<Application | null> {
-  const rows = await tx.query<ApplicationRow>(
+  const rows = await tx.query<Application>(
     named('application_lock', sql`select ${COLUMNS} from applications where id = ${id} for update`),
   );
-  return rows[0] ? toApplication(rows[0]) : null;
+  return rows[0] ?? null;
 }
 
 /** With its event. Null when the id is taken: then the same `Idempotency-Key` has made and announced it before. */
@@ -42,7 +45,7 @@ export async function insertApplication(
   application: Omit<Application, 'createdAt'>,
   event: OutboundEvent,
 ): Promise<Application | null> {
-  const rows = await tx.query<ApplicationRow>(
+  const rows = await tx.query<Application>(
     named(
       'application_insert',
       sql`
@@ -53,13 +56,13 @@ export async function insertApplication(
             ${application.version}, ${application.fingerprint}
           )
           on conflict on constraint applications_pkey do nothing
-          returning ${COLUMNS}
+          returning *
         ),
         ${appendEvents(sql`select from inserted`, [event])}
         select ${COLUMNS} from inserted`,
     ),
   );
-  return rows[0] ? toApplication(rows[0]) : null;
+  return rows[0] ?? null;
 }
 
 /** Writes an application that `lockApplication` holds, with the events that its change makes. */
@@ -88,9 +91,9 @@ export async function updateApplication(
 export async function listApplications(
   db: Queryable,
   accountId: AccountId,
-  page: { limit: number; startingAfter: string | null; active: boolean | null },
+  page: PageFor<typeof ListApplicationsQuery>,
 ): Promise<Application[]> {
-  const rows = await db.query<ApplicationRow>(
+  return await db.query<Application>(
     named(
       'application_list',
       sql`
@@ -102,32 +105,9 @@ export async function listApplications(
             from applications
             where id = ${page.startingAfter}::uuid and account_id = ${accountId}
           ))
-          and (${page.active}::boolean is null or active = ${page.active})
+          and (${page.filters.active}::boolean is null or active = ${page.filters.active})
         order by created_at desc, id desc
         limit ${page.limit}`,
     ),
   );
-  return rows.map(toApplication);
-}
-
-type ApplicationRow = {
-  id: ApplicationId;
-  account_id: AccountId;
-  name: string;
-  active: boolean;
-  version: number;
-  fingerprint: Buffer;
-  created_at: Date;
-};
-
-function toApplication(row: ApplicationRow): Application {
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    name: row.name,
-    active: row.active,
-    version: row.version,
-    fingerprint: row.fingerprint,
-    createdAt: row.created_at,
-  };
 }

@@ -1,3 +1,5 @@
+import type { ListAuditQuery } from '@pixmesh/contracts/admin/admin-queries';
+import type { PageFor } from '@pixmesh/http/list-page';
 import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
@@ -34,52 +36,26 @@ export async function insertAuditEntry(
 /** Newest first by id, which begins with the time. */
 export async function listAuditEntries(
   db: Queryable,
-  page: {
-    limit: number;
-    startingAfter: string | null;
-    actor: string | null;
-    action: string | null;
-    targetId: string | null;
-  },
+  { limit, startingAfter, filters }: PageFor<typeof ListAuditQuery>,
 ): Promise<AuditEntry[]> {
-  const rows = await db.query<AuditRow>(
+  return await db.query<AuditEntry>(
     named(
       'audit_list',
       sql`
-        select id, actor, action, target_kind, target_id, digest_before, digest_after, created_at
+        select id, actor, action, target_kind as "targetKind", target_id as "targetId",
+          digest_before as "digestBefore", digest_after as "digestAfter", created_at as "createdAt"
         from audit_log
-        where (${page.startingAfter}::uuid is null or id < ${page.startingAfter}::uuid)
-          and (${page.actor}::text is null or actor = ${page.actor})
-          and (${page.action}::text is null or action = ${page.action})
-          and (${page.targetId}::text is null or target_id = ${page.targetId})
+        where (${startingAfter}::uuid is null or id < ${startingAfter}::uuid)
+          and (${filters.actor}::text is null or actor = ${filters.actor})
+          and (${filters.action}::text is null or action = ${filters.action})
+          and (${filters.target_id}::text is null or target_id = ${filters.target_id})
         order by id desc
-        limit ${page.limit}`,
+        limit ${limit}`,
     ),
   );
-  return rows.map((row) => ({
-    id: row.id,
-    actor: row.actor,
-    action: row.action,
-    targetKind: row.target_kind,
-    targetId: row.target_id,
-    digestBefore: row.digest_before,
-    digestAfter: row.digest_after,
-    createdAt: row.created_at,
-  }));
 }
 
 export async function auditEntryExists(db: Queryable, id: string): Promise<boolean> {
   const rows = await db.query(named('audit_exists', sql`select from audit_log where id = ${id}`));
   return rows.length === 1;
 }
-
-type AuditRow = {
-  id: string;
-  actor: string;
-  action: string;
-  target_kind: string;
-  target_id: string;
-  digest_before: Buffer | null;
-  digest_after: Buffer | null;
-  created_at: Date;
-};

@@ -8,17 +8,10 @@ import { type AuditEntry, auditEntryExists, listAuditEntries } from './audit-log
 /** `GET /admin/audit`. */
 export function registerListAudit(app: FastifyInstance, { db }: { db: Database }): void {
   app.get('/admin/audit', async (request) => {
-    const { filters, ...page } = readListQuery(ListAuditQuery, request.query);
+    const page = readListQuery(ListAuditQuery, request.query);
     return await answerList({
       page,
-      fetch: (limit) =>
-        listAuditEntries(db, {
-          limit,
-          startingAfter: page.startingAfter,
-          actor: filters.actor ?? null,
-          action: filters.action ?? null,
-          targetId: filters.target_id ?? null,
-        }),
+      fetch: (limit) => listAuditEntries(db, { ...page, limit }),
       cursorExists: (id) => auditEntryExists(db, id),
       toResource,
     });

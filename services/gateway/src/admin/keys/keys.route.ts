@@ -23,11 +23,11 @@ export function registerKeys(app: FastifyInstance, deps: KeyDeps): void {
   });
 
   app.get('/admin/applications/:id/keys', async (request) => {
-    const { limit, startingAfter } = readListQuery(ListKeysQuery, request.query);
+    const page = readListQuery(ListKeysQuery, request.query);
     const application = found(await findApplication(db, readPathId(request) as ApplicationId));
     return await answerList({
-      page: { limit, startingAfter },
-      fetch: (rows) => listKeys(db, application.id, { limit: rows, startingAfter }),
+      page,
+      fetch: (limit) => listKeys(db, application.id, { ...page, limit }),
       cursorExists: async (id) =>
         (await findStoredKey(db, id as ApiKeyId))?.applicationId === application.id,
       toResource: toKeyResource,

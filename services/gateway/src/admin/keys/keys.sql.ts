@@ -19,12 +19,13 @@ export type StoredKey = {
 };
 
 const COLUMNS = sql`
-  api_keys.id, applications.account_id, api_keys.application_id, api_keys.public_id, api_keys.name,
-  api_keys.scopes, api_keys.suspended, api_keys.expires_at, api_keys.revoked_at,
-  api_keys.fingerprint, api_keys.created_at`;
+  api_keys.id, applications.account_id as "accountId", api_keys.application_id as "applicationId",
+  api_keys.public_id as "publicId", api_keys.name, api_keys.scopes, api_keys.suspended,
+  api_keys.expires_at as "expiresAt", api_keys.revoked_at as "revokedAt", api_keys.fingerprint,
+  api_keys.created_at as "createdAt"`;
 
 export async function findStoredKey(db: Queryable, id: ApiKeyId): Promise<StoredKey | null> {
-  const rows = await db.query<KeyRow>(
+  const rows = await db.query<StoredKey>(
     named(
       'key_find_by_id',
       sql`
@@ -34,11 +35,11 @@ export async function findStoredKey(db: Queryable, id: ApiKeyId): Promise<Stored
         where api_keys.id = ${id}`,
     ),
   );
-  return rows[0] ? toStoredKey(rows[0]) : null;
+  return rows[0] ?? null;
 }
 
 export async function lockKey(tx: Transaction, id: ApiKeyId): Promise<StoredKey | null> {
-  const rows = await tx.query<KeyRow>(
+  const rows = await tx.query<StoredKey>(
     named(
       'key_lock',
       sql`
@@ -49,7 +50,7 @@ export async function lockKey(tx: Transaction, id: ApiKeyId): Promise<StoredKey 
         for update of api_keys`,
     ),
   );
-  return rows[0] ? toStoredKey(rows[0]) : null;
+  return rows[0] ?? null;
 }
 
 /** Null when the id is taken: then the same `Idempotency-Key` has made it before. */
@@ -60,7 +61,7 @@ export async function insertKey(
     fingerprint: Buffer;
   },
 ): Promise<StoredKey | null> {
-  const rows = await tx.query<KeyRow>(
+  const rows = await tx.query<StoredKey>(
     named(
       'key_insert',
       sql`
@@ -79,7 +80,7 @@ export async function insertKey(
         join applications on applications.id = api_keys.application_id`,
     ),
   );
-  return rows[0] ? toStoredKey(rows[0]) : null;
+  return rows[0] ?? null;
 }
 
 export async function updateKey(
@@ -118,7 +119,7 @@ export async function listKeys(
   applicationId: ApplicationId,
   page: { limit: number; startingAfter: string | null },
 ): Promise<StoredKey[]> {
-  const rows = await db.query<KeyRow>(
+  return await db.query<StoredKey>(
     named(
       'key_list',
       sql`
@@ -135,35 +136,4 @@ export async function listKeys(
         limit ${page.limit}`,
     ),
   );
-  return rows.map(toStoredKey);
-}
-
-type KeyRow = {
-  id: ApiKeyId;
-  account_id: AccountId;
-  application_id: ApplicationId;
-  public_id: string;
-  name: string;
-  scopes: Scope[];
-  suspended: boolean;
-  expires_at: Date | null;
-  revoked_at: Date | null;
-  fingerprint: Buffer;
-  created_at: Date;
-};
-
-function toStoredKey(row: KeyRow): StoredKey {
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    applicationId: row.application_id,
-    publicId: row.public_id,
-    name: row.name,
-    scopes: row.scopes,
-    suspended: row.suspended,
-    expiresAt: row.expires_at,
-    revokedAt: row.revoked_at,
-    fingerprint: row.fingerprint,
-    createdAt: row.created_at,
-  };
 }

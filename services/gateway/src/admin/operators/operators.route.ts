@@ -47,10 +47,10 @@ export function registerOperators(app: FastifyInstance, { db }: { db: Database }
   });
 
   app.get('/admin/operators', async (request) => {
-    const { limit, startingAfter } = readListQuery(ListOperatorsQuery, request.query);
+    const page = readListQuery(ListOperatorsQuery, request.query);
     return await answerList({
-      page: { limit, startingAfter },
-      fetch: (rows) => listOperators(db, { limit: rows, startingAfter }),
+      page,
+      fetch: (limit) => listOperators(db, { ...page, limit }),
       cursorExists: async (id) => (await findOperator(db, id)) !== null,
       toResource,
     });

@@ -3,62 +3,64 @@ import { named, sql } from '@pixmesh/postgres/sql';
 
 export type Operator = { id: string; name: string; createdAt: Date };
 
+const COLUMNS = sql`id, name, created_at as "createdAt"`;
+
 /** By the unique index on the digest: only who holds the token can compute it. */
 export async function findOperatorByDigest(
   db: Queryable,
   digest: Buffer,
 ): Promise<Operator | null> {
-  const rows = await db.query<OperatorRow>(
+  const rows = await db.query<Operator>(
     named(
       'operator_find_by_digest',
       sql`
-        select id, name, created_at
+        select ${COLUMNS}
         from operators
         where token_digest = ${digest} and removed_at is null`,
     ),
   );
-  return rows[0] ? toOperator(rows[0]) : null;
+  return rows[0] ?? null;
 }
 
 export async function findOperator(db: Queryable, id: string): Promise<Operator | null> {
-  const rows = await db.query<OperatorRow>(
+  const rows = await db.query<Operator>(
     named(
       'operator_find',
-      sql`select id, name, created_at from operators where id = ${id} and removed_at is null`,
+      sql`select ${COLUMNS} from operators where id = ${id} and removed_at is null`,
     ),
   );
-  return rows[0] ? toOperator(rows[0]) : null;
+  return rows[0] ?? null;
 }
 
 export async function insertOperator(
   tx: Transaction,
   operator: { id: string; name: string; tokenDigest: Buffer },
 ): Promise<Operator> {
-  const [row] = await tx.query<OperatorRow>(
+  const [row] = await tx.query<Operator>(
     named(
       'operator_insert',
       sql`
         insert into operators (id, name, token_digest)
         values (${operator.id}, ${operator.name}, ${operator.tokenDigest})
-        returning id, name, created_at`,
+        returning ${COLUMNS}`,
     ),
   );
-  return toOperator(row as OperatorRow);
+  return row as Operator;
 }
 
 /** Marks an operator as removed; the row stays, because the audit log names it. Null when there is none. */
 export async function removeOperator(tx: Transaction, id: string): Promise<Operator | null> {
-  const rows = await tx.query<OperatorRow>(
+  const rows = await tx.query<Operator>(
     named(
       'operator_remove',
       sql`
         update operators
         set removed_at = now()
         where id = ${id} and removed_at is null
-        returning id, name, created_at`,
+        returning ${COLUMNS}`,
     ),
   );
-  return rows[0] ? toOperator(rows[0]) : null;
+  return rows[0] ?? null;
 }
 
 /** Newest first; reads `operators_newest`. */
@@ -66,11 +68,11 @@ export async function listOperators(
   db: Queryable,
   page: { limit: number; startingAfter: string | null },
 ): Promise<Operator[]> {
-  const rows = await db.query<OperatorRow>(
+  return await db.query<Operator>(
     named(
       'operator_list',
       sql`
-        select id, name, created_at
+        select ${COLUMNS}
         from operators
         where removed_at is null
           and (${page.startingAfter}::uuid is null or (created_at, id) < (
@@ -80,11 +82,4 @@ export async function listOperators(
         limit ${page.limit}`,
     ),
   );
-  return rows.map(toOperator);
-}
-
-type OperatorRow = { id: string; name: string; created_at: Date };
-
-function toOperator(row: OperatorRow): Operator {
-  return { id: row.id, name: row.name, createdAt: row.created_at };
 }

@@ -9,23 +9,10 @@ import { listRequests, requestExists } from '#request-log/requests.sql.ts';
 /** `GET /admin/requests`: the request log. */
 export function registerListRequests(app: FastifyInstance, { db }: { db: Database }): void {
   app.get('/admin/requests', async (request) => {
-    const { filters, limit, startingAfter } = readListQuery(ListRequestsQuery, request.query);
+    const page = readListQuery(ListRequestsQuery, request.query);
     return await answerList({
-      page: { limit, startingAfter },
-      fetch: (rows) =>
-        listRequests(db, {
-          limit: rows,
-          startingAfter,
-          accountId: filters.account_id ?? null,
-          applicationId: filters.application_id ?? null,
-          keyId: filters.key_id ?? null,
-          requestId: filters.request_id ?? null,
-          method: filters.method ?? null,
-          route: filters.route ?? null,
-          status: filters.status ?? null,
-          createdAfter: filters.created_after ?? null,
-          createdBefore: filters.created_before ?? null,
-        }),
+      page,
+      fetch: (limit) => listRequests(db, { ...page, limit }),
       cursorExists: (id) => requestExists(db, id),
       toResource,
     });
