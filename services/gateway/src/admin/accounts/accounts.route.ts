@@ -31,7 +31,6 @@ export function registerAccounts(app: FastifyInstance, { db }: { db: Database })
         actor: request.actor,
         action: 'account.created',
         target: { kind: 'account', id: inserted.id },
-        before: null,
         after: toAccountResource(inserted),
       });
       return inserted;

@@ -1,17 +1,12 @@
-import {
-  type CancelChargeBody,
-  OPERATOR_CHARGE_PATHS,
-} from '@pixmesh/contracts/internal/operator-charges';
-import { ignoreBodies } from '@pixmesh/http/service-app';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { OPERATOR_CHARGE_PATHS } from '@pixmesh/contracts/internal/operator-charges';
+import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 
-import { type ForwardableAnswer, relayAnswer } from '#forwarding/forwardable-answer.ts';
+import { relayAnswer } from '#forwarding/forwardable-answer.ts';
 
-import { operatorIdOf } from '../authenticate-operator.ts';
 import type { OwnerAndTablesDeps } from '../owners/call-owner.ts';
-import { changeOwned } from '../owners/change-owned.ts';
 import { createOfAccount } from '../owners/create-owned.ts';
+import { registerOwnedChange } from '../owners/owned-change.route.ts';
 import { refundCharge } from './refund-charge.ts';
 
 /** A charge of the checkout: announced, and invisible to `/v1` (decisions 97, 178). */
@@ -23,7 +18,6 @@ const REQUESTED = {
   done: 'charge.created',
 } as const;
 
-const OpenCharge = z.object({ id: z.uuid(), status: z.string() });
 /** What may still be canceled, or come to be so while we ask; no charge comes back to these. */
 const OPEN: ReadonlySet<string> = new Set(['processing', 'pending', 'expired']);
 
@@ -32,31 +26,19 @@ export function registerCharges(app: FastifyInstance, deps: OwnerAndTablesDeps):
   app.post('/admin/accounts/:id/charges', async (request, reply) =>
     relayAnswer(reply, await createOfAccount(deps, request, REQUESTED)),
   );
-  app.register(async (bodiless) => {
-    ignoreBodies(bodiless);
-    bodiless.post('/admin/charges/:id/cancel', async (request, reply) =>
-      relayAnswer(reply, await cancelCharge(deps, request)),
-    );
-  });
-  app.post('/admin/charges/:id/refunds', async (request, reply) =>
-    relayAnswer(reply, await refundCharge(deps, request)),
-  );
-}
-
-/** Never once a Pix has been accepted: the acquirer arbitrates that race, and the owner asks it (decision 75). */
-async function cancelCharge(
-  deps: OwnerAndTablesDeps,
-  request: FastifyRequest,
-): Promise<ForwardableAnswer> {
-  return await changeOwned(deps, request, {
+  // Never once a Pix has been accepted: the acquirer arbitrates that race, and the owner asks it (decision 75).
+  registerOwnedChange(app, deps, {
+    url: '/admin/charges/:id/cancel',
     owner: 'charges',
     kind: 'charge',
     get: OPERATOR_CHARGE_PATHS.get,
     path: OPERATOR_CHARGE_PATHS.cancel,
-    schema: OpenCharge,
+    schema: z.object({ id: z.uuid(), status: z.string() }),
     asked: 'charge.cancellation_requested',
     done: 'charge.canceled',
     mayChange: ({ status }) => OPEN.has(status),
-    toBody: (): CancelChargeBody => ({ operator_id: operatorIdOf(request) }),
   });
+  app.post('/admin/charges/:id/refunds', async (request, reply) =>
+    relayAnswer(reply, await refundCharge(deps, request)),
+  );
 }

@@ -1,19 +1,15 @@
-import {
-  type ActBody,
-  OPERATOR_DELIVERY_PATHS,
-} from '@pixmesh/contracts/internal/operator-deliveries';
-import { ignoreBodies } from '@pixmesh/http/service-app';
+import { OPERATOR_DELIVERY_PATHS } from '@pixmesh/contracts/internal/operator-deliveries';
 import type { ApplicationId } from '@pixmesh/kernel/ids';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 
 import { findApplication } from '#admin/applications/applications.sql.ts';
 import { buildUpstreamPath } from '#forwarding/build-upstream-path.ts';
-import { type ForwardableAnswer, relayAnswer } from '#forwarding/forwardable-answer.ts';
+import { relayAnswer } from '#forwarding/forwardable-answer.ts';
 
 import { operatorIdOf } from '../authenticate-operator.ts';
 import { callOwner, type OwnerAndTablesDeps } from '../owners/call-owner.ts';
-import { changeOwned } from '../owners/change-owned.ts';
+import { registerOwnedChange } from '../owners/owned-change.route.ts';
 import { readSentBody, wrapBody } from '../owners/sent-body.ts';
 import { found, readPathId } from '../read-request.ts';
 
@@ -31,46 +27,28 @@ export function registerWebhooks(app: FastifyInstance, deps: OwnerAndTablesDeps)
     const path = buildUpstreamPath(OPERATOR_DELIVERY_PATHS.listWebhooks, { id }, '');
     return relayAnswer(reply, await callOwner(deps, WEBHOOK.owner, { method: 'GET', path }));
   });
-  app.patch('/admin/webhooks/:id', async (request, reply) =>
-    relayAnswer(reply, await changeWebhook(deps, request)),
-  );
-  app.register(async (bodiless) => {
-    ignoreBodies(bodiless);
-    bodiless.post('/admin/webhooks/:id/test', async (request, reply) =>
-      relayAnswer(reply, await testWebhook(deps, request)),
-    );
-  });
-}
-
-/** The owner validates the body as that of `PATCH /v1/webhooks/{id}`, after its look-up (decision 155). */
-async function changeWebhook(
-  deps: OwnerAndTablesDeps,
-  request: FastifyRequest,
-): Promise<ForwardableAnswer> {
-  return await changeOwned(deps, request, {
+  // The owner validates the body as that of `PATCH /v1/webhooks/{id}`, after its look-up (decision 155).
+  registerOwnedChange(app, deps, {
     ...WEBHOOK,
+    method: 'PATCH',
+    url: '/admin/webhooks/:id',
+    takesBody: true,
     path: OPERATOR_DELIVERY_PATHS.changeWebhook,
     asked: 'webhook.change_requested',
     done: 'webhook.changed',
     // How it does changes with every delivery.
     auditedOf: ({ health: _health, ...endpoint }) => endpoint,
-    toBody: () => {
+    toBody: (_webhook, request) => {
       const sent = readSentBody(request);
       if (sent.fault !== null) throw sent.fault;
       return wrapBody(sent.text, { operator_id: operatorIdOf(request) });
     },
   });
-}
-
-async function testWebhook(
-  deps: OwnerAndTablesDeps,
-  request: FastifyRequest,
-): Promise<ForwardableAnswer> {
-  return await changeOwned(deps, request, {
+  registerOwnedChange(app, deps, {
     ...WEBHOOK,
+    url: '/admin/webhooks/:id/test',
     path: OPERATOR_DELIVERY_PATHS.testWebhook,
     asked: 'webhook.test_requested',
     done: 'webhook.test_queued',
-    toBody: (): ActBody => ({ operator_id: operatorIdOf(request) }),
   });
 }

@@ -25,9 +25,7 @@ export async function changeAudited(
   { actor, target, asked, done, before, auditedOf = (shown) => shown }: OwnedChange,
   change: () => Promise<ForwardableAnswer>,
 ): Promise<ForwardableAnswer> {
-  await db.transaction((tx) =>
-    recordChange(tx, { actor, action: asked, target, before: null, after: null }),
-  );
+  await db.transaction((tx) => recordChange(tx, { actor, action: asked, target }));
   const answer = await change();
   // A repeat is marked by its owner: an earlier or faster call made the change.
   if (answer.status >= 300 || answer.replayed) return answer;

@@ -5,6 +5,7 @@ import { buildUpstreamPath } from '#forwarding/build-upstream-path.ts';
 import type { ForwardableAnswer } from '#forwarding/forwardable-answer.ts';
 
 import type { AuditAction, TargetKind } from '../audit/record-change.ts';
+import { operatorIdOf } from '../authenticate-operator.ts';
 import { changeAudited } from './audited-change.ts';
 import {
   callOwner,
@@ -14,7 +15,7 @@ import {
   readAnswer,
 } from './call-owner.ts';
 
-type Change<Schema extends z.ZodType<{ id: string }>> = {
+export type OwnedChange<Schema extends z.ZodType<{ id: string }>> = {
   owner: OwnerService;
   /** Who has it changed, where that depends on the resource. */
   ownerOf?(resource: z.output<Schema>): OwnerService;
@@ -31,8 +32,11 @@ type Change<Schema extends z.ZodType<{ id: string }>> = {
   auditedOf?(shown: Record<string, unknown>): object;
   /** Whether such a change is still possible; absent: always. */
   mayChange?(resource: z.output<Schema>): boolean;
-  /** Runs once the resource was found: unknown ids are answered before a body is read (decision 155). Bytes go as they are. */
-  toBody(resource: z.output<Schema>): Promise<object> | object;
+  /**
+   * What the owner is sent; absent: who acts. Runs once the resource was found: unknown ids are answered before a body is
+   * read (decision 155). Bytes go as they are.
+   */
+  toBody?(resource: z.output<Schema>, request: FastifyRequest): Promise<object> | object;
 };
 
 /**
@@ -42,7 +46,7 @@ type Change<Schema extends z.ZodType<{ id: string }>> = {
 export async function changeOwned<Schema extends z.ZodType<{ id: string }>>(
   deps: OwnerAndTablesDeps,
   request: FastifyRequest,
-  change: Change<Schema>,
+  change: OwnedChange<Schema>,
 ): Promise<ForwardableAnswer> {
   const { owner, reader = owner, kind, asked, done, auditedOf = (shown) => shown } = change;
   const read = await callOwner(deps, reader, {
@@ -51,22 +55,16 @@ export async function changeOwned<Schema extends z.ZodType<{ id: string }>>(
   });
   if (read.status === 404) return read;
   const resource = readAnswer(change.schema, reader, read);
-  const content = await change.toBody(resource);
+  const content = (await change.toBody?.(resource, request)) ?? {
+    operator_id: operatorIdOf(request),
+  };
   const body = Buffer.isBuffer(content) ? content : Buffer.from(JSON.stringify(content));
   const path = buildUpstreamPath(change.path, { id: resource.id }, '');
   const ask = () =>
     callOwner(deps, change.ownerOf?.(resource) ?? owner, { method: 'POST', path, body });
   if (change.mayChange?.(resource) === false) return await ask();
-  return await changeAudited(
-    deps.db,
-    {
-      actor: request.actor,
-      target: { kind, id: resource.id },
-      asked,
-      done,
-      before: auditedOf(parseJson(read.body) as Record<string, unknown>),
-      auditedOf,
-    },
-    ask,
-  );
+  const before = auditedOf(parseJson(read.body) as Record<string, unknown>);
+  const target = { kind, id: resource.id };
+  const audited = { actor: request.actor, target, asked, done, before, auditedOf };
+  return await changeAudited(deps.db, audited, ask);
 }

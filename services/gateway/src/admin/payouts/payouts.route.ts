@@ -1,12 +1,20 @@
-import { OPERATOR_PAYOUT_PATHS } from '@pixmesh/contracts/internal/operator-payouts';
-import { ignoreBodies } from '@pixmesh/http/service-app';
+import {
+  type ApprovePayoutBody,
+  OPERATOR_PAYOUT_PATHS,
+} from '@pixmesh/contracts/internal/operator-payouts';
+import { idOf } from '@pixmesh/contracts/internal/id-fields';
+import type { AccountId } from '@pixmesh/kernel/ids';
 import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
 
+import { findAccount } from '#account/accounts.sql.ts';
 import { relayAnswer } from '#forwarding/forwardable-answer.ts';
 
+import { operatorIdOf } from '../authenticate-operator.ts';
 import type { OwnerAndTablesDeps } from '../owners/call-owner.ts';
 import { createOfAccount } from '../owners/create-owned.ts';
-import { approvePayout, cancelPayout } from './decide-payout.ts';
+import { registerOwnedChange } from '../owners/owned-change.route.ts';
+import { found } from '../read-request.ts';
 
 /** A payout that waits for a second operator. */
 const REQUESTED = {
@@ -17,18 +25,39 @@ const REQUESTED = {
   done: 'payout.created',
 } as const;
 
+/** A payout never comes back into the queue. */
+const QUEUED = {
+  owner: 'payouts',
+  kind: 'payout',
+  get: OPERATOR_PAYOUT_PATHS.get,
+  schema: z.object({ id: z.uuid(), account_id: idOf<AccountId>(), status: z.string() }),
+  mayChange: ({ status }: { status: string }) => status === 'pending',
+} as const;
+
 /** What operators do with payouts: request, approve, cancel. Reads are forwarded as they are. */
 export function registerPayouts(app: FastifyInstance, deps: OwnerAndTablesDeps): void {
   app.post('/admin/accounts/:id/payouts', async (request, reply) =>
     relayAnswer(reply, await createOfAccount(deps, request, REQUESTED)),
   );
-  app.register(async (bodiless) => {
-    ignoreBodies(bodiless);
-    bodiless.post('/admin/payouts/:id/approve', async (request, reply) =>
-      relayAnswer(reply, await approvePayout(deps, request)),
-    );
-    bodiless.post('/admin/payouts/:id/cancel', async (request, reply) =>
-      relayAnswer(reply, await cancelPayout(deps, request)),
-    );
+  // The account's settings are read right before, because approval decides by what they are now (decision 123); that the
+  // approver is another one than the requester, the owner enforces.
+  registerOwnedChange(app, deps, {
+    ...QUEUED,
+    url: '/admin/payouts/:id/approve',
+    path: OPERATOR_PAYOUT_PATHS.approve,
+    asked: 'payout.approval_requested',
+    done: 'payout.approved',
+    toBody: async (payout, request): Promise<ApprovePayoutBody> => {
+      const { settings } = found(await findAccount(deps.db, payout.account_id));
+      return { operator_id: operatorIdOf(request), settings };
+    },
+  });
+  // While the payout waits in the queue (decision 124).
+  registerOwnedChange(app, deps, {
+    ...QUEUED,
+    url: '/admin/payouts/:id/cancel',
+    path: OPERATOR_PAYOUT_PATHS.cancel,
+    asked: 'payout.cancellation_requested',
+    done: 'payout.canceled',
   });
 }

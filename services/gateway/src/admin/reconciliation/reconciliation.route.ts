@@ -33,8 +33,6 @@ export function registerReconciliation(app: FastifyInstance, deps: Reconciliatio
         actor: request.actor,
         action: 'reconciliation.run_requested',
         target: { kind: 'reconciliation', id: full ? 'full' : 'incremental' },
-        before: null,
-        after: null,
       }),
     );
     const patient = { ...deps, requestTimeoutMs: deps.reconciliationTimeoutMs };

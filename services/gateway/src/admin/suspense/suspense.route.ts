@@ -9,29 +9,21 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 
 import { findAccount } from '#account/accounts.sql.ts';
-import { type ForwardableAnswer, relayAnswer } from '#forwarding/forwardable-answer.ts';
 
 import { operatorIdOf } from '../authenticate-operator.ts';
 import type { OwnerAndTablesDeps } from '../owners/call-owner.ts';
-import { changeOwned } from '../owners/change-owned.ts';
+import { registerOwnedChange } from '../owners/owned-change.route.ts';
 import { readBody } from '../read-request.ts';
 
-/** `POST /admin/suspense/{id}/resolve`: what becomes of money that waits for an operator (decision 141). */
-export function registerSuspense(app: FastifyInstance, deps: OwnerAndTablesDeps): void {
-  app.post('/admin/suspense/:id/resolve', async (request, reply) =>
-    relayAnswer(reply, await resolveItem(deps, request)),
-  );
-}
-
 /**
- * The ledger shows the item, and the service that booked it ends it. Accepted with 202: the ledger books it, and for a
- * return the acquirer sends the money back, after the answer.
+ * `POST /admin/suspense/{id}/resolve`: what becomes of money that waits for an operator (decision 141). The ledger shows
+ * the item, and the service that booked it ends it. Accepted with 202: the ledger books it, and for a return the acquirer
+ * sends the money back, after the answer.
  */
-async function resolveItem(
-  deps: OwnerAndTablesDeps,
-  request: FastifyRequest,
-): Promise<ForwardableAnswer> {
-  return await changeOwned(deps, request, {
+export function registerSuspense(app: FastifyInstance, deps: OwnerAndTablesDeps): void {
+  registerOwnedChange(app, deps, {
+    url: '/admin/suspense/:id/resolve',
+    takesBody: true,
     owner: 'charges',
     ownerOf: ({ payout_id }) => (payout_id === null ? 'charges' : 'payouts'),
     reader: 'ledger',
@@ -42,7 +34,7 @@ async function resolveItem(
     asked: 'suspense.resolution_requested',
     done: 'suspense.resolution_accepted',
     mayChange: (item) => item.resolved_at === null,
-    toBody: (item) => toRequest(deps, request, item),
+    toBody: (item, request) => toRequest(deps, request, item),
   });
 }
 
