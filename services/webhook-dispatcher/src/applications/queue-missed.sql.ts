@@ -32,15 +32,8 @@ export function firstMissedId(since: Date): string {
  * re-send is just ending them.
  */
 export async function queueMissedPage(tx: Transaction, page: MissedPage): Promise<QueuedPage> {
-  const rows = await tx.query<{ last: string; read_count: number; queued_count: number }>(
-    queueMissedStatement(page),
-  );
-  const [row] = rows;
-  return {
-    last: row?.last ?? null,
-    readCount: row?.read_count ?? 0,
-    queuedCount: row?.queued_count ?? 0,
-  };
+  const [row] = await tx.query<QueuedPage>(queueMissedStatement(page));
+  return row ?? { last: null, readCount: 0, queuedCount: 0 };
 }
 
 export function queueMissedStatement({ endpointId, since, after, limit }: MissedPage): Statement {
@@ -98,7 +91,8 @@ export function queueMissedStatement({ endpointId, since, after, limit }: Missed
         from moved
         returning id
       )
-      select id as last, (select count(*) from page)::int as read_count, (select count(*) from queued)::int as queued_count
+      select id as last, (select count(*) from page)::int as "readCount",
+        (select count(*) from queued)::int as "queuedCount"
       from page
       order by id desc
       limit 1`,

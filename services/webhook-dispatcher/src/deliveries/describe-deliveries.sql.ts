@@ -71,17 +71,19 @@ export function describeDeliveries(chosen: Statement): Statement {
       with page as materialized (${chosen}),
       described as (
         select
-          page.id, page.account_id, page.event, page.event_id, page.resource_id, page.endpoint_id,
+          page.id, page.account_id as "accountId", page.event, page.event_id as "eventId",
+          page.resource_id as "resourceId", page.endpoint_id as "endpointId",
           ${urlInUse(sql`page`)} as url,
-          page.status as delivery_status,
-          (select due_at from queue where queue.id = page.id) as next_attempt_at,
-          coalesce(uuid_extract_timestamp(page.id), page.created_at)::timestamptz(3) as created_at
+          page.status as "deliveryStatus",
+          (select due_at from queue where queue.id = page.id) as "nextAttemptAt",
+          coalesce(uuid_extract_timestamp(page.id), page.created_at)::timestamptz(3) as "createdAt"
         from page
       ),
       attempted as materialized (
         select
-          described.*, attempt.number, attempt.started_at, attempt.duration_ms, attempt.outcome,
-          attempt.status, attempt.error, attempt.response_excerpt, attempt.address, attempt.manual,
+          described.*, attempt.number, attempt.started_at as "startedAt", attempt.duration_ms as "durationMs",
+          attempt.outcome, attempt.status, attempt.error, attempt.response_excerpt as "responseExcerpt",
+          attempt.address, attempt.manual,
           ${ATTEMPT_BYTES}::int + coalesce(octet_length(to_json(attempt.response_excerpt)::text), 0) as bytes
         from described
         left join lateral (
@@ -111,64 +113,26 @@ export function describeDeliveries(chosen: Statement): Statement {
 /** RFC 9562 section 5.10: behind every id. */
 export const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-type DeliveryRow = {
-  id: string;
-  account_id: string;
-  event: string;
-  event_id: string;
-  resource_id: string;
-  endpoint_id: string | null;
-  url: string;
-  delivery_status: DeliveryStatus;
-  next_attempt_at: Date | null;
-  created_at: Date;
-  fits: boolean;
-};
-
-type AttemptRow = {
-  number: number;
-  started_at: Date;
-  duration_ms: number;
-  outcome: DeliveryAttempt['outcome'];
-  status: number | null;
-  error: string | null;
-  response_excerpt: string | null;
-  address: string | null;
-  manual: boolean;
-};
-
 /** A delivery without attempts comes as one row whose attempt is empty. */
-type JoinedRow = DeliveryRow & (AttemptRow | { number: null });
+type JoinedRow = Omit<StoredDelivery, 'status' | 'attempts'> & {
+  deliveryStatus: DeliveryStatus;
+} & (StoredAttempt | { number: null });
 
 function toDelivery(rows: readonly JoinedRow[]): StoredDelivery {
   const [row] = rows;
   assert(row, 'a group has at least one row');
   return {
     id: row.id,
-    accountId: row.account_id,
+    accountId: row.accountId,
     event: row.event,
-    eventId: row.event_id,
-    resourceId: row.resource_id,
-    endpointId: row.endpoint_id,
+    eventId: row.eventId,
+    resourceId: row.resourceId,
+    endpointId: row.endpointId,
     url: row.url,
-    status: row.delivery_status,
-    nextAttemptAt: row.next_attempt_at,
-    createdAt: row.created_at,
-    attempts: rows.filter((joined) => joined.number !== null).map(toAttempt),
+    status: row.deliveryStatus,
+    nextAttemptAt: row.nextAttemptAt,
+    createdAt: row.createdAt,
+    attempts: rows.filter((joined) => joined.number !== null),
     fits: row.fits,
-  };
-}
-
-function toAttempt(row: AttemptRow): StoredAttempt {
-  return {
-    number: row.number,
-    startedAt: row.started_at,
-    durationMs: row.duration_ms,
-    outcome: row.outcome,
-    status: row.status,
-    error: row.error,
-    responseExcerpt: row.response_excerpt,
-    address: row.address,
-    manual: row.manual,
   };
 }

@@ -31,18 +31,7 @@ export async function readEndpointHealth(
   db: Queryable,
   endpointIds: readonly EndpointId[],
 ): Promise<EndpointHealth[]> {
-  const rows = await db.query<HealthRow>(healthStatement(endpointIds));
-  return rows.map((row) => ({
-    endpointId: row.endpoint_id,
-    succeededCount: row.succeeded_count,
-    failedCount: row.failed_count,
-    lastSuccessAt: row.last_success_at,
-    lastFailureAt: row.last_failure_at,
-    failingSince: row.failing_since,
-    isBreakerOpen: row.is_breaker_open,
-    waitingCount: row.waiting_count,
-    oldestDueAt: row.oldest_due_at,
-  }));
+  return await db.query<EndpointHealth>(healthStatement(endpointIds));
 }
 
 export function healthStatement(endpointIds: readonly EndpointId[]): Statement {
@@ -50,13 +39,14 @@ export function healthStatement(endpointIds: readonly EndpointId[]): Statement {
     'endpoints_health',
     sql`
       select
-        asked.id as endpoint_id,
-        coalesce(health.succeeded_count, 0) as succeeded_count,
-        coalesce(health.failed_count, 0) as failed_count,
-        health.last_success_at, health.last_failure_at, health.failing_since,
-        coalesce(lane.is_breaker_open, false) as is_breaker_open,
-        waiting.count as waiting_count,
-        oldest.due_at as oldest_due_at
+        asked.id as "endpointId",
+        coalesce(health.succeeded_count, 0) as "succeededCount",
+        coalesce(health.failed_count, 0) as "failedCount",
+        health.last_success_at as "lastSuccessAt", health.last_failure_at as "lastFailureAt",
+        health.failing_since as "failingSince",
+        coalesce(lane.is_breaker_open, false) as "isBreakerOpen",
+        waiting.count as "waitingCount",
+        oldest.due_at as "oldestDueAt"
       from unnest(${endpointIds}::uuid[]) with ordinality as asked (id, place)
       left join lateral (
         select * from endpoint_health where endpoint_health.endpoint_id = asked.id offset 0
@@ -82,15 +72,3 @@ export function healthStatement(endpointIds: readonly EndpointId[]): Statement {
       order by asked.place`,
   );
 }
-
-type HealthRow = {
-  endpoint_id: EndpointId;
-  succeeded_count: bigint;
-  failed_count: bigint;
-  last_success_at: Date | null;
-  last_failure_at: Date | null;
-  failing_since: Date | null;
-  is_breaker_open: boolean;
-  waiting_count: number;
-  oldest_due_at: Date | null;
-};

@@ -4,9 +4,9 @@ import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
 import type { EndpointOwner, EndpointRow } from './endpoint-row.ts';
 
-/** Columns of every statement that answers endpoints; map them with `toRow`. */
-const COLUMNS = sql`id, url, description, events, active, sealed_secret is not null as has_secret,
-        secret_changed_at, created_at`;
+/** Columns of every statement that answers endpoints. */
+const COLUMNS = sql`id, url, description, events, active, sealed_secret is not null as "hasSecret",
+        secret_changed_at as "secretChangedAt", created_at as "createdAt"`;
 
 export type NewEndpoint = {
   id: EndpointId;
@@ -27,8 +27,7 @@ export type EndpointChanges = {
 
 /** All endpoints of an application, newest first; their number has a bound. Reads `endpoints_application`. */
 export async function listEndpoints(db: Queryable, owner: EndpointOwner): Promise<EndpointRow[]> {
-  const rows = await db.query<EndpointRecord>(listStatement(owner));
-  return rows.map(toRow);
+  return await db.query<EndpointRow>(listStatement(owner));
 }
 
 export function listStatement(owner: EndpointOwner): Statement {
@@ -48,13 +47,13 @@ export async function findEndpoint(
   owner: EndpointOwner,
   id: EndpointId,
 ): Promise<EndpointRow | null> {
-  const rows = await db.query<EndpointRecord>(
+  const rows = await db.query<EndpointRow>(
     named(
       'endpoint_find',
       sql`select ${COLUMNS} from endpoints where id = ${id} and ${isOwnedBy(owner)}`,
     ),
   );
-  return rows[0] ? toRow(rows[0]) : null;
+  return rows[0] ?? null;
 }
 
 /**
@@ -79,7 +78,7 @@ export async function insertEndpoint(
   owner: EndpointOwner,
   endpoint: NewEndpoint & { countMax: number },
 ): Promise<EndpointRow | null> {
-  const rows = await tx.query<EndpointRecord>(
+  const rows = await tx.query<EndpointRow>(
     named(
       'endpoint_insert',
       sql`
@@ -96,7 +95,7 @@ export async function insertEndpoint(
         returning ${COLUMNS}`,
     ),
   );
-  return rows[0] ? toRow(rows[0]) : null;
+  return rows[0] ?? null;
 }
 
 /**
@@ -109,7 +108,7 @@ export async function updateEndpoint(
   owner: EndpointOwner,
   { id, ...changes }: EndpointChanges & { id: EndpointId },
 ): Promise<EndpointRow | null> {
-  const rows = await tx.query<EndpointRecord>(
+  const rows = await tx.query<EndpointRow>(
     named(
       'endpoint_update',
       sql`
@@ -143,7 +142,7 @@ export async function updateEndpoint(
         returning ${COLUMNS}`,
     ),
   );
-  return rows[0] ? toRow(rows[0]) : null;
+  return rows[0] ?? null;
 }
 
 /**
@@ -183,28 +182,4 @@ function eventsAddedAt(events: readonly string[] | undefined): Statement {
 /** Condition on a row of `endpoints`: it belongs to the application and is not deleted. */
 export function isOwnedBy(owner: EndpointOwner): Statement {
   return sql`account_id = ${owner.accountId} and application_id = ${owner.applicationId} and deleted_at is null`;
-}
-
-type EndpointRecord = {
-  id: EndpointId;
-  url: string;
-  description: string;
-  events: string[];
-  active: boolean;
-  has_secret: boolean;
-  secret_changed_at: Date | null;
-  created_at: Date;
-};
-
-function toRow(row: EndpointRecord): EndpointRow {
-  return {
-    id: row.id,
-    url: row.url,
-    description: row.description,
-    events: row.events,
-    active: row.active,
-    hasSecret: row.has_secret,
-    secretChangedAt: row.secret_changed_at,
-    createdAt: row.created_at,
-  };
 }

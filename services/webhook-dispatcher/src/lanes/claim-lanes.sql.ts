@@ -30,23 +30,8 @@ type ClaimOptions = {
  * at this moment are not waited for: they do not change a lane that is owned. Reads `lanes_claimable`.
  */
 export async function claimLanes(db: Queryable, options: ClaimOptions): Promise<ClaimedLane[]> {
-  const rows = await db.query<ClaimedRow>(claimLanesStatement(options));
-  return rows.map((row) => ({
-    id: row.id,
-    fence: row.fence,
-    failureCount: row.failure_count,
-    probeInMs: row.probe_in_ms,
-    isTakenOver: row.is_taken_over,
-  }));
+  return await db.query<ClaimedLane>(claimLanesStatement(options));
 }
-
-type ClaimedRow = {
-  id: string;
-  fence: bigint;
-  failure_count: number;
-  probe_in_ms: number | null;
-  is_taken_over: boolean;
-};
 
 export function claimLanesStatement(options: ClaimOptions): Statement {
   const now = scheduleNow(options.clock);
@@ -68,8 +53,8 @@ export function claimLanesStatement(options: ClaimOptions): Statement {
           for no key update skip locked
         ))
       returning
-        lanes.id, lanes.fence, lanes.failure_count, old.leased as is_taken_over,
-        (extract(epoch from lanes.probe_at - ${now}) * 1000)::float8 as probe_in_ms`,
+        lanes.id, lanes.fence, lanes.failure_count as "failureCount", old.leased as "isTakenOver",
+        (extract(epoch from lanes.probe_at - ${now}) * 1000)::float8 as "probeInMs"`,
   );
 }
 

@@ -25,15 +25,9 @@ export async function countDueLanes(
   db: Queryable,
   { clock, leaseMs }: { clock: ScheduleClock; leaseMs: number },
 ): Promise<DueLanes> {
-  const [row] = await db.query<DueLanesRow>(countDueLanesStatement(clock, leaseMs));
-  return {
-    count: row?.count ?? 0,
-    oldestWaitingSeconds: row?.oldest_waiting_seconds ?? 0,
-    oldestServedSeconds: row?.oldest_served_seconds ?? 0,
-  };
+  const [row] = await db.query<DueLanes>(countDueLanesStatement(clock, leaseMs));
+  return row ?? { count: 0, oldestWaitingSeconds: 0, oldestServedSeconds: 0 };
 }
-
-type DueLanesRow = { count: number; oldest_waiting_seconds: number; oldest_served_seconds: number };
 
 export function countDueLanesStatement(clock: ScheduleClock, leaseMs: number): Statement {
   const now = scheduleNow(clock);
@@ -42,8 +36,8 @@ export function countDueLanesStatement(clock: ScheduleClock, leaseMs: number): S
     sql`
       select
         waiting.count,
-        coalesce(extract(epoch from ${now} - waiting.oldest), 0)::float8 as oldest_waiting_seconds,
-        coalesce(extract(epoch from ${now} - served.oldest), 0)::float8 as oldest_served_seconds
+        coalesce(extract(epoch from ${now} - waiting.oldest), 0)::float8 as "oldestWaitingSeconds",
+        coalesce(extract(epoch from ${now} - served.oldest), 0)::float8 as "oldestServedSeconds"
       from (
         select count(*)::int as count, min(claimable_at) as oldest
         from (

@@ -39,16 +39,16 @@ export async function queueResends(
 
 /** A delivery that stands for the URL of its resource too never waits in the lane of an endpoint (decision 179). */
 async function findLanes(tx: Transaction, deliveryIds: readonly string[]): Promise<QueuedResend[]> {
-  const rows = await tx.query<{ id: string; lane_id: string }>(
+  return await tx.query<QueuedResend>(
     named(
       'resend_lanes',
       sql`
-        select id, case when for_resource_url and lane_id = endpoint_id then resource_id else lane_id end as lane_id
+        select id as "deliveryId",
+          case when for_resource_url and lane_id = endpoint_id then resource_id else lane_id end as "laneId"
         from deliveries
         where id = any (${deliveryIds}::uuid[])`,
     ),
   );
-  return rows.map((row) => ({ deliveryId: row.id, laneId: row.lane_id }));
 }
 
 async function insertResends(

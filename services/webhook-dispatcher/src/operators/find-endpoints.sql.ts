@@ -4,20 +4,17 @@ import { named, sql } from '@pixmesh/postgres/sql';
 
 import type { EndpointOwner } from '#endpoints/endpoint-row.ts';
 
-type OwnerRecord = {
-  account_id: EndpointOwner['accountId'];
-  application_id: EndpointOwner['applicationId'];
-};
+const OWNER = sql`account_id as "accountId", application_id as "applicationId"`;
 
 /** Whose endpoint it is, for those who see every tenant's; null where there is none or it is deleted. */
 export async function findOwner(db: Queryable, id: EndpointId): Promise<EndpointOwner | null> {
-  const [row] = await db.query<OwnerRecord>(
+  const [row] = await db.query<EndpointOwner>(
     named(
       'endpoint_owner',
-      sql`select account_id, application_id from endpoints where id = ${id} and deleted_at is null`,
+      sql`select ${OWNER} from endpoints where id = ${id} and deleted_at is null`,
     ),
   );
-  return row === undefined ? null : toOwner(row);
+  return row ?? null;
 }
 
 /** An application by its id alone; null while it has no endpoint. Reads `endpoints_application`. */
@@ -25,20 +22,16 @@ export async function findOwnerOfApplication(
   db: Queryable,
   applicationId: string,
 ): Promise<EndpointOwner | null> {
-  const [row] = await db.query<OwnerRecord>(
+  const [row] = await db.query<EndpointOwner>(
     named(
       'application_owner',
       sql`
-        select account_id, application_id
+        select ${OWNER}
         from endpoints
         where application_id = ${applicationId}
           and deleted_at is null
         limit 1`,
     ),
   );
-  return row === undefined ? null : toOwner(row);
-}
-
-function toOwner(row: OwnerRecord): EndpointOwner {
-  return { accountId: row.account_id, applicationId: row.application_id };
+  return row ?? null;
 }

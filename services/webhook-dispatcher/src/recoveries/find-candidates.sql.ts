@@ -23,10 +23,7 @@ export async function findCandidates(
   recovery: RecoveryRow,
   limit: number,
 ): Promise<Candidate[]> {
-  const rows = await db.query<{ id: string; is_wanted: boolean }>(
-    candidatesStatement(recovery, limit),
-  );
-  return rows.map((row) => ({ id: row.id, isWanted: row.is_wanted }));
+  return await db.query<Candidate>(candidatesStatement(recovery, limit));
 }
 
 export function candidatesStatement(recovery: RecoveryRow, limit: number): Statement {
@@ -64,7 +61,7 @@ export function candidatesStatement(recovery: RecoveryRow, limit: number): State
             (select application_id from endpoints where endpoints.id = page.endpoint_id),
             (select application_id from events where events.event_id = page.event_id)
           ))
-          and ${isSendable} as is_wanted
+          and ${isSendable} as "isWanted"
       from page
       order by id`,
   );

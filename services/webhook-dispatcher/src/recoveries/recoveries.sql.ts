@@ -5,10 +5,12 @@ import { type ScheduleClock, scheduleNow } from '#schedule-clock.ts';
 
 import type { RecoveryOrder, RecoveryRow } from './recovery-row.ts';
 
-/** Columns of every statement that answers recoveries; map them with `toRow`. */
+/** Columns of every statement that answers recoveries. */
 const COLUMNS = sql`
-          id, account_id, application_id, endpoint_id, event, statuses, created_from, created_until, rate_per_second,
-          status, position, queued_count, succeeded_count, failed_count, fingerprint, created_at, ended_at`;
+          id, account_id as "accountId", application_id as "applicationId", endpoint_id as "endpointId", event, statuses,
+          created_from as "createdFrom", created_until as "createdUntil", rate_per_second as "ratePerSecond", status,
+          position, queued_count as "queuedCount", succeeded_count as "succeededCount", failed_count as "failedCount",
+          fingerprint, created_at as "createdAt", ended_at as "endedAt"`;
 
 export type NewRecovery = RecoveryOrder & { id: string; fingerprint: Buffer; operatorId: string };
 
@@ -18,7 +20,7 @@ export async function insertRecovery(
   clock: ScheduleClock,
   recovery: NewRecovery,
 ): Promise<RecoveryRow | null> {
-  const rows = await db.query<RecoveryRecord>(
+  const rows = await db.query<RecoveryRow>(
     named(
       'recovery_insert',
       sql`
@@ -35,14 +37,14 @@ export async function insertRecovery(
         returning ${COLUMNS}`,
     ),
   );
-  return rows[0] ? toRow(rows[0]) : null;
+  return rows[0] ?? null;
 }
 
 export async function findRecovery(db: Queryable, id: string): Promise<RecoveryRow | null> {
-  const rows = await db.query<RecoveryRecord>(
+  const rows = await db.query<RecoveryRow>(
     named('recovery_find', sql`select ${COLUMNS} from recoveries where id = ${id}`),
   );
-  return rows[0] ? toRow(rows[0]) : null;
+  return rows[0] ?? null;
 }
 
 /**
@@ -54,7 +56,7 @@ export async function findOpenRecoveries(
   db: Queryable,
   { limit, waitingMax }: { limit: number; waitingMax: number },
 ): Promise<RecoveryRow[]> {
-  const rows = await db.query<RecoveryRecord>(
+  return await db.query<RecoveryRow>(
     named(
       'recoveries_open',
       sql`
@@ -69,7 +71,6 @@ export async function findOpenRecoveries(
         limit ${limit}`,
     ),
   );
-  return rows.map(toRow);
 }
 
 /** Whether an endpoint belongs to the account, or has. */
@@ -241,46 +242,4 @@ export async function takeRecoveriesLease(tx: Transaction): Promise<boolean> {
     ),
   );
   return rows.length === 1;
-}
-
-type RecoveryRecord = {
-  id: string;
-  account_id: string;
-  application_id: string | null;
-  endpoint_id: string | null;
-  event: string | null;
-  statuses: string[];
-  created_from: Date;
-  created_until: Date;
-  rate_per_second: number;
-  status: RecoveryRow['status'];
-  position: string | null;
-  queued_count: number;
-  succeeded_count: number;
-  failed_count: number;
-  fingerprint: Buffer;
-  created_at: Date;
-  ended_at: Date | null;
-};
-
-function toRow(row: RecoveryRecord): RecoveryRow {
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    applicationId: row.application_id,
-    endpointId: row.endpoint_id,
-    event: row.event,
-    statuses: row.statuses,
-    createdFrom: row.created_from,
-    createdUntil: row.created_until,
-    ratePerSecond: row.rate_per_second,
-    status: row.status,
-    position: row.position,
-    queuedCount: row.queued_count,
-    succeededCount: row.succeeded_count,
-    failedCount: row.failed_count,
-    fingerprint: row.fingerprint,
-    createdAt: row.created_at,
-    endedAt: row.ended_at,
-  };
 }

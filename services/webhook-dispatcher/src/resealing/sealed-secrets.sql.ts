@@ -91,14 +91,7 @@ export async function findSealedTo(
   table: SealedTable,
   page: { version: string; without: readonly string[]; limit: number },
 ): Promise<SealedSecret[]> {
-  const rows = await db.query<{ owner_id: string; account_id: string; sealed_secret: string }>(
-    sealedToStatement(table, page),
-  );
-  return rows.map((row) => ({
-    ownerId: row.owner_id,
-    accountId: row.account_id,
-    sealed: row.sealed_secret,
-  }));
+  return await db.query<SealedSecret>(sealedToStatement(table, page));
 }
 
 export function sealedToStatement(
@@ -109,7 +102,7 @@ export function sealedToStatement(
   return named(
     `${table}_sealed_to`,
     sql`
-      select ${owner} as owner_id, account_id, sealed_secret
+      select ${owner} as "ownerId", account_id as "accountId", sealed_secret as sealed
       from ${from}
       where ${isVersion(sql`${page.version}::text`)}
         and ${owner} <> all (${page.without}::uuid[])

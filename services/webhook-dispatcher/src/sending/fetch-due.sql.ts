@@ -2,7 +2,6 @@ import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
 import type { DueDelivery } from '#attempts/due-delivery.ts';
-import type { DeliveredEvent } from '#deliveries/event-parts.ts';
 import { isDisabled } from '#lanes/disabled-endpoint.sql.ts';
 import { type ScheduleClock, scheduleNow } from '#schedule-clock.ts';
 
@@ -37,8 +36,8 @@ export async function fetchDue(
 ): Promise<Fetched> {
   const rows = await db.query<FetchedRow>(fetchDueStatement(clock, requests));
   return {
-    due: rows.flatMap((row) => (row.is_deleted ? [] : [toDue(row)])),
-    deletedLaneIds: rows.flatMap((row) => (row.is_deleted ? [row.lane_id] : [])),
+    due: rows.filter((row) => !row.isDeleted),
+    deletedLaneIds: rows.filter(({ isDeleted }) => isDeleted).map(({ laneId }) => laneId),
   };
 }
 
@@ -55,15 +54,16 @@ export function fetchDueStatement(
     'queue_fetch_due',
     sql`
       select
-        lane.id as lane_id, lane.is_deleted, picked.id, picked.delivery_id, picked.endpoint_id, picked.rank,
-        picked.is_resend, picked.recovery_id, picked.attempt_count + 1 as attempt_number,
-        event.account_id, event.type as event, event.traceparent, event.body_rest,
-        coalesce(resource.url, endpoint.url) as url,
-        case when signer.is_endpoint then endpoint.sealed_secret else resource.sealed_secret end as sealed_secret,
-        case when signer.is_endpoint then picked.endpoint_id else event.resource_id end as secret_owner_id,
-        (extract(epoch from ${now}) * 1000)::float8 as fetched_at_ms,
+        lane.id as "laneId", lane.is_deleted as "isDeleted", picked.id as "queueId",
+        picked.delivery_id as "deliveryId", picked.endpoint_id as "endpointId", picked.rank,
+        picked.is_resend as "isResend", picked.recovery_id as "recoveryId",
+        picked.attempt_count + 1 as "attemptNumber", event.account_id as "accountId", event.type as event,
+        event.traceparent, event.body_rest as "bodyRest", coalesce(resource.url, endpoint.url) as url,
+        case when signer.is_endpoint then endpoint.sealed_secret else resource.sealed_secret end as "sealedSecret",
+        case when signer.is_endpoint then picked.endpoint_id else event.resource_id end as "secretOwnerId",
+        (extract(epoch from ${now}) * 1000)::float8 as "fetchedAtMs",
         extract(epoch from ${now} - coalesce(uuid_extract_timestamp(picked.event_id), event.occurred_at))::float8
-          as event_age_seconds
+          as "eventAgeSeconds"
       from (
         select
           request.id, request.take, request.recovered, request.other, request.in_flight::uuid[] as in_flight,
@@ -178,47 +178,4 @@ function dueInLane(now: Statement): Statement {
           limit lane.take`;
 }
 
-type FetchedRow = { is_deleted: true; lane_id: string } | DueRow;
-
-type DueRow = {
-  is_deleted: false;
-  lane_id: string;
-  id: string;
-  delivery_id: string;
-  endpoint_id: string | null;
-  rank: number;
-  is_resend: boolean;
-  recovery_id: string | null;
-  attempt_number: number;
-  account_id: string;
-  event: DeliveredEvent;
-  traceparent: string | null;
-  body_rest: Buffer;
-  url: string;
-  sealed_secret: string | null;
-  secret_owner_id: string;
-  fetched_at_ms: number;
-  event_age_seconds: number;
-};
-
-function toDue(row: DueRow): DueDelivery {
-  return {
-    queueId: row.id,
-    deliveryId: row.delivery_id,
-    laneId: row.lane_id,
-    endpointId: row.endpoint_id,
-    rank: row.rank,
-    isResend: row.is_resend,
-    recoveryId: row.recovery_id,
-    attemptNumber: row.attempt_number,
-    accountId: row.account_id,
-    event: row.event,
-    url: row.url,
-    sealedSecret: row.sealed_secret,
-    secretOwnerId: row.secret_owner_id,
-    bodyRest: row.body_rest,
-    traceparent: row.traceparent,
-    fetchedAtMs: row.fetched_at_ms,
-    eventAgeSeconds: row.event_age_seconds,
-  };
-}
+type FetchedRow = { isDeleted: true; laneId: string } | ({ isDeleted: false } & DueDelivery);

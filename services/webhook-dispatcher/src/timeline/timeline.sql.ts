@@ -12,18 +12,18 @@ export type TimelineStep = {
   event: string;
   /** The URL in use. */
   url: string | null;
-  status: string;
-  /** Null for the delivery itself. */
-  attempt: {
-    id: string;
-    number: number;
-    durationMs: number;
-    outcome: string;
-    status: number | null;
-    error: string | null;
-    address: string | null;
-    manual: boolean;
-  } | null;
+  deliveryStatus: string;
+} & ({ attemptId: null } | AttemptMade);
+
+export type AttemptMade = {
+  attemptId: string;
+  number: number;
+  durationMs: number;
+  outcome: string;
+  status: number | null;
+  error: string | null;
+  address: string | null;
+  manual: boolean;
 };
 
 /**
@@ -35,8 +35,7 @@ export async function readTimeline(
   resourceIds: readonly string[],
   limit: number,
 ): Promise<TimelineStep[]> {
-  const rows = await db.query<StepRecord>(timelineStatement(resourceIds, limit));
-  return rows.map(toStep);
+  return await db.query<TimelineStep>(timelineStatement(resourceIds, limit));
 }
 
 export function timelineStatement(resourceIds: readonly string[], limit: number): Statement {
@@ -57,8 +56,8 @@ export function timelineStatement(resourceIds: readonly string[], limit: number)
         limit (select ${limit}::int)
       ),
       step as (
-        select id as delivery_id, created_at as at, null::uuid as attempt_id, null::int as number,
-          null::int as duration_ms, null::text as outcome, null::int as attempt_status, null::text as error,
+        select id as "deliveryId", created_at as at, null::uuid as "attemptId", null::int as number,
+          null::int as "durationMs", null::text as outcome, null::int as status, null::text as error,
           null::text as address, null::boolean as manual
         from delivery
         union all
@@ -78,58 +77,14 @@ export function timelineStatement(resourceIds: readonly string[], limit: number)
       page as (
         select *
         from step
-        order by at, attempt_id is not null, delivery_id, attempt_id
+        order by at, "attemptId" is not null, "deliveryId", "attemptId"
         limit (select ${limit}::int)
       )
       select
-        page.*, delivery.resource_id, delivery.endpoint_id, delivery.event, delivery.status,
-        ${urlInUse(sql`delivery`)} as url
+        page.*, delivery.resource_id as "resourceId", delivery.endpoint_id as "endpointId", delivery.event,
+        delivery.status as "deliveryStatus", ${urlInUse(sql`delivery`)} as url
       from page
-      join delivery on delivery.id = page.delivery_id
-      order by page.at, page.attempt_id is not null, page.delivery_id, page.attempt_id`,
+      join delivery on delivery.id = page."deliveryId"
+      order by page.at, page."attemptId" is not null, page."deliveryId", page."attemptId"`,
   );
-}
-
-type StepRecord = {
-  at: Date;
-  resource_id: string;
-  delivery_id: string;
-  endpoint_id: string | null;
-  event: string;
-  url: string | null;
-  status: string;
-  attempt_id: string | null;
-  number: number;
-  duration_ms: number;
-  outcome: string;
-  attempt_status: number | null;
-  error: string | null;
-  address: string | null;
-  manual: boolean;
-};
-
-function toStep(row: StepRecord): TimelineStep {
-  const { attempt_id: attemptId } = row;
-  return {
-    at: row.at,
-    resourceId: row.resource_id,
-    deliveryId: row.delivery_id,
-    endpointId: row.endpoint_id,
-    event: row.event,
-    url: row.url,
-    status: row.status,
-    attempt:
-      attemptId === null
-        ? null
-        : {
-            id: attemptId,
-            number: row.number,
-            durationMs: row.duration_ms,
-            outcome: row.outcome,
-            status: row.attempt_status,
-            error: row.error,
-            address: row.address,
-            manual: row.manual,
-          },
-  };
 }
