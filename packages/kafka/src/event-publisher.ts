@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import type { Topic } from '@pixmesh/contracts/topics';
 import { AppError } from '@pixmesh/kernel/app-error';
-import { recordSpan, type TraceParent } from '@pixmesh/telemetry/tracing';
+import type { PublishableEvent } from '@pixmesh/postgres/outbox-relay';
+import { recordSpan } from '@pixmesh/telemetry/tracing';
 import { type Message, Partitioners, type Producer } from 'kafkajs';
 
 import { createKafka, type KafkaOptions } from './kafka-client.ts';
@@ -16,15 +17,7 @@ const METADATA_MAX_AGE_MS = 30_000;
 /** Bytes of values per request: a broker refuses batches above 1 MiB, and one key may fill a whole claim. */
 const REQUEST_BYTES_MAX = 512 * 1024;
 
-export type EventToPublish = {
-  eventId: string;
-  topic: string;
-  key: string;
-  type: string;
-  headers?: Readonly<Record<string, string>>;
-  message: object;
-  traceparent: TraceParent;
-};
+export type EventToPublish = Omit<PublishableEvent, 'sequence'>;
 
 export type EventPublisher = AsyncDisposable & {
   /** Resolves when every event is durable at the broker; a failure may still have written some of them. */

@@ -5,7 +5,7 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 import { counter } from '@pixmesh/telemetry/metrics';
 import { withSpan } from '@pixmesh/telemetry/tracing';
 
-import type { IncomingMessage } from './incoming-message.ts';
+import type { RawMessage } from '@pixmesh/postgres/dead-letters';
 import { dispatchMessage, type MessageHandler } from './message-handler.ts';
 import type { MessageCodec } from './schema-registry.ts';
 
@@ -18,7 +18,7 @@ export type HandleMessageDeps = {
   codec: Pick<MessageCodec, 'decode'>;
   handlers: readonly MessageHandler[];
   /** Writes a message that is wrong in itself to `dead_letters`. */
-  park(message: IncomingMessage & { code: string; reason: string }): Promise<void>;
+  park(message: RawMessage & { code: string; reason: string }): Promise<void>;
 };
 
 export type HandledMessage = { kind: 'handled' } | { kind: 'unavailable'; error: unknown };
@@ -31,7 +31,7 @@ const parked = counter('kafka_messages_parked_total', 'Messages written to dead_
  */
 export async function handleMessage(
   deps: HandleMessageDeps,
-  incoming: IncomingMessage,
+  incoming: RawMessage,
 ): Promise<HandledMessage> {
   const parent = incoming.headers['traceparent'] ?? null;
   const attributes = { 'messaging.system': 'kafka', 'messaging.destination.name': incoming.topic };
@@ -46,10 +46,7 @@ export async function handleMessage(
   }
 }
 
-async function dispatchWithRetries(
-  deps: HandleMessageDeps,
-  incoming: IncomingMessage,
-): Promise<void> {
+async function dispatchWithRetries(deps: HandleMessageDeps, incoming: RawMessage): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await dispatchMessage(deps, incoming);
@@ -62,7 +59,7 @@ async function dispatchWithRetries(
 
 async function parkMessage(
   deps: HandleMessageDeps,
-  incoming: IncomingMessage,
+  incoming: RawMessage,
   error: unknown,
 ): Promise<HandledMessage> {
   const code = error instanceof AppError ? error.code : 'INTERNAL_ERROR';

@@ -1,20 +1,11 @@
+import type { RawMessage } from '@pixmesh/postgres/dead-letters';
 import type { IHeaders, KafkaMessage } from 'kafkajs';
-
-/** A message as it came from the broker, enough to handle it now or again. */
-export type IncomingMessage = {
-  topic: string;
-  partition: number;
-  offset: bigint;
-  key: string | null;
-  headers: Record<string, string>;
-  value: Buffer | null;
-};
 
 export function toIncoming(
   topicPrefix: string,
   batch: { topic: string; partition: number },
   message: KafkaMessage,
-): IncomingMessage {
+): RawMessage {
   return {
     topic: batch.topic.slice(topicPrefix.length),
     partition: batch.partition,

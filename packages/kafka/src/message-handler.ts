@@ -3,7 +3,7 @@ import { MESSAGE_TYPES } from '@pixmesh/contracts/messages/message-types';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { z } from 'zod';
 
-import type { IncomingMessage } from './incoming-message.ts';
+import type { RawMessage } from '@pixmesh/postgres/dead-letters';
 import type { MessageCodec } from './schema-registry.ts';
 
 /** What a consumer does with one type of message. */
@@ -34,7 +34,7 @@ export function on<Schema extends z.ZodType>(
  */
 export async function dispatchMessage(
   deps: { codec: Pick<MessageCodec, 'decode'>; handlers: readonly MessageHandler[] },
-  incoming: IncomingMessage,
+  incoming: RawMessage,
 ): Promise<void> {
   const type = incoming.headers['type'];
   const handler = deps.handlers.find((candidate) => candidate.message.type === type);

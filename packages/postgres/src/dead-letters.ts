@@ -23,7 +23,8 @@ export type DeadLetter = RawMessage & {
 };
 
 const COLUMNS = sql`
-  id, consumer, topic, partition, "offset", key, headers, value, code, reason, created_at, replayed_at`;
+  id, consumer, topic, partition, "offset", key, headers, value, code, reason, created_at as "createdAt",
+  replayed_at as "replayedAt"`;
 
 /** A cause is for people to read; what is longer only hides it. */
 const REASON_LENGTH_MAX = 1_000;
@@ -59,7 +60,7 @@ export async function listDeadLetters(
   db: Queryable,
   page: { limit: number; startingAfter: string | null },
 ): Promise<DeadLetter[]> {
-  const rows = await db.query<DeadLetterRow>(
+  return await db.query<DeadLetter>(
     named(
       'dead_letter_list',
       sql`
@@ -70,14 +71,13 @@ export async function listDeadLetters(
         limit ${page.limit}`,
     ),
   );
-  return rows.map(toDeadLetter);
 }
 
 export async function findDeadLetter(db: Queryable, id: string): Promise<DeadLetter | null> {
-  const rows = await db.query<DeadLetterRow>(
+  const rows = await db.query<DeadLetter>(
     named('dead_letter_find', sql`select ${COLUMNS} from dead_letters where id = ${id}`),
   );
-  return rows[0] ? toDeadLetter(rows[0]) : null;
+  return rows[0] ?? null;
 }
 
 export async function markReplayed(db: Queryable, id: string): Promise<void> {
@@ -92,13 +92,4 @@ export async function markReplayed(db: Queryable, id: string): Promise<void> {
 /** Postgres stores no NUL in text. */
 function storable(text: string): string {
   return text.replaceAll('\0', '\uFFFD').toWellFormed();
-}
-
-type DeadLetterRow = Omit<DeadLetter, 'createdAt' | 'replayedAt'> & {
-  created_at: Date;
-  replayed_at: Date | null;
-};
-
-function toDeadLetter({ created_at, replayed_at, ...row }: DeadLetterRow): DeadLetter {
-  return { ...row, createdAt: created_at, replayedAt: replayed_at };
 }

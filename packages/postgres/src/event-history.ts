@@ -23,15 +23,8 @@ export type PastEventsOf = { topic: string; key: string; since: Date; limit: num
 
 /** The first events of one key of a topic, in the order of their numbers. */
 export async function readEventHistory(db: Queryable, asked: PastEventsOf): Promise<PastEvent[]> {
-  const rows = await db.query<PastEventRecord>(eventHistoryStatement(asked));
-  return rows.map((row) => ({
-    id: row.event_id,
-    type: row.type,
-    sequence: row.sequence,
-    at: timeOfId(row.event_id),
-    resourceId: row.resource_id,
-    status: row.status,
-  }));
+  const rows = await db.query<Omit<PastEvent, 'at'>>(eventHistoryStatement(asked));
+  return rows.map((row) => ({ ...row, at: timeOfId(row.id) }));
 }
 
 /** The statement, apart so that tests can read its plan. Reads `events_key` of each partition since. */
@@ -41,18 +34,11 @@ export function eventHistoryStatement({ topic, key, since, limit }: PastEventsOf
     'event_history',
     sql`
       select
-        event_id, type, sequence, message->'data'->>'id' as resource_id, message->'data'->>'status' as status
+        event_id as id, type, sequence, message->'data'->>'id' as "resourceId",
+        message->'data'->>'status' as status
       from events
       where topic = ${topic} and key = ${key} and event_id >= uuid_v7_floor(${from}::timestamptz)
       order by sequence
       limit ${limit}`,
   );
 }
-
-type PastEventRecord = {
-  event_id: string;
-  type: string;
-  sequence: number | null;
-  resource_id: string | null;
-  status: string | null;
-};

@@ -121,7 +121,7 @@ async function hasQueuedEvents(db: Database): Promise<boolean> {
  * join would read whole partitions for ever.
  */
 export async function claimEvents(tx: Transaction): Promise<PublishableEvent[]> {
-  const rows = await tx.query<EventRow>(
+  const rows = await tx.query<PublishableEvent>(
     named(
       'outbox_claim',
       sql`
@@ -134,7 +134,7 @@ export async function claimEvents(tx: Transaction): Promise<PublishableEvent[]> 
             and exists (select from lease)
           returning id, event_id
         )
-        select event_id, topic, key, type, sequence, headers, message, traceparent
+        select event_id as "eventId", topic, key, type, sequence, coalesce(headers, '{}') as headers, message, traceparent
         from claimed
         left join lateral (
           select topic, key, type, sequence, headers, message, traceparent
@@ -150,16 +150,7 @@ export async function claimEvents(tx: Transaction): Promise<PublishableEvent[]> 
     rows.every((row) => row.topic !== null),
     'a queued event is missing in events',
   );
-  return rows.map((row) => ({
-    eventId: row.event_id,
-    topic: row.topic,
-    key: row.key,
-    type: row.type,
-    sequence: row.sequence,
-    headers: row.headers ?? {},
-    message: row.message,
-    traceparent: row.traceparent,
-  }));
+  return rows;
 }
 
 async function readOldestAge(db: Database): Promise<number> {
@@ -175,14 +166,3 @@ async function readOldestAge(db: Database): Promise<number> {
   );
   return Math.max(0, row?.age ?? 0);
 }
-
-type EventRow = {
-  event_id: string;
-  topic: string;
-  key: string;
-  type: string;
-  sequence: number | null;
-  headers: Record<string, string> | null;
-  message: object;
-  traceparent: string | null;
-};

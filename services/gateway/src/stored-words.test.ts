@@ -5,7 +5,7 @@ import { recordStatements } from '@pixmesh/testkit/record-statements';
 import { expect, test } from 'vitest';
 
 import { type AuditAction, digest, type TargetKind } from '#admin/audit/record-change.ts';
-import { fingerprintOf } from '#admin/create-once.ts';
+import { fingerprintOf } from '#admin/creation-id.ts';
 import { failpoint } from '#failpoints.ts';
 import { maintainRequestLog } from '#request-log/requests.sql.ts';
 

@@ -1,4 +1,5 @@
 import { CommonConfig, KafkaConfig, milliseconds, port } from '@pixmesh/service/config';
+import { parsedText } from '@pixmesh/contracts/http/text-field';
 import { TokenKeysConfig } from '@pixmesh/http/service-token';
 import { isSealingPrivateKeys, isSealingPublicKey } from '@pixmesh/kernel/sealed-secret-keys';
 import { z } from 'zod';
@@ -48,12 +49,12 @@ const Settings = z.object({
   WEBHOOK_DEV_RECEIVERS: parsedText(
     parseDevReceivers,
     'expected name=host:port, separated by commas',
-  ),
+  ).prefault(''),
   /** The installation's own public addresses: no delivery may reach them. */
   WEBHOOK_FORBIDDEN_ADDRESSES: parsedText(
     parseForbiddenAddresses,
     'expected IP addresses, separated by commas',
-  ),
+  ).prefault(''),
   /** Age from which events, deliveries and attempts are dropped, by weeks. */
   DELIVERY_KEEP_DAYS: z.coerce.number().int().min(KEEP_DAYS_MIN).default(KEEP_DAYS),
   DELIVERY_TIMEOUT_MS: milliseconds(DELIVERY_TIMEOUT_MS),
@@ -93,17 +94,4 @@ export function leaseMsOf(settings: {
   DELIVERY_LEASE_MS?: number | undefined;
 }): number {
   return settings.DELIVERY_LEASE_MS ?? settings.DELIVERY_TIMEOUT_MS + LEASE_MARGIN_MS;
-}
-
-/** A text in the format of a feature; empty stands for nothing. */
-function parsedText<T>(parse: (text: string) => T | null, error: string) {
-  return z
-    .string()
-    .default('')
-    .transform((text, context): T => {
-      const value = parse(text);
-      if (value !== null) return value;
-      context.addIssue({ code: 'custom', message: error });
-      return z.NEVER;
-    });
 }

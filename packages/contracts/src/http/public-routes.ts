@@ -34,7 +34,7 @@ export type PublicRoute = {
   readonly errors: readonly PublicErrorCode[];
 };
 
-const READ = { creates: null, status: 200, body: null, query: null } as const;
+const READ = { method: 'GET', creates: null, status: 200, body: null, query: null } as const;
 
 /** The table of public routes: it drives the gateway's router, the owners and the tests. */
 export const PUBLIC_ROUTES = {
@@ -62,7 +62,6 @@ export const PUBLIC_ROUTES = {
   },
   getCharge: {
     ...READ,
-    method: 'GET',
     path: '/v1/charges/:id',
     owner: 'charges',
     scope: 'charge:read',
@@ -71,7 +70,6 @@ export const PUBLIC_ROUTES = {
   },
   listCharges: {
     ...READ,
-    method: 'GET',
     path: '/v1/charges',
     owner: 'charges',
     scope: 'charge:read',
@@ -102,7 +100,6 @@ export const PUBLIC_ROUTES = {
   },
   getPayout: {
     ...READ,
-    method: 'GET',
     path: '/v1/payouts/:id',
     owner: 'payouts',
     scope: 'payout:read',
@@ -111,7 +108,6 @@ export const PUBLIC_ROUTES = {
   },
   listPayouts: {
     ...READ,
-    method: 'GET',
     path: '/v1/payouts',
     owner: 'payouts',
     scope: 'payout:read',
@@ -121,7 +117,6 @@ export const PUBLIC_ROUTES = {
   },
   getBalance: {
     ...READ,
-    method: 'GET',
     path: '/v1/balance',
     owner: 'ledger',
     scope: 'balance:read',
@@ -130,7 +125,6 @@ export const PUBLIC_ROUTES = {
   },
   getAccount: {
     ...READ,
-    method: 'GET',
     path: '/v1/account',
     owner: 'gateway',
     scope: 'account:read',
@@ -139,7 +133,6 @@ export const PUBLIC_ROUTES = {
   },
   listWebhooks: {
     ...READ,
-    method: 'GET',
     path: '/v1/webhooks',
     owner: 'webhook-dispatcher',
     scope: 'webhook:read',
@@ -195,7 +188,6 @@ export const PUBLIC_ROUTES = {
   },
   listWebhookEvents: {
     ...READ,
-    method: 'GET',
     path: '/v1/webhooks/events',
     owner: 'webhook-dispatcher',
     scope: null,

@@ -8,7 +8,7 @@ import { Partitioners } from 'kafkajs';
 
 import { type RunningConsumer, startConsumer } from '../consumer.ts';
 import type { HandleMessageDeps } from '../handle-message.ts';
-import type { IncomingMessage } from '../incoming-message.ts';
+import type { RawMessage } from '@pixmesh/postgres/dead-letters';
 import { createKafka } from '../kafka-client.ts';
 import { on } from '../message-handler.ts';
 import { type MessageCodec, warmCodec } from '../schema-registry.ts';
@@ -16,7 +16,7 @@ import { aWireMessage, TEST_MESSAGE } from './test-message.ts';
 
 const TOPIC = TOPICS.ledgerEvents;
 
-export type Parked = IncomingMessage & { code: string; reason: string };
+export type Parked = RawMessage & { code: string; reason: string };
 
 export type RawSend = {
   value: Buffer | null;

@@ -1,4 +1,5 @@
 import { ANSWER_HEADERS } from '@pixmesh/contracts/internal/headers';
+import { markReplay } from '@pixmesh/http/answer-created';
 import type { InternalAnswer } from '@pixmesh/http/internal-client';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { FastifyReply } from 'fastify';
@@ -32,8 +33,7 @@ export function requireForwardable(service: string, answer: InternalAnswer): For
 
 /** Answers what the owner answered: status, body and replay marks. */
 export function relayAnswer(reply: FastifyReply, answer: ForwardableAnswer): FastifyReply {
-  if (answer.replayed) reply.header(ANSWER_HEADERS.replayed, 'true');
-  if (answer.mismatch) reply.header(ANSWER_HEADERS.mismatch, 'true');
+  markReplay(reply, answer);
   reply.code(answer.status);
   return answer.status === 204 ? reply.send() : reply.type(JSON_TYPE).send(answer.body);
 }

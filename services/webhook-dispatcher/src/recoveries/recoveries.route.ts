@@ -36,7 +36,7 @@ export function registerRecoveries(app: FastifyInstance, deps: RecoveryDeps): vo
         operatorId: asked.operator_id,
         readBody: () => requireSent(asked.body),
       });
-      return answerCreated(reply, requested, toRecoveryResource(requested.recovery));
+      return answerCreated(reply, requested, toRecoveryResource(requested.stored));
     },
   );
 

@@ -1,7 +1,7 @@
-import assert from 'node:assert';
 import { createHash } from 'node:crypto';
 
 import { CreateRecoveryBody } from '@pixmesh/contracts/internal/operator-deliveries';
+import { type CreatedOnce, createOnce } from '@pixmesh/http/create-once';
 import { parseShape } from '@pixmesh/http/json-request';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { Database } from '@pixmesh/postgres/pool';
@@ -20,28 +20,25 @@ type Request = {
   readBody(): Record<string, unknown>;
 };
 
-type Requested = { recovery: RecoveryRow; replayed: boolean; mismatch: boolean };
-
 /**
- * Stores a recovery under the id that its key stands for, or answers the one that is there, before the body is read
- * (decisions 52, 253). The job takes it up from the table.
+ * Stores a recovery under the id that its key stands for, or answers the one that is there. The job takes it up from the
+ * table.
  *
  * @throws AppError `VALIDATION_ERROR`
  */
 export async function requestRecovery(
   { db, clock }: RecoveryDeps,
   { id, operatorId, readBody }: Request,
-): Promise<Requested> {
-  const existing = await findRecovery(db, id);
-  if (existing !== null) return replay(existing, fingerprintOrNull(readBody));
-  const order = readOrder(readBody());
-  await checkOrder(db, order);
-  const fingerprint = fingerprintOf(order);
-  const stored = await insertRecovery(db, clock, { ...order, id, fingerprint, operatorId });
-  if (stored !== null) return { recovery: stored, replayed: false, mismatch: false };
-  const winner = await findRecovery(db, id);
-  assert(winner, 'a taken id belongs to a stored recovery');
-  return replay(winner, fingerprint);
+): Promise<CreatedOnce<RecoveryRow>> {
+  return await createOnce(true, {
+    find: () => findRecovery(db, id),
+    readBody: () => readOrder(readBody()),
+    fingerprint: fingerprintOf,
+    insert: async (order, fingerprint) => {
+      await checkOrder(db, order);
+      return await insertRecovery(db, clock, { ...order, id, fingerprint, operatorId });
+    },
+  });
 }
 
 export function readOrder(object: Record<string, unknown>): RecoveryOrder {
@@ -69,21 +66,6 @@ async function checkOrder(db: Database, order: RecoveryOrder): Promise<void> {
   }
   if (endpointId !== null && !(await isEndpointOf(db, accountId, endpointId))) {
     throw new AppError('VALIDATION_ERROR', { details: ['endpoint_id'] });
-  }
-}
-
-function replay(recovery: RecoveryRow, fingerprint: Buffer | null): Requested {
-  const mismatch = fingerprint === null || !recovery.fingerprint.equals(fingerprint);
-  return { recovery, replayed: true, mismatch };
-}
-
-/** A body that cannot be read counts as a different one (decision 44). */
-function fingerprintOrNull(readBody: Request['readBody']): Buffer | null {
-  try {
-    return fingerprintOf(readOrder(readBody()));
-  } catch (error) {
-    if (error instanceof AppError) return null;
-    throw error;
   }
 }
 

@@ -3,6 +3,8 @@ import {
   UpdateApplicationBody,
 } from '@pixmesh/contracts/admin/admin-bodies';
 import { ListApplicationsQuery } from '@pixmesh/contracts/admin/admin-queries';
+import { answerCreated } from '@pixmesh/http/answer-created';
+import { type CreatedOnce, createOnce } from '@pixmesh/http/create-once';
 import { answerList, readListQuery } from '@pixmesh/http/list-page';
 import type { AccountId, ApplicationId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
@@ -11,13 +13,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { findAccount } from '#account/accounts.sql.ts';
 
 import { recordChange } from '../audit/record-change.ts';
-import {
-  type CreatedOnce,
-  createOnce,
-  fingerprintOf,
-  markReplay,
-  readAdminCreationId,
-} from '../create-once.ts';
+import { fingerprintOf, readAdminCreationId } from '../creation-id.ts';
 import { found, readBody, readPathId } from '../read-request.ts';
 import {
   type Application,
@@ -44,8 +40,7 @@ export function registerApplications(app: FastifyInstance, deps: ApplicationDeps
   app.post('/admin/accounts/:id/applications', async (request, reply) => {
     const outcome = await createApplication(deps, request);
     if (!outcome.replayed) deps.wakeOutbox();
-    markReplay(reply, outcome);
-    return reply.code(201).send(toApplicationResource(outcome.stored));
+    return answerCreated(reply, outcome, toApplicationResource(outcome.stored));
   });
 
   app.get('/admin/accounts/:id/applications', async (request) => {

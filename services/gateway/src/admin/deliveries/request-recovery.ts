@@ -11,7 +11,7 @@ import { findAccount } from '#account/accounts.sql.ts';
 import type { ForwardableAnswer } from '#forwarding/forwardable-answer.ts';
 
 import { operatorIdOf } from '../authenticate-operator.ts';
-import { readAdminCreationId } from '../create-once.ts';
+import { readAdminCreationId } from '../creation-id.ts';
 import type { OwnerAndTablesDeps } from '../owners/call-owner.ts';
 import { createOwned } from '../owners/create-owned.ts';
 import { readBody } from '../read-request.ts';

@@ -1,4 +1,5 @@
 import { CreateKeyBody } from '@pixmesh/contracts/admin/admin-bodies';
+import { type CreatedOnce, createOnce } from '@pixmesh/http/create-once';
 import { generateApiKey, hashApiKey } from '@pixmesh/kernel/api-key';
 import type { ApiKeyId, ApplicationId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
@@ -6,12 +7,7 @@ import type { FastifyRequest } from 'fastify';
 
 import { findApplication } from '../applications/applications.sql.ts';
 import { recordChange } from '../audit/record-change.ts';
-import {
-  type CreatedOnce,
-  createOnce,
-  fingerprintOf,
-  readAdminCreationId,
-} from '../create-once.ts';
+import { fingerprintOf, readAdminCreationId } from '../creation-id.ts';
 import { found, readBody, readPathId } from '../read-request.ts';
 import { toKeyResource } from './key-resource.ts';
 import { findStoredKey, insertKey, type StoredKey } from './keys.sql.ts';

@@ -1,11 +1,11 @@
 import { ListKeysQuery } from '@pixmesh/contracts/admin/admin-queries';
+import { answerCreated } from '@pixmesh/http/answer-created';
 import { answerList, readListQuery } from '@pixmesh/http/list-page';
 import { ignoreBodies } from '@pixmesh/http/service-app';
 import type { ApiKeyId, ApplicationId } from '@pixmesh/kernel/ids';
 import type { FastifyInstance } from 'fastify';
 
 import { findApplication } from '../applications/applications.sql.ts';
-import { markReplay } from '../create-once.ts';
 import { found, readPathId } from '../read-request.ts';
 import { changeKey, removeKey } from './change-key.ts';
 import { createKey, type KeyDeps } from './create-key.ts';
@@ -17,9 +17,8 @@ export function registerKeys(app: FastifyInstance, deps: KeyDeps): void {
   const { db } = deps;
   app.post('/admin/applications/:id/keys', async (request, reply) => {
     const outcome = await createKey(deps, request);
-    markReplay(reply, outcome);
     const secret = outcome.key === null ? {} : { key: outcome.key };
-    return reply.code(201).send({ ...toKeyResource(outcome.stored), ...secret });
+    return answerCreated(reply, outcome, { ...toKeyResource(outcome.stored), ...secret });
   });
 
   app.get('/admin/applications/:id/keys', async (request) => {

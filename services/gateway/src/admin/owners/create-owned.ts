@@ -7,7 +7,7 @@ import type { ForwardableAnswer } from '#forwarding/forwardable-answer.ts';
 
 import type { AuditAction } from '../audit/record-change.ts';
 import { operatorIdOf } from '../authenticate-operator.ts';
-import { readAdminCreationId } from '../create-once.ts';
+import { readAdminCreationId } from '../creation-id.ts';
 import { found, readPathId } from '../read-request.ts';
 import { changeAudited } from './audited-change.ts';
 import { callOwner, type OwnerAndTablesDeps, type OwnerService } from './call-owner.ts';
