@@ -6,7 +6,7 @@ import type { Messaging } from '@pixmesh/kafka/messaging';
 import type { FastifyInstance } from 'fastify';
 
 import type { WriteEndpointDeps } from '#endpoints/create-endpoint.ts';
-import { registerEndpointRoutes } from '#endpoints/register-endpoint-routes.ts';
+import { registerWebhooks } from '#endpoints/webhooks.route.ts';
 import { registerOperatorDeliveries } from '#operators/operator-deliveries.route.ts';
 import { registerOperatorWebhooks } from '#operators/operator-webhooks.route.ts';
 import { registerRecoveries } from '#recoveries/recoveries.route.ts';
@@ -21,7 +21,7 @@ type AppDeps = WriteEndpointDeps & {
 export function buildApp(deps: AppDeps): FastifyInstance {
   const app = createServiceApp({ logger: deps.logger, listener: 'internal' });
   requireServiceToken(app, deps.verifyToken);
-  registerEndpointRoutes(app, deps);
+  registerWebhooks(app, deps);
   registerDeadLetterRoutes(app, deps.deadLetters);
   registerOperatorWebhooks(app, deps);
   registerOperatorDeliveries(app, deps);
