@@ -10,7 +10,7 @@ import { type CallAcquirer, createCallAcquirer } from './call-acquirer.ts';
 import { cancelCharge, getCharge, issueCharge } from './charge-calls.ts';
 import { exchange } from './exchange.ts';
 import { submitDefense } from './dispute-calls.ts';
-import { listDisputes, listReceived, listSent } from './list-calls.ts';
+import { DISPUTES, listing, RECEIVED, SENT } from './list-calls.ts';
 import { lookUp } from './look-up.ts';
 import { getPayout, readBalance, sendPayout } from './payout-calls.ts';
 import { readReceivedPix } from './read-answer.ts';
@@ -64,13 +64,13 @@ export function createAcquirer(config: AcquirerConfig): Acquirer {
     getCharge: (txid, signal) => getCharge(call, txid, signal),
     cancelCharge: (txid, signal) => cancelCharge(call, txid, signal),
     getReceived: (endToEndId, signal) => getReceived(call, endToEndId, signal),
-    listReceived: (window, signal) => listReceived(call, window, signal),
+    listReceived: listing(call, RECEIVED),
     sendPayout: (input, signal) => sendPayout({ call, pixKey: config.pixKey }, input, signal),
     getPayout: (idEnvio, signal) => getPayout(call, idEnvio, signal),
-    listSent: (window, signal) => listSent(call, window, signal),
+    listSent: listing(call, SENT),
     refund: (input, signal) => refund(call, input, signal),
     getRefund: (endToEndId, refundId, signal) => getRefund(call, { endToEndId, refundId }, signal),
-    listDisputes: (window, signal) => listDisputes(call, window, signal),
+    listDisputes: listing(call, DISPUTES),
     submitDefense: (input, signal) => submitDefense(call, input, signal),
     balance: (signal) => readBalance(call, signal),
     registerCallback: async (url, signal) =>

@@ -36,75 +36,59 @@ type List<Item, Value> = {
 };
 
 /** What was sent in a window, by the time of the order. */
-export async function listSent(
-  call: CallAcquirer,
-  window: ListWindow,
-  signal: AbortSignal | undefined,
-): Promise<PageOutcome<AcquirerPayout>> {
-  return await listPage(call, window, {
-    operation: 'listSent',
-    path: '/v2/gn/pix/enviados',
-    name: 'pix',
-    schema: SentPixAnswer,
-    toValue: toAcquirerPayout,
-    signal,
-  });
-}
+export const SENT: List<SentPixAnswer, AcquirerPayout> = {
+  operation: 'listSent',
+  path: '/v2/gn/pix/enviados',
+  name: 'pix',
+  schema: SentPixAnswer,
+  toValue: toAcquirerPayout,
+};
 
 /** What was received in a window, by the time of the payment. */
-export async function listReceived(
-  call: CallAcquirer,
-  window: ListWindow,
-  signal: AbortSignal | undefined,
-): Promise<PageOutcome<ReceivedPix>> {
-  return await listPage(call, window, {
-    operation: 'listReceived',
-    path: '/v2/pix',
-    name: 'pix',
-    schema: ReceivedPixAnswer,
-    toValue: toReceivedPix,
-    signal,
-  });
-}
+export const RECEIVED: List<ReceivedPixAnswer, ReceivedPix> = {
+  operation: 'listReceived',
+  path: '/v2/pix',
+  name: 'pix',
+  schema: ReceivedPixAnswer,
+  toValue: toReceivedPix,
+};
 
 /** What was contested, by the time of its opening. */
-export async function listDisputes(
-  call: CallAcquirer,
-  window: ListWindow,
-  signal: AbortSignal | undefined,
-): Promise<PageOutcome<AcquirerDispute>> {
-  return await listPage(call, window, {
-    operation: 'listDisputes',
-    path: '/v2/gn/infracoes',
-    name: 'infracoes',
-    schema: DisputeAnswer,
-    toValue: toDispute,
-    signal,
-  });
+export const DISPUTES: List<DisputeAnswer, AcquirerDispute> = {
+  operation: 'listDisputes',
+  path: '/v2/gn/infracoes',
+  name: 'infracoes',
+  schema: DisputeAnswer,
+  toValue: toDispute,
+};
+
+/** Lists what falls into a window, one page at a time. */
+export function listing<Item, Value>(call: CallAcquirer, list: List<Item, Value>) {
+  return async (window: ListWindow, signal?: AbortSignal): Promise<PageOutcome<Value>> => {
+    const result = await call({
+      operation: list.operation,
+      method: 'GET',
+      path: `${list.path}?${windowQuery(window)}`,
+      answerBytesMax: PAGE_BYTES_MAX,
+      signal,
+    });
+    if (result.kind === 'unknown') return result;
+    return result.kind === 'done' ? readPage(list, result.body, window.page) : UNREADABLE;
+  };
 }
 
-async function listPage<Item, Value>(
-  call: CallAcquirer,
-  window: ListWindow,
-  list: List<Item, Value> & { signal: AbortSignal | undefined },
-): Promise<PageOutcome<Value>> {
-  const { operation, path, signal } = list;
-  const result = await call({
-    operation,
-    method: 'GET',
-    path: `${path}?${windowQuery(window)}`,
-    answerBytesMax: PAGE_BYTES_MAX,
-    signal,
-  });
-  if (result.kind === 'unknown') return result;
-  if (result.kind !== 'done') return UNREADABLE;
-  const { data: answer } = ListAnswer.safeParse(result.body);
+function readPage<Item, Value>(
+  list: List<Item, Value>,
+  body: unknown,
+  page: number,
+): PageOutcome<Value> {
+  const { data: answer } = ListAnswer.safeParse(body);
   const listed = answer?.[list.name];
   if (answer === undefined || !Array.isArray(listed)) return UNREADABLE;
-  const hasMore = hasMorePages(answer.parametros.paginacao, window.page, listed.length);
+  const hasMore = hasMorePages(answer.parametros.paginacao, page, listed.length);
   if (hasMore === null) return UNREADABLE;
   const { items, unreadable } = readItems(list.schema, listed);
-  observeUnreadable(operation, unreadable.length);
+  observeUnreadable(list.operation, unreadable.length);
   return { kind: 'page', items: items.map(list.toValue), unreadable, hasMore };
 }
 
