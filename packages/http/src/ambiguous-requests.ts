@@ -29,7 +29,8 @@ function findFault(request: IncomingMessage): string | null {
   return isOld || coding.trim().toLowerCase() !== 'chunked' ? 'transfer-encoding' : null;
 }
 
-function countHeader({ rawHeaders }: IncomingMessage, wanted: string): number {
+/** How often a header was sent; Node shows some of those that are repeated once. `wanted` in lower case. */
+export function countHeader({ rawHeaders }: IncomingMessage, wanted: string): number {
   return rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === wanted)
     .length;
 }

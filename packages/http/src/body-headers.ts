@@ -1,4 +1,6 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
+
+import { countHeader } from './ambiguous-requests.ts';
 
 /** Far longer than any name of JSON; an owner takes no more headers than the edge does, and gets a token besides. */
 const VALUE_LENGTH_MAX = 255;
@@ -19,7 +21,8 @@ export function nameUnknownBodies(app: FastifyInstance): void {
   app.addHook('onRequest', async (request) => {
     const { headers } = request;
     const { 'content-type': type, 'content-encoding': coding } = headers;
-    if (type !== undefined && (isRepeated(request) || isTooLong(type) || !MEDIA_TYPE.test(type))) {
+    const isRepeated = () => countHeader(request.raw, 'content-type') > 1;
+    if (type !== undefined && (isRepeated() || isTooLong(type) || !MEDIA_TYPE.test(type))) {
       headers['content-type'] = UNKNOWN_TYPE;
     }
     if (coding !== undefined && isTooLong(coding)) headers['content-encoding'] = UNKNOWN_CODING;
@@ -28,11 +31,4 @@ export function nameUnknownBodies(app: FastifyInstance): void {
 
 function isTooLong(value: string): boolean {
   return value.length > VALUE_LENGTH_MAX;
-}
-
-function isRepeated({ raw }: FastifyRequest): boolean {
-  const types = raw.rawHeaders.filter(
-    (name, index) => index % 2 === 0 && name.toLowerCase() === 'content-type',
-  );
-  return types.length > 1;
 }
