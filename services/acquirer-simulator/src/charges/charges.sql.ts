@@ -25,7 +25,7 @@ export async function insertCharge(
   db: Queryable,
   charge: NewCharge,
 ): Promise<{ number: bigint; createdAt: Date } | null> {
-  const rows = await db.query<{ number: bigint; created_at: Date }>(
+  const [stored = null] = await db.query<{ number: bigint; createdAt: Date }>(
     named(
       'charge_insert',
       sql`
@@ -50,11 +50,11 @@ export async function insertCharge(
           select 'issued', txid, amount
           from charge
         )
-        select number, created_at
+        select number, created_at as "createdAt"
         from charge`,
     ),
   );
-  return rows[0] ? { number: rows[0].number, createdAt: rows[0].created_at } : null;
+  return stored;
 }
 
 /** The charge with everything paid to it. Primary key and `received_pix_txid`. */
@@ -83,7 +83,7 @@ export async function removeCharge(db: Queryable, txid: string): Promise<StoredC
           set status = 'REMOVIDA_PELO_USUARIO_RECEBEDOR', revision = revision + 1, pays_at = null
           from gate
           where txid = ${txid} and status = 'ATIVA'
-          returning ${COLUMNS}
+          returning charges.*
         ),
         entry as (
           insert into journal (kind, txid, amount)
@@ -98,8 +98,9 @@ export async function removeCharge(db: Queryable, txid: string): Promise<StoredC
 }
 
 const COLUMNS: Statement = sql`
-  txid, number, status, amount, pix_key, expires_in_seconds, location, br_code, revision,
-  debtor, payer_request, additional_info, created_at`;
+  txid, number, status, amount as "amountCents", pix_key as "pixKey",
+  expires_in_seconds as "expiresInSeconds", location, br_code as "brCode", revision, debtor,
+  payer_request as "payerRequest", additional_info as "additionalInfo", created_at as "createdAt"`;
 
 /** Amounts as text: JSON numbers would pass through floats. */
 const RECEIVED: Statement = sql`
@@ -126,24 +127,12 @@ function toJson(value: object | null): string | null {
   return value === null ? null : JSON.stringify(value);
 }
 
-function toStoredCharge(row: Row): StoredCharge {
+function toStoredCharge({ received, ...charge }: Row): StoredCharge {
   return {
-    txid: row.txid,
-    number: row.number,
-    status: row.status,
-    amountCents: row.amount,
-    pixKey: row.pix_key,
-    expiresInSeconds: row.expires_in_seconds,
-    location: row.location,
-    brCode: row.br_code,
-    revision: row.revision,
-    debtor: row.debtor,
-    payerRequest: row.payer_request,
-    additionalInfo: row.additional_info,
-    createdAt: row.created_at,
-    received: row.received.map(({ endToEndId, pixKey, amount, paidAt, tariff, returns }) => ({
+    ...charge,
+    received: received.map(({ endToEndId, pixKey, amount, paidAt, tariff, returns }) => ({
       endToEndId,
-      txid: row.txid,
+      txid: charge.txid,
       pixKey,
       amountCents: BigInt(amount),
       paidAt: new Date(paidAt),
@@ -153,20 +142,7 @@ function toStoredCharge(row: Row): StoredCharge {
   };
 }
 
-type Row = {
-  txid: string;
-  number: bigint;
-  status: StoredCharge['status'];
-  amount: bigint;
-  pix_key: string;
-  expires_in_seconds: number;
-  location: string;
-  br_code: string;
-  revision: number;
-  debtor: object | null;
-  payer_request: string | null;
-  additional_info: object[] | null;
-  created_at: Date;
+type Row = Omit<StoredCharge, 'received'> & {
   received: {
     endToEndId: string;
     pixKey: string;

@@ -50,13 +50,10 @@ export async function insertDispute(tx: Transaction, dispute: NewDispute): Promi
 }
 
 export async function findDispute(db: Queryable, id: string): Promise<StoredDispute | null> {
-  const rows = await db.query<Row>(
-    named(
-      'dispute_find',
-      sql`select ${COLUMNS}, ${RETURNED} as returned from disputes where id = ${id}::uuid`,
-    ),
+  const [dispute = null] = await db.query<StoredDispute>(
+    named('dispute_find', sql`select ${COLUMNS} from disputes where id = ${id}::uuid`),
   );
-  return rows[0] ? toStoredDispute(rows[0]) : null;
+  return dispute;
 }
 
 /** Hears the receiver: the dispute is under review from then on. */
@@ -123,11 +120,11 @@ export async function listDisputes(
   window: Window,
 ): Promise<{ disputes: StoredDispute[]; total: number }> {
   const [page, counts] = await Promise.all([
-    db.query<Row>(
+    db.query<StoredDispute>(
       named(
         'disputes_list',
         sql`
-          select ${COLUMNS}, ${RETURNED} as returned
+          select ${COLUMNS}
           from disputes
           where opened_at between ${window.from} and ${window.to}
           order by opened_at, id
@@ -145,14 +142,13 @@ export async function listDisputes(
       ),
     ),
   ]);
-  return { disputes: page.map(toStoredDispute), total: Number(counts[0]?.total ?? 0n) };
+  return { disputes: page, total: Number(counts[0]?.total ?? 0n) };
 }
 
 const COLUMNS: Statement = sql`
-  id, protocol, end_to_end_id, amount, reason, status, opened_at, deadline_at,
-  defense_received_at, decided_at`;
-
-const RETURNED: Statement = sql`
+  id, protocol, end_to_end_id as "endToEndId", amount as "amountCents", reason, status,
+  opened_at as "openedAt", deadline_at as "deadlineAt",
+  defense_received_at as "defenseReceivedAt", decided_at as "decidedAt",
   coalesce(
     (
       select sum(received_returns.amount)
@@ -160,34 +156,4 @@ const RETURNED: Statement = sql`
       where received_returns.dispute_id = disputes.id
     ),
     0
-  )::bigint`;
-
-function toStoredDispute(row: Row): StoredDispute {
-  return {
-    id: row.id,
-    protocol: row.protocol,
-    endToEndId: row.end_to_end_id,
-    amountCents: row.amount,
-    reason: row.reason,
-    status: row.status,
-    openedAt: row.opened_at,
-    deadlineAt: row.deadline_at,
-    defenseReceivedAt: row.defense_received_at,
-    decidedAt: row.decided_at,
-    returnedCents: row.returned,
-  };
-}
-
-type Row = {
-  id: string;
-  protocol: bigint;
-  end_to_end_id: string;
-  amount: bigint;
-  reason: string;
-  status: DisputeStatus;
-  opened_at: Date;
-  deadline_at: Date;
-  defense_received_at: Date | null;
-  decided_at: Date | null;
-  returned: bigint;
-};
+  )::bigint as "returnedCents"`;

@@ -34,7 +34,7 @@ export async function readDueWork(db: Queryable): Promise<Due> {
 export async function takeDueCharge(
   tx: Transaction,
 ): Promise<{ txid: string; isPayable: boolean } | null> {
-  const rows = await tx.query<{ txid: string; is_payable: boolean }>(
+  const [charge = null] = await tx.query<{ txid: string; isPayable: boolean }>(
     named(
       'charge_take_due',
       sql`
@@ -54,8 +54,8 @@ export async function takeDueCharge(
         where charges.txid = due.txid
         returning
           charges.txid,
-          created_at + make_interval(secs => expires_in_seconds) > now_() as is_payable`,
+          created_at + make_interval(secs => expires_in_seconds) > now_() as "isPayable"`,
     ),
   );
-  return rows[0] ? { txid: rows[0].txid, isPayable: rows[0].is_payable } : null;
+  return charge;
 }

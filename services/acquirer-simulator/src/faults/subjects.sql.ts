@@ -3,13 +3,6 @@ import { named, sql } from '@pixmesh/postgres/sql';
 
 import type { Subject, SubjectNames } from './subject.ts';
 
-type SubjectRow = {
-  txid: string | null;
-  id_envio: string | null;
-  pix_key: string | null;
-  debtor: string | null;
-};
-
 /**
  * Whom each of these is about, in their order. Index: every join is by a primary key or by `sends_id_envio`. No lock;
  * what the caller's transaction has not committed is not seen, so names that it knows itself come with the question.
@@ -20,7 +13,7 @@ export async function findSubjects(
 ): Promise<Subject[]> {
   const column = (name: keyof SubjectNames): (string | null)[] =>
     asked.map((names) => names[name] ?? null);
-  return await db.query<SubjectRow>(
+  return await db.query<Subject>(
     named(
       'faults_find_subjects',
       sql`select

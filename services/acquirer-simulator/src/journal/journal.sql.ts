@@ -1,24 +1,22 @@
 import type { Database, Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
-type JournalKind =
-  | 'issued'
-  | 'refused'
-  | 'canceled'
-  | 'paid'
-  | 'sent'
-  | 'settled'
-  | 'rejected'
-  | 'returned'
-  | 'adjusted'
-  | 'dispute_opened'
-  | 'dispute_decided';
-
 /** As the control API shows it; amounts in cents. */
 export type JournalEntry = {
   sequence: number;
   at: string;
-  kind: JournalKind;
+  kind:
+    | 'issued'
+    | 'refused'
+    | 'canceled'
+    | 'paid'
+    | 'sent'
+    | 'settled'
+    | 'rejected'
+    | 'returned'
+    | 'adjusted'
+    | 'dispute_opened'
+    | 'dispute_decided';
   txid: string | null;
   id_envio: string | null;
   end_to_end_id: string | null;
@@ -82,25 +80,16 @@ export async function readJournal(
       ),
     );
   });
-  return rows.map((row) => ({
-    sequence: Number(row.sequence),
-    at: row.at.toISOString(),
-    kind: row.kind,
-    txid: row.txid,
-    id_envio: row.id_envio,
-    end_to_end_id: row.end_to_end_id,
-    amount: row.amount === null ? null : Number(row.amount),
-    natureza: row.natureza,
+  return rows.map(({ sequence, at, amount, ...entry }) => ({
+    ...entry,
+    sequence: Number(sequence),
+    at: at.toISOString(),
+    amount: amount === null ? null : Number(amount),
   }));
 }
 
-type Row = {
+type Row = Omit<JournalEntry, 'sequence' | 'at' | 'amount'> & {
   sequence: bigint;
   at: Date;
-  kind: JournalKind;
-  txid: string | null;
-  id_envio: string | null;
-  end_to_end_id: string | null;
   amount: bigint | null;
-  natureza: string | null;
 };

@@ -25,37 +25,22 @@ export type ChargeToPay = {
  * journal's gate comes before the row lock, as it does in the removal, or the two could wait for each other.
  */
 export async function lockChargeToPay(tx: Transaction, txid: string): Promise<ChargeToPay | null> {
-  const rows = await tx.query<{
-    txid: string;
-    amount: bigint;
-    pix_key: string;
-    is_expired: boolean;
-    tariff: bigint | null;
-    read_at: Date;
-  }>(
+  const [charge = null] = await tx.query<ChargeToPay>(
     named(
       'charge_lock_to_pay',
       sql`
         with ${JOURNAL_GATE}
         select
-          txid, amount, pix_key, now_() as read_at, ${TARIFF} as tariff,
-          created_at + make_interval(secs => expires_in_seconds) <= now_() as is_expired
+          txid, amount as "amountCents", pix_key as "pixKey", now_() as "readAt",
+          ${TARIFF} as "tariffCents",
+          created_at + make_interval(secs => expires_in_seconds) <= now_() as "isExpired"
         from charges
         cross join gate
         where txid = ${txid}
         for update of charges`,
     ),
   );
-  const [row] = rows;
-  if (row === undefined) return null;
-  return {
-    txid: row.txid,
-    amountCents: row.amount,
-    pixKey: row.pix_key,
-    isExpired: row.is_expired,
-    tariffCents: row.tariff,
-    readAt: row.read_at,
-  };
+  return charge;
 }
 
 export async function findReceivedPix(
@@ -108,23 +93,22 @@ export async function holdReceivedPix(
   tx: Transaction,
   endToEndId: string,
 ): Promise<HeldPix | null> {
-  const rows = await tx.query<{ read_at: Date; is_too_old: boolean }>(
+  const [held] = await tx.query<Pick<HeldPix, 'readAt' | 'isTooOld'>>(
     named(
       'received_pix_hold',
       sql`
         with ${JOURNAL_GATE}
         select
-          now_()::timestamptz(3) as read_at,
-          paid_at < now_() - interval '90 days' as is_too_old
+          now_()::timestamptz(3) as "readAt",
+          paid_at < now_() - interval '90 days' as "isTooOld"
         from received_pix
         cross join gate
         where end_to_end_id = ${endToEndId} and own
         for update of received_pix`,
     ),
   );
-  const pix = rows[0] ? await findReceivedPix(tx, endToEndId) : null;
-  if (!rows[0] || pix === null) return null;
-  return { ...pix, readAt: rows[0].read_at, isTooOld: rows[0].is_too_old };
+  const pix = held ? await findReceivedPix(tx, endToEndId) : null;
+  return held && pix ? { ...pix, ...held } : null;
 }
 
 /**
@@ -219,26 +203,11 @@ export async function listReceivedPix(
 }
 
 const COLUMNS: Statement = sql`
-  end_to_end_id, txid, pix_key, amount, paid_at, tariff, ${RETURNS_OF_PIX} as returns`;
+  end_to_end_id as "endToEndId", txid, pix_key as "pixKey", amount as "amountCents",
+  paid_at as "paidAt", tariff as "tariffCents", ${RETURNS_OF_PIX} as returns`;
 
 function toStoredPix(row: Row): StoredPix {
-  return {
-    endToEndId: row.end_to_end_id,
-    txid: row.txid,
-    pixKey: row.pix_key,
-    amountCents: row.amount,
-    paidAt: row.paid_at,
-    tariffCents: row.tariff,
-    returns: toPixReturns(row.returns),
-  };
+  return { ...row, returns: toPixReturns(row.returns) };
 }
 
-type Row = {
-  end_to_end_id: string;
-  txid: string | null;
-  pix_key: string;
-  amount: bigint;
-  paid_at: Date;
-  tariff: bigint | null;
-  returns: ReturnsOfPix;
-};
+type Row = Omit<StoredPix, 'returns'> & { returns: ReturnsOfPix };

@@ -16,9 +16,12 @@ export const TARIFF: Statement = sql`
 export async function readArrival(
   db: Queryable,
 ): Promise<{ readAt: Date; tariffCents: bigint | null }> {
-  const rows = await db.query<{ read_at: Date; tariff: bigint | null }>(
-    named('pix_read_arrival', sql`select now_()::timestamptz(3) as read_at, ${TARIFF} as tariff`),
+  type Arrival = { readAt: Date; tariffCents: bigint | null };
+  const rows = await db.query<Arrival>(
+    named(
+      'pix_read_arrival',
+      sql`select now_()::timestamptz(3) as "readAt", ${TARIFF} as "tariffCents"`,
+    ),
   );
-  const [row] = rows as [{ read_at: Date; tariff: bigint | null }];
-  return { readAt: row.read_at, tariffCents: row.tariff };
+  return (rows as [Arrival])[0];
 }

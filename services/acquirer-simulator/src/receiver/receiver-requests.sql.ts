@@ -51,11 +51,13 @@ export async function listRequests(
   db: Queryable,
   page: { path: string | null; after: number; limit: number },
 ): Promise<ReceivedRequest[]> {
-  const rows = await db.query<Row>(
+  const rows = await db.query<NewRequest & { sequence: bigint }>(
     named(
       'receiver_requests_list',
       sql`
-        select sequence, method, host, path, headers, body, received_at, answered_status
+        select
+          sequence, method, host, path, headers, body, received_at as "receivedAt",
+          answered_status as "answeredStatus"
         from receiver_requests
         where sequence > ${page.after}::bigint
           and (${page.path}::text is null or ${page.path} in (path, split_part(path, '?', 1)))
@@ -63,16 +65,7 @@ export async function listRequests(
         limit ${page.limit + 1}::int`,
     ),
   );
-  return rows.map((row) => ({
-    sequence: Number(row.sequence),
-    method: row.method,
-    host: row.host,
-    path: row.path,
-    headers: row.headers,
-    body: row.body,
-    receivedAt: row.received_at,
-    answeredStatus: row.answered_status,
-  }));
+  return rows.map((row) => ({ ...row, sequence: Number(row.sequence) }));
 }
 
 /** Forgets requests up to a number, of one path or of all. */
@@ -90,14 +83,3 @@ export async function deleteRequests(
     ),
   );
 }
-
-type Row = {
-  sequence: bigint;
-  method: string;
-  host: string;
-  path: string;
-  headers: Record<string, string>;
-  body: Buffer;
-  received_at: Date;
-  answered_status: number | null;
-};

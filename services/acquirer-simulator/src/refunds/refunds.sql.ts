@@ -101,17 +101,14 @@ export type DueRefund = {
  * `received_returns_due_at`.
  */
 export async function claimDueRefunds(tx: Transaction, limit: number): Promise<DueRefund[]> {
-  const rows = await tx.query<{
-    return_id: string;
-    end_to_end_id: string;
-    planned_status: DueRefund['plannedStatus'];
-    read_at: Date;
-  }>(
+  return await tx.query<DueRefund>(
     named(
       'refunds_claim_due',
       sql`
         with ${JOURNAL_GATE}
-        select return_id, end_to_end_id, planned_status, now_()::timestamptz(3) as read_at
+        select
+          return_id as "returnId", end_to_end_id as "endToEndId",
+          planned_status as "plannedStatus", now_()::timestamptz(3) as "readAt"
         from received_returns
         cross join gate
         where due_at <= now_()
@@ -120,12 +117,6 @@ export async function claimDueRefunds(tx: Transaction, limit: number): Promise<D
         for update of received_returns skip locked`,
     ),
   );
-  return rows.map((row) => ({
-    returnId: row.return_id,
-    endToEndId: row.end_to_end_id,
-    plannedStatus: row.planned_status,
-    readAt: row.read_at,
-  }));
 }
 
 /** Ends refunds that the transaction holds as planned, with their journal entries and notices: one statement. */

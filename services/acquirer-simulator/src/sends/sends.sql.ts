@@ -5,7 +5,7 @@ import type { Window } from '#api-pix/window.ts';
 import { JOURNAL_GATE } from '#journal/journal.sql.ts';
 
 import type { SendPlan } from './decide-send.ts';
-import type { SendError, SendStatus, StoredSend } from './send-resource.ts';
+import type { StoredSend } from './send-resource.ts';
 
 export type NewSend = {
   endToEndId: string;
@@ -33,7 +33,7 @@ export async function insertSend(
   send: NewSend,
 ): Promise<{ requestedAt: Date } | null> {
   const { plan } = send;
-  const rows = await db.query<{ requested_at: Date }>(
+  const [stored = null] = await db.query<{ requestedAt: Date }>(
     named(
       'send_insert',
       sql`
@@ -61,11 +61,11 @@ export async function insertSend(
           select 'sent', id_envio, end_to_end_id, amount
           from send
         )
-        select requested_at
+        select requested_at as "requestedAt"
         from send`,
     ),
   );
-  return rows[0] ? { requestedAt: rows[0].requested_at } : null;
+  return stored;
 }
 
 /** By the client's own id. Unique index `sends_id_envio`. */
@@ -74,10 +74,7 @@ export async function findSendByIdEnvio(
   idEnvio: string,
 ): Promise<StoredSend | null> {
   const rows = await db.query<Row>(
-    named(
-      'send_find_by_id_envio',
-      sql`select ${COLUMNS}, ${RETURNS} as returns from sends where id_envio = ${idEnvio}`,
-    ),
+    named('send_find_by_id_envio', sql`select ${COLUMNS} from sends where id_envio = ${idEnvio}`),
   );
   return rows[0] ? toPlannedSend(rows[0]) : null;
 }
@@ -89,7 +86,7 @@ export async function findSendByEndToEndId(
   const rows = await db.query<Row>(
     named(
       'send_find_by_end_to_end_id',
-      sql`select ${COLUMNS}, ${RETURNS} as returns from sends where end_to_end_id = ${endToEndId}`,
+      sql`select ${COLUMNS} from sends where end_to_end_id = ${endToEndId}`,
     ),
   );
   return rows[0] ? toPlannedSend(rows[0]) : null;
@@ -104,7 +101,7 @@ export async function findSendsByEndToEndIds(
     named(
       'sends_find_by_end_to_end_ids',
       sql`
-        select ${COLUMNS}, ${RETURNS} as returns
+        select ${COLUMNS}
         from sends
         where end_to_end_id = any(${endToEndIds}::text[])
         order by requested_at, end_to_end_id`,
@@ -123,7 +120,7 @@ export async function listSends(
       named(
         'sends_list',
         sql`
-          select ${COLUMNS}, ${RETURNS} as returns
+          select ${COLUMNS}
           from sends
           where requested_at between ${window.from} and ${window.to}
           order by requested_at, end_to_end_id
@@ -155,7 +152,7 @@ export async function claimDueSends(tx: Transaction, limit: number): Promise<Pla
       'sends_claim_due',
       sql`
         with ${JOURNAL_GATE}
-        select ${COLUMNS}, ${RETURNS} as returns
+        select ${COLUMNS}
         from sends
         cross join gate
         where due_at <= now_()
@@ -172,27 +169,27 @@ export async function claimDueSends(tx: Transaction, limit: number): Promise<Pla
  * that waits for a row would still see what came back of it as it was before the wait.
  */
 export async function lockSend(tx: Transaction, id: string): Promise<PlannedSend | null> {
-  const rows = await tx.query<{ end_to_end_id: string }>(
+  const [locked] = await tx.query<{ endToEndId: string }>(
     named(
       'send_lock',
       sql`
         with ${JOURNAL_GATE}
-        select end_to_end_id
+        select end_to_end_id as "endToEndId"
         from sends
         cross join gate
         where id_envio = ${id} or end_to_end_id = ${id}
         for update of sends`,
     ),
   );
-  return rows[0] ? await findSendByEndToEndId(tx, rows[0].end_to_end_id) : null;
+  return locked ? await findSendByEndToEndId(tx, locked.endToEndId) : null;
 }
 
+/** Amounts of returns as text: JSON numbers would pass through floats. */
 const COLUMNS: Statement = sql`
-  end_to_end_id, id_envio, status, amount, pix_key, payer_text, recipient, requested_at, settled_at,
-  planned_status, error, planned_returns::text[] as planned_returns, now_()::timestamptz(3) as read_at`;
-
-/** Amounts as text: JSON numbers would pass through floats. */
-const RETURNS: Statement = sql`
+  end_to_end_id as "endToEndId", id_envio as "idEnvio", status, amount as "amountCents",
+  pix_key as "pixKey", payer_text as "payerText", recipient, requested_at as "requestedAt",
+  settled_at as "settledAt", planned_status as "plannedStatus", error,
+  planned_returns::text[] as "plannedReturns", now_()::timestamptz(3) as "readAt",
   coalesce(
     (
       select jsonb_agg(
@@ -209,44 +206,21 @@ const RETURNS: Statement = sql`
       where send_returns.end_to_end_id = sends.end_to_end_id
     ),
     '[]'::jsonb
-  )`;
+  ) as returns`;
 
 function toPlannedSend(row: Row): PlannedSend {
   return {
-    endToEndId: row.end_to_end_id,
-    idEnvio: row.id_envio,
-    status: row.status,
-    amountCents: row.amount,
-    pixKey: row.pix_key,
-    payerText: row.payer_text,
-    recipient: row.recipient,
-    requestedAt: row.requested_at,
-    settledAt: row.settled_at,
-    error: row.error,
+    ...row,
     returns: row.returns.map(({ amount, returnedAt, ...rest }) => ({
       ...rest,
       amountCents: BigInt(amount),
       returnedAt: new Date(returnedAt),
     })),
-    plannedStatus: row.planned_status,
-    plannedReturns: row.planned_returns.map(BigInt),
-    readAt: row.read_at,
+    plannedReturns: row.plannedReturns.map(BigInt),
   };
 }
 
-type Row = {
-  end_to_end_id: string;
-  id_envio: string | null;
-  status: SendStatus;
-  amount: bigint;
-  pix_key: string;
-  payer_text: string | null;
-  recipient: object;
-  requested_at: Date;
-  settled_at: Date | null;
-  planned_status: PlannedSend['plannedStatus'];
-  error: SendError | null;
-  planned_returns: string[];
-  read_at: Date;
+type Row = Omit<PlannedSend, 'returns' | 'plannedReturns'> & {
+  plannedReturns: string[];
   returns: { returnId: string; id: string; amount: string; nature: string; returnedAt: string }[];
 };

@@ -21,10 +21,16 @@ export async function saveWebhook(
 }
 
 export async function findWebhook(db: Queryable, pixKey: string): Promise<Webhook | null> {
-  const rows = await db.query<{ url: string; created_at: Date }>(
-    named('webhook_find', sql`select url, created_at from webhooks where pix_key = ${pixKey}`),
+  const [webhook = null] = await db.query<Webhook>(
+    named(
+      'webhook_find',
+      sql`
+        select pix_key as "pixKey", url, created_at as "createdAt"
+        from webhooks
+        where pix_key = ${pixKey}`,
+    ),
   );
-  return rows[0] ? { pixKey, url: rows[0].url, createdAt: rows[0].created_at } : null;
+  return webhook;
 }
 
 /**
