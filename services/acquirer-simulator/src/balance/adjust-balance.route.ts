@@ -1,4 +1,3 @@
-import { rawBody } from '@pixmesh/http/service-app';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
@@ -13,7 +12,7 @@ const AdjustmentBody = z.object({ amount: z.int() });
 /** `PUT /control/balance-adjustment`: a difference that nothing explains, instead of the one before; 0 ends it. */
 export function addAdjustBalance(app: FastifyInstance, deps: { db: Queryable }): void {
   app.put('/control/balance-adjustment', async (request, reply) => {
-    const { amount } = readControlBody(AdjustmentBody, rawBody(request.body));
+    const { amount } = readControlBody(AdjustmentBody, request.body);
     await adjustBalance(deps.db, BigInt(amount));
     return await reply.send({ amount, balance: Number(await readBalance(deps.db)) });
   });

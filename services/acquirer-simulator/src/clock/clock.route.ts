@@ -1,8 +1,7 @@
-import { rawBody } from '@pixmesh/http/service-app';
-import { AppError } from '@pixmesh/kernel/app-error';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 
+import { conflict } from '#control/conflict.ts';
 import { readControlBody } from '#control/read-control-body.ts';
 
 import { OFFSET_SECONDS_MAX } from './clock.sql.ts';
@@ -27,7 +26,7 @@ type Deps = {
 export function addClock(app: FastifyInstance, deps: Deps): void {
   app.get('/control/clock', async (_request, reply) => await reply.send(describe(deps.clock)));
   app.post('/control/clock', async (request, reply) => {
-    const body = readControlBody(ClockBody, rawBody(request.body));
+    const body = readControlBody(ClockBody, request.body);
     if ('reset' in body) await deps.clock.reset();
     else if (!(await deps.clock.advance(body.advance_seconds))) throw tooFar();
     deps.expectDue(0);
@@ -44,7 +43,6 @@ function describe(clock: Clock): object {
   return { now: clock.now().toISOString(), offset_seconds: clock.offsetSeconds() };
 }
 
-function tooFar(): AppError {
-  const publicMessage = `The clock stays within ${OFFSET_SECONDS_MAX} seconds of the real time.`;
-  return new AppError('CONFLICT', { publicMessage });
+function tooFar(): Error {
+  return conflict(`The clock stays within ${OFFSET_SECONDS_MAX} seconds of the real time.`);
 }

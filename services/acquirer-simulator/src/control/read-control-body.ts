@@ -1,4 +1,5 @@
 import { parseShape, readJsonObject } from '@pixmesh/http/json-request';
+import { rawBody } from '@pixmesh/http/service-app';
 import type { z } from 'zod';
 
 /**
@@ -8,7 +9,8 @@ import type { z } from 'zod';
  */
 export function readControlBody<Schema extends z.ZodType>(
   schema: Schema,
-  bytes: Uint8Array,
+  body: unknown,
 ): z.output<Schema> {
+  const bytes = rawBody(body);
   return parseShape(schema, bytes.length === 0 ? {} : readJsonObject(bytes, undefined));
 }

@@ -31,8 +31,8 @@ export function addDisputes(app: FastifyInstance, deps: Deps): void {
     '/v2/gn/infracoes',
     deps.withFaults('listDisputes', async (request) => {
       const window = readWindow(request.query);
-      const { disputes, total } = await listDisputes(deps.db, window);
-      const infracoes = disputes.map(toDisputeResource);
+      const { rows, total } = await listDisputes(deps.db, window);
+      const infracoes = rows.map(toDisputeResource);
       return { status: 200, body: { parametros: describeWindow(window, total), infracoes } };
     }),
   );

@@ -2,6 +2,7 @@ import { violatedConstraint } from '@pixmesh/postgres/database-error';
 import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
+import { readWindowPage } from '#api-pix/list-window.sql.ts';
 import type { Window } from '#api-pix/window.ts';
 import { JOURNAL_GATE } from '#journal/journal.sql.ts';
 
@@ -115,34 +116,14 @@ export async function reviewOverdueDisputes(db: Queryable): Promise<number> {
 }
 
 /** One page of the disputes opened in a window, oldest first, and how many there are. Index `disputes_opened_at`. */
-export async function listDisputes(
-  db: Queryable,
-  window: Window,
-): Promise<{ disputes: StoredDispute[]; total: number }> {
-  const [page, counts] = await Promise.all([
-    db.query<StoredDispute>(
-      named(
-        'disputes_list',
-        sql`
-          select ${COLUMNS}
-          from disputes
-          where opened_at between ${window.from} and ${window.to}
-          order by opened_at, id
-          limit ${window.limit}::int
-          offset ${window.offset}::int`,
-      ),
-    ),
-    db.query<{ total: bigint }>(
-      named(
-        'disputes_count',
-        sql`
-          select count(*) as total
-          from disputes
-          where opened_at between ${window.from} and ${window.to}`,
-      ),
-    ),
-  ]);
-  return { disputes: page, total: Number(counts[0]?.total ?? 0n) };
+export async function listDisputes(db: Queryable, window: Window) {
+  const list = {
+    name: 'disputes',
+    columns: COLUMNS,
+    within: sql`from disputes where opened_at between ${window.from} and ${window.to}`,
+    order: sql`opened_at, id`,
+  };
+  return await readWindowPage<StoredDispute>(db, list, window);
 }
 
 const COLUMNS: Statement = sql`

@@ -1,6 +1,7 @@
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { Database, Transaction } from '@pixmesh/postgres/pool';
 
+import { conflict } from '#control/conflict.ts';
 import type { Faults } from '#faults/faults.ts';
 import { type HeldPix, holdReceivedPix } from '#pix/received-pix.sql.ts';
 import { returnWithin } from '#refunds/return-pix.ts';
@@ -169,8 +170,4 @@ async function reload(tx: Transaction, id: string): Promise<StoredDispute> {
 
 function least(...amounts: [bigint, ...bigint[]]): bigint {
   return amounts.reduce((smallest, amount) => (amount < smallest ? amount : smallest));
-}
-
-function conflict(publicMessage: string, cause?: unknown): AppError {
-  return new AppError('CONFLICT', { publicMessage, cause });
 }

@@ -1,4 +1,3 @@
-import { rawBody } from '@pixmesh/http/service-app';
 import type { FastifyInstance } from 'fastify';
 
 import { readControlBody } from '#control/read-control-body.ts';
@@ -20,7 +19,7 @@ export function addFaults(app: FastifyInstance, deps: Deps): void {
   const { faults } = deps;
   app.get('/control/faults', async (_request, reply) => await reply.send(faults.scripts()));
   app.put('/control/faults', async (request, reply) => {
-    await faults.replace(readControlBody(FaultScript, rawBody(request.body)));
+    await faults.replace(readControlBody(FaultScript, request.body));
     await deps.releaseHeld();
     return await reply.send(faults.scripts());
   });
@@ -30,7 +29,7 @@ export function addFaults(app: FastifyInstance, deps: Deps): void {
     return await reply.code(204).send();
   });
   app.post('/control/faults', async (request, reply) => {
-    const added = await faults.add(readControlBody(FaultScript, rawBody(request.body)));
+    const added = await faults.add(readControlBody(FaultScript, request.body));
     return await reply.code(201).send(added);
   });
   app.delete<{ Params: { id: string } }>('/control/faults/:id', async ({ params }, reply) => {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 
-import { AppError } from '@pixmesh/kernel/app-error';
 import type { Queryable } from '@pixmesh/postgres/pool';
 
+import { conflict } from '#control/conflict.ts';
 import { loadSetting } from '#settings/stored-setting.ts';
 
 import { createFaultPicker, type FaultPicker } from './fault-picker.ts';
@@ -83,7 +83,7 @@ export async function loadFaults(db: Queryable): Promise<Faults> {
     },
     add: async (script) => {
       if ((picker.scripts().added ?? []).length >= ADDED_MAX) {
-        throw new AppError('CONFLICT', { publicMessage: 'Too many scripts were added.' });
+        throw conflict('Too many scripts were added.');
       }
       const added = { id: randomUUID(), ...script };
       picker.add(added);

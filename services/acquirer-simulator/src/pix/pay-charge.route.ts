@@ -1,4 +1,3 @@
-import { rawBody } from '@pixmesh/http/service-app';
 import { toAcquirerId } from '@pixmesh/kernel/ids';
 import { AMOUNT_CENTS_MAX } from '@pixmesh/kernel/money';
 import type { Database } from '@pixmesh/postgres/pool';
@@ -36,7 +35,7 @@ type Deps = {
 export function addPayCharge(app: FastifyInstance, deps: Deps): void {
   app.post('/control/charges/:txid/pay', async (request, reply) => {
     const { txid } = request.params as { txid: string };
-    const body = readControlBody(PayBody, rawBody(request.body));
+    const body = readControlBody(PayBody, request.body);
     const { amount, end_to_end_id, paid_at, times } = body;
     const { pix, repeated, notices } = await payCharge(deps, {
       txid: toAcquirerId(txid),

@@ -29,8 +29,8 @@ export function addReadReceived(app: FastifyInstance, deps: Deps): void {
     '/v2/pix',
     deps.withFaults('listReceived', async (request) => {
       const window = readWindow(request.query);
-      const { pix, total } = await listReceivedPix(deps.db, window);
-      const body = { parametros: describeWindow(window, total), pix: pix.map(toPixResource) };
+      const { rows, total } = await listReceivedPix(deps.db, window);
+      const body = { parametros: describeWindow(window, total), pix: rows.map(toPixResource) };
       return { status: 200, body };
     }),
   );

@@ -1,4 +1,3 @@
-import { rawBody } from '@pixmesh/http/service-app';
 import { AMOUNT_CENTS_MAX } from '@pixmesh/kernel/money';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
@@ -33,7 +32,7 @@ type Deps = {
 /** `POST /control/pix`: money arrives without a charge: no txid, one that nobody knows, or another key. */
 export function addReceivePix(app: FastifyInstance, deps: Deps): void {
   app.post('/control/pix', async (request, reply) => {
-    const body = readControlBody(ArrivalBody, rawBody(request.body));
+    const body = readControlBody(ArrivalBody, request.body);
     const { pix, repeated, notices } = await receivePix(deps, {
       amountCents: BigInt(body.amount),
       txid: body.txid ?? null,

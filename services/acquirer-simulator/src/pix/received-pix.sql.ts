@@ -1,6 +1,8 @@
 import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
+import { readWindowPage } from '#api-pix/list-window.sql.ts';
+import type { Window } from '#api-pix/window.ts';
 import { queueCallbacks } from '#callbacks/callbacks.sql.ts';
 import type { Notice } from '#callbacks/plan-callbacks.ts';
 import { JOURNAL_GATE } from '#journal/journal.sql.ts';
@@ -172,34 +174,15 @@ export async function repeatNotice(
 }
 
 /** One page of what settled in a window, both ends included, oldest first. Index `received_pix_paid_at`. */
-export async function listReceivedPix(
-  db: Queryable,
-  window: { from: Date; to: Date; offset: number; limit: number },
-): Promise<{ pix: StoredPix[]; total: number }> {
-  const [pages, counts] = await Promise.all([
-    db.query<Row>(
-      named(
-        'received_pix_list',
-        sql`
-          select ${COLUMNS}
-          from received_pix
-          where paid_at between ${window.from} and ${window.to}
-          order by paid_at, end_to_end_id
-          limit ${window.limit}::int
-          offset ${window.offset}::int`,
-      ),
-    ),
-    db.query<{ total: bigint }>(
-      named(
-        'received_pix_count',
-        sql`
-          select count(*) as total
-          from received_pix
-          where paid_at between ${window.from} and ${window.to}`,
-      ),
-    ),
-  ]);
-  return { pix: pages.map(toStoredPix), total: Number(counts[0]?.total ?? 0n) };
+export async function listReceivedPix(db: Queryable, window: Window) {
+  const list = {
+    name: 'received_pix',
+    columns: COLUMNS,
+    within: sql`from received_pix where paid_at between ${window.from} and ${window.to}`,
+    order: sql`paid_at, end_to_end_id`,
+  };
+  const { rows, total } = await readWindowPage<Row>(db, list, window);
+  return { rows: rows.map(toStoredPix), total };
 }
 
 const COLUMNS: Statement = sql`

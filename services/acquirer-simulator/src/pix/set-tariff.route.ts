@@ -1,4 +1,3 @@
-import { rawBody } from '@pixmesh/http/service-app';
 import { AMOUNT_CENTS_MAX } from '@pixmesh/kernel/money';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
@@ -15,7 +14,7 @@ const TariffBody = z.object({ amount: z.int().min(0).max(Number(AMOUNT_CENTS_MAX
 /** `PUT /control/tariff`: what the provider takes for each Pix that arrives from now on. */
 export function addSetTariff(app: FastifyInstance, deps: { db: Queryable }): void {
   app.put('/control/tariff', async (request, reply) => {
-    const tariff = readControlBody(TariffBody, rawBody(request.body));
+    const tariff = readControlBody(TariffBody, request.body);
     await writeSetting(deps.db, TARIFF_SETTING, tariff);
     return await reply.send(tariff);
   });

@@ -1,4 +1,3 @@
-import { rawBody } from '@pixmesh/http/service-app';
 import type { FastifyInstance } from 'fastify';
 
 import { readControlBody } from '#control/read-control-body.ts';
@@ -12,7 +11,7 @@ export function addSetProfile(
   deps: { profile: StoredSetting<StoredProfile> },
 ): void {
   app.put('/control/profile', async (request, reply) => {
-    await deps.profile.set(readControlBody(StoredProfile, rawBody(request.body)));
+    await deps.profile.set(readControlBody(StoredProfile, request.body));
     return await reply.send(deps.profile.get());
   });
 }

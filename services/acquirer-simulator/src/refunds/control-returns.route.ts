@@ -1,26 +1,17 @@
-import { rawBody } from '@pixmesh/http/service-app';
 import { AppError } from '@pixmesh/kernel/app-error';
-import { AMOUNT_CENTS_MAX } from '@pixmesh/kernel/money';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 
+import { Cents, Nature, orNull, PixId } from '#control/control-fields.ts';
 import { readControlBody } from '#control/read-control-body.ts';
 import type { Faults } from '#faults/faults.ts';
 import { returnSendByHand } from '#sends/move-send-by-hand.ts';
 
 import { returnReceivedByHand } from './return-pix.ts';
 
-const ReturnBody = z.object({
-  amount: z.int().min(1).max(Number(AMOUNT_CENTS_MAX)).nullish(),
-  natureza: z
-    .string()
-    .regex(/^[A-Z_]{1,40}$/)
-    .default('ORIGINAL'),
-});
+const ReturnBody = z.object({ amount: orNull(Cents), natureza: Nature.default('ORIGINAL') });
 type ReturnBody = z.output<typeof ReturnBody>;
-
-const Id = z.string().regex(/^[!-~]{1,64}$/);
 
 type Deps = {
   db: Database;
@@ -36,8 +27,8 @@ type Deps = {
  */
 export function addControlReturns(app: FastifyInstance, deps: Deps): void {
   app.post('/control/pix/:id/returns', async (request, reply) => {
-    const id = Id.safeParse((request.params as { id: string }).id);
-    const body = readControlBody(ReturnBody, rawBody(request.body));
+    const id = PixId.safeParse((request.params as { id: string }).id);
+    const body = readControlBody(ReturnBody, request.body);
     if (!id.success) throw new AppError('NOT_FOUND');
     return await reply.code(201).send(await makeReturn(deps, id.data, body));
   });
@@ -45,7 +36,7 @@ export function addControlReturns(app: FastifyInstance, deps: Deps): void {
 
 async function makeReturn(deps: Deps, id: string, body: ReturnBody): Promise<object> {
   const { natureza } = body;
-  const asked = { amountCents: body.amount ? BigInt(body.amount) : null, nature: natureza };
+  const asked = { amountCents: body.amount, nature: natureza };
   const sent = await returnSendByHand(deps, id, asked);
   const { item, pix } = sent
     ? { item: sent.item, pix: { ...sent.send, txid: null } }

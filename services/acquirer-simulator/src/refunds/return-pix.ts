@@ -4,6 +4,7 @@ import { AppError } from '@pixmesh/kernel/app-error';
 import type { Database, Transaction } from '@pixmesh/postgres/pool';
 
 import { planNotices } from '#callbacks/plan-callbacks.ts';
+import { conflict } from '#control/conflict.ts';
 import type { Faults } from '#faults/faults.ts';
 import { newReturnId } from '#pix/end-to-end-id.ts';
 import { toPixNotice } from '#pix/pix-resource.ts';
@@ -57,9 +58,7 @@ export async function returnReceivedByHand(
     if (pix === null) throw new AppError('NOT_FOUND');
     const left = leftOf(pix);
     const amountCents = asked.amountCents ?? left;
-    if (amountCents > left || left === 0n) {
-      throw new AppError('CONFLICT', { publicMessage: 'That much is not left to return.' });
-    }
+    if (amountCents > left || left === 0n) throw conflict('That much is not left to return.');
     const made = { amountCents, nature: asked.nature, disputeId: null };
     return { pix, item: await returnWithin(tx, deps, { pix, made }) };
   });

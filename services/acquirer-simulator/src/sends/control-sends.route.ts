@@ -1,11 +1,10 @@
-import { rawBody } from '@pixmesh/http/service-app';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { toAcquirerId } from '@pixmesh/kernel/ids';
-import { AMOUNT_CENTS_MAX } from '@pixmesh/kernel/money';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
+import { Cents, orNull } from '#control/control-fields.ts';
 import { ControlTime } from '#control/control-time.ts';
 import { readControlBody } from '#control/read-control-body.ts';
 import type { Clock } from '#clock/clock.ts';
@@ -14,7 +13,6 @@ import type { Faults } from '#faults/faults.ts';
 import { addForeignSend, endByHand } from './move-send-by-hand.ts';
 import type { PlannedSend } from './sends.sql.ts';
 
-const Amount = z.int().min(1).max(Number(AMOUNT_CENTS_MAX));
 const ID_PATTERN = /^[0-9A-Za-z-]{1,64}$/;
 const RejectBody = z.object({
   code: z.string().min(1).max(100).optional(),
@@ -22,12 +20,9 @@ const RejectBody = z.object({
 });
 const ContradictBody = RejectBody.extend({ status: z.enum(['REALIZADO', 'NAO_REALIZADO']) });
 const ForeignBody = z.object({
-  amount: Amount,
-  id_envio: z
-    .string()
-    .regex(/^[a-zA-Z0-9]{1,35}$/)
-    .nullish(),
-  requested_at: ControlTime.nullish(),
+  amount: Cents,
+  id_envio: orNull(z.string().regex(/^[a-zA-Z0-9]{1,35}$/)),
+  requested_at: orNull(ControlTime),
 });
 
 type Deps = {
@@ -42,11 +37,11 @@ type Deps = {
 /** What people and tests do to orders by hand. A payout's id is as good as its idEnvio. */
 export function addControlSends(app: FastifyInstance, deps: Deps): void {
   app.post('/control/sends', async (request, reply) => {
-    const body = readControlBody(ForeignBody, rawBody(request.body));
+    const body = readControlBody(ForeignBody, request.body);
     const send = await addForeignSend(deps, {
-      amountCents: BigInt(body.amount),
-      idEnvio: body.id_envio ?? null,
-      requestedAt: body.requested_at ?? null,
+      amountCents: body.amount,
+      idEnvio: body.id_envio,
+      requestedAt: body.requested_at,
     });
     return await reply.code(201).send(describe(send));
   });
@@ -55,12 +50,12 @@ export function addControlSends(app: FastifyInstance, deps: Deps): void {
     return await reply.send(describe(await endByHand(deps, idOf(request), ending)));
   });
   app.post('/control/sends/:id/reject', async (request, reply) => {
-    const words = readControlBody(RejectBody, rawBody(request.body));
+    const words = readControlBody(RejectBody, request.body);
     const ending = { kind: 'reject' as const, words };
     return await reply.send(describe(await endByHand(deps, idOf(request), ending)));
   });
   app.post('/control/sends/:id/contradict', async (request, reply) => {
-    const { status, ...words } = readControlBody(ContradictBody, rawBody(request.body));
+    const { status, ...words } = readControlBody(ContradictBody, request.body);
     const ending = { kind: 'contradict' as const, status, words };
     return await reply.send(describe(await endByHand(deps, idOf(request), ending)));
   });

@@ -2,6 +2,7 @@ import { AppError } from '@pixmesh/kernel/app-error';
 import { toAcquirerId } from '@pixmesh/kernel/ids';
 import type { Database, Transaction } from '@pixmesh/postgres/pool';
 
+import { conflict } from '#control/conflict.ts';
 import type { Clock } from '#clock/clock.ts';
 import type { Faults } from '#faults/faults.ts';
 import { newEndToEndId } from '#pix/end-to-end-id.ts';
@@ -104,8 +105,4 @@ async function lockOrThrow(tx: Transaction, id: string): Promise<PlannedSend> {
   const send = await lockSend(tx, id);
   if (send === null) throw new AppError('NOT_FOUND');
   return send;
-}
-
-function conflict(publicMessage: string): AppError {
-  return new AppError('CONFLICT', { publicMessage });
 }

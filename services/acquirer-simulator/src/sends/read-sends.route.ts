@@ -36,8 +36,8 @@ export function addReadSends(app: FastifyInstance, deps: Deps): void {
     '/v2/gn/pix/enviados',
     deps.withFaults('listSent', async (request) => {
       const window = readWindow(request.query);
-      const { sends, total } = await listSends(deps.db, window);
-      const body = { parametros: describeWindow(window, total), pix: sends.map(toSendResource) };
+      const { rows, total } = await listSends(deps.db, window);
+      const body = { parametros: describeWindow(window, total), pix: rows.map(toSendResource) };
       return { status: 200, body };
     }),
   );

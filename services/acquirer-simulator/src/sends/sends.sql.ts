@@ -1,6 +1,7 @@
 import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
+import { readWindowPage } from '#api-pix/list-window.sql.ts';
 import type { Window } from '#api-pix/window.ts';
 import { JOURNAL_GATE } from '#journal/journal.sql.ts';
 
@@ -111,34 +112,15 @@ export async function findSendsByEndToEndIds(
 }
 
 /** One page of the orders of a window, oldest first, and how many there are. Index `sends_requested_at`. */
-export async function listSends(
-  db: Queryable,
-  window: Window,
-): Promise<{ sends: StoredSend[]; total: number }> {
-  const [page, counts] = await Promise.all([
-    db.query<Row>(
-      named(
-        'sends_list',
-        sql`
-          select ${COLUMNS}
-          from sends
-          where requested_at between ${window.from} and ${window.to}
-          order by requested_at, end_to_end_id
-          limit ${window.limit}::int
-          offset ${window.offset}::int`,
-      ),
-    ),
-    db.query<{ total: bigint }>(
-      named(
-        'sends_count',
-        sql`
-          select count(*) as total
-          from sends
-          where requested_at between ${window.from} and ${window.to}`,
-      ),
-    ),
-  ]);
-  return { sends: page.map(toPlannedSend), total: Number(counts[0]?.total ?? 0n) };
+export async function listSends(db: Queryable, window: Window) {
+  const list = {
+    name: 'sends',
+    columns: COLUMNS,
+    within: sql`from sends where requested_at between ${window.from} and ${window.to}`,
+    order: sql`requested_at, end_to_end_id`,
+  };
+  const { rows, total } = await readWindowPage<Row>(db, list, window);
+  return { rows: rows.map(toPlannedSend), total };
 }
 
 /**
