@@ -23,9 +23,8 @@ import { addFaults } from '#faults/faults.route.ts';
 import { createWithFaults, type WithFaults } from '#faults/with-faults.ts';
 import { addReadJournal } from '#journal/read-journal.route.ts';
 import { addPage, addReadState } from '#page/page.route.ts';
-import { addPayCharge } from '#pix/pay-charge.route.ts';
+import { addControlArrivals } from '#pix/control-arrivals.route.ts';
 import { addReadReceived } from '#pix/read-received.route.ts';
-import { addReceivePix } from '#pix/receive-pix.route.ts';
 import { addSetTariff } from '#pix/set-tariff.route.ts';
 import type { StoredProfile } from '#profile/profile.ts';
 import { addSetProfile } from '#profile/set-profile.route.ts';
@@ -74,13 +73,12 @@ export function buildSimulatorApp(deps: SimulatorDeps): FastifyInstance {
 function addControl(control: FastifyInstance, deps: SimulatorDeps): void {
   addClock(control, deps);
   addFaults(control, { faults: deps.faults, releaseHeld });
-  addPayCharge(control, deps);
+  addControlArrivals(control, deps);
   addReadJournal(control, deps);
   addSetProfile(control, deps);
   addControlSends(control, deps);
   addControlReturns(control, deps);
   addControlDisputes(control, deps);
-  addReceivePix(control, deps);
   addSetTariff(control, deps);
   addAdjustBalance(control, deps);
   addReadState(control, deps);

@@ -1,7 +1,7 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
-import type { Notice } from './plan-callbacks.ts';
+import type { Announcement } from './announce.ts';
 
 /** A reordered notice follows the one that overtakes it after this long. */
 const OVERTAKEN_AFTER_MS = 50;
@@ -10,7 +10,7 @@ const OVERTAKEN_AFTER_MS = 50;
  * Parts of a `with` clause that queue notices for one Pix key, where it has a webhook. A notice frees those
  * that were held for it, and is itself not held then: two reordered ones swap places.
  */
-export function queueCallbacks(pixKey: string, notices: readonly Notice[]): Statement {
+export function queueCallbacks({ pixKey, notices }: Announcement): Statement {
   return sql`
     released as (
       update callbacks
@@ -43,15 +43,12 @@ export function queueCallbacks(pixKey: string, notices: readonly Notice[]): Stat
 }
 
 /** Queues notices that belong to no other change. */
-export async function storeCallbacks(
-  db: Queryable,
-  announce: { pixKey: string; notices: readonly Notice[] },
-): Promise<void> {
+export async function storeCallbacks(db: Queryable, announce: Announcement): Promise<void> {
   await db.query(
     named(
       'callbacks_store',
       sql`
-        with ${queueCallbacks(announce.pixKey, announce.notices)}
+        with ${queueCallbacks(announce)}
         select from queued`,
     ),
   );

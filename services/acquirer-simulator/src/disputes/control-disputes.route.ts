@@ -2,12 +2,13 @@ import { AppError } from '@pixmesh/kernel/app-error';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
+import type { ChangeDeps } from '#callbacks/announce.ts';
 import { Cents, CentsOrNothing, Nature, orNull, PixId } from '#control/control-fields.ts';
 import { ControlTime } from '#control/control-time.ts';
 import { readControlBody } from '#control/read-control-body.ts';
 
 import { describeDispute } from './dispute-resource.ts';
-import { decideByHand, type DisputeDeps, openDispute } from './move-dispute.ts';
+import { decideByHand, openDispute } from './move-dispute.ts';
 
 /** What goes back where the dispute is lost; an amount of 0 is nothing. */
 const Terms = { returned_amount: orNull(CentsOrNothing), natureza: orNull(Nature) };
@@ -28,7 +29,7 @@ const OpenBody = z.object({
 const DecideBody = z.object({ outcome: z.enum(['won', 'lost']), ...Terms });
 
 /** What the payer's side and the provider do about a received Pix. No callback announces any of it. */
-export function addControlDisputes(app: FastifyInstance, deps: DisputeDeps): void {
+export function addControlDisputes(app: FastifyInstance, deps: ChangeDeps): void {
   app.post('/control/disputes', async (request, reply) => {
     const body = readControlBody(OpenBody, request.body);
     const dispute = await openDispute(deps, {

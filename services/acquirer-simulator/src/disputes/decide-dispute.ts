@@ -1,9 +1,13 @@
-import { assertNever } from '@pixmesh/kernel/app-error';
-
 import type { DisputeStatus } from './dispute-resource.ts';
 
-/** What somebody does to a dispute. */
-export type DisputeAct = 'defend' | 'win' | 'lose' | 'withdraw';
+/** Where each act that somebody can do to a dispute leads. */
+const STATUS_AFTER = {
+  defend: 'EM_DEFESA',
+  win: 'REJEITADA',
+  lose: 'ACEITA',
+  withdraw: 'CANCELADA_EFI',
+} as const satisfies Record<string, DisputeStatus>;
+export type DisputeAct = keyof typeof STATUS_AFTER;
 
 export type DisputeFacts = {
   status: DisputeStatus;
@@ -24,7 +28,7 @@ export type DisputeDecision =
  * payer's side, stays so (decision 193). Repeating what has happened changes nothing.
  */
 export function decideDispute(facts: DisputeFacts, act: DisputeAct): DisputeDecision {
-  const wanted = statusAfter(act);
+  const wanted = STATUS_AFTER[act];
   const { status } = facts;
   if (act === 'defend') return decideDefense(facts);
   if (status === wanted) return { kind: 'nothing' };
@@ -39,20 +43,5 @@ function isOpen(status: DisputeStatus): boolean {
 function decideDefense({ status, isDefended, isLate }: DisputeFacts): DisputeDecision {
   if (!isOpen(status)) return { kind: 'conflict' };
   if (isDefended) return { kind: 'nothing' };
-  return isLate ? { kind: 'late' } : { kind: 'move', status: 'EM_DEFESA' };
-}
-
-function statusAfter(act: DisputeAct): DisputeStatus {
-  switch (act) {
-    case 'defend':
-      return 'EM_DEFESA';
-    case 'win':
-      return 'REJEITADA';
-    case 'lose':
-      return 'ACEITA';
-    case 'withdraw':
-      return 'CANCELADA_EFI';
-    default:
-      return assertNever(act);
-  }
+  return isLate ? { kind: 'late' } : { kind: 'move', status: STATUS_AFTER.defend };
 }

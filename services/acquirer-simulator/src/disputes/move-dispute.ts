@@ -1,8 +1,8 @@
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { Database, Transaction } from '@pixmesh/postgres/pool';
 
+import type { ChangeDeps } from '#callbacks/announce.ts';
 import { conflict } from '#control/conflict.ts';
-import type { Faults } from '#faults/faults.ts';
 import { type HeldPix, holdReceivedPix } from '#pix/received-pix.sql.ts';
 import { returnWithin } from '#refunds/return-pix.ts';
 import { leftOf } from '#pix/return-resource.ts';
@@ -16,14 +16,6 @@ import {
   storeDecision,
   storeDefense,
 } from './disputes.sql.ts';
-
-export type DisputeDeps = {
-  db: Database;
-  faults: Faults;
-  pixKey: string;
-  /** Wakes the sender: notices were queued. */
-  wakeCallbacks: () => void;
-};
 
 /** What goes back where a dispute is lost: by default all that is disputed, of the nature of its reason. */
 export type LostTerms = { returnedCents: bigint | null; nature: string | null };
@@ -50,7 +42,7 @@ const DAY_MS = 86_400_000;
  * @throws AppError `NOT_FOUND` for an unknown Pix; `CONFLICT` where one is open, or for more than the Pix
  */
 export async function openDispute(
-  deps: DisputeDeps,
+  deps: ChangeDeps,
   opening: DisputeToOpen,
 ): Promise<StoredDispute> {
   try {
@@ -75,7 +67,7 @@ export async function openDispute(
  * @throws AppError `NOT_FOUND`, or `CONFLICT` where it stands otherwise
  */
 export async function decideByHand(
-  deps: DisputeDeps,
+  deps: ChangeDeps,
   id: string,
   order: { act: 'win' | 'lose' | 'withdraw'; terms: LostTerms },
 ): Promise<StoredDispute> {
@@ -137,7 +129,7 @@ async function holdDispute(tx: Transaction, id: string): Promise<Held | null> {
 /** What is lost goes back as far as the Pix still has it. */
 async function decide(
   tx: Transaction,
-  deps: DisputeDeps,
+  deps: ChangeDeps,
   order: Held & { act: Exclude<DisputeAct, 'defend'>; opening: LostTerms },
 ): Promise<void> {
   const { dispute, pix, act, opening } = order;

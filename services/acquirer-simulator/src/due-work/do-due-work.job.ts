@@ -1,4 +1,3 @@
-import type { Database } from '@pixmesh/postgres/pool';
 import {
   type NextTurn,
   type PollingLoop,
@@ -8,8 +7,8 @@ import {
 import { createWakeSignal } from '@pixmesh/service/wake-signal';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
+import type { ChangeDeps } from '#callbacks/announce.ts';
 import { reviewOverdueDisputes } from '#disputes/disputes.sql.ts';
-import type { Faults } from '#faults/faults.ts';
 import { DUE_REFUNDS_MAX, endDueRefunds } from '#refunds/end-refunds.ts';
 import { DUE_BATCH_MAX, moveDueSends } from '#sends/end-sends.ts';
 import { NEXT_STEP_MS } from '#sends/end-sends.sql.ts';
@@ -22,13 +21,7 @@ export type DueWork = PollingLoop & {
   expect(inMs: number): void;
 };
 
-type Deps = {
-  db: Database;
-  logger: Logger;
-  faults: Faults;
-  pixKey: string;
-  wakeCallbacks: () => void;
-};
+type Deps = ChangeDeps & { logger: Logger };
 
 /** What becomes due within one tick is done together. */
 const TICK_MS = 40;

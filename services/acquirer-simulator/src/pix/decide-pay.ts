@@ -8,11 +8,11 @@ export type PayFacts = {
 };
 
 export type PayDecision =
-  | { kind: 'new_pix' }
-  | { kind: 'repeated_notice' }
-  | { kind: 'charge_not_found' }
-  | { kind: 'charge_expired' }
-  | { kind: 'end_to_end_id_taken' };
+  | 'new_pix'
+  | 'repeated_notice'
+  | 'charge_not_found'
+  | 'charge_expired'
+  | 'end_to_end_id_taken';
 
 /**
  * Decides what a `pay` means. Any amount is taken, a settled charge is paid once more, and a removed one too:
@@ -21,10 +21,10 @@ export type PayDecision =
  */
 export function decidePay(facts: PayFacts): PayDecision {
   const { charge, existing } = facts;
-  if (charge === null) return { kind: 'charge_not_found' };
+  if (charge === null) return 'charge_not_found';
   if (existing !== null) {
-    return { kind: existing.txid === charge.txid ? 'repeated_notice' : 'end_to_end_id_taken' };
+    return existing.txid === charge.txid ? 'repeated_notice' : 'end_to_end_id_taken';
   }
-  if (charge.isExpired && !facts.paidAtGiven) return { kind: 'charge_expired' };
-  return { kind: 'new_pix' };
+  if (charge.isExpired && !facts.paidAtGiven) return 'charge_expired';
+  return 'new_pix';
 }

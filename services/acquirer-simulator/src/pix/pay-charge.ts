@@ -1,20 +1,19 @@
 import { AppError, assertNever } from '@pixmesh/kernel/app-error';
-import { violatedConstraint } from '@pixmesh/postgres/database-error';
 import type { Database, Transaction } from '@pixmesh/postgres/pool';
 
-import { type Notice, planCallbacks, toCallbackBody } from '#callbacks/plan-callbacks.ts';
+import { conflict } from '#control/conflict.ts';
 import type { Faults } from '#faults/faults.ts';
 
 import { decidePay } from './decide-pay.ts';
-import { newEndToEndId } from './end-to-end-id.ts';
-import { type StoredPix, toPixNotice } from './pix-resource.ts';
+import type { StoredPix } from './pix-resource.ts';
+import { type ChargeToPay, findReceivedPix, lockChargeToPay } from './received-pix.sql.ts';
 import {
-  type ChargeToPay,
-  findReceivedPix,
-  lockChargeToPay,
-  recordPix,
-  repeatNotice,
-} from './received-pix.sql.ts';
+  endToEndIdTaken,
+  inArrival,
+  newPix,
+  type PaidPix,
+  recordArrival,
+} from './record-arrival.ts';
 
 export type Payment = {
   txid: string;
@@ -26,9 +25,6 @@ export type Payment = {
   times: number;
 };
 
-/** `notices` counts what was queued: nothing where the key has no webhook. */
-export type PaidPix = { pix: StoredPix; repeated: boolean; notices: number };
-
 /**
  * Lets a Pix arrive for a charge: the money, its journal entry and the notices of it are one transaction. Safe
  * to repeat with the same end-to-end id, which then only announces the Pix again.
@@ -38,12 +34,7 @@ export async function payCharge(
   deps: { db: Database; faults: Faults },
   payment: Payment,
 ): Promise<PaidPix> {
-  try {
-    return await deps.db.transaction(async (tx) => await payWithin(tx, payment, deps.faults));
-  } catch (error) {
-    if (violatedConstraint(error) !== 'received_pix_pkey') throw error;
-    throw endToEndIdTaken(error);
-  }
+  return await inArrival(deps.db, async (tx) => await payWithin(tx, payment, deps.faults));
 }
 
 /** The same within a transaction that its caller has opened. */
@@ -53,66 +44,31 @@ export async function payWithin(
   faults: Faults,
 ): Promise<PaidPix> {
   const charge = await lockChargeToPay(tx, payment.txid);
-  const { endToEndId } = payment;
+  const { endToEndId, times } = payment;
   const existing = endToEndId === null ? null : await findReceivedPix(tx, endToEndId);
   const decision = decidePay({ charge, existing, paidAtGiven: payment.paidAt !== null });
-  switch (decision.kind) {
-    case 'new_pix': {
-      const pix = newPix(charge as ChargeToPay, payment);
-      const notices = await recordPix(tx, pix, await announce(pix));
-      return { pix, repeated: false, notices };
-    }
-    case 'repeated_notice': {
-      const pix = existing as StoredPix;
-      const notices = await repeatNotice(tx, await announce(pix));
-      return { pix, repeated: true, notices };
-    }
+  switch (decision) {
+    case 'new_pix':
+      return await record(paymentOf(charge as ChargeToPay, payment), false);
+    case 'repeated_notice':
+      return await record(existing as StoredPix, true);
     case 'charge_not_found':
       throw new AppError('NOT_FOUND');
     case 'charge_expired':
-      throw new AppError('CONFLICT', {
-        publicMessage: 'The charge has expired; name paid_at to pay it all the same.',
-      });
+      throw conflict('The charge has expired; name paid_at to pay it all the same.');
     case 'end_to_end_id_taken':
       throw endToEndIdTaken();
     default:
       return assertNever(decision);
   }
 
-  async function announce(pix: StoredPix) {
-    const notices = await planArrivals(pix, { times: payment.times, faults });
-    return { pixKey: pix.pixKey, notices };
+  async function record(pix: StoredPix, repeated: boolean): Promise<PaidPix> {
+    return await recordArrival(tx, { pix, repeated }, { pixKey: pix.pixKey, times, faults });
   }
 }
 
-/** A notice each, however often the one Pix is announced, as if nothing of it had gone back yet. */
-export async function planArrivals(
-  pix: StoredPix,
-  options: { times: number; faults: Faults },
-): Promise<Notice[]> {
-  const item = toPixNotice({ ...pix, returns: [] });
-  const body = toCallbackBody([item]);
-  const items = Array.from({ length: options.times }, () => item);
-  const planned = planCallbacks(await options.faults.pickCallbacks(items));
-  return planned.map((notice) => ({ ...notice, body }));
-}
-
-function newPix(charge: ChargeToPay, payment: Payment): StoredPix {
-  const paidAt = payment.paidAt ?? charge.readAt;
-  return {
-    endToEndId: payment.endToEndId ?? newEndToEndId(paidAt),
-    txid: charge.txid,
-    pixKey: charge.pixKey,
-    amountCents: payment.amountCents ?? charge.amountCents,
-    paidAt,
-    tariffCents: charge.tariffCents,
-    returns: [],
-  };
-}
-
-export function endToEndIdTaken(cause?: unknown): AppError {
-  return new AppError('CONFLICT', {
-    publicMessage: 'Another Pix has this end-to-end id.',
-    cause,
-  });
+function paymentOf(charge: ChargeToPay, payment: Payment): StoredPix {
+  const { txid, pixKey, tariffCents, readAt } = charge;
+  const amountCents = payment.amountCents ?? charge.amountCents;
+  return newPix(payment, { txid, pixKey, amountCents, tariffCents }, readAt);
 }

@@ -3,8 +3,8 @@ import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
 import { readWindowPage } from '#api-pix/list-window.sql.ts';
 import type { Window } from '#api-pix/window.ts';
+import type { Announcement } from '#callbacks/announce.ts';
 import { queueCallbacks } from '#callbacks/callbacks.sql.ts';
-import type { Notice } from '#callbacks/plan-callbacks.ts';
 import { JOURNAL_GATE } from '#journal/journal.sql.ts';
 import { RETURNS_OF_PIX, type ReturnsOfPix, toPixReturns } from '#pix/returns.sql.ts';
 
@@ -121,7 +121,7 @@ export async function holdReceivedPix(
 export async function recordPix(
   tx: Transaction,
   pix: StoredPix,
-  announce: { pixKey: string; notices: readonly Notice[] },
+  announce: Announcement,
 ): Promise<number> {
   const own = pix.pixKey === announce.pixKey;
   const rows = await tx.query<{ queued: bigint }>(
@@ -148,7 +148,7 @@ export async function recordPix(
           from pix
           where own
         ),
-        ${queueCallbacks(announce.pixKey, announce.notices)}
+        ${queueCallbacks(announce)}
         select count(*) as queued
         from queued`,
     ),
@@ -157,15 +157,12 @@ export async function recordPix(
 }
 
 /** Queues notices of a Pix that is known already, and answers how many. */
-export async function repeatNotice(
-  tx: Transaction,
-  announce: { pixKey: string; notices: readonly Notice[] },
-): Promise<number> {
+export async function repeatNotice(tx: Transaction, announce: Announcement): Promise<number> {
   const rows = await tx.query<{ queued: bigint }>(
     named(
       'received_pix_repeat_notice',
       sql`
-        with ${queueCallbacks(announce.pixKey, announce.notices)}
+        with ${queueCallbacks(announce)}
         select count(*) as queued
         from queued`,
     ),

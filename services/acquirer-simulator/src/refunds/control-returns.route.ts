@@ -1,11 +1,10 @@
 import { AppError } from '@pixmesh/kernel/app-error';
-import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 
+import type { ChangeDeps } from '#callbacks/announce.ts';
 import { Cents, Nature, orNull, PixId } from '#control/control-fields.ts';
 import { readControlBody } from '#control/read-control-body.ts';
-import type { Faults } from '#faults/faults.ts';
 import { returnSendByHand } from '#sends/move-send-by-hand.ts';
 
 import { returnReceivedByHand } from './return-pix.ts';
@@ -13,19 +12,11 @@ import { returnReceivedByHand } from './return-pix.ts';
 const ReturnBody = z.object({ amount: orNull(Cents), natureza: Nature.default('ORIGINAL') });
 type ReturnBody = z.output<typeof ReturnBody>;
 
-type Deps = {
-  db: Database;
-  faults: Faults;
-  pixKey: string;
-  /** Wakes the sender: notices were queued. */
-  wakeCallbacks: () => void;
-};
-
 /**
  * `POST /control/pix/{e2e}/returns`: money comes back of an order that has settled, or goes back of a Pix that
  * was received. An order's idEnvio or payout id is as good as its end-to-end id.
  */
-export function addControlReturns(app: FastifyInstance, deps: Deps): void {
+export function addControlReturns(app: FastifyInstance, deps: ChangeDeps): void {
   app.post('/control/pix/:id/returns', async (request, reply) => {
     const id = PixId.safeParse((request.params as { id: string }).id);
     const body = readControlBody(ReturnBody, request.body);
@@ -34,7 +25,7 @@ export function addControlReturns(app: FastifyInstance, deps: Deps): void {
   });
 }
 
-async function makeReturn(deps: Deps, id: string, body: ReturnBody): Promise<object> {
+async function makeReturn(deps: ChangeDeps, id: string, body: ReturnBody): Promise<object> {
   const { natureza } = body;
   const asked = { amountCents: body.amount, nature: natureza };
   const sent = await returnSendByHand(deps, id, asked);
@@ -53,7 +44,7 @@ async function makeReturn(deps: Deps, id: string, body: ReturnBody): Promise<obj
 }
 
 async function returnReceived(
-  deps: Deps,
+  deps: ChangeDeps,
   id: string,
   asked: { amountCents: bigint | null; nature: string },
 ) {

@@ -9,12 +9,7 @@ export type RefundFacts = {
   isTooOld: boolean;
 };
 
-export type RefundDecision =
-  | { kind: 'accept' }
-  | { kind: 'duplicate' }
-  | { kind: 'amount_zero' }
-  | { kind: 'too_old' }
-  | { kind: 'exceeds' };
+export type RefundDecision = 'accept' | 'duplicate' | 'amount_zero' | 'too_old' | 'exceeds';
 
 /** A taken id is a duplicate before it is anything else: a refusal would deny a return that exists. */
 export function decideRefund(
@@ -22,10 +17,10 @@ export function decideRefund(
   order: { id: string; amountCents: bigint },
 ): RefundDecision {
   const { pix } = facts;
-  if (pix.returns.some(({ id }) => id === order.id)) return { kind: 'duplicate' };
-  if (order.amountCents === 0n) return { kind: 'amount_zero' };
-  if (facts.isTooOld) return { kind: 'too_old' };
-  return { kind: order.amountCents > leftOf(pix) ? 'exceeds' : 'accept' };
+  if (pix.returns.some(({ id }) => id === order.id)) return 'duplicate';
+  if (order.amountCents === 0n) return 'amount_zero';
+  if (facts.isTooOld) return 'too_old';
+  return order.amountCents > leftOf(pix) ? 'exceeds' : 'accept';
 }
 
 /** What is to become of a refund that was accepted. */

@@ -1,7 +1,6 @@
 import type { Transaction } from '@pixmesh/postgres/pool';
 
-import { planNotices } from '#callbacks/plan-callbacks.ts';
-import type { Faults } from '#faults/faults.ts';
+import { announce, type AnnounceDeps } from '#callbacks/announce.ts';
 import { type StoredPix, toPixNotice } from '#pix/pix-resource.ts';
 import { findReceivedPixes } from '#pix/received-pix.sql.ts';
 
@@ -12,10 +11,7 @@ import type { PixReturn } from '#pix/return-resource.ts';
 export const DUE_REFUNDS_MAX = 200;
 
 /** Ends refunds that are due, within the caller's transaction; answers how many. Each Pix is announced once. */
-export async function endDueRefunds(
-  tx: Transaction,
-  deps: { faults: Faults; pixKey: string },
-): Promise<number> {
+export async function endDueRefunds(tx: Transaction, deps: AnnounceDeps): Promise<number> {
   const due = await claimDueRefunds(tx, DUE_REFUNDS_MAX);
   if (due.length === 0) return 0;
   const endings = new Map(due.map((ending) => [ending.returnId, ending]));
@@ -24,8 +20,7 @@ export async function endDueRefunds(
     due.map(({ endToEndId }) => endToEndId),
   );
   const items = pixes.map((pix) => toPixNotice(withEndings(pix, endings)));
-  const notices = planNotices(items, await deps.faults.pickCallbacks(items));
-  await storeRefundEndings(tx, due, { pixKey: deps.pixKey, notices });
+  await storeRefundEndings(tx, due, await announce(deps, items));
   return due.length;
 }
 

@@ -68,7 +68,7 @@ async function acceptRefund(
     if (pix === null) throw apiPixError('PixNaoEncontrado', 404);
     const facts = { pix, isTooOld: pix.isTooOld };
     const decision = decideRefund(facts, { id, amountCents: body.valor });
-    if (decision.kind !== 'accept') throw refusalOf(decision);
+    if (decision !== 'accept') throw refusalOf(decision);
     // Picked only now: a repeated or refused order must use up no fault.
     const plan = planRefund(await deps.faults.pickSettlement('settleRefund', { endToEndId }));
     const accepted = {
@@ -90,8 +90,8 @@ async function acceptRefund(
   });
 }
 
-function refusalOf(decision: Exclude<RefundDecision, { kind: 'accept' }>): ProviderError {
-  switch (decision.kind) {
+function refusalOf(decision: Exclude<RefundDecision, 'accept'>): ProviderError {
+  switch (decision) {
     case 'duplicate':
       return efiError(
         409,

@@ -1,8 +1,8 @@
 import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
+import type { Announcement } from '#callbacks/announce.ts';
 import { queueCallbacks } from '#callbacks/callbacks.sql.ts';
-import type { Notice } from '#callbacks/plan-callbacks.ts';
 import type { Only } from '#faults/fault-script.ts';
 import { JOURNAL_GATE } from '#journal/journal.sql.ts';
 
@@ -57,7 +57,7 @@ export type DoneReturn = {
 export async function insertDoneReturn(
   tx: Transaction,
   done: DoneReturn,
-  announce: { pixKey: string; notices: readonly Notice[] },
+  announce: Announcement,
 ): Promise<void> {
   await tx.query(
     named(
@@ -81,7 +81,7 @@ export async function insertDoneReturn(
           from returned
           join received_pix using (end_to_end_id)
         ),
-        ${queueCallbacks(announce.pixKey, announce.notices)}
+        ${queueCallbacks(announce)}
         select from queued`,
     ),
   );
@@ -123,7 +123,7 @@ export async function claimDueRefunds(tx: Transaction, limit: number): Promise<D
 export async function storeRefundEndings(
   tx: Transaction,
   due: readonly DueRefund[],
-  announce: { pixKey: string; notices: readonly Notice[] },
+  announce: Announcement,
 ): Promise<void> {
   await tx.query(
     named(
@@ -152,7 +152,7 @@ export async function storeRefundEndings(
           where ended.status = 'DEVOLVIDO'
           order by number
         ),
-        ${queueCallbacks(announce.pixKey, announce.notices)}
+        ${queueCallbacks(announce)}
         select from queued`,
     ),
   );

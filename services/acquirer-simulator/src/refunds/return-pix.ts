@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 
 import { AppError } from '@pixmesh/kernel/app-error';
-import type { Database, Transaction } from '@pixmesh/postgres/pool';
+import type { Transaction } from '@pixmesh/postgres/pool';
 
-import { planNotices } from '#callbacks/plan-callbacks.ts';
+import { announce, type AnnounceDeps, type ChangeDeps } from '#callbacks/announce.ts';
 import { conflict } from '#control/conflict.ts';
-import type { Faults } from '#faults/faults.ts';
 import { newReturnId } from '#pix/end-to-end-id.ts';
 import { toPixNotice } from '#pix/pix-resource.ts';
 import { type HeldPix, holdReceivedPix } from '#pix/received-pix.sql.ts';
@@ -13,15 +12,13 @@ import { type HeldPix, holdReceivedPix } from '#pix/received-pix.sql.ts';
 import { insertDoneReturn } from './refunds.sql.ts';
 import { leftOf, type PixReturn } from '#pix/return-resource.ts';
 
-type Deps = { faults: Faults; pixKey: string };
-
 /** What goes back; `disputeId` names the dispute whose decision it follows. */
 export type ReturnToMake = { amountCents: bigint; nature: string; disputeId: string | null };
 
 /** Returns money of a Pix that the transaction holds, done at once, and announces it. The amount has to be left. */
 export async function returnWithin(
   tx: Transaction,
-  deps: Deps,
+  deps: AnnounceDeps,
   work: { pix: HeldPix; made: ReturnToMake },
 ): Promise<PixReturn> {
   const { pix, made } = work;
@@ -37,10 +34,9 @@ export async function returnWithin(
     settledAt: pix.readAt,
   };
   const items = [toPixNotice({ ...pix, returns: [...pix.returns, item] })];
-  const notices = planNotices(items, await deps.faults.pickCallbacks(items));
-  const done = { ...item, endToEndId: pix.endToEndId, disputeId: made.disputeId };
-  const announce = { pixKey: deps.pixKey, notices };
-  await insertDoneReturn(tx, { ...done, settledAt: pix.readAt }, announce);
+  const { endToEndId, readAt: settledAt } = pix;
+  const done = { ...item, endToEndId, disputeId: made.disputeId, settledAt };
+  await insertDoneReturn(tx, done, await announce(deps, items));
   return item;
 }
 
@@ -49,7 +45,7 @@ export async function returnWithin(
  * @throws AppError `NOT_FOUND`, or `CONFLICT` where too little is left
  */
 export async function returnReceivedByHand(
-  deps: Deps & { db: Database; wakeCallbacks: () => void },
+  deps: ChangeDeps,
   endToEndId: string,
   asked: { amountCents: bigint | null; nature: string },
 ): Promise<{ pix: HeldPix; item: PixReturn }> {

@@ -1,26 +1,17 @@
-import type { Queryable } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
 
 import { readBody } from '#api-pix/read-body.ts';
 import type { Clock } from '#clock/clock.ts';
-import type { Faults } from '#faults/faults.ts';
 import type { WithFaults } from '#faults/with-faults.ts';
 import { findReceivedPixes } from '#pix/received-pix.sql.ts';
 import { findSendsByEndToEndIds } from '#sends/sends.sql.ts';
 
 import { storeCallbacks } from '#callbacks/callbacks.sql.ts';
-import { planNotices } from '#callbacks/plan-callbacks.ts';
+import { announce, type ChangeDeps } from '#callbacks/announce.ts';
 import { ResendBody } from './resend-body.ts';
 import { selectResentItems } from './select-resent-items.ts';
 
-type Deps = {
-  db: Queryable;
-  withFaults: WithFaults;
-  faults: Faults;
-  clock: Clock;
-  pixKey: string;
-  wakeCallbacks: () => void;
-};
+type Deps = ChangeDeps & { withFaults: WithFaults; clock: Clock };
 
 /** `POST /v2/gn/webhook/reenviar`: announces what is known already once more; faults of callbacks hold for it too. */
 export function addResendCallbacks(app: FastifyInstance, deps: Deps): void {
@@ -33,8 +24,7 @@ export function addResendCallbacks(app: FastifyInstance, deps: Deps): void {
         sent: await findSendsByEndToEndIds(deps.db, e2eids),
       };
       const items = selectResentItems(tipo, found, deps.clock.now());
-      const notices = planNotices(items, await deps.faults.pickCallbacks(items));
-      await storeCallbacks(deps.db, { pixKey: deps.pixKey, notices });
+      await storeCallbacks(deps.db, await announce(deps, items));
       deps.wakeCallbacks();
       return { status: 202, body: null };
     }),

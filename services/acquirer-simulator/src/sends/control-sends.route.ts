@@ -1,14 +1,13 @@
 import { AppError } from '@pixmesh/kernel/app-error';
 import { toAcquirerId } from '@pixmesh/kernel/ids';
-import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
+import type { ChangeDeps } from '#callbacks/announce.ts';
 import { Cents, orNull } from '#control/control-fields.ts';
 import { ControlTime } from '#control/control-time.ts';
 import { readControlBody } from '#control/read-control-body.ts';
 import type { Clock } from '#clock/clock.ts';
-import type { Faults } from '#faults/faults.ts';
 
 import { addForeignSend, endByHand } from './move-send-by-hand.ts';
 import type { PlannedSend } from './sends.sql.ts';
@@ -25,17 +24,8 @@ const ForeignBody = z.object({
   requested_at: orNull(ControlTime),
 });
 
-type Deps = {
-  db: Database;
-  faults: Faults;
-  clock: Clock;
-  pixKey: string;
-  /** Wakes the sender: notices were queued. */
-  wakeCallbacks: () => void;
-};
-
 /** What people and tests do to orders by hand. A payout's id is as good as its idEnvio. */
-export function addControlSends(app: FastifyInstance, deps: Deps): void {
+export function addControlSends(app: FastifyInstance, deps: ChangeDeps & { clock: Clock }): void {
   app.post('/control/sends', async (request, reply) => {
     const body = readControlBody(ForeignBody, request.body);
     const send = await addForeignSend(deps, {

@@ -1,8 +1,8 @@
 import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
+import type { Announcement } from '#callbacks/announce.ts';
 import { queueCallbacks } from '#callbacks/callbacks.sql.ts';
-import type { Notice } from '#callbacks/plan-callbacks.ts';
 import type { Only } from '#faults/fault-script.ts';
 import { JOURNAL_GATE } from '#journal/journal.sql.ts';
 
@@ -30,7 +30,7 @@ export const NEXT_STEP_MS = 50;
 export async function storeEndings(
   tx: Transaction,
   endings: readonly SendEnding[],
-  announce: { pixKey: string; notices: readonly Notice[] },
+  announce: Announcement,
 ): Promise<void> {
   await tx.query(
     named(
@@ -63,7 +63,7 @@ export async function storeEndings(
             id_envio, end_to_end_id, amount
           from ended
         ),
-        ${queueCallbacks(announce.pixKey, announce.notices)}
+        ${queueCallbacks(announce)}
         select from queued`,
     ),
   );
@@ -76,7 +76,7 @@ export async function storeEndings(
 export async function storeReturns(
   tx: Transaction,
   returns: readonly NewReturn[],
-  announce: { pixKey: string; notices: readonly Notice[]; planned: boolean },
+  announce: Announcement & { planned: boolean },
 ): Promise<void> {
   await tx.query(
     named(
@@ -112,7 +112,7 @@ export async function storeReturns(
           from returned
           join sends using (end_to_end_id)
         ),
-        ${queueCallbacks(announce.pixKey, announce.notices)}
+        ${queueCallbacks(announce)}
         select from queued`,
     ),
   );

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import type { Transaction } from '@pixmesh/postgres/pool';
 
-import { planNotices } from '#callbacks/plan-callbacks.ts';
-import type { Faults } from '#faults/faults.ts';
+import { announce, type AnnounceDeps } from '#callbacks/announce.ts';
 import { newReturnId } from '#pix/end-to-end-id.ts';
 
 import { type SendEnding, storeEndings, storeReturns } from './end-sends.sql.ts';
@@ -16,12 +15,10 @@ export const DUE_BATCH_MAX = 200;
 /** What a batch did; `hasNext`: some order has a step to come. */
 export type Moved = { count: number; hasNext: boolean };
 
-export type EndingDeps = { faults: Faults; pixKey: string };
-
 export type Ending = { send: PlannedSend } & Pick<SendEnding, 'status' | 'error'>;
 
 /** Takes the next step of orders that are due, within the caller's transaction. */
-export async function moveDueSends(tx: Transaction, deps: EndingDeps): Promise<Moved> {
+export async function moveDueSends(tx: Transaction, deps: AnnounceDeps): Promise<Moved> {
   const due = await claimDueSends(tx, DUE_BATCH_MAX);
   const ending = due.filter(({ status }) => status === 'EM_PROCESSAMENTO');
   const settled = due.filter(({ status }) => status === 'REALIZADO');
@@ -42,7 +39,7 @@ export async function moveDueSends(tx: Transaction, deps: EndingDeps): Promise<M
 /** Ends orders that the transaction holds, and announces each of them. */
 export async function endSends(
   tx: Transaction,
-  deps: EndingDeps,
+  deps: AnnounceDeps,
   endings: readonly Ending[],
 ): Promise<void> {
   const items = endings.map(({ send, status, error }) =>
@@ -54,19 +51,18 @@ export async function endSends(
       returns: [],
     }),
   );
-  const notices = planNotices(items, await deps.faults.pickCallbacks(items));
   const stored = endings.map(({ send: { endToEndId }, status, error }) => ({
     endToEndId,
     status,
     error,
   }));
-  await storeEndings(tx, stored, { pixKey: deps.pixKey, notices });
+  await storeEndings(tx, stored, await announce(deps, items));
 }
 
 /** Sends money of settled orders back, and announces each return with those before it. */
 export async function returnSends(
   tx: Transaction,
-  deps: EndingDeps,
+  deps: AnnounceDeps,
   work: {
     returns: readonly { send: PlannedSend; amountCents: bigint; nature?: string }[];
     planned: boolean;
@@ -85,8 +81,8 @@ export async function returnSends(
   const items = made.map(({ send, item }) =>
     toSendNotice({ ...send, returns: [...send.returns, item] }),
   );
-  const notices = planNotices(items, await deps.faults.pickCallbacks(items));
   const stored = made.map(({ send: { endToEndId }, item }) => ({ ...item, endToEndId }));
-  await storeReturns(tx, stored, { pixKey: deps.pixKey, notices, planned: work.planned });
+  const announcement = await announce(deps, items);
+  await storeReturns(tx, stored, { ...announcement, planned: work.planned });
   return made.map(({ item }) => item);
 }

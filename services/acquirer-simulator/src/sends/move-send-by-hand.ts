@@ -1,10 +1,10 @@
 import { AppError } from '@pixmesh/kernel/app-error';
 import { toAcquirerId } from '@pixmesh/kernel/ids';
-import type { Database, Transaction } from '@pixmesh/postgres/pool';
+import type { Transaction } from '@pixmesh/postgres/pool';
 
 import { conflict } from '#control/conflict.ts';
+import type { ChangeDeps } from '#callbacks/announce.ts';
 import type { Clock } from '#clock/clock.ts';
-import type { Faults } from '#faults/faults.ts';
 import { newEndToEndId } from '#pix/end-to-end-id.ts';
 
 import { decideEnding, type EndingByHand } from './decide-ending.ts';
@@ -15,14 +15,6 @@ import { toRecipient } from './recipient.ts';
 import type { StoredReturn } from './send-resource.ts';
 import { insertSend, lockSend, type PlannedSend } from './sends.sql.ts';
 
-type Deps = {
-  db: Database;
-  faults: Faults;
-  clock: Clock;
-  pixKey: string;
-  wakeCallbacks: () => void;
-};
-
 /** Key of whoever a foreign order pays. */
 const FOREIGN_RECIPIENT = { chave: 'somebody@else.example' };
 
@@ -32,7 +24,7 @@ const FOREIGN_RECIPIENT = { chave: 'somebody@else.example' };
  * @throws AppError `NOT_FOUND`, or `CONFLICT` where the order stands otherwise
  */
 export async function endByHand(
-  deps: Deps,
+  deps: ChangeDeps,
   id: string,
   ending: EndingByHand,
 ): Promise<PlannedSend> {
@@ -55,7 +47,7 @@ export async function endByHand(
  * @throws AppError `CONFLICT` for an order that has not settled or has too little left
  */
 export async function returnSendByHand(
-  deps: Omit<Deps, 'clock'>,
+  deps: ChangeDeps,
   id: string,
   asked: { amountCents: bigint | null; nature: string },
 ): Promise<{ send: PlannedSend; item: StoredReturn } | null> {
@@ -80,12 +72,11 @@ export async function returnSendByHand(
  * @throws AppError `CONFLICT` for a taken idEnvio
  */
 export async function addForeignSend(
-  deps: Deps,
+  { db, clock, pixKey }: Pick<ChangeDeps, 'db' | 'pixKey'> & { clock: Clock },
   order: { amountCents: bigint; idEnvio: string | null; requestedAt: Date | null },
 ): Promise<Pick<PlannedSend, 'idEnvio' | 'endToEndId' | 'amountCents' | 'status'>> {
-  const { pixKey } = deps;
-  const endToEndId = newEndToEndId(order.requestedAt ?? deps.clock.now());
-  await deps.db.transaction(async (tx) => {
+  const endToEndId = newEndToEndId(order.requestedAt ?? clock.now());
+  await db.transaction(async (tx) => {
     const stored = await insertSend(tx, {
       ...order,
       endToEndId,
