@@ -1,15 +1,13 @@
 import assert from 'node:assert';
 import { randomUUID } from 'node:crypto';
 
-import { parseAmountText } from '@pixmesh/acquirer/amount-text';
 import { buildDynamicBrCode } from '@pixmesh/acquirer/br-code-writer';
-import { rawBody } from '@pixmesh/http/service-app';
-import { parseJsonBody } from '@pixmesh/kernel/json-body';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { efiError } from '#api-pix/provider-error.ts';
 import { readBody, readShape } from '#api-pix/read-body.ts';
+import { readRefusedAmount } from '#api-pix/read-refused.ts';
 import type { WithFaults } from '#faults/with-faults.ts';
 import { addRefusal } from '#journal/journal.sql.ts';
 import type { Profile, StoredProfile } from '#profile/profile.ts';
@@ -102,14 +100,12 @@ function duplicateTxid(): Error {
   return efiError(409, 'txid_duplicado', 'Campo txid informado já foi utilizado em outra cobrança');
 }
 
-/** What can be told of a request that was refused, however broken it is. */
-function readRefused(request: FastifyRequest): { txid: string | null; amountCents: bigint | null } {
-  const params = TxidParams.safeParse(request.params);
-  const body = parseJsonBody(rawBody(request.body));
-  const value = body.kind === 'ok' ? (body.value['valor'] as { original?: unknown } | null) : null;
-  const text = value?.original;
-  return {
-    txid: params.data?.txid ?? null,
-    amountCents: typeof text === 'string' ? parseAmountText(text) : null,
-  };
+/** What can be told of a request that was refused. */
+function readRefused(request: FastifyRequest) {
+  const { data } = TxidParams.safeParse(request.params);
+  const amountCents = readRefusedAmount(
+    request,
+    ({ valor }) => (valor as { original?: unknown } | null | undefined)?.original,
+  );
+  return { txid: data?.txid ?? null, amountCents };
 }

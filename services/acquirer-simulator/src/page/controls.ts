@@ -9,6 +9,20 @@ export type Control = {
   fields: readonly Field[];
 };
 
+const get = calling('GET');
+const post = calling('POST');
+const put = calling('PUT');
+const remove = calling('DELETE');
+
+function calling<Method extends Control['method']>(method: Method) {
+  return (path: Control['path'], does: string, ...fields: readonly Field[]) => ({
+    method,
+    path,
+    does,
+    fields,
+  });
+}
+
 const cents = (name: string, label: string): Field => ({ name, label, as: 'cents' });
 const text = (name: string, label = name): Field => ({ name, label, as: 'text' });
 const int = (name: string, label: string): Field => ({ name, label, as: 'int' });
@@ -19,148 +33,97 @@ const ARRIVAL = [text('end_to_end_id'), time('paid_at'), int('times', 'notices (
 const REJECTION = [text('code'), text('message')];
 const LOSS = [cents('returned_amount', 'returned in R$ (all)'), text('natureza')];
 
+const FAULT_SCRIPT: Field = {
+  name: 'script',
+  label: 'fault script',
+  as: 'json',
+  value: '{"rules":[]}',
+};
+
 /** The whole control API: every button of the page calls one of these, and a test holds the routes to the list. */
 export const CONTROLS = {
-  payCharge: {
-    method: 'POST',
-    path: '/control/charges/:txid/pay',
-    does: 'a payer pays a charge',
-    fields: [cents('amount', 'amount in R$ (its own)'), ...ARRIVAL],
-  },
-  receivePix: {
-    method: 'POST',
-    path: '/control/pix',
-    does: 'money arrives without a charge',
-    fields: [
-      required(cents('amount', 'amount in R$')),
-      text('txid', 'txid (none)'),
-      text('chave', 'Pix key (own)'),
-      ...ARRIVAL,
-    ],
-  },
-  returnPix: {
-    method: 'POST',
-    path: '/control/pix/:id/returns',
-    does: 'money of a received Pix goes back, or of an order comes back',
-    fields: [cents('amount', 'amount in R$ (all)'), text('natureza', 'natureza (ORIGINAL)')],
-  },
-  openDispute: {
-    method: 'POST',
-    path: '/control/disputes',
-    does: 'the payer contests a Pix',
-    fields: [
-      required(text('end_to_end_id')),
-      cents('amount', 'amount in R$ (all)'),
-      text('reason', 'reason (SCAM)'),
-      text('status', 'status (open)'),
-      time('opened_at'),
-      ...LOSS,
-    ],
-  },
-  decideDispute: {
-    method: 'POST',
-    path: '/control/disputes/:id/decide',
-    does: 'a dispute is won or lost',
-    fields: [required(text('outcome', 'won or lost')), ...LOSS],
-  },
-  withdrawDispute: {
-    method: 'POST',
-    path: '/control/disputes/:id/withdraw',
-    does: 'the payer takes a dispute back',
-    fields: [],
-  },
-  setTariff: {
-    method: 'PUT',
-    path: '/control/tariff',
-    does: 'what the provider takes of each Pix from now on',
-    fields: [required(cents('amount', 'tariff in R$ (0 ends it)'))],
-  },
-  settleSend: {
-    method: 'POST',
-    path: '/control/sends/:id/settle',
-    does: 'an order settles now',
-    fields: [],
-  },
-  rejectSend: {
-    method: 'POST',
-    path: '/control/sends/:id/reject',
-    does: 'an order is rejected now',
-    fields: REJECTION,
-  },
-  contradictSend: {
-    method: 'POST',
-    path: '/control/sends/:id/contradict',
-    does: 'an order that has ended turns around',
-    fields: [required(text('status', 'REALIZADO or NAO_REALIZADO')), ...REJECTION],
-  },
-  addForeignSend: {
-    method: 'POST',
-    path: '/control/sends',
-    does: 'money leaves the account by another way',
-    fields: [
-      required(cents('amount', 'amount in R$')),
-      text('id_envio', 'idEnvio (none)'),
-      time('requested_at'),
-    ],
-  },
-  adjustBalance: {
-    method: 'PUT',
-    path: '/control/balance-adjustment',
-    does: 'what the balance shows beyond what happened',
-    fields: [required(cents('amount', '± R$ (0 ends it)'))],
-  },
-  readClock: { method: 'GET', path: '/control/clock', does: 'the time', fields: [] },
-  moveClock: {
-    method: 'POST',
-    path: '/control/clock',
-    does: 'the clock goes ahead, or back',
-    fields: [required(int('advance_seconds', 'seconds'))],
-  },
-  resetClock: { method: 'DELETE', path: '/control/clock', does: 'the real time', fields: [] },
-  readJournal: {
-    method: 'GET',
-    path: '/control/journal',
-    does: 'what really happened',
-    fields: [],
-  },
-  readState: { method: 'GET', path: '/control/state', does: 'how it stands', fields: [] },
-  readFaults: {
-    method: 'GET',
-    path: '/control/faults',
-    does: 'what goes wrong, and how often still',
-    fields: [],
-  },
-  replaceFaults: {
-    method: 'PUT',
-    path: '/control/faults',
-    does: 'what goes wrong from now on',
-    fields: [{ name: 'script', label: 'fault script', as: 'json', value: '{"rules":[]}' }],
-  },
-  addFaults: {
-    method: 'POST',
-    path: '/control/faults',
-    does: 'what goes wrong beside that',
-    fields: [{ name: 'script', label: 'fault script', as: 'json', value: '{"rules":[]}' }],
-  },
-  removeFaults: {
-    method: 'DELETE',
-    path: '/control/faults/:id',
-    does: 'an added script ends',
-    fields: [],
-  },
-  clearFaults: {
-    method: 'DELETE',
-    path: '/control/faults',
-    does: 'nothing goes wrong',
-    fields: [],
-  },
-  setProfile: {
-    method: 'PUT',
-    path: '/control/profile',
-    does: 'whether amounts decide',
-    fields: [required(text('name', 'manual or efi'))],
-  },
-} as const satisfies Record<string, Control>;
+  payCharge: post(
+    '/control/charges/:txid/pay',
+    'a payer pays a charge',
+    cents('amount', 'amount in R$ (its own)'),
+    ...ARRIVAL,
+  ),
+  receivePix: post(
+    '/control/pix',
+    'money arrives without a charge',
+    required(cents('amount', 'amount in R$')),
+    text('txid', 'txid (none)'),
+    text('chave', 'Pix key (own)'),
+    ...ARRIVAL,
+  ),
+  returnPix: post(
+    '/control/pix/:id/returns',
+    'money of a received Pix goes back, or of an order comes back',
+    cents('amount', 'amount in R$ (all)'),
+    text('natureza', 'natureza (ORIGINAL)'),
+  ),
+  openDispute: post(
+    '/control/disputes',
+    'the payer contests a Pix',
+    required(text('end_to_end_id')),
+    cents('amount', 'amount in R$ (all)'),
+    text('reason', 'reason (SCAM)'),
+    text('status', 'status (open)'),
+    time('opened_at'),
+    ...LOSS,
+  ),
+  decideDispute: post(
+    '/control/disputes/:id/decide',
+    'a dispute is won or lost',
+    required(text('outcome', 'won or lost')),
+    ...LOSS,
+  ),
+  withdrawDispute: post('/control/disputes/:id/withdraw', 'the payer takes a dispute back'),
+  setTariff: put(
+    '/control/tariff',
+    'what the provider takes of each Pix from now on',
+    required(cents('amount', 'tariff in R$ (0 ends it)')),
+  ),
+  settleSend: post('/control/sends/:id/settle', 'an order settles now'),
+  rejectSend: post('/control/sends/:id/reject', 'an order is rejected now', ...REJECTION),
+  contradictSend: post(
+    '/control/sends/:id/contradict',
+    'an order that has ended turns around',
+    required(text('status', 'REALIZADO or NAO_REALIZADO')),
+    ...REJECTION,
+  ),
+  addForeignSend: post(
+    '/control/sends',
+    'money leaves the account by another way',
+    required(cents('amount', 'amount in R$')),
+    text('id_envio', 'idEnvio (none)'),
+    time('requested_at'),
+  ),
+  adjustBalance: put(
+    '/control/balance-adjustment',
+    'what the balance shows beyond what happened',
+    required(cents('amount', '± R$ (0 ends it)')),
+  ),
+  readClock: get('/control/clock', 'the time'),
+  moveClock: post(
+    '/control/clock',
+    'the clock goes ahead, or back',
+    required(int('advance_seconds', 'seconds')),
+  ),
+  resetClock: remove('/control/clock', 'the real time'),
+  readJournal: get('/control/journal', 'what really happened'),
+  readState: get('/control/state', 'how it stands'),
+  readFaults: get('/control/faults', 'what goes wrong, and how often still'),
+  replaceFaults: put('/control/faults', 'what goes wrong from now on', FAULT_SCRIPT),
+  addFaults: post('/control/faults', 'what goes wrong beside that', FAULT_SCRIPT),
+  removeFaults: remove('/control/faults/:id', 'an added script ends'),
+  clearFaults: remove('/control/faults', 'nothing goes wrong'),
+  setProfile: put(
+    '/control/profile',
+    'whether amounts decide',
+    required(text('name', 'manual or efi')),
+  ),
+};
 
 /** Method and address of a call about one thing: `:id` and the like are taken from `ids`. */
 export function callOf<Called extends Control>(

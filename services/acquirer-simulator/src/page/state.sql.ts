@@ -1,5 +1,5 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
-import { named, sql } from '@pixmesh/postgres/sql';
+import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
 /** Newest things of each kind that the state shows. */
 const STATE_ITEMS_MAX = 50;
@@ -64,12 +64,20 @@ export type CallbackState = {
   body: { pix: object[] };
 };
 
-export async function listChargeStates(db: Queryable): Promise<ChargeState[]> {
-  return await readStates<ChargeState>(
-    db,
-    named(
-      'state_charges',
-      sql`
+/** The newest things of each kind. */
+export type States = {
+  charges: ChargeState[];
+  pix: PixState[];
+  sends: SendState[];
+  disputes: DisputeState[];
+  /** Notices still to be sent, and those given up. */
+  callbacks: CallbackState[];
+};
+
+const STATEMENTS: Readonly<Record<keyof States, Statement>> = {
+  charges: named(
+    'state_charges',
+    sql`
         select jsonb_build_object(
           'txid', txid,
           'status', status,
@@ -88,16 +96,10 @@ export async function listChargeStates(db: Queryable): Promise<ChargeState[]> {
           limit ${STATE_ITEMS_MAX}::int
         ) as newest
         order by number desc`,
-    ),
-  );
-}
-
-export async function listPixStates(db: Queryable): Promise<PixState[]> {
-  return await readStates<PixState>(
-    db,
-    named(
-      'state_pix',
-      sql`
+  ),
+  pix: named(
+    'state_pix',
+    sql`
         select jsonb_build_object(
           'end_to_end_id', end_to_end_id,
           'txid', txid,
@@ -127,16 +129,10 @@ export async function listPixStates(db: Queryable): Promise<PixState[]> {
           limit ${STATE_ITEMS_MAX}::int
         ) as newest
         order by recorded_at desc, end_to_end_id desc`,
-    ),
-  );
-}
-
-export async function listSendStates(db: Queryable): Promise<SendState[]> {
-  return await readStates<SendState>(
-    db,
-    named(
-      'state_sends',
-      sql`
+  ),
+  sends: named(
+    'state_sends',
+    sql`
         select jsonb_build_object(
           'end_to_end_id', end_to_end_id,
           'id_envio', id_envio,
@@ -165,16 +161,10 @@ export async function listSendStates(db: Queryable): Promise<SendState[]> {
           limit ${STATE_ITEMS_MAX}::int
         ) as newest
         order by requested_at desc, end_to_end_id desc`,
-    ),
-  );
-}
-
-export async function listDisputeStates(db: Queryable): Promise<DisputeState[]> {
-  return await readStates<DisputeState>(
-    db,
-    named(
-      'state_disputes',
-      sql`
+  ),
+  disputes: named(
+    'state_disputes',
+    sql`
         select jsonb_build_object(
           'id', id,
           'end_to_end_id', end_to_end_id,
@@ -188,17 +178,10 @@ export async function listDisputeStates(db: Queryable): Promise<DisputeState[]> 
         from disputes
         order by opened_at desc, protocol desc
         limit ${STATE_ITEMS_MAX}::int`,
-    ),
-  );
-}
-
-/** Notices still to be sent, and those given up. */
-export async function listCallbackStates(db: Queryable): Promise<CallbackState[]> {
-  return await readStates<CallbackState>(
-    db,
-    named(
-      'state_callbacks',
-      sql`
+  ),
+  callbacks: named(
+    'state_callbacks',
+    sql`
         select jsonb_build_object(
           'id', id,
           'attempts', attempts,
@@ -209,22 +192,24 @@ export async function listCallbackStates(db: Queryable): Promise<CallbackState[]
         from callbacks
         order by id desc
         limit ${STATE_ITEMS_MAX}::int`,
-    ),
-  );
+  ),
+};
+
+export async function readStates(db: Queryable): Promise<States> {
+  const kinds = Object.entries(STATEMENTS);
+  const lists = kinds.map(async ([kind, statement]) => [kind, await listStates(db, statement)]);
+  return Object.fromEntries(await Promise.all(lists)) as States;
 }
 
 /** Rows as the database writes them in JSON, with times in the form of every other answer. */
-async function readStates<State extends object>(
-  db: Queryable,
-  statement: Parameters<Queryable['query']>[0],
-): Promise<State[]> {
-  const rows = await db.query<{ state: State }>(statement);
+async function listStates(db: Queryable, statement: Statement): Promise<object[]> {
+  const rows = await db.query<{ state: object }>(statement);
   return rows.map(({ state }) => {
     const entries = Object.entries(state).map(([name, value]) => [
       name,
       name.endsWith('_at') && typeof value === 'string' ? toIso(value) : value,
     ]);
-    return Object.fromEntries(entries) as State;
+    return Object.fromEntries(entries) as object;
   });
 }
 

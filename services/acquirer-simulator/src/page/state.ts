@@ -8,21 +8,10 @@ import type { Profile, StoredProfile } from '#profile/profile.ts';
 import type { StoredSetting } from '#settings/stored-setting.ts';
 import { findWebhook } from '#webhooks/webhooks.sql.ts';
 
-import {
-  type CallbackState,
-  type ChargeState,
-  type DisputeState,
-  listCallbackStates,
-  listChargeStates,
-  listDisputeStates,
-  listPixStates,
-  listSendStates,
-  type PixState,
-  type SendState,
-} from './state.sql.ts';
+import { readStates, type States } from './state.sql.ts';
 
 /** What there is to see of the provider: the newest of each kind, and what was set. */
-export type State = {
+export type State = States & {
   clock: { now: string; offset_seconds: number };
   profile: Profile;
   faults: FaultScripts;
@@ -30,11 +19,6 @@ export type State = {
   /** Cents. */
   balance: number;
   webhook_url: string | null;
-  charges: ChargeState[];
-  pix: PixState[];
-  sends: SendState[];
-  disputes: DisputeState[];
-  callbacks: CallbackState[];
 };
 
 export type StateDeps = {
@@ -47,12 +31,8 @@ export type StateDeps = {
 
 export async function readState(deps: StateDeps): Promise<State> {
   const { db, clock } = deps;
-  const [charges, pix, sends, disputes, callbacks, balance, webhook] = await Promise.all([
-    listChargeStates(db),
-    listPixStates(db),
-    listSendStates(db),
-    listDisputeStates(db),
-    listCallbackStates(db),
+  const [states, balance, webhook] = await Promise.all([
+    readStates(db),
     readBalance(db),
     findWebhook(db, deps.pixKey),
   ]);
@@ -63,10 +43,6 @@ export async function readState(deps: StateDeps): Promise<State> {
     pix_key: deps.pixKey,
     balance: Number(balance),
     webhook_url: webhook?.url ?? null,
-    charges,
-    pix,
-    sends,
-    disputes,
-    callbacks,
+    ...states,
   };
 }

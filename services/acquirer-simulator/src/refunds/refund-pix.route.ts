@@ -1,12 +1,10 @@
-import { parseAmountText } from '@pixmesh/acquirer/amount-text';
-import { rawBody } from '@pixmesh/http/service-app';
 import { assertNever } from '@pixmesh/kernel/app-error';
-import { parseJsonBody } from '@pixmesh/kernel/json-body';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { apiPixError, efiError, type ProviderError } from '#api-pix/provider-error.ts';
 import { readBody, readShape } from '#api-pix/read-body.ts';
+import { readRefusedAmount } from '#api-pix/read-refused.ts';
 import type { Faults } from '#faults/faults.ts';
 import type { WithFaults } from '#faults/with-faults.ts';
 import { addRefusal } from '#journal/journal.sql.ts';
@@ -114,16 +112,9 @@ function invalid(propriedade: string, razao: string): ProviderError {
   return apiPixError('PixDevolucaoInvalida', 400, { detail: razao, violacoes });
 }
 
-/** What can be told of a request that was refused, however broken it is. */
-function readRefused(request: FastifyRequest): {
-  endToEndId: string | null;
-  amountCents: bigint | null;
-} {
+/** What can be told of a request that was refused. */
+function readRefused(request: FastifyRequest) {
   const { e2eid } = request.params as { e2eid: string };
-  const body = parseJsonBody(rawBody(request.body));
-  const text = body.kind === 'ok' ? body.value['valor'] : null;
-  return {
-    endToEndId: e2eid.length > 64 || e2eid.includes('\0') ? null : e2eid,
-    amountCents: typeof text === 'string' ? parseAmountText(text) : null,
-  };
+  const endToEndId = e2eid.length > 64 || e2eid.includes('\0') ? null : e2eid;
+  return { endToEndId, amountCents: readRefusedAmount(request, ({ valor }) => valor) };
 }

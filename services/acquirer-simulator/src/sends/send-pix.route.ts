@@ -1,11 +1,9 @@
-import { parseAmountText } from '@pixmesh/acquirer/amount-text';
-import { rawBody } from '@pixmesh/http/service-app';
-import { parseJsonBody } from '@pixmesh/kernel/json-body';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { efiError, type ProviderError } from '#api-pix/provider-error.ts';
 import { readBody, readShape } from '#api-pix/read-body.ts';
+import { readRefusedAmount } from '#api-pix/read-refused.ts';
 import type { Clock } from '#clock/clock.ts';
 import type { Faults } from '#faults/faults.ts';
 import type { WithFaults } from '#faults/with-faults.ts';
@@ -103,16 +101,9 @@ function duplicateIdEnvio(): ProviderError {
   return efiError(409, 'id_envio_duplicado', message);
 }
 
-/** What can be told of a request that was refused, however broken it is. */
-function readRefused(request: FastifyRequest): {
-  idEnvio: string | null;
-  amountCents: bigint | null;
-} {
-  const params = IdEnvioParams.safeParse(request.params);
-  const body = parseJsonBody(rawBody(request.body));
-  const text = body.kind === 'ok' ? body.value['valor'] : null;
-  return {
-    idEnvio: params.data?.idEnvio ?? null,
-    amountCents: typeof text === 'string' ? parseAmountText(text) : null,
-  };
+/** What can be told of a request that was refused. */
+function readRefused(request: FastifyRequest) {
+  const { data } = IdEnvioParams.safeParse(request.params);
+  const amountCents = readRefusedAmount(request, ({ valor }) => valor);
+  return { idEnvio: data?.idEnvio ?? null, amountCents };
 }
