@@ -10,8 +10,8 @@ function aPicker(...rules: object[]) {
 describe('the fault script', () => {
   it('leaves every operation alone that it does not name', () => {
     const picker = aPicker({ operation: 'issueCharge', fault: 'hang' });
-    expect(picker.pickCall('getCharge')).toEqual({ latencyMs: 0, rule: null });
-    expect(picker.pickCallback()).toBeNull();
+    expect(picker.pick('getCharge')).toEqual({ latencyMs: 0, rule: null });
+    expect(picker.pick('callback').rule).toBeNull();
   });
 
   it('fires a counted rule as often as it says, then the next one', () => {
@@ -19,7 +19,7 @@ describe('the fault script', () => {
       { operation: 'issueCharge', fault: 'reset', count: 2 },
       { operation: 'issueCharge', fault: 'garbage' },
     );
-    const fired = [1, 2, 3, 4].map(() => picker.pickCall('issueCharge').rule?.fault);
+    const fired = [1, 2, 3, 4].map(() => picker.pick('issueCharge').rule?.fault);
     expect(fired).toEqual(['reset', 'reset', 'garbage', 'garbage']);
     expect(picker.scripts().rules).toEqual([
       { operation: 'issueCharge', fault: 'reset', count: 0 },
@@ -32,17 +32,17 @@ describe('the fault script', () => {
       { operation: 'issueCharge', fault: 'error_after' },
       { operation: 'issueCharge', fault: 'latency', delay_ms: 30, count: 1 },
     );
-    expect(picker.pickCall('issueCharge')).toMatchObject({
+    expect(picker.pick('issueCharge')).toMatchObject({
       latencyMs: 30,
       rule: { fault: 'error_after' },
     });
-    expect(picker.pickCall('issueCharge').latencyMs).toBe(0);
+    expect(picker.pick('issueCharge').latencyMs).toBe(0);
   });
 
   it('draws the same for the same seed, and about as often as the probability says', () => {
     const rule = { operation: 'callback', fault: 'drop', probability: 0.3 };
     const draw = (picker: ReturnType<typeof aPicker>): boolean[] =>
-      Array.from({ length: 1_000 }, () => picker.pickCallback() !== null);
+      Array.from({ length: 1_000 }, () => picker.pick('callback').rule !== null);
     const drawn = draw(aPicker(rule));
     expect(draw(aPicker(rule))).toEqual(drawn);
     const dropped = drawn.filter(Boolean).length;
@@ -54,10 +54,10 @@ describe('the fault script', () => {
     const drop = { operation: 'callback', fault: 'drop', probability: 0.5 };
     const alone = aPicker(drop);
     const busy = aPicker(drop, { operation: 'getCharge', fault: 'reset', probability: 0.5 });
-    const expected = Array.from({ length: 50 }, () => alone.pickCallback());
+    const expected = Array.from({ length: 50 }, () => alone.pick('callback').rule);
     const drawn = expected.map(() => {
-      busy.pickCall('getCharge');
-      return busy.pickCallback();
+      busy.pick('getCharge');
+      return busy.pick('callback').rule;
     });
     expect(drawn).toEqual(expected);
   });
@@ -85,12 +85,12 @@ describe('what becomes of an accepted order', () => {
         { ...rule, fault: 'hang', count: 1 },
       ],
     });
-    expect(picker.pickSettlement('settlePayout')).toMatchObject({
+    expect(picker.pick('settlePayout')).toMatchObject({
       latencyMs: 0,
       rule: { fault: 'hang' },
     });
-    expect(picker.pickSettlement('settlePayout')).toEqual({ latencyMs: 0, rule: null });
-    expect(picker.pickCall('sendPayout')).toMatchObject({ rule: { fault: 'refusal' } });
+    expect(picker.pick('settlePayout')).toEqual({ latencyMs: 0, rule: null });
+    expect(picker.pick('sendPayout')).toMatchObject({ rule: { fault: 'refusal' } });
   });
 
   it('may come later and be a rejection', () => {
@@ -101,7 +101,7 @@ describe('what becomes of an accepted order', () => {
         { ...rule, fault: 'refusal', code: 'AB03' },
       ],
     });
-    expect(picker.pickSettlement('settlePayout')).toMatchObject({
+    expect(picker.pick('settlePayout')).toMatchObject({
       latencyMs: 70,
       rule: { code: 'AB03' },
     });
@@ -111,7 +111,7 @@ describe('what becomes of an accepted order', () => {
     const script = { seed: 'x', rules: [{ ...rule, fault: 'refusal', probability: 0.5 } as const] };
     const draw = () => {
       const picker = createFaultPicker(script);
-      return Array.from({ length: 30 }, () => picker.pickSettlement('settlePayout').rule === null);
+      return Array.from({ length: 30 }, () => picker.pick('settlePayout').rule === null);
     };
     expect(draw()).toEqual(draw());
     expect(new Set(draw())).toEqual(new Set([true, false]));
@@ -123,10 +123,10 @@ describe('a filter', () => {
 
   it('keeps a rule from everybody else, and its count for whom it is about', () => {
     const picker = aPicker({ ...hang, count: 1, only: { debtor: 'Ana' } });
-    expect(picker.pickCall('getCharge').rule).toBeNull();
-    expect(picker.pickCall('getCharge', { debtor: 'Rui', txid: 'a' }).rule).toBeNull();
-    expect(picker.pickCall('getCharge', { debtor: 'Ana', txid: 'b' }).rule?.fault).toBe('hang');
-    expect(picker.pickCall('getCharge', { debtor: 'Ana', txid: 'b' }).rule).toBeNull();
+    expect(picker.pick('getCharge').rule).toBeNull();
+    expect(picker.pick('getCharge', { debtor: 'Rui', txid: 'a' }).rule).toBeNull();
+    expect(picker.pick('getCharge', { debtor: 'Ana', txid: 'b' }).rule?.fault).toBe('hang');
+    expect(picker.pick('getCharge', { debtor: 'Ana', txid: 'b' }).rule).toBeNull();
   });
 
   it('of several names holds where all of them fit', () => {
@@ -135,8 +135,8 @@ describe('a filter', () => {
       fault: 'drop',
       only: { txid: 'a', debtor: 'Ana' },
     });
-    expect(picker.pickCallback({ txid: 'a', debtor: 'Rui' })).toBeNull();
-    expect(picker.pickCallback({ txid: 'a', debtor: 'Ana' })?.fault).toBe('drop');
+    expect(picker.pick('callback', { txid: 'a', debtor: 'Rui' }).rule).toBeNull();
+    expect(picker.pick('callback', { txid: 'a', debtor: 'Ana' }).rule?.fault).toBe('drop');
   });
 
   it.each([
@@ -163,7 +163,7 @@ describe('an added script', () => {
     const picker = aPicker({ operation: 'getCharge', fault: 'hang', count: 1 });
     picker.add(added('one', reset));
     picker.add(added('two', { ...reset, fault: 'garbage' }));
-    const next = () => picker.pickCall('getCharge').rule?.fault;
+    const next = () => picker.pick('getCharge').rule?.fault;
     expect([next(), next()]).toEqual(['hang', 'reset']);
     expect(picker.remove('one')).toBe(true);
     expect(picker.remove('one')).toBe(false);
@@ -176,7 +176,7 @@ describe('an added script', () => {
   it('leaves counts and draws of the others as they were', () => {
     const drop = { operation: 'callback', fault: 'drop', probability: 0.5, count: 20 };
     const draw = (picker: ReturnType<typeof aPicker>, times: number) =>
-      Array.from({ length: times }, () => picker.pickCallback()?.fault);
+      Array.from({ length: times }, () => picker.pick('callback').rule?.fault);
     const expected = draw(aPicker(drop), 40);
     const picker = aPicker(drop);
     const before = draw(picker, 10);

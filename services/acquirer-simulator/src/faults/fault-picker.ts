@@ -11,21 +11,24 @@ import type {
 import { seededDraws } from './seeded-draws.ts';
 import { isAbout, type Subject } from './subject.ts';
 
-type Rule = FaultScript['rules'][number];
+export type Rule = FaultScript['rules'][number];
+
+/** The rules of one operation all have the form that its script gives them. */
+type RuleOf<Operation> = Operation extends FaultyOperation
+  ? CallRule
+  : Operation extends SettlingOperation
+    ? SettleRule
+    : CallbackRule;
+
+/** How much later it goes on, and the first other rule that fires. */
+export type Picked<Operation> = { latencyMs: number; rule: RuleOf<Operation> | null };
 
 export type FaultPicker = {
-  /** What goes wrong with one call: how long its answer waits, and the first other rule that fires. */
-  pickCall(
-    operation: FaultyOperation,
+  /** What goes wrong with one call or one notice, or becomes of one accepted order or refund. */
+  pick<Operation extends Rule['operation']>(
+    operation: Operation,
     subject?: Subject,
-  ): { latencyMs: number; rule: CallRule | null };
-  /** What becomes of one accepted order or refund: how much later it ends, and the first other rule that fires. */
-  pickSettlement(
-    operation: SettlingOperation,
-    subject?: Subject,
-  ): { latencyMs: number; rule: SettleRule | null };
-  /** What goes wrong with one notice. */
-  pickCallback(subject?: Subject): CallbackRule | null;
+  ): Picked<Operation>;
   /** Every rule in force, in the order in which they are tried. */
   rules(): Rule[];
   /** The scripts with what remains of their counts. */
@@ -52,12 +55,7 @@ export function createFaultPicker(initial: FaultScripts): FaultPicker {
   const { added = [], ...first } = initial;
   const states = [start(first, null), ...added.map((script) => start(script, script.id))];
   return {
-    pickCall: (operation, subject = {}) => pick<CallRule>(operation, subject),
-    pickSettlement: (operation, subject = {}) => pick<SettleRule>(operation, subject),
-    pickCallback: (subject = {}) => {
-      const fired = rulesAbout('callback', subject).find(fires);
-      return (fired?.rule as CallbackRule | undefined) ?? null;
-    },
+    pick,
     rules: () => allRules().map(({ rule }) => rule),
     scripts: () => {
       const [script, ...others] = states.map(remainsOf) as [FaultScript, ...FaultScript[]];
@@ -77,24 +75,19 @@ export function createFaultPicker(initial: FaultScripts): FaultPicker {
     return states.flatMap(({ rules }) => rules);
   }
 
-  function rulesAbout(operation: Rule['operation'], subject: Subject): RuleState[] {
-    return allRules().filter(
+  function pick<Operation extends Rule['operation']>(
+    operation: Operation,
+    subject: Subject = {},
+  ): Picked<Operation> {
+    const own = allRules().filter(
       ({ rule }) => rule.operation === operation && isAbout(rule.only, subject),
     );
-  }
-
-  /** The rules of one operation all have the form that its script gives them. */
-  function pick<Picked extends CallRule | SettleRule>(
-    operation: Picked['operation'],
-    subject: Subject,
-  ): { latencyMs: number; rule: Picked | null } {
-    const own = rulesAbout(operation, subject);
     const latency = own.find(({ rule }) => rule.fault === 'latency');
     const slow = latency !== undefined && fires(latency);
     const other = own.find((state) => state.rule.fault !== 'latency' && fires(state));
     return {
       latencyMs: slow ? (latency.rule.delay_ms ?? LATENCY_MS_DEFAULT) : 0,
-      rule: (other?.rule as Picked | undefined) ?? null,
+      rule: (other?.rule as RuleOf<Operation> | undefined) ?? null,
     };
   }
 }

@@ -5,13 +5,13 @@ import type { Queryable } from '@pixmesh/postgres/pool';
 import { conflict } from '#control/conflict.ts';
 import { loadSetting } from '#settings/stored-setting.ts';
 
-import { createFaultPicker, type FaultPicker } from './fault-picker.ts';
+import { createFaultPicker, type FaultPicker, type Picked, type Rule } from './fault-picker.ts';
 import {
   ADDED_MAX,
   type AddedScript,
+  type CallbackRule,
   type FaultScript,
   FaultScripts,
-  type FaultyOperation,
   NO_FAULTS,
   type Only,
   type SettlingOperation,
@@ -19,23 +19,19 @@ import {
 import { readItemNames, type Subject, type SubjectNames } from './subject.ts';
 import { findSubjects } from './subjects.sql.ts';
 
-type Operation = FaultScript['rules'][number]['operation'];
+type Operation = Rule['operation'];
 
 /** The fault scripts in force. Counts that a fault has used up stay used up across a restart. */
 export type Faults = {
   /** `readNames` is asked only where some rule is about somebody alone. */
-  pickCall(
-    operation: FaultyOperation,
+  pick<Asked extends Operation>(
+    operation: Asked,
     readNames: () => SubjectNames,
-  ): Promise<ReturnType<FaultPicker['pickCall']>>;
+  ): Promise<Picked<Asked>>;
   /** Whether no rule of any script speaks of this settling. */
   settlesAsUsual(operation: SettlingOperation): boolean;
-  pickSettlement(
-    operation: SettlingOperation,
-    names: SubjectNames,
-  ): Promise<ReturnType<FaultPicker['pickSettlement']>>;
   /** What goes wrong with the notices of these items, one each. */
-  pickCallbacks(items: readonly object[]): Promise<ReturnType<FaultPicker['pickCallback']>[]>;
+  pickCallbacks(items: readonly object[]): Promise<(CallbackRule | null)[]>;
   /** Whom rules still keep from settling: one filter each, `{}` for everybody. */
   heldBack(operation: SettlingOperation): Only[];
   scripts(): FaultScripts;
@@ -56,22 +52,17 @@ export async function loadFaults(db: Queryable): Promise<Faults> {
   const stored = await loadSetting(db, SETTING_NAME, { schema: FaultScripts, initial: NO_FAULTS });
   let picker = createFaultPicker(stored.get());
   return {
-    pickCall: async (operation, readNames) => {
+    pick: async (operation, readNames) => {
       if (isUsual(operation)) return { latencyMs: 0, rule: null };
       const [subject = {}] = await subjectsOf(operation, () => [readNames()]);
-      return await keepCounts(() => picker.pickCall(operation, subject));
+      return await keepCounts(() => picker.pick(operation, subject));
     },
     settlesAsUsual: isUsual,
-    pickSettlement: async (operation, names) => {
-      if (isUsual(operation)) return { latencyMs: 0, rule: null };
-      const [subject = {}] = await subjectsOf(operation, () => [names]);
-      return await keepCounts(() => picker.pickSettlement(operation, subject));
-    },
     pickCallbacks: async (items) => {
       if (isUsual('callback')) return items.map(() => null);
       const subjects = await subjectsOf('callback', () => items.map(readItemNames));
       return await keepCounts(() =>
-        items.map((_, index) => picker.pickCallback(subjects[index] ?? {})),
+        items.map((_, index) => picker.pick('callback', subjects[index]).rule),
       );
     },
     heldBack: (operation) =>

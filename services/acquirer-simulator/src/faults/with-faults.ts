@@ -47,7 +47,7 @@ export function createWithFaults(deps: Deps): WithFaults {
     const { latencyMs, rule } =
       operation === null
         ? { latencyMs: 0, rule: null }
-        : await deps.faults.pickCall(operation, () => readNames(operation, request));
+        : await deps.faults.pick(operation, () => readNames(operation, request));
     if (rule?.fault === 'hang' || rule?.fault === 'reset') {
       return await withholdAnswer(reply, rule, deps.stopping);
     }

@@ -68,7 +68,7 @@ async function acceptRefund(
     const decision = decideRefund(facts, { id, amountCents: body.valor });
     if (decision !== 'accept') throw refusalOf(decision);
     // Picked only now: a repeated or refused order must use up no fault.
-    const plan = planRefund(await deps.faults.pickSettlement('settleRefund', { endToEndId }));
+    const plan = planRefund(await deps.faults.pick('settleRefund', () => ({ endToEndId })));
     const accepted = {
       returnId: newReturnId(pix.readAt),
       id,

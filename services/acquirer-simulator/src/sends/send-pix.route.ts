@@ -51,6 +51,8 @@ async function acceptSend(deps: Deps, idEnvio: string, body: SendBody): Promise<
   // A repeated order must use up no fault.
   const asUsual = deps.faults.settlesAsUsual('settlePayout');
   if (!asUsual && (await findSendByIdEnvio(deps.db, idEnvio)) !== null) throw duplicateIdEnvio();
+  const names = { idEnvio, pixKey: body.favorecido.chave };
+  const fault = await deps.faults.pick('settlePayout', () => names);
   const send = {
     endToEndId: newEndToEndId(deps.clock.now()),
     idEnvio,
@@ -59,16 +61,12 @@ async function acceptSend(deps: Deps, idEnvio: string, body: SendBody): Promise<
     payerText: body.pagador.infoPagador ?? null,
     recipient: toRecipient(body.favorecido),
     requestedAt: null,
-    plan: planSend(profile, body.valor, await pickSettlement(deps.faults, idEnvio, body)),
+    plan: planSend(profile, body.valor, fault),
   };
   const stored = await insertSend(deps.db, send);
   if (stored === null) throw duplicateIdEnvio();
   if (send.plan.settlesInMs !== null) deps.expectDue(send.plan.settlesInMs);
   return toSendAnswer({ ...send, ...stored });
-}
-
-async function pickSettlement(faults: Faults, idEnvio: string, body: SendBody) {
-  return await faults.pickSettlement('settlePayout', { idEnvio, pixKey: body.favorecido.chave });
 }
 
 /** What is well formed and still refused, in Efí's words. */

@@ -9,11 +9,22 @@ import { RemovalBody, TxidParams } from './charge-body.ts';
 import { toChargeResource } from './charge-resource.ts';
 import { findCharge, removeCharge } from './charges.sql.ts';
 
-/** `PATCH /v2/cob/{txid}`: removes a charge while nobody has paid it; the row arbitrates that race. */
-export function addCancelCharge(
-  app: FastifyInstance,
-  deps: { db: Queryable; withFaults: WithFaults },
-): void {
+type Deps = { db: Queryable; withFaults: WithFaults };
+
+/**
+ * `GET /v2/cob/{txid}`: one statement, with everything paid to the charge. `PATCH` removes it while nobody has paid
+ * it; the row arbitrates that race.
+ */
+export function addReadAndCancelCharge(app: FastifyInstance, deps: Deps): void {
+  app.get(
+    '/v2/cob/:txid',
+    deps.withFaults('getCharge', async (request) => {
+      const { txid } = readShape(TxidParams, request.params);
+      const charge = await findCharge(deps.db, txid);
+      if (charge === null) throw apiPixError('CobNaoEncontrado', 404);
+      return { status: 200, body: toChargeResource(charge) };
+    }),
+  );
   app.patch(
     '/v2/cob/:txid',
     deps.withFaults('cancelCharge', async (request) => {
