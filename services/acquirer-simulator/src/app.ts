@@ -19,7 +19,7 @@ import { addControlDisputes } from '#disputes/control-disputes.route.ts';
 import { addDisputes } from '#disputes/disputes.route.ts';
 import type { Faults } from '#faults/faults.ts';
 import { addFaults } from '#faults/faults.route.ts';
-import { createWithFaults, type WithFaults } from '#faults/with-faults.ts';
+import { createProvider, type Provider } from '#faults/provider.ts';
 import { addReadJournal } from '#journal/read-journal.route.ts';
 import { addPage, addReadState } from '#page/page.route.ts';
 import { addControlArrivals } from '#pix/control-arrivals.route.ts';
@@ -53,6 +53,8 @@ export type SimulatorDeps = {
   /** What the listener is bound to. */
   host: string;
 };
+
+type ProviderDeps = SimulatorDeps & { tokens: AccessTokens };
 
 /** The provider's API and the control API on one listener, not listening yet. */
 export function buildSimulatorApp(deps: SimulatorDeps): FastifyInstance {
@@ -99,26 +101,28 @@ export function buildProviderApp(deps: SimulatorDeps, mutualTls: MutualTls): Fas
 function registerProvider(app: FastifyInstance, deps: SimulatorDeps): void {
   const stopping = new AbortController();
   app.addHook('preClose', async () => stopping.abort());
-  const withFaults = createWithFaults({ ...deps, stopping: stopping.signal });
-  const tokens = createAccessTokens(deps.clientSecret, () => new Date());
-  void app.register(async (provider) => addProvider(provider, { ...deps, withFaults, tokens }));
+  const tokens = createAccessTokens(deps.clientSecret);
+  void app.register(async (scope) => {
+    guardProvider(scope, { ...deps, tokens });
+    addProvider(createProvider(scope, { ...deps, stopping: stopping.signal }), { ...deps, tokens });
+  });
 }
 
 /** What a client of the provider sees; errors here have the provider's form, not the mesh's. */
-function addProvider(
-  provider: FastifyInstance,
-  deps: SimulatorDeps & { withFaults: WithFaults; tokens: AccessTokens },
-): void {
-  provider.setErrorHandler((error, _request, reply) => {
+function guardProvider(scope: FastifyInstance, deps: ProviderDeps): void {
+  scope.setErrorHandler((error, _request, reply) => {
     const answer = toProviderError(error);
     if (answer.status >= 500) deps.logger.error({ err: error }, 'request failed');
     return sendProviderError(reply, answer);
   });
-  provider.addHook('onRequest', async (request) => {
+  scope.addHook('onRequest', async (request) => {
     if (request.routeOptions.url === '/oauth/token') return;
     const token = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
     if (!deps.tokens.isValid(token)) throw apiPixError('AcessoNegado', 401);
   });
+}
+
+function addProvider(provider: Provider, deps: ProviderDeps): void {
   addIssueToken(provider, deps);
   addIssueCharge(provider, deps);
   addReadAndCancelCharge(provider, deps);

@@ -1,43 +1,32 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
-import type { FastifyInstance } from 'fastify';
 
 import { apiPixError, efiError } from '#api-pix/provider-error.ts';
 import { readBody, readShape } from '#api-pix/read-body.ts';
-import type { WithFaults } from '#faults/with-faults.ts';
+import type { Provider } from '#faults/provider.ts';
 
 import { RemovalBody, TxidParams } from './charge-body.ts';
 import { toChargeResource } from './charge-resource.ts';
 import { findCharge, removeCharge } from './charges.sql.ts';
 
-type Deps = { db: Queryable; withFaults: WithFaults };
+type Deps = { db: Queryable };
 
 /**
  * `GET /v2/cob/{txid}`: one statement, with everything paid to the charge. `PATCH` removes it while nobody has paid
  * it; the row arbitrates that race.
  */
-export function addReadAndCancelCharge(app: FastifyInstance, deps: Deps): void {
-  app.get(
-    '/v2/cob/:txid',
-    deps.withFaults('getCharge', async (request) => {
-      const { txid } = readShape(TxidParams, request.params);
-      const charge = await findCharge(deps.db, txid);
-      if (charge === null) throw apiPixError('CobNaoEncontrado', 404);
-      return { status: 200, body: toChargeResource(charge) };
-    }),
-  );
-  app.patch(
-    '/v2/cob/:txid',
-    deps.withFaults('cancelCharge', async (request) => {
-      const { txid } = readShape(TxidParams, request.params);
-      readBody(RemovalBody, request);
-      const removed = await removeCharge(deps.db, txid);
-      if (removed !== null) return { status: 200, body: toChargeResource(removed) };
-      if ((await findCharge(deps.db, txid)) === null) throw apiPixError('CobNaoEncontrado', 404);
-      throw efiError(
-        400,
-        'status_cobranca_invalido',
-        'A cobrança não está mais com o status ATIVA',
-      );
-    }),
-  );
+export function addReadAndCancelCharge(provider: Provider, deps: Deps): void {
+  provider.get('/v2/cob/:txid', 'getCharge', async (request) => {
+    const { txid } = readShape(TxidParams, request.params);
+    const charge = await findCharge(deps.db, txid);
+    if (charge === null) throw apiPixError('CobNaoEncontrado', 404);
+    return { status: 200, body: toChargeResource(charge) };
+  });
+  provider.patch('/v2/cob/:txid', 'cancelCharge', async (request) => {
+    const { txid } = readShape(TxidParams, request.params);
+    readBody(RemovalBody, request);
+    const removed = await removeCharge(deps.db, txid);
+    if (removed !== null) return { status: 200, body: toChargeResource(removed) };
+    if ((await findCharge(deps.db, txid)) === null) throw apiPixError('CobNaoEncontrado', 404);
+    throw efiError(400, 'status_cobranca_invalido', 'A cobrança não está mais com o status ATIVA');
+  });
 }

@@ -6,16 +6,10 @@ import { RETURNS_OF_PIX, type ReturnsOfPix, toPixReturns } from '#pix/returns.sq
 
 import type { StoredCharge } from './charge-resource.ts';
 
-export type NewCharge = {
-  txid: string;
-  amountCents: bigint;
-  pixKey: string;
-  expiresInSeconds: number;
-  location: string;
-  brCode: string;
-  debtor: object | null;
-  payerRequest: string | null;
-  additionalInfo: object[] | null;
+export type NewCharge = Omit<
+  StoredCharge,
+  'number' | 'status' | 'revision' | 'createdAt' | 'received'
+> & {
   /** When it pays itself; null where somebody has to pay. */
   paysInMs: number | null;
 };

@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto';
 
 import { buildDynamicBrCode } from '@pixmesh/acquirer/br-code-writer';
 import type { Queryable } from '@pixmesh/postgres/pool';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 
 import { efiError } from '#api-pix/provider-error.ts';
 import { readBody, readShape } from '#api-pix/read-body.ts';
 import { readRefusedAmount } from '#api-pix/read-refused.ts';
-import type { WithFaults } from '#faults/with-faults.ts';
+import type { Provider } from '#faults/provider.ts';
 import { addRefusal } from '#journal/journal.sql.ts';
 import type { Profile, StoredProfile } from '#profile/profile.ts';
 import type { StoredSetting } from '#settings/stored-setting.ts';
@@ -28,7 +28,6 @@ const PAYS_ITSELF_IN_MS = 100;
 
 type Deps = {
   db: Queryable;
-  withFaults: WithFaults;
   profile: StoredSetting<StoredProfile>;
   pixKey: string;
   /** Notifies that something becomes due. */
@@ -36,30 +35,20 @@ type Deps = {
 };
 
 /** `PUT /v2/cob/{txid}`: one statement. A txid is taken for ever, as at Efí. */
-export function addIssueCharge(app: FastifyInstance, deps: Deps): void {
-  app.put(
-    '/v2/cob/:txid',
-    deps.withFaults(
-      'issueCharge',
-      async (request) => {
-        const { txid } = readShape(TxidParams, request.params);
-        const charge = toNewCharge(txid, readBody(ChargeBody, request), deps.profile.get().name);
-        checkTerms(charge, deps.pixKey);
-        const stored = await insertCharge(deps.db, charge);
-        if (stored === null) throw duplicateTxid();
-        if (charge.paysInMs !== null) deps.expectDue(charge.paysInMs);
-        const status = 'ATIVA';
-        const resource = toChargeResource({
-          ...charge,
-          ...stored,
-          status,
-          revision: 0,
-          received: [],
-        });
-        return { status: 201, body: resource };
-      },
-      async (request) => await addRefusal(deps.db, readRefused(request)),
-    ),
+export function addIssueCharge(provider: Provider, deps: Deps): void {
+  provider.put('/v2/cob/:txid', 'issueCharge', async (request) => {
+    const { txid } = readShape(TxidParams, request.params);
+    const charge = toNewCharge(txid, readBody(ChargeBody, request), deps.profile.get().name);
+    checkTerms(charge, deps.pixKey);
+    const stored = await insertCharge(deps.db, charge);
+    if (stored === null) throw duplicateTxid();
+    if (charge.paysInMs !== null) deps.expectDue(charge.paysInMs);
+    const unpaid = { status: 'ATIVA' as const, revision: 0, received: [] };
+    return { status: 201, body: toChargeResource({ ...charge, ...stored, ...unpaid }) };
+  });
+  provider.onRefused(
+    'issueCharge',
+    async (request) => await addRefusal(deps.db, readRefused(request)),
   );
 }
 

@@ -1,12 +1,11 @@
 import { codePointLength, DEFENSE_LENGTH_MAX } from '@pixmesh/kernel/text';
 import type { Database } from '@pixmesh/postgres/pool';
-import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 
 import { apiPixError, efiError, type ProviderError } from '#api-pix/provider-error.ts';
 import { readBody, readShape } from '#api-pix/read-body.ts';
 import { describeWindow, readWindow } from '#api-pix/window.ts';
-import type { WithFaults } from '#faults/with-faults.ts';
+import type { Provider } from '#faults/provider.ts';
 
 import { toDisputeResource } from './dispute-resource.ts';
 import { listDisputes } from './disputes.sql.ts';
@@ -23,30 +22,24 @@ const DefenseBody = z.object({
     .refine((text) => codePointLength(text) <= DEFENSE_LENGTH_MAX),
 });
 
-type Deps = { db: Database; withFaults: WithFaults };
+type Deps = { db: Database };
 
 /** `GET /v2/gn/infracoes?inicio&fim` by the time of opening, and the receiver's defense. */
-export function addDisputes(app: FastifyInstance, deps: Deps): void {
-  app.get(
-    '/v2/gn/infracoes',
-    deps.withFaults('listDisputes', async (request) => {
-      const window = readWindow(request.query);
-      const { rows, total } = await listDisputes(deps.db, window);
-      const infracoes = rows.map(toDisputeResource);
-      return { status: 200, body: { parametros: describeWindow(window, total), infracoes } };
-    }),
-  );
-  app.post(
-    '/v2/gn/infracoes/:id/defesa',
-    deps.withFaults('submitDefense', async (request) => {
-      const { id } = readShape(DisputeParams, request.params);
-      const defense = readBody(DefenseBody, request);
-      if (!z.guid().safeParse(id).success) throw refusalOf('not_found');
-      const outcome = await defendDispute(deps.db, id, defense);
-      if (outcome.kind !== 'received') throw refusalOf(outcome.kind);
-      return { status: 201, body: toDisputeResource(outcome.dispute) };
-    }),
-  );
+export function addDisputes(provider: Provider, deps: Deps): void {
+  provider.get('/v2/gn/infracoes', 'listDisputes', async (request) => {
+    const window = readWindow(request.query);
+    const { rows, total } = await listDisputes(deps.db, window);
+    const infracoes = rows.map(toDisputeResource);
+    return { status: 200, body: { parametros: describeWindow(window, total), infracoes } };
+  });
+  provider.post('/v2/gn/infracoes/:id/defesa', 'submitDefense', async (request) => {
+    const { id } = readShape(DisputeParams, request.params);
+    const defense = readBody(DefenseBody, request);
+    if (!z.guid().safeParse(id).success) throw refusalOf('not_found');
+    const outcome = await defendDispute(deps.db, id, defense);
+    if (outcome.kind !== 'received') throw refusalOf(outcome.kind);
+    return { status: 201, body: toDisputeResource(outcome.dispute) };
+  });
 }
 
 function refusalOf(kind: 'not_found' | 'conflict' | 'late'): ProviderError {

@@ -8,14 +8,10 @@ import { JOURNAL_GATE } from '#journal/journal.sql.ts';
 
 import type { DisputeStatus, StoredDispute } from './dispute-resource.ts';
 
-export type NewDispute = {
-  endToEndId: string;
-  amountCents: bigint;
-  reason: string;
-  status: 'ABERTA' | 'EM_DEFESA';
-  openedAt: Date;
-  deadlineAt: Date;
-};
+export type NewDispute = Pick<
+  StoredDispute,
+  'endToEndId' | 'amountCents' | 'reason' | 'status' | 'openedAt' | 'deadlineAt'
+>;
 
 /** Whether the error says that another dispute of the Pix is open. */
 export function isSecondOpenDispute(error: unknown): boolean {

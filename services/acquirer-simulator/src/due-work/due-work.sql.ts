@@ -5,13 +5,11 @@ import { JOURNAL_GATE } from '#journal/journal.sql.ts';
 
 export type Due = { sends: boolean; charges: boolean; refunds: boolean; disputes: boolean };
 
-const NOTHING_DUE: Due = { sends: false, charges: false, refunds: false, disputes: false };
-
 /**
  * What is due now. Indexes `sends_due_at`, `charges_pays_at`, `received_returns_due_at` and `disputes_deadline_at`.
  */
 export async function readDueWork(db: Queryable): Promise<Due> {
-  const rows = await db.query<Due>(
+  const [due] = (await db.query<Due>(
     named(
       'due_work_read',
       sql`
@@ -23,8 +21,8 @@ export async function readDueWork(db: Queryable): Promise<Due> {
             select from disputes where status = 'ABERTA' and deadline_at <= now_()
           ) as disputes`,
     ),
-  );
-  return rows[0] ?? NOTHING_DUE;
+  )) as [Due];
+  return due;
 }
 
 /**

@@ -52,12 +52,12 @@ export async function recordArrival(
 
 /** A Pix that is new: settled now and under an id of its own, unless its payer says otherwise. */
 export function newPix(
-  told: { endToEndId: string | null; paidAt: Date | null },
+  said: { endToEndId: string | null; paidAt: Date | null },
   pix: Omit<StoredPix, 'endToEndId' | 'paidAt' | 'returns'>,
   now: Date,
 ): StoredPix {
-  const paidAt = told.paidAt ?? now;
-  return { ...pix, endToEndId: told.endToEndId ?? newEndToEndId(paidAt), paidAt, returns: [] };
+  const paidAt = said.paidAt ?? now;
+  return { ...pix, endToEndId: said.endToEndId ?? newEndToEndId(paidAt), paidAt, returns: [] };
 }
 
 export function endToEndIdTaken(cause?: unknown): AppError {

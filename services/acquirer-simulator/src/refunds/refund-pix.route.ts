@@ -1,12 +1,12 @@
 import { assertNever } from '@pixmesh/kernel/app-error';
 import type { Database } from '@pixmesh/postgres/pool';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 
 import { apiPixError, efiError, type ProviderError } from '#api-pix/provider-error.ts';
 import { readBody, readShape } from '#api-pix/read-body.ts';
 import { readRefusedAmount } from '#api-pix/read-refused.ts';
 import type { Faults } from '#faults/faults.ts';
-import type { WithFaults } from '#faults/with-faults.ts';
+import type { Provider } from '#faults/provider.ts';
 import { addRefusal } from '#journal/journal.sql.ts';
 import { newReturnId } from '#pix/end-to-end-id.ts';
 import { findReceivedPix, holdReceivedPix } from '#pix/received-pix.sql.ts';
@@ -18,7 +18,6 @@ import { type PixReturn, toReturnResource } from '#pix/return-resource.ts';
 
 type Deps = {
   db: Database;
-  withFaults: WithFaults;
   faults: Faults;
   /** Notifies that something becomes due. */
   expectDue: (inMs: number) => void;
@@ -27,32 +26,23 @@ type Deps = {
 const PATH = '/v2/pix/:e2eid/devolucao/:id';
 
 /** `PUT` and `GET /v2/pix/{e2eid}/devolucao/{id}`. An id is taken for ever within its Pix. */
-export function addRefundPix(app: FastifyInstance, deps: Deps): void {
-  app.put(
-    PATH,
-    deps.withFaults(
-      'refund',
-      async (request) => {
-        const { e2eid, id } = readShape(RefundParams, request.params);
-        const body = readBody(RefundBody, request, 'PixDevolucaoInvalida');
-        const { item, plan } = await acceptRefund(deps, { endToEndId: e2eid, id, body });
-        if (plan.endsInMs !== null) deps.expectDue(plan.endsInMs);
-        return { status: 201, body: toReturnResource(item) };
-      },
-      async (request) => await addRefusal(deps.db, readRefused(request)),
-    ),
-  );
-  app.get(
-    PATH,
-    deps.withFaults('getRefund', async (request) => {
-      const { e2eid, id } = readShape(RefundParams, request.params);
-      const pix = await findReceivedPix(deps.db, e2eid);
-      if (pix === null) throw apiPixError('PixNaoEncontrado', 404);
-      const item = pix.returns.find((found) => found.id === id);
-      if (item === undefined) throw apiPixError('PixDevolucaoNaoEncontrada', 404);
-      return { status: 200, body: toReturnResource(item) };
-    }),
-  );
+export function addRefundPix(provider: Provider, deps: Deps): void {
+  provider.put(PATH, 'refund', async (request) => {
+    const { e2eid, id } = readShape(RefundParams, request.params);
+    const body = readBody(RefundBody, request, 'PixDevolucaoInvalida');
+    const { item, plan } = await acceptRefund(deps, { endToEndId: e2eid, id, body });
+    if (plan.endsInMs !== null) deps.expectDue(plan.endsInMs);
+    return { status: 201, body: toReturnResource(item) };
+  });
+  provider.onRefused('refund', async (request) => await addRefusal(deps.db, readRefused(request)));
+  provider.get(PATH, 'getRefund', async (request) => {
+    const { e2eid, id } = readShape(RefundParams, request.params);
+    const pix = await findReceivedPix(deps.db, e2eid);
+    if (pix === null) throw apiPixError('PixNaoEncontrado', 404);
+    const item = pix.returns.find((found) => found.id === id);
+    if (item === undefined) throw apiPixError('PixDevolucaoNaoEncontrada', 404);
+    return { status: 200, body: toReturnResource(item) };
+  });
 }
 
 /** Refunds of one Pix take turns on its row, so that their sum never exceeds it. */

@@ -7,16 +7,10 @@ import type { Only } from '#faults/fault-script.ts';
 import { JOURNAL_GATE } from '#journal/journal.sql.ts';
 
 import type { RefundPlan } from './decide-refund.ts';
-import type { ReturnStatus } from '#pix/return-resource.ts';
+import type { PixReturn, ReturnStatus } from '#pix/return-resource.ts';
 
-export type NewRefund = {
+export type NewRefund = Omit<PixReturn, 'status' | 'reason' | 'settledAt'> & {
   endToEndId: string;
-  returnId: string;
-  id: string;
-  amountCents: bigint;
-  nature: string;
-  description: string | null;
-  requestedAt: Date;
   plan: RefundPlan;
 };
 
@@ -43,12 +37,8 @@ export async function insertRefund(tx: Transaction, refund: NewRefund): Promise<
 }
 
 /** A return that is done as soon as it is known. */
-export type DoneReturn = {
+export type DoneReturn = Pick<PixReturn, 'returnId' | 'id' | 'amountCents' | 'nature'> & {
   endToEndId: string;
-  returnId: string;
-  id: string;
-  amountCents: bigint;
-  nature: string;
   disputeId: string | null;
   settledAt: Date;
 };

@@ -6,7 +6,7 @@ import { queueCallbacks } from '#callbacks/callbacks.sql.ts';
 import type { Only } from '#faults/fault-script.ts';
 import { JOURNAL_GATE } from '#journal/journal.sql.ts';
 
-import type { SendError } from './send-resource.ts';
+import type { SendError, StoredReturn } from './send-resource.ts';
 
 export type SendEnding = {
   endToEndId: string;
@@ -15,13 +15,7 @@ export type SendEnding = {
   error: SendError | null;
 };
 
-export type NewReturn = {
-  endToEndId: string;
-  returnId: string;
-  id: string;
-  amountCents: bigint;
-  nature: string;
-};
+export type NewReturn = Omit<StoredReturn, 'returnedAt'> & { endToEndId: string };
 
 /** From one planned step of an order to the next. */
 export const NEXT_STEP_MS = 50;

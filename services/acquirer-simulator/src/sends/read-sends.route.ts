@@ -1,12 +1,11 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
-import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 
 import type { ProviderAnswer } from '#api-pix/provider-answer.ts';
 import { apiPixError } from '#api-pix/provider-error.ts';
 import { readShape } from '#api-pix/read-body.ts';
 import { describeWindow, readWindow } from '#api-pix/window.ts';
-import type { WithFaults } from '#faults/with-faults.ts';
+import type { Provider } from '#faults/provider.ts';
 
 import { IdEnvioParams } from './send-body.ts';
 import { type StoredSend, toSendResource } from './send-resource.ts';
@@ -14,33 +13,24 @@ import { findSendByEndToEndId, findSendByIdEnvio, listSends } from './sends.sql.
 
 const EndToEndIdParams = z.object({ e2eid: z.string().max(64) });
 
-type Deps = { db: Queryable; withFaults: WithFaults };
+type Deps = { db: Queryable };
 
 /** Look-ups of a sent Pix by either of its ids, and the list by the time of the order. */
-export function addReadSends(app: FastifyInstance, deps: Deps): void {
-  app.get(
-    '/v2/gn/pix/enviados/id-envio/:idEnvio',
-    deps.withFaults('getPayout', async (request) => {
-      const { idEnvio } = readShape(IdEnvioParams, request.params);
-      return answerSend(await findSendByIdEnvio(deps.db, idEnvio), 'idEnvio');
-    }),
-  );
-  app.get(
-    '/v2/gn/pix/enviados/:e2eid',
-    deps.withFaults('getPayout', async (request) => {
-      const { e2eid } = readShape(EndToEndIdParams, request.params);
-      return answerSend(await findSendByEndToEndId(deps.db, e2eid), 'e2eId');
-    }),
-  );
-  app.get(
-    '/v2/gn/pix/enviados',
-    deps.withFaults('listSent', async (request) => {
-      const window = readWindow(request.query);
-      const { rows, total } = await listSends(deps.db, window);
-      const body = { parametros: describeWindow(window, total), pix: rows.map(toSendResource) };
-      return { status: 200, body };
-    }),
-  );
+export function addReadSends(provider: Provider, deps: Deps): void {
+  provider.get('/v2/gn/pix/enviados/id-envio/:idEnvio', 'getPayout', async (request) => {
+    const { idEnvio } = readShape(IdEnvioParams, request.params);
+    return answerSend(await findSendByIdEnvio(deps.db, idEnvio), 'idEnvio');
+  });
+  provider.get('/v2/gn/pix/enviados/:e2eid', 'getPayout', async (request) => {
+    const { e2eid } = readShape(EndToEndIdParams, request.params);
+    return answerSend(await findSendByEndToEndId(deps.db, e2eid), 'e2eId');
+  });
+  provider.get('/v2/gn/pix/enviados', 'listSent', async (request) => {
+    const window = readWindow(request.query);
+    const { rows, total } = await listSends(deps.db, window);
+    const body = { parametros: describeWindow(window, total), pix: rows.map(toSendResource) };
+    return { status: 200, body };
+  });
 }
 
 function answerSend(send: StoredSend | null, by: string): ProviderAnswer {

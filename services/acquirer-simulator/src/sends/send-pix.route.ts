@@ -1,12 +1,12 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 
 import { efiError, type ProviderError } from '#api-pix/provider-error.ts';
 import { readBody, readShape } from '#api-pix/read-body.ts';
 import { readRefusedAmount } from '#api-pix/read-refused.ts';
 import type { Clock } from '#clock/clock.ts';
 import type { Faults } from '#faults/faults.ts';
-import type { WithFaults } from '#faults/with-faults.ts';
+import type { Provider } from '#faults/provider.ts';
 import { addRefusal } from '#journal/journal.sql.ts';
 import { newEndToEndId } from '#pix/end-to-end-id.ts';
 import type { StoredProfile } from '#profile/profile.ts';
@@ -20,7 +20,6 @@ import { findSendByIdEnvio, insertSend } from './sends.sql.ts';
 
 type Deps = {
   db: Queryable;
-  withFaults: WithFaults;
   faults: Faults;
   clock: Clock;
   profile: StoredSetting<StoredProfile>;
@@ -30,17 +29,14 @@ type Deps = {
 };
 
 /** `PUT /v3/gn/pix/{idEnvio}`: one statement. An idEnvio is taken for ever; balance is never asked for. */
-export function addSendPix(app: FastifyInstance, deps: Deps): void {
-  app.put(
-    '/v3/gn/pix/:idEnvio',
-    deps.withFaults(
-      'sendPayout',
-      async (request) => {
-        const { idEnvio } = readShape(IdEnvioParams, request.params);
-        return { status: 201, body: await acceptSend(deps, idEnvio, readBody(SendBody, request)) };
-      },
-      async (request) => await addRefusal(deps.db, readRefused(request)),
-    ),
+export function addSendPix(provider: Provider, deps: Deps): void {
+  provider.put('/v3/gn/pix/:idEnvio', 'sendPayout', async (request) => {
+    const { idEnvio } = readShape(IdEnvioParams, request.params);
+    return { status: 201, body: await acceptSend(deps, idEnvio, readBody(SendBody, request)) };
+  });
+  provider.onRefused(
+    'sendPayout',
+    async (request) => await addRefusal(deps.db, readRefused(request)),
   );
 }
 

@@ -32,12 +32,9 @@ export type StoredSend = {
 const RETURN_REASON = 'Devolução solicitada pelo usuário recebedor';
 
 /** The immediate answer to an order. */
-export function toSendAnswer(send: {
-  idEnvio: string;
-  endToEndId: string;
-  amountCents: bigint;
-  requestedAt: Date;
-}): object {
+export function toSendAnswer(
+  send: Pick<StoredSend, 'idEnvio' | 'endToEndId' | 'amountCents' | 'requestedAt'>,
+): object {
   return {
     idEnvio: send.idEnvio,
     e2eId: send.endToEndId,

@@ -8,13 +8,10 @@ import { JOURNAL_GATE } from '#journal/journal.sql.ts';
 import type { SendPlan } from './decide-send.ts';
 import type { StoredSend } from './send-resource.ts';
 
-export type NewSend = {
-  endToEndId: string;
-  idEnvio: string | null;
-  amountCents: bigint;
-  pixKey: string;
-  payerText: string | null;
-  recipient: object;
+export type NewSend = Pick<
+  StoredSend,
+  'endToEndId' | 'idEnvio' | 'amountCents' | 'pixKey' | 'payerText' | 'recipient'
+> & {
   /** Database time where null. */
   requestedAt: Date | null;
   plan: SendPlan;

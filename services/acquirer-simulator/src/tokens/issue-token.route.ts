@@ -1,6 +1,4 @@
-import type { FastifyInstance } from 'fastify';
-
-import type { WithFaults } from '#faults/with-faults.ts';
+import type { Provider } from '#faults/provider.ts';
 
 import { type AccessTokens, isSame, TOKEN_LIFE_SECONDS } from './access-token.ts';
 import { ProviderError } from '#api-pix/provider-error.ts';
@@ -11,30 +9,26 @@ const SCOPES =
 
 type Deps = {
   tokens: AccessTokens;
-  withFaults: WithFaults;
   clientId: string;
   clientSecret: string;
 };
 
 /** OAuth2 client credentials (RFC 6749 section 4.4); the grant is the only one, so the body says nothing new. */
-export function addIssueToken(app: FastifyInstance, deps: Deps): void {
+export function addIssueToken(provider: Provider, deps: Deps): void {
   const expected = Buffer.from(`${deps.clientId}:${deps.clientSecret}`).toString('base64');
-  app.post(
-    '/oauth/token',
-    deps.withFaults('token', async (request) => {
-      const given = /^Basic (.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
-      if (!isSame(given, expected)) throw invalidClient();
-      return {
-        status: 200,
-        body: {
-          access_token: deps.tokens.issue(),
-          token_type: 'Bearer',
-          expires_in: TOKEN_LIFE_SECONDS,
-          scope: SCOPES,
-        },
-      };
-    }),
-  );
+  provider.post('/oauth/token', 'token', async (request) => {
+    const given = /^Basic (.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
+    if (!isSame(given, expected)) throw invalidClient();
+    return {
+      status: 200,
+      body: {
+        access_token: deps.tokens.issue(),
+        token_type: 'Bearer',
+        expires_in: TOKEN_LIFE_SECONDS,
+        scope: SCOPES,
+      },
+    };
+  });
 }
 
 function invalidClient(): ProviderError {

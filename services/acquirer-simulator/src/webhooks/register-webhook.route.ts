@@ -1,49 +1,39 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
-import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 
 import { apiPixError, efiError } from '#api-pix/provider-error.ts';
 import { readBody, readShape } from '#api-pix/read-body.ts';
-import type { WithFaults } from '#faults/with-faults.ts';
+import type { Provider } from '#faults/provider.ts';
 
 import { deleteWebhook, findWebhook, saveWebhook } from './webhooks.sql.ts';
 
 const WebhookBody = z.object({ webhookUrl: z.url({ protocol: /^https?$/ }).max(2048) });
 const WebhookParams = z.object({ chave: z.string().max(77) });
 
-type Deps = { db: Queryable; withFaults: WithFaults; pixKey: string };
+type Deps = { db: Queryable; pixKey: string };
 
 /**
  * `PUT`, `GET` and `DELETE /v2/webhook/{chave}`. The URL is not tried out at its registration, as Efí does with
  * and without a certificate: it may come up later than this call.
  */
-export function addRegisterWebhook(app: FastifyInstance, deps: Deps): void {
-  app.put(
-    '/v2/webhook/:chave',
-    deps.withFaults('registerCallback', async (request) => {
-      const pixKey = ownKey(deps.pixKey, request.params);
-      const { webhookUrl } = readBody(WebhookBody, request);
-      await saveWebhook(deps.db, { pixKey, url: webhookUrl });
-      return { status: 200, body: { webhookUrl } };
-    }),
-  );
-  app.get(
-    '/v2/webhook/:chave',
-    deps.withFaults(null, async (request) => {
-      const webhook = await findWebhook(deps.db, ownKey(deps.pixKey, request.params));
-      if (webhook === null) throw apiPixError('WebhookNaoEncontrado', 404);
-      const { url: webhookUrl, pixKey: chave, createdAt } = webhook;
-      return { status: 200, body: { webhookUrl, chave, criacao: createdAt.toISOString() } };
-    }),
-  );
-  app.delete(
-    '/v2/webhook/:chave',
-    deps.withFaults(null, async (request) => {
-      const removed = await deleteWebhook(deps.db, ownKey(deps.pixKey, request.params));
-      if (!removed) throw apiPixError('WebhookNaoEncontrado', 404);
-      return { status: 204, body: null };
-    }),
-  );
+export function addRegisterWebhook(provider: Provider, deps: Deps): void {
+  provider.put('/v2/webhook/:chave', 'registerCallback', async (request) => {
+    const pixKey = ownKey(deps.pixKey, request.params);
+    const { webhookUrl } = readBody(WebhookBody, request);
+    await saveWebhook(deps.db, { pixKey, url: webhookUrl });
+    return { status: 200, body: { webhookUrl } };
+  });
+  provider.get('/v2/webhook/:chave', null, async (request) => {
+    const webhook = await findWebhook(deps.db, ownKey(deps.pixKey, request.params));
+    if (webhook === null) throw apiPixError('WebhookNaoEncontrado', 404);
+    const { url: webhookUrl, pixKey: chave, createdAt } = webhook;
+    return { status: 200, body: { webhookUrl, chave, criacao: createdAt.toISOString() } };
+  });
+  provider.delete('/v2/webhook/:chave', null, async (request) => {
+    const removed = await deleteWebhook(deps.db, ownKey(deps.pixKey, request.params));
+    if (!removed) throw apiPixError('WebhookNaoEncontrado', 404);
+    return { status: 204, body: null };
+  });
 }
 
 function ownKey(pixKey: string, params: unknown): string {
