@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
-import { closeSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { StartArguments } from './command-line.ts';
 import { REPOSITORY_ROOT } from './repository.ts';
-import { createLogFile } from './supervisor/log-file.ts';
-import type { LogFile } from './supervisor/log-file.ts';
+import { createLogFile, type LogFile } from './supervisor/log-file.ts';
 import { requireFreeHome } from './supervisor/pid-file.ts';
 
 const START_ENTRY = fileURLToPath(new URL('start.ts', import.meta.url));
@@ -24,14 +23,14 @@ export async function startDetached(home: string, args: StartArguments): Promise
   requireFreeHome(home);
   mkdirSync(home, { recursive: true });
   const log = createLogFile(home, 'supervisor');
-  const descriptor = log.open();
   const flags = [...(args.demo ? [] : ['--no-demo']), ...(args.watch ? ['--watch'] : [])];
-  const child = spawn(process.execPath, [START_ENTRY, '--detached', ...flags], {
-    cwd: REPOSITORY_ROOT,
-    detached: true,
-    stdio: ['ignore', descriptor, descriptor, 'ipc'],
-  });
-  closeSync(descriptor);
+  const child = log.lend((descriptor) =>
+    spawn(process.execPath, [START_ENTRY, '--detached', ...flags], {
+      cwd: REPOSITORY_ROOT,
+      detached: true,
+      stdio: ['ignore', descriptor, descriptor, 'ipc'],
+    }),
+  );
   const relay = relayLog(log);
   const outcome = await new Promise<ReadyMessage | { kind: 'ended' }>((resolve, reject) => {
     child.once('message', (message) => resolve(message as ReadyMessage));

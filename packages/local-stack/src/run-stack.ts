@@ -3,15 +3,13 @@ import { onStarterGone, notifyStarter } from './detach.ts';
 import { readInfraMode } from './infra/start-infra.ts';
 import { bootMesh } from './mesh/boot-mesh.ts';
 import type { StackFile } from './mesh/stack-file.ts';
-import { startTraceReceiver } from './mesh/trace-receiver.ts';
-import type { TraceReceiver } from './mesh/trace-receiver.ts';
+import { startTraceReceiver, type TraceReceiver } from './mesh/trace-receiver.ts';
 import { watchSources } from './mesh/watch-sources.ts';
 import type { Progress } from './progress.ts';
 import { printFailure } from './run-command.ts';
 import { StartupFailure } from './startup-failure.ts';
 import { listenForStop } from './stop-signals.ts';
-import { createSupervisor } from './supervisor/supervisor.ts';
-import type { Supervisor } from './supervisor/supervisor.ts';
+import { createSupervisor, type Supervisor } from './supervisor/supervisor.ts';
 
 interface RunInput {
   home: string;

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { DemoClient } from './demo-client.ts';
 import { expect, until } from '../http-call.ts';
 import { createMerchantHook, noteDeliveries } from './merchant-hook.ts';
-import { formatCents } from './timeline.ts';
-import type { Timeline } from './timeline.ts';
+import { formatCents, type Timeline } from './timeline.ts';
 
 const AMOUNT_CENTS = 1_990;
 const EVENTS = ['charge.pix.created', 'charge.pix.emitted', 'charge.pix.paid'];

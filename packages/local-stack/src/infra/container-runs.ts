@@ -3,9 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { GenericContainer, StartedTestContainer } from 'testcontainers';
 import type { Progress } from '../progress.ts';
 import { StartupFailure } from '../startup-failure.ts';
-import { createLogFile } from '../supervisor/log-file.ts';
-import type { LogFile } from '../supervisor/log-file.ts';
+import { createLogFile, type LogFile } from '../supervisor/log-file.ts';
 import {
+  type ContainerEngine,
   createLoopbackNetwork,
   hasImage,
   importTestcontainers,
@@ -14,7 +14,6 @@ import {
   reasonOf,
   removeAllOf,
 } from './container-engine.ts';
-import type { ContainerEngine } from './container-engine.ts';
 import { homeDigest } from './postgres-account.ts';
 
 const READY_LIMIT_MS = 120_000;

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { openContainerRuns } from './container-runs.ts';
-import type { ContainerSpec } from './container-runs.ts';
+import { type ContainerSpec, openContainerRuns } from './container-runs.ts';
 import type { BootInput, InfraProvider } from './infra-provider.ts';
 import { renderContainerKafka } from './kafka-properties.ts';
 import { MESH_DATABASE, REGISTRY_DATABASE } from './postgres-databases.ts';

@@ -14,6 +14,9 @@ export interface BootInput {
   portOf(slot: InfraSlot): number;
 }
 
+/** What brings up one part as a process. */
+export type BootDeps = Pick<BootInput, 'supervisor' | 'log'>;
+
 /** How each part is brought up by one provider. */
 export interface InfraProvider {
   /** Superuser's URL of the server, any database. */

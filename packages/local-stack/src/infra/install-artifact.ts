@@ -2,22 +2,16 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { chmod, mkdtemp, readdir, rename } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { Progress } from '../progress.ts';
 import { inheritedEnvironment } from '../inherited-environment.ts';
-import type { Supervisor } from '../supervisor/supervisor.ts';
 import type { Artifact } from './artifacts.ts';
 import { requireMaven } from './find-program.ts';
+import type { BootDeps } from './infra-provider.ts';
 import { withInstallLock } from './install-lock.ts';
 
 /** The only version of the plugin that unpacks the registry without its parent pom. */
 const PLUGIN = 'org.apache.maven.plugins:maven-dependency-plugin:2.8';
 const DOWNLOAD_LIMIT_MS = 15 * 60_000;
 const EXECUTABLE = 0o755;
-
-export interface InstallDeps {
-  supervisor: Supervisor;
-  log: Progress;
-}
 
 /** Downloads are kept per user, so that every clone and every home shares them. */
 export function cacheFolder(): string {
@@ -32,7 +26,7 @@ export function isInstalled(artifact: Artifact): boolean {
  * The folder of a downloaded artifact. A download goes to a draft folder and is renamed when it is
  * whole; one Maven runs at a time on this cache, because its repository is not locked.
  */
-export async function installArtifact(deps: InstallDeps, artifact: Artifact): Promise<string> {
+export async function installArtifact(deps: BootDeps, artifact: Artifact): Promise<string> {
   const folder = join(cacheFolder(), artifact.folder);
   if (existsSync(folder)) return folder;
   const mvn = requireMaven();
@@ -58,7 +52,7 @@ export async function installArtifact(deps: InstallDeps, artifact: Artifact): Pr
 let queue: Promise<void> = Promise.resolve();
 
 async function downloadInto(
-  deps: InstallDeps,
+  deps: BootDeps,
   input: { artifact: Artifact; folder: string; mvn: string },
 ): Promise<void> {
   const draft = await mkdtemp(join(cacheFolder(), 'draft-'));

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Progress } from '../progress.ts';
 import { StartupFailure } from '../startup-failure.ts';
-import { isAlive, readProcessStart } from '../supervisor/process-identity.ts';
-import type { ProcessIdentity } from '../supervisor/process-identity.ts';
+import { isAlive, ownIdentity, type ProcessIdentity } from '../supervisor/process-identity.ts';
 
 const POLL_INTERVAL_MS = 200;
 const LOCK_LIMIT_MS = 20 * 60_000;
@@ -49,9 +48,8 @@ async function takeLock(path: string, log: Progress): Promise<void> {
 }
 
 function tryCreate(path: string): boolean {
-  const own: ProcessIdentity = { pid: process.pid, startedAt: readProcessStart(process.pid)! };
   try {
-    writeFileSync(path, JSON.stringify(own), { flag: 'wx' });
+    writeFileSync(path, JSON.stringify(ownIdentity()), { flag: 'wx' });
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;

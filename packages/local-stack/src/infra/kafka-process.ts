@@ -2,11 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { inheritedEnvironment } from '../inherited-environment.ts';
-import type { Progress } from '../progress.ts';
 import { STAGES } from '../supervisor/child-spec.ts';
-import type { Supervisor } from '../supervisor/supervisor.ts';
 import { KAFKA } from './artifacts.ts';
 import { requireJava } from './find-program.ts';
+import type { BootDeps } from './infra-provider.ts';
 import { installArtifact } from './install-artifact.ts';
 import { renderKafkaProperties, renderLogging } from './kafka-properties.ts';
 import { acceptsConnection } from './tcp-probe.ts';
@@ -20,14 +19,9 @@ const READY_LINE = 'Kafka Server started';
 /** One node that is broker and controller; small heap, quick to start. */
 const JVM_OPTIONS = ['-Xmx384m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
 
-interface Deps {
-  supervisor: Supervisor;
-  log: Progress;
-}
-
 /** Starts Kafka in KRaft mode, formatting its storage on first use; answers the broker's address. */
 export async function startKafka(
-  deps: Deps,
+  deps: BootDeps,
   input: { home: string; port: number; controllerPort: number },
 ): Promise<string> {
   const java = await requireJava();

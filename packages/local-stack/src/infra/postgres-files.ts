@@ -17,8 +17,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Progress } from '../progress.ts';
 import { StartupFailure } from '../startup-failure.ts';
-import { findClosedFolder, homeDigest } from './postgres-account.ts';
-import type { UnprivilegedAccount } from './postgres-account.ts';
+import { findClosedFolder, homeDigest, type UnprivilegedAccount } from './postgres-account.ts';
 
 /** Where Postgres's files go when its account cannot enter the folders they would normally be in. */
 const OPEN_FOLDER = '/var/lib/pixmesh';

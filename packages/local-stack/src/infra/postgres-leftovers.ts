@@ -1,8 +1,11 @@
-import { existsSync, readFileSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { killGroup, signalProcess, waitUntilGone } from '../supervisor/end-processes.ts';
-import { readProcessStart } from '../supervisor/process-identity.ts';
-import type { ProcessIdentity } from '../supervisor/process-identity.ts';
+import {
+  listPids,
+  type ProcessIdentity,
+  readProcessStart,
+} from '../supervisor/process-identity.ts';
 
 /** Backends notice a dead postmaster at their next wait; a busy one is told. */
 const OWN_EXIT_LIMIT_MS = 100;
@@ -43,11 +46,9 @@ function removeStalePidFile(dataFolder: string): void {
 
 /** Every Postgres process works in its data folder. Known on Linux only; elsewhere the list is empty. */
 function findProcessesIn(dataFolder: string): ProcessIdentity[] {
-  if (process.platform !== 'linux') return [];
-  return readdirSync('/proc').flatMap((name) => {
-    if (!/^\d+$/.test(name) || workingFolder(Number(name)) !== dataFolder) return [];
-    const startedAt = readProcessStart(Number(name));
-    return startedAt ? [{ pid: Number(name), startedAt }] : [];
+  return listPids().flatMap((pid) => {
+    const startedAt = workingFolder(pid) === dataFolder ? readProcessStart(pid) : undefined;
+    return startedAt ? [{ pid, startedAt }] : [];
   });
 }
 

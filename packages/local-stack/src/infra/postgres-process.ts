@@ -2,12 +2,10 @@ import { chownSync, existsSync, renameSync, rmSync, writeFileSync } from 'node:f
 import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { inheritedEnvironment } from '../inherited-environment.ts';
-import type { Progress } from '../progress.ts';
 import { STAGES } from '../supervisor/child-spec.ts';
-import type { Supervisor } from '../supervisor/supervisor.ts';
+import type { BootDeps } from './infra-provider.ts';
 import { findUnprivilegedAccount } from './postgres-account.ts';
-import { preparePostgresFiles } from './postgres-files.ts';
-import type { PostgresFiles } from './postgres-files.ts';
+import { type PostgresFiles, preparePostgresFiles } from './postgres-files.ts';
 import { clearPostgresLeftovers, readPostmasterPid } from './postgres-leftovers.ts';
 
 const SUPERUSER = 'postgres';
@@ -39,14 +37,9 @@ const THROWAWAY_SETTINGS = {
   max_wal_senders: '0',
 };
 
-interface Deps {
-  supervisor: Supervisor;
-  log: Progress;
-}
-
 /** Starts Postgres on its own data folder, created on first use; answers the superuser's URL. */
 export async function startPostgres(
-  deps: Deps,
+  deps: BootDeps,
   input: { home: string; port: number; isThrowaway?: boolean | undefined },
 ): Promise<string> {
   const settings = { ...SETTINGS, ...(input.isThrowaway ? THROWAWAY_SETTINGS : {}) };
@@ -92,7 +85,7 @@ export async function answersQuery(url: string): Promise<boolean> {
 }
 
 /** Built beside its place and renamed when whole, so that an interrupted initdb leaves no half cluster. */
-async function createCluster({ supervisor, log }: Deps, files: PostgresFiles): Promise<void> {
+async function createCluster({ supervisor, log }: BootDeps, files: PostgresFiles): Promise<void> {
   log.line('creating the Postgres cluster');
   const draft = `${files.dataFolder}.draft`;
   const passwordFile = join(dirname(files.dataFolder), 'password');

@@ -1,11 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { inheritedEnvironment } from '../inherited-environment.ts';
-import type { Progress } from '../progress.ts';
 import { STAGES } from '../supervisor/child-spec.ts';
-import type { Supervisor } from '../supervisor/supervisor.ts';
 import { REDIS, findRedisBinary } from './artifacts.ts';
 import { findProgram } from './find-program.ts';
+import type { BootDeps } from './infra-provider.ts';
 import { installArtifact } from './install-artifact.ts';
 import { exchange } from './tcp-probe.ts';
 
@@ -13,14 +12,9 @@ const READY_LIMIT_MS = 20_000;
 const STOP_LIMIT_MS = 3_000;
 const PROBE = 'INFO server\r\nPING\r\n';
 
-interface Deps {
-  supervisor: Supervisor;
-  log: Progress;
-}
-
 /** Starts Redis without persistence (it holds hints only); a `redis-server` on PATH comes first. */
 export async function startRedis(
-  deps: Deps,
+  deps: BootDeps,
   input: { home: string; port: number },
 ): Promise<string> {
   const command =

@@ -1,9 +1,8 @@
 import { inheritedEnvironment } from '../inherited-environment.ts';
-import type { Progress } from '../progress.ts';
 import { STAGES } from '../supervisor/child-spec.ts';
-import type { Supervisor } from '../supervisor/supervisor.ts';
 import { REGISTRY, findRunnerJar } from './artifacts.ts';
 import { requireJava } from './find-program.ts';
+import type { BootDeps } from './infra-provider.ts';
 import { installArtifact } from './install-artifact.ts';
 import { answersSubjects } from './registry-api.ts';
 
@@ -11,17 +10,12 @@ const READY_LIMIT_MS = 90_000;
 const STOP_LIMIT_MS = 5_000;
 const JVM_OPTIONS = ['-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
 
-interface Deps {
-  supervisor: Supervisor;
-  log: Progress;
-}
-
 /**
  * Starts the schema registry on a database of its own, so that schema ids survive a restart; answers
  * its origin.
  */
 export async function startRegistry(
-  deps: Deps,
+  deps: BootDeps,
   input: { port: number; databaseUrl: string },
 ): Promise<string> {
   const java = await requireJava();

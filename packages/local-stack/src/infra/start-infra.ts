@@ -1,15 +1,11 @@
 import { resolve } from 'node:path';
 import { allocatePorts } from '../ports/allocate-ports.ts';
 import { portVariable } from '../ports/fixed-ports.ts';
-import { createProgress } from '../progress.ts';
-import type { Progress } from '../progress.ts';
-import { createSupervisor } from '../supervisor/supervisor.ts';
-import type { Supervisor } from '../supervisor/supervisor.ts';
-import { bootInfra, readGivenUrls } from './boot-infra.ts';
-import type { InfraUrls } from './boot-infra.ts';
+import { createProgress, type Progress } from '../progress.ts';
+import { createSupervisor, type Supervisor } from '../supervisor/supervisor.ts';
+import { bootInfra, type InfraUrls, readGivenUrls } from './boot-infra.ts';
 import type { InfraMode } from './infra-provider.ts';
-import { INFRA_SLOTS } from './infra-slots.ts';
-import type { InfraSlot } from './infra-slots.ts';
+import { INFRA_SLOTS, type InfraSlot } from './infra-slots.ts';
 
 export interface Infra extends AsyncDisposable {
   urls: InfraUrls;

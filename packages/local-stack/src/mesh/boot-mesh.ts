@@ -1,20 +1,17 @@
 import type { InfraMode } from '../infra/infra-provider.ts';
 import { bootInfra } from '../infra/boot-infra.ts';
 import { INFRA_SLOTS } from '../infra/infra-slots.ts';
-import { allocatePorts } from '../ports/allocate-ports.ts';
-import type { PortBlock } from '../ports/allocate-ports.ts';
+import { allocatePorts, type PortBlock } from '../ports/allocate-ports.ts';
 import type { Progress } from '../progress.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
 import { startControlServer } from './control-server.ts';
 import { loadCertificates, loadSecrets } from './mesh-secrets.ts';
-import { MESH_SERVICES, MESH_SLOTS, acquirerVariables } from './mesh-services.ts';
-import type { MeshService } from './mesh-services.ts';
+import { acquirerVariables, MESH_SERVICES, MESH_SLOTS, type MeshService } from './mesh-services.ts';
 import type { MeshSettings } from './mesh-settings.ts';
 import { seedDemoAccount } from './seed-demo-account.ts';
 import { renderDeployEnvironment } from './service-environment.ts';
 import { describeDeployJob, describeServiceProcess } from './service-process.ts';
-import { describeStack, writeStackFile } from './stack-file.ts';
-import type { StackFile } from './stack-file.ts';
+import { describeStack, type StackFile, writeStackFile } from './stack-file.ts';
 
 export interface BootMeshInput {
   supervisor: Supervisor;

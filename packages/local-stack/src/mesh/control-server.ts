@@ -1,6 +1,5 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { writeFileAtomically } from '../write-file-atomically.ts';
 import { controlFilePath } from '../supervisor/run-files.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';

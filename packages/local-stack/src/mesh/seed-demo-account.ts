@@ -2,8 +2,7 @@ import { Scope } from '@pixmesh/contracts/http/scopes';
 import { z } from 'zod';
 import { call } from '../http-call.ts';
 import type { Progress } from '../progress.ts';
-import { saveSecrets } from './mesh-secrets.ts';
-import type { DemoAccount } from './mesh-secrets.ts';
+import { type DemoAccount, saveSecrets } from './mesh-secrets.ts';
 import type { MeshSettings } from './mesh-settings.ts';
 
 const REQUEST_LIMIT_MS = 10_000;

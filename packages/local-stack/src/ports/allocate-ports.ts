@@ -1,5 +1,4 @@
-import { createServer } from 'node:net';
-import type { Server } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { StartupFailure } from '../startup-failure.ts';
 import { portVariable, readFixedPorts } from './fixed-ports.ts';
 

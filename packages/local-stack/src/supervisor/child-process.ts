@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
-import { closeSync } from 'node:fs';
+import type { ProgramSpec } from './child-spec.ts';
 import type { LogFile } from './log-file.ts';
 import { killGroup, signalProcess, waitUntilGone } from './end-processes.ts';
-import { readProcessStart } from './process-identity.ts';
-import type { ProcessIdentity } from './process-identity.ts';
+import { type ProcessIdentity, readProcessStart } from './process-identity.ts';
 
 export interface Exit {
   code: number | null;
@@ -19,15 +18,6 @@ export interface StartedProcess {
   end(signal: NodeJS.Signals, limitMs: number): Promise<void>;
 }
 
-interface StartInput {
-  command: string;
-  args: readonly string[];
-  env: Readonly<Record<string, string>>;
-  cwd: string;
-  owner?: { uid: number; gid: number } | undefined;
-  log: LogFile;
-}
-
 /** How long a process may take to disappear after SIGKILL. */
 const KILL_LIMIT_MS = 5_000;
 
@@ -36,17 +26,17 @@ const KILL_LIMIT_MS = 5_000;
  * the supervisor alone and the order of stopping stays ours. It writes its log through its own
  * descriptor: no pipe that could fill up, and nothing lost when the supervisor dies.
  */
-export async function startProcess(input: StartInput): Promise<StartedProcess> {
-  const offset = input.log.size();
-  const descriptor = input.log.open();
-  const child = spawn(input.command, [...input.args], {
-    cwd: input.cwd,
-    env: { ...input.env },
-    detached: true,
-    stdio: ['ignore', descriptor, descriptor],
-    ...input.owner,
-  });
-  closeSync(descriptor);
+export async function startProcess(spec: ProgramSpec, log: LogFile): Promise<StartedProcess> {
+  const offset = log.size();
+  const child = log.lend((descriptor) =>
+    spawn(spec.command, spec.args, {
+      cwd: spec.cwd,
+      env: spec.env,
+      detached: true,
+      stdio: ['ignore', descriptor, descriptor],
+      ...spec.owner,
+    }),
+  );
   let ended = false;
   const exited = new Promise<Exit>((resolve) => {
     child.once('exit', (code, signal) => {
@@ -64,7 +54,7 @@ export async function startProcess(input: StartInput): Promise<StartedProcess> {
     identity,
     exited,
     hasExited: () => ended,
-    output: () => input.log.tailSince(offset),
+    output: () => log.tailSince(offset),
     end: async (signal, limitMs) => {
       signalProcess(identity, signal);
       if (!(await waitUntilGone([identity], limitMs))) killGroup(identity);

@@ -5,8 +5,8 @@ export interface ChildRun {
   output(): string;
 }
 
-/** One long-lived process of the stack: how it is started, known to be ready, and ended. */
-export interface ChildSpec {
+/** A program and what it is run with. */
+export interface ProgramSpec {
   name: string;
   command: string;
   args: readonly string[];
@@ -14,6 +14,10 @@ export interface ChildSpec {
   cwd: string;
   /** Runs as this user where the supervisor is root and the program refuses to be. */
   owner?: { uid: number; gid: number } | undefined;
+}
+
+/** One long-lived process of the stack: how it is started, known to be ready, and ended. */
+export interface ChildSpec extends ProgramSpec {
   /** Higher stages are stopped first. */
   stage: number;
   stopSignal: NodeJS.Signals;
@@ -23,6 +27,11 @@ export interface ChildSpec {
   prepare?: (() => Promise<void>) | undefined;
   /** Asked again and again until it answers true; must speak of this run's process. */
   isReady(run: ChildRun): Promise<boolean>;
+}
+
+/** A process that is run once, to its end. */
+export interface JobSpec extends ProgramSpec {
+  limitMs: number;
 }
 
 /** Order of stopping: what others depend on goes last. */

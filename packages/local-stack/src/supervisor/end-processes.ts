@@ -1,6 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isAlive } from './process-identity.ts';
-import type { ProcessIdentity } from './process-identity.ts';
+import {
+  findProcessesByEnvironment,
+  isAlive,
+  type ProcessIdentity,
+  readProcessStart,
+} from './process-identity.ts';
 
 /** A process of the stack, as the guardian and the next start need it to end it. */
 export interface StackProcess extends ProcessIdentity {
@@ -55,6 +59,14 @@ export function killGroup(identity: ProcessIdentity): void {
   if (!isAlive(identity)) return;
   sendSignal(-identity.pid, 'SIGKILL');
   sendSignal(identity.pid, 'SIGKILL');
+}
+
+/** Kills whatever still carries the mark of a run in its environment, this process apart. */
+export function killMarked(runMark: string): void {
+  for (const pid of findProcessesByEnvironment(runMark)) {
+    const startedAt = readProcessStart(pid);
+    if (startedAt && pid !== process.pid) killGroup({ pid, startedAt });
+  }
 }
 
 function sendSignal(pid: number, signal: NodeJS.Signals): void {

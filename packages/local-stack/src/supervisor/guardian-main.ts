@@ -1,8 +1,6 @@
 import { rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { endProcesses, killGroup } from './end-processes.ts';
-import type { StackProcess } from './end-processes.ts';
-import { findProcessesByEnvironment, readProcessStart } from './process-identity.ts';
+import { endProcesses, killMarked, type StackProcess } from './end-processes.ts';
 
 /**
  * Outlives the supervisor by a moment: it holds one end of a pipe, and when the pipe closes, however
@@ -28,8 +26,5 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 
 await endProcesses([...registered.values()], STAGE_LIMIT_MS);
-for (const pid of runMark ? findProcessesByEnvironment(runMark) : []) {
-  const startedAt = readProcessStart(pid);
-  if (startedAt && pid !== process.pid) killGroup({ pid, startedAt });
-}
+if (runMark) killMarked(runMark);
 for (const file of filesToRemove) rmSync(file, { force: true });

@@ -1,6 +1,4 @@
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
-import { closeSync } from 'node:fs';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { StackProcess } from './end-processes.ts';
 import type { GuardianMessage } from './guardian-main.ts';
@@ -12,10 +10,7 @@ export interface Guardian {
   pid(): number;
   started(process: StackProcess): void;
   ended(pid: number): void;
-  /** A new guardian took over from one that was killed. */
-  onReplaced(listener: () => void): void;
-  onDismissed(listener: () => void): void;
-  /** Releases everything that is still registered and waits until the guardian has ended. */
+  /** Releases everything that is still listed and waits until the guardian has ended. */
   dismiss(): Promise<void>;
 }
 
@@ -27,22 +22,24 @@ export function startGuardian(input: {
   home: string;
   runMark: string;
   filesToRemove: readonly string[];
+  /** The processes that it has to end. */
+  list(): readonly StackProcess[];
+  /** A new guardian took over from one that was killed. */
+  onReplaced(): void;
 }): Guardian {
   const log = createLogFile(input.home, 'guardian');
-  const registered = new Map<number, StackProcess>();
-  const listeners = { replaced: [] as (() => void)[], dismissed: [] as (() => void)[] };
   let dismissed = false;
   let child = launch();
 
   function launch(): ChildProcess {
-    const descriptor = log.open();
     const args = [GUARDIAN_MAIN, input.runMark, ...input.filesToRemove];
-    const launched = spawn(process.execPath, args, {
-      cwd: '/',
-      detached: true,
-      stdio: ['pipe', descriptor, descriptor],
-    });
-    closeSync(descriptor);
+    const launched = log.lend((descriptor) =>
+      spawn(process.execPath, args, {
+        cwd: '/',
+        detached: true,
+        stdio: ['pipe', descriptor, descriptor],
+      }),
+    );
     launched.stdin!.on('error', () => undefined);
     launched.once('exit', takeOver);
     return launched;
@@ -51,35 +48,24 @@ export function startGuardian(input: {
   function takeOver(): void {
     if (dismissed) return;
     child = launch();
-    for (const one of registered.values()) send({ kind: 'started', process: one });
-    for (const listener of listeners.replaced) listener();
+    for (const one of input.list()) send({ kind: 'started', process: one });
+    input.onReplaced();
   }
 
   function send(message: GuardianMessage): void {
     child.stdin!.write(`${JSON.stringify(message)}\n`);
   }
 
-  async function dismiss(): Promise<void> {
-    dismissed = true;
-    for (const listener of listeners.dismissed) listener();
-    const exited = new Promise((resolve) => child.once('exit', resolve));
-    for (const pid of registered.keys()) send({ kind: 'ended', pid });
-    child.stdin!.end();
-    await exited;
-  }
-
   return {
     pid: () => child.pid!,
-    started: (one) => {
-      registered.set(one.pid, one);
-      send({ kind: 'started', process: one });
+    started: (one) => send({ kind: 'started', process: one }),
+    ended: (pid) => send({ kind: 'ended', pid }),
+    async dismiss() {
+      dismissed = true;
+      const exited = new Promise((resolve) => child.once('exit', resolve));
+      for (const { pid } of input.list()) send({ kind: 'ended', pid });
+      child.stdin!.end();
+      await exited;
     },
-    ended: (pid) => {
-      registered.delete(pid);
-      send({ kind: 'ended', pid });
-    },
-    onReplaced: (listener) => listeners.replaced.push(listener),
-    onDismissed: (listener) => listeners.dismissed.push(listener),
-    dismiss,
   };
 }

@@ -15,8 +15,8 @@ const TAIL_BYTES = 16 * 1024;
 
 export interface LogFile {
   path: string;
-  /** Opens the file for appending; the caller hands the descriptor to a child and closes it. */
-  open(): number;
+  /** Opens the file for appending, for as long as it takes to hand the descriptor to a child. */
+  lend<T>(spawn: (descriptor: number) => T): T;
   size(): number;
   /** What was written since `offset`, at most one megabyte of it. */
   readFrom(offset: number): string;
@@ -31,16 +31,11 @@ export function createLogFile(home: string, name: string): LogFile {
   mkdirSync(folder, { recursive: true });
   const path = join(folder, `${name}.log`);
   if (existsSync(path)) renameSync(path, join(folder, `${name}.previous.log`));
-  return openLogFile(path);
-}
-
-/** A log that another process writes, or that this run goes on writing. */
-export function openLogFile(path: string): LogFile {
   const size = () => (existsSync(path) ? statSync(path).size : 0);
   const readFrom = (offset: number) => readRange(path, offset);
   return {
     path,
-    open: () => openSync(path, 'a'),
+    lend: (spawn) => withFile(path, 'a', spawn),
     size,
     readFrom,
     tailSince: (offset) => readFrom(Math.max(offset, size() - READ_BYTES_MAX)),
@@ -54,11 +49,17 @@ export function openLogFile(path: string): LogFile {
 
 function readRange(path: string, offset: number): string {
   if (!existsSync(path)) return '';
-  const descriptor = openSync(path, 'r');
-  try {
+  return withFile(path, 'r', (descriptor) => {
     const buffer = Buffer.alloc(READ_BYTES_MAX);
     const length = readSync(descriptor, buffer, 0, READ_BYTES_MAX, offset);
     return buffer.toString('utf8', 0, length);
+  });
+}
+
+function withFile<T>(path: string, flags: 'a' | 'r', work: (descriptor: number) => T): T {
+  const descriptor = openSync(path, flags);
+  try {
+    return work(descriptor);
   } finally {
     closeSync(descriptor);
   }

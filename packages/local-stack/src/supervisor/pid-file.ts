@@ -3,10 +3,14 @@ import { join } from 'node:path';
 import type { Progress } from '../progress.ts';
 import { StartupFailure } from '../startup-failure.ts';
 import { writeFileAtomically } from '../write-file-atomically.ts';
-import { endProcesses, killGroup, waitUntilGone } from './end-processes.ts';
-import type { StackProcess } from './end-processes.ts';
-import { findProcessesByEnvironment, isAlive, readProcessStart } from './process-identity.ts';
-import type { ProcessIdentity } from './process-identity.ts';
+import {
+  endProcesses,
+  killGroup,
+  killMarked,
+  type StackProcess,
+  waitUntilGone,
+} from './end-processes.ts';
+import { isAlive, ownIdentity, type ProcessIdentity } from './process-identity.ts';
 
 /** What a run writes down about itself, so that the next one can clean up after a SIGKILL. */
 export interface PidFile {
@@ -50,8 +54,7 @@ export async function takeHome(home: string, log: Progress, runMark: string): Pr
   const previous = readPidFile(home);
   if (previous) await cleanUp(previous, log);
   rmSync(pidFilePath(home), { force: true });
-  const supervisor = { pid: process.pid, startedAt: readProcessStart(process.pid)! };
-  const own: PidFile = { supervisor, guardian: null, runMark, processes: [] };
+  const own: PidFile = { supervisor: ownIdentity(), guardian: null, runMark, processes: [] };
   try {
     writeFileSync(pidFilePath(home), JSON.stringify(own), { flag: 'wx', mode: 0o600 });
   } catch (error) {
@@ -70,8 +73,8 @@ export function requireFreeHome(home: string): void {
 
 /** Writes the present list; called after every start and end of a process. */
 export function writePidFile(home: string, file: Omit<PidFile, 'supervisor'>): void {
-  const supervisor = { pid: process.pid, startedAt: readProcessStart(process.pid)! };
-  writeFileAtomically(pidFilePath(home), JSON.stringify({ supervisor, ...file }, null, 2));
+  const own: PidFile = { supervisor: ownIdentity(), ...file };
+  writeFileAtomically(pidFilePath(home), JSON.stringify(own, null, 2));
 }
 
 /** Ends what a dead run left behind; touches only processes that provably belong to it. */
@@ -86,8 +89,5 @@ export async function cleanUp(previous: PidFile, log: Progress): Promise<void> {
     log.line(`ending what a killed run left: ${leftovers.map((one) => one.name).join(', ')}`);
     await endProcesses(leftovers, END_LIMIT_MS);
   }
-  for (const pid of findProcessesByEnvironment(previous.runMark)) {
-    const startedAt = readProcessStart(pid);
-    if (startedAt) killGroup({ pid, startedAt });
-  }
+  killMarked(previous.runMark);
 }

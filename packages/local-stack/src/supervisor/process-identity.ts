@@ -23,6 +23,10 @@ export function isAlive(identity: ProcessIdentity): boolean {
   return readProcessStart(identity.pid) === identity.startedAt;
 }
 
+export function ownIdentity(): ProcessIdentity {
+  return { pid: process.pid, startedAt: readProcessStart(process.pid)! };
+}
+
 /** Parses `/proc/<pid>/stat`; the command's name may itself hold spaces and brackets. */
 export function parseStat(stat: string): { state: string; startTicks: string } | undefined {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -33,13 +37,15 @@ export function parseStat(stat: string): { state: string; startTicks: string } |
 
 /** Pids of all processes whose environment holds `NAME=value`, where the system tells (Linux). */
 export function findProcessesByEnvironment(entry: string): number[] {
+  return listPids().filter((pid) => readText(`/proc/${pid}/environ`)?.split('\0').includes(entry));
+}
+
+/** Pids of all processes, where the system lists them as files (Linux). */
+export function listPids(): number[] {
   if (process.platform !== 'linux') return [];
-  const found: number[] = [];
-  for (const name of readdirSync('/proc')) {
-    if (!/^\d+$/.test(name)) continue;
-    if (readText(`/proc/${name}/environ`)?.split('\0').includes(entry)) found.push(Number(name));
-  }
-  return found;
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
 }
 
 function readLinuxStart(pid: number): string | undefined {

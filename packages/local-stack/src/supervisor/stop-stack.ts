@@ -1,8 +1,7 @@
 import { rmSync } from 'node:fs';
 import type { Progress } from '../progress.ts';
 import { killGroup, signalProcess, waitUntilGone } from './end-processes.ts';
-import { cleanUp, readPidFile } from './pid-file.ts';
-import type { PidFile } from './pid-file.ts';
+import { cleanUp, type PidFile, readPidFile } from './pid-file.ts';
 import { runFiles } from './run-files.ts';
 
 /** Longer than a service's own limit plus the infrastructure's. */

@@ -1,13 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Progress } from '../progress.ts';
 import { StartupFailure } from '../startup-failure.ts';
-import { startProcess } from './child-process.ts';
-import type { Exit, StartedProcess } from './child-process.ts';
+import { type Exit, type StartedProcess, startProcess } from './child-process.ts';
 import type { ChildSpec } from './child-spec.ts';
-import { createLogFile } from './log-file.ts';
-import type { LogFile } from './log-file.ts';
-import { isFailedBoot, recentDeaths, restartDelayMs } from './restart-policy.ts';
-import type { Death } from './restart-policy.ts';
+import { createLogFile, type LogFile } from './log-file.ts';
+import type { ProcessRegister } from './process-register.ts';
+import { type Death, isFailedBoot, recentDeaths, restartDelayMs } from './restart-policy.ts';
 
 const READY_POLL_INTERVAL_MS = 40;
 const SHOWN_LOG_LINES = 15;
@@ -15,9 +13,7 @@ const SHOWN_LOG_LINES = 15;
 interface Deps {
   home: string;
   log: Progress;
-  /** Told of every new process, before anything else happens with it. */
-  onStarted(process: StartedProcess): void;
-  onEnded(process: StartedProcess): void;
+  register: ProcessRegister;
 }
 
 /**
@@ -80,8 +76,7 @@ export class SupervisedChild {
     this.#readyAtMs = undefined;
     const started = await this.#spawn();
     this.#current = started;
-    this.#deps.onStarted(started);
-    void started.exited.then(() => this.#deps.onEnded(started));
+    this.#deps.register.track(this.spec, started);
     await this.#waitUntilReady(started);
     this.#readyAtMs = performance.now();
     return started;
@@ -89,7 +84,7 @@ export class SupervisedChild {
 
   async #spawn(): Promise<StartedProcess> {
     try {
-      return await startProcess({ ...this.spec, log: this.#logFile });
+      return await startProcess(this.spec, this.#logFile);
     } catch (error) {
       throw new StartupFailure(
         `${this.spec.name} could not be started: ${(error as Error).message}`,

@@ -2,15 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import type { Progress } from '../progress.ts';
 import { StartupFailure } from '../startup-failure.ts';
-import type { ChildSpec } from './child-spec.ts';
+import type { ChildSpec, JobSpec } from './child-spec.ts';
 import { killGroup } from './end-processes.ts';
-import { startGuardian } from './guardian.ts';
-import type { Guardian } from './guardian.ts';
 import { runJob } from './job.ts';
-import type { JobSpec } from './job.ts';
 import { takeHome } from './pid-file.ts';
 import { ProcessRegister } from './process-register.ts';
-import { runFiles } from './run-files.ts';
 import { SupervisedChild } from './supervised-child.ts';
 
 /** How long each process gets when the person at the terminal asked twice. */
@@ -26,17 +22,14 @@ export async function createSupervisor(input: {
   const runId = randomUUID();
   const runMark = `${RUN_MARK_NAME}=${runId}`;
   await takeHome(input.home, input.log, runMark);
-  const filesToRemove = runFiles(input.home);
-  const guardian = startGuardian({ home: input.home, runMark, filesToRemove });
-  const register = new ProcessRegister({ home: input.home, guardian, runMark });
-  return new Supervisor({ ...input, runId, guardian, register });
+  const register = new ProcessRegister({ home: input.home, runMark });
+  return new Supervisor({ ...input, runId, register });
 }
 
 interface Deps {
   home: string;
   log: Progress;
   runId: string;
-  guardian: Guardian;
   register: ProcessRegister;
 }
 
@@ -65,8 +58,7 @@ export class Supervisor {
   /** Resolves when the process is ready; from then on it is kept running. */
   async start(spec: ChildSpec): Promise<void> {
     this.#requireRunning();
-    const hooks = this.#deps.register.hooksFor(spec);
-    const child = new SupervisedChild(this.#marked(spec), { ...this.#deps, ...hooks });
+    const child = new SupervisedChild(this.#marked(spec), this.#deps);
     this.#children.set(spec.name, child);
     await child.start();
   }
@@ -129,7 +121,7 @@ export class Supervisor {
       await Promise.all(members.map((child) => child.stop(this.#stopLimitMs(child.spec))));
     }
     await Promise.allSettled(this.#closers.map((close) => close()));
-    await this.#deps.guardian.dismiss();
+    await this.#deps.register.release();
   }
 
   #stopLimitMs(spec: ChildSpec): number {
