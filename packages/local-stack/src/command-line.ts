@@ -1,27 +1,21 @@
 import { parseArgs } from 'node:util';
 import { StartupFailure } from './startup-failure.ts';
 
-export interface StartArguments {
-  demo: boolean;
-  detach: boolean;
-  watch: boolean;
-  /** Name of the one process to restart in the running stack. */
-  restart: string | undefined;
-  /** Set by `--detach` for the process that it leaves running. */
-  detached: boolean;
-}
+export type StartArguments = ReturnType<typeof parseStartArguments>;
 
 const START_USAGE = 'npm start -- [--no-demo] [--detach] [--watch] [--restart NAME]';
 const TAIL_USAGE = 'npm run topics -- tail NAME [--from-beginning]';
 
-export function parseStartArguments(args: readonly string[]): StartArguments {
+export function parseStartArguments(args: readonly string[]) {
   const values = parseOrExplain(START_USAGE, () => {
     const flag = { type: 'boolean', default: false } as const;
     const options = {
       'no-demo': flag,
       detach: flag,
       watch: flag,
+      /** Set by `--detach` for the process that it leaves running. */
       detached: flag,
+      /** Name of the one process to restart in the running stack. */
       restart: { type: 'string' },
     } as const;
     return parseArgs({ args: [...args], options, strict: true }).values;
@@ -30,12 +24,7 @@ export function parseStartArguments(args: readonly string[]): StartArguments {
   return { demo: !values['no-demo'], detach, watch, restart, detached };
 }
 
-export interface TailArguments {
-  topic: string;
-  fromBeginning: boolean;
-}
-
-export function parseTailArguments(args: readonly string[]): TailArguments {
+export function parseTailArguments(args: readonly string[]) {
   const { values, positionals } = parseOrExplain(TAIL_USAGE, () =>
     parseArgs({
       args: [...args],

@@ -27,6 +27,17 @@ export async function call<T>(
   );
 }
 
+/** Whether a GET is answered with 200 within the limit. */
+export async function answersOk(url: string, limitMs: number): Promise<boolean> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(limitMs) });
+    await response.arrayBuffer();
+    return response.status === 200;
+  } catch {
+    return false;
+  }
+}
+
 /** Asks again and again until `check` is content; fails loudly when the time is over. */
 export async function until<T>(
   what: string,

@@ -1,15 +1,8 @@
-/** Settings of the stack's own that must not leak into the processes it starts. */
-const OWN_PREFIX = 'PIXMESH_';
-const DROPPED = new Set(['NODE_OPTIONS', 'NODE_ENV', 'INIT_CWD']);
+/** What npm, vitest and the stack itself put there must not leak into the processes that it starts. */
+const DROPPED = /^(PIXMESH_|npm_|VITEST|(NODE_OPTIONS|NODE_ENV|INIT_CWD)$)/;
 
 /** The supervisor's environment without what npm, vitest and the stack itself put there. */
 export function inheritedEnvironment(): Record<string, string> {
-  const kept: Record<string, string> = {};
-  for (const [name, value] of Object.entries(process.env)) {
-    if (value === undefined || DROPPED.has(name)) continue;
-    if (name.startsWith(OWN_PREFIX) || name.startsWith('npm_') || name.startsWith('VITEST'))
-      continue;
-    kept[name] = value;
-  }
-  return kept;
+  const kept = Object.entries(process.env).filter(([name]) => !DROPPED.test(name));
+  return Object.fromEntries(kept) as Record<string, string>;
 }

@@ -27,17 +27,7 @@ export interface ReceivedRequest {
   received_at: string;
 }
 
-export interface DemoClient {
-  createCharge(body: object, idempotencyKey: string): Promise<DemoCharge>;
-  getCharge(id: string): Promise<DemoCharge>;
-  createPayout(body: object, idempotencyKey: string): Promise<DemoPayout>;
-  getPayout(id: string): Promise<DemoPayout>;
-  /** Cents. */
-  getAvailable(): Promise<number>;
-  pay(chargeId: string): Promise<void>;
-  /** The first requests on a path, oldest first. */
-  listReceived(path: string): Promise<ReceivedRequest[]>;
-}
+export type DemoClient = ReturnType<typeof createDemoClient>;
 
 /** All that the demo knows of a mesh. */
 export type DemoTarget = Pick<
@@ -46,7 +36,7 @@ export type DemoTarget = Pick<
 >;
 
 /** The calls of the demo, all of them public contracts. */
-export function createDemoClient(target: DemoTarget): DemoClient {
+export function createDemoClient(target: DemoTarget) {
   const headers = { 'x-api-key': target.api_key };
   const get = <T>(path: string) => call<T>('GET', `${target.gateway_url}/v1${path}`, { headers });
   const create = <T>(path: string, body: object, idempotencyKey: string) =>
@@ -55,15 +45,17 @@ export function createDemoClient(target: DemoTarget): DemoClient {
       body,
     });
   return {
-    createCharge: (body, key) => create<DemoCharge>('/charges', body, key),
-    getCharge: (id) => get<DemoCharge>(`/charges/${id}`),
-    createPayout: (body, key) => create<DemoPayout>('/payouts', body, key),
-    getPayout: (id) => get<DemoPayout>(`/payouts/${id}`),
+    createCharge: (body: object, key: string) => create<DemoCharge>('/charges', body, key),
+    getCharge: (id: string) => get<DemoCharge>(`/charges/${id}`),
+    createPayout: (body: object, key: string) => create<DemoPayout>('/payouts', body, key),
+    getPayout: (id: string) => get<DemoPayout>(`/payouts/${id}`),
+    /** Cents. */
     getAvailable: async () => (await get<{ available: number }>('/balance')).available,
-    pay: async (chargeId) => {
+    pay: async (chargeId: string) => {
       await call('POST', `${target.simulator_url}/control/charges/${chargeId}/pay`, { body: {} });
     },
-    listReceived: async (path) => {
+    /** The first requests on a path, oldest first. */
+    listReceived: async (path: string) => {
       const query = `path=${encodeURIComponent(path)}&limit=${RECEIVED_MAX}`;
       const url = `${target.receiver_url}/requests?${query}`;
       return (await call<{ data: ReceivedRequest[] }>('GET', url, {})).data;

@@ -1,8 +1,7 @@
-import type { Progress } from '../progress.ts';
 import { KAFKA, REDIS, REGISTRY } from './artifacts.ts';
 import { bootContainers } from './containers.ts';
 import { requireJava, requireMaven } from './find-program.ts';
-import type { BootInput, InfraMode, InfraProvider } from './infra-provider.ts';
+import type { BootInput, InfraProvider } from './infra-provider.ts';
 import { isInstalled } from './install-artifact.ts';
 import { startKafka } from './kafka-process.ts';
 import {
@@ -25,65 +24,47 @@ export interface InfraUrls {
   redisUrl: string;
 }
 
-interface Given {
-  postgresUrl: string | undefined;
-  kafkaBrokers: string | undefined;
-  registryUrl: string | undefined;
-  redisUrl: string | undefined;
-}
-
 /** Brings all four parts up at once; only the registry waits, for its database. */
 export async function bootInfra(input: BootInput): Promise<InfraUrls> {
   const given = readGiven(process.env);
   if (input.mode === 'processes') await requirePrograms(given);
   const provider = input.mode === 'processes' ? processProvider(input) : bootContainers(input);
-  const { log } = input;
-  const part = (name: string, url: string | undefined, boot: () => Promise<string>) =>
-    bringUp({ log, name, url, mode: input.mode, boot });
   const [kafka, server, redis] = await Promise.all([
-    part('kafka', given.kafkaBrokers, provider.kafka),
+    bringUp(input, 'kafka', given.kafkaBrokers ?? provider.kafka),
     bringUpStores(input, given, provider),
-    part('redis', given.redisUrl, provider.redis),
+    bringUp(input, 'redis', given.redisUrl ?? provider.redis),
   ]);
   return { ...server, kafkaBrokers: kafka.split(','), redisUrl: redis };
 }
 
 async function bringUpStores(
-  { log, mode }: BootInput,
+  input: BootInput,
   given: Given,
   provider: InfraProvider,
 ): Promise<Pick<InfraUrls, 'postgresUrl' | 'registryUrl'>> {
-  const boot = provider.postgres;
-  const server = await bringUp({ log, name: 'postgres', url: given.postgresUrl, mode, boot });
+  const server = await bringUp(input, 'postgres', given.postgresUrl ?? provider.postgres);
   await createDatabases(server, [
     ...(given.postgresUrl ? [] : [MESH_DATABASE]),
     ...(given.registryUrl ? [] : [REGISTRY_DATABASE]),
   ]);
-  const registryUrl = await bringUp({
-    log,
-    name: 'registry',
-    url: given.registryUrl,
-    mode,
-    boot: () => provider.registry(withDatabase(server, REGISTRY_DATABASE)),
-  });
+  const bootRegistry = () => provider.registry(withDatabase(server, REGISTRY_DATABASE));
+  const registryUrl = await bringUp(input, 'registry', given.registryUrl ?? bootRegistry);
   if (!given.registryUrl) await setGlobalCompatibility(registryUrl);
   return { postgresUrl: given.postgresUrl ?? withDatabase(server, MESH_DATABASE), registryUrl };
 }
 
-async function bringUp(input: {
-  log: Progress;
-  name: string;
-  url: string | undefined;
-  mode: InfraMode;
-  boot(): Promise<string>;
-}): Promise<string> {
-  const { log, name, url, mode } = input;
-  if (url) {
+/** Boots a part, unless its address is given. */
+async function bringUp(
+  { log, mode }: BootInput,
+  name: string,
+  source: string | (() => Promise<string>),
+): Promise<string> {
+  if (typeof source === 'string') {
     log.line(`${name}: from the environment`);
-    return url;
+    return source;
   }
   const since = performance.now();
-  const booted = await log.waiting(name, input.boot());
+  const booted = await log.waiting(name, source());
   const seconds = ((performance.now() - since) / 1000).toFixed(1);
   log.line(`${name}: ready as ${mode === 'processes' ? 'process' : 'container'} (${seconds} s)`);
   return booted;
@@ -120,7 +101,9 @@ export function readGivenUrls(environment = process.env): InfraUrls | undefined 
   return { postgresUrl, kafkaBrokers: kafkaBrokers.split(','), registryUrl, redisUrl };
 }
 
-function readGiven(environment: Readonly<Record<string, string | undefined>>): Given {
+type Given = ReturnType<typeof readGiven>;
+
+function readGiven(environment: Readonly<Record<string, string | undefined>>) {
   return {
     postgresUrl: environment['POSTGRES_URL'] || undefined,
     kafkaBrokers: environment['KAFKA_BROKERS'] || undefined,

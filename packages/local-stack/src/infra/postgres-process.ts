@@ -53,7 +53,7 @@ export async function startPostgres(
     args: ['-D', files.dataFolder, '-p', String(input.port), ...argumentsOf(settings)],
     env: { ...inheritedEnvironment(), LC_ALL: 'C' },
     cwd: dirname(files.dataFolder),
-    owner: ownerIds(files),
+    owner: files.owner,
     stage: STAGES.postgres,
     // Fast shutdown: ends sessions instead of waiting for them.
     stopSignal: 'SIGINT',
@@ -107,7 +107,7 @@ async function createCluster({ supervisor, log }: BootDeps, files: PostgresFiles
       ],
       env: { ...inheritedEnvironment(), LC_ALL: 'C' },
       cwd: dirname(files.dataFolder),
-      owner: ownerIds(files),
+      owner: files.owner,
       limitMs: INITDB_LIMIT_MS,
     });
   } finally {
@@ -118,8 +118,4 @@ async function createCluster({ supervisor, log }: BootDeps, files: PostgresFiles
 
 function argumentsOf(settings: Readonly<Record<string, string>>): string[] {
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-}
-
-function ownerIds(files: PostgresFiles): { uid: number; gid: number } | undefined {
-  return files.owner && { uid: files.owner.uid, gid: files.owner.gid };
 }

@@ -1,3 +1,4 @@
+import { answersOk } from '../http-call.ts';
 import { StartupFailure } from '../startup-failure.ts';
 
 const REQUEST_LIMIT_MS = 5_000;
@@ -8,15 +9,7 @@ const CONTENT_TYPE = 'application/vnd.schemaregistry.v1+json';
 export const COMPATIBILITY = 'BACKWARD_TRANSITIVE';
 
 export async function answersSubjects(origin: string): Promise<boolean> {
-  try {
-    const response = await fetch(`${origin}${API}/subjects`, {
-      signal: AbortSignal.timeout(REQUEST_LIMIT_MS),
-    });
-    await response.arrayBuffer();
-    return response.status === 200;
-  } catch {
-    return false;
-  }
+  return await answersOk(`${origin}${API}/subjects`, REQUEST_LIMIT_MS);
 }
 
 /** A fresh registry has compatibility NONE, and the client's first registration would throw. */

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { allocatePorts } from '../ports/allocate-ports.ts';
 import { portVariable } from '../ports/fixed-ports.ts';
 import { createProgress, type Progress } from '../progress.ts';
-import { createSupervisor, type Supervisor } from '../supervisor/supervisor.ts';
+import { createSupervisor } from '../supervisor/supervisor.ts';
 import { bootInfra, type InfraUrls, readGivenUrls } from './boot-infra.ts';
 import type { InfraMode } from './infra-provider.ts';
 import { INFRA_SLOTS, type InfraSlot } from './infra-slots.ts';
@@ -44,35 +44,15 @@ export async function startInfra(options: InfraOptions): Promise<Infra> {
   }
   const home = resolve(options.home);
   const mode = options.mode === 'from-environment' ? readInfraMode() : options.mode;
+  await using resources = new AsyncDisposableStack();
   const block = await allocatePorts(INFRA_SLOTS, withPorts(options.ports ?? {}));
-  let supervisor: Supervisor | undefined;
-  try {
-    supervisor = await createSupervisor({ home, log });
-    const urls = await bootInfra({
-      home,
-      log,
-      mode,
-      supervisor,
-      isThrowaway: options.isThrowaway,
-      portOf: block.of,
-    });
-    return createInfra(supervisor, urls, block.release);
-  } catch (error) {
-    await supervisor?.stop();
-    await block.release();
-    throw error;
-  }
-}
-
-function createInfra(
-  supervisor: Supervisor,
-  urls: InfraUrls,
-  releasePorts: () => Promise<void>,
-): Infra {
-  const stop = async () => {
-    await supervisor.stop();
-    await releasePorts();
-  };
+  resources.defer(block.release);
+  const supervisor = await createSupervisor({ home, log });
+  resources.defer(() => supervisor.stop());
+  const { isThrowaway } = options;
+  const urls = await bootInfra({ home, log, mode, supervisor, isThrowaway, portOf: block.of });
+  const kept = resources.move();
+  const stop = () => kept.disposeAsync();
   return {
     urls,
     get processes() {

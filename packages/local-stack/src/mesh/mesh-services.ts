@@ -31,6 +31,9 @@ const RECONCILIATION = {
   RECONCILIATION_WINDOW_MS: LOCAL_PERIOD_MS,
 };
 
+/** What every service has in common that is not the acquirer's stand-in. */
+const OURS = { signsTokens: true, speaksKafka: true, wave: 1 } as const;
+
 export const MESH_SERVICES: readonly MeshService[] = [
   {
     name: 'acquirer-simulator',
@@ -58,18 +61,14 @@ export const MESH_SERVICES: readonly MeshService[] = [
     name: 'ledger',
     schema: 'ledger',
     ports: { PORT: 'ledger', INTERNAL_PORT: 'ledger-internal' },
-    signsTokens: true,
-    speaksKafka: true,
-    wave: 1,
+    ...OURS,
     variables: () => withTuning(RECONCILIATION),
   },
   {
     name: 'charges',
     schema: 'charges',
     ports: { PORT: 'charges', INTERNAL_PORT: 'charges-internal' },
-    signsTokens: true,
-    speaksKafka: true,
-    wave: 1,
+    ...OURS,
     variables: (settings) => ({
       ...acquirerVariables(settings),
       ACQUIRER_RECEIVER: JSON.stringify(receiverOf(settings.secrets.acquirerPixKey)),
@@ -98,9 +97,7 @@ export const MESH_SERVICES: readonly MeshService[] = [
     name: 'payouts',
     schema: 'payouts',
     ports: { PORT: 'payouts', INTERNAL_PORT: 'payouts-internal' },
-    signsTokens: true,
-    speaksKafka: true,
-    wave: 1,
+    ...OURS,
     variables: (settings) => ({
       ...acquirerVariables(settings),
       LEDGER_URL: settings.origin('ledger'),
@@ -121,9 +118,7 @@ export const MESH_SERVICES: readonly MeshService[] = [
     name: 'webhook-dispatcher',
     schema: 'webhook_dispatcher',
     ports: { PORT: 'dispatcher', INTERNAL_PORT: 'dispatcher-internal' },
-    signsTokens: true,
-    speaksKafka: true,
-    wave: 1,
+    ...OURS,
     variables: ({ infra, portOf, secrets }) => ({
       ROLES: 'api,intake,sender',
       REDIS_URL: infra.redisUrl,
@@ -141,9 +136,7 @@ export const MESH_SERVICES: readonly MeshService[] = [
       CALLBACK_PORT: 'callback',
       INTERNAL_PORT: 'gateway-internal',
     },
-    signsTokens: true,
-    speaksKafka: true,
-    wave: 1,
+    ...OURS,
     variables: ({ infra, origin, secrets }) => ({
       CHARGES_URL: origin('charges'),
       PAYOUTS_URL: origin('payouts'),

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { answersOk } from '../http-call.ts';
 import { inheritedEnvironment } from '../inherited-environment.ts';
 import { REPOSITORY_ROOT } from '../repository.ts';
 import { StartupFailure } from '../startup-failure.ts';
@@ -12,7 +13,6 @@ const READY_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 10_000;
 const JOB_LIMIT_MS = 120_000;
 const REQUEST_LIMIT_MS = 3_000;
-const HTTP_OK = 200;
 
 /** How the supervisor runs one service; the telemetry preload has to come before any other module. */
 export function describeServiceProcess(service: MeshService, settings: MeshSettings): ChildSpec {
@@ -29,7 +29,7 @@ export function describeServiceProcess(service: MeshService, settings: MeshSetti
     stopSignal: 'SIGTERM',
     stopLimitMs: STOP_LIMIT_MS,
     readyLimitMs: READY_LIMIT_MS,
-    isReady: () => answersOk(ready),
+    isReady: () => answersOk(ready, REQUEST_LIMIT_MS),
   };
 }
 
@@ -47,16 +47,6 @@ export function describeDeployJob(
     cwd: REPOSITORY_ROOT,
     limitMs: JOB_LIMIT_MS,
   };
-}
-
-export async function answersOk(url: string): Promise<boolean> {
-  try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(REQUEST_LIMIT_MS) });
-    await response.arrayBuffer();
-    return response.status === HTTP_OK;
-  } catch {
-    return false;
-  }
 }
 
 /** Limits and periods of services, which experiments and tests set for the whole mesh. */

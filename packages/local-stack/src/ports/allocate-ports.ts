@@ -35,7 +35,7 @@ export async function allocatePorts(
       if (port === undefined) throw new Error(`no port slot named ${slot}`);
       return port;
     },
-    release: () => closeServer(block.anchor),
+    release: () => block.anchor[Symbol.asyncDispose](),
   };
 }
 
@@ -57,11 +57,8 @@ export function assignPorts(
 }
 
 async function requireFree(slot: string, port: number): Promise<void> {
-  const server = await tryListen(port);
-  if (!server) {
-    throw new StartupFailure(`port ${port} is busy; it is fixed by ${portVariable(slot)}`);
-  }
-  await closeServer(server);
+  if (await isFree(port)) return;
+  throw new StartupFailure(`port ${port} is busy; it is fixed by ${portVariable(slot)}`);
 }
 
 async function takeBlock(count: number): Promise<{ anchor: Server; ports: number[] }> {
@@ -72,21 +69,21 @@ async function takeBlock(count: number): Promise<{ anchor: Server; ports: number
     if (!anchor) continue;
     const ports = await findFree(base + 1, base + BLOCK_SIZE);
     if (ports.length >= count) return { anchor, ports };
-    await closeServer(anchor);
+    await anchor[Symbol.asyncDispose]();
   }
   throw new StartupFailure(`no ${count} free ports between ${FIRST_PORT} and ${LAST_PORT}`);
 }
 
 async function findFree(from: number, to: number): Promise<number[]> {
   const candidates = Array.from({ length: to - from }, (_, index) => from + index);
-  const checked = await Promise.all(
-    candidates.map(async (port) => {
-      const server = await tryListen(port);
-      if (server) await closeServer(server);
-      return server ? port : undefined;
-    }),
-  );
-  return checked.filter((port) => port !== undefined);
+  const free = await Promise.all(candidates.map(isFree));
+  return candidates.filter((_, index) => free[index]);
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = await tryListen(port);
+  await server?.[Symbol.asyncDispose]();
+  return server !== undefined;
 }
 
 function tryListen(port: number): Promise<Server | undefined> {
@@ -94,11 +91,5 @@ function tryListen(port: number): Promise<Server | undefined> {
     const server = createServer((socket) => socket.destroy());
     server.once('error', () => resolve(undefined));
     server.listen({ port, host: LOOPBACK, exclusive: true }, () => resolve(server));
-  });
-}
-
-function closeServer(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
   });
 }
