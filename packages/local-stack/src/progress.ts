@@ -20,7 +20,21 @@ export function createProgress(output: ProgressOutput = process.stdout): Progres
     const seconds = `${((performance.now() - startedAt) / 1000).toFixed(1).padStart(5)}s`;
     output.write(`${output.isTTY ? `\u001B[2m${seconds}\u001B[0m` : seconds}  ${text}\n`);
   };
-  return { line, waiting: (what, work) => remind({ line, what, work }) };
+  return { line, waiting };
+
+  async function waiting<T>(what: string, work: Promise<T>): Promise<T> {
+    const since = performance.now();
+    const timer = setInterval(() => {
+      const seconds = Math.round((performance.now() - since) / 1000);
+      line(`still waiting: ${what} (${seconds} s)`);
+    }, REMINDER_INTERVAL_MS);
+    timer.unref();
+    try {
+      return await work;
+    } finally {
+      clearInterval(timer);
+    }
+  }
 }
 
 /** For callers that want no output, such as unit tests. */
@@ -28,21 +42,3 @@ export const noProgress: Progress = {
   line: () => undefined,
   waiting: (_what, work) => work,
 };
-
-async function remind<T>(input: {
-  line: (text: string) => void;
-  what: string;
-  work: Promise<T>;
-}): Promise<T> {
-  const since = performance.now();
-  const timer = setInterval(() => {
-    const seconds = Math.round((performance.now() - since) / 1000);
-    input.line(`still waiting: ${input.what} (${seconds} s)`);
-  }, REMINDER_INTERVAL_MS);
-  timer.unref();
-  try {
-    return await input.work;
-  } finally {
-    clearInterval(timer);
-  }
-}

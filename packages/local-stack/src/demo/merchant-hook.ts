@@ -7,26 +7,20 @@ import type { Timeline } from './timeline.ts';
 const SECRET_BYTES = 24;
 
 /** Where the demo's merchant hears of one resource; a path of its own, so that nothing else counts. */
-export interface MerchantHook {
-  path: string;
-  secret: string;
-  /** The fields of a creation that ask for deliveries. */
-  fields: { webhook_url: string; webhook_secret: string };
-}
-
-export function createMerchantHook(): MerchantHook {
+export function createMerchantHook() {
   const path = `/hook-${randomUUID()}`;
   const secret = randomBytes(SECRET_BYTES).toString('base64url');
   return {
     path,
     secret,
+    /** The fields of a creation that ask for deliveries. */
     fields: { webhook_url: `http://shop.receiver.example.com${path}`, webhook_secret: secret },
   };
 }
 
 /** Waits for one signed delivery of each event, and notes them when they arrived. */
 export async function noteDeliveries(
-  parts: { client: DemoClient; timeline: Timeline; hook: MerchantHook },
+  parts: { client: DemoClient; timeline: Timeline; hook: ReturnType<typeof createMerchantHook> },
   expected: { resourceId: string; events: readonly string[] },
 ): Promise<void> {
   const { client, timeline, hook } = parts;

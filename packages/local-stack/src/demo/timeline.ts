@@ -3,27 +3,18 @@ import { styleText } from 'node:util';
 const MOMENT_WIDTH = 7;
 const PLACE_WIDTH = 18;
 
-export interface Timeline {
-  /** What happened where, now or at the given time (milliseconds since the epoch). */
-  note(place: string, text: string, atMs?: number): void;
-  /** Prints what was noted, in the order in which it happened. */
-  print(): void;
-}
-
-interface Moment {
-  atMs: number;
-  place: string;
-  text: string;
-}
+export type Timeline = ReturnType<typeof createTimeline>;
 
 /** Lines of relative milliseconds, place and event; colours on a terminal only. */
-export function createTimeline(output: NodeJS.WriteStream = process.stdout): Timeline {
+export function createTimeline(output: NodeJS.WriteStream = process.stdout) {
   const startedAtMs = Date.now();
-  const moments: Moment[] = [];
+  const moments: { atMs: number; place: string; text: string }[] = [];
   const paint = (format: 'dim' | 'cyan' | 'green', text: string) =>
     styleText(format, text, { stream: output });
   return {
-    note: (place, text, atMs = Date.now()) => moments.push({ atMs, place, text }),
+    /** What happened where, now or at the given time (milliseconds since the epoch). */
+    note: (place: string, text: string, atMs = Date.now()) => moments.push({ atMs, place, text }),
+    /** Prints what was noted, in the order in which it happened. */
     print() {
       output.write(
         `\n${paint('green', 'One charge and one payout, from creation to signed webhooks')}\n\n`,

@@ -12,23 +12,23 @@ export interface Artifact {
   pom(target: string): string;
 }
 
-const LOG4J_BINDING_VERSION = '2.25.5';
+interface Coordinates {
+  group: string;
+  name: string;
+  version: string;
+}
+
+const DEPENDENCIES: readonly Coordinates[] = [
+  { group: 'org.apache.kafka', name: 'kafka_2.13', version: '4.3.1' },
+  // slf4j 1.7, hence not log4j-slf4j2-impl.
+  { group: 'org.apache.logging.log4j', name: 'log4j-slf4j-impl', version: '2.25.5' },
+];
 
 export const KAFKA: Artifact = {
   folder: 'kafka-4.3.1',
   title: 'Kafka 4.3.1 (43 MB)',
   goal: 'copy-dependencies',
-  pom: () =>
-    `<dependencies>${dependency({
-      group: 'org.apache.kafka',
-      name: 'kafka_2.13',
-      version: '4.3.1',
-    })}${dependency({
-      // slf4j 1.7, hence not log4j-slf4j2-impl.
-      group: 'org.apache.logging.log4j',
-      name: 'log4j-slf4j-impl',
-      version: LOG4J_BINDING_VERSION,
-    })}</dependencies>`,
+  pom: () => `<dependencies>${DEPENDENCIES.map(dependency).join('')}</dependencies>`,
 };
 
 /** 3.0.9 is the last line that runs on Java 17; its parent pom does not resolve, so it is unpacked. */
@@ -78,14 +78,11 @@ export function findRedisBinary(folder: string): string {
   return join(folder, binary);
 }
 
-function dependency(input: { group: string; name: string; version: string }): string {
+function dependency(input: Coordinates): string {
   return `<dependency>${coordinates(input)}</dependency>`;
 }
 
-function unpacked(
-  target: string,
-  input: { group: string; name: string; version: string; rest: string },
-): string {
+function unpacked(target: string, input: Coordinates & { rest: string }): string {
   return `<build><plugins><plugin><groupId>org.apache.maven.plugins</groupId>
 <artifactId>maven-dependency-plugin</artifactId><version>2.8</version><configuration>
 <artifactItems><artifactItem>${coordinates(input)}${input.rest}
@@ -93,6 +90,6 @@ function unpacked(
 </configuration></plugin></plugins></build>`;
 }
 
-function coordinates(input: { group: string; name: string; version: string }): string {
+function coordinates(input: Coordinates): string {
   return `<groupId>${input.group}</groupId><artifactId>${input.name}</artifactId><version>${input.version}</version>`;
 }

@@ -1,6 +1,6 @@
 import { KAFKA, REDIS, REGISTRY } from './artifacts.ts';
 import { bootContainers } from './containers.ts';
-import { requireJava, requireMaven } from './find-program.ts';
+import { findProgram, requireJava, requireMaven } from './find-program.ts';
 import type { BootInput, InfraProvider } from './infra-provider.ts';
 import { isInstalled } from './install-artifact.ts';
 import { startKafka } from './kafka-process.ts';
@@ -11,7 +11,7 @@ import {
   withDatabase,
 } from './postgres-databases.ts';
 import { startPostgres } from './postgres-process.ts';
-import { needsRedisDownload, startRedis } from './redis-process.ts';
+import { startRedis } from './redis-process.ts';
 import { setGlobalCompatibility } from './registry-api.ts';
 import { startRegistry } from './registry-process.ts';
 
@@ -75,7 +75,7 @@ async function requirePrograms(given: Given): Promise<void> {
   const downloads = [
     ...(given.kafkaBrokers ? [] : [KAFKA]),
     ...(given.registryUrl ? [] : [REGISTRY]),
-    ...(given.redisUrl || !needsRedisDownload() ? [] : [REDIS]),
+    ...(given.redisUrl || findProgram('redis-server') ? [] : [REDIS]),
   ];
   if (!given.kafkaBrokers || !given.registryUrl) await requireJava();
   if (downloads.some((artifact) => !isInstalled(artifact))) requireMaven();

@@ -18,7 +18,6 @@ import { homeDigest } from './postgres-account.ts';
 
 const READY_LIMIT_MS = 120_000;
 const READY_POLL_INTERVAL_MS = 100;
-const SHOWN_LOG_LINES = 15;
 
 export interface ContainerSpec {
   name: string;
@@ -136,8 +135,7 @@ async function untilReady(
   { id, logFile }: { id: string; logFile: LogFile },
 ): Promise<void> {
   const deadline = performance.now() + READY_LIMIT_MS;
-  const failure = (what: string) =>
-    new StartupFailure(`${spec.name} ${what}`, logFile.lastLines(SHOWN_LOG_LINES));
+  const failure = (what: string) => new StartupFailure(`${spec.name} ${what}`, logFile.lastLines());
   while (!(await spec.isReady(() => logFile.tailSince(0)))) {
     closing.signal.throwIfAborted();
     const { State: state } = await engine.getContainer(id).inspect();

@@ -31,20 +31,18 @@ export async function installArtifact(deps: BootDeps, artifact: Artifact): Promi
   if (existsSync(folder)) return folder;
   const mvn = requireMaven();
   mkdirSync(cacheFolder(), { recursive: true });
-  await oneAtATime(async () => {
+  queue = queue.then(() => withInstallLock(cacheFolder(), deps.log, download));
+  await queue;
+  return folder;
+
+  async function download(): Promise<void> {
     if (existsSync(folder)) return;
     deps.log.line(`downloading ${artifact.title}`);
     const since = performance.now();
-    const download = downloadInto(deps, { artifact, folder, mvn });
-    await deps.log.waiting(`download of ${artifact.title}`, download);
+    const work = downloadInto(deps, { artifact, folder, mvn });
+    await deps.log.waiting(`download of ${artifact.title}`, work);
     const seconds = ((performance.now() - since) / 1000).toFixed(1);
     deps.log.line(`downloaded ${artifact.title} in ${seconds} s`);
-  });
-  return folder;
-
-  function oneAtATime(work: () => Promise<void>): Promise<void> {
-    queue = queue.then(() => withInstallLock(cacheFolder(), deps.log, work));
-    return queue;
   }
 }
 
@@ -60,10 +58,11 @@ async function downloadInto(
     const target = join(draft, 'content');
     const pom = join(draft, 'pom.xml');
     writeFileSync(pom, renderPom(input.artifact.pom(target)));
+    const goal = `${PLUGIN}:${input.artifact.goal}`;
     await deps.supervisor.run({
       name: `download-${input.artifact.folder}`,
       command: input.mvn,
-      args: ['-B', '-f', pom, `${PLUGIN}:${input.artifact.goal}`, ...outputArguments(target)],
+      args: ['-B', '-f', pom, goal, `-DoutputDirectory=${target}`, '-DincludeScope=runtime'],
       env: inheritedEnvironment(),
       cwd: draft,
       limitMs: DOWNLOAD_LIMIT_MS,
@@ -75,10 +74,6 @@ async function downloadInto(
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }
-}
-
-function outputArguments(target: string): string[] {
-  return [`-DoutputDirectory=${target}`, '-DincludeScope=runtime'];
 }
 
 function renderPom(content: string): string {

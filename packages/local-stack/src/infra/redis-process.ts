@@ -39,8 +39,3 @@ export async function startRedis(
   });
   return `redis://127.0.0.1:${input.port}`;
 }
-
-/** Whether the binaries have to be downloaded first. */
-export function needsRedisDownload(): boolean {
-  return findProgram('redis-server') === undefined;
-}

@@ -78,19 +78,15 @@ async function prepareSettings(input: BootMeshInput, ports: PortBlock): Promise<
   };
 }
 
-async function startServices(input: BootMeshInput, settings: MeshSettings): Promise<void> {
-  for (const wave of [0, 1]) {
-    const members = MESH_SERVICES.filter((service) => service.wave === wave);
-    await Promise.all(members.map((service) => startService(input, service, settings)));
-  }
-}
-
-function startService(
+async function startServices(
   { log, supervisor }: BootMeshInput,
-  service: MeshService,
   settings: MeshSettings,
 ): Promise<void> {
-  return step(log, service.name, () => supervisor.start(describeServiceProcess(service, settings)));
+  const start = (service: MeshService) =>
+    step(log, service.name, () => supervisor.start(describeServiceProcess(service, settings)));
+  for (const wave of [0, 1]) {
+    await Promise.all(MESH_SERVICES.filter((service) => service.wave === wave).map(start));
+  }
 }
 
 function registerCallback(input: BootMeshInput, settings: MeshSettings): Promise<void> {

@@ -4,7 +4,6 @@ import { type JobSpec, STAGES } from './child-spec.ts';
 import { createLogFile } from './log-file.ts';
 import type { ProcessRegister } from './process-register.ts';
 
-const SHOWN_LOG_LINES = 15;
 const STOP_LIMIT_MS = 2_000;
 
 /** Runs a job within its limit; the stop of the stack ends it too. */
@@ -23,6 +22,6 @@ export async function runJob(
   deps.signal.removeEventListener('abort', end);
   if (exit.code === 0) return;
   const how = exit.signal ? `was ended by ${exit.signal}` : `failed with exit code ${exit.code}`;
-  const lines = log.lastLines(SHOWN_LOG_LINES);
+  const lines = log.lastLines();
   throw new StartupFailure(`${spec.name} ${how} (log: ${log.path})`, lines);
 }

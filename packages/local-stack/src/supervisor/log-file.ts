@@ -12,6 +12,7 @@ import { join } from 'node:path';
 /** Most bytes that are read back from a log at once. */
 const READ_BYTES_MAX = 1024 * 1024;
 const TAIL_BYTES = 16 * 1024;
+const SHOWN_LOG_LINES = 15;
 
 export interface LogFile {
   path: string;
@@ -22,7 +23,8 @@ export interface LogFile {
   readFrom(offset: number): string;
   /** The last megabyte of what was written since `offset`: a broker with many topics says a lot at its start. */
   tailSince(offset: number): string;
-  lastLines(count: number): string[];
+  /** As many as a failure shows. */
+  lastLines(): string[];
 }
 
 /** `<home>/logs/<name>.log`; the previous run's file is kept once, as `<name>.previous.log`. */
@@ -39,11 +41,11 @@ export function createLogFile(home: string, name: string): LogFile {
     size,
     readFrom,
     tailSince: (offset) => readFrom(Math.max(offset, size() - READ_BYTES_MAX)),
-    lastLines: (count) =>
+    lastLines: () =>
       readFrom(Math.max(0, size() - TAIL_BYTES))
         .trimEnd()
         .split('\n')
-        .slice(-count),
+        .slice(-SHOWN_LOG_LINES),
   };
 }
 

@@ -8,7 +8,6 @@ import type { ProcessRegister } from './process-register.ts';
 import { type Death, isFailedBoot, recentDeaths, restartDelayMs } from './restart-policy.ts';
 
 const READY_POLL_INTERVAL_MS = 40;
-const SHOWN_LOG_LINES = 15;
 
 interface Deps {
   home: string;
@@ -151,7 +150,7 @@ export class SupervisedChild {
   }
 
   #failure(message: string): StartupFailure {
-    const lines = this.#logFile.lastLines(SHOWN_LOG_LINES);
+    const lines = this.#logFile.lastLines();
     return new StartupFailure(`${message} (log: ${this.#logFile.path})`, lines);
   }
 }
