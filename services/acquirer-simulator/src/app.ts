@@ -7,7 +7,7 @@ import { type AccessTokens, createAccessTokens } from '#tokens/access-token.ts';
 import { addAdjustBalance } from '#balance/adjust-balance.route.ts';
 import { addReadBalance } from '#balance/read-balance.route.ts';
 import { addIssueToken } from '#tokens/issue-token.route.ts';
-import { sendProviderError, toProviderError } from '#api-pix/provider-answer.ts';
+import { sendAnswer, toProviderError } from '#api-pix/provider-answer.ts';
 import { apiPixError } from '#api-pix/provider-error.ts';
 import { addReadAndCancelCharge } from '#charges/charge.route.ts';
 import { addIssueCharge } from '#charges/issue-charge.route.ts';
@@ -113,7 +113,7 @@ function guardProvider(scope: FastifyInstance, deps: ProviderDeps): void {
   scope.setErrorHandler((error, _request, reply) => {
     const answer = toProviderError(error);
     if (answer.status >= 500) deps.logger.error({ err: error }, 'request failed');
-    return sendProviderError(reply, answer);
+    return sendAnswer(reply, answer);
   });
   scope.addHook('onRequest', async (request) => {
     if (request.routeOptions.url === '/oauth/token') return;

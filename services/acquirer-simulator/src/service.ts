@@ -42,8 +42,7 @@ export async function startAcquirerSimulator(config: AcquirerSimulatorConfig) {
     });
     const { HOST: host, ACQUIRER_PIX_KEY: pixKey } = config;
     const signal = createWakeSignal();
-    const callbackDeps = { db, logger, signal, ...callbackDelays(config) };
-    use('callbacks', await startCallbackSender(callbackDeps));
+    use('callbacks', await startCallbackSender({ db, logger, signal, ...callbackDelays(config) }));
     const wakeCallbacks = signal.notify;
     const dueWork = use('due work', startDueWork({ db, logger, faults, pixKey, wakeCallbacks }));
     const receiver = use(

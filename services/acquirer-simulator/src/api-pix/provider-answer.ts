@@ -1,20 +1,15 @@
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { FastifyReply } from 'fastify';
 
-import { apiPixError, ProviderError } from './provider-error.ts';
+import { apiPixError, JSON_TYPE, ProviderError } from './provider-error.ts';
 
-/** A success of the provider, before any fault touches it; null where it says nothing. */
-export type ProviderAnswer = { status: number; body: object | null };
-
-const JSON_TYPE = 'application/json; charset=utf-8';
+/** What the provider says; a body of null is none. */
+export type ProviderAnswer = { status: number; contentType?: string; body: object | null };
 
 export function sendAnswer(reply: FastifyReply, answer: ProviderAnswer): FastifyReply {
-  if (answer.body === null) return reply.code(answer.status).send();
-  return reply.code(answer.status).type(JSON_TYPE).send(JSON.stringify(answer.body));
-}
-
-export function sendProviderError(reply: FastifyReply, error: ProviderError): FastifyReply {
-  return reply.code(error.status).type(error.contentType).send(JSON.stringify(error.body));
+  const { status, contentType = JSON_TYPE, body } = answer;
+  if (body === null) return reply.code(status).send();
+  return reply.code(status).type(contentType).send(JSON.stringify(body));
 }
 
 /** Every failure of a provider's route in the provider's own forms, never in the mesh's envelope. */

@@ -1,3 +1,4 @@
+export const JSON_TYPE = 'application/json; charset=utf-8';
 const PROBLEM_TYPES = 'https://pix.bcb.gov.br/api/v2/error';
 
 const TITLES = {
@@ -55,5 +56,5 @@ export function apiPixError(
 
 /** An error in Efí's own form. */
 export function efiError(status: number, nome: string, mensagem: string): ProviderError {
-  return new ProviderError(status, 'application/json; charset=utf-8', { nome, mensagem });
+  return new ProviderError(status, JSON_TYPE, { nome, mensagem });
 }

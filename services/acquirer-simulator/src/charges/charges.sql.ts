@@ -84,7 +84,7 @@ export async function removeCharge(db: Queryable, txid: string): Promise<StoredC
           select 'canceled', txid, amount
           from removed
         )
-        select ${COLUMNS}, '[]'::jsonb as received
+        select ${COLUMNS}, array[]::jsonb[] as received
         from removed`,
     ),
   );
@@ -98,23 +98,18 @@ const COLUMNS: Statement = sql`
 
 /** Amounts as text: JSON numbers would pass through floats. */
 const RECEIVED: Statement = sql`
-  coalesce(
-    (
-      select jsonb_agg(
-        jsonb_build_object(
-          'endToEndId', end_to_end_id,
-          'pixKey', received_pix.pix_key,
-          'amount', received_pix.amount::text,
-          'paidAt', paid_at,
-          'tariff', tariff::text,
-          'returns', ${RETURNS_OF_PIX}
-        )
-        order by recorded_at, end_to_end_id
-      )
-      from received_pix
-      where received_pix.txid = charges.txid and own
-    ),
-    '[]'::jsonb
+  array(
+    select jsonb_build_object(
+      'endToEndId', end_to_end_id,
+      'pixKey', received_pix.pix_key,
+      'amount', received_pix.amount::text,
+      'paidAt', paid_at,
+      'tariff', tariff::text,
+      'returns', ${RETURNS_OF_PIX}
+    )
+    from received_pix
+    where received_pix.txid = charges.txid and own
+    order by recorded_at, end_to_end_id
   )`;
 
 function toJson(value: object | null): string | null {

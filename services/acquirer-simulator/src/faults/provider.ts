@@ -5,13 +5,7 @@ import { TLSSocket } from 'node:tls';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 
-import {
-  type ProviderAnswer,
-  sendAnswer,
-  sendProviderError,
-  toProviderError,
-} from '#api-pix/provider-answer.ts';
-import { ProviderError } from '#api-pix/provider-error.ts';
+import { type ProviderAnswer, sendAnswer, toProviderError } from '#api-pix/provider-answer.ts';
 
 import { errorOf, GARBAGE, refusalOf } from './fault-answers.ts';
 import type { CallRule, FaultyOperation } from './fault-script.ts';
@@ -38,8 +32,6 @@ type Deps = {
   /** Ends every answer that a fault holds back. */
   stopping: AbortSignal;
 };
-
-type Outcome = ProviderAnswer | ProviderError;
 
 export function createProvider(app: FastifyInstance, deps: Deps): Provider {
   const notes = new Map<FaultyOperation | null, (request: FastifyRequest) => Promise<void>>();
@@ -72,14 +64,14 @@ export function createProvider(app: FastifyInstance, deps: Deps): Provider {
     async function failBefore(
       rule: CallRule | null,
       request: FastifyRequest,
-    ): Promise<ProviderError | null> {
+    ): Promise<ProviderAnswer | null> {
       if (rule?.fault === 'error_before') return errorOf(rule);
       if (rule?.fault !== 'refusal') return null;
       await notes.get(operation)?.(request);
       return refusalOf(rule);
     }
 
-    async function run(request: FastifyRequest): Promise<Outcome> {
+    async function run(request: FastifyRequest): Promise<ProviderAnswer> {
       try {
         return await handler(request);
       } catch (thrown) {
@@ -92,15 +84,14 @@ export function createProvider(app: FastifyInstance, deps: Deps): Provider {
   }
 }
 
-function answer(reply: FastifyReply, rule: CallRule | null, outcome: Outcome): FastifyReply {
-  if (rule?.fault === 'error_after') return sendProviderError(reply, errorOf(rule));
+function answer(reply: FastifyReply, rule: CallRule | null, outcome: ProviderAnswer): FastifyReply {
+  if (rule?.fault === 'error_after') return sendAnswer(reply, errorOf(rule));
   if (rule?.fault === 'garbage') {
     return reply
       .code(rule.status ?? 200)
       .type('text/html; charset=utf-8')
       .send(GARBAGE);
   }
-  if (outcome instanceof ProviderError) return sendProviderError(reply, outcome);
   return sendAnswer(reply, outcome);
 }
 

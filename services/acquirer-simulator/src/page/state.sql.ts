@@ -108,18 +108,13 @@ const STATEMENTS: Readonly<Record<keyof States, Statement>> = {
           'amount', amount,
           'tariff', tariff,
           'paid_at', paid_at,
-          'returns', coalesce(
-            (
-              select jsonb_agg(
-                jsonb_build_object(
-                  'id', back.id, 'amount', back.amount, 'natureza', nature, 'status', status
-                )
-                order by back.number
-              )
-              from received_returns as back
-              where back.end_to_end_id = newest.end_to_end_id
-            ),
-            '[]'::jsonb
+          'returns', array(
+            select jsonb_build_object(
+              'id', back.id, 'amount', back.amount, 'natureza', nature, 'status', status
+            )
+            from received_returns as back
+            where back.end_to_end_id = newest.end_to_end_id
+            order by back.number
           )
         ) as state
         from (
@@ -140,18 +135,13 @@ const STATEMENTS: Readonly<Record<keyof States, Statement>> = {
           'amount', amount,
           'requested_at', requested_at,
           'settled_at', settled_at,
-          'returns', coalesce(
-            (
-              select jsonb_agg(
-                jsonb_build_object(
-                  'id', back.id, 'amount', back.amount, 'natureza', nature, 'status', 'DEVOLVIDO'
-                )
-                order by returned_at, return_id
-              )
-              from send_returns as back
-              where back.end_to_end_id = newest.end_to_end_id
-            ),
-            '[]'::jsonb
+          'returns', array(
+            select jsonb_build_object(
+              'id', back.id, 'amount', back.amount, 'natureza', nature, 'status', 'DEVOLVIDO'
+            )
+            from send_returns as back
+            where back.end_to_end_id = newest.end_to_end_id
+            order by returned_at, return_id
           )
         ) as state
         from (

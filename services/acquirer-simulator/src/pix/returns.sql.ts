@@ -7,26 +7,21 @@ import type { PixReturn } from './return-resource.ts';
  * would pass through floats.
  */
 export const RETURNS_OF_PIX: Statement = sql`
-  coalesce(
-    (
-      select jsonb_agg(
-        jsonb_build_object(
-          'returnId', return_id,
-          'id', id,
-          'status', status,
-          'amount', received_returns.amount::text,
-          'nature', nature,
-          'description', description,
-          'reason', reason,
-          'requestedAt', requested_at,
-          'settledAt', settled_at
-        )
-        order by number
-      )
-      from received_returns
-      where received_returns.end_to_end_id = received_pix.end_to_end_id
-    ),
-    '[]'::jsonb
+  array(
+    select jsonb_build_object(
+      'returnId', return_id,
+      'id', id,
+      'status', status,
+      'amount', received_returns.amount::text,
+      'nature', nature,
+      'description', description,
+      'reason', reason,
+      'requestedAt', requested_at,
+      'settledAt', settled_at
+    )
+    from received_returns
+    where received_returns.end_to_end_id = received_pix.end_to_end_id
+    order by number
   )`;
 
 /** As `RETURNS_OF_PIX` gives them. */

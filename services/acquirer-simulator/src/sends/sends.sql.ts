@@ -169,22 +169,17 @@ const COLUMNS: Statement = sql`
   pix_key as "pixKey", payer_text as "payerText", recipient, requested_at as "requestedAt",
   settled_at as "settledAt", planned_status as "plannedStatus", error,
   planned_returns::text[] as "plannedReturns", now_()::timestamptz(3) as "readAt",
-  coalesce(
-    (
-      select jsonb_agg(
-        jsonb_build_object(
-          'returnId', return_id,
-          'id', id,
-          'amount', send_returns.amount::text,
-          'nature', nature,
-          'returnedAt', returned_at
-        )
-        order by returned_at, return_id
-      )
-      from send_returns
-      where send_returns.end_to_end_id = sends.end_to_end_id
-    ),
-    '[]'::jsonb
+  array(
+    select jsonb_build_object(
+      'returnId', return_id,
+      'id', id,
+      'amount', send_returns.amount::text,
+      'nature', nature,
+      'returnedAt', returned_at
+    )
+    from send_returns
+    where send_returns.end_to_end_id = sends.end_to_end_id
+    order by returned_at, return_id
   ) as returns`;
 
 function toPlannedSend(row: Row): PlannedSend {

@@ -1,7 +1,7 @@
 import type { Provider } from '#faults/provider.ts';
 
 import { type AccessTokens, isSame, TOKEN_LIFE_SECONDS } from './access-token.ts';
-import { ProviderError } from '#api-pix/provider-error.ts';
+import { JSON_TYPE, ProviderError } from '#api-pix/provider-error.ts';
 
 const SCOPES =
   'cob.write cob.read pix.write pix.read pix.send gn.pix.send.read gn.balance.read ' +
@@ -32,7 +32,7 @@ export function addIssueToken(provider: Provider, deps: Deps): void {
 }
 
 function invalidClient(): ProviderError {
-  return new ProviderError(401, 'application/json; charset=utf-8', {
+  return new ProviderError(401, JSON_TYPE, {
     error: 'invalid_client',
     error_description: 'Invalid or inactive credentials',
   });
