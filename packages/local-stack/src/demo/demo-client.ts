@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { StackFile } from '../mesh/stack-file.ts';
 import { call } from '../http-call.ts';
 
@@ -39,15 +40,15 @@ export type DemoTarget = Pick<
 export function createDemoClient(target: DemoTarget) {
   const headers = { 'x-api-key': target.api_key };
   const get = <T>(path: string) => call<T>('GET', `${target.gateway_url}/v1${path}`, { headers });
-  const create = <T>(path: string, body: object, idempotencyKey: string) =>
+  const create = <T>(path: string, body: object, idempotencyKey: string = randomUUID()) =>
     call<T>('POST', `${target.gateway_url}/v1${path}`, {
       headers: { ...headers, 'idempotency-key': idempotencyKey },
       body,
     });
   return {
-    createCharge: (body: object, key: string) => create<DemoCharge>('/charges', body, key),
+    createCharge: (body: object, key?: string) => create<DemoCharge>('/charges', body, key),
     getCharge: (id: string) => get<DemoCharge>(`/charges/${id}`),
-    createPayout: (body: object, key: string) => create<DemoPayout>('/payouts', body, key),
+    createPayout: (body: object, key?: string) => create<DemoPayout>('/payouts', body, key),
     getPayout: (id: string) => get<DemoPayout>(`/payouts/${id}`),
     /** Cents. */
     getAvailable: async () => (await get<{ available: number }>('/balance')).available,

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { DemoClient } from './demo-client.ts';
 import { expect, until } from '../http-call.ts';
 import { createMerchantHook, noteDeliveries } from './merchant-hook.ts';
@@ -15,17 +14,14 @@ export async function followCharge(client: DemoClient, timeline: Timeline): Prom
   const hook = createMerchantHook();
   const before = await client.getAvailable();
   timeline.note('merchant', `GET /v1/balance: available ${formatCents(before)}`);
-  const charge = await client.createCharge(
-    {
-      amount: AMOUNT_CENTS,
-      method: 'pix',
-      description: 'Demo charge',
-      reference: 'demo',
-      customer: CUSTOMER,
-      ...hook.fields,
-    },
-    randomUUID(),
-  );
+  const charge = await client.createCharge({
+    amount: AMOUNT_CENTS,
+    method: 'pix',
+    description: 'Demo charge',
+    reference: 'demo',
+    customer: CUSTOMER,
+    ...hook.fields,
+  });
   timeline.note('merchant', `POST /v1/charges: ${charge.status}, id ${charge.id}`);
   const read = await client.getCharge(charge.id);
   expect(read.status === 'pending', `the new charge is ${read.status}, not pending`);
@@ -41,11 +37,5 @@ export async function followCharge(client: DemoClient, timeline: Timeline): Prom
   const after = await client.getAvailable();
   timeline.note('merchant', `GET /v1/balance: available ${formatCents(after)}`);
   expect(after === before + AMOUNT_CENTS, `the balance went from ${before} to ${after} cents`);
-  await noteDeliveries(
-    { client, timeline, hook },
-    {
-      resourceId: charge.id,
-      events: EVENTS,
-    },
-  );
+  await noteDeliveries({ client, timeline, hook }, { resourceId: charge.id, events: EVENTS });
 }

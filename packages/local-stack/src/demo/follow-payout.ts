@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { DemoClient, DemoPayout } from './demo-client.ts';
 import { expect, until } from '../http-call.ts';
 import { createMerchantHook, noteDeliveries } from './merchant-hook.ts';
@@ -18,17 +17,14 @@ const RECIPIENT = {
 export async function followPayout(client: DemoClient, timeline: Timeline): Promise<void> {
   const hook = createMerchantHook();
   const before = await client.getAvailable();
-  const payout = await client.createPayout(
-    {
-      amount: AMOUNT_CENTS,
-      method: 'pix',
-      description: 'Demo payout',
-      reference: 'demo',
-      ...RECIPIENT,
-      ...hook.fields,
-    },
-    randomUUID(),
-  );
+  const payout = await client.createPayout({
+    amount: AMOUNT_CENTS,
+    method: 'pix',
+    description: 'Demo payout',
+    reference: 'demo',
+    ...RECIPIENT,
+    ...hook.fields,
+  });
   const cost = `${formatCents(payout.amount)} + fee ${formatCents(payout.fee)}`;
   timeline.note('merchant', `POST /v1/payouts: ${payout.status}, ${cost}, id ${payout.id}`);
   expect(payout.status === 'processing', `the new payout is ${payout.status}, not processing`);

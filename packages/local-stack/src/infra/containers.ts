@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type ContainerSpec, openContainerRuns } from './container-runs.ts';
 import type { BootInput, InfraProvider } from './infra-provider.ts';
-import { renderContainerKafka } from './kafka-properties.ts';
+import { KAFKA_READY_LINE, renderContainerKafka } from './kafka-properties.ts';
 import { MESH_DATABASE, REGISTRY_DATABASE } from './postgres-databases.ts';
 import { answersQuery } from './postgres-process.ts';
 import { answersSubjects } from './registry-api.ts';
@@ -19,7 +19,6 @@ const PASSWORD_BYTES = 24;
 const PASSWORD_FILE = '/pixmesh-postgres-password';
 /** Run by the image when it makes its data. */
 const FIRST_START_SQL = '/docker-entrypoint-initdb.d/create-registry-database.sql';
-const KAFKA_READY_LINE = 'Kafka Server started';
 const KAFKA_HEAP = '-Xmx512m -Xms256m';
 /** How a container names the machine it runs on. */
 const MACHINE = 'host.docker.internal';

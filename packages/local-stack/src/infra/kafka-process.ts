@@ -7,14 +7,13 @@ import { KAFKA } from './artifacts.ts';
 import { requireJava } from './find-program.ts';
 import type { BootDeps } from './infra-provider.ts';
 import { installArtifact } from './install-artifact.ts';
-import { renderKafkaProperties, renderLogging } from './kafka-properties.ts';
+import { KAFKA_READY_LINE, renderKafkaProperties, renderLogging } from './kafka-properties.ts';
 import { acceptsConnection } from './tcp-probe.ts';
 
 const FORMAT_LIMIT_MS = 60_000;
 const READY_LIMIT_MS = 90_000;
 const STOP_LIMIT_MS = 8_000;
 const CLUSTER_ID_BYTES = 16;
-const READY_LINE = 'Kafka Server started';
 
 /** One node that is broker and controller; small heap, quick to start. */
 const JVM_OPTIONS = ['-Xmx384m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
@@ -56,7 +55,8 @@ export async function startKafka(
     stopSignal: 'SIGTERM',
     stopLimitMs: STOP_LIMIT_MS,
     readyLimitMs: READY_LIMIT_MS,
-    isReady: async (run) => run.output().includes(READY_LINE) && acceptsConnection(input.port),
+    isReady: async (run) =>
+      run.output().includes(KAFKA_READY_LINE) && acceptsConnection(input.port),
   });
   return `127.0.0.1:${input.port}`;
 }

@@ -1,3 +1,6 @@
+/** Said when the broker serves. */
+export const KAFKA_READY_LINE = 'Kafka Server started';
+
 /** Internal topics default to three replicas and would never be available on one node. */
 const ONE_NODE = {
   'process.roles': 'broker,controller',

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import type { ProgramSpec } from './child-spec.ts';
 import type { LogFile } from './log-file.ts';
 import { killGroup, signalProcess, waitUntilGone } from './end-processes.ts';
@@ -37,23 +38,14 @@ export async function startProcess(spec: ProgramSpec, log: LogFile): Promise<Sta
       ...spec.owner,
     }),
   );
-  let ended = false;
-  const exited = new Promise<Exit>((resolve) => {
-    child.once('exit', (code, signal) => {
-      ended = true;
-      resolve({ code, signal });
-    });
-  });
-  await new Promise<void>((resolve, reject) => {
-    child.once('spawn', resolve);
-    child.once('error', reject);
-  });
+  await once(child, 'spawn');
+  const exited: Promise<Exit> = once(child, 'exit').then(([code, signal]) => ({ code, signal }));
   const pid = child.pid!;
   const identity = { pid, startedAt: readProcessStart(pid) ?? 'ended' };
   return {
     identity,
     exited,
-    hasExited: () => ended,
+    hasExited: () => child.exitCode !== null || child.signalCode !== null,
     output: () => log.tailSince(offset),
     end: async (signal, limitMs) => {
       signalProcess(identity, signal);
