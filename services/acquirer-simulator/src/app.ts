@@ -1,11 +1,11 @@
 import { createServiceApp, type MutualTls } from '@pixmesh/http/service-app';
-import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import type { FastifyInstance } from 'fastify';
 
 import { type AccessTokens, createAccessTokens } from '#tokens/access-token.ts';
 import { addAdjustBalance } from '#balance/adjust-balance.route.ts';
 import { addReadBalance } from '#balance/read-balance.route.ts';
+import type { ChangeDeps } from '#callbacks/announce.ts';
 import { addIssueToken } from '#tokens/issue-token.route.ts';
 import { sendAnswer, toProviderError } from '#api-pix/provider-answer.ts';
 import { apiPixError } from '#api-pix/provider-error.ts';
@@ -17,7 +17,6 @@ import { addClock } from '#clock/clock.route.ts';
 import type { Clock } from '#clock/clock.ts';
 import { addControlDisputes } from '#disputes/control-disputes.route.ts';
 import { addDisputes } from '#disputes/disputes.route.ts';
-import type { Faults } from '#faults/faults.ts';
 import { addFaults } from '#faults/faults.route.ts';
 import { createProvider, type Provider } from '#faults/provider.ts';
 import { addReadJournal } from '#journal/read-journal.route.ts';
@@ -37,19 +36,15 @@ import { addSendPix } from '#sends/send-pix.route.ts';
 import type { StoredSetting } from '#settings/stored-setting.ts';
 import { addRegisterWebhook } from '#webhooks/register-webhook.route.ts';
 
-export type SimulatorDeps = {
-  db: Database;
+export type SimulatorDeps = ChangeDeps & {
   logger: Logger;
-  faults: Faults;
   /** The provider's time. */
   clock: Clock;
-  wakeCallbacks: () => void;
   /** Notifies that something stored becomes due in that time. */
   expectDue: (inMs: number) => void;
   profile: StoredSetting<StoredProfile>;
   clientId: string;
   clientSecret: string;
-  pixKey: string;
   /** What the listener is bound to. */
   host: string;
 };

@@ -2,10 +2,8 @@ import type { Queryable } from '@pixmesh/postgres/pool';
 
 import { deleteRequests, insertRequests, type NewRequest } from './receiver-requests.sql.ts';
 
-export type RequestRecorder = {
-  /** Resolves once the request is durable: only then may it be answered. */
-  record(request: NewRequest): Promise<void>;
-};
+/** Resolves once the request is durable: only then may it be answered. */
+export type RecordRequest = (request: NewRequest) => Promise<void>;
 
 const BATCH_MAX = 500;
 /** Requests that are kept; older ones are dropped. */
@@ -19,17 +17,15 @@ type Waiting = { request: NewRequest; settle: PromiseWithResolvers<void> };
  * Stores requests in batches: whatever arrives while one batch is being written makes the next. One batch at a
  * time also means that numbers become visible in their order.
  */
-export function createRequestRecorder(db: Queryable): RequestRecorder {
+export function createRequestRecorder(db: Queryable): RecordRequest {
   let waiting: Waiting[] = [];
   let writing = false;
   let pruneAt = 0;
-  return {
-    record: async (request) => {
-      const settle = Promise.withResolvers<void>();
-      waiting.push({ request, settle });
-      if (!writing) void writeAll();
-      await settle.promise;
-    },
+  return async (request) => {
+    const settle = Promise.withResolvers<void>();
+    waiting.push({ request, settle });
+    if (!writing) void writeAll();
+    await settle.promise;
   };
 
   async function writeAll(): Promise<void> {

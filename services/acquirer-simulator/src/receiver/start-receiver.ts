@@ -9,7 +9,7 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 import { planAnswer } from './behaviour.ts';
 import { type Behaviours, loadBehaviours } from './behaviours.ts';
 import { answerControl, behaviourPath, type ControlAnswer } from './receiver-control.ts';
-import { createRequestRecorder, type RequestRecorder } from './record-requests.ts';
+import { createRequestRecorder, type RecordRequest } from './record-requests.ts';
 import { sendPlannedAnswer } from './send-planned-answer.ts';
 
 export type Receiver = AsyncDisposable & { readonly url: string };
@@ -33,7 +33,7 @@ const KEEP_ALIVE_TIMEOUT_MS = 72_000;
  */
 export async function startReceiver(options: Options): Promise<Receiver> {
   const behaviours = await loadBehaviours(options.settings);
-  const recorder = createRequestRecorder(options.db);
+  const record = createRequestRecorder(options.db);
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS }, (request, response) => {
     void answer(request, response).catch((error: unknown) => fail(response, error));
   });
@@ -53,7 +53,7 @@ export async function startReceiver(options: Options): Promise<Receiver> {
     const body = await readBody(request);
     const control = await answerControl({ db: options.db, behaviours }, request, body);
     if (control !== null) return sendControl(response, control);
-    await recordAndAnswer({ behaviours, recorder }, { request, response, body });
+    await recordAndAnswer({ behaviours, record }, { request, response, body });
   }
 
   function fail(response: ServerResponse, error: unknown): void {
@@ -65,13 +65,13 @@ export async function startReceiver(options: Options): Promise<Receiver> {
 }
 
 async function recordAndAnswer(
-  deps: { behaviours: Behaviours; recorder: RequestRecorder },
+  deps: { behaviours: Behaviours; record: RecordRequest },
   exchange: { request: IncomingMessage; response: ServerResponse; body: Buffer },
 ): Promise<void> {
   const { method = '', url = '/', headers } = exchange.request;
   const receivedAt = new Date();
   const plan = planAnswer(await deps.behaviours.take(behaviourPath(url)));
-  await deps.recorder.record({
+  await deps.record({
     method,
     host: headers.host ?? '',
     path: url,

@@ -51,11 +51,7 @@ export async function endSends(
       returns: [],
     }),
   );
-  const stored = endings.map(({ send: { endToEndId }, status, error }) => ({
-    endToEndId,
-    status,
-    error,
-  }));
+  const stored = endings.map(({ send: { endToEndId }, ...ending }) => ({ endToEndId, ...ending }));
   await storeEndings(tx, stored, await announce(deps, items));
 }
 

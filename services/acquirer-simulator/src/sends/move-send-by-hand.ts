@@ -1,6 +1,5 @@
 import { AppError } from '@pixmesh/kernel/app-error';
 import { toAcquirerId } from '@pixmesh/kernel/ids';
-import type { Transaction } from '@pixmesh/postgres/pool';
 
 import { conflict } from '#control/conflict.ts';
 import type { ChangeDeps } from '#callbacks/announce.ts';
@@ -29,7 +28,8 @@ export async function endByHand(
   ending: EndingByHand,
 ): Promise<PlannedSend> {
   const send = await deps.db.transaction(async (tx) => {
-    const locked = await lockOrThrow(tx, id);
+    const locked = await lockSend(tx, id);
+    if (locked === null) throw new AppError('NOT_FOUND');
     const decision = decideEnding(locked.status, ending);
     if (decision.kind === 'conflict') throw conflict(`The order is ${locked.status}.`);
     if (decision.kind === 'nothing') return locked;
@@ -90,10 +90,4 @@ export async function addForeignSend(
     await storeEndings(tx, [ending], { pixKey, notices: [] });
   });
   return { ...order, endToEndId, status: 'REALIZADO' };
-}
-
-async function lockOrThrow(tx: Transaction, id: string): Promise<PlannedSend> {
-  const send = await lockSend(tx, id);
-  if (send === null) throw new AppError('NOT_FOUND');
-  return send;
 }

@@ -5,11 +5,8 @@ export type TlsListener = MutualTls & { port: number };
 
 const NAMES = ['TLS_PORT', 'TLS_CERT', 'TLS_KEY', 'TLS_CA'] as const;
 
-export type TlsSettings = {
-  TLS_PORT?: number | undefined;
-  TLS_CERT?: string | undefined;
-  TLS_KEY?: string | undefined;
-  TLS_CA?: string | undefined;
+export type TlsSettings = { TLS_PORT?: number | undefined } & {
+  [Name in 'TLS_CERT' | 'TLS_KEY' | 'TLS_CA']?: string | undefined;
 };
 
 /** Variables that are missing beside those that are set: the four belong together. */
