@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { equal, holds, shaped } from '../client/expectations.ts';
 import { Charge, CHARGE_STATUSES, ChargeItem, Instant, Receiver, Uuid } from '../client/schemas.ts';
-import { faulty, it, section } from '../suite/case.ts';
+import { it, section } from '../suite/case.ts';
 import { bodyWith } from '../world/api-client.ts';
 import {
   bareCharge,
@@ -60,7 +60,7 @@ export const CHARGE_CASES = section('charge', [
   ...EVERY_CHARGE,
   ...BARE_CHARGE,
   ...PAID_CHARGE,
-  faulty('failure_reason', '`failure_reason`: set when status is `failed`', async (w) => {
+  it.simulator('failure_reason', '`failure_reason`: set when status is `failed`', async (w) => {
     const { key, body } = await refusedCharge(w);
     const replay = bodyWith(await w.own.charges.post(body, key), 201);
     const charge = shaped(Charge, replay, 'the failed charge');

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { equal, holds, shaped } from '../client/expectations.ts';
 import { Charge } from '../client/schemas.ts';
-import { faulty, it, section } from '../suite/case.ts';
+import { it, section } from '../suite/case.ts';
 import { bodyWith } from '../world/api-client.ts';
 import { bareCharge, REFUSAL_MESSAGE, refusedCharge } from '../world/fixtures.ts';
 import { refused } from '../world/refusals.ts';
@@ -121,11 +121,11 @@ export const CREATE_CHARGE_CASES = section('create-charge', [
     const read = await w.own.charges.read(id);
     equal({ ...created, status: read.status }, read, 'the charge of the 201 and of the GET');
   }),
-  faulty('rejected', '`422` `ACQUIRER_REJECTED`', async (w) => {
+  it.simulator('rejected', '`422` `ACQUIRER_REJECTED`', async (w) => {
     const { answer } = await refusedCharge(w);
     refused(answer, 'ACQUIRER_REJECTED');
   }),
-  faulty('rejected-reason', '`ACQUIRER_REJECTED`: message relays its reason', async (w) => {
+  it.simulator('rejected-reason', '`ACQUIRER_REJECTED`: message relays its reason', async (w) => {
     const { answer } = await refusedCharge(w);
     const { message } = refused(answer, 422);
     holds(message.includes(REFUSAL_MESSAGE), `relays "${REFUSAL_MESSAGE}"`, message);

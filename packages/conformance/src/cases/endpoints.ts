@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { equal, holds } from '../client/expectations.ts';
-import { faulty, it, type Observe, type ObservedCase, section } from '../suite/case.ts';
+import { it, type Observe, type ObservedCase, section } from '../suite/case.ts';
 import { SCOPES } from '../world/admin.ts';
 import { bodyWith } from '../world/api-client.ts';
 import {
@@ -152,11 +152,11 @@ export const IDEMPOTENCY_CASES = section('idempotency', [
       equal((await w.own.payouts.create({}, key)).id, id, 'the payout');
     },
   ),
-  faulty('repeated-failed', 'this includes a charge that ended `failed`', async (w) => {
+  it.simulator('repeated-failed', 'this includes a charge that ended `failed`', async (w) => {
     const { key, body } = await refusedCharge(w);
     equal((await w.own.charges.create(body, key)).status, 'failed', 'status');
   }),
-  faulty('new-key', 'A new attempt needs a new key', async (w) => {
+  it.simulator('new-key', 'A new attempt needs a new key', async (w) => {
     const { body } = await refusedCharge(w);
     equal((await w.own.charges.create(body)).status, 'pending', 'status of the new attempt');
   }),

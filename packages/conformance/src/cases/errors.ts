@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { equal, holds, oneOf, shaped } from '../client/expectations.ts';
 import type { Answer } from '../client/http-client.ts';
 import { Charge, ErrorBody } from '../client/schemas.ts';
-import { faulty, it, section, unobservable } from '../suite/case.ts';
+import { it, section, unobservable } from '../suite/case.ts';
 import { bodyWith } from '../world/api-client.ts';
 import { bareCharge, keyWith, refusedCharge } from '../world/fixtures.ts';
-import { CUSTOMER } from '../world/merchant.ts';
+import { aCustomer, CUSTOMER } from '../world/merchant.ts';
 import { ERROR_STATUS, type ErrorCode, refused } from '../world/refusals.ts';
 import { shared, type World } from '../world/world.ts';
 
@@ -147,26 +147,30 @@ export const ERROR_CASES = section('errors', [
       refused(await provoke(w), code, details);
     }),
   ),
-  faulty('code.ACQUIRER_REJECTED', '`ACQUIRER_REJECTED` 422 with `charge_id`', async (w) => {
+  it.simulator('code.ACQUIRER_REJECTED', '`ACQUIRER_REJECTED` 422 with `charge_id`', async (w) => {
     const { answer } = await refusedCharge(w);
     const body = refused(answer, 'ACQUIRER_REJECTED');
     const charge = await w.own.charges.read(body.charge_id ?? '');
     equal(charge.status, 'failed', 'the status of the charge that is named');
   }),
-  faulty('code.INTERNAL_ERROR', '`INTERNAL_ERROR` 500: unexpected failure', async (w) => {
+  it.simulator('code.INTERNAL_ERROR', '`INTERNAL_ERROR` 500: unexpected failure', async (w) => {
     const { first } = await failedCall(w);
     refused(first, 'INTERNAL_ERROR');
   }),
-  faulty('status.500', '500: may be retried with the same idempotency key', async (w) => {
+  it.simulator('status.500', '500: may be retried with the same idempotency key', async (w) => {
     const { key, second } = await failedCall(w);
     holds(key.length > 0, 'the same key', key);
     bodyWith(second, 201);
   }),
-  faulty('rule.repeat', 'On `500`, repeat the whole call with the same key: it ends', async (w) => {
-    const { second } = await failedCall(w);
-    const { id } = shaped(Charge, bodyWith(second, 201), 'the charge');
-    await w.own.charges.until(id, 'pending', READ_BACK_MS_MAX);
-  }),
+  it.simulator(
+    'rule.repeat',
+    'On `500`, repeat the whole call with the same key: it ends',
+    async (w) => {
+      const { second } = await failedCall(w);
+      const { id } = shaped(Charge, bodyWith(second, 201), 'the charge');
+      await w.own.charges.until(id, 'pending', READ_BACK_MS_MAX);
+    },
+  ),
   it('rule.no-use', 'On other `4xx`, repeating without correction does not help', async (w) => {
     const key = randomUUID();
     for (let call = 0; call < 2; call += 1) {
@@ -189,8 +193,10 @@ export const ERROR_CASES = section('errors', [
 
 /** A creation whose issuance broke once, and its repetition. */
 const failedCall = shared(async (w) => {
-  const [key, body] = [randomUUID(), { reference: 'broken' }];
-  const rule = { operation: 'issueCharge', fault: 'error_before', count: 1 };
-  const first = await w.simulator.withFaults([rule], () => w.own.charges.post(body, key));
+  const customer = aCustomer();
+  const [key, body] = [randomUUID(), { customer, reference: 'broken' }];
+  const only = { debtor: customer.name };
+  const rule = { operation: 'issueCharge', fault: 'error_before', count: 1, only };
+  const first = await w.simulator.withFault(rule, () => w.own.charges.post(body, key));
   return { key, first, second: await w.own.charges.post(body, key) };
 });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { equal, holds, oneOf } from '../client/expectations.ts';
-import { delivered, faulty, it, section, staged } from '../suite/case.ts';
+import { delivered, it, section, staged } from '../suite/case.ts';
 import { announced, checkoutCharge } from '../world/charge-lives.ts';
 import {
   CREATED_EVENTS,
@@ -20,6 +20,7 @@ import {
   PAYOUT_EVENTS,
   refusedCharge,
 } from '../world/fixtures.ts';
+import { aPixKey } from '../world/merchant.ts';
 import type { Delivery } from '../world/receiver.ts';
 import { refused } from '../world/refusals.ts';
 import { until } from '../world/until.ts';
@@ -75,20 +76,25 @@ export const MECHANISM_CASES = section('mechanisms', [
     const canceled = deliveryOf(deliveries, 'payment.pix.canceled');
     equal(canceled.envelope.data['status'], 'canceled', 'data.status');
   }),
-  faulty.receiver('refused', "a refused charge's URL receives `charge.pix.failed`", async (w) => {
-    const { hook } = await refusedCharge(w);
-    const deliveries = await hook?.expectEvents(['charge.pix.failed']);
-    const { envelope } = deliveryOf(deliveries ?? new Map(), 'charge.pix.failed');
-    equal(envelope.data['status'], 'failed', 'data.status');
-  }),
-  faulty.receiver.funds(
+  it.simulator.receiver(
+    'refused',
+    "a refused charge's URL receives `charge.pix.failed`",
+    async (w) => {
+      const { hook } = await refusedCharge(w);
+      const deliveries = await hook?.expectEvents(['charge.pix.failed']);
+      const { envelope } = deliveryOf(deliveries ?? new Map(), 'charge.pix.failed');
+      equal(envelope.data['status'], 'failed', 'data.status');
+    },
+  ),
+  it.simulator.receiver.funds(
     'failed-payout',
     "a payout's URL receives its outcome (`failed`)",
     async (w) => {
       const hook = w.receiver.hook();
-      const rule = { operation: 'settlePayout', fault: 'hang' };
-      const { id } = await w.simulator.withFaults([rule], async () => {
-        const payout = await w.own.payouts.create({ webhook_url: hook.url });
+      const pix_key = aPixKey();
+      const rule = { operation: 'settlePayout', fault: 'hang', only: { pix_key } };
+      const { id } = await w.simulator.withFault(rule, async () => {
+        const payout = await w.own.payouts.create({ pix_key, webhook_url: hook.url });
         await until(() => w.simulator.reject(payout.id, 'Conta encerrada'));
         return await w.own.payouts.until(payout.id, 'failed');
       });

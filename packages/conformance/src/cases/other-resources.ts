@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { equal, holds, shaped } from '../client/expectations.ts';
 import { Account, type CatalogEntry, type Endpoint, Instant, Uuid } from '../client/schemas.ts';
-import { faulty, it, type ObservedCase, section, staged } from '../suite/case.ts';
+import { it, type ObservedCase, section, staged } from '../suite/case.ts';
 import { ENDPOINT_EVENTS } from '../world/endpoints.ts';
 import { catalog, failedPayout, withEndpoint } from '../world/fixtures.ts';
 import { refused } from '../world/refusals.ts';
@@ -21,7 +21,7 @@ const BALANCE_FIELDS = rows(it, async (w) => ({ resource: await w.own.balance() 
 
 export const BALANCE_CASES = section('balance', [
   ...BALANCE_FIELDS,
-  faulty.admin('available', '`available`: after deducting payouts in progress', async (w) => {
+  it.simulator.admin('available', '`available`: after deducting payouts in progress', async (w) => {
     const { before, during, created } = await failedPayout(w);
     equal(during.available, before.available - created.amount - created.fee, 'available');
   }),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { equal, holds, shaped } from '../client/expectations.ts';
 import { Instant, type Payout, PAYOUT_STATUSES, Uuid } from '../client/schemas.ts';
-import { faulty, it, section } from '../suite/case.ts';
+import { it, section } from '../suite/case.ts';
 import { barePayout, completedPayout, failedPayout, fullPayout } from '../world/fixtures.ts';
 import type { World } from '../world/world.ts';
 import { AS_SENT, plain, rows } from './field-rows.ts';
@@ -60,13 +60,21 @@ export const PAYOUT_CASES = section('payout', [
     const { text } = await w.own.call(`GET /v1/payouts/${payout.id}`);
     holds(!text.includes(sent.webhook_secret), 'no secret', payout.id);
   }),
-  faulty.admin('failure_reason', '`failure_reason`: reason when status is `failed`', async (w) => {
-    const { failure_reason } = (await failedPayout(w)).ended;
-    holds(Boolean(failure_reason), 'a reason', failure_reason);
-  }),
-  faulty.admin('fee-leaves', '`fee`: leaves the balance together with the amount', async (w) => {
-    const { created, before, during } = await failedPayout(w);
-    const cost = before.available - during.available;
-    equal(cost, created.amount + created.fee, 'what left the available balance');
-  }),
+  it.simulator.admin(
+    'failure_reason',
+    '`failure_reason`: reason when status is `failed`',
+    async (w) => {
+      const { failure_reason } = (await failedPayout(w)).ended;
+      holds(Boolean(failure_reason), 'a reason', failure_reason);
+    },
+  ),
+  it.simulator.admin(
+    'fee-leaves',
+    '`fee`: leaves the balance together with the amount',
+    async (w) => {
+      const { created, before, during } = await failedPayout(w);
+      const cost = before.available - during.available;
+      equal(cost, created.amount + created.fee, 'what left the available balance');
+    },
+  ),
 ]);

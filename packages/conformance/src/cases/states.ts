@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import { equal, holds, oneOf, shaped } from '../client/expectations.ts';
 import { Charge, CHARGE_STATUSES, pageOf, PAYOUT_STATUSES } from '../client/schemas.ts';
-import { delivered, faulty, it, section, staged } from '../suite/case.ts';
+import { delivered, it, section, staged } from '../suite/case.ts';
 import { bodyWith } from '../world/api-client.ts';
 import { CREATED_EVENTS } from '../world/endpoint-deliveries.ts';
 import {
@@ -18,6 +18,7 @@ import {
   paidCharge,
   refusedCharge,
 } from '../world/fixtures.ts';
+import { aCustomer } from '../world/merchant.ts';
 import { refused } from '../world/refusals.ts';
 import { until } from '../world/until.ts';
 import { shared, type World } from '../world/world.ts';
@@ -35,35 +36,47 @@ export const CHARGE_STATUS_CASES = section('charge-status', [
     }
     oneOf((await bareCharge(w)).status, CHARGE_STATUSES, 'status');
   }),
-  faulty('processing', '`processing`: stored, waiting for the acquirer', async (w) => {
+  it.simulator('processing', '`processing`: stored, waiting for the acquirer', async (w) => {
     const beside = await unansweredCharge(w);
     equal(beside.status, 'processing', 'status while the acquirer does not answer');
     equal(beside.pix.br_code, null, 'no Pix yet');
   }),
-  faulty('processing-short', '`processing` lasts seconds', async (w) => {
+  it.simulator('processing-short', '`processing` lasts seconds', async (w) => {
     const { id } = await unansweredCharge(w);
     await w.own.charges.until(id, 'pending', PROCESSING_MS_MAX);
   }),
-  faulty('failed', '`failed`: acquirer refused issuance; `failure_reason`', async (w) => {
+  it.simulator('failed', '`failed`: acquirer refused issuance; `failure_reason`', async (w) => {
     const charge = await readRefused(w);
     equal(charge.status, 'failed', 'status');
     holds(Boolean(charge.failure_reason), 'a reason', charge.failure_reason);
   }),
-  faulty('refused-answer', 'refused: `422` `ACQUIRER_REJECTED` with `charge_id`', async (w) => {
-    const { answer } = await refusedCharge(w);
-    const { charge_id } = refused(answer, 'ACQUIRER_REJECTED');
-    holds(charge_id !== undefined, 'charge_id', answer.text);
-  }),
-  faulty('refused-repeated', 'the same Idempotency-Key returns this failed charge', async (w) => {
-    const { key, body } = await refusedCharge(w);
-    const { id, status } = await w.own.charges.create(body, key);
-    equal([id, status], [(await readRefused(w)).id, 'failed'], 'id and status');
-  }),
-  faulty('refused-exists', 'Even a refused charge exists: stored before the call', async (w) => {
-    const body = bodyWith(await w.own.call('GET /v1/charges?status=failed'), 200);
-    const { id } = await readRefused(w);
-    holds(JSON.stringify(body).includes(id), 'it is in the list of failed charges', id);
-  }),
+  it.simulator(
+    'refused-answer',
+    'refused: `422` `ACQUIRER_REJECTED` with `charge_id`',
+    async (w) => {
+      const { answer } = await refusedCharge(w);
+      const { charge_id } = refused(answer, 'ACQUIRER_REJECTED');
+      holds(charge_id !== undefined, 'charge_id', answer.text);
+    },
+  ),
+  it.simulator(
+    'refused-repeated',
+    'the same Idempotency-Key returns this failed charge',
+    async (w) => {
+      const { key, body } = await refusedCharge(w);
+      const { id, status } = await w.own.charges.create(body, key);
+      equal([id, status], [(await readRefused(w)).id, 'failed'], 'id and status');
+    },
+  ),
+  it.simulator(
+    'refused-exists',
+    'Even a refused charge exists: stored before the call',
+    async (w) => {
+      const body = bodyWith(await w.own.call('GET /v1/charges?status=failed'), 200);
+      const { id } = await readRefused(w);
+      holds(JSON.stringify(body).includes(id), 'it is in the list of failed charges', id);
+    },
+  ),
   it('pending', '`pending`: created, waiting for payment', async (w) =>
     equal((await bareCharge(w)).status, 'pending', 'status in the 201'),
   ),
@@ -116,9 +129,11 @@ export const CHARGE_STATUS_CASES = section('charge-status', [
 /** A charge whose issuance the acquirer leaves unanswered, read while that lasts. */
 const unansweredCharge = shared(async (w) => {
   const reference = `unanswered-${randomUUID()}`;
-  const hang = { operation: 'issueCharge', fault: 'hang', count: 1 };
-  return await w.simulator.withFaults([hang], async () => {
-    const asked = w.own.charges.post({ reference }).catch(() => null);
+  const customer = aCustomer();
+  const only = { debtor: customer.name };
+  const hang = { operation: 'issueCharge', fault: 'hang', count: 1, only };
+  return await w.simulator.withFault(hang, async () => {
+    const asked = w.own.charges.post({ customer, reference }).catch(() => null);
     const beside = await until(async () => {
       const { data } = await w.own.read('/charges?status=processing', pageOf(z.unknown()));
       const found = data.find((one) => (one as Charge).reference === reference);
@@ -194,21 +209,27 @@ export const PAYOUT_STATUS_CASES = section('payout-status', [
     const { end_to_end_id } = await completedPayout(w);
     holds(Boolean(end_to_end_id), 'filled', end_to_end_id);
   }),
-  faulty.admin('processing', '`processing`: sent to the acquirer, awaiting settlement', async (w) =>
-    equal((await failedPayout(w)).created.status, 'processing', 'status'),
+  it.simulator.admin(
+    'processing',
+    '`processing`: sent to the acquirer, awaiting settlement',
+    async (w) => equal((await failedPayout(w)).created.status, 'processing', 'status'),
   ),
-  faulty.admin('auto-leaves', 'amount plus fee leave the balance at creation (auto)', async (w) => {
-    const { before, during, created } = await failedPayout(w);
-    equal(before.available - during.available, created.amount + created.fee, 'what left');
-  }),
-  faulty.admin('failed', '`failed`: refused or failed', async (w) =>
+  it.simulator.admin(
+    'auto-leaves',
+    'amount plus fee leave the balance at creation (auto)',
+    async (w) => {
+      const { before, during, created } = await failedPayout(w);
+      equal(before.available - during.available, created.amount + created.fee, 'what left');
+    },
+  ),
+  it.simulator.admin('failed', '`failed`: refused or failed', async (w) =>
     equal((await failedPayout(w)).ended.status, 'failed', 'status'),
   ),
-  faulty.admin('failed-reason', '`failed`: `failure_reason` filled', async (w) => {
+  it.simulator.admin('failed-reason', '`failed`: `failure_reason` filled', async (w) => {
     const { failure_reason } = (await failedPayout(w)).ended;
     holds(Boolean(failure_reason), 'a reason', failure_reason);
   }),
-  faulty.admin('failed-returns', '`failed`: amount returns to balance', async (w) => {
+  it.simulator.admin('failed-returns', '`failed`: amount returns to balance', async (w) => {
     const { before, after } = await failedPayout(w);
     equal(after.available, before.available, 'available');
   }),

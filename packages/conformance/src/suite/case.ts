@@ -8,8 +8,6 @@ type Run = (world: World) => Promise<void>;
 export type ObservedCase = Sentence & {
   kind: 'observed';
   needs: readonly Need[];
-  /** It disturbs others (faults at the acquirer), so nothing else runs beside it. */
-  alone: boolean;
   run: Run;
 };
 
@@ -19,28 +17,25 @@ export type StatedCase = Sentence & { kind: 'unobservable'; reason: string };
 export type CaseOfSection = ObservedCase | StatedCase;
 export type Case = CaseOfSection & { section: SectionId };
 
-/** Makes cases. What they need, and that they run alone, is said in front: `it.alone.simulator(…)`. */
+/** Makes cases. What they need is said in front: `it.admin.simulator(…)`. */
 export type Observe = ((id: string, sentence: string, run: Run) => ObservedCase) & {
-  readonly [word in Need | 'alone']: Observe;
+  readonly [word in Need]: Observe;
 };
 
-export const it = observing([], false);
+export const it = observing([]);
 /** With a payer, and with what arrives at the receiver. */
 export const delivered = it.simulator.receiver;
 /** With merchants of the case's own, and payers. */
 export const staged = it.admin.simulator;
 /** With what arrives at the receiver after a minute. */
 export const patient = it.receiver.patience;
-/** While the acquirer misbehaves. */
-export const faulty = it.alone.simulator;
 
-function observing(needs: readonly Need[], alone: boolean): Observe {
+function observing(needs: readonly Need[]): Observe {
   const observe = (id: string, sentence: string, run: Run): ObservedCase => {
-    return { kind: 'observed', id, sentence, needs, alone, run };
+    return { kind: 'observed', id, sentence, needs, run };
   };
   return new Proxy(observe as Observe, {
-    get: (_target, word) =>
-      word === 'alone' ? observing(needs, true) : observing([...needs, word as Need], alone),
+    get: (_target, word) => observing([...needs, word as Need]),
   });
 }
 

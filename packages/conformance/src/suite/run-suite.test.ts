@@ -109,20 +109,6 @@ test('a case whose ability was not given is not run, and the summary says so', a
   expect(report).toMatch(/0 passed, 0 failed, 1 not run$/);
 });
 
-test('cases that disturb others run before them, one by one', async () => {
-  const order: string[] = [];
-  const one = (id: string, observe = it) =>
-    observe(id, id, async () => {
-      order.push(id);
-      await Promise.resolve();
-      order.push(`${id} ended`);
-    });
-  const cases = section('errors', [one('c'), one('a', it.alone), one('b', it.alone)]);
-  const results = await runAgainst(await aServer(() => ({ status: 200, body: BALANCE })), cases);
-  expect(order).toEqual(['a', 'a ended', 'b', 'b ended', 'c', 'c ended']);
-  expect(results.map((result) => result.case.id)).toEqual(['errors.c', 'errors.a', 'errors.b']);
-});
-
 test('the report has every section, what could not be seen, and no secret', async () => {
   const cases = [
     ...section('errors', [

@@ -3,10 +3,8 @@ import type { Case, ObservedCase } from './case.ts';
 import { ExpectationError } from '../client/expectations.ts';
 
 const CONCURRENCY = 4;
-/** A dispute that is opened, won and lost takes three readings of the acquirer's list, by default 10 s apart. */
-const DEADLINE_MS = 60_000;
 /** The longest wait of a case is one repetition of a delivery that timed out. */
-const PATIENT_DEADLINE_MS = 100_000;
+const DEADLINE_MS = 100_000;
 
 export type Outcome =
   | { kind: 'passed' }
@@ -18,10 +16,7 @@ export type Result = { case: Case; outcome: Outcome; durationMs: number };
 
 type RunOptions = { onResult?: (result: Result) => void };
 
-/**
- * Runs every case once. Those that disturb others go first, one by one; those that wait for a minute go beside the
- * rest and take none of its places.
- */
+/** Runs every case once. Those that wait for a minute go beside the rest and take none of its places. */
 export async function runSuite(
   world: World,
   cases: readonly Case[],
@@ -33,12 +28,10 @@ export async function runSuite(
     results.set(one, result);
     options.onResult?.(result);
   };
-  const isAlone = (one: Case): boolean => one.kind === 'observed' && one.alone;
   const isPatient = (one: Case): boolean =>
-    one.kind === 'observed' && !one.alone && one.needs.includes('patience');
-  await inParallel(cases.filter(isAlone), 1, runOne);
+    one.kind === 'observed' && one.needs.includes('patience');
   const patient = cases.filter(isPatient);
-  const others = cases.filter((one) => !isAlone(one) && !isPatient(one));
+  const others = cases.filter((one) => !isPatient(one));
   await Promise.all([
     inParallel(patient, Math.max(1, patient.length), runOne),
     inParallel(others, CONCURRENCY, runOne),
@@ -65,13 +58,10 @@ async function outcomeOf(world: World, one: Case): Promise<Outcome> {
 }
 
 async function withDeadline(world: World, one: ObservedCase): Promise<void> {
-  // A case that runs alone waits for the installation to find out what the acquirer did.
-  const isPatient = one.alone || one.needs.includes('patience');
-  const deadlineMs = isPatient ? PATIENT_DEADLINE_MS : DEADLINE_MS;
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
-    reject(new ExpectationError('the case', `an end within ${deadlineMs} ms`, 'none'));
-  }, deadlineMs);
+    reject(new ExpectationError('the case', `an end within ${DEADLINE_MS} ms`, 'none'));
+  }, DEADLINE_MS);
   try {
     await Promise.race([runFunded(world, one), promise]);
   } finally {

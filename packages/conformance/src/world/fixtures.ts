@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { equal, ExpectationError, shaped } from '../client/expectations.ts';
 import { CatalogEntry, type Endpoint, listOf, Payout } from '../client/schemas.ts';
-import { type Kind, type Merchant, PAYOUT_BODY } from './merchant.ts';
+import { aCustomer, aPixKey, type Kind, type Merchant, PAYOUT_BODY } from './merchant.ts';
 import type { Delivery, Hook } from './receiver.ts';
 import { until } from './until.ts';
 import { aPaidCharge, fundedMerchant, PAYING_ACCOUNT, shared, type World } from './world.ts';
@@ -32,14 +32,16 @@ export const bareCharge = shared((w) => w.own.charges.create());
 
 export const paidCharge = shared((w) => aPaidCharge(w, w.own, { reference: 'paid' }));
 
-/** A charge that the acquirer refused to issue; only cases that run alone may ask for it. */
+/** A charge that the acquirer refused to issue. */
 export const refusedCharge = shared(async (w) => {
   const key = randomUUID();
   const hook = w.abilities.has('receiver') ? w.receiver.hook() : null;
-  const body = { reference: 'refused', webhook_url: hook?.url ?? null };
-  const refusal = { operation: 'issueCharge', fault: 'refusal', count: 1 };
-  const rules = [{ ...refusal, message: REFUSAL_MESSAGE }];
-  const answer = await w.simulator.withFaults(rules, () => w.own.charges.post(body, key));
+  const customer = aCustomer();
+  const body = { customer, reference: 'refused', webhook_url: hook?.url ?? null };
+  const only = { debtor: customer.name };
+  const refusal = { operation: 'issueCharge', fault: 'refusal', count: 1, only };
+  const rule = { ...refusal, message: REFUSAL_MESSAGE };
+  const answer = await w.simulator.withFault(rule, () => w.own.charges.post(body, key));
   return { answer, key, body, hook };
 });
 
@@ -66,16 +68,14 @@ export const completedPayout = shared(async (w) => {
   return await w.own.payouts.until(id, 'completed');
 });
 
-/**
- * A payout that the recipient's institution refused, of a merchant whose balance nothing else moves; only cases that
- * run alone may ask for it.
- */
+/** A payout that the recipient's institution refused, of a merchant whose balance nothing else moves. */
 export const failedPayout = shared(async (w) => {
   const merchant = await fundedMerchant(w, 50_000);
   const before = await merchant.balance();
-  const rule = { operation: 'settlePayout', fault: 'hang' };
-  const { created, during } = await w.simulator.withFaults([rule], async () => {
-    const created = await merchant.payouts.create({ reference: 'failed' });
+  const pix_key = aPixKey();
+  const rule = { operation: 'settlePayout', fault: 'hang', only: { pix_key } };
+  const { created, during } = await w.simulator.withFault(rule, async () => {
+    const created = await merchant.payouts.create({ pix_key, reference: 'failed' });
     const during = await merchant.balance();
     await until(() => w.simulator.reject(created.id, 'Conta encerrada'));
     return { created, during };

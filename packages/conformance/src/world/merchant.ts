@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 import type { HttpClient } from '../client/http-client.ts';
 import { Account, Balance, Charge, ChargeItem, Payout } from '../client/schemas.ts';
 import { createApiClient } from './api-client.ts';
@@ -17,6 +19,16 @@ export const CUSTOMER = {
   email: 'ana.souza@example.com',
   document: '529.982.247-25',
 } as const;
+
+/** A customer whom nobody else charges. */
+export function aCustomer() {
+  return { ...CUSTOMER, name: `Ana ${randomUUID()}` };
+}
+
+/** A recipient's key that nobody else pays. */
+export function aPixKey(): string {
+  return `${randomUUID()}@example.com`;
+}
 
 /** Valid bodies with nothing but what is required. */
 export const CHARGE_BODY = { amount: 1_234, customer: CUSTOMER };

@@ -11,14 +11,23 @@ export type Simulator = {
   dispute(endToEndId: string, fields: DisputeFields): Promise<string>;
   /** Also `lost` after `won`; the money of a lost dispute goes back to the payer. */
   decide(disputeId: string, outcome: 'won' | 'lost'): Promise<void>;
-  /** Runs while the acquirer misbehaves as the rules say; the faults end with it. */
-  withFaults<T>(rules: readonly object[], run: () => Promise<T>): Promise<T>;
+  /** Runs while the acquirer misbehaves towards somebody; whatever else uses the installation does not see it. */
+  withFault<T>(rule: FaultRule, run: () => Promise<T>): Promise<T>;
 };
 
 /** `status` is how it arrives, by default open; `natureza` is the word for what goes back. */
 type DisputeFields = { amount?: number; status?: 'lost'; natureza?: string };
 
-const Opened = z.object({ id: z.string() });
+/** What goes wrong, and for whom: the payer's name, or the recipient's key. */
+type FaultRule = {
+  operation: string;
+  fault: string;
+  count?: number;
+  message?: string;
+  only: { debtor: string } | { pix_key: string };
+};
+
+const Added = z.object({ id: z.string() });
 
 export function createSimulator(http: HttpClient, url: string): Simulator {
   async function call(method: string, path: string, body: object = {}): Promise<unknown> {
@@ -39,15 +48,16 @@ export function createSimulator(http: HttpClient, url: string): Simulator {
     reject: (payoutId, message) => post(`/sends/${payoutId}/reject`, { message }),
     dispute: async (endToEndId, fields) => {
       const opened = await call('POST', '/disputes', { end_to_end_id: endToEndId, ...fields });
-      return shaped(Opened, opened, 'the dispute').id;
+      return shaped(Added, opened, 'the dispute').id;
     },
     decide: (disputeId, outcome) => post(`/disputes/${disputeId}/decide`, { outcome }),
-    withFaults: async (rules, run) => {
-      await call('PUT', '/faults', { seed: 1, rules });
+    withFault: async (rule, run) => {
+      const added = await call('POST', '/faults', { seed: 1, rules: [rule] });
+      const { id } = shaped(Added, added, 'the faults');
       try {
         return await run();
       } finally {
-        await call('DELETE', '/faults');
+        await call('DELETE', `/faults/${id}`);
       }
     },
   };
