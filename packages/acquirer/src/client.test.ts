@@ -29,7 +29,7 @@ const TO_ISSUE = {
 };
 const TIMEOUT_MS = 5_000;
 /** Deadline of a client whose answer never comes. */
-const HASTY_MS = 300;
+const HASTY_MS = 1_000;
 
 let provider: TestProvider;
 let acquirer: Acquirer;
