@@ -57,7 +57,9 @@ test('rows come due by their time; those that somebody asked for can be taken al
 });
 
 test('a routine turn takes what somebody asked for too, so that nothing waits for its own turn', async () => {
-  await db.query(sql`insert into due_things (id, check_at) values (1, '-infinity'), (2, now())`);
+  await db.query(
+    sql`insert into due_things (id, check_at) values (1, '-infinity'), (2, now() - interval '1 second')`,
+  );
   expect(await lease('routine')).toEqual([1, 2]);
 });
 
@@ -76,7 +78,7 @@ test('a leased row is nobody else’s until its lease ends, and then comes due b
 
 test('of two that take at once each row has one taker', async () => {
   await db.query(
-    sql`insert into due_things (id, check_at) select n, now() from generate_series(1, 50) as n`,
+    sql`insert into due_things (id, check_at) select n, now() - interval '1 second' from generate_series(1, 50) as n`,
   );
   const taken = (await Promise.all([1, 2, 3, 4].map(() => lease('routine')))).flat();
   expect(taken.length).toBe(new Set(taken).size);

@@ -219,7 +219,9 @@ describe('replicas', () => {
   });
 
   test('a run that is due starts by itself', async () => {
-    await database.db.query(sql`update reconciliation_lease set due_at = now()`);
+    await database.db.query(
+      sql`update reconciliation_lease set due_at = now() - interval '1 second'`,
+    );
     const reconciliation = start([aCheck()]);
     await eventually(async () => {
       expect((await reconciliation.latest()).checked_at).not.toBeNull();

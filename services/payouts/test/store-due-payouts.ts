@@ -21,7 +21,7 @@ export async function storeDuePayouts(
     select
       id, ${accountId}, ${newId()}, 'api', 'processing', ${DUE_AMOUNT}, 50, 'email', 'Ana@example.com',
       'ana@example.com', '\\x00', true, hold_id, 1, now(),
-      now() + ${options.sendInMs ?? 0}::int * interval '1 ms' - (${count}::int - place) * interval '1 ms'
+      now() + ${options.sendInMs ?? -1_000}::int * interval '1 ms' - (${count}::int - place) * interval '1 ms'
     from unnest(${ids}::uuid[], ${holdIds}::uuid[]) with ordinality as due (id, hold_id, place)`);
   return ids;
 }

@@ -121,7 +121,9 @@ test('a repeat is answered with the canceled charge and marked, parallel ones to
 
 test('a charge past its time is canceled', async () => {
   const { id } = await aPendingCharge();
-  await charges.db.query(sql`update charges set expires_at = now() where id = ${id}`);
+  await charges.db.query(
+    sql`update charges set expires_at = now() - interval '1 second' where id = ${id}`,
+  );
   expect((await cancel(id)).body.status).toBe('canceled');
 });
 

@@ -117,13 +117,13 @@ test('the pages of a reader that died are not read again, and its lease lasted w
       select extract(epoch from lease_until - now())::float8 * 1000 as left_ms from received_list`);
     if (page > 0) expect(row?.left_ms).toBeGreaterThan(LEASE_MS / 2);
     await database.db.query(
-      sql`update received_list set lease_until = now() + interval '1 second'`,
+      sql`update received_list set lease_until = now() - interval '1 second' + interval '1 second'`,
     );
     if (page === 3) throw new Error('the process died');
     return await aListOf(6)({ from: new Date(), to: new Date(), page });
   };
   await expect(run(dying)).rejects.toThrow('died');
-  await database.db.query(sql`update received_list set lease_until = now()`);
+  await database.db.query(sql`update received_list set lease_until = now() - interval '1 second'`);
   answer = aListOf(6);
   await run();
   expect(pagesAsked()).toEqual([0, 1, 2, 3, 3, 4, 5]);

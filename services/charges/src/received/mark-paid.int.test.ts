@@ -117,7 +117,9 @@ test('a callback leads to one credit command, and the ledger posting it makes th
 test('a payment without a callback is found by the routine check', async () => {
   const { caller, id } = await aPendingCharge();
   await pay(id);
-  await charges.db.query(sql`update charges set check_at = now() where id = ${id}`);
+  await charges.db.query(
+    sql`update charges set check_at = now() - interval '1 second' where id = ${id}`,
+  );
   await waitForCommands(caller.account_id, 1);
 });
 

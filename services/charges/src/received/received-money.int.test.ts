@@ -179,7 +179,7 @@ describe('money for a charge', () => {
 test('a charge that failed and turns up later is removed at the acquirer', async () => {
   const charge = await aPendingCharge();
   await charges.db.query(sql`
-    update charges set status = 'failed', failure_reason = 'issuance_timeout: x', check_at = now()
+    update charges set status = 'failed', failure_reason = 'issuance_timeout: x', check_at = now() - interval '1 second'
     where id = ${charge.id}`);
   await eventually(async () => {
     const journal = (await charges.simulator.control('GET', '/control/journal')) as Json;

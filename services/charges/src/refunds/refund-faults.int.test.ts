@@ -68,7 +68,9 @@ async function commandsOf(refundId: string): Promise<string[]> {
 
 /** What the job does with an intent that has come due. */
 async function letIntentComeDue(refundId: string): Promise<void> {
-  await charges.db.query(sql`update refunds set check_at = now() where id = ${refundId}`);
+  await charges.db.query(
+    sql`update refunds set check_at = now() - interval '1 second' where id = ${refundId}`,
+  );
   await eventually(async () => {
     expect((await charges.row(refundId))?.status ?? 'dropped').not.toBe('intent');
   });

@@ -33,7 +33,7 @@ type Refund = { id: string; status: string; amount: bigint };
 async function atRest(charge: Paid): Promise<Refund[]> {
   return await eventually(async () => {
     await charges.db.query(
-      sql`update refunds set check_at = now() where charge_id = ${charge.id} and status = 'intent'`,
+      sql`update refunds set check_at = now() - interval '1 second' where charge_id = ${charge.id} and status = 'intent'`,
     );
     const rows = await charges.db.query<Refund>(
       sql`select id, status, amount from refunds where charge_id = ${charge.id}`,

@@ -59,7 +59,7 @@ async function sentPayouts(count: number): Promise<PayoutId[]> {
   const ids = await storeDuePayouts(database.db, count);
   await database.db.query(sql`
     update payouts
-    set send_at = null, unanswered_puts = 1, last_put_at = now(), check_at = now()
+    set send_at = null, unanswered_puts = 1, last_put_at = now(), check_at = now() - interval '1 second'
     where id = any(${ids}::uuid[])`);
   return ids;
 }
@@ -124,7 +124,7 @@ test('a check that fails is logged by the payout’s id alone and repeated when 
   expect(logLines[0]).not.toContain('ana@example.com');
   isBroken = false;
   await database.db.query(
-    sql`update payouts set lease_until = now() - interval '1 second', check_at = now() - interval '1 second'`,
+    sql`update payouts set lease_until = now() - interval '1 second', check_at = now() - interval '1 second' - interval '1 second'`,
   );
   await eventually(() => expect(checks).toHaveLength(2));
   await job[Symbol.asyncDispose]();

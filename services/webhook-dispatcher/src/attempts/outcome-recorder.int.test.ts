@@ -275,7 +275,9 @@ describe('a database that is away while a request is out', () => {
     await eventually(() => expect(receiver.requests).toHaveLength(1));
     await eventually(() => expect(flaky.refused()).toBeGreaterThanOrEqual(2));
     // The lease ends while the outcome waits: the lane looks free to every sender.
-    await database.db.query(sql`update lanes set claimable_at = now() where leased`);
+    await database.db.query(
+      sql`update lanes set claimable_at = now() - interval '1 second' where leased`,
+    );
     flaky.restore();
     await eventually(async () => {
       expect(await stateOf({ deliveryId: id! })).toEqual({ status: 'succeeded', attempts: 1 });

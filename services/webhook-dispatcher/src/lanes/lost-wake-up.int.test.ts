@@ -145,7 +145,7 @@ async function waitingForLocks(): Promise<number> {
 async function aLane(state: 'new' | 'asleep' | 'due'): Promise<string> {
   const laneId = newId();
   if (state === 'new') return laneId;
-  const at = state === 'due' ? sql`now()` : sql`'infinity'`;
+  const at = state === 'due' ? sql`now() - interval '1 second'` : sql`'infinity'`;
   await db.query(sql`insert into lanes (id, claimable_at) values (${laneId}, ${at})`);
   return laneId;
 }

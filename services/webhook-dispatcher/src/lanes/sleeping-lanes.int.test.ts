@@ -171,7 +171,7 @@ async function serve(slow: Queryable, owned: readonly LaneClaim[]): Promise<stri
 async function endLeases(owned: readonly LaneClaim[]): Promise<void> {
   for (const { id, fence } of owned) {
     await db.query(
-      sql`update lanes set claimable_at = now() where id = ${id} and fence = ${fence} and leased`,
+      sql`update lanes set claimable_at = now() - interval '1 second' where id = ${id} and fence = ${fence} and leased`,
     );
   }
 }

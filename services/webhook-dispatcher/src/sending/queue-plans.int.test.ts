@@ -86,7 +86,7 @@ describe('whatever else is stored', () => {
     expect(rowsRead).toBeLessThan(50);
     expect(pagesRead).toBeLessThan(PAGES_MAX);
     await database.db.query(sql`
-      update lanes set leased = false, claimable_at = now() where id = ${due}`);
+      update lanes set leased = false, claimable_at = now() - interval '1 second' where id = ${due}`);
   });
 
   test('a release reads the first of each rank', async () => {
