@@ -158,7 +158,9 @@ export const IDEMPOTENCY_CASES = section('idempotency', [
   }),
   it.simulator('new-key', 'A new attempt needs a new key', async (w) => {
     const { body } = await refusedCharge(w);
-    equal((await w.own.charges.create(body)).status, 'pending', 'status of the new attempt');
+    // What its URL receives is counted by another case.
+    const again = { ...body, webhook_url: null };
+    equal((await w.own.charges.create(again)).status, 'pending', 'status of the new attempt');
   }),
 ]);
 
