@@ -71,11 +71,14 @@ export function endLease(nextInMs: number | null): Statement {
   return sql`lease_token = null, lease_until = null, checks = checks + 1, ${nextCheck(nextInMs)}`;
 }
 
-/** The next routine check, unless somebody asked for one at once meanwhile. */
+/**
+ * The next routine check, unless somebody asked for one at once meanwhile. The column holds whole milliseconds and would
+ * round up: what is due now is due to the next statement too.
+ */
 export function nextCheck(inMs: number | null): Statement {
   return sql`
     check_at = case
       when check_at = '-infinity' then check_at
-      else now() + ${inMs}::float8 * interval '1 ms'
+      else date_trunc('milliseconds', now()) + ${inMs}::float8 * interval '1 ms'
     end`;
 }
