@@ -59,7 +59,7 @@ async function runRounds(ring: Ring): Promise<boolean> {
   }
 }
 
-/** Prints each red file with its failures; answers whether there is none, and none that was not run. */
+/** Prints each red file with its failures; answers whether there is none. */
 function report(): boolean {
   const lines = readJournal().filter(({ file }) => files.includes(file));
   const red = lines.filter(({ failures }) => failures.length > 0);

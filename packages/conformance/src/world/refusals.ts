@@ -2,7 +2,7 @@ import { equal, ExpectationError, holds, shaped } from '../client/expectations.t
 import type { Answer } from '../client/http-client.ts';
 import { ErrorBody } from '../client/schemas.ts';
 
-/** The table of errors: each code and its status. */
+/** The table of errors, each code with its status, as the specification has it: nothing of the mesh is imported. */
 export const ERROR_STATUS = {
   UNAUTHORIZED: 401,
   INSUFFICIENT_SCOPE: 403,

@@ -46,15 +46,19 @@ test.each([
   expect(readAnswer(answer)).toBeNull();
 });
 
-test('what comes after a request was written is another answer', () => {
+test.each([
+  ['each after a request of its own, are bounded apart', 1, false],
+  ['without a request between them, are one answer and cut', 0, true],
+])('three answers of 100 KB, %s', (_, written, isCut) => {
   const socket = new Socket();
+  socket.on('error', () => undefined);
+  let bytesWritten = 0;
+  Object.defineProperty(socket, 'bytesWritten', { get: () => bytesWritten });
   boundAnswers(socket);
-  const head = `HTTP/1.1 200 OK\r\n${'a:\r\n'.repeat(400)}`;
-  let written = 0;
-  Object.defineProperty(socket, 'bytesWritten', { get: () => written });
-  for (written = 1; written <= 3; written += 1) {
-    socket.push(`${head}\r\n`);
+  for (let count = 0; count < 3; count += 1) {
+    bytesWritten += written;
+    socket.push(FINAL + 'z'.repeat(100 * 1024));
     while (readPiece(socket) !== '');
   }
-  expect(socket.destroyed).toBe(false);
+  expect(socket.destroyed).toBe(isCut);
 });

@@ -31,6 +31,7 @@ export function registerAccounts(app: FastifyInstance, { db }: { db: Database })
         actor: request.actor,
         action: 'account.created',
         target: { kind: 'account', id: inserted.id },
+        before: null,
         after: toAccountResource(inserted),
       });
       return inserted;

@@ -79,6 +79,7 @@ async function createApplication(
           actor: request.actor,
           action: 'application.created',
           target: { kind: 'application', id },
+          before: null,
           after: toApplicationResource(stored),
         });
         return stored;

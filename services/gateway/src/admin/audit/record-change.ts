@@ -66,9 +66,9 @@ type Change = {
   actor: string;
   action: AuditAction;
   target: { kind: TargetKind; id: string };
-  /** The resource as `/admin` shows it, without secrets; absent where it did not or does not exist. */
-  before?: object | null;
-  after?: object | null;
+  /** The resource as `/admin` shows it, without secrets; null where it did not or does not exist. */
+  before: object | null;
+  after: object | null;
 };
 
 /**
@@ -82,8 +82,8 @@ export async function recordChange(tx: Transaction, change: Change): Promise<voi
     action: change.action,
     targetKind: change.target.kind,
     targetId: change.target.id,
-    digestBefore: digest(change.before ?? null),
-    digestAfter: digest(change.after ?? null),
+    digestBefore: digest(change.before),
+    digestAfter: digest(change.after),
   });
 }
 

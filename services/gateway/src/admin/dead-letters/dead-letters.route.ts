@@ -69,6 +69,8 @@ async function replay(
       actor: request.actor,
       action: 'dead_letter.replay_requested',
       target: { kind: 'dead_letter', id: `${service}/${id}` },
+      before: null,
+      after: null,
     }),
   );
   // Replayed, unknown, or refused again: the service's own words (200, 404, 409).

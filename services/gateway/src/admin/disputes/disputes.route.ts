@@ -11,7 +11,8 @@ import { operatorIdOf } from '../authenticate-operator.ts';
 import type { OwnerAndTablesDeps } from '../owners/call-owner.ts';
 import { registerOwnedChange } from '../owners/owned-change.route.ts';
 import { readBody } from '../read-request.ts';
-import { DISPUTE, sendMessage } from './send-message.ts';
+import { DISPUTE } from './owned-dispute.ts';
+import { sendMessage } from './send-message.ts';
 
 /** What operators do with disputes: defend, and write into their chat. Reads are forwarded as they are. */
 export function registerDisputes(app: FastifyInstance, deps: OwnerAndTablesDeps): void {

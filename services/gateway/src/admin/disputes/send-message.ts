@@ -7,7 +7,7 @@ import { readJsonBody } from '@pixmesh/http/json-request';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { deriveResourceId, newId } from '@pixmesh/kernel/ids';
 import type { FastifyRequest } from 'fastify';
-import { z } from 'zod';
+import type { z } from 'zod';
 
 import { readOptionalIdempotencyKey } from '#authentication/read-idempotency-key.ts';
 import type { ForwardableAnswer } from '#forwarding/forwardable-answer.ts';
@@ -16,14 +16,7 @@ import { operatorIdOf } from '../authenticate-operator.ts';
 import type { OwnerAndTablesDeps } from '../owners/call-owner.ts';
 import { changeOwned } from '../owners/change-owned.ts';
 import { readBody } from '../read-request.ts';
-
-/** A dispute as its changes need it; charges owns it. */
-export const DISPUTE = {
-  owner: 'charges',
-  kind: 'dispute',
-  get: OPERATOR_DISPUTE_PATHS.get,
-  schema: z.object({ id: z.uuid(), account_id: z.uuid(), status: z.string() }),
-} as const;
+import { DISPUTE } from './owned-dispute.ts';
 
 /**
  * The platform's word, announced as `dispute.pix.message` (decision 189); in any state of the dispute. With an

@@ -50,6 +50,7 @@ export async function createKey(
           actor: request.actor,
           action: 'key.created',
           target: { kind: 'key', id },
+          before: null,
           after: toKeyResource(stored),
         });
         return stored;

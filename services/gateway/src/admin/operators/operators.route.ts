@@ -38,6 +38,7 @@ export function registerOperators(app: FastifyInstance, { db }: { db: Database }
         actor: request.actor,
         action: 'operator.created',
         target: { kind: 'operator', id: stored.id },
+        before: null,
         after: toResource(stored),
       });
       return stored;
@@ -66,6 +67,7 @@ export function registerOperators(app: FastifyInstance, { db }: { db: Database }
           action: 'operator.removed',
           target: { kind: 'operator', id },
           before: toResource(removed),
+          after: null,
         });
       });
       return reply.code(204).send();

@@ -25,7 +25,9 @@ export async function changeAudited(
   { actor, target, asked, done, before, auditedOf = (shown) => shown }: OwnedChange,
   change: () => Promise<ForwardableAnswer>,
 ): Promise<ForwardableAnswer> {
-  await db.transaction((tx) => recordChange(tx, { actor, action: asked, target }));
+  await db.transaction((tx) =>
+    recordChange(tx, { actor, action: asked, target, before: null, after: null }),
+  );
   const answer = await change();
   // A repeat is marked by its owner: an earlier or faster call made the change.
   if (answer.status >= 300 || answer.replayed) return answer;

@@ -33,6 +33,8 @@ export function registerReconciliation(app: FastifyInstance, deps: Reconciliatio
         actor: request.actor,
         action: 'reconciliation.run_requested',
         target: { kind: 'reconciliation', id: full ? 'full' : 'incremental' },
+        before: null,
+        after: null,
       }),
     );
     const patient = { ...deps, requestTimeoutMs: deps.reconciliationTimeoutMs };
