@@ -80,6 +80,7 @@ CREATE OR REPLACE FUNCTION mechanisms.ensure_event_partitions(months_ahead integ
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET "TimeZone" TO 'UTC'
+ SET lock_timeout TO '1s'
  SET search_path TO 'mechanisms'
 AS $function$
 declare
@@ -92,14 +93,19 @@ begin
     partition := format('%I.%I', schema, 'events_' || to_char(month, 'YYYYMM'));
     if to_regclass(partition) is null then
       execute format(
-        'create table %s partition of %I.events for values from (%L) to (%L)',
+        'create table %s (like %I.events including defaults including constraints including storage)',
         partition,
-        schema,
-        uuid_v7_floor(month),
-        uuid_v7_floor(month + interval '1 month')
+        schema
       );
       -- Rights on the parent are what counts; a partition by its own name would be a way around them.
       execute format('revoke all on %s from %I', partition, 'pixmesh_' || schema);
+      execute format(
+        'alter table %I.events attach partition %s for values from (%L) to (%L)',
+        schema,
+        partition,
+        uuid_v7_floor(month),
+        uuid_v7_floor(month + interval '1 month')
+      );
     end if;
     month := month + interval '1 month';
   end loop;

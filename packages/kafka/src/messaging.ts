@@ -8,6 +8,7 @@ import {
   parkMessage,
 } from '@pixmesh/postgres/dead-letters';
 import { startOutboxRelay } from '@pixmesh/postgres/outbox-relay';
+import { startPartitionUpkeep } from '@pixmesh/postgres/partition-upkeep';
 import type { Database } from '@pixmesh/postgres/pool';
 import { declareFailpoints } from '@pixmesh/service/failpoints';
 import type { WakeSignal } from '@pixmesh/service/wake-signal';
@@ -81,6 +82,7 @@ export async function startMessaging(options: MessagingOptions): Promise<Messagi
   const publisher = createEventPublisher({ brokers, clientId, logger, codec, topicPrefix });
   if (outbox !== null) publisher.warmUp();
   const relay = outbox && startOutboxRelay({ db, logger, publish, signal: outbox.signal });
+  const upkeep = outbox && startPartitionUpkeep({ db, logger });
   const consumers = options.consumes.map((group) =>
     startConsumer({
       ...group,
@@ -94,10 +96,11 @@ export async function startMessaging(options: MessagingOptions): Promise<Messagi
     }),
   );
   return {
-    isAlive: () => [relay, ...consumers].every((one) => one?.isAlive() ?? true),
+    isAlive: () => [relay, upkeep, ...consumers].every((one) => one?.isAlive() ?? true),
     deadLetters: { list: (page) => listDeadLetters(db, page), replay },
     [Symbol.asyncDispose]: async () => {
       await Promise.all(consumers.map((consumer) => consumer.stop()));
+      await upkeep?.[Symbol.asyncDispose]();
       await relay?.[Symbol.asyncDispose]();
       await publisher[Symbol.asyncDispose]();
     },

@@ -2,12 +2,13 @@ import { AppError } from '@pixmesh/kernel/app-error';
 import pg from 'pg';
 
 /**
- * SQLSTATE classes that say "not now" rather than "not this": connection, resources, operator, system, and a
- * transaction that lost against another one (40: deadlock, serialization failure).
+ * SQLSTATE classes that say "not now" rather than "not this": connection, a transaction that was ended or may not write
+ * (25: idle too long, a server that has become a replica), one that lost against another (40: deadlock, serialization
+ * failure), resources, operator (57: also a statement that ran too long), system.
  */
-const UNAVAILABLE_CLASSES = new Set(['08', '40', '53', '57', '58']);
-/** Somebody held a row longer than the lock timeout; the session sat idle in a transaction and was ended. */
-const UNAVAILABLE_CODES = new Set(['55P03', '25P03']);
+const UNAVAILABLE_CLASSES = new Set(['08', '25', '40', '53', '57', '58']);
+/** Somebody held a row longer than the lock timeout. */
+const UNAVAILABLE_CODES = new Set(['55P03']);
 const SOCKET_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -75,8 +76,7 @@ function isUnavailable(error: unknown): boolean {
   const code = (error as { code?: unknown }).code;
   if (typeof code === 'string') {
     if (SOCKET_CODES.has(code) || UNAVAILABLE_CODES.has(code)) return true;
-    // 57014 is a statement that ran too long: the database answers, the statement is the problem.
-    if (code.length === 5) return UNAVAILABLE_CLASSES.has(code.slice(0, 2)) && code !== '57014';
+    if (code.length === 5) return UNAVAILABLE_CLASSES.has(code.slice(0, 2));
   }
   return UNAVAILABLE_MESSAGES.some((text) => error.message.startsWith(text));
 }

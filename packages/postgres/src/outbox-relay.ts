@@ -26,9 +26,6 @@ const BUSY_BATCH_MIN = 4;
 const POLL_INTERVAL_MS = 100;
 /** What a stop still publishes of the queue; the rest waits for the next process. */
 const DRAIN_MS_MAX = 3_000;
-/** Partitions of `events` are kept this far ahead, and checked this often. */
-const PARTITION_MONTHS_AHEAD = 12;
-const PARTITION_CHECK_INTERVAL_MS = 24 * 60 * 60 * 1000;
 
 export type PublishableEvent = OutboundEvent & { traceparent: string | null };
 
@@ -48,7 +45,6 @@ type RelayDeps = { db: Database; publish: Publish; logger: Logger };
  */
 export function startOutboxRelay(deps: RelayDeps & { signal: WakeSignal }): PollingLoop {
   const { db, logger, signal } = deps;
-  let partitionsDueMs = 0;
   let isMoreQueued = false;
   const loop = startPollingLoop({ name: 'outbox relay', logger, signal, turn });
   observedGauge('outbox_oldest_age_seconds', 'Age of the oldest unpublished event', async () => [
@@ -64,7 +60,6 @@ export function startOutboxRelay(deps: RelayDeps & { signal: WakeSignal }): Poll
 
   /** Publishes one batch. A notification means that there is something; a poll peeks first, without a transaction. */
   async function turn({ isWoken }: TurnContext): Promise<NextTurn> {
-    await keepPartitions();
     if (!isWoken && !isMoreQueued && !(await hasQueuedEvents(db))) {
       return { pauseMs: POLL_INTERVAL_MS };
     }
@@ -74,12 +69,6 @@ export function startOutboxRelay(deps: RelayDeps & { signal: WakeSignal }): Poll
     if (isMoreQueued) return { pauseMs: 0 };
     const gatherMs = published >= BUSY_BATCH_MIN ? BUSY_INTERVAL_MS : 0;
     return { pauseMs: POLL_INTERVAL_MS, gatherMs };
-  }
-
-  async function keepPartitions(): Promise<void> {
-    if (performance.now() < partitionsDueMs) return;
-    await ensureEventPartitions(db);
-    partitionsDueMs = performance.now() + PARTITION_CHECK_INTERVAL_MS;
   }
 }
 
@@ -100,13 +89,6 @@ export async function relayOnce(deps: { db: Database; publish: Publish }): Promi
     if (events.length > 0) await deps.publish(events);
     return events.length;
   });
-}
-
-/** Creates the partitions of the months to come; the function runs with the rights of the schema's owner. */
-export async function ensureEventPartitions(db: Database): Promise<void> {
-  await db.query(
-    named('event_partitions', sql`select ensure_event_partitions(${PARTITION_MONTHS_AHEAD})`),
-  );
 }
 
 /** By primary key: a plain scan would read the deleted rows that wait for vacuum, again and again. */

@@ -52,7 +52,7 @@ test('the reads of a snapshot see the database as it was at the first of them, a
   const write = database.db.snapshot((snapshot) =>
     snapshot.query(sql`update counters set value = 0 where id = 4`),
   );
-  await expect(write).rejects.toThrow('read-only transaction');
+  await expect(write).rejects.toMatchObject({ cause: { code: '25006' } });
 });
 
 test('two transactions that lock each other out both succeed', async () => {

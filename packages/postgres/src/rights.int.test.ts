@@ -1,7 +1,7 @@
 import { createMeshDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { ensureEventPartitions } from './outbox-relay.ts';
+import { ensureEventPartitions } from './partition-upkeep.ts';
 import { createPool, type Database } from './pool.ts';
 import { sql, type Statement } from './sql.ts';
 
