@@ -9,7 +9,7 @@ type ServiceSchema = {
 
 /** What each service keeps in Postgres: its own schema, and which shared mechanisms live in it. */
 const SERVICE_SCHEMAS: Readonly<Record<string, ServiceSchema>> = {
-  gateway: { schema: 'gateway', mechanisms: ['outbox'] },
+  gateway: { schema: 'gateway', mechanisms: ['outbox', 'dead-letters'] },
   charges: { schema: 'charges', mechanisms: ['outbox', 'dead-letters', 'reconciliation'] },
   payouts: { schema: 'payouts', mechanisms: ['outbox', 'dead-letters', 'reconciliation'] },
   ledger: { schema: 'ledger', mechanisms: ['outbox', 'dead-letters', 'reconciliation'] },

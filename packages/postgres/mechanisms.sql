@@ -17,6 +17,7 @@ create table dead_letters (
 );
 CREATE UNIQUE INDEX dead_letters_message ON dead_letters USING btree (consumer, topic, partition, "offset", COALESCE(sha256(value), '\x'::bytea));
 CREATE INDEX dead_letters_open ON dead_letters USING btree (id DESC) WHERE replayed_at IS NULL;
+CREATE INDEX dead_letters_outbox ON dead_letters USING btree (topic, key) WHERE consumer = 'outbox'::text AND replayed_at IS NULL;
 
 create table events (
   event_id uuid not null,

@@ -54,6 +54,36 @@ test('a broker that is away fails the publication within its limit', async () =>
   expect(performance.now() - startedMs).toBeLessThan(11_000);
 });
 
+test('of many events those go that can: a refused topic, and a misfit with what follows under its key, are left', async () => {
+  const codec: typeof mesh.codec = {
+    ...mesh.codec,
+    encode: (type, value) =>
+      type.topic.startsWith('no.such')
+        ? Promise.resolve(Buffer.from('x'))
+        : mesh.codec.encode(type, value),
+  };
+  await using publisher = createEventPublisher({ ...options(), codec });
+  const nowhere = { ...anEvent(1), topic: 'no.such.topic' };
+  const wrong = { ...anEvent(2), key: 'wrong', message: { nothing: true } };
+  const behind = { ...anEvent(3), key: 'wrong' };
+  const good = Array.from({ length: 50 }, (_, index) => anEvent(index + 4));
+  for (const some of [good.slice(0, 25), good.slice(25)]) {
+    const left = await publisher.publishWhatGoes([nowhere, wrong, behind, ...some]);
+    expect([...left.misfits]).toEqual([
+      [wrong.eventId, expect.stringContaining('invalid payload')],
+    ]);
+    expect(left.postponed).toEqual(new Set([nowhere.eventId, behind.eventId]));
+  }
+  await using topic = followTopic(mesh.topicPrefix, TOPICS.ledgerEvents);
+  await eventually(() => expect(topic.messages).toHaveLength(50));
+  expect(topic.messages.map(numberOf)).toEqual(good.map((_, index) => index + 4));
+});
+
+test('a broker that is away is an error, and no refusal of a topic', async () => {
+  await using publisher = createEventPublisher({ ...options(), brokers: ['127.0.0.1:1'] });
+  await expect(publisher.publishWhatGoes([anEvent(1)])).rejects.toThrow('');
+});
+
 function anEvent(number: number): EventToPublish {
   const message = aWireMessage(number);
   const { topic, type } = TEST_MESSAGE;

@@ -7,7 +7,12 @@ import {
   markReplayed,
   parkMessage,
 } from '@pixmesh/postgres/dead-letters';
-import { startOutboxRelay } from '@pixmesh/postgres/outbox-relay';
+import {
+  OUTBOX_CONSUMER,
+  replayParkedEvent,
+  startOutboxRelay,
+  type Unpublished,
+} from '@pixmesh/postgres/outbox-relay';
 import { startPartitionUpkeep } from '@pixmesh/postgres/partition-upkeep';
 import type { Database } from '@pixmesh/postgres/pool';
 import { declareFailpoints } from '@pixmesh/service/failpoints';
@@ -15,7 +20,7 @@ import type { WakeSignal } from '@pixmesh/service/wake-signal';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { startConsumer } from './consumer.ts';
-import { createEventPublisher } from './event-publisher.ts';
+import { createEventPublisher, type EventToPublish } from './event-publisher.ts';
 import { dispatchMessage, type MessageHandler } from './message-handler.ts';
 import { warmCodec } from './schema-registry.ts';
 
@@ -106,13 +111,19 @@ export async function startMessaging(options: MessagingOptions): Promise<Messagi
     },
   };
 
-  async function publish(events: Parameters<typeof publisher.publish>[0]): Promise<void> {
-    await publisher.publish(events);
+  async function publish(events: readonly EventToPublish[]): Promise<Unpublished> {
+    const unpublished = await publisher.publishWhatGoes(events);
     await failpoint('outbox.relay.after-publish');
+    return unpublished;
   }
 
   async function replay(id: string): Promise<boolean> {
     const letter = await findDeadLetter(db, id);
+    if (letter?.consumer === OUTBOX_CONSUMER && letter.replayedAt === null) {
+      await replayParkedEvent(db, letter);
+      outbox?.signal.notify();
+      return true;
+    }
     const group = options.consumes.find((candidate) => candidate.groupId === letter?.consumer);
     if (letter === null || letter.replayedAt !== null || !group) return false;
     await dispatchMessage({ codec, handlers: group.handlers }, letter);

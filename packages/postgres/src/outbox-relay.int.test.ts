@@ -8,11 +8,20 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { appendEvents, type OutboundEvent, outboundEvent } from './events.ts';
-import { type PublishableEvent, relayOnce, startOutboxRelay } from './outbox-relay.ts';
+import {
+  OUTBOX_CONSUMER,
+  type Publish,
+  type PublishableEvent,
+  relayOnce,
+  replayParkedEvent,
+  startOutboxRelay,
+} from './outbox-relay.ts';
+import { listDeadLetters } from './dead-letters.ts';
 import { createPool, type Database, type Queryable } from './pool.ts';
 import { sql } from './sql.ts';
 
 const logger = createLogger('relay-test', 'silent');
+const ALL_GONE = { misfits: new Map<string, string>(), postponed: new Set<string>() };
 let database: TestDatabase;
 let admin: Database;
 let db: Database;
@@ -25,7 +34,7 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  await admin.query(sql`truncate ledger.events, ledger.outbox`);
+  await admin.query(sql`truncate ledger.events, ledger.outbox, ledger.dead_letters`);
   published = [];
 });
 
@@ -38,17 +47,17 @@ test('an event is published once its transaction has committed, as it was append
   const event = anEvent('account-1', 1);
   await db.transaction(async (tx) => {
     await append(tx, [event]);
-    expect(await relayOnce({ db, publish })).toBe(0);
+    expect(await relay()).toBe(0);
   });
-  expect(await relayOnce({ db, publish })).toBe(1);
-  expect(published).toEqual([{ ...event, traceparent: null }]);
-  expect(await relayOnce({ db, publish })).toBe(0);
+  expect(await relay()).toBe(1);
+  expect(published).toMatchObject([{ ...event, traceparent: null }]);
+  expect(await relay()).toBe(0);
 });
 
 test('nothing is appended when the guard finds nothing', async () => {
   const events = appendEvents(sql`select from guard`, [anEvent('account-1', 1)]);
   await db.query(sql`with guard as (select where false), ${events} select from guard`);
-  expect(await relayOnce({ db, publish })).toBe(0);
+  expect(await relay()).toBe(0);
   expect(await db.query(sql`select from events`)).toEqual([]);
 });
 
@@ -59,7 +68,7 @@ test('events of one statement go on in traces of their own', async () => {
     { ...anEvent('account-1', 3), traceparent: null },
   ];
   await append(db, events);
-  await relayOnce({ db, publish });
+  await relay();
   expect(published.map(({ traceparent }) => traceparent)).toEqual([...traces, null]);
 });
 
@@ -74,30 +83,27 @@ test('events of one statement and of one key leave in the order in which they we
   await append(db, events.slice(0, 500));
   for (const event of events.slice(500, 510)) await append(db, [event]);
   await append(db, events.slice(510));
-  while ((await relayOnce({ db, publish })) > 0);
+  while ((await relay()) > 0);
   expect(published.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index));
 });
 
 test('a publication that fails leaves the events queued, in their order', async () => {
   await append(db, [anEvent('a', 1), anEvent('a', 2)]);
-  const fails = relayOnce({ db, publish: () => Promise.reject(new Error('broker away')) });
+  const fails = relay(() => Promise.reject(new Error('broker away')));
   await expect(fails).rejects.toThrow('broker away');
-  await relayOnce({ db, publish });
+  await relay();
   expect(published.map(({ sequence }) => sequence)).toEqual([1, 2]);
 });
 
 test('a relay that dies after publishing repeats itself: first occurrences stay in order', async () => {
   await append(db, [anEvent('a', 1), anEvent('a', 2)]);
-  const dies = relayOnce({
-    db,
-    publish: async (events) => {
-      await publish(events);
-      throw new Error('killed before the commit');
-    },
+  const dies = relay(async (events) => {
+    await publish(events);
+    throw new Error('killed before the commit');
   });
   await expect(dies).rejects.toThrow('killed');
   await append(db, [anEvent('a', 3)]);
-  await relayOnce({ db, publish });
+  await relay();
   expect(published.map(({ sequence }) => sequence)).toEqual([1, 2, 1, 2, 3]);
 });
 
@@ -105,12 +111,13 @@ test('two relays never publish at the same time', async () => {
   await using other = createPool({ url: database.url, applicationName: 'relay-2' });
   let publishing = 0;
   let most = 0;
-  const carefully = async (events: readonly PublishableEvent[]): Promise<void> => {
+  const carefully: Publish = async (events) => {
     publishing += 1;
     most = Math.max(most, publishing);
     await db.query(sql`select pg_sleep(0.005)`);
-    await publish(events);
+    const left = await publish(events);
     publishing -= 1;
+    return left;
   };
   const signals = [createWakeSignal(), createWakeSignal()];
   const relays = [db, other].map((pool, index) =>
@@ -130,9 +137,9 @@ test('a relay whose lease is taken leaves the queue alone', async () => {
   await append(db, [anEvent('a', 1)]);
   await db.transaction(async (tx) => {
     await tx.query(sql`select from leases where name = 'outbox-relay' for update`);
-    expect(await relayOnce({ db, publish })).toBe(0);
+    expect(await relay()).toBe(0);
   });
-  expect(await relayOnce({ db, publish })).toBe(1);
+  expect(await relay()).toBe(1);
 });
 
 test('an event with a lower id that commits late is not skipped', async () => {
@@ -145,10 +152,10 @@ test('an event with a lower id that commits late is not skipped', async () => {
   });
   await appended.promise;
   await append(db, [anEvent('early', 2)]);
-  await relayOnce({ db, publish });
+  await relay();
   committed.resolve();
   await late;
-  await relayOnce({ db, publish });
+  await relay();
   expect(published.map(({ key }) => key)).toEqual(['early', 'late']);
 });
 
@@ -162,7 +169,7 @@ test('a wake-up publishes long before the next poll would, and failures are got 
     publish: async (events) => {
       failures -= 1;
       if (failures >= 0) throw new Error('broker away');
-      await publish(events);
+      return await publish(events);
     },
   });
   await append(db, [anEvent('a', 1), anEvent('a', 2)]);
@@ -193,13 +200,84 @@ test('a stop publishes what is queued, and does not wait for a broker that is aw
 
 test('a queued id without its event stops the relay instead of vanishing', async () => {
   await db.query(sql`insert into outbox (event_id) values (${newId()})`);
-  await expect(relayOnce({ db, publish })).rejects.toThrow('missing in events');
+  await expect(relay()).rejects.toThrow('missing in events');
   expect(await db.query(sql`select from outbox`)).toHaveLength(1);
 });
 
-async function publish(events: readonly PublishableEvent[]): Promise<void> {
+const publish: Publish = async (events) => {
   published.push(...events);
+  return ALL_GONE;
+};
+
+/** One batch; answers how many events left the queue. */
+async function relay(publishing: Publish = publish, readFrom: bigint | null = null) {
+  return (await relayOnce({ db, logger, publish: publishing }, readFrom)).taken;
 }
+
+/** Refuses events of one key: as misfits, or for now. */
+function refusing(key: string, how: 'misfit' | 'postponed'): Publish {
+  return async (events) => {
+    const refused = events.filter((event) => event.key === key);
+    await publish(events.filter((event) => event.key !== key));
+    const ids = refused.map(({ eventId }) => eventId);
+    if (how === 'postponed') return { ...ALL_GONE, postponed: new Set(ids) };
+    const [first, ...later] = ids;
+    const misfits = new Map(first === undefined ? [] : [[first, 'an unknown field'] as const]);
+    return { misfits, postponed: new Set(later) };
+  };
+}
+
+test('an event that does not fit is parked, holds back the later ones of its key alone, and leads them when it is replayed', async () => {
+  await append(db, [anEvent('good', 1), anEvent('bad', 1), anEvent('good', 2), anEvent('bad', 2)]);
+  expect(await relay(refusing('bad', 'misfit'))).toBe(3);
+  await append(db, [anEvent('bad', 3), anEvent('good', 3)]);
+  // The key is held, whatever its next events are.
+  expect(await relay()).toBe(1);
+  expect(await relay(publish, 0n)).toBe(0);
+  expect(published.map(({ key, sequence }) => `${key} ${sequence}`)).toEqual([
+    'good 1',
+    'good 2',
+    'good 3',
+  ]);
+  const [letter, ...others] = await listDeadLetters(db, { limit: 10, startingAfter: null });
+  expect(others).toEqual([]);
+  expect(letter).toMatchObject({
+    consumer: OUTBOX_CONSUMER,
+    key: 'bad',
+    reason: 'an unknown field',
+  });
+  await replayParkedEvent(db, letter!);
+  published = [];
+  expect(await relay(publish, 0n)).toBe(3);
+  expect(published.map(({ key, sequence }) => `${key} ${sequence}`)).toEqual([
+    'bad 1',
+    'bad 2',
+    'bad 3',
+  ]);
+  expect(await listDeadLetters(db, { limit: 10, startingAfter: null })).toEqual([]);
+});
+
+test('events that the broker postpones wait in their order, however many, and those behind them go on', async () => {
+  const signal = createWakeSignal();
+  let isRefusing = true;
+  await append(
+    db,
+    Array.from({ length: 1_200 }, (_, index) => anEvent('slow', index)),
+  );
+  await using _relay = startOutboxRelay({
+    db,
+    logger,
+    signal,
+    publish: (events) => (isRefusing ? refusing('slow', 'postponed') : publish)(events),
+  });
+  await append(db, [anEvent('quick', 1), anEvent('quick', 2)]);
+  signal.notify();
+  await eventually(() => expect(published.map(({ sequence }) => sequence)).toEqual([1, 2]));
+  published = [];
+  isRefusing = false;
+  await eventually(() => expect(published).toHaveLength(1_200));
+  expect(published.map(({ sequence }) => sequence)).toEqual(published.map((_, index) => index));
+});
 
 async function append(tx: Queryable, events: readonly OutboundEvent[]): Promise<void> {
   const pair = appendEvents(sql`select from guard`, events);
