@@ -86,7 +86,7 @@ export async function requestExists(db: Queryable, id: string): Promise<boolean>
 }
 
 /** Weekly partitions are made this far ahead; the job runs every hour. */
-const PARTITION_WEEKS_AHEAD = 4;
+const PARTITION_WEEKS_AHEAD = 52;
 
 /**
  * Makes the partitions of the weeks to come and drops those whose every row is older than `keepDays`: one process of

@@ -2,7 +2,7 @@ import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
 /** Weekly partitions are made this far ahead; the job runs every hour. */
-const PARTITION_WEEKS_AHEAD = 8;
+const PARTITION_WEEKS_AHEAD = 52;
 
 /**
  * Makes the partitions of the weeks to come, then drops those whose every row is older than `keepDays` and from which
