@@ -191,6 +191,7 @@ CREATE OR REPLACE FUNCTION gateway.ensure_request_log_partitions(weeks_ahead int
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET "TimeZone" TO 'UTC'
+ SET lock_timeout TO '1s'
  SET search_path TO 'gateway'
 AS $function$
 declare
@@ -208,14 +209,19 @@ begin
       where upper_bound > uuid_v7_floor(week)
     ) then
       execute format(
-        'create table %s partition of %I.request_log for values from (%L) to (%L)'
+        'create table %s (like %I.request_log including defaults including constraints including storage)'
         ' with (autovacuum_vacuum_insert_scale_factor = 0.05)',
         partition,
+        schema
+      );
+      execute format('revoke all on %s from %I', partition, 'pixmesh_' || schema);
+      execute format(
+        'alter table %I.request_log attach partition %s for values from (%L) to (%L)',
         schema,
+        partition,
         uuid_v7_floor(week),
         uuid_v7_floor(week + interval '1 week')
       );
-      execute format('revoke all on %s from %I', partition, 'pixmesh_' || schema);
     end if;
     week := week + interval '1 week';
   end loop;

@@ -214,6 +214,7 @@ CREATE OR REPLACE FUNCTION webhook_dispatcher.ensure_history_partitions(weeks_ah
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET "TimeZone" TO 'UTC'
+ SET lock_timeout TO '1s'
  SET search_path TO 'webhook_dispatcher'
 AS $function$
 declare
@@ -237,16 +238,22 @@ begin
       if lower_bound is null or lower_bound < upper_bound then
         partition := format('%I.%I', schema, parent || '_' || to_char(week, 'YYYYMMDD'));
         execute format(
-          'create table %s partition of %I.%I for values from (%L) to (%L)'
+          'create table %s (like %I.%I including defaults including constraints including storage)'
           ' with (fillfactor = 85, autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0)',
           partition,
           schema,
-          parent,
-          coalesce(lower_bound, uuid_v7_floor(week)),
-          upper_bound
+          parent
         );
         -- Rights on the parent are what counts; a partition by its own name would be a way around them.
         execute format('revoke all on %s from %I', partition, 'pixmesh_' || schema);
+        execute format(
+          'alter table %I.%I attach partition %s for values from (%L) to (%L)',
+          schema,
+          parent,
+          partition,
+          coalesce(lower_bound, uuid_v7_floor(week)),
+          upper_bound
+        );
         lower_bound := upper_bound;
       end if;
       week := week + interval '1 week';

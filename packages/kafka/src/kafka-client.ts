@@ -16,6 +16,9 @@ export const CLIENT_RETRY = {
   retries: 8,
 };
 
+/** For what the relay sends: it tries for ever, one publication does not. */
+export const PUBLISH_RETRY = { initialRetryTime: 100, maxRetryTime: 500, retries: 1 };
+
 export type KafkaOptions = { brokers: readonly string[]; clientId: string; logger: Logger };
 
 silenceTimeoutWarning();

@@ -7,10 +7,16 @@ const REST_MS = 2_000;
 /** A topic, or one of its partitions. */
 export type Place = { topic: string; partition: number | null };
 
+/**
+ * `resting`: refused a moment ago, itself or with its topic. `suspect`: refused, and not tried since. `trusted`: all others.
+ */
+export type Standing = 'trusted' | 'suspect' | 'resting';
+
 export type RefusedPlaces = {
-  /** Whether it was refused a moment ago, or its whole topic was. */
-  isResting(place: Place): boolean;
+  standingOf(place: Place): Standing;
   add(place: Place, error: unknown): void;
+  /** It takes messages again. */
+  remove(place: Place): void;
 };
 
 const refusals = counter(
@@ -22,18 +28,22 @@ const refusals = counter(
 export function createRefusedPlaces(logger: Logger): RefusedPlaces {
   const restsUntilMs = new Map<string, number>();
   return {
-    isResting: ({ topic, partition }) =>
-      isResting(nameOf({ topic, partition: null })) || isResting(nameOf({ topic, partition })),
+    standingOf: ({ topic, partition }) => {
+      const names = [nameOf({ topic, partition: null }), nameOf({ topic, partition })];
+      const untilMs = Math.max(...names.map((name) => restsUntilMs.get(name) ?? 0));
+      if (untilMs === 0) return 'trusted';
+      return untilMs > performance.now() ? 'resting' : 'suspect';
+    },
     add: (place, error) => {
       restsUntilMs.set(nameOf(place), performance.now() + REST_MS);
       refusals.add(1, { topic: place.topic });
       logger.error({ err: error, ...place }, 'publication refused by the broker');
     },
+    remove: (place) => {
+      restsUntilMs.delete(nameOf(place));
+      restsUntilMs.delete(nameOf({ topic: place.topic, partition: null }));
+    },
   };
-
-  function isResting(name: string): boolean {
-    return (restsUntilMs.get(name) ?? 0) > performance.now();
-  }
 }
 
 function nameOf({ topic, partition }: Place): string {

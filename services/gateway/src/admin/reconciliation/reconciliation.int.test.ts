@@ -5,8 +5,8 @@ import { answerJson, type FakeOwner } from '#test/start-fake-owner.ts';
 import { startTestGateway, type TestGateway, tokenKeys } from '#test/start-test-gateway.ts';
 
 const SERVICES = ['ledger', 'payouts', 'charges'] as const;
-const REQUEST_TIMEOUT_MS = 400;
-const RECONCILIATION_TIMEOUT_MS = 1_500;
+const REQUEST_TIMEOUT_MS = 1_500;
+const RECONCILIATION_TIMEOUT_MS = 10_000;
 const CHECKED_AT = '2026-11-21T11:00:00.000Z';
 
 let gateway: TestGateway;
@@ -106,7 +106,7 @@ describe('a run that an operator asks for', () => {
   });
 
   test('may take longer than a question', async () => {
-    report(gateway.owners.ledger, 'ledger', REQUEST_TIMEOUT_MS * 2);
+    report(gateway.owners.ledger, 'ledger', REQUEST_TIMEOUT_MS + 500);
     const answer = await gateway.admin('POST', '/admin/reconciliation');
     expect(answer.json).toMatchObject({ breaks: 0 });
     const waitMs = Number(gateway.owners.ledger.requests[0]?.headers['x-pixmesh-timeout-ms']);

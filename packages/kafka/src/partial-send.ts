@@ -1,0 +1,120 @@
+import type { Logger } from '@pixmesh/telemetry/logger';
+import { type Kafka, type PartitionMetadata, Partitioners } from 'kafkajs';
+
+import type { Outgoing } from './event-publisher.ts';
+import { PUBLISH_RETRY } from './kafka-client.ts';
+import { createRefusedPlaces, type Place } from './refused-places.ts';
+
+const partitioner = Partitioners.DefaultPartitioner();
+
+type Deps = {
+  kafka: Kafka;
+  logger: Logger;
+  /** Resolves when all of it is durable. */
+  send(outgoing: readonly Outgoing[]): Promise<void>;
+  /** Sends by another producer from now on. */
+  beginAfresh(): void;
+};
+
+/**
+ * Sends all together; where that is refused, topic by topic, and then by partition. Answers what the broker does not
+ * take now, and leaves that place alone for a moment; after that it is tried apart from the others.
+ *
+ * The tries of one call are by one producer, so that the broker knows what it has from the try before.
+ * @throws when the broker answers nothing
+ */
+export function createPartialSend({ kafka, logger, send, beginAfresh }: Deps) {
+  const refused = createRefusedPlaces(logger);
+  /** Partitions of the topics that have refused something; others are sent without knowing theirs. */
+  const partitionsOf = new Map<string, PartitionMetadata[]>();
+  return sendWhatGoes;
+
+  async function sendWhatGoes(outgoing: readonly Outgoing[]): Promise<Outgoing[]> {
+    const {
+      trusted = [],
+      suspect = [],
+      resting = [],
+    } = Object.groupBy(outgoing, (one) => refused.standingOf(placeOf(one)));
+    const left = [...(await sendByTopic(trusted)), ...(await sendByPlace(suspect))];
+    if (left.length > 0) beginAfresh();
+    return [...resting, ...left];
+  }
+
+  async function sendByTopic(outgoing: readonly Outgoing[]): Promise<Outgoing[]> {
+    if (outgoing.length === 0 || (await trySend(send, outgoing)) === null) return [];
+    const left: Outgoing[] = [];
+    for (const [topic, ofTopic] of Map.groupBy(outgoing, (one) => one.topic)) {
+      const refusal = await trySend(send, ofTopic);
+      if (refusal !== null) left.push(...(await sendByPartition({ topic, refusal }, ofTopic)));
+    }
+    return left;
+  }
+
+  /** Side by side: a refusal takes its time, and there may be one from every partition. */
+  async function sendByPlace(outgoing: readonly Outgoing[]): Promise<Outgoing[]> {
+    const byPlace = Map.groupBy(outgoing, (one) => JSON.stringify(placeOf(one)));
+    const left = await Promise.all(
+      [...byPlace.values()].map(async (ofPlace) => {
+        const place = placeOf(ofPlace[0]!);
+        const refusal = await trySend(send, ofPlace);
+        if (refusal === null) refused.remove(place);
+        else refused.add(place, refusal);
+        return refusal === null ? [] : ofPlace;
+      }),
+    );
+    return left.flat();
+  }
+
+  async function sendByPartition(
+    { topic, refusal }: { topic: string; refusal: Error },
+    outgoing: readonly Outgoing[],
+  ): Promise<Outgoing[]> {
+    const partitions = await readPartitions(kafka, topic);
+    if (partitions === null) {
+      refused.add({ topic, partition: null }, refusal);
+      return [...outgoing];
+    }
+    partitionsOf.set(topic, partitions);
+    return await sendByPlace(outgoing);
+  }
+
+  function placeOf({ topic, message }: Outgoing): Place {
+    const partitionMetadata = partitionsOf.get(topic);
+    const partition = partitionMetadata && partitioner({ topic, partitionMetadata, message });
+    return { topic, partition: partition ?? null };
+  }
+}
+
+/** Null where the broker knows no such topic. */
+async function readPartitions(kafka: Kafka, topic: string): Promise<PartitionMetadata[] | null> {
+  const admin = kafka.admin({ retry: PUBLISH_RETRY });
+  try {
+    await admin.connect();
+    const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
+    return topics[0]?.partitions ?? null;
+  } catch (error) {
+    if (isRefusal(error)) return null;
+    throw error;
+  } finally {
+    await admin.disconnect();
+  }
+}
+
+/** Null where all of it is durable, else the refusal; a broker that is away is an error. */
+async function trySend(send: Deps['send'], outgoing: readonly Outgoing[]): Promise<Error | null> {
+  try {
+    await send(outgoing);
+    return null;
+  } catch (error) {
+    if (isRefusal(error)) return error;
+    throw error;
+  }
+}
+
+/** Whether the broker answered, and what it said is about these topics or messages. */
+function isRefusal(error: unknown): error is Error {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause.name === 'KafkaJSProtocolError') return true;
+  }
+  return false;
+}
