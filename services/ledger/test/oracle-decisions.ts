@@ -152,11 +152,14 @@ function decidePix(books: OracleBooks, command: OfPix): Decision {
     const moves = step.block === 0 ? still('noted') : booked('blocked', 'available', step.block);
     return { ...moves, pix: step.pix };
   }
-  return decideReturn(pix, amount, !('from' in command) || command.from === 'blocked');
+  return decideReturn(pix, command);
 }
 
-function decideReturn(pix: OraclePix, amount: number, isForBlock: boolean): Decision {
-  const step = goesBack(pix, amount, isForBlock);
+function decideReturn(pix: OraclePix, command: OfPix): Decision {
+  const { amount } = command;
+  const isForBlock = !('from' in command) || command.from === 'blocked';
+  const dispute = 'dispute' in command ? command.dispute : null;
+  const step = goesBack(pix, { sum: amount, isForBlock, dispute });
   if (!step) return rejected('exceeds_received');
   const rest = amount - step.block;
   const moves = { acquirer_clearing: amount, blocked: -step.block, available: -rest };

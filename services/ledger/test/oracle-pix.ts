@@ -53,13 +53,21 @@ export function disputeEnds(pix: OraclePix, id: string, sum: number): NonNullabl
   return { pix: withShort(after, short), block };
 }
 
-/** `isForBlock`: out of the block as far as that goes; else only what must leave it. */
-export function goesBack(pix: OraclePix, sum: number, isForBlock: boolean): Step {
+/**
+ * `isForBlock`: out of the block of its own dispute as far as that goes; else only what must leave it. `dispute` is
+ * null where the sum follows from none.
+ */
+export function goesBack(
+  pix: OraclePix,
+  { sum, isForBlock, dispute }: { sum: number; isForBlock: boolean; dispute: string | null },
+): Step {
   if (sum > stillThere(pix)) return null;
   const gone = { ...pix, returned: pix.returned + sum };
-  const block = Math.min(pix.blocked, sum, isForBlock ? sum : Math.max(0, -free(gone)));
+  const stranger = dispute !== null && pix.dispute?.id !== dispute ? pix.dispute : null;
+  const claimed = isForBlock ? Math.max(0, pix.blocked - (stranger?.amount ?? 0)) : 0;
+  const block = Math.min(pix.blocked, sum, Math.max(claimed, -free(gone)));
   gone.blocked -= block;
-  return { pix: withShort(gone, pix.short - (sum - block)), block };
+  return { pix: withShort(gone, stranger ? pix.short : pix.short - (sum - block)), block };
 }
 
 function stillThere({ received, refunded, returned }: OraclePix): number {

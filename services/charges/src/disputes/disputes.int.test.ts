@@ -15,7 +15,7 @@ import {
   createMovesOfCharges,
   DISPUTED_AMOUNT,
 } from '#test/disputed-charges.ts';
-import { createLedgerPeer } from '#test/ledger-peer.ts';
+import { createLedgerPeer, ledgerCommands } from '#test/ledger-peer.ts';
 
 let charges: ChargesUnderTest;
 let ledger: ReturnType<typeof createLedgerPeer>;
@@ -145,6 +145,27 @@ describe('a dispute that is lost', () => {
       'dispute.block 2000',
       'dispute.return 2000',
       'dispute.unblock 2000',
+    ]);
+  });
+});
+
+describe('two disputes of one Pix', () => {
+  test('the loss of the one that was won before is its own, not that of the open one', async () => {
+    const charge = await aPaidCharge();
+    const won = await open(charge, { amount: 800 });
+    await waitForStatus(charge, 'infraction');
+    await decide(won, { outcome: 'won' });
+    await waitForStatus(charge, 'paid');
+    const wonId = (await waitForDispute(charge, 'won')).id;
+    await open(charge, { amount: 1_000 });
+    await waitForStatus(charge, 'infraction');
+    await decide(won, { outcome: 'lost' });
+    await waitForStatus(charge, 'charged_back');
+    const returned = (await ledgerCommands(charges.db)).filter(
+      ({ key, type }) => key === charge.accountId && type === 'dispute.return',
+    );
+    expect(returned.map(({ message }) => message.data)).toMatchObject([
+      { amount: 800, dispute_id: wonId },
     ]);
   });
 });

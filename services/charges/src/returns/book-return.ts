@@ -6,26 +6,32 @@ import type { ChargeRow } from '#charge/charge-row.ts';
 import { findAnyCharge } from '#charge/charges.sql.ts';
 import { type AnnouncedMove, writeMove } from '#charge/move-charge.ts';
 import { closeDisputeByRefund } from '#disputes/close-by-refund.ts';
-import { findDisputeId } from '#disputes/find-dispute.ts';
+import { type DisputeOfReturnDeps, findDisputeOfReturn } from '#disputes/dispute-of-return.ts';
 import { failpoint } from '#failpoints.ts';
 
 import type { BookStep } from './decide-return.ts';
 import { insertPixReturn, type RecordedReturn } from './pix-returns.sql.ts';
 import { returnCommand } from './return-commands.ts';
 
-export type BookReturnDeps = { db: Database; receiver: Receiver; wakeOutbox(): void };
+export type BookReturnDeps = Pick<DisputeOfReturnDeps, 'acquirer'> & {
+  db: Database;
+  receiver: Receiver;
+  wakeOutbox(): void;
+};
 
 /**
  * Books a return that no refund of ours explains: its record, its ledger command, and what it makes of the charge are
- * one commit. Answers the charge after it, null where it has moved since it was read.
+ * one commit. Answers the charge after it, null where it has moved since it was read; `not_yet` where the acquirer
+ * does not answer which dispute it belongs to.
  */
 export async function bookReturn(
   deps: BookReturnDeps,
   charge: ChargeRow,
   step: Extract<BookStep, { kind: 'book_return' }>,
-): Promise<ChargeRow | null> {
+): Promise<ChargeRow | 'not_yet' | null> {
   const { endToEndId, returned, status } = step;
-  const disputeId = step.as === 'med' ? await findDisputeId(deps.db, endToEndId) : null;
+  const disputeId = step.as === 'med' ? await findDisputeOfReturn(deps, step) : null;
+  if (disputeId === 'unknown') return 'not_yet';
   const command = returnCommand(charge, step, disputeId);
   await failpoint('charges.return.before-commit');
   const after = await deps.db.transaction(

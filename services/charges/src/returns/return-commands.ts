@@ -12,7 +12,7 @@ type Returned = { as: 'returned' | 'med'; endToEndId: string; returned: PixRetur
  * Money that went back without an order of ours: from the balance (`received_pix.return`), or under the MED from the
  * block first (`dispute.return`, decision 138). One command per return, for ever.
  *
- * @param disputeId of the return's dispute, which may not be recorded yet; the ledger keeps its blocks by Pix
+ * @param disputeId of the return's dispute, which may not be recorded yet; the block of another is left alone
  */
 export function returnCommand(
   charge: ChargeRow,

@@ -22,7 +22,7 @@ const ROUNDS_MAX = 100;
 
 export type ApplyStateDeps = BookReturnDeps & {
   logger: Logger;
-  acquirer: Pick<Acquirer, 'cancelCharge'>;
+  acquirer: Pick<Acquirer, 'cancelCharge' | 'listDisputes'>;
 };
 
 /** `moved`: the charge moved meanwhile by another hand; whatever is left over is for another check. */

@@ -36,6 +36,7 @@ async function check(meanwhile: (id: string) => Promise<unknown>): Promise<boole
       wakeOutbox: () => undefined,
       acquirer: {
         cancelCharge: () => Promise.resolve({ kind: 'not_found' }),
+        listDisputes: () => Promise.resolve({ kind: 'unknown', cause: 'not asked here' }),
         getReceived: async () => {
           await meanwhile(id);
           return { kind: 'found', value: pix };

@@ -30,7 +30,10 @@ beforeAll(async () => {
     logger: createLogger('charges', 'silent'),
     receiver: RECEIVER,
     wakeOutbox: () => undefined,
-    acquirer: { cancelCharge: async () => await Promise.resolve({ kind: 'not_found' }) },
+    acquirer: {
+      cancelCharge: async () => await Promise.resolve({ kind: 'not_found' }),
+      listDisputes: async () => await Promise.resolve({ kind: 'unknown', cause: 'not asked here' }),
+    },
   };
 });
 afterAll(async () => {

@@ -46,7 +46,8 @@ function changeOf(
       return { template: TEMPLATES.pixReturn, change: returnPix(pix, command) };
     case 'received_pix.return': {
       const { amount } = command;
-      return { template: TEMPLATES.pixReturn, change: returnPix(pix, { amount, from: 'blocked' }) };
+      const returned = { amount, from: 'blocked', disputeId: null } as const;
+      return { template: TEMPLATES.pixReturn, change: returnPix(pix, returned) };
     }
     default:
       return assertNever(command);

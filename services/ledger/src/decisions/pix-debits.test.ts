@@ -85,7 +85,7 @@ describe('a refund that failed', () => {
 
   test('makes good in the balance what the MED has taken there meanwhile', () => {
     const held = holdRefund(disputed(), 60n);
-    const returned = returnPix(held!.pix, { amount: 100n, from: 'blocked' });
+    const returned = returnPix(held!.pix, { amount: 100n, from: 'blocked', disputeId: 'd1' });
     expect(returned).toMatchObject({ ofBlock: 40n, rest: 60n });
     expect(releaseRefund(returned!.pix, details)).toMatchObject({ ofBlock: 0n, rest: 60n });
   });
@@ -93,7 +93,7 @@ describe('a refund that failed', () => {
   test('leaves nothing blocked that the MED has returned', () => {
     const small = disputed({ blocked: 50n, disputed: 50n });
     const held = holdRefund(small, 30n);
-    const returned = returnPix(held!.pix, { amount: 50n, from: 'blocked' });
+    const returned = returnPix(held!.pix, { amount: 50n, from: 'blocked', disputeId: 'd1' });
     const after = releaseRefund(returned!.pix, { amount: 30n, fromBlock: 30n });
     expect(after).toMatchObject({ ofBlock: 0n, rest: 30n, pix: { blocked: 0n } });
   });
@@ -140,7 +140,7 @@ describe('a block', () => {
 
 describe('a return', () => {
   test('comes out of the block first, the rest out of the balance', () => {
-    const details = { amount: 60n, from: 'blocked' } as const;
+    const details = { amount: 60n, from: 'blocked', disputeId: 'd1' } as const;
     expect(returnPix(disputed(), details)).toMatchObject({ ofBlock: 60n, rest: 0n });
     expect(returnPix(disputed({ blocked: 20n }), details)).toMatchObject({
       ofBlock: 20n,
@@ -150,7 +150,7 @@ describe('a return', () => {
   });
 
   test('out of the balance leaves a block alone, but for what can no longer be blocked', () => {
-    const details = { amount: 60n, from: 'available' } as const;
+    const details = { amount: 60n, from: 'available', disputeId: 'd1' } as const;
     const half = disputed({ blocked: 30n, disputed: 30n });
     expect(returnPix(half, details)).toMatchObject({ ofBlock: 0n, rest: 60n });
     expect(returnPix(disputed(), details)).toMatchObject({ ofBlock: 60n, rest: 0n });
@@ -158,8 +158,31 @@ describe('a return', () => {
     expect(returnPix(busy, details)).toMatchObject({ ofBlock: 60n, rest: 0n });
   });
 
+  test('of a dispute takes from its own block, not from that of a newer one', () => {
+    const details = { amount: 40n, from: 'blocked', disputeId: 'd0' } as const;
+    const newer = blockPix(pix(), { disputeId: 'd1', amount: 60n }).pix;
+    expect(returnPix(newer, details)).toMatchObject({ ofBlock: 0n, rest: 40n });
+    const older = blockPix(pix(), { disputeId: 'd0', amount: 30n }).pix;
+    const both = blockPix(older, { disputeId: 'd1', amount: 60n }).pix;
+    expect(returnPix(both, details)).toMatchObject({
+      ofBlock: 30n,
+      rest: 10n,
+      pix: { blocked: 60n, disputeId: 'd1' },
+    });
+  });
+
+  test('of another dispute leaves what a refund on its way took out of the block to that block', () => {
+    const newer = blockPix(pix(), { disputeId: 'd1', amount: 60n }).pix;
+    const held = holdRefund(newer, 40n);
+    const details = { amount: 30n, from: 'blocked', disputeId: 'd0' } as const;
+    const returned = returnPix(held!.pix, details);
+    expect(returned).toMatchObject({ ofBlock: 0n, rest: 30n });
+    const after = releaseRefund(returned!.pix, { amount: 40n, fromBlock: 40n });
+    expect(after).toMatchObject({ ofBlock: 40n, rest: 0n, pix: { blocked: 60n } });
+  });
+
   test('does not ask refunds on their way, but those that are done', () => {
-    const details = { amount: 60n, from: 'blocked' } as const;
+    const details = { amount: 60n, from: 'blocked', disputeId: 'd1' } as const;
     expect(returnPix(pix({ refunding: 100n }), details)).toMatchObject({ rest: 60n });
     expect(returnPix(pix({ refunded: 40n }), details)).toMatchObject({ rest: 60n });
     expect(returnPix(pix({ refunded: 41n }), details)).toBeNull();
@@ -205,7 +228,11 @@ function take(walk: Walk, { kind, amount, at }: Step): Walk {
       return into(unblockPix(walk.pix, { disputeId, amount }), -1n);
     default:
       return into(
-        returnPix(walk.pix, { amount, from: kind === 'return' ? 'available' : 'blocked' }),
+        returnPix(walk.pix, {
+          amount,
+          from: kind === 'return' ? 'available' : 'blocked',
+          disputeId: kind === 'other' ? null : disputeId,
+        }),
         -1n,
       );
   }
@@ -234,6 +261,22 @@ test('whatever comes, no more goes back than was received, and what is gone is n
           expect(blocked + refunding + refunded + returned).toBeLessThanOrEqual(received);
         }
       });
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test('the loss of one dispute leaves the block of another as large as what is left of the Pix lets it be', () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 30 }), fc.bigInt(1n, 100n), (steps, amount) => {
+      const { pix: before } = walkAll(steps);
+      if (before.disputeId === null) return;
+      const change = returnPix(before, { amount, from: 'blocked', disputeId: 'another' });
+      if (change === null) return;
+      const { received, refunding, refunded, returned, blocked } = change.pix;
+      const left = received - refunding - refunded - returned;
+      const claims = [before.blocked, before.disputed, left > 0n ? left : 0n];
+      expect(claims.some((claim) => blocked >= claim)).toBe(true);
     }),
     { numRuns: 1_000 },
   );

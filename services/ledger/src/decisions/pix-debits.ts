@@ -119,21 +119,29 @@ export function unblockPix(
   return { pix: bounded(after), ofBlock: moved, rest: 0n };
 }
 
+/** `disputeId`: whose loss it is; null where it follows from no dispute. */
+type PixReturn = { amount: bigint; from: 'blocked' | 'available'; disputeId: string | null };
+
 /**
- * Money that the acquirer has given back: out of the block first, or only as far as the block cannot stay. Open
- * refunds do not count: the acquirer has arbitrated, and will not do them. Null: more than the Pix would be gone.
+ * Money that the acquirer has given back: out of the block of its own dispute first, and out of another one's only as
+ * far as that cannot stay. Open refunds do not count: the acquirer has arbitrated, and will not do them. Null: more
+ * than the Pix would be gone.
  */
 export function returnPix(
   pix: PixDebits,
-  { amount, from }: { amount: bigint; from: 'blocked' | 'available' },
+  { amount, from, disputeId }: PixReturn,
 ): PixChange | null {
-  const { received, refunded, returned, blocked, shortfall } = pix;
+  const { received, refunded, returned, blocked, disputed, shortfall } = pix;
   if (refunded + returned + amount > received) return null;
   const gone = { ...pix, returned: returned + amount };
-  const ofBlock =
-    from === 'blocked' ? least(blocked, amount) : least(blocked, amount, -roomOf(gone));
+  const isOfAnother = disputeId !== null && pix.disputeId !== null && disputeId !== pix.disputeId;
+  const own = isOfAnother ? blocked - disputed : blocked;
+  const wanted = from === 'blocked' ? least(own, amount) : 0n;
+  const forced = least(blocked, amount, -roomOf(gone));
+  const ofBlock = wanted > forced ? wanted : forced;
   const rest = amount - ofBlock;
-  const after = bounded({ ...gone, blocked: blocked - ofBlock, shortfall: shortfall - rest });
+  const missing = isOfAnother ? shortfall : shortfall - rest;
+  const after = bounded({ ...gone, blocked: blocked - ofBlock, shortfall: missing });
   return { pix: after, ofBlock, rest };
 }
 
