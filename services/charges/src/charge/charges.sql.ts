@@ -107,7 +107,8 @@ export async function ping(db: Queryable): Promise<void> {
 
 /**
  * Counts one more call to the acquirer before it is made: a crash in the middle leaves it unanswered. Null when
- * the charge has moved since it was read: no call may be made then.
+ * the charge has moved since it was read or another check has leased it: no call may be made then. The version stays,
+ * because each has its line of history: what ends a charge asks for the count besides (`unansweredCalls`).
  */
 export async function countCall(db: Queryable, row: ChargeRow): Promise<Counted<ChargeRow> | null> {
   const [counted] = await db.query<ChargeRecord & { former_put_at: Date | null }>(
@@ -116,7 +117,7 @@ export async function countCall(db: Queryable, row: ChargeRow): Promise<Counted<
       sql`
         update charges
         set unanswered_puts = unanswered_puts + 1, last_put_at = now()
-        where id = ${row.id} and version = ${row.version}
+        where id = ${row.id} and version = ${row.version} and lease_token = ${row.leaseToken}
         returning ${CHARGE_COLUMNS}, old.last_put_at as former_put_at`,
     ),
   );

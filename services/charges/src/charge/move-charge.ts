@@ -27,6 +27,8 @@ export type Transition = {
   paidAt?: Date | null;
   endToEndId?: string | null;
   refundedAmount?: Cents;
+  /** Where the move follows from this count of calls without an answer, which another call would change. */
+  unansweredCalls?: number;
   /** Numbered on from the charge's counter: of the charge itself and of its disputes. */
   events: readonly OutboundEvent[];
   /** Ledger commands that belong to the change. */
@@ -110,7 +112,7 @@ export function chargeEvents(
 
 /**
  * Moves a charge, with its events and their place in the queue, in one statement. False when the charge has
- * moved since it was read: nothing is written then.
+ * moved since it was read, or another call has been counted: nothing is written then.
  */
 export async function moveCharge(db: Queryable, change: Transition): Promise<boolean> {
   const { from, commands = [], checkInMs } = change;
@@ -140,6 +142,7 @@ export async function moveCharge(db: Queryable, change: Transition): Promise<boo
               event_sequence = event_sequence + ${change.events.length}::int
               ${check}
           where id = ${from.id} and version = ${from.version}
+            and unanswered_puts = coalesce(${change.unansweredCalls ?? null}, unanswered_puts)
           returning id, version
         ),
         ${appendHistory({ ...change, from: from.status })},

@@ -96,6 +96,7 @@ async function afterNotFound(
       return await finishFailed(deps, charge, {
         reason: next.reason,
         checkInMs: nextCheckMs(0, deps.pendingChecks),
+        unansweredCalls: charge.unansweredCalls,
       });
     case 'issue_again': {
       const { expiresInSeconds } = next;

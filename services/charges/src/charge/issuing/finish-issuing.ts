@@ -9,6 +9,8 @@ import type { IssuingDeps } from './issuing-deps.ts';
 
 const FAILURE_REASON_LENGTH_MAX = 255;
 
+type Failed = { reason: string; checkInMs?: number | null; unansweredCalls?: number };
+
 /** `processing` → `pending`: `created` and `emitted` in the same commit, at the same moment (decision 65). */
 export async function finishIssued(
   deps: IssuingDeps,
@@ -31,12 +33,14 @@ export async function finishIssued(
 /**
  * `processing` → `failed`: `charge.pix.failed` alone (decision 64).
  *
+ * @param unansweredCalls what the decision counted: another call that was counted since may have its effect, and the
+ *   charge stays `processing`
  * @param checkInMs when to check again for a charge that may still turn up at the acquirer, or was paid there
  */
 export async function finishFailed(
   deps: IssuingDeps,
   charge: ChargeRow,
-  { reason, checkInMs = null }: { reason: string; checkInMs?: number | null },
+  { reason, checkInMs = null, unansweredCalls }: Failed,
 ): Promise<ChargeRow> {
   const failureReason = [...reason].slice(0, FAILURE_REASON_LENGTH_MAX).join('');
   const change = {
@@ -46,6 +50,7 @@ export async function finishFailed(
     detail: failureReason,
     failureReason,
     checkInMs,
+    ...(unansweredCalls === undefined ? {} : { unansweredCalls }),
   } as const;
   return await move(deps, change, ['charge.pix.failed']);
 }

@@ -71,8 +71,13 @@ async function applyStep(
       if (brCode === null || amountCents !== charge.amount) return charge;
       return await finishIssued(deps, charge, { brCode, location, checkAgainNow: false });
     }
-    case 'fail':
-      return await finishFailed(deps, charge, { reason: step.reason });
+    case 'fail': {
+      const { unansweredCalls } = charge;
+      const after = await finishFailed(deps, charge, { reason: step.reason, unansweredCalls });
+      // Another call was counted meanwhile: the refusal counts later, as one that came after it.
+      if (after.status === 'processing') await recordRefusal(deps.db, after, step.reason);
+      return after;
+    }
     case 'record_refusal':
       await recordRefusal(deps.db, charge, step.reason);
       return charge;
