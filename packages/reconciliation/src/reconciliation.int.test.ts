@@ -135,6 +135,57 @@ describe('a run', () => {
     });
   });
 
+  test('a difference is a break within one run where a second look finds it again, and only there', async () => {
+    const seen: string[][] = [];
+    const check: Check = {
+      name: 'check',
+      run: ({ knownIds }) => {
+        seen.push([...knownIds]);
+        const gone: FoundBreak = { kind: 'amount', id: 'on its way' };
+        const stays: FoundBreak = { kind: 'amount', id: 'stays' };
+        const late: FoundBreak = { kind: 'amount', id: 'seen once' };
+        const breaks = seen.length === 1 ? [gone, stays] : [stays, late];
+        return Promise.resolve({ compared: 2, breaks });
+      },
+    };
+    const startedMs = performance.now();
+    const report = await start([check], { confirmMs: 300 }).runNow({ full: false });
+    expect(performance.now() - startedMs).toBeGreaterThan(300);
+    expect(seen).toEqual([[], ['on its way', 'stays']]);
+    expect(report.checks[0]?.breaks).toMatchObject([{ id: 'stays' }]);
+    // What the second look alone has found is compared again by the next run, which is its second look.
+    const next = await start([check], { confirmMs: 300 }).runNow({ full: false });
+    expect(seen[2]).toEqual(['seen once', 'stays']);
+    expect(next.checks[0]?.breaks.map(({ id }) => id).toSorted()).toEqual(['seen once', 'stays']);
+  });
+
+  test('that finds nothing new makes no second look, and neither does a side that cannot be read', async () => {
+    const reconciliation = start([aCheck()], { confirmMs: 200 });
+    await reconciliation.runNow({ full: false });
+    found = [{ kind: 'unavailable', id: 'a' }];
+    const report = await reconciliation.runNow({ full: false });
+    expect(report.checks[0]?.breaks).toMatchObject([{ kind: 'unavailable' }]);
+    expect(scopes).toHaveLength(2);
+    found = [{ kind: 'state', id: 'a' }];
+    await reconciliation.runNow({ full: false });
+    await reconciliation.runNow({ full: false });
+    expect(scopes).toHaveLength(5);
+  });
+
+  test('keeps what it found and tells of nothing where the second look cannot compare', async () => {
+    let looks = 0;
+    const check = aCheck('check', () => {
+      looks += 1;
+      if (looks === 2) throw new AppError('DEPENDENCY_UNAVAILABLE');
+      return { compared: 1, breaks: [{ kind: 'state', id: 'a' }] };
+    });
+    const reconciliation = start([check], { confirmMs: 100 });
+    const first = await reconciliation.runNow({ full: false });
+    expect(first.checks[0]?.breaks).toMatchObject([{ kind: 'unavailable' }]);
+    const second = await reconciliation.runNow({ full: false });
+    expect(second.checks[0]?.breaks).toMatchObject([{ kind: 'state', id: 'a' }]);
+  });
+
   test('keeps a bounded number of differences and compares everything again after more', async () => {
     found = Array.from(
       { length: 1_500 },
@@ -248,7 +299,7 @@ test('the routes show the newest run and run on request', async () => {
 
 function start(
   checks: Check[],
-  periods: { windowMs?: number; fullIntervalMs?: number } = {},
+  periods: { windowMs?: number; fullIntervalMs?: number; confirmMs?: number } = {},
 ): Reconciliation {
   const reconciliation = startReconciliation({
     db: database.db,
@@ -258,6 +309,7 @@ function start(
     intervalMs: NEVER_MS,
     fullIntervalMs: NEVER_MS,
     windowMs: 0,
+    confirmMs: 0,
     ...periods,
   });
   running.push(reconciliation);

@@ -1,5 +1,5 @@
 import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
-import { named, sql } from '@pixmesh/postgres/sql';
+import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
 import type { FoundBreak } from './check.ts';
 
@@ -158,17 +158,28 @@ export async function storeRun(
   );
 }
 
+/** What identifies a difference of a check. */
+export type BreakKey = { kind: string; id: string };
+
+export type StoredBreaks = {
+  breaks: BreakKey[];
+  /** How many are no breaks yet. */
+  pending: number;
+  /** Those of them that are past their window, and were found for the first time. */
+  unconfirmed: BreakKey[];
+};
+
 /**
  * Writes what a check found: new differences begin now, known ones keep their `since`. The window counts from the
- * change, by whoever's clock, but never from later than the first run that saw the difference. Answers how many
- * are past their window and how many are not yet.
+ * change, by whoever's clock, but never from later than the first run that saw the difference; a break is what is past
+ * it and was seen `confirmMs` ago already. A side that could not be read is one at once.
  */
 export async function storeBreaks(
   tx: Transaction,
   checkName: string,
-  batch: { breaks: readonly FoundBreak[]; windowMs: number },
-): Promise<{ breaks: number; pending: number }> {
-  const rows = await tx.query<{ is_pending: boolean }>(
+  batch: { breaks: readonly FoundBreak[]; windowMs: number; confirmMs: number },
+): Promise<StoredBreaks> {
+  const rows = await tx.query<BreakKey & { is_pending: boolean; is_young: boolean }>(
     named(
       'reconciliation_store_breaks',
       sql`
@@ -176,7 +187,7 @@ export async function storeBreaks(
           (check_name, kind, id, expected, found, amount, changed_at, is_pending)
         select distinct on (kind, id)
           ${checkName}, kind, id, expected, found, amount, changed_at,
-          now() - least(changed_at, now()) < ${batch.windowMs}::int * interval '1 ms'
+          ${isYoung(sql`changed_at`, sql`now()`, batch)} or ${isUnconfirmed(sql`kind`, sql`now()`, batch)}
         from unnest(
           ${batch.breaks.map((item) => item.kind)}::text[],
           ${batch.breaks.map((item) => item.id)}::text[],
@@ -192,12 +203,49 @@ export async function storeBreaks(
             amount = excluded.amount,
             changed_at = excluded.changed_at,
             is_pending =
-              now() - least(excluded.changed_at, stored.since) < ${batch.windowMs}::int * interval '1 ms'
-        returning is_pending`,
+              ${isYoung(sql`excluded.changed_at`, sql`stored.since`, batch)}
+              or ${isUnconfirmed(sql`excluded.kind`, sql`stored.since`, batch)}
+        returning kind, id, is_pending, ${isYoung(sql`changed_at`, sql`since`, batch)} as is_young`,
     ),
   );
-  const pending = rows.filter((row) => row.is_pending).length;
-  return { breaks: rows.length - pending, pending };
+  const pending = rows.filter((row) => row.is_pending);
+  return {
+    breaks: rows.filter((row) => !row.is_pending),
+    pending: pending.length,
+    unconfirmed: pending.filter((row) => !row.is_young),
+  };
+}
+
+function isYoung(changedAt: Statement, since: Statement, { windowMs }: { windowMs: number }) {
+  return sql`now() - least(${changedAt}, ${since}, now()) < ${windowMs}::int * interval '1 ms'`;
+}
+
+function isUnconfirmed(kind: Statement, since: Statement, { confirmMs }: { confirmMs: number }) {
+  return sql`
+    (${kind} <> 'unavailable' and now() - ${since} < ${confirmMs}::int * interval '1 ms')`;
+}
+
+/** Drops those differences of a run's first look that its second one did not find again. */
+export async function dropUnconfirmed(
+  tx: Transaction,
+  checkName: string,
+  looks: { unconfirmed: readonly BreakKey[]; found: readonly FoundBreak[] },
+): Promise<void> {
+  await tx.query(
+    named(
+      'reconciliation_drop_unconfirmed',
+      sql`
+        delete from reconciliation_breaks as stored
+        where check_name = ${checkName}
+          and (kind, id) in (${keysOf(looks.unconfirmed)})
+          and (kind, id) not in (${keysOf(looks.found)})`,
+    ),
+  );
+}
+
+function keysOf(breaks: readonly BreakKey[]): Statement {
+  return sql`
+    select * from unnest(${breaks.map(({ kind }) => kind)}::text[], ${breaks.map(({ id }) => id)}::text[])`;
 }
 
 /** Drops the differences of a check that its run did not find again. */

@@ -13,6 +13,8 @@ import { readFigures, readReport, takeLease } from './reconciliation.sql.ts';
 import { LEASE_MS, runUnderLease } from './run-under-lease.ts';
 
 const WINDOW_MS_DEFAULT = 60_000;
+/** Two systems that are under load have caught up with each other after this. */
+const CONFIRM_MS_DEFAULT = 5_000;
 /** How often a replica asks whether a run is due. */
 const POLL_INTERVAL_MS = 1_000;
 /** How long a run on request waits for one that is under way. */
@@ -30,6 +32,8 @@ export type ReconciliationOptions = {
   fullIntervalMs: number;
   /** Younger differences are no breaks yet, where a check does not say otherwise. */
   windowMs?: number;
+  /** Between the two looks that make a difference a break. */
+  confirmMs?: number;
 };
 
 export type Reconciliation = AsyncDisposable & {
@@ -48,7 +52,8 @@ export type Reconciliation = AsyncDisposable & {
  */
 export function startReconciliation(options: ReconciliationOptions): Reconciliation {
   const { db, logger } = options;
-  const runDeps = { ...options, windowMs: options.windowMs ?? WINDOW_MS_DEFAULT };
+  const { windowMs = WINDOW_MS_DEFAULT, confirmMs = CONFIRM_MS_DEFAULT } = options;
+  const runDeps = { ...options, windowMs, confirmMs };
   const stopping = new AbortController();
   const ongoing = new Set<Promise<unknown>>();
   const pollMs = Math.min(POLL_INTERVAL_MS, options.intervalMs);

@@ -6,11 +6,14 @@ import { withSpan } from '@pixmesh/telemetry/tracing';
 
 import type { Check, CheckOutcome, FoundBreak } from './check.ts';
 import {
+  type BreakKey,
   dropHealed,
+  dropUnconfirmed,
   lockLease,
   readCheckState,
   readDatabaseTime,
   storeBreaks,
+  type StoredBreaks,
   storeRun,
 } from './reconciliation.sql.ts';
 
@@ -27,62 +30,119 @@ export type RunDeps = {
   fullIntervalMs: number;
   /** Default of checks that name no window. */
   windowMs: number;
+  /** A difference is a break only where it is found again this much later. */
+  confirmMs: number;
 };
 
 type Run = { token: string; full: boolean; signal: AbortSignal };
 
+/** What one check of a run left behind. */
+export type CheckRun = {
+  check: Check;
+  /** Differences that are no breaks yet. */
+  pending: number;
+  /** Those of them that are so only because they were found for the first time. */
+  unconfirmed: readonly BreakKey[];
+  /** What a second look compares besides them. */
+  since: Date;
+};
+
 /**
  * Runs one check and stores what it found. A check that could not compare leaves its earlier differences and its
- * watermark alone and adds a break `unavailable`: it never counts as clean. Answers the differences that are
- * still inside their window.
+ * watermark alone and adds a break `unavailable`: it never counts as clean.
  */
-export async function runCheck(deps: RunDeps, check: Check, run: Run): Promise<number> {
+export async function runCheck(deps: RunDeps, check: Check, run: Run): Promise<CheckRun> {
   const state = await readCheckState(deps.db, check.name, {
     fullIntervalMs: deps.fullIntervalMs,
     overlapMs: OVERLAP_MS,
   });
   const since = run.full ? null : state.since;
   const startedAt = await readDatabaseTime(deps.db);
+  const scope = { since, knownIds: state.knownIds, signal: run.signal };
+  const outcome = await compare(deps, check, { ...run, scope, name: nameOf(since) });
+  const isFull = since === null;
+  const stored =
+    outcome && (await storeOutcome(deps, check, { ...run, startedAt, isFull, outcome }));
+  const { pending, unconfirmed } = stored ?? { pending: 0, unconfirmed: [] };
+  return { check, pending, unconfirmed, since: since ?? startedAt };
+}
+
+/**
+ * Compares what the run found for the first time once more, when both sides have had time to catch up: what is found
+ * again is a break, what is not was on its way. Answers how many differences are no breaks yet.
+ */
+export async function confirmCheck(deps: RunDeps, first: CheckRun, run: Run): Promise<number> {
+  const { check, since, unconfirmed } = first;
+  const knownIds = [...new Set(unconfirmed.map(({ id }) => id))];
+  const scope = { since, knownIds, signal: run.signal };
+  const outcome = await compare(deps, check, { ...run, scope, name: 'confirmation' });
+  if (outcome === null) return first.pending;
+  const kept = outcome.breaks.slice(0, BREAKS_MAX);
+  const stored = await deps.db.transaction(async (tx) => {
+    if (!(await lockLease(tx, run.token))) return NOTHING_STORED;
+    await dropUnconfirmed(tx, check.name, { unconfirmed, found: kept });
+    return await storeBreaks(tx, check.name, { breaks: kept, ...windowsOf(deps, check) });
+  });
+  logBreaks(deps, check, { kept, stored });
+  return first.pending - unconfirmed.length + stored.pending;
+}
+
+/** Null: it could not compare, and the break `unavailable` is stored. */
+async function compare(
+  deps: RunDeps,
+  check: Check,
+  run: Run & { scope: Parameters<Check['run']>[0]; name: string },
+): Promise<CheckOutcome | null> {
   const startedMs = performance.now();
   try {
-    const outcome = await withSpan(`reconcile ${check.name}`, {}, () =>
-      check.run({ since, knownIds: state.knownIds, signal: run.signal }),
-    );
-    return await storeOutcome(deps, check, { ...run, startedAt, isFull: since === null, outcome });
+    return await withSpan(`reconcile ${check.name}`, {}, () => check.run(run.scope));
   } catch (error) {
     // A stop or a lost lease ends the run; that says nothing about the records.
     run.signal.throwIfAborted();
     deps.logger.error({ err: error, check: check.name }, 'reconciliation check failed');
     await storeUnavailable(deps, check, { token: run.token, error });
-    return 0;
+    return null;
   } finally {
-    const scope = since === null ? 'full' : 'incremental';
-    duration.record((performance.now() - startedMs) / 1000, { check: check.name, scope });
+    const seconds = (performance.now() - startedMs) / 1000;
+    duration.record(seconds, { check: check.name, scope: run.name });
   }
+}
+
+function nameOf(since: Date | null): string {
+  return since === null ? 'full' : 'incremental';
 }
 
 async function storeOutcome(
   deps: RunDeps,
   check: Check,
   run: Run & { startedAt: Date; isFull: boolean; outcome: CheckOutcome },
-): Promise<number> {
+): Promise<StoredBreaks> {
   const { compared, breaks } = run.outcome;
   const kept = breaks.slice(0, BREAKS_MAX);
   const isComplete = kept.length === breaks.length;
-  const counts = await deps.db.transaction(async (tx) => {
-    if (!(await lockLease(tx, run.token))) return { breaks: 0, pending: 0 };
+  const stored = await deps.db.transaction(async (tx) => {
+    if (!(await lockLease(tx, run.token))) return NOTHING_STORED;
     await storeRun(tx, { ...run, name: check.name, compared, isComplete });
     await dropHealed(tx, check.name, kept);
-    return await storeBreaks(tx, check.name, { breaks: kept, windowMs: windowOf(deps, check) });
+    return await storeBreaks(tx, check.name, { breaks: kept, ...windowsOf(deps, check) });
   });
-  if (counts.breaks > 0) {
-    const first = kept.slice(0, 3).map(({ kind, id }) => `${kind} ${id}`);
-    deps.logger.error(
-      { check: check.name, breaks: counts.breaks, found: breaks.length, first },
-      'reconciliation found breaks',
-    );
-  }
-  return counts.pending;
+  logBreaks(deps, check, { kept, stored });
+  return stored;
+}
+
+const NOTHING_STORED: StoredBreaks = { breaks: [], pending: 0, unconfirmed: [] };
+
+function logBreaks(
+  deps: RunDeps,
+  check: Check,
+  { kept, stored: { breaks } }: { kept: readonly FoundBreak[]; stored: StoredBreaks },
+): void {
+  if (breaks.length === 0) return;
+  const first = breaks.slice(0, 3).map(({ kind, id }) => `${kind} ${id}`);
+  deps.logger.error(
+    { check: check.name, breaks: breaks.length, found: kept.length, first },
+    'reconciliation found breaks',
+  );
 }
 
 async function storeUnavailable(
@@ -94,10 +154,10 @@ async function storeUnavailable(
   const item: FoundBreak = { kind: 'unavailable', id: check.name, found: code };
   await deps.db.transaction(async (tx) => {
     if (!(await lockLease(tx, failure.token))) return;
-    await storeBreaks(tx, check.name, { breaks: [item], windowMs: 0 });
+    await storeBreaks(tx, check.name, { breaks: [item], windowMs: 0, confirmMs: 0 });
   });
 }
 
-function windowOf(deps: RunDeps, check: Check): number {
-  return check.windowMs ?? deps.windowMs;
+function windowsOf({ windowMs, confirmMs }: RunDeps, check: Check) {
+  return { windowMs: check.windowMs ?? windowMs, confirmMs };
 }
