@@ -63,6 +63,10 @@ create table reconciliation_lease (
   due_at timestamp(3) with time zone default now() not null,
   started_at timestamp(3) with time zone,
   finished_at timestamp(3) with time zone,
+  full_requested_at timestamp with time zone,
+  run_started_at timestamp with time zone,
+  run_is_full boolean,
+  run_compared bigint,
   constraint reconciliation_lease_pkey PRIMARY KEY (only_row),
   constraint reconciliation_lease_only_row CHECK (only_row)
 );

@@ -1,8 +1,17 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 import { until } from '../until.ts';
 import type { Stack } from '../with-stack.ts';
 import { FEE_CENTS, isAnyProcessing, listPayouts, type Merchant } from './merchant.ts';
 
-type Breaks = { breaks: number; checks: { name: string; breaks: unknown[] }[] };
+/** While a service compares everything. */
+const REPORT_POLL_MS = 500;
+
+type Breaks = {
+  breaks: number;
+  checks: { name: string; breaks: unknown[] }[];
+  full_runs: unknown[];
+};
 
 /** Waits until the acquirer has settled everything that was accepted. */
 export async function untilSettled(stack: Stack, merchant: Merchant): Promise<void> {
@@ -37,12 +46,20 @@ export async function verifyPayouts(
   );
 }
 
-/** All of it, which takes as long as it takes. */
+/** All of it, which takes as long as it takes: every service stores the request, and the report tells when it has ended. */
 async function reconcile(stack: Stack): Promise<Breaks> {
+  let report = await askForReport(stack, { method: 'POST', body: JSON.stringify({ full: true }) });
+  while (report.full_runs.length > 0) {
+    await delay(REPORT_POLL_MS);
+    report = await askForReport(stack, { method: 'GET' });
+  }
+  return report;
+}
+
+async function askForReport(stack: Stack, request: RequestInit): Promise<Breaks> {
   const answer = await fetch(`${stack.admin_url}/admin/reconciliation`, {
-    method: 'POST',
+    ...request,
     headers: { authorization: `Bearer ${stack.admin_token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ full: true }),
   });
   if (!answer.ok) throw new Error(`reconciliation answered ${answer.status}`);
   return (await answer.json()) as Breaks;

@@ -8,13 +8,14 @@ import type { Reconciliation } from './reconciliation.ts';
 /** `/internal/reconciliation`: what the gateway joins at `/admin/reconciliation`. */
 export function registerReconciliationRoutes(
   app: FastifyInstance,
-  reconciliation: Pick<Reconciliation, 'latest' | 'runNow'>,
+  reconciliation: Pick<Reconciliation, 'latest' | 'runNow' | 'requestFull'>,
 ): void {
   app.get('/internal/reconciliation', () => reconciliation.latest());
 
   app.post('/internal/reconciliation', async (request) => {
     const bytes = rawBody(request.body);
     const body = bytes.length === 0 ? {} : readJsonObject(bytes, request.headers['content-type']);
-    return await reconciliation.runNow(parseShape(RunReconciliationBody, body));
+    const { full } = parseShape(RunReconciliationBody, body);
+    return full ? await reconciliation.requestFull() : await reconciliation.runNow();
   });
 }

@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import type { Check, FoundBreak, Scope } from './check.ts';
 import { type Reconciliation, startReconciliation } from './reconciliation.ts';
+import { requestFullRun } from './reconciliation.sql.ts';
 
 const NEVER_MS = 3_600_000;
 const logger = createLogger('test', 'silent');
@@ -42,9 +43,7 @@ describe('a run', () => {
     const report = await start([
       aCheck(),
       aCheck('clean', () => ({ compared: 9, breaks: [] })),
-    ]).runNow({
-      full: false,
-    });
+    ]).runNow();
     expect(report).toEqual({
       service: 'test',
       checked_at: expect.any(String),
@@ -73,6 +72,7 @@ describe('a run', () => {
         },
         { name: 'clean', compared: 9, breaks: [] },
       ],
+      full_run: null,
     });
   });
 
@@ -82,19 +82,20 @@ describe('a run', () => {
       { kind: 'state', id: 'b' },
     ];
     const before = start([aCheck()]);
-    const first = await before.runNow({ full: false });
+    const first = await before.runNow();
     await before[Symbol.asyncDispose]();
     found = [{ kind: 'state', id: 'a' }];
-    const second = await start([aCheck()]).runNow({ full: true });
+    const second = await start([aCheck()]).runNow();
     expect(second.checks[0]?.breaks).toEqual([first.checks[0]?.breaks[0]]);
   });
 
   test('is full the first time, and then compares what changed and at what it had found', async () => {
     const reconciliation = start([aCheck()]);
     found = [{ kind: 'state', id: 'a' }];
-    await reconciliation.runNow({ full: false });
-    await reconciliation.runNow({ full: false });
-    await reconciliation.runNow({ full: true });
+    await reconciliation.runNow();
+    await reconciliation.runNow();
+    await reconciliation.requestFull();
+    await eventually(() => expect(scopes).toHaveLength(3));
     expect(scopes.map(({ since, knownIds }) => ({ isFull: since === null, knownIds }))).toEqual([
       { isFull: true, knownIds: [] },
       { isFull: false, knownIds: ['a'] },
@@ -105,31 +106,31 @@ describe('a run', () => {
 
   test('is full again once the last full one is old enough', async () => {
     const reconciliation = start([aCheck()], { fullIntervalMs: 1 });
-    await reconciliation.runNow({ full: false });
-    await reconciliation.runNow({ full: false });
+    await reconciliation.runNow();
+    await reconciliation.runNow();
     expect(scopes.map(({ since }) => since)).toEqual([null, null]);
   });
 
   test('a difference inside its window is no break yet, and is one when it lasts', async () => {
     found = [{ kind: 'state', id: 'a' }];
     const reconciliation = start([aCheck()], { windowMs: 300 });
-    expect((await reconciliation.runNow({ full: false })).checks[0]?.breaks).toEqual([]);
+    expect((await reconciliation.runNow()).checks[0]?.breaks).toEqual([]);
     await eventually(async () => {
-      const report = await reconciliation.runNow({ full: false });
+      const report = await reconciliation.runNow();
       expect(report.checks[0]?.breaks).toMatchObject([{ id: 'a' }]);
     });
   });
 
   test('a difference whose sides should have agreed long ago is a break at once', async () => {
     found = [{ kind: 'state', id: 'a', changedAt: new Date(Date.now() - 120_000) }];
-    const report = await start([aCheck()], { windowMs: 60_000 }).runNow({ full: false });
+    const report = await start([aCheck()], { windowMs: 60_000 }).runNow();
     expect(report.checks[0]?.breaks).toHaveLength(1);
   });
 
   test('what is still inside its window is compared again soon, not after a whole interval', async () => {
     found = [{ kind: 'state', id: 'a' }];
     const reconciliation = start([aCheck()], { windowMs: 200 });
-    await reconciliation.runNow({ full: false });
+    await reconciliation.runNow();
     await eventually(async () => {
       expect((await reconciliation.latest()).checks[0]?.breaks).toHaveLength(1);
     });
@@ -149,26 +150,26 @@ describe('a run', () => {
       },
     };
     const startedMs = performance.now();
-    const report = await start([check], { confirmMs: 300 }).runNow({ full: false });
+    const report = await start([check], { confirmMs: 300 }).runNow();
     expect(performance.now() - startedMs).toBeGreaterThan(300);
     expect(seen).toEqual([[], ['on its way', 'stays']]);
     expect(report.checks[0]?.breaks).toMatchObject([{ id: 'stays' }]);
     // What the second look alone has found is compared again by the next run, which is its second look.
-    const next = await start([check], { confirmMs: 300 }).runNow({ full: false });
+    const next = await start([check], { confirmMs: 300 }).runNow();
     expect(seen[2]).toEqual(['seen once', 'stays']);
     expect(next.checks[0]?.breaks.map(({ id }) => id).toSorted()).toEqual(['seen once', 'stays']);
   });
 
   test('that finds nothing new makes no second look, and neither does a side that cannot be read', async () => {
     const reconciliation = start([aCheck()], { confirmMs: 200 });
-    await reconciliation.runNow({ full: false });
+    await reconciliation.runNow();
     found = [{ kind: 'unavailable', id: 'a' }];
-    const report = await reconciliation.runNow({ full: false });
+    const report = await reconciliation.runNow();
     expect(report.checks[0]?.breaks).toMatchObject([{ kind: 'unavailable' }]);
     expect(scopes).toHaveLength(2);
     found = [{ kind: 'state', id: 'a' }];
-    await reconciliation.runNow({ full: false });
-    await reconciliation.runNow({ full: false });
+    await reconciliation.runNow();
+    await reconciliation.runNow();
     expect(scopes).toHaveLength(5);
   });
 
@@ -180,9 +181,9 @@ describe('a run', () => {
       return { compared: 1, breaks: [{ kind: 'state', id: 'a' }] };
     });
     const reconciliation = start([check], { confirmMs: 100 });
-    const first = await reconciliation.runNow({ full: false });
+    const first = await reconciliation.runNow();
     expect(first.checks[0]?.breaks).toMatchObject([{ kind: 'unavailable' }]);
-    const second = await reconciliation.runNow({ full: false });
+    const second = await reconciliation.runNow();
     expect(second.checks[0]?.breaks).toMatchObject([{ kind: 'state', id: 'a' }]);
   });
 
@@ -192,8 +193,8 @@ describe('a run', () => {
       (_, index) => ({ kind: 'state', id: `${index}` }) as const,
     );
     const reconciliation = start([aCheck()]);
-    const report = await reconciliation.runNow({ full: false });
-    await reconciliation.runNow({ full: false });
+    const report = await reconciliation.runNow();
+    await reconciliation.runNow();
     expect(report.checks[0]?.breaks).toHaveLength(1_000);
     expect(scopes.map(({ since }) => since)).toEqual([null, null]);
   });
@@ -203,9 +204,9 @@ describe('a check that cannot compare', () => {
   test('is a break, keeps what was known, and is made up for by its next run', async () => {
     const reconciliation = start([aCheck(), aCheck('other', () => ({ compared: 1, breaks: [] }))]);
     found = [{ kind: 'state', id: 'a' }];
-    await reconciliation.runNow({ full: false });
+    await reconciliation.runNow();
     found = new AppError('DEPENDENCY_UNAVAILABLE');
-    const failed = await reconciliation.runNow({ full: false });
+    const failed = await reconciliation.runNow();
     expect(failed.checks.map(({ breaks }) => breaks)).toMatchObject([
       [
         { kind: 'state', id: 'a' },
@@ -214,7 +215,7 @@ describe('a check that cannot compare', () => {
       [],
     ]);
     found = [];
-    const healed = await reconciliation.runNow({ full: false });
+    const healed = await reconciliation.runNow();
     expect(healed.checks[0]?.breaks).toEqual([]);
     expect(scopes[2]?.since).toEqual(scopes[1]?.since);
     expect(scopes[2]?.knownIds).toEqual(['a']);
@@ -223,10 +224,62 @@ describe('a check that cannot compare', () => {
   test('stays full until it has compared everything once', async () => {
     found = new Error('away');
     const reconciliation = start([aCheck()]);
-    await reconciliation.runNow({ full: false });
+    await reconciliation.runNow();
     found = [];
-    await reconciliation.runNow({ full: false });
+    await reconciliation.runNow();
     expect(scopes.map(({ since }) => since)).toEqual([null, null]);
+  });
+});
+
+describe('a full run on request', () => {
+  test('is answered at once, shows how far it is, and is gone when it has ended', async () => {
+    const gate = Promise.withResolvers<void>();
+    const slow = aCheck('slow', async () => {
+      await gate.promise;
+      return { compared: 5, breaks: [] };
+    });
+    const reconciliation = start([aCheck('quick', () => ({ compared: 7, breaks: [] })), slow]);
+    const asked = await reconciliation.requestFull();
+    expect(asked).toMatchObject({ checked_at: null, full_run: { compared: 0 } });
+    await eventually(async () => {
+      const { full_run: run } = await reconciliation.latest();
+      expect(run).toMatchObject({ started_at: expect.any(String), compared: 7 });
+    });
+    gate.resolve();
+    const ended = await eventually(async () => {
+      const report = await reconciliation.latest();
+      expect(report.full_run).toBeNull();
+      return report;
+    });
+    expect(ended).toMatchObject({ checked_at: expect.any(String), checks: [{}, { compared: 5 }] });
+  });
+
+  test('survives the process that took it, and is made by another', async () => {
+    await start([aCheck()]).runNow();
+    await database.db.query(sql`
+      update reconciliation_lease
+      set full_requested_at = now() - interval '1 minute', run_started_at = now() - interval '50 seconds',
+          run_is_full = true, run_compared = 3, lease_token = gen_random_uuid(),
+          lease_until = now() + interval '300 ms'`);
+    const other = start([aCheck()]);
+    expect((await other.latest()).full_run).toMatchObject({ compared: 3 });
+    await eventually(async () => expect((await other.latest()).full_run).toBeNull());
+    expect(scopes.at(-1)?.since).toBeNull();
+  });
+
+  test('that is requested during another one is made after it, because it has to begin later', async () => {
+    let runs = 0;
+    const again = aCheck('again', async () => {
+      runs += 1;
+      if (runs === 1) await requestFullRun(database.db);
+      return { compared: 1, breaks: [] };
+    });
+    const reconciliation = start([again]);
+    await reconciliation.requestFull();
+    await eventually(async () => {
+      expect(runs).toBe(2);
+      expect((await reconciliation.latest()).full_run).toBeNull();
+    });
   });
 });
 
@@ -241,7 +294,7 @@ describe('replicas', () => {
       return { compared: 1, breaks: [] };
     });
     const replicas = [start([check]), start([check]), start([check])];
-    await Promise.all(replicas.map((one) => one.runNow({ full: false })));
+    await Promise.all(replicas.map((one) => one.runNow()));
     const reports = await Promise.all(replicas.map((one) => one.latest()));
     expect(busiest).toBe(1);
     expect(new Set(reports.map((report) => report.checked_at)).size).toBe(1);
@@ -254,9 +307,9 @@ describe('replicas', () => {
       );
       return { compared: 1, breaks: [{ kind: 'state', id: 'of a zombie' }] };
     });
-    await start([usurped]).runNow({ full: false });
+    await start([usurped]).runNow();
     found = [];
-    const report = await start([aCheck()]).runNow({ full: false });
+    const report = await start([aCheck()]).runNow();
     expect(report.checks[0]?.breaks).toEqual([]);
     expect(scopes[0]?.knownIds).toEqual([]);
   });
@@ -265,7 +318,7 @@ describe('replicas', () => {
     await database.db.query(
       sql`update reconciliation_lease set lease_token = gen_random_uuid(), lease_until = now() + interval '300 ms'`,
     );
-    const report = await start([aCheck()]).runNow({ full: false });
+    const report = await start([aCheck()]).runNow();
     expect(report.checked_at).not.toBeNull();
   });
 
@@ -285,15 +338,20 @@ test('the routes show the newest run and run on request', async () => {
   const app = createServiceApp({ logger, listener: 'internal' });
   registerReconciliationRoutes(app, start([aCheck()]));
   const before = await app.inject({ method: 'GET', url: '/internal/reconciliation' });
-  expect(before.json()).toEqual({ service: 'test', checked_at: null, checks: [] });
+  expect(before.json()).toEqual({ service: 'test', checked_at: null, checks: [], full_run: null });
   const url = '/internal/reconciliation';
   const empty = await app.inject({ method: 'POST', url });
   const full = await app.inject({ method: 'POST', url, payload: { full: true } });
   const wrong = await app.inject({ method: 'POST', url, payload: { full: 'yes' } });
-  const after = await app.inject({ method: 'GET', url });
+  const after = await eventually(async () => {
+    const answer = await app.inject({ method: 'GET', url });
+    expect(answer.json().full_run).toBeNull();
+    return answer;
+  });
   expect([empty.statusCode, full.statusCode, wrong.statusCode]).toEqual([200, 200, 400]);
+  expect(empty.json().checks[0].breaks).toMatchObject([{ id: 'a' }]);
+  expect(full.json().full_run).toMatchObject({ requested_at: expect.any(String) });
   expect(after.json().checks[0].breaks).toMatchObject([{ id: 'a' }]);
-  expect(after.json()).toEqual(full.json());
   await app.close();
 });
 

@@ -22,23 +22,50 @@ export type StoredBreak = {
   since: Date;
 };
 
-/** Takes the lease if it is free and, unless `evenIfNotDue`, a run is due. One row, locked for a moment. */
+/**
+ * Takes the lease if it is free and a run is due or requested, and begins it: a full one where that is requested. With
+ * `evenIfNotDue` always an incremental one. Null where nothing was taken. One row, locked for a moment.
+ */
 export async function takeLease(
   db: Queryable,
   lease: { token: string; leaseMs: number; evenIfNotDue: boolean },
-): Promise<boolean> {
-  const rows = await db.query(
+): Promise<{ full: boolean } | null> {
+  const rows = await db.query<{ full: boolean }>(
     named(
       'reconciliation_take_lease',
       sql`
         update reconciliation_lease
-        set lease_token = ${lease.token}, lease_until = now() + ${lease.leaseMs}::int * interval '1 ms'
+        set lease_token = ${lease.token},
+            lease_until = now() + ${lease.leaseMs}::int * interval '1 ms',
+            run_started_at = now(),
+            run_is_full = full_requested_at is not null and not ${lease.evenIfNotDue}::boolean,
+            run_compared = 0
         where (lease_until is null or lease_until <= now())
-          and (${lease.evenIfNotDue}::boolean or due_at <= now())
-        returning only_row`,
+          and (${lease.evenIfNotDue}::boolean or due_at <= now() or full_requested_at is not null)
+        returning run_is_full as full`,
     ),
   );
-  return rows.length === 1;
+  return rows[0] ?? null;
+}
+
+/** Requests a full run that begins from now on. */
+export async function requestFullRun(db: Queryable): Promise<void> {
+  await db.query(
+    named(
+      'reconciliation_request_full',
+      sql`update reconciliation_lease set full_requested_at = now()`,
+    ),
+  );
+}
+
+/** Counts what a check of the run under way has compared; in the transaction that holds the lease's row. */
+export async function countCompared(tx: Transaction, compared: number): Promise<void> {
+  await tx.query(
+    named(
+      'reconciliation_count_compared',
+      sql`update reconciliation_lease set run_compared = run_compared + ${compared}`,
+    ),
+  );
 }
 
 /** Keeps the lease; false when another has taken it. */
@@ -70,7 +97,13 @@ export async function finishRun(
             lease_until = null,
             due_at = now() + ${run.dueInMs}::int * interval '1 ms',
             started_at = ${run.startedAt},
-            finished_at = now()
+            finished_at = now(),
+            -- One that was requested meanwhile is still to be made.
+            full_requested_at =
+              case when run_is_full and full_requested_at < run_started_at then null else full_requested_at end,
+            run_started_at = null,
+            run_is_full = null,
+            run_compared = null
         where lease_token = ${run.token}`,
     ),
   );
@@ -83,7 +116,8 @@ export async function releaseLease(db: Queryable, token: string): Promise<void> 
       'reconciliation_release',
       sql`
         update reconciliation_lease
-        set lease_token = null, lease_until = null, due_at = now()
+        set lease_token = null, lease_until = null, due_at = now(),
+            run_started_at = null, run_is_full = null, run_compared = null
         where lease_token = ${token}`,
     ),
   );
@@ -271,12 +305,26 @@ export async function dropHealed(
   );
 }
 
-/** The end of the newest finished run, what each check compared, and the breaks; from one snapshot. */
-export async function readReport(
-  db: Queryable,
-): Promise<{ finishedAt: Date | null; checks: StoredCheck[]; breaks: StoredBreak[] }> {
+/** A full run that is requested; `startedAt` is null while it waits for its turn. */
+export type StoredFullRun = { requestedAt: Date; startedAt: Date | null; compared: number };
+
+export type StoredReport = {
+  finishedAt: Date | null;
+  checks: StoredCheck[];
+  breaks: StoredBreak[];
+  fullRun: StoredFullRun | null;
+};
+
+/**
+ * The end of the newest finished run, what each check compared, the breaks, and how far a full run is; from one
+ * snapshot. A run whose process has died has not begun.
+ */
+export async function readReport(db: Queryable): Promise<StoredReport> {
   const [row] = await db.query<{
     finished_at: Date | null;
+    requested_at: Date | null;
+    begun_at: Date | null;
+    begun_compared: bigint;
     checks: StoredCheck[];
     breaks: (Omit<StoredBreak, 'amount' | 'since'> & { amount: string | null; since: string })[];
   }>(
@@ -285,6 +333,9 @@ export async function readReport(
       sql`
         select
           finished_at,
+          full_requested_at as requested_at,
+          case when run_is_full and lease_until > now() then run_started_at end as begun_at,
+          case when run_is_full and lease_until > now() then run_compared else 0 end as begun_compared,
           (
             select coalesce(json_agg(json_build_object('name', check_name, 'compared', compared)), '[]')
             from reconciliation_runs
@@ -302,8 +353,14 @@ export async function readReport(
         from reconciliation_lease`,
     ),
   );
+  const requestedAt = row?.requested_at ?? null;
   return {
     finishedAt: row?.finished_at ?? null,
+    fullRun: requestedAt && {
+      requestedAt,
+      startedAt: row?.begun_at ?? null,
+      compared: Number(row?.begun_compared ?? 0),
+    },
     checks: row?.checks ?? [],
     breaks: (row?.breaks ?? []).map(({ amount, since, ...item }) => ({
       ...item,

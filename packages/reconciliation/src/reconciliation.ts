@@ -1,15 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-import type { ReconciliationReport } from '@pixmesh/contracts/internal/reconciliation';
+import type { FullRun, ReconciliationReport } from '@pixmesh/contracts/internal/reconciliation';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { newId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import { type NextTurn, startPollingLoop } from '@pixmesh/service/polling-loop';
+import { createWakeSignal } from '@pixmesh/service/wake-signal';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { observedGauge } from '@pixmesh/telemetry/metrics';
 
 import type { Check } from './check.ts';
-import { readFigures, readReport, takeLease } from './reconciliation.sql.ts';
+import {
+  readFigures,
+  readReport,
+  requestFullRun,
+  type StoredFullRun,
+  takeLease,
+} from './reconciliation.sql.ts';
 import { LEASE_MS, runUnderLease } from './run-under-lease.ts';
 
 const WINDOW_MS_DEFAULT = 60_000;
@@ -40,10 +47,12 @@ export type Reconciliation = AsyncDisposable & {
   /** The newest finished run, by whichever replica. */
   latest(): Promise<ReconciliationReport>;
   /**
-   * Runs all checks now and answers their report.
+   * Runs all checks now, incrementally, and answers their report.
    * @throws AppError `CONFLICT` when another run is under way and does not end soon
    */
-  runNow(options: { full: boolean }): Promise<ReconciliationReport>;
+  runNow(): Promise<ReconciliationReport>;
+  /** Stores the request of a full run, which may take any time, and answers the report as it is now. */
+  requestFull(): Promise<ReconciliationReport>;
 };
 
 /**
@@ -57,12 +66,18 @@ export function startReconciliation(options: ReconciliationOptions): Reconciliat
   const stopping = new AbortController();
   const ongoing = new Set<Promise<unknown>>();
   const pollMs = Math.min(POLL_INTERVAL_MS, options.intervalMs);
-  const loop = startPollingLoop({ name: 'reconciliation', logger, turn });
+  const requested = createWakeSignal();
+  const loop = startPollingLoop({ name: 'reconciliation', logger, turn, signal: requested });
   observeFigures(options);
   return {
     latest: () => latest(options),
-    runNow: async ({ full }) => {
-      await follow(runNow(full));
+    runNow: async () => {
+      await follow(runNow());
+      return await latest(options);
+    },
+    requestFull: async () => {
+      await requestFullRun(db);
+      requested.notify();
       return await latest(options);
     },
     [Symbol.asyncDispose]: async () => {
@@ -74,13 +89,12 @@ export function startReconciliation(options: ReconciliationOptions): Reconciliat
 
   async function turn(): Promise<NextTurn> {
     const token = newId();
-    if (await takeLease(db, { token, leaseMs: LEASE_MS, evenIfNotDue: false })) {
-      await runUnderLease(runDeps, { token, full: false, stopping: stopping.signal });
-    }
+    const run = await takeLease(db, { token, leaseMs: LEASE_MS, evenIfNotDue: false });
+    if (run) await runUnderLease(runDeps, { token, ...run, stopping: stopping.signal });
     return { pauseMs: pollMs };
   }
 
-  async function runNow(full: boolean): Promise<void> {
+  async function runNow(): Promise<void> {
     const token = newId();
     const end = performance.now() + RUN_NOW_WAIT_MS;
     while (!(await takeLease(db, { token, leaseMs: LEASE_MS, evenIfNotDue: true }))) {
@@ -89,7 +103,7 @@ export function startReconciliation(options: ReconciliationOptions): Reconciliat
       }
       await delay(RUN_NOW_POLL_MS);
     }
-    await runUnderLease(runDeps, { token, full, stopping: stopping.signal });
+    await runUnderLease(runDeps, { token, full: false, stopping: stopping.signal });
   }
 
   async function follow(work: Promise<void>): Promise<void> {
@@ -105,6 +119,7 @@ async function latest(options: ReconciliationOptions): Promise<ReconciliationRep
   return {
     service: options.service,
     checked_at: report.finishedAt?.toISOString() ?? null,
+    full_run: report.fullRun && toFullRun(report.fullRun),
     checks: (isFinished ? options.checks : []).map(({ name }) => ({
       name,
       compared: compared.get(name) ?? 0,
@@ -119,6 +134,14 @@ async function latest(options: ReconciliationOptions): Promise<ReconciliationRep
           since: since.toISOString(),
         })),
     })),
+  };
+}
+
+function toFullRun({ requestedAt, startedAt, compared }: StoredFullRun): FullRun {
+  return {
+    requested_at: requestedAt.toISOString(),
+    started_at: startedAt?.toISOString() ?? null,
+    compared,
   };
 }
 

@@ -7,6 +7,7 @@ import { withSpan } from '@pixmesh/telemetry/tracing';
 import type { Check, CheckOutcome, FoundBreak } from './check.ts';
 import {
   type BreakKey,
+  countCompared,
   dropHealed,
   dropUnconfirmed,
   lockLease,
@@ -122,6 +123,7 @@ async function storeOutcome(
   const isComplete = kept.length === breaks.length;
   const stored = await deps.db.transaction(async (tx) => {
     if (!(await lockLease(tx, run.token))) return NOTHING_STORED;
+    await countCompared(tx, compared);
     await storeRun(tx, { ...run, name: check.name, compared, isComplete });
     await dropHealed(tx, check.name, kept);
     return await storeBreaks(tx, check.name, { breaks: kept, ...windowsOf(deps, check) });

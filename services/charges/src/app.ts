@@ -27,7 +27,7 @@ type AppDeps = CreateChargeDeps &
   RequestRefundDeps & {
     verify: VerifyToken;
     deadLetters: Messaging['deadLetters'];
-    reconciliation: Pick<Reconciliation, 'latest' | 'runNow'>;
+    reconciliation: Pick<Reconciliation, 'latest' | 'runNow' | 'requestFull'>;
     sealingPublicKey: string;
     wakeReturns(): void;
     returnWindowMs: number;

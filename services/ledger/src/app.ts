@@ -25,7 +25,7 @@ type AppDeps = {
   db: Database;
   engine: LedgerEngine;
   deadLetters: Messaging['deadLetters'];
-  reconciliation: Pick<Reconciliation, 'latest' | 'runNow'>;
+  reconciliation: Pick<Reconciliation, 'latest' | 'runNow' | 'requestFull'>;
 };
 
 /** The HTTP surface of the service: called by peers only. */

@@ -22,7 +22,7 @@ export async function aLedgerApp(db: Database) {
     logger: createLogger('ledger', 'silent'),
     verify: createTokenVerifier('ledger', keys.publicKeys),
     deadLetters: { list: async () => [], replay: async () => false },
-    reconciliation: { latest: noReport, runNow: noReport },
+    reconciliation: { latest: noReport, runNow: noReport, requestFull: noReport },
   });
   return { app, engine, get, send, tokenFor };
 
@@ -50,5 +50,5 @@ export async function aLedgerApp(db: Database) {
 }
 
 async function noReport() {
-  return { service: 'ledger', checked_at: null, checks: [] };
+  return { service: 'ledger', checked_at: null, checks: [], full_run: null };
 }

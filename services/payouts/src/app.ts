@@ -18,7 +18,7 @@ import { registerPayoutTimeline } from '#timeline/payout-timeline.route.ts';
 type AppDeps = CreatePayoutDeps & {
   verify: VerifyToken;
   deadLetters: Messaging['deadLetters'];
-  reconciliation: Pick<Reconciliation, 'latest' | 'runNow'>;
+  reconciliation: Pick<Reconciliation, 'latest' | 'runNow' | 'requestFull'>;
   requestTimeoutMs: number;
 };
 

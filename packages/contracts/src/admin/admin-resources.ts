@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { CheckReport } from '../internal/reconciliation.ts';
+import { CheckReport, FullRun } from '../internal/reconciliation.ts';
 import { Timestamp } from '../timestamp.ts';
 import { Account, LatePaymentPolicy } from '../http/account.ts';
 import { DeadLetterService } from './admin-queries.ts';
@@ -131,6 +131,9 @@ export const Reconciliation = z.object({
   checked_at: Timestamp.nullable().meta({ description: 'Null until every service has run.' }),
   breaks: z.int().min(0),
   checks: z.array(CheckReport),
+  full_runs: z
+    .array(FullRun.extend({ service: z.string() }))
+    .meta({ description: 'Full runs that are requested or under way, by service.' }),
 });
 
 export const DeadLetter = z.object({

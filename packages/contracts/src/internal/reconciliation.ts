@@ -25,12 +25,27 @@ export const CheckReport = z.object({
 });
 export type CheckReport = z.infer<typeof CheckReport>;
 
-/** `GET /internal/reconciliation`: the newest finished run of a service; `POST` runs at once and answers it. */
+/** A full run that is requested and has not ended. */
+export const FullRun = z.object({
+  requested_at: Timestamp,
+  /** Null while it waits for its turn. */
+  started_at: Timestamp.nullable(),
+  /** Rows compared so far, by the checks that have ended. */
+  compared: z.int(),
+});
+export type FullRun = z.infer<typeof FullRun>;
+
+/**
+ * `GET /internal/reconciliation`: the newest finished run of a service. `POST` runs at once and answers it; of a full run
+ * it stores the request and answers at once.
+ */
 export const ReconciliationReport = z.object({
   service: z.string(),
   /** Null before the first run has finished. */
   checked_at: Timestamp.nullable(),
   checks: z.array(CheckReport),
+  /** Null where none is requested: what is shown is not older than any request. */
+  full_run: FullRun.nullable().default(null),
 });
 export type ReconciliationReport = z.infer<typeof ReconciliationReport>;
 

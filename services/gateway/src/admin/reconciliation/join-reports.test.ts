@@ -1,4 +1,4 @@
-import type { Break, CheckReport } from '@pixmesh/contracts/internal/reconciliation';
+import type { Break, CheckReport, FullRun } from '@pixmesh/contracts/internal/reconciliation';
 import { describe, expect, test } from 'vitest';
 
 import { joinReports } from './join-reports.ts';
@@ -11,19 +11,29 @@ function aBreak(id: string): Break {
   return { kind: 'amount', id, expected: '1', found: '2', amount: 1, since: OLD };
 }
 
-function part(service: string, checkedAt: string | null, checks: CheckReport[] = []) {
-  return { service, report: { service, checked_at: checkedAt, checks } };
+function part(
+  service: string,
+  checkedAt: string | null,
+  { checks = [], fullRun = null }: { checks?: CheckReport[]; fullRun?: FullRun | null } = {},
+) {
+  return { service, report: { service, checked_at: checkedAt, checks, full_run: fullRun } };
 }
 
 describe('a report of all services', () => {
   test('counts every break, keeps every check, and is as old as its oldest part', () => {
     const hold = { name: 'hold', compared: 3, breaks: [aBreak('a'), aBreak('b')] };
     const sum = { name: 'ledger_sum', compared: 9, breaks: [] };
-    expect(joinReports([part('ledger', NEW, [sum]), part('payouts', OLD, [hold])], NOW)).toEqual({
+    expect(
+      joinReports(
+        [part('ledger', NEW, { checks: [sum] }), part('payouts', OLD, { checks: [hold] })],
+        NOW,
+      ),
+    ).toEqual({
       object: 'reconciliation',
       checked_at: OLD,
       breaks: 2,
       checks: [sum, hold],
+      full_runs: [],
     });
   });
 
@@ -31,7 +41,7 @@ describe('a report of all services', () => {
     const left = { name: 'outbox', compared: 2, breaks: [aBreak('a')] };
     const right = { name: 'outbox', compared: 5, breaks: [aBreak('b')] };
     const { breaks, checks } = joinReports(
-      [part('payouts', NEW, [left]), part('charges', NEW, [right])],
+      [part('payouts', NEW, { checks: [left] }), part('charges', NEW, { checks: [right] })],
       NOW,
     );
     expect(breaks).toBe(2);
@@ -60,7 +70,25 @@ describe('a report of all services', () => {
           ],
         },
       ],
+      full_runs: [],
     });
+  });
+
+  test('shows the full runs that are requested or under way', () => {
+    const waiting = { requested_at: NEW, started_at: null, compared: 0 };
+    const underWay = { requested_at: OLD, started_at: NEW, compared: 70 };
+    const { full_runs: runs } = joinReports(
+      [
+        part('ledger', NEW, { fullRun: waiting }),
+        part('payouts', NEW),
+        part('charges', NEW, { fullRun: underWay }),
+      ],
+      NOW,
+    );
+    expect(runs).toEqual([
+      { service: 'ledger', ...waiting },
+      { service: 'charges', ...underWay },
+    ]);
   });
 
   test('has no time as long as a part has never run, or no part is there', () => {

@@ -1,6 +1,7 @@
 import type {
   Break,
   CheckReport,
+  FullRun,
   ReconciliationReport,
 } from '@pixmesh/contracts/internal/reconciliation';
 
@@ -13,6 +14,8 @@ export type JoinedReport = {
   checked_at: string | null;
   breaks: number;
   checks: CheckReport[];
+  /** Full runs that are requested or under way. */
+  full_runs: (FullRun & { service: string })[];
 };
 
 /**
@@ -27,6 +30,9 @@ export function joinReports(parts: readonly ReportPart[], now: Date): JoinedRepo
     checked_at: oldestRun(parts),
     breaks: checks.reduce((sum, check) => sum + check.breaks.length, 0),
     checks,
+    full_runs: parts.flatMap(({ service, report }) =>
+      report?.full_run ? [{ service, ...report.full_run }] : [],
+    ),
   };
 }
 

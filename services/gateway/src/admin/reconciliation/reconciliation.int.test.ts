@@ -42,6 +42,7 @@ describe('the report of reconciliation', () => {
       checked_at: CHECKED_AT,
       breaks: 0,
       checks: SERVICES.map((service) => ({ name: `of_${service}`, compared: 4, breaks: [] })),
+      full_runs: [],
     });
     for (const service of SERVICES) {
       const [request, ...others] = gateway.owners[service].requests;

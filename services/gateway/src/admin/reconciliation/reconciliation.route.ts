@@ -22,7 +22,10 @@ export type ReconciliationDeps = OwnerAndTablesDeps & {
   reconciliationTimeoutMs: number;
 };
 
-/** `/admin/reconciliation`: the newest run of every service in one report; POST has all of them run now. */
+/**
+ * `/admin/reconciliation`: the newest run of every service in one report; POST has all of them run now. A full run is
+ * requested only, and the report shows how far it is.
+ */
 export function registerReconciliation(app: FastifyInstance, deps: ReconciliationDeps): void {
   app.get('/admin/reconciliation', () => readReports(deps, { method: 'GET', path: PATH }));
 
