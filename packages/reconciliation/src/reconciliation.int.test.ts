@@ -7,11 +7,13 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import type { Check, FoundBreak, Scope } from './check.ts';
+import { type Check, type FoundBreak, NEVER_IN_FLIGHT, type Scope } from './check.ts';
 import { type Reconciliation, startReconciliation } from './reconciliation.ts';
 import { requestFullRun } from './reconciliation.sql.ts';
 
 const NEVER_MS = 3_600_000;
+/** Past every window. */
+const OLD = NEVER_IN_FLIGHT;
 const logger = createLogger('test', 'silent');
 
 let database: TestDatabase;
@@ -123,7 +125,7 @@ describe('a run', () => {
 
   test('a difference whose sides should have agreed long ago is a break at once', async () => {
     found = [{ kind: 'state', id: 'a', changedAt: new Date(Date.now() - 120_000) }];
-    const report = await start([aCheck()], { windowMs: 60_000 }).runNow();
+    const report = await start([aCheck()], { windowMs: 500 }).runNow();
     expect(report.checks[0]?.breaks).toHaveLength(1);
   });
 
@@ -142,45 +144,45 @@ describe('a run', () => {
       name: 'check',
       run: ({ knownIds }) => {
         seen.push([...knownIds]);
-        const gone: FoundBreak = { kind: 'amount', id: 'on its way' };
-        const stays: FoundBreak = { kind: 'amount', id: 'stays' };
-        const late: FoundBreak = { kind: 'amount', id: 'seen once' };
+        const gone: FoundBreak = { kind: 'amount', id: 'on its way', changedAt: OLD };
+        const stays: FoundBreak = { kind: 'amount', id: 'stays', changedAt: OLD };
+        const late: FoundBreak = { kind: 'amount', id: 'seen once', changedAt: OLD };
         const breaks = seen.length === 1 ? [gone, stays] : [stays, late];
         return Promise.resolve({ compared: 2, breaks });
       },
     };
     const startedMs = performance.now();
-    const report = await start([check], { confirmMs: 300 }).runNow();
+    const report = await start([check], { windowMs: 300 }).runNow();
     expect(performance.now() - startedMs).toBeGreaterThan(300);
     expect(seen).toEqual([[], ['on its way', 'stays']]);
     expect(report.checks[0]?.breaks).toMatchObject([{ id: 'stays' }]);
     // What the second look alone has found is compared again by the next run, which is its second look.
-    const next = await start([check], { confirmMs: 300 }).runNow();
+    const next = await start([check], { windowMs: 300 }).runNow();
     expect(seen[2]).toEqual(['seen once', 'stays']);
     expect(next.checks[0]?.breaks.map(({ id }) => id).toSorted()).toEqual(['seen once', 'stays']);
   });
 
   test('that finds nothing new makes no second look, and neither does a side that cannot be read', async () => {
-    const reconciliation = start([aCheck()], { confirmMs: 200 });
+    const reconciliation = start([aCheck()], { windowMs: 200 });
     await reconciliation.runNow();
-    found = [{ kind: 'unavailable', id: 'a' }];
+    found = [{ kind: 'unavailable', id: 'a', changedAt: OLD }];
     const report = await reconciliation.runNow();
     expect(report.checks[0]?.breaks).toMatchObject([{ kind: 'unavailable' }]);
     expect(scopes).toHaveLength(2);
-    found = [{ kind: 'state', id: 'a' }];
+    found = [{ kind: 'state', id: 'a', changedAt: OLD }];
     await reconciliation.runNow();
     await reconciliation.runNow();
     expect(scopes).toHaveLength(5);
   });
 
   test('keeps what it found and tells of nothing where the second look cannot compare', async () => {
-    let looks = 0;
+    let runs = 0;
     const check = aCheck('check', () => {
-      looks += 1;
-      if (looks === 2) throw new AppError('DEPENDENCY_UNAVAILABLE');
-      return { compared: 1, breaks: [{ kind: 'state', id: 'a' }] };
+      runs += 1;
+      if (runs === 2) throw new AppError('DEPENDENCY_UNAVAILABLE');
+      return { compared: 1, breaks: [{ kind: 'state', id: 'a', changedAt: OLD }] };
     });
-    const reconciliation = start([check], { confirmMs: 100 });
+    const reconciliation = start([check], { windowMs: 100 });
     const first = await reconciliation.runNow();
     expect(first.checks[0]?.breaks).toMatchObject([{ kind: 'unavailable' }]);
     const second = await reconciliation.runNow();
@@ -357,7 +359,7 @@ test('the routes show the newest run and run on request', async () => {
 
 function start(
   checks: Check[],
-  periods: { windowMs?: number; fullIntervalMs?: number; confirmMs?: number } = {},
+  periods: { windowMs?: number; fullIntervalMs?: number } = {},
 ): Reconciliation {
   const reconciliation = startReconciliation({
     db: database.db,
@@ -367,7 +369,6 @@ function start(
     intervalMs: NEVER_MS,
     fullIntervalMs: NEVER_MS,
     windowMs: 0,
-    confirmMs: 0,
     ...periods,
   });
   running.push(reconciliation);

@@ -263,7 +263,7 @@ function isUnconfirmed(kind: Statement, since: Statement, { confirmMs }: { confi
 export async function dropUnconfirmed(
   tx: Transaction,
   checkName: string,
-  looks: { unconfirmed: readonly BreakKey[]; found: readonly FoundBreak[] },
+  comparisons: { unconfirmed: readonly BreakKey[]; found: readonly FoundBreak[] },
 ): Promise<void> {
   await tx.query(
     named(
@@ -271,8 +271,8 @@ export async function dropUnconfirmed(
       sql`
         delete from reconciliation_breaks as stored
         where check_name = ${checkName}
-          and (kind, id) in (${keysOf(looks.unconfirmed)})
-          and (kind, id) not in (${keysOf(looks.found)})`,
+          and (kind, id) in (${keysOf(comparisons.unconfirmed)})
+          and (kind, id) not in (${keysOf(comparisons.found)})`,
     ),
   );
 }

@@ -20,8 +20,8 @@ import {
 import { LEASE_MS, runUnderLease } from './run-under-lease.ts';
 
 const WINDOW_MS_DEFAULT = 60_000;
-/** Two systems that are under load have caught up with each other after this. */
-const CONFIRM_MS_DEFAULT = 5_000;
+/** Two systems that are under load have caught up with each other after this, or after their window. */
+const CONFIRM_MS_MAX = 5_000;
 /** How often a replica asks whether a run is due. */
 const POLL_INTERVAL_MS = 1_000;
 /** How long a run on request waits for one that is under way. */
@@ -39,8 +39,6 @@ export type ReconciliationOptions = {
   fullIntervalMs: number;
   /** Younger differences are no breaks yet, where a check does not say otherwise. */
   windowMs?: number;
-  /** Between the two looks that make a difference a break. */
-  confirmMs?: number;
 };
 
 export type Reconciliation = AsyncDisposable & {
@@ -61,8 +59,8 @@ export type Reconciliation = AsyncDisposable & {
  */
 export function startReconciliation(options: ReconciliationOptions): Reconciliation {
   const { db, logger } = options;
-  const { windowMs = WINDOW_MS_DEFAULT, confirmMs = CONFIRM_MS_DEFAULT } = options;
-  const runDeps = { ...options, windowMs, confirmMs };
+  const { windowMs = WINDOW_MS_DEFAULT } = options;
+  const runDeps = { ...options, windowMs, confirmMs: Math.min(windowMs, CONFIRM_MS_MAX) };
   const stopping = new AbortController();
   const ongoing = new Set<Promise<unknown>>();
   const pollMs = Math.min(POLL_INTERVAL_MS, options.intervalMs);

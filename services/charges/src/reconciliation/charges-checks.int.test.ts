@@ -6,6 +6,7 @@ import { outboundEvent } from '@pixmesh/postgres/events';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
+import { reconcile as reconcileWith } from '@pixmesh/testkit/reconcile';
 import { aCaller } from '@pixmesh/testkit/test-tokens';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
@@ -275,9 +276,7 @@ async function breaksOf(name: string): Promise<Break[]> {
 }
 
 async function reconcile(full: boolean): Promise<ReconciliationReport> {
-  const { body, status } = await charges.request(null, 'POST /internal/reconciliation', { full });
-  expect(status).toBe(200);
-  return body as ReconciliationReport;
+  return await reconcileWith((route, body) => charges.request(null, route, body), full);
 }
 
 function breaksIn(report: ReconciliationReport, name: string): Break[] {

@@ -3,6 +3,7 @@ import { newId } from '@pixmesh/kernel/ids';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { sql, type Statement } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
+import { reconcile as reconcileWith } from '@pixmesh/testkit/reconcile';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { type RefundsUnderTest, startRefundsUnderTest } from '#test/refunds-under-test.ts';
@@ -25,9 +26,7 @@ afterAll(async () => {
 const CLEAN_MS = 20_000;
 
 async function reconcile(full: boolean): Promise<ReconciliationReport> {
-  const { body, status } = await charges.request(null, 'POST /internal/reconciliation', { full });
-  expect(status).toBe(200);
-  return body as ReconciliationReport;
+  return await reconcileWith((route, body) => charges.request(null, route, body), full);
 }
 
 /** A difference whose time nobody knows counts from the run that saw it first: it shows in the next. */

@@ -3,6 +3,7 @@ import { newId, toAcquirerId } from '@pixmesh/kernel/ids';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
+import { reconcile as reconcileWith } from '@pixmesh/testkit/reconcile';
 import { aCaller } from '@pixmesh/testkit/test-tokens';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -174,9 +175,7 @@ async function announceUntilRecorded(e2e: string): Promise<void> {
 }
 
 async function reconcile(full: boolean): Promise<ReconciliationReport> {
-  const { body, status } = await charges.request(null, 'POST /internal/reconciliation', { full });
-  expect(status).toBe(200);
-  return body as ReconciliationReport;
+  return await reconcileWith((route, body) => charges.request(null, route, body), full);
 }
 
 async function breaksOf(name: string): Promise<Break[]> {

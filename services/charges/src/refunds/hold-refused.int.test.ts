@@ -1,10 +1,11 @@
 import { HoldEndRefused } from '@pixmesh/contracts/messages/ledger-event.v1';
-import type { Break, ReconciliationReport } from '@pixmesh/contracts/internal/reconciliation';
+import type { Break } from '@pixmesh/contracts/internal/reconciliation';
 import { newId } from '@pixmesh/kernel/ids';
 import { toCents } from '@pixmesh/kernel/money';
 import { appendEvents, outboundEvent } from '@pixmesh/postgres/events';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
+import { reconcile } from '@pixmesh/testkit/reconcile';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
 import { type RefundsUnderTest, startRefundsUnderTest } from '#test/refunds-under-test.ts';
@@ -43,8 +44,8 @@ async function ignoredEventsOf(chargeId: string): Promise<object[]> {
 }
 
 async function breaksOf(id: string): Promise<Break[]> {
-  const { body } = await charges.request(null, 'POST /internal/reconciliation', { full: true });
-  const { checks } = body as ReconciliationReport;
+  const ask = (route: string, body?: object) => charges.request(null, route, body);
+  const { checks } = await reconcile(ask, true);
   const refund = checks.find(({ name }) => name === 'refund');
   return (refund?.breaks ?? []).filter((found) => found.id === id && found.kind === 'state');
 }

@@ -1,7 +1,7 @@
-import type { ReconciliationReport } from '@pixmesh/contracts/internal/reconciliation';
 import { newId, toAcquirerId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
+import { reconcile } from '@pixmesh/testkit/reconcile';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { receivedPixCommandId } from '#received/received-commands.ts';
@@ -85,8 +85,7 @@ test('of items that went back in parts, ledger, charges and acquirer agree to th
   await charges.balanceIs(gone.accountId, { available: 0 });
   expect(await charges.returnsOf(returned.end_to_end_id)).toEqual([1, 300, 400]);
   await eventually(async () => {
-    const answer = await charges.request(null, 'POST /internal/reconciliation', { full: true });
-    const report = answer.body as ReconciliationReport;
+    const report = await reconcile((route, body) => charges.request(null, route, body), true);
     expect(report.checks.flatMap(({ breaks }) => breaks)).toEqual([]);
   }, PATIENCE_MS);
   expect(await charges.db.query(sql`select code, reason from dead_letters`)).toEqual([]);

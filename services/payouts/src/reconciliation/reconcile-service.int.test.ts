@@ -1,6 +1,7 @@
 import type { Break, ReconciliationReport } from '@pixmesh/contracts/internal/reconciliation';
 import { newId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
+import { reconcile as reconcileWith } from '@pixmesh/testkit/reconcile';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { PayoutsConfig } from '#config.ts';
@@ -66,12 +67,10 @@ async function aPayout(): Promise<string> {
 }
 
 async function reconcile(): Promise<ReconciliationReport> {
-  const { status, body } = await call('POST /internal/reconciliation', null, { full: true });
-  expect(status).toBe(200);
-  return body as ReconciliationReport;
+  return await reconcileWith((route, body) => call(route, null, body), true);
 }
 
-function call(route: string, caller: Parameters<typeof callPayouts>[2]['caller'], body: object) {
+function call(route: string, caller: Parameters<typeof callPayouts>[2]['caller'], body?: object) {
   return callPayouts(service.url, environment.signAsGateway, { caller, route, body });
 }
 
