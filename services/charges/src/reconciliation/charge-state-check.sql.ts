@@ -52,6 +52,21 @@ export async function findComparedCharges(
   return rows.map(toComparedCharge);
 }
 
+/** Ids of charges that are being issued, those checked longest from now first. Reads `charges_issuing_check_at`. */
+export async function findProcessingCharges(db: Queryable, limit: number): Promise<ChargeId[]> {
+  const rows = await db.query<{ id: ChargeId }>(
+    named(
+      'find_processing_charges',
+      sql`
+        select id from charges
+        where status = 'processing' and check_at is not null
+        order by check_at desc
+        limit ${limit}`,
+    ),
+  );
+  return rows.map(({ id }) => id);
+}
+
 type ComparedRecord = {
   id: ChargeId;
   status: StoredStatus;

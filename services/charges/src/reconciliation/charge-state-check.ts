@@ -9,6 +9,7 @@ import { createResources } from '@pixmesh/reconciliation/resources';
 import {
   type ComparedCharge,
   findComparedCharges,
+  findProcessingCharges,
   listComparedCharges,
 } from './charge-state-check.sql.ts';
 import { compareChargeState } from './compare-charge-state.ts';
@@ -16,12 +17,15 @@ import { compareChargeState } from './compare-charge-state.ts';
 /** The acquirer has no list of charges here: each is asked for by itself, a few at once. */
 const CHARGES_PER_PAGE = 100;
 const IN_FLIGHT_MAX = 8;
+/** Charges in `processing` that an incremental run asks the acquirer for. */
+const PROCESSING_MAX = 200;
 
 export type ChargeStateCheckDeps = { db: Database; acquirer: Pick<Acquirer, 'getCharge'> };
 
 /**
- * Every issued charge stands at the acquirer under its txid, with its amount, and in a state that goes with ours. Left:
- * the acquirer; right: our charges. Money under a txid that we do not know shows in `received`.
+ * Every issued charge stands at the acquirer under its txid, with its amount, and in a state that goes with ours; one
+ * that is being issued need not be there, but not with another amount either: it is never adopted then. Left: the
+ * acquirer; right: our charges. Money under a txid that we do not know shows in `received`.
  */
 export function chargeStateCheck(deps: ChargeStateCheckDeps): Check {
   const chargesIn = createResources<ComparedCharge>({
@@ -30,6 +34,8 @@ export function chargeStateCheck(deps: ChargeStateCheckDeps): Check {
     pageSize: CHARGES_PER_PAGE,
     read: (page) => listComparedCharges(deps.db, page),
     find: (ids) => findComparedCharges(deps.db, ids),
+    // A charge that is being issued has no event yet.
+    touchedSince: () => findProcessingCharges(deps.db, PROCESSING_MAX),
   });
   return {
     name: 'charge_state',
@@ -51,7 +57,6 @@ export function chargeStateCheck(deps: ChargeStateCheckDeps): Check {
 }
 
 async function compareOne(deps: ChargeStateCheckDeps, ours: ComparedCharge): Promise<FoundBreak[]> {
-  if (ours.status === 'processing') return [];
   return compareChargeState(
     ours,
     foundOrNull(await deps.acquirer.getCharge(toAcquirerId(ours.id))),

@@ -29,3 +29,16 @@ test.each([
     expect([theirs, kinds]).toEqual([theirs, isAllowed ? [] : ['state']]);
   }
 });
+
+test('a charge that is being issued may be missing at the acquirer, but not stand there with another amount', () => {
+  const charge = ours('processing', null);
+  const standing = (amountCents: bigint) => ({
+    status: 'active' as const,
+    amountCents: toCents(amountCents),
+  });
+  expect(compareChargeState(charge, null)).toEqual([]);
+  expect(compareChargeState(charge, standing(AMOUNT))).toEqual([]);
+  expect(compareChargeState(charge, standing(AMOUNT - 1n))).toMatchObject([
+    { kind: 'amount', id: charge.id, expected: '1999', found: '2000', amountCents: 1n },
+  ]);
+});

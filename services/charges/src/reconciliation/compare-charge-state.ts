@@ -10,7 +10,7 @@ const OPEN: readonly TheirState[] = ['active', 'settled'];
 /** Also where there is money: a Pix may cross a removal, and pays the charge while nothing else was announced of it. */
 const NOT_OPEN: readonly TheirState[] = ['settled', 'removed_by_psp', 'removed_by_receiver'];
 
-/** What the acquirer's record may be; null while nothing is certain. Any Pix settles it, the wrong one too. */
+/** What the acquirer's record may be; null while no state is certain. Any Pix settles it, the wrong one too. */
 function allowedStates({ status, acceptedE2e }: ComparedCharge): readonly TheirState[] | null {
   switch (status) {
     case 'processing':
@@ -34,12 +34,10 @@ export function compareChargeState(
   ours: ComparedCharge,
   theirs: Pick<AcquirerCharge, 'status' | 'amountCents'> | null,
 ): FoundBreak[] {
-  const allowed = allowedStates(ours);
-  if (allowed === null) return [];
   const { id, changedAt, amount, status } = ours;
   if (theirs === null) {
-    // A charge that failed may never have come there.
-    if (status === 'failed') return [];
+    // A charge that failed may never have come there, and one that is being issued may still come.
+    if (status === 'failed' || status === 'processing') return [];
     return [{ kind: 'missing_left', id, found: status, amountCents: amount, changedAt }];
   }
   if (theirs.amountCents !== amount) {
@@ -47,6 +45,7 @@ export function compareChargeState(
     const difference = amount - theirs.amountCents;
     return [{ kind: 'amount', id, expected, found, amountCents: difference, changedAt }];
   }
-  if (allowed.includes(theirs.status)) return [];
+  const allowed = allowedStates(ours);
+  if (allowed === null || allowed.includes(theirs.status)) return [];
   return [{ kind: 'state', id, expected: theirs.status, found: status, changedAt }];
 }

@@ -101,6 +101,18 @@ test('a charge in another state, with another amount, or under a txid that the a
   expect(await breaksOf('charge_state')).toEqual([]);
 });
 
+test('a charge whose issuing never ended, because the acquirer has it with another amount, is a break', async () => {
+  const id = await aPendingCharge();
+  await admin.query(sql`
+    update charges.charges
+    set status = 'processing', amount = amount + 1, check_at = now() + interval '1 hour'
+    where id = ${id}`);
+  expect(await breaksOf('charge_state')).toMatchObject([{ kind: 'amount', id, amount: 1 }]);
+  await admin.query(sql`
+    update charges.charges set status = 'pending', amount = amount - 1 where id = ${id}`);
+  expect(await breaksOf('charge_state')).toEqual([]);
+});
+
 test('a gap in the history of a charge, and a chain that does not hold, are breaks', async () => {
   const { id } = await aPaidCharge();
   const [row] = await admin.query<{ row: object }>(sql`
