@@ -51,6 +51,7 @@ create table charges (
   lease_token uuid,
   lease_until timestamp(3) with time zone,
   refunded_amount bigint default 0 not null,
+  default_expires_in integer,
   constraint charges_pkey PRIMARY KEY (id),
   constraint charges_amount CHECK (((amount >= 1) AND (amount <= '999999999999'::bigint))),
   constraint charges_failure_reason CHECK (((status = 'failed'::text) = (failure_reason IS NOT NULL))),

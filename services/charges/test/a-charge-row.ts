@@ -18,6 +18,7 @@ export function aChargeRow(changes: Partial<ChargeRow> = {}): ChargeRow {
     webhookUrl: null,
     webhookSealedSecret: null,
     expiresIn: 3_600,
+    defaultExpiresIn: 86_400,
     latePaymentPolicy: 'accept',
     releaseDelaySeconds: 0,
     fingerprint: Buffer.alloc(32),

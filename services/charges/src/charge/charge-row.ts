@@ -29,6 +29,8 @@ export type ChargeRow = {
   webhookUrl: string | null;
   webhookSealedSecret: string | null;
   expiresIn: number;
+  /** The account's default when it was created; null for a charge from before that was stored. */
+  defaultExpiresIn: number | null;
   latePaymentPolicy: z.infer<typeof LatePaymentPolicy>;
   releaseDelaySeconds: number;
   fingerprint: Buffer;

@@ -10,7 +10,7 @@ import type { ChargeRow, StoredStatus } from './charge-row.ts';
 export const CHARGE_COLUMNS = sql`
   id, account_id, application_id, source, status, amount, description,
   reference, customer_name, customer_email, customer_document, webhook_url, webhook_sealed_secret,
-  expires_in, late_payment_policy, release_delay_seconds, fingerprint, br_code, accepted_e2e,
+  expires_in, default_expires_in, late_payment_policy, release_delay_seconds, fingerprint, br_code, accepted_e2e,
   end_to_end_id, failure_reason, refunded_amount, created_at, expires_at, paid_at, version, event_sequence,
   unanswered_puts, last_put_at, first_not_found_at, uncounted_refusal, checks, check_traceparent,
   lease_token,
@@ -29,6 +29,7 @@ export type NewCharge = {
   webhookUrl: string | null;
   webhookSealedSecret: string | null;
   expiresIn: number;
+  defaultExpiresIn: number;
   latePaymentPolicy: string;
   releaseDelaySeconds: number;
   fingerprint: Buffer;
@@ -49,7 +50,7 @@ export async function insertCharge(db: Queryable, charge: NewCharge): Promise<Ch
         insert into charges (
           id, account_id, application_id, source, status, amount, description, reference,
           customer_name, customer_email, customer_document, customer_phone,
-          webhook_url, webhook_sealed_secret, expires_in, late_payment_policy, release_delay_seconds,
+          webhook_url, webhook_sealed_secret, expires_in, default_expires_in, late_payment_policy, release_delay_seconds,
           fingerprint, created_at, expires_at, unanswered_puts, last_put_at,
           check_at, lease_token, lease_until
         )
@@ -57,7 +58,7 @@ export async function insertCharge(db: Queryable, charge: NewCharge): Promise<Ch
           ${charge.id}, ${charge.accountId}, ${charge.applicationId}, ${charge.source}, 'processing', ${charge.amount},
           ${charge.description}, ${charge.reference},
           ${charge.customer.name}, ${charge.customer.email}, ${charge.customer.document}, ${charge.customer.phone},
-          ${charge.webhookUrl}, ${charge.webhookSealedSecret}, ${charge.expiresIn},
+          ${charge.webhookUrl}, ${charge.webhookSealedSecret}, ${charge.expiresIn}, ${charge.defaultExpiresIn},
           ${charge.latePaymentPolicy}, ${charge.releaseDelaySeconds},
           ${charge.fingerprint}, at, at + make_interval(secs => ${charge.expiresIn}::int), 1, at,
           lease_end, ${charge.leaseToken}::uuid, lease_end
@@ -188,6 +189,7 @@ export type ChargeRecord = {
   webhook_url: string | null;
   webhook_sealed_secret: string | null;
   expires_in: number;
+  default_expires_in: number | null;
   late_payment_policy: ChargeRow['latePaymentPolicy'];
   release_delay_seconds: number;
   fingerprint: Buffer;
@@ -226,6 +228,7 @@ export function toChargeRow(row: ChargeRecord): ChargeRow {
     webhookUrl: row.webhook_url,
     webhookSealedSecret: row.webhook_sealed_secret,
     expiresIn: row.expires_in,
+    defaultExpiresIn: row.default_expires_in,
     latePaymentPolicy: row.late_payment_policy,
     releaseDelaySeconds: row.release_delay_seconds,
     fingerprint: row.fingerprint,

@@ -251,6 +251,25 @@ test('another or a broken body under the key answers the first charge, as a mism
   expect(answer.headers.has('idempotency-mismatch')).toBe(false);
 });
 
+test('a repeat is no mismatch because the default expiry of the account has changed meanwhile', async () => {
+  const caller = aCreator();
+  const { settings } = caller;
+  const created = await charges.request(caller, 'POST /v1/charges', body);
+  const later = { ...caller, settings: { ...settings, charge_expires_in: 7_200 } };
+  const mismatchOf = async (sent: object) => {
+    const answer = await charges.request(later, 'POST /v1/charges', sent);
+    expect(answer.body).toEqual(created.body);
+    return answer.headers.get('idempotency-mismatch');
+  };
+  expect(await mismatchOf(body)).toBeNull();
+  expect(await mismatchOf({ ...body, expires_in: 86_400 })).toBeNull();
+  expect(await mismatchOf({ ...body, expires_in: 7_200 })).toBe('true');
+  const explicit = { ...caller, creation_id: newId() };
+  await charges.request(explicit, 'POST /v1/charges', { ...body, expires_in: 7_200 });
+  const other = await charges.request(explicit, 'POST /v1/charges', body);
+  expect(other.headers.get('idempotency-mismatch')).toBe('true');
+});
+
 test.each([
   [{ 'content-encoding': 'gzip' }, 'content-encoding'],
   [{ 'content-type': 'text/plain' }, 'content-type'],

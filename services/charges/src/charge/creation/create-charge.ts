@@ -58,7 +58,7 @@ export async function createCharge(
   const existing = await findCharge(deps.db, input.accountId, input.id);
   if (!existing) throw refusal(checked);
   const charge = await deps.issuing.finish(existing, input.deadline);
-  return { charge, replayed: true, mismatch: isMismatch(checked, existing, input.settings) };
+  return { charge, replayed: true, mismatch: isMismatch(checked, existing) };
 }
 
 const FIRST = { replayed: false, mismatch: false } as const;
@@ -83,13 +83,11 @@ function refusal(checked: CheckedOrder): unknown {
   return new AppError('INTERNAL_ERROR', { message: 'a charge vanished between insert and read' });
 }
 
-function isMismatch(
-  checked: CheckedOrder,
-  existing: ChargeRow,
-  settings: AccountSettings,
-): boolean {
+/** A body without an expiry means the default of the charge's creation, whatever the account's is by now. */
+function isMismatch(checked: CheckedOrder, existing: ChargeRow): boolean {
   if (checked.order === null) return true;
-  const fingerprint = fingerprintOf(checked.order, settings.charge_expires_in);
+  const { defaultExpiresIn, expiresIn } = existing;
+  const fingerprint = fingerprintOf(checked.order, defaultExpiresIn ?? expiresIn);
   return !fingerprint.equals(existing.fingerprint);
 }
 
@@ -106,6 +104,7 @@ function toNewCharge(deps: CreateChargeDeps, input: CreateChargeInput, order: Ch
         ? null
         : sealSecret(deps.sealingPublicKey, order.webhookSecret, `${accountId}/${id}`),
     expiresIn: order.expiresIn ?? settings.charge_expires_in,
+    defaultExpiresIn: settings.charge_expires_in,
     latePaymentPolicy: settings.late_payment_policy,
     releaseDelaySeconds: settings.release_delay_seconds,
     fingerprint: fingerprintOf(order, settings.charge_expires_in),

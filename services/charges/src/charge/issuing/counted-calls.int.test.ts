@@ -38,6 +38,7 @@ async function aNewCharge(): Promise<ChargeRow> {
     webhookUrl: null,
     webhookSealedSecret: null,
     expiresIn: 3_600,
+    defaultExpiresIn: 86_400,
     latePaymentPolicy: 'accept',
     releaseDelaySeconds: 0,
     fingerprint: Buffer.from('00', 'hex'),
