@@ -52,6 +52,7 @@ create table holds (
   constraint holds_pkey PRIMARY KEY (hold_id),
   constraint holds_money CHECK (((amount >= 0) AND (fee >= 0)))
 );
+CREATE INDEX holds_open ON holds USING btree (kind) WHERE state = 'open'::hold_state;
 CREATE UNIQUE INDEX holds_resource ON holds USING btree (resource_id) WHERE state = ANY (ARRAY['open'::hold_state, 'settled'::hold_state]);
 
 create table journals (
