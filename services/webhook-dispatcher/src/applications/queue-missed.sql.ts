@@ -3,7 +3,7 @@ import type { Transaction } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
 import { smallestIdOf } from '#deliveries/id-of-instant.ts';
-import { wasActiveAt } from '#endpoints/was-active-at.sql.ts';
+import { wasActiveAt, wasRegisteredAt } from '#endpoints/was-active-at.sql.ts';
 
 /** An event's id may be minted this much before the time of the event. */
 const ID_AHEAD_MS_MAX = 60_000;
@@ -51,10 +51,10 @@ export function queueMissedStatement({ endpointId, since, after, limit }: Missed
         select page.id
         from page
         cross join lateral (
-          select occurred_at from events where events.event_id = page.event_id offset 0
+          select occurred_at, type from events where events.event_id = page.event_id offset 0
         ) event
         cross join lateral (
-          select active, paused_at, application_inactive_since, deleted_at, url
+          select active, paused_at, application_inactive_since, deleted_at, url, created_at, events_added_at
           from endpoints
           where id = ${endpointId}
           offset 0
@@ -63,6 +63,7 @@ export function queueMissedStatement({ endpointId, since, after, limit }: Missed
           and event.occurred_at >= ${since}::timestamptz
           and endpoints.deleted_at is null
           and ${wasActiveAt(sql`event.occurred_at`)}
+          and ${wasRegisteredAt(sql`event.occurred_at`, sql`event.type`)}
           and endpoints.url is distinct from (
             select url from destinations where destinations.resource_id = page.resource_id
           )

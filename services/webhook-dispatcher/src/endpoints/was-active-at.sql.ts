@@ -8,6 +8,13 @@ import { sql, type Statement } from '@pixmesh/postgres/sql';
 const CLOCK_DIFFERENCE_MS_MAX = 1_000;
 
 /**
+ * Beyond that the clocks decide nothing certain up to here: the largest difference that an installation is to withstand.
+ * An event in between is recorded for the endpoint and not sent, so that a merchant who misses it can have it sent
+ * again; nothing of an event from before is recorded, because a topic that is read again holds all of them.
+ */
+const CLOCK_DOUBT_MS_MAX = 30_000;
+
+/**
  * Condition on a row of `endpoints`: it was sent to when an event happened, neither paused by itself nor through its
  * application (decisions 157, 160). What happened before is not missed, and a pause that is over does not count any
  * more. A paused endpoint without a date was paused before every event.
@@ -23,6 +30,14 @@ export function wasActiveAt(occurredAt: Statement): Statement {
  * Condition on a row of `endpoints`: it was registered for an event, by its type, when that happened (decision 237).
  */
 export function wasRegisteredAt(occurredAt: Statement, type: Statement): Statement {
-  return sql`greatest(endpoints.created_at, (endpoints.events_added_at ->> ${type})::timestamptz)
-        <= ${occurredAt} + ${CLOCK_DIFFERENCE_MS_MAX} * interval '1 millisecond'`;
+  return sql`${registeredFor(type)} <= ${occurredAt} + ${CLOCK_DIFFERENCE_MS_MAX} * interval '1 millisecond'`;
+}
+
+/** Condition on a row of `endpoints`: by some clock it may have been registered for an event when that happened. */
+export function mayHaveBeenRegisteredAt(occurredAt: Statement, type: Statement): Statement {
+  return sql`${registeredFor(type)} <= ${occurredAt} + ${CLOCK_DOUBT_MS_MAX} * interval '1 millisecond'`;
+}
+
+function registeredFor(type: Statement): Statement {
+  return sql`greatest(endpoints.created_at, (endpoints.events_added_at ->> ${type})::timestamptz)`;
 }

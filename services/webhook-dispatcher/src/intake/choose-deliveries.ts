@@ -4,8 +4,8 @@ import { laneOf } from '#lanes/lane-of.ts';
 type ResourceUrl = { url: string };
 
 /**
- * An endpoint of the receiving set that subscribes to the event; `active`: it was so when the event happened, and its
- * application was too (decision 160).
+ * An endpoint of the receiving set that subscribes to the event; `active`: it was registered and active when the event
+ * happened, and its application was active too (decisions 160, 237).
  */
 export type SubscribedEndpoint = { id: string; url: string; active: boolean };
 

@@ -90,7 +90,7 @@ describe('who receives an event', () => {
   test('is not who registered after it, however late it is consumed', async () => {
     const { owner, envelope } = aCaller();
     await storeEndpoint(database.db, { ...owner, createdAt: new Date('2026-11-21T12:00:02.000Z') });
-    const early = { ...envelope, url: null, occurred_at: '2026-11-21T12:00:00.000Z' };
+    const early = { ...envelope, url: null, occurred_at: '2026-11-21T11:59:31.999Z' };
     const event = aChargeEvent(early);
     await take(database.db, event);
     expect(await audienceOf(event)).toEqual([]);

@@ -1,7 +1,11 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
-import { wasActiveAt, wasRegisteredAt } from '#endpoints/was-active-at.sql.ts';
+import {
+  mayHaveBeenRegisteredAt,
+  wasActiveAt,
+  wasRegisteredAt,
+} from '#endpoints/was-active-at.sql.ts';
 
 import type { SubscribedEndpoint } from './choose-deliveries.ts';
 
@@ -56,8 +60,8 @@ export function subscribersStatement(audiences: readonly Audience[]): Statement 
 export type Subscription = { place: number; occurredAt: string; type: string; endpointId: string };
 
 /**
- * How endpoints stood when events happened: those that were registered for them by then (decision 237) and are not
- * deleted now. To be read behind `lockLanesToQueue`: an endpoint is paused, resumed or deleted under the lock of its
+ * How endpoints stood when events happened: those that may have been registered for them by then (decision 237) and are
+ * not deleted now. Where only the difference of clocks says so, an endpoint counts as inactive. To be read behind `lockLanesToQueue`: an endpoint is paused, resumed or deleted under the lock of its
  * lane, so what is read here stays true until the deliveries that follow from it are committed. Reads primary keys.
  */
 export async function loadSubscriptions(
@@ -71,6 +75,7 @@ export async function loadSubscriptions(
 
 export function subscriptionsStatement(subscriptions: readonly Subscription[]): Statement {
   const occurredAt = sql`subscription.occurred_at`;
+  const type = sql`subscription.type`;
   return named(
     'endpoints_when_events_happened',
     sql`
@@ -80,7 +85,9 @@ export function subscriptionsStatement(subscriptions: readonly Subscription[]): 
         where id = any (${[...new Set(subscriptions.map(({ endpointId }) => endpointId))]}::uuid[])
           and deleted_at is null
       )
-      select subscription.place, endpoints.id, endpoints.url, ${wasActiveAt(occurredAt)} as active
+      select
+        subscription.place, endpoints.id, endpoints.url,
+        ${wasActiveAt(occurredAt)} and ${wasRegisteredAt(occurredAt, type)} as active
       from unnest(
         ${subscriptions.map(({ place }) => place)}::int[],
         ${subscriptions.map((subscription) => subscription.occurredAt)}::timestamptz[],
@@ -88,7 +95,7 @@ export function subscriptionsStatement(subscriptions: readonly Subscription[]): 
         ${subscriptions.map(({ endpointId }) => endpointId)}::uuid[]
       ) as subscription (place, occurred_at, type, endpoint_id)
       join endpoints on endpoints.id = subscription.endpoint_id
-      where ${wasRegisteredAt(occurredAt, sql`subscription.type`)}
+      where ${mayHaveBeenRegisteredAt(occurredAt, type)}
       order by subscription.place, endpoints.id`,
   );
 }

@@ -23,6 +23,26 @@ async function receivers(event: ResourceEvent): Promise<(string | null)[]> {
   return (await readStoredDeliveries(database.db, event.event_id)).map(({ endpoint }) => endpoint);
 }
 
+test('an event that a clock behind dates before the registration is on record, and is not sent', async () => {
+  const owner = { accountId: newId<AccountId>(), applicationId: newId<ApplicationId>() };
+  const endpoint = await storeEndpoint(database.db, { ...owner, createdAt: new Date() });
+  const anEvent = (inMs: number) =>
+    aChargeEvent({
+      account_id: owner.accountId,
+      application_id: owner.applicationId,
+      url: null,
+      occurred_at: new Date(Date.now() + inMs).toISOString(),
+    });
+  const behind = anEvent(-20_000);
+  await take(database.db, behind);
+  expect(await readStoredDeliveries(database.db, behind.event_id)).toMatchObject([
+    { endpoint: endpoint.id, status: 'skipped', isQueued: false },
+  ]);
+  const before = anEvent(-60_000);
+  await take(database.db, before);
+  expect(await receivers(before)).toEqual([]);
+});
+
 test('an endpoint does not receive what happened before it subscribed, however often that is consumed', async () => {
   const owner = { accountId: newId<AccountId>(), applicationId: newId<ApplicationId>() };
   const envelope = { account_id: owner.accountId, application_id: owner.applicationId };
