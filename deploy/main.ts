@@ -1,3 +1,4 @@
+import type { MessageSchema } from '@pixmesh/postgres/message-schemas';
 import { ConfigError } from '@pixmesh/service/config';
 
 import { registerCallback } from './register-callback.ts';
@@ -13,6 +14,6 @@ try {
   process.exitCode = 1;
 }
 
-function printSchemaIds(ids: Map<string, number>): void {
-  for (const [subject, id] of ids) process.stdout.write(`${subject} ${id}\n`);
+function printSchemaIds(schemas: readonly MessageSchema[]): void {
+  for (const { subject, id } of schemas) process.stdout.write(`${subject} ${id}\n`);
 }

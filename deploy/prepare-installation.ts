@@ -2,7 +2,10 @@ import { MESSAGE_TYPES } from '@pixmesh/contracts/messages/message-types';
 import { KafkaConfig, readConfig } from '@pixmesh/service/config';
 import { registerSchemas } from '@pixmesh/kafka/schema-registry';
 import { createTopics } from '@pixmesh/kafka/topics';
+import { type MessageSchema, storeMessageSchemas } from '@pixmesh/postgres/message-schemas';
 import { migrateSchema } from '@pixmesh/postgres/migrate';
+import { createPool } from '@pixmesh/postgres/pool';
+import { sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { z } from 'zod';
 
@@ -16,14 +19,14 @@ const Config = z.object({
 });
 
 /**
- * Migrates every schema, creates the topics and registers the message schemas. Safe to repeat; answers the id of
- * each registered subject.
+ * Migrates every schema, creates the topics, registers the message schemas and stores them for the services. Safe to
+ * repeat; answers what is registered.
  */
 export async function prepareInstallation(
   env: NodeJS.ProcessEnv = process.env,
-): Promise<Map<string, number>> {
+): Promise<MessageSchema[]> {
   const config = readConfig(Config, env);
-  const [ids] = await Promise.all([
+  const [messageSchemas] = await Promise.all([
     registerSchemas(config.SCHEMA_REGISTRY_URL, MESSAGE_TYPES),
     migrateAll(config.ADMIN_DATABASE_URL, env),
     createTopics({
@@ -35,7 +38,23 @@ export async function prepareInstallation(
       topicPrefix: config.KAFKA_TOPIC_PREFIX,
     }),
   ]);
-  return ids;
+  for (const { schema, mechanisms } of schemasToMigrate()) {
+    if (!mechanisms.includes('message-schemas')) continue;
+    await storeSchemasIn({ adminUrl: config.ADMIN_DATABASE_URL, schema }, messageSchemas);
+  }
+  return messageSchemas;
+}
+
+/** Services may only read them. */
+export async function storeSchemasIn(
+  { adminUrl, schema }: { adminUrl: string; schema: string },
+  messageSchemas: readonly MessageSchema[],
+): Promise<void> {
+  await using db = createPool({ url: adminUrl, applicationName: 'deploy', max: 1 });
+  await db.transaction(async (tx) => {
+    await tx.query(sql`select set_config('search_path', ${schema}, true)`);
+    await storeMessageSchemas(tx, messageSchemas);
+  });
 }
 
 async function migrateAll(adminUrl: string, env: NodeJS.ProcessEnv): Promise<void> {

@@ -7,13 +7,16 @@ type ServiceSchema = {
   mechanisms: readonly Mechanism[];
 };
 
+/** Of every service that takes part in the topics. */
+const MESSAGING = ['dead-letters', 'message-schemas'] as const;
+
 /** What each service keeps in Postgres: its own schema, and which shared mechanisms live in it. */
 const SERVICE_SCHEMAS: Readonly<Record<string, ServiceSchema>> = {
-  gateway: { schema: 'gateway', mechanisms: ['outbox', 'dead-letters'] },
-  charges: { schema: 'charges', mechanisms: ['outbox', 'dead-letters', 'reconciliation'] },
-  payouts: { schema: 'payouts', mechanisms: ['outbox', 'dead-letters', 'reconciliation'] },
-  ledger: { schema: 'ledger', mechanisms: ['outbox', 'dead-letters', 'reconciliation'] },
-  'webhook-dispatcher': { schema: 'webhook_dispatcher', mechanisms: ['dead-letters'] },
+  gateway: { schema: 'gateway', mechanisms: ['outbox', ...MESSAGING] },
+  charges: { schema: 'charges', mechanisms: ['outbox', ...MESSAGING, 'reconciliation'] },
+  payouts: { schema: 'payouts', mechanisms: ['outbox', ...MESSAGING, 'reconciliation'] },
+  ledger: { schema: 'ledger', mechanisms: ['outbox', ...MESSAGING, 'reconciliation'] },
+  'webhook-dispatcher': { schema: 'webhook_dispatcher', mechanisms: MESSAGING },
   'acquirer-simulator': { schema: 'acquirer_simulator', mechanisms: [] },
 };
 

@@ -1,4 +1,4 @@
--- What services share: outbox, dead letters, reconciliation.
+-- What services share: outbox, dead letters, message schemas, reconciliation.
 
 create table dead_letters (
   id uuid not null,
@@ -35,6 +35,13 @@ CREATE INDEX events_key ON ONLY events USING btree (topic, key, sequence);
 create table leases (
   name text not null,
   constraint leases_pkey PRIMARY KEY (name)
+);
+
+create table message_schemas (
+  subject text not null,
+  id integer not null,
+  schema text not null,
+  constraint message_schemas_pkey PRIMARY KEY (subject, id)
 );
 
 create table outbox (
@@ -128,5 +135,6 @@ grant delete, insert, select, update on dead_letters to pixmesh_mechanisms;
 grant delete, insert, select, update on reconciliation_breaks to pixmesh_mechanisms;
 grant delete, insert, select, update on reconciliation_runs to pixmesh_mechanisms;
 grant insert, select on events to pixmesh_mechanisms;
+grant select on message_schemas to pixmesh_mechanisms;
 grant select, update on leases to pixmesh_mechanisms;
 grant select, update on reconciliation_lease to pixmesh_mechanisms;

@@ -1,5 +1,5 @@
 -- Schema gateway: the sum of its migrations. Written by a test; UPDATE_GOLDEN=1 refreshes it.
--- As in packages/postgres/mechanisms.sql: table dead_letters, table events, table leases, table outbox, function ensure_event_partitions, function uuid_v7_floor, grant on outbox, grant on dead_letters, grant on events, grant on leases.
+-- As in packages/postgres/mechanisms.sql: table dead_letters, table events, table leases, table message_schemas, table outbox, function ensure_event_partitions, function uuid_v7_floor, grant on outbox, grant on dead_letters, grant on events, grant on message_schemas, grant on leases.
 
 create table accounts (
   id uuid not null,

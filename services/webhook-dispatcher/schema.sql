@@ -1,5 +1,5 @@
 -- Schema webhook_dispatcher: the sum of its migrations. Written by a test; UPDATE_GOLDEN=1 refreshes it.
--- As in packages/postgres/mechanisms.sql: table dead_letters, table leases, function uuid_v7_floor, grant on dead_letters, grant on events, grant on leases.
+-- As in packages/postgres/mechanisms.sql: table dead_letters, table leases, table message_schemas, function uuid_v7_floor, grant on dead_letters, grant on events, grant on message_schemas, grant on leases.
 
 create table applications (
   application_id uuid not null,

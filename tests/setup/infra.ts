@@ -11,7 +11,7 @@ import {
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 
-import { prepareInstallation } from '../../deploy/prepare-installation.ts';
+import { prepareInstallation, storeSchemasIn } from '../../deploy/prepare-installation.ts';
 import { schemasToMigrate } from '../../deploy/schemas-of-services.ts';
 
 const HOME = '.pixmesh-test';
@@ -41,7 +41,7 @@ async function prepareTemplates(infra: TestInfra): Promise<void> {
     `DATABASE_PASSWORD_${schema.toUpperCase()}`,
     TEST_PASSWORD,
   ]);
-  await Promise.all([
+  const [messageSchemas] = await Promise.all([
     prepareInstallation({
       ADMIN_DATABASE_URL: urlOf(ALL_SCHEMAS),
       KAFKA_BROKERS: infra.kafkaBrokers.join(','),
@@ -52,6 +52,10 @@ async function prepareTemplates(infra: TestInfra): Promise<void> {
       migrateSchema({ ...schema, adminUrl: urlOf(schema.schema), password: TEST_PASSWORD }),
     ),
   ]);
+  for (const { schema, mechanisms } of schemas) {
+    if (!mechanisms.includes('message-schemas')) continue;
+    await storeSchemasIn({ adminUrl: urlOf(schema), schema }, messageSchemas);
+  }
 }
 
 async function createEmpty(infra: TestInfra, names: readonly string[]): Promise<void> {

@@ -8,7 +8,7 @@ import { type Message, Partitioners, type Producer } from 'kafkajs';
 
 import { createKafka, type KafkaOptions, PUBLISH_RETRY } from './kafka-client.ts';
 import { createPartialSend } from './partial-send.ts';
-import type { MessageCodec } from './schema-registry.ts';
+import type { MessageCodec } from './message-codec.ts';
 
 /** Ends before the database ends the relay's transaction, which sits idle meanwhile (15 s). */
 const PUBLISH_TIMEOUT_MS = 10_000;

@@ -6,7 +6,7 @@ import { handleMessage, type HandleMessageDeps, type HandledMessage } from './ha
 import { toIncoming } from './incoming-message.ts';
 import { isRegistryAway } from './message-handler.ts';
 import type { OffsetCommitter } from './offset-committer.ts';
-import type { MessageCodec } from './schema-registry.ts';
+import type { MessageCodec } from './message-codec.ts';
 
 /** How long a partition rests while the database or a peer is away. */
 const PAUSE_MS = 500;

@@ -7,7 +7,7 @@ import { withSpan } from '@pixmesh/telemetry/tracing';
 
 import type { RawMessage } from '@pixmesh/postgres/dead-letters';
 import { dispatchMessage, type MessageHandler } from './message-handler.ts';
-import type { MessageCodec } from './schema-registry.ts';
+import type { MessageCodec } from './message-codec.ts';
 
 /** How often a message that fails for no known reason is tried before it is parked. */
 const HANDLE_TRIES_MAX = 3;

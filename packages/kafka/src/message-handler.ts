@@ -4,7 +4,7 @@ import { AppError } from '@pixmesh/kernel/app-error';
 import type { z } from 'zod';
 
 import type { RawMessage } from '@pixmesh/postgres/dead-letters';
-import type { MessageCodec } from './schema-registry.ts';
+import type { MessageCodec } from './message-codec.ts';
 
 /** What a consumer does with one type of message. */
 export type MessageHandler = {

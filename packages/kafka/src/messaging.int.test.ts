@@ -34,7 +34,7 @@ beforeAll(async () => {
   const adminUrl = `${database.adminUrl}?options=-c%20search_path%3Dledger`;
   admin = createPool({ url: adminUrl, applicationName: 'messaging-test', max: 1 });
   mesh = await startTestMesh();
-  messaging = await startMessaging({
+  messaging = startMessaging({
     service: 'ledger',
     brokers: mesh.options.brokers,
     registryUrl: testInfra().registryUrl,

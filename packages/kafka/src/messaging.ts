@@ -1,5 +1,6 @@
 import type { MessageType } from '@pixmesh/contracts/messages/message-type';
 import type { Topic } from '@pixmesh/contracts/topics';
+import { AppError } from '@pixmesh/kernel/app-error';
 import {
   type DeadLetter,
   findDeadLetter,
@@ -21,8 +22,9 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { startConsumer } from './consumer.ts';
 import { createEventPublisher, type EventToPublish } from './event-publisher.ts';
+import type { MessageCodec } from './message-codec.ts';
 import { dispatchMessage, type MessageHandler } from './message-handler.ts';
-import { warmCodec } from './schema-registry.ts';
+import { startReadingSchemas } from './read-schemas.job.ts';
 
 const failpoint = declareFailpoints(['outbox.relay.after-publish']);
 
@@ -48,7 +50,7 @@ export type MessagingOptions = {
   /** What this service produces, and the signal that is notified when events are committed; null: it has no outbox. */
   outbox: { produces: readonly MessageType[]; signal: WakeSignal } | null;
   consumes: readonly ConsumerGroup[];
-  /** Called when a consumer has given up for good: the process must end and be started again. */
+  /** Called when a consumer has given up for good, or a schema is not stored: the process must end and be started again. */
   onFatal(error: Error): void;
 };
 
@@ -76,18 +78,63 @@ export type Messaging = AsyncDisposable & {
 };
 
 /**
- * Warms the schemas, then starts relay and consumers. The broker may be away: both wait for it.
- * @throws when a schema is not registered
+ * Answers at once. Relay and consumers start beside it, as soon as the database has answered the schemas; a broker that
+ * is away they wait for by themselves. Where a schema is not stored, the deploy job of this version has not run, and the
+ * process ends: it must not replace one that works.
  */
-export async function startMessaging(options: MessagingOptions): Promise<Messaging> {
-  const handled = options.consumes.flatMap((group) => group.handlers.map(({ message }) => message));
-  const { db, logger, brokers, topicPrefix, outbox, onFatal } = options;
-  const codec = await warmCodec(options.registryUrl, [...(outbox?.produces ?? []), ...handled]);
-  const clientId = options.service;
+export function startMessaging(options: MessagingOptions): Messaging {
+  const { db, logger, outbox } = options;
+  let exchange: Exchange | null = null;
+  const schemas = startReadingSchemas({
+    db,
+    logger,
+    registryUrl: options.registryUrl,
+    messages: spokenMessages(options),
+    onKnown: (codec) => {
+      exchange = startExchange(options, codec);
+    },
+    onFatal: options.onFatal,
+  });
+  const upkeep = outbox && startPartitionUpkeep({ db, logger });
+  return {
+    isAlive: () => [schemas, upkeep, exchange].every((one) => one?.isAlive() ?? true),
+    deadLetters: { list: (page) => listDeadLetters(db, page), replay },
+    [Symbol.asyncDispose]: async () => {
+      await schemas[Symbol.asyncDispose]();
+      await exchange?.[Symbol.asyncDispose]();
+      await upkeep?.[Symbol.asyncDispose]();
+    },
+  };
+
+  async function replay(id: string): Promise<boolean> {
+    const letter = await findDeadLetter(db, id);
+    if (letter?.consumer === OUTBOX_CONSUMER && letter.replayedAt === null) {
+      await replayParkedEvent(db, letter);
+      outbox?.signal.notify();
+      return true;
+    }
+    const group = options.consumes.find((candidate) => candidate.groupId === letter?.consumer);
+    if (letter === null || letter.replayedAt !== null || !group) return false;
+    if (exchange === null) throw new AppError('DEPENDENCY_UNAVAILABLE');
+    await dispatchMessage({ codec: exchange.codec, handlers: group.handlers }, letter);
+    await markReplayed(db, id);
+    return true;
+  }
+}
+
+function spokenMessages({ outbox, consumes }: MessagingOptions): MessageType[] {
+  const handled = consumes.flatMap((group) => group.handlers.map(({ message }) => message));
+  return [...(outbox?.produces ?? []), ...handled];
+}
+
+type Exchange = AsyncDisposable & { codec: MessageCodec; isAlive(): boolean };
+
+/** Relay and consumers, once every schema is known. */
+function startExchange(options: MessagingOptions, codec: MessageCodec): Exchange {
+  const { service: clientId, brokers, topicPrefix, db, logger, outbox, onFatal } = options;
   const publisher = createEventPublisher({ brokers, clientId, logger, codec, topicPrefix });
   if (outbox !== null) publisher.warmUp();
   const relay = outbox && startOutboxRelay({ db, logger, publish, signal: outbox.signal });
-  const upkeep = outbox && startPartitionUpkeep({ db, logger });
   const consumers = options.consumes.map((group) =>
     startConsumer({
       ...group,
@@ -101,11 +148,10 @@ export async function startMessaging(options: MessagingOptions): Promise<Messagi
     }),
   );
   return {
-    isAlive: () => [relay, upkeep, ...consumers].every((one) => one?.isAlive() ?? true),
-    deadLetters: { list: (page) => listDeadLetters(db, page), replay },
+    codec,
+    isAlive: () => [relay, ...consumers].every((one) => one?.isAlive() ?? true),
     [Symbol.asyncDispose]: async () => {
       await Promise.all(consumers.map((consumer) => consumer.stop()));
-      await upkeep?.[Symbol.asyncDispose]();
       await relay?.[Symbol.asyncDispose]();
       await publisher[Symbol.asyncDispose]();
     },
@@ -115,19 +161,5 @@ export async function startMessaging(options: MessagingOptions): Promise<Messagi
     const unpublished = await publisher.publishWhatGoes(events);
     await failpoint('outbox.relay.after-publish');
     return unpublished;
-  }
-
-  async function replay(id: string): Promise<boolean> {
-    const letter = await findDeadLetter(db, id);
-    if (letter?.consumer === OUTBOX_CONSUMER && letter.replayedAt === null) {
-      await replayParkedEvent(db, letter);
-      outbox?.signal.notify();
-      return true;
-    }
-    const group = options.consumes.find((candidate) => candidate.groupId === letter?.consumer);
-    if (letter === null || letter.replayedAt !== null || !group) return false;
-    await dispatchMessage({ codec, handlers: group.handlers }, letter);
-    await markReplayed(db, id);
-    return true;
   }
 }

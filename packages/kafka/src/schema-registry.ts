@@ -1,42 +1,39 @@
 import {
   COMPATIBILITY,
-  SchemaRegistry as RegistryClient,
+  type SchemaRegistry as RegistryClient,
   SchemaType,
 } from '@kafkajs/confluent-schema-registry';
-import { toRegistrySchema } from '@pixmesh/contracts/messages/json-schema';
 import { type MessageType, subjectOf } from '@pixmesh/contracts/messages/message-type';
-import { Ajv } from 'ajv';
+import type { MessageSchema } from '@pixmesh/postgres/message-schemas';
+
+import { createCodec, type MessageCodec } from './message-codec.ts';
+import {
+  CCOMPAT_PATH,
+  createRegistryClient,
+  registryText,
+  REQUEST_TIMEOUT_MS,
+} from './registry-client.ts';
 
 /** The level of every subject: consumers deploy first, then producers (engineering: event contracts). */
 const COMPATIBILITY_LEVEL = COMPATIBILITY.BACKWARD_TRANSITIVE;
-const CCOMPAT_PATH = '/apis/ccompat/v7';
-const REQUEST_TIMEOUT_MS = 3_000;
-const REQUEST_RETRIES = 3;
-
 const CREATE_TRIES_MAX = 3;
 
-/** Encodes and decodes message values framed with the id of their schema. */
-export type MessageCodec = {
-  encode(message: Pick<MessageType, 'topic' | 'type'>, value: object): Promise<Buffer>;
-  decode(value: Buffer): Promise<unknown>;
-};
-
 /**
- * Registers every message type and answers subject → id. Run by the deploy job only.
+ * Registers every message type and answers the schemas under their ids. Run by the deploy job only.
  * @throws when a schema is incompatible with its registered predecessors
  */
 export async function registerSchemas(
   registryUrl: string,
   messages: readonly MessageType[],
-): Promise<Map<string, number>> {
+): Promise<MessageSchema[]> {
   await againAfterRace(() => setGlobalCompatibility(registryUrl));
-  const client = createClient(registryUrl);
-  const ids = new Map<string, number>();
+  const client = createRegistryClient(registryUrl);
+  const schemas: MessageSchema[] = [];
   for (const message of messages) {
     const id = await againAfterRace(() => registerSchema(client, message));
-    ids.set(subjectOf(message), id);
+    schemas.push({ subject: subjectOf(message), id, text: registryText(message) });
   }
-  return ids;
+  return schemas;
 }
 
 /**
@@ -66,36 +63,26 @@ async function againAfterRace<T>(create: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Looks up the exact schemas this process speaks and keeps their ids, so that the registry is never asked
- * on the hot path; an outage of it stops only new processes and unknown ids.
+ * A codec of the registry's own answers, for tools and tests that have no database.
  * @throws when a schema is not registered: the deploy job has not run
  */
 export async function warmCodec(
   registryUrl: string,
   messages: readonly MessageType[],
 ): Promise<MessageCodec> {
-  const client = createClient(registryUrl);
-  const ids = new Map<string, number>();
-  // One after the other: each answer is compiled, and on a busy machine the others would run out of time meanwhile.
+  const client = createRegistryClient(registryUrl);
+  const codec = createCodec(registryUrl, messages);
   for (const message of messages) {
-    ids.set(subjectOf(message), await lookUpSchema(client, message));
+    const subject = subjectOf(message);
+    codec.learn({ subject, id: await lookUpId(client, message), text: registryText(message) });
   }
-  return {
-    encode: (message, value) => {
-      const id = ids.get(subjectOf(message));
-      if (id === undefined) throw new Error(`no schema warmed for ${subjectOf(message)}`);
-      return client.encode(id, value);
-    },
-    decode: (value) => client.decode(value) as Promise<unknown>,
-  };
+  return codec;
 }
 
-async function lookUpSchema(client: RegistryClient, message: MessageType): Promise<number> {
+async function lookUpId(client: RegistryClient, message: MessageType): Promise<number> {
   const subject = subjectOf(message);
   try {
-    const id = await client.getRegistryIdBySchema(subject, asConfluentSchema(message));
-    await client.getSchema(id);
-    return id;
+    return await client.getRegistryIdBySchema(subject, asConfluentSchema(message));
   } catch (error) {
     throw new Error(`schema ${subject} cannot be looked up: has the deploy job run?`, {
       cause: error,
@@ -105,8 +92,7 @@ async function lookUpSchema(client: RegistryClient, message: MessageType): Promi
 
 /** A codec for tools that meet any message: ids are looked up as they come. */
 export function readingCodec(registryUrl: string): Pick<MessageCodec, 'decode'> {
-  const client = createClient(registryUrl);
-  return { decode: (value) => client.decode(value) as Promise<unknown> };
+  return createCodec(registryUrl, []);
 }
 
 /** A fresh registry answers `NONE` for every subject, and then the first registration is refused. */
@@ -122,28 +108,6 @@ async function setGlobalCompatibility(registryUrl: string): Promise<void> {
   throw new Error(`schema registry refused its configuration: ${reason}`);
 }
 
-/**
- * The client itself would wait for ever, and ask for a subject's own level only (`defaultToGlobal`; other requests
- * ignore it), which the registry calls `NONE` where there is none.
- */
-function createClient(registryUrl: string): RegistryClient {
-  // Formats are checked by zod; the client's own Ajv refuses to compile those it does not know.
-  const ajvInstance = new Ajv({ strict: false, validateFormats: false });
-  return new RegistryClient(
-    {
-      host: `${registryUrl}${CCOMPAT_PATH}`,
-      retry: { retries: REQUEST_RETRIES },
-      middlewares: [
-        () => ({
-          request: async (request) =>
-            request.enhance({ timeout: REQUEST_TIMEOUT_MS, params: { defaultToGlobal: true } }),
-        }),
-      ],
-    },
-    { [SchemaType.JSON]: { ajvInstance } },
-  );
-}
-
 function asConfluentSchema(message: MessageType): { type: SchemaType.JSON; schema: string } {
-  return { type: SchemaType.JSON, schema: JSON.stringify(toRegistrySchema(message)) };
+  return { type: SchemaType.JSON, schema: registryText(message) };
 }

@@ -5,7 +5,7 @@ import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 
 /** Tables of this package that a service may have beside its own. */
-export type Mechanism = 'outbox' | 'dead-letters' | 'reconciliation';
+export type Mechanism = 'outbox' | 'dead-letters' | 'message-schemas' | 'reconciliation';
 
 type MigrateOptions = {
   /** A role that may create schemas and roles. */

@@ -22,7 +22,7 @@ beforeAll(async () => {
   await migrateSchema({
     adminUrl: database.adminUrl,
     schema: MECHANISMS,
-    mechanisms: ['outbox', 'dead-letters', 'reconciliation'],
+    mechanisms: ['outbox', 'dead-letters', 'message-schemas', 'reconciliation'],
     migrationsDir: noMigrations,
     password: 'test',
   });
@@ -34,7 +34,7 @@ afterAll(() => database[Symbol.asyncDispose]());
 
 test('mechanisms.sql is the sum of the migrations of packages/postgres (UPDATE_GOLDEN=1 refreshes it)', () => {
   compareGolden(MECHANISMS_FILE, [
-    '-- What services share: outbox, dead letters, reconciliation.',
+    '-- What services share: outbox, dead letters, message schemas, reconciliation.',
     ...mechanisms,
   ]);
 });

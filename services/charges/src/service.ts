@@ -36,7 +36,7 @@ export async function startCharges(config: ChargesConfig) {
     const holds = createLedgerHolds(ledgerCalls);
     const signals = createSignals();
     const checkDeps = createCheckDeps({ config, db, logger, acquirer, signals });
-    const messaging = use('messaging', await connect({ config, db, logger, signals }));
+    const messaging = use('messaging', connect({ config, db, logger, signals }));
     startJobs({ config, db, logger, acquirer, holds, use, checkDeps, signals });
     const reconciliation = use(
       'reconciliation',
@@ -88,9 +88,9 @@ async function callLedger(config: ChargesConfig): Promise<InternalClient> {
   return createInternalClient({ service: 'ledger', url: config.LEDGER_URL, sign });
 }
 
-async function connect({ config, db, logger, signals }: CommonParts): Promise<Messaging> {
+function connect({ config, db, logger, signals }: CommonParts): Messaging {
   const wakeOutbox = signals.outbox.notify;
-  return await startMessaging({
+  return startMessaging({
     ...messagingSettings(config),
     service: 'charges',
     db,

@@ -40,7 +40,7 @@ export async function startGateway(config: GatewayConfig) {
     const outbox = createWakeSignal();
     use(
       'messaging',
-      await startMessaging({
+      startMessaging({
         ...messagingSettings(config),
         service: 'gateway',
         db: background,

@@ -32,7 +32,7 @@ export async function startLedger(config: LedgerConfig): Promise<AsyncDisposable
     const engine = use('engine', createLedgerEngine({ db, logger, wakeOutbox: outbox.notify }));
     const messaging = use(
       'messaging',
-      await startMessaging({
+      startMessaging({
         ...messagingSettings(config),
         service: 'ledger',
         db,

@@ -26,7 +26,7 @@ type JobsParts = {
 };
 
 /** What goes on by itself: sending, status checks, settling intents, and reports of what takes too long. */
-export async function startJobs(parts: JobsParts): Promise<void> {
+export function startJobs(parts: JobsParts): void {
   const { config, acquirer, deps, settlement, signals, use } = parts;
   const exchange = {
     ...settlement,
@@ -36,7 +36,7 @@ export async function startJobs(parts: JobsParts): Promise<void> {
   };
   const intents = payoutIntents(deps);
   const sending = { ...exchange, slots: config.SEND_SLOTS, signal: signals.sender };
-  use('sender', await startSender(sending));
+  use('sender', startSender(sending));
   const checking = {
     ...exchange,
     signal: signals.statusChecks,

@@ -45,8 +45,8 @@ export async function startPayouts(config: PayoutsConfig) {
       ...deps,
       acceptedChecks: checkPeriods(config, 'ACCEPTED'),
     };
-    const messaging = use('messaging', await connect({ config, settlement, signals }));
-    await startJobs({ config, acquirer, deps, settlement, signals, use });
+    const messaging = use('messaging', connect({ config, settlement, signals }));
+    startJobs({ config, acquirer, deps, settlement, signals, use });
     const reconciliation = use(
       'reconciliation',
       startReconciliation({
@@ -86,9 +86,9 @@ async function callLedger(config: PayoutsConfig): Promise<InternalClient> {
   return createInternalClient({ service: 'ledger', url: config.LEDGER_URL, sign });
 }
 
-async function connect({ config, settlement, signals }: CommonParts): Promise<Messaging> {
+function connect({ config, settlement, signals }: CommonParts): Messaging {
   const { db, logger } = settlement;
-  return await startMessaging({
+  return startMessaging({
     ...messagingSettings(config),
     service: 'payouts',
     db,

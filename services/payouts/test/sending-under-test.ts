@@ -90,7 +90,7 @@ function dependencies(
 /** What one replica runs. */
 async function startWorkers(deps: SendingDeps & StatusCheckDeps) {
   const sending = createWakeSignal();
-  const sender = await startSender({ ...deps, signal: sending });
+  const sender = startSender({ ...deps, signal: sending });
   const statusCheck = startStatusCheckJob(
     { ...deps, signal: createWakeSignal(), wakeSender: sending.notify },
     ACQUIRER_TIMEOUT_MS,

@@ -57,7 +57,7 @@ export async function startWebhookDispatcher(config: DispatcherConfig, seams: Pa
     const parts = { config, db, logger, clock, wakeSenders };
     if (sender !== null) use('recoveries', startRecoveries(parts));
     const intake = { ...parts, db: queueDb, isDispatched: seams.isDispatched ?? isDispatched };
-    const messaging = needsMessaging(config) ? use('messaging', await startIntake(intake)) : null;
+    const messaging = needsMessaging(config) ? use('messaging', startIntake(intake)) : null;
     const hasApi = messaging !== null && config.ROLES.includes('api');
     const app = hasApi ? use('http', buildApi({ ...parts, messaging })) : null;
     const api = app && (await listen(app, { host: config.HOST, port: config.PORT ?? 0 }));

@@ -21,7 +21,7 @@ type Parts = {
  * The conversation over Kafka: the role `intake` consumes; the role `api` alone only reads the dead letters
  * and consumes nothing.
  */
-export async function startIntake(parts: Parts): Promise<Messaging> {
+export function startIntake(parts: Parts): Messaging {
   const { config, db, logger, clock, isDispatched, wakeSenders } = parts;
   const intake = createIntake({
     db,
@@ -31,7 +31,7 @@ export async function startIntake(parts: Parts): Promise<Messaging> {
     wakeSenders,
   });
   const applications = applicationEventsIntake({ db, logger, clock, wakeSenders });
-  return await startMessaging({
+  return startMessaging({
     service: 'webhook-dispatcher',
     brokers: config.KAFKA_BROKERS,
     registryUrl: config.SCHEMA_REGISTRY_URL,

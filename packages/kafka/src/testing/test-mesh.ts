@@ -10,8 +10,9 @@ import { type RunningConsumer, startConsumer } from '../consumer.ts';
 import type { HandleMessageDeps } from '../handle-message.ts';
 import type { RawMessage } from '@pixmesh/postgres/dead-letters';
 import { createKafka } from '../kafka-client.ts';
+import type { MessageCodec } from '../message-codec.ts';
 import { on } from '../message-handler.ts';
-import { type MessageCodec, warmCodec } from '../schema-registry.ts';
+import { warmCodec } from '../schema-registry.ts';
 import { aWireMessage, TEST_MESSAGE } from './test-message.ts';
 
 const TOPIC = TOPICS.ledgerEvents;

@@ -20,10 +20,8 @@ type TimedClaim = Claim & { callBeforeMs: number };
  * Sends due payouts for as long as the process lives. Calls in flight are bounded by the slots over all
  * replicas; accounts take turns (decision 132).
  */
-export async function startSender(
-  deps: SendingDeps & { signal: WakeSignal },
-): Promise<PollingLoop> {
-  await ensureSlots(deps.db, deps.slots);
+export function startSender(deps: SendingDeps & { signal: WakeSignal }): PollingLoop {
+  let haveSlots = false;
   const leaseMs = deps.acquirerTimeoutMs + START_MARGIN_MS;
   // A hint for fairness only: every replica walks the ring by itself.
   let servedLast = BEFORE_ALL;
@@ -39,8 +37,10 @@ export async function startSender(
   });
 
   async function take(limit: number): Promise<TimedClaim[]> {
-    const callBeforeMs = performance.now() + START_MARGIN_MS;
     const { slots } = deps;
+    if (!haveSlots) await ensureSlots(deps.db, slots);
+    haveSlots = true;
+    const callBeforeMs = performance.now() + START_MARGIN_MS;
     const claims = await claimDue(deps.db, { limit, slots, leaseMs, after: servedLast });
     const last = claims.reduce<Claim | null>(
       (latest, claim) => (latest === null || claim.turn > latest.turn ? claim : latest),

@@ -1,0 +1,52 @@
+import { TOPICS } from '@pixmesh/contracts/topics';
+import { defineMessage, subjectOf } from '@pixmesh/contracts/messages/message-type';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+
+import { createCodec } from './message-codec.ts';
+import { registryText } from './registry-client.ts';
+
+/** Nothing listens there: whoever asks the registry fails. */
+const NO_REGISTRY = 'http://127.0.0.1:1';
+
+const message = defineMessage({
+  topic: TOPICS.ledgerEvents,
+  type: 'test.codec',
+  schema: z.object({ a: z.string() }),
+});
+const former = defineMessage({ ...message, schema: z.object({ a: z.string(), b: z.string() }) });
+const subject = subjectOf(message);
+const text = registryText(message);
+
+test('what is stored is enough to encode and decode: no registry is asked', async () => {
+  const codec = createCodec(NO_REGISTRY, [message]);
+  codec.learn({ subject, id: 7, text });
+  const encoded = await codec.encode(message, { a: 'x' });
+  expect(encoded.readUInt8(0)).toBe(0);
+  expect(encoded.readInt32BE(1)).toBe(7);
+  expect(await codec.decode(encoded)).toEqual({ a: 'x' });
+  await expect(codec.encode(message, { a: 1 })).rejects.toThrow('invalid payload');
+});
+
+test('a schema of another version under the same subject is decoded and never encoded', async () => {
+  const older = createCodec(NO_REGISTRY, [former]);
+  const codec = createCodec(NO_REGISTRY, [message]);
+  for (const one of [older, codec]) one.learn({ subject, id: 3, text: registryText(former) });
+  expect(codec.missing()).toEqual([subject]);
+  await expect(codec.encode(message, { a: 'x' })).rejects.toThrow('no schema learned');
+  expect(await codec.decode(await older.encode(former, { a: 'x', b: 'y' }))).toEqual({
+    a: 'x',
+    b: 'y',
+  });
+});
+
+test('a registry that was built anew gives other ids, and messages of before are still read', async () => {
+  const codec = createCodec(NO_REGISTRY, [message]);
+  codec.learn({ subject, id: 7, text });
+  const before = await codec.encode(message, { a: 'before' });
+  codec.learn({ subject, id: 2, text });
+  const after = await codec.encode(message, { a: 'after' });
+  expect(after.readInt32BE(1)).toBe(2);
+  expect(await codec.decode(before)).toEqual({ a: 'before' });
+  expect(await codec.decode(after)).toEqual({ a: 'after' });
+});

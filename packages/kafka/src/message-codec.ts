@@ -1,0 +1,60 @@
+import { type SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
+import jsonSchema from '@kafkajs/confluent-schema-registry/dist/JsonSchema.js';
+import { type MessageType, subjectOf } from '@pixmesh/contracts/messages/message-type';
+import type { MessageSchema } from '@pixmesh/postgres/message-schemas';
+import type { Ajv } from 'ajv';
+
+import { createAjv, createRegistryClient, registryText } from './registry-client.ts';
+
+/** Encodes and decodes message values framed with the id of their schema. */
+export type MessageCodec = {
+  encode(message: Pick<MessageType, 'topic' | 'type'>, value: object): Promise<Buffer>;
+  decode(value: Buffer): Promise<unknown>;
+};
+
+export type LearningCodec = MessageCodec & {
+  learn(schema: MessageSchema): void;
+  /** Subjects of its own messages whose schema it has not learned. */
+  missing(): string[];
+};
+
+type ClientSchema = Parameters<SchemaRegistry['cache']['setSchema']>[2];
+
+/**
+ * Encodes `messages` once it has learned their schemas, and decodes whatever was encoded by a schema that it has
+ * learned. The registry is asked only for the schema of an id that it has not.
+ */
+export function createCodec(registryUrl: string, messages: readonly MessageType[]): LearningCodec {
+  const ajv = createAjv();
+  const client = createRegistryClient(registryUrl, ajv);
+  const ownTexts = new Map(messages.map((message) => [subjectOf(message), registryText(message)]));
+  const ownIds = new Map<string, number>();
+  const texts = new Map<number, string>();
+  return {
+    encode: async (message, value) => {
+      const id = ownIds.get(subjectOf(message));
+      if (id === undefined) throw new Error(`no schema learned for ${subjectOf(message)}`);
+      return await client.encode(id, value);
+    },
+    decode: (value) => client.decode(value) as Promise<unknown>,
+    learn: ({ subject, id, text }) => {
+      if (ownTexts.get(subject) === text) ownIds.set(subject, id);
+      if (texts.get(id) === text) return;
+      texts.set(id, text);
+      client.cache.setSchema(id, SchemaType.JSON, compiledWhenNeeded(ajv, text));
+    },
+    missing: () => [...ownTexts.keys()].filter((subject) => !ownIds.has(subject)),
+  };
+}
+
+/** The client's own kind of schema. To compile all that a service knows would hold up its start. */
+function compiledWhenNeeded(ajvInstance: Ajv, schema: string): ClientSchema {
+  let compiled: ClientSchema | null = null;
+  const get = (): ClientSchema =>
+    (compiled ??= new jsonSchema.default({ type: SchemaType.JSON, schema }, { ajvInstance }));
+  return {
+    toBuffer: (payload) => get().toBuffer(payload),
+    fromBuffer: (buffer) => get().fromBuffer(buffer),
+    isValid: (payload, options) => get().isValid(payload, options),
+  };
+}

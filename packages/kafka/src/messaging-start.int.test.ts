@@ -1,0 +1,128 @@
+import { TOPICS } from '@pixmesh/contracts/topics';
+import { appendEvents, outboundEvent } from '@pixmesh/postgres/events';
+import { parkMessage } from '@pixmesh/postgres/dead-letters';
+import { createPool, type Database } from '@pixmesh/postgres/pool';
+import { sql } from '@pixmesh/postgres/sql';
+import { createWakeSignal } from '@pixmesh/service/wake-signal';
+import { startBrokerProxy } from '@pixmesh/testkit/broker-proxy';
+import { eventually } from '@pixmesh/testkit/eventually';
+import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { z } from 'zod';
+
+import { on } from './message-handler.ts';
+import { startMessaging } from './messaging.ts';
+import { startTestMesh, type TestMesh } from './testing/test-mesh.ts';
+import { aWireMessage, TEST_MESSAGE } from './testing/test-message.ts';
+
+/** Nothing listens there. */
+const NO_REGISTRY = 'http://127.0.0.1:1';
+const NO_BROKER = '127.0.0.1:1';
+const GROUP = 'ledger.start';
+
+let database: TestDatabase;
+let admin: Database;
+let mesh: TestMesh;
+let handled: string[];
+let failures: Error[];
+
+beforeAll(async () => {
+  database = await createTestDatabase('ledger');
+  const adminUrl = `${database.adminUrl}?options=-c%20search_path%3Dledger`;
+  admin = createPool({ url: adminUrl, applicationName: 'messaging-start', max: 1 });
+  mesh = await startTestMesh();
+});
+
+beforeEach(() => {
+  handled = [];
+  failures = [];
+});
+
+afterAll(async () => {
+  await mesh[Symbol.asyncDispose]();
+  await admin[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+const start = (broker: string) =>
+  startMessaging({
+    service: 'ledger',
+    brokers: [broker],
+    registryUrl: NO_REGISTRY,
+    topicPrefix: mesh.topicPrefix,
+    db: database.db,
+    logger: mesh.options.logger,
+    outbox: { produces: [TEST_MESSAGE], signal: createWakeSignal() },
+    consumes: [
+      {
+        groupId: GROUP,
+        topics: [TOPICS.ledgerEvents],
+        handlers: [on(TEST_MESSAGE, async ({ data }) => void handled.push(data.end_to_end_id))],
+      },
+    ],
+    onFatal: (error) => void failures.push(error),
+  });
+
+test('without a registry and before the broker is back messaging is alive, and then messages flow', async () => {
+  await using proxy = await startBrokerProxy(mesh.options.brokers[0] ?? '');
+  proxy.cut();
+  await using messaging = start(proxy.broker);
+  await append('early');
+  expect(messaging.isAlive()).toBe(true);
+  expect(handled).toEqual([]);
+  proxy.mend();
+  await eventually(() => expect(handled).toEqual(['early']), 30_000);
+  expect(messaging.isAlive()).toBe(true);
+  expect(failures).toEqual([]);
+});
+
+test('before the database has answered the schemas a dead letter cannot be replayed, and is afterwards', async () => {
+  const id = await park('late');
+  await admin.transaction(async (tx) => {
+    await tx.query(sql`lock table message_schemas in access exclusive mode`);
+    await using messaging = start(NO_BROKER);
+    await expect(messaging.deadLetters.replay(id)).rejects.toMatchObject({
+      code: 'DEPENDENCY_UNAVAILABLE',
+    });
+    expect(messaging.isAlive()).toBe(true);
+    await tx.query(sql`rollback`);
+    await eventually(async () => expect(await messaging.deadLetters.replay(id)).toBe(true), 20_000);
+  });
+  expect(handled).toEqual(['late']);
+  expect(failures).toEqual([]);
+});
+
+test('a schema that no deploy job has stored is fatal and named', async () => {
+  await admin.query(
+    sql`update message_schemas set schema = schema || ' ' where subject like '%.credited'`,
+  );
+  await using messaging = start(NO_BROKER);
+  await eventually(() => expect(failures).toHaveLength(1));
+  expect(failures[0]?.message).toContain(`schemas not stored: ${TOPICS.ledgerEvents}-`);
+  expect(failures[0]?.message).toContain('has the deploy job run?');
+  expect(messaging.isAlive()).toBe(true);
+});
+
+async function append(name: string): Promise<void> {
+  const value = z.decode(TEST_MESSAGE.schema, aWireMessage(1) as never);
+  const event = outboundEvent(
+    TEST_MESSAGE,
+    { key: 'account-1', sequence: null, headers: {} },
+    { ...value, data: { ...value.data, end_to_end_id: name } },
+  );
+  const pair = appendEvents(sql`select from guard`, [event]);
+  await database.db.query(sql`with guard as (select 1), ${pair} select from guard`);
+}
+
+async function park(name: string): Promise<string> {
+  const message = aWireMessage(1);
+  const value = await mesh.codec.encode(TEST_MESSAGE, {
+    ...message,
+    data: { ...message.data, end_to_end_id: name },
+  });
+  const headers = { type: TEST_MESSAGE.type };
+  const letter = { topic: TOPICS.ledgerEvents, partition: 0, offset: 1n, key: 'k', headers, value };
+  await parkMessage(database.db, GROUP, { ...letter, code: 'MESSAGE_INVALID', reason: 'test' });
+  const [row] = await database.db.query<{ id: string }>(sql`select id from dead_letters`);
+  return row?.id ?? '';
+}

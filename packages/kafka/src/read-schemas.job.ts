@@ -1,0 +1,54 @@
+import type { MessageType } from '@pixmesh/contracts/messages/message-type';
+import { AppError } from '@pixmesh/kernel/app-error';
+import { loadMessageSchemas } from '@pixmesh/postgres/message-schemas';
+import type { Queryable } from '@pixmesh/postgres/pool';
+import { type NextTurn, type PollingLoop, startPollingLoop } from '@pixmesh/service/polling-loop';
+import type { Logger } from '@pixmesh/telemetry/logger';
+
+import { createCodec, type MessageCodec } from './message-codec.ts';
+
+/** A deploy job may register more, or all of them anew under other ids, while this process lives. */
+const READ_INTERVAL_MS = 60_000;
+
+type ReadSchemasOptions = {
+  db: Queryable;
+  logger: Logger;
+  registryUrl: string;
+  /** What this process speaks. */
+  messages: readonly MessageType[];
+  /** Called once, when all of it can be encoded and decoded. */
+  onKnown(codec: MessageCodec): void;
+  /** Called when the database answers, and this process cannot begin to speak. */
+  onFatal(error: Error): void;
+};
+
+/**
+ * Reads the message schemas that the deploy job has stored in the service's own database, again and again while that is
+ * away. Neither broker nor registry is asked, so whatever becomes of them, a service starts.
+ */
+export function startReadingSchemas(options: ReadSchemasOptions): PollingLoop {
+  const { db, logger, registryUrl, messages, onKnown, onFatal } = options;
+  const codec = createCodec(registryUrl, messages);
+  let isKnown = false;
+  return startPollingLoop({ name: 'message schemas', logger, turn });
+
+  async function turn(): Promise<NextTurn> {
+    try {
+      for (const schema of await loadMessageSchemas(db)) codec.learn(schema);
+      if (!isKnown) begin();
+    } catch (error) {
+      const isAway = error instanceof AppError && error.code === 'DEPENDENCY_UNAVAILABLE';
+      if (isKnown || isAway) throw error;
+      const { message } = error as Error;
+      onFatal(new Error(`messaging cannot start, has the deploy job run? ${message}`));
+    }
+    return { pauseMs: READ_INTERVAL_MS };
+  }
+
+  function begin(): void {
+    const missing = codec.missing();
+    if (missing.length > 0) throw new Error(`schemas not stored: ${missing.join(', ')}`);
+    onKnown(codec);
+    isKnown = true;
+  }
+}
