@@ -1,3 +1,5 @@
+import { flushCompileCache } from 'node:module';
+
 import { createLogger, type Logger } from '@pixmesh/telemetry/logger';
 
 import packageJson from '../package.json' with { type: 'json' };
@@ -61,6 +63,8 @@ export async function startService<Answer extends Started>(
     });
     const ports = { ...started.ports, internal: health.port };
     logger.info({ version: packageJson.version, roles: config.ROLES, ports }, 'service ready');
+    // Written at the end of a process otherwise, which one that is killed does not reach. Nothing where it is off.
+    flushCompileCache();
     const stop = stopOnce({ logger, stops, health });
     return { ...started, ports, [Symbol.asyncDispose]: stop };
   } catch (error) {

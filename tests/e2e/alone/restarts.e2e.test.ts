@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto';
+
+import { eventually } from '@pixmesh/testkit/eventually';
+import { expect, test } from 'vitest';
+
+import { expectNoBreaks } from '../find-breaks.ts';
+import {
+  aMerchant,
+  createCharge,
+  type Merchant,
+  received,
+  simulator,
+  stack,
+  v1,
+  waitUntilPaid,
+} from '../mesh.ts';
+
+/** On a machine with a core to spare it takes less than two seconds; the figures are printed. */
+const SERVES_MS_MAX = 20_000;
+const RECOVERY_MS_MAX = 60_000;
+
+type Call = (merchant: Merchant) => Promise<{ status: number }>;
+
+/** One call for each service that it alone can answer. */
+const CALLS: Record<string, Call> = {
+  gateway: (merchant) => v1(merchant, 'GET /balance'),
+  charges: (merchant) => v1(merchant, 'GET /charges?limit=1'),
+  payouts: (merchant) => v1(merchant, 'GET /payouts?limit=1'),
+  ledger: (merchant) => v1(merchant, 'GET /balance'),
+  'webhook-dispatcher': (merchant) => v1(merchant, 'GET /webhooks'),
+  'acquirer-simulator': () => fetch(`${stack().simulator_url}/control/journal?limit=1`),
+};
+
+test('a killed service serves its calls again soon', async () => {
+  const merchant = await aMerchant();
+  await killEach(merchant, 'all there');
+  await expectPaidThrough(merchant, await aCharge(merchant));
+}, 150_000);
+
+test('with the registry frozen a killed service serves as soon, and messages flow meanwhile', async () => {
+  const merchant = await aMerchant();
+  await withFrozen('registry', async () => {
+    await killEach(merchant, 'registry frozen');
+    await expectPaidThrough(merchant, await aCharge(merchant));
+  });
+}, 200_000);
+
+test('with the broker frozen a killed service serves as soon, and messages flow when it is back', async () => {
+  const merchant = await aMerchant();
+  const charge = await withFrozen('kafka', async () => {
+    await killEach(merchant, 'broker frozen');
+    return await aCharge(merchant);
+  });
+  await expectPaidThrough(merchant, charge);
+  await expectNoBreaks();
+}, 200_000);
+
+/** Kills every service once, and the next only when the one before serves again and is alive. */
+async function killEach(merchant: Merchant, title: string): Promise<void> {
+  const figures: string[] = [];
+  for (const [name, call] of Object.entries(CALLS)) {
+    const pid = stack().pids[name] ?? 0;
+    expect((await call(merchant)).status).toBe(200);
+    const killedMs = performance.now();
+    process.kill(pid, 'SIGKILL');
+    await eventually(async () => {
+      expect(stack().pids[name]).not.toBe(pid);
+      expect((await call(merchant)).status).toBe(200);
+    }, SERVES_MS_MAX);
+    figures.push(`${name} ${((performance.now() - killedMs) / 1000).toFixed(2)} s`);
+    await eventually(async () => {
+      expect((await fetch(`${stack().internal_urls[name]}/livez`)).status).toBe(200);
+    });
+  }
+  console.log(`killed -> serves, ${title}: ${figures.join(', ')}`);
+}
+
+async function withFrozen<T>(name: string, work: () => Promise<T>): Promise<T> {
+  const pid = stack().pids[name] ?? 0;
+  expect(pid).toBeGreaterThan(0);
+  process.kill(pid, 'SIGSTOP');
+  try {
+    return await work();
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
+}
+
+type Charge = { id: string; path: string };
+
+/** A charge that has been paid at the acquirer. */
+async function aCharge(merchant: Merchant): Promise<Charge> {
+  const path = `/${randomUUID()}`;
+  const webhook_url = `http://a.receiver.example.com${path}`;
+  const created = await createCharge(merchant, { webhook_url });
+  expect(created.status).toBe(201);
+  await simulator.pay(created.body.id);
+  return { id: created.body.id, path };
+}
+
+/** It is paid here too, and its events were delivered. */
+async function expectPaidThrough(merchant: Merchant, { id, path }: Charge): Promise<void> {
+  await waitUntilPaid(merchant, id, RECOVERY_MS_MAX);
+  await eventually(async () => {
+    const bodies = (await received(path)).map(({ body_base64 }) =>
+      JSON.parse(Buffer.from(body_base64, 'base64').toString()),
+    );
+    expect(bodies.map(({ event }) => event)).toContain('charge.pix.paid');
+  }, RECOVERY_MS_MAX);
+}
