@@ -42,9 +42,10 @@ test('a schema of another version under the same subject is decoded and never en
 
 test('a registry that was built anew gives other ids, and messages of before are still read', async () => {
   const codec = createCodec(NO_REGISTRY, [message]);
-  codec.learn({ subject, id: 7, text });
+  expect(codec.learn({ subject, id: 7, text })).toBe(true);
+  expect(codec.learn({ subject, id: 7, text })).toBe(false);
   const before = await codec.encode(message, { a: 'before' });
-  codec.learn({ subject, id: 2, text });
+  expect(codec.learn({ subject, id: 2, text })).toBe(true);
   const after = await codec.encode(message, { a: 'after' });
   expect(after.readInt32BE(1)).toBe(2);
   expect(await codec.decode(before)).toEqual({ a: 'before' });

@@ -13,7 +13,8 @@ export type MessageCodec = {
 };
 
 export type LearningCodec = MessageCodec & {
-  learn(schema: MessageSchema): void;
+  /** True where the schema gives one of its own messages another id. */
+  learn(schema: MessageSchema): boolean;
   /** Subjects of its own messages whose schema it has not learned. */
   missing(): string[];
 };
@@ -38,10 +39,13 @@ export function createCodec(registryUrl: string, messages: readonly MessageType[
     },
     decode: (value) => client.decode(value) as Promise<unknown>,
     learn: ({ subject, id, text }) => {
-      if (ownTexts.get(subject) === text) ownIds.set(subject, id);
-      if (texts.get(id) === text) return;
-      texts.set(id, text);
-      client.cache.setSchema(id, SchemaType.JSON, compiledWhenNeeded(ajv, text));
+      if (texts.get(id) !== text) {
+        texts.set(id, text);
+        client.cache.setSchema(id, SchemaType.JSON, compiledWhenNeeded(ajv, text));
+      }
+      if (ownTexts.get(subject) !== text || ownIds.get(subject) === id) return false;
+      ownIds.set(subject, id);
+      return true;
     },
     missing: () => [...ownTexts.keys()].filter((subject) => !ownIds.has(subject)),
   };

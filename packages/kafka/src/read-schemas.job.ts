@@ -34,8 +34,10 @@ export function startReadingSchemas(options: ReadSchemasOptions): PollingLoop {
 
   async function turn(): Promise<NextTurn> {
     try {
-      for (const schema of await loadMessageSchemas(db)) codec.learn(schema);
+      const schemas = await loadMessageSchemas(db);
+      const subjects = schemas.filter((one) => codec.learn(one)).map(({ subject }) => subject);
       if (!isKnown) begin();
+      else if (subjects.length > 0) logger.info({ subjects }, 'message schemas changed their ids');
     } catch (error) {
       const isAway = error instanceof AppError && error.code === 'DEPENDENCY_UNAVAILABLE';
       if (isKnown || isAway) throw error;

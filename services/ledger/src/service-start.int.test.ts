@@ -1,0 +1,95 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+
+import { INTERNAL_HEADERS } from '@pixmesh/contracts/internal/headers';
+import { createTokenSigner } from '@pixmesh/http/service-token';
+import { createPool } from '@pixmesh/postgres/pool';
+import { sql } from '@pixmesh/postgres/sql';
+import { eventually } from '@pixmesh/testkit/eventually';
+import { freePorts } from '@pixmesh/testkit/free-ports';
+import { ownProcess } from '@pixmesh/testkit/owned-process';
+import { processEnvironment } from '@pixmesh/testkit/process-environment';
+import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
+import { aCaller, createTokenKeys } from '@pixmesh/testkit/test-tokens';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+/** A busy machine takes its time. */
+const BOOT_TIMEOUT_MS = 45_000;
+/** Nothing listens there. */
+const NOWHERE = '127.0.0.1:1';
+
+const keys = createTokenKeys(['gateway', 'ledger']);
+
+let database: TestDatabase;
+let cache: string;
+
+beforeEach(async () => {
+  database = await createTestDatabase('ledger');
+  cache = mkdtempSync(path.join(tmpdir(), 'pixmesh-compile-'));
+});
+
+afterEach(async () => {
+  rmSync(cache, { recursive: true });
+  await database[Symbol.asyncDispose]();
+});
+
+test('without broker and registry it is alive and ready and answers, and keeps what it compiled', async () => {
+  const { child, port, internalPort } = await start();
+  await eventually(async () => {
+    expect(await statusOf(`http://127.0.0.1:${internalPort}/readyz`)).toBe(200);
+  }, BOOT_TIMEOUT_MS);
+  const sign = await createTokenSigner(keys.privateKeys['gateway'] as never);
+  const token = await sign('ledger', aCaller());
+  const headers = { [INTERNAL_HEADERS.token]: token };
+  expect(await statusOf(`http://127.0.0.1:${port}/v1/balance`, headers)).toBe(200);
+  expect(await statusOf(`http://127.0.0.1:${internalPort}/livez`)).toBe(200);
+  await kill(child);
+  const [version = ''] = readdirSync(cache);
+  expect(readdirSync(path.join(cache, version)).length).toBeGreaterThan(100);
+});
+
+test('where no deploy job has stored its schemas it ends and names them', async () => {
+  const admin = createPool({ url: database.adminUrl, applicationName: 'start', max: 1 });
+  await admin.query(sql`delete from ledger.message_schemas`);
+  await admin[Symbol.asyncDispose]();
+  const { child, stderr } = await start();
+  const [code] = (await once(child, 'exit')) as [number | null];
+  expect(code).toBe(1);
+  expect(await stderr).toContain('has the deploy job run?');
+  expect(await stderr).toContain('schemas not stored: ledger.events.v1-received_pix.credited');
+});
+
+async function start() {
+  const [port = 0, internalPort = 0] = await freePorts(2);
+  const child = spawn(process.execPath, ['services/ledger/src/main.ts'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: {
+      ...processEnvironment(),
+      NODE_COMPILE_CACHE: cache,
+      NODE_ENV: 'test',
+      LOG_LEVEL: 'error',
+      DATABASE_URL: database.url,
+      KAFKA_BROKERS: NOWHERE,
+      SCHEMA_REGISTRY_URL: `http://${NOWHERE}`,
+      SERVICE_TOKEN_PUBLIC_KEYS: JSON.stringify(keys.publicKeys),
+      PORT: String(port),
+      INTERNAL_PORT: String(internalPort),
+    },
+  });
+  return { child: ownProcess(child), stderr: text(child.stderr), port, internalPort };
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+}
+
+async function statusOf(url: string, headers: Record<string, string> = {}): Promise<number> {
+  const response = await fetch(url, { headers });
+  await response.arrayBuffer();
+  return response.status;
+}
