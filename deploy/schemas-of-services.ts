@@ -8,14 +8,16 @@ type ServiceSchema = {
 };
 
 /** Of every service that takes part in the topics. */
-const MESSAGING = ['dead-letters', 'message-schemas'] as const;
+const MESSAGING = ['dead-letters', 'message-schemas', 'reconciliation'] as const;
+/** Of services that speak with the acquirer. */
+const OF_THE_ACQUIRER = ['outbox', ...MESSAGING, 'acquirer-lists'] as const;
 
 /** What each service keeps in Postgres: its own schema, and which shared mechanisms live in it. */
 const SERVICE_SCHEMAS: Readonly<Record<string, ServiceSchema>> = {
   gateway: { schema: 'gateway', mechanisms: ['outbox', ...MESSAGING] },
-  charges: { schema: 'charges', mechanisms: ['outbox', ...MESSAGING, 'reconciliation'] },
-  payouts: { schema: 'payouts', mechanisms: ['outbox', ...MESSAGING, 'reconciliation'] },
-  ledger: { schema: 'ledger', mechanisms: ['outbox', ...MESSAGING, 'reconciliation'] },
+  charges: { schema: 'charges', mechanisms: OF_THE_ACQUIRER },
+  payouts: { schema: 'payouts', mechanisms: OF_THE_ACQUIRER },
+  ledger: { schema: 'ledger', mechanisms: ['outbox', ...MESSAGING] },
   'webhook-dispatcher': { schema: 'webhook_dispatcher', mechanisms: MESSAGING },
   'acquirer-simulator': { schema: 'acquirer_simulator', mechanisms: [] },
 };

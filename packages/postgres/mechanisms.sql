@@ -1,5 +1,21 @@
 -- What services share: outbox, dead letters, message schemas, reconciliation.
 
+create table acquirer_lists (
+  name text not null,
+  listed_until timestamp(3) with time zone default now() not null,
+  window_from timestamp(3) with time zone,
+  window_to timestamp(3) with time zone,
+  began_at timestamp(3) with time zone,
+  page integer default 0 not null,
+  check_at timestamp(3) with time zone default now(),
+  checks integer default 0 not null,
+  check_traceparent text,
+  lease_token uuid,
+  lease_until timestamp(3) with time zone,
+  constraint acquirer_lists_pkey PRIMARY KEY (name),
+  constraint acquirer_lists_window CHECK ((((window_from IS NULL) = (window_to IS NULL)) AND ((window_from IS NULL) = (began_at IS NULL)) AND ((window_from IS NOT NULL) OR (page = 0)) AND (page >= 0)))
+);
+
 create table dead_letters (
   id uuid not null,
   consumer text not null,
@@ -87,6 +103,15 @@ create table reconciliation_runs (
   constraint reconciliation_runs_pkey PRIMARY KEY (check_name)
 );
 
+create table return_contradictions (
+  end_to_end_id text not null,
+  return_id text not null,
+  status text not null,
+  seen_at timestamp(3) with time zone default now() not null,
+  constraint return_contradictions_pkey PRIMARY KEY (end_to_end_id, return_id),
+  constraint return_contradictions_status CHECK ((status = ANY (ARRAY['processing'::text, 'failed'::text])))
+);
+
 CREATE OR REPLACE FUNCTION mechanisms.ensure_event_partitions(months_ahead integer)
  RETURNS void
  LANGUAGE plpgsql
@@ -134,7 +159,9 @@ grant delete, insert, select on outbox to pixmesh_mechanisms;
 grant delete, insert, select, update on dead_letters to pixmesh_mechanisms;
 grant delete, insert, select, update on reconciliation_breaks to pixmesh_mechanisms;
 grant delete, insert, select, update on reconciliation_runs to pixmesh_mechanisms;
+grant delete, insert, select, update on return_contradictions to pixmesh_mechanisms;
 grant insert, select on events to pixmesh_mechanisms;
 grant select on message_schemas to pixmesh_mechanisms;
+grant insert, select, update on acquirer_lists to pixmesh_mechanisms;
 grant select, update on leases to pixmesh_mechanisms;
 grant select, update on reconciliation_lease to pixmesh_mechanisms;

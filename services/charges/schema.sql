@@ -1,5 +1,6 @@
 -- Schema charges: the sum of its migrations. Written by a test; UPDATE_GOLDEN=1 refreshes it.
 -- As in packages/postgres/mechanisms.sql: table dead_letters, table events, table leases, table message_schemas, table outbox, table reconciliation_breaks, table reconciliation_lease, table reconciliation_runs, function ensure_event_partitions, function uuid_v7_floor, grant on outbox, grant on dead_letters, grant on reconciliation_breaks, grant on reconciliation_runs, grant on events, grant on message_schemas, grant on leases, grant on reconciliation_lease.
+-- As in packages/postgres/mechanisms.sql: table acquirer_lists, table dead_letters, table events, table leases, table outbox, table reconciliation_breaks, table reconciliation_lease, table reconciliation_runs, table return_contradictions, function ensure_event_partitions, function uuid_v7_floor, grant on outbox, grant on dead_letters, grant on reconciliation_breaks, grant on reconciliation_runs, grant on return_contradictions, grant on events, grant on acquirer_lists, grant on leases, grant on reconciliation_lease.
 
 create table charge_history (
   charge_id uuid not null,

@@ -9,7 +9,7 @@ export type Acquirer = AsyncDisposable & {
   cancelCharge(txid: string, signal?: AbortSignal): Promise<CancelOutcome>;
   getReceived(endToEndId: string, signal?: AbortSignal): Promise<Lookup<ReceivedPix>>;
   /** One page of what was received in a window; both ends are inclusive. */
-  listReceived(window: ListWindow, signal?: AbortSignal): Promise<PageOutcome<ReceivedPix>>;
+  listReceived(window: ReceivedWindow, signal?: AbortSignal): Promise<PageOutcome<ReceivedPix>>;
   /** Orders a Pix under our own idEnvio. Only `refused` says that this call moves nothing. */
   sendPayout(input: PayoutToSend, signal?: AbortSignal): Promise<SendOutcome>;
   getPayout(idEnvio: string, signal?: AbortSignal): Promise<Lookup<AcquirerPayout>>;
@@ -177,6 +177,9 @@ export type AcquirerPayout = {
 };
 
 export type ListWindow = { from: Date; to: Date; page: number };
+
+/** `returnedOnly`: only Pix of which something went back, or is to go back. */
+export type ReceivedWindow = ListWindow & { returnedOnly?: boolean };
 
 /**
  * `unknown` as for look-ups. A page is complete: every item of it is either readable or named as unreadable, so a page

@@ -102,6 +102,13 @@ const LISTS = [
   },
 ];
 
+it('asks for received Pix of which something went back alone', async () => {
+  answer(aPage([]));
+  await acquirer.listReceived({ ...WINDOW, returnedOnly: true });
+  const url = new URL(provider.calls[0]?.url ?? '', 'http://acquirer');
+  expect(url.searchParams.get('devolucaoPresente')).toBe('true');
+});
+
 describe.each(LISTS)('$name', ({ path, item, list }) => {
   it('asks for one page of a window', async () => {
     answer(aPage([], { paginaAtual: 3, quantidadeDePaginas: 4 }));

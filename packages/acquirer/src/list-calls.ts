@@ -3,9 +3,9 @@ import type { z } from 'zod';
 import type {
   AcquirerDispute,
   AcquirerPayout,
-  ListWindow,
   PageOutcome,
   ReceivedPix,
+  ReceivedWindow,
 } from './acquirer.ts';
 import {
   DisputeAnswer,
@@ -64,7 +64,7 @@ export const DISPUTES: List<DisputeAnswer, AcquirerDispute> = {
 
 /** Lists what falls into a window, one page at a time. */
 export function listing<Item, Value>(call: CallAcquirer, list: List<Item, Value>) {
-  return async (window: ListWindow, signal?: AbortSignal): Promise<PageOutcome<Value>> => {
+  return async (window: ReceivedWindow, signal?: AbortSignal): Promise<PageOutcome<Value>> => {
     const result = await call({
       operation: list.operation,
       method: 'GET',
@@ -92,12 +92,13 @@ function readPage<Item, Value>(
   return { kind: 'page', items: items.map(list.toValue), unreadable, hasMore };
 }
 
-function windowQuery(window: ListWindow): string {
+function windowQuery(window: ReceivedWindow): string {
   return new URLSearchParams({
     inicio: window.from.toISOString(),
     fim: window.to.toISOString(),
     'paginacao.paginaAtual': String(window.page),
     'paginacao.itensPorPagina': String(PAGE_ITEMS_MAX),
+    ...(window.returnedOnly && { devolucaoPresente: 'true' }),
   }).toString();
 }
 

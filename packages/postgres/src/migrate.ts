@@ -5,7 +5,12 @@ import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 
 /** Tables of this package that a service may have beside its own. */
-export type Mechanism = 'outbox' | 'dead-letters' | 'message-schemas' | 'reconciliation';
+export type Mechanism =
+  | 'outbox'
+  | 'dead-letters'
+  | 'message-schemas'
+  | 'reconciliation'
+  | 'acquirer-lists';
 
 type MigrateOptions = {
   /** A role that may create schemas and roles. */

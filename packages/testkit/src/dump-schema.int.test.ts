@@ -22,7 +22,7 @@ beforeAll(async () => {
   await migrateSchema({
     adminUrl: database.adminUrl,
     schema: MECHANISMS,
-    mechanisms: ['outbox', 'dead-letters', 'message-schemas', 'reconciliation'],
+    mechanisms: ['outbox', 'dead-letters', 'message-schemas', 'reconciliation', 'acquirer-lists'],
     migrationsDir: noMigrations,
     password: 'test',
   });

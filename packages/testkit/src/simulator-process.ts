@@ -17,6 +17,8 @@ const BOOT_TIMEOUT_MS = 30_000;
 
 export type SimulatorProcess = AsyncDisposable & {
   readonly url: string;
+  /** Its own database, for states that no call of it brings about. */
+  readonly databaseUrl: string;
   /** A call of its control API; answers the parsed body. */
   control(method: string, path: string, body?: object): Promise<unknown>;
 };
@@ -54,6 +56,7 @@ export async function startSimulatorProcess(): Promise<SimulatorProcess> {
   const url = `http://127.0.0.1:${port}`;
   return {
     url,
+    databaseUrl: database.url,
     control: (method, path, body) => control(url + path, method, body),
     [Symbol.asyncDispose]: async () => {
       child.kill('SIGTERM');

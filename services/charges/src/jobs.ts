@@ -1,3 +1,5 @@
+import { listLags } from '@pixmesh/acquirer-lists/list-cursor.sql';
+import { startListsJob } from '@pixmesh/acquirer-lists/lists.job';
 import type { Acquirer } from '@pixmesh/acquirer/client';
 import type { LedgerHolds } from '@pixmesh/ledger-client/ledger-holds';
 import type { Database } from '@pixmesh/postgres/pool';
@@ -14,8 +16,7 @@ import { startPruneNotices } from '#notices/prune-notices.job.ts';
 import { noticePix, oldestNoticeSeconds } from '#notices/pix-notices.sql.ts';
 import { checkReturns } from '#status-check/check-returns.ts';
 import { startStatusCheckJob } from '#status-check/status-check.job.ts';
-import { startReceivedListJob } from '#notices/received-list.job.ts';
-import { listLagSeconds } from '#notices/received-list.sql.ts';
+import { FRESH_RECEIVED, receivedReadings } from '#notices/received-readings.ts';
 import { startRefundsJob } from '#refunds/refunds.job.ts';
 import type { Signals } from '#signals.ts';
 import { startReturnItemsJob } from '#suspense/return-items.job.ts';
@@ -70,18 +71,25 @@ function startMoneyJobs(parts: JobsParts): void {
   );
   use(
     'received list',
-    startReceivedListJob({
-      ...common,
-      pixKey,
-      intervalMs: config.RECEIVED_LIST_MS,
-      overlapMs: config.RECEIVED_LIST_OVERLAP_MS,
-      wakeStatusChecks,
-      wakeNotices: signals.notices.notify,
+    startListsJob({
+      db,
+      logger,
+      readings: receivedReadings({
+        ...common,
+        pixKey,
+        intervalMs: config.RECEIVED_LIST_MS,
+        overlapMs: config.RECEIVED_LIST_OVERLAP_MS,
+        wakeStatusChecks,
+        wakeNotices: signals.notices.notify,
+      }),
     }),
   );
   observeLags({
     oldestNotice: () => oldestNoticeSeconds(db),
-    receivedList: () => listLagSeconds(db),
+    receivedList: async () => {
+      const lags = await listLags(db);
+      return lags.find(({ name }) => name === FRESH_RECEIVED)?.seconds ?? 0;
+    },
   });
 }
 

@@ -121,7 +121,7 @@ describe("the provider's API", () => {
     expect(answer.body['type']).toBe('https://pix.bcb.gov.br/api/v2/error/RequisicaoInvalida');
   });
 
-  it('lists what was received in a window, both ends included, page by page', async () => {
+  it('lists what was received in a window, both ends included, page by page, and by whether it went back', async () => {
     const times = [
       '2020-01-01T00:00:00.000Z',
       '2020-01-01T00:00:01.000Z',
@@ -138,6 +138,17 @@ describe("the provider's API", () => {
       parametros: { paginacao: { quantidadeDePaginas: 2, quantidadeTotalDeItens: 2 } },
       pix: [{ horario: times[1], valor: '12.34' }],
     });
+    const all = `inicio=${times[0]}&fim=${times[2]}`;
+    const { pix } = (await call('GET', `/v2/pix?${all}`)).body as { pix: { endToEndId: string }[] };
+    const [returned, ...others] = pix.map(({ endToEndId }) => endToEndId);
+    await simulator.call('POST', `/control/pix/${returned}/returns`, { amount: 1 });
+    for (const [isReturned, ids] of [
+      ['true', [returned]],
+      ['false', others],
+    ] as const) {
+      const listed = await call('GET', `/v2/pix?${all}&devolucaoPresente=${isReturned}`);
+      expect(listed.body).toMatchObject({ pix: ids.map((endToEndId) => ({ endToEndId })) });
+    }
     const backwards = await call('GET', `/v2/pix?inicio=${times[1]}&fim=${times[0]}`);
     expect(backwards).toMatchObject({ status: 400, body: { nome: 'valor_invalido' } });
   });

@@ -9,6 +9,10 @@ import type { Provider } from '#faults/provider.ts';
 import { toPixResource } from './pix-resource.ts';
 import { findReceivedPix, listReceivedPix } from './received-pix.sql.ts';
 
+/** A filter of the list by whether a Pix has returns; lists of everything else have none. */
+const ReturnedQuery = z.object({
+  devolucaoPresente: z.enum(['true', 'false']).optional(),
+});
 const EndToEndIdParams = z.object({ e2eid: z.string().max(64) });
 
 type Deps = { db: Queryable };
@@ -23,7 +27,9 @@ export function addReadReceived(provider: Provider, deps: Deps): void {
   });
   provider.get('/v2/pix', 'listReceived', async (request) => {
     const window = readWindow(request.query);
-    const { rows, total } = await listReceivedPix(deps.db, window);
+    const { devolucaoPresente } = readShape(ReturnedQuery, request.query);
+    const isReturned = devolucaoPresente === undefined ? null : devolucaoPresente === 'true';
+    const { rows, total } = await listReceivedPix(deps.db, { ...window, isReturned });
     const body = { parametros: describeWindow(window, total), pix: rows.map(toPixResource) };
     return { status: 200, body };
   });

@@ -170,12 +170,26 @@ export async function repeatNotice(tx: Transaction, announce: Announcement): Pro
   return Number(rows[0]?.queued ?? 0n);
 }
 
-/** One page of what settled in a window, both ends included, oldest first. Index `received_pix_paid_at`. */
-export async function listReceivedPix(db: Queryable, window: Window) {
+/**
+ * One page of what settled in a window, both ends included, oldest first; where asked, only what has returns, or has
+ * none. Index `received_pix_paid_at`.
+ */
+export async function listReceivedPix(
+  db: Queryable,
+  window: Window & { isReturned: boolean | null },
+) {
+  const hasReturns = sql`
+    exists (
+      select from received_returns
+      where received_returns.end_to_end_id = received_pix.end_to_end_id
+    )`;
   const list = {
     name: 'received_pix',
     columns: COLUMNS,
-    within: sql`from received_pix where paid_at between ${window.from} and ${window.to}`,
+    within: sql`
+      from received_pix
+      where paid_at between ${window.from} and ${window.to}
+        and (${window.isReturned}::boolean is null or ${hasReturns} = ${window.isReturned}::boolean)`,
     order: sql`paid_at, end_to_end_id`,
   };
   const { rows, total } = await readWindowPage<Row>(db, list, window);

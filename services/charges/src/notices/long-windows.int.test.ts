@@ -1,4 +1,11 @@
-import type { ReceivedPix, UnreadableItem } from '@pixmesh/acquirer/client';
+import {
+  addListCursors,
+  leaseListCursors,
+  type ListCursor,
+  releaseListCursor,
+} from '@pixmesh/acquirer-lists/list-cursor.sql';
+import { readList } from '@pixmesh/acquirer-lists/read-list';
+import type { PageOutcome, ReceivedPix, UnreadableItem } from '@pixmesh/acquirer/acquirer';
 import { sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
@@ -6,18 +13,21 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { aReceivedPix } from '#test/a-received-pix.ts';
 
-import { readReceivedList, type ReceivedListDeps } from './read-received-list.ts';
-import { leaseListCursor, type ListCursor, releaseListCursor } from './received-list.sql.ts';
+import {
+  FRESH_RECEIVED,
+  receivedReadings,
+  type ReceivedReadingsDeps,
+} from './received-readings.ts';
 
 const LEASE_MS = 60_000;
 const OVERLAP_MS = 900_000;
 
 type Asked = { from: Date; to: Date; page: number };
-type Page = Awaited<ReturnType<ReceivedListDeps['acquirer']['listReceived']>>;
+type Page = PageOutcome<ReceivedPix>;
 
 let database: TestDatabase;
 let logLines: string[];
-/** What the runs asked for of the fresh window; the walk over older days is left out. */
+/** What the runs asked for. */
 let asked: Asked[];
 let answer: (asked: Asked) => Page | Promise<Page>;
 
@@ -26,7 +36,8 @@ beforeEach(async () => {
   logLines = [];
   asked = [];
   answer = () => aPage([], false);
-  await database.db.query(sql`update received_list set listed_until = now() - interval '3 hours'`);
+  await addListCursors(database.db, [FRESH_RECEIVED]);
+  await database.db.query(sql`update acquirer_lists set listed_until = now() - interval '3 hours'`);
 });
 afterEach(() => database[Symbol.asyncDispose]());
 
@@ -44,20 +55,19 @@ function aListOf(pages: number): typeof answer {
 
 async function lease(): Promise<ListCursor> {
   await database.db.query(sql`
-    update received_list set check_at = now() - interval '1 second' where lease_until is null or lease_until <= now()`);
-  const [cursor] = await leaseListCursor(database.db, LEASE_MS);
+    update acquirer_lists set check_at = now() - interval '1 second' where lease_until is null or lease_until <= now()`);
+  const options = { names: [FRESH_RECEIVED], limit: 1, leaseMs: LEASE_MS };
+  const [cursor] = await leaseListCursors(database.db, options);
   if (!cursor) throw new Error('somebody else reads');
   return cursor;
 }
 
 async function run(cursor?: ListCursor): Promise<void> {
-  const deps: ReceivedListDeps = {
+  const deps: ReceivedReadingsDeps = {
     db: database.db,
     logger: createLogger('charges', 'warn', { write: (line) => void logLines.push(line) }),
     acquirer: {
       listReceived: async (window) => {
-        // The fresh window alone reaches into the future.
-        if (window.to.getTime() < Date.now() + 86_400_000) return aPage([], false);
         asked.push(window);
         return await answer(window);
       },
@@ -65,16 +75,16 @@ async function run(cursor?: ListCursor): Promise<void> {
     pixKey: 'key',
     intervalMs: 10_000,
     overlapMs: OVERLAP_MS,
-    leaseMs: LEASE_MS,
     wakeStatusChecks: () => undefined,
     wakeNotices: () => undefined,
   };
-  await readReceivedList(deps, cursor ?? (await lease()));
+  const [fresh] = receivedReadings(deps);
+  if (fresh) await readList({ ...deps, leaseMs: LEASE_MS }, fresh, cursor ?? (await lease()));
 }
 
 async function hoursBehind(): Promise<number> {
   const [row] = await database.db.query<{ hours: number }>(sql`
-    select round(extract(epoch from now() - listed_until) / 3600)::int as hours from received_list`);
+    select round(extract(epoch from now() - listed_until) / 3600)::int as hours from acquirer_lists`);
   return row?.hours ?? -1;
 }
 
@@ -91,7 +101,7 @@ test('a window of more pages than one run reads is gone on with at once, and end
   await run();
   expect([asked.length, await hoursBehind()]).toEqual([200, 3]);
   const [row] = await database.db.query<{ is_due: boolean }>(
-    sql`select check_at <= now() as is_due from received_list`,
+    sql`select check_at <= now() as is_due from acquirer_lists`,
   );
   expect(row?.is_due).toBe(true);
   await run();
@@ -114,16 +124,16 @@ test('the pages of a reader that died are not read again, and its lease lasted w
   answer = async ({ page }) => {
     // Every page but the first finds a lease that was all but over and has been renewed.
     const [row] = await database.db.query<{ left_ms: number }>(sql`
-      select extract(epoch from lease_until - now())::float8 * 1000 as left_ms from received_list`);
+      select extract(epoch from lease_until - now())::float8 * 1000 as left_ms from acquirer_lists`);
     if (page > 0) expect(row?.left_ms).toBeGreaterThan(LEASE_MS / 2);
     await database.db.query(
-      sql`update received_list set lease_until = now() - interval '1 second' + interval '1 second'`,
+      sql`update acquirer_lists set lease_until = now() - interval '1 second' + interval '1 second'`,
     );
     if (page === 3) throw new Error('the process died');
     return await aListOf(6)({ from: new Date(), to: new Date(), page });
   };
   await expect(run(dying)).rejects.toThrow('died');
-  await database.db.query(sql`update received_list set lease_until = now() - interval '1 second'`);
+  await database.db.query(sql`update acquirer_lists set lease_until = now() - interval '1 second'`);
   answer = aListOf(6);
   await run();
   expect(pagesAsked()).toEqual([0, 1, 2, 3, 3, 4, 5]);
@@ -133,7 +143,7 @@ test('the pages of a reader that died are not read again, and its lease lasted w
 test('a reader that lost its lease stops after its page and moves nothing', async () => {
   const slow = await lease();
   answer = async (window) => {
-    await database.db.query(sql`update received_list set lease_token = gen_random_uuid()`);
+    await database.db.query(sql`update acquirer_lists set lease_token = gen_random_uuid()`);
     return await aListOf(6)(window);
   };
   await run(slow);
@@ -187,7 +197,7 @@ test('items that cannot be read hide no other: they are logged by place and fiel
 
 test('a cursor that was given back without a page begins a new window', async () => {
   const cursor = await lease();
-  expect(cursor.unfinished).toBeNull();
+  expect(cursor.run).toBeNull();
   await releaseListCursor(database.db, cursor, 0);
-  expect((await lease()).unfinished).toBeNull();
+  expect((await lease()).run).toBeNull();
 });

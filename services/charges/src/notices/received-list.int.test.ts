@@ -135,13 +135,13 @@ test('what is settled is not checked again and again', async () => {
   await pay(id);
   await waitForAll('paid', [id]);
   const [before] = await charges.db.query<{ listed_until: Date }>(
-    sql`select listed_until from received_list`,
+    sql`select listed_until from acquirer_lists where name = 'received'`,
   );
   await charges.db.query(sql`update charges set checks = 0 where id = ${id}`);
   await eventually(async () => {
     const [now] = await charges.db.query<{ is_later: boolean }>(sql`
       select listed_until > ${before?.listed_until}::timestamptz + interval '1 second' as is_later
-      from received_list`);
+      from acquirer_lists where name = 'received'`);
     expect(now?.is_later).toBe(true);
   });
   expect(

@@ -1,3 +1,4 @@
+import { listReturnContradictions } from '@pixmesh/acquirer-lists/return-contradictions.sql';
 import type { Acquirer, ReceivedPix } from '@pixmesh/acquirer/acquirer';
 import { parseId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
@@ -50,6 +51,8 @@ export function receivedCheck(deps: ReceivedCheckDeps): Check {
         await compare(await pairWindow(deps, window));
       }
       for (const id of scope.knownIds.filter(isEndToEndId)) differing.add(pixOf(id));
+      for (const { endToEndId } of await listReturnContradictions(deps.db))
+        differing.add(endToEndId);
       const unseen = [...differing].filter((id) => !seen.has(id));
       await compare(await pairRecorded(deps, unseen));
       breaks.push(...[...unexplained.values()].map(unexplainedJournal));

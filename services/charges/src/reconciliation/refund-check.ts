@@ -1,6 +1,7 @@
+import { listReturnContradictions } from '@pixmesh/acquirer-lists/return-contradictions.sql';
 import type { Acquirer } from '@pixmesh/acquirer/acquirer';
 import { TOPICS } from '@pixmesh/contracts/topics';
-import { parseId } from '@pixmesh/kernel/ids';
+import { fromAcquirerId, parseId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Check, FoundBreak, Scope } from '@pixmesh/reconciliation/check';
 import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
@@ -49,7 +50,10 @@ export function refundCheck(deps: RefundCheckDeps): Check {
     pageSize: REFUNDS_PER_PAGE,
     read: (page) => listComparedRefunds(deps.db, page),
     find: (ids) => findComparedRefunds(deps.db, ids),
-    touchedSince: (since) => listEndedSince(deps.db, since),
+    touchedSince: async (since) => [
+      ...(await listEndedSince(deps.db, since)),
+      ...(await listReturnContradictions(deps.db)).flatMap(({ id }) => fromAcquirerId(id) ?? []),
+    ],
   });
   return {
     name: 'refund',
