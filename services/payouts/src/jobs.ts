@@ -1,3 +1,4 @@
+import { startListsJob } from '@pixmesh/acquirer-lists/lists.job';
 import { settleIntent } from '@pixmesh/acquirer-orders/hold-intent';
 import type { Acquirer } from '@pixmesh/acquirer/client';
 import { deadlineIn } from '@pixmesh/http/deadline';
@@ -10,6 +11,7 @@ import type { PayoutRow } from '#payouts/payout-row.ts';
 import { startStatusCheckJob } from '#status-check/status-check.job.ts';
 import { startOverdueWatch } from '#sending/overdue-watch.job.ts';
 import { startSender } from '#sending/sender.job.ts';
+import { sentReadings } from '#sent-list/sent-readings.ts';
 import type { SettlementDeps } from '#settlement/settlement-deps.ts';
 import type { Signals } from '#signals.ts';
 
@@ -25,7 +27,7 @@ type JobsParts = {
   use: Parts['use'];
 };
 
-/** What goes on by itself: sending, status checks, settling intents, and reports of what takes too long. */
+/** What goes on by itself: sending, status checks, reading what was sent, settling intents, and reports of what takes too long. */
 export function startJobs(parts: JobsParts): void {
   const { config, acquirer, deps, settlement, signals, use } = parts;
   const exchange = {
@@ -51,4 +53,13 @@ export function startJobs(parts: JobsParts): void {
   };
   use('status check', startStatusCheckJob(checking, INTENT_TIMEOUT_MS));
   use('overdue watch', startOverdueWatch(deps));
+  const readings = sentReadings({
+    db: deps.db,
+    logger: deps.logger,
+    acquirer,
+    intervalMs: config.SENT_LIST_MS,
+    overlapMs: config.SENT_LIST_OVERLAP_MS,
+    wakeStatusChecks: signals.statusChecks.notify,
+  });
+  use('sent list', startListsJob({ db: deps.db, logger: deps.logger, readings }));
 }

@@ -19,7 +19,7 @@ export interface MeshService {
 const LOCAL_PERIOD_MS = '5000';
 /** The first status check after an unknown outcome. */
 const LOCAL_FIRST_CHECK_MS = '1000';
-/** The list of received Pix costs nothing here, and the provider's clock may be turned. */
+/** Lists of Pix cost nothing here, and the provider's clock may be turned. */
 const LOCAL_LIST_MS = '2000';
 const LOCAL_LIST_OVERLAP_MS = '7200000';
 
@@ -109,6 +109,8 @@ export const MESH_SERVICES: readonly MeshService[] = [
         READ_BACK_UNKNOWN_MS_MAX: LOCAL_PERIOD_MS,
         READ_BACK_ACCEPTED_MS: LOCAL_PERIOD_MS,
         READ_BACK_ACCEPTED_MS_MAX: LOCAL_PERIOD_MS,
+        SENT_LIST_MS: LOCAL_LIST_MS,
+        SENT_LIST_OVERLAP_MS: LOCAL_LIST_OVERLAP_MS,
         REFUSAL_WAIT_MS: LOCAL_PERIOD_MS,
         ...RECONCILIATION,
       }),
@@ -157,10 +159,18 @@ export const MESH_SLOTS: readonly string[] = MESH_SERVICES.flatMap((service) =>
   Object.values(service.ports),
 );
 
-/** Periods of one machine, unless the shell of the start sets them: benchmarks run at production's. */
+/**
+ * Periods of one machine, unless the shell of the start sets them. Under `PIXMESH_PERIODS=production` what the shell does
+ * not set is the services' own default.
+ */
 function withTuning(periods: Readonly<Record<string, string>>): Record<string, string> {
-  const tuned = Object.entries(periods).map(([name, local]) => [name, process.env[name] ?? local]);
-  return Object.fromEntries(tuned);
+  const isLocal = process.env['PIXMESH_PERIODS'] !== 'production';
+  return Object.fromEntries(
+    Object.entries(periods).flatMap(([name, local]) => {
+      const value = process.env[name] ?? (isLocal ? local : undefined);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
 }
 
 /** How the mesh reaches its acquirer; the callback job uses it as well. */

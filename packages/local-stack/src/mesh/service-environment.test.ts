@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { INFRA_SLOTS } from '../infra/infra-slots.ts';
 import { BLOCK_SIZE } from '../ports/allocate-ports.ts';
 import { completeSecrets } from './mesh-secrets.ts';
@@ -57,6 +57,19 @@ test('the simulator gets neither Kafka nor token keys', () => {
   const env = renderServiceEnvironment(serviceNamed('acquirer-simulator'), someSettings());
   expect(Object.keys(env)).not.toContain('KAFKA_BROKERS');
   expect(Object.keys(env)).not.toContain('SERVICE_TOKEN_PRIVATE_KEY');
+});
+
+afterEach(() => void vi.unstubAllEnvs());
+
+test('periods are short on one machine, and production’s own where that is asked for', () => {
+  const periods = ['RECONCILIATION_MS', 'READ_BACK_ACCEPTED_MS', 'SENT_LIST_MS'];
+  const namesOf = () =>
+    Object.keys(renderServiceEnvironment(serviceNamed('payouts'), someSettings()));
+  for (const name of periods) vi.stubEnv(name, undefined);
+  expect(namesOf()).toEqual(expect.arrayContaining(periods));
+  vi.stubEnv('PIXMESH_PERIODS', 'production');
+  vi.stubEnv('SENT_LIST_MS', '700');
+  expect(namesOf().filter((name) => periods.includes(name))).toEqual(['SENT_LIST_MS']);
 });
 
 test('the acquirer is called over TLS, and each side holds its own key only', () => {

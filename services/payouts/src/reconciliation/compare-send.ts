@@ -77,22 +77,37 @@ function idOfSend(theirs: AcquirerPayout): string {
   return theirs.idEnvio ?? theirs.endToEndId;
 }
 
-/** Returns of a payout's money that we have not recorded, or with another amount (decision 128). */
+/**
+ * Returns of a payout's money that we have not recorded, or with another amount (decision 128), and recorded ones that
+ * the acquirer does not show as carried out.
+ *
+ * @param recorded those of the payout, by return id
+ */
 export function compareReturns(
   theirs: AcquirerPayout,
   recorded: ReadonlyMap<string, bigint>,
 ): FoundBreak[] {
-  return theirs.returns
-    .filter((item) => item.status === 'returned')
-    .flatMap((item): FoundBreak[] => {
-      const id = `${theirs.endToEndId}:${item.returnId ?? item.id}`;
-      const amount = recorded.get(id);
-      if (amount === item.amountCents) return [];
-      const expected = String(item.amountCents);
-      if (amount === undefined) {
-        return [{ kind: 'missing_right', id, expected, amountCents: item.amountCents }];
-      }
-      const amountCents = amount - item.amountCents;
-      return [{ kind: 'amount', id, expected, found: String(amount), amountCents }];
-    });
+  const shown = new Map(
+    theirs.returns
+      .filter(({ status }) => status === 'returned')
+      .map((item) => [item.returnId ?? item.id, item.amountCents]),
+  );
+  return [...new Set([...shown.keys(), ...recorded.keys()])].flatMap((returnId): FoundBreak[] => {
+    const id = `${theirs.endToEndId}:${returnId}`;
+    const [expected, found] = [shown.get(returnId), recorded.get(returnId)];
+    if (expected === found) return [];
+    if (found === undefined) return [{ kind: 'missing_right', id, ...ofCents({ expected }) }];
+    if (expected === undefined) return [{ kind: 'missing_left', id, ...ofCents({ found }) }];
+    const amountCents = found - expected;
+    return [{ kind: 'amount', id, ...ofCents({ expected, found }), amountCents }];
+  });
+}
+
+/** Amounts as a break shows them; of one that stands alone it is about all of it. */
+function ofCents({ expected, found }: { expected?: bigint | undefined; found?: bigint }) {
+  return {
+    expected: expected === undefined ? null : String(expected),
+    found: found === undefined ? null : String(found),
+    amountCents: expected ?? found ?? null,
+  };
 }

@@ -175,12 +175,13 @@ export async function findEndedPayouts(
   return rows.map(toEnded);
 }
 
-/** Returns that are recorded, by `<end-to-end id>:<return id>`. Primary key reads. */
+/** Returns that are recorded, by end-to-end id and return id. Primary key reads. */
 export async function findRecordedReturns(
   db: Queryable,
   endToEndIds: readonly string[],
-): Promise<Map<string, bigint>> {
-  if (endToEndIds.length === 0) return new Map();
+): Promise<Map<string, Map<string, bigint>>> {
+  const recorded = new Map<string, Map<string, bigint>>();
+  if (endToEndIds.length === 0) return recorded;
   const rows = await db.query<{ end_to_end_id: string; return_id: string; amount: bigint }>(
     named(
       'reconciliation_returns',
@@ -190,7 +191,11 @@ export async function findRecordedReturns(
         where end_to_end_id = any(${endToEndIds}::text[])`,
     ),
   );
-  return new Map(rows.map((row) => [`${row.end_to_end_id}:${row.return_id}`, row.amount]));
+  for (const row of rows) {
+    const ofPayout = recorded.get(row.end_to_end_id) ?? new Map<string, bigint>();
+    recorded.set(row.end_to_end_id, ofPayout.set(row.return_id, row.amount));
+  }
+  return recorded;
 }
 
 type ComparedRecord = {

@@ -1,3 +1,4 @@
+import { listReturnContradictions } from '@pixmesh/acquirer-lists/return-contradictions.sql';
 import type { Acquirer, AcquirerPayout } from '@pixmesh/acquirer/acquirer';
 import { TOPICS } from '@pixmesh/contracts/topics';
 import { fromAcquirerId, parseId, toAcquirerId } from '@pixmesh/kernel/ids';
@@ -67,6 +68,8 @@ async function* pairsIn(deps: PayoutCheckDeps, scope: Scope): AsyncGenerator<Pai
   }
   if (scope.since === null) return;
   yield await pairKnown(deps, scope.knownIds);
+  const contradicted = await listReturnContradictions(deps.db);
+  yield await pairReturned(deps, [...new Set(contradicted.map(({ endToEndId }) => endToEndId))]);
   yield await pairOurs(deps, (await listContradicted(deps.db)).filter(isUnseen));
   const sentBefore = new Date(scope.since.getTime() - LIST_SKEW_MS);
   const stuck = await listStuckPayouts(deps.db, { sentBefore, limit: STUCK_REREAD_MAX });
@@ -168,14 +171,14 @@ async function compareAll(
   deps: PayoutCheckDeps,
   pairs: readonly PairedSend[],
 ): Promise<FoundBreak[]> {
-  const returning = pairs.flatMap(({ theirs, ours }) =>
-    theirs !== null && ours !== null && theirs.returns.length > 0 ? [theirs] : [],
-  );
+  const known = pairs.flatMap(({ theirs, ours }) => (theirs && ours ? [theirs] : []));
   const recorded = await findRecordedReturns(
     deps.db,
-    returning.map(({ endToEndId }) => endToEndId),
+    known.map(({ endToEndId }) => endToEndId),
   );
-  const returns = returning.flatMap((theirs) => compareReturns(theirs, recorded));
+  const returns = known.flatMap((theirs) =>
+    compareReturns(theirs, recorded.get(theirs.endToEndId) ?? new Map()),
+  );
   await requestChecks(deps.db, returns);
   return [...pairs.flatMap(compareSend), ...returns];
 }

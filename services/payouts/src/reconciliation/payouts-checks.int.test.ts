@@ -115,6 +115,21 @@ describe('payout', () => {
     expect(recorded).toEqual({ payout: [`${key} amount 200 150 (-50)`] });
   });
 
+  test('tells a recorded return that the acquirer does not show, however old, once its list has shown that', async () => {
+    const { id, e2e } = await sides.aCompletedPayout();
+    await sides.db.query(sql`
+      insert into payout_returns (end_to_end_id, return_id, payout_id, account_id, amount)
+      values (${e2e}, 'D-gone', ${id}, ${newId()}, 150)`);
+    const unseen = await findAll(IN_AN_HOUR);
+    await sides.db.query(sql`
+      insert into return_contradictions (end_to_end_id, return_id, status) values (${e2e}, 'D-gone', 'failed')`);
+    const [seen, recent] = [await findAll(IN_AN_HOUR), await findAll()];
+    await sides.admin.query(sql`delete from payouts.payout_returns where return_id = 'D-gone'`);
+    await sides.db.query(sql`delete from return_contradictions`);
+    const payout = [`${e2e}:D-gone missing_left null 150 (150)`];
+    expect([unseen, seen, recent]).toEqual([{}, { payout }, { payout }]);
+  });
+
   test('goes on telling a return while the payout does not know its end-to-end id', async () => {
     const { id, e2e } = await sides.aCompletedPayout();
     const { return_id, key } = await aReturn(e2e);

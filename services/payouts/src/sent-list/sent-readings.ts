@@ -1,0 +1,90 @@
+import type { ListReading } from '@pixmesh/acquirer-lists/list-reading';
+import { recordContradictions } from '@pixmesh/acquirer-lists/return-contradictions.sql';
+import type { Acquirer, AcquirerPayout } from '@pixmesh/acquirer/acquirer';
+import { fromAcquirerId, type PayoutId } from '@pixmesh/kernel/ids';
+import type { Database } from '@pixmesh/postgres/pool';
+import { sql } from '@pixmesh/postgres/sql';
+import type { Logger } from '@pixmesh/telemetry/logger';
+
+import { returnContradicted } from '#events.ts';
+
+import { type ListedSend, requestDiffering } from './sent-list.sql.ts';
+
+const DAY_MS = 86_400_000;
+/** Within these days an order may turn or come back and be found within minutes, whatever becomes of its callback. */
+const RECENT_HORIZON_MS = 7 * DAY_MS;
+const RECENT_ROUND_MS = 90_000;
+/** A recipient may return a Pix for 90 days, and under the MED not much later. */
+const OLDER_HORIZON_MS = 120 * DAY_MS;
+const OLDER_ROUND_MS = 3_600_000;
+/** Pages of one run. With more orders a week than 180 pages (180,000) a round takes longer. */
+const FRESH_PAGES = 200;
+const RECENT_PAGES = 20;
+const OLDER_PAGES = 2;
+
+export type SentReadingsDeps = {
+  db: Database;
+  logger: Logger;
+  acquirer: Pick<Acquirer, 'listSent'>;
+  /** Distance between two runs, and how far each goes back behind the one before. */
+  intervalMs: number;
+  overlapMs: number;
+  wakeStatusChecks(): void;
+};
+
+/**
+ * How the acquirer's list of sent Pix is read: what is new, whatever of the last week has changed every few minutes, and
+ * what is older slowly. The list shows orders by their time and not by that of a change, and no filter of it would show
+ * an order that failed and settled after all, so every order is compared. A difference only requests a check of its
+ * payout; nothing is booked from a list, and what cannot be read is shown by reconciliation (decision 218).
+ */
+export function sentReadings(deps: SentReadingsDeps): ListReading<AcquirerPayout>[] {
+  const common = {
+    intervalMs: deps.intervalMs,
+    read: deps.acquirer.listSent.bind(deps.acquirer),
+    compare,
+  };
+  return [
+    {
+      ...common,
+      name: 'sent',
+      windows: { kind: 'fresh', overlapMs: deps.overlapMs },
+      pagesMax: FRESH_PAGES,
+    },
+    {
+      ...common,
+      name: 'sent.recent',
+      windows: { kind: 'walk', horizonMs: RECENT_HORIZON_MS, roundMs: RECENT_ROUND_MS },
+      pagesMax: RECENT_PAGES,
+    },
+    {
+      ...common,
+      name: 'sent.older',
+      windows: { kind: 'walk', horizonMs: OLDER_HORIZON_MS, roundMs: OLDER_ROUND_MS },
+      pagesMax: OLDER_PAGES,
+    },
+  ];
+
+  async function compare(items: readonly AcquirerPayout[]): Promise<void> {
+    if ((await requestDiffering(deps.db, items.flatMap(toListed))) > 0) deps.wakeStatusChecks();
+    const returns = items.flatMap(toReturns);
+    const contradicted = await recordContradictions(deps.db, sql`payout_returns`, returns);
+    for (const found of contradicted) returnContradicted(deps.logger, found);
+  }
+}
+
+function toReturns({ endToEndId, returns }: AcquirerPayout) {
+  return returns.flatMap(({ returnId, status }) =>
+    returnId === null ? [] : [{ endToEndId, id: returnId, status }],
+  );
+}
+
+/** What is nobody's here, or has a return without the id that would book it, is shown by reconciliation. */
+function toListed({ idEnvio, endToEndId, status, returns }: AcquirerPayout): ListedSend[] {
+  const id = idEnvio === null ? null : fromAcquirerId<PayoutId>(idEnvio);
+  if (id === null) return [];
+  const returnIds = returns.flatMap((item) =>
+    item.status === 'returned' && status === 'settled' ? (item.returnId ?? []) : [],
+  );
+  return [{ id, endToEndId, status, returnIds }];
+}
