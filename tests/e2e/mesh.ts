@@ -31,13 +31,25 @@ const RESTART_MS_MAX = 60_000;
 export type Json = any;
 export type Answer = { status: number; headers: Headers; body: Json };
 
+/** The folder of another stack than the ring's, for a file that boots its own. */
+let ownHome: string | null = null;
+
+/** From here on everything in this file speaks with the stack of another folder. */
+export function useHome(home: string): void {
+  ownHome = home;
+}
+
+function homeOf(): string {
+  return ownHome ?? inject('home');
+}
+
 export function stack(): StackFile {
-  return JSON.parse(readFileSync(path.join(inject('home'), 'stack.json'), 'utf8')) as StackFile;
+  return JSON.parse(readFileSync(path.join(homeOf(), 'stack.json'), 'utf8')) as StackFile;
 }
 
 /** What the installation under test keeps secret. */
 export function secretsOfHome(): Json {
-  return JSON.parse(readFileSync(path.join(inject('home'), 'secrets.json'), 'utf8'));
+  return JSON.parse(readFileSync(path.join(homeOf(), 'secrets.json'), 'utf8'));
 }
 
 /** One HTTP call; an answer that is not JSON is a failure by itself. */
