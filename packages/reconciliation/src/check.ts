@@ -16,6 +16,7 @@ export const BREAK_KINDS = [
   'version',
   'gap',
   'unpublished',
+  'unanswered',
   'open',
   'unavailable',
 ] as const;

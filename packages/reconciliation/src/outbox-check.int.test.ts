@@ -1,5 +1,5 @@
 import { TOPICS } from '@pixmesh/contracts/topics';
-import { newId } from '@pixmesh/kernel/ids';
+import { newId, timeOfId } from '@pixmesh/kernel/ids';
 import { parkMessage } from '@pixmesh/postgres/dead-letters';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
@@ -51,6 +51,25 @@ describe.each([
       [short]: 'missing_right 3 2',
       [long]: 'missing_left 1 2',
     });
+  });
+
+  test('shows each command without an outcome, with its type and since when', async () => {
+    const [eventId, commandId] = [newId(), newId()];
+    await database.db.query(sql`
+      with written as (
+        insert into events (event_id, topic, key, type, message)
+        values (${eventId}, ${TOPICS.ledgerCommands}, 'account', 'hold.release', '{}')
+      )
+      insert into unanswered_commands (command_id, event_id) values (${commandId}, ${eventId})`);
+    expect((await runOutbox(since)).breaks).toEqual([
+      {
+        kind: 'unanswered',
+        id: commandId,
+        expected: 'outcome of hold.release',
+        found: null,
+        changedAt: timeOfId(eventId),
+      },
+    ]);
   });
 
   test('shows a number that was given twice', async () => {
@@ -135,7 +154,7 @@ function checkOutbox(): Check {
     select id, event_sequence
     from unnest(${[...counters.keys()]}::uuid[], ${[...counters.values()]}::int[]) as r (id, event_sequence)`;
   const topic = TOPICS.chargesEvents;
-  return outboxCheck({ db: database.db, topic, counters: resources });
+  return outboxCheck({ db: database.db, numbered: { topic, counters: resources } });
 }
 
 function run(check: Check, since: Date | null = null, knownIds: string[] = []) {

@@ -11,6 +11,12 @@ export type EventCount = {
   last: number;
 };
 
+/** A command whose outcome has not come back. */
+export type UnansweredCommand = { commandId: string; type: string; writtenAt: Date };
+
+/** Commands that one run names. With more, what answers them is down. */
+const UNANSWERED_MAX = 1_001;
+
 /** Before every id of ours. */
 const NIL = '00000000-0000-0000-0000-000000000000';
 
@@ -29,12 +35,17 @@ function events(topic: string): Statement {
     ) as written`;
 }
 
-type Resources = { topic: string; counters: Statement };
+export type NumberedResources = {
+  /** Topic of the resource's events. */
+  topic: string;
+  /** All resources, as `select id, event_sequence from …`: how many events each has had. */
+  counters: Statement;
+};
 
 /** One page of all resources by id, each with its events counted through `events_key`; from one snapshot. */
 export async function readEventCounts(
   db: Queryable,
-  { topic, counters }: Resources,
+  { topic, counters }: NumberedResources,
   page: { after: string | null; limit: number },
 ): Promise<EventCount[]> {
   return await db.query(sql`
@@ -53,7 +64,7 @@ export async function readEventCounts(
 /** The same for some resources. */
 export async function readEventCountsOf(
   db: Queryable,
-  { topic, counters }: Resources,
+  { topic, counters }: NumberedResources,
   ids: readonly string[],
 ): Promise<EventCount[]> {
   if (ids.length === 0) return [];
@@ -72,4 +83,16 @@ export async function readUnpublished(
   const [row] = await db.query<{ count: number; oldest_at: Date | null }>(sql`
     select count(*)::int as count, min(uuid_extract_timestamp(event_id)) as oldest_at from outbox`);
   return { count: row?.count ?? 0, oldestAt: row?.oldest_at ?? null };
+}
+
+/** Commands without an outcome, the oldest first. */
+export async function readUnanswered(db: Queryable): Promise<UnansweredCommand[]> {
+  return await db.query(sql`
+    select
+      command_id as "commandId", events.type,
+      uuid_extract_timestamp(unanswered_commands.event_id) as "writtenAt"
+    from unanswered_commands
+    join events on events.event_id = unanswered_commands.event_id
+    order by unanswered_commands.event_id
+    limit ${UNANSWERED_MAX}`);
 }

@@ -1,12 +1,20 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
-import type { Statement } from '@pixmesh/postgres/sql';
 
-import { type Check, type FoundBreak, NEVER_IN_FLIGHT } from './check.ts';
+import {
+  type Check,
+  type CheckOutcome,
+  type FoundBreak,
+  NEVER_IN_FLIGHT,
+  type Scope,
+} from './check.ts';
 import {
   type EventCount,
+  type NumberedResources,
   readEventCounts,
   readEventCountsOf,
+  readUnanswered,
   readUnpublished,
+  type UnansweredCommand,
 } from './outbox-check.sql.ts';
 import { createResources } from './resources.ts';
 
@@ -14,36 +22,62 @@ const RESOURCES_PER_PAGE = 1_000;
 
 type OutboxCheckDeps = {
   db: Queryable;
-  /** Topic of the resource's events. */
-  topic: string;
-  /** All resources, as `select id, event_sequence from …`: how many events each has had. */
-  counters: Statement;
+  /** Resources whose events are numbered; absent where none are. */
+  numbered?: NumberedResources;
 };
 
 /**
- * Every change of state has its event: the events of a resource are numbered from 1 to the counter on its row
- * without gaps, and no event waits to be published for longer than the window.
+ * Every change of state has its event, and every command its outcome: the events of a resource are numbered from 1 to
+ * the counter on its row without gaps, no event waits to be published and no command to be answered for longer than
+ * the window.
  */
-export function outboxCheck(deps: OutboxCheckDeps): Check {
-  const countsIn = createResources<EventCount>({
-    db: deps.db,
-    topic: deps.topic,
-    pageSize: RESOURCES_PER_PAGE,
-    read: (page) => readEventCounts(deps.db, deps, page),
-    find: (ids) => readEventCountsOf(deps.db, deps, ids),
-  });
+export function outboxCheck({ db, numbered }: OutboxCheckDeps): Check {
+  const compareNumbers = numbered ? createNumbersCheck(db, numbered) : null;
   return {
     name: 'outbox',
     run: async (scope) => {
-      const breaks: FoundBreak[] = [];
-      let compared = 0;
-      for await (const counts of countsIn(scope)) {
-        scope.signal.throwIfAborted();
-        compared += counts.length;
-        breaks.push(...counts.flatMap(compareCount));
-      }
-      return { compared, breaks: [...breaks, ...(await findUnpublished(deps.db))] };
+      const numbers = await compareNumbers?.(scope);
+      const unanswered = await readUnanswered(db);
+      const breaks = [
+        ...(numbers?.breaks ?? []),
+        ...(await findUnpublished(db)),
+        ...unanswered.map(toUnansweredBreak),
+      ];
+      return { compared: (numbers?.compared ?? 0) + unanswered.length, breaks };
     },
+  };
+}
+
+function createNumbersCheck(
+  db: Queryable,
+  numbered: NumberedResources,
+): (scope: Scope) => Promise<CheckOutcome> {
+  const countsIn = createResources<EventCount>({
+    db,
+    topic: numbered.topic,
+    pageSize: RESOURCES_PER_PAGE,
+    read: (page) => readEventCounts(db, numbered, page),
+    find: (ids) => readEventCountsOf(db, numbered, ids),
+  });
+  return async (scope) => {
+    const breaks: FoundBreak[] = [];
+    let compared = 0;
+    for await (const counts of countsIn(scope)) {
+      scope.signal.throwIfAborted();
+      compared += counts.length;
+      breaks.push(...counts.flatMap(compareCount));
+    }
+    return { compared, breaks };
+  };
+}
+
+function toUnansweredBreak({ commandId, type, writtenAt }: UnansweredCommand): FoundBreak {
+  return {
+    kind: 'unanswered',
+    id: commandId,
+    expected: `outcome of ${type}`,
+    found: null,
+    changedAt: writtenAt,
   };
 }
 

@@ -5,6 +5,9 @@ import type { FastifyInstance } from 'fastify';
 
 import type { Reconciliation } from './reconciliation.ts';
 
+/** Shorter than the gateway waits for an answer. */
+const FULL_WAIT_MS = 20_000;
+
 /** `/internal/reconciliation`: what the gateway joins at `/admin/reconciliation`. */
 export function registerReconciliationRoutes(
   app: FastifyInstance,
@@ -16,6 +19,8 @@ export function registerReconciliationRoutes(
     const bytes = rawBody(request.body);
     const body = bytes.length === 0 ? {} : readJsonObject(bytes, request.headers['content-type']);
     const { full } = parseShape(RunReconciliationBody, body);
-    return full ? await reconciliation.requestFull() : await reconciliation.runNow();
+    return full
+      ? await reconciliation.requestFull({ waitMs: FULL_WAIT_MS })
+      : await reconciliation.runNow();
   });
 }

@@ -49,8 +49,11 @@ export type Reconciliation = AsyncDisposable & {
    * @throws AppError `CONFLICT` when another run is under way and does not end soon
    */
   runNow(): Promise<ReconciliationReport>;
-  /** Stores the request of a full run, which may take any time, and answers the report as it is now. */
-  requestFull(): Promise<ReconciliationReport>;
+  /**
+   * Stores the request of a full run, which may take any time, and answers the report as it is when that has ended, or
+   * after `waitMs`: then it says how far the run is.
+   */
+  requestFull(options: { waitMs: number }): Promise<ReconciliationReport>;
 };
 
 /**
@@ -73,10 +76,10 @@ export function startReconciliation(options: ReconciliationOptions): Reconciliat
       await follow(runNow());
       return await latest(options);
     },
-    requestFull: async () => {
+    requestFull: async ({ waitMs }) => {
       await requestFullRun(db);
       requested.notify();
-      return await latest(options);
+      return await latestFull(waitMs);
     },
     [Symbol.asyncDispose]: async () => {
       stopping.abort();
@@ -102,6 +105,16 @@ export function startReconciliation(options: ReconciliationOptions): Reconciliat
       await delay(RUN_NOW_POLL_MS);
     }
     await runUnderLease(runDeps, { token, full: false, stopping: stopping.signal });
+  }
+
+  async function latestFull(waitMs: number): Promise<ReconciliationReport> {
+    const end = performance.now() + waitMs;
+    for (;;) {
+      const report = await latest(options);
+      const isDue = performance.now() < end && !stopping.signal.aborted;
+      if (report.full_run === null || !isDue) return report;
+      await delay(RUN_NOW_POLL_MS);
+    }
   }
 
   async function follow(work: Promise<void>): Promise<void> {

@@ -1,5 +1,6 @@
 import { CommonConfig, KafkaConfig, milliseconds, port } from '@pixmesh/service/config';
 import { TokenKeysConfig } from '@pixmesh/http/service-token';
+import { ReconciliationConfig } from '@pixmesh/reconciliation/reconciliation-config';
 import { z } from 'zod';
 
 const PEPPER_BYTES = 32;
@@ -18,6 +19,7 @@ const Settings = z.object({
   ...CommonConfig,
   ...KafkaConfig,
   ...TokenKeysConfig,
+  ...ReconciliationConfig,
   PUBLIC_PORT: port(),
   ADMIN_PORT: port(),
   CALLBACK_PORT: port(),

@@ -8,6 +8,8 @@ import { type Parts, startService } from '@pixmesh/service/start-service';
 import { createWakeSignal } from '@pixmesh/service/wake-signal';
 import { messagingSettings, startMessaging } from '@pixmesh/kafka/messaging';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
+import { type Reconciliation, startReconciliation } from '@pixmesh/reconciliation/reconciliation';
+import { reconciliationPeriods } from '@pixmesh/reconciliation/reconciliation-config';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import type { FastifyInstance } from 'fastify';
 
@@ -15,6 +17,7 @@ import { createKeyAuthenticator } from '#authentication/authenticate-key.ts';
 import type { OwnerClients, OwnerService } from '#admin/owners/call-owner.ts';
 import { createLimitRate, type RateCounters } from '#rate-limit/limit-rate.ts';
 import { openRateCounters } from '#rate-limit/open-rate-counters.ts';
+import { gatewayChecks } from '#reconciliation/gateway-checks.ts';
 import { startRequestLogRetention } from '#request-log/request-log-retention.job.ts';
 import { type RequestLog, startRequestLog } from '#request-log/request-log.ts';
 import { announceSecurityTxt } from '#security-txt/announce-security-txt.ts';
@@ -50,6 +53,20 @@ export async function startGateway(config: GatewayConfig) {
         onFatal: endProcess,
       }),
     );
+    const reconciliation = use(
+      'reconciliation',
+      startReconciliation({
+        ...reconciliationPeriods(config),
+        service: 'gateway',
+        db: background,
+        logger,
+        checks: gatewayChecks({
+          db: background,
+          dispatcher: clients['webhook-dispatcher'],
+          wakeOutbox: outbox.notify,
+        }),
+      }),
+    );
     const requestLog = use('request log', startRequestLog({ db: background, logger }));
     const keepDays = config.REQUEST_LOG_RETENTION_DAYS;
     use('retention', startRequestLogRetention({ db: background, logger, keepDays }));
@@ -59,7 +76,7 @@ export async function startGateway(config: GatewayConfig) {
     const common = { config, db, logger, clients, wakeOutbox };
     const apps = {
       public: buildPublic({ ...common, requestLog, counters }),
-      admin: buildAdmin(common),
+      admin: buildAdmin({ ...common, reconciliation }),
       callback: buildCallbackApp({
         db: background,
         logger,
@@ -114,13 +131,21 @@ function buildPublic(
   });
 }
 
-function buildAdmin({ config, db, logger, clients, wakeOutbox }: AppParts): FastifyInstance {
+function buildAdmin({
+  config,
+  db,
+  logger,
+  clients,
+  wakeOutbox,
+  reconciliation,
+}: AppParts & { reconciliation: Reconciliation }): FastifyInstance {
   return buildAdminApp({
     db,
     logger,
     pepper: config.API_KEY_PEPPER,
     clients,
     wakeOutbox,
+    reconciliation,
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
     reconciliationTimeoutMs: config.RECONCILIATION_TIMEOUT_MS,
     bootstrapToken: config.ADMIN_BOOTSTRAP_TOKEN,

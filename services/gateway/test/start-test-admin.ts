@@ -39,6 +39,11 @@ export async function startTestAdmin(deps: {
     wakeOutbox: () => {
       wakeUps += 1;
     },
+    reconciliation: {
+      latest: () => Promise.reject(new Error('unused')),
+      runNow: () => Promise.reject(new Error('unused')),
+      requestFull: () => Promise.reject(new Error('unused')),
+    },
     requestTimeoutMs: 1_000,
     reconciliationTimeoutMs: 1_000,
     bootstrapToken: TOKEN,

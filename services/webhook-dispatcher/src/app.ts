@@ -3,10 +3,15 @@ import { requireServiceToken } from '@pixmesh/http/internal-auth';
 import { createServiceApp } from '@pixmesh/http/service-app';
 import type { VerifyToken } from '@pixmesh/http/service-token';
 import type { Messaging } from '@pixmesh/kafka/messaging';
+import type { Reconciliation } from '@pixmesh/reconciliation/reconciliation';
+import { registerReconciliationRoutes } from '@pixmesh/reconciliation/reconciliation-routes';
 import type { FastifyInstance } from 'fastify';
 
+import { registerCompareApplications } from '#applications/compare-applications.route.ts';
 import type { WriteEndpointDeps } from '#endpoints/create-endpoint.ts';
 import { registerWebhooks } from '#endpoints/webhooks.route.ts';
+import { registerCompareEvents } from '#intake/compare-events.route.ts';
+import type { IntakeDeps } from '#intake/intake.ts';
 import { registerOperatorDeliveries } from '#operators/operator-deliveries.route.ts';
 import { registerOperatorWebhooks } from '#operators/operator-webhooks.route.ts';
 import { registerRecoveries } from '#recoveries/recoveries.route.ts';
@@ -15,6 +20,8 @@ import { registerTimeline } from '#timeline/timeline.route.ts';
 type AppDeps = WriteEndpointDeps & {
   verifyToken: VerifyToken;
   deadLetters: Messaging['deadLetters'];
+  isDispatched: IntakeDeps['isDispatched'];
+  reconciliation: Reconciliation;
 };
 
 /** The listener of the api role, for peers only. */
@@ -27,5 +34,8 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   registerOperatorDeliveries(app, deps);
   registerRecoveries(app, deps);
   registerTimeline(app, deps);
+  registerCompareEvents(app, deps);
+  registerCompareApplications(app, deps);
+  registerReconciliationRoutes(app, deps.reconciliation);
   return app;
 }

@@ -1,3 +1,4 @@
+import { ReconciliationConfig } from '@pixmesh/reconciliation/reconciliation-config';
 import { CommonConfig, KafkaConfig, milliseconds, port } from '@pixmesh/service/config';
 import { parsedText } from '@pixmesh/contracts/http/text-field';
 import { TokenKeysConfig } from '@pixmesh/http/service-token';
@@ -25,6 +26,7 @@ const KEEP_DAYS_MIN = 30;
 const Settings = z.object({
   ...CommonConfig,
   ...KafkaConfig,
+  ...ReconciliationConfig,
   ROLES: z
     .string()
     .default('api,intake,sender')

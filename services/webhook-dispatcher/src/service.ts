@@ -1,10 +1,13 @@
 import { isDispatched } from '@pixmesh/contracts/events/event-catalogue';
 import { listen } from '@pixmesh/http/listen';
 import { createTokenVerifier } from '@pixmesh/http/service-token';
-import { startService } from '@pixmesh/service/start-service';
+import { type Parts, startService } from '@pixmesh/service/start-service';
 import type { Messaging } from '@pixmesh/kafka/messaging';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
+import { deadLetterCheck } from '@pixmesh/reconciliation/dead-letter-check';
+import { startReconciliation } from '@pixmesh/reconciliation/reconciliation';
+import { reconciliationPeriods } from '@pixmesh/reconciliation/reconciliation-config';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import type { FastifyInstance } from 'fastify';
 
@@ -56,10 +59,13 @@ export async function startWebhookDispatcher(config: DispatcherConfig, seams: Pa
     };
     const parts = { config, db, logger, clock, wakeSenders };
     if (sender !== null) use('recoveries', startRecoveries(parts));
-    const intake = { ...parts, db: queueDb, isDispatched: seams.isDispatched ?? isDispatched };
+    const dispatches = seams.isDispatched ?? isDispatched;
+    const intake = { ...parts, db: queueDb, isDispatched: dispatches };
     const messaging = needsMessaging(config) ? use('messaging', startIntake(intake)) : null;
     const hasApi = messaging !== null && config.ROLES.includes('api');
-    const app = hasApi ? use('http', buildApi({ ...parts, messaging })) : null;
+    const app = hasApi
+      ? use('http', buildApi({ ...parts, isDispatched: dispatches, messaging, use }))
+      : null;
     const api = app && (await listen(app, { host: config.HOST, port: config.PORT ?? 0 }));
     const checkReady = async () => void (await db.query(named('ready', sql`select 1 as ready`)));
     return { ports: { api }, checkReady };
@@ -111,13 +117,19 @@ function buildApi(parts: {
   clock: ScheduleClock;
   wakeSenders(laneIds: readonly string[]): void;
   messaging: Messaging;
+  isDispatched: IntakeDeps['isDispatched'];
+  use: Parts['use'];
 }): FastifyInstance {
-  const { config, db, logger, clock, wakeSenders, messaging } = parts;
+  const { config, messaging, use, ...deps } = parts;
+  const reconciliation = startReconciliation({
+    ...deps,
+    ...reconciliationPeriods(config),
+    service: NAME,
+    checks: [deadLetterCheck(deps)],
+  });
   return buildApp({
-    db,
-    logger,
-    clock,
-    wakeSenders,
+    ...deps,
+    reconciliation: use('reconciliation', reconciliation),
     verifyToken: createTokenVerifier(NAME, config.SERVICE_TOKEN_PUBLIC_KEYS),
     deadLetters: messaging.deadLetters,
     sealingPublicKey: config.WEBHOOK_SEALING_PUBLIC_KEY ?? '',

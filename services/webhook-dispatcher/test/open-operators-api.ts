@@ -1,4 +1,5 @@
 import { ANSWER_HEADERS, INTERNAL_HEADERS } from '@pixmesh/contracts/internal/headers';
+import { isDispatched } from '@pixmesh/contracts/events/event-catalogue';
 import type { CallerClaims } from '@pixmesh/contracts/internal/service-token';
 import { createTokenSigner, createTokenVerifier } from '@pixmesh/http/service-token';
 import { newId } from '@pixmesh/kernel/ids';
@@ -32,6 +33,8 @@ export async function openOperatorsApi(
     wakeSenders,
     verifyToken: createTokenVerifier(SERVICE, tokenKeys.publicKeys),
     deadLetters: noDeadLetters as never,
+    isDispatched,
+    reconciliation: noDeadLetters as never,
   });
   return {
     call: async (route, body, caller) => {

@@ -3,7 +3,8 @@ import { ApplicationChanged } from '@pixmesh/contracts/messages/account-event.v1
 import { CHARGE_EVENTS, DISPUTE_EVENTS } from '@pixmesh/contracts/messages/charge-event.v1';
 import { PAYOUT_EVENTS } from '@pixmesh/contracts/messages/payout-event.v1';
 import { TOPICS } from '@pixmesh/contracts/topics';
-import { createEventPublisher, type EventToPublish } from '@pixmesh/kafka/event-publisher';
+import { createEventPublisher } from '@pixmesh/kafka/event-publisher';
+import type { EventToPublish } from '@pixmesh/kafka/outgoing-message';
 import { warmCodec } from '@pixmesh/kafka/schema-registry';
 import { newId } from '@pixmesh/kernel/ids';
 import { generateSealingKeyPair } from '@pixmesh/kernel/sealed-secret';

@@ -84,9 +84,10 @@ export function startRequestLog(deps: { db: Database; logger: Logger }): Request
   }
 
   async function stop(): Promise<void> {
-    if (timer !== null) clearTimeout(timer);
-    await writing;
+    // A flush that ends may begin the next one at once: that is waited for as well.
+    while (writing !== null) await writing;
     while (queue.length > 0 && (await writeBatch()));
+    if (timer !== null) clearTimeout(timer);
     if (queue.length > 0) dropOldest(queue.length);
   }
 }

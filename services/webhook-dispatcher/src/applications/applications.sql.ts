@@ -123,3 +123,24 @@ export async function clearMissedSince(
     ),
   );
 }
+
+/** Those of which an older state is stored than this, or none. Primary key reads. */
+export async function findApplicationsBehind(
+  db: Queryable,
+  applications: readonly { application_id: string; version: number }[],
+): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(
+    named(
+      'applications_behind',
+      sql`
+        select asked.id
+        from unnest(
+          ${applications.map(({ application_id: id }) => id)}::uuid[],
+          ${applications.map(({ version }) => version)}::int[]
+        ) as asked (id, version)
+        left join applications on application_id = asked.id
+        where applications.version is null or applications.version < asked.version`,
+    ),
+  );
+  return rows.map((row) => row.id);
+}

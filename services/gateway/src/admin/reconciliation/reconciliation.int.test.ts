@@ -1,10 +1,13 @@
+import { COMPARE_APPLICATIONS_PATH } from '@pixmesh/contracts/internal/compare-applications';
 import { createTokenVerifier } from '@pixmesh/http/service-token';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { answerJson, type FakeOwner } from '#test/start-fake-owner.ts';
 import { startTestGateway, type TestGateway, tokenKeys } from '#test/start-test-gateway.ts';
 
-const SERVICES = ['ledger', 'payouts', 'charges'] as const;
+const SERVICES = ['ledger', 'payouts', 'charges', 'webhook-dispatcher'] as const;
+/** Of the gateway's own records. */
+const OWN_CHECKS = ['application', 'outbox', 'dead_letter'];
 const REQUEST_TIMEOUT_MS = 1_500;
 const RECONCILIATION_TIMEOUT_MS = 10_000;
 const CHECKED_AT = '2026-11-21T11:00:00.000Z';
@@ -15,37 +18,54 @@ beforeAll(async () => {
   gateway = await startTestGateway({
     REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS),
     RECONCILIATION_TIMEOUT_MS: String(RECONCILIATION_TIMEOUT_MS),
+    RECONCILIATION_MS: '3600000',
   });
 });
 afterAll(() => gateway[Symbol.asyncDispose]());
 beforeEach(() => {
   for (const service of SERVICES) {
-    gateway.owners[service].requests.length = 0;
-    report(gateway.owners[service], service);
+    ownerOf(service).requests.length = 0;
+    report(ownerOf(service), service);
   }
 });
+
+function ownerOf(service: (typeof SERVICES)[number]): FakeOwner {
+  return gateway.owners[service === 'webhook-dispatcher' ? 'dispatcher' : service];
+}
+
+/** Requests for the owner's report; the gateway's own checks ask other things. */
+function askedForReports(service: (typeof SERVICES)[number]) {
+  return ownerOf(service).requests.filter(({ url }) => url === '/internal/reconciliation');
+}
 
 function report(owner: FakeOwner, service: string, delayMs = 0): void {
   const checks = [{ name: `of_${service}`, compared: 4, breaks: [] }];
   const body = { service, checked_at: CHECKED_AT, checks };
-  owner.answerWith((response) => {
-    setTimeout(() => answerJson(response, 200, { body }), delayMs);
+  owner.answerWith((response, { url }) => {
+    if (url === COMPARE_APPLICATIONS_PATH) answerJson(response, 200, { body: { behind: [] } });
+    else setTimeout(() => answerJson(response, 200, { body }), delayMs);
   });
 }
 
 describe('the report of reconciliation', () => {
   test('joins what each service says of itself', async () => {
+    // The gateway's own part exists from its first run on.
+    await gateway.admin('POST', '/admin/reconciliation');
+    for (const service of SERVICES) ownerOf(service).requests.length = 0;
     const answer = await gateway.admin('GET', '/admin/reconciliation');
     expect(answer.status).toBe(200);
     expect(answer.json).toEqual({
       object: 'reconciliation',
       checked_at: CHECKED_AT,
       breaks: 0,
-      checks: SERVICES.map((service) => ({ name: `of_${service}`, compared: 4, breaks: [] })),
+      checks: [
+        ...SERVICES.map((service) => ({ name: `of_${service}`, compared: 4, breaks: [] })),
+        ...OWN_CHECKS.map((name) => ({ name, compared: expect.any(Number) as number, breaks: [] })),
+      ],
       full_runs: [],
     });
     for (const service of SERVICES) {
-      const [request, ...others] = gateway.owners[service].requests;
+      const [request, ...others] = askedForReports(service);
       expect(others).toEqual([]);
       expect(request).toMatchObject({ method: 'GET', url: '/internal/reconciliation' });
       const verify = createTokenVerifier(service, tokenKeys.publicKeys);
@@ -79,6 +99,8 @@ describe('the report of reconciliation', () => {
           { name: 'of_ledger' },
           { name: 'payouts', compared: 0, breaks: [{ kind: 'unavailable', id: 'payouts' }] },
           { name: 'of_charges' },
+          { name: 'of_webhook-dispatcher' },
+          ...OWN_CHECKS.map((name) => ({ name })),
         ],
       },
     });
@@ -95,7 +117,7 @@ describe('a run that an operator asks for', () => {
     const answer = await gateway.admin('POST', '/admin/reconciliation', { body });
     expect(answer).toMatchObject({ status: 200, json: { object: 'reconciliation', breaks: 0 } });
     for (const service of SERVICES) {
-      expect(gateway.owners[service].requests).toMatchObject([
+      expect(askedForReports(service)).toMatchObject([
         { method: 'POST', url: '/internal/reconciliation', body: Buffer.from(`{"full":${full}}`) },
       ]);
     }

@@ -5,6 +5,7 @@ import {
 import { rawBody } from '@pixmesh/http/service-app';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { Logger } from '@pixmesh/telemetry/logger';
+import type { Reconciliation } from '@pixmesh/reconciliation/reconciliation';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { recordChange } from '../audit/record-change.ts';
@@ -13,21 +14,27 @@ import { readBody } from '../read-request.ts';
 import { joinReports, type JoinedReport } from './join-reports.ts';
 
 /** Services that check what they own. */
-const SERVICES = ['ledger', 'payouts', 'charges'] as const;
+const SERVICES = ['ledger', 'payouts', 'charges', 'webhook-dispatcher'] as const;
 const PATH = '/internal/reconciliation';
+/** For the gateway's own part of a full run, as for those of the others. */
+const OWN_WAIT_MS = 20_000;
 
 export type ReconciliationDeps = OwnerAndTablesDeps & {
   logger: Logger;
+  /** Of the gateway's own records. */
+  reconciliation: Pick<Reconciliation, 'latest' | 'runNow' | 'requestFull'>;
   /** A run takes longer than a question. */
   reconciliationTimeoutMs: number;
 };
 
 /**
- * `/admin/reconciliation`: the newest run of every service in one report; POST has all of them run now. A full run is
- * requested only, and the report shows how far it is.
+ * `/admin/reconciliation`: the newest run of every service in one report; POST has all of them run now. A full run that
+ * takes longer than the request goes on after it, and the report shows how far it is.
  */
 export function registerReconciliation(app: FastifyInstance, deps: ReconciliationDeps): void {
-  app.get('/admin/reconciliation', () => readReports(deps, { method: 'GET', path: PATH }));
+  app.get('/admin/reconciliation', () =>
+    readReports(deps, { method: 'GET', path: PATH }, deps.reconciliation.latest()),
+  );
 
   app.post('/admin/reconciliation', async (request) => {
     const { full } = readRunBody(request);
@@ -42,17 +49,30 @@ export function registerReconciliation(app: FastifyInstance, deps: Reconciliatio
     );
     const patient = { ...deps, requestTimeoutMs: deps.reconciliationTimeoutMs };
     const body = Buffer.from(JSON.stringify({ full }));
-    return await readReports(patient, { method: 'POST', path: PATH, body });
+    const own = full
+      ? deps.reconciliation.requestFull({ waitMs: OWN_WAIT_MS })
+      : deps.reconciliation.runNow();
+    return await readReports(patient, { method: 'POST', path: PATH, body }, own);
   });
 }
 
 async function readReports(
   deps: ReconciliationDeps,
   call: Parameters<typeof callOwner>[2],
+  own: Promise<ReconciliationReport>,
 ): Promise<JoinedReport> {
-  const parts = await Promise.all(
-    SERVICES.map(async (service) => ({ service, report: await readReport(deps, service, call) })),
-  );
+  const parts = await Promise.all([
+    ...SERVICES.map(async (service) => {
+      return { service, report: await readReport(deps, service, call) };
+    }),
+    own.then(
+      (report) => ({ service: 'gateway', report }),
+      (error: unknown) => {
+        deps.logger.warn({ err: error, service: 'gateway' }, 'a part of reconciliation is missing');
+        return { service: 'gateway', report: null };
+      },
+    ),
+  ]);
   return joinReports(parts, new Date());
 }
 

@@ -1,0 +1,126 @@
+import { COMPARED_EVENTS_MAX } from '@pixmesh/contracts/internal/compare-events';
+import { TOPICS } from '@pixmesh/contracts/topics';
+import { createInternalClient } from '@pixmesh/http/internal-client';
+import { newId, timeOfId } from '@pixmesh/kernel/ids';
+import { sql } from '@pixmesh/postgres/sql';
+import { type DispatcherDouble, startDispatcherDouble } from '@pixmesh/testkit/dispatcher-double';
+import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { deliveryCheck } from './delivery-check.ts';
+
+const TYPES = ['charge.pix.created'];
+const ALL_AT = new Date(0);
+
+let database: TestDatabase;
+let dispatcher: DispatcherDouble;
+let wakeUps: number;
+
+beforeEach(async () => {
+  database = await createTestDatabase('charges');
+  dispatcher = await startDispatcherDouble();
+  wakeUps = 0;
+});
+afterEach(async () => {
+  await dispatcher[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+test('every event of the topic is compared once, in pages of ids without a hole between them', async () => {
+  const ids = await writeEvents(COMPARED_EVENTS_MAX + 3);
+  await writeEvents(1, TOPICS.ledgerCommands);
+  const { compared, breaks } = await run();
+  expect([compared, breaks]).toEqual([ids.length, []]);
+  const [first, second] = dispatcher.asked;
+  expect(dispatcher.asked).toHaveLength(2);
+  expect(dispatcher.asked.flatMap(({ events }) => events.map((one) => one.event_id))).toEqual(ids);
+  expect(second?.after).toBe(first?.until);
+  expect(first).toMatchObject({
+    types: TYPES,
+    events: expect.arrayContaining([
+      {
+        event_id: ids[0],
+        type: 'charge.pix.created',
+        account_id: expect.any(String) as string,
+        application_id: null,
+        occurred_at: '2026-11-22T10:00:00.000Z',
+        has_url: true,
+      },
+    ]) as object,
+  });
+});
+
+test('an event without its delivery is shown and queued again, marked, once it is old enough', async () => {
+  const [lost, fresh] = await writeEvents(2);
+  dispatcher.differ({ missing: [lost!], unknown: [] });
+  const { breaks } = await run({ healAfterMs: -60_000 });
+  expect(breaks).toEqual([
+    { kind: 'missing_right', id: lost, expected: 'delivery', changedAt: timeOfId(lost!) },
+  ]);
+  expect(await queued()).toEqual([{ event_id: lost, is_resend: true }]);
+  expect(wakeUps).toBe(1);
+  dispatcher.differ({ missing: [lost!, fresh!], unknown: [] });
+  await run({ healAfterMs: 3_600_000 });
+  expect(await queued()).toHaveLength(1);
+});
+
+test('an event that waits to be published is not queued a second time', async () => {
+  const [lost] = await writeEvents(1);
+  await database.db.query(sql`insert into outbox (event_id) values (${lost})`);
+  dispatcher.differ({ missing: [lost!], unknown: [] });
+  await run({ healAfterMs: -60_000 });
+  expect(await queued()).toEqual([{ event_id: lost, is_resend: false }]);
+});
+
+test('an event that only the dispatcher has is shown', async () => {
+  const id = newId();
+  dispatcher.differ({ missing: [], unknown: [id] });
+  expect((await run()).breaks).toMatchObject([{ kind: 'missing_left', id, expected: 'event' }]);
+});
+
+test('an incremental run goes back to what was found before', async () => {
+  const [old] = await writeEvents(1);
+  await run({ since: new Date(Date.now() + 60_000), knownIds: [old!] });
+  expect(dispatcher.asked[0]?.events.map(({ event_id }) => event_id)).toEqual([old]);
+});
+
+async function run(
+  changes: { healAfterMs?: number; since?: Date | null; knownIds?: string[] } = {},
+) {
+  const { healAfterMs = 60_000, since = ALL_AT, knownIds = [] } = changes;
+  await using client = createInternalClient({
+    service: 'webhook-dispatcher',
+    url: dispatcher.url,
+    sign: async () => 'token',
+  });
+  const check = deliveryCheck({
+    db: database.db,
+    topic: TOPICS.chargesEvents,
+    types: TYPES,
+    dispatcher: client,
+    healAfterMs,
+    wakeOutbox: () => {
+      wakeUps += 1;
+    },
+  });
+  return await check.run({ since, knownIds, signal: new AbortController().signal });
+}
+
+async function queued(): Promise<object[]> {
+  return await database.db.query(sql`select event_id, is_resend from outbox`);
+}
+
+/** Ids in their order. */
+async function writeEvents(count: number, topic: string = TOPICS.chargesEvents): Promise<string[]> {
+  const ids = Array.from({ length: count }, () => newId());
+  const message = JSON.stringify({
+    account_id: newId(),
+    application_id: null,
+    occurred_at: '2026-11-22T10:00:00.000Z',
+    destination: { url: 'https://shop.example.org', sealed_secret: null },
+  });
+  await database.db.query(sql`
+    insert into events (event_id, topic, key, type, message)
+    select id, ${topic}, 'key', 'charge.pix.created', ${message}::json from unnest(${ids}::uuid[]) as id`);
+  return ids;
+}

@@ -1,0 +1,62 @@
+import {
+  COMPARED_EVENTS_MAX,
+  type ComparedEvent,
+} from '@pixmesh/contracts/internal/compare-events';
+import type { Queryable } from '@pixmesh/postgres/pool';
+import { named, sql } from '@pixmesh/postgres/sql';
+
+/** Events of a topic with ids above `after`, up to `until`: all of them that were written. */
+export type EventsPage = { after: string; until: string; events: ComparedEvent[] };
+
+/** The last page ends with the time of its reading, so that what the other side has beyond is not asked for. */
+export async function readEventsPage(
+  db: Queryable,
+  topic: string,
+  from: { since: Date } | { after: string },
+): Promise<EventsPage> {
+  const [range] = await db.query<{ after: string; until: string }>(
+    named(
+      'delivery_check_range',
+      sql`
+        select
+          coalesce(
+            ${'after' in from ? from.after : null}::uuid,
+            uuid_v7_floor(${'since' in from ? from.since : null}::timestamptz)
+          ) as after,
+          uuid_v7_floor(clock_timestamp()) as until`,
+    ),
+  );
+  const { after, until } = range!;
+  const events = await db.query<ComparedEvent>(
+    named(
+      'delivery_check_events',
+      sql`
+        select
+          event_id, type, message->>'account_id' as account_id,
+          message->>'application_id' as application_id, message->>'occurred_at' as occurred_at,
+          json_typeof(message->'destination') = 'object' as has_url
+        from events
+        where topic = ${topic} and event_id > ${after}::uuid and event_id <= ${until}::uuid
+        order by event_id
+        limit ${COMPARED_EVENTS_MAX}`,
+    ),
+  );
+  const isLast = events.length < COMPARED_EVENTS_MAX;
+  return { after, until: isLast ? until : events.at(-1)!.event_id, events };
+}
+
+/** Marked as sent again, so that a message that is parked where it goes is parked once. */
+export async function queueAgain(db: Queryable, eventIds: readonly string[]): Promise<void> {
+  await db.query(
+    named(
+      'delivery_check_queue_again',
+      sql`
+        insert into outbox (event_id, is_resend)
+        select event_id, true
+        from events
+        where event_id = any (${eventIds}::uuid[])
+          and not exists (select from outbox where outbox.event_id = events.event_id)
+        order by event_id`,
+    ),
+  );
+}

@@ -1,0 +1,90 @@
+import { COMPARE_APPLICATIONS_PATH } from '@pixmesh/contracts/internal/compare-applications';
+import { TOPICS } from '@pixmesh/contracts/topics';
+import { createInternalClient } from '@pixmesh/http/internal-client';
+import { newId } from '@pixmesh/kernel/ids';
+import { sql } from '@pixmesh/postgres/sql';
+import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { answerJson, type FakeOwner, startFakeOwner } from '#test/start-fake-owner.ts';
+
+import { applicationCheck } from './application-check.ts';
+
+let database: TestDatabase;
+let dispatcher: FakeOwner;
+let behind: string[];
+let wakeUps: number;
+
+beforeEach(async () => {
+  database = await createTestDatabase('gateway');
+  dispatcher = await startFakeOwner();
+  dispatcher.answerWith((response) => answerJson(response, 200, { body: { behind } }));
+  behind = [];
+  wakeUps = 0;
+});
+afterEach(async () => {
+  await dispatcher[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+test('the dispatcher is asked about the version of every application', async () => {
+  const ids = [await anApplication(), await anApplication()];
+  expect(await run()).toEqual({ compared: 2, breaks: [] });
+  expect(dispatcher.requests).toMatchObject([{ method: 'POST', url: COMPARE_APPLICATIONS_PATH }]);
+  const { applications } = JSON.parse(dispatcher.requests[0]!.body.toString()) as {
+    applications: { application_id: string; version: number }[];
+  };
+  expect(applications.map(({ application_id: id }) => id)).toEqual(ids.toSorted());
+});
+
+test('a state that was not heard from one run to the next is announced again, with a newer version', async () => {
+  const id = await anApplication();
+  behind = [id];
+  expect((await run()).breaks).toEqual([{ kind: 'version', id }]);
+  const before = await announcements(id);
+  expect(wakeUps).toBe(0);
+  await run([id]);
+  expect(wakeUps).toBe(1);
+  const after = await announcements(id);
+  expect(after).toHaveLength(before.length + 1);
+  expect(after.at(-1)).toMatchObject({ active: 'true', version: String(after.length) });
+});
+
+async function run(knownIds: string[] = []) {
+  await using client = createInternalClient({
+    service: 'webhook-dispatcher',
+    url: dispatcher.url,
+    sign: async () => 'token',
+  });
+  const wakeOutbox = () => {
+    wakeUps += 1;
+  };
+  const check = applicationCheck({ db: database.db, dispatcher: client, wakeOutbox });
+  return await check.run({ since: null, knownIds, signal: new AbortController().signal });
+}
+
+async function anApplication(): Promise<string> {
+  const [accountId, id] = [newId(), newId()];
+  await database.db.query(sql`
+    insert into accounts (
+      id, name, legal_name, document, document_type, phone, status, onboarding_status, auto_payout_enabled,
+      payouts_enabled, payout_fee, charge_expires_in, release_delay_seconds, late_payment_policy
+    )
+    values (
+      ${accountId}, 'Loja', 'Loja Ltda', '11222333000181', 'cnpj', '', 'active', 'approved', true,
+      true, 0, 3600, 0, 'accept'
+    )`);
+  await database.db.query(sql`
+    insert into applications (id, account_id, name, active, fingerprint)
+    values (${id}, ${accountId}, 'Site', true, '')`);
+  return id;
+}
+
+async function announcements(id: string): Promise<{ active: string; version: string }[]> {
+  return await database.db.query(sql`
+    select message->'data'->>'active' as active, message->'data'->>'version' as version
+    from events
+    join outbox using (event_id)
+    where topic = ${TOPICS.accountsEvents} and message->>'application_id' = ${id}
+    order by event_id`);
+}

@@ -1,0 +1,99 @@
+import { isDispatched } from '@pixmesh/contracts/events/event-catalogue';
+import type { ComparedEvent } from '@pixmesh/contracts/internal/compare-events';
+import { type AccountId, type ApplicationId, newId, timeOfId } from '@pixmesh/kernel/ids';
+import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { smallestIdOf } from '#deliveries/id-of-instant.ts';
+import { aChargeEvent } from '#test/a-charge-event.ts';
+import { storeEndpoint } from '#test/store-endpoint.ts';
+import { take } from '#test/store-event.ts';
+
+import { compareEvents } from './compare-events.ts';
+import type { ResourceEvent } from './read-event.ts';
+
+const URL_TEXT = 'https://shop.receiver.example.com/hook';
+const HOUR_MS = 3_600_000;
+/** Nothing that these tests make is as old. */
+const LONG_AGO = smallestIdOf(Date.now() - HOUR_MS);
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase('webhook_dispatcher');
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+test('an event that was taken in, and one that has no destination, are where they belong', async () => {
+  const taken = aChargeEvent({ url: URL_TEXT });
+  await take(database.db, taken);
+  const unreceived = aChargeEvent({ url: null });
+  expect(await compare([taken, unreceived])).toEqual({ missing: [], unknown: [] });
+});
+
+test('an event with a URL of its own, or with an endpoint that was there, is missing until it is taken in', async () => {
+  const owner = { accountId: newId<AccountId>(), applicationId: newId<ApplicationId>() };
+  await storeEndpoint(database.db, owner);
+  const forEndpoint = aChargeEvent({
+    account_id: owner.accountId,
+    application_id: owner.applicationId,
+    url: null,
+    occurred_at: new Date(Date.now() + 1_000).toISOString(),
+  });
+  const earlier = {
+    ...forEndpoint,
+    event_id: newId(),
+    occurred_at: '2020-01-01T00:00:00.000Z',
+  };
+  const forUrl = aChargeEvent({ url: URL_TEXT });
+  const all = [forEndpoint, earlier, forUrl];
+  const { missing } = await compare(all);
+  expect(missing.toSorted()).toEqual([forEndpoint.event_id, forUrl.event_id].toSorted());
+  for (const event of all) await take(database.db, event);
+  expect((await compare(all)).missing).toEqual([]);
+});
+
+test('an event that the catalogue does not dispatch is not missing', async () => {
+  const event = aChargeEvent({ url: URL_TEXT });
+  const body = bodyOf([event]);
+  const deps = { db: database.db, isDispatched: () => false };
+  expect((await compareEvents(deps, body)).missing).toEqual([]);
+});
+
+test('an event that its owner does not list is unknown, within the range and the types that are compared', async () => {
+  const [listed, unlisted] = [aChargeEvent({ url: URL_TEXT }), aChargeEvent({ url: URL_TEXT })];
+  for (const event of [listed, unlisted]) await take(database.db, event);
+  const after = smallestIdOf(timeOfId(listed.event_id).getTime() - 1);
+  const body = { ...bodyOf([listed]), after, types: [listed.type] };
+  const deps = { db: database.db, isDispatched };
+  expect((await compareEvents(deps, body)).unknown).toContain(unlisted.event_id);
+  const elsewhere = [
+    { ...body, types: ['payment.pix.completed'] },
+    { ...body, after: smallestIdOf(Date.now() + HOUR_MS) },
+    { ...body, until: after, after: LONG_AGO },
+  ];
+  for (const range of elsewhere) {
+    expect((await compareEvents(deps, range)).unknown).not.toContain(unlisted.event_id);
+  }
+});
+
+async function compare(events: readonly ResourceEvent[]) {
+  return await compareEvents({ db: database.db, isDispatched }, bodyOf(events));
+}
+
+/** As its owner lists them; the range begins where none of them is older, so that nothing else is compared. */
+function bodyOf(events: readonly ResourceEvent[]) {
+  const until = smallestIdOf(Date.now() + HOUR_MS);
+  return { after: until, until, types: ['charge.pix.paid'], events: events.map(toCompared) };
+}
+
+function toCompared(event: ResourceEvent): ComparedEvent {
+  return {
+    event_id: event.event_id,
+    type: event.type,
+    account_id: event.account_id ?? '',
+    application_id: event.application_id,
+    occurred_at: event.occurred_at,
+    has_url: event.destination !== null,
+  };
+}

@@ -1,0 +1,36 @@
+import type { Queryable } from '@pixmesh/postgres/pool';
+import { named, sql } from '@pixmesh/postgres/sql';
+
+/** Those of the ids that were taken in. Primary key reads. */
+export async function findStoredEvents(
+  db: Queryable,
+  ids: readonly string[],
+): Promise<Set<string>> {
+  const rows = await db.query<{ event_id: string }>(
+    named('events_stored', sql`select event_id from events where event_id = any (${ids}::uuid[])`),
+  );
+  return new Set(rows.map((row) => row.event_id));
+}
+
+/** Events of the types within the range of ids that are not listed; tests of endpoints are nobody's. */
+export async function findUnlistedEvents(
+  db: Queryable,
+  range: { after: string; until: string; types: readonly string[] },
+  listed: readonly string[],
+): Promise<string[]> {
+  const rows = await db.query<{ event_id: string }>(
+    named(
+      'events_unlisted',
+      sql`
+        select event_id
+        from events
+        where event_id > ${range.after}::uuid
+          and event_id <= ${range.until}::uuid
+          and type = any (${range.types}::text[])
+          and event_id <> all (${listed}::uuid[])
+          and not exists (select from endpoints where endpoints.id = events.resource_id)
+        order by event_id`,
+    ),
+  );
+  return rows.map((row) => row.event_id);
+}

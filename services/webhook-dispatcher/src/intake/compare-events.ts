@@ -1,0 +1,55 @@
+import type { EventName } from '@pixmesh/contracts/events/event-catalogue';
+import type {
+  ComparedEvent,
+  ComparedEvents,
+  CompareEventsBody,
+} from '@pixmesh/contracts/internal/compare-events';
+import type { Queryable } from '@pixmesh/postgres/pool';
+
+import { findStoredEvents, findUnlistedEvents } from './compare-events.sql.ts';
+import { findSubscribers, loadSubscriptions, type Subscription } from './find-endpoints.sql.ts';
+import type { IntakeDeps } from './intake.ts';
+
+type Deps = { db: Queryable; isDispatched: IntakeDeps['isDispatched'] };
+
+/**
+ * Compares what an owner has written with what was taken in: an event without a delivery although it has a destination
+ * was lost on its way here; one that the owner does not have was lost there.
+ */
+export async function compareEvents(deps: Deps, body: CompareEventsBody): Promise<ComparedEvents> {
+  const { db, isDispatched } = deps;
+  const listed = body.events.map(({ event_id }) => event_id);
+  const stored = await findStoredEvents(db, listed);
+  const absent = body.events.filter(
+    ({ event_id, type }) => !stored.has(event_id) && isDispatched(type as EventName),
+  );
+  const receivers = await countReceivers(db, absent);
+  return {
+    missing: absent
+      .filter(({ has_url }, place) => has_url || receivers[place]! > 0)
+      .map(({ event_id }) => event_id),
+    unknown: await findUnlistedEvents(db, body, listed),
+  };
+}
+
+/** How many endpoints each event has, by the rules of its intake. */
+async function countReceivers(db: Queryable, events: readonly ComparedEvent[]): Promise<number[]> {
+  const counts = events.map(() => 0);
+  if (events.length === 0) return counts;
+  const subscribers = await findSubscribers(
+    db,
+    events.map(({ account_id, application_id, type }) => ({
+      accountId: account_id,
+      applicationId: application_id,
+      type,
+    })),
+  );
+  const subscriptions = events.flatMap(({ occurred_at, type }, place) =>
+    (subscribers[place] ?? []).map((endpointId): Subscription => {
+      return { place, occurredAt: occurred_at, type, endpointId };
+    }),
+  );
+  if (subscriptions.length === 0) return counts;
+  for (const { place } of await loadSubscriptions(db, subscriptions)) counts[place]! += 1;
+  return counts;
+}
