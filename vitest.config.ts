@@ -2,6 +2,8 @@ import path from 'node:path';
 
 import { defineConfig } from 'vitest/config';
 
+import { isLong } from './packages/testkit/src/long-runs.ts';
+
 // Kept between processes and runs: workers and the services that tests start load in half the time.
 process.env['NODE_COMPILE_CACHE'] ??= path.resolve('node_modules/.cache/node-compile');
 
@@ -19,6 +21,9 @@ const E2E = {
   testTimeout: 180_000,
   hookTimeout: 120_000,
 };
+
+/** Files that wait for the periods of production. */
+const LONG_ONLY = ['tests/e2e/long/*.e2e.test.ts'];
 
 /**
  * Three rings, chosen by file name so that no package can be forgotten: `unit` touches nothing,
@@ -74,7 +79,7 @@ export default defineConfig({
         test: {
           ...E2E,
           name: 'e2e-alone',
-          include: ['tests/e2e/alone/*.e2e.test.ts'],
+          include: ['tests/e2e/alone/*.e2e.test.ts', ...(isLong ? LONG_ONLY : [])],
           fileParallelism: false,
           sequence: { groupOrder: 2 },
         },

@@ -16,6 +16,7 @@ export type StackFile = {
   receiver_url: string;
   internal_urls: Record<string, string>;
   postgres_url: string;
+  kafka_brokers: string[];
   account_id: string;
   application_id: string;
   api_key: string;

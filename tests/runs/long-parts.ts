@@ -38,7 +38,7 @@ export function listLongParts(): { name: string; ring: Ring; files: string[] }[]
     '{packages,services}/*/{src,test}/**/*.int.test.ts',
     'tests/e2e/**/*.e2e.test.ts',
   ])
-    .filter((file) => readFileSync(file, 'utf8').includes(LONG_RUNS) && !file.includes('/end/'))
+    .filter((file) => isLonger(file) && !file.includes('/end/'))
     .sort();
   // What holds of everything that was done is asked after each part.
   const ends = globSync('tests/e2e/end/*.e2e.test.ts').sort();
@@ -49,6 +49,11 @@ export function listLongParts(): { name: string; ring: Ring; files: string[] }[]
   }))
     .filter((part) => part.files.length > 0)
     .map((part) => (part.ring === 'e2e' ? { ...part, files: [...part.files, ...ends] } : part));
+}
+
+/** Whether it has a longer count, or is in no other run at all. */
+function isLonger(file: string): boolean {
+  return file.startsWith('tests/e2e/long/') || readFileSync(file, 'utf8').includes(LONG_RUNS);
 }
 
 function findPart(file: string): LongPart | undefined {

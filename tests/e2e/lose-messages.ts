@@ -1,0 +1,141 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { createKafka } from '@pixmesh/kafka/kafka-client';
+import { PARTITIONS_PER_TOPIC, TOPICS } from '@pixmesh/contracts/topics';
+import { createPool, type Database } from '@pixmesh/postgres/pool';
+import { sql, type Statement } from '@pixmesh/postgres/sql';
+import { createLogger } from '@pixmesh/telemetry/logger';
+import { eventually } from '@pixmesh/testkit/eventually';
+import { expect } from 'vitest';
+
+import { stack } from './mesh.ts';
+
+const PUBLISHED_MS_MAX = 60_000;
+/** What a frozen process asked for before is answered by then, and read when it goes on; later messages are not. */
+const FETCH_MS_MAX = 1_000;
+
+/** How many events each service with an outbox has still to publish. */
+const WAITING: Readonly<Record<string, Statement>> = {
+  gateway: sql`select count(*)::int as count from gateway.outbox`,
+  charges: sql`select count(*)::int as count from charges.outbox`,
+  payouts: sql`select count(*)::int as count from payouts.outbox`,
+  ledger: sql`select count(*)::int as count from ledger.outbox`,
+};
+
+export type Broker = ReturnType<typeof openBroker>;
+
+/** The broker of the mesh, as somebody sees it who can take messages out of it. */
+export function openBroker() {
+  const { postgres_url: url, kafka_brokers: brokers } = stack();
+  const db = createPool({ url, applicationName: 'lost-messages', max: 2 });
+  const admin = createKafka({
+    brokers,
+    clientId: 'lost-messages',
+    logger: createLogger('lost-messages', 'silent'),
+  }).admin();
+  const connected = admin.connect();
+  return {
+    thaw: (service: string) => process.kill(stack().pids[service] ?? 0, 'SIGCONT'),
+    whileFrozen,
+    untilPublished,
+    untilDecided: () => untilNone(db, undecided),
+    untilUnanswered,
+    untilStored,
+    unansweredTypes: () => readUnansweredTypes(db),
+    stateAtDispatcher,
+    lose,
+    makeAgain,
+    [Symbol.asyncDispose]: async () => {
+      await connected;
+      await admin.disconnect();
+      await db[Symbol.asyncDispose]();
+    },
+  };
+
+  /** These services stand still meanwhile: what is sent to them stays in its topic. */
+  async function whileFrozen(
+    services: readonly string[],
+    work: () => Promise<void>,
+  ): Promise<void> {
+    const pids = services.map((service) => stack().pids[service] ?? 0);
+    for (const pid of pids) process.kill(pid, 'SIGSTOP');
+    try {
+      await delay(FETCH_MS_MAX);
+      await work();
+    } finally {
+      for (const pid of pids) process.kill(pid, 'SIGCONT');
+    }
+  }
+
+  async function untilPublished(services: readonly string[]): Promise<void> {
+    for (const service of services) await untilNone(db, WAITING[service]!);
+  }
+
+  async function untilUnanswered(): Promise<void> {
+    await eventually(async () => {
+      expect(await readUnansweredTypes(db)).not.toEqual([]);
+    }, PUBLISHED_MS_MAX);
+  }
+
+  /** The gateway has a callback of this charge. */
+  async function untilStored(chargeId: string): Promise<void> {
+    const txid = chargeId.replaceAll('-', '');
+    await eventually(async () => {
+      const rows = await db.query(sql`
+        select from gateway.events where topic = ${TOPICS.acquirerCallbacks} and key = ${txid}`);
+      expect(rows.length).toBeGreaterThan(0);
+    }, PUBLISHED_MS_MAX);
+  }
+
+  async function stateAtDispatcher(applicationId: string): Promise<boolean | null> {
+    const rows = await db.query<{ active: boolean }>(sql`
+      select active from webhook_dispatcher.applications where application_id = ${applicationId}`);
+    return rows[0]?.active ?? null;
+  }
+
+  /** Deletes every message that the topics have now. */
+  async function lose(topics: readonly string[]): Promise<void> {
+    await connected;
+    for (const topic of topics) {
+      const offsets = await admin.fetchTopicOffsets(topic);
+      const partitions = offsets.map(({ partition, high }) => ({ partition, offset: high }));
+      await admin.deleteTopicRecords({ topic, partitions });
+    }
+  }
+
+  async function makeAgain(topics: readonly string[]): Promise<void> {
+    await connected;
+    await admin.deleteTopics({ topics: [...topics] });
+    await eventually(async () => {
+      const made = topics.map((topic) => ({ topic, numPartitions: PARTITIONS_PER_TOPIC }));
+      expect(await admin.createTopics({ topics: made, waitForLeaders: true })).toBe(true);
+    }, PUBLISHED_MS_MAX);
+  }
+}
+
+const unanswered = sql`
+  select command_id, event_id from charges.unanswered_commands
+  union all
+  select command_id, event_id from payouts.unanswered_commands`;
+
+const undecided = sql`
+  select count(*)::int as count
+  from (${unanswered}) as sent
+  where not exists (select from ledger.journals where journals.command_id = sent.command_id)`;
+
+async function untilNone(db: Database, count: Statement): Promise<void> {
+  await eventually(async () => {
+    expect(await db.query(count)).toEqual([{ count: 0 }]);
+  }, PUBLISHED_MS_MAX);
+}
+
+/** Types of the commands without an outcome, each once. */
+async function readUnansweredTypes(db: Database): Promise<string[]> {
+  const rows = await db.query<{ type: string }>(sql`
+    with sent as (${unanswered})
+    select type from charges.events where event_id in (select event_id from sent)
+    union
+    select type from payouts.events where event_id in (select event_id from sent)
+    order by type`);
+  return rows.map(({ type }) => type);
+}
