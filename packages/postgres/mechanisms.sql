@@ -63,6 +63,7 @@ create table message_schemas (
 create table outbox (
   id bigint generated always as identity not null,
   event_id uuid not null,
+  is_resend boolean default false not null,
   constraint outbox_pkey PRIMARY KEY (id)
 ) with (autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
 
@@ -112,6 +113,14 @@ create table return_contradictions (
   constraint return_contradictions_status CHECK ((status = ANY (ARRAY['processing'::text, 'failed'::text])))
 );
 
+create table unanswered_commands (
+  command_id uuid not null,
+  event_id uuid not null,
+  sent_at timestamp(3) with time zone default now() not null,
+  constraint unanswered_commands_pkey PRIMARY KEY (command_id, event_id)
+) with (autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
+CREATE INDEX unanswered_commands_sent ON unanswered_commands USING btree (sent_at);
+
 CREATE OR REPLACE FUNCTION mechanisms.ensure_event_partitions(months_ahead integer)
  RETURNS void
  LANGUAGE plpgsql
@@ -160,8 +169,9 @@ grant delete, insert, select, update on dead_letters to pixmesh_mechanisms;
 grant delete, insert, select, update on reconciliation_breaks to pixmesh_mechanisms;
 grant delete, insert, select, update on reconciliation_runs to pixmesh_mechanisms;
 grant delete, insert, select, update on return_contradictions to pixmesh_mechanisms;
+grant delete, insert, select, update on unanswered_commands to pixmesh_mechanisms;
 grant insert, select on events to pixmesh_mechanisms;
-grant select on message_schemas to pixmesh_mechanisms;
 grant insert, select, update on acquirer_lists to pixmesh_mechanisms;
+grant select on message_schemas to pixmesh_mechanisms;
 grant select, update on leases to pixmesh_mechanisms;
 grant select, update on reconciliation_lease to pixmesh_mechanisms;

@@ -1,5 +1,5 @@
 import { CHARGE_EVENTS, type ChargeEvent } from '@pixmesh/contracts/messages/charge-event.v1';
-import type { EventToPublish } from '@pixmesh/kafka/event-publisher';
+import type { EventToPublish } from '@pixmesh/kafka/outgoing-message';
 import { newId } from '@pixmesh/kernel/ids';
 
 import { EVENT_TYPE, type MerchantEndpoint } from './merchant-endpoints.ts';

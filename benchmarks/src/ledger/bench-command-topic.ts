@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 
 import { ReceivedPixCredit } from '@pixmesh/contracts/messages/ledger-command.v1';
 import { TOPICS } from '@pixmesh/contracts/topics';
-import { createEventPublisher, type EventToPublish } from '@pixmesh/kafka/event-publisher';
+import { createEventPublisher } from '@pixmesh/kafka/event-publisher';
+import type { EventToPublish } from '@pixmesh/kafka/outgoing-message';
 import { warmCodec } from '@pixmesh/kafka/schema-registry';
 import { tailTopic } from '@pixmesh/kafka/tail';
 import { deriveCommandId, newId } from '@pixmesh/kernel/ids';

@@ -6,7 +6,8 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { followTopic } from '@pixmesh/testkit/read-topic';
 import { beforeEach, expect, test } from 'vitest';
 
-import { createEventPublisher, type EventToPublish } from './event-publisher.ts';
+import { createEventPublisher } from './event-publisher.ts';
+import type { EventToPublish } from './outgoing-message.ts';
 import { startTestMesh, type TestMesh } from './testing/test-mesh.ts';
 import { aWireMessage, TEST_MESSAGE } from './testing/test-message.ts';
 

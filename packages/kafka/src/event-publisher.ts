@@ -1,12 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-import type { Topic } from '@pixmesh/contracts/topics';
 import { AppError } from '@pixmesh/kernel/app-error';
-import type { PublishableEvent, Unpublished } from '@pixmesh/postgres/outbox-relay';
-import { recordSpan } from '@pixmesh/telemetry/tracing';
-import { type Message, Partitioners, type Producer } from 'kafkajs';
+import type { Unpublished } from '@pixmesh/postgres/outbox-relay';
+import { Partitioners, type Producer } from 'kafkajs';
 
 import { createKafka, type KafkaOptions, PUBLISH_RETRY } from './kafka-client.ts';
+import { type EventToPublish, type Outgoing, toOutgoing } from './outgoing-message.ts';
 import { createPartialSend } from './partial-send.ts';
 import type { MessageCodec } from './message-codec.ts';
 
@@ -15,8 +14,6 @@ const PUBLISH_TIMEOUT_MS = 10_000;
 const METADATA_MAX_AGE_MS = 30_000;
 /** Bytes of values per request: a broker refuses batches above 1 MiB, and one key may fill a whole claim. */
 const REQUEST_BYTES_MAX = 512 * 1024;
-
-export type EventToPublish = Omit<PublishableEvent, 'sequence'>;
 
 export type EventPublisher = AsyncDisposable & {
   /** Resolves when every event is durable at the broker; a failure may still have written some of them. */
@@ -31,8 +28,6 @@ export type EventPublisher = AsyncDisposable & {
 };
 
 type PublisherOptions = KafkaOptions & { codec: MessageCodec; topicPrefix: string };
-/** An event in its encoded form; `topic` is the broker's name of it. */
-export type Outgoing = { eventId: string; topic: string; message: Message & { value: Buffer } };
 
 /** The producer behind the outbox relay: the only one of a service. */
 export function createEventPublisher(options: PublisherOptions): EventPublisher {
@@ -155,25 +150,4 @@ function splitByBytes(outgoing: readonly Outgoing[]): Outgoing[][] {
     requests.at(-1)?.push(event);
   }
   return requests;
-}
-
-async function toOutgoing(options: PublisherOptions, event: EventToPublish): Promise<Outgoing> {
-  const topic = event.topic as Topic;
-  const value = await options.codec.encode({ topic, type: event.type }, event.message);
-  const trace = recordSpan(`send ${topic}`, {
-    kind: 'producer',
-    parent: event.traceparent,
-    attributes: { 'messaging.system': 'kafka', 'messaging.destination.name': topic },
-  });
-  const headers = {
-    ...event.headers,
-    event_id: event.eventId,
-    type: event.type,
-    ...(trace === null ? {} : { traceparent: trace }),
-  };
-  return {
-    eventId: event.eventId,
-    topic: options.topicPrefix + topic,
-    message: { key: event.key, value, headers },
-  };
 }

@@ -4,25 +4,29 @@ import { AppError } from '@pixmesh/kernel/app-error';
 import type { z } from 'zod';
 
 import type { RawMessage } from '@pixmesh/postgres/dead-letters';
+import { RESEND_HEADER } from '@pixmesh/postgres/unanswered-commands';
 import type { MessageCodec } from './message-codec.ts';
+
+/** How a message came, beside what it says. */
+type Delivery = { isResend: boolean };
 
 /** What a consumer does with one type of message. */
 export type MessageHandler = {
   readonly message: MessageType;
-  handle(value: unknown): Promise<void>;
+  handle(value: unknown, delivery?: Delivery): Promise<void>;
 };
 
 /** Binds a use case to a message type; the value is parsed by the type's own schema first. */
 export function on<Schema extends z.ZodType>(
   message: MessageType<Schema>,
-  handle: (value: z.output<Schema>) => Promise<void>,
+  handle: (value: z.output<Schema>, delivery: Delivery) => Promise<void>,
 ): MessageHandler {
   return {
     message,
-    handle: async (value) => {
+    handle: async (value, delivery = { isResend: false }) => {
       const parsed = message.schema.safeParse(value);
       if (!parsed.success) throw invalid(`${message.type}: ${describe(parsed.error)}`);
-      await handle(parsed.data);
+      await handle(parsed.data, delivery);
     },
   };
 }
@@ -42,7 +46,8 @@ export async function dispatchMessage(
     if (MESSAGE_TYPES.some((known) => known.type === type)) return;
     throw invalid(`unknown type ${type ?? '(none)'}`);
   }
-  await handler.handle(await decode(deps.codec, incoming.value));
+  const isResend = incoming.headers[RESEND_HEADER] !== undefined;
+  await handler.handle(await decode(deps.codec, incoming.value), { isResend });
 }
 
 async function decode(codec: Pick<MessageCodec, 'decode'>, value: Buffer | null): Promise<unknown> {

@@ -16,13 +16,15 @@ import {
 } from '@pixmesh/postgres/outbox-relay';
 import { startPartitionUpkeep } from '@pixmesh/postgres/partition-upkeep';
 import type { Database } from '@pixmesh/postgres/pool';
+import { startCommandResends } from '@pixmesh/postgres/unanswered-commands';
 import { declareFailpoints } from '@pixmesh/service/failpoints';
 import type { WakeSignal } from '@pixmesh/service/wake-signal';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { startConsumer } from './consumer.ts';
-import { createEventPublisher, type EventToPublish } from './event-publisher.ts';
+import { createEventPublisher } from './event-publisher.ts';
 import type { MessageCodec } from './message-codec.ts';
+import type { EventToPublish } from './outgoing-message.ts';
 import { dispatchMessage, type MessageHandler } from './message-handler.ts';
 import { startReadingSchemas } from './read-schemas.job.ts';
 
@@ -47,8 +49,11 @@ export type MessagingOptions = {
   topicPrefix: string;
   db: Database;
   logger: Logger;
-  /** What this service produces, and the signal that is notified when events are committed; null: it has no outbox. */
-  outbox: { produces: readonly MessageType[]; signal: WakeSignal } | null;
+  /**
+   * What this service produces, and the signal that is notified when events are committed; null: it has no outbox.
+   * A service that sends commands says after how long one without an outcome is sent again.
+   */
+  outbox: { produces: readonly MessageType[]; signal: WakeSignal; resendMs?: number } | null;
   consumes: readonly ConsumerGroup[];
   /** Called when a consumer has given up for good, or a schema is not stored: the process must end and be started again. */
   onFatal(error: Error): void;
@@ -135,6 +140,14 @@ function startExchange(options: MessagingOptions, codec: MessageCodec): Exchange
   const publisher = createEventPublisher({ brokers, clientId, logger, codec, topicPrefix });
   if (outbox !== null) publisher.warmUp();
   const relay = outbox && startOutboxRelay({ db, logger, publish, signal: outbox.signal });
+  const resends = outbox?.resendMs
+    ? startCommandResends({
+        db,
+        logger,
+        resendMs: outbox.resendMs,
+        wakeOutbox: outbox.signal.notify,
+      })
+    : null;
   const consumers = options.consumes.map((group) =>
     startConsumer({
       ...group,
@@ -149,9 +162,10 @@ function startExchange(options: MessagingOptions, codec: MessageCodec): Exchange
   );
   return {
     codec,
-    isAlive: () => [relay, ...consumers].every((one) => one?.isAlive() ?? true),
+    isAlive: () => [relay, resends, ...consumers].every((one) => one?.isAlive() ?? true),
     [Symbol.asyncDispose]: async () => {
       await Promise.all(consumers.map((consumer) => consumer.stop()));
+      await resends?.[Symbol.asyncDispose]();
       await relay?.[Symbol.asyncDispose]();
       await publisher[Symbol.asyncDispose]();
     },

@@ -1,7 +1,7 @@
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { type Kafka, type PartitionMetadata, Partitioners } from 'kafkajs';
 
-import type { Outgoing } from './event-publisher.ts';
+import type { Outgoing } from './outgoing-message.ts';
 import { PUBLISH_RETRY } from './kafka-client.ts';
 import { createRefusedPlaces, type Place } from './refused-places.ts';
 

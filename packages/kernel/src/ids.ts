@@ -1,4 +1,4 @@
-import { createHash, randomUUIDv7 } from 'node:crypto';
+import { createHash, hash, randomUUIDv7 } from 'node:crypto';
 
 type Branded<Kind extends string> = string & { readonly __kind: Kind };
 
@@ -46,6 +46,24 @@ export function newId<Id extends string = string>(): Id {
   counter = time === newestTime ? Math.min(counter + 1, COUNTER_MAX) : random & COUNTER_BEGIN_MAX;
   newestTime = time;
   return `${id.slice(0, COUNTER_START)}${counter.toString(16).padStart(3, '0')}${id.slice(COUNTER_END)}` as Id;
+}
+
+/**
+ * The one UUIDv7 of an instant and a key: its last 74 bits are derived from the key, so that the same two always give
+ * the same id (RFC 9562 section 5.7).
+ */
+export function deriveTimedId<Id extends string = string>(instantMs: number, key: Buffer): Id {
+  const time = instantMs.toString(16).padStart(12, '0');
+  return timedId(`${time.slice(0, 8)}-${time.slice(8)}`, key) as Id;
+}
+
+/** `time`: the first 48 bits of a UUIDv7, as it is written. */
+export function timedId(time: string, key: Buffer): string {
+  const digest = hash('sha256', key, 'hex');
+  // The variant is the two bits 10; the other two of the digit are derived.
+  const variant = ((Number.parseInt(digest.charAt(3), 16) & 0x3) | 0x8).toString(16);
+  const rest = [`7${digest.slice(0, 3)}`, `${variant}${digest.slice(4, 7)}`, digest.slice(7, 19)];
+  return [time, ...rest].join('-');
 }
 
 /** The instant inside a UUIDv7 (RFC 9562 section 5.7). */

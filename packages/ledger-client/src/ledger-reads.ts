@@ -5,12 +5,11 @@ import {
   LEDGER_PAGE_MAX,
   LedgerTotals,
 } from '@pixmesh/contracts/internal/ledger-reads';
-import { deadlineIn } from '@pixmesh/http/deadline';
 import type { InternalClient } from '@pixmesh/http/internal-client';
+import { requestJson } from '@pixmesh/http/request-json';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { z } from 'zod';
 
-const CALL_TIMEOUT_MS = 10_000;
 /** Pages of open holds: a million of them in flight would be a fault by itself. */
 const HOLD_PAGES_MAX = 1_000;
 /** Pages of one list of journals: more than a ledger of years has. */
@@ -83,36 +82,11 @@ export function createLedgerReads(client: InternalClient): LedgerReads {
     return await call(LedgerTotals, 'GET /internal/totals');
   }
 
-  /** Whatever is not the answer of the contract means that nothing was read. */
   async function call<Schema extends z.ZodType>(
     schema: Schema,
     route: string,
     body?: object,
   ): Promise<z.output<Schema>> {
-    const [method = 'GET', path = ''] = route.split(' ');
-    const answer = await client.request({
-      method,
-      path,
-      claims: null,
-      deadline: deadlineIn(CALL_TIMEOUT_MS),
-      ...(body && {
-        headers: { 'content-type': 'application/json' },
-        body: Buffer.from(JSON.stringify(body)),
-      }),
-    });
-    const parsed = answer.status === 200 ? schema.safeParse(readJson(answer.body)) : null;
-    if (parsed?.success) return parsed.data;
-    throw new AppError('DEPENDENCY_UNAVAILABLE', {
-      message: `the ledger answered ${answer.status} to ${path.split('?')[0]}`,
-      cause: parsed?.error,
-    });
-  }
-}
-
-function readJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return undefined;
+    return await requestJson(client, schema, { service: 'the ledger', route, body });
   }
 }

@@ -2,6 +2,7 @@ import { newId } from '@pixmesh/kernel/ids';
 
 import type { Queryable } from './pool.ts';
 import { named, sql } from './sql.ts';
+import { RESEND_HEADER } from './unanswered-commands.ts';
 
 /** A message as it came from the broker, enough to handle it again. */
 export type RawMessage = {
@@ -30,8 +31,9 @@ const COLUMNS = sql`
 const REASON_LENGTH_MAX = 1_000;
 
 /**
- * Parks a message with its cause. The same message parked again stays one row, open again. The row takes any
- * bytes: a message that could not even be parked would hold up its partition for ever.
+ * Parks a message with its cause. The same message parked again stays one row, open again; one that was sent again
+ * while its first copy is parked adds none. The row takes any bytes: a message that could not even be parked would
+ * hold up its partition for ever.
  */
 export async function parkMessage(
   db: Queryable,
@@ -44,10 +46,16 @@ export async function parkMessage(
       sql`
         insert into dead_letters
           (id, consumer, topic, partition, "offset", key, headers, value, code, reason)
-        values (
-          ${newId()}, ${consumer}, ${letter.topic}, ${letter.partition}, ${letter.offset},
-          ${letter.key === null ? null : storable(letter.key)}, ${JSON.stringify(letter.headers)},
-          ${letter.value}, ${letter.code}, ${storable(letter.reason).slice(0, REASON_LENGTH_MAX)}
+        select
+          ${newId()}::uuid, ${consumer}, ${letter.topic}, ${letter.partition}::int, ${letter.offset}::bigint,
+          ${letter.key === null ? null : storable(letter.key)}, ${JSON.stringify(letter.headers)}::json,
+          ${letter.value}::bytea, ${letter.code}, ${storable(letter.reason).slice(0, REASON_LENGTH_MAX)}
+        where not (
+          ${letter.headers[RESEND_HEADER] !== undefined}::boolean and exists (
+            select from dead_letters
+            where replayed_at is null
+              and consumer = ${consumer} and topic = ${letter.topic} and value = ${letter.value}::bytea
+          )
         )
         on conflict (consumer, topic, partition, "offset", coalesce(sha256(value), '')) do update
         set code = excluded.code, reason = excluded.reason, replayed_at = null`,

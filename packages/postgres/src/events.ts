@@ -1,4 +1,7 @@
+import assert from 'node:assert';
+
 import type { MessageType } from '@pixmesh/contracts/messages/message-type';
+import { TOPICS } from '@pixmesh/contracts/topics';
 import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 import { z } from 'zod';
 
@@ -47,6 +50,17 @@ export function outboundEvent<Schema extends z.ZodObject>(
  * @param guard a CTE of the surrounding statement; the fragment is empty work when it returns nothing
  */
 export function appendEvents(guard: Statement, events: readonly OutboundEvent[]): Statement {
+  assert(!events.some(isCommand), 'commands are appended by appendEventsAndCommands');
+  return appendMessages(guard, events);
+}
+
+/** Whether its sender waits for an outcome of it. */
+export function isCommand({ topic }: Pick<OutboundEvent, 'topic'>): boolean {
+  return topic === TOPICS.ledgerCommands;
+}
+
+/** Without a look at what they are. */
+export function appendMessages(guard: Statement, events: readonly OutboundEvent[]): Statement {
   const trace = currentTraceParent();
   return sql`
     appended as (

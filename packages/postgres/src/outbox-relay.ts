@@ -28,7 +28,7 @@ const POLL_INTERVAL_MS = 100;
 /** What a stop still publishes of the queue; the rest waits for the next process. */
 const DRAIN_MS_MAX = 3_000;
 
-export type PublishableEvent = OutboundEvent & { traceparent: string | null };
+export type PublishableEvent = OutboundEvent & { traceparent: string | null; isResend?: boolean };
 
 /** What a publication left over; all other events of it are durable at the broker. */
 export type Unpublished = {
@@ -47,6 +47,8 @@ export type Publish = (events: readonly PublishableEvent[]) => Promise<Unpublish
 /** An event with its place in the queue. */
 export type QueuedEvent = PublishableEvent & {
   place: bigint;
+  /** Published before, and no outcome of it has come. */
+  isResend: boolean;
   /** Behind a parked event of its key. */
   isHeld: boolean;
 };
@@ -176,7 +178,7 @@ export async function replayParkedEvent(db: Database, letter: DeadLetter): Promi
   const eventId = letter.headers['event_id'];
   assert(eventId, 'a parked event has its id');
   await db.transaction(async (tx) => {
-    await putBack(tx, [{ place: letter.offset, eventId }]);
+    await putBack(tx, [{ place: letter.offset, eventId, isResend: false }]);
     await markReplayed(tx, letter.id);
   });
 }
@@ -196,14 +198,14 @@ export async function claimEvents(tx: Transaction): Promise<QueuedEvent[]> {
     delete from outbox
     where id in (select id from outbox order by id limit ${CLAIM_SIZE})
       and exists (select from lease)
-    returning id, event_id`;
+    returning id, event_id, is_resend`;
   return await readQueued(tx, named('outbox_claim', withEvents(queued)));
 }
 
 /** Reads the rows behind a place, under the same lease. */
 async function readEvents(tx: Transaction, after: bigint): Promise<QueuedEvent[]> {
   const queued = sql`
-    select id, event_id
+    select id, event_id, is_resend
     from outbox
     where id > ${after} and exists (select from lease)
     order by id
@@ -222,7 +224,7 @@ function withEvents(queued: Statement): Statement {
     ),
     queued as (${queued})
     select
-      queued.id as place, event_id as "eventId", topic, key, type, sequence,
+      queued.id as place, is_resend as "isResend", event_id as "eventId", topic, key, type, sequence,
       coalesce(headers, '{}') as headers, message, traceparent,
       exists (
         select from dead_letters
@@ -260,17 +262,18 @@ async function takeOff(tx: Transaction, events: readonly QueuedEvent[]): Promise
 /** Into the places that they had. */
 async function putBack(
   tx: Transaction,
-  events: readonly Pick<QueuedEvent, 'place' | 'eventId'>[],
+  events: readonly Pick<QueuedEvent, 'place' | 'eventId' | 'isResend'>[],
 ): Promise<void> {
   if (events.length === 0) return;
   const places = events.map(({ place }) => place);
   const ids = events.map(({ eventId }) => eventId);
+  const resends = events.map(({ isResend }) => isResend);
   await tx.query(
     named(
       'outbox_put_back',
       sql`
-        insert into outbox (id, event_id) overriding system value
-        select * from unnest(${places}::bigint[], ${ids}::uuid[])
+        insert into outbox (id, event_id, is_resend) overriding system value
+        select * from unnest(${places}::bigint[], ${ids}::uuid[], ${resends}::boolean[])
         on conflict (id) do nothing`,
     ),
   );

@@ -16,7 +16,9 @@ export type LossyProxy = AsyncDisposable & {
   readonly url: string;
   /** Troubles of the next calls by this method and path ending, first come first served; then none. */
   trouble(method: string, path: RegExp, ...troubles: Trouble[]): void;
-  /** Forgets troubles that no call has met. */
+  /** How many troubles no call has met yet. */
+  planned(): number;
+  /** Forgets them. */
   calm(): void;
   /** Calls that were passed on, as `METHOD path`. */
   readonly passed: string[];
@@ -36,6 +38,7 @@ export async function startLossyProxy(target: string): Promise<LossyProxy> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     trouble: (method, path, ...troubles) =>
       planned.push(...troubles.map((trouble) => ({ method, path, trouble }))),
+    planned: () => planned.length,
     calm: () => void planned.splice(0),
     passed,
     [Symbol.asyncDispose]: async () => {

@@ -17,6 +17,8 @@ export const ChargesConfig = z
     PORT: port(),
     /** Holds of refunds, and what reconciliation reads; no charge waits for it. */
     LEDGER_URL: z.url({ error: 'expected a URL' }),
+    /** Where reconciliation asks whether every event has arrived. */
+    DISPATCHER_URL: z.url({ error: 'expected a URL' }),
     ...AcquirerSettings,
     /** Limit of one exchange with the acquirer; two of them fit into a request. */
     ACQUIRER_TIMEOUT_MS: milliseconds(4_000),
@@ -55,6 +57,8 @@ export const ChargesConfig = z
     READ_BACK_REFUND_ACCEPTED_MS_MAX: milliseconds(300_000),
     /** How long a refused return waits after a call that ended unknown, before the refusal counts (decision 119). */
     REFUSAL_WAIT_MS: milliseconds(900_000),
+    /** A command to the ledger without an outcome is sent again after so long. */
+    COMMAND_RESEND_MS: milliseconds(120_000),
   })
   .superRefine(checkAcquirerSettings);
 export type ChargesConfig = z.output<typeof ChargesConfig>;

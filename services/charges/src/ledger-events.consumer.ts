@@ -7,6 +7,7 @@ import {
 import { TOPICS } from '@pixmesh/contracts/topics';
 import { on } from '@pixmesh/kafka/message-handler';
 import type { ConsumerGroup } from '@pixmesh/kafka/messaging';
+import { outcomeHandlers } from '@pixmesh/ledger-client/outcome-handlers';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { markPaid, type MarkPaidDeps } from '#received/mark-paid.ts';
@@ -18,11 +19,11 @@ export function ledgerEventsConsumer(deps: MarkPaidDeps & { logger: Logger }): C
   return {
     groupId: 'charges.ledger-events',
     topics: [TOPICS.ledgerEvents],
-    handlers: [
+    handlers: outcomeHandlers(deps.db, [
       on(ReceivedPixCredited, (event) => markPaid(deps, event)),
       on(SuspenseResolved, ({ data }) => confirmResolved(deps.db, data)),
       on(SuspenseCredited, ({ data }) => confirmCredited(deps.db, data)),
       on(HoldEndRefused, ({ data }) => recordHoldEndRefusal(deps, data)),
-    ],
+    ]),
   };
 }

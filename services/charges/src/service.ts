@@ -49,6 +49,9 @@ export async function startCharges(config: ChargesConfig) {
           db,
           acquirer,
           ledger: createLedgerReads(ledgerCalls),
+          dispatcher: use('dispatcher client', await callDispatcher(config)),
+          healAfterMs: config.RECONCILIATION_WINDOW_MS,
+          wakeOutbox: signals.outbox.notify,
           pixKey: config.ACQUIRER_PIX_KEY,
         }),
       }),
@@ -82,6 +85,12 @@ type CommonParts = {
   signals: Signals;
 };
 
+/** Asked by reconciliation whether every event has arrived. */
+async function callDispatcher(config: ChargesConfig): Promise<InternalClient> {
+  const sign = await createTokenSigner(config.SERVICE_TOKEN_PRIVATE_KEY);
+  return createInternalClient({ service: 'webhook-dispatcher', url: config.DISPATCHER_URL, sign });
+}
+
 /** The ledger answers holds of refunds, and is read for comparison; no charge waits for it. */
 async function callLedger(config: ChargesConfig): Promise<InternalClient> {
   const sign = await createTokenSigner(config.SERVICE_TOKEN_PRIVATE_KEY);
@@ -102,6 +111,7 @@ function connect({ config, db, logger, signals }: CommonParts): Messaging {
         ...Object.values(CHARGE_COMMANDS),
       ],
       signal: signals.outbox,
+      resendMs: config.COMMAND_RESEND_MS,
     },
     consumes: [
       callbacksConsumer({

@@ -169,6 +169,7 @@ test('reconciliation keeps the names under which breaks are stored', () => {
     'dispute',
     'refund',
     'history',
+    'delivery',
     'outbox',
     'dead_letter',
   ]);

@@ -10,6 +10,7 @@ import { newId } from '@pixmesh/kernel/ids';
 import { outboundEvent, type OutboundEvent } from '@pixmesh/postgres/events';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
+import { endUnanswered } from '@pixmesh/postgres/unanswered-commands';
 import type { z } from 'zod';
 
 import type { Json } from './charges-under-test.ts';
@@ -49,8 +50,8 @@ export function createLedgerPeer(parts: {
       if (answered.has(id)) continue;
       answered.add(id);
       parts.journals?.set(id, toJournal(command));
-      if (answer === undefined) continue;
-      await parts.publish(toEvent(answer, command));
+      if (answer) await parts.publish(toEvent(answer, command));
+      else await endUnanswered(parts.db, [id]);
     }
   }
 }

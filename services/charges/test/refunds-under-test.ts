@@ -6,6 +6,7 @@ import {
   toAcquirerId,
 } from '@pixmesh/kernel/ids';
 import { named, sql } from '@pixmesh/postgres/sql';
+import { startDispatcherDouble } from '@pixmesh/testkit/dispatcher-double';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { type LedgerProcess, startLedgerProcess } from '@pixmesh/testkit/ledger-process';
 import { type LossyProxy, startLossyProxy } from '@pixmesh/testkit/lossy-proxy';
@@ -29,6 +30,7 @@ type JournalEntry = { kind: string; end_to_end_id: string | null; amount: number
 /** The service between a real simulator and a real ledger, with a network to the ledger that loses what a test chooses. */
 export async function startRefundsUnderTest(settings: Record<string, string> = {}) {
   const peers: { ledger?: LedgerProcess; network?: LossyProxy } = {};
+  const dispatcher = await startDispatcherDouble();
   const charges = await startChargesUnderTest({ ...PERIODS, ...settings }, async (shared) => {
     peers.ledger = await startLedgerProcess({
       topicPrefix: shared.topicPrefix,
@@ -37,7 +39,7 @@ export async function startRefundsUnderTest(settings: Record<string, string> = {
         (caller === null ? shared.signAsCharges : shared.signAsGateway)('ledger', caller),
     });
     peers.network = await startLossyProxy(peers.ledger.url);
-    return { LEDGER_URL: peers.network.url };
+    return { LEDGER_URL: peers.network.url, DISPATCHER_URL: dispatcher.url };
   });
   const { ledger, network } = peers as Required<typeof peers>;
   return {
@@ -57,6 +59,7 @@ export async function startRefundsUnderTest(settings: Record<string, string> = {
       await charges[Symbol.asyncDispose]();
       await network[Symbol.asyncDispose]();
       await ledger[Symbol.asyncDispose]();
+      await dispatcher[Symbol.asyncDispose]();
     },
   };
 }

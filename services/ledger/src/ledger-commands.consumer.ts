@@ -14,30 +14,41 @@ import type { LedgerCommand } from '#commands/ledger-command.ts';
 /** Messages of one partition that may be in hand at once: enough to fill a batch of the engine. */
 const IN_HAND_MAX = 250;
 
+export type LedgerCommandsDeps = {
+  engine: Pick<LedgerEngine, 'submit'>;
+  /** For the sender of a command that was decided before and that asks again. */
+  republishOutcome(commandId: string): Promise<void>;
+};
+
 /**
  * Commands of the topic. They go to the engine in their order and without waiting for each other, so that a fetch
  * becomes a batch; the engine keeps the order of each account.
  */
-export function ledgerCommandsConsumer(engine: Pick<LedgerEngine, 'submit'>): ConsumerGroup {
+export function ledgerCommandsConsumer(deps: LedgerCommandsDeps): ConsumerGroup {
   const types = Object.keys(LEDGER_COMMANDS) as CommandMessageType[];
   return {
     groupId: 'ledger.commands',
     topics: [TOPICS.ledgerCommands],
-    handlers: types.map((type) => handlerOf(engine, type)),
+    handlers: types.map((type) => handlerOf(deps, type)),
     concurrency: { max: IN_HAND_MAX },
   };
 }
 
-function handlerOf(engine: Pick<LedgerEngine, 'submit'>, type: CommandMessageType): MessageHandler {
+function handlerOf(
+  { engine, republishOutcome }: LedgerCommandsDeps,
+  type: CommandMessageType,
+): MessageHandler {
   // One entry of each table belongs together; the compiler only sees their unions.
   const toCommand = FROM_MESSAGE[type] as (message: unknown) => LedgerCommand;
-  return on(LEDGER_COMMANDS[type] as MessageType, async (message) => {
-    const outcome = await engine.submit(toCommand(message));
+  return on(LEDGER_COMMANDS[type] as MessageType, async (message, { isResend }) => {
+    const command = toCommand(message);
+    const outcome = await engine.submit(command);
     if (outcome.kind === 'rejected') {
       // Another command under an id that is taken is parked under a code of its own.
       const code = outcome.reason === 'other_content' ? 'CONFLICT' : 'MESSAGE_INVALID';
       throw new AppError(code, { message: outcome.message });
     }
     if (!outcome.repeated) await failpoint('ledger.command.after-commit');
+    else if (isResend) await republishOutcome(command.commandId);
   });
 }

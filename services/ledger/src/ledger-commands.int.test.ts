@@ -6,6 +6,8 @@ import { sql } from '@pixmesh/postgres/sql';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { PLATFORM_ACCOUNT_ID } from '#accounts/chart-of-accounts.ts';
+import { republishOutcome } from '#engine/republish-outcome.ts';
+import { ledgerCommandsConsumer } from '#ledger-commands.consumer.ts';
 import { auditBooks } from '#test/audit-books.sql.ts';
 import { countAllRows, countRows, readBalances } from '#test/read-ledger.ts';
 import { workConcurrently } from '#test/work-concurrently.ts';
@@ -117,6 +119,42 @@ describe('credit', () => {
       code: 'MESSAGE_INVALID',
     });
     expect(await countRows(ledger.db, 'journals')).toBe(before);
+  });
+});
+
+describe('a command that comes again', () => {
+  test('has its first outcome published again where its sender asks, and else changes and says nothing', async () => {
+    const credit = aReceivedPixCredit({ amount: 700 });
+    const accountId = credit.account_id ?? '';
+    await handle(ledger.engine, credit);
+    await handle(ledger.engine, aReceivedPixCredit({ accountId, amount: 50 }));
+    const [first, second] = await queuedEvents(ledger.db, accountId);
+    await handle(ledger.engine, again(credit));
+    expect(await queuedEvents(ledger.db, accountId)).toEqual([first, second]);
+    expect(await republishOutcome(ledger.db, credit.data.command_id)).toBe(true);
+    expect(await queuedEvents(ledger.db, accountId)).toEqual([first, second, first]);
+    expect(await readBalances(ledger.db, accountId)).toMatchObject({ available: 750 });
+  });
+
+  test('a command that nobody has decided has no outcome to publish', async () => {
+    expect(await republishOutcome(ledger.db, newId())).toBe(false);
+  });
+
+  test.each([
+    { isResend: true, times: 1 },
+    { isResend: false, times: 0 },
+  ])('asks by the header: $isResend', async ({ isResend, times }) => {
+    const asked: string[] = [];
+    const credit = aReceivedPixCredit();
+    const { handlers } = ledgerCommandsConsumer({
+      engine: ledger.engine,
+      republishOutcome: async (commandId) => void asked.push(commandId),
+    });
+    const handler = handlers.find(({ message }) => message.type === credit.type);
+    await handler?.handle(credit, { isResend: true });
+    expect(asked).toEqual([]);
+    await handler?.handle(credit, { isResend });
+    expect(asked).toEqual(Array(times).fill(credit.data.command_id));
   });
 });
 

@@ -14,6 +14,7 @@ import { buildApp } from '#app.ts';
 import { ledgerCommandsConsumer } from '#ledger-commands.consumer.ts';
 import type { LedgerConfig } from '#config.ts';
 import { createLedgerEngine } from '#engine/ledger-engine.ts';
+import { republishOutcome } from '#engine/republish-outcome.ts';
 import { observeLedger } from '#events.ts';
 import { ledgerChecks } from '#reconciliation/ledger-checks.ts';
 import { startReleasePending } from '#releases/release-pending.job.ts';
@@ -30,6 +31,9 @@ export async function startLedger(config: LedgerConfig): Promise<AsyncDisposable
     const db = use('pool', createPool(pool));
     const outbox = createWakeSignal();
     const engine = use('engine', createLedgerEngine({ db, logger, wakeOutbox: outbox.notify }));
+    const republish = async (commandId: string): Promise<void> => {
+      if (await republishOutcome(db, commandId)) outbox.notify();
+    };
     const messaging = use(
       'messaging',
       startMessaging({
@@ -38,7 +42,7 @@ export async function startLedger(config: LedgerConfig): Promise<AsyncDisposable
         db,
         logger,
         outbox: { produces: Object.values(LEDGER_EVENTS), signal: outbox },
-        consumes: [ledgerCommandsConsumer(engine)],
+        consumes: [ledgerCommandsConsumer({ engine, republishOutcome: republish })],
         onFatal: endProcess,
       }),
     );

@@ -158,7 +158,10 @@ test('tables keep their words', () => {
 });
 
 test('the consumer group keeps its offsets', () => {
-  const { groupId } = ledgerCommandsConsumer({ submit: () => Promise.reject(new Error('unused')) });
+  const { groupId } = ledgerCommandsConsumer({
+    engine: { submit: () => Promise.reject(new Error('unused')) },
+    republishOutcome: () => Promise.reject(new Error('unused')),
+  });
   expect(groupId).toEqual('ledger.commands');
 });
 
@@ -171,6 +174,7 @@ test('reconciliation keeps the names under which breaks are stored', () => {
     'hold_entries',
     'pending_entries',
     'blocked_entries',
+    'outbox',
     'dead_letter',
   ]);
 });

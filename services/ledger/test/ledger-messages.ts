@@ -157,7 +157,7 @@ export async function handle(
   engine: Pick<LedgerEngine, 'submit'>,
   message: CommandWire,
 ): Promise<void> {
-  const { handlers } = ledgerCommandsConsumer(engine);
+  const { handlers } = ledgerCommandsConsumer({ engine, republishOutcome: async () => undefined });
   const handler = handlers.find((candidate) => candidate.message.type === message.type);
   if (!handler) throw new Error(`nobody handles ${message.type}`);
   await handler.handle(message);

@@ -12,6 +12,7 @@ const env = {
   INTERNAL_PORT: '0',
   PORT: '0',
   LEDGER_URL: 'http://localhost:1',
+  DISPATCHER_URL: 'http://localhost:2',
   ACQUIRER_URL: 'http://localhost:2',
   ACQUIRER_CLIENT_ID: 'id',
   ACQUIRER_CLIENT_SECRET: 'secret',
@@ -35,6 +36,7 @@ test('periods default to those of production', () => {
     SENT_LIST_MS: 10_000,
     SENT_LIST_OVERLAP_MS: 900_000,
     REFUSAL_WAIT_MS: 900_000,
+    COMMAND_RESEND_MS: 120_000,
   });
 });
 

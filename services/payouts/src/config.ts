@@ -17,6 +17,8 @@ export const PayoutsConfig = z
     ...ReconciliationConfig,
     PORT: port(),
     LEDGER_URL: z.url({ error: 'expected a URL' }),
+    /** Where reconciliation asks whether every event has arrived. */
+    DISPATCHER_URL: z.url({ error: 'expected a URL' }),
     ...AcquirerSettings,
     /** Limit of one exchange with the acquirer. */
     ACQUIRER_TIMEOUT_MS: milliseconds(4_000),
@@ -44,6 +46,8 @@ export const PayoutsConfig = z
     SENT_LIST_OVERLAP_MS: milliseconds(900_000),
     /** How long a refusal waits after a call that ended unknown, before it counts (decision 119). */
     REFUSAL_WAIT_MS: milliseconds(900_000),
+    /** A command to the ledger without an outcome is sent again after so long. */
+    COMMAND_RESEND_MS: milliseconds(120_000),
   })
   .superRefine(checkAcquirerSettings);
 export type PayoutsConfig = z.output<typeof PayoutsConfig>;

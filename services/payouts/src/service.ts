@@ -58,6 +58,9 @@ export async function startPayouts(config: PayoutsConfig) {
           db,
           acquirer,
           ledger: createLedgerReads(ledgerCalls),
+          dispatcher: use('dispatcher client', await callDispatcher(config)),
+          healAfterMs: config.RECONCILIATION_WINDOW_MS,
+          wakeOutbox: signals.outbox.notify,
           pixKey: config.ACQUIRER_PIX_KEY,
         }),
       }),
@@ -81,6 +84,12 @@ export async function startPayouts(config: PayoutsConfig) {
 
 type CommonParts = { config: PayoutsConfig; settlement: SettlementDeps; signals: Signals };
 
+/** Asked by reconciliation whether every event has arrived. */
+async function callDispatcher(config: PayoutsConfig): Promise<InternalClient> {
+  const sign = await createTokenSigner(config.SERVICE_TOKEN_PRIVATE_KEY);
+  return createInternalClient({ service: 'webhook-dispatcher', url: config.DISPATCHER_URL, sign });
+}
+
 async function callLedger(config: PayoutsConfig): Promise<InternalClient> {
   const sign = await createTokenSigner(config.SERVICE_TOKEN_PRIVATE_KEY);
   return createInternalClient({ service: 'ledger', url: config.LEDGER_URL, sign });
@@ -96,6 +105,7 @@ function connect({ config, settlement, signals }: CommonParts): Messaging {
     outbox: {
       produces: [...Object.values(PAYOUT_EVENTS), ...Object.values(PAYOUT_COMMANDS)],
       signal: signals.outbox,
+      resendMs: config.COMMAND_RESEND_MS,
     },
     consumes: [
       callbacksConsumer({ db, logger, wakeStatusCheck: signals.statusChecks.notify }),

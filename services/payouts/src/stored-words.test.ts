@@ -85,6 +85,7 @@ test('reconciliation keeps the names under which breaks are stored', () => {
     'hold',
     'settlement',
     'acquirer_balance',
+    'delivery',
     'outbox',
     'dead_letter',
   ]);

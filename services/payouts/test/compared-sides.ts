@@ -1,9 +1,11 @@
 import { type Acquirer, createAcquirer } from '@pixmesh/acquirer/client';
 import { TOPICS } from '@pixmesh/contracts/topics';
+import { createInternalClient } from '@pixmesh/http/internal-client';
 import { deriveCommandId, newId, toAcquirerId } from '@pixmesh/kernel/ids';
 import { toCents } from '@pixmesh/kernel/money';
 import { createPool, type Queryable } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
+import { startDispatcherDouble } from '@pixmesh/testkit/dispatcher-double';
 import { eventually } from '@pixmesh/testkit/eventually';
 import {
   SIMULATOR_CREDENTIALS,
@@ -33,7 +35,14 @@ export async function startComparedSides() {
   });
   const ledger = createLedgerInMemory();
   const { pixKey } = SIMULATOR_CREDENTIALS;
-  const sides = { db: database.db, admin, simulator, acquirer, ledger, pixKey };
+  const dispatcherDouble = await startDispatcherDouble();
+  const dispatcher = createInternalClient({
+    service: 'webhook-dispatcher',
+    url: dispatcherDouble.url,
+    sign: async () => 'token',
+  });
+  const events = { dispatcher, healAfterMs: 60_000, wakeOutbox: () => undefined };
+  const sides = { db: database.db, admin, simulator, acquirer, ledger, pixKey, ...events };
   return {
     ...sides,
     aCompletedPayout: () => aCompletedPayout(sides),
@@ -44,6 +53,8 @@ export async function startComparedSides() {
       await admin[Symbol.asyncDispose]();
       await acquirer[Symbol.asyncDispose]();
       await simulator[Symbol.asyncDispose]();
+      await dispatcher[Symbol.asyncDispose]();
+      await dispatcherDouble[Symbol.asyncDispose]();
       await database[Symbol.asyncDispose]();
     },
   };

@@ -61,6 +61,7 @@ export async function createPayoutsEnvironment() {
       SERVICE_TOKEN_PRIVATE_KEY: JSON.stringify(privateKeys['payouts']),
       SERVICE_TOKEN_PUBLIC_KEYS: JSON.stringify(publicKeys),
       LEDGER_URL: network.url,
+      DISPATCHER_URL: 'http://127.0.0.1:9',
       WEBHOOK_SEALING_PUBLIC_KEY: sealing.publicKey,
     },
     signAsGateway,

@@ -19,6 +19,8 @@ export interface MeshService {
 const LOCAL_PERIOD_MS = '5000';
 /** The first status check after an unknown outcome. */
 const LOCAL_FIRST_CHECK_MS = '1000';
+/** Longer than a command waits for its outcome on a busy machine. */
+const LOCAL_RESEND_MS = '20000';
 /** Lists of Pix cost nothing here, and the provider's clock may be turned. */
 const LOCAL_LIST_MS = '2000';
 const LOCAL_LIST_OVERLAP_MS = '7200000';
@@ -74,6 +76,7 @@ export const MESH_SERVICES: readonly MeshService[] = [
       ACQUIRER_RECEIVER: JSON.stringify(receiverOf(settings.secrets.acquirerPixKey)),
       WEBHOOK_SEALING_PUBLIC_KEY: settings.secrets.sealing.publicKey,
       LEDGER_URL: settings.origin('ledger'),
+      DISPATCHER_URL: settings.origin('dispatcher'),
       ...withTuning({
         READ_BACK_PROCESSING_MS: LOCAL_FIRST_CHECK_MS,
         READ_BACK_PROCESSING_MS_MAX: LOCAL_PERIOD_MS,
@@ -85,6 +88,7 @@ export const MESH_SERVICES: readonly MeshService[] = [
         READ_BACK_REFUND_ACCEPTED_MS: LOCAL_PERIOD_MS,
         READ_BACK_REFUND_ACCEPTED_MS_MAX: LOCAL_PERIOD_MS,
         REFUSAL_WAIT_MS: LOCAL_PERIOD_MS,
+        COMMAND_RESEND_MS: LOCAL_RESEND_MS,
         RECEIVED_LIST_MS: LOCAL_LIST_MS,
         DISPUTE_LIST_MS: LOCAL_LIST_MS,
         DISPUTE_RETURN_WINDOW_MS: LOCAL_PERIOD_MS,
@@ -101,6 +105,7 @@ export const MESH_SERVICES: readonly MeshService[] = [
     variables: (settings) => ({
       ...acquirerVariables(settings),
       LEDGER_URL: settings.origin('ledger'),
+      DISPATCHER_URL: settings.origin('dispatcher'),
       WEBHOOK_SEALING_PUBLIC_KEY: settings.secrets.sealing.publicKey,
       ...withTuning({
         READ_BACK_INTENT_MS: LOCAL_PERIOD_MS,
@@ -112,6 +117,7 @@ export const MESH_SERVICES: readonly MeshService[] = [
         SENT_LIST_MS: LOCAL_LIST_MS,
         SENT_LIST_OVERLAP_MS: LOCAL_LIST_OVERLAP_MS,
         REFUSAL_WAIT_MS: LOCAL_PERIOD_MS,
+        COMMAND_RESEND_MS: LOCAL_RESEND_MS,
         ...RECONCILIATION,
       }),
     }),
@@ -122,6 +128,7 @@ export const MESH_SERVICES: readonly MeshService[] = [
     ports: { PORT: 'dispatcher', INTERNAL_PORT: 'dispatcher-internal' },
     ...OURS,
     variables: ({ infra, portOf, secrets }) => ({
+      ...withTuning(RECONCILIATION),
       ROLES: 'api,intake,sender',
       REDIS_URL: infra.redisUrl,
       WEBHOOK_SEALING_PUBLIC_KEY: secrets.sealing.publicKey,
@@ -148,6 +155,7 @@ export const MESH_SERVICES: readonly MeshService[] = [
       API_KEY_PEPPER: secrets.apiKeyPepper,
       ADMIN_BOOTSTRAP_TOKEN: secrets.adminToken,
       CALLBACK_SECRET: secrets.callbackSecret,
+      ...withTuning(RECONCILIATION),
       SECURITY_CONTACT: 'mailto:security@example.com',
       SECURITY_TXT_URL: `${origin('gateway')}/.well-known/security.txt`,
     }),

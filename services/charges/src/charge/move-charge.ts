@@ -5,9 +5,10 @@ import { CHARGE_EVENTS, type ChargeEventType } from '@pixmesh/contracts/messages
 import { newId } from '@pixmesh/kernel/ids';
 import type { Cents } from '@pixmesh/kernel/money';
 import { nextCheck } from '@pixmesh/postgres/due-rows';
-import { appendEvents, type OutboundEvent, outboundEvent } from '@pixmesh/postgres/events';
+import { type OutboundEvent, outboundEvent } from '@pixmesh/postgres/events';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
+import { appendEventsAndCommands } from '@pixmesh/postgres/unanswered-commands';
 
 import { toChargeResource } from './charge-resource.ts';
 import type { ChargeRow, StoredStatus } from './charge-row.ts';
@@ -146,7 +147,7 @@ export async function moveCharge(db: Queryable, change: Transition): Promise<boo
           returning id, version
         ),
         ${appendHistory({ ...change, from: from.status })},
-        ${appendEvents(sql`select from moved`, [...change.events, ...commands])}
+        ${appendEventsAndCommands(sql`select from moved`, [...change.events, ...commands])}
         select id from moved`,
     ),
   );

@@ -1,7 +1,8 @@
 import type { ReceivedPix } from '@pixmesh/acquirer/acquirer';
-import { appendEvents, type OutboundEvent } from '@pixmesh/postgres/events';
+import type { OutboundEvent } from '@pixmesh/postgres/events';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
+import { appendEventsAndCommands } from '@pixmesh/postgres/unanswered-commands';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { counter } from '@pixmesh/telemetry/metrics';
 
@@ -84,7 +85,7 @@ async function insertReceived(
           from moved
           returning end_to_end_id
         ),
-        ${appendEvents(sql`select from recorded`, commands)}
+        ${appendEventsAndCommands(sql`select from recorded`, commands)}
         select end_to_end_id from recorded`,
     ),
   );
@@ -110,7 +111,7 @@ async function insertUnowned(
           on conflict (end_to_end_id) do nothing
           returning end_to_end_id
         ),
-        ${appendEvents(sql`select from recorded`, commands)}
+        ${appendEventsAndCommands(sql`select from recorded`, commands)}
         select end_to_end_id from recorded`,
     ),
   );

@@ -5,6 +5,7 @@ import { toCents } from '@pixmesh/kernel/money';
 import { outboundEvent } from '@pixmesh/postgres/events';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
+import { type DispatcherDouble, startDispatcherDouble } from '@pixmesh/testkit/dispatcher-double';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { reconcile as reconcileWith } from '@pixmesh/testkit/reconcile';
 import { aCaller } from '@pixmesh/testkit/test-tokens';
@@ -16,13 +17,16 @@ import { startLedgerDouble, type WireJournal } from '#test/ledger-double.ts';
 const AMOUNT = 2_000;
 
 let ledger: Awaited<ReturnType<typeof startLedgerDouble>>;
+let dispatcher: DispatcherDouble;
 let charges: ChargesUnderTest;
 let admin: Database;
 
 beforeAll(async () => {
   ledger = await startLedgerDouble();
+  dispatcher = await startDispatcherDouble();
   charges = await startChargesUnderTest({
     LEDGER_URL: ledger.url,
+    DISPATCHER_URL: dispatcher.url,
     RECONCILIATION_WINDOW_MS: '1',
     RECONCILIATION_MS: '3600000',
   });
@@ -38,6 +42,7 @@ afterAll(async () => {
   await admin[Symbol.asyncDispose]();
   await charges[Symbol.asyncDispose]();
   await ledger[Symbol.asyncDispose]();
+  await dispatcher[Symbol.asyncDispose]();
 });
 
 test('charges that were paid and credited are clean, in full and incrementally', async () => {
@@ -54,6 +59,7 @@ test('charges that were paid and credited are clean, in full and incrementally',
     'dispute',
     'refund',
     'history',
+    'delivery',
     'outbox',
     'dead_letter',
   ]);

@@ -1,7 +1,9 @@
+import { CHARGE_EVENTS, DISPUTE_EVENTS } from '@pixmesh/contracts/messages/charge-event.v1';
 import { TOPICS } from '@pixmesh/contracts/topics';
 import { sql } from '@pixmesh/postgres/sql';
 import type { Check } from '@pixmesh/reconciliation/check';
 import { deadLetterCheck } from '@pixmesh/reconciliation/dead-letter-check';
+import { deliveryCheck, type DeliveryCheckDeps } from '@pixmesh/reconciliation/delivery-check';
 import { outboxCheck } from '@pixmesh/reconciliation/outbox-check';
 
 import { chargeStateCheck, type ChargeStateCheckDeps } from './charge-state-check.ts';
@@ -11,13 +13,16 @@ import { historyCheck } from './history-check.ts';
 import { receivedCheck, type ReceivedCheckDeps } from './received-check.ts';
 import { refundCheck, type RefundCheckDeps } from './refund-check.ts';
 
+const EVENT_TYPES = [...Object.keys(CHARGE_EVENTS), ...Object.keys(DISPUTE_EVENTS)];
+
 /** What charges answers for: money in, its credits, its events. */
 export function chargesChecks(
   deps: ReceivedCheckDeps &
     CreditCheckDeps &
     ChargeStateCheckDeps &
     DisputeCheckDeps &
-    RefundCheckDeps,
+    RefundCheckDeps &
+    Omit<DeliveryCheckDeps, 'topic' | 'types'>,
 ): Check[] {
   const counters = sql`select id, event_sequence from charges`;
   return [
@@ -27,7 +32,8 @@ export function chargesChecks(
     disputeCheck(deps),
     refundCheck(deps),
     historyCheck(deps),
-    outboxCheck({ db: deps.db, topic: TOPICS.chargesEvents, counters }),
+    deliveryCheck({ ...deps, topic: TOPICS.chargesEvents, types: EVENT_TYPES }),
+    outboxCheck({ db: deps.db, numbered: { topic: TOPICS.chargesEvents, counters } }),
     deadLetterCheck(deps),
   ];
 }

@@ -2,6 +2,7 @@ import type { Break, ReconciliationReport } from '@pixmesh/contracts/internal/re
 import { newId, toAcquirerId } from '@pixmesh/kernel/ids';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
+import { type DispatcherDouble, startDispatcherDouble } from '@pixmesh/testkit/dispatcher-double';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { reconcile as reconcileWith } from '@pixmesh/testkit/reconcile';
 import { aCaller } from '@pixmesh/testkit/test-tokens';
@@ -18,14 +19,17 @@ import { createLedgerPeer } from '#test/ledger-peer.ts';
 const AMOUNT = 2_000;
 
 let ledger: Awaited<ReturnType<typeof startLedgerDouble>>;
+let dispatcher: DispatcherDouble;
 let peer: ReturnType<typeof createLedgerPeer>;
 let charges: ChargesUnderTest;
 let admin: Database;
 
 beforeAll(async () => {
   ledger = await startLedgerDouble();
+  dispatcher = await startDispatcherDouble();
   charges = await startChargesUnderTest({
     LEDGER_URL: ledger.url,
+    DISPATCHER_URL: dispatcher.url,
     RECONCILIATION_WINDOW_MS: '1',
     RECONCILIATION_MS: '3600000',
   });
@@ -37,6 +41,7 @@ afterAll(async () => {
   await admin[Symbol.asyncDispose]();
   await charges[Symbol.asyncDispose]();
   await ledger[Symbol.asyncDispose]();
+  await dispatcher[Symbol.asyncDispose]();
 });
 
 test('money without an owner, and returns of every kind, are clean while all sides agree', async () => {

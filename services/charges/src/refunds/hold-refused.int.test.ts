@@ -2,8 +2,9 @@ import { HoldEndRefused } from '@pixmesh/contracts/messages/ledger-event.v1';
 import type { Break } from '@pixmesh/contracts/internal/reconciliation';
 import { newId } from '@pixmesh/kernel/ids';
 import { toCents } from '@pixmesh/kernel/money';
-import { appendEvents, outboundEvent } from '@pixmesh/postgres/events';
+import { outboundEvent } from '@pixmesh/postgres/events';
 import { sql } from '@pixmesh/postgres/sql';
+import { appendEventsAndCommands } from '@pixmesh/postgres/unanswered-commands';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { reconcile } from '@pixmesh/testkit/reconcile';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -88,7 +89,7 @@ test('a refund whose hold the ledger had released keeps its end, and an operator
   const refund = (await charges.row(asked.id)) as RefundRow;
   const command = holdRelease(refund);
   await charges.db.query(
-    sql`with guard as (select 1), ${appendEvents(sql`select from guard`, [command])} select`,
+    sql`with guard as (select 1), ${appendEventsAndCommands(sql`select from guard`, [command])} select`,
   );
   await charges.balanceIs(charge.accountId, { available: AMOUNT });
   await charges.simulator.control('DELETE', '/control/faults');

@@ -1,6 +1,7 @@
-import { appendEvents, type OutboundEvent } from '@pixmesh/postgres/events';
+import type { OutboundEvent } from '@pixmesh/postgres/events';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
+import { appendEventsAndCommands } from '@pixmesh/postgres/unanswered-commands';
 
 import { createReturnOrders } from '#returns/return-orders.sql.ts';
 
@@ -55,7 +56,7 @@ export async function failRefund(
           where id = ${refund.id} and version = ${refund.version} and status = 'processing'
           returning id
         ),
-        ${appendEvents(sql`select from failed`, [failed.command])}
+        ${appendEventsAndCommands(sql`select from failed`, [failed.command])}
         select id from failed`,
     ),
   );

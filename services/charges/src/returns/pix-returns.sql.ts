@@ -1,8 +1,9 @@
 import type { ChargeId, RefundId } from '@pixmesh/kernel/ids';
 import { type Cents, toCents } from '@pixmesh/kernel/money';
-import { appendEvents, type OutboundEvent } from '@pixmesh/postgres/events';
+import type { OutboundEvent } from '@pixmesh/postgres/events';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
+import { appendEventsAndCommands } from '@pixmesh/postgres/unanswered-commands';
 
 /** `suspense`: a Pix in suspense as a whole; `suspense_part`: what left an item of it in parts. */
 type ReturnDisposition = 'refund' | 'returned' | 'med' | 'suspense' | 'suspense_part' | 'unbooked';
@@ -54,7 +55,7 @@ export async function insertPixReturn(
           where disposition = 'med'
           on conflict (end_to_end_id, return_id) do nothing
         ),
-        ${appendEvents(sql`select from recorded`, commands)}
+        ${appendEventsAndCommands(sql`select from recorded`, commands)}
         select return_id from recorded`,
     ),
   );

@@ -25,15 +25,18 @@ beforeAll(async () => {
   admin = createPool({ url: charges.adminUrl, applicationName: 'test', max: 2 });
   ledger = createLedgerPeer(charges);
   await admin.query(sql`create sequence charges.slowed`);
-  await admin.query(sql`grant usage on charges.slowed to public`);
+  await admin.query(sql`create table charges.slowness (seconds integer not null)`);
   // What the sequence counts stays, though every statement that it counts is undone.
   await admin.query(sql`
-    create function charges.slow_down() returns trigger language plpgsql as $$
+    create function charges.slow_down() returns trigger language plpgsql security definer as $$
     begin
-      perform nextval('charges.slowed');
-      perform pg_sleep(15);
+      perform nextval('charges.slowed') from charges.slowness;
+      perform pg_sleep(seconds) from charges.slowness;
       return new;
     end $$`);
+  await admin.query(sql`
+    create trigger slowed before update on charges.charges
+      for each row execute function charges.slow_down()`);
 });
 afterAll(async () => {
   await admin[Symbol.asyncDispose]();
@@ -61,17 +64,6 @@ async function countOf(status: string): Promise<number> {
   return (await charges.db.query(sql`select from charges where status = ${status}`)).length;
 }
 
-async function slowDown(): Promise<void> {
-  await admin.query(sql`
-    create trigger slowed before update on charges.charges
-      for each row execute function charges.slow_down()`);
-}
-
-/** Waits for the statements that sleep; those behind it wait in the queue of the lock, some for too long. */
-async function speedUp(): Promise<void> {
-  await eventually(() => admin.query(sql`drop trigger slowed on charges.charges`), PATIENCE_MS);
-}
-
 async function slowedStatements(): Promise<number> {
   const [row] = await admin.query<{ count: bigint }>(
     sql`select last_value as count from charges.slowed`,
@@ -90,7 +82,7 @@ test(
       expect(rows).toHaveLength(credited.length);
     }, PATIENCE_MS);
 
-    await slowDown();
+    await admin.query(sql`insert into charges.slowness values (${SLOWED_S})`);
     const endMs = performance.now() + SLOW_MS;
     // The ledger's word for half of them, callbacks for the others, while no charge can be updated in time.
     await ledger.answerAll();
@@ -102,7 +94,7 @@ test(
     expect([await countOf('pending'), await countOf('paid')]).toEqual([CHARGES, 0]);
     expect(await charges.db.query(sql`select from dead_letters`)).toEqual([]);
 
-    await speedUp();
+    await admin.query(sql`delete from charges.slowness`);
     await eventually(async () => {
       await ledger.answerAll();
       expect(await countOf('paid')).toBe(CHARGES);

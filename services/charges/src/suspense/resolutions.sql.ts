@@ -1,9 +1,9 @@
 import type { SuspenseAction } from '@pixmesh/contracts/internal/suspense';
 import { type AccountId, type ChargeId, newId, type OperatorId } from '@pixmesh/kernel/ids';
 import { type Cents, toCents } from '@pixmesh/kernel/money';
-import { appendEvents } from '@pixmesh/postgres/events';
 import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
+import { appendEventsAndCommands } from '@pixmesh/postgres/unanswered-commands';
 
 import {
   createReturnOrders,
@@ -81,7 +81,7 @@ export async function insertResolution(
           on conflict (item_id) where status <> 'failed' do nothing
           returning ${COLUMNS}
         ),
-        ${appendEvents(sql`select from stored`, end?.commands ?? [])}
+        ${appendEventsAndCommands(sql`select from stored`, end?.commands ?? [])}
         select * from stored`,
     ),
   );
@@ -122,7 +122,7 @@ export async function orderReturn(
           where id = ${resolution.id} and ordered_at is null
           returning id
         ),
-        ${appendEvents(sql`select from ordered`, end.commands)}
+        ${appendEventsAndCommands(sql`select from ordered`, end.commands)}
         select id from ordered`,
     ),
   );

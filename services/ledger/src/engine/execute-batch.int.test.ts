@@ -11,6 +11,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { LedgerCommand } from '#commands/ledger-command.ts';
 import { auditBooks } from '#test/audit-books.sql.ts';
 import { countAllRows, readBalances } from '#test/read-ledger.ts';
+import { workConcurrently } from '#test/work-concurrently.ts';
 import {
   disputeBlock,
   receivedPixCredit,
@@ -231,8 +232,10 @@ describe('locks', () => {
         .slice(0, 8)
         .map((accountId) => receivedPixCredit({ accountId, amount: round + 1 })),
     );
-    const outcomes = await Promise.all(rounds.map((commands) => ledger.execute(commands)));
-    expect(outcomes.flat().every((outcome) => outcome.kind === 'decided')).toBe(true);
+    await workConcurrently(rounds, async (commands) => {
+      const outcomes = await ledger.execute(commands);
+      expect(outcomes.every((outcome) => outcome.kind === 'decided')).toBe(true);
+    });
     const [row] = await ledger.db.query<{ deadlocks: bigint }>(
       sql`select deadlocks from pg_stat_database where datname = current_database()`,
     );

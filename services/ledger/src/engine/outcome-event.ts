@@ -18,7 +18,7 @@ import {
 } from '@pixmesh/contracts/messages/ledger-event.v1';
 import type { MessageType } from '@pixmesh/contracts/messages/message-type';
 import { assertNever } from '@pixmesh/kernel/app-error';
-import { newId } from '@pixmesh/kernel/ids';
+import { deriveTimedId } from '@pixmesh/kernel/ids';
 import { type OutboundEvent, outboundEvent } from '@pixmesh/postgres/events';
 import type { z } from 'zod';
 
@@ -50,7 +50,7 @@ export function outcomeEvent(write: EventWrite): OutboundEvent {
     message,
     { key: command.accountId, sequence: null },
     {
-      event_id: newId(),
+      event_id: outcomeEventId(command.commandId, write.occurredAtMs),
       type: message.type,
       version: 1,
       occurred_at: new Date(write.occurredAtMs).toISOString(),
@@ -65,6 +65,14 @@ export function outcomeEvent(write: EventWrite): OutboundEvent {
     },
   );
   return { ...event, traceparent: command.traceparent ?? null };
+}
+
+/**
+ * A command has one outcome, which is published under one id: that of its journal's time and its own id. So the event
+ * is found again without being stored beside the journal.
+ */
+export function outcomeEventId(commandId: string, decidedAtMs: number): string {
+  return deriveTimedId(decidedAtMs, Buffer.from(commandId.replaceAll('-', ''), 'hex'));
 }
 
 function saidOf({ command, code, hold, moved }: EventWrite): Said {

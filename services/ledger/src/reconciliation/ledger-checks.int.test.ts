@@ -53,6 +53,7 @@ describe.each([
       { name: 'hold_entries', compared: 2, breaks: [] },
       { name: 'pending_entries', compared: 0, breaks: [] },
       { name: 'blocked_entries', compared: 0, breaks: [] },
+      { name: 'outbox', compared: 0, breaks: [] },
       { name: 'dead_letter', compared: 0, breaks: [] },
     ]);
   });

@@ -176,6 +176,7 @@ describe('the job in between', () => {
     const way = Promise.withResolvers<void>();
     payouts.network.trouble(...VOID, way.promise);
     const settling = payouts.settle(caller.creation_id);
+    await expect.poll(() => payouts.network.planned()).toBe(0);
     await expectReplayed(caller);
     way.resolve();
     expect(await settling).toEqual({ kind: 'moved' });

@@ -1,9 +1,10 @@
 import type { AccountId, ApplicationId, HoldId, OperatorId, PayoutId } from '@pixmesh/kernel/ids';
 import { toCents } from '@pixmesh/kernel/money';
 import { nextCheck } from '@pixmesh/postgres/due-rows';
-import { appendEvents, type OutboundEvent } from '@pixmesh/postgres/events';
+import type { OutboundEvent } from '@pixmesh/postgres/events';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
+import { appendEventsAndCommands } from '@pixmesh/postgres/unanswered-commands';
 
 import type { PayoutRow, StoredStatus } from './payout-row.ts';
 
@@ -101,7 +102,7 @@ export async function movePayout(db: Queryable, change: Transition): Promise<boo
           where id = ${from.id} and version = ${from.version}
           returning id
         ),
-        ${appendEvents(sql`select from moved`, change.events)}
+        ${appendEventsAndCommands(sql`select from moved`, change.events)}
         select id from moved`,
     ),
   );

@@ -124,7 +124,7 @@ describe('a difference that no callback announced', () => {
   });
 });
 
-test('a return that was carried out and is not any more is told, once, until it is again', async () => {
+test('a return that was carried out and is not any more is logged, once, until it is again', async () => {
   const id = await anEndedPayout('completed', 5);
   const { end_to_end_id: endToEndId } = (await mesh.journalOf(id))[0] ?? {};
   await mesh.simulator.control('POST', `/control/pix/${endToEndId}/returns`, { amount: 400 });
@@ -137,8 +137,8 @@ test('a return that was carried out and is not any more is told, once, until it 
     const known = await listReturnContradictions(mesh.db);
     expect(known).toMatchObject(status === 'returned' ? [] : [{ endToEndId, status }]);
   }
-  const told = mesh.logLines.filter((line) => line.includes('return contradicted'));
-  expect(told).toHaveLength(1);
+  const alerts = mesh.logLines.filter((line) => line.includes('return contradicted'));
+  expect(alerts).toHaveLength(1);
   expect(await returnsOf(id)).toHaveLength(1);
 
   /** The list of now, with every return in another state: no call of the simulator takes one back. */

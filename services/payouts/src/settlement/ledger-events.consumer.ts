@@ -8,6 +8,8 @@ import { TOPICS } from '@pixmesh/contracts/topics';
 import { on } from '@pixmesh/kafka/message-handler';
 import type { ConsumerGroup } from '@pixmesh/kafka/messaging';
 
+import { outcomeHandlers } from '@pixmesh/ledger-client/outcome-handlers';
+
 import { completeResolution } from '#suspense/resolutions.sql.ts';
 
 import { applyLedgerEvent } from './apply-ledger-event.ts';
@@ -18,7 +20,7 @@ export function ledgerEventsConsumer(deps: SettlementDeps): ConsumerGroup {
   return {
     groupId: 'payouts.ledger-events',
     topics: [TOPICS.ledgerEvents],
-    handlers: [
+    handlers: outcomeHandlers(deps.db, [
       on(HoldSettled, ({ data }) => applyLedgerEvent(deps, toHold(data), { kind: 'settled' })),
       on(HoldReleased, ({ data }) => applyLedgerEvent(deps, toHold(data), { kind: 'released' })),
       on(HoldEndRefused, ({ data }) => {
@@ -26,7 +28,7 @@ export function ledgerEventsConsumer(deps: SettlementDeps): ConsumerGroup {
         return applyLedgerEvent(deps, toHold(data), { kind: 'end_refused', wanted, state });
       }),
       on(SuspenseResolved, ({ data }) => completeResolution(deps.db, data.item_id)),
-    ],
+    ]),
   };
 }
 

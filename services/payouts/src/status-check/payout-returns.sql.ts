@@ -1,7 +1,8 @@
 import type { Cents } from '@pixmesh/kernel/money';
-import { appendEvents, type OutboundEvent } from '@pixmesh/postgres/events';
+import type { OutboundEvent } from '@pixmesh/postgres/events';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
+import { appendEventsAndCommands } from '@pixmesh/postgres/unanswered-commands';
 
 import type { PayoutRow } from '#payouts/payout-row.ts';
 
@@ -27,7 +28,7 @@ export async function insertReturn(
           on conflict (end_to_end_id, return_id) do nothing
           returning return_id
         ),
-        ${appendEvents(sql`select from recorded`, [record.command])}
+        ${appendEventsAndCommands(sql`select from recorded`, [record.command])}
         select return_id from recorded`,
     ),
   );

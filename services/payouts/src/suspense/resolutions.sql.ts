@@ -1,8 +1,9 @@
 import { type AccountId, newId, type OperatorId } from '@pixmesh/kernel/ids';
 import { type Cents, toCents } from '@pixmesh/kernel/money';
-import { appendEvents, type OutboundEvent } from '@pixmesh/postgres/events';
+import type { OutboundEvent } from '@pixmesh/postgres/events';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
+import { appendEventsAndCommands } from '@pixmesh/postgres/unanswered-commands';
 
 import type { PayoutRow } from '#payouts/payout-row.ts';
 
@@ -34,7 +35,7 @@ export async function insertResolution(
           on conflict (item_id) do nothing
           returning ${COLUMNS}
         ),
-        ${appendEvents(sql`select from stored`, [command])}
+        ${appendEventsAndCommands(sql`select from stored`, [command])}
         select * from stored`,
     ),
   );

@@ -65,7 +65,9 @@ function theDeps(acquirer: Partial<IssuingDeps['acquirer']>): IssuingDeps {
 
 /** The lease of the first process is over; another one takes the charge and counts a call that stays unanswered. */
 async function callElsewhere(charge: ChargeRow): Promise<void> {
-  await database.db.query(sql`update charges set lease_until = now() where id = ${charge.id}`);
+  await database.db.query(
+    sql`update charges set lease_until = now() - interval '1 second' where id = ${charge.id}`,
+  );
   const leased = await leaseProcessingCharge(database.db, charge.id, MINUTE_MS);
   if (leased === null) throw new Error('the lease is not over');
   expect(await countCall(database.db, leased)).not.toBeNull();
