@@ -26,14 +26,14 @@ export type RequestLog = AsyncDisposable & {
 export function startRequestLog(deps: { db: Database; logger: Logger }): RequestLog {
   let queue: LoggedRequest[] = [];
   let timer: NodeJS.Timeout | null = null;
-  let writing: Promise<boolean> | null = null;
+  let flushing: Promise<void> | null = null;
   return { record, [Symbol.asyncDispose]: stop };
 
   function record(request: Omit<LoggedRequest, 'id' | 'createdAt'>): void {
     if (queue.length >= QUEUE_ROWS_MAX) dropOldest(FLUSH_ROWS_MAX);
     const { requestId: id } = request;
     queue.push({ ...request, id, createdAt: timeOfId(id) });
-    if (queue.length === FLUSH_ROWS_MAX) void flush();
+    if (queue.length === FLUSH_ROWS_MAX) flush();
     else schedule();
   }
 
@@ -41,20 +41,21 @@ export function startRequestLog(deps: { db: Database; logger: Logger }): Request
     if (timer !== null) return;
     timer = setTimeout(() => {
       timer = null;
-      void flush();
+      flush();
     }, FLUSH_INTERVAL_MS);
     timer.unref();
   }
 
-  /** Writes one batch unless one is being written; what arrived meanwhile follows at once. */
-  async function flush(): Promise<void> {
-    if (writing !== null) return;
-    writing = writeBatch();
-    const written = await writing;
-    writing = null;
-    if (queue.length === 0) return;
-    if (written && queue.length >= FLUSH_ROWS_MAX) void flush();
-    else schedule();
+  /** Writes what waits, unless that is under way; what is less than a batch waits for more. */
+  function flush(): void {
+    flushing ??= writeBatches().finally(() => {
+      flushing = null;
+    });
+  }
+
+  async function writeBatches(): Promise<void> {
+    while ((await writeBatch()) && queue.length >= FLUSH_ROWS_MAX);
+    if (queue.length > 0) schedule();
   }
 
   /** A batch that failed goes back to the front; its ids keep it from being written twice. */
@@ -84,10 +85,9 @@ export function startRequestLog(deps: { db: Database; logger: Logger }): Request
   }
 
   async function stop(): Promise<void> {
-    // A flush that ends may begin the next one at once: that is waited for as well.
-    while (writing !== null) await writing;
-    while (queue.length > 0 && (await writeBatch()));
+    await flushing;
     if (timer !== null) clearTimeout(timer);
+    while (queue.length > 0 && (await writeBatch()));
     if (queue.length > 0) dropOldest(queue.length);
   }
 }
