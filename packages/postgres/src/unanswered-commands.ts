@@ -107,6 +107,27 @@ export async function resendDue(db: Queryable, resendMs: number): Promise<number
   return rows.length;
 }
 
+/**
+ * Queues events once more that are not queued, marked as sent again, so that a message that is parked where it goes is
+ * parked once. Answers how many.
+ */
+export async function queueAgain(db: Queryable, eventIds: readonly string[]): Promise<number> {
+  const rows = await db.query(
+    named(
+      'outbox_queue_again',
+      sql`
+        insert into outbox (event_id, is_resend)
+        select event_id, true
+        from events
+        where event_id = any (${eventIds}::uuid[])
+          and not exists (select from outbox where outbox.event_id = events.event_id)
+        order by event_id
+        returning event_id`,
+    ),
+  );
+  return rows.length;
+}
+
 async function readOldestAge(db: Queryable): Promise<number> {
   const [row] = await db.query<{ age: number | null }>(
     named(

@@ -44,19 +44,3 @@ export async function readEventsPage(
   const isLast = events.length < COMPARED_EVENTS_MAX;
   return { after, until: isLast ? until : events.at(-1)!.event_id, events };
 }
-
-/** Marked as sent again, so that a message that is parked where it goes is parked once. */
-export async function queueAgain(db: Queryable, eventIds: readonly string[]): Promise<void> {
-  await db.query(
-    named(
-      'delivery_check_queue_again',
-      sql`
-        insert into outbox (event_id, is_resend)
-        select event_id, true
-        from events
-        where event_id = any (${eventIds}::uuid[])
-          and not exists (select from outbox where outbox.event_id = events.event_id)
-        order by event_id`,
-    ),
-  );
-}

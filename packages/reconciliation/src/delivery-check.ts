@@ -7,9 +7,10 @@ import type { InternalClient } from '@pixmesh/http/internal-client';
 import { requestJson } from '@pixmesh/http/request-json';
 import { parseId, timeOfId } from '@pixmesh/kernel/ids';
 import type { Queryable } from '@pixmesh/postgres/pool';
+import { queueAgain } from '@pixmesh/postgres/unanswered-commands';
 
 import type { Check, FoundBreak, Scope } from './check.ts';
-import { type EventsPage, queueAgain, readEventsPage } from './delivery-check.sql.ts';
+import { type EventsPage, readEventsPage } from './delivery-check.sql.ts';
 
 /** What a full run goes back: as long as the topic would keep the event. */
 const FULL_MS = 7 * 24 * 60 * 60 * 1000;
