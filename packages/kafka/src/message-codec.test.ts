@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { createCodec } from './message-codec.ts';
 import { registryText } from './registry-client.ts';
 
-/** Nothing listens there: whoever asks the registry fails. */
+/** Nothing listens there: a call of the registry fails. */
 const NO_REGISTRY = 'http://127.0.0.1:1';
 
 const message = defineMessage({

@@ -4,7 +4,7 @@ import { type Republication, republishTopic } from '@pixmesh/postgres/republish-
 /** Services with an outbox, by their schemas. */
 const SCHEMAS_WITH_OUTBOX = ['gateway', 'charges', 'payouts', 'ledger'];
 
-/** Rebuilds a topic from the `events` of whoever writes to it; answers how many were queued, by schema. */
+/** Rebuilds a topic from the `events` of the services that write to it; answers how many were queued, by schema. */
 export async function republish(
   postgresUrl: string,
   asked: Republication,

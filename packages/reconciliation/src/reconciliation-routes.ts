@@ -3,10 +3,7 @@ import { parseShape, readJsonObject } from '@pixmesh/http/json-request';
 import { rawBody } from '@pixmesh/http/service-app';
 import type { FastifyInstance } from 'fastify';
 
-import type { Reconciliation } from './reconciliation.ts';
-
-/** Shorter than the gateway waits for an answer. */
-const FULL_WAIT_MS = 20_000;
+import { FULL_WAIT_MS, type Reconciliation } from './reconciliation.ts';
 
 /** `/internal/reconciliation`: what the gateway joins at `/admin/reconciliation`. */
 export function registerReconciliationRoutes(

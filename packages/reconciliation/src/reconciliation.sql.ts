@@ -205,7 +205,7 @@ export type StoredBreaks = {
 
 /**
  * Writes what a check found: new differences begin now, known ones keep their `since`. The window counts from the
- * change, by whoever's clock, but never from later than the first run that saw the difference; a break is what is past
+ * change, by the clock of either side, but never from later than the first run that saw the difference; a break is what is past
  * it and was seen `confirmMs` ago already. A side that could not be read is one at once.
  */
 export async function storeBreaks(

@@ -28,6 +28,9 @@ const POLL_INTERVAL_MS = 1_000;
 const RUN_NOW_WAIT_MS = 30_000;
 const RUN_NOW_POLL_MS = 100;
 
+/** How long a request waits for the full run that it asks for: shorter than the gateway waits for an answer. */
+export const FULL_WAIT_MS = 20_000;
+
 export type ReconciliationOptions = {
   db: Database;
   logger: Logger;

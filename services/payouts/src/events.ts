@@ -74,23 +74,6 @@ export function contradicted(logger: Logger, payout: PayoutRow, kind: Contradict
   );
 }
 
-const contradictedReturns = counter(
-  'return_contradictions_total',
-  'Returns that were carried out and that the acquirer shows otherwise later, by what it shows',
-);
-
-/** An operator has to act: money was credited that did not come back. Reconciliation shows it (decision 120). */
-export function returnContradicted(
-  logger: Logger,
-  { endToEndId, id, status }: { endToEndId: string; id: string; status: string },
-): void {
-  contradictedReturns.add(1, { status });
-  logger.error(
-    { end_to_end_id: endToEndId, return_id: id, status },
-    'return contradicted by the acquirer',
-  );
-}
-
 export const CHECK_PROBLEMS = {
   vanished: 'payout accepted by the acquirer is unknown there now',
   other_amount: 'payout has another amount at the acquirer',

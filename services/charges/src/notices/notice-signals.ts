@@ -12,23 +12,6 @@ export function noticeIgnored(logger: Logger, outcome: 'not_found' | 'foreign_ke
   logger.error({ outcome }, 'notice of a Pix ignored');
 }
 
-const contradictions = counter(
-  'return_contradictions_total',
-  'Returns that were carried out and that the acquirer shows otherwise later, by what it shows',
-);
-
-/** An operator has to act: money came back that was booked as gone. Reconciliation shows it (decision 120). */
-export function returnContradicted(
-  logger: Logger,
-  { endToEndId, id, status }: { endToEndId: string; id: string; status: string },
-): void {
-  contradictions.add(1, { status });
-  logger.error(
-    { end_to_end_id: endToEndId, return_id: id, status },
-    'return contradicted by the acquirer',
-  );
-}
-
 /** Gauges that are read at each scrape; in seconds. */
 export function observeLags(read: {
   oldestNotice(): Promise<number>;

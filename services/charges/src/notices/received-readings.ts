@@ -1,4 +1,5 @@
 import type { ListReading } from '@pixmesh/acquirer-lists/list-reading';
+import { returnContradicted } from '@pixmesh/acquirer-lists/return-contradicted';
 import { recordContradictions } from '@pixmesh/acquirer-lists/return-contradictions.sql';
 import type { Acquirer, ReceivedPix, UnreadableItem } from '@pixmesh/acquirer/acquirer';
 import { type ChargeId, fromAcquirerId } from '@pixmesh/kernel/ids';
@@ -8,7 +9,6 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { requestChecks } from '#charge/charge-checks.sql.ts';
 
-import { returnContradicted } from './notice-signals.ts';
 import { noticePix } from './pix-notices.sql.ts';
 import { findUnrecorded, type ListedPix } from './received-list.sql.ts';
 

@@ -1,12 +1,11 @@
 import type { ListReading } from '@pixmesh/acquirer-lists/list-reading';
+import { returnContradicted } from '@pixmesh/acquirer-lists/return-contradicted';
 import { recordContradictions } from '@pixmesh/acquirer-lists/return-contradictions.sql';
 import type { Acquirer, AcquirerPayout } from '@pixmesh/acquirer/acquirer';
 import { fromAcquirerId, type PayoutId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import type { Logger } from '@pixmesh/telemetry/logger';
-
-import { returnContradicted } from '#events.ts';
 
 import { type ListedSend, requestDiffering } from './sent-list.sql.ts';
 

@@ -5,7 +5,7 @@ import {
 import { rawBody } from '@pixmesh/http/service-app';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { Logger } from '@pixmesh/telemetry/logger';
-import type { Reconciliation } from '@pixmesh/reconciliation/reconciliation';
+import { FULL_WAIT_MS, type Reconciliation } from '@pixmesh/reconciliation/reconciliation';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { recordChange } from '../audit/record-change.ts';
@@ -16,8 +16,6 @@ import { joinReports, type JoinedReport } from './join-reports.ts';
 /** Services that check what they own. */
 const SERVICES = ['ledger', 'payouts', 'charges', 'webhook-dispatcher'] as const;
 const PATH = '/internal/reconciliation';
-/** For the gateway's own part of a full run, as for those of the others. */
-const OWN_WAIT_MS = 20_000;
 
 export type ReconciliationDeps = OwnerAndTablesDeps & {
   logger: Logger;
@@ -50,7 +48,7 @@ export function registerReconciliation(app: FastifyInstance, deps: Reconciliatio
     const patient = { ...deps, requestTimeoutMs: deps.reconciliationTimeoutMs };
     const body = Buffer.from(JSON.stringify({ full }));
     const own = full
-      ? deps.reconciliation.requestFull({ waitMs: OWN_WAIT_MS })
+      ? deps.reconciliation.requestFull({ waitMs: FULL_WAIT_MS })
       : deps.reconciliation.runNow();
     return await readReports(patient, { method: 'POST', path: PATH, body }, own);
   });
