@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { eventually } from '@pixmesh/testkit/eventually';
-import { scaled } from '@pixmesh/testkit/long-runs';
+import { sampled, scaled } from '@pixmesh/testkit/long-runs';
 import { afterEach, expect, test } from 'vitest';
 
 import { expectNoBreaks } from '../find-breaks.ts';
@@ -26,15 +26,11 @@ const RECOVERY_MS_MAX = 60_000;
 const PAYMENTS_MIN = scaled(60, 200);
 const BACKLOG = scaled(40, 100);
 
-/** Every service process, in the order in which it is killed. */
-const SERVICES = [
-  'gateway',
-  'charges',
-  'payouts',
-  'ledger',
-  'webhook-dispatcher',
-  'acquirer-simulator',
-];
+/** The service processes in the order in which they are killed; a usual run kills some of them. */
+const KILLED = sampled(
+  ['gateway', 'charges', 'payouts', 'ledger', 'webhook-dispatcher', 'acquirer-simulator'],
+  3,
+);
 
 afterEach(async () => {
   await simulator.clearFaults();
@@ -91,7 +87,7 @@ test('a broker killed comes back by itself and everything arrives', async () => 
   await expectEachAnnouncedOnce(path, charges);
 }, 300_000);
 
-test('each service killed in turn during payments comes back, and every payment counts once', async () => {
+test('services killed in turn during payments come back, and every payment counts once', async () => {
   const merchant = await aMerchant();
   const path = `/${randomUUID()}`;
   const charges: string[] = [];
@@ -117,7 +113,7 @@ test('each service killed in turn during payments comes back, and every payment 
     }, RECOVERY_MS_MAX);
   }
   console.log(`killed during ${charges.length} payments: ${kills.join(', ')}`);
-  expect(kills).toEqual(SERVICES);
+  expect(kills).toEqual(KILLED);
   // All of them during the payments, none after the last.
   expect(Math.max(...paymentsBefore)).toBeLessThan(charges.length);
   expect(await availableOf(merchant)).toBe(charges.length * 1_234);
@@ -126,13 +122,13 @@ test('each service killed in turn during payments comes back, and every payment 
   await expectNoBreaks();
 }, 400_000);
 
-/** Kills every service once, each only after the one before is back under a new pid. */
+/** Kills each of them once, each only after the one before is back under a new pid. */
 async function killInTurn(
   countPayments: () => number,
 ): Promise<{ kills: string[]; paymentsBefore: number[] }> {
   const kills: string[] = [];
   const paymentsBefore: number[] = [];
-  for (const name of SERVICES) {
+  for (const name of KILLED) {
     const pid = stack().pids[name] ?? 0;
     paymentsBefore.push(countPayments());
     process.kill(pid, 'SIGKILL');

@@ -50,17 +50,19 @@ test('a death anywhere in a creation, and the same key makes the one payout that
 
 test('a death anywhere in a creation that nobody repeats: finished or undone, nothing held for nothing', async () => {
   const history = createClientHistory();
-  const merchant = await aPayingMerchant(CREATION_DEATHS.length * COST_CENTS);
+  const deaths = sampled(CREATION_DEATHS, SAMPLED);
+  const merchant = await aPayingMerchant(deaths.length * COST_CENTS);
   const ids = new Map<string, string>();
-  for (const [service, point] of CREATION_DEATHS) {
+  for (const [service, point] of deaths) {
     const only = await diesAt(service, point, () => history.createPayout(merchant));
     ids.set(point, only.id);
   }
   await expectSound(history, ids);
   // Whose hold was never taken has left nothing; whose commit was made is a payout like any other.
-  const undone = await v1(merchant, `GET /payouts/${ids.get('payouts.create.after-intent')}`);
-  expect(undone.status).toBe(404);
-  await waitForPayout(merchant, ids.get('payouts.create.after-commit') ?? '', 'completed');
+  const undone = ids.get('payouts.create.after-intent');
+  if (undone) expect((await v1(merchant, `GET /payouts/${undone}`)).status).toBe(404);
+  const committed = ids.get('payouts.create.after-commit');
+  if (committed) await waitForPayout(merchant, committed, 'completed');
 });
 
 test('a death anywhere between the 201 and its end sends once and settles once', async () => {
