@@ -1,6 +1,4 @@
 import type { IssueOutcome } from '@pixmesh/acquirer/client';
-import { newId } from '@pixmesh/kernel/ids';
-import { toCents } from '@pixmesh/kernel/money';
 import { sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
@@ -8,7 +6,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { leaseProcessingCharge } from '#charge/charge-checks.sql.ts';
 import type { ChargeRow } from '#charge/charge-row.ts';
-import { countCall, findAnyCharge, insertCharge } from '#charge/charges.sql.ts';
+import { countCall, findAnyCharge } from '#charge/charges.sql.ts';
+import { aNewCharge } from '#test/a-new-charge.ts';
 import { RECEIVER } from '#test/charges-under-test.ts';
 
 import { checkIssuing } from './check-issuing.ts';
@@ -23,31 +22,6 @@ beforeAll(async () => {
   database = await createTestDatabase('charges');
 });
 afterAll(() => database[Symbol.asyncDispose]());
-
-/** A charge in `processing`, its first call counted under a lease. */
-async function aNewCharge(): Promise<ChargeRow> {
-  const charge = await insertCharge(database.db, {
-    id: newId(),
-    accountId: newId(),
-    applicationId: newId(),
-    source: 'api',
-    amount: toCents(2_000),
-    description: null,
-    reference: null,
-    customer: { name: 'Ana', email: 'ana@example.com', document: '52998224725', phone: null },
-    webhookUrl: null,
-    webhookSealedSecret: null,
-    expiresIn: 3_600,
-    defaultExpiresIn: 86_400,
-    latePaymentPolicy: 'accept',
-    releaseDelaySeconds: 0,
-    fingerprint: Buffer.from('00', 'hex'),
-    leaseToken: newId(),
-    leaseMs: MINUTE_MS,
-  });
-  if (charge === null) throw new Error('the id exists');
-  return charge;
-}
 
 function theDeps(acquirer: Partial<IssuingDeps['acquirer']>): IssuingDeps {
   const deps: Partial<IssuingDeps> = {
@@ -78,7 +52,7 @@ async function stored(charge: ChargeRow): Promise<ChargeRow | null> {
 }
 
 test('a refusal is no failure where another process has called meanwhile and knows nothing', async () => {
-  const charge = await aNewCharge();
+  const charge = await aNewCharge(database.db);
   const issue = async (): Promise<IssueOutcome> => {
     await callElsewhere(charge);
     return REFUSED;
@@ -97,7 +71,7 @@ test('a refusal is no failure where another process has called meanwhile and kno
 });
 
 test('a refusal that has waited for its time ends nothing where a call was counted since it was read', async () => {
-  const charge = await aNewCharge();
+  const charge = await aNewCharge(database.db);
   await database.db.query(sql`
     update charges
     set last_put_at = now() - interval '1 hour', uncounted_refusal = 'valor_invalido: no'
@@ -113,7 +87,7 @@ test('a refusal that has waited for its time ends nothing where a call was count
 });
 
 test('a process that has lost its lease counts no call, so that it makes none', async () => {
-  const charge = await aNewCharge();
+  const charge = await aNewCharge(database.db);
   await callElsewhere(charge);
   expect(await countCall(database.db, charge)).toBeNull();
   expect(await stored(charge)).toMatchObject({ unansweredCalls: 2 });

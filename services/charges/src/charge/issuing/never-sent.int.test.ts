@@ -1,12 +1,11 @@
 import type { IssueOutcome } from '@pixmesh/acquirer/client';
-import { newId } from '@pixmesh/kernel/ids';
-import { toCents } from '@pixmesh/kernel/money';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import type { ChargeRow } from '#charge/charge-row.ts';
-import { countCall, findAnyCharge, insertCharge } from '#charge/charges.sql.ts';
+import { countCall, findAnyCharge } from '#charge/charges.sql.ts';
+import { aNewCharge } from '#test/a-new-charge.ts';
 import { RECEIVER } from '#test/charges-under-test.ts';
 
 import { issueCharge } from './issue-charge.ts';
@@ -17,31 +16,6 @@ beforeAll(async () => {
   database = await createTestDatabase('charges');
 });
 afterAll(() => database[Symbol.asyncDispose]());
-
-/** A charge in `processing`, its first call counted. */
-async function aNewCharge(): Promise<ChargeRow> {
-  const charge = await insertCharge(database.db, {
-    id: newId(),
-    accountId: newId(),
-    applicationId: newId(),
-    source: 'api',
-    amount: toCents(2_000),
-    description: null,
-    reference: null,
-    customer: { name: 'Ana', email: 'ana@example.com', document: '52998224725', phone: null },
-    webhookUrl: null,
-    webhookSealedSecret: null,
-    expiresIn: 3_600,
-    defaultExpiresIn: 86_400,
-    latePaymentPolicy: 'accept',
-    releaseDelaySeconds: 0,
-    fingerprint: Buffer.from('00', 'hex'),
-    leaseToken: newId(),
-    leaseMs: 60_000,
-  });
-  if (charge === null) throw new Error('the id exists');
-  return charge;
-}
 
 type Options = { lastCallAt: Date | null; callBeforeMs: number };
 
@@ -76,7 +50,7 @@ async function counted(charge: ChargeRow): Promise<ChargeRow> {
 test.each(['breaker_open', 'token_timeout'])(
   'a first call that never left (%s) is not counted, and the refusal of the next one fails the charge at once',
   async (cause) => {
-    const charge = await aNewCharge();
+    const charge = await aNewCharge(database.db);
     const after = await issue(charge, { kind: 'unknown', cause });
     expect(after).toMatchObject({ status: 'processing', unansweredCalls: 0, lastCallAt: null });
     expect(await findAnyCharge(database.db, charge.id)).toMatchObject({
@@ -89,7 +63,7 @@ test.each(['breaker_open', 'token_timeout'])(
 );
 
 test('an unknown call stays counted, and the time of it stands, whatever never left after it', async () => {
-  const charge = await aNewCharge();
+  const charge = await aNewCharge(database.db);
   const unknown = await issue(charge, { kind: 'unknown', cause: 'timeout' });
   const { lastCallAt } = unknown;
   expect(unknown).toMatchObject({ unansweredCalls: 1, lastCallAt: expect.any(Date) });
@@ -105,7 +79,7 @@ test('an unknown call stays counted, and the time of it stands, whatever never l
 });
 
 test('what was counted meanwhile is not taken off with it', async () => {
-  const charge = await aNewCharge();
+  const charge = await aNewCharge(database.db);
   await counted(charge);
   const after = await issue(charge, { kind: 'unknown', cause: 'breaker_open' });
   expect(after.unansweredCalls).toBe(1);
@@ -113,7 +87,7 @@ test('what was counted meanwhile is not taken off with it', async () => {
 });
 
 test('a call is not made by a process that slept past its lease, and counts as never made', async () => {
-  const charge = await aNewCharge();
+  const charge = await aNewCharge(database.db);
   const after = await issue(charge, REFUSED, { callBeforeMs: performance.now() });
   expect(after).toMatchObject({ status: 'processing', unansweredCalls: 0, lastCallAt: null });
 });

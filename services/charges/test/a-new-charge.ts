@@ -1,0 +1,31 @@
+import { newId } from '@pixmesh/kernel/ids';
+import { toCents } from '@pixmesh/kernel/money';
+import type { Queryable } from '@pixmesh/postgres/pool';
+
+import type { ChargeRow } from '#charge/charge-row.ts';
+import { insertCharge } from '#charge/charges.sql.ts';
+
+/** A charge in `processing` whose first call is counted under a lease of a minute. */
+export async function aNewCharge(db: Queryable): Promise<ChargeRow> {
+  const charge = await insertCharge(db, {
+    id: newId(),
+    accountId: newId(),
+    applicationId: newId(),
+    source: 'api',
+    amount: toCents(2_000),
+    description: null,
+    reference: null,
+    customer: { name: 'Ana', email: 'ana@example.com', document: '52998224725', phone: null },
+    webhookUrl: null,
+    webhookSealedSecret: null,
+    expiresIn: 3_600,
+    defaultExpiresIn: 86_400,
+    latePaymentPolicy: 'accept',
+    releaseDelaySeconds: 0,
+    fingerprint: Buffer.from('00', 'hex'),
+    leaseToken: newId(),
+    leaseMs: 60_000,
+  });
+  if (charge === null) throw new Error('the id exists');
+  return charge;
+}
