@@ -106,10 +106,9 @@ export function startOutboxRelay(deps: RelayDeps & { signal: WakeSignal }): Poll
 
 /** A whole batch that has to wait does not stand in the way of those behind it; the end of the queue is not the end. */
 function nextPlace(readFrom: bigint | null, { read, taken, last }: Batch): bigint | null {
-  const isAllTaken = taken === read;
   if (read === CLAIM_SIZE && taken === 0) return last;
-  if (readFrom === null || readFrom === QUEUE_START) return isAllTaken ? null : QUEUE_START;
-  return QUEUE_START;
+  const isFromStart = readFrom === null || readFrom === QUEUE_START;
+  return isFromStart && taken === read ? null : QUEUE_START;
 }
 
 /** A broker that is away at a stop is not waited for: the events stay queued. */
