@@ -166,6 +166,7 @@ CREATE OR REPLACE FUNCTION gateway.drop_old_request_log_partitions(keep_days int
  SECURITY DEFINER
  SET "TimeZone" TO 'UTC'
  SET search_path TO 'gateway'
+ SET lock_timeout TO '100ms'
 AS $function$
 declare
   old record;

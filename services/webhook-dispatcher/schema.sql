@@ -169,7 +169,7 @@ CREATE OR REPLACE FUNCTION webhook_dispatcher.drop_old_history_partitions(keep_d
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET "TimeZone" TO 'UTC'
- SET lock_timeout TO '2s'
+ SET lock_timeout TO '100ms'
  SET search_path TO 'webhook_dispatcher'
 AS $function$
 declare

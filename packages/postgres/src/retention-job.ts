@@ -3,6 +3,8 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 
 /** Histories are kept in weeks, so an hour late means nothing. */
 const CHECK_INTERVAL_MS = 60 * 60 * 1000;
+/** A drop gives way at once to a transaction that reads, so it is tried again soon. */
+const RETRY = { firstMs: 5_000, maxMs: CHECK_INTERVAL_MS };
 
 type RetentionOptions = {
   logger: Logger;
@@ -15,7 +17,7 @@ type RetentionOptions = {
 
 /**
  * Enforces the retention of a partitioned history: once at the start and then every hour, in every process. Who finds
- * the lease taken leaves the work to its holder. A failure costs an hour, for which partitions stand ready.
+ * the lease taken leaves the work to its holder.
  */
 export function startRetention(options: RetentionOptions): PollingLoop {
   const { logger, history, keepDays, keep } = options;
@@ -23,7 +25,7 @@ export function startRetention(options: RetentionOptions): PollingLoop {
     name: `${history} retention`,
     logger,
     turn,
-    retry: { firstMs: CHECK_INTERVAL_MS, maxMs: CHECK_INTERVAL_MS },
+    retry: RETRY,
   });
 
   async function turn(): Promise<NextTurn> {

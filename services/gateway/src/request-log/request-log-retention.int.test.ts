@@ -120,6 +120,25 @@ describe('the retention', () => {
     expect(await maintainRequestLog(database.db, 7)).toBeGreaterThan(0);
   });
 
+  test('gives way to a reader, keeps no writer waiting for it, and is done by a later try', async () => {
+    await using own = await createTestDatabase('gateway');
+    await using owner = asAdmin(own);
+    await growOldWeeks(owner, 20);
+    await owner.transaction(async (tx) => {
+      await tx.query(sql`lock table gateway.request_log in access share mode`);
+      const kept = maintainRequestLog(own.db, 30);
+      const writers = Array.from({ length: 20 }, () =>
+        own.db.transaction(async (writer) => {
+          await writer.query(sql`set local lock_timeout to '1s'`);
+          await insertAsBefore(writer, newId());
+        }),
+      );
+      await expect(kept).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' });
+      await Promise.all(writers);
+    });
+    await eventually(async () => expect(await maintainRequestLog(own.db, 30)).toBeGreaterThan(0));
+  });
+
   test('cannot be used to wipe the log of last week', async () => {
     for (const days of [6, 0, -1]) {
       // A refusal is heard a moment before the lease behind it is free again.

@@ -1,5 +1,6 @@
 import type { ListRequestsQuery } from '@pixmesh/contracts/admin/admin-queries';
 import type { PageFor } from '@pixmesh/http/list-page';
+import { keepPartitions } from '@pixmesh/postgres/keep-partitions.sql';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
@@ -85,26 +86,14 @@ export async function requestExists(db: Queryable, id: string): Promise<boolean>
   return rows.length === 1;
 }
 
-/** Weekly partitions are made this far ahead; the job runs every hour. */
-const PARTITION_WEEKS_AHEAD = 52;
-
-/**
- * Makes the partitions of the weeks to come and drops those whose every row is older than `keepDays`: one process of
- * the installation at a time, by the row lock on the lease. Answers how many were dropped.
- */
-export async function maintainRequestLog(db: Queryable, keepDays: number): Promise<number> {
-  const [row] = await db.query<{ dropped: number }>(
-    named(
-      'request_log_keep',
-      sql`
-        with lease as materialized (
-          select name from leases where name = 'request-log' for update skip locked
-        )
-        select drop_old_request_log_partitions(${keepDays}) as dropped
-        from lease, lateral (select ensure_request_log_partitions(${PARTITION_WEEKS_AHEAD})) as ensured`,
-    ),
-  );
-  return row?.dropped ?? 0;
+/** Makes the partitions of the weeks to come, then drops those whose every row is older than `keepDays`. */
+export function maintainRequestLog(db: Queryable, keepDays: number): Promise<number> {
+  return keepPartitions(db, {
+    name: 'request_log',
+    lease: sql`'request-log'`,
+    ensure: (weeksAhead) => sql`ensure_request_log_partitions(${weeksAhead})`,
+    drop: sql`drop_old_request_log_partitions(${keepDays})`,
+  });
 }
 
 type Caller = NonNullable<LoggedRequest['caller']>;
