@@ -1,4 +1,5 @@
 import { createServiceApp, type MutualTls } from '@pixmesh/http/service-app';
+import type { TlsIdentity } from '@pixmesh/service/tls-identity';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import type { FastifyInstance } from 'fastify';
 
@@ -47,6 +48,8 @@ export type SimulatorDeps = ChangeDeps & {
   clientSecret: string;
   /** What the listener is bound to. */
   host: string;
+  /** What callbacks show to a URL that asks for a certificate. */
+  clientTls: TlsIdentity | null;
 };
 
 type ProviderDeps = SimulatorDeps & { tokens: AccessTokens };

@@ -1,10 +1,14 @@
 import { CommonConfig, milliseconds, port } from '@pixmesh/service/config';
+import { tlsIdentity } from '@pixmesh/service/tls-identity';
 import { z } from 'zod';
 
 import { isCertificate, isPrivateKey } from '@pixmesh/kernel/pem';
 import { missingTlsSettings } from '#tls/read-mutual-tls.ts';
 
 const CERTIFICATE_EXPECTED = 'expected a certificate in PEM';
+
+/** The certificate and key that callbacks show, and who signed that of the URLs they go to. */
+export const CALLBACK_CLIENT_TLS = tlsIdentity('CALLBACK_CLIENT_TLS');
 
 const Settings = z.object({
   ...CommonConfig,
@@ -21,6 +25,7 @@ const Settings = z.object({
   TLS_CERT: z.string().refine(isCertificate, { error: CERTIFICATE_EXPECTED }).optional(),
   TLS_KEY: z.string().refine(isPrivateKey, { error: 'expected a private key in PEM' }).optional(),
   TLS_CA: z.string().refine(isCertificate, { error: CERTIFICATE_EXPECTED }).optional(),
+  ...CALLBACK_CLIENT_TLS.shape,
   /** Limit of one callback attempt. */
   CALLBACK_TIMEOUT_MS: milliseconds(10_000),
   /** Wait after the first failed attempt; it doubles each time, up to the maximum. */
@@ -34,5 +39,6 @@ export const AcquirerSimulatorConfig = Settings.superRefine((settings, context) 
     const message = 'expected together with the other TLS_ variables';
     context.addIssue({ code: 'custom', path: [name], message });
   }
+  CALLBACK_CLIENT_TLS.check(settings, context);
 });
 export type AcquirerSimulatorConfig = z.output<typeof AcquirerSimulatorConfig>;

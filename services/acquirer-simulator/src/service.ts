@@ -15,7 +15,7 @@ import { loadSetting } from '#settings/stored-setting.ts';
 import { readMutualTls } from '#tls/read-mutual-tls.ts';
 
 import { buildProviderApp, buildSimulatorApp, type SimulatorDeps } from './app.ts';
-import type { AcquirerSimulatorConfig } from './config.ts';
+import { type AcquirerSimulatorConfig, CALLBACK_CLIENT_TLS } from './config.ts';
 
 export type AcquirerSimulator = Awaited<ReturnType<typeof startAcquirerSimulator>>;
 
@@ -42,7 +42,9 @@ export async function startAcquirerSimulator(config: AcquirerSimulatorConfig) {
     });
     const { HOST: host, ACQUIRER_PIX_KEY: pixKey } = config;
     const signal = createWakeSignal();
-    use('callbacks', await startCallbackSender({ db, logger, signal, ...callbackDelays(config) }));
+    const clientTls = CALLBACK_CLIENT_TLS.read(config);
+    const sender = { db, logger, signal, clientTls, ...callbackDelays(config) };
+    use('callbacks', await startCallbackSender(sender));
     const wakeCallbacks = signal.notify;
     const dueWork = use('due work', startDueWork({ db, logger, faults, pixKey, wakeCallbacks }));
     const receiver = use(
@@ -61,6 +63,7 @@ export async function startAcquirerSimulator(config: AcquirerSimulatorConfig) {
       clientSecret: config.ACQUIRER_CLIENT_SECRET,
       pixKey,
       host,
+      clientTls,
     };
     const app = use('api', buildSimulatorApp(deps));
     const api = await listen(app, { host, port: config.PORT });

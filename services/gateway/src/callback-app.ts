@@ -1,4 +1,5 @@
 import { createServiceApp, EDGE_HEADER_BYTES_MAX } from '@pixmesh/http/service-app';
+import type { TlsIdentity } from '@pixmesh/service/tls-identity';
 import type { FastifyInstance } from 'fastify';
 
 import type { CallbackDeps } from '#callbacks/receive-callback.ts';
@@ -8,13 +9,20 @@ import { stampAnswers } from '#edge/stamp-answers.ts';
 /** An acquirer groups items, so its bodies may be larger than a merchant's. */
 const CALLBACK_BYTES_MAX = 1024 * 1024;
 
+type Deps = CallbackDeps & {
+  secret: string;
+  /** Where it is set, a caller without a certificate of its authority ends at the handshake. */
+  tls: TlsIdentity | null;
+};
+
 /** Listener 3: what the acquirer calls. */
-export function buildCallbackApp(deps: CallbackDeps & { secret: string }): FastifyInstance {
+export function buildCallbackApp(deps: Deps): FastifyInstance {
   const app = createServiceApp({
     logger: deps.logger,
     listener: 'callbacks',
     headerBytesMax: EDGE_HEADER_BYTES_MAX,
     bodyBytesMax: CALLBACK_BYTES_MAX,
+    ...(deps.tls && { mutualTls: { ...deps.tls, clientCa: deps.tls.ca } }),
   });
   stampAnswers(app);
   registerReceiveCallback(app, deps);

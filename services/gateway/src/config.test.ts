@@ -57,6 +57,7 @@ describe('the configuration', () => {
     ['RATE_LIMIT_WINDOW_SECONDS', '86401'],
     ['RATE_LIMIT_TIMEOUT_MS', '0'],
     ['REDIS_URL', 'http://redis'],
+    ['CALLBACK_TLS_CERT', 'no PEM'],
     ['SECURITY_CONTACT', 'security@example.com'],
     ['SECURITY_TXT_URL', 'pix.example.com'],
     ['SECURITY_TXT_EXPIRES', 'tomorrow'],

@@ -1,4 +1,5 @@
 import { CommonConfig, KafkaConfig, milliseconds, port } from '@pixmesh/service/config';
+import { tlsIdentity } from '@pixmesh/service/tls-identity';
 import { TokenKeysConfig } from '@pixmesh/http/service-token';
 import { ReconciliationConfig } from '@pixmesh/reconciliation/reconciliation-config';
 import { z } from 'zod';
@@ -14,6 +15,9 @@ const DAY_SECONDS = 24 * 60 * 60;
 
 const PEPPER_EXPECTED = 'expected 32 bytes in base64url';
 const CALLBACK_SECRET_EXPECTED = 'expected at least 32 characters of A-Z a-z 0-9 - _ . ~';
+
+/** The callback listener's own certificate and key, and who signed the acquirer's. */
+export const CALLBACK_TLS = tlsIdentity('CALLBACK_TLS');
 
 const Settings = z.object({
   ...CommonConfig,
@@ -39,6 +43,7 @@ const Settings = z.object({
   CALLBACK_SECRET: z
     .string({ error: CALLBACK_SECRET_EXPECTED })
     .regex(/^[\w.~-]{32,}$/, { error: CALLBACK_SECRET_EXPECTED }),
+  ...CALLBACK_TLS.shape,
   /** How long a request to an owner may take in all. */
   REQUEST_TIMEOUT_MS: milliseconds(10_000),
   /** How long a run of reconciliation may take that an operator waits for. */
@@ -76,7 +81,7 @@ const Settings = z.object({
 export const GatewayConfig = Settings.refine(
   (config) => config.RATE_LIMIT_PER_KEY === undefined || config.REDIS_URL !== undefined,
   { path: ['REDIS_URL'], error: 'expected a redis:// URL, since RATE_LIMIT_PER_KEY is set' },
-);
+).superRefine(CALLBACK_TLS.check);
 export type GatewayConfig = z.output<typeof GatewayConfig>;
 
 function url() {

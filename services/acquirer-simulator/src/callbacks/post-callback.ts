@@ -1,3 +1,4 @@
+import type { TlsIdentity } from '@pixmesh/service/tls-identity';
 import { Agent, request } from 'undici';
 
 export type PostCallback = (url: string, body: string) => Promise<boolean>;
@@ -5,11 +6,16 @@ export type PostCallback = (url: string, body: string) => Promise<boolean>;
 /** Posts notices as API Pix says: to `{webhookUrl}/pix`. Redirects are not followed and count as failures. */
 export function createPostCallback(options: {
   connections: number;
+  /** With it, only certificates of its authority are believed. */
+  clientTls: TlsIdentity | null;
   timeoutMs: number;
   /** Ends attempts in flight: their notices stay queued. */
   stopping: AbortSignal;
 }): AsyncDisposable & { post: PostCallback } {
-  const agent = new Agent({ connections: options.connections });
+  const agent = new Agent({
+    connections: options.connections,
+    ...(options.clientTls && { connect: options.clientTls }),
+  });
   return {
     post: async (url, body) => {
       try {

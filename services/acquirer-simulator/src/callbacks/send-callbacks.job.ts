@@ -1,6 +1,7 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { type NextTurn, type PollingLoop, startPollingLoop } from '@pixmesh/service/polling-loop';
 import type { WakeSignal } from '@pixmesh/service/wake-signal';
+import type { TlsIdentity } from '@pixmesh/service/tls-identity';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 import {
@@ -18,6 +19,8 @@ type Options = {
   logger: Logger;
   /** Notified when something was queued. */
   signal: WakeSignal;
+  /** What callbacks show to a URL that asks for a certificate. */
+  clientTls: TlsIdentity | null;
   timeoutMs: number;
   retryDelayMs: number;
   retryDelayMsMax: number;
@@ -35,6 +38,7 @@ export async function startCallbackSender(options: Options): Promise<PollingLoop
   const stopping = new AbortController();
   const poster = createPostCallback({
     connections: IN_FLIGHT_MAX,
+    clientTls: options.clientTls,
     timeoutMs,
     stopping: stopping.signal,
   });

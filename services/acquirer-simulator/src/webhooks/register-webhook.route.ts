@@ -1,25 +1,33 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
+import type { TlsIdentity } from '@pixmesh/service/tls-identity';
 import { z } from 'zod';
 
 import { apiPixError, efiError } from '#api-pix/provider-error.ts';
 import { readBody, readShape } from '#api-pix/read-body.ts';
 import type { Provider } from '#faults/provider.ts';
 
+import { tryWebhook } from './try-webhook.ts';
 import { deleteWebhook, findWebhook, saveWebhook } from './webhooks.sql.ts';
 
 const WebhookBody = z.object({ webhookUrl: z.url({ protocol: /^https?$/ }).max(2048) });
 const WebhookParams = z.object({ chave: z.string().max(77) });
 
-type Deps = { db: Queryable; pixKey: string };
+type Deps = { db: Queryable; pixKey: string; clientTls: TlsIdentity | null };
+
+/** Leaves out what Efí asks of a URL at its registration. */
+const SKIP_HEADER = 'x-skip-mtls-checking';
 
 /**
- * `PUT`, `GET` and `DELETE /v2/webhook/{chave}`. The URL is not tried out at its registration, as Efí does with
- * and without a certificate: it may come up later than this call.
+ * `PUT`, `GET` and `DELETE /v2/webhook/{chave}`. Where callbacks show a certificate, a URL is registered only if it asks for
+ * one, as at Efí, unless a header leaves that out. Otherwise it is not tried out: it may come up later than this call.
  */
 export function addRegisterWebhook(provider: Provider, deps: Deps): void {
   provider.put('/v2/webhook/:chave', 'registerCallback', async (request) => {
     const pixKey = ownKey(deps.pixKey, request.params);
     const { webhookUrl } = readBody(WebhookBody, request);
+    if (deps.clientTls !== null && request.headers[SKIP_HEADER] !== 'true') {
+      await tryWebhook(webhookUrl, deps.clientTls);
+    }
     await saveWebhook(deps.db, { pixKey, url: webhookUrl });
     return { status: 200, body: { webhookUrl } };
   });

@@ -11,7 +11,7 @@ import { type CallbackDeps, receiveCallback } from './receive-callback.ts';
 /** Acquirers add `/pix` to the registered address; some call it bare, when it is registered and after. */
 const PATHS = ['/acquirer/:secret', '/acquirer/:secret/pix'] as const;
 
-/** The secret in the address is all that authenticates the acquirer here (decision 211). */
+/** The secret in the address authenticates the acquirer, whether its certificate has or not (decision 211). */
 export function registerReceiveCallback(
   app: FastifyInstance,
   deps: CallbackDeps & { secret: string },
