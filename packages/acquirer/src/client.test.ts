@@ -27,6 +27,10 @@ const TO_ISSUE = {
   debtor: { name: 'Maria', document: '52998224725' },
   description: null,
 };
+/** By which anybody pays anything to the key in it. */
+const STATIC =
+  '00020126580014br.gov.bcb.pix0136123e4567-e12b-12d1-a456-4266554400005204000053039865802BR' +
+  '5913Fulano de Tal6008BRASILIA62070503***63041D3D';
 const TIMEOUT_MS = 5_000;
 /** Deadline of a client whose answer never comes. */
 const HASTY_MS = 1_000;
@@ -85,6 +89,7 @@ describe('issuing', () => {
     ['a duplicate', 'status_409', (_, r) => efi(r, 409, 'txid_duplicado')],
     ['another charge', 'unreadable', (_, r) => json(r, 201, { ...CHARGE, txid: 'y'.repeat(32) })],
     ['a broken schema', 'unreadable', (_, r) => json(r, 201, { ...CHARGE, valor: {} })],
+    ['a static code', 'unreadable', (_, r) => json(r, 201, { ...CHARGE, pixCopiaECola: STATIC })],
   ])(
     'after %s the outcome is unknown (%s), and nothing is sent twice',
     async (_, cause, handler) => {

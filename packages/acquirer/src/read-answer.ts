@@ -1,6 +1,7 @@
 import type { AcquirerCharge, ReceivedPix } from './acquirer.ts';
 import { ApiPixProblem, ChargeAnswer, EfiProblem, ReceivedPixAnswer } from './answer-schemas.ts';
 import { describeProblem } from './describe-problem.ts';
+import { isForeignCode } from './foreign-code.ts';
 import { toReturns } from './read-return.ts';
 
 const STATUSES = {
@@ -10,10 +11,14 @@ const STATUSES = {
   REMOVIDA_PELO_PSP: 'removed_by_psp',
 } as const;
 
-/** The charge of one txid, or null when the answer is not readable or speaks of another charge. */
+/**
+ * The charge of one txid, or null when the answer is not readable, speaks of another charge, or offers a code by which
+ * something else would be paid. A closed charge is read whatever its code says: what it has received counts.
+ */
 export function readCharge(body: unknown, txid: string): AcquirerCharge | null {
   const { data: answer } = ChargeAnswer.safeParse(body);
   if (answer === undefined || answer.txid !== txid) return null;
+  if (answer.status === 'ATIVA' && hasForeignCode(answer)) return null;
   return {
     txid,
     status: STATUSES[answer.status],
@@ -26,6 +31,11 @@ export function readCharge(body: unknown, txid: string): AcquirerCharge | null {
     // What stands under a charge was paid to it, even where the item does not repeat the txid.
     received: (answer.pix ?? []).map((item) => toReceivedPix({ ...item, txid: item.txid ?? txid })),
   };
+}
+
+function hasForeignCode({ pixCopiaECola, location, loc }: ChargeAnswer): boolean {
+  const locations = [location, loc?.location].filter((one) => typeof one === 'string');
+  return typeof pixCopiaECola === 'string' && isForeignCode(pixCopiaECola, locations);
 }
 
 /** The Pix of one end-to-end id, or null when the answer is not readable or speaks of another Pix. */
