@@ -34,6 +34,7 @@ create table charges (
   constraint charges_expires_in_seconds CHECK ((expires_in_seconds > 0)),
   constraint charges_status CHECK ((status = ANY (ARRAY['ATIVA'::text, 'CONCLUIDA'::text, 'REMOVIDA_PELO_USUARIO_RECEBEDOR'::text, 'REMOVIDA_PELO_PSP'::text])))
 ) with (fillfactor=80);
+CREATE INDEX charges_location ON charges USING btree (location);
 CREATE INDEX charges_number ON charges USING btree (number);
 CREATE INDEX charges_pays_at ON charges USING btree (pays_at) WHERE pays_at IS NOT NULL;
 

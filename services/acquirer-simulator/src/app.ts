@@ -22,6 +22,8 @@ import { addFaults } from '#faults/faults.route.ts';
 import { createProvider, type Provider } from '#faults/provider.ts';
 import { addReadJournal } from '#journal/read-journal.route.ts';
 import { addPage, addReadState } from '#page/page.route.ts';
+import { addPayBrCode } from '#payer/pay-br-code.route.ts';
+import { addShowPayload } from '#payloads/show-payload.route.ts';
 import { addControlArrivals } from '#pix/control-arrivals.route.ts';
 import { addReadReceived } from '#pix/read-received.route.ts';
 import { addSetTariff } from '#pix/set-tariff.route.ts';
@@ -58,6 +60,7 @@ type ProviderDeps = SimulatorDeps & { tokens: AccessTokens };
 export function buildSimulatorApp(deps: SimulatorDeps): FastifyInstance {
   const app = createServiceApp({ logger: deps.logger, listener: 'api' });
   registerProvider(app, deps);
+  addShowPayload(app, deps);
   void app.register(async (local) => {
     refuseForeignHosts(local, deps.host);
     addPage(local, deps);
@@ -73,6 +76,7 @@ function addControl(control: FastifyInstance, deps: SimulatorDeps): void {
   addClock(control, deps);
   addFaults(control, { faults: deps.faults, releaseHeld });
   addControlArrivals(control, deps);
+  addPayBrCode(control, deps);
   addReadJournal(control, deps);
   addSetProfile(control, deps);
   addControlSends(control, deps);

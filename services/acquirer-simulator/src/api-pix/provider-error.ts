@@ -7,6 +7,7 @@ const TITLES = {
   AcessoNegado: 'Acesso negado.',
   NaoEncontrado: 'Não encontrado.',
   CobNaoEncontrado: 'Cobrança não encontrada.',
+  CobPayloadNaoEncontrado: 'Cobrança não encontrada para a location requisitada.',
   PixNaoEncontrado: 'Pix não encontrado.',
   PixDevolucaoNaoEncontrada: 'Devolução não encontrada.',
   PixDevolucaoInvalida: 'Devolução inválida.',

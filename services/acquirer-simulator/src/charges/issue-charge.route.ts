@@ -16,9 +16,8 @@ import type { StoredSetting } from '#settings/stored-setting.ts';
 import { ChargeBody, TxidParams } from './charge-body.ts';
 import { toChargeResource } from './charge-resource.ts';
 import { insertCharge, type NewCharge } from './charges.sql.ts';
+import { locationOf } from './location.ts';
 
-/** Host behind every BR Code: reserved for documentation, so nobody ever answers there. */
-const LOCATION_PREFIX = 'qrcode.pixmesh.example.com/v2';
 const MERCHANT_NAME = 'PIXMESH SIMULADOR';
 const MERCHANT_CITY = 'SAO PAULO';
 
@@ -53,7 +52,7 @@ export function addIssueCharge(provider: Provider, deps: Deps): void {
 }
 
 function toNewCharge(txid: string, body: ChargeBody, profile: Profile): NewCharge {
-  const location = `${LOCATION_PREFIX}/${randomUUID()}`;
+  const location = locationOf(randomUUID());
   const brCode = buildDynamicBrCode({
     location,
     merchantName: MERCHANT_NAME,

@@ -48,6 +48,11 @@ export const CONTROLS = {
     cents('amount', 'amount in R$ (its own)'),
     ...ARRIVAL,
   ),
+  payBrCode: post(
+    '/control/payments',
+    'a payer pays by the text of a BR Code',
+    required(text('br_code')),
+  ),
   receivePix: post(
     '/control/pix',
     'money arrives without a charge',
