@@ -1,10 +1,7 @@
-import { tlsIdentity } from '@pixmesh/service/tls-identity';
+import { checkTlsIdentity, TLS_FIELDS, toTlsIdentity } from '@pixmesh/service/tls-identity';
 import { z } from 'zod';
 
 import type { AcquirerConfig } from './client.ts';
-
-/** Who signed the acquirer's certificate, our own certificate and its key. */
-const TLS = tlsIdentity('ACQUIRER_TLS');
 
 /** Environment of every process that calls the acquirer; where `X` is a secret, `X_FILE` may name its file. */
 export const AcquirerSettings = {
@@ -12,16 +9,20 @@ export const AcquirerSettings = {
   ACQUIRER_CLIENT_ID: z.string({ error: 'expected the client id' }).min(1),
   ACQUIRER_CLIENT_SECRET: z.string({ error: 'expected the client secret' }).min(1),
   ACQUIRER_PIX_KEY: z.string({ error: 'expected the Pix key of the acquirer account' }).min(1),
-  ...TLS.shape,
+  /** Who signed the acquirer's certificate, our own certificate and its key. */
+  ACQUIRER_TLS_CA: TLS_FIELDS.ca,
+  ACQUIRER_TLS_CERT: TLS_FIELDS.cert,
+  ACQUIRER_TLS_KEY: TLS_FIELDS.key,
 } as const;
 
 type Settings = z.output<z.ZodObject<typeof AcquirerSettings>>;
 
 /** What no variable shows alone; for `superRefine` of a schema that holds them. */
 export function checkAcquirerSettings(settings: Settings, context: z.RefinementCtx): void {
-  TLS.check(settings, context);
-  const isSet = Object.keys(TLS.shape).some((name) => name in settings);
-  if (isSet && URL.parse(settings.ACQUIRER_URL)?.protocol !== 'https:') {
+  const tls = tlsOf(settings);
+  checkTlsIdentity(tls, 'ACQUIRER_TLS', context);
+  const isPlain = URL.parse(settings.ACQUIRER_URL)?.protocol !== 'https:';
+  if (isPlain && Object.values(tls).some((value) => value !== undefined)) {
     const message = 'expected https where ACQUIRER_TLS_CERT is set';
     context.addIssue({ code: 'custom', path: ['ACQUIRER_URL'], message });
   }
@@ -31,7 +32,7 @@ export function checkAcquirerSettings(settings: Settings, context: z.RefinementC
 export function acquirerConfig(
   settings: Settings & { ACQUIRER_TIMEOUT_MS: number },
 ): AcquirerConfig {
-  const tls = TLS.read(settings);
+  const tls = toTlsIdentity(tlsOf(settings));
   return {
     url: settings.ACQUIRER_URL,
     clientId: settings.ACQUIRER_CLIENT_ID,
@@ -40,4 +41,9 @@ export function acquirerConfig(
     timeoutMs: settings.ACQUIRER_TIMEOUT_MS,
     ...(tls && { tls }),
   };
+}
+
+function tlsOf(settings: Settings) {
+  const { ACQUIRER_TLS_CA: ca, ACQUIRER_TLS_CERT: cert, ACQUIRER_TLS_KEY: key } = settings;
+  return { ca, cert, key };
 }

@@ -6,42 +6,35 @@ import { z } from 'zod';
 /** PEM texts: whom this side believes, its own certificate (with its chain) and that certificate's key. */
 export type TlsIdentity = { ca: string; cert: string; key: string };
 
-type Settings = Readonly<Record<string, unknown>>;
+/** As settings give it, in variables `X_CA`, `X_CERT` and `X_KEY`: all three or none. */
+type Given = { [Part in keyof TlsIdentity]: string | undefined };
 
-/**
- * The variables `X_CA`, `X_CERT` and `X_KEY` by which one side of mutual TLS is set up: all three or none. `check` is for
- * `superRefine` of a schema that holds `shape`.
- */
-export function tlsIdentity<const Prefix extends string>(prefix: Prefix) {
-  const names = { ca: `${prefix}_CA`, cert: `${prefix}_CERT`, key: `${prefix}_KEY` } as const;
-  const shape = {
-    [names.ca]: pem('certificates', isCertificate),
-    [names.cert]: pem('a certificate', isCertificate),
-    [names.key]: pem('an unencrypted private key', isPrivateKey),
-  } as Record<`${Prefix}_${'CA' | 'CERT' | 'KEY'}`, ReturnType<typeof pem>>;
-  return { shape, check, read };
+/** A field for each of the three. */
+export const TLS_FIELDS = {
+  ca: pem('certificates', isCertificate),
+  cert: pem('a certificate', isCertificate),
+  key: pem('an unencrypted private key', isPrivateKey),
+} as const;
 
-  /** Adds what no variable shows alone. */
-  function check(settings: Settings, context: z.RefinementCtx): void {
-    const missing = Object.values(names).filter((name) => settings[name] === undefined);
-    if (missing.length === Object.keys(names).length) return;
-    for (const name of missing) {
-      issue(name, `expected with the other two of ${names.ca}, …_CERT and …_KEY`);
-    }
-    const [cert, key] = [textOf(settings, names.cert), textOf(settings, names.key)];
-    if (isCertificate(cert) && isPrivateKey(key) && !belongTogether(cert, key)) {
-      issue(names.key, `expected the key of ${names.cert}`);
-    }
+/** Null where the three are not set. */
+export function toTlsIdentity({ ca, cert, key }: Given): TlsIdentity | null {
+  return ca && cert && key ? { ca, cert, key } : null;
+}
 
-    function issue(name: string, message: string): void {
-      context.addIssue({ code: 'custom', path: [name], message });
-    }
+/** What no variable shows alone, for `superRefine`; `prefix` is that of the variables. */
+export function checkTlsIdentity(given: Given, prefix: string, context: z.RefinementCtx): void {
+  const { ca, cert, key } = given;
+  const missing = Object.entries({ ca, cert, key }).filter(([, value]) => value === undefined);
+  if (missing.length === Object.keys(TLS_FIELDS).length) return;
+  for (const [part] of missing) {
+    issue(part, `expected with the other two of ${prefix}_CA, …_CERT and …_KEY`);
+  }
+  if (isCertificate(cert) && isPrivateKey(key) && !belongTogether(cert, key)) {
+    issue('key', `expected the key of ${prefix}_CERT`);
   }
 
-  /** Null where the three are not set. */
-  function read(settings: Settings): TlsIdentity | null {
-    const [ca, cert, key] = Object.values(names).map((name) => textOf(settings, name));
-    return ca && cert && key ? { ca, cert, key } : null;
+  function issue(part: string, message: string): void {
+    context.addIssue({ code: 'custom', path: [`${prefix}_${part.toUpperCase()}`], message });
   }
 }
 
@@ -50,11 +43,6 @@ function pem(what: string, isReadable: (text: string) => boolean) {
     .string()
     .refine(isReadable, { error: `expected ${what} as PEM text` })
     .optional();
-}
-
-function textOf(settings: Settings, name: string): string | undefined {
-  const value = settings[name];
-  return typeof value === 'string' ? value : undefined;
 }
 
 function belongTogether(cert: string, key: string): boolean {

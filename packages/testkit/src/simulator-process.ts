@@ -24,7 +24,9 @@ export type SimulatorProcess = AsyncDisposable & {
 };
 
 /** The acquirer simulator as a process of its own on a database of its own: another system, black box. */
-export async function startSimulatorProcess(): Promise<SimulatorProcess> {
+export async function startSimulatorProcess(
+  environment: Record<string, string> = {},
+): Promise<SimulatorProcess> {
   const database = await createTestDatabase('acquirer_simulator');
   const [port = 0, receiverPort = 0, internalPort = 0] = await freePorts(3);
   const child = spawn(process.execPath, ['services/acquirer-simulator/src/main.ts'], {
@@ -40,6 +42,7 @@ export async function startSimulatorProcess(): Promise<SimulatorProcess> {
       ACQUIRER_CLIENT_ID: SIMULATOR_CREDENTIALS.clientId,
       ACQUIRER_CLIENT_SECRET: SIMULATOR_CREDENTIALS.clientSecret,
       ACQUIRER_PIX_KEY: SIMULATOR_CREDENTIALS.pixKey,
+      ...environment,
     },
   });
   ownProcess(child);

@@ -1,14 +1,16 @@
 import { CommonConfig, milliseconds, port } from '@pixmesh/service/config';
-import { tlsIdentity } from '@pixmesh/service/tls-identity';
+import {
+  checkTlsIdentity,
+  TLS_FIELDS,
+  type TlsIdentity,
+  toTlsIdentity,
+} from '@pixmesh/service/tls-identity';
 import { z } from 'zod';
 
 import { isCertificate, isPrivateKey } from '@pixmesh/kernel/pem';
 import { missingTlsSettings } from '#tls/read-mutual-tls.ts';
 
 const CERTIFICATE_EXPECTED = 'expected a certificate in PEM';
-
-/** The certificate and key that callbacks show, and who signed that of the URLs they go to. */
-export const CALLBACK_CLIENT_TLS = tlsIdentity('CALLBACK_CLIENT_TLS');
 
 const Settings = z.object({
   ...CommonConfig,
@@ -25,7 +27,10 @@ const Settings = z.object({
   TLS_CERT: z.string().refine(isCertificate, { error: CERTIFICATE_EXPECTED }).optional(),
   TLS_KEY: z.string().refine(isPrivateKey, { error: 'expected a private key in PEM' }).optional(),
   TLS_CA: z.string().refine(isCertificate, { error: CERTIFICATE_EXPECTED }).optional(),
-  ...CALLBACK_CLIENT_TLS.shape,
+  /** Who signed the certificates of callback URLs, the certificate that callbacks show and its key. */
+  CALLBACK_CLIENT_TLS_CA: TLS_FIELDS.ca,
+  CALLBACK_CLIENT_TLS_CERT: TLS_FIELDS.cert,
+  CALLBACK_CLIENT_TLS_KEY: TLS_FIELDS.key,
   /** Limit of one callback attempt. */
   CALLBACK_TIMEOUT_MS: milliseconds(10_000),
   /** Wait after the first failed attempt; it doubles each time, up to the maximum. */
@@ -39,6 +44,20 @@ export const AcquirerSimulatorConfig = Settings.superRefine((settings, context) 
     const message = 'expected together with the other TLS_ variables';
     context.addIssue({ code: 'custom', path: [name], message });
   }
-  CALLBACK_CLIENT_TLS.check(settings, context);
+  checkTlsIdentity(clientTlsOf(settings), 'CALLBACK_CLIENT_TLS', context);
 });
 export type AcquirerSimulatorConfig = z.output<typeof AcquirerSimulatorConfig>;
+
+/** What callbacks show to a URL that asks for a certificate; null for nothing. */
+export function callbackClientTls(config: AcquirerSimulatorConfig): TlsIdentity | null {
+  return toTlsIdentity(clientTlsOf(config));
+}
+
+function clientTlsOf(settings: z.output<typeof Settings>) {
+  const {
+    CALLBACK_CLIENT_TLS_CA: ca,
+    CALLBACK_CLIENT_TLS_CERT: cert,
+    CALLBACK_CLIENT_TLS_KEY: key,
+  } = settings;
+  return { ca, cert, key };
+}

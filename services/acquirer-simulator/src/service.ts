@@ -15,7 +15,7 @@ import { loadSetting } from '#settings/stored-setting.ts';
 import { readMutualTls } from '#tls/read-mutual-tls.ts';
 
 import { buildProviderApp, buildSimulatorApp, type SimulatorDeps } from './app.ts';
-import { type AcquirerSimulatorConfig, CALLBACK_CLIENT_TLS } from './config.ts';
+import { type AcquirerSimulatorConfig, callbackClientTls } from './config.ts';
 
 export type AcquirerSimulator = Awaited<ReturnType<typeof startAcquirerSimulator>>;
 
@@ -42,7 +42,7 @@ export async function startAcquirerSimulator(config: AcquirerSimulatorConfig) {
     });
     const { HOST: host, ACQUIRER_PIX_KEY: pixKey } = config;
     const signal = createWakeSignal();
-    const clientTls = CALLBACK_CLIENT_TLS.read(config);
+    const clientTls = callbackClientTls(config);
     const sender = { db, logger, signal, clientTls, ...callbackDelays(config) };
     use('callbacks', await startCallbackSender(sender));
     const wakeCallbacks = signal.notify;

@@ -1,5 +1,10 @@
 import { CommonConfig, KafkaConfig, milliseconds, port } from '@pixmesh/service/config';
-import { tlsIdentity } from '@pixmesh/service/tls-identity';
+import {
+  checkTlsIdentity,
+  TLS_FIELDS,
+  type TlsIdentity,
+  toTlsIdentity,
+} from '@pixmesh/service/tls-identity';
 import { TokenKeysConfig } from '@pixmesh/http/service-token';
 import { ReconciliationConfig } from '@pixmesh/reconciliation/reconciliation-config';
 import { z } from 'zod';
@@ -15,9 +20,6 @@ const DAY_SECONDS = 24 * 60 * 60;
 
 const PEPPER_EXPECTED = 'expected 32 bytes in base64url';
 const CALLBACK_SECRET_EXPECTED = 'expected at least 32 characters of A-Z a-z 0-9 - _ . ~';
-
-/** The callback listener's own certificate and key, and who signed the acquirer's. */
-export const CALLBACK_TLS = tlsIdentity('CALLBACK_TLS');
 
 const Settings = z.object({
   ...CommonConfig,
@@ -43,7 +45,10 @@ const Settings = z.object({
   CALLBACK_SECRET: z
     .string({ error: CALLBACK_SECRET_EXPECTED })
     .regex(/^[\w.~-]{32,}$/, { error: CALLBACK_SECRET_EXPECTED }),
-  ...CALLBACK_TLS.shape,
+  /** Who signed the acquirer's certificate, the callback listener's own one and its key. */
+  CALLBACK_TLS_CA: TLS_FIELDS.ca,
+  CALLBACK_TLS_CERT: TLS_FIELDS.cert,
+  CALLBACK_TLS_KEY: TLS_FIELDS.key,
   /** How long a request to an owner may take in all. */
   REQUEST_TIMEOUT_MS: milliseconds(10_000),
   /** How long a run of reconciliation may take that an operator waits for. */
@@ -81,8 +86,18 @@ const Settings = z.object({
 export const GatewayConfig = Settings.refine(
   (config) => config.RATE_LIMIT_PER_KEY === undefined || config.REDIS_URL !== undefined,
   { path: ['REDIS_URL'], error: 'expected a redis:// URL, since RATE_LIMIT_PER_KEY is set' },
-).superRefine(CALLBACK_TLS.check);
+).superRefine((config, context) => checkTlsIdentity(tlsOf(config), 'CALLBACK_TLS', context));
 export type GatewayConfig = z.output<typeof GatewayConfig>;
+
+/** Where callbacks are served to callers with a certificate alone; null where to anyone. */
+export function callbackTls(config: GatewayConfig): TlsIdentity | null {
+  return toTlsIdentity(tlsOf(config));
+}
+
+function tlsOf(settings: z.output<typeof Settings>) {
+  const { CALLBACK_TLS_CA: ca, CALLBACK_TLS_CERT: cert, CALLBACK_TLS_KEY: key } = settings;
+  return { ca, cert, key };
+}
 
 function url() {
   return z.url({ protocol: /^https?$/, error: 'expected a URL' });

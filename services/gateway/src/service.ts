@@ -25,7 +25,7 @@ import { announceSecurityTxt } from '#security-txt/announce-security-txt.ts';
 import { buildAdminApp } from './admin-app.ts';
 import { buildCallbackApp } from './callback-app.ts';
 import { checkTables } from './check-ready.sql.ts';
-import { CALLBACK_TLS, type GatewayConfig } from './config.ts';
+import { callbackTls, type GatewayConfig } from './config.ts';
 import { buildPublicApp } from './public-app.ts';
 
 /** Callbacks, the relay's open claim and the request log; apart from requests, so that neither starves. */
@@ -82,7 +82,7 @@ export async function startGateway(config: GatewayConfig) {
         logger,
         wakeOutbox,
         secret: config.CALLBACK_SECRET,
-        tls: CALLBACK_TLS.read(config),
+        tls: callbackTls(config),
       }),
     };
     use('listeners', together(Object.values(apps)));

@@ -8,6 +8,12 @@ import {
   makeInstallationCertificates,
 } from '@pixmesh/certificates/installation-certificates';
 import { sql } from '@pixmesh/postgres/sql';
+import { eventually } from '@pixmesh/testkit/eventually';
+import {
+  SIMULATOR_CREDENTIALS,
+  type SimulatorProcess,
+  startSimulatorProcess,
+} from '@pixmesh/testkit/simulator-process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { CALLBACK_SECRET, startTestGateway, type TestGateway } from '#test/start-test-gateway.ts';
@@ -53,6 +59,30 @@ async function post(
   return answer.statusCode;
 }
 
+/** A simulated acquirer with a certificate, and the gateway's address registered there, which it tries first. */
+async function startAcquirer(): Promise<SimulatorProcess> {
+  const acquirer = await startSimulatorProcess({
+    CALLBACK_CLIENT_TLS_CA: own.ca,
+    CALLBACK_CLIENT_TLS_CERT: own.client.cert,
+    CALLBACK_CLIENT_TLS_KEY: own.client.key,
+  });
+  const { clientId, clientSecret, pixKey } = SIMULATOR_CREDENTIALS;
+  const token = await fetch(`${acquirer.url}/oauth/token`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${btoa(`${clientId}:${clientSecret}`)}` },
+    body: new URLSearchParams({ grant_type: 'client_credentials' }),
+  });
+  const { access_token } = (await token.json()) as { access_token: string };
+  const webhookUrl = `https://127.0.0.1:${gateway.ports.callback}/acquirer/${CALLBACK_SECRET}`;
+  const registered = await fetch(`${acquirer.url}/v2/webhook/${pixKey}`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${access_token}` },
+    body: JSON.stringify({ webhookUrl }),
+  });
+  expect(registered.status).toBe(200);
+  return acquirer;
+}
+
 async function countStored(): Promise<number> {
   const [row] = await gateway.database.db.query<{ stored: number }>(
     sql`select count(*)::int as stored from callbacks`,
@@ -64,6 +94,13 @@ describe('a callback where mutual TLS is demanded', () => {
   it('is taken from a caller with a certificate of the acquirer’s authority', async () => {
     expect(await post(requestTls, { ca: own.ca, ...own.client })).toBe(200);
     expect(await countStored()).toBe(1);
+  });
+
+  it('is what the acquirer finds when it tries the address, and then sends', async () => {
+    await using acquirer = await startAcquirer();
+    const before = await countStored();
+    await acquirer.control('POST', '/control/pix', { amount: 100 });
+    await eventually(async () => expect(await countStored()).toBe(before + 1));
   });
 
   it('still needs the secret in the address', async () => {
