@@ -29,7 +29,7 @@ describe('a charge', () => {
     });
     const code = parseBrCode(created.body.pix.br_code);
     const { location } = await simulator.recordOf(created.body.id);
-    expect(location).toMatch(/^[^/]+\/v2\/.+/);
+    expect(location).toMatch(/^[^/]+\/qr\/v2\/.+/);
     expect(code).toMatchObject({ kind: 'valid', fields: { kind: 'dynamic', url: location } });
     const issued = await simulator.journalOf(created.body.id);
     expect(issued.map((entry) => entry.kind)).toEqual(['issued']);

@@ -41,7 +41,7 @@ async function issue(): Promise<{ txid: string; code: string; path: string }> {
   const outcome = await simulator.client().issueCharge(charge);
   if (outcome.kind !== 'issued') throw new Error(`unexpected ${outcome.kind}`);
   const { location, brCode } = outcome.charge;
-  expect(location).toMatch(new RegExp(`^${HOST}/v2/`));
+  expect(location).toMatch(new RegExp(`^${HOST}/qr/v2/`));
   return { txid: charge.txid, code: brCode ?? '', path: (location ?? '').slice(HOST.length) };
 }
 
@@ -97,7 +97,7 @@ describe('a location', () => {
   });
 
   it('of no charge is not found', async () => {
-    const path = '/v2/6f1c2f7e-4e0a-4d8f-9d63-0a3a6a5f8f10';
+    const path = '/qr/v2/6f1c2f7e-4e0a-4d8f-9d63-0a3a6a5f8f10';
     expect(await problemAt(path)).toEqual([404, PROBLEM, NOT_FOUND]);
   });
 

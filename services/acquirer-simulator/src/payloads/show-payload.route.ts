@@ -4,15 +4,13 @@ import type { FastifyInstance } from 'fastify';
 
 import { sendAnswer, toProviderError } from '#api-pix/provider-answer.ts';
 import { apiPixError, JSON_TYPE } from '#api-pix/provider-error.ts';
-import { LOCATION_HOST, locationOf } from '#charges/location.ts';
+import { LOCATION_HOST, LOCATION_PATH, locationOf } from '#charges/location.ts';
 
 import { createPayloadSigner } from './payload-signer.ts';
 import { toPayload } from './payload.ts';
 import { findShownCharge } from './payloads.sql.ts';
 
 const KEY_SET_PATH = '/.well-known/jwks.json';
-/** Narrow, so that every other path below `/v2` stays the API's own. */
-const ACCESS_TOKEN = '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$';
 
 type Deps = { db: Queryable; logger: Logger };
 
@@ -28,7 +26,7 @@ export function addShowPayload(app: FastifyInstance, deps: Deps): void {
       if (answer.status >= 500) deps.logger.error({ err: error }, 'request failed');
       return sendAnswer(reply, answer);
     });
-    scope.get(`/v2/:pixUrlAccessToken(${ACCESS_TOKEN})`, async (request, reply) => {
+    scope.get(`${LOCATION_PATH}/:pixUrlAccessToken`, async (request, reply) => {
       const { pixUrlAccessToken } = request.params as { pixUrlAccessToken: string };
       const charge = await findShownCharge(deps.db, locationOf(pixUrlAccessToken));
       if (charge === null) throw apiPixError('CobPayloadNaoEncontrado', 404);
