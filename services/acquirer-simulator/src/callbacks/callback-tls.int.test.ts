@@ -17,6 +17,9 @@ import {
   type TestSimulator,
 } from '#test/test-simulator.ts';
 
+/** A busy machine takes its time. */
+const PATIENT_MS = 30_000;
+
 /** A callback URL that asks for certificates, as a product's edge does. */
 type Product = { url: string; requests: string[]; refusals: number; close(): Promise<void> };
 
@@ -97,8 +100,9 @@ describe('a callback to a URL that asks for certificates', () => {
     expect(product.refusals).toBe(1);
     await aPaidCharge(simulator);
     // `/pix` is added at the end, whatever the URL ends in.
-    await eventually(() =>
-      expect(product.requests[1]).toBe('POST /callbacks?hmac=abc&ignorar=/pix'),
+    await eventually(
+      () => expect(product.requests[1]).toBe('POST /callbacks?hmac=abc&ignorar=/pix'),
+      PATIENT_MS,
     );
   });
 
@@ -107,7 +111,7 @@ describe('a callback to a URL that asks for certificates', () => {
     const skip = { 'x-skip-mtls-checking': 'true' };
     expect((await register(simulator, `${product.url}/callbacks`, skip)).status).toBe(200);
     await aPaidCharge(simulator);
-    await eventually(() => expect(product.refusals).toBeGreaterThan(1));
+    await eventually(() => expect(product.refusals).toBeGreaterThan(1), PATIENT_MS);
     expect(product.requests).toEqual([]);
     expect(await register(simulator, `${product.url}/callbacks`)).toEqual({
       status: 400,

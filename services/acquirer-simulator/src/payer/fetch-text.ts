@@ -1,6 +1,6 @@
 import { request } from 'undici';
 
-const TIMEOUT_MS = 5_000;
+const TIMEOUT_MS = 10_000;
 
 /** Where a host is reached from here; null for one that is not. */
 export type OriginOf = (host: string) => string | null;

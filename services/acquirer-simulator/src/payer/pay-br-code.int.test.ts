@@ -15,6 +15,8 @@ import {
   type TestSimulator,
 } from '#test/test-simulator.ts';
 
+/** A busy machine takes its time. */
+const PATIENT_MS = 30_000;
 const HOST = 'qrcode.pixmesh.example.com';
 const STATIC_CODE =
   '00020126580014br.gov.bcb.pix0136123e4567-e12b-12d1-a456-4266554400005204000053039865802BR' +
@@ -132,11 +134,10 @@ describe('a payment by the text of a BR Code', () => {
       value: { status: 'settled', received: [{ endToEndId, amountCents: 1_000n }] },
     });
     expect(await journalOfPix(simulator, endToEndId)).toMatchObject([{ kind: 'paid' }]);
-    await eventually(async () =>
-      expect(await listItems(simulator)).toContainEqual(
-        expect.objectContaining({ endToEndId, txid }),
-      ),
-    );
+    await eventually(async () => {
+      const wanted = expect.objectContaining({ endToEndId, txid });
+      expect(await listItems(simulator)).toContainEqual(wanted);
+    }, PATIENT_MS);
     expect(await payCode(code)).toEqual({
       status: 409,
       body: { code: 'CONFLICT', message: 'location: it answers 410', details: ['location'] },

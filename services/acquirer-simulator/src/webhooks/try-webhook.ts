@@ -3,7 +3,7 @@ import { Agent, request } from 'undici';
 
 import { efiError } from '#api-pix/provider-error.ts';
 
-const TIMEOUT_MS = 5_000;
+const TIMEOUT_MS = 10_000;
 
 /**
  * Tries a callback URL as Efí does before it registers one: without a certificate it has to refuse us, at the handshake or

@@ -20,6 +20,8 @@ import { CALLBACK_SECRET, startTestGateway, type TestGateway } from '#test/start
 
 /** In the words of TLS, or of the operating system. */
 const REFUSED = /alert|ECONNRESET|EPIPE|socket hang up|self-signed|unable to verify/;
+/** A busy machine takes its time. */
+const PATIENT_MS = 30_000;
 const BODY = '{"pix":[{"endToEndId":"E7001","txid":"tx7001"}]}';
 
 let own: InstallationCertificates;
@@ -100,7 +102,7 @@ describe('a callback where mutual TLS is demanded', () => {
     await using acquirer = await startAcquirer();
     const before = await countStored();
     await acquirer.control('POST', '/control/pix', { amount: 100 });
-    await eventually(async () => expect(await countStored()).toBe(before + 1));
+    await eventually(async () => expect(await countStored()).toBe(before + 1), PATIENT_MS);
   });
 
   it('still needs the secret in the address', async () => {
