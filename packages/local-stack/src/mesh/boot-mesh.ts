@@ -74,7 +74,7 @@ async function prepareSettings(input: BootMeshInput, ports: PortBlock): Promise<
     certificates,
     otlpEndpoint: input.otlpEndpoint,
     portOf: ports.of,
-    origin: (slot) => `http://127.0.0.1:${ports.of(slot)}`,
+    origin: (slot) => `${schemeOf(slot)}://127.0.0.1:${ports.of(slot)}`,
   };
 }
 
@@ -98,6 +98,12 @@ function registerCallback(input: BootMeshInput, settings: MeshSettings): Promise
   return step(input.log, 'callback registered at the acquirer', () =>
     input.supervisor.run(describeDeployJob('deploy-callback', ['callback'], env)),
   );
+}
+
+/** Plain, except callbacks where the gateway is given a certificate for them. */
+function schemeOf(slot: string): 'http' | 'https' {
+  const { CALLBACK_TLS_CERT: cert, CALLBACK_TLS_CERT_FILE: file } = process.env;
+  return slot === 'callback' && (cert || file) ? 'https' : 'http';
 }
 
 /** Runs one step of the boot and tells how long it took. */
