@@ -1,5 +1,6 @@
 import { createAnswerChecker } from '@pixmesh/testkit/answer-checker';
 import type { OpenApiDocument, Operation } from '@pixmesh/contracts/openapi/document';
+import { codesOfResponse, resolveResponse } from '@pixmesh/contracts/openapi/resolve-response';
 
 /** One answer as it came over the wire; names of headers in lower case. */
 export type WireAnswer = {
@@ -53,8 +54,9 @@ export function createWireChecker(document: OpenApiDocument): WireChecker {
       };
     },
     listedCodes: operations.flatMap(({ operationId, responses }) =>
-      Object.values(responses)
-        .flatMap(({ content }) => codesIn(content?.['application/json'].schema))
+      Object.entries(responses)
+        .filter(([status]) => status >= '400')
+        .flatMap(([, response]) => codesOfResponse(resolveResponse(response, document)))
         .map((code) => `${operationId} ${code}`),
     ),
   };
@@ -92,13 +94,4 @@ function commonFaults({ headers, status }: WireAnswer): string[] {
 function codeOf(body: unknown): string | null {
   const code = (body as { code?: unknown } | null)?.code;
   return typeof code === 'string' ? code : null;
-}
-
-/** The codes that the schema of an error allows. */
-function codesIn(schema: unknown): string[] {
-  const { allOf = [], properties } = (schema ?? {}) as {
-    allOf?: unknown[];
-    properties?: { code?: { enum?: string[] } };
-  };
-  return [...(properties?.code?.enum ?? []), ...allOf.flatMap(codesIn)];
 }

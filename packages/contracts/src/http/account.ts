@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { Timestamp } from '../timestamp.ts';
 
+export const DocumentType = z.enum(['cpf', 'cnpj']);
 export const AccountStatus = z.enum(['active', 'inactive']);
 export const OnboardingStatus = z.enum(['pending', 'in_review', 'approved', 'rejected']);
 export const LatePaymentPolicy = z.enum(['accept', 'suspense']);
@@ -13,7 +14,7 @@ export const Account = z.object({
   name: z.string(),
   legal_name: z.string(),
   document: z.string().meta({ description: 'CPF or CNPJ without mask characters.' }),
-  document_type: z.enum(['cpf', 'cnpj']),
+  document_type: DocumentType,
   phone: z.string(),
   status: AccountStatus.meta({
     description: 'An inactive account takes no new charges.',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { Timestamp } from '../timestamp.ts';
+import { PixKeyType } from './payout.ts';
 
 export const ChargeStatus = z.enum([
   'processing',
@@ -15,17 +16,20 @@ export const ChargeStatus = z.enum([
 ]);
 export type ChargeStatus = z.infer<typeof ChargeStatus>;
 
+/** Kinds of bank account, as the acquirer names them. */
+export const BankAccountType = z.enum(['checking', 'savings', 'payment', 'salary']);
+
 /** Who receives the money; every inner field may be unknown (specification, charge; decision 104). */
 export const Receiver = z.object({
   name: z.string().nullable(),
   document: z.string().nullable(),
   pix_key: z.string().nullable(),
-  pix_key_type: z.enum(['cpf', 'cnpj', 'email', 'phone', 'random']).nullable(),
+  pix_key_type: PixKeyType.nullable(),
   institution_name: z.string().nullable(),
   institution_ispb: z.string().nullable(),
   branch: z.string().nullable(),
   account: z.string().nullable(),
-  account_type: z.enum(['checking', 'savings', 'payment', 'salary']).nullable(),
+  account_type: BankAccountType.nullable(),
 });
 export type Receiver = z.infer<typeof Receiver>;
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { Timestamp } from '../timestamp.ts';
 import { Charge } from './charge.ts';
 import { Dispute } from './dispute.ts';
+import { EventNameText } from './event-catalogue-entry.ts';
 import { PaymentSnapshot } from './payout.ts';
 
 /** The body of every delivery (specification, Delivery format). */
@@ -11,7 +12,7 @@ export const WebhookEvent = z.object({
     .uuid()
     .meta({ description: 'Delivery id; equals `X-Webhook-Delivery`, identical on every retry.' }),
   object: z.literal('event'),
-  event: z.string().meta({ description: '`<resource>.<method>.<action>`.' }),
+  event: EventNameText,
   resource: z.string(),
   method: z.string(),
   action: z.string(),

@@ -1,10 +1,14 @@
 import type { AdminRoute } from '../admin/admin-route.ts';
 import { ADMIN_ROUTES } from '../admin/admin-routes.ts';
-import { buildPaths, SHARED_HEADERS } from './build-operation.ts';
+import { createErrorResponses } from './build-errors.ts';
+import { buildPaths } from './build-operation.ts';
 import { buildSchemas, type DocumentSchemas } from './build-schemas.ts';
 import { describeAdminRoute } from './describe-admin-route.ts';
 import type { OpenApiDocument } from './document.ts';
-import { ErrorSchema } from './public-schemas.ts';
+import { linkTo } from './link-to-guide.ts';
+import { ORIGIN_TEXT } from './origin-text.ts';
+import { SHARED_HEADERS } from './shared-headers.ts';
+import { AdminCode, AdminErrorSchema } from './error-schemas.ts';
 
 /** The document of `/admin`, made from its route table: for the dashboard, the CLI and operators' scripts. */
 export function buildAdminDocument(): OpenApiDocument {
@@ -12,6 +16,7 @@ export function buildAdminDocument(): OpenApiDocument {
   const routes = Object.entries(ADMIN_ROUTES).map(([operationId, route]) =>
     describeAdminRoute(operationId, route, schemas),
   );
+  const errors = createErrorResponses(schemas);
   return {
     openapi: '3.1.1',
     info: {
@@ -22,24 +27,31 @@ export function buildAdminDocument(): OpenApiDocument {
         'its envelope, newest first. Every change stands in the audit log. Outside production the bootstrap operator ' +
         'may speak for another one by `X-Operator: <id>`.',
     },
-    servers: [{ url: '/', description: 'The admin listener of this installation' }],
+    servers: [{ url: '/', description: ORIGIN_TEXT }],
     tags: [
       { name: 'Operators', description: 'Who may call, and who changed what.' },
       { name: 'Tenants', description: 'Accounts, applications and keys.' },
       {
         name: 'Money',
         description: 'Charges, refunds, disputes, payouts, balances, journals and suspense.',
+        externalDocs: linkTo('refunds-and-disputes', 'Money that goes back, is contested or waits'),
       },
       {
         name: 'Deliveries',
         description: 'Webhook endpoints, the delivery log, re-sending, and timelines of resources.',
+        externalDocs: linkTo('what-happened', 'How to read a timeline'),
       },
-      { name: 'Operations', description: 'Reconciliation, the request log and dead letters.' },
+      {
+        name: 'Operations',
+        description: 'Reconciliation, the request log and dead letters.',
+        externalDocs: linkTo('reconciliation', 'What is compared, and what to do about a break'),
+      },
     ],
     security: [{ OperatorToken: [] }],
-    paths: buildPaths(routes, schemas),
+    paths: buildPaths(routes, { schemas, errors }),
     components: {
       schemas: schemas.components,
+      responses: errors.components,
       headers: SHARED_HEADERS,
       securitySchemes: {
         OperatorToken: { type: 'http', scheme: 'bearer', description: 'Token of an operator.' },
@@ -62,7 +74,11 @@ function buildAdminSchemas(): DocumentSchemas {
   };
   return buildSchemas({
     requests: named('Body', (route) => route.body),
-    responses: { ...named('Answer', (route) => route.response), Error: ErrorSchema },
+    responses: {
+      ...named('Answer', (route) => route.response),
+      Error: AdminErrorSchema,
+      ErrorCode: AdminCode,
+    },
     queries: named('Query', (route) => route.query),
   });
 }

@@ -1,7 +1,6 @@
-import { ERRORS } from '@pixmesh/kernel/app-error';
 import type { z } from 'zod';
 
-import { ERROR_STATUS, type PublicErrorCode } from '../http/error-body.ts';
+import type { DescribedError, ErrorResponses } from './build-errors.ts';
 import type { DocumentSchemas } from './build-schemas.ts';
 import type {
   Content,
@@ -13,19 +12,8 @@ import type {
   Operation,
   Parameter,
   PathItem,
-  Response,
 } from './document.ts';
-
-/** One code that a route may answer. */
-export type DescribedError = {
-  code: PublicErrorCode;
-  /** The body's schema: errors of some routes carry more. */
-  schema: z.ZodType;
-  /** What the example carries beside code and message. */
-  example: { details?: readonly string[]; charge_id?: string };
-  /** Why, or when, where the code alone does not say it. */
-  note?: string;
-};
+import { EVERY_ANSWER } from './shared-headers.ts';
 
 /** One route as any of the product's documents describes it. Built from a route table, never written by hand. */
 export type DescribedRoute = {
@@ -50,29 +38,21 @@ export type DescribedRoute = {
   extensions?: Pick<Operation, 'x-scope'>;
 };
 
-const EVERY_ANSWER = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } };
-
-/** What the documents share under `components.headers`. */
-export const SHARED_HEADERS: Record<string, Header> = {
-  RequestId: {
-    description: 'Identifies this call; name it when you ask for help.',
-    required: true,
-    schema: { type: 'string', format: 'uuid' },
-  },
-};
+type Context = { schemas: DocumentSchemas; errors: ErrorResponses };
 
 /** Turns a table of routes into the `paths` of a document. */
 export function buildPaths(
   routes: readonly DescribedRoute[],
-  schemas: DocumentSchemas,
+  context: Context,
 ): Record<string, PathItem> {
   const paths: Record<string, PathItem> = {};
   for (const route of routes) {
     const item = (paths[toTemplate(route.path)] ??= {});
-    item[route.method.toLowerCase() as HttpMethod] = buildOperation(route, {
-      schemas,
-      links: buildLinks(route, routes),
-    });
+    item[route.method.toLowerCase() as HttpMethod] = buildOperation(
+      route,
+      buildLinks(route, routes),
+      context,
+    );
   }
   return paths;
 }
@@ -98,7 +78,8 @@ function buildLinks(
 
 function buildOperation(
   route: DescribedRoute,
-  { schemas, links }: { schemas: DocumentSchemas; links: Record<string, Link> | null },
+  links: Record<string, Link> | null,
+  { schemas, errors }: Context,
 ): Operation {
   const { body, success } = route;
   return {
@@ -125,57 +106,9 @@ function buildOperation(
           : { content: jsonOf(schemas.refTo(success.schema), success.examples) }),
         ...(links === null ? {} : { links }),
       },
-      ...buildErrors(route.errors, schemas),
+      ...errors.refsOf(route.operationId, route.errors),
     },
   };
-}
-
-/** Errors stand by status, one example for each code, and the status names the codes that it may carry. */
-function buildErrors(
-  errors: readonly DescribedError[],
-  schemas: DocumentSchemas,
-): Record<string, Response> {
-  const byStatus = Map.groupBy(errors, ({ code }) => ERROR_STATUS[code]);
-  const entries = [...byStatus].toSorted(([one], [other]) => one - other);
-  return Object.fromEntries(
-    entries.map(([status, group]) => [status, buildErrorResponse(status, group, schemas)]),
-  );
-}
-
-function buildErrorResponse(
-  status: number,
-  errors: readonly DescribedError[],
-  schemas: DocumentSchemas,
-): Response {
-  const codes = errors.map(({ code }) => code);
-  const richest = errors.find(({ example }) => 'charge_id' in example) ?? errors[0];
-  const schema: JsonSchema = {
-    allOf: [
-      schemas.refTo((richest as DescribedError).schema),
-      { type: 'object', properties: { code: { type: 'string', enum: codes } } },
-    ],
-  };
-  const examples = errors.map(({ code, example }) => [
-    code,
-    {
-      summary: ERRORS[code].title,
-      value: { code, message: ERRORS[code].title, details: [], ...example },
-    },
-  ]);
-  const retryAfter: Header = {
-    description: 'Seconds until another call is taken.',
-    required: true,
-    schema: { type: 'string', pattern: '^[0-9]+$' },
-  };
-  return {
-    description: errors.map(describeError).join('\n'),
-    headers: { ...EVERY_ANSWER, ...(status === 429 ? { 'Retry-After': retryAfter } : {}) },
-    content: jsonOf(schema, Object.fromEntries(examples)),
-  };
-}
-
-function describeError({ code, note }: DescribedError): string {
-  return `- \`${code}\`: ${note ?? ERRORS[code].title}`;
 }
 
 function jsonOf(schema: JsonSchema, examples: Record<string, Example>): Content {

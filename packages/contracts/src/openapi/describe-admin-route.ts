@@ -11,7 +11,7 @@ import {
   REPLAY_HEADERS,
 } from './describe-public-route.ts';
 import type { Parameter } from './document.ts';
-import { ErrorSchema } from './public-schemas.ts';
+import { AdminErrorSchema } from './error-schemas.ts';
 import { DeadLetterService } from '../admin/admin-queries.ts';
 
 const PATH_SERVICE: Parameter = {
@@ -52,7 +52,12 @@ export function describeAdminRoute(
       headers: route.repeatable ? REPLAY_HEADERS : {},
       examples: {},
     },
-    errors: codesOf(route).map((code) => ({ code, schema: ErrorSchema, example: {} })),
+    errors: codesOf(route).map((code) => ({
+      code,
+      schema: AdminErrorSchema,
+      example: {},
+      isOwn: false,
+    })),
   };
 }
 

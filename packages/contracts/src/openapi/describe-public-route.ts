@@ -1,10 +1,11 @@
 import type { PublicErrorCode } from '../http/error-body.ts';
 import type { PublicRoute } from '../http/public-routes.ts';
 
-import type { DescribedError, DescribedRoute } from './build-operation.ts';
+import type { DescribedError } from './build-errors.ts';
+import type { DescribedRoute } from './build-operation.ts';
 import type { DocumentSchemas } from './build-schemas.ts';
 import type { Header, Parameter } from './document.ts';
-import { ChargeErrorSchema, ErrorSchema } from './public-schemas.ts';
+import { ChargeErrorSchema, ErrorSchema } from './error-schemas.ts';
 import type { RouteText } from './public-route-texts.ts';
 import { CHARGE } from './resource-examples.ts';
 
@@ -13,6 +14,7 @@ type Details = Partial<Record<PublicErrorCode, readonly string[]>>;
 /** What stands in `details` unless a route says otherwise (decision 10). */
 const DETAILS: Details = {
   VALIDATION_ERROR: ['body'],
+  INSUFFICIENT_SCOPE: ['charge:write'],
   INVALID_DOCUMENT: ['customer.document'],
   INVALID_WEBHOOK_URL: ['webhook_url'],
   INVALID_WEBHOOK_EVENT: ['charge.paid'],
@@ -23,6 +25,7 @@ const NOTES: Partial<Record<PublicErrorCode, string>> = {
     'Too many requests with this key. **Off by default**: no numeric limit is applied in v1.',
   INTERNAL_ERROR:
     'Unexpected failure, or an outcome that is not known yet. Repeat the call with the same idempotency key.',
+  INSUFFICIENT_SCOPE: 'The key lacks the scope of this route; `details` names it.',
   VALIDATION_ERROR: 'The request is invalid; `details` names every field, header or parameter.',
 };
 
@@ -50,7 +53,7 @@ export const IDEMPOTENCY_KEY: Parameter = {
     maxLength: 255,
     pattern: '^[\\x21-\\x7E][\\x20-\\x7E]*[\\x21-\\x7E]$',
   },
-  example: 'order-1042-attempt-1',
+  example: 'order-1042',
 };
 
 /** Every list pages alike (specification, Pagination rules). */
@@ -154,9 +157,8 @@ function codesOf(route: PublicRoute): PublicErrorCode[] {
 }
 
 function describeError(code: PublicErrorCode, route: PublicRoute, own: Details): DescribedError {
-  const scopes = code === 'INSUFFICIENT_SCOPE' && route.scope !== null ? [route.scope] : undefined;
   const withCharge = route.creates === 'charge' && WITH_CHARGE.has(code);
-  const details = own[code] ?? DETAILS[code] ?? scopes;
+  const details = own[code] ?? DETAILS[code];
   return {
     code,
     schema: withCharge ? ChargeErrorSchema : ErrorSchema,
@@ -164,6 +166,7 @@ function describeError(code: PublicErrorCode, route: PublicRoute, own: Details):
       ...(details === undefined ? {} : { details }),
       ...(withCharge ? { charge_id: CHARGE.id } : {}),
     },
+    isOwn: own[code] !== undefined || withCharge,
     ...(NOTES[code] === undefined ? {} : { note: NOTES[code] }),
   };
 }

@@ -5,11 +5,12 @@ export type Example = { summary?: string; value: unknown };
 export type MediaType = { schema: JsonSchema; examples: Record<string, Example> };
 export type Content = { 'application/json': MediaType };
 export type Header = { description: string; required?: boolean; schema: JsonSchema };
-type HeaderRef = Header | { $ref: string };
+export type Reference = { $ref: string };
 export type Link = { operationId: string; parameters: Record<string, string> };
+export type ExternalDocs = { url: string; description: string };
 export type Response = {
   description: string;
-  headers?: Record<string, HeaderRef>;
+  headers?: Record<string, Header | Reference>;
   content?: Content;
   links?: Record<string, Link>;
 };
@@ -31,7 +32,7 @@ export type Operation = {
   security?: Record<string, string[]>[];
   parameters?: Parameter[];
   requestBody?: { required: boolean; description?: string; content: Content };
-  responses: Record<string, Response>;
+  responses: Record<string, Response | Reference>;
   /** The scope that a key needs; null where any key may call. */
   'x-scope'?: string | null;
   /** Of webhooks: whether deliveries go out now, and whether the product has such resources at all. */
@@ -49,12 +50,14 @@ export type OpenApiDocument = {
   info: { title: string; version: string; description: string; license?: { name: string } };
   /** Left out where paths begin at the origin that serves the document, which is the standard's default. */
   servers?: { url: string; description?: string }[];
-  tags: { name: string; description: string }[];
+  tags: { name: string; description: string; externalDocs?: ExternalDocs }[];
+  externalDocs?: ExternalDocs;
   security?: Record<string, string[]>[];
   paths: Record<string, PathItem>;
   webhooks?: Record<string, PathItem>;
   components: {
     schemas: Record<string, JsonSchema>;
+    responses?: Record<string, Response>;
     headers?: Record<string, Header>;
     securitySchemes: Record<string, object>;
   };

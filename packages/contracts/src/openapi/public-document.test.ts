@@ -6,11 +6,13 @@ import ajvFormats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
 
 import { EVENT_CATALOGUE } from '../events/event-catalogue.ts';
+import { ChargeStatus } from '../http/charge.ts';
 import { ERROR_STATUS } from '../http/error-body.ts';
 import { PUBLIC_ROUTES, type PublicRoute } from '../http/public-routes.ts';
 import { toTemplate } from './build-operation.ts';
 import { buildPublicDocument } from './build-public-document.ts';
-import type { Content, HttpMethod, JsonSchema, Operation } from './document.ts';
+import type { Content, HttpMethod, JsonSchema, Operation, Response } from './document.ts';
+import { codesOfResponse, resolveResponse } from './resolve-response.ts';
 import { findBreakingChanges } from '../../test/openapi/find-breaking-changes.ts';
 
 const GOLDEN = new URL('../../../../docs/openapi/public.json', import.meta.url);
@@ -22,13 +24,30 @@ const routes = Object.entries<PublicRoute>(PUBLIC_ROUTES);
 /** Strict where documents go wrong: unknown keywords and formats fail. */
 const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true, strictRequired: false });
 (ajvFormats as unknown as (ajv: Ajv2020) => void)(ajv);
-ajv.addVocabulary(['components']);
+ajv.addVocabulary(['components', 'x-extensible-enum']);
 ajv.addSchema({ $id: 'document:', components: document.components });
 
 function operationOf({ method, path }: PublicRoute): Operation {
   const operation = document.paths[toTemplate(path)]?.[method.toLowerCase() as HttpMethod];
   if (operation === undefined) throw new Error(`${method} ${path} is not in the document`);
   return operation;
+}
+
+function responsesOf({ responses }: Operation): [string, Response][] {
+  return Object.entries(responses).map(([status, response]) => [
+    status,
+    resolveResponse(response, document),
+  ]);
+}
+
+/** Names of the components that any of the values refers to, near or far. */
+function reachableFrom(values: unknown, found: Set<string> = new Set()): Set<string> {
+  for (const [, name = ''] of JSON.stringify(values).matchAll(/#\/components\/schemas\/(\w+)/g)) {
+    if (found.has(name)) continue;
+    found.add(name);
+    reachableFrom(document.components.schemas[name], found);
+  }
+  return found;
 }
 
 function faultsOf(schema: JsonSchema, value: unknown): unknown[] {
@@ -56,13 +75,65 @@ test('breaks nothing that the first release of v1 promised', () => {
 test('every component is used, and no name stands for two forms', () => {
   const text = JSON.stringify(document);
   for (const name of Object.keys(document.components.schemas)) {
-    expect(text).toContain(`"#/components/schemas/${name}"`);
+    expect(text).toMatch(
+      new RegExp(`"#/components/schemas/${name}"|Known values(: | \\()\`${name}\``),
+    );
     expect(name).not.toMatch(/(Input|Output)$/);
   }
 });
 
 test('objects stay open on both sides: fields may be added within v1', () => {
   expect(JSON.stringify(document)).not.toContain('"additionalProperties":false');
+});
+
+test('every list of values of an answer takes any text beside the known ones', () => {
+  const { schemas } = document.components;
+  const described = routes.map(([, route]) => responsesOf(operationOf(route)));
+  const answers = [...reachableFrom([described, document.webhooks])];
+  expect(answers).toEqual(
+    expect.arrayContaining(['Charge', 'Dispute', 'EventCatalogEntry', 'Error']),
+  );
+  expect(schemas['Charge']?.['properties']).toMatchObject({
+    status: { type: 'string', 'x-extensible-enum': ChargeStatus.options },
+  });
+  expect(answers.filter((name) => JSON.stringify(schemas[name]).includes('"enum"'))).toEqual([]);
+});
+
+test('bodies and filters of requests take known values only', () => {
+  const { CreateWebhook = {}, PixKeyType = {} } = document.components.schemas;
+  expect(faultsOf(PixKeyType, 'of_tomorrow')).not.toEqual([]);
+  expect(
+    faultsOf(CreateWebhook, { url: 'https://a.example', events: ['of.tomorrow'] }),
+  ).not.toEqual([]);
+  const filters = Object.values(document.paths)
+    .flatMap(({ get }) => get?.parameters ?? [])
+    .filter(({ name }) => name === 'status');
+  expect(filters).toHaveLength(2);
+  for (const { schema } of filters) expect(faultsOf(schema, 'of_tomorrow')).not.toEqual([]);
+});
+
+test('every error is a response by name, with a body by name', () => {
+  for (const [, route] of routes) {
+    const { responses } = operationOf(route);
+    for (const [status, response] of Object.entries(responses)) {
+      if (status < '400') continue;
+      expect(response).toEqual({ $ref: expect.stringMatching(/^#\/components\/responses\/\w+$/) });
+    }
+  }
+  const bodies = Object.values(document.components.responses ?? {}).map(
+    ({ content }) => content?.['application/json'].schema['$ref'],
+  );
+  expect([...new Set(bodies)].toSorted()).toEqual([
+    '#/components/schemas/ChargeError',
+    '#/components/schemas/Error',
+  ]);
+});
+
+test('no example holds a credential, and that of a key names an operation and not an attempt', () => {
+  const text = JSON.stringify(document);
+  expect(text).not.toMatch(/whsec|"(webhook_)?secret":"/);
+  const keys = [...text.matchAll(/"example":"([^"]+)"/g)].map(([, example]) => example);
+  expect([...new Set(keys)]).toEqual(['order-1042']);
 });
 
 describe.each(routes)('%s', (key, route) => {
@@ -80,9 +151,9 @@ describe.each(routes)('%s', (key, route) => {
   });
 
   test('shows one example for every code that it may answer, under its status', () => {
-    const shown = Object.entries(operation.responses)
+    const shown = responsesOf(operation)
       .filter(([status]) => status >= '400')
-      .flatMap(([status, { content }]) => examplesOf(content).map(([code]) => [code, status]));
+      .flatMap(([status, response]) => codesOfResponse(response).map((code) => [code, status]));
     const codes = [
       ...route.errors,
       'UNAUTHORIZED',
@@ -96,7 +167,7 @@ describe.each(routes)('%s', (key, route) => {
   });
 
   test('all its examples are what its schemas say', () => {
-    const contents = Object.values(operation.responses).map(({ content }) => content);
+    const contents = responsesOf(operation).map(([, { content }]) => content);
     for (const content of [operation.requestBody?.content, ...contents]) {
       for (const [, { value }] of examplesOf(content)) {
         expect(faultsOf(content?.['application/json'].schema ?? {}, value)).toEqual([]);
@@ -143,8 +214,10 @@ describe.each(EVENT_CATALOGUE.map((entry) => [entry.event, entry] as const))(
 );
 
 test('leads from what a route made to the routes that take its id', () => {
-  const linked = (path: string) =>
-    Object.keys(document.paths[path]?.post?.responses['201']?.links ?? {});
+  const linked = (path: string) => {
+    const created = document.paths[path]?.post?.responses['201'] as Response | undefined;
+    return Object.keys(created?.links ?? {});
+  };
   expect(linked('/v1/charges')).toEqual(['getCharge']);
   expect(linked('/v1/payouts')).toEqual(['getPayout']);
   expect(linked('/v1/webhooks')).toEqual(['updateWebhook', 'deleteWebhook']);
@@ -175,8 +248,8 @@ test.each([
   ['updateWebhook', 'WEBHOOK_NOT_FOUND'],
   ['deleteWebhook', 'WEBHOOK_NOT_FOUND'],
 ] as const)('%s shows every code that the specification lists for it', (key, codes) => {
-  const shown = Object.values(operationOf(PUBLIC_ROUTES[key]).responses).flatMap(({ content }) =>
-    examplesOf(content).map(([code]) => code),
+  const shown = responsesOf(operationOf(PUBLIC_ROUTES[key])).flatMap(([, response]) =>
+    codesOfResponse(response),
   );
   const everywhere = ['UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'INTERNAL_ERROR'];
   expect(shown).toEqual(

@@ -2,6 +2,11 @@
 export const PUBLIC_GUIDE = `
 Create Pix charges (money in) and Pix payouts (money out), read balance and account, manage webhook endpoints.
 
+Guides: [quick start](guides/merchants/quick-start.md), [receive webhooks](guides/merchants/receive-webhooks.md),
+[deduplicate deliveries](guides/merchants/deduplicate-deliveries.md), [retry safely](guides/merchants/retry-safely.md),
+[poll](guides/merchants/poll.md), [errors](guides/merchants/errors.md),
+[money and documents](guides/merchants/money-and-documents.md), [versions and changes](guides/merchants/versioning.md).
+
 ## Conventions
 
 - JSON in and out, under \`/v1\`. Money is an integer of cents, \`currency\` is \`BRL\`; times are ISO 8601 in UTC with
@@ -53,5 +58,5 @@ hexadecimal HMAC SHA-256 of the exact raw body.
 
 The version is the path prefix. Within \`/v1\` new response fields, new enum values and new routes may appear without
 notice; no field is removed or renamed, no type changes, no error code changes meaning. Ignore unknown fields and treat
-unknown enum values as a generic case.
+unknown enum values as a generic case: in answers each of them is described as a text with the values known today.
 `.trim();

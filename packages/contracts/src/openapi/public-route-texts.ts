@@ -38,7 +38,7 @@ export const PUBLIC_ROUTE_TEXTS: Readonly<Record<keyof typeof PUBLIC_ROUTES, Rou
     bodies: {
       minimal: { summary: 'Required fields only', value: { amount: 100, customer: CUSTOMER } },
       full: {
-        summary: 'Every field',
+        summary: 'Every field but the secret, which is yours to make',
         value: {
           amount: 12_345,
           method: 'pix',
@@ -47,7 +47,6 @@ export const PUBLIC_ROUTE_TEXTS: Readonly<Record<keyof typeof PUBLIC_ROUTES, Rou
           reference: 'order-1042',
           expires_in: 3_600,
           webhook_url: 'https://shop.example.com/hooks/pix',
-          webhook_secret: 'whsec_test_0001',
         },
       },
     },
@@ -88,7 +87,7 @@ export const PUBLIC_ROUTE_TEXTS: Readonly<Record<keyof typeof PUBLIC_ROUTES, Rou
         value: { amount: 500, pix_key_type: 'cpf', pix_key: '529.982.247-25' },
       },
       full: {
-        summary: 'Every field',
+        summary: 'Every field but the secret, which is yours to make',
         value: {
           amount: 5_000,
           pix_key_type: 'email',
@@ -99,7 +98,6 @@ export const PUBLIC_ROUTE_TEXTS: Readonly<Record<keyof typeof PUBLIC_ROUTES, Rou
           description: 'Supplier 77',
           reference: 'invoice-77',
           webhook_url: 'https://shop.example.com/hooks/payouts',
-          webhook_secret: 'whsec_test_0001',
         },
       },
     },
@@ -161,13 +159,12 @@ export const PUBLIC_ROUTE_TEXTS: Readonly<Record<keyof typeof PUBLIC_ROUTES, Rou
         summary: 'Required fields only',
         value: { url: 'https://shop.example.com/hooks', events: ['charge.pix.paid'] },
       },
-      signed: {
-        summary: 'With signed deliveries',
+      described: {
+        summary: 'With a description; a `secret`, which is yours to make, signs the deliveries',
         value: {
           url: 'https://shop.example.com/hooks',
           events: ['charge.pix.paid', 'payment.pix.failed'],
           description: 'Orders',
-          secret: 'whsec_test_0001',
         },
       },
     },

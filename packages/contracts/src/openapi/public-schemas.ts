@@ -1,22 +1,15 @@
-import { ChargeStatus } from '../http/charge.ts';
+import { AccountStatus, DocumentType, OnboardingStatus } from '../http/account.ts';
+import { BankAccountType, ChargeStatus } from '../http/charge.ts';
 import { CreateChargeBody } from '../http/create-charge-body.ts';
 import { CreatePayoutBody } from '../http/create-payout-body.ts';
-import { DisputeStatus, Dispute } from '../http/dispute.ts';
-import { ErrorBody } from '../http/error-body.ts';
-import { EventCatalogueEntry } from '../http/event-catalogue-entry.ts';
+import { Dispute, DisputeReason, DisputeStatus } from '../http/dispute.ts';
+import { EventCatalogueEntry, KnownEventName } from '../http/event-catalogue-entry.ts';
 import { PaymentSnapshot, PayoutStatus, PixKeyType } from '../http/payout.ts';
 import { PUBLIC_ROUTES } from '../http/public-routes.ts';
 import { CreateWebhookBody, UpdateWebhookBody } from '../http/webhook-body.ts';
 import { ChargeEvent, DisputeEvent, PaymentEvent, WebhookEvent } from '../http/webhook-event.ts';
 import { buildSchemas, type DocumentSchemas } from './build-schemas.ts';
-
-/** The body of every error; one of a creation of a charge may name that charge. */
-export const ErrorSchema = ErrorBody.omit({ charge_id: true }).meta({
-  description:
-    '`code` is stable and made for programs, `message` is for people and may change, `details` lists failing fields, ' +
-    'headers, parameters or required scopes.',
-});
-export const ChargeErrorSchema = ErrorBody;
+import { ChargeErrorSchema, ErrorSchema, PublicCode } from './error-schemas.ts';
 
 /** The names under which the public document knows the schemas of the route table and of the events. */
 export function buildPublicSchemas(): DocumentSchemas {
@@ -46,9 +39,16 @@ export function buildPublicSchemas(): DocumentSchemas {
       Payment: PaymentSnapshot,
       Dispute,
       DisputeStatus,
+      DisputeReason,
       ChargeStatus,
       PayoutStatus,
       PixKeyType,
+      AccountStatus,
+      OnboardingStatus,
+      DocumentType,
+      BankAccountType,
+      EventName: KnownEventName,
+      ErrorCode: PublicCode,
       Event: WebhookEvent,
       ChargeEvent,
       PaymentEvent,

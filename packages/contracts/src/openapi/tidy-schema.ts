@@ -67,7 +67,7 @@ function joinObjects(schema: JsonSchema): JsonSchema {
 }
 
 /** `anyOf` of one typed schema and null. An enum, a constant or a reference would not take the null in. */
-function foldNullable(schema: JsonSchema): JsonSchema {
+export function foldNullable(schema: JsonSchema): JsonSchema {
   const [inner, nothing, ...more] = (schema['anyOf'] ?? []) as JsonSchema[];
   if (inner === undefined || nothing?.['type'] !== 'null' || more.length > 0) return schema;
   if (typeof inner['type'] !== 'string' || 'enum' in inner || 'const' in inner) return schema;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { type Change, changesAfter, createCharge, type Loose } from './plant-change.ts';
+import { type Change, changesAfter, createCharge, errorOf } from './plant-change.ts';
 
 describe('is allowed within v1:', () => {
   test.each<[string, Change]>([
@@ -20,8 +20,14 @@ describe('is allowed within v1:', () => {
     [
       'a new value of an answer',
       (_document, { Account, ChargeStatus }) => {
-        Account.properties.status.enum.push('closed');
+        Account.properties.status['x-extensible-enum'].push('closed');
         ChargeStatus.enum.push('disputed');
+      },
+    ],
+    [
+      'a fixed value of an answer that became an open list',
+      (_document, { Charge }) => {
+        Charge.properties.currency = { type: 'string', 'x-extensible-enum': ['BRL'] };
       },
     ],
     [
@@ -54,7 +60,7 @@ describe('is allowed within v1:', () => {
     [
       'a new code',
       (document) => {
-        const { content } = createCharge(document).responses['422'] as Loose;
+        const { content } = errorOf(document, createCharge(document), '422');
         content['application/json'].examples.DUPLICATE = { value: {} };
       },
     ],

@@ -82,7 +82,24 @@ function flatten(schema: JsonSchema, components: Schemas, depth = 0): JsonSchema
     ...($ref === undefined ? [] : [components[name] ?? {}]),
     ...((allOf ?? []) as JsonSchema[]),
   ];
-  return parts.reduce((joined, part) => join(flatten(part, components, depth + 1), joined), own);
+  const joined = parts.reduce((all, part) => join(flatten(part, components, depth + 1), all), own);
+  return foldNull(joined, components, depth);
+}
+
+/** One typed schema or null is a schema of both types, however it is written. */
+function foldNull(schema: JsonSchema, components: Schemas, depth: number): JsonSchema {
+  const { anyOf, ...rest } = schema;
+  const [one, nothing, ...more] = (anyOf ?? []) as JsonSchema[];
+  if (one === undefined || nothing?.['type'] !== 'null' || more.length > 0) return schema;
+  const inner = flatten(one, components, depth + 1);
+  if (typeof inner['type'] !== 'string') return schema;
+  const values = valuesOf(inner);
+  return {
+    ...rest,
+    ...inner,
+    type: [inner['type'], 'null'],
+    ...(values === null ? {} : { enum: [...values, null] }),
+  };
 }
 
 function join(base: JsonSchema, more: JsonSchema): JsonSchema {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { type Change, changesAfter, createCharge, type Loose } from './plant-change.ts';
+import { type Change, changesAfter, createCharge, errorOf, type Loose } from './plant-change.ts';
 
 test('a document breaks nothing of itself', () => {
   expect(changesAfter(() => {})).toEqual([]);
@@ -55,7 +55,7 @@ describe('is refused within v1:', () => {
       'a code removed',
       '422: code ACQUIRER_REJECTED removed',
       (document) => {
-        const { content } = createCharge(document).responses['422'] as Loose;
+        const { content } = errorOf(document, createCharge(document), '422');
         delete content['application/json'].examples.ACQUIRER_REJECTED;
       },
     ],
@@ -63,10 +63,11 @@ describe('is refused within v1:', () => {
       'a code under another status',
       '422: code PAYOUTS_DISABLED removed',
       (document) => {
-        const { responses } = document.paths['/v1/payouts'].post;
-        const from = responses['422'].content['application/json'].examples;
-        responses['400'].content['application/json'].examples.PAYOUTS_DISABLED =
-          from.PAYOUTS_DISABLED;
+        const operation = document.paths['/v1/payouts'].post;
+        const examplesOf = (status: string) =>
+          errorOf(document, operation, status).content['application/json'].examples;
+        const from = examplesOf('422');
+        examplesOf('400').PAYOUTS_DISABLED = from.PAYOUTS_DISABLED;
         delete from.PAYOUTS_DISABLED;
       },
     ],
@@ -125,6 +126,13 @@ describe('is refused within v1:', () => {
       '.available: type changed',
       (_document, { Balance }) => {
         Balance.properties.available.type = 'number';
+      },
+    ],
+    [
+      'an open list of values that became numbers',
+      '.status: type changed from "string" to "integer"',
+      (_document, { Charge }) => {
+        Charge.properties.status.type = 'integer';
       },
     ],
     [

@@ -10,6 +10,7 @@ import type {
   PathItem,
   Response,
 } from '../../src/openapi/document.ts';
+import { codesOfResponse, resolveResponse } from '../../src/openapi/resolve-response.ts';
 
 /** Two documents of the same API: the one that clients were written from, and the one to be released. */
 type Releases = { before: OpenApiDocument; after: OpenApiDocument };
@@ -131,10 +132,11 @@ function compareRequestBody(operations: Operations): string[] {
 }
 
 function compareResponses(operations: Operations): string[] {
-  const { was, is, place } = operations;
-  return Object.entries(was.responses).flatMap(([status, response]) => {
-    const next = is.responses[status];
-    if (next === undefined) return [`${place} ${status}: removed`];
+  const { was, is, place, before, after } = operations;
+  return Object.entries(was.responses).flatMap(([status, described]) => {
+    const named = is.responses[status];
+    if (named === undefined) return [`${place} ${status}: removed`];
+    const [response, next] = [resolveResponse(described, before), resolveResponse(named, after)];
     return [
       ...compareCodes(`${place} ${status}`, response, next),
       ...compareHeaders(operations, { was: response, is: next, place: `${place} ${status}` }),
@@ -150,12 +152,10 @@ function compareResponses(operations: Operations): string[] {
 
 /** Codes of an error are named by its examples. A new one may appear; one that clients handle must not go. */
 function compareCodes(place: string, was: Response, is: Response): string[] {
-  const codesOf = ({ content }: Response) =>
-    Object.keys(content?.['application/json'].examples ?? {});
   const isError = /^[45]\d\d$/.test(place.split(' ').at(-1) ?? '');
   if (!isError) return [];
-  const now = codesOf(is);
-  return codesOf(was)
+  const now = codesOfResponse(is);
+  return codesOfResponse(was)
     .filter((code) => !now.includes(code))
     .map((code) => `${place}: code ${code} removed`);
 }
