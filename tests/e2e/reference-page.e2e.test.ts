@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
+import { ADMIN_ROUTES } from '@pixmesh/contracts/admin/admin-routes';
 import { EVENT_CATALOGUE } from '@pixmesh/contracts/events/event-catalogue';
 import { PUBLIC_ROUTES } from '@pixmesh/contracts/http/public-routes';
 import chromium from '@sparticuz/chromium';
@@ -26,22 +27,31 @@ beforeAll(async () => {
     executablePath: await chromium.executablePath(),
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-zygote'],
   });
-  page = await browser.newPage({ viewport: { width: 1400, height: 1000 } });
-  page.setDefaultTimeout(STEP_TIMEOUT_MS);
-  page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
-  });
-  page.on('pageerror', (error) => complaints.push(error.message));
-  page.on('request', (request) => addresses.push(request.url()));
+  page = await openPage();
   await page.goto(`${stack().gateway_url}/reference`);
   await page.getByRole('link', { name: 'Read the balance' }).waitFor();
 });
 afterAll(() => browser.close());
 
-test('the reference page lists every route and every event', async () => {
-  const links = await page
+async function openPage(): Promise<Page> {
+  const opened = await browser.newPage({ viewport: { width: 1400, height: 1000 } });
+  opened.setDefaultTimeout(STEP_TIMEOUT_MS);
+  opened.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  opened.on('pageerror', (error) => complaints.push(error.message));
+  opened.on('request', (request) => addresses.push(request.url()));
+  return opened;
+}
+
+async function linksOf(opened: Page): Promise<string[]> {
+  return await opened
     .locator('aside a')
     .evaluateAll((found) => found.map((link) => link.getAttribute('href') ?? ''));
+}
+
+test('the reference page lists every route and every event', async () => {
+  const links = await linksOf(page);
   for (const { method, path: route } of Object.values(PUBLIC_ROUTES)) {
     const place = `/${method}${route.replace(':id', '{id}')}`;
     expect(links.filter((link) => link.endsWith(place))).toHaveLength(1);
@@ -71,10 +81,24 @@ test('a call can be tried from the page, with a key that is typed there', async 
   await page.screenshot({ path: path.join(ARTEFACTS, 'reference-page-call.png') });
 });
 
-test('the page asks no other host for anything, and nothing in it fails', () => {
+test('the page of the admin listener lists every route of operators', async () => {
+  const opened = await openPage();
+  await opened.goto(`${stack().admin_url}/reference`);
+  await opened.getByRole('link', { name: ADMIN_ROUTES['listAudit']?.summary ?? '' }).waitFor();
+  const links = await linksOf(opened);
+  for (const { method, path: route } of Object.values(ADMIN_ROUTES)) {
+    const place = `/${method}${route.replaceAll(/:(\w+)/g, '{$1}')}`;
+    expect([place, links.filter((link) => link.endsWith(place)).length]).toEqual([place, 1]);
+  }
+  await opened.screenshot({ path: path.join(ARTEFACTS, 'reference-page-admin.png') });
+});
+
+test('the pages ask no other host for anything, and nothing in them fails', () => {
   const origins = addresses
     .filter((address) => !/^(data|blob):/.test(address))
     .map((address) => new URL(address).origin);
-  expect([...new Set(origins)]).toEqual([new URL(stack().gateway_url).origin]);
+  const { gateway_url, admin_url } = stack();
+  const own = [gateway_url, admin_url].map((url) => new URL(url).origin);
+  expect([...new Set(origins)].toSorted()).toEqual(own.toSorted());
   expect(complaints).toEqual([]);
 });

@@ -29,6 +29,8 @@ import { registerListRequests } from '#admin/requests/list-requests.route.ts';
 import { registerSuspense } from '#admin/suspense/suspense.route.ts';
 import { registerTimelines } from '#admin/timelines/timelines.route.ts';
 import { stampAnswers } from '#edge/stamp-answers.ts';
+import { registerGuides } from '#guides/guides.route.ts';
+import { registerReferencePage } from '#openapi/reference-page.route.ts';
 
 type AdminDeps = OperatorAuthDeps &
   ApplicationDeps &
@@ -63,7 +65,9 @@ export function buildAdminApp(deps: AdminDeps): FastifyInstance {
     registerTimelines(routes, deps);
     registerReconciliation(routes, deps);
     registerDeadLetters(routes, deps);
-    registerAdminOpenApi(routes);
   });
+  registerAdminOpenApi(app);
+  registerReferencePage(app, 'Pixmesh Admin API');
+  registerGuides(app, 'guides');
   return app;
 }

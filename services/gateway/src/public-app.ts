@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 
 import { stampAnswers } from '#edge/stamp-answers.ts';
 import { type PublicRouteDeps, registerPublicRoutes } from '#forwarding/register-public-route.ts';
+import { registerGuides } from '#guides/guides.route.ts';
 import { registerOpenApi } from '#openapi/openapi.route.ts';
 import { registerReferencePage } from '#openapi/reference-page.route.ts';
 import { recordRequests } from '#request-log/record-requests.ts';
@@ -23,7 +24,8 @@ export function buildPublicApp(
   stampAnswers(app);
   registerPublicRoutes(app, deps);
   registerOpenApi(app);
-  registerReferencePage(app);
+  registerReferencePage(app, 'Pix Charges and Payouts API');
+  registerGuides(app, 'guides/merchants');
   registerSecurityTxt(app, deps.securityTxt);
   return app;
 }

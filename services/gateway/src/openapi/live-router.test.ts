@@ -4,6 +4,8 @@ import { expect, test } from 'vitest';
 
 import { registeredRoutes } from '@pixmesh/http/testing/registered-routes';
 
+import { listGuides } from '#guides/guides.route.ts';
+
 import { buildPublicApp } from '../public-app.ts';
 
 /** What the listener serves beside `/v1`, and the document therefore leaves out (decision 224). */
@@ -12,6 +14,7 @@ const BESIDE = [
   'GET /openapi.json',
   'GET /reference',
   'GET /reference/scalar.js',
+  ...listGuides('guides/merchants').map((file) => `GET /guides/merchants/${file}`),
 ];
 
 /** Only registered, never called: nothing behind the routes is needed. */

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 
+import { buildPublicDocument } from '@pixmesh/contracts/openapi/build-public-document';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -38,7 +39,27 @@ test('/reference is a page that may load its own script and call its own origin,
   expect((await get(`/${script}`)).headers['content-type']).toBe('text/javascript; charset=utf-8');
 });
 
-describe.each(['/openapi.json', '/reference', '/reference/scalar.js'])('%s', (path) => {
+test('every guide that the document links to is served beside it, as text', async () => {
+  const links = JSON.stringify(buildPublicDocument()).matchAll(/guides\/merchants\/[\w-]+\.md/g);
+  const guides = [...new Set([...links].map(([link]) => link))];
+  expect(guides).not.toEqual([]);
+  for (const guide of guides) {
+    const answer = await get(`/${guide}`);
+    expect([guide, answer.status, answer.headers['content-type']]).toEqual([
+      guide,
+      200,
+      'text/plain; charset=utf-8',
+    ]);
+    expect(answer.text).toMatch(/^# .+\n\nAfter this guide /);
+  }
+});
+
+describe.each([
+  '/openapi.json',
+  '/reference',
+  '/reference/scalar.js',
+  '/guides/merchants/quick-start.md',
+])('%s', (path) => {
   test('carries an entity tag, and whoever has it gets 304', async () => {
     const first = await get(path);
     expect(first.headers['cache-control']).toBe('no-cache');

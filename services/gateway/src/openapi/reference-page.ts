@@ -17,11 +17,11 @@ export type ReferenceFiles = { page: StaticAnswer; script: StaticAnswer };
  * renderer brings 4 MB of script as one literal: loading it takes about half a second and 40 MB, which payments
  * would wait for and which no gateway needs afterwards.
  */
-export function createReferencePage(): { load(): Promise<ReferenceFiles> } {
+export function createReferencePage(title: string): { load(): Promise<ReferenceFiles> } {
   let loading: Promise<ReferenceFiles> | null = null;
   return {
     load: () => {
-      loading ??= render().catch((error: unknown) => {
+      loading ??= render(title).catch((error: unknown) => {
         loading = null;
         throw error;
       });
@@ -30,10 +30,11 @@ export function createReferencePage(): { load(): Promise<ReferenceFiles> } {
   };
 }
 
-async function render(): Promise<ReferenceFiles> {
+async function render(title: string): Promise<ReferenceFiles> {
   // Without the parent's preloads: the thread has nothing to trace.
   const worker = new Worker(new URL('./render-reference-page.ts', import.meta.url), {
     execArgv: [],
+    workerData: title,
   });
   try {
     return await new Promise((resolve, reject) => {

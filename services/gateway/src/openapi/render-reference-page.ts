@@ -1,6 +1,6 @@
 import assert from 'node:assert';
 import { createHash } from 'node:crypto';
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 
 import scalar from '@scalar/fastify-api-reference';
 import fastify from 'fastify';
@@ -22,7 +22,7 @@ async function renderFiles(): Promise<ReferenceFiles> {
       // Relative to `/reference`, so that a path before it does no harm.
       url: 'openapi.json',
       cdn: 'reference/scalar.js',
-      pageTitle: 'Pix Charges and Payouts API',
+      pageTitle: workerData as string,
       // Nothing is loaded from, or told to, any other host.
       withDefaultFonts: false,
       telemetry: false,

@@ -208,10 +208,22 @@ test('what owners answer about charges, refunds, disputes and suspense is what t
   expect(statuses).toEqual(Object.values(answers).map(([status]) => status));
 });
 
-test('the document is served to operators, and to nobody else', async () => {
+test('the document is the committed one, without a token', async () => {
   const golden = new URL('../../../../../docs/openapi/admin.json', import.meta.url);
-  const answer = await gateway.admin('GET', '/openapi.json');
+  const answer = await sendRequest({ port: gateway.ports.admin, path: '/openapi.json' });
   expect(answer.json).toEqual(JSON.parse(readFileSync(golden, 'utf8')));
-  const stranger = await sendRequest({ port: gateway.ports.admin, path: '/openapi.json' });
+  const stranger = await sendRequest({ port: gateway.ports.admin, path: '/admin/accounts' });
   expect(stranger.status).toBe(401);
+});
+
+test('/reference is the page of this document, with its script, without a token', async () => {
+  const page = await sendRequest({ port: gateway.ports.admin, path: '/reference' });
+  expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+  expect(page.text).toContain('<title>Pixmesh Admin API</title>');
+  expect(page.headers['content-security-policy']).toContain("connect-src 'self'");
+  const script = await sendRequest({ port: gateway.ports.admin, path: '/reference/scalar.js' });
+  expect([script.status, script.headers['content-type']]).toEqual([
+    200,
+    'text/javascript; charset=utf-8',
+  ]);
 });

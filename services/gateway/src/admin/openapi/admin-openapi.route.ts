@@ -4,8 +4,8 @@ import type { FastifyInstance } from 'fastify';
 import { sendStatic, toStaticAnswer } from '#openapi/static-answer.ts';
 
 /**
- * `GET /openapi.json` of the admin listener. With a token, like everything there: the listener has one rule and no
- * exception, and whoever may not call its routes has no use for them.
+ * `GET /openapi.json` of the admin listener, for anybody who reaches it: its page asks for it, a browser sends no token
+ * with that, and what it says stands in the repository (ADR 0021). Every route that it describes needs a token.
  */
 export function registerAdminOpenApi(app: FastifyInstance): void {
   const document = toStaticAnswer(JSON.stringify(buildAdminDocument()), {

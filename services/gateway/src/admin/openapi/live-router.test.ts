@@ -4,7 +4,17 @@ import { expect, test } from 'vitest';
 
 import { registeredRoutes } from '@pixmesh/http/testing/registered-routes';
 
+import { listGuides } from '#guides/guides.route.ts';
+
 import { buildAdminApp } from '../../admin-app.ts';
+
+/** What the listener serves beside `/admin`, to whoever reaches it (ADR 0021). */
+const BESIDE = [
+  'GET /openapi.json',
+  'GET /reference',
+  'GET /reference/scalar.js',
+  ...listGuides('guides').map((file) => `GET /guides/${file}`),
+];
 
 /** Only registered, never called: nothing behind the routes is needed. */
 function build() {
@@ -19,5 +29,5 @@ test('the admin document and the live router know the same routes, both ways', a
     Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
   );
   const live = await registeredRoutes(build);
-  expect(live.toSorted()).toEqual([...documented, 'GET /openapi.json'].toSorted());
+  expect(live.toSorted()).toEqual([...documented, ...BESIDE].toSorted());
 });
