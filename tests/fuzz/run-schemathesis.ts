@@ -1,17 +1,13 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { installSchemathesis } from './install-schemathesis.ts';
+import { installRequirements } from '../python/install-requirements.ts';
 
 const CONFIG = fileURLToPath(new URL('schemathesis.toml', import.meta.url));
 
-/** Where downloads of all clones are kept, as those of the local stack. */
-function cacheFolder(): string {
-  return process.env['PIXMESH_CACHE'] || path.join(homedir(), '.cache', 'pixmesh');
-}
+const REQUIREMENTS = fileURLToPath(new URL('requirements.txt', import.meta.url));
 
 /** More than this many runs in a row mean that the document has nothing left to try. */
 const RUNS_MAX = 40;
@@ -54,7 +50,8 @@ export type FuzzReport = {
  * Runs with seed, seed + 1, … until enough calls were made; each of them can be repeated alone.
  */
 export async function runSchemathesis(options: FuzzOptions): Promise<FuzzReport> {
-  const program = installSchemathesis(cacheFolder());
+  const programs = installRequirements(REQUIREMENTS, { name: 'schemathesis' });
+  const program = path.join(programs, 'schemathesis');
   const work = path.join(options.folder, 'runs');
   mkdirSync(work, { recursive: true });
   const document = path.join(work, 'openapi.json');

@@ -1,10 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-const REQUIREMENTS = fileURLToPath(new URL('requirements.txt', import.meta.url));
 
 /** Below it, the pinned versions do not install. */
 const PYTHON_VERSION_MIN = [3, 11] as const;
@@ -14,29 +12,34 @@ const PYTHONS = ['python3', 'python3.14', 'python3.13', 'python3.12', 'python3.1
 const INSTALL_MS_MAX = 300_000;
 
 /**
- * Schemathesis in a virtual environment of its own, made on first use from the pinned versions and kept under
- * `cacheFolder` by their digest: nothing is installed into the machine. Answers its program.
+ * Python programs in a virtual environment of their own, made on first use from the pinned versions and kept by their
+ * digest where downloads of all clones are: nothing is installed into the machine. Answers the folder of its programs.
  */
-export function installSchemathesis(cacheFolder: string): string {
-  const requirements = readFileSync(REQUIREMENTS);
+export function installRequirements(file: string, { name }: { name: string }): string {
+  const requirements = readFileSync(file);
   const digest = createHash('sha256').update(requirements).digest('hex').slice(0, 16);
-  const home = path.resolve(cacheFolder, `schemathesis-${digest}`);
+  const home = path.join(cacheFolder(), `${name}-${digest}`);
   // Written last: an installation that was cut off is made anew.
   const ready = path.join(home, 'ready');
   const programs = path.join(home, process.platform === 'win32' ? 'Scripts' : 'bin');
   if (!existsSync(ready)) {
     rmSync(home, { recursive: true, force: true });
-    run(findPython(), ['-m', 'venv', home]);
+    run(findPython(name), ['-m', 'venv', home]);
     const options = ['--quiet', '--disable-pip-version-check', '--no-input'];
     const python = path.join(programs, 'python');
-    run(python, ['-m', 'pip', 'install', ...options, '--requirement', REQUIREMENTS]);
+    run(python, ['-m', 'pip', 'install', ...options, '--requirement', file]);
     run(python, ['-m', 'pip', 'check']);
     writeFileSync(ready, '');
   }
-  return path.join(programs, 'schemathesis');
+  return programs;
 }
 
-function findPython(): string {
+/** Shared with the local stack. */
+function cacheFolder(): string {
+  return path.resolve(process.env['PIXMESH_CACHE'] || path.join(homedir(), '.cache', 'pixmesh'));
+}
+
+function findPython(name: string): string {
   const found = PYTHONS.find((python) => {
     const version = spawnSync(python, ['-c', 'import sys; print(*sys.version_info[:2])'], {
       encoding: 'utf8',
@@ -45,7 +48,7 @@ function findPython(): string {
     return major === PYTHON_VERSION_MIN[0] && minor >= PYTHON_VERSION_MIN[1];
   });
   if (found !== undefined) return found;
-  throw new Error(`contract fuzzing needs Python ${PYTHON_VERSION_MIN.join('.')} or later`);
+  throw new Error(`${name} needs Python ${PYTHON_VERSION_MIN.join('.')} or later`);
 }
 
 function run(command: string, args: readonly string[]): void {
