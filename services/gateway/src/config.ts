@@ -24,7 +24,8 @@ const CALLBACK_SECRET_EXPECTED = 'expected at least 32 characters of A-Z a-z 0-9
 const Settings = z.object({
   ...CommonConfig,
   ...KafkaConfig,
-  ...TokenKeysConfig,
+  // It signs tokens and is called with none: it needs nobody's public key.
+  SERVICE_TOKEN_PRIVATE_KEY: TokenKeysConfig.SERVICE_TOKEN_PRIVATE_KEY,
   ...ReconciliationConfig,
   PUBLIC_PORT: port(),
   ADMIN_PORT: port(),

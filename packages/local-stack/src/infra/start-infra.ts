@@ -45,7 +45,9 @@ export async function startInfra(options: InfraOptions): Promise<Infra> {
   const home = resolve(options.home);
   const mode = options.mode === 'from-environment' ? readInfraMode() : options.mode;
   await using resources = new AsyncDisposableStack();
-  const block = await allocatePorts(INFRA_SLOTS, withPorts(options.ports ?? {}));
+  const block = await allocatePorts(INFRA_SLOTS, {
+    environment: withPorts(options.ports ?? {}),
+  });
   resources.defer(block.release);
   const supervisor = await createSupervisor({ home, log });
   resources.defer(() => supervisor.stop());

@@ -5,6 +5,7 @@ import { allocatePorts, type PortBlock } from '../ports/allocate-ports.ts';
 import type { Progress } from '../progress.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
 import { startControlServer } from './control-server.ts';
+import { loadSettingNames, preferGiven } from './given-settings.ts';
 import { loadCertificates, loadSecrets } from './mesh-secrets.ts';
 import { acquirerVariables, MESH_SERVICES, MESH_SLOTS, type MeshService } from './mesh-services.ts';
 import type { MeshSettings } from './mesh-settings.ts';
@@ -37,7 +38,7 @@ const ALL_SLOTS = [...INFRA_SLOTS, ...MESH_SLOTS, 'control'];
 export async function bootMesh(input: BootMeshInput): Promise<Mesh> {
   const { supervisor, log } = input;
   await using resources = new AsyncDisposableStack();
-  const ports = await allocatePorts(ALL_SLOTS);
+  const ports = await allocatePorts(ALL_SLOTS, { keepIn: supervisor.home, log });
   resources.defer(ports.release);
   const control = await startControlServer(supervisor, ports.of('control'));
   resources.defer(control.close);
@@ -70,12 +71,18 @@ async function prepareSettings(input: BootMeshInput, ports: PortBlock): Promise<
   const infra = await bootInfra({ ...input, home: supervisor.home, portOf: ports.of });
   return {
     infra,
-    secrets,
+    // The seed of the demo and `stack.json` name it too.
+    secrets: { ...secrets, adminToken: process.env['ADMIN_BOOTSTRAP_TOKEN'] || secrets.adminToken },
     certificates,
+    settingNames: new Map(await Promise.all(MESH_SERVICES.map(namesOf))),
     otlpEndpoint: input.otlpEndpoint,
     portOf: ports.of,
     origin: (slot) => `${schemeOf(slot)}://127.0.0.1:${ports.of(slot)}`,
   };
+}
+
+async function namesOf({ name }: MeshService): Promise<[string, readonly string[]]> {
+  return [name, await loadSettingNames(name)];
 }
 
 async function startServices(
@@ -90,11 +97,12 @@ async function startServices(
 }
 
 function registerCallback(input: BootMeshInput, settings: MeshSettings): Promise<void> {
-  const env = {
+  const own = {
     ...acquirerVariables(settings),
     CALLBACK_URL: settings.origin('callback'),
     CALLBACK_SECRET: settings.secrets.callbackSecret,
   };
+  const env = preferGiven(own, Object.keys(own));
   return step(input.log, 'callback registered at the acquirer', () =>
     input.supervisor.run(describeDeployJob('deploy-callback', ['callback'], env)),
   );

@@ -64,7 +64,7 @@ export const MESH_SERVICES: readonly MeshService[] = [
     schema: 'ledger',
     ports: { PORT: 'ledger', INTERNAL_PORT: 'ledger-internal' },
     ...OURS,
-    variables: () => withTuning(RECONCILIATION),
+    variables: () => onOneMachine(RECONCILIATION),
   },
   {
     name: 'charges',
@@ -77,7 +77,7 @@ export const MESH_SERVICES: readonly MeshService[] = [
       WEBHOOK_SEALING_PUBLIC_KEY: settings.secrets.sealing.publicKey,
       LEDGER_URL: settings.origin('ledger'),
       DISPATCHER_URL: settings.origin('dispatcher'),
-      ...withTuning({
+      ...onOneMachine({
         READ_BACK_PROCESSING_MS: LOCAL_FIRST_CHECK_MS,
         READ_BACK_PROCESSING_MS_MAX: LOCAL_PERIOD_MS,
         READ_BACK_PENDING_MS_MAX: LOCAL_PERIOD_MS,
@@ -107,7 +107,7 @@ export const MESH_SERVICES: readonly MeshService[] = [
       LEDGER_URL: settings.origin('ledger'),
       DISPATCHER_URL: settings.origin('dispatcher'),
       WEBHOOK_SEALING_PUBLIC_KEY: settings.secrets.sealing.publicKey,
-      ...withTuning({
+      ...onOneMachine({
         READ_BACK_INTENT_MS: LOCAL_PERIOD_MS,
         READ_BACK_INTENT_MS_MAX: LOCAL_PERIOD_MS,
         READ_BACK_UNKNOWN_MS: LOCAL_FIRST_CHECK_MS,
@@ -128,7 +128,7 @@ export const MESH_SERVICES: readonly MeshService[] = [
     ports: { PORT: 'dispatcher', INTERNAL_PORT: 'dispatcher-internal' },
     ...OURS,
     variables: ({ infra, portOf, secrets }) => ({
-      ...withTuning(RECONCILIATION),
+      ...onOneMachine(RECONCILIATION),
       ROLES: 'api,intake,sender',
       REDIS_URL: infra.redisUrl,
       WEBHOOK_SEALING_PUBLIC_KEY: secrets.sealing.publicKey,
@@ -155,7 +155,7 @@ export const MESH_SERVICES: readonly MeshService[] = [
       API_KEY_PEPPER: secrets.apiKeyPepper,
       ADMIN_BOOTSTRAP_TOKEN: secrets.adminToken,
       CALLBACK_SECRET: secrets.callbackSecret,
-      ...withTuning(RECONCILIATION),
+      ...onOneMachine(RECONCILIATION),
       SECURITY_CONTACT: 'mailto:security@example.com',
       SECURITY_TXT_URL: `${origin('gateway')}/.well-known/security.txt`,
     }),
@@ -167,18 +167,9 @@ export const MESH_SLOTS: readonly string[] = MESH_SERVICES.flatMap((service) =>
   Object.values(service.ports),
 );
 
-/**
- * Periods of one machine, unless the shell of the start sets them. Under `PIXMESH_PERIODS=production` what the shell does
- * not set is the services' own default.
- */
-function withTuning(periods: Readonly<Record<string, string>>): Record<string, string> {
-  const isLocal = process.env['PIXMESH_PERIODS'] !== 'production';
-  return Object.fromEntries(
-    Object.entries(periods).flatMap(([name, local]) => {
-      const value = process.env[name] ?? (isLocal ? local : undefined);
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
+/** Periods of one machine; under `PIXMESH_PERIODS=production` the services' own defaults hold. */
+function onOneMachine(periods: Readonly<Record<string, string>>): Record<string, string> {
+  return process.env['PIXMESH_PERIODS'] === 'production' ? {} : periods;
 }
 
 /** How the mesh reaches its acquirer; the callback job uses it as well. */

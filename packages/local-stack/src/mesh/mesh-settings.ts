@@ -9,6 +9,8 @@ export interface MeshSettings {
   certificates: InstallationCertificates;
   /** Where services send their traces; absent when nobody looks at them. */
   otlpEndpoint: string | undefined;
+  /** By service: what it reads from its environment. */
+  settingNames: ReadonlyMap<string, readonly string[]>;
   portOf(slot: string): number;
   /** `http://127.0.0.1:<port>` of a slot. */
   origin(slot: string): string;

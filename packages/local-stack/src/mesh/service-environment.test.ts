@@ -1,10 +1,12 @@
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { INFRA_SLOTS } from '../infra/infra-slots.ts';
 import { BLOCK_SIZE } from '../ports/allocate-ports.ts';
+import { DECIDED_BY_THE_STACK, loadSettingNames } from './given-settings.ts';
 import { completeSecrets } from './mesh-secrets.ts';
 import { MESH_SERVICES, MESH_SLOTS } from './mesh-services.ts';
 import type { MeshSettings } from './mesh-settings.ts';
 import { renderDeployEnvironment, renderServiceEnvironment } from './service-environment.ts';
+import { describeServiceProcess } from './service-process.ts';
 
 const NEEDED = { tokenServices: ['gateway', 'charges'], schemas: ['gateway', 'charges'] };
 
@@ -13,6 +15,14 @@ const CERTIFICATES = {
   server: { cert: 'of the simulator', key: 'key of the simulator' },
   client: { cert: 'of its client', key: 'key of its client' },
 };
+
+const SECRETS = completeSecrets(undefined, NEEDED);
+
+const SETTING_NAMES = new Map(
+  await Promise.all(
+    MESH_SERVICES.map(async ({ name }) => [name, await loadSettingNames(name)] as const),
+  ),
+);
 
 function someSettings(overrides: Partial<MeshSettings> = {}): MeshSettings {
   const portOf = (slot: string) => 10_000 + MESH_SLOTS.indexOf(slot);
@@ -23,8 +33,9 @@ function someSettings(overrides: Partial<MeshSettings> = {}): MeshSettings {
       registryUrl: 'http://127.0.0.1:8080',
       redisUrl: 'redis://127.0.0.1:6379',
     },
-    secrets: completeSecrets(undefined, NEEDED),
+    secrets: SECRETS,
     certificates: CERTIFICATES,
+    settingNames: SETTING_NAMES,
     otlpEndpoint: undefined,
     portOf,
     origin: (slot) => `http://127.0.0.1:${portOf(slot)}`,
@@ -129,4 +140,48 @@ test('secrets stay as they are and only gain what is new', () => {
   });
   expect(second).toMatchObject(first);
   expect(second.databasePasswords).toHaveProperty('payouts');
+});
+
+/** What the environment of a process has, with each setting of its service set in the shell of the start. */
+function environmentGiven(name: string, valueOf: (setting: string) => [string, string]) {
+  for (const setting of SETTING_NAMES.get(name)!) vi.stubEnv(...valueOf(setting));
+  return describeServiceProcess(serviceNamed(name), someSettings()).env;
+}
+
+/** What the stack decides, and ports, which have variables of their own. */
+function decidedOf(name: string): string[] {
+  return [...DECIDED_BY_THE_STACK, ...Object.keys(serviceNamed(name).ports)];
+}
+
+describe.each(MESH_SERVICES.map(({ name }) => name))('the settings of %s', (name) => {
+  const settings = SETTING_NAMES.get(name)!;
+
+  test('each that the shell sets reaches the process, and wins over what the stack has for it', () => {
+    const env = environmentGiven(name, (setting) => [setting, `given ${setting}`]);
+    const decided = decidedOf(name);
+    expect(settings.length).toBeGreaterThan(10);
+    const reached = settings.filter((setting) => env[setting] === `given ${setting}`);
+    expect(reached).toEqual(settings.filter((setting) => !decided.includes(setting)));
+  });
+
+  test('each may come by a file, and stands beside no other value then', () => {
+    const env = environmentGiven(name, (setting) => [`${setting}_FILE`, `file of ${setting}`]);
+    for (const setting of settings.filter((one) => !decidedOf(name).includes(one))) {
+      expect(env).toMatchObject({ [`${setting}_FILE`]: `file of ${setting}` });
+      expect(env).not.toHaveProperty(setting);
+    }
+  });
+
+  test('an empty one in the shell changes nothing', () => {
+    const own = describeServiceProcess(serviceNamed(name), someSettings()).env;
+    expect(environmentGiven(name, (setting) => [setting, ''])).toEqual(own);
+  });
+});
+
+test('a database and ports of the shell reach no service: each has its own', () => {
+  for (const name of ['DATABASE_URL', 'PORT', 'INTERNAL_PORT', 'HOST']) vi.stubEnv(name, 'mine');
+  for (const service of MESH_SERVICES) {
+    const env = describeServiceProcess(service, someSettings()).env;
+    expect(Object.values(env)).not.toContain('mine');
+  }
 });

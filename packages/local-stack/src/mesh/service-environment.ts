@@ -1,7 +1,11 @@
+import { DECIDED_BY_THE_STACK, preferGiven } from './given-settings.ts';
 import type { MeshService } from './mesh-services.ts';
 import type { MeshSettings } from './mesh-settings.ts';
 
-/** The variables of one service: common ones, its ports, and its own. */
+/**
+ * The variables of one service: common ones, its ports, and its own. Whatever else its schema names comes from the
+ * environment of the start, which wins.
+ */
 export function renderServiceEnvironment(
   service: MeshService,
   settings: MeshSettings,
@@ -10,7 +14,7 @@ export function renderServiceEnvironment(
     variable,
     String(settings.portOf(slot)),
   ]);
-  return {
+  const own = {
     NODE_ENV: 'development',
     SERVICE_NAME: service.name,
     HOST: '127.0.0.1',
@@ -21,6 +25,12 @@ export function renderServiceEnvironment(
     ...(settings.otlpEndpoint ? { OTEL_EXPORTER_OTLP_ENDPOINT: settings.otlpEndpoint } : {}),
     ...service.variables(settings),
   };
+  const names = settings.settingNames.get(service.name) ?? [];
+  const decided = new Set([...DECIDED_BY_THE_STACK, ...Object.keys(service.ports)]);
+  return preferGiven(
+    own,
+    names.filter((name) => !decided.has(name)),
+  );
 }
 
 /** Where a service answers the supervisor: health, metrics. */
@@ -38,18 +48,26 @@ export function databaseUrlOf(schema: string, { infra, secrets }: MeshSettings):
   return url.href;
 }
 
+/** Of the job that prepares database, topics and schemas; services must find the topics under the same names. */
+const DEPLOY_SETTINGS = [
+  'KAFKA_TOPIC_PREFIX',
+  'KAFKA_REPLICATION_FACTOR',
+  'KAFKA_MIN_INSYNC_REPLICAS',
+];
+
 /** What the job that prepares database, topics and schemas needs. */
 export function renderDeployEnvironment(settings: MeshSettings): Record<string, string> {
   const passwords = Object.entries(settings.secrets.databasePasswords).map(([schema, password]) => [
     `DATABASE_PASSWORD_${schema.toUpperCase()}`,
     password,
   ]);
-  return {
+  const own = {
     ADMIN_DATABASE_URL: settings.infra.postgresUrl,
     KAFKA_REPLICATION_FACTOR: '1',
     ...kafkaVariables(settings),
     ...Object.fromEntries(passwords),
   };
+  return preferGiven(own, DEPLOY_SETTINGS);
 }
 
 function kafkaVariables({ infra }: MeshSettings): Record<string, string> {

@@ -51,16 +51,11 @@ export function describeDeployJob(
   };
 }
 
-/** Limits and periods of services, which experiments and tests set for the whole mesh. */
-const TUNING = /_(MS|MS_MAX|MAX|SIZE)$/;
-const PASSED = new Set(['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR', 'LOG_LEVEL']);
+/** What any process needs. Everything else comes from the table of services and the settings that a schema names. */
+const PASSED = new Set(['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR']);
 
-/**
- * Services get their settings from the table alone: a DATABASE_URL of the person's shell must not
- * reach them. What stays is what processes need in general, and tuning that is meant for them.
- */
+/** A DATABASE_URL of the person's shell must not reach the services. */
 function serviceBaseEnvironment(): Record<string, string> {
-  const inherited = Object.entries(inheritedEnvironment());
-  const kept = inherited.filter(([name]) => PASSED.has(name) || TUNING.test(name));
+  const kept = Object.entries(inheritedEnvironment()).filter(([name]) => PASSED.has(name));
   return { ...Object.fromEntries(kept), NODE_COMPILE_CACHE: COMPILE_CACHE };
 }

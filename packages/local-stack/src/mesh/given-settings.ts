@@ -1,0 +1,37 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { z } from 'zod';
+import { REPOSITORY_ROOT } from '../repository.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What the stack decides alone: its own calls go to the loopback, and each service has a role of its own. */
+export const DECIDED_BY_THE_STACK: readonly string[] = ['NODE_ENV', 'HOST', 'DATABASE_URL'];
+
+/** The names of a service's settings, from the schema that the service itself reads them by. */
+export async function loadSettingNames(service: string): Promise<readonly string[]> {
+  const file = join(REPOSITORY_ROOT, 'services', service, 'src', 'config.ts');
+  const exported = Object.values((await import(pathToFileURL(file).href)) as object) as unknown[];
+  const schema = exported.find((value) => value instanceof z.ZodObject);
+  if (schema === undefined) throw new Error(`${file} exports no schema of settings`);
+  return Object.keys(schema.shape);
+}
+
+/**
+ * The stack's own values, and before them what the environment of the start sets, as `X` or as `X_FILE`. An empty
+ * value counts as unset, as the services read it.
+ */
+export function preferGiven(
+  own: Readonly<Record<string, string>>,
+  names: readonly string[],
+  environment: Environment = process.env,
+): Record<string, string> {
+  const chosen = { ...own };
+  for (const name of names) {
+    const given = [name, `${name}_FILE`].filter((variable) => environment[variable]);
+    // Beside a file, the stack's own value would be a second one.
+    if (given.length > 0) delete chosen[name];
+    for (const variable of given) chosen[variable] = environment[variable] ?? '';
+  }
+  return chosen;
+}
