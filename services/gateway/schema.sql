@@ -110,6 +110,7 @@ create table request_log (
   request_id uuid not null,
   idempotency_mismatch boolean not null,
   created_at timestamp(3) with time zone not null,
+  trace_id text,
   constraint request_log_pkey PRIMARY KEY (id)
 ) partition by range (id);
 CREATE INDEX request_log_account ON ONLY request_log USING btree (account_id, id DESC) WHERE account_id IS NOT NULL;

@@ -36,7 +36,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
 async function boot(): Promise<Stack> {
   const home = path.resolve(process.env['PIXMESH_E2E_HOME'] ?? '.pixmesh-e2e');
   const otlp = await startOtlpReceiver();
-  const env = { ...process.env, PIXMESH_HOME: home, OTEL_EXPORTER_OTLP_ENDPOINT: otlp.url };
+  const env = {
+    ...process.env,
+    PIXMESH_HOME: home,
+    OTEL_EXPORTER_OTLP_ENDPOINT: otlp.url,
+    // A line for each request, message and delivery: what must not stand in logs is looked for in all of them.
+    LOG_LEVEL: 'debug',
+  };
   npmRun(['stop'], env);
   rmSync(home, { recursive: true, force: true });
   if (npmRun(['start', '--', '--detach', '--no-demo'], env) !== 0) {

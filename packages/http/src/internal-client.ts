@@ -1,6 +1,7 @@
 import { INTERNAL_HEADERS } from '@pixmesh/contracts/internal/headers';
 import type { CallerClaims, ServiceName } from '@pixmesh/contracts/internal/service-token';
 import { AppError } from '@pixmesh/kernel/app-error';
+import { currentRequestId } from '@pixmesh/telemetry/request-id';
 import { type Dispatcher, Pool } from 'undici';
 
 import type { Deadline } from './deadline.ts';
@@ -52,6 +53,7 @@ export function createInternalClient(options: {
   async function request(call: InternalRequest): Promise<InternalAnswer> {
     const token = await options.sign(options.service, call.claims);
     const timeoutMs = Math.max(1, call.deadline.remainingMs() - HOP_MARGIN_MS);
+    const requestId = currentRequestId();
     try {
       const response = await pool.request({
         method: call.method,
@@ -60,6 +62,7 @@ export function createInternalClient(options: {
           ...call.headers,
           [INTERNAL_HEADERS.token]: token,
           [INTERNAL_HEADERS.timeoutMs]: String(timeoutMs),
+          ...(requestId === null ? {} : { [INTERNAL_HEADERS.requestId]: requestId }),
         },
         body: call.body ?? null,
         signal: call.deadline.signal(),

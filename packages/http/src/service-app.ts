@@ -1,5 +1,6 @@
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { durationHistogram } from '@pixmesh/telemetry/metrics';
+import { bindToRequest } from '@pixmesh/telemetry/request-id';
 import { nameServerSpan } from '@pixmesh/telemetry/tracing';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 
@@ -7,6 +8,7 @@ import { refuseAmbiguousRequests } from './ambiguous-requests.ts';
 import { nameUnknownBodies } from './body-headers.ts';
 import { answerClientError, type RefusedConnection } from './client-error.ts';
 import { isUnexpected, sendError } from './error-reply.ts';
+import { enterRequests, receivedRequestId, type RequestIdOf } from './request-context.ts';
 import { makeDecodable } from './request-target.ts';
 import { answerUnknownRoutes } from './unknown-routes.ts';
 
@@ -43,6 +45,8 @@ type ServiceAppOptions = {
   mutualTls?: MutualTls;
   /** `EDGE_HEADER_BYTES_MAX` for a listener that strangers reach. */
   headerBytesMax?: number;
+  /** For a listener that strangers reach, whose own headers must not be taken over. */
+  requestIdOf?: RequestIdOf;
   /** Called once for each request: when it was answered or refused, or when its client left before (status 499). */
   onAnswered?: (request: FastifyRequest, reply: FastifyReply, answered: Answered) => void;
   /** Called for each answer to bytes that were no HTTP, which no hook sees. */
@@ -87,6 +91,7 @@ export function createServiceApp(options: ServiceAppOptions): FastifyInstance {
     }
     return sendError(reply, error);
   });
+  enterRequests(app, options.requestIdOf ?? receivedRequestId);
   observeRequests(app, options);
   endConnectionsOnClose(app);
   refuseAmbiguousRequests(app);
@@ -148,12 +153,13 @@ function observeRequests(app: FastifyInstance, options: ServiceAppOptions): void
   app.addHook('onRequest', async (request, reply) => {
     const startedMs = performance.now();
     nameServerSpan(request.method, request.routeOptions.url ?? 'unknown');
-    reply.raw.once('close', () => {
+    const onClose = bindToRequest(() => {
       const status = reply.raw.headersSent ? reply.statusCode : STATUS_CLIENT_LEFT;
       const answered = { status, durationMs: performance.now() - startedMs };
       measure(request, answered);
       options.onAnswered?.(request, reply, answered);
     });
+    reply.raw.once('close', onClose);
   });
 
   function measure(request: FastifyRequest, { status, durationMs }: Answered): void {

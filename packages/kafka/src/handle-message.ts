@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { counter } from '@pixmesh/telemetry/metrics';
-import { withSpan } from '@pixmesh/telemetry/tracing';
+import { continueFrom, fromMessageHeaders, withSpan } from '@pixmesh/telemetry/tracing';
 
 import type { RawMessage } from '@pixmesh/postgres/dead-letters';
 import { dispatchMessage, type MessageHandler } from './message-handler.ts';
@@ -33,17 +33,23 @@ export async function handleMessage(
   deps: HandleMessageDeps,
   incoming: RawMessage,
 ): Promise<HandledMessage> {
-  const parent = incoming.headers['traceparent'] ?? null;
+  return await continueFrom(fromMessageHeaders(incoming.headers), async () => {
+    try {
+      await dispatchInSpan(deps, incoming);
+      deps.logger.debug(describeMessage(incoming), 'message handled');
+      return { kind: 'handled' };
+    } catch (error) {
+      if (isUnavailable(error)) return { kind: 'unavailable', error };
+      return await parkMessage(deps, incoming, error);
+    }
+  });
+}
+
+async function dispatchInSpan(deps: HandleMessageDeps, incoming: RawMessage): Promise<void> {
   const attributes = { 'messaging.system': 'kafka', 'messaging.destination.name': incoming.topic };
-  try {
-    await withSpan(`process ${incoming.topic}`, { kind: 'consumer', parent, attributes }, () =>
-      dispatchWithRetries(deps, incoming),
-    );
-    return { kind: 'handled' };
-  } catch (error) {
-    if (isUnavailable(error)) return { kind: 'unavailable', error };
-    return await parkMessage(deps, incoming, error);
-  }
+  await withSpan(`process ${incoming.topic}`, { kind: 'consumer', attributes }, () =>
+    dispatchWithRetries(deps, incoming),
+  );
 }
 
 async function dispatchWithRetries(deps: HandleMessageDeps, incoming: RawMessage): Promise<void> {
@@ -70,11 +76,12 @@ async function parkMessage(
     return { kind: 'unavailable', error: parkingError };
   }
   parked.add(1, { topic: incoming.topic });
-  deps.logger.error(
-    { err: error, topic: incoming.topic, event_id: incoming.headers['event_id'] },
-    'message parked in dead_letters',
-  );
+  deps.logger.error({ err: error, ...describeMessage(incoming) }, 'message parked in dead_letters');
   return { kind: 'handled' };
+}
+
+function describeMessage({ topic, headers }: RawMessage): object {
+  return { topic, type: headers['type'], event_id: headers['event_id'] };
 }
 
 /** A known error says by itself whether the message or the moment is wrong; any other is tried again. */

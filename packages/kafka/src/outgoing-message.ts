@@ -1,7 +1,7 @@
 import type { Topic } from '@pixmesh/contracts/topics';
 import type { PublishableEvent } from '@pixmesh/postgres/outbox-relay';
 import { RESEND_HEADER } from '@pixmesh/postgres/unanswered-commands';
-import { recordSpan } from '@pixmesh/telemetry/tracing';
+import { recordSpan, toMessageHeaders } from '@pixmesh/telemetry/tracing';
 import type { Message } from 'kafkajs';
 
 import type { MessageCodec } from './message-codec.ts';
@@ -28,7 +28,7 @@ export async function toOutgoing(
     event_id: event.eventId,
     type: event.type,
     ...(event.isResend === true ? { [RESEND_HEADER]: '1' } : {}),
-    ...(trace === null ? {} : { traceparent: trace }),
+    ...toMessageHeaders(trace),
   };
   return {
     eventId: event.eventId,

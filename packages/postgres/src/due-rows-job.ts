@@ -6,7 +6,7 @@ import {
 } from '@pixmesh/service/polling-loop';
 import { createWakeSignal, type WakeSignal } from '@pixmesh/service/wake-signal';
 import type { Logger } from '@pixmesh/telemetry/logger';
-import { type TraceParent, withSpan } from '@pixmesh/telemetry/tracing';
+import { continueFrom, type TraceParent, withSpan } from '@pixmesh/telemetry/tracing';
 
 const POLL_INTERVAL_MS = 100;
 /** The first pause after a failure, and the longest. */
@@ -80,7 +80,7 @@ export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): PollingLo
     const limit = Math.min(intake.max, options.inFlightMax - inFlight.size);
     if (limit <= 0) return 0;
     const rows = await intake.take(limit);
-    for (const row of rows) follow(work(row));
+    for (const row of rows) follow(continueFrom(options.parentOf(row), () => work(row)));
     return rows.length;
   }
 
@@ -94,7 +94,7 @@ export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): PollingLo
 
   async function work(row: Row): Promise<void> {
     try {
-      await withSpan(name, { parent: options.parentOf(row) }, () => options.handle(row));
+      await withSpan(name, {}, () => options.handle(row));
     } catch (error) {
       logger.warn({ err: error, job: name, ...options.describe(row) }, 'work on a due row failed');
     }

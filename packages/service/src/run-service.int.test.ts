@@ -8,7 +8,11 @@ import { expect, test } from 'vitest';
 const SERVICE = fileURLToPath(new URL('testing/short-lived-service.ts', import.meta.url));
 
 test('a signal stops the service in order, and that is no failure', async () => {
-  expect(await run('ok', 'SIGTERM')).toEqual({ code: 0, out: 'started\nstopped\n', error: '' });
+  expect(await run('ok', 'SIGTERM')).toEqual({
+    code: 0,
+    out: 'started\nsignal, SIGTERM\nstopped\n',
+    error: '',
+  });
 });
 
 test('a wrong configuration is one line that names every variable', async () => {
@@ -23,13 +27,19 @@ test('a port in use is one line that names it', async () => {
 
 test('a service that ends itself because it cannot go on says why, stops in order and fails', async () => {
   const { code, out, error } = await run('fatal');
-  expect({ code, out }).toEqual({ code: 1, out: 'started\nstopped\n' });
+  expect({ code, out }).toEqual({
+    code: 1,
+    out: 'started\ncannot go on, the consumer gave up\nstopped\n',
+  });
   expect(error).toContain('Error: the consumer gave up');
 });
 
 test('an unhandled rejection ends the process, after a stop in order', async () => {
   const { code, out, error } = await run('rejection');
-  expect({ code, out }).toEqual({ code: 1, out: 'started\nstopped\n' });
+  expect({ code, out }).toEqual({
+    code: 1,
+    out: 'started\nunhandled error, nobody caught me\nstopped\n',
+  });
   expect(error).toContain('short-lived: Error: nobody caught me');
 });
 

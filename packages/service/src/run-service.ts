@@ -6,20 +6,26 @@ import { ConfigError } from './config.ts';
 /** A stop that takes longer is ended: longest request + drain of consumers and senders. */
 const STOP_TIMEOUT_MS = 20_000;
 
+/** Why a process stops, for its log. */
+export type StopCause = { reason: string; signal?: string | undefined; err?: Error };
+
+/** Without `stop`, what runs is stopped without knowing why. */
+type Running = AsyncDisposable & { stop?: (cause: StopCause) => Promise<void> };
+
+/** What made the process end itself. */
+let fatal: Error | null = null;
+
 /**
  * The life of a service process: starts it, stops it in order on a signal, and writes in one line why it could
  * not start. An unhandled rejection is a bug: the process ends, with its telemetry flushed.
  */
-export async function runService(
-  name: string,
-  start: () => Promise<AsyncDisposable>,
-): Promise<void> {
+export async function runService(name: string, start: () => Promise<Running>): Promise<void> {
   // The handlers stand before the service begins: a signal that comes while it boots stops it in order too.
   const starting = Promise.resolve().then(start);
-  closeWithGrace({ delay: STOP_TIMEOUT_MS, logger: false }, async ({ err }) => {
+  closeWithGrace({ delay: STOP_TIMEOUT_MS, logger: false }, async ({ err, signal }) => {
     if (err) process.stderr.write(`${name}: ${err.stack ?? err.message}\n`);
     const running = await starting.catch(() => null);
-    await running?.[Symbol.asyncDispose]();
+    await (running?.stop?.(causeOf(err, signal)) ?? running?.[Symbol.asyncDispose]());
     await stopTelemetry();
     // A service that ends itself, because a consumer gave up, says so; the library would end with 0.
     if (process.exitCode) process.exit();
@@ -38,9 +44,16 @@ export async function runService(
  * has given up; the supervisor starts it again.
  */
 export function endProcess(error: Error): void {
+  fatal = error;
   process.stderr.write(`${error.stack ?? error.message}\n`);
   process.exitCode = 1;
   process.kill(process.pid, 'SIGTERM');
+}
+
+function causeOf(unhandled: Error | undefined, signal: string | undefined): StopCause {
+  if (fatal !== null) return { reason: 'cannot go on', err: fatal };
+  if (unhandled !== undefined) return { reason: 'unhandled error', err: unhandled };
+  return { reason: 'signal', signal };
 }
 
 function describeBootFailure(error: unknown): string {

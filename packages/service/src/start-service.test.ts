@@ -83,8 +83,16 @@ test('the log says once where a service listens, and once that it stops', async 
   });
   expect(logLines).toMatchObject([
     { msg: 'service ready', version: expect.any(String), ports },
-    { msg: 'service stopping' },
+    { msg: 'service stopping', reason: 'disposed' },
   ]);
+});
+
+test('the log says why a service stops, the first time that it is told to', async () => {
+  const service = await aService(() => undefined);
+  await service.stop({ reason: 'signal', signal: 'SIGTERM' });
+  await service.stop({ reason: 'another' });
+  const stops = logLines.filter(({ msg }) => msg === 'service stopping');
+  expect(stops).toMatchObject([{ reason: 'signal', signal: 'SIGTERM' }]);
 });
 
 test('a service of which a part cannot start leaves nothing running', async () => {

@@ -5,6 +5,7 @@ import { createLogger, type Logger } from '@pixmesh/telemetry/logger';
 import packageJson from '../package.json' with { type: 'json' };
 
 import { type Health, startHealth } from './health.ts';
+import type { StopCause } from './run-service.ts';
 import { createStopList, type StopList } from './stop-in-order.ts';
 
 type ServiceOptions = {
@@ -37,7 +38,11 @@ type Started = {
 };
 
 export type RunningService<Answer extends Started> = AsyncDisposable &
-  Omit<Answer, 'checkReady'> & { ports: { internal: number } };
+  Omit<Answer, 'checkReady'> & {
+    ports: { internal: number };
+    /** Stops once, whoever asks again; the log says why. */
+    stop(cause: StopCause): Promise<void>;
+  };
 
 /**
  * The frame of every service: its parts are started in the order of their dependencies, then health, which outlives
@@ -66,7 +71,7 @@ export async function startService<Answer extends Started>(
     // Written at the end of a process otherwise, which one that is killed does not reach. Nothing where it is off.
     flushCompileCache();
     const stop = stopOnce({ logger, stops, health });
-    return { ...started, ports, [Symbol.asyncDispose]: stop };
+    return { ...started, ports, stop, [Symbol.asyncDispose]: () => stop({ reason: 'disposed' }) };
   } catch (error) {
     await stops.stopAll();
     throw error;
@@ -81,10 +86,10 @@ export async function startService<Answer extends Started>(
 function stopOnce(running: { logger: Logger; stops: StopList; health: Health }) {
   const { logger, stops, health } = running;
   let stopped: Promise<void> | null = null;
-  return async (): Promise<void> => await (stopped ??= stop());
+  return async (cause: StopCause): Promise<void> => await (stopped ??= stop(cause));
 
-  async function stop(): Promise<void> {
-    logger.info('service stopping');
+  async function stop(cause: StopCause): Promise<void> {
+    logger.info(cause, 'service stopping');
     health.setNotReady();
     await stops.stopAll();
     await health[Symbol.asyncDispose]();

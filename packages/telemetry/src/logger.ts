@@ -1,5 +1,7 @@
-import { trace } from '@opentelemetry/api';
+import { isSpanContextValid, trace } from '@opentelemetry/api';
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
+
+import { currentRequestId } from './request-id.ts';
 
 export type { Logger };
 
@@ -27,7 +29,7 @@ const REDACTED_NAMES = [
 
 const REDACTED = REDACTED_NAMES.flatMap((name) => [`["${name}"]`, `*["${name}"]`]);
 
-/** JSON lines on stdout, one logger per process, with the trace they belong to. */
+/** JSON lines on stdout, one logger per process, with the request and the trace they belong to. */
 export function createLogger(
   service: string,
   level: string = 'info',
@@ -48,7 +50,14 @@ export function createLogger(
     },
     mixin: () => {
       const span = trace.getActiveSpan()?.spanContext();
-      return span ? { trace_id: span.traceId, span_id: span.spanId } : {};
+      const requestId = currentRequestId();
+      return {
+        ...(requestId === null ? {} : { request_id: requestId }),
+        // A process that traces nothing has spans all the same, with ids of zeros.
+        ...(span && isSpanContextValid(span)
+          ? { trace_id: span.traceId, span_id: span.spanId }
+          : {}),
+      };
     },
   };
   return pino(options, destination);

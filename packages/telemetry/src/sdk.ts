@@ -1,4 +1,5 @@
 import { context, metrics, propagation, trace } from '@opentelemetry/api';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { HttpInstrumentation } from '@opentelemetry/instrumentation-http';
@@ -8,6 +9,7 @@ import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici';
 import { NodeSDK } from '@opentelemetry/sdk-node';
 import { AlwaysOnSampler, BatchSpanProcessor } from '@opentelemetry/sdk-trace';
 
+import { requestIdOnSpans } from './request-id.ts';
 import { scrubSpans } from './scrub-spans.ts';
 
 /** Spans wait at most this long for their batch; short, because tests and people read them at once. */
@@ -36,8 +38,13 @@ export function startTelemetry(serviceName: string, env: NodeJS.ProcessEnv): voi
     autoDetectResources: false,
     // A caller's own decision not to sample would take the whole road out of our sight.
     sampler: new AlwaysOnSampler(),
+    // Without W3C baggage, which the default takes from strangers and hands on to the acquirer.
+    textMapPropagator: new W3CTraceContextPropagator(),
     ...(traced
-      ? { spanProcessors: [scrubSpans(batched())], instrumentations: instrumentations() }
+      ? {
+          spanProcessors: [requestIdOnSpans(), scrubSpans(batched())],
+          instrumentations: instrumentations(),
+        }
       : { spanProcessors: [] }),
   });
   sdk.start();

@@ -2,6 +2,7 @@ import {
   type Attributes,
   type Context,
   context,
+  isSpanContextValid,
   type Link,
   propagation,
   type Span,
@@ -11,7 +12,12 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 
-/** A trace context as text (W3C `traceparent`), to be stored beside a row and continued later. */
+import { requestIdIn, withRequestId } from './request-id.ts';
+
+/**
+ * A context as text, to be stored beside a row and continued later: W3C `traceparent`, and behind a semicolon the id of
+ * the request that it belongs to. Either may be missing.
+ */
 export type TraceParent = string | null;
 
 type SpanOptions = {
@@ -30,11 +36,34 @@ const SPAN_KINDS = {
   client: SpanKind.CLIENT,
 } as const;
 
-/** The active trace context as text, or null where nothing is traced. */
+/** The active context as text, or null where nothing is traced and no request is behind it. */
 export function currentTraceParent(): TraceParent {
-  const carrier: Record<string, string> = {};
-  propagation.inject(context.active(), carrier);
-  return carrier['traceparent'] ?? null;
+  return toText(context.active());
+}
+
+/** The id of the active trace, or null where nothing is traced. */
+export function currentTraceId(): string | null {
+  const active = trace.getSpanContext(context.active());
+  return active && isSpanContextValid(active) ? active.traceId : null;
+}
+
+/** Runs `work` in a stored context, whatever is active. */
+export function continueFrom<T>(parent: TraceParent, work: () => T): T {
+  return context.with(restore(parent), work);
+}
+
+/** A stored context as headers of a message. */
+export function toMessageHeaders(stored: TraceParent): Record<string, string> {
+  const { traceparent, requestId } = split(stored);
+  return {
+    ...(traceparent === '' ? {} : { traceparent }),
+    ...(requestId === null ? {} : { request_id: requestId }),
+  };
+}
+
+/** The context that a message came with. */
+export function fromMessageHeaders(headers: Readonly<Record<string, string>>): TraceParent {
+  return join(headers['traceparent'] ?? '', headers['request_id'] ?? null);
 }
 
 /** Runs `work` inside a new span; an error is recorded on it and rethrown. */
@@ -43,7 +72,7 @@ export async function withSpan<T>(
   options: SpanOptions,
   work: (span: Span) => Promise<T>,
 ): Promise<T> {
-  const parent = options.parent === undefined ? context.active() : restore(options.parent);
+  const parent = parentContext(options);
   const kind = SPAN_KINDS[options.kind ?? 'internal'];
   const attributes = options.attributes ?? {};
   const started = { kind, attributes, links: linksTo(options.link ?? null) };
@@ -61,13 +90,12 @@ export async function withSpan<T>(
 
 /** Starts and ends a span around something already known to have happened, and returns its context. */
 export function recordSpan(name: string, options: SpanOptions): TraceParent {
-  const parent = options.parent === undefined ? context.active() : restore(options.parent);
+  const parent = parentContext(options);
   const kind = SPAN_KINDS[options.kind ?? 'internal'];
   const span = tracer().startSpan(name, { kind, attributes: options.attributes ?? {} }, parent);
-  const carrier: Record<string, string> = {};
-  propagation.inject(trace.setSpan(parent, span), carrier);
+  const recorded = toText(trace.setSpan(parent, span));
   span.end();
-  return carrier['traceparent'] ?? options.parent ?? null;
+  return recorded ?? options.parent ?? null;
 }
 
 /** Names the server span after the route template, which the HTTP instrumentation cannot know. */
@@ -82,9 +110,33 @@ function tracer(): Tracer {
   return trace.getTracer('pixmesh');
 }
 
-function restore(traceparent: TraceParent): Context {
-  const root = trace.deleteSpan(context.active());
-  return traceparent === null ? root : propagation.extract(root, { traceparent });
+/** A trace of its own that links to another one still belongs to the request behind that one. */
+function parentContext({ parent, link }: SpanOptions): Context {
+  if (parent === undefined) return context.active();
+  const restored = restore(parent);
+  return parent === null ? withRequestId(restored, split(link ?? null).requestId) : restored;
+}
+
+function restore(stored: TraceParent): Context {
+  const { traceparent, requestId } = split(stored);
+  const root = withRequestId(trace.deleteSpan(context.active()), requestId);
+  return traceparent === '' ? root : propagation.extract(root, { traceparent });
+}
+
+function toText(within: Context): TraceParent {
+  const carrier: Record<string, string> = {};
+  propagation.inject(within, carrier);
+  return join(carrier['traceparent'] ?? '', requestIdIn(within));
+}
+
+function join(traceparent: string, requestId: string | null): TraceParent {
+  if (requestId === null) return traceparent === '' ? null : traceparent;
+  return `${traceparent};${requestId}`;
+}
+
+function split(stored: TraceParent): { traceparent: string; requestId: string | null } {
+  const [traceparent = '', requestId = null] = stored?.split(';') ?? [];
+  return { traceparent, requestId };
 }
 
 function linksTo(traceparent: TraceParent): Link[] {

@@ -28,7 +28,7 @@ import { reportMismatches } from '#admin/report-mismatches.ts';
 import { registerListRequests } from '#admin/requests/list-requests.route.ts';
 import { registerSuspense } from '#admin/suspense/suspense.route.ts';
 import { registerTimelines } from '#admin/timelines/timelines.route.ts';
-import { stampAnswers } from '#edge/stamp-answers.ts';
+import { requestIdOf, stampAnswers } from '#edge/stamp-answers.ts';
 import { registerGuides } from '#guides/guides.route.ts';
 import { registerReferencePage } from '#openapi/reference-page.route.ts';
 
@@ -43,6 +43,7 @@ export function buildAdminApp(deps: AdminDeps): FastifyInstance {
     logger: deps.logger,
     listener: 'admin',
     headerBytesMax: EDGE_HEADER_BYTES_MAX,
+    requestIdOf: (_request, reply) => requestIdOf(reply),
   });
   stampAnswers(app);
   // A context of its own, so that unknown routes answer 404 and 405 without a token (decision 254).

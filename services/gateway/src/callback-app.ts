@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 
 import type { CallbackDeps } from '#callbacks/receive-callback.ts';
 import { registerReceiveCallback } from '#callbacks/receive-callback.route.ts';
-import { stampAnswers } from '#edge/stamp-answers.ts';
+import { requestIdOf, stampAnswers } from '#edge/stamp-answers.ts';
 
 /** An acquirer groups items, so its bodies may be larger than a merchant's. */
 const CALLBACK_BYTES_MAX = 1024 * 1024;
@@ -21,6 +21,7 @@ export function buildCallbackApp(deps: Deps): FastifyInstance {
     logger: deps.logger,
     listener: 'callbacks',
     headerBytesMax: EDGE_HEADER_BYTES_MAX,
+    requestIdOf: (_request, reply) => requestIdOf(reply),
     bodyBytesMax: CALLBACK_BYTES_MAX,
     ...(deps.tls && { mutualTls: { ...deps.tls, clientCa: deps.tls.ca } }),
   });

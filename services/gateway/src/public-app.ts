@@ -1,7 +1,7 @@
 import { createServiceApp, EDGE_HEADER_BYTES_MAX } from '@pixmesh/http/service-app';
 import type { FastifyInstance } from 'fastify';
 
-import { stampAnswers } from '#edge/stamp-answers.ts';
+import { requestIdOf, stampAnswers } from '#edge/stamp-answers.ts';
 import { type PublicRouteDeps, registerPublicRoutes } from '#forwarding/register-public-route.ts';
 import { registerGuides } from '#guides/guides.route.ts';
 import { registerOpenApi } from '#openapi/openapi.route.ts';
@@ -19,6 +19,7 @@ export function buildPublicApp(
     logger: deps.logger,
     listener: 'public',
     headerBytesMax: EDGE_HEADER_BYTES_MAX,
+    requestIdOf: (_request, reply) => requestIdOf(reply),
     ...recordRequests(deps.requestLog),
   });
   stampAnswers(app);

@@ -63,12 +63,15 @@ export function sendsRepeated(count: number): void {
   repeats.add(count);
 }
 
-export function lanesTakenOver(count: number): void {
-  if (count > 0) takenOver.add(count);
+export function lanesTakenOver(logger: Logger, laneIds: readonly string[]): void {
+  if (laneIds.length === 0) return;
+  takenOver.add(laneIds.length);
+  logger.info({ lane_ids: laneIds }, 'lanes taken over from a sender whose lease had ended');
 }
 
-export function laneLost(): void {
+export function laneLost(logger: Logger, laneId: string): void {
   lostLanes.add(1);
+  logger.warn({ lane_id: laneId }, 'lane lost to another sender');
 }
 
 /** `fenced`: another claim has the lane. `unstorable`: the database refused the row itself. */

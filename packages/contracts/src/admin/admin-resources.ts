@@ -77,6 +77,7 @@ export const LoggedRequest = z.object({
   status: z.int().meta({ description: '499 where the client left before its answer.' }),
   duration_ms: z.int().min(0),
   request_id: z.uuid(),
+  trace_id: z.string().nullable().meta({ description: 'Null where nothing is traced.' }),
   idempotency_mismatch: z.boolean(),
   created_at: Timestamp,
 });

@@ -6,6 +6,8 @@ export const INTERNAL_HEADERS = {
   token: 'x-pixmesh-token',
   /** Milliseconds the caller will still wait. */
   timeoutMs: 'x-pixmesh-timeout-ms',
+  /** The `X-Request-Id` of the request that the call is made for. */
+  requestId: 'x-pixmesh-request-id',
 } as const;
 
 /** Public answer headers (decision 223). */

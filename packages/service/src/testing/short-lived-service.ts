@@ -17,10 +17,15 @@ await runService('short-lived', async () => {
   process.stdout.write('started\n');
   // The rest of a slow boot; a signal may come meanwhile.
   await setImmediatePromise();
+  const stop = async (): Promise<void> => {
+    clearInterval(timer);
+    process.stdout.write('stopped\n');
+  };
   return {
-    [Symbol.asyncDispose]: async () => {
-      clearInterval(timer);
-      process.stdout.write('stopped\n');
+    [Symbol.asyncDispose]: stop,
+    stop: async ({ reason, signal, err }) => {
+      process.stdout.write(`${[reason, signal, err?.message].filter(Boolean).join(', ')}\n`);
+      await stop();
     },
   };
 });

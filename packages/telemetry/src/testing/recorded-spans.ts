@@ -6,6 +6,7 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace';
 
+import { requestIdOnSpans } from '../request-id.ts';
 import { scrubSpans } from '../scrub-spans.ts';
 
 /** Traces this process into memory, for tests that read spans. */
@@ -20,7 +21,7 @@ export function recordSpans(): {
     autoDetectResources: false,
     metricReaders: [],
     logRecordProcessors: [],
-    spanProcessors: [scrubSpans(new SimpleSpanProcessor({ exporter }))],
+    spanProcessors: [requestIdOnSpans(), scrubSpans(new SimpleSpanProcessor({ exporter }))],
   });
   sdk.start();
   return {

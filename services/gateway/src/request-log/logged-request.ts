@@ -10,6 +10,8 @@ export type LoggedRequest = {
   status: number;
   durationMs: number;
   requestId: string;
+  /** Null where nothing is traced. */
+  traceId: string | null;
   idempotencyMismatch: boolean;
   /** When it came, to the millisecond of its id. */
   createdAt: Date;

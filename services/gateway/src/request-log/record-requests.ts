@@ -1,5 +1,6 @@
 import type { RefusedConnection } from '@pixmesh/http/client-error';
 import type { Answered } from '@pixmesh/http/service-app';
+import { currentTraceId } from '@pixmesh/telemetry/tracing';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { requestIdOf } from '#edge/stamp-answers.ts';
@@ -17,6 +18,7 @@ export function recordRequests(log: RequestLog) {
         status: answered.status,
         durationMs: Math.round(answered.durationMs),
         requestId: requestIdOf(reply),
+        traceId: currentTraceId(),
         idempotencyMismatch: request.idempotencyMismatch,
       }),
     /** Of what was no request yet, neither a method nor a route can be named. */
@@ -28,6 +30,7 @@ export function recordRequests(log: RequestLog) {
         status,
         durationMs: 0,
         requestId,
+        traceId: null,
         idempotencyMismatch: false,
       }),
   };

@@ -1,6 +1,7 @@
 import { timeOfId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
+import { continueFrom } from '@pixmesh/telemetry/tracing';
 
 import { reportLogRowsDropped } from '#events.ts';
 
@@ -48,7 +49,8 @@ export function startRequestLog(deps: { db: Database; logger: Logger }): Request
 
   /** Writes what waits, unless that is under way; what is less than a batch waits for more. */
   function flush(): void {
-    flushing ??= writeBatches().finally(() => {
+    // A batch is of many requests, and belongs to none of them.
+    flushing ??= continueFrom(null, writeBatches).finally(() => {
       flushing = null;
     });
   }

@@ -44,7 +44,6 @@ export async function sendDelivery(deps: SendDeps, send: DeliveryToSend): Promis
     firstAttemptStarted(due.eventAgeSeconds + waitedMs / 1000);
   }
   const result = await post(deps, due);
-  attemptMade(deps.logger, due, result);
   if (result.outcome === 'succeeded') await failpoint('webhooks.send.after-2xx');
   await deps.recorder.record({
     attempt: toOutcome(send, result, new Date(due.fetchedAtMs + waitedMs)),
@@ -108,6 +107,7 @@ async function post(deps: SendDeps, due: DueDelivery): Promise<ExchangeResult> {
   const options = { kind: 'client', ...origin, attributes } as const;
   return await withSpan('deliver webhook', options, async (span) => {
     const result = await signAndPost(deps, due);
+    attemptMade(deps.logger, due, result);
     span.setAttribute('webhook.outcome', result.outcome);
     if (result.status !== null) span.setAttribute('http.response.status_code', result.status);
     if (result.reason !== null) span.setAttribute('error.type', result.reason);

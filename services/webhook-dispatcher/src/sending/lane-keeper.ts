@@ -1,4 +1,5 @@
 import type { Database } from '@pixmesh/postgres/pool';
+import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { laneLost, lanesTakenOver } from '#events.ts';
 import { claimLanes, renewLanes } from '#lanes/claim-lanes.sql.ts';
@@ -20,6 +21,7 @@ const RETURNED_MS = 400;
 
 type KeeperDeps = {
   db: Database;
+  logger: Logger;
   clock: ScheduleClock;
   timeoutMs: number;
   leaseMs: number;
@@ -39,7 +41,7 @@ export type LaneKeeper = {
 
 /** The lanes that this process serves and their leases. */
 export function createLaneKeeper(deps: KeeperDeps): LaneKeeper {
-  const { db, clock, timeoutMs, leaseMs } = deps;
+  const { db, logger, clock, timeoutMs, leaseMs } = deps;
   const lanes = new Map<string, OwnedLane>();
   /** Lanes that were returned, and when. */
   const returned = new Map<string, number>();
@@ -54,7 +56,11 @@ export function createLaneKeeper(deps: KeeperDeps): LaneKeeper {
     const owned = [...lanes.keys(), ...returned.keys()];
     const claimed = await claimLanes(db, { clock, limit, leaseMs, owned });
     for (const lane of claimed) lanes.set(lane.id, toOwnedLane(lane, leaseEndsMs));
-    lanesTakenOver(claimed.filter(({ isTakenOver }) => isTakenOver).length);
+    const takenOver = claimed.filter(({ isTakenOver }) => isTakenOver);
+    lanesTakenOver(
+      logger,
+      takenOver.map(({ id }) => id),
+    );
     return claimed.length === limit;
   }
 
@@ -77,7 +83,7 @@ export function createLaneKeeper(deps: KeeperDeps): LaneKeeper {
   function drop(lane: OwnedLane): void {
     lane.leaseEndsMs = -Infinity;
     lanes.delete(lane.id);
-    laneLost();
+    laneLost(logger, lane.id);
   }
 
   async function rotate(isSaturated: boolean): Promise<void> {
