@@ -1,7 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 
-import { AppError } from '@pixmesh/kernel/app-error';
 import type { FastifyInstance } from 'fastify';
+
+import { invalidRequest } from './refusal.ts';
+
+const EXPECTED = {
+  host: 'one Host header',
+  'request-target': 'a path, without scheme and host',
+  'transfer-encoding': 'chunked, or a Content-Length instead',
+};
 
 /**
  * Refuses what the HTTP parser takes although two readers could understand it differently:
@@ -14,12 +21,12 @@ export function refuseAmbiguousRequests(app: FastifyInstance): void {
     const fault = findFault(request.raw);
     if (fault === null) return;
     reply.header('connection', 'close');
-    throw new AppError('VALIDATION_ERROR', { details: [fault] });
+    throw invalidRequest({ name: fault, expected: EXPECTED[fault] });
   });
 }
 
 /** The name of what is wrong, or null. HTTP/1.0 may leave `Host` out (RFC 9112 section 3.2). */
-function findFault(request: IncomingMessage): string | null {
+function findFault(request: IncomingMessage): keyof typeof EXPECTED | null {
   const isOld = request.httpVersionMajor === 1 && request.httpVersionMinor === 0;
   const hosts = countHeader(request, 'host');
   if (hosts > 1 || (hosts === 0 && !isOld)) return 'host';

@@ -2,10 +2,10 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 import { ANSWER_HEADERS } from '@pixmesh/contracts/internal/headers';
-import { AppError } from '@pixmesh/kernel/app-error';
 import { newId } from '@pixmesh/kernel/ids';
 
 import { toErrorAnswer } from './error-reply.ts';
+import { invalidRequest } from './refusal.ts';
 
 /** A client that reads nothing of its refusal is cut off after this long. */
 const LINGER_MS = 1_000;
@@ -29,7 +29,7 @@ export function answerClientError(
   // A client that is too slow is to try again, which a 4xx would tell it not to (specification, Errors).
   const isSilent = error.code === 'ECONNRESET' || error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
   if (isSilent || !socket.writable || isAnswering) return void socket.destroy();
-  const refusal = new AppError('VALIDATION_ERROR', { details: [faultOf(error)] });
+  const refusal = invalidRequest({ name: faultOf(error), expected: 'what HTTP/1.1 allows there' });
   const { status, body } = toErrorAnswer(refusal);
   const requestId = newId();
   const text = JSON.stringify(body);

@@ -6,11 +6,16 @@ import {
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { FastifyError, FastifyReply } from 'fastify';
 
+import { explained, invalidRequest } from './refusal.ts';
+
 export type ErrorAnswer = { status: number; body: ErrorBody };
 
+const BODY_TOO_LARGE = 'FST_ERR_CTP_BODY_TOO_LARGE';
+
 const FRAMEWORK_CODES: Readonly<Record<string, () => AppError>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: () => new AppError('PAYLOAD_TOO_LARGE'),
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => new AppError('VALIDATION_ERROR', { details: ['body'] }),
+  [BODY_TOO_LARGE]: () => new AppError('PAYLOAD_TOO_LARGE'),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
+    invalidRequest({ name: 'body', expected: 'as many bytes as Content-Length says' }),
   FST_ERR_BAD_URL: () => new AppError('NOT_FOUND'),
   FST_ERR_INVALID_URL: () => new AppError('NOT_FOUND'),
   FST_ERR_MAX_PARAM_LENGTH: () => new AppError('NOT_FOUND'),
@@ -37,6 +42,12 @@ export function sendError(reply: FastifyReply, error: unknown): FastifyReply {
   return reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(body));
 }
 
+/** The framework's refusal of a large body says nothing of the limit. */
+export function namingLimit(error: unknown, bytesMax: number): unknown {
+  if ((error as { code?: unknown } | null)?.code !== BODY_TOO_LARGE) return error;
+  return explained('PAYLOAD_TOO_LARGE', `At most ${bytesMax} bytes are read.`, { cause: error });
+}
+
 /** Whether the error is a bug or an outage of ours, to be logged with its stack. */
 export function isUnexpected(error: unknown): boolean {
   return toErrorAnswer(error).status >= 500;
@@ -50,6 +61,6 @@ function asAppError(error: unknown): AppError {
   // A request that breaks off in its body is the client's doing; so is whatever else fastify calls a 4xx.
   const isClientFault = code === 'ECONNRESET' || (statusCode >= 400 && statusCode < 500);
   return isClientFault && (code === 'ECONNRESET' || code.startsWith('FST_'))
-    ? new AppError('VALIDATION_ERROR', { details: ['body'], cause: error })
+    ? invalidRequest({ name: 'body', expected: 'a whole body' })
     : new AppError('INTERNAL_ERROR', { cause: error });
 }

@@ -1,9 +1,12 @@
-import { AppError } from '@pixmesh/kernel/app-error';
 import { parseJsonBody } from '@pixmesh/kernel/json-body';
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 
+import { describeIssue, expectedBy, type Fault, invalidRequest } from './refusal.ts';
 import { rawBody } from './service-app.ts';
+
+/** A body that is no object of JSON, or one of which two readers could make different things. */
+export const BODY_FAULT: Fault = { name: 'body', expected: 'one JSON object in UTF-8' };
 
 const JSON_MEDIA_TYPE = /^application\/json\s*(;|$)/i;
 
@@ -17,7 +20,10 @@ export function readJsonBody({
 }: Pick<FastifyRequest, 'body' | 'headers'>): Record<string, unknown> {
   const coding = headers['content-encoding']?.trim().toLowerCase();
   if (coding !== undefined && coding !== 'identity') {
-    throw new AppError('VALIDATION_ERROR', { details: ['content-encoding'] });
+    throw invalidRequest({
+      name: 'content-encoding',
+      expected: 'no content coding',
+    });
   }
   return readJsonObject(rawBody(body), headers['content-type']);
 }
@@ -31,10 +37,10 @@ export function readJsonObject(
   contentType: string | undefined,
 ): Record<string, unknown> {
   if (contentType !== undefined && !JSON_MEDIA_TYPE.test(contentType.trim())) {
-    throw new AppError('VALIDATION_ERROR', { details: ['content-type'] });
+    throw invalidRequest({ name: 'content-type', expected: 'application/json' });
   }
   const body = parseJsonBody(bytes);
-  if (body.kind === 'invalid') throw new AppError('VALIDATION_ERROR', { details: ['body'] });
+  if (body.kind === 'invalid') throw invalidRequest(BODY_FAULT);
   return body.value;
 }
 
@@ -48,8 +54,11 @@ export function parseShape<Schema extends z.ZodType>(
   /** The path as the caller knows it, where the schema wraps what was sent. */
   nameOf: (path: readonly PropertyKey[]) => readonly PropertyKey[] = (path) => path,
 ): z.output<Schema> {
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, { error: describeIssue });
   if (result.success) return result.data;
-  const paths = result.error.issues.map((issue) => nameOf(issue.path).join('.') || 'body');
-  throw new AppError('VALIDATION_ERROR', { details: [...new Set(paths)] });
+  const faults = result.error.issues.map((issue) => ({
+    name: nameOf(issue.path).join('.') || 'body',
+    expected: expectedBy(issue),
+  }));
+  throw invalidRequest(...faults);
 }

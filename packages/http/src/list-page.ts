@@ -1,21 +1,25 @@
 import { QueryId } from '@pixmesh/contracts/http/query-fields';
-import { AppError } from '@pixmesh/kernel/app-error';
 import { z } from 'zod';
 
+import { invalidRequest } from './refusal.ts';
 import { parseShape } from './json-request.ts';
 
 const LIMIT_DEFAULT = 20;
 const LIMIT_MAX = 100;
+const LIMIT_EXPECTED = `expected an integer from 1 to ${LIMIT_MAX}`;
 
 const PageQuery = z.object({
   limit: z
-    .string()
-    .regex(/^\d{1,3}$/)
+    .string({ error: LIMIT_EXPECTED })
+    .regex(/^\d{1,3}$/, { error: LIMIT_EXPECTED })
     .transform(Number)
-    .pipe(z.int().min(1).max(LIMIT_MAX))
+    .refine((limit) => limit >= 1 && limit <= LIMIT_MAX, { error: LIMIT_EXPECTED })
     .default(LIMIT_DEFAULT),
   starting_after: QueryId.nullable().default(null),
 });
+
+/** Whose list it is not in remains unsaid. */
+export const CURSOR_EXPECTED = 'the id of an item of this list';
 
 type Page<Filters> = { limit: number; startingAfter: string | null; filters: Filters };
 
@@ -60,7 +64,7 @@ export async function answerList<Row>(steps: ListSteps<Row>): Promise<object> {
   const { limit, startingAfter } = steps.page;
   const rows = await steps.fetch(limit + 1);
   if (rows.length === 0 && startingAfter !== null && !(await steps.cursorExists(startingAfter))) {
-    throw new AppError('VALIDATION_ERROR', { details: ['starting_after'] });
+    throw invalidRequest({ name: 'starting_after', expected: CURSOR_EXPECTED });
   }
   const page = takeWhile(rows.slice(0, limit), (row) => steps.fits?.(row) ?? true);
   return {

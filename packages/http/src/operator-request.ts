@@ -3,7 +3,8 @@ import { JSON_DEPTH_MAX, parseJsonBody } from '@pixmesh/kernel/json-body';
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 
-import { parseShape, readJsonBody } from './json-request.ts';
+import { invalidRequest } from './refusal.ts';
+import { BODY_FAULT, parseShape, readJsonBody } from './json-request.ts';
 import { BODY_BYTES_MAX, rawBody } from './service-app.ts';
 
 /** The gateway wraps a body of the size that anybody may send: the same, and room for who asks and the settings. */
@@ -35,7 +36,7 @@ export function readWrappedBody<Schema extends z.ZodType>(
   request: FastifyRequest,
 ): z.output<Schema> {
   const json = parseJsonBody(rawBody(request.body), JSON_DEPTH_MAX + 1);
-  if (json.kind === 'invalid') throw new AppError('VALIDATION_ERROR', { details: ['body'] });
+  if (json.kind === 'invalid') throw invalidRequest(BODY_FAULT);
   return parseShape(schema, json.value);
 }
 
@@ -45,5 +46,5 @@ export function readWrappedBody<Schema extends z.ZodType>(
  */
 export function requireSent(body: Record<string, unknown> | null): Record<string, unknown> {
   if (body !== null) return body;
-  throw new AppError('VALIDATION_ERROR', { details: ['body'] });
+  throw invalidRequest(BODY_FAULT);
 }

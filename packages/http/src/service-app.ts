@@ -7,7 +7,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { refuseAmbiguousRequests } from './ambiguous-requests.ts';
 import { nameUnknownBodies } from './body-headers.ts';
 import { answerClientError, type RefusedConnection } from './client-error.ts';
-import { isUnexpected, sendError } from './error-reply.ts';
+import { isUnexpected, namingLimit, sendError } from './error-reply.ts';
 import { enterRequests, receivedRequestId, type RequestIdOf } from './request-context.ts';
 import { makeDecodable } from './request-target.ts';
 import { answerUnknownRoutes } from './unknown-routes.ts';
@@ -61,9 +61,10 @@ export type Answered = { status: number; durationMs: number };
  * envelope for every failure including those of the framework, one log line and one measurement a request.
  */
 export function createServiceApp(options: ServiceAppOptions): FastifyInstance {
+  const { bodyBytesMax = BODY_BYTES_MAX } = options;
   const app = fastify({
     logger: false,
-    bodyLimit: options.bodyBytesMax ?? BODY_BYTES_MAX,
+    bodyLimit: bodyBytesMax,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     maxRequestsPerSocket: REQUESTS_PER_SOCKET_MAX,
@@ -89,7 +90,7 @@ export function createServiceApp(options: ServiceAppOptions): FastifyInstance {
     if (isUnexpected(error)) {
       options.logger.error({ err: error, route: request.routeOptions.url }, 'request failed');
     }
-    return sendError(reply, error);
+    return sendError(reply, namingLimit(error, bodyBytesMax));
   });
   enterRequests(app, options.requestIdOf ?? receivedRequestId);
   observeRequests(app, options);

@@ -2,6 +2,7 @@ import { AppError } from '@pixmesh/kernel/app-error';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import { sendError } from './error-reply.ts';
+import { explained } from './refusal.ts';
 
 /**
  * Unknown paths answer 404 `NOT_FOUND`, known paths with another method 405 with `Allow`; with or without a
@@ -28,8 +29,9 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
     const path = request.url.split('?', 1)[0] ?? '';
     const allowed = routes.filter((route) => route.pattern.test(path)).map(({ method }) => method);
     if (allowed.length === 0) return new AppError('NOT_FOUND');
-    reply.header('allow', [...new Set(allowed)].join(', '));
-    return new AppError('METHOD_NOT_ALLOWED');
+    const methods = [...new Set(allowed)].join(', ');
+    reply.header('allow', methods);
+    return explained('METHOD_NOT_ALLOWED', `This path takes ${methods}.`);
   }
 }
 

@@ -14,7 +14,9 @@ const PHONE_PATTERN = /^(\+[1-9]\d{1,14})?$/;
 const name = adminName();
 // Check digits have a code of their own and are checked once the shape holds (decision 13).
 const document = z.string();
-const phone = z.string().regex(PHONE_PATTERN);
+const phone = z.string().regex(PHONE_PATTERN, {
+  error: 'expected a phone number with + and country code, or an empty text',
+});
 const payoutFee = z.int().min(0).max(Number(AMOUNT_CENTS_MAX));
 const chargeExpiresIn = z.int().min(EXPIRES_IN_SECONDS_MIN).max(EXPIRES_IN_SECONDS_MAX);
 const releaseDelay = z.int().min(0).max(RELEASE_DELAY_SECONDS_MAX);

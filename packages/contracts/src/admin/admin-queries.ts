@@ -42,7 +42,7 @@ export const ListRequestsQuery = z.object({
   route: QueryText.optional(),
   status: z
     .string()
-    .regex(/^\d{3}$/)
+    .regex(/^\d{3}$/, { error: 'expected an HTTP status' })
     .transform(Number)
     .optional(),
   created_after: InstantText.optional(),

@@ -31,7 +31,7 @@ export const CreateChargeBody = z.object({
     name: z
       .string()
       // Before the blanks go: a line break at an end is one of them, and no text (decision 246).
-      .refine(isPlainText)
+      .refine(isPlainText, { error: 'expected a text without control characters' })
       .transform((name) => name.trim())
       .pipe(textField({ min: 1, max: 200 }))
       .meta({
@@ -40,11 +40,14 @@ export const CreateChargeBody = z.object({
         pattern: TEXT_WITH_CONTENT_PATTERN,
         description: 'Blanks around it are cut off; 1 to 200 characters remain.',
       }),
-    email: z.string().refine(isEmail).meta({
-      format: 'email',
-      maxLength: EMAIL_LENGTH_MAX,
-      description: 'An address at a public domain name. Internationalised names are taken too.',
-    }),
+    email: z
+      .string()
+      .refine(isEmail, { error: 'expected an e-mail address at a public domain name' })
+      .meta({
+        format: 'email',
+        maxLength: EMAIL_LENGTH_MAX,
+        description: 'An address at a public domain name. Internationalised names are taken too.',
+      }),
     document: z.string().meta({
       pattern: DOCUMENT_PATTERN,
       description:

@@ -10,15 +10,22 @@ const PLAIN_TEXT_PATTERN = '^[^\\x00-\\x1F\\x7F]*$';
 export function textField(limits: { min?: number; max: number }) {
   return z
     .string()
-    .refine((text) => {
-      const length = codePointLength(text);
-      return length >= (limits.min ?? 0) && length <= limits.max && isPlainText(text);
-    })
+    .refine(
+      (text) => {
+        const length = codePointLength(text);
+        return length >= (limits.min ?? 0) && length <= limits.max && isPlainText(text);
+      },
+      { error: `expected ${lengthIn(limits)}, without control characters` },
+    )
     .meta({
       ...(limits.min === undefined ? {} : { minLength: limits.min }),
       maxLength: limits.max,
       pattern: PLAIN_TEXT_PATTERN,
     });
+}
+
+function lengthIn({ min, max }: { min?: number; max: number }): string {
+  return min === undefined ? `at most ${max} characters` : `${min} to ${max} characters`;
 }
 
 /** An optional text of a body: null and absent are the same, and empty text is stored as null (decisions 7, 101). */

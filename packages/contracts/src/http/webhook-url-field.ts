@@ -18,7 +18,9 @@ const HTTP_URL_PATTERN =
 export function webhookUrl() {
   return z
     .string()
-    .refine((url) => codePointLength(url) <= WEBHOOK_URL_LENGTH_MAX && url.isWellFormed())
+    .refine((url) => codePointLength(url) <= WEBHOOK_URL_LENGTH_MAX && url.isWellFormed(), {
+      error: `expected a URL of at most ${WEBHOOK_URL_LENGTH_MAX} characters`,
+    })
     .meta({ format: 'uri', maxLength: WEBHOOK_URL_LENGTH_MAX, pattern: HTTP_URL_PATTERN });
 }
 

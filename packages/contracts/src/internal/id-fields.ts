@@ -12,5 +12,5 @@ export const OperatorIdField = idOf<OperatorId>();
 /** A UUID in any case, as the database writes it. */
 export const AnyCaseId = z
   .string()
-  .refine((text) => parseId(text) !== null)
+  .refine((text) => parseId(text) !== null, { error: 'expected a UUID' })
   .toLowerCase();

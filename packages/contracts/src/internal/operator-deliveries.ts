@@ -110,7 +110,11 @@ export const OperatorDelivery = z.object({
 });
 export type OperatorDelivery = z.output<typeof OperatorDelivery>;
 
-const EventFilter = QueryText.refine((name) => name === TEST_EVENT || isEventName(name));
+const EVENT_EXPECTED = 'expected the name of an event of the catalog';
+
+const EventFilter = QueryText.refine((name) => name === TEST_EVENT || isEventName(name), {
+  error: EVENT_EXPECTED,
+});
 
 /** Filters of the delivery log, beside paging. Times are those of the events. */
 export const ListDeliveriesQuery = z.object({
@@ -130,7 +134,9 @@ const RECOVERY_RATE_MAX = 1_000;
 
 const BodyInstant = z
   .string()
-  .refine((text) => z.iso.datetime({ offset: true }).safeParse(text).success)
+  .refine((text) => z.iso.datetime({ offset: true }).safeParse(text).success, {
+    error: 'expected a date and time with Z or an offset',
+  })
   .transform((text) => new Date(text));
 
 /** Body of `POST /admin/recoveries`: which deliveries of which time are sent again, and how fast. */
@@ -138,7 +144,7 @@ export const CreateRecoveryBody = z.object({
   account_id: AnyCaseId,
   application_id: orNull(AnyCaseId),
   endpoint_id: orNull(AnyCaseId),
-  event: orNull(z.string().refine(isEventName)),
+  event: orNull(z.string().refine(isEventName, { error: EVENT_EXPECTED })),
   /** What has not arrived, unless asked otherwise. */
   statuses: z
     .array(z.enum(['failed', 'skipped', 'canceled', 'succeeded']))

@@ -35,7 +35,7 @@ export const MessageBody = z.object({ message: words(MESSAGE_LENGTH_MAX) });
 /** Kept as it is written; blanks alone say nothing, and would use up the one defense. */
 function words(max: number) {
   return textField({ min: 1, max })
-    .refine((text) => text.trim() !== '')
+    .refine((text) => text.trim() !== '', { error: 'expected more than blanks' })
     .meta({ minLength: 1, maxLength: max, pattern: TEXT_WITH_CONTENT_PATTERN });
 }
 

@@ -1,4 +1,5 @@
 import type { ResolveSuspenseRequest } from '@pixmesh/contracts/internal/suspense';
+import { invalidRequest } from '@pixmesh/http/refusal';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { AccountId } from '@pixmesh/kernel/ids';
 import type { Database, Transaction } from '@pixmesh/postgres/pool';
@@ -93,7 +94,7 @@ function recipientOf(item: SuspenseItem, request: ResolveSuspenseRequest): Accou
   const isForeign = named !== null && named !== item.ownerId;
   const owner = named ?? item.ownerId;
   if (action === 'return' ? isForeign : owner === null || (item.ownerId !== null && isForeign)) {
-    throw new AppError('VALIDATION_ERROR', { details: ['account_id'] });
+    throw invalidRequest({ name: 'account_id', expected: 'the account that the money is for' });
   }
   return action === 'return' ? null : owner;
 }

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-import { AppError } from '@pixmesh/kernel/app-error';
+import { explained, invalidRequest } from '@pixmesh/http/refusal';
+import type { AppError } from '@pixmesh/kernel/app-error';
 import { type OperatorId, parseId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -49,7 +50,10 @@ export function requireOperator(app: FastifyInstance, deps: OperatorAuthDeps): v
     const actor = await findActor(deps, bootstrapDigest, request);
     if (actor === null) {
       countUnauthorized('admin');
-      throw new AppError('UNAUTHORIZED');
+      throw explained(
+        'UNAUTHORIZED',
+        'Authorization: expected Bearer and the token of an operator.',
+      );
     }
     request.actor = actor;
   });
@@ -80,12 +84,16 @@ async function bootstrapActor(
   if (header.kind === 'missing') return BOOTSTRAP_ACTOR;
   const id = header.kind === 'one' ? parseId(header.value) : null;
   const operator = deps.mayActForOthers && id !== null ? await findOperator(deps.db, id) : null;
-  if (operator === null) throw new AppError('VALIDATION_ERROR', { details: [ACT_FOR_HEADER] });
+  if (operator === null) throw actForFault('the id of an operator, outside of production');
   return operator.id;
 }
 
 /** Ignoring the header would attribute a change to somebody who did not mean to make it. */
 function refuseActingForOthers(rawHeaders: readonly string[]): void {
   if (readHeader(rawHeaders, ACT_FOR_HEADER.toLowerCase()).kind === 'missing') return;
-  throw new AppError('VALIDATION_ERROR', { details: [ACT_FOR_HEADER] });
+  throw actForFault('no such header: only the bootstrap operator may speak for others');
+}
+
+function actForFault(expected: string): AppError {
+  return invalidRequest({ name: ACT_FOR_HEADER, expected });
 }

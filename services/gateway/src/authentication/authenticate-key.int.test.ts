@@ -68,7 +68,7 @@ describe('every key that is not accepted', () => {
     const reference = await callWith([]);
     expect(reference.status).toBe(401);
     expect(reference.text).toBe(
-      '{"code":"UNAUTHORIZED","message":"Authentication failed.","details":[]}',
+      '{"code":"UNAUTHORIZED","message":"Authentication failed. x-api-key: expected a key that is in use.","details":[]}',
     );
     for (const [cause, headers] of Object.entries(causes)) {
       const answer = await callWith(headers);

@@ -1,3 +1,4 @@
+import { invalidRequest } from '@pixmesh/http/refusal';
 import { AppError } from '@pixmesh/kernel/app-error';
 
 import { readHeader } from '#edge/read-header.ts';
@@ -5,6 +6,7 @@ import { readHeader } from '#edge/read-header.ts';
 const HEADER = 'Idempotency-Key';
 const LENGTH_MIN = 8;
 const LENGTH_MAX = 255;
+const KEY_EXPECTED = `${LENGTH_MIN} to ${LENGTH_MAX} characters of printable ASCII`;
 const PRINTABLE_ASCII = /^[\x20-\x7e]*$/;
 
 /**
@@ -22,11 +24,11 @@ export function readIdempotencyKey(rawHeaders: readonly string[]): string {
 export function readOptionalIdempotencyKey(rawHeaders: readonly string[]): string | null {
   const header = readHeader(rawHeaders, 'idempotency-key');
   if (header.kind === 'missing') return null;
-  if (header.kind === 'repeated') throw new AppError('VALIDATION_ERROR', { details: [HEADER] });
+  if (header.kind === 'repeated') throw invalidRequest({ name: HEADER, expected: 'it once' });
   const key = header.value;
   if (key.length < LENGTH_MIN || key.trim() === '') throw new AppError('IDEMPOTENCY_KEY_REQUIRED');
   if (key.length > LENGTH_MAX || !PRINTABLE_ASCII.test(key)) {
-    throw new AppError('VALIDATION_ERROR', { details: [HEADER] });
+    throw invalidRequest({ name: HEADER, expected: KEY_EXPECTED });
   }
   return key;
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert';
 
 import { PUBLIC_ROUTES, type PublicRoute } from '@pixmesh/contracts/http/public-routes';
 import { ignoreBodies } from '@pixmesh/http/service-app';
+import { explained } from '@pixmesh/http/refusal';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
@@ -73,7 +74,7 @@ async function admit(
   const caller = await deps.authenticate(rawHeaders);
   if (caller === null) {
     countUnauthorized('public');
-    throw new AppError('UNAUTHORIZED');
+    throw explained('UNAUTHORIZED', 'x-api-key: expected a key that is in use.');
   }
   request.caller = caller;
   await deps.limitRate?.(caller.keyId, reply);

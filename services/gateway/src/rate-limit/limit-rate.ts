@@ -1,4 +1,4 @@
-import { AppError } from '@pixmesh/kernel/app-error';
+import { explained } from '@pixmesh/http/refusal';
 import type { ApiKeyId } from '@pixmesh/kernel/ids';
 import type { FastifyReply } from 'fastify';
 
@@ -24,6 +24,6 @@ export function createLimitRate(counters: RateCounters | null): LimitRate {
     if (verdict.kind === 'within') return;
     // Whole seconds (RFC 9110 section 10.2.3), and never so early that the next try is refused again.
     reply.header('retry-after', String(Math.max(1, Math.ceil(verdict.retryAfterMs / 1000))));
-    throw new AppError('RATE_LIMITED');
+    throw explained('RATE_LIMITED', 'The header Retry-After says when to go on.');
   };
 }

@@ -56,7 +56,7 @@ describe('the limit of a key, over two processes', () => {
       const answer = await gateway.request(key, 'GET', '/v1/account');
       expect(answer.status).toBe(429);
       expect(answer.text).toBe(
-        '{"code":"RATE_LIMITED","message":"Too many requests with this key.","details":[]}',
+        '{"code":"RATE_LIMITED","message":"Too many requests with this key. The header Retry-After says when to go on.","details":[]}',
       );
       expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
       expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1);

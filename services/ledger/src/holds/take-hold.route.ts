@@ -1,4 +1,5 @@
 import { type TakeHoldAnswer, TakeHoldBody } from '@pixmesh/contracts/internal/holds';
+import { invalidRequest } from '@pixmesh/http/refusal';
 import { readJsonObject, parseShape } from '@pixmesh/http/json-request';
 import { rawBody } from '@pixmesh/http/service-app';
 import { AppError } from '@pixmesh/kernel/app-error';
@@ -32,11 +33,13 @@ export function registerTakeHold(app: FastifyInstance, deps: { engine: LedgerEng
 /** @throws AppError `VALIDATION_ERROR` for a refund without its Pix, or with a fee; and for a payout with a Pix */
 export function takeCommand(holdId: HoldId, body: TakeHoldBody): HoldTake {
   const { end_to_end_id: endToEndId = null, kind, fee } = body;
-  const details = [
-    ...(isPixOf(kind, endToEndId) ? [] : ['end_to_end_id']),
-    ...(kind === 'refund' && fee > 0n ? ['fee'] : []),
+  const faults = [
+    ...(isPixOf(kind, endToEndId)
+      ? []
+      : [{ name: 'end_to_end_id', expected: 'the Pix of a refund' }]),
+    ...(kind === 'refund' && fee > 0n ? [{ name: 'fee', expected: '0 for a refund' }] : []),
   ];
-  if (details.length > 0) throw new AppError('VALIDATION_ERROR', { details });
+  if (faults.length > 0) throw invalidRequest(...faults);
   return {
     kind: 'hold.take',
     commandId: holdId,

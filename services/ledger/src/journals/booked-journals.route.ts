@@ -8,7 +8,8 @@ import {
 import { parseShape, readJsonObject } from '@pixmesh/http/json-request';
 import { QueryId } from '@pixmesh/contracts/http/query-fields';
 import { rawBody } from '@pixmesh/http/service-app';
-import { AppError } from '@pixmesh/kernel/app-error';
+import { invalidRequest } from '@pixmesh/http/refusal';
+import { CURSOR_EXPECTED } from '@pixmesh/http/list-page';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
@@ -63,7 +64,7 @@ export function registerBookedJournals(app: FastifyInstance, deps: { db: Databas
     const { kinds, limit, created_from: from, created_to: to } = query;
     const startingAfter = query.starting_after;
     if (startingAfter !== null && !(await isDecided(deps.db, startingAfter))) {
-      throw new AppError('VALIDATION_ERROR', { details: ['starting_after'] });
+      throw invalidRequest({ name: 'starting_after', expected: CURSOR_EXPECTED });
     }
     const page = { kinds, from, to, startingAfter, limit: limit + 1 };
     const rows = await listBooked(deps.db, page);

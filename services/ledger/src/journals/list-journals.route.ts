@@ -1,4 +1,6 @@
+import { invalidRequest } from '@pixmesh/http/refusal';
 import { parseShape } from '@pixmesh/http/json-request';
+import { CURSOR_EXPECTED } from '@pixmesh/http/list-page';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { type AccountId, parseId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
@@ -24,7 +26,7 @@ export function registerListJournals(app: FastifyInstance, deps: { db: Database 
     const cursor = query.starting_after ?? null;
     const before = cursor === null ? null : await findVersion(deps.db, accountId, cursor);
     if (cursor !== null && before === null) {
-      throw new AppError('VALIDATION_ERROR', { details: ['starting_after'] });
+      throw invalidRequest({ name: 'starting_after', expected: CURSOR_EXPECTED });
     }
     // One row more than the page shows whether there are more (decision 95).
     const rows = await listJournals(deps.db, accountId, { limit: query.limit + 1, before });

@@ -4,6 +4,7 @@ import {
 } from '@pixmesh/contracts/http/create-payout-body';
 import type { PixKeyType } from '@pixmesh/contracts/http/payout';
 import { parseShape } from '@pixmesh/http/json-request';
+import { explained, invalidRequest } from '@pixmesh/http/refusal';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { type Cents, toCents } from '@pixmesh/kernel/money';
 import { normalizePixKey } from '@pixmesh/kernel/pix-keys';
@@ -31,8 +32,13 @@ export type PayoutOrder = {
  */
 export function checkPayoutBody(object: Record<string, unknown>): PayoutOrder {
   const body = parseShape(CreatePayoutBody, object);
-  if (body.method !== 'pix') throw new AppError('METHOD_NOT_SUPPORTED');
-  if (body.amount < PAYOUT_AMOUNT_CENTS_MIN) throw new AppError('AMOUNT_BELOW_MINIMUM');
+  if (body.method !== 'pix') throw explained('METHOD_NOT_SUPPORTED', 'method: expected pix.');
+  if (body.amount < PAYOUT_AMOUNT_CENTS_MIN) {
+    throw explained(
+      'AMOUNT_BELOW_MINIMUM',
+      `amount: expected at least ${PAYOUT_AMOUNT_CENTS_MIN} cents.`,
+    );
+  }
   if (body.webhook_url !== null && checkPublicUrl(body.webhook_url, 'write').kind === 'refused') {
     throw new AppError('INVALID_WEBHOOK_URL', { details: ['webhook_url'] });
   }
@@ -53,6 +59,6 @@ export function checkPayoutBody(object: Record<string, unknown>): PayoutOrder {
 
 function canonicalKey(body: CreatePayoutBody): string {
   const key = normalizePixKey(body.pix_key_type, body.pix_key);
-  if (key === null) throw new AppError('VALIDATION_ERROR', { details: ['pix_key'] });
+  if (key === null) throw invalidRequest({ name: 'pix_key', expected: 'a key of its type' });
   return key;
 }

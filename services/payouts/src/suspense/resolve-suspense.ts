@@ -1,4 +1,5 @@
 import type { ResolveSuspenseRequest } from '@pixmesh/contracts/internal/suspense';
+import { invalidRequest } from '@pixmesh/http/refusal';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { parseId, type PayoutId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
@@ -65,6 +66,6 @@ function refuseImpossible(payout: PayoutRow, request: ResolveSuspenseRequest): v
     throw new AppError('CONFLICT', { publicMessage: NOTHING_TO_ACCEPT });
   }
   if (named !== null && named !== payout.accountId) {
-    throw new AppError('VALIDATION_ERROR', { details: ['account_id'] });
+    throw invalidRequest({ name: 'account_id', expected: 'the account of the payout' });
   }
 }

@@ -1,4 +1,5 @@
 import { isEventName } from '@pixmesh/contracts/events/event-catalogue';
+import { explained } from '@pixmesh/http/refusal';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { checkPublicUrl } from '@pixmesh/kernel/public-url';
 
@@ -15,5 +16,9 @@ export function checkEndpointRules(body: {
     throw new AppError('INVALID_WEBHOOK_URL', { details: ['url'] });
   }
   const unknown = (body.events ?? []).filter((name) => !isEventName(name));
-  if (unknown.length > 0) throw new AppError('INVALID_WEBHOOK_EVENT', { details: unknown });
+  if (unknown.length > 0) {
+    throw explained('INVALID_WEBHOOK_EVENT', 'GET /v1/webhooks/events lists all.', {
+      details: unknown,
+    });
+  }
 }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { CreateRecoveryBody } from '@pixmesh/contracts/internal/operator-deliveries';
 import { type CreatedOnce, createOnce } from '@pixmesh/http/create-once';
 import { parseShape } from '@pixmesh/http/json-request';
-import { AppError } from '@pixmesh/kernel/app-error';
+import { invalidRequest } from '@pixmesh/http/refusal';
 import type { Database } from '@pixmesh/postgres/pool';
 
 import type { ScheduleClock } from '#schedule-clock.ts';
@@ -59,13 +59,16 @@ export function readOrder(object: Record<string, unknown>): RecoveryOrder {
 async function checkOrder(db: Database, order: RecoveryOrder): Promise<void> {
   const { accountId, applicationId, endpointId, createdFrom, createdUntil } = order;
   if (createdFrom >= createdUntil) {
-    throw new AppError('VALIDATION_ERROR', { details: ['created_until'] });
+    throw invalidRequest({ name: 'created_until', expected: 'a time after created_from' });
   }
   if (applicationId !== null && !(await isApplicationOf(db, accountId, applicationId))) {
-    throw new AppError('VALIDATION_ERROR', { details: ['application_id'] });
+    throw invalidRequest({
+      name: 'application_id',
+      expected: 'an application of the account that has deliveries',
+    });
   }
   if (endpointId !== null && !(await isEndpointOf(db, accountId, endpointId))) {
-    throw new AppError('VALIDATION_ERROR', { details: ['endpoint_id'] });
+    throw invalidRequest({ name: 'endpoint_id', expected: 'an endpoint of the account' });
   }
 }
 

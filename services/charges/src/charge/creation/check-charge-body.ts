@@ -2,6 +2,7 @@ import {
   CHARGE_AMOUNT_CENTS_MIN,
   CreateChargeBody,
 } from '@pixmesh/contracts/http/create-charge-body';
+import { explained } from '@pixmesh/http/refusal';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { normalizeDocument } from '@pixmesh/kernel/documents';
 import { type Cents, toCents } from '@pixmesh/kernel/money';
@@ -26,8 +27,13 @@ export type ChargeOrder = {
  */
 export function checkChargeBody(sent: Record<string, unknown>): ChargeOrder {
   const body = parseShape(CreateChargeBody, sent);
-  if (body.method !== 'pix') throw new AppError('METHOD_NOT_SUPPORTED');
-  if (body.amount < CHARGE_AMOUNT_CENTS_MIN) throw new AppError('AMOUNT_BELOW_MINIMUM');
+  if (body.method !== 'pix') throw explained('METHOD_NOT_SUPPORTED', 'method: expected pix.');
+  if (body.amount < CHARGE_AMOUNT_CENTS_MIN) {
+    throw explained(
+      'AMOUNT_BELOW_MINIMUM',
+      `amount: expected at least ${CHARGE_AMOUNT_CENTS_MIN} cents.`,
+    );
+  }
   const document = normalizeDocument(body.customer.document);
   if (document === null) {
     throw new AppError('INVALID_DOCUMENT', { details: ['customer.document'] });

@@ -3,7 +3,7 @@ import {
   OPERATOR_DELIVERY_PATHS,
 } from '@pixmesh/contracts/internal/operator-deliveries';
 import { readJsonBody } from '@pixmesh/http/json-request';
-import { AppError } from '@pixmesh/kernel/app-error';
+import { invalidRequest } from '@pixmesh/http/refusal';
 import type { AccountId } from '@pixmesh/kernel/ids';
 import type { FastifyRequest } from 'fastify';
 
@@ -26,7 +26,7 @@ export async function requestRecovery(
 ): Promise<ForwardableAnswer> {
   const accountId = readAccountId(request);
   if ((await findAccount(deps.db, accountId as AccountId)) === null) {
-    throw new AppError('VALIDATION_ERROR', { details: ['account_id'] });
+    throw invalidRequest({ name: 'account_id', expected: 'the id of an account' });
   }
   const { id } = readAdminCreationId(request, accountId, 'recovery');
   return await createOwned(deps, request, {

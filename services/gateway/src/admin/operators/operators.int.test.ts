@@ -109,7 +109,7 @@ describe('a call on /admin', () => {
     const answer = await adminAs(headers);
     expect(answer.status).toBe(401);
     expect(answer.text).toBe(
-      '{"code":"UNAUTHORIZED","message":"Authentication failed.","details":[]}',
+      '{"code":"UNAUTHORIZED","message":"Authentication failed. Authorization: expected Bearer and the token of an operator.","details":[]}',
     );
   });
 

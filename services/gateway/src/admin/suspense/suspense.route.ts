@@ -4,7 +4,7 @@ import {
   ResolveSuspenseBody,
   type ResolveSuspenseRequest,
 } from '@pixmesh/contracts/internal/suspense';
-import { AppError } from '@pixmesh/kernel/app-error';
+import { invalidRequest } from '@pixmesh/http/refusal';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 
@@ -45,7 +45,7 @@ async function toRequest(
 ): Promise<z.input<typeof ResolveSuspenseRequest>> {
   const { action, account_id } = readBody(ResolveSuspenseBody, request);
   if (account_id !== null && (await findAccount(deps.db, account_id)) === null) {
-    throw new AppError('VALIDATION_ERROR', { details: ['account_id'] });
+    throw invalidRequest({ name: 'account_id', expected: 'the id of an account' });
   }
   const { account_id: owner, end_to_end_id, charge_id, payout_id, amount } = item;
   return {
