@@ -1,17 +1,19 @@
-import { loadSettingNames } from '@pixmesh/local-stack/mesh/given-settings';
+import { loadSettings } from '@pixmesh/local-stack/mesh/given-settings';
 import { MESH_SERVICES, MESH_SLOTS } from '@pixmesh/local-stack/mesh/mesh-services';
 import { INFRA_SLOTS } from '@pixmesh/local-stack/infra/infra-slots';
 import { portVariable } from '@pixmesh/local-stack/ports/fixed-ports';
 import { expect, test } from 'vitest';
+import type { z } from 'zod';
 
 import { listFiles, readRepositoryFile as read } from './repository-files.ts';
 
 /** Documents and schemas of settings name the same, and what is named is read. */
-const SCHEMAS = new Map(
+const SHAPES = new Map(
   await Promise.all(
-    MESH_SERVICES.map(async ({ name }) => [name, await loadSettingNames(name)] as const),
+    MESH_SERVICES.map(async ({ name }) => [name, (await loadSettings(name)).shape] as const),
   ),
 );
+const SCHEMAS = new Map([...SHAPES].map(([name, shape]) => [name, Object.keys(shape)]));
 const ALL_SETTINGS = new Set([...SCHEMAS.values()].flat());
 
 /** Shared schemas, each documented by its package. */
@@ -91,3 +93,16 @@ test.each([...SCHEMAS])('each setting of %s is read by its code', (service, sett
     .join('\n');
   expect(settings.filter((name) => !isRead(name, source))).toEqual([]);
 });
+
+test.each([...SHAPES])(
+  'each number that is given to %s replaces its default',
+  (_service, shape) => {
+    const defaults = Object.entries(shape).flatMap(([name, field]) => {
+      const { data } = (field as z.ZodType).safeParse(undefined);
+      return typeof data === 'number' ? [[name, field as z.ZodType, data] as const] : [];
+    });
+    for (const [name, field, value] of defaults) {
+      expect([name, field.parse(String(value + 1))]).toEqual([name, value + 1]);
+    }
+  },
+);

@@ -88,7 +88,7 @@ test.each<[string, string, object, string]>([
   expect(message).toBe(`The request is invalid. ${expected}.`);
 });
 
-test('several faults are told in their order, each once', () => {
+test('several faults stand in their order, each once', () => {
   const { message, details } = refusalOf(() => parseShape(bodyOf('POST', '/v1/charges'), {}));
   expect(details).toEqual(['amount', 'customer']);
   expect(message).toBe(

@@ -4,8 +4,8 @@ import type { z } from 'zod';
 /** One thing that is wrong: where, as `details` names it, and what is expected there. */
 export type Fault = { name: string; expected: string };
 
-/** Faults that the message tells of; `details` has all of them. */
-const TOLD_MAX = 10;
+/** Faults that the message shows; `details` has all of them. */
+const SHOWN_MAX = 10;
 
 /**
  * A request that is not as it has to be: `details` says where, and the message also what is expected. What was sent
@@ -14,10 +14,10 @@ const TOLD_MAX = 10;
 export function invalidRequest(...faults: readonly Fault[]): AppError {
   const byName = new Map(faults.toReversed().map(({ name, expected }) => [name, expected]));
   const details = [...new Set(faults.map(({ name }) => name))];
-  const told = details.slice(0, TOLD_MAX).map((name) => `${name}: expected ${byName.get(name)}`);
-  const rest = details.length - told.length;
+  const shown = details.slice(0, SHOWN_MAX).map((name) => `${name}: expected ${byName.get(name)}`);
+  const rest = details.length - shown.length;
   const more = rest > 0 ? `; and ${rest} more` : '';
-  return explained('VALIDATION_ERROR', `${told.join('; ')}${more}.`, { details });
+  return explained('VALIDATION_ERROR', `${shown.join('; ')}${more}.`, { details });
 }
 
 /** A refusal whose message says, beside the title of its code, what would be taken. */

@@ -8,13 +8,18 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** What the stack decides alone: its own calls go to the loopback, and each service has a role of its own. */
 export const DECIDED_BY_THE_STACK: readonly string[] = ['NODE_ENV', 'HOST', 'DATABASE_URL'];
 
-/** The names of a service's settings, from the schema that the service itself reads them by. */
+/** The names of a service's settings. */
 export async function loadSettingNames(service: string): Promise<readonly string[]> {
+  return Object.keys((await loadSettings(service)).shape);
+}
+
+/** The schema by which the service itself reads its settings. */
+export async function loadSettings(service: string): Promise<z.ZodObject> {
   const file = join(REPOSITORY_ROOT, 'services', service, 'src', 'config.ts');
   const exported = Object.values((await import(pathToFileURL(file).href)) as object) as unknown[];
   const schema = exported.find((value) => value instanceof z.ZodObject);
   if (schema === undefined) throw new Error(`${file} exports no schema of settings`);
-  return Object.keys(schema.shape);
+  return schema;
 }
 
 /**

@@ -13,6 +13,8 @@ export interface MeshService {
   /** Services of wave 0 are ready before those of wave 1 start. */
   wave: 0 | 1;
   variables(settings: MeshSettings): Record<string, string>;
+  /** Settings that are lists: what the shell gives comes first, and the stack's own entries stay behind it. */
+  lists?: readonly string[];
 }
 
 /** Every period between two status checks is at most this long on one machine, reconciliation apart. */
@@ -124,6 +126,7 @@ export const MESH_SERVICES: readonly MeshService[] = [
   },
   {
     name: 'webhook-dispatcher',
+    lists: ['WEBHOOK_DEV_RECEIVERS'],
     schema: 'webhook_dispatcher',
     ports: { PORT: 'dispatcher', INTERNAL_PORT: 'dispatcher-internal' },
     ...OURS,
@@ -133,6 +136,7 @@ export const MESH_SERVICES: readonly MeshService[] = [
       REDIS_URL: infra.redisUrl,
       WEBHOOK_SEALING_PUBLIC_KEY: secrets.sealing.publicKey,
       WEBHOOK_SEALING_PRIVATE_KEYS: secrets.sealing.privateKeys,
+      // The demo has its webhooks sent there, whatever else is mapped.
       WEBHOOK_DEV_RECEIVERS: `*.receiver.example.com=127.0.0.1:${portOf('receiver')}`,
     }),
   },

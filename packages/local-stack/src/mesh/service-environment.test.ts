@@ -160,7 +160,9 @@ describe.each(MESH_SERVICES.map(({ name }) => name))('the settings of %s', (name
     const env = environmentGiven(name, (setting) => [setting, `given ${setting}`]);
     const decided = decidedOf(name);
     expect(settings.length).toBeGreaterThan(10);
-    const reached = settings.filter((setting) => env[setting] === `given ${setting}`);
+    const reached = settings.filter(
+      (setting) => env[setting]?.split(',')[0] === `given ${setting}`,
+    );
     expect(reached).toEqual(settings.filter((setting) => !decided.includes(setting)));
   });
 
@@ -176,6 +178,14 @@ describe.each(MESH_SERVICES.map(({ name }) => name))('the settings of %s', (name
     const own = describeServiceProcess(serviceNamed(name), someSettings()).env;
     expect(environmentGiven(name, (setting) => [setting, ''])).toEqual(own);
   });
+});
+
+test('receivers of one’s own come before the stack’s, which the demo goes on to use', () => {
+  vi.stubEnv('WEBHOOK_DEV_RECEIVERS', 'shop.example.com=127.0.0.1:3000');
+  const { env } = describeServiceProcess(serviceNamed('webhook-dispatcher'), someSettings());
+  expect(env['WEBHOOK_DEV_RECEIVERS']).toMatch(
+    /^shop\.example\.com=127\.0\.0\.1:3000,\*\.receiver\.example\.com=127\.0\.0\.1:\d+$/,
+  );
 });
 
 test('a database and ports of the shell reach no service: each has its own', () => {

@@ -14,7 +14,7 @@ export function renderServiceEnvironment(
     variable,
     String(settings.portOf(slot)),
   ]);
-  const own = {
+  const own: Record<string, string> = {
     NODE_ENV: 'development',
     SERVICE_NAME: service.name,
     HOST: '127.0.0.1',
@@ -27,10 +27,20 @@ export function renderServiceEnvironment(
   };
   const names = settings.settingNames.get(service.name) ?? [];
   const decided = new Set([...DECIDED_BY_THE_STACK, ...Object.keys(service.ports)]);
-  return preferGiven(
+  const chosen = preferGiven(
     own,
     names.filter((name) => !decided.has(name)),
   );
+  return { ...chosen, ...joinedLists(service, own, chosen) };
+}
+
+function joinedLists(
+  { lists = [] }: MeshService,
+  own: Readonly<Record<string, string>>,
+  chosen: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const given = lists.filter((name) => chosen[name] !== undefined && chosen[name] !== own[name]);
+  return Object.fromEntries(given.map((name) => [name, `${chosen[name]},${own[name]}`]));
 }
 
 /** Where a service answers the supervisor: health, metrics. */
