@@ -5,7 +5,7 @@ import { allocatePorts, type PortBlock } from '../ports/allocate-ports.ts';
 import type { Progress } from '../progress.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
 import { startControlServer } from './control-server.ts';
-import { loadSettingNames, preferGiven } from './given-settings.ts';
+import { givenValue, loadSettingNames, preferGiven } from './given-settings.ts';
 import { loadCertificates, loadSecrets } from './mesh-secrets.ts';
 import { acquirerVariables, MESH_SERVICES, MESH_SLOTS, type MeshService } from './mesh-services.ts';
 import type { MeshSettings } from './mesh-settings.ts';
@@ -72,7 +72,7 @@ async function prepareSettings(input: BootMeshInput, ports: PortBlock): Promise<
   return {
     infra,
     // The seed of the demo and `stack.json` name it too.
-    secrets: { ...secrets, adminToken: process.env['ADMIN_BOOTSTRAP_TOKEN'] || secrets.adminToken },
+    secrets: { ...secrets, adminToken: givenValue('ADMIN_BOOTSTRAP_TOKEN') ?? secrets.adminToken },
     certificates,
     settingNames: new Map(await Promise.all(MESH_SERVICES.map(namesOf))),
     otlpEndpoint: input.otlpEndpoint,

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
@@ -39,4 +40,13 @@ export function preferGiven(
     for (const variable of given) chosen[variable] = environment[variable] ?? '';
   }
   return chosen;
+}
+
+/** What the environment sets, for the stack's own use; undefined where it sets nothing. */
+export function givenValue(
+  name: string,
+  environment: Environment = process.env,
+): string | undefined {
+  const file = environment[`${name}_FILE`];
+  return file ? readFileSync(file, 'utf8').trimEnd() : environment[name] || undefined;
 }

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { INFRA_SLOTS } from '../infra/infra-slots.ts';
 import { BLOCK_SIZE } from '../ports/allocate-ports.ts';
-import { DECIDED_BY_THE_STACK, loadSettingNames } from './given-settings.ts';
+import { DECIDED_BY_THE_STACK, givenValue, loadSettingNames } from './given-settings.ts';
 import { completeSecrets } from './mesh-secrets.ts';
 import { MESH_SERVICES, MESH_SLOTS } from './mesh-services.ts';
 import type { MeshSettings } from './mesh-settings.ts';
@@ -194,4 +194,11 @@ test('a database and ports of the shell reach no service: each has its own', () 
     const env = describeServiceProcess(service, someSettings()).env;
     expect(Object.values(env)).not.toContain('mine');
   }
+});
+
+test('a secret that the stack uses itself is the one that is given, by a file too', () => {
+  const file = new URL('../../package.json', import.meta.url).pathname;
+  expect(givenValue('TOKEN', {})).toBeUndefined();
+  expect(givenValue('TOKEN', { TOKEN: 'given', TOKEN_FILE: '' })).toBe('given');
+  expect(givenValue('TOKEN', { TOKEN_FILE: file })).toMatch(/"@pixmesh\/local-stack"[^]*\}$/);
 });
