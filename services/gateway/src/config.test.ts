@@ -21,7 +21,6 @@ const ENVIRONMENT: Record<string, string> = {
   ADMIN_BOOTSTRAP_TOKEN: 'b'.repeat(32),
   CALLBACK_SECRET: 'c'.repeat(32),
   SERVICE_TOKEN_PRIVATE_KEY: JSON.stringify(keys.privateKeys['gateway']),
-  SERVICE_TOKEN_PUBLIC_KEYS: JSON.stringify(keys.publicKeys),
 };
 
 describe('the configuration', () => {

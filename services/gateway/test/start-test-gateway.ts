@@ -117,7 +117,6 @@ function toEnvironment(
     ADMIN_BOOTSTRAP_TOKEN: BOOTSTRAP_TOKEN,
     CALLBACK_SECRET,
     SERVICE_TOKEN_PRIVATE_KEY: JSON.stringify(tokenKeys.privateKeys['gateway']),
-    SERVICE_TOKEN_PUBLIC_KEYS: JSON.stringify(tokenKeys.publicKeys),
   };
 }
 
