@@ -1,3 +1,6 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { currentRequestId } from '@pixmesh/telemetry/request-id';
 import { recordSpans } from '@pixmesh/telemetry/testing/recorded-spans';
@@ -53,6 +56,21 @@ test('every line that is written while a request is handled carries its id, also
     ['after', ID],
     ['request', ID],
   ]);
+});
+
+test('a body that comes later than its headers belongs to its request', async () => {
+  const begun = Promise.withResolvers<void>();
+  const port = await aService(() => {
+    begun.resolve();
+    return ID;
+  });
+  const socket = connect(port, '127.0.0.1');
+  const head = 'POST /things HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: 2\r\n\r\n';
+  socket.write(head);
+  await begun.promise;
+  socket.write('{}');
+  const answer = await text(socket);
+  expect(answer).toContain(`{"id":"${ID}"}`);
 });
 
 test('a failure is logged with the id as well', async () => {

@@ -6,18 +6,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 /** The id of a request, or null where it has none. */
 export type RequestIdOf = (request: FastifyRequest, reply: FastifyReply) => string | null;
 
-/**
- * Has all that is done for a request know its id. Entered once more after the body: its bytes come in events of the
- * connection, which know nothing of the request.
- */
+/** Has all that is done for a request know its id; the framework goes on in this context once it has read the body. */
 export function enterRequests(app: FastifyInstance, requestIdOf: RequestIdOf): void {
-  for (const hook of ['onRequest', 'preValidation'] as const) {
-    app.addHook(hook, (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
-      const id = parseId(requestIdOf(request, reply) ?? '');
-      if (id === null) done();
-      else runForRequest(id, done);
-    });
-  }
+  app.addHook('onRequest', (request, reply, done) => {
+    const id = parseId(requestIdOf(request, reply) ?? '');
+    if (id === null) done();
+    else runForRequest(id, done);
+  });
 }
 
 /** As the caller of an internal listener names the request that it works for. */
