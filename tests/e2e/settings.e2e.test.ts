@@ -12,7 +12,11 @@ test('WEBHOOK_DEV_RECEIVERS of the start leads to a shop on a port of its own', 
     events.push(request.headers['x-webhook-event']);
     response.end();
   });
-  onTestFinished(() => void shop.close());
+  onTestFinished(() => {
+    shop.close();
+    // The dispatcher keeps its connection for the next delivery.
+    shop.closeAllConnections();
+  });
   await once(shop.listen(inject('shopPort'), '127.0.0.1'), 'listening');
   await createCharge(await aMerchant(), { webhook_url: 'http://shop.example.net/hook' });
   await eventually(() =>

@@ -1,5 +1,5 @@
 import type { ResolveSuspenseRequest } from '@pixmesh/contracts/internal/suspense';
-import { invalidRequest } from '@pixmesh/http/refusal';
+import { explained, invalidRequest } from '@pixmesh/http/refusal';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { AccountId } from '@pixmesh/kernel/ids';
 import type { Database, Transaction } from '@pixmesh/postgres/pool';
@@ -63,10 +63,10 @@ async function resolve(
   const standing = await lockResolution(tx, itemId);
   if (standing !== null) {
     const isSame = standing.action === action && standing.accountId === accountId;
-    if (!isSame) throw new AppError('CONFLICT');
+    if (!isSame) throw explained('CONFLICT', 'It is resolved in another way.');
     return { resolution: standing, repeated: true };
   }
-  if (locked.hasUnbooked) throw new AppError('CONFLICT');
+  if (locked.hasUnbooked) throw explained('CONFLICT', 'A return of it could not be booked.');
   if (action === 'accept' && (await isStillDisputed(tx, item.endToEndId, returnWindowMs))) {
     throw new AppError('CONFLICT', { publicMessage: DISPUTED });
   }

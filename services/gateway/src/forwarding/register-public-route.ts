@@ -3,7 +3,6 @@ import assert from 'node:assert';
 import { PUBLIC_ROUTES, type PublicRoute } from '@pixmesh/contracts/http/public-routes';
 import { ignoreBodies } from '@pixmesh/http/service-app';
 import { explained } from '@pixmesh/http/refusal';
-import { AppError } from '@pixmesh/kernel/app-error';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -79,7 +78,8 @@ async function admit(
   request.caller = caller;
   await deps.limitRate?.(caller.keyId, reply);
   if (route.scope !== null && !caller.scopes.includes(route.scope)) {
-    throw new AppError('INSUFFICIENT_SCOPE', { details: [route.scope] });
+    const why = `Expected a key with ${route.scope}.`;
+    throw explained('INSUFFICIENT_SCOPE', why, { details: [route.scope] });
   }
   request.creationId = readCreationId(route, caller, rawHeaders);
 }

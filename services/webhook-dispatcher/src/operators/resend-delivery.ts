@@ -1,5 +1,6 @@
 import assert from 'node:assert';
 
+import { explained } from '@pixmesh/http/refusal';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { DeliveryId } from '@pixmesh/kernel/ids';
 
@@ -24,7 +25,7 @@ export async function resendDelivery(
     const queued = await queueResends(tx, deps.clock, { deliveryIds: [id], recoveryId: null });
     if (queued.length === 0) throw new AppError('NOT_FOUND');
     // Behind the lock that queueing takes: a deletion that comes now waits, an earlier one is seen.
-    if (!(await isSendableNow(tx, id))) throw new AppError('CONFLICT');
+    if (!(await isSendableNow(tx, id))) throw explained('CONFLICT', 'Its endpoint is deleted.');
     return queued.map(({ laneId }) => laneId);
   });
   deps.wakeSenders(laneIds);

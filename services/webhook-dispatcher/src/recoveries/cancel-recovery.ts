@@ -1,3 +1,4 @@
+import { explained } from '@pixmesh/http/refusal';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { Database } from '@pixmesh/postgres/pool';
 
@@ -21,6 +22,6 @@ export async function cancelRecovery(
   });
   const recovery = await findRecovery(db, id);
   if (recovery === null) throw new AppError('NOT_FOUND');
-  if (recovery.status !== 'canceled') throw new AppError('CONFLICT');
+  if (recovery.status !== 'canceled') throw explained('CONFLICT', 'It is completed.');
   return { recovery, repeated: !isCanceled };
 }

@@ -1,5 +1,5 @@
 import { UpdateKeyBody } from '@pixmesh/contracts/admin/admin-bodies';
-import { AppError } from '@pixmesh/kernel/app-error';
+import { explained } from '@pixmesh/http/refusal';
 import type { ApiKeyId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyRequest } from 'fastify';
@@ -18,7 +18,7 @@ export async function changeKey(
   return await db.transaction(async (tx) => {
     const before = found(await lockKey(tx, id));
     const body = readBody(UpdateKeyBody, request);
-    if (before.revokedAt !== null) throw new AppError('CONFLICT');
+    if (before.revokedAt !== null) throw explained('CONFLICT', 'The key is revoked.');
     const after = {
       ...before,
       suspended: body.suspended ?? before.suspended,
