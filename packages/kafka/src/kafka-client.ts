@@ -3,6 +3,7 @@ import tls from 'node:tls';
 
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { Kafka, logLevel } from 'kafkajs';
+import { pino } from 'pino';
 
 const CONNECTION_TIMEOUT_MS = 3_000;
 const REQUEST_TIMEOUT_MS = 4_000;
@@ -44,6 +45,11 @@ export function createKafka(options: KafkaOptions): Kafka {
       return socket.setNoDelay(true);
     },
   });
+}
+
+/** For people's tools: what they are told is what they print. */
+export function createToolKafka(brokers: readonly string[], clientId: string): Kafka {
+  return createKafka({ brokers, clientId, logger: pino({ level: 'silent' }) });
 }
 
 /** kafkajs asks for a negative timer once per connection on Node 24; only that warning is dropped. */

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
-import { pino } from 'pino';
-
 import { toTextHeaders } from './incoming-message.ts';
-import { CLIENT_RETRY, createKafka } from './kafka-client.ts';
+import { CLIENT_RETRY, createToolKafka } from './kafka-client.ts';
 import { readingCodec } from './schema-registry.ts';
 
 export type TailedMessage = {
@@ -27,8 +25,7 @@ type TailOptions = {
 /** Reads a topic as it comes, without committing anything, until the signal is aborted. */
 export async function tailTopic(options: TailOptions): Promise<void> {
   const codec = readingCodec(options.registryUrl);
-  const logger = pino({ level: 'silent' });
-  const kafka = createKafka({ brokers: options.brokers, clientId: 'topics-tail', logger });
+  const kafka = createToolKafka(options.brokers, 'topics-tail');
   const consumer = kafka.consumer({
     groupId: `topics-tail-${randomUUID()}`,
     maxWaitTimeInMs: 100,

@@ -1,27 +1,53 @@
 import { TOPICS } from '@pixmesh/contracts/topics';
 import { tailTopic } from '@pixmesh/kafka/tail';
-import { parseTopicsArguments } from './command-line.ts';
 import { readStackFile, type StackFile } from './mesh/stack-file.ts';
 import { readHome } from './repository.ts';
 import { republish } from './republish.ts';
 import { runCommand } from './run-command.ts';
 import { StartupFailure } from './startup-failure.ts';
 import { listenForStop } from './stop-signals.ts';
+import { showLags, showTopics } from './topics/show-topics.ts';
+import {
+  parseTopicsArguments,
+  TOPICS_HELP,
+  type TopicsArguments,
+} from './topics/topics-arguments.ts';
 
 await runCommand(async () => {
   const asked = parseTopicsArguments(process.argv.slice(2));
-  const known: readonly string[] = Object.values(TOPICS);
-  if (!known.includes(asked.topic)) {
-    throw new StartupFailure(`no topic ${asked.topic}; there are ${known.join(', ')}`);
+  requireKnown(asked);
+  try {
+    await run(asked);
+  } catch (error) {
+    if (error instanceof StartupFailure) throw error;
+    throw new StartupFailure(`${asked.command} failed: ${describe(error)}`);
   }
-  const stack = readStackFile(readHome());
-  if (asked.command === 'tail') return await tail(stack, asked);
-  console.log(JSON.stringify(await republish(stack.postgres_url, asked)));
 });
+
+function requireKnown(asked: TopicsArguments): void {
+  const known: readonly string[] = Object.values(TOPICS);
+  if (!('topic' in asked) || known.includes(asked.topic)) return;
+  throw new StartupFailure(`no topic ${asked.topic}; there are ${known.join(', ')}`);
+}
+
+async function run(asked: TopicsArguments): Promise<void> {
+  if (asked.command === 'help') return console.log(TOPICS_HELP);
+  const stack = readStackFile(readHome());
+  switch (asked.command) {
+    case 'list':
+      return console.log(await showTopics(stack.kafka_brokers));
+    case 'lag':
+      return console.log(await showLags(stack.kafka_brokers));
+    case 'tail':
+      return await tail(stack, asked);
+    case 'republish':
+      return console.log(JSON.stringify(await republish(stack.postgres_url, asked)));
+  }
+}
 
 async function tail(
   stack: StackFile,
-  { topic, fromBeginning }: { topic: string; fromBeginning: boolean },
+  { topic, fromBeginning, key }: Extract<TopicsArguments, { command: 'tail' }>,
 ): Promise<void> {
   const stop = new AbortController();
   const end = () => stop.abort();
@@ -32,7 +58,18 @@ async function tail(
     topic,
     fromBeginning,
     signal: stop.signal,
-    onMessage: (message) => console.log(JSON.stringify(message)),
+    onMessage: (message) => {
+      if (key === null || message.key === key) console.log(JSON.stringify(message));
+    },
   });
   signals.close();
+}
+
+/** One line; a refused connection has no message of its own, and the first of its causes tells most. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const [first] = error instanceof AggregateError ? error.errors : [];
+  return (
+    (first instanceof Error ? first.message : error.message || error.name).split('\n')[0] ?? ''
+  );
 }
