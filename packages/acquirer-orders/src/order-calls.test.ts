@@ -39,6 +39,7 @@ describe('the answer to a call', () => {
         kind: 'uncount',
         lastCallAt: formerCallAt,
         cause: 'never_sent',
+        error: cause,
       });
     },
   );
@@ -46,7 +47,10 @@ describe('the answer to a call', () => {
   test.each(['timeout', 'connection', 'status_500', 'duplicate'])(
     'decides nothing when it is unknown: %s',
     (cause) => {
-      expect(decide(calls(), { kind: 'unknown', cause })).toEqual({ kind: 'check_later' });
+      expect(decide(calls(), { kind: 'unknown', cause })).toEqual({
+        kind: 'check_later',
+        error: cause,
+      });
     },
   );
 });

@@ -35,9 +35,15 @@ export type OrderStep<Value> =
   /** An earlier call may still have its effect: the refusal is recorded, the first one stands, and it counts later. */
   | { kind: 'record_refusal'; reason: string }
   /** This call was not made: it is taken off the count, and `lastCallAt` is set back. */
-  | { kind: 'uncount'; lastCallAt: Date | null; cause: 'too_late' | 'never_sent' }
+  | {
+      kind: 'uncount';
+      lastCallAt: Date | null;
+      cause: 'too_late' | 'never_sent';
+      /** Why the acquirer's client did not send it; null where it was not asked to. */
+      error: string | null;
+    }
   /** Nothing is known; a status check decides. */
-  | { kind: 'check_later' };
+  | { kind: 'check_later'; error: string };
 
 /**
  * What follows from the answer to a counted call (decisions 62, 118, 119): an unknown outcome is no failure, and a
@@ -56,8 +62,8 @@ export function decideAnswer<Row extends OrderCalls, Value>(
     }
     case 'unknown':
       return wasNeverSent(answer)
-        ? { kind: 'uncount', lastCallAt: formerCallAt, cause: 'never_sent' }
-        : { kind: 'check_later' };
+        ? { kind: 'uncount', lastCallAt: formerCallAt, cause: 'never_sent', error: answer.cause }
+        : { kind: 'check_later', error: answer.cause };
     default:
       return assertNever(answer);
   }

@@ -44,7 +44,9 @@ export async function placeOrder<Row extends OrderCalls, Value>(
   if (counted === null) return null;
   const { row, formerCallAt: lastCallAt } = counted;
   const answer = await callWithinLease(order, row);
-  if (answer === null) return { row, step: { kind: 'uncount', lastCallAt, cause: 'too_late' } };
+  if (answer === null) {
+    return { row, step: { kind: 'uncount', lastCallAt, cause: 'too_late', error: null } };
+  }
   order.answered(row, answer);
   await order.reach('after-answer');
   return { row, step: decideAnswer(counted, answer) };

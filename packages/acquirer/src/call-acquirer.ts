@@ -4,7 +4,7 @@ import type { Dispatcher, Pool } from 'undici';
 import type { TokenSource } from './access-token.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
 import { exchange } from './exchange.ts';
-import { BREAKER_OPEN, withoutToken } from './never-sent.ts';
+import { withBreakerOpen, withoutToken } from './never-sent.ts';
 import { observeBreaker, observeCall } from './observe-call.ts';
 import { decideOutcome, type Operation } from './outcome-rules.ts';
 import { readProblem } from './read-answer.ts';
@@ -51,17 +51,24 @@ export function createCallAcquirer(deps: {
   timeoutMs: number;
 }): CallAcquirer {
   const breakers = new Map<Operation, Breaker<CallResult>>();
+  /** Of each operation, why the last of its calls that failed did. */
+  const outages = new Map<Operation, string>();
   return async (call) =>
     await observeCall(call.operation, async () => {
       const attempt = await breakerOf(call.operation).run(() => callInTime(call));
-      return attempt.kind === 'open' ? BREAKER_OPEN : attempt.value;
+      if (attempt.kind === 'ran') return attempt.value;
+      return withBreakerOpen(outages.get(call.operation) ?? 'unknown');
     });
 
   function breakerOf(operation: Operation): Breaker<CallResult> {
     const known = breakers.get(operation);
     if (known !== undefined) return known;
     const breaker = createBreaker<CallResult>({
-      isFailure: (result) => result.kind === 'unknown' && OUTAGE.test(result.cause),
+      isFailure: (result) => {
+        const isOutage = result.kind === 'unknown' && OUTAGE.test(result.cause);
+        if (isOutage) outages.set(operation, result.cause);
+        return isOutage;
+      },
       now: () => performance.now(),
       probeAfterMs: deps.timeoutMs * PROBE_AFTER_SHARE,
       onChange: (isOpen) => observeBreaker(operation, isOpen),

@@ -176,14 +176,14 @@ describe('the breaker', () => {
     for (let time = 0; time < times; time += 1) await acquirer.getCharge(TXID);
   }
 
-  it.each<[string, Handler]>([
-    ['5xx', (_, r) => json(r, 503, {})],
-    ['a reset', (q) => q.socket.resetAndDestroy()],
-  ])('keeps calls of an operation back after %s in a row: nothing is sent', async (_, bad) => {
+  it.each<[string, Handler, string]>([
+    ['5xx', (_, r) => json(r, 503, {}), 'status_503'],
+    ['a reset', (q) => q.socket.resetAndDestroy(), 'connection'],
+  ])('keeps calls of an operation back after %s in a row: nothing is sent', async (_, bad, why) => {
     provider.answerCall = bad;
     await failTimes(FAILURES_MAX);
     expect(provider.calls).toHaveLength(FAILURES_MAX);
-    const open = { kind: 'unknown', cause: 'breaker_open' };
+    const open = { kind: 'unknown', cause: `breaker_open:${why}` };
     expect(await acquirer.getCharge(TXID)).toEqual(open);
     expect(await acquirer.getCharge(TXID)).toEqual(open);
     expect(provider.calls).toHaveLength(FAILURES_MAX);
@@ -194,7 +194,10 @@ describe('the breaker', () => {
     await failTimes(FAILURES_MAX);
     provider.answerCall = (_, response) => json(response, 201, CHARGE);
     expect(await acquirer.issueCharge(TO_ISSUE)).toMatchObject({ kind: 'issued' });
-    expect(await acquirer.getCharge(TXID)).toEqual({ kind: 'unknown', cause: 'breaker_open' });
+    expect(await acquirer.getCharge(TXID)).toEqual({
+      kind: 'unknown',
+      cause: 'breaker_open:status_503',
+    });
   });
 
   it('opens where no token can be had, and asks for none then', async () => {

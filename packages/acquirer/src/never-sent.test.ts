@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 
-import { BREAKER_OPEN, wasNeverSent, withoutToken } from './never-sent.ts';
+import { wasNeverSent, withBreakerOpen, withoutToken } from './never-sent.ts';
 
 test('what the breaker kept back, or what had no token, was never sent', () => {
-  expect(wasNeverSent(BREAKER_OPEN)).toBe(true);
+  expect(wasNeverSent(withBreakerOpen('timeout'))).toBe(true);
   expect(wasNeverSent(withoutToken('timeout'))).toBe(true);
 });
 

@@ -1,5 +1,9 @@
-/** Nothing was sent: the acquirer did not answer for a while. */
-export const BREAKER_OPEN = { kind: 'unknown', cause: 'breaker_open' } as const;
+const BREAKER_OPEN = 'breaker_open';
+
+/** Nothing was sent: the acquirer did not answer for a while, and why it did not. */
+export function withBreakerOpen(lastCause: string): { kind: 'unknown'; cause: string } {
+  return { kind: 'unknown', cause: `${BREAKER_OPEN}:${lastCause}` };
+}
 
 /** Nothing was sent: no token could be had. */
 export function withoutToken(cause: string): { kind: 'unknown'; cause: string } {
@@ -13,5 +17,5 @@ export function withoutToken(cause: string): { kind: 'unknown'; cause: string } 
 export function wasNeverSent(outcome: { kind: string; cause?: string }): boolean {
   const { kind, cause } = outcome;
   if (kind !== 'unknown' || cause === undefined) return false;
-  return cause === BREAKER_OPEN.cause || cause.startsWith('token_');
+  return cause.startsWith(BREAKER_OPEN) || cause.startsWith('token_');
 }

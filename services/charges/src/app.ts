@@ -18,13 +18,16 @@ import { registerGetCharge } from '#charge/reads/get-charge.route.ts';
 import { registerListCharges } from '#charge/reads/list-charges.route.ts';
 import { registerOperatorRefunds } from '#refunds/operator-refunds.route.ts';
 import type { RequestRefundDeps } from '#refunds/request-refund.ts';
+import { registerCheckNow } from '#status-check/check-now.route.ts';
+import type { StatusCheckDeps } from '#status-check/status-check.job.ts';
 import { registerResolveSuspense } from '#suspense/resolve-suspense.route.ts';
 import { registerChargeTimeline } from '#timeline/charge-timeline.route.ts';
 
 type AppDeps = CreateChargeDeps &
   CancelDeps &
   DefenseDeps &
-  RequestRefundDeps & {
+  RequestRefundDeps &
+  Omit<StatusCheckDeps, 'signal'> & {
     verify: VerifyToken;
     deadLetters: Messaging['deadLetters'];
     reconciliation: Pick<Reconciliation, 'latest' | 'runNow' | 'requestFull'>;
@@ -44,6 +47,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   registerOperatorCharges(app, deps);
   registerOperatorDisputes(app, deps);
   registerCancelCharge(app, deps);
+  registerCheckNow(app, deps);
   registerOperatorRefunds(app, deps);
   registerResolveSuspense(app, deps);
   registerChargeTimeline(app, deps);

@@ -53,10 +53,14 @@ test('the audit log keeps its words', () => {
     'payout.approved': true,
     'payout.cancellation_requested': true,
     'payout.canceled': true,
+    'payout.check_requested': true,
+    'payout.checked': true,
     'charge.creation_requested': true,
     'charge.created': true,
     'charge.cancellation_requested': true,
     'charge.canceled': true,
+    'charge.check_requested': true,
+    'charge.checked': true,
     'refund.creation_requested': true,
     'refund.created': true,
     'dispute.defense_requested': true,
@@ -77,6 +81,8 @@ test('the audit log keeps its words', () => {
     'recovery.canceled': true,
     'reconciliation.run_requested': true,
     'dead_letter.replay_requested': true,
+    'dead_letter.dismissal_requested': true,
+    'dead_letter.dismissed': true,
   };
   const targets: Record<TargetKind, true> = {
     operator: true,
@@ -94,7 +100,7 @@ test('the audit log keeps its words', () => {
     reconciliation: true,
     dead_letter: true,
   };
-  expect([Object.keys(actions).length, Object.keys(targets).length]).toEqual([39, 14]);
+  expect([Object.keys(actions).length, Object.keys(targets).length]).toEqual([45, 14]);
 });
 
 test('tables keep their words', () => {

@@ -12,15 +12,16 @@ import { registerCreatePayout } from '#creation/create-payout.route.ts';
 import { registerOperatorPayouts } from '#operators/operator-payouts.route.ts';
 import { registerGetPayout } from '#reads/get-payout.route.ts';
 import { registerListPayouts } from '#reads/list-payouts.route.ts';
+import { type CheckNowDeps, registerCheckNow } from '#status-check/check-now.route.ts';
 import { registerResolveSuspense } from '#suspense/resolve-suspense.route.ts';
 import { registerPayoutTimeline } from '#timeline/payout-timeline.route.ts';
 
-type AppDeps = CreatePayoutDeps & {
-  verify: VerifyToken;
-  deadLetters: Messaging['deadLetters'];
-  reconciliation: Pick<Reconciliation, 'latest' | 'runNow' | 'requestFull'>;
-  requestTimeoutMs: number;
-};
+type AppDeps = CreatePayoutDeps &
+  CheckNowDeps & {
+    verify: VerifyToken;
+    deadLetters: Messaging['deadLetters'];
+    reconciliation: Pick<Reconciliation, 'latest' | 'runNow' | 'requestFull'>;
+  };
 
 /** The HTTP surface of the service: called by the gateway only. */
 export function buildApp(deps: AppDeps): FastifyInstance {
@@ -30,6 +31,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   registerGetPayout(app, deps);
   registerListPayouts(app, deps);
   registerOperatorPayouts(app, deps);
+  registerCheckNow(app, deps);
   registerResolveSuspense(app, deps);
   registerPayoutTimeline(app, deps);
   registerDeadLetterRoutes(app, deps.deadLetters);

@@ -15,7 +15,8 @@ import { startReconciliation } from '@pixmesh/reconciliation/reconciliation';
 import { reconciliationPeriods } from '@pixmesh/reconciliation/reconciliation-config';
 
 import { buildApp } from '#app.ts';
-import { checkPeriods, type PayoutsConfig } from '#config.ts';
+import { createCheckDeps } from '#check-deps.ts';
+import type { PayoutsConfig } from '#config.ts';
 import type { IntentDeps } from '#creation/payout-intents.ts';
 import { startJobs } from '#jobs.ts';
 import { ping } from '#payouts/payouts.sql.ts';
@@ -41,12 +42,9 @@ export async function startPayouts(config: PayoutsConfig) {
       wakeOutbox: signals.outbox.notify,
       wakeSender: signals.sender.notify,
     };
-    const settlement: SettlementDeps = {
-      ...deps,
-      acceptedChecks: checkPeriods(config, 'ACCEPTED'),
-    };
-    const messaging = use('messaging', connect({ config, settlement, signals }));
-    startJobs({ config, acquirer, deps, settlement, signals, use });
+    const checkDeps = createCheckDeps({ config, acquirer, deps });
+    const messaging = use('messaging', connect({ config, settlement: checkDeps, signals }));
+    startJobs({ config, checkDeps, signals, use });
     const reconciliation = use(
       'reconciliation',
       startReconciliation({
@@ -68,8 +66,9 @@ export async function startPayouts(config: PayoutsConfig) {
     const app = use(
       'http',
       buildApp({
-        ...deps,
-        intentChecks: checkPeriods(config, 'INTENT'),
+        ...checkDeps,
+        holds: deps.holds,
+        wakeStatusChecks: signals.statusChecks.notify,
         verify: createTokenVerifier('payouts', config.SERVICE_TOKEN_PUBLIC_KEYS),
         deadLetters: messaging.deadLetters,
         reconciliation,

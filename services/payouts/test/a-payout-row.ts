@@ -36,6 +36,7 @@ export function aPayoutRow(changes: Partial<VisiblePayout> = {}): VisiblePayout 
     sendAt: null,
     unansweredCalls: 0,
     lastCallAt: null,
+    lastCallError: null,
     uncountedRefusal: null,
     ending: null,
     endingReason: null,
@@ -43,6 +44,9 @@ export function aPayoutRow(changes: Partial<VisiblePayout> = {}): VisiblePayout 
     checks: 0,
     checkTraceparent: null,
     leaseToken: null,
+    lastCheckAt: null,
+    lastCheckAnswer: null,
+    nextCheckAt: null,
     readAt: new Date('2026-11-21T12:01:00.000Z'),
     ...changes,
   };

@@ -91,10 +91,12 @@ function dependencies(
 async function startWorkers(deps: SendingDeps & StatusCheckDeps) {
   const sending = createWakeSignal();
   const sender = startSender({ ...deps, signal: sending });
-  const statusCheck = startStatusCheckJob(
-    { ...deps, signal: createWakeSignal(), wakeSender: sending.notify },
-    ACQUIRER_TIMEOUT_MS,
-  );
+  const statusCheck = startStatusCheckJob({
+    ...deps,
+    signal: createWakeSignal(),
+    wakeSender: sending.notify,
+    leaseMs: ACQUIRER_TIMEOUT_MS + 2_000,
+  });
   return {
     sender,
     statusCheck,

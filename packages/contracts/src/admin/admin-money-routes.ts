@@ -1,4 +1,5 @@
 import {
+  ChargeStatusCheck,
   CreateRefundBody,
   ListOperatorChargesQuery,
   OperatorCharge,
@@ -10,7 +11,11 @@ import {
   MessageBody,
   OperatorDispute,
 } from '../internal/operator-disputes.ts';
-import { ListOperatorPayoutsQuery, OperatorPayout } from '../internal/operator-payouts.ts';
+import {
+  ListOperatorPayoutsQuery,
+  OperatorPayout,
+  PayoutStatusCheck,
+} from '../internal/operator-payouts.ts';
 import { ResolveSuspenseBody, SuspenseResolution } from '../internal/suspense.ts';
 import {
   BalancesQuery,
@@ -55,6 +60,11 @@ export const ADMIN_MONEY_ROUTES = tagged('Money', {
     '/admin/charges/:id/cancel',
     'Cancel a charge that waits for its Pix; the acquirer arbitrates a race with the payer',
     { response: OperatorCharge, errors: ['CHARGE_NOT_FOUND', 'CHARGE_NOT_PENDING'] },
+  ),
+  checkCharge: act(
+    '/admin/charges/:id/check',
+    'Ask the acquirer for a charge now, apply what it answers, and say what that was',
+    { response: ChargeStatusCheck, errors: ['CHARGE_NOT_FOUND'] },
   ),
   createRefund: create(
     '/admin/charges/:id/refunds',
@@ -143,6 +153,11 @@ export const ADMIN_MONEY_ROUTES = tagged('Money', {
     response: OperatorPayout,
     errors: ['PAYOUT_NOT_FOUND', 'PAYOUT_NOT_PENDING'],
   }),
+  checkPayout: act(
+    '/admin/payouts/:id/check',
+    'Ask the acquirer for a payout now, apply what it answers, and say what that was; 409 where it was never ordered there',
+    { response: PayoutStatusCheck, errors: ['PAYOUT_NOT_FOUND', 'CONFLICT'] },
+  ),
   getBalances: read(
     '/admin/accounts/:id/balances',
     'Every part of an account’s money, now or at an instant',

@@ -9,6 +9,7 @@ import { Timestamp } from '../timestamp.ts';
 import { AnyCaseId, idOf, OperatorIdField } from './id-fields.ts';
 import { SentBody } from './sent-body.ts';
 import { AccountSettings } from './service-token.ts';
+import { LastStatusCheck, statusCheckOf } from './status-check.ts';
 
 /**
  * Charges and their refunds for operators: routes of the charges service that only the gateway calls, with a token
@@ -28,6 +29,8 @@ export const OPERATOR_CHARGE_PATHS = {
   cancel: '/internal/charges/:id/cancel',
   /** POST `RequestRefundBody` → 201 `Refund`, with the replay headers; GET → list of `Refund`, newest first. */
   refunds: '/internal/charges/:id/refunds',
+  /** POST `CheckNowBody` → 200 `StatusCheck of OperatorCharge`: the acquirer is asked for the charge now. */
+  check: '/internal/charges/:id/check',
 } as const;
 
 /** A checkout charge: announced, and invisible to `/v1` (decisions 97, 178). Its body is validated as that of `/v1`. */
@@ -75,11 +78,18 @@ export const OperatorCharge = Charge.extend({
     /** Calls without a definite answer so far. */
     unanswered_puts: z.int().min(0),
     last_put_at: Timestamp.nullable(),
+    last_put_error: z.string().nullable().meta({
+      description: 'Why the last call has no answer, in the words of a status check.',
+    }),
     /** A refusal that does not count yet (decision 62). */
     uncounted_refusal: z.string().nullable(),
   }),
+  status_check: LastStatusCheck,
 });
 export type OperatorCharge = z.output<typeof OperatorCharge>;
+
+export const ChargeStatusCheck = statusCheckOf(OperatorCharge);
+export type ChargeStatusCheck = z.output<typeof ChargeStatusCheck>;
 
 export const RefundStatus = z.enum(['processing', 'completed', 'failed']);
 export type RefundStatus = z.infer<typeof RefundStatus>;

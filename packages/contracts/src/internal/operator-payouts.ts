@@ -8,6 +8,7 @@ import { Timestamp } from '../timestamp.ts';
 import { AnyCaseId, idOf, OperatorIdField } from './id-fields.ts';
 import { SentBody } from './sent-body.ts';
 import { AccountSettings } from './service-token.ts';
+import { LastStatusCheck, statusCheckOf } from './status-check.ts';
 
 /**
  * Payouts for operators: routes of the payouts service that only the gateway calls, with a token without tenant
@@ -27,6 +28,11 @@ export const OPERATOR_PAYOUT_PATHS = {
   approve: '/internal/payouts/:id/approve',
   /** POST `CancelPayoutBody` → 200 `OperatorPayout`; a repeat likewise. */
   cancel: '/internal/payouts/:id/cancel',
+  /**
+   * POST `CheckNowBody` → 200 `StatusCheck of OperatorPayout`: the acquirer is asked for the payout now. `CONFLICT` 409
+   * for one that was never ordered there.
+   */
+  check: '/internal/payouts/:id/check',
 } as const;
 
 /** A payout that an operator requests; it always waits for a second one, whatever the account's settings. */
@@ -87,10 +93,17 @@ export const OperatorPayout = Payout.extend({
     /** Calls without a definite answer so far. */
     unanswered_puts: z.int().min(0),
     last_put_at: Timestamp.nullable(),
+    last_put_error: z.string().nullable().meta({
+      description: 'Why the last call has no answer, in the words of a status check.',
+    }),
     /** A refusal that does not count yet, because an earlier call may still pay (decision 119). */
     uncounted_refusal: z.string().nullable(),
     /** The end that was ordered from the ledger and is not confirmed yet. */
     ending: z.enum(['settle', 'release']).nullable(),
   }),
+  status_check: LastStatusCheck,
 });
 export type OperatorPayout = z.output<typeof OperatorPayout>;
+
+export const PayoutStatusCheck = statusCheckOf(OperatorPayout);
+export type PayoutStatusCheck = z.output<typeof PayoutStatusCheck>;

@@ -103,7 +103,13 @@ test('a pending charge is taken away at the acquirer, canceled and announced', a
     application_id: caller.application_id,
     source: 'api',
     accepted_end_to_end_id: null,
-    issuing: { unanswered_puts: 0, last_put_at: expect.any(String), uncounted_refusal: null },
+    issuing: {
+      unanswered_puts: 0,
+      last_put_at: expect.any(String),
+      last_put_error: null,
+      uncounted_refusal: null,
+    },
+    status_check: { checked_at: null, acquirer: null, next_check_at: expect.any(String) },
   });
   expect(shown.body.status).toBe('canceled');
   await expectCanceled(id);

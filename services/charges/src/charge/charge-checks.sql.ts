@@ -1,3 +1,4 @@
+import type { AnswerWord } from '@pixmesh/acquirer/describe-answer';
 import type { ChargeId } from '@pixmesh/kernel/ids';
 import { endLease, IS_FREE, leaseDue, takeLease, type Urgency } from '@pixmesh/postgres/due-rows';
 import type { Queryable } from '@pixmesh/postgres/pool';
@@ -54,18 +55,37 @@ export async function leaseProcessingCharge(
   return rows[0] ? toChargeRow(rows[0]) : null;
 }
 
-/** Ends a check that changed nothing and schedules the next one; null: only when requested. */
+/** Leases one charge, whatever its status; null while a check of it is under way. */
+export async function leaseCharge(
+  db: Queryable,
+  id: ChargeId,
+  leaseMs: number,
+): Promise<ChargeRow | null> {
+  const rows = await db.query<ChargeRecord>(
+    named(
+      'lease_charge',
+      sql`
+        update charges
+        set ${takeLease(leaseMs)}
+        where id = ${id} and ${IS_FREE}
+        returning ${CHARGE_COLUMNS}`,
+    ),
+  );
+  return rows[0] ? toChargeRow(rows[0]) : null;
+}
+
+/** Ends a check that changed nothing, with what it was answered, and schedules the next one; null: only when requested. */
 export async function releaseCharge(
   db: Queryable,
   charge: ChargeRow,
-  nextInMs: number | null,
+  { answer, nextInMs }: { answer: AnswerWord; nextInMs: number | null },
 ): Promise<void> {
   await db.query(
     named(
       'release_charge',
       sql`
         update charges
-        set ${endLease(nextInMs)}
+        set ${endLease(nextInMs)}, last_check_at = now(), last_check_answer = ${answer}
         where id = ${charge.id} and lease_token = ${charge.leaseToken}`,
     ),
   );

@@ -1,3 +1,4 @@
+import type { AnswerWord } from '@pixmesh/acquirer/describe-answer';
 import type { LatePaymentPolicy } from '@pixmesh/contracts/http/account';
 import type { ResourceSource } from '@pixmesh/contracts/messages/resource-event';
 import type { AccountId, ApplicationId, ChargeId } from '@pixmesh/kernel/ids';
@@ -47,12 +48,19 @@ export type ChargeRow = {
   eventSequence: number;
   unansweredCalls: number;
   lastCallAt: Date | null;
+  /** Why the last call has no answer; null where none has been without one since the charge last changed. */
+  lastCallError: string | null;
   firstNotFoundAt: Date | null;
   uncountedRefusal: string | null;
   checks: number;
   /** Of the status check under way, if this read took the lease. */
   leaseToken: string | null;
   checkTraceparent: string | null;
+  /** Of the last status check since the charge last changed. */
+  lastCheckAt: Date | null;
+  lastCheckAnswer: AnswerWord | null;
+  /** Null: only when requested. */
+  nextCheckAt: Date | null;
   /** Database time of the read, for decisions that compare times; in milliseconds, as all times are stored. */
   readAt: Date;
 };

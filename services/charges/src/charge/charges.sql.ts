@@ -12,8 +12,9 @@ export const CHARGE_COLUMNS = sql`
   reference, customer_name, customer_email, customer_document, webhook_url, webhook_sealed_secret,
   expires_in, default_expires_in, late_payment_policy, release_delay_seconds, fingerprint, br_code, accepted_e2e,
   end_to_end_id, failure_reason, refunded_amount, created_at, expires_at, paid_at, version, event_sequence,
-  unanswered_puts, last_put_at, first_not_found_at, uncounted_refusal, checks, check_traceparent,
-  lease_token,
+  unanswered_puts, last_put_at, last_put_error, first_not_found_at, uncounted_refusal, checks, check_traceparent,
+  lease_token, last_check_at, last_check_answer,
+  case when check_at = '-infinity' then date_trunc('milliseconds', now()) else check_at end as next_check_at,
   date_trunc('milliseconds', now()) as read_at`;
 
 export type NewCharge = {
@@ -132,20 +133,39 @@ export async function countCall(db: Queryable, row: ChargeRow): Promise<Counted<
 export async function uncountCall(
   db: Queryable,
   counted: ChargeRow,
-  lastCallAt: Date | null,
+  { lastCallAt, error }: { lastCallAt: Date | null; error: string | null },
 ): Promise<ChargeRow> {
   const rows = await db.query<ChargeRecord>(
     named(
       'uncount_issuing_call',
       sql`
         update charges
-        set unanswered_puts = unanswered_puts - 1, last_put_at = ${lastCallAt}
+        set unanswered_puts = unanswered_puts - 1, last_put_at = ${lastCallAt},
+            last_put_error = coalesce(${error}, last_put_error)
         where id = ${counted.id} and version = ${counted.version}
           and unanswered_puts = ${counted.unansweredCalls}
         returning ${CHARGE_COLUMNS}`,
     ),
   );
   return rows[0] ? toChargeRow(rows[0]) : counted;
+}
+
+/** Records why a call has no answer. Nothing where the charge has moved since. */
+export async function recordCallError(
+  db: Queryable,
+  row: ChargeRow,
+  error: string,
+): Promise<ChargeRow> {
+  await db.query(
+    named(
+      'record_issuing_error',
+      sql`
+        update charges
+        set last_put_error = ${error}
+        where id = ${row.id} and version = ${row.version}`,
+    ),
+  );
+  return { ...row, lastCallError: error };
 }
 
 /** Records a refusal that does not count yet, because an earlier call may still have its effect. */
@@ -205,11 +225,15 @@ export type ChargeRecord = {
   event_sequence: number;
   unanswered_puts: number;
   last_put_at: Date | null;
+  last_put_error: string | null;
   first_not_found_at: Date | null;
   uncounted_refusal: string | null;
   checks: number;
   check_traceparent: string | null;
   lease_token: string | null;
+  last_check_at: Date | null;
+  last_check_answer: string | null;
+  next_check_at: Date | null;
   read_at: Date;
 };
 
@@ -244,11 +268,15 @@ export function toChargeRow(row: ChargeRecord): ChargeRow {
     eventSequence: row.event_sequence,
     unansweredCalls: row.unanswered_puts,
     lastCallAt: row.last_put_at,
+    lastCallError: row.last_put_error,
     firstNotFoundAt: row.first_not_found_at,
     uncountedRefusal: row.uncounted_refusal,
     checks: row.checks,
     checkTraceparent: row.check_traceparent,
     leaseToken: row.lease_token,
+    lastCheckAt: row.last_check_at,
+    lastCheckAnswer: row.last_check_answer,
+    nextCheckAt: row.next_check_at,
     readAt: row.read_at,
   };
 }

@@ -139,6 +139,9 @@ export async function moveCharge(db: Queryable, change: Transition): Promise<boo
               end_to_end_id = coalesce(${change.endToEndId ?? null}, end_to_end_id),
               refunded_amount = coalesce(${change.refundedAmount ?? null}, refunded_amount),
               uncounted_refusal = null,
+              last_put_error = null,
+              last_check_at = null,
+              last_check_answer = null,
               version = version + 1,
               event_sequence = event_sequence + ${change.events.length}::int
               ${check}

@@ -1,4 +1,5 @@
-import type { Acquirer } from '@pixmesh/acquirer/acquirer';
+import type { Acquirer, AcquirerCharge, Lookup } from '@pixmesh/acquirer/acquirer';
+import { type AnswerWord, toAnswerWord } from '@pixmesh/acquirer/describe-answer';
 import { assertNever } from '@pixmesh/kernel/app-error';
 import { type CheckPeriods, nextCheckMs } from '@pixmesh/kernel/check-schedule';
 import { toAcquirerId } from '@pixmesh/kernel/ids';
@@ -25,17 +26,23 @@ export type CheckDeps = ApplyStateDeps & {
 
 /**
  * One status check of a leased charge that is issued: whatever has happened to it at the acquirer is applied, and the
- * next check is scheduled. A callback only ever leads here (decisions 211–213).
+ * next check is scheduled. A callback only ever leads here (decisions 211–213). Answers what the acquirer said.
  */
-export async function checkChargeStatus(deps: CheckDeps, charge: ChargeRow): Promise<void> {
-  const next = await checkOnce(deps, charge);
+export async function checkChargeStatus(deps: CheckDeps, charge: ChargeRow): Promise<AnswerWord> {
+  const found = await deps.acquirer.getCharge(toAcquirerId(charge.id));
+  const next = await applyAnswer(deps, charge, found);
   // Whoever moved it may have known less: what this check was requested for is requested again.
   if (next === 'moved') await requestCheck(deps.db, charge.id, null);
-  await releaseCharge(deps.db, charge, nextCheckInMs(deps, charge, next));
+  const answer = toAnswerWord(found);
+  await releaseCharge(deps.db, charge, { answer, nextInMs: nextCheckInMs(deps, charge, next) });
+  return answer;
 }
 
-async function checkOnce(deps: CheckDeps, charge: ChargeRow): Promise<StateApplied> {
-  const found = await deps.acquirer.getCharge(toAcquirerId(charge.id));
+async function applyAnswer(
+  deps: CheckDeps,
+  charge: ChargeRow,
+  found: Lookup<AcquirerCharge>,
+): Promise<StateApplied> {
   if (found.kind === 'found') return await applyProviderState(deps, charge, found.value);
   // Repeated soon even where no routine check is due: this one may have been requested.
   if (found.kind === 'unknown') return 'soon';

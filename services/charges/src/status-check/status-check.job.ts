@@ -1,3 +1,4 @@
+import type { AnswerWord } from '@pixmesh/acquirer/describe-answer';
 import { startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
 import type { PollingLoop } from '@pixmesh/service/polling-loop';
 import type { WakeSignal } from '@pixmesh/service/wake-signal';
@@ -25,7 +26,7 @@ export type StatusCheckDeps = CheckDeps & {
  * issuing when they are due, the others a few at a time.
  */
 export function startStatusCheckJob(deps: StatusCheckDeps): PollingLoop {
-  const { db, logger, signal, leaseMs, issuing } = deps;
+  const { db, logger, signal, leaseMs } = deps;
   return startDueRowsJob<ChargeRow>({
     name: 'check charge status',
     logger,
@@ -44,11 +45,18 @@ export function startStatusCheckJob(deps: StatusCheckDeps): PollingLoop {
         intervalMs: ROUTINE_INTERVAL_MS,
       },
     ],
-    handle: async (charge) => {
-      if (charge.status === 'processing') await issuing.check(charge);
-      else await checkChargeStatus(deps, charge);
-    },
+    handle: async (charge) => void (await checkCharge(deps, charge)),
     describe: (charge) => ({ charge_id: charge.id }),
     parentOf: (charge) => charge.checkTraceparent,
   });
+}
+
+/** The status check of a leased charge, in its issuing or after. Answers what the acquirer said. */
+export async function checkCharge(
+  deps: Omit<StatusCheckDeps, 'signal'>,
+  charge: ChargeRow,
+): Promise<AnswerWord> {
+  return charge.status === 'processing'
+    ? await deps.issuing.check(charge)
+    : await checkChargeStatus(deps, charge);
 }

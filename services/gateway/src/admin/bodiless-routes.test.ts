@@ -27,10 +27,12 @@ test('the routes that take no body are known', () => {
     'DELETE /admin/keys/:id',
     'DELETE /admin/operators/:id',
     'POST /admin/charges/:id/cancel',
+    'POST /admin/charges/:id/check',
     'POST /admin/dead-letters/:service/:id/replay',
     'POST /admin/deliveries/:id/resend',
     'POST /admin/payouts/:id/approve',
     'POST /admin/payouts/:id/cancel',
+    'POST /admin/payouts/:id/check',
     'POST /admin/recoveries/:id/cancel',
     'POST /admin/webhooks/:id/test',
   ]);

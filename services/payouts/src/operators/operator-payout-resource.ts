@@ -1,3 +1,4 @@
+import { describeAnswer } from '@pixmesh/acquirer/describe-answer';
 import type { OperatorPayout } from '@pixmesh/contracts/internal/operator-payouts';
 
 import { toPayoutResource } from '#payouts/payout-resource.ts';
@@ -19,8 +20,14 @@ export function toOperatorPayout(row: VisiblePayout): OperatorPayout {
       send_at: row.sendAt?.toISOString() ?? null,
       unanswered_puts: row.unansweredCalls,
       last_put_at: row.lastCallAt?.toISOString() ?? null,
+      last_put_error: row.lastCallError,
       uncounted_refusal: row.uncountedRefusal,
       ending: row.ending,
+    },
+    status_check: {
+      checked_at: row.lastCheckAt?.toISOString() ?? null,
+      acquirer: row.lastCheckAnswer === null ? null : describeAnswer(row.lastCheckAnswer),
+      next_check_at: row.nextCheckAt?.toISOString() ?? null,
     },
   };
 }

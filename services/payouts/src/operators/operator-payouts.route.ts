@@ -16,21 +16,16 @@ import {
   WRAPPED_BYTES_MAX,
 } from '@pixmesh/http/operator-request';
 import { AppError } from '@pixmesh/kernel/app-error';
-import { type AccountId, parseId, type PayoutId } from '@pixmesh/kernel/ids';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type AccountId, parseId } from '@pixmesh/kernel/ids';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { z } from 'zod';
 
 import { answerCreated } from '@pixmesh/http/answer-created';
 import { createPayout, type CreatePayoutDeps } from '#creation/create-payout.ts';
 import { listedPayoutExists, listPayouts } from '#reads/list-payouts.sql.ts';
 
-import {
-  type ActedOn,
-  approvePayout,
-  cancelPayout,
-  findVisible,
-  type QueueDeps,
-} from './act-on-queued.ts';
+import { type ActedOn, approvePayout, cancelPayout, type QueueDeps } from './act-on-queued.ts';
+import { findOperatorPayout } from './find-operator-payout.ts';
 import { toOperatorPayout } from './operator-payout-resource.ts';
 
 type RouteDeps = CreatePayoutDeps & QueueDeps & { requestTimeoutMs: number };
@@ -44,7 +39,8 @@ export function registerOperatorPayouts(app: FastifyInstance, deps: RouteDeps): 
     OPERATOR_PAYOUT_PATHS.request,
     { bodyLimit: WRAPPED_BYTES_MAX },
     async (request, reply) => {
-      const accountId = readOwnId<AccountId>(request);
+      refuseTenants(request);
+      const accountId = parseId<AccountId>((request.params as { id: string }).id);
       if (accountId === null) throw new AppError('NOT_FOUND');
       const asked = readWrappedBody(RequestPayoutBody, request);
       const created = await createPayout(deps, {
@@ -72,17 +68,17 @@ export function registerOperatorPayouts(app: FastifyInstance, deps: RouteDeps): 
   });
 
   app.get(OPERATOR_PAYOUT_PATHS.get, async (request) => {
-    return toOperatorPayout(await findVisible(deps.db, readOwnId<PayoutId>(request)));
+    return toOperatorPayout(await findOperatorPayout(deps.db, request));
   });
 
   app.post(OPERATOR_PAYOUT_PATHS.approve, async (request, reply) => {
-    const id = await readQueuedId(deps, request);
+    const { id } = await findOperatorPayout(deps.db, request);
     const { operator_id: operatorId, settings } = readOperatorBody(ApprovePayoutBody, request);
     return answerActedOn(reply, await approvePayout(deps, id, { operatorId, settings }));
   });
 
   app.post(OPERATOR_PAYOUT_PATHS.cancel, async (request, reply) => {
-    const id = await readQueuedId(deps, request);
+    const { id } = await findOperatorPayout(deps.db, request);
     readOperatorBody(CancelPayoutBody, request);
     return answerActedOn(reply, await cancelPayout(deps, id));
   });
@@ -104,14 +100,4 @@ function toFilters(filters: z.output<typeof ListOperatorPayoutsQuery>) {
     createdAfter: filters.created_after,
     createdBefore: filters.created_before,
   };
-}
-
-/** An id that names nothing is 404 before the body is checked. */
-async function readQueuedId(deps: QueueDeps, request: FastifyRequest): Promise<PayoutId> {
-  return (await findVisible(deps.db, readOwnId<PayoutId>(request))).id;
-}
-
-function readOwnId<Id extends string>(request: FastifyRequest): Id | null {
-  refuseTenants(request);
-  return parseId<Id>((request.params as { id: string }).id);
 }

@@ -43,6 +43,7 @@ test('operators see the resource of their contract, with four eyes and the state
     send_at: '2026-11-21T12:00:02.000Z',
     unanswered_puts: 2,
     last_put_at: '2026-11-21T12:00:02.000Z',
+    last_put_error: null,
     uncounted_refusal: null,
     ending: 'release',
   });

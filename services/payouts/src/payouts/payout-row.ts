@@ -1,3 +1,4 @@
+import type { AnswerWord } from '@pixmesh/acquirer/describe-answer';
 import type { PixKeyType, PayoutStatus } from '@pixmesh/contracts/http/payout';
 import type { AccountId, ApplicationId, HoldId, OperatorId, PayoutId } from '@pixmesh/kernel/ids';
 import type { Cents } from '@pixmesh/kernel/money';
@@ -38,6 +39,8 @@ export type PayoutRow = {
   sendAt: Date | null;
   unansweredCalls: number;
   lastCallAt: Date | null;
+  /** Why the last call has no answer; null where none has been without one since the payout last changed. */
+  lastCallError: string | null;
   uncountedRefusal: string | null;
   /** The end that was ordered from the ledger and is not confirmed yet. */
   ending: 'settle' | 'release' | null;
@@ -47,6 +50,11 @@ export type PayoutRow = {
   checkTraceparent: string | null;
   /** Who checks the payout at the acquirer, if this read took the lease. */
   leaseToken: string | null;
+  /** Of the last status check since the payout last changed. */
+  lastCheckAt: Date | null;
+  lastCheckAnswer: AnswerWord | null;
+  /** Null: only when requested. */
+  nextCheckAt: Date | null;
   /** Database time of the read, for decisions that compare times. */
   readAt: Date;
 };

@@ -13,8 +13,10 @@ export const PAYOUT_COLUMNS = sql`
   id, account_id, application_id, source, status, amount, fee, description, reference, recipient_name,
   recipient_document, pix_key_type, pix_key, pix_key_canonical, webhook_url, webhook_sealed_secret,
   fingerprint, is_automatic, hold_id, requested_by, approved_by, end_to_end_id, failure_reason, created_at,
-  processed_at, version, event_sequence, send_at, unanswered_puts, last_put_at, uncounted_refusal,
-  ending, ending_reason, contradiction, checks, check_traceparent, lease_token, now() as read_at`;
+  processed_at, version, event_sequence, send_at, unanswered_puts, last_put_at, last_put_error, uncounted_refusal,
+  ending, ending_reason, contradiction, checks, check_traceparent, lease_token, last_check_at, last_check_answer,
+  case when check_at = '-infinity' then date_trunc('milliseconds', now()) else check_at end as next_check_at,
+  now() as read_at`;
 
 /** The payout or intent of one account under an id. Primary key read. */
 export async function findPayout(
@@ -97,7 +99,10 @@ export async function movePayout(db: Queryable, change: Transition): Promise<boo
                 when ${change.status} = 'processing' then coalesce(${ending?.reason ?? null}, ending_reason)
               end,
               failure_reason = coalesce(${change.failureReason ?? null}, failure_reason),
-              contradiction = coalesce(${change.contradiction ?? null}, contradiction)
+              contradiction = coalesce(${change.contradiction ?? null}, contradiction),
+              last_put_error = null,
+              last_check_at = null,
+              last_check_answer = null
               ${check}
           where id = ${from.id} and version = ${from.version}
           returning id
@@ -147,6 +152,7 @@ export type PayoutRecord = {
   send_at: Date | null;
   unanswered_puts: number;
   last_put_at: Date | null;
+  last_put_error: string | null;
   uncounted_refusal: string | null;
   ending: PayoutRow['ending'];
   ending_reason: string | null;
@@ -154,6 +160,9 @@ export type PayoutRecord = {
   checks: number;
   check_traceparent: string | null;
   lease_token: string | null;
+  last_check_at: Date | null;
+  last_check_answer: string | null;
+  next_check_at: Date | null;
   read_at: Date;
 };
 
@@ -189,6 +198,7 @@ export function toPayoutRow(row: PayoutRecord): PayoutRow {
     sendAt: row.send_at,
     unansweredCalls: row.unanswered_puts,
     lastCallAt: row.last_put_at,
+    lastCallError: row.last_put_error,
     uncountedRefusal: row.uncounted_refusal,
     ending: row.ending,
     endingReason: row.ending_reason,
@@ -196,6 +206,9 @@ export function toPayoutRow(row: PayoutRecord): PayoutRow {
     checks: row.checks,
     checkTraceparent: row.check_traceparent,
     leaseToken: row.lease_token,
+    lastCheckAt: row.last_check_at,
+    lastCheckAnswer: row.last_check_answer,
+    nextCheckAt: row.next_check_at,
     readAt: row.read_at,
   };
 }

@@ -8,13 +8,17 @@ import type { PayoutRow } from '#payouts/payout-row.ts';
  * Says when to check a payout whose call ended without a definite answer. Nothing where the payout has moved since
  * its claim: the answer came too late then.
  */
-export async function scheduleCheck(db: Queryable, payout: PayoutRow, inMs: number): Promise<void> {
+export async function scheduleCheck(
+  db: Queryable,
+  payout: PayoutRow,
+  { error, checkInMs }: { error: string | null; checkInMs: number },
+): Promise<void> {
   await db.query(
     named(
       'payout_schedule_check',
       sql`
         update payouts
-        set ${nextCheck(inMs)}
+        set last_put_error = ${error}, ${nextCheck(checkInMs)}
         where id = ${payout.id} and version = ${payout.version}`,
     ),
   );
@@ -49,7 +53,7 @@ export async function recordRefusal(
 export async function uncountCall(
   db: Queryable,
   payout: PayoutRow,
-  former: { lastCallAt: Date | null; checkInMs: number },
+  former: { lastCallAt: Date | null; error: string | null; checkInMs: number },
 ): Promise<void> {
   await db.query(
     named(
@@ -58,6 +62,7 @@ export async function uncountCall(
         update payouts
         set unanswered_puts = unanswered_puts - 1,
             last_put_at = ${former.lastCallAt},
+            last_put_error = coalesce(${former.error}, last_put_error),
             version = version + 1,
             ${nextCheck(former.checkInMs)}
         where id = ${payout.id} and version = ${payout.version}`,

@@ -70,7 +70,7 @@ async function applyStep(
     case 'accepted': {
       // Never adopted: what was ordered and what leaves must be one. The status check reports it.
       const isOther = step.value.amountCents !== payout.amount;
-      if (isOther) return await scheduleCheck(deps.db, payout, checkInMs);
+      if (isOther) return await scheduleCheck(deps.db, payout, { error: null, checkInMs });
       return void (await acceptPayout(deps, payout, step.value));
     }
     case 'fail':
@@ -78,12 +78,13 @@ async function applyStep(
     case 'record_refusal':
       return await recordRefusal(deps.db, payout, { reason: step.reason, checkInMs });
     case 'check_later':
-      return await scheduleCheck(deps.db, payout, checkInMs);
+      return await scheduleCheck(deps.db, payout, { error: step.error, checkInMs });
     case 'uncount': {
-      const { lastCallAt, cause } = step;
+      const { lastCallAt, cause, error } = step;
       const isLate = cause === 'too_late';
       if (isLate) sendAbandoned(deps.logger, payout);
-      return await uncountCall(deps.db, payout, { lastCallAt, checkInMs: isLate ? 0 : checkInMs });
+      const former = { lastCallAt, error, checkInMs: isLate ? 0 : checkInMs };
+      return await uncountCall(deps.db, payout, former);
     }
     default:
       return assertNever(step);

@@ -140,7 +140,7 @@ test('a check that is under way when the ledger confirms may ask for another one
   if (!leased) throw new Error('nothing was leased');
   await applyEvent(payout, settled);
   expect(await lease(payout.id)).toBeUndefined();
-  await releasePayout(database.db, leased, 0);
+  await releasePayout(database.db, leased, { answer: 'found', nextInMs: 0 });
   expect(await lease(payout.id)).toMatchObject({ status: 'completed' });
 });
 

@@ -367,7 +367,7 @@ describe('races', () => {
     if (!leased) throw new Error('nothing was leased');
     await requestCheck(mesh.db, { id, endToEndId: null }, null);
     expect(await leaseDuePayouts(mesh.db, 'requested', { limit: 1, leaseMs: 5_000 })).toEqual([]);
-    await releasePayout(mesh.db, leased, 60_000);
+    await releasePayout(mesh.db, leased, { answer: 'found', nextInMs: 60_000 });
     const again = await leaseDuePayouts(mesh.db, 'requested', { limit: 1, leaseMs: 5_000 });
     expect(again.map((payout) => payout.id)).toEqual([id]);
   });

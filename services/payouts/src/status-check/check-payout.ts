@@ -1,8 +1,9 @@
+import { type AnswerWord, toAnswerWord } from '@pixmesh/acquirer/describe-answer';
 import { assertNever } from '@pixmesh/kernel/app-error';
 import { nextCheckMs } from '@pixmesh/kernel/check-schedule';
 import { toAcquirerId } from '@pixmesh/kernel/ids';
 
-import { checkShowedProblem } from '#events.ts';
+import { type CheckProblem, checkShowedProblem } from '#events.ts';
 import { isVisible, type PayoutRow, type VisiblePayout } from '#payouts/payout-row.ts';
 import { acceptPayout } from '#settlement/accept-payout.ts';
 import { orderEnd } from '#settlement/order-end.ts';
@@ -18,23 +19,33 @@ import { recordReturns } from './record-returns.ts';
  * idEnvio and moved on as `decideCheck` says. All that a callback causes is this check (decision 213).
  */
 export async function checkPayoutStatus(deps: StatusCheckDeps, payout: PayoutRow): Promise<void> {
-  if (!isVisible(payout)) return await checkIntent(deps, payout);
+  if (isVisible(payout)) await checkVisible(deps, payout);
+  else await checkIntent(deps, payout);
+}
+
+/** The status check of a leased payout. Answers what the acquirer said. */
+export async function checkVisible(
+  deps: StatusCheckDeps,
+  payout: VisiblePayout,
+): Promise<AnswerWord> {
   const found = await deps.acquirer.getPayout(toAcquirerId(payout.id));
   const step = decideCheck(payout, found, deps);
   // Before the lease ends: what a crash leaves undone is checked again.
   if (found.kind === 'found' && step.kind === 'rest' && step.problem === null) {
     await recordReturns(deps, payout, found.value);
   }
-  if (await takeStep(deps, payout, step)) return;
+  const answer = toAnswerWord(found);
+  if (await takeStep(deps, payout, { step, answer })) return answer;
   // Somebody moved it meanwhile, perhaps knowing less: what this check was asked for is asked again.
   await requestCheck(deps.db, { id: payout.id, endToEndId: null }, null);
+  return answer;
 }
 
 /** False when the payout has moved since it was read. */
 async function takeStep(
   deps: StatusCheckDeps,
   payout: VisiblePayout,
-  step: CheckStep,
+  { step, answer }: { step: CheckStep; answer: AnswerWord },
 ): Promise<boolean> {
   switch (step.kind) {
     case 'accept':
@@ -50,10 +61,11 @@ async function takeStep(
       return await suspendContradiction(deps, payout, step.contradiction);
     case 'check_later': {
       const periods = step.pace === 'accepted' ? deps.acceptedChecks : deps.unknownChecks;
-      return await endCheck(deps, payout, { ...step, inMs: nextCheckMs(payout.checks, periods) });
+      const nextInMs = nextCheckMs(payout.checks, periods);
+      return await endCheck(deps, payout, { ...step, answer, nextInMs });
     }
     case 'rest':
-      return await endCheck(deps, payout, { ...step, inMs: null });
+      return await endCheck(deps, payout, { ...step, answer, nextInMs: null });
     default:
       return assertNever(step);
   }
@@ -62,15 +74,16 @@ async function takeStep(
 async function endCheck(
   deps: StatusCheckDeps,
   payout: VisiblePayout,
-  end: Pick<Extract<CheckStep, { kind: 'rest' }>, 'problem'> & { inMs: number | null },
+  end: { problem: CheckProblem | null; answer: AnswerWord; nextInMs: number | null },
 ): Promise<true> {
   if (end.problem !== null) checkShowedProblem(deps.logger, payout, end.problem);
-  await releasePayout(deps.db, payout, end.inMs);
+  await releasePayout(deps.db, payout, end);
   return true;
 }
 
 async function checkIntent(deps: StatusCheckDeps, intent: PayoutRow): Promise<void> {
   const outcome = await deps.settleIntent(intent);
   if (outcome.kind === 'finished' || outcome.kind === 'dropped') return;
-  await releasePayout(deps.db, intent, nextCheckMs(intent.checks, deps.intentChecks));
+  const nextInMs = nextCheckMs(intent.checks, deps.intentChecks);
+  await releasePayout(deps.db, intent, { answer: null, nextInMs });
 }

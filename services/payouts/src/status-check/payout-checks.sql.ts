@@ -1,5 +1,6 @@
+import type { AnswerWord } from '@pixmesh/acquirer/describe-answer';
 import type { PayoutId } from '@pixmesh/kernel/ids';
-import { endLease, leaseDue, type Urgency } from '@pixmesh/postgres/due-rows';
+import { endLease, IS_FREE, leaseDue, takeLease, type Urgency } from '@pixmesh/postgres/due-rows';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
@@ -19,18 +20,40 @@ export async function leaseDuePayouts(
   return rows.map(toPayoutRow);
 }
 
-/** Ends a check that changed nothing and says when the next one is due; null: only when asked. */
+/** Leases one payout; null while a check of it is under way. */
+export async function leasePayout(
+  db: Queryable,
+  id: PayoutId,
+  leaseMs: number,
+): Promise<PayoutRow | null> {
+  const rows = await db.query<PayoutRecord>(
+    named(
+      'payouts_lease_one',
+      sql`
+        update payouts
+        set ${takeLease(leaseMs)}
+        where id = ${id} and ${IS_FREE}
+        returning ${PAYOUT_COLUMNS}`,
+    ),
+  );
+  return rows[0] ? toPayoutRow(rows[0]) : null;
+}
+
+/**
+ * Ends a check that changed nothing, with what it was answered (null for an intent: the acquirer was not asked), and
+ * says when the next one is due; null: only when asked.
+ */
 export async function releasePayout(
   db: Queryable,
   payout: PayoutRow,
-  nextInMs: number | null,
+  { answer, nextInMs }: { answer: AnswerWord | null; nextInMs: number | null },
 ): Promise<void> {
   await db.query(
     named(
       'payouts_end_check',
       sql`
         update payouts
-        set ${endLease(nextInMs)}
+        set ${endLease(nextInMs)}, last_check_at = now(), last_check_answer = ${answer}
         where id = ${payout.id} and lease_token = ${payout.leaseToken}`,
     ),
   );
@@ -46,7 +69,8 @@ export async function sendAgain(db: Queryable, payout: PayoutRow): Promise<boole
       'payouts_send_again',
       sql`
         update payouts
-        set send_at = now(), version = version + 1, ${endLease(null)}
+        set send_at = now(), version = version + 1, ${endLease(null)},
+            last_check_at = now(), last_check_answer = 'not_found'
         where id = ${payout.id} and version = ${payout.version}
         returning id`,
     ),

@@ -29,28 +29,26 @@ function startJob(answer: (idEnvio: string) => Promise<Lookup<AcquirerPayout>>) 
   const logLines: string[] = [];
   const rarely = { firstMs: 60_000, maxMs: 60_000 };
   const signal = createWakeSignal();
-  const job = startStatusCheckJob(
-    {
-      signal,
-      db: database.db,
-      logger: createLogger('payouts', 'warn', { write: (line) => void logLines.push(line) }),
-      acquirer: {
-        getPayout: (idEnvio) => {
-          checks.push(idEnvio);
-          return answer(idEnvio);
-        },
+  const job = startStatusCheckJob({
+    signal,
+    db: database.db,
+    logger: createLogger('payouts', 'warn', { write: (line) => void logLines.push(line) }),
+    acquirer: {
+      getPayout: (idEnvio) => {
+        checks.push(idEnvio);
+        return answer(idEnvio);
       },
-      acquirerTimeoutMs: 500,
-      refusalWaitMs: 60_000,
-      intentChecks: rarely,
-      unknownChecks: rarely,
-      acceptedChecks: rarely,
-      wakeOutbox: () => undefined,
-      wakeSender: () => undefined,
-      settleIntent: () => Promise.resolve({ kind: 'unknown' }),
     },
-    500,
-  );
+    acquirerTimeoutMs: 500,
+    leaseMs: 2_500,
+    refusalWaitMs: 60_000,
+    intentChecks: rarely,
+    unknownChecks: rarely,
+    acceptedChecks: rarely,
+    wakeOutbox: () => undefined,
+    wakeSender: () => undefined,
+    settleIntent: () => Promise.resolve({ kind: 'unknown' }),
+  });
   return { job, signal, checks, logLines };
 }
 

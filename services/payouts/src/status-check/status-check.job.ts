@@ -14,21 +14,15 @@ const IN_FLIGHT_MAX = 32;
  */
 const ROUTINE_BATCH = 32;
 const ROUTINE_INTERVAL_MS = 100;
-/** Room for a token and our own statements. */
-const LEASE_MARGIN_MS = 2_000;
 
 /**
  * Checks the status of payouts that may have changed at the acquirer, and settles intents that their calls left behind, for
  * as long as the process lives: requested checks at once, routine checks a few at a time.
- *
- * @param intentTimeoutMs the longest time that settling one intent takes
  */
 export function startStatusCheckJob(
-  deps: StatusCheckDeps & { signal: WakeSignal },
-  intentTimeoutMs: number,
+  deps: StatusCheckDeps & { signal: WakeSignal; leaseMs: number },
 ): PollingLoop {
-  const { db } = deps;
-  const leaseMs = Math.max(deps.acquirerTimeoutMs, intentTimeoutMs) + LEASE_MARGIN_MS;
+  const { db, leaseMs } = deps;
   return startDueRowsJob({
     name: 'check payout status',
     logger: deps.logger,

@@ -1,4 +1,5 @@
-import type { AcquirerCharge } from '@pixmesh/acquirer/client';
+import type { AcquirerCharge, Lookup } from '@pixmesh/acquirer/client';
+import { type AnswerWord, toAnswerWord } from '@pixmesh/acquirer/describe-answer';
 import { assertNever } from '@pixmesh/kernel/app-error';
 import { nextCheckMs } from '@pixmesh/kernel/check-schedule';
 import { toAcquirerId } from '@pixmesh/kernel/ids';
@@ -24,8 +25,17 @@ export async function checkIssuing(
   deps: IssuingDeps,
   charge: ChargeRow,
   callBeforeMs: number,
-): Promise<ChargeRow> {
+): Promise<{ charge: ChargeRow; answer: AnswerWord }> {
   const found = await deps.acquirer.getCharge(toAcquirerId(charge.id));
+  const after = await applyAnswer(deps, charge, { found, callBeforeMs });
+  return { charge: after, answer: toAnswerWord(found) };
+}
+
+async function applyAnswer(
+  deps: IssuingDeps,
+  charge: ChargeRow,
+  { found, callBeforeMs }: { found: Lookup<AcquirerCharge>; callBeforeMs: number },
+): Promise<ChargeRow> {
   switch (found.kind) {
     case 'unknown':
       return charge;

@@ -5,7 +5,7 @@ import { assertNever } from '@pixmesh/kernel/app-error';
 import { toAcquirerId } from '@pixmesh/kernel/ids';
 
 import type { ChargeRow } from '#charge/charge-row.ts';
-import { recordRefusal, uncountCall } from '#charge/charges.sql.ts';
+import { recordCallError, recordRefusal, uncountCall } from '#charge/charges.sql.ts';
 import { failpoint } from '#failpoints.ts';
 
 import { chooseBrCode } from './choose-br-code.ts';
@@ -82,9 +82,9 @@ async function applyStep(
       await recordRefusal(deps.db, charge, step.reason);
       return charge;
     case 'uncount':
-      return await uncountCall(deps.db, charge, step.lastCallAt);
+      return await uncountCall(deps.db, charge, step);
     case 'check_later':
-      return charge;
+      return await recordCallError(deps.db, charge, step.error);
     default:
       return assertNever(step);
   }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
+import type { AnswerWord } from '@pixmesh/acquirer/describe-answer';
 import type { Deadline } from '@pixmesh/http/deadline';
 import { AppError } from '@pixmesh/kernel/app-error';
 
@@ -24,8 +25,8 @@ export type Issuing = {
   issueNew(charge: ChargeRow, deadline: Deadline): Promise<ChargeRow>;
   /** For a repeat of its key: the charge, out of `processing` if that could be done before the deadline. */
   finish(charge: ChargeRow, deadline: Deadline): Promise<ChargeRow>;
-  /** One status check of a leased charge in `processing`; releases the lease. */
-  check(charge: ChargeRow): Promise<ChargeRow>;
+  /** One status check of a leased charge in `processing`; releases the lease. Answers what the acquirer said. */
+  check(charge: ChargeRow): Promise<AnswerWord>;
 };
 
 /**
@@ -36,7 +37,11 @@ export type Issuing = {
 export function createIssuing(deps: IssuingDeps): Issuing {
   /** Charges being issued by this process: repeats of their key wait for it instead of polling. */
   const inFlight = new Map<string, Promise<ChargeRow>>();
-  return { issueNew, finish, check: (charge) => check(deps, charge, callsBeginBefore(deps)) };
+  return {
+    issueNew,
+    finish,
+    check: async (charge) => (await check(deps, charge, callsBeginBefore(deps))).answer,
+  };
 
   async function issueNew(charge: ChargeRow, deadline: Deadline): Promise<ChargeRow> {
     const issuing = issueAndConfirm(deps, charge).finally(() => inFlight.delete(charge.id));
@@ -59,7 +64,7 @@ export function createIssuing(deps: IssuingDeps): Issuing {
       const leased = local ? null : await leaseProcessingCharge(deps.db, charge.id, deps.leaseMs);
       if (leased) {
         const checked = await untilDeadline(check(deps, leased, callBeforeMs), deadline);
-        return checked ?? leased;
+        return checked?.charge ?? leased;
       }
       await untilDeadline<unknown>(local ?? delay(FINISH_POLL_MS), deadline);
       current = (await findAnyCharge(deps.db, charge.id)) ?? current;
@@ -77,7 +82,8 @@ async function issueAndConfirm(deps: IssuingDeps, charge: ChargeRow): Promise<Ch
     expiresInSeconds: charge.expiresIn,
     callBeforeMs,
   });
-  return issued.status === 'processing' ? await check(deps, issued, callBeforeMs) : issued;
+  if (issued.status !== 'processing') return issued;
+  return (await check(deps, issued, callBeforeMs)).charge;
 }
 
 /** Until when by `performance.now()` a call may begin and still end within a lease that begins now. */
@@ -89,10 +95,11 @@ async function check(
   deps: IssuingDeps,
   charge: ChargeRow,
   callBeforeMs: number,
-): Promise<ChargeRow> {
+): Promise<{ charge: ChargeRow; answer: AnswerWord }> {
   const after = await checkIssuing(deps, charge, callBeforeMs);
-  if (after.status === 'processing') {
-    await releaseCharge(deps.db, charge, nextCheckMs(charge.checks, deps.processingChecks));
+  if (after.charge.status === 'processing') {
+    const nextInMs = nextCheckMs(charge.checks, deps.processingChecks);
+    await releaseCharge(deps.db, charge, { answer: after.answer, nextInMs });
   }
   return after;
 }

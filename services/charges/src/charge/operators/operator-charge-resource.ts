@@ -1,3 +1,4 @@
+import { describeAnswer } from '@pixmesh/acquirer/describe-answer';
 import type { Receiver } from '@pixmesh/contracts/http/charge';
 import type { OperatorCharge } from '@pixmesh/contracts/internal/operator-charges';
 
@@ -16,7 +17,13 @@ export function toOperatorCharge(row: ChargeRow, receiver: Receiver): OperatorCh
       // Whatever ended the issuing answered them all.
       unanswered_puts: row.status === 'processing' ? row.unansweredCalls : 0,
       last_put_at: row.lastCallAt?.toISOString() ?? null,
+      last_put_error: row.lastCallError,
       uncounted_refusal: row.uncountedRefusal,
+    },
+    status_check: {
+      checked_at: row.lastCheckAt?.toISOString() ?? null,
+      acquirer: row.lastCheckAnswer === null ? null : describeAnswer(row.lastCheckAnswer),
+      next_check_at: row.nextCheckAt?.toISOString() ?? null,
     },
   };
 }

@@ -21,10 +21,14 @@ export type AuditAction =
   | 'payout.approved'
   | 'payout.cancellation_requested'
   | 'payout.canceled'
+  | 'payout.check_requested'
+  | 'payout.checked'
   | 'charge.creation_requested'
   | 'charge.created'
   | 'charge.cancellation_requested'
   | 'charge.canceled'
+  | 'charge.check_requested'
+  | 'charge.checked'
   | 'refund.creation_requested'
   | 'refund.created'
   | 'dispute.defense_requested'
@@ -44,7 +48,9 @@ export type AuditAction =
   | 'recovery.cancellation_requested'
   | 'recovery.canceled'
   | 'reconciliation.run_requested'
-  | 'dead_letter.replay_requested';
+  | 'dead_letter.replay_requested'
+  | 'dead_letter.dismissal_requested'
+  | 'dead_letter.dismissed';
 
 export type TargetKind =
   | 'operator'

@@ -8,6 +8,7 @@ import { createTokenVerifier } from '@pixmesh/http/service-token';
 import { newId, uuidV5 } from '@pixmesh/kernel/ids';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
+import { digest } from '#admin/audit/record-change.ts';
 import { BOOTSTRAP_OPERATOR_ID } from '#admin/authenticate-operator.ts';
 import { type Answer, sendRequest } from '#test/send-request.ts';
 import { answerJson } from '#test/start-fake-owner.ts';
@@ -180,6 +181,27 @@ describe('canceling a charge', () => {
     answerChange(aCharge(), 409, refusal);
     expect(await cancel()).toMatchObject({ status: 409, json: refusal });
     expect(await readActions(chargeId)).toEqual(['charge.cancellation_requested']);
+  });
+});
+
+describe('a status check', () => {
+  test('of a charge is asked of its owner and recorded with the charge before and after', async () => {
+    const resource = aCharge({ status: 'paid' });
+    const after = { id: chargeId, object: 'status_check', acquirer: null, resource };
+    answerChange(aCharge(), 200, after);
+    const answer = await post(`/admin/charges/${chargeId}/check`);
+    expect(answer).toMatchObject({ status: 200, json: after });
+    expect(lastSeen()).toMatchObject({
+      method: 'POST',
+      url: `/internal/charges/${chargeId}/check`,
+      json: { operator_id: BOOTSTRAP_OPERATOR_ID },
+    });
+    const [checked, asked] = await readAudit(chargeId);
+    expect(asked).toMatchObject({ action: 'charge.check_requested', digest_before: null });
+    expect(checked).toMatchObject({
+      action: 'charge.checked',
+      digest_after: digest(resource)?.toString('hex'),
+    });
   });
 });
 

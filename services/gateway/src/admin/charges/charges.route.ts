@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { relayAnswer } from '#forwarding/forwardable-answer.ts';
 
 import type { OwnerAndTablesDeps } from '../owners/call-owner.ts';
+import { checkedResource } from '../owners/checked-resource.ts';
 import { createOfAccount } from '../owners/create-owned.ts';
 import { registerOwnedChange } from '../owners/owned-change.route.ts';
 import { refundCharge } from './refund-charge.ts';
@@ -21,7 +22,7 @@ const REQUESTED = {
 /** What may still be canceled, or come to be so while we ask; no charge comes back to these. */
 const OPEN: ReadonlySet<string> = new Set(['processing', 'pending', 'expired']);
 
-/** What operators do with charges: request one for a checkout, cancel, refund. Reads are forwarded as they are. */
+/** What operators do with charges: request one for a checkout, cancel, check, refund. Reads are forwarded as they are. */
 export function registerCharges(app: FastifyInstance, deps: OwnerAndTablesDeps): void {
   app.post('/admin/accounts/:id/charges', async (request, reply) =>
     relayAnswer(reply, await createOfAccount(deps, request, REQUESTED)),
@@ -37,6 +38,18 @@ export function registerCharges(app: FastifyInstance, deps: OwnerAndTablesDeps):
     asked: 'charge.cancellation_requested',
     done: 'charge.canceled',
     mayChange: ({ status }) => OPEN.has(status),
+  });
+  // The audit shows whether the check changed anything.
+  registerOwnedChange(app, deps, {
+    url: '/admin/charges/:id/check',
+    owner: 'charges',
+    kind: 'charge',
+    get: OPERATOR_CHARGE_PATHS.get,
+    path: OPERATOR_CHARGE_PATHS.check,
+    schema: z.object({ id: z.uuid() }),
+    asked: 'charge.check_requested',
+    done: 'charge.checked',
+    auditedOf: checkedResource,
   });
   app.post('/admin/charges/:id/refunds', async (request, reply) =>
     relayAnswer(reply, await refundCharge(deps, request)),

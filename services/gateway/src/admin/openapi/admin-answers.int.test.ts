@@ -133,7 +133,13 @@ function aCharge(): OperatorCharge {
     application_id: null,
     source: 'checkout',
     accepted_end_to_end_id: null,
-    issuing: { unanswered_puts: 0, last_put_at: null, uncounted_refusal: null },
+    issuing: {
+      unanswered_puts: 0,
+      last_put_at: null,
+      last_put_error: null,
+      uncounted_refusal: null,
+    },
+    status_check: { checked_at: null, acquirer: null, next_check_at: null },
   });
 }
 

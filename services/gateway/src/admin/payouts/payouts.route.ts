@@ -12,6 +12,7 @@ import { relayAnswer } from '#forwarding/forwardable-answer.ts';
 
 import { operatorIdOf } from '../authenticate-operator.ts';
 import type { OwnerAndTablesDeps } from '../owners/call-owner.ts';
+import { checkedResource } from '../owners/checked-resource.ts';
 import { createOfAccount } from '../owners/create-owned.ts';
 import { registerOwnedChange } from '../owners/owned-change.route.ts';
 import { found } from '../read-request.ts';
@@ -34,7 +35,7 @@ const QUEUED = {
   mayChange: ({ status }: { status: string }) => status === 'pending',
 } as const;
 
-/** What operators do with payouts: request, approve, cancel. Reads are forwarded as they are. */
+/** What operators do with payouts: request, approve, cancel, check. Reads are forwarded as they are. */
 export function registerPayouts(app: FastifyInstance, deps: OwnerAndTablesDeps): void {
   app.post('/admin/accounts/:id/payouts', async (request, reply) =>
     relayAnswer(reply, await createOfAccount(deps, request, REQUESTED)),
@@ -59,5 +60,15 @@ export function registerPayouts(app: FastifyInstance, deps: OwnerAndTablesDeps):
     path: OPERATOR_PAYOUT_PATHS.cancel,
     asked: 'payout.cancellation_requested',
     done: 'payout.canceled',
+  });
+  registerOwnedChange(app, deps, {
+    ...QUEUED,
+    url: '/admin/payouts/:id/check',
+    path: OPERATOR_PAYOUT_PATHS.check,
+    asked: 'payout.check_requested',
+    done: 'payout.checked',
+    auditedOf: checkedResource,
+    // Of one that was never ordered at the acquirer there is nothing to check: its owner refuses.
+    mayChange: ({ status }) => status !== 'pending' && status !== 'canceled',
   });
 }
