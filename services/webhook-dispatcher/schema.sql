@@ -162,6 +162,7 @@ create table recoveries (
   constraint recoveries_rate CHECK (((rate_per_second >= 1) AND (rate_per_second <= 1000))),
   constraint recoveries_status CHECK ((status = ANY (ARRAY['running'::text, 'sending'::text, 'completed'::text, 'canceled'::text])))
 );
+CREATE INDEX recoveries_by_time ON recoveries USING btree (created_at DESC, id DESC);
 CREATE INDEX recoveries_running ON recoveries USING btree (id) WHERE status = ANY (ARRAY['running'::text, 'sending'::text]);
 
 CREATE OR REPLACE FUNCTION webhook_dispatcher.drop_old_history_partitions(keep_days integer)

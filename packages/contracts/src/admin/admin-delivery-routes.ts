@@ -1,6 +1,7 @@
 import {
   CreateRecoveryBody,
   ListDeliveriesQuery,
+  ListRecoveriesQuery,
   OperatorDelivery,
   OperatorWebhook,
   Recovery,
@@ -45,6 +46,10 @@ export const ADMIN_DELIVERY_ROUTES = tagged('Deliveries', {
     'Send what did not arrive in a span of time again, at a rate',
     { body: CreateRecoveryBody, repeatable: true, response: Recovery },
   ),
+  listRecoveries: list('/admin/recoveries', 'List recoveries of all accounts', {
+    query: ListRecoveriesQuery,
+    items: Recovery,
+  }),
   getRecovery: read('/admin/recoveries/:id', 'How far a recovery has come', {
     response: Recovery,
     errors: ['NOT_FOUND'],

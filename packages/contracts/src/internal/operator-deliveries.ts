@@ -33,6 +33,8 @@ export const OPERATOR_DELIVERY_PATHS = {
   resend: '/internal/operator-deliveries/:id/resend',
   /** POST `RequestRecoveryBody` → 201 `Recovery`, with the replay headers of `/v1`. */
   requestRecovery: '/internal/recoveries',
+  /** GET with `ListRecoveriesQuery`, `limit`, `starting_after` → list of `Recovery`, newest first. */
+  listRecoveries: '/internal/recoveries',
   /** GET → `Recovery`. */
   getRecovery: '/internal/recoveries/:id',
   /** POST `ActBody` → 200 `Recovery`; a repeat too. */
@@ -164,7 +166,10 @@ export const RequestRecoveryBody = z.object({
 });
 export type RequestRecoveryBody = z.output<typeof RequestRecoveryBody>;
 
-/** A stored job. `running` while it looks for deliveries, `sending` while those it found go out. */
+/** `running` while it looks for deliveries, `sending` while those it found go out. */
+const RecoveryStatus = z.enum(['running', 'sending', 'completed', 'canceled']);
+
+/** A stored job. */
 export const Recovery = z.object({
   id: z.uuid(),
   object: z.literal('recovery'),
@@ -176,7 +181,7 @@ export const Recovery = z.object({
   created_from: Timestamp,
   created_until: Timestamp,
   rate_per_second: z.int(),
-  status: z.enum(['running', 'sending', 'completed', 'canceled']),
+  status: RecoveryStatus,
   queued: z.int().min(0),
   succeeded: z.int().min(0),
   failed: z.int().min(0),
@@ -184,3 +189,15 @@ export const Recovery = z.object({
   ended_at: Timestamp.nullable(),
 });
 export type Recovery = z.output<typeof Recovery>;
+
+/** Filters of the list of recoveries, beside paging. Times are those at which they were asked for. */
+export const ListRecoveriesQuery = z.object({
+  account_id: QueryId.optional(),
+  application_id: QueryId.optional(),
+  endpoint_id: QueryId.optional(),
+  event: QueryText.refine(isEventName).optional(),
+  status: RecoveryStatus.optional(),
+  created_after: InstantText.optional(),
+  created_before: InstantText.optional(),
+});
+export type ListRecoveriesQuery = z.output<typeof ListRecoveriesQuery>;

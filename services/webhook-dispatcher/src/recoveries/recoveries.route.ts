@@ -1,10 +1,12 @@
 import { ANSWER_HEADERS } from '@pixmesh/contracts/internal/headers';
 import {
   ActBody,
+  ListRecoveriesQuery,
   OPERATOR_DELIVERY_PATHS,
   RequestRecoveryBody,
 } from '@pixmesh/contracts/internal/operator-deliveries';
 import { answerCreated } from '@pixmesh/http/answer-created';
+import { answerList, readListQuery } from '@pixmesh/http/list-page';
 import {
   readOperatorBody,
   readWrappedBody,
@@ -17,6 +19,7 @@ import { readPathId } from '@pixmesh/kernel/ids';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { cancelRecovery } from './cancel-recovery.ts';
+import { listRecoveries, recoveryExists } from './list-recoveries.sql.ts';
 import { findRecovery } from './recoveries.sql.ts';
 import { type RecoveryRow, toRecoveryResource } from './recovery-row.ts';
 import { type RecoveryDeps, requestRecovery } from './request-recovery.ts';
@@ -39,6 +42,17 @@ export function registerRecoveries(app: FastifyInstance, deps: RecoveryDeps): vo
       return answerCreated(reply, requested, toRecoveryResource(requested.stored));
     },
   );
+
+  app.get(OPERATOR_DELIVERY_PATHS.listRecoveries, async (request) => {
+    refuseTenants(request);
+    const { filters, ...page } = readListQuery(ListRecoveriesQuery, request.query);
+    return await answerList({
+      page,
+      fetch: (limit) => listRecoveries(deps.db, filters, { ...page, limit }),
+      cursorExists: (id) => recoveryExists(deps.db, id),
+      toResource: toRecoveryResource,
+    });
+  });
 
   app.get<Params>(OPERATOR_DELIVERY_PATHS.getRecovery, async (request) =>
     toRecoveryResource(await requireRecovery(deps, request)),

@@ -6,7 +6,7 @@ import { type ScheduleClock, scheduleNow } from '#schedule-clock.ts';
 import type { RecoveryOrder, RecoveryRow } from './recovery-row.ts';
 
 /** Columns of every statement that answers recoveries. */
-const COLUMNS = sql`
+export const RECOVERY_COLUMNS = sql`
           id, account_id as "accountId", application_id as "applicationId", endpoint_id as "endpointId", event, statuses,
           created_from as "createdFrom", created_until as "createdUntil", rate_per_second as "ratePerSecond", status,
           position, queued_count as "queuedCount", succeeded_count as "succeededCount", failed_count as "failedCount",
@@ -34,7 +34,7 @@ export async function insertRecovery(
           ${recovery.operatorId}, ${recovery.fingerprint}, ${scheduleNow(clock)}
         )
         on conflict (id) do nothing
-        returning ${COLUMNS}`,
+        returning ${RECOVERY_COLUMNS}`,
     ),
   );
   return rows[0] ?? null;
@@ -42,7 +42,7 @@ export async function insertRecovery(
 
 export async function findRecovery(db: Queryable, id: string): Promise<RecoveryRow | null> {
   const rows = await db.query<RecoveryRow>(
-    named('recovery_find', sql`select ${COLUMNS} from recoveries where id = ${id}`),
+    named('recovery_find', sql`select ${RECOVERY_COLUMNS} from recoveries where id = ${id}`),
   );
   return rows[0] ?? null;
 }
@@ -60,7 +60,7 @@ export async function findOpenRecoveries(
     named(
       'recoveries_open',
       sql`
-        select ${COLUMNS}
+        select ${RECOVERY_COLUMNS}
         from recoveries
         where status in ('running', 'sending')
         order by

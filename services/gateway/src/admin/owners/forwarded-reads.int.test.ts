@@ -84,6 +84,11 @@ const READS = [
     path: `/admin/deliveries/${ID}`,
     url: `/internal/operator-deliveries/${ID}`,
   },
+  {
+    owner: 'dispatcher',
+    path: '/admin/recoveries?account_id=x&status=running&limit=2',
+    url: '/internal/recoveries?account_id=x&status=running&limit=2',
+  },
   { owner: 'dispatcher', path: `/admin/recoveries/${ID}`, url: `/internal/recoveries/${ID}` },
 ] as const;
 

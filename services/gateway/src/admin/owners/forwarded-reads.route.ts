@@ -53,6 +53,11 @@ const FORWARDED_READS: readonly ForwardedRead[] = [
     upstream: OPERATOR_DELIVERY_PATHS.getDelivery,
   },
   {
+    path: '/admin/recoveries',
+    owner: 'webhook-dispatcher',
+    upstream: OPERATOR_DELIVERY_PATHS.listRecoveries,
+  },
+  {
     path: '/admin/recoveries/:id',
     owner: 'webhook-dispatcher',
     upstream: OPERATOR_DELIVERY_PATHS.getRecovery,
