@@ -29,6 +29,9 @@ create table dead_letters (
   reason text not null,
   created_at timestamp(3) with time zone default now() not null,
   replayed_at timestamp(3) with time zone,
+  dismissed_at timestamp(3) with time zone,
+  dismissed_by uuid,
+  dismissed_reason text,
   constraint dead_letters_pkey PRIMARY KEY (id)
 );
 CREATE UNIQUE INDEX dead_letters_message ON dead_letters USING btree (consumer, topic, partition, "offset", COALESCE(sha256(value), '\x'::bytea));

@@ -1,7 +1,8 @@
+import { InspectedDeadLetter } from '@pixmesh/contracts/internal/dead-letters';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import type { FastifyInstance, LightMyRequestResponse as Response } from 'fastify';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { registerDeadLetterRoutes } from './dead-letter-routes.ts';
 import { createServiceApp } from './service-app.ts';
@@ -18,7 +19,11 @@ const LETTER = {
   reason: 'undecodable value',
   createdAt: new Date(0),
   value: Buffer.from('secret'),
-  headers: { secret: 'secret' },
+  headers: { secret: 'secret' } as Record<string, string>,
+  replayedAt: null,
+  dismissedAt: null,
+  dismissedBy: null,
+  dismissedReason: null,
 };
 
 test('a page of letters shows the cause and never the message', async () => {
@@ -30,13 +35,14 @@ test('a page of letters shows the cause and never the message', async () => {
     },
   });
   const answer = await app.inject({ url: `/internal/dead-letters?limit=1&starting_after=${ID}` });
-  expect(pages).toEqual([{ limit: 1, startingAfter: ID }]);
+  expect(pages).toEqual([{ status: 'open', limit: 1, startingAfter: ID }]);
   expect(answer.json()).toEqual({
     object: 'list',
     data: [
       {
         id: ID,
         object: 'dead_letter',
+        status: 'open',
         consumer: 'charges.ledger-events',
         topic: 'ledger.events.v1',
         partition: 2,
@@ -45,6 +51,10 @@ test('a page of letters shows the cause and never the message', async () => {
         code: 'MESSAGE_INVALID',
         reason: 'undecodable value',
         created_at: '1970-01-01T00:00:00.000Z',
+        replayed_at: null,
+        dismissed_at: null,
+        dismissed_by: null,
+        dismissed_reason: null,
       },
     ],
     has_more: true,
@@ -59,6 +69,80 @@ test.each(['limit=0', 'limit=101', 'limit=x', 'limit=1&limit=2', 'starting_after
     expect(answer.json()).toMatchObject({ details: [query.split('=')[0]] });
   },
 );
+
+test('a letter that is inspected shows its message, with what no log shows redacted', async () => {
+  const message = {
+    event_id: ID,
+    data: { amount: 500, customer: { name: 'Ana' }, items: [{ chave: 'ana@example.com' }] },
+  };
+  const value = Buffer.concat([Buffer.from([0, 0, 0, 0, 7]), Buffer.from(JSON.stringify(message))]);
+  const headers = { type: 'charge.pix.paid', event_id: ID, traceparent: '00-0af7-b7ad-01' };
+  const app = appWith({ find: async () => ({ ...LETTER, value, headers }) });
+  const answer = await app.inject({ url: `/internal/dead-letters/${ID}` });
+  expect(InspectedDeadLetter.parse(answer.json())).toMatchObject({
+    id: ID,
+    status: 'open',
+    type: 'charge.pix.paid',
+    event_id: ID,
+    trace_id: '0af7',
+    payload: {
+      event_id: ID,
+      data: { amount: 500, customer: '[redacted]', items: [{ chave: '[redacted]' }] },
+    },
+    payload_bytes: value.length,
+  });
+});
+
+test.each([[Buffer.from([0xde, 0xad])], [null]])(
+  'what cannot be decoded is not shown: %j',
+  async (value) => {
+    const app = appWith({ find: async () => ({ ...LETTER, value }) });
+    const answer = await app.inject({ url: `/internal/dead-letters/${ID}` });
+    expect(answer.json()).toMatchObject({ payload: null, payload_bytes: value?.length ?? 0 });
+  },
+);
+
+describe('a dismissal', () => {
+  const dismissed = { dismissedAt: new Date(1), dismissedBy: ID, dismissedReason: 'a duplicate' };
+
+  test('is handed on with who asks and why', async () => {
+    let isDone = false;
+    const asked: unknown[] = [];
+    const answer = await dismiss({
+      find: async () => ({ ...LETTER, ...(isDone ? dismissed : {}) }),
+      dismiss: async (...args) => {
+        asked.push(args);
+        return (isDone = true);
+      },
+    });
+    expect(asked).toEqual([[ID, { operatorId: ID, reason: 'a duplicate' }]]);
+    expect(answer.json()).toMatchObject({ status: 'dismissed', dismissed_reason: 'a duplicate' });
+    expect(answer.headers).not.toHaveProperty('idempotent-replayed');
+  });
+
+  test('that is repeated is marked as a repeat', async () => {
+    const answer = await dismiss({ find: async () => ({ ...LETTER, ...dismissed }) });
+    expect(answer.statusCode).toBe(200);
+    expect(answer.headers['idempotent-replayed']).toBe('true');
+  });
+
+  test('of a replayed letter is a conflict, of an unknown one a 404, whatever its body', async () => {
+    const replayed = await dismiss({ find: async () => ({ ...LETTER, replayedAt: new Date(1) }) });
+    expect(replayed.json()).toMatchObject({ code: 'CONFLICT', details: ['status'] });
+    expect((await dismiss({}, '')).statusCode).toBe(404);
+  });
+
+  test.each(['', 'x'.repeat(501), 'a\0b'])('needs a reason: %#', async (reason) => {
+    const answer = await dismiss({ find: async () => LETTER }, reason);
+    expect(answer.json()).toMatchObject({ code: 'VALIDATION_ERROR', details: ['reason'] });
+  });
+
+  async function dismiss(deps: Parameters<typeof appWith>[0], reason = 'a duplicate') {
+    const url = `/internal/dead-letters/${ID}/dismiss`;
+    const payload = { operator_id: ID, reason };
+    return await appWith(deps).inject({ method: 'POST', url, payload });
+  }
+});
 
 test('a replay answers that it happened', async () => {
   const answer = await replay(async () => true);
@@ -79,7 +163,13 @@ test.each([
 
 function appWith(deps: Partial<Parameters<typeof registerDeadLetterRoutes>[1]>): FastifyInstance {
   const app = createServiceApp({ logger: createLogger('test', 'silent'), listener: 'test' });
-  registerDeadLetterRoutes(app, { list: async () => [], replay: async () => false, ...deps });
+  registerDeadLetterRoutes(app, {
+    list: async () => [],
+    find: async () => null,
+    replay: async () => false,
+    dismiss: async () => false,
+    ...deps,
+  });
   return app;
 }
 

@@ -1,55 +1,58 @@
+import {
+  type DeadLetter,
+  DeadLetterFilters,
+  DEAD_LETTER_PATHS,
+  DismissBody,
+} from '@pixmesh/contracts/internal/dead-letters';
+import { ANSWER_HEADERS } from '@pixmesh/contracts/internal/headers';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { parseId } from '@pixmesh/kernel/ids';
-import type { FastifyInstance } from 'fastify';
-import { z } from 'zod';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-import { parseShape } from './json-request.ts';
+import { describeLetter, inspectLetter, type StoredLetter } from './dead-letter-resource.ts';
+import { readListQuery } from './list-page.ts';
+import { readOperatorBody } from './operator-request.ts';
 
-const PAGE_LIMIT_DEFAULT = 20;
-const PAGE_LIMIT_MAX = 100;
-
-const PageQuery = z.object({
-  limit: z.coerce.number().int().min(1).max(PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT),
-  starting_after: z.uuid().optional(),
-});
-
-type StoredLetter = {
-  id: string;
-  consumer: string;
-  topic: string;
-  partition: number;
-  offset: bigint;
-  key: string | null;
-  code: string;
-  reason: string;
-  createdAt: Date;
-};
-
-type DeadLetterDeps = {
-  list(page: { limit: number; startingAfter: string | null }): Promise<StoredLetter[]>;
+export type DeadLetterDeps = {
+  list(
+    page: DeadLetterFilters & { limit: number; startingAfter: string | null },
+  ): Promise<StoredLetter[]>;
+  find(id: string): Promise<StoredLetter | null>;
   /** Handles the message again; false when no such letter is open. */
   replay(id: string): Promise<boolean>;
+  /** Gives the message up; false when no such letter is open. */
+  dismiss(id: string, dismissal: { operatorId: string; reason: string }): Promise<boolean>;
 };
 
-/** `/internal/dead-letters`: what the gateway joins at `/admin/dead-letters`. Values stay inside. */
+/** `/internal/dead-letters`: what the gateway joins at `/admin/dead-letters`. */
 export function registerDeadLetterRoutes(app: FastifyInstance, deps: DeadLetterDeps): void {
-  app.get('/internal/dead-letters', async (request) => {
-    const query = parseShape(PageQuery, request.query);
-    const letters = await deps.list({
-      limit: query.limit,
-      startingAfter: query.starting_after ?? null,
-    });
+  app.get(DEAD_LETTER_PATHS.list, async (request) => {
+    const { filters, limit, startingAfter } = readListQuery(DeadLetterFilters, request.query);
+    const letters = await deps.list({ ...filters, limit, startingAfter });
     return {
       object: 'list',
-      data: letters.map(toResource),
-      has_more: letters.length === query.limit,
+      data: letters.map(describeLetter),
+      has_more: letters.length === limit,
     };
   });
 
-  app.post<{ Params: { id: string } }>('/internal/dead-letters/:id/replay', async (request) => {
-    const id = parseId(request.params.id);
+  app.get(DEAD_LETTER_PATHS.get, async (request) => inspectLetter(await findLetter(deps, request)));
+
+  app.post(DEAD_LETTER_PATHS.replay, async (request) => {
+    const id = readLetterId(request);
     if (id === null || !(await replay(deps, id))) throw new AppError('NOT_FOUND');
     return { id, object: 'dead_letter', replayed: true };
+  });
+
+  app.post(DEAD_LETTER_PATHS.dismiss, async (request, reply): Promise<DeadLetter> => {
+    const { id } = await findLetter(deps, request);
+    const { operator_id: operatorId, reason } = readOperatorBody(DismissBody, request);
+    const isDismissed = await deps.dismiss(id, { operatorId, reason });
+    const letter = describeLetter(await findLetter(deps, request));
+    if (letter.status !== 'dismissed') throw new AppError('CONFLICT', { details: ['status'] });
+    // A repeat is marked as one, so that the audit log names only the operator who made the change.
+    if (!isDismissed) reply.header(ANSWER_HEADERS.replayed, 'true');
+    return letter;
   });
 }
 
@@ -65,17 +68,13 @@ async function replay(deps: DeadLetterDeps, id: string): Promise<boolean> {
   }
 }
 
-function toResource(letter: StoredLetter): object {
-  return {
-    id: letter.id,
-    object: 'dead_letter',
-    consumer: letter.consumer,
-    topic: letter.topic,
-    partition: letter.partition,
-    offset: String(letter.offset),
-    key: letter.key,
-    code: letter.code,
-    reason: letter.reason,
-    created_at: letter.createdAt.toISOString(),
-  };
+async function findLetter(deps: DeadLetterDeps, request: FastifyRequest): Promise<StoredLetter> {
+  const id = readLetterId(request);
+  const letter = id === null ? null : await deps.find(id);
+  if (letter === null) throw new AppError('NOT_FOUND');
+  return letter;
+}
+
+function readLetterId(request: FastifyRequest): string | null {
+  return parseId((request.params as { id: string }).id);
 }

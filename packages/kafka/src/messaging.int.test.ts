@@ -1,4 +1,5 @@
 import { AppError } from '@pixmesh/kernel/app-error';
+import { newId } from '@pixmesh/kernel/ids';
 import { TOPICS } from '@pixmesh/contracts/topics';
 import { appendEvents, outboundEvent } from '@pixmesh/postgres/events';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
@@ -106,6 +107,22 @@ test('a parked message is handled again by a replay, once', async () => {
   expect(await messaging.deadLetters.replay(letter.id)).toBe(false);
   expect(handled).toEqual(['2']);
   expect(await listLetters()).toEqual([]);
+});
+
+test('a dismissed letter is neither replayed nor dismissed again', async () => {
+  handle = async () => {
+    throw new AppError('MESSAGE_INVALID', { message: 'never' });
+  };
+  await append(3);
+  const { id } = await openLetter();
+  const dismissal = { operatorId: newId(), reason: 'a test wrote it' };
+  expect(await messaging.deadLetters.dismiss(id, dismissal)).toBe(true);
+  expect(await messaging.deadLetters.dismiss(id, dismissal)).toBe(false);
+  expect(await messaging.deadLetters.replay(id)).toBe(false);
+  expect(await listLetters()).toEqual([]);
+  expect(await messaging.deadLetters.find(id)).toMatchObject({
+    dismissedReason: 'a test wrote it',
+  });
 });
 
 test('an unknown letter is not replayed', async () => {

@@ -3,12 +3,16 @@ import type { Topic } from '@pixmesh/contracts/topics';
 import { AppError } from '@pixmesh/kernel/app-error';
 import {
   type DeadLetter,
+  type Dismissal,
   findDeadLetter,
+  type LettersPage,
   listDeadLetters,
+  markDismissed,
   markReplayed,
   parkMessage,
 } from '@pixmesh/postgres/dead-letters';
 import {
+  dismissParkedEvent,
   OUTBOX_CONSUMER,
   replayParkedEvent,
   startOutboxRelay,
@@ -76,9 +80,12 @@ export function messagingSettings(config: {
 export type Messaging = AsyncDisposable & {
   isAlive(): boolean;
   deadLetters: {
-    list(page: { limit: number; startingAfter: string | null }): Promise<DeadLetter[]>;
-    /** Handles a parked message again; false when it is unknown or already replayed. */
+    list(page: LettersPage): Promise<DeadLetter[]>;
+    find(id: string): Promise<DeadLetter | null>;
+    /** Handles a parked message again; false when it is unknown or not open. */
     replay(id: string): Promise<boolean>;
+    /** Gives a parked message up; false when it is unknown or not open. */
+    dismiss(id: string, dismissal: Dismissal): Promise<boolean>;
   };
 };
 
@@ -103,7 +110,12 @@ export function startMessaging(options: MessagingOptions): Messaging {
   const upkeep = outbox && startPartitionUpkeep({ db, logger });
   return {
     isAlive: () => [schemas, upkeep, exchange].every((one) => one?.isAlive() ?? true),
-    deadLetters: { list: (page) => listDeadLetters(db, page), replay },
+    deadLetters: {
+      list: (page) => listDeadLetters(db, page),
+      find: (id) => findDeadLetter(db, id),
+      replay,
+      dismiss,
+    },
     [Symbol.asyncDispose]: async () => {
       await schemas[Symbol.asyncDispose]();
       await exchange?.[Symbol.asyncDispose]();
@@ -112,19 +124,36 @@ export function startMessaging(options: MessagingOptions): Messaging {
   };
 
   async function replay(id: string): Promise<boolean> {
-    const letter = await findDeadLetter(db, id);
-    if (letter?.consumer === OUTBOX_CONSUMER && letter.replayedAt === null) {
+    const letter = await findOpenLetter(db, id);
+    if (letter === null) return false;
+    if (letter.consumer === OUTBOX_CONSUMER) {
       await replayParkedEvent(db, letter);
       outbox?.signal.notify();
       return true;
     }
-    const group = options.consumes.find((candidate) => candidate.groupId === letter?.consumer);
-    if (letter === null || letter.replayedAt !== null || !group) return false;
+    const group = options.consumes.find((candidate) => candidate.groupId === letter.consumer);
+    if (!group) return false;
     if (exchange === null) throw new AppError('DEPENDENCY_UNAVAILABLE');
     await dispatchMessage({ codec: exchange.codec, handlers: group.handlers }, letter);
     await markReplayed(db, id);
     return true;
   }
+
+  async function dismiss(id: string, dismissal: Dismissal): Promise<boolean> {
+    const letter = await findOpenLetter(db, id);
+    if (letter === null) return false;
+    if (letter.consumer !== OUTBOX_CONSUMER) return await markDismissed(db, id, dismissal);
+    const isDismissed = await dismissParkedEvent(db, letter, dismissal);
+    // What it held back goes now.
+    outbox?.signal.notify();
+    return isDismissed;
+  }
+}
+
+async function findOpenLetter(db: Database, id: string): Promise<DeadLetter | null> {
+  const letter = await findDeadLetter(db, id);
+  const isOpen = letter !== null && letter.replayedAt === null && letter.dismissedAt === null;
+  return isOpen ? letter : null;
 }
 
 function spokenMessages({ outbox, consumes }: MessagingOptions): MessageType[] {

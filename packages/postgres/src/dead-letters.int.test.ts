@@ -1,7 +1,14 @@
+import { newId } from '@pixmesh/kernel/ids';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
-import { findDeadLetter, listDeadLetters, markReplayed, parkMessage } from './dead-letters.ts';
+import {
+  findDeadLetter,
+  listDeadLetters,
+  markDismissed,
+  markReplayed,
+  parkMessage,
+} from './dead-letters.ts';
 import { sql } from './sql.ts';
 
 const LETTER = {
@@ -41,6 +48,42 @@ test('the same message parked again is one letter, with its newest cause, open a
   expect(await list()).toEqual([]);
   await parkMessage(database.db, 'intake', { ...LETTER, reason: 'still' });
   expect(await list()).toMatchObject([{ id: first?.id, reason: 'still' }]);
+});
+
+test('a dismissed letter is open no more, also when its message comes again, and stays readable', async () => {
+  await parkMessage(database.db, 'intake', LETTER);
+  const [letter] = await list();
+  const id = letter?.id ?? '';
+  const dismissal = { operatorId: newId(), reason: 'sent by a test system' };
+  expect(await markDismissed(database.db, id, dismissal)).toBe(true);
+  expect(await markDismissed(database.db, id, dismissal)).toBe(false);
+  await parkMessage(database.db, 'intake', LETTER);
+  expect(await list()).toEqual([]);
+  const page = { status: 'dismissed', limit: 10, startingAfter: null } as const;
+  expect(await listDeadLetters(database.db, page)).toMatchObject([
+    { id, dismissedBy: dismissal.operatorId, dismissedReason: dismissal.reason },
+  ]);
+});
+
+test('a replayed letter cannot be dismissed', async () => {
+  await parkMessage(database.db, 'intake', LETTER);
+  const [letter] = await list();
+  await markReplayed(database.db, letter?.id ?? '');
+  const dismissal = { operatorId: newId(), reason: 'too late' };
+  expect(await markDismissed(database.db, letter?.id ?? '', dismissal)).toBe(false);
+});
+
+test('letters are found by consumer, topic, key, code and status', async () => {
+  await parkMessage(database.db, 'intake', LETTER);
+  await parkMessage(database.db, 'outbox', { ...LETTER, key: null, code: 'INTERNAL_ERROR' });
+  const count = async (filters: object) =>
+    (await listDeadLetters(database.db, { limit: 10, startingAfter: null, ...filters })).length;
+  expect(await count({})).toBe(2);
+  expect(await count({ consumer: 'outbox' })).toBe(1);
+  expect(await count({ topic: LETTER.topic })).toBe(2);
+  expect(await count({ key: 'charge-1' })).toBe(1);
+  expect(await count({ code: 'INTERNAL_ERROR', consumer: 'intake' })).toBe(0);
+  expect(await count({ status: 'replayed' })).toBe(0);
 });
 
 test('each consumer has its own letter of one message, and so has another message at its place', async () => {

@@ -21,18 +21,25 @@ export type DeadLetter = RawMessage & {
   reason: string;
   createdAt: Date;
   replayedAt: Date | null;
+  dismissedAt: Date | null;
+  dismissedBy: string | null;
+  dismissedReason: string | null;
 };
 
 const COLUMNS = sql`
   id, consumer, topic, partition, "offset", key, headers, value, code, reason, created_at as "createdAt",
-  replayed_at as "replayedAt"`;
+  replayed_at as "replayedAt", dismissed_at as "dismissedAt", dismissed_by as "dismissedBy",
+  dismissed_reason as "dismissedReason"`;
+
+/** What waits for an operator. Implied by it: the condition of the partial indexes. */
+export const IS_OPEN = sql`replayed_at is null and dismissed_at is null`;
 
 /** A cause is for people to read; what is longer only hides it. */
 const REASON_LENGTH_MAX = 1_000;
 
 /**
- * Parks a message with its cause. The same message parked again stays one row, open again; one that was sent again
- * while its first copy is parked adds none. The row takes any bytes: a message that could not even be parked would
+ * Parks a message with its cause. The same message parked again stays one row, open again unless it was dismissed; one
+ * that was sent again while its first copy is parked or dismissed adds none. The row takes any bytes: a message that could not even be parked would
  * hold up its partition for ever.
  */
 export async function parkMessage(
@@ -63,18 +70,38 @@ export async function parkMessage(
   );
 }
 
-/** Open letters, newest first, after the letter with id `startingAfter`. Reads `dead_letters_open`. */
-export async function listDeadLetters(
-  db: Queryable,
-  page: { limit: number; startingAfter: string | null },
-): Promise<DeadLetter[]> {
+/** Open ones, unless asked otherwise; other absent filters match everything. */
+type LetterFilters = {
+  status?: 'open' | 'replayed' | 'dismissed';
+  consumer?: string | undefined;
+  topic?: string | undefined;
+  key?: string | undefined;
+  code?: string | undefined;
+};
+
+export type LettersPage = LetterFilters & { limit: number; startingAfter: string | null };
+
+const STATUSES = {
+  open: IS_OPEN,
+  replayed: sql`replayed_at is not null and dismissed_at is null`,
+  dismissed: sql`dismissed_at is not null`,
+};
+
+/** Letters newest first, after the letter with id `startingAfter`. Open ones read `dead_letters_open`. */
+export async function listDeadLetters(db: Queryable, page: LettersPage): Promise<DeadLetter[]> {
+  const { status = 'open', consumer = null, topic = null, key = null, code = null } = page;
   return await db.query<DeadLetter>(
     named(
-      'dead_letter_list',
+      `dead_letter_list_${status}`,
       sql`
         select ${COLUMNS}
         from dead_letters
-        where replayed_at is null and (${page.startingAfter}::uuid is null or id < ${page.startingAfter}::uuid)
+        where ${STATUSES[status]}
+          and (${page.startingAfter}::uuid is null or id < ${page.startingAfter}::uuid)
+          and consumer = coalesce(${consumer}, consumer)
+          and topic = coalesce(${topic}, topic)
+          and (${key}::text is null or key = ${key})
+          and code = coalesce(${code}, code)
         order by id desc
         limit ${page.limit}`,
     ),
@@ -95,6 +122,28 @@ export async function markReplayed(db: Queryable, id: string): Promise<void> {
       sql`update dead_letters set replayed_at = now() where id = ${id}`,
     ),
   );
+}
+
+/** Who gives a letter up, and why. */
+export type Dismissal = { operatorId: string; reason: string };
+
+/** Gives an open letter up, for ever. False where it is not open any more. */
+export async function markDismissed(
+  db: Queryable,
+  id: string,
+  { operatorId, reason }: Dismissal,
+): Promise<boolean> {
+  const rows = await db.query(
+    named(
+      'dead_letter_dismissed',
+      sql`
+        update dead_letters
+        set dismissed_at = now(), dismissed_by = ${operatorId}, dismissed_reason = ${reason}
+        where id = ${id} and ${IS_OPEN}
+        returning id`,
+    ),
+  );
+  return rows.length === 1;
 }
 
 /** Postgres stores no NUL in text. */

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { appendEvents, type OutboundEvent, outboundEvent } from './events.ts';
 import {
+  dismissParkedEvent,
   OUTBOX_CONSUMER,
   type Publish,
   type PublishableEvent,
@@ -254,6 +255,18 @@ test('an event that does not fit is parked, holds back the later ones of its key
     'bad 2',
     'bad 3',
   ]);
+  expect(await listDeadLetters(db, { limit: 10, startingAfter: null })).toEqual([]);
+});
+
+test('a parked event that is dismissed is never published, and the later ones of its key go on', async () => {
+  await append(db, [anEvent('bad', 1), anEvent('bad', 2)]);
+  await relay(refusing('bad', 'misfit'));
+  const [letter] = await listDeadLetters(db, { limit: 10, startingAfter: null });
+  const dismissal = { operatorId: newId(), reason: 'made by a version that was rolled back' };
+  expect(await dismissParkedEvent(db, letter!, dismissal)).toBe(true);
+  expect(await dismissParkedEvent(db, letter!, dismissal)).toBe(false);
+  expect(await relay()).toBe(1);
+  expect(published.map(({ sequence }) => sequence)).toEqual([2]);
   expect(await listDeadLetters(db, { limit: 10, startingAfter: null })).toEqual([]);
 });
 

@@ -10,10 +10,18 @@ import type { WakeSignal } from '@pixmesh/service/wake-signal';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { counter, observedGauge } from '@pixmesh/telemetry/metrics';
 
-import { type DeadLetter, markReplayed, parkMessage } from './dead-letters.ts';
+import {
+  type DeadLetter,
+  type Dismissal,
+  IS_OPEN,
+  markDismissed,
+  markReplayed,
+  parkMessage,
+} from './dead-letters.ts';
 import type { OutboundEvent } from './events.ts';
 import type { Database, Transaction } from './pool.ts';
 import { named, sql, type Statement } from './sql.ts';
+import { forgetCommand } from './unanswered-commands.ts';
 
 /** Events per claim; `publish` splits them into requests that the broker takes. */
 const CLAIM_SIZE = 500;
@@ -70,7 +78,7 @@ const parked = counter('outbox_events_parked_total', 'Events that cannot be publ
  * is queued, within a bound.
  *
  * An event that does not fit its schema is parked in `dead_letters`, and holds back the later ones of its key until an
- * operator has it replayed. Events that the broker postpones stay queued, and those behind them go on.
+ * operator has it replayed or dismisses it. Events that the broker postpones stay queued, and those behind them go on.
  */
 export function startOutboxRelay(deps: RelayDeps & { signal: WakeSignal }): PollingLoop {
   const { db, logger, signal } = deps;
@@ -182,6 +190,24 @@ export async function replayParkedEvent(db: Database, letter: DeadLetter): Promi
   });
 }
 
+/**
+ * Gives a parked event up: it is never published, and the later ones of its key go on. A command is not sent again
+ * either. False where the letter is not open any more.
+ */
+export async function dismissParkedEvent(
+  db: Database,
+  letter: DeadLetter,
+  dismissal: Dismissal,
+): Promise<boolean> {
+  const eventId = letter.headers['event_id'];
+  assert(eventId, 'a parked event has its id');
+  return await db.transaction(async (tx) => {
+    if (!(await markDismissed(tx, letter.id, dismissal))) return false;
+    await forgetCommand(tx, eventId);
+    return true;
+  });
+}
+
 /** By primary key: a plain scan would read the deleted rows that wait for vacuum, again and again. */
 async function hasQueuedEvents(db: Database): Promise<boolean> {
   const rows = await db.query(named('outbox_peek', sql`select from outbox order by id limit 1`));
@@ -227,7 +253,7 @@ function withEvents(queued: Statement): Statement {
       coalesce(headers, '{}') as headers, message, traceparent,
       exists (
         select from dead_letters
-        where consumer = ${OUTBOX_CONSUMER} and replayed_at is null
+        where consumer = ${OUTBOX_CONSUMER} and ${IS_OPEN}
           and dead_letters.topic = event.topic and dead_letters.key = event.key
       ) as "isHeld"
     from queued

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { listDeadLetters, parkMessage } from './dead-letters.ts';
 import { type OutboundEvent, outboundEvent } from './events.ts';
-import { type PublishableEvent, relayOnce } from './outbox-relay.ts';
+import { dismissParkedEvent, type PublishableEvent, relayOnce } from './outbox-relay.ts';
 import { createPool, type Database } from './pool.ts';
 import { sql } from './sql.ts';
 import {
@@ -100,6 +100,17 @@ test('a resend of a message that is parked parks it once', async () => {
     3n,
     1n,
   ]);
+});
+
+test('a command that is dismissed before it was published waits for no outcome', async () => {
+  const command = aCommand();
+  await append([command]);
+  const misfits = new Map([[command.eventId, 'an unknown field']]);
+  const publish = async () => ({ misfits, postponed: new Set<string>() });
+  await relayOnce({ db, logger: createLogger('test', 'silent'), publish });
+  const letters = await listDeadLetters(db, { key: command.key, limit: 1, startingAfter: null });
+  await dismissParkedEvent(db, letters[0]!, { operatorId: newId(), reason: 'settled by hand' });
+  expect(await unanswered()).toEqual([]);
 });
 
 async function append(messages: readonly OutboundEvent[]): Promise<void> {

@@ -46,6 +46,16 @@ export async function endUnanswered(db: Queryable, commandIds: readonly string[]
   );
 }
 
+/** A command that is never to be published gets no outcome. Nothing for an event that is no command. */
+export async function forgetCommand(db: Queryable, eventId: string): Promise<void> {
+  await db.query(
+    named(
+      'unanswered_command_forget',
+      sql`delete from unanswered_commands where event_id = ${eventId}`,
+    ),
+  );
+}
+
 /**
  * Sends commands again that have stayed without an outcome for longer than `resendMs`, whichever of the two was lost.
  * The header `resend` has the ledger publish an outcome that it has; a command that is only late is done once, like

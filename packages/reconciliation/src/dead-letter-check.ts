@@ -1,3 +1,4 @@
+import { IS_OPEN } from '@pixmesh/postgres/dead-letters';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
@@ -6,7 +7,10 @@ import type { Check } from './check.ts';
 /** Open letters that a run reads. */
 const LETTERS_MAX = 1_001;
 
-/** No message waits in the service's dead letters. A letter is open from its first moment: there is no window. */
+/**
+ * No message waits in the service's dead letters. A letter is open from its first moment: there is no window. One that
+ * was dismissed waits for nothing.
+ */
 export function deadLetterCheck(deps: { db: Queryable }): Check {
   return {
     name: 'dead_letter',
@@ -24,7 +28,7 @@ async function readOpenLetters(db: Queryable): Promise<{ id: string; code: strin
   return await db.query(
     named(
       'reconciliation_open_letters',
-      sql`select id, code from dead_letters where replayed_at is null order by id limit ${LETTERS_MAX}`,
+      sql`select id, code from dead_letters where ${IS_OPEN} order by id limit ${LETTERS_MAX}`,
     ),
   );
 }

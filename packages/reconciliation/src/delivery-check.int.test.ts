@@ -2,6 +2,8 @@ import { COMPARED_EVENTS_MAX } from '@pixmesh/contracts/internal/compare-events'
 import { TOPICS } from '@pixmesh/contracts/topics';
 import { createInternalClient } from '@pixmesh/http/internal-client';
 import { newId, timeOfId } from '@pixmesh/kernel/ids';
+import { listDeadLetters, parkMessage } from '@pixmesh/postgres/dead-letters';
+import { dismissParkedEvent, OUTBOX_CONSUMER } from '@pixmesh/postgres/outbox-relay';
 import { sql } from '@pixmesh/postgres/sql';
 import { type DispatcherDouble, startDispatcherDouble } from '@pixmesh/testkit/dispatcher-double';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
@@ -70,6 +72,19 @@ test('an event that waits to be published is not queued a second time', async ()
   dispatcher.differ({ missing: [lost!], unknown: [] });
   await run({ healAfterMs: -60_000 });
   expect(await queued()).toEqual([{ event_id: lost, is_resend: false }]);
+});
+
+test('an event that an operator has given up before it was published needs no delivery', async () => {
+  const [dismissed, kept] = await writeEvents(2);
+  const letter = { topic: TOPICS.chargesEvents, partition: 0, offset: 1n, key: 'key', value: null };
+  const headers = { event_id: dismissed! };
+  const cause = { code: 'MESSAGE_INVALID', reason: 'an unknown field' };
+  await parkMessage(database.db, OUTBOX_CONSUMER, { ...letter, ...cause, headers });
+  const [parked] = await listDeadLetters(database.db, { limit: 1, startingAfter: null });
+  const dismissal = { operatorId: newId(), reason: 'rolled back' };
+  await dismissParkedEvent(database.db, parked!, dismissal);
+  await run();
+  expect(dispatcher.asked[0]?.events.map(({ event_id }) => event_id)).toEqual([kept]);
 });
 
 test('an event that only the dispatcher has is shown', async () => {

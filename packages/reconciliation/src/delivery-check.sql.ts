@@ -2,10 +2,11 @@ import {
   COMPARED_EVENTS_MAX,
   type ComparedEvent,
 } from '@pixmesh/contracts/internal/compare-events';
+import { OUTBOX_CONSUMER } from '@pixmesh/postgres/outbox-relay';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
-/** Events of a topic with ids above `after`, up to `until`: all of them that were written. */
+/** Events of a topic with ids above `after`, up to `until`: all of them that were written, but those that were dismissed. */
 export type EventsPage = { after: string; until: string; events: ComparedEvent[] };
 
 /** The last page ends with the time of its reading, so that what the other side has beyond is not asked for. */
@@ -37,6 +38,12 @@ export async function readEventsPage(
           json_typeof(message->'destination') = 'object' as has_url
         from events
         where topic = ${topic} and event_id > ${after}::uuid and event_id <= ${until}::uuid
+          and not exists (
+            select from dead_letters letter
+            where letter.consumer = ${OUTBOX_CONSUMER} and letter.replayed_at is null and letter.dismissed_at is not null
+              and letter.topic = events.topic and letter.key = events.key
+              and letter.headers->>'event_id' = events.event_id::text
+          )
         order by event_id
         limit ${COMPARED_EVENTS_MAX}`,
     ),

@@ -1,6 +1,7 @@
 import { isSpanContextValid, trace } from '@opentelemetry/api';
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
 
+import { REDACTED, REDACTED_NAMES } from './redact.ts';
 import { currentRequestId } from './request-id.ts';
 
 export type { Logger };
@@ -9,25 +10,7 @@ export type { Logger };
  * Paths that never reach a log, wherever a line carries them by mistake. Log calls name their fields one by
  * one; this list is the net below.
  */
-const REDACTED_NAMES = [
-  'authorization',
-  'x-api-key',
-  'api_key',
-  'key',
-  'pix_key',
-  'secret',
-  'webhook_secret',
-  'password',
-  'token',
-  'document',
-  'customer',
-  'email',
-  'phone',
-  'body',
-  'headers',
-];
-
-const REDACTED = REDACTED_NAMES.flatMap((name) => [`["${name}"]`, `*["${name}"]`]);
+const REDACTED_PATHS = REDACTED_NAMES.flatMap((name) => [`["${name}"]`, `*["${name}"]`]);
 
 /** JSON lines on stdout, one logger per process, with the request and the trace they belong to. */
 export function createLogger(
@@ -38,7 +21,7 @@ export function createLogger(
   const options: LoggerOptions = {
     level,
     base: { service },
-    redact: { paths: REDACTED, censor: '[redacted]' },
+    redact: { paths: REDACTED_PATHS, censor: REDACTED },
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     serializers: { err: (error: unknown) => describeError(error) },
     hooks: {

@@ -10,7 +10,7 @@ import {
 import { registerListAudit } from '#admin/audit/list-audit.route.ts';
 import { type OperatorAuthDeps, requireOperator } from '#admin/authenticate-operator.ts';
 import { registerCharges } from '#admin/charges/charges.route.ts';
-import { registerDeadLetters } from '#admin/dead-letters/dead-letters.route.ts';
+import { type LettersDeps, registerDeadLetters } from '#admin/dead-letters/dead-letters.route.ts';
 import { registerDeliveries } from '#admin/deliveries/deliveries.route.ts';
 import { registerWebhooks } from '#admin/deliveries/webhooks.route.ts';
 import { registerDisputes } from '#admin/disputes/disputes.route.ts';
@@ -35,7 +35,8 @@ import { registerReferencePage } from '#openapi/reference-page.route.ts';
 type AdminDeps = OperatorAuthDeps &
   ApplicationDeps &
   KeyDeps &
-  ReconciliationDeps & { logger: Logger };
+  ReconciliationDeps &
+  LettersDeps & { logger: Logger };
 
 /** Listener 2: what operators, the dashboard and the CLI see. */
 export function buildAdminApp(deps: AdminDeps): FastifyInstance {

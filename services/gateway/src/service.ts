@@ -6,7 +6,7 @@ import { endProcess } from '@pixmesh/service/run-service';
 import { createTokenSigner } from '@pixmesh/http/service-token';
 import { type Parts, startService } from '@pixmesh/service/start-service';
 import { createWakeSignal } from '@pixmesh/service/wake-signal';
-import { messagingSettings, startMessaging } from '@pixmesh/kafka/messaging';
+import { type Messaging, messagingSettings, startMessaging } from '@pixmesh/kafka/messaging';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { type Reconciliation, startReconciliation } from '@pixmesh/reconciliation/reconciliation';
 import { reconciliationPeriods } from '@pixmesh/reconciliation/reconciliation-config';
@@ -14,6 +14,7 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 import type { FastifyInstance } from 'fastify';
 
 import { createKeyAuthenticator } from '#authentication/authenticate-key.ts';
+import { answerOwnLetters } from '#admin/dead-letters/own-letters.ts';
 import type { OwnerClients, OwnerService } from '#admin/owners/call-owner.ts';
 import { createLimitRate, type RateCounters } from '#rate-limit/limit-rate.ts';
 import { openRateCounters } from '#rate-limit/open-rate-counters.ts';
@@ -41,7 +42,7 @@ export async function startGateway(config: GatewayConfig) {
     const background = use('background pool', createPool({ ...pool, max: BACKGROUND_POOL_SIZE }));
     const clients = await openClients(config, use);
     const outbox = createWakeSignal();
-    use(
+    const messaging = use(
       'messaging',
       startMessaging({
         ...messagingSettings(config),
@@ -76,7 +77,7 @@ export async function startGateway(config: GatewayConfig) {
     const common = { config, db, logger, clients, wakeOutbox };
     const apps = {
       public: buildPublic({ ...common, requestLog, counters }),
-      admin: buildAdmin({ ...common, reconciliation }),
+      admin: buildAdmin({ ...common, reconciliation, messaging }),
       callback: buildCallbackApp({
         db: background,
         logger,
@@ -139,7 +140,8 @@ function buildAdmin({
   clients,
   wakeOutbox,
   reconciliation,
-}: AppParts & { reconciliation: Reconciliation }): FastifyInstance {
+  messaging,
+}: AppParts & { reconciliation: Reconciliation; messaging: Messaging }): FastifyInstance {
   return buildAdminApp({
     db,
     logger,
@@ -147,6 +149,7 @@ function buildAdmin({
     clients,
     wakeOutbox,
     reconciliation,
+    ownLetters: answerOwnLetters(messaging.deadLetters, logger),
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
     reconciliationTimeoutMs: config.RECONCILIATION_TIMEOUT_MS,
     bootstrapToken: config.ADMIN_BOOTSTRAP_TOKEN,

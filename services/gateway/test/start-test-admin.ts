@@ -44,6 +44,7 @@ export async function startTestAdmin(deps: {
       runNow: () => Promise.reject(new Error('unused')),
       requestFull: () => Promise.reject(new Error('unused')),
     },
+    ownLetters: () => Promise.reject(new Error('unused')),
     requestTimeoutMs: 1_000,
     reconciliationTimeoutMs: 1_000,
     bootstrapToken: TOKEN,

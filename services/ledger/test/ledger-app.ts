@@ -21,7 +21,12 @@ export async function aLedgerApp(db: Database) {
     engine,
     logger: createLogger('ledger', 'silent'),
     verify: createTokenVerifier('ledger', keys.publicKeys),
-    deadLetters: { list: async () => [], replay: async () => false },
+    deadLetters: {
+      list: async () => [],
+      find: async () => null,
+      replay: async () => false,
+      dismiss: async () => false,
+    },
     reconciliation: { latest: noReport, runNow: noReport, requestFull: noReport },
   });
   return { app, engine, get, send, tokenFor };

@@ -3,9 +3,16 @@ import { z } from 'zod';
 import { AccountStatus, OnboardingStatus } from '../http/account.ts';
 import { InstantText } from '../http/instant-text.ts';
 import { QueryId, QueryText } from '../http/query-fields.ts';
+import { DeadLetterFilters } from '../internal/dead-letters.ts';
 
 /** Services that park messages; the word in the address is the service's name. */
-export const DeadLetterService = z.enum(['charges', 'payouts', 'ledger', 'webhook-dispatcher']);
+export const DeadLetterService = z.enum([
+  'charges',
+  'payouts',
+  'ledger',
+  'webhook-dispatcher',
+  'gateway',
+]);
 export type DeadLetterService = z.infer<typeof DeadLetterService>;
 
 /** Filters of the lists under `/admin`, beside paging. */
@@ -49,7 +56,10 @@ export const ListRequestsQuery = z.object({
   created_before: InstantText.optional(),
 });
 
-export const ListDeadLettersQuery = z.object({ service: DeadLetterService.optional() });
+export const ListDeadLettersQuery = z.object({
+  service: DeadLetterService.optional(),
+  ...DeadLetterFilters.shape,
+});
 
 export const ListRefundsQuery = z.object({});
 

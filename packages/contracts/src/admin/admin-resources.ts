@@ -1,5 +1,9 @@
 import { z } from 'zod';
 
+import {
+  DeadLetter as ServiceDeadLetter,
+  InspectedDeadLetter as ServiceInspectedDeadLetter,
+} from '../internal/dead-letters.ts';
 import { CheckReport, FullRun } from '../internal/reconciliation.ts';
 import { Timestamp } from '../timestamp.ts';
 import { Account, LatePaymentPolicy } from '../http/account.ts';
@@ -137,18 +141,11 @@ export const Reconciliation = z.object({
     .meta({ description: 'Full runs that are requested or under way, by service.' }),
 });
 
-export const DeadLetter = z.object({
-  id: z.string(),
-  object: z.literal('dead_letter'),
+export const DeadLetter = ServiceDeadLetter.extend({ service: DeadLetterService });
+
+/** One dead letter with what of its message people may see. */
+export const InspectedDeadLetter = ServiceInspectedDeadLetter.extend({
   service: DeadLetterService,
-  consumer: z.string(),
-  topic: z.string(),
-  partition: z.int(),
-  offset: z.string(),
-  key: z.string().nullable(),
-  code: z.string(),
-  reason: z.string(),
-  created_at: Timestamp,
 });
 
 export const ReplayedDeadLetter = z.object({

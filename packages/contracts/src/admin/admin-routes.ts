@@ -1,3 +1,4 @@
+import { DismissDeadLetterBody } from '../internal/dead-letters.ts';
 import { RunReconciliationBody } from '../internal/reconciliation.ts';
 import { CreateAccountBody, UpdateAccountBody } from './admin-account-bodies.ts';
 import {
@@ -26,6 +27,7 @@ import {
   CreatedApiKey,
   CreatedOperator,
   DeadLetter,
+  InspectedDeadLetter,
   LoggedRequest,
   Operator,
   Reconciliation,
@@ -139,14 +141,32 @@ export const ADMIN_ROUTES: AdminRoutes = {
       query: ListRequestsQuery,
       items: LoggedRequest,
     }),
-    listDeadLetters: list('/admin/dead-letters', 'Messages that services could not apply', {
-      query: ListDeadLettersQuery,
-      items: DeadLetter,
-    }),
+    listDeadLetters: list(
+      '/admin/dead-letters',
+      'Messages that services could not apply or publish',
+      {
+        query: ListDeadLettersQuery,
+        items: DeadLetter,
+      },
+    ),
+    getDeadLetter: read(
+      '/admin/dead-letters/:service/:id',
+      'Inspect a parked message: why, from where, and its content, redacted as logs are',
+      { response: InspectedDeadLetter, errors: ['NOT_FOUND'] },
+    ),
     replayDeadLetter: act(
       '/admin/dead-letters/:service/:id/replay',
       'Have a service apply a parked message again',
       { response: ReplayedDeadLetter, errors: ['NOT_FOUND', 'CONFLICT'] },
+    ),
+    dismissDeadLetter: act(
+      '/admin/dead-letters/:service/:id/dismiss',
+      'Give a parked message up, with the reason; one that could not be published stops holding back its key',
+      {
+        body: DismissDeadLetterBody,
+        response: DeadLetter,
+        errors: ['NOT_FOUND', 'CONFLICT'],
+      },
     ),
   }),
 };

@@ -16,7 +16,7 @@ export type OwnerDeps = { clients: OwnerClients; requestTimeoutMs: number };
 /** For what the gateway's own tables are needed too: accounts, the audit log. */
 export type OwnerAndTablesDeps = OwnerDeps & { db: Database };
 
-type OwnerCall = { method: 'GET' | 'POST'; path: string; body?: Buffer };
+export type OwnerCall = { method: 'GET' | 'POST'; path: string; body?: Buffer };
 
 /**
  * Asks the owner of a resource on behalf of the installation, once: the token carries no tenant, and whoever acts
@@ -44,7 +44,7 @@ export async function callOwner(
  */
 export function readAnswer<Schema extends z.ZodType>(
   schema: Schema,
-  service: OwnerService,
+  service: string,
   answer: ForwardableAnswer,
 ): z.output<Schema> {
   const parsed = answer.status === 200 ? schema.safeParse(parseJson(answer.body)) : null;
