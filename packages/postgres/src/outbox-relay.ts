@@ -177,7 +177,11 @@ async function parkEvent(
     reason,
   });
   parked.add(1, { topic, type });
-  logger.error({ event_id: eventId, topic, key, type, reason }, 'event parked in dead_letters');
+  // Under the name `key` the log would hide it, as it does secrets.
+  logger.error(
+    { event_id: eventId, topic, message_key: key, type, reason },
+    'event parked in dead_letters',
+  );
 }
 
 /** Puts a parked event back into its place in the queue, before the later ones of its key. */

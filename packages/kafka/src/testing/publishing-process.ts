@@ -1,0 +1,37 @@
+/**
+ * A process that publishes the outbox of a database as a service does: `node --import @pixmesh/telemetry/preload
+ * publishing-process.ts <brokers> <registry> <prefix> <database> <internal port>`. It logs to stdout and serves its
+ * metrics.
+ */
+import { startHealth } from '@pixmesh/service/health';
+import { createWakeSignal } from '@pixmesh/service/wake-signal';
+import { createPool } from '@pixmesh/postgres/pool';
+import { createLogger } from '@pixmesh/telemetry/logger';
+
+import { startMessaging } from '../messaging.ts';
+import { PUBLISHED_MESSAGES } from './published-messages.ts';
+
+const [brokers = '', registryUrl = '', topicPrefix = '', url = '', port = ''] =
+  process.argv.slice(2);
+
+const messaging = startMessaging({
+  service: 'publishing',
+  brokers: [brokers],
+  registryUrl,
+  topicPrefix,
+  db: createPool({ url, applicationName: 'publishing' }),
+  logger: createLogger('publishing'),
+  outbox: { produces: Object.values(PUBLISHED_MESSAGES), signal: createWakeSignal() },
+  consumes: [],
+  onFatal: (error) => {
+    throw error;
+  },
+});
+
+await startHealth({
+  host: '127.0.0.1',
+  port: Number(port),
+  isAlive: messaging.isAlive,
+  checkReady: async () => undefined,
+  failpointsAllowed: false,
+});
