@@ -121,10 +121,13 @@ describe('the retention', () => {
     expect(await maintainRequestLog(database.db, 7)).toBeGreaterThan(0);
   });
 
-  test('gives way to a reader, keeps no writer waiting for it, and is done by a later try', async () => {
+  test('gives way to a reader, makes the weeks to come, keeps no writer waiting, and is done by a later try', async () => {
     await using own = await createTestDatabase('gateway');
-    await using owner = asAdmin(own);
+    await using owner = asAdmin(own, 2);
     await growOldWeeks(owner, 20);
+    const weeks = () =>
+      owner.query(sql`select from pg_inherits where inhparent = 'gateway.request_log'::regclass`);
+    const before = (await weeks()).length;
     await owner.transaction(async (tx) => {
       await tx.query(sql`lock table gateway.request_log in access share mode`);
       const kept = maintainRequestLog(own.db, 30);
@@ -136,6 +139,7 @@ describe('the retention', () => {
       );
       await expect(kept).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' });
       await Promise.all(writers);
+      expect((await weeks()).length).toBeGreaterThan(before);
     });
     await eventually(async () => expect(await maintainRequestLog(own.db, 30)).toBeGreaterThan(0));
   });
