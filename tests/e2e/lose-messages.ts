@@ -27,7 +27,7 @@ export type Broker = ReturnType<typeof openBroker>;
 /** The broker of the mesh, as somebody sees it who can take messages out of it. */
 export function openBroker() {
   const { postgres_url: url, kafka_brokers: brokers } = stack();
-  const db = createPool({ url, applicationName: 'lost-messages', max: 2 });
+  const db = createPool({ url, applicationName: 'lost-messages', max: 3 });
   const admin = createKafka({
     brokers,
     clientId: 'lost-messages',
@@ -37,12 +37,14 @@ export function openBroker() {
   return {
     thaw: (service: string) => process.kill(stack().pids[service] ?? 0, 'SIGCONT'),
     whileFrozen,
+    holdBackCommands,
     untilPublished,
     untilDecided: () => untilNone(db, undecided),
     untilUnanswered,
     untilStored,
     unansweredTypes: () => readUnansweredTypes(db),
     stateAtDispatcher,
+    typesSince: (topics: readonly string[], since: Date) => readTypesSince(db, topics, since),
     lose,
     makeAgain,
     [Symbol.asyncDispose]: async () => {
@@ -52,19 +54,41 @@ export function openBroker() {
     },
   };
 
-  /** These services stand still meanwhile: what is sent to them stays in its topic. */
+  /** These services stand still meanwhile: what is sent to them since then stays in its topic. */
   async function whileFrozen(
     services: readonly string[],
-    work: () => Promise<void>,
+    work: (since: Date) => Promise<void>,
   ): Promise<void> {
     const pids = services.map((service) => stack().pids[service] ?? 0);
     for (const pid of pids) process.kill(pid, 'SIGSTOP');
     try {
       await delay(FETCH_MS_MAX);
-      await work();
+      await work(new Date());
     } finally {
       for (const pid of pids) process.kill(pid, 'SIGCONT');
     }
+  }
+
+  /** What charges and payouts send from now on waits in their outboxes until it is released, by the lease of the relay. */
+  async function holdBackCommands(): Promise<AsyncDisposable & { since: Date }> {
+    const held = Promise.withResolvers<Date>();
+    const released = Promise.withResolvers<void>();
+    const holding = db.transaction(async (tx) => {
+      await tx.query(sql`set local idle_in_transaction_session_timeout = 0`);
+      await tx.query(sql`select from charges.leases where name = 'outbox-relay' for update`);
+      await tx.query(sql`select from payouts.leases where name = 'outbox-relay' for update`);
+      held.resolve(new Date());
+      await released.promise;
+    });
+    holding.catch(held.reject);
+    const since = await held.promise;
+    return {
+      since,
+      [Symbol.asyncDispose]: async () => {
+        released.resolve();
+        await holding;
+      },
+    };
   }
 
   async function untilPublished(services: readonly string[]): Promise<void> {
@@ -93,14 +117,16 @@ export function openBroker() {
     return rows[0]?.active ?? null;
   }
 
-  /** Deletes every message that the topics have now. */
-  async function lose(topics: readonly string[]): Promise<void> {
+  /** Deletes every message that the topics have now; answers the types of those that were written since then. */
+  async function lose(topics: readonly string[], since: Date): Promise<string[]> {
     await connected;
+    const types = await readTypesSince(db, topics, since);
     for (const topic of topics) {
       const offsets = await admin.fetchTopicOffsets(topic);
       const partitions = offsets.map(({ partition, high }) => ({ partition, offset: high }));
       await admin.deleteTopicRecords({ topic, partitions });
     }
+    return types;
   }
 
   async function makeAgain(topics: readonly string[]): Promise<void> {
@@ -129,13 +155,36 @@ async function untilNone(db: Database, count: Statement): Promise<void> {
   }, PUBLISHED_MS_MAX);
 }
 
-/** Types of the commands without an outcome, each once. */
+/** Types of the commands without an outcome, each once, with the service that sent it. */
 async function readUnansweredTypes(db: Database): Promise<string[]> {
   const rows = await db.query<{ type: string }>(sql`
     with sent as (${unanswered})
-    select type from charges.events where event_id in (select event_id from sent)
+    select 'charges ' || type as type from charges.events where event_id in (select event_id from sent)
     union
-    select type from payouts.events where event_id in (select event_id from sent)
+    select 'payouts ' || type from payouts.events where event_id in (select event_id from sent)
+    order by type`);
+  return rows.map(({ type }) => type);
+}
+
+/** Types of what was written to these topics since then, each once. */
+async function readTypesSince(
+  db: Database,
+  topics: readonly string[],
+  since: Date,
+): Promise<string[]> {
+  const rows = await db.query<{ type: string }>(sql`
+    with written as (
+      select topic, type, event_id from gateway.events
+      union all
+      select topic, type, event_id from charges.events
+      union all
+      select topic, type, event_id from payouts.events
+      union all
+      select topic, type, event_id from ledger.events
+    )
+    select distinct type
+    from written
+    where topic = any (${topics}::text[]) and event_id >= charges.uuid_v7_floor(${since}::timestamptz)
     order by type`);
   return rows.map(({ type }) => type);
 }

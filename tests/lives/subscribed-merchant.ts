@@ -6,8 +6,9 @@ import { aMerchant, type Merchant, v1 } from '../e2e/mesh.ts';
 /** A merchant, and the place at the receiver that hears every event of it. */
 export type SubscribedMerchant = Merchant & { hookPath: string };
 
-export async function aSubscribedMerchant(): Promise<SubscribedMerchant> {
-  const merchant = await aMerchant({ onboarding_status: 'approved', name: randomUUID() });
+export async function aSubscribedMerchant(settings: object = {}): Promise<SubscribedMerchant> {
+  const approved = { onboarding_status: 'approved', name: randomUUID() };
+  const merchant = await aMerchant({ ...approved, ...settings });
   const hook = aHook();
   const catalogue = await v1(merchant, 'GET /webhooks/events');
   const events = catalogue.body.data.map((entry: { event: string }) => entry.event);

@@ -1,44 +1,53 @@
 import { randomUUID } from 'node:crypto';
 
+import { CHARGE_COMMANDS, PAYOUT_COMMANDS } from '@pixmesh/contracts/messages/ledger-command.v1';
+import { MESSAGE_TYPES } from '@pixmesh/contracts/messages/message-types';
 import { TOPICS } from '@pixmesh/contracts/topics';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { sampled } from '@pixmesh/testkit/long-runs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { COMMANDS, prepareCommandLives } from '../../lives/command-lives.ts';
+import { ANNOUNCED, prepareEventLives } from '../../lives/event-lives.ts';
 import { acquirer } from '../acquirer.ts';
-import { balancesOf, disputesOf } from '../acquirer-channels.ts';
 import { expectNoBreaks } from '../find-breaks.ts';
 import { type Broker, openBroker } from '../lose-messages.ts';
 import {
   admin,
   adminBody,
   aMerchant,
-  availableOf,
-  call,
   createChargeStubbornly,
   type Json,
-  type Merchant,
   received,
-  secretsOfHome,
-  simulator,
-  stack,
   waitUntilPaid,
 } from '../mesh.ts';
-import {
-  AMOUNT_CENTS,
-  aPayingMerchant,
-  COST_CENTS,
-  createPayout,
-  readPayout,
-  returnAtAcquirer,
-  waitForPayout,
-} from '../payout-calls.ts';
-import { endedRefundsOf, requestRefund } from '../refund-calls.ts';
 
 /** A lost command is sent again after 20 s here, a lost event is found within two runs of reconciliation. */
 const HEALED_MS_MAX = 120_000;
 const CHARGE_CENTS = 2_000;
-const PART_CENTS = 500;
+
+/** What the ledger answers to these commands. */
+const OUTCOMES = [
+  'acquirer_tariff.booked',
+  'dispute.blocked',
+  'dispute.returned',
+  'dispute.unblocked',
+  'hold.released',
+  'hold.settled',
+  'payout.suspended',
+  'payout_return.credited',
+  'received_pix.credited',
+  'received_pix.returned',
+  'received_pix.suspended',
+  'suspense.credited',
+  'suspense.resolved',
+];
+
+/** Types that no case below loses, each with the reason. */
+const NOT_LOST: Readonly<Record<string, string>> = {
+  'hold.end_refused':
+    'One hold is ended in two ways by a bug alone; the ledger publishes it again as it does every outcome (hold-ends.int.test.ts).',
+};
 
 let broker: Broker;
 
@@ -47,75 +56,77 @@ beforeAll(() => {
 });
 afterAll(() => broker[Symbol.asyncDispose]());
 
-/** Each kind of message in turn is deleted from its topic before it is read. */
-const LOSSES = [
+/** Each type of message in turn is deleted from its topic before it is read. */
+const LOSSES: {
+  name: string;
+  loses: readonly string[];
+  run: (loses: readonly string[]) => Promise<void>;
+}[] = [
   {
     name: 'commands that are lost before the ledger reads them are sent again, and done once',
-    run: async () => {
-      const lives = await prepareLives();
+    loses: COMMANDS.map(typeOf).filter((type, index, types) => types.indexOf(type) === index),
+    run: async (loses) => {
+      const lives = await prepareCommandLives(broker, HEALED_MS_MAX);
+      const held = await broker.holdBackCommands();
+      await lives.decide();
       await broker.whileFrozen(['ledger'], async () => {
+        await held[Symbol.asyncDispose]();
         await lives.goOn();
         await broker.untilPublished(['charges', 'payouts']);
-        expect(await broker.unansweredTypes()).toEqual(COMMANDS);
-        await broker.lose([TOPICS.ledgerCommands]);
+        expect(await broker.lose([TOPICS.ledgerCommands], held.since)).toEqual(loses.toSorted());
       });
-      await lives.expectEnded();
+      await lives.expectEnded(HEALED_MS_MAX);
     },
   },
   {
     name: 'outcomes that are lost before anybody reads them are published again',
-    run: async () => {
-      const lives = await prepareLives();
+    loses: OUTCOMES,
+    run: async (loses) => {
+      const lives = await prepareCommandLives(broker, HEALED_MS_MAX);
+      const held = await broker.holdBackCommands();
+      await lives.decide();
       await broker.whileFrozen(['ledger'], async () => {
+        await held[Symbol.asyncDispose]();
         await lives.goOn();
         await broker.untilPublished(['charges', 'payouts']);
-        expect(await broker.unansweredTypes()).toEqual(COMMANDS);
-        await broker.whileFrozen(['charges', 'payouts'], async () => {
+        await broker.whileFrozen(['charges', 'payouts'], async (since) => {
           broker.thaw('ledger');
           await broker.untilDecided();
           await broker.untilPublished(['ledger']);
-          await broker.lose([TOPICS.ledgerEvents]);
+          expect(await broker.lose([TOPICS.ledgerEvents], since)).toEqual(loses);
         });
       });
-      await lives.expectEnded();
+      await lives.expectEnded(HEALED_MS_MAX);
     },
   },
   {
     name: 'events that are lost before the dispatcher reads them are delivered',
-    run: async () => {
-      const path = `/${randomUUID()}`;
-      const webhook_url = `http://a.receiver.example.com${path}`;
-      const merchant = await aPayingMerchant(CHARGE_CENTS);
-      const charge = await createChargeStubbornly(merchant, { amount: CHARGE_CENTS, webhook_url });
-      await broker.whileFrozen(['webhook-dispatcher'], async () => {
-        const { body } = await acquirer.pay(charge.id);
-        await waitUntilPaid(merchant, charge.id, HEALED_MS_MAX);
-        const payout = await createPayout(merchant, { webhook_url });
-        await waitForPayout(merchant, payout.body.id, 'completed', HEALED_MS_MAX);
-        await acquirer.openDispute({ end_to_end_id: body.end_to_end_id, reason: 'scam' });
-        await eventually(
-          async () => expect(await disputesOf(charge.id)).toHaveLength(1),
-          HEALED_MS_MAX,
-        );
+    loses: ANNOUNCED,
+    run: async (loses) => {
+      const lives = await prepareEventLives(HEALED_MS_MAX);
+      await broker.whileFrozen(['webhook-dispatcher'], async (since) => {
+        await lives.goOn();
+        const topics = [TOPICS.chargesEvents, TOPICS.payoutsEvents];
+        await eventually(async () => {
+          expect(await broker.typesSince(topics, since)).toEqual(loses);
+        }, HEALED_MS_MAX);
         await broker.untilPublished(['charges', 'payouts']);
-        await broker.lose([TOPICS.chargesEvents, TOPICS.payoutsEvents]);
+        expect(await broker.lose(topics, since)).toEqual(loses);
       });
-      await eventually(async () => {
-        const events = (await received(path)).map(eventOf);
-        expect([...new Set(events)]).toEqual(expect.arrayContaining(DELIVERED));
-      }, HEALED_MS_MAX);
+      await lives.expectDelivered(HEALED_MS_MAX);
     },
   },
   {
     name: "an application's state that is lost before the dispatcher hears of it arrives",
-    run: async () => {
+    loses: ['application.changed'],
+    run: async (loses) => {
       const merchant = await aMerchant();
-      await broker.whileFrozen(['webhook-dispatcher'], async () => {
+      await broker.whileFrozen(['webhook-dispatcher'], async (since) => {
         await adminBody('PATCH', `/admin/applications/${merchant.applicationId}`, {
           active: false,
         });
         await broker.untilPublished(['gateway']);
-        await broker.lose([TOPICS.accountsEvents]);
+        expect(await broker.lose([TOPICS.accountsEvents], since)).toEqual(loses);
       });
       await eventually(async () => {
         expect(await broker.stateAtDispatcher(merchant.applicationId)).toBe(false);
@@ -124,20 +135,22 @@ const LOSSES = [
   },
   {
     name: 'callbacks that are lost before anybody reads them are made up for',
-    run: async () => {
+    loses: ['acquirer.callback'],
+    run: async (loses) => {
       const merchant = await aMerchant();
       const charge = await createChargeStubbornly(merchant, { amount: CHARGE_CENTS });
-      await broker.whileFrozen(['charges', 'payouts'], async () => {
+      await broker.whileFrozen(['charges', 'payouts'], async (since) => {
         await acquirer.pay(charge.id);
         await broker.untilStored(charge.id);
         await broker.untilPublished(['gateway']);
-        await broker.lose([TOPICS.acquirerCallbacks]);
+        expect(await broker.lose([TOPICS.acquirerCallbacks], since)).toEqual(loses);
       });
       await waitUntilPaid(merchant, charge.id, HEALED_MS_MAX);
     },
   },
   {
     name: 'topics that are deleted and made again lose nothing',
+    loses: [],
     run: async () => {
       const path = `/${randomUUID()}`;
       const webhook_url = `http://a.receiver.example.com${path}`;
@@ -162,7 +175,18 @@ const LOSSES = [
   },
 ];
 
-test.each(sampled(LOSSES, 1))('$name', ({ run }) => run(), 400_000);
+test('every type of message is lost by a case, or there is a reason why not', () => {
+  const lost = new Set(LOSSES.flatMap(({ loses }) => loses));
+  const types = MESSAGE_TYPES.map(({ type }) => type);
+  expect(types.filter((type) => !lost.has(type))).toEqual(Object.keys(NOT_LOST));
+  const commands = [
+    ...Object.keys(CHARGE_COMMANDS).map((type) => `charges ${type}`),
+    ...Object.keys(PAYOUT_COMMANDS).map((type) => `payouts ${type}`),
+  ];
+  expect(COMMANDS).toEqual(commands.toSorted());
+});
+
+test.each(sampled(LOSSES, 1))('$name', ({ run, loses }) => run(loses), 600_000);
 
 test('reconciliation explains all of it, and nothing waits for an outcome', async () => {
   await expectNoBreaks();
@@ -170,102 +194,9 @@ test('reconciliation explains all of it, and nothing waits for an outcome', asyn
   expect((await admin('GET', '/admin/dead-letters')).body.data).toEqual([]);
 }, 600_000);
 
-/** What the lives below have the ledger do once they go on. */
-const COMMANDS = [
-  'dispute.block',
-  'dispute.return',
-  'dispute.unblock',
-  'hold.release',
-  'hold.settle',
-  'payout_return.credit',
-  'received_pix.credit',
-  'received_pix.return',
-  'received_pix.suspend',
-];
-
-const DELIVERED = ['charge.pix.paid', 'charge.pix.infraction', 'payment.pix.processing'];
-
-/** Charges, refunds, disputes and payouts, each short of a command to the ledger. */
-async function prepareLives() {
-  const merchant = await aMerchant();
-  const unpaid = await createChargeStubbornly(merchant, { amount: CHARGE_CENTS });
-  const [toReturn, toDispute, disputed, lost, refunded] = await Promise.all(
-    Array.from({ length: 5 }, () => aPaidCharge(merchant)),
-  );
-  const [blocked, blockedToo] = await Promise.all([anOpenDispute(disputed!), anOpenDispute(lost!)]);
-  const failing = await aPayingMerchant(2 * COST_CENTS);
-  const paying = await aPayingMerchant(3 * COST_CENTS);
-  const returned = await createPayout(paying);
-  const { end_to_end_id } = await waitForPayout(paying, returned.body.id, 'completed');
-  const unsent = { operation: 'sendPayout', fault: 'error_before', status: 503 };
-  const noRefunds = { operation: 'refund', fault: 'error_before', status: 503 };
-  const stays = await simulator.addFaults(paying, [unsent]);
-  const fails = await simulator.addFaults(failing, [unsent]);
-  const noRefund = await simulator.addFaults(merchant, [noRefunds]);
-  const settles = (await createPayout(paying)).body.id as string;
-  const refused = (await createPayout(failing)).body.id as string;
-  expect((await requestRefund(refunded!.id, PART_CENTS)).status).toBe(201);
-  return { goOn, expectEnded };
-
-  async function goOn(): Promise<void> {
-    await acquirer.pay(unpaid.id);
-    await acquirer.returnPix(toReturn!.endToEndId, { amount: PART_CENTS, natureza: 'ORIGINAL' });
-    await acquirer.openDispute({ end_to_end_id: toDispute!.endToEndId, reason: 'scam' });
-    await acquirer.decideDispute(blocked, { outcome: 'won' });
-    await acquirer.decideDispute(blockedToo, { outcome: 'lost' });
-    await anUnownedPix();
-    await returnAtAcquirer(end_to_end_id, { natureza: 'ORIGINAL' });
-    await simulator.addFaults(failing, [{ operation: 'sendPayout', fault: 'refusal' }]);
-    for (const fault of [stays, fails, noRefund]) await fault.remove();
-    await eventually(async () => expect(await broker.unansweredTypes()).toEqual(COMMANDS), 60_000);
-  }
-
-  async function expectEnded(): Promise<void> {
-    await waitUntilPaid(merchant, unpaid.id, HEALED_MS_MAX);
-    await waitForPayout(paying, settles, 'completed', HEALED_MS_MAX);
-    await waitForPayout(failing, refused, 'failed', HEALED_MS_MAX);
-    const [refund] = await endedRefundsOf(refunded!.id, HEALED_MS_MAX);
-    expect(refund.status).toBe('completed');
-    await eventually(async () => {
-      // Six charges, less what went back, what was lost and what is disputed.
-      const available = 6 * CHARGE_CENTS - 2 * PART_CENTS - 2 * CHARGE_CENTS;
-      expect(await balancesOf(merchant.accountId)).toMatchObject({
-        available,
-        held: 0,
-        blocked: CHARGE_CENTS,
-      });
-      expect(await availableOf(failing)).toBe(2 * COST_CENTS);
-      expect(await availableOf(paying)).toBe(COST_CENTS + AMOUNT_CENTS);
-    }, HEALED_MS_MAX);
-    expect((await readPayout(paying, returned.body.id)).status).toBe('completed');
-  }
-}
-
-async function aPaidCharge(merchant: Merchant): Promise<{ id: string; endToEndId: string }> {
-  const { id } = await createChargeStubbornly(merchant, { amount: CHARGE_CENTS });
-  const { body } = await acquirer.pay(id);
-  await waitUntilPaid(merchant, id, HEALED_MS_MAX);
-  return { id, endToEndId: body.end_to_end_id };
-}
-
-/** Open here, with its block booked. */
-async function anOpenDispute(charge: { id: string; endToEndId: string }): Promise<string> {
-  const { body } = await acquirer.openDispute({
-    end_to_end_id: charge.endToEndId,
-    reason: 'scam',
-  });
-  await eventually(async () => expect(await disputesOf(charge.id)).toHaveLength(1), HEALED_MS_MAX);
-  await eventually(async () => expect(await broker.unansweredTypes()).toEqual([]), HEALED_MS_MAX);
-  return body.id;
-}
-
-async function anUnownedPix(): Promise<string> {
-  const answer = await call(`${stack().simulator_url}/control/pix`, {
-    method: 'POST',
-    body: { amount: CHARGE_CENTS, chave: secretsOfHome().acquirerPixKey },
-  });
-  expect(answer.status).toBe(201);
-  return answer.body.end_to_end_id;
+/** Of a command with its sender. */
+function typeOf(command: string): string {
+  return command.slice(command.indexOf(' ') + 1);
 }
 
 function eventOf(request: Json): string {

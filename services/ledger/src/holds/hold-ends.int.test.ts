@@ -1,8 +1,10 @@
 import assert from 'node:assert';
 
 import { newId } from '@pixmesh/kernel/ids';
+import { sql } from '@pixmesh/postgres/sql';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
+import { republishOutcome } from '#engine/republish-outcome.ts';
 import { auditBooks } from '#test/audit-books.sql.ts';
 import { countAllRows, readBalances } from '#test/read-ledger.ts';
 import { workConcurrently } from '#test/work-concurrently.ts';
@@ -67,21 +69,28 @@ test('a repeat of an end publishes nothing more', async () => {
 test.each([
   ['settled', 'released'],
   ['released', 'settled'],
-] as const)('a hold that was %s cannot be %s: it is told so', async (state, wanted) => {
-  const hold = await anOpenHold({ amount: 900 });
-  const [first, second] =
-    state === 'settled'
-      ? [aHoldSettle(hold), aHoldRelease(hold)]
-      : [aHoldRelease(hold), aHoldSettle(hold)];
-  await handle(ledger.engine, first);
-  const balances = await readBalances(ledger.db, hold.accountId);
-  await handle(ledger.engine, second);
-  expect((await queuedEvents(ledger.db, hold.accountId)).at(-1)).toMatchObject({
-    type: 'hold.end_refused',
-    message: { data: { wanted, state, hold_id: hold.holdId, amount: 900 } },
-  });
-  expect(await readBalances(ledger.db, hold.accountId)).toEqual(balances);
-});
+] as const)(
+  'a hold that was %s cannot be %s: it is told so, and again where that was lost',
+  async (state, wanted) => {
+    const hold = await anOpenHold({ amount: 900 });
+    const [first, second] =
+      state === 'settled'
+        ? [aHoldSettle(hold), aHoldRelease(hold)]
+        : [aHoldRelease(hold), aHoldSettle(hold)];
+    await handle(ledger.engine, first);
+    const balances = await readBalances(ledger.db, hold.accountId);
+    await handle(ledger.engine, second);
+    const refusal = (await queuedEvents(ledger.db, hold.accountId)).at(-1);
+    expect(refusal).toMatchObject({
+      type: 'hold.end_refused',
+      message: { data: { wanted, state, hold_id: hold.holdId, amount: 900 } },
+    });
+    expect(await readBalances(ledger.db, hold.accountId)).toEqual(balances);
+    await ledger.db.query(sql`delete from outbox`);
+    expect(await republishOutcome(ledger.db, second.data.command_id)).toBe(true);
+    expect(await queuedEvents(ledger.db, hold.accountId)).toEqual([refusal]);
+  },
+);
 
 test('settle and release raced end a hold exactly once', async () => {
   const holds = [];
