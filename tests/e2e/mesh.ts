@@ -21,11 +21,14 @@ export type StackFile = {
   application_id: string;
   api_key: string;
   pids: Record<string, number>;
+  replicas?: { gateway_url: string; admin_url: string }[];
 };
 
 const SEQUENCE_PAGE = 5_000;
 
 const RESTART_MS_MAX = 60_000;
+/** After so long a call goes to the other replica, where there is one. */
+const REPLICA_ANSWER_MS_MAX = 5_000;
 
 // Tests look at answers as they come; a wrong shape shows in an assertion.
 // oxlint-disable-next-line typescript/no-explicit-any
@@ -48,6 +51,17 @@ export function stack(): StackFile {
   return JSON.parse(readFileSync(path.join(homeOf(), 'stack.json'), 'utf8')) as StackFile;
 }
 
+let turns = 0;
+
+/** One of the gateways, in turn: of one stack there is one, and whatever it is asked takes its time. */
+function aGateway(): { gateway_url: string; admin_url: string; timeoutMs?: number } {
+  const { replicas = [], ...first } = stack();
+  if (replicas.length === 0) return first;
+  const gateways = [first, ...replicas];
+  turns += 1;
+  return { ...(gateways[turns % gateways.length] ?? first), timeoutMs: REPLICA_ANSWER_MS_MAX };
+}
+
 /** What the installation under test keeps secret. */
 export function secretsOfHome(): Json {
   return JSON.parse(readFileSync(path.join(homeOf(), 'secrets.json'), 'utf8'));
@@ -56,12 +70,18 @@ export function secretsOfHome(): Json {
 /** One HTTP call; an answer that is not JSON is a failure by itself. */
 export async function call(
   url: string,
-  init: { method?: string; headers?: Record<string, string>; body?: unknown } = {},
+  init: {
+    method?: string;
+    headers?: Record<string, string>;
+    body?: unknown;
+    timeoutMs?: number | undefined;
+  } = {},
 ): Promise<Answer> {
   const response = await fetch(url, {
     method: init.method ?? 'GET',
     headers: { 'content-type': 'application/json', ...init.headers },
     ...(init.body === undefined ? {} : { body: JSON.stringify(init.body) }),
+    ...(init.timeoutMs === undefined ? {} : { signal: AbortSignal.timeout(init.timeoutMs) }),
   });
   const text = await response.text();
   return {
@@ -128,9 +148,10 @@ export async function admin(
   body?: object,
   headers: Record<string, string> = {},
 ): Promise<Answer> {
-  const { admin_url, admin_token } = stack();
-  const authorization = `Bearer ${admin_token}`;
-  return await call(admin_url + path, { method, headers: { authorization, ...headers }, body });
+  const { admin_url, timeoutMs } = aGateway();
+  const authorization = `Bearer ${stack().admin_token}`;
+  const all = { authorization, ...headers };
+  return await call(admin_url + path, { method, headers: all, body, timeoutMs });
 }
 
 /** A call of the public API, such as `v1(merchant, 'GET /balance')`. */
@@ -141,7 +162,8 @@ export async function v1(
 ): Promise<Answer> {
   const [method = 'GET', path = ''] = route.split(' ');
   const headers = { 'x-api-key': merchant.key, ...options.headers };
-  return await call(`${stack().gateway_url}/v1${path}`, { method, headers, body: options.body });
+  const { gateway_url, timeoutMs } = aGateway();
+  return await call(`${gateway_url}/v1${path}`, { method, headers, body: options.body, timeoutMs });
 }
 
 /** A body of `POST /v1/charges` with valid defaults. */

@@ -7,7 +7,8 @@ import { expect, test } from 'vitest';
 import { findUnexplainedBreaks } from '../find-breaks.ts';
 import { findViolations } from '../find-violations.ts';
 import { type ClientHistory, createClientHistory } from '../client-history.ts';
-import { admin, type Merchant, stack, v1 } from '../mesh.ts';
+import { killProcess } from '../kill-process.ts';
+import { admin, type Merchant, v1 } from '../mesh.ts';
 import { aPayingMerchant, COST_CENTS, fund } from '../payout-calls.ts';
 
 const VICTIMS = ['payouts', 'ledger', 'postgres', 'kafka'];
@@ -30,7 +31,7 @@ test(`${VICTIMS.join(', ')} killed under load: every 201 exists, every hold ends
       const load = startLoad(history, merchants, hookPath);
       await eventually(() => expect(load.accepted()).toBeGreaterThan(CLIENTS), BACK_MS_MAX);
       const acceptedBefore = load.accepted();
-      await kill(victim);
+      await killProcess(victim);
       // It serves again: so many more could not have been on their way.
       await eventually(
         () => expect(load.accepted()).toBeGreaterThan(acceptedBefore + 2 * CLIENTS),
@@ -88,12 +89,4 @@ function startLoad(
       await Promise.all(clients);
     },
   };
-}
-
-/** Kills a process and waits until the supervisor has it back under a new pid. */
-async function kill(name: string): Promise<void> {
-  const pid = stack().pids[name] ?? 0;
-  expect(pid).toBeGreaterThan(0);
-  process.kill(pid, 'SIGKILL');
-  await eventually(() => expect(stack().pids[name]).not.toBe(pid), BACK_MS_MAX);
 }

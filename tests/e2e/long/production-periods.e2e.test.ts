@@ -1,9 +1,5 @@
-import { spawnSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
-import path from 'node:path';
-
 import { eventually } from '@pixmesh/testkit/eventually';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { acquirer } from '../acquirer.ts';
 import { clock } from '../acquirer-channels.ts';
@@ -16,8 +12,8 @@ import {
   readCharge,
   simulator,
   stack,
-  useHome,
 } from '../mesh.ts';
+import { bootOwnStack } from '../own-stack.ts';
 import {
   AMOUNT_CENTS,
   aPayingMerchant,
@@ -38,25 +34,7 @@ const MINUTE_S = 60;
 const DAY_S = 86_400;
 const REFUNDED_CENTS = 700;
 
-const HOME = path.resolve('.pixmesh-e2e-production');
-/** A second stack beside the ring's, on a busy machine. */
-const BOOT_MS_MAX = 400_000;
-
-function npmRun(args: readonly string[]): number {
-  const env = { ...process.env, ...PERIODS, PIXMESH_HOME: HOME };
-  return spawnSync('npm', ['run', '--silent', ...args], { stdio: 'inherit', env }).status ?? 1;
-}
-
-beforeAll(() => {
-  npmRun(['stop']);
-  rmSync(HOME, { recursive: true, force: true });
-  const exitCode = npmRun(['start', '--', '--detach', '--no-demo']);
-  if (exitCode !== 0) throw new Error('the stack did not start');
-  useHome(HOME);
-}, BOOT_MS_MAX);
-afterAll(() => {
-  npmRun(['stop']);
-});
+bootOwnStack('production', PERIODS);
 
 test(
   'what the acquirer changes after the end, without a callback, is credited or told within ten minutes',
