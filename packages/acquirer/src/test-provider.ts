@@ -4,13 +4,17 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
+import { checkRequest } from './testing/check-exchange.ts';
 import { type Acquirer, type ClientTls, createAcquirer } from './client.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 type ReceivedCall = { method: string; url: string; authorization: string; body: string };
 
-/** A provider whose every answer a test writes by hand. */
+/**
+ * A provider whose every answer a test writes by hand. It holds each request against the Central Bank's document, and
+ * its end throws where one deviates.
+ */
 export type TestProvider = AsyncDisposable & {
   tokensIssued: number;
   /** What was called, without the calls for tokens. */
@@ -30,6 +34,7 @@ export async function startTestProvider(tls?: ClientTls): Promise<TestProvider> 
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `${tls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const deviations: string[] = [];
   const provider: TestProvider = {
     tokensIssued: 0,
     calls: [],
@@ -52,6 +57,7 @@ export async function startTestProvider(tls?: ClientTls): Promise<TestProvider> 
       server.closeAllConnections();
       server.close();
       await once(server, 'close');
+      if (deviations.length > 0) throw new Error(`requests deviate:\n${deviations.join('\n')}`);
     },
   };
   return provider;
@@ -60,7 +66,9 @@ export async function startTestProvider(tls?: ClientTls): Promise<TestProvider> 
     if (request.url === '/oauth/token') return provider.answerToken(request, response);
     const { method = '', url = '', headers } = request;
     const authorization = headers.authorization ?? '';
-    provider.calls.push({ method, url, authorization, body: await text(request) });
+    const body = await text(request);
+    provider.calls.push({ method, url, authorization, body });
+    deviations.push(...checkRequest({ method, url, body }));
     provider.answerCall(request, response);
   }
 }
