@@ -1,17 +1,21 @@
-import { createServiceApp, type MutualTls } from '@pixmesh/http/service-app';
+import { createServiceApp, type MutualTls, rawBody } from '@pixmesh/http/service-app';
 import type { TlsIdentity } from '@pixmesh/service/tls-identity';
 import type { Logger } from '@pixmesh/telemetry/logger';
-import type { FastifyInstance } from 'fastify';
+import { AppError } from '@pixmesh/kernel/app-error';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { type AccessTokens, createAccessTokens } from '#tokens/access-token.ts';
 import { addAdjustBalance } from '#balance/adjust-balance.route.ts';
 import { addReadBalance } from '#balance/read-balance.route.ts';
 import type { ChangeDeps } from '#callbacks/announce.ts';
 import { addIssueToken } from '#tokens/issue-token.route.ts';
+import { scopeOf } from '#tokens/scopes.ts';
+import { isPlainBody } from '#api-pix/plain-request.ts';
 import { sendAnswer, toProviderError } from '#api-pix/provider-answer.ts';
 import { apiPixError } from '#api-pix/provider-error.ts';
 import { addReadAndCancelCharge } from '#charges/charge.route.ts';
 import { addIssueCharge } from '#charges/issue-charge.route.ts';
+import { addListCharges } from '#charges/list-charges.route.ts';
 import { addResendCallbacks } from '#resends/resend-callbacks.route.ts';
 import { refuseForeignHosts, refuseOtherSites } from '#control/refuse-other-sites.ts';
 import { addClock } from '#clock/clock.route.ts';
@@ -66,6 +70,10 @@ export function buildSimulatorApp(deps: SimulatorDeps): FastifyInstance {
     addPage(local, deps);
     void local.register(async (control) => {
       refuseOtherSites(control);
+      control.addHook('preHandler', async ({ body }) => {
+        if (!isPlainBody(rawBody(body)))
+          throw new AppError('VALIDATION_ERROR', { details: ['body'] });
+      });
       addControl(control, deps);
     });
   });
@@ -104,10 +112,16 @@ function registerProvider(app: FastifyInstance, deps: SimulatorDeps): void {
   const stopping = new AbortController();
   app.addHook('preClose', async () => stopping.abort());
   const tokens = createAccessTokens(deps.clientSecret);
-  void app.register(async (scope) => {
-    guardProvider(scope, { ...deps, tokens });
-    addProvider(createProvider(scope, { ...deps, stopping: stopping.signal }), { ...deps, tokens });
-  });
+  for (const [prefix, routes] of Object.entries(PROVIDER)) {
+    void app.register(
+      async (scope) => {
+        guardProvider(scope, { ...deps, tokens });
+        const provider = createProvider(scope, { ...deps, stopping: stopping.signal });
+        for (const add of routes) add(provider, { ...deps, tokens });
+      },
+      { prefix },
+    );
+  }
 }
 
 /** What a client of the provider sees; errors here have the provider's form, not the mesh's. */
@@ -117,23 +131,44 @@ function guardProvider(scope: FastifyInstance, deps: ProviderDeps): void {
     if (answer.status >= 500) deps.logger.error({ err: error }, 'request failed');
     return sendAnswer(reply, answer);
   });
-  scope.addHook('onRequest', async (request) => {
-    if (request.routeOptions.url === '/oauth/token') return;
-    const token = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
-    if (!deps.tokens.isValid(token)) throw apiPixError('AcessoNegado', 401);
+  const isOpen = scope.prefix === TOKENS;
+  if (!isOpen) scope.addHook('onRequest', async (request) => authorize(request, deps.tokens));
+  // A path that ends before its last parameter comes here without the hook.
+  scope.setNotFoundHandler((request) => {
+    if (!isOpen) authorize(request, deps.tokens);
+    throw apiPixError('NaoEncontrado', 404);
   });
 }
 
-function addProvider(provider: Provider, deps: ProviderDeps): void {
-  addIssueToken(provider, deps);
-  addIssueCharge(provider, deps);
-  addReadAndCancelCharge(provider, deps);
-  addReadReceived(provider, deps);
-  addRefundPix(provider, deps);
-  addDisputes(provider, deps);
-  addSendPix(provider, deps);
-  addReadSends(provider, deps);
-  addReadBalance(provider, deps);
-  addRegisterWebhook(provider, deps);
-  addResendCallbacks(provider, deps);
+/** @throws ProviderError 401 without a token in force, 403 where it does not allow the route */
+function authorize(request: FastifyRequest, tokens: AccessTokens): void {
+  const token = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
+  const scopes = tokens.read(token);
+  if (scopes === null) throw apiPixError('AcessoNegado', 401);
+  const { url } = request.routeOptions;
+  if (request.is404 || url === undefined) return;
+  const needed = scopeOf(request.method, url);
+  if (needed === null || !scopes.includes(needed)) throw apiPixError('AcessoNegado', 403);
 }
+
+type AddRoutes = (provider: Provider, deps: ProviderDeps) => void;
+
+const TOKENS = '/oauth';
+
+/** By the first segment of a path: below it everything, known or not, is answered in the provider's forms. */
+const PROVIDER: Readonly<Record<string, readonly AddRoutes[]>> = {
+  [TOKENS]: [addIssueToken],
+  '/v2': [
+    addIssueCharge,
+    addReadAndCancelCharge,
+    addListCharges,
+    addReadReceived,
+    addRefundPix,
+    addDisputes,
+    addReadSends,
+    addReadBalance,
+    addRegisterWebhook,
+    addResendCallbacks,
+  ],
+  '/v3': [addSendPix],
+};

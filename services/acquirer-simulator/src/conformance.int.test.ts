@@ -98,7 +98,7 @@ describe("the client and the simulator's operations", () => {
     const malformed = aCharge({ expiresInSeconds: 0 });
     expect(await acquirer.issueCharge(malformed)).toMatchObject({
       kind: 'refused',
-      code: 'RequisicaoInvalida',
+      code: 'CobOperacaoInvalida',
     });
     expect(await journalOf(charge.txid)).toEqual(['refused']);
     expect(await journalOf(malformed.txid)).toEqual(['refused']);

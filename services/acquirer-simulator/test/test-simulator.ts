@@ -6,10 +6,14 @@ import {
   createAcquirer,
   type PayoutToSend,
 } from '@pixmesh/acquirer/client';
+import { checkNoticeItem } from '@pixmesh/acquirer/testing/check-exchange';
 import { readConfig } from '@pixmesh/service/config';
+import { expect } from 'vitest';
 
 import { AcquirerSimulatorConfig } from '#config.ts';
 import { startAcquirerSimulator } from '#service.ts';
+
+import { checkAnswers } from './check-answers.ts';
 
 /** The key and credentials of every simulator under test. */
 export const TEST_ACCOUNT = {
@@ -51,14 +55,18 @@ export function testEnvironment(databaseUrl: string): Record<string, string> {
   };
 }
 
-/** A simulator in this process, over the given database. */
+/**
+ * A simulator in this process, over the given database. Each of its answers is held against the Central Bank's
+ * document; its end throws where one deviates.
+ */
 export async function startTestSimulator(
   databaseUrl: string,
   environment: Record<string, string> = {},
 ): Promise<TestSimulator> {
   const env = { ...testEnvironment(databaseUrl), ...environment };
   const config = readConfig(AcquirerSimulatorConfig, env);
-  const simulator = await startAcquirerSimulator(config);
+  const answers = checkAnswers();
+  const simulator = await startAcquirerSimulator(config).finally(answers.stopHooking);
   const clients: Acquirer[] = [];
   const { url, tlsUrl, receiverUrl } = simulator;
   return {
@@ -76,6 +84,7 @@ export async function startTestSimulator(
     [Symbol.asyncDispose]: async () => {
       for (const client of clients) await client[Symbol.asyncDispose]();
       await simulator[Symbol.asyncDispose]();
+      answers.rejectDeviations();
     },
   };
 }
@@ -166,7 +175,9 @@ export async function listItems(
   path = '/callbacks/pix',
 ): Promise<Record<string, unknown>[]> {
   const notices = await listNotices(simulator, path);
-  return notices.flatMap(({ body }) => (JSON.parse(body) as { pix: [] }).pix);
+  const items = notices.flatMap(({ body }) => (JSON.parse(body) as { pix: [] }).pix);
+  expect(items.flatMap(checkNoticeItem)).toEqual([]);
+  return items;
 }
 
 /** Where every notice of a received Pix goes in tests: the development receiver. */

@@ -1,7 +1,8 @@
+import { toErrorAnswer } from '@pixmesh/http/error-reply';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { FastifyReply } from 'fastify';
 
-import { apiPixError, JSON_TYPE, ProviderError } from './provider-error.ts';
+import { apiPixError, JSON_TYPE, problemOfStatus, ProviderError } from './provider-error.ts';
 
 /** What the provider says; a body of null is none. */
 export type ProviderAnswer = { status: number; contentType?: string; body: object | null };
@@ -15,12 +16,7 @@ export function sendAnswer(reply: FastifyReply, answer: ProviderAnswer): Fastify
 /** Every failure of a provider's route in the provider's own forms, never in the mesh's envelope. */
 export function toProviderError(error: unknown): ProviderError {
   if (error instanceof ProviderError) return error;
-  if (error instanceof AppError && error.code === 'DEPENDENCY_UNAVAILABLE') {
-    return apiPixError('ServicoIndisponivel', 503);
-  }
-  const { statusCode } = error as { statusCode?: number };
-  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
-    return apiPixError('RequisicaoInvalida', statusCode);
-  }
-  return apiPixError('ErroInternoDoServidor', 500);
+  const isAway = error instanceof AppError && error.code === 'DEPENDENCY_UNAVAILABLE';
+  const status = isAway ? 503 : toErrorAnswer(error).status;
+  return apiPixError(problemOfStatus(status), status);
 }

@@ -4,6 +4,9 @@ const PROBLEM_TYPES = 'https://pix.bcb.gov.br/api/v2/error';
 const TITLES = {
   RequisicaoInvalida: 'Requisição inválida.',
   CobOperacaoInvalida: 'Cobrança inválida.',
+  CobConsultaInvalida: 'Consulta de cobranças inválida.',
+  PixConsultaInvalida: 'Consulta de Pix inválida.',
+  WebhookOperacaoInvalida: 'Webhook inválido.',
   AcessoNegado: 'Acesso negado.',
   NaoEncontrado: 'Não encontrado.',
   CobNaoEncontrado: 'Cobrança não encontrada.',
@@ -16,6 +19,7 @@ const TITLES = {
   WebhookNaoEncontrado: 'Webhook não encontrado.',
   ErroInternoDoServidor: 'Erro interno do servidor.',
   ServicoIndisponivel: 'Serviço indisponível.',
+  IndisponibilidadePorTempoEsgotado: 'Tempo esgotado.',
 } as const;
 
 export type ProblemName = keyof typeof TITLES;
@@ -44,18 +48,40 @@ export function apiPixError(
   status: number,
   more: { detail?: string; violacoes?: readonly Violation[] } = {},
 ): ProviderError {
-  const title = TITLES[name];
-  const type = `${PROBLEM_TYPES}/${name}`;
+  return problemError(name, status, { title: TITLES[name], ...more });
+}
+
+/** The same under a name that somebody else chose. */
+export function problemError(
+  name: string,
+  status: number,
+  more: { title: string; detail?: string; violacoes?: readonly Violation[] },
+): ProviderError {
+  const { title, detail = title, violacoes } = more;
   return new ProviderError(status, 'application/problem+json; charset=utf-8', {
-    type,
+    type: `${PROBLEM_TYPES}/${encodeURIComponent(name)}`,
     title,
     status,
-    detail: more.detail ?? title,
-    ...(more.violacoes && { violacoes: more.violacoes }),
+    detail,
+    ...(violacoes && { violacoes }),
   });
+}
+
+/** What API Pix calls a failure of which nothing but its status is known. */
+export function problemOfStatus(status: number): ProblemName {
+  if (status === 401 || status === 403) return 'AcessoNegado';
+  if (status === 404) return 'NaoEncontrado';
+  if (status === 503) return 'ServicoIndisponivel';
+  if (status === 504) return 'IndisponibilidadePorTempoEsgotado';
+  return status >= 500 ? 'ErroInternoDoServidor' : 'RequisicaoInvalida';
 }
 
 /** An error in Efí's own form. */
 export function efiError(status: number, nome: string, mensagem: string): ProviderError {
   return new ProviderError(status, JSON_TYPE, { nome, mensagem });
+}
+
+/** An error of the token endpoint (RFC 6749 section 5.2). */
+export function oauthError(status: number, error: string, description: string): ProviderError {
+  return new ProviderError(status, JSON_TYPE, { error, error_description: description });
 }

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 
-import { ProviderError } from './provider-error.ts';
+import { type ProblemName, ProviderError } from './provider-error.ts';
 import { describeWindow, readWindow } from './window.ts';
 
 const query = { inicio: '2026-11-21T00:00:00Z', fim: '2026-11-21T21:00:00-03:00' };
 
-function refusalOf(value: object): ProviderError {
+function refusalOf(value: object, problem?: ProblemName): ProviderError {
   try {
-    readWindow(value);
+    readWindow(value, problem);
   } catch (error) {
     if (error instanceof ProviderError) return error;
     throw error;
@@ -32,15 +32,19 @@ describe('a window', () => {
     expect(readWindow({ inicio: query.inicio, fim: query.inicio })).toMatchObject({ page: 0 });
   });
 
-  it('that ends before it begins is refused in the words of Efí', () => {
-    const refusal = refusalOf({ inicio: query.fim, fim: query.inicio });
-    expect(refusal).toMatchObject({ status: 400, body: { nome: 'valor_invalido' } });
+  it('that ends before it begins is refused in the words of API Pix, of its own lists in those of Efí', () => {
+    const backwards = { inicio: query.fim, fim: query.inicio };
+    const refusal = refusalOf(backwards, 'PixConsultaInvalida');
+    expect(refusal.body).toMatchObject({ type: expect.stringMatching(/\/PixConsultaInvalida$/) });
+    expect(refusalOf(backwards).body).toMatchObject({ nome: 'valor_invalido' });
   });
 
   it.each([
     ['inicio', { inicio: undefined }],
     ['fim', { fim: 'tomorrow' }],
     ['fim', { fim: '2026-11-21' }],
+    ['inicio', { inicio: '0000-01-01T00:00:00Z' }],
+    ['fim', { fim: '9999-12-31T23:59:59-03:00' }],
     ['paginacao.paginaAtual', { 'paginacao.paginaAtual': '-1' }],
     ['paginacao.paginaAtual', { 'paginacao.paginaAtual': '9'.repeat(9) }],
     ['paginacao.itensPorPagina', { 'paginacao.itensPorPagina': '0' }],
@@ -53,7 +57,7 @@ describe('a window', () => {
   });
 
   it.each([
-    [0, 0],
+    [0, 1],
     [1, 1],
     [100, 1],
     [101, 2],

@@ -58,15 +58,10 @@ async function queued(): Promise<number> {
 
 /** A call of the provider that the mesh's own client does not make. */
 async function callProvider(method: string, path: string, body?: object): Promise<Response> {
-  const basic = btoa(`${TEST_ACCOUNT.clientId}:${TEST_ACCOUNT.clientSecret}`);
-  const token = await fetch(`${simulator.url}/oauth/token`, {
-    method: 'POST',
-    headers: { authorization: `Basic ${basic}` },
-  });
-  const { access_token } = (await token.json()) as { access_token: string };
+  const token = await simulator.token();
   return await fetch(`${simulator.url}${path}`, {
     method,
-    headers: { authorization: `Bearer ${access_token}` },
+    headers: { authorization: `Bearer ${token}` },
     ...(body && { body: JSON.stringify(body) }),
   });
 }

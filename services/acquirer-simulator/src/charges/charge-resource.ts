@@ -23,11 +23,12 @@ export type StoredCharge = {
 /** A charge as API Pix shows it (CobCompleta). */
 export function toChargeResource(charge: StoredCharge): object {
   const { location, received } = charge;
+  const criacao = charge.createdAt.toISOString();
   return {
-    calendario: { criacao: charge.createdAt.toISOString(), expiracao: charge.expiresInSeconds },
+    calendario: { criacao, expiracao: charge.expiresInSeconds },
     txid: charge.txid,
     revisao: charge.revision,
-    loc: { id: Number(charge.number), location, tipoCob: 'cob' },
+    loc: { id: Number(charge.number), location, tipoCob: 'cob', criacao },
     location,
     status: charge.status,
     ...(charge.debtor && { devedor: charge.debtor }),

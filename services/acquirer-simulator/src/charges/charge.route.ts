@@ -4,8 +4,8 @@ import { apiPixError, efiError } from '#api-pix/provider-error.ts';
 import { readBody, readShape } from '#api-pix/read-body.ts';
 import type { Provider } from '#faults/provider.ts';
 
-import { RemovalBody, TxidParams } from './charge-body.ts';
-import { toChargeResource } from './charge-resource.ts';
+import { RemovalBody, RevisionQuery, TxidParams } from './charge-body.ts';
+import { type StoredCharge, toChargeResource } from './charge-resource.ts';
 import { findCharge, removeCharge } from './charges.sql.ts';
 
 type Deps = { db: Queryable };
@@ -19,14 +19,24 @@ export function addReadAndCancelCharge(provider: Provider, deps: Deps): void {
     const { txid } = readShape(TxidParams, request.params);
     const charge = await findCharge(deps.db, txid);
     if (charge === null) throw apiPixError('CobNaoEncontrado', 404);
+    checkRevision(readShape(RevisionQuery, request.query, 'CobConsultaInvalida').revisao, charge);
     return { status: 200, body: toChargeResource(charge) };
   });
   provider.patch('/v2/cob/:txid', 'cancelCharge', async (request) => {
     const { txid } = readShape(TxidParams, request.params);
-    readBody(RemovalBody, request);
+    readBody(RemovalBody, request, 'CobOperacaoInvalida');
     const removed = await removeCharge(deps.db, txid);
     if (removed !== null) return { status: 200, body: toChargeResource(removed) };
     if ((await findCharge(deps.db, txid)) === null) throw apiPixError('CobNaoEncontrado', 404);
     throw efiError(400, 'status_cobranca_invalido', 'A cobrança não está mais com o status ATIVA');
   });
+}
+
+/** Only the newest revision is kept. */
+function checkRevision(asked: number | undefined, { revision }: StoredCharge): void {
+  if (asked === undefined || asked === revision) return;
+  const razao =
+    asked > revision ? 'A revisão não existe.' : 'Revisões anteriores não são simuladas.';
+  const violacoes = [{ razao, propriedade: 'revisao' }];
+  throw apiPixError('CobConsultaInvalida', 400, { detail: razao, violacoes });
 }

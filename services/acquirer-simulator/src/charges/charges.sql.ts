@@ -1,6 +1,8 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
+import { readWindowPage } from '#api-pix/list-window.sql.ts';
+import type { Window } from '#api-pix/window.ts';
 import { JOURNAL_GATE } from '#journal/journal.sql.ts';
 import { RETURNS_OF_PIX, type ReturnsOfPix, toPixReturns } from '#pix/returns.sql.ts';
 
@@ -89,6 +91,32 @@ export async function removeCharge(db: Queryable, txid: string): Promise<StoredC
     ),
   );
   return rows[0] ? toStoredCharge(rows[0]) : null;
+}
+
+/** Filters of the list, each on its own. */
+export type ChargeFilters = {
+  cpf?: string | undefined;
+  cnpj?: string | undefined;
+  locationPresente?: boolean | undefined;
+  status?: string | undefined;
+};
+
+/** One page of what was issued in a window, both ends included, oldest first. No index: people ask for it, not services. */
+export async function listCharges(db: Queryable, asked: Window & ChargeFilters) {
+  const list = {
+    name: 'charges',
+    columns: sql`${COLUMNS}, ${RECEIVED} as received`,
+    within: sql`
+      from charges
+      where created_at between ${asked.from} and ${asked.to}
+        and (${asked.cpf ?? null}::text is null or debtor ->> 'cpf' = ${asked.cpf ?? null}::text)
+        and (${asked.cnpj ?? null}::text is null or debtor ->> 'cnpj' = ${asked.cnpj ?? null}::text)
+        and (${asked.status ?? null}::text is null or status = ${asked.status ?? null}::text)
+        and ${asked.locationPresente ?? true}::boolean`,
+    order: sql`created_at, number`,
+  };
+  const { rows, total } = await readWindowPage<Row>(db, list, asked);
+  return { rows: rows.map(toStoredCharge), total };
 }
 
 const COLUMNS: Statement = sql`

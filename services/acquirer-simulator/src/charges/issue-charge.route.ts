@@ -37,7 +37,7 @@ type Deps = {
 export function addIssueCharge(provider: Provider, deps: Deps): void {
   provider.put('/v2/cob/:txid', 'issueCharge', async (request) => {
     const { txid } = readShape(TxidParams, request.params);
-    const charge = toNewCharge(txid, readBody(ChargeBody, request), deps.profile.get().name);
+    const charge = toNewCharge(txid, readChargeBody(request), deps.profile.get().name);
     checkTerms(charge, deps.pixKey);
     const stored = await insertCharge(deps.db, charge);
     if (stored === null) throw duplicateTxid();
@@ -49,6 +49,10 @@ export function addIssueCharge(provider: Provider, deps: Deps): void {
     'issueCharge',
     async (request) => await addRefusal(deps.db, readRefused(request)),
   );
+}
+
+function readChargeBody(request: FastifyRequest): ChargeBody {
+  return readBody(ChargeBody, request, 'CobOperacaoInvalida');
 }
 
 function toNewCharge(txid: string, body: ChargeBody, profile: Profile): NewCharge {

@@ -1,4 +1,11 @@
-import { apiPixError, efiError, type ProviderError } from '#api-pix/provider-error.ts';
+import {
+  apiPixError,
+  efiError,
+  oauthError,
+  problemError,
+  problemOfStatus,
+  type ProviderError,
+} from '#api-pix/provider-error.ts';
 
 import type { CallRule, FaultyOperation } from './fault-script.ts';
 
@@ -48,20 +55,41 @@ const REFUSALS: Readonly<Record<FaultyOperation, Refusal>> = {
   registerCallback: { status: 400, code: 'webhook_invalido', message: 'A URL não respondeu' },
 };
 
-/** A refusal in Efí's form, with what the rule says over the operation's default. */
+/** Calls that the Central Bank describes; the others are Efí's own. */
+const OF_API_PIX: ReadonlySet<FaultyOperation> = new Set([
+  'issueCharge',
+  'getCharge',
+  'cancelCharge',
+  'getReceived',
+  'listReceived',
+  'refund',
+  'getRefund',
+  'registerCallback',
+]);
+
+/** A refusal, with what the rule says over the operation's default. */
 export function refusalOf(rule: CallRule): ProviderError {
   const refusal = REFUSALS[rule.operation];
-  return efiError(
-    rule.status ?? refusal.status,
-    rule.code ?? refusal.code,
-    rule.message ?? refusal.message,
-  );
+  return namedError(rule.operation, {
+    status: rule.status ?? refusal.status,
+    code: rule.code ?? refusal.code,
+    message: rule.message ?? refusal.message,
+  });
 }
 
-/** A failure of the provider: 500 in the form of API Pix, unless the rule says otherwise. */
+/** A failure of the provider: 500 unless the rule says otherwise. */
 export function errorOf(rule: CallRule): ProviderError {
-  const status = rule.status ?? 500;
-  if (rule.code !== undefined) return efiError(status, rule.code, rule.message ?? rule.code);
-  const detail = rule.message === undefined ? {} : { detail: rule.message };
-  return apiPixError('ErroInternoDoServidor', status, detail);
+  const { operation, status = 500, code, message } = rule;
+  if (code !== undefined) return namedError(operation, { status, code, message: message ?? code });
+  const name = OF_API_PIX.has(operation) ? problemOfStatus(status) : 'ErroInternoDoServidor';
+  return apiPixError(name, status, message === undefined ? {} : { detail: message });
+}
+
+/** In the form of the call: the Central Bank's, that of the token endpoint (RFC 6749), or Efí's. */
+function namedError(operation: FaultyOperation, said: Refusal): ProviderError {
+  const { status, code, message } = said;
+  if (OF_API_PIX.has(operation)) return problemError(code, status, { title: message });
+  return operation === 'token'
+    ? oauthError(status, code, message)
+    : efiError(status, code, message);
 }

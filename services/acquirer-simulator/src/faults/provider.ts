@@ -5,7 +5,9 @@ import { TLSSocket } from 'node:tls';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 
+import { isPlainRequest } from '#api-pix/plain-request.ts';
 import { type ProviderAnswer, sendAnswer, toProviderError } from '#api-pix/provider-answer.ts';
+import { apiPixError } from '#api-pix/provider-error.ts';
 
 import { errorOf, GARBAGE, refusalOf } from './fault-answers.ts';
 import type { CallRule, FaultyOperation } from './fault-script.ts';
@@ -33,19 +35,23 @@ type Deps = {
   stopping: AbortSignal;
 };
 
+/** @param app whose prefix every path begins with */
 export function createProvider(app: FastifyInstance, deps: Deps): Provider {
+  const below = (path: string): string => path.slice(app.prefix.length);
   const notes = new Map<FaultyOperation | null, (request: FastifyRequest) => Promise<void>>();
   return {
-    get: (path, ...route) => void app.get(path, obey(...route)),
-    put: (path, ...route) => void app.put(path, obey(...route)),
-    post: (path, ...route) => void app.post(path, obey(...route)),
-    patch: (path, ...route) => void app.patch(path, obey(...route)),
-    delete: (path, ...route) => void app.delete(path, obey(...route)),
+    get: (path, ...route) => void app.get(below(path), obey(...route)),
+    put: (path, ...route) => void app.put(below(path), obey(...route)),
+    post: (path, ...route) => void app.post(below(path), obey(...route)),
+    patch: (path, ...route) => void app.patch(below(path), obey(...route)),
+    delete: (path, ...route) => void app.delete(below(path), obey(...route)),
     onRefused: (operation, note) => void notes.set(operation, note),
   };
 
   function obey(operation: FaultyOperation | null, handler: Handler): RouteHandlerMethod {
     return async (request, reply) => {
+      // Before a rule is drawn: its filters look names up in the database.
+      if (!isPlainRequest(request)) return sendAnswer(reply, await run(refuseCharacters, request));
       const { latencyMs, rule } =
         operation === null
           ? { latencyMs: 0, rule: null }
@@ -53,7 +59,7 @@ export function createProvider(app: FastifyInstance, deps: Deps): Provider {
       if (rule?.fault === 'hang' || rule?.fault === 'reset') {
         return await withholdAnswer(reply, rule, deps.stopping);
       }
-      const outcome = (await failBefore(rule, request)) ?? (await run(request));
+      const outcome = (await failBefore(rule, request)) ?? (await run(handler, request));
       const waitMs = latencyMs + (rule?.delay_ms ?? 0);
       if (waitMs > 0)
         await delay(waitMs, undefined, { signal: deps.stopping }).catch(() => undefined);
@@ -71,9 +77,9 @@ export function createProvider(app: FastifyInstance, deps: Deps): Provider {
       return refusalOf(rule);
     }
 
-    async function run(request: FastifyRequest): Promise<ProviderAnswer> {
+    async function run(handle: Handler, request: FastifyRequest): Promise<ProviderAnswer> {
       try {
-        return await handler(request);
+        return await handle(request);
       } catch (thrown) {
         const error = toProviderError(thrown);
         if (error.status >= 500) deps.logger.error({ err: thrown, operation }, 'operation failed');
@@ -82,6 +88,11 @@ export function createProvider(app: FastifyInstance, deps: Deps): Provider {
       }
     }
   }
+}
+
+async function refuseCharacters(): Promise<never> {
+  const detail = 'A requisição contém caracteres de controle.';
+  throw apiPixError('RequisicaoInvalida', 400, { detail });
 }
 
 function answer(reply: FastifyReply, rule: CallRule | null, outcome: ProviderAnswer): FastifyReply {

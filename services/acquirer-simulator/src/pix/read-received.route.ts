@@ -1,6 +1,7 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { z } from 'zod';
 
+import { BOTH_DOCUMENTS, DOCUMENT_FILTERS, Flag, hasOneDocument } from '#api-pix/list-filters.ts';
 import { apiPixError } from '#api-pix/provider-error.ts';
 import { readShape } from '#api-pix/read-body.ts';
 import { describeWindow, readWindow } from '#api-pix/window.ts';
@@ -9,10 +10,18 @@ import type { Provider } from '#faults/provider.ts';
 import { toPixResource } from './pix-resource.ts';
 import { findReceivedPix, listReceivedPix } from './received-pix.sql.ts';
 
-/** A filter of the list by whether a Pix has returns; lists of everything else have none. */
-const ReturnedQuery = z.object({
-  devolucaoPresente: z.enum(['true', 'false']).optional(),
-});
+const FilterQuery = z
+  .object({
+    ...DOCUMENT_FILTERS,
+    txid: z
+      .string()
+      .regex(/^[a-zA-Z0-9]{1,35}$/)
+      .optional(),
+    txIdPresente: Flag.optional(),
+    devolucaoPresente: Flag.optional(),
+  })
+  .refine(hasOneDocument, BOTH_DOCUMENTS);
+
 const EndToEndIdParams = z.object({ e2eid: z.string().max(64) });
 
 type Deps = { db: Queryable };
@@ -26,11 +35,10 @@ export function addReadReceived(provider: Provider, deps: Deps): void {
     return { status: 200, body: toPixResource(pix) };
   });
   provider.get('/v2/pix', 'listReceived', async (request) => {
-    const window = readWindow(request.query);
-    const { devolucaoPresente } = readShape(ReturnedQuery, request.query);
-    const isReturned = devolucaoPresente === undefined ? null : devolucaoPresente === 'true';
-    const { rows, total } = await listReceivedPix(deps.db, { ...window, isReturned });
-    const body = { parametros: describeWindow(window, total), pix: rows.map(toPixResource) };
-    return { status: 200, body };
+    const window = readWindow(request.query, 'PixConsultaInvalida');
+    const filters = readShape(FilterQuery, request.query, 'PixConsultaInvalida');
+    const { rows, total } = await listReceivedPix(deps.db, { ...window, ...filters });
+    const parametros = describeWindow(window, total, filters);
+    return { status: 200, body: { parametros, pix: rows.map(toPixResource) } };
   });
 }

@@ -170,29 +170,40 @@ export async function repeatNotice(tx: Transaction, announce: Announcement): Pro
   return Number(rows[0]?.queued ?? 0n);
 }
 
-/**
- * One page of what settled in a window, both ends included, oldest first; where asked, only what has returns, or has
- * none. Index `received_pix_paid_at`.
- */
-export async function listReceivedPix(
-  db: Queryable,
-  window: Window & { isReturned: boolean | null },
-) {
+/** Filters of the list, each on its own. The payer of a charge is taken to be its debtor; of other Pix nobody knows one. */
+export type ReceivedFilters = {
+  txid?: string | undefined;
+  txIdPresente?: boolean | undefined;
+  devolucaoPresente?: boolean | undefined;
+  cpf?: string | undefined;
+  cnpj?: string | undefined;
+};
+
+/** One page of what settled in a window, both ends included, oldest first. Index `received_pix_paid_at`. */
+export async function listReceivedPix(db: Queryable, asked: Window & ReceivedFilters) {
   const hasReturns = sql`
     exists (
       select from received_returns
       where received_returns.end_to_end_id = received_pix.end_to_end_id
     )`;
+  const payer = sql`(select debtor from charges where charges.txid = received_pix.txid)`;
   const list = {
     name: 'received_pix',
     columns: COLUMNS,
     within: sql`
       from received_pix
-      where paid_at between ${window.from} and ${window.to}
-        and (${window.isReturned}::boolean is null or ${hasReturns} = ${window.isReturned}::boolean)`,
+      where paid_at between ${asked.from} and ${asked.to}
+        and (${asked.txid ?? null}::text is null or txid = ${asked.txid ?? null}::text)
+        and coalesce((txid is not null) = ${asked.txIdPresente ?? null}::boolean, true)
+        and (
+          ${asked.devolucaoPresente ?? null}::boolean is null
+          or ${hasReturns} = ${asked.devolucaoPresente ?? null}::boolean
+        )
+        and (${asked.cpf ?? null}::text is null or ${payer} ->> 'cpf' = ${asked.cpf ?? null}::text)
+        and (${asked.cnpj ?? null}::text is null or ${payer} ->> 'cnpj' = ${asked.cnpj ?? null}::text)`,
     order: sql`paid_at, end_to_end_id`,
   };
-  const { rows, total } = await readWindowPage<Row>(db, list, window);
+  const { rows, total } = await readWindowPage<Row>(db, list, asked);
   return { rows: rows.map(toStoredPix), total };
 }
 

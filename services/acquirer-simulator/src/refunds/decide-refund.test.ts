@@ -34,12 +34,13 @@ describe('an order to return money', () => {
 
 describe('an accepted refund', () => {
   const operation = 'settleRefund';
+  const order = { profile: 'manual', amountCents: 1n } as const;
 
   it('is done soon where no fault fires, and later under latency', () => {
     const done = { status: 'DEVOLVIDO', reason: null };
-    const usual = planRefund({ latencyMs: 0, rule: null });
+    const usual = planRefund({ latencyMs: 0, rule: null }, order);
     expect(usual).toEqual({ ...done, endsInMs: REFUND_DELAY_MS });
-    const late = planRefund({ latencyMs: 70, rule: null });
+    const late = planRefund({ latencyMs: 70, rule: null }, order);
     expect(late).toEqual({ ...done, endsInMs: REFUND_DELAY_MS + 70 });
   });
 
@@ -50,13 +51,24 @@ describe('an accepted refund', () => {
     [{ message: 'x'.repeat(500) }, /^x{140}$/],
   ])('is not done under a refusal with %j, and says why', (words, reason) => {
     const rule = { operation, fault: 'refusal', ...words } as const;
-    const plan = planRefund({ latencyMs: 0, rule });
+    const plan = planRefund({ latencyMs: 0, rule }, order);
     expect(plan).toMatchObject({ status: 'NAO_REALIZADO', endsInMs: REFUND_DELAY_MS });
     expect(plan.reason).toMatch(reason);
   });
 
   it('never ends under a hang', () => {
     const rule = { operation, fault: 'hang' } as const;
-    expect(planRefund({ latencyMs: 0, rule })).toMatchObject({ endsInMs: null });
+    expect(planRefund({ latencyMs: 0, rule }, order)).toMatchObject({ endsInMs: null });
+  });
+
+  it('of R$ 0.01 is rejected in the profile of Efí', () => {
+    const rejected = {
+      status: 'NAO_REALIZADO',
+      reason: expect.stringMatching(/^AC04: /) as string,
+    };
+    const planOf = (amountCents: bigint) =>
+      planRefund({ latencyMs: 0, rule: null }, { profile: 'efi', amountCents });
+    expect(planOf(1n)).toMatchObject(rejected);
+    expect(planOf(2n)).toMatchObject({ status: 'DEVOLVIDO' });
   });
 });

@@ -1,4 +1,5 @@
 import type { SettleRule } from '#faults/fault-script.ts';
+import type { Profile } from '#profile/profile.ts';
 
 import { leftOf, type PixReturn, type ReturnStatus } from '#pix/return-resource.ts';
 
@@ -38,13 +39,23 @@ const REASON_DEFAULT = 'AC04: Conta transacional do usuário recebedor encerrada
 /** Limit of `motivo` (API Pix). */
 const REASON_LENGTH_MAX = 140;
 
-/** Plans an accepted refund: it is done, unless the fault script says otherwise. */
-export function planRefund(fault: { latencyMs: number; rule: SettleRule | null }): RefundPlan {
+/** Profile `efi`: a refund of so many cents is accepted and then rejected. */
+const REJECTED_CENTS = 1n;
+
+type RefundOrder = { profile: Profile; amountCents: bigint };
+
+/** Plans an accepted refund: it is done, unless the fault script or the profile says otherwise. */
+export function planRefund(
+  fault: { latencyMs: number; rule: SettleRule | null },
+  { profile, amountCents }: RefundOrder,
+): RefundPlan {
   const { rule } = fault;
   const endsInMs = REFUND_DELAY_MS + fault.latencyMs + (rule?.delay_ms ?? 0);
   if (rule?.fault === 'hang') return { status: 'DEVOLVIDO', reason: null, endsInMs: null };
   if (rule?.fault === 'refusal')
     return { status: 'NAO_REALIZADO', reason: reasonOf(rule), endsInMs };
+  if (profile === 'efi' && amountCents === REJECTED_CENTS)
+    return { status: 'NAO_REALIZADO', reason: REASON_DEFAULT, endsInMs };
   return { status: 'DEVOLVIDO', reason: null, endsInMs };
 }
 

@@ -10,6 +10,8 @@ import type { Provider } from '#faults/provider.ts';
 import { addRefusal } from '#journal/journal.sql.ts';
 import { newReturnId } from '#pix/end-to-end-id.ts';
 import { findReceivedPix, holdReceivedPix } from '#pix/received-pix.sql.ts';
+import type { StoredProfile } from '#profile/profile.ts';
+import type { StoredSetting } from '#settings/stored-setting.ts';
 
 import { decideRefund, planRefund, type RefundDecision, type RefundPlan } from './decide-refund.ts';
 import { RefundBody, RefundParams } from './refund-body.ts';
@@ -19,6 +21,7 @@ import { type PixReturn, toReturnResource } from '#pix/return-resource.ts';
 type Deps = {
   db: Database;
   faults: Faults;
+  profile: StoredSetting<StoredProfile>;
   /** Notifies that something becomes due. */
   expectDue: (inMs: number) => void;
 };
@@ -58,7 +61,9 @@ async function acceptRefund(
     const decision = decideRefund(facts, { id, amountCents: body.valor });
     if (decision !== 'accept') throw refusalOf(decision);
     // Picked only now: a repeated or refused order must use up no fault.
-    const plan = planRefund(await deps.faults.pick('settleRefund', () => ({ endToEndId })));
+    const fault = await deps.faults.pick('settleRefund', () => ({ endToEndId }));
+    const profile = deps.profile.get().name;
+    const plan = planRefund(fault, { profile, amountCents: body.valor });
     const accepted = {
       returnId: newReturnId(pix.readAt),
       id,

@@ -1,31 +1,36 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
+import { readScopes, type Scope } from './scopes.ts';
+
 /** Life of an access token, as Efí gives it. */
 export const TOKEN_LIFE_SECONDS = 3600;
 
 export type AccessTokens = {
-  issue(): string;
-  isValid(token: string): boolean;
+  issue(scopes: readonly Scope[]): string;
+  /** What the token allows; null for one that was never issued, or has ended. */
+  read(token: string): readonly Scope[] | null;
 };
 
 /**
- * Tokens that prove themselves: their end and an HMAC of it under the client's secret. Nothing is stored, so
- * a token outlives a restart of the simulator.
+ * Tokens that prove themselves: their end, their scopes and an HMAC of both under the client's secret. Nothing is
+ * stored, so a token outlives a restart of the simulator.
  */
 export function createAccessTokens(clientSecret: string): AccessTokens {
   return {
-    issue: () => {
+    issue: (scopes) => {
       const end = Math.floor(Date.now() / 1000) + TOKEN_LIFE_SECONDS;
-      return `${end}.${sign(String(end))}`;
+      const claims = `${end}.${Buffer.from(scopes.join(' ')).toString('base64url')}`;
+      return `${claims}.${sign(claims)}`;
     },
-    isValid: (token) => {
-      const [end = '', mac = ''] = token.split('.', 2);
-      return isSame(mac, sign(end)) && Number(end) * 1000 > Date.now();
+    read: (token) => {
+      const [end = '', scopes = '', mac = ''] = token.split('.', 3);
+      const isOurs = isSame(mac, sign(`${end}.${scopes}`)) && Number(end) * 1000 > Date.now();
+      return isOurs ? readScopes(Buffer.from(scopes, 'base64url').toString()) : null;
     },
   };
 
-  function sign(end: string): string {
-    return createHmac('sha256', clientSecret).update(`access-token:${end}`).digest('base64url');
+  function sign(claims: string): string {
+    return createHmac('sha256', clientSecret).update(`access-token:${claims}`).digest('base64url');
   }
 }
 

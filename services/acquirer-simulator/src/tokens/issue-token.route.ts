@@ -1,11 +1,11 @@
+import { rawBody } from '@pixmesh/http/service-app';
+import { parseJsonBody } from '@pixmesh/kernel/json-body';
+
+import { oauthError } from '#api-pix/provider-error.ts';
 import type { Provider } from '#faults/provider.ts';
 
 import { type AccessTokens, isSame, TOKEN_LIFE_SECONDS } from './access-token.ts';
-import { JSON_TYPE, ProviderError } from '#api-pix/provider-error.ts';
-
-const SCOPES =
-  'cob.write cob.read pix.write pix.read pix.send gn.pix.send.read gn.balance.read ' +
-  'webhook.write webhook.read';
+import { readScopes } from './scopes.ts';
 
 type Deps = {
   tokens: AccessTokens;
@@ -13,27 +13,38 @@ type Deps = {
   clientSecret: string;
 };
 
-/** OAuth2 client credentials (RFC 6749 section 4.4); the grant is the only one, so the body says nothing new. */
+/** OAuth2 client credentials (RFC 6749 section 4.4), the only grant; `scope` narrows what the token allows. */
 export function addIssueToken(provider: Provider, deps: Deps): void {
   const expected = Buffer.from(`${deps.clientId}:${deps.clientSecret}`).toString('base64');
   provider.post('/oauth/token', 'token', async (request) => {
     const given = /^Basic (.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
-    if (!isSame(given, expected)) throw invalidClient();
+    if (!isSame(given, expected)) {
+      throw oauthError(401, 'invalid_client', 'Invalid or inactive credentials');
+    }
+    const body = rawBody(request.body);
+    const grant = readField(body, 'grant_type');
+    if (grant === null) throw oauthError(400, 'invalid_request', 'grant_type is missing');
+    if (grant !== 'client_credentials') {
+      throw oauthError(400, 'unsupported_grant_type', 'The grant is client_credentials');
+    }
+    const scopes = readScopes(readField(body, 'scope'));
+    if (scopes === null) throw oauthError(400, 'invalid_scope', 'A scope is not of this client');
     return {
       status: 200,
       body: {
-        access_token: deps.tokens.issue(),
+        access_token: deps.tokens.issue(scopes),
         token_type: 'Bearer',
         expires_in: TOKEN_LIFE_SECONDS,
-        scope: SCOPES,
+        scope: scopes.join(' '),
       },
     };
   });
 }
 
-function invalidClient(): ProviderError {
-  return new ProviderError(401, JSON_TYPE, {
-    error: 'invalid_client',
-    error_description: 'Invalid or inactive credentials',
-  });
+/** RFC 6749 prescribes a form, Efí's clients send JSON: both are read. */
+function readField(body: Buffer, name: string): string | null {
+  const json = parseJsonBody(body);
+  if (json.kind === 'invalid') return new URLSearchParams(body.toString()).get(name);
+  const value = json.value[name];
+  return typeof value === 'string' ? value : null;
 }

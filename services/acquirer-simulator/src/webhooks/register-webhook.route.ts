@@ -1,8 +1,9 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
 import type { TlsIdentity } from '@pixmesh/service/tls-identity';
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
-import { apiPixError, efiError } from '#api-pix/provider-error.ts';
+import { apiPixError, efiError, type ProviderError } from '#api-pix/provider-error.ts';
 import { readBody, readShape } from '#api-pix/read-body.ts';
 import type { Provider } from '#faults/provider.ts';
 
@@ -23,8 +24,9 @@ const SKIP_HEADER = 'x-skip-mtls-checking';
  */
 export function addRegisterWebhook(provider: Provider, deps: Deps): void {
   provider.put('/v2/webhook/:chave', 'registerCallback', async (request) => {
-    const pixKey = ownKey(deps.pixKey, request.params);
-    const { webhookUrl } = readBody(WebhookBody, request);
+    const pixKey = readKey(request);
+    if (pixKey !== deps.pixKey) throw foreignKey();
+    const { webhookUrl } = readBody(WebhookBody, request, 'WebhookOperacaoInvalida');
     if (deps.clientTls !== null && request.headers[SKIP_HEADER] !== 'true') {
       await tryWebhook(webhookUrl, deps.clientTls);
     }
@@ -32,20 +34,22 @@ export function addRegisterWebhook(provider: Provider, deps: Deps): void {
     return { status: 200, body: { webhookUrl } };
   });
   provider.get('/v2/webhook/:chave', null, async (request) => {
-    const webhook = await findWebhook(deps.db, ownKey(deps.pixKey, request.params));
+    const webhook = await findWebhook(deps.db, readKey(request));
     if (webhook === null) throw apiPixError('WebhookNaoEncontrado', 404);
     const { url: webhookUrl, pixKey: chave, createdAt } = webhook;
     return { status: 200, body: { webhookUrl, chave, criacao: createdAt.toISOString() } };
   });
   provider.delete('/v2/webhook/:chave', null, async (request) => {
-    const removed = await deleteWebhook(deps.db, ownKey(deps.pixKey, request.params));
+    const removed = await deleteWebhook(deps.db, readKey(request));
     if (!removed) throw apiPixError('WebhookNaoEncontrado', 404);
     return { status: 204, body: null };
   });
 }
 
-function ownKey(pixKey: string, params: unknown): string {
-  const { chave } = readShape(WebhookParams, params);
-  if (chave === pixKey) return chave;
-  throw efiError(400, 'chave_invalida', 'A chave informada não pertence à conta autenticada');
+function readKey(request: FastifyRequest): string {
+  return readShape(WebhookParams, request.params).chave;
+}
+
+function foreignKey(): ProviderError {
+  return efiError(400, 'chave_invalida', 'A chave informada não pertence à conta autenticada');
 }
