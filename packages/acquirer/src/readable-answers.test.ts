@@ -14,7 +14,12 @@ const RUNS = 200;
 type Answer = Record<string, string>;
 
 const READERS: readonly [string, z.ZodType, (answer: Answer) => unknown][] = [
-  ['a charge', Charge, (answer) => readCharge(answer, answer['txid'] ?? '')],
+  // What its code has to say is the matter of another test.
+  [
+    'a charge',
+    Charge.omit({ pixCopiaECola: true }),
+    (answer) => readCharge(answer, answer['txid'] ?? ''),
+  ],
   ['a received Pix', ReceivedPix, (answer) => readReceivedPix(answer, answer['endToEndId'] ?? '')],
   ['a return', Refund, (answer) => readReturn(answer, answer['id'] ?? '')],
   ['an accepted order', SendAnswer, (answer) => readSendAnswer(answer, answer['idEnvio'] ?? '')],
