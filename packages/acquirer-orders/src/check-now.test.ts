@@ -46,13 +46,13 @@ test('a check that outlives its caller goes on without it, whatever becomes of i
 const NEVER = { readAt: new Date(1_000), lastCheckAt: null, lastCheckAnswer: null };
 const FOUND = { reachable: true, answer: 'found', error: null };
 
-test('a caller is told its own answer, or that of a check which ended while it waited', () => {
+test('a caller gets its own answer, or that of a check which ended while it waited', () => {
   const after = { ...NEVER, readAt: new Date(9_000) };
   const own = describeCheck('found', { before: NEVER, after });
   expect(own).toEqual({ checked_at: '1970-01-01T00:00:09.000Z', acquirer: FOUND });
   const other = { ...after, lastCheckAt: new Date(2_000), lastCheckAnswer: 'found' };
-  const told = describeCheck(null, { before: NEVER, after: other });
-  expect(told).toEqual({ checked_at: '1970-01-01T00:00:02.000Z', acquirer: FOUND });
+  const another = describeCheck(null, { before: NEVER, after: other });
+  expect(another).toEqual({ checked_at: '1970-01-01T00:00:02.000Z', acquirer: FOUND });
 });
 
 test('what was known before it asked is no answer to it', () => {

@@ -195,7 +195,7 @@ export const ListRecoveriesQuery = z.object({
   account_id: QueryId.optional(),
   application_id: QueryId.optional(),
   endpoint_id: QueryId.optional(),
-  event: QueryText.refine(isEventName).optional(),
+  event: QueryText.refine(isEventName, { error: EVENT_EXPECTED }).optional(),
   status: RecoveryStatus.optional(),
   created_after: InstantText.optional(),
   created_before: InstantText.optional(),

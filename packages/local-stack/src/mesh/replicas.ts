@@ -6,7 +6,6 @@ import type { MeshSettings } from './mesh-settings.ts';
 import { internalOriginOf } from './service-environment.ts';
 import { describeServiceProcess } from './service-process.ts';
 
-const VARIABLE = 'PIXMESH_REPLICAS';
 const REPLICAS_MAX = 4;
 
 /** The acquirer's stand-in is one, as the acquirer is. */
@@ -23,10 +22,10 @@ export interface Replica {
 
 /** How many processes there are to be of every service. */
 export function readReplicaCount(environment: NodeJS.ProcessEnv = process.env): number {
-  const text = environment[VARIABLE] ?? '1';
+  const text = environment['PIXMESH_REPLICAS'] ?? '1';
   const count = Number(text);
   if (Number.isInteger(count) && count >= 1 && count <= REPLICAS_MAX) return count;
-  throw new StartupFailure(`${VARIABLE} must be from 1 to ${REPLICAS_MAX}, not "${text}"`);
+  throw new StartupFailure(`PIXMESH_REPLICAS must be from 1 to ${REPLICAS_MAX}, not "${text}"`);
 }
 
 /**
