@@ -70,6 +70,11 @@ export const EFI_DIALECT: readonly Deviation[] = [
   },
   {
     operation: 'PUT /v2/webhook/{chave}',
+    what: '400 webhook_invalido',
+    reason: 'Efí’s word for a URL that does not ask for its certificate.',
+  },
+  {
+    operation: 'PUT /v2/webhook/{chave}',
     what: 'webhook body',
     reason: 'Efí repeats `webhookUrl`; the document describes no body.',
   },
