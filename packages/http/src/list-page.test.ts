@@ -1,5 +1,6 @@
 import { QueryText } from '@pixmesh/contracts/http/query-fields';
-import type { AppError } from '@pixmesh/kernel/app-error';
+import { AppError } from '@pixmesh/kernel/app-error';
+import { newId } from '@pixmesh/kernel/ids';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 
@@ -103,3 +104,18 @@ test.each(['\0', 'a\nb', '\ud800'])(
     expect(read).toThrow(expect.objectContaining({ code: 'VALIDATION_ERROR', details: ['route'] }));
   },
 );
+
+test('a cursor that is no id is refused in the words of one that is unknown', async () => {
+  const unknown = answerList({
+    page: { limit: 1, startingAfter: newId() },
+    fetch: async () => [],
+    cursorExists: async () => false,
+    toResource: (row: object) => row,
+  });
+  const refusal = await unknown.catch((error: unknown) => error);
+  expect(refusal).toBeInstanceOf(AppError);
+  const { publicMessage, details } = refusal as AppError;
+  expect(() => readListQuery(z.object({}), { starting_after: 'x' })).toThrow(
+    expect.objectContaining({ publicMessage, details }) as Error,
+  );
+});

@@ -1,4 +1,5 @@
-import { QueryId } from '@pixmesh/contracts/http/query-fields';
+import { parsedText } from '@pixmesh/contracts/http/text-field';
+import { parseId } from '@pixmesh/kernel/ids';
 import { z } from 'zod';
 
 import { invalidRequest } from './refusal.ts';
@@ -8,6 +9,9 @@ const LIMIT_DEFAULT = 20;
 const LIMIT_MAX = 100;
 const LIMIT_EXPECTED = `expected an integer from 1 to ${LIMIT_MAX}`;
 
+/** The same for what is no id, for an unknown and for a foreign one (decision 93). */
+export const CURSOR_EXPECTED = 'the id of an item of this list';
+
 const PageQuery = z.object({
   limit: z
     .string({ error: LIMIT_EXPECTED })
@@ -15,11 +19,8 @@ const PageQuery = z.object({
     .transform(Number)
     .refine((limit) => limit >= 1 && limit <= LIMIT_MAX, { error: LIMIT_EXPECTED })
     .default(LIMIT_DEFAULT),
-  starting_after: QueryId.nullable().default(null),
+  starting_after: parsedText(parseId, `expected ${CURSOR_EXPECTED}`).nullable().default(null),
 });
-
-/** Whose list it is not in remains unsaid. */
-export const CURSOR_EXPECTED = 'the id of an item of this list';
 
 type Page<Filters> = { limit: number; startingAfter: string | null; filters: Filters };
 

@@ -101,7 +101,7 @@ test('a list says which limits, statuses, instants and cursors it takes', () => 
   const query = { limit: '101', starting_after: 'x', status: CANARY };
   const { message } = refusalOf(() => readListQuery(filters, query));
   expect(message).toBe(
-    'The request is invalid. limit: expected an integer from 1 to 100; starting_after: expected a UUID; ' +
+    'The request is invalid. limit: expected an integer from 1 to 100; starting_after: expected the id of an item of this list; ' +
       'status: expected one of paid, failed.',
   );
 });

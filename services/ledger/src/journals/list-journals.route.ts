@@ -14,7 +14,7 @@ const PAGE_LIMIT_MAX = 100;
 
 const PageQuery = z.object({
   limit: z.coerce.number().int().min(1).max(PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT),
-  starting_after: z.uuid().optional(),
+  starting_after: z.uuid({ error: `expected ${CURSOR_EXPECTED}` }).optional(),
 });
 
 /** `GET /internal/accounts/{id}/journals`: one account's journals with their entries, newest first. */
