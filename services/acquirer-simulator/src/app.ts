@@ -1,4 +1,4 @@
-import { createServiceApp, type MutualTls, rawBody } from '@pixmesh/http/service-app';
+import { createServiceApp, type MutualTls } from '@pixmesh/http/service-app';
 import type { TlsIdentity } from '@pixmesh/service/tls-identity';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { AppError } from '@pixmesh/kernel/app-error';
@@ -10,7 +10,7 @@ import { addReadBalance } from '#balance/read-balance.route.ts';
 import type { ChangeDeps } from '#callbacks/announce.ts';
 import { addIssueToken } from '#tokens/issue-token.route.ts';
 import { scopeOf } from '#tokens/scopes.ts';
-import { isPlainBody } from '#api-pix/plain-request.ts';
+import { isStorableBody } from '#api-pix/plain-request.ts';
 import { sendAnswer, toProviderError } from '#api-pix/provider-answer.ts';
 import { apiPixError } from '#api-pix/provider-error.ts';
 import { addReadAndCancelCharge } from '#charges/charge.route.ts';
@@ -71,8 +71,7 @@ export function buildSimulatorApp(deps: SimulatorDeps): FastifyInstance {
     void local.register(async (control) => {
       refuseOtherSites(control);
       control.addHook('preHandler', async ({ body }) => {
-        if (!isPlainBody(rawBody(body)))
-          throw new AppError('VALIDATION_ERROR', { details: ['body'] });
+        if (!isStorableBody(body)) throw new AppError('VALIDATION_ERROR', { details: ['body'] });
       });
       addControl(control, deps);
     });

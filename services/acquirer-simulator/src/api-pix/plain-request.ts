@@ -3,6 +3,8 @@ import { parseJsonBody } from '@pixmesh/kernel/json-body';
 import { isPlainText } from '@pixmesh/kernel/text';
 import type { FastifyRequest } from 'fastify';
 
+type Accepts = (text: string) => boolean;
+
 const BACKSLASH = 0x5c;
 const DELETE = 0x7f;
 
@@ -10,20 +12,26 @@ const DELETE = 0x7f;
  * Whether no text of the request holds a control character or a lone surrogate: Postgres refuses NUL, and nothing that
  * API Pix describes needs the others. A body that is no JSON is left to whoever reads it.
  */
-export function isPlainRequest(request: FastifyRequest): boolean {
-  return isPlain(request.params) && isPlain(request.query) && isPlainBody(rawBody(request.body));
+export function isPlainRequest({ params, query, body }: FastifyRequest): boolean {
+  return accepted({ params, query }, isPlainText) && isBodyOf(body, isPlainText);
 }
 
-/** The same of a body alone. In JSON a control character is an escape, apart from DEL. */
-export function isPlainBody(bytes: Buffer): boolean {
+/** Whether a body holds nothing that Postgres refuses: no NUL and no lone surrogate. */
+export function isStorableBody(body: unknown): boolean {
+  return isBodyOf(body, (text) => text.isWellFormed() && !text.includes('\0'));
+}
+
+/** In JSON a control character is an escape, apart from DEL. */
+function isBodyOf(body: unknown, accepts: Accepts): boolean {
+  const bytes = rawBody(body);
   if (!bytes.includes(BACKSLASH) && !bytes.includes(DELETE)) return true;
-  const body = parseJsonBody(bytes);
-  return body.kind === 'invalid' || isPlain(body.value);
+  const parsed = parseJsonBody(bytes);
+  return parsed.kind === 'invalid' || accepted(parsed.value, accepts);
 }
 
 /** Depth is bounded by `parseJsonBody`. */
-function isPlain(value: unknown): boolean {
-  if (typeof value === 'string') return isPlainText(value);
+function accepted(value: unknown, accepts: Accepts): boolean {
+  if (typeof value === 'string') return accepts(value);
   if (typeof value !== 'object' || value === null) return true;
-  return Object.entries(value).every(([name, item]) => isPlainText(name) && isPlain(item));
+  return Object.entries(value).every(([name, item]) => accepts(name) && accepted(item, accepts));
 }

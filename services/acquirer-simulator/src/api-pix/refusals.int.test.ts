@@ -171,7 +171,7 @@ describe('a control character or a lone surrogate', () => {
     expect(await call(method, path, body)).toMatchObject(problem(400, 'RequisicaoInvalida'));
   });
 
-  it('is 400 however a fault script looks for whom it is about, and in the control API', async () => {
+  it('is 400 however a fault script looks for whom it is about, and NUL is in the control API', async () => {
     const only = { pix_key: 'x' };
     const rules = [{ operation: 'sendPayout', fault: 'refusal', only }];
     await simulator.call('PUT', '/control/faults', { rules });
@@ -179,6 +179,8 @@ describe('a control character or a lone surrogate', () => {
     expect(answer).toMatchObject(problem(400, 'RequisicaoInvalida'));
     const broken = { rules: [{ ...rules[0], only: { pix_key: '\0' } }] };
     expect((await simulator.call('PUT', '/control/faults', broken)).status).toBe(400);
+    const worded = { rules: [{ ...rules[0], message: 'two\nlines' }] };
+    expect((await simulator.call('PUT', '/control/faults', worded)).status).toBe(200);
     await simulator.call('DELETE', '/control/faults');
   });
 });
