@@ -77,11 +77,15 @@ export function refusalOf(rule: CallRule): ProviderError {
   });
 }
 
-/** A failure of the provider: 500 unless the rule says otherwise. */
+/**
+ * A failure of the provider: 500 unless the rule says otherwise. It says nothing of the call: what proves something is a
+ * `refusal`, or a failure that is given a code.
+ */
 export function errorOf(rule: CallRule): ProviderError {
   const { operation, status = 500, code, message } = rule;
   if (code !== undefined) return namedError(operation, { status, code, message: message ?? code });
-  const name = OF_API_PIX.has(operation) ? problemOfStatus(status) : 'ErroInternoDoServidor';
+  const isNamed = OF_API_PIX.has(operation) && status >= 500;
+  const name = isNamed ? problemOfStatus(status) : 'ErroInternoDoServidor';
   return apiPixError(name, status, message === undefined ? {} : { detail: message });
 }
 
