@@ -30,11 +30,13 @@ export function createPartialSend({ kafka, logger, send, beginAfresh }: Deps) {
   return sendWhatGoes;
 
   async function sendWhatGoes(outgoing: readonly Outgoing[]): Promise<Outgoing[]> {
+    // As of one moment: where the rest of a place ended on the way, later events of it would go before earlier ones.
+    const nowMs = performance.now();
     const {
       trusted = [],
       suspect = [],
       resting = [],
-    } = Object.groupBy(outgoing, (one) => refused.standingOf(placeOf(one)));
+    } = Object.groupBy(outgoing, (one) => refused.standingOf(placeOf(one), nowMs));
     const left = [...(await sendByTopic(trusted)), ...(await sendByPlace(suspect))];
     if (left.length > 0) beginAfresh();
     return [...resting, ...left];

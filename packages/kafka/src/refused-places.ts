@@ -13,7 +13,7 @@ export type Place = { topic: string; partition: number | null };
 export type Standing = 'trusted' | 'suspect' | 'resting';
 
 export type RefusedPlaces = {
-  standingOf(place: Place): Standing;
+  standingOf(place: Place, nowMs: number): Standing;
   add(place: Place, error: unknown): void;
   /** It takes messages again. */
   remove(place: Place): void;
@@ -28,11 +28,11 @@ const refusals = counter(
 export function createRefusedPlaces(logger: Logger): RefusedPlaces {
   const restsUntilMs = new Map<string, number>();
   return {
-    standingOf: ({ topic, partition }) => {
+    standingOf: ({ topic, partition }, nowMs) => {
       const names = [nameOf({ topic, partition: null }), nameOf({ topic, partition })];
       const untilMs = Math.max(...names.map((name) => restsUntilMs.get(name) ?? 0));
       if (untilMs === 0) return 'trusted';
-      return untilMs > performance.now() ? 'resting' : 'suspect';
+      return untilMs > nowMs ? 'resting' : 'suspect';
     },
     add: (place, error) => {
       restsUntilMs.set(nameOf(place), performance.now() + REST_MS);
