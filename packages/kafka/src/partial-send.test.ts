@@ -37,7 +37,9 @@ function anEvent(eventId: string): Outgoing {
 }
 
 function aBrokerWithOnePartition(): Kafka {
-  const partitions = [{ partitionId: 0, leader: 0, replicas: [0], isr: [0], partitionErrorCode: 0 }];
+  const partitions = [
+    { partitionId: 0, leader: 0, replicas: [0], isr: [0], partitionErrorCode: 0 },
+  ];
   const admin = {
     connect: async () => undefined,
     disconnect: async () => undefined,

@@ -292,6 +292,24 @@ test('events that the broker postpones wait in their order, however many, and th
   expect(published.map(({ sequence }) => sequence)).toEqual(published.map((_, index) => index));
 });
 
+test('where the broker takes events again between two batches, those of the second do not go before those of the first', async () => {
+  await append(
+    db,
+    Array.from({ length: 700 }, (_, index) => anEvent('slow', index)),
+  );
+  let batches = 0;
+  const signal = createWakeSignal();
+  await using _relay = startOutboxRelay({
+    db,
+    logger,
+    signal,
+    publish: (events) => (batches++ === 0 ? refusing('slow', 'postponed') : publish)(events),
+  });
+  signal.notify();
+  await eventually(() => expect(published).toHaveLength(700));
+  expect(published.map(({ sequence }) => sequence)).toEqual(published.map((_, index) => index));
+});
+
 async function append(tx: Queryable, events: readonly OutboundEvent[]): Promise<void> {
   const pair = appendEvents(sql`select from guard`, events);
   await tx.query(sql`with guard as (select 1), ${pair} select from guard`);

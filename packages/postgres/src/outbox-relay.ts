@@ -85,6 +85,8 @@ export function startOutboxRelay(deps: RelayDeps & { signal: WakeSignal }): Poll
   let isMoreQueued = false;
   /** Where to read on while some events have to wait; null when none does. */
   let readFrom: bigint | null = null;
+  /** Keys of events before that place: what comes behind them waits too, though it might go by now. */
+  const waiting = new Set<string>();
   const loop = startPollingLoop({ name: 'outbox relay', logger, signal, turn });
   observedGauge('outbox_oldest_age_seconds', 'Age of the oldest unpublished event', async () => [
     { value: await readOldestAge(db) },
@@ -103,7 +105,8 @@ export function startOutboxRelay(deps: RelayDeps & { signal: WakeSignal }): Poll
       return { pauseMs: POLL_INTERVAL_MS };
     }
     isMoreQueued = false;
-    const batch = await relayOnce(deps, readFrom);
+    if (isAtStart(readFrom)) waiting.clear();
+    const batch = await relayOnce(deps, readFrom, waiting);
     isMoreQueued = batch.read === CLAIM_SIZE;
     readFrom = nextPlace(readFrom, batch);
     if (isMoreQueued) return { pauseMs: 0 };
@@ -115,8 +118,11 @@ export function startOutboxRelay(deps: RelayDeps & { signal: WakeSignal }): Poll
 /** A whole batch that has to wait does not stand in the way of those behind it; the end of the queue is not the end. */
 function nextPlace(readFrom: bigint | null, { read, taken, last }: Batch): bigint | null {
   if (read === CLAIM_SIZE && taken === 0) return last;
-  const isFromStart = readFrom === null || readFrom === QUEUE_START;
-  return isFromStart && taken === read ? null : QUEUE_START;
+  return isAtStart(readFrom) && taken === read ? null : QUEUE_START;
+}
+
+function isAtStart(readFrom: bigint | null): boolean {
+  return readFrom === null || readFrom === QUEUE_START;
 }
 
 /** A broker that is away at a stop is not waited for: the events stay queued. */
@@ -135,28 +141,37 @@ type Batch = { read: number; taken: number; last: bigint };
 /**
  * Publishes one batch. While all goes well the whole batch is claimed (`readFrom` null); while some events have to wait
  * it is read from a place on, and only what goes is taken off: a queue that waits is not written again and again.
+ * `waiting` are the keys that wait before that place; those that wait in this batch come to them.
  */
-export async function relayOnce(deps: RelayDeps, readFrom: bigint | null = null): Promise<Batch> {
+export async function relayOnce(
+  deps: RelayDeps,
+  readFrom: bigint | null = null,
+  waiting: Set<string> = new Set(),
+): Promise<Batch> {
   return await deps.db.transaction(async (tx) => {
     const rows = readFrom === null ? await claimEvents(tx) : await readEvents(tx, readFrom);
-    const events = rows.filter(({ isHeld }) => !isHeld);
+    const events = rows.filter((row) => !row.isHeld && !waiting.has(lineOf(row)));
     const left = events.length === 0 ? NOTHING_LEFT : await deps.publish(events);
     const taken = events.filter(({ eventId }) => !left.postponed.has(eventId));
     for (const event of taken) {
       const reason = left.misfits.get(event.eventId);
       if (reason !== undefined) await parkEvent(deps, tx, { event, reason });
     }
+    const gone = new Set(taken);
+    const stay = rows.filter((row) => !gone.has(row));
+    for (const row of stay) waiting.add(lineOf(row));
     if (readFrom === null) {
-      const gone = new Set(taken);
-      await putBack(
-        tx,
-        rows.filter((row) => !gone.has(row)),
-      );
+      await putBack(tx, stay);
     } else {
       await takeOff(tx, taken);
     }
     return { read: rows.length, taken: taken.length, last: rows.at(-1)?.place ?? QUEUE_START };
   });
+}
+
+/** What goes in order: the events of one key of a topic. */
+function lineOf({ topic, key }: QueuedEvent): string {
+  return JSON.stringify([topic, key]);
 }
 
 /** Its row is what holds back the later events of its key. */
