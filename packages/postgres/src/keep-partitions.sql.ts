@@ -17,7 +17,7 @@ type WeeklyHistory = {
 
 /**
  * Makes the weekly partitions to come, then drops the old ones; answers how many. Nothing is done while another process
- * has the lease. Two statements, so that partitions to come do not depend on the locks that a drop needs (ADR 0024).
+ * has the lease. Two statements, so that partitions to come do not depend on the locks that a drop needs (ADR 0018).
  */
 export async function keepPartitions(db: Queryable, history: WeeklyHistory): Promise<number> {
   const { name, lease } = history;
