@@ -46,12 +46,13 @@ async function sendUntilKnown(send: PayoutToSend): Promise<string> {
   return 'given up';
 }
 
+/** However long its breaker keeps it from calling. */
 async function lookUp(acquirer: Acquirer, idEnvio: string): Promise<'found' | 'not_found'> {
-  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+  return await eventually(async () => {
     const { kind } = await acquirer.getPayout(idEnvio);
-    if (kind !== 'unknown') return kind;
-  }
-  throw new Error('the look-up never had an outcome');
+    if (kind === 'unknown') throw new Error('the look-up has no outcome yet');
+    return kind;
+  }, 30_000);
 }
 
 async function linesByKind(): Promise<Map<string, [lines: number, orders: number]>> {

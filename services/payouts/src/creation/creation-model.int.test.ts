@@ -24,7 +24,7 @@ const body = { amount: 1_000, pix_key_type: 'email', pix_key: 'ana@example.com' 
 
 const RACE_SEEDS = scaled(15, 1_000);
 const CROWD_SEEDS = scaled(2, 1_000);
-const LONG_MS = scaled(60_000, 3_600_000);
+const LONG_MS = scaled(240_000, 3_600_000);
 
 const failpoints = fc.constantFrom(
   'payouts.create.before-insert',
