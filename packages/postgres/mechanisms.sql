@@ -67,6 +67,7 @@ create table outbox (
   id bigint generated always as identity not null,
   event_id uuid not null,
   is_resend boolean default false not null,
+  xact xid8 default pg_current_xact_id() not null,
   constraint outbox_pkey PRIMARY KEY (id)
 ) with (autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
 

@@ -4,7 +4,7 @@ import { AppError } from '@pixmesh/kernel/app-error';
 import type { z } from 'zod';
 
 import type { RawMessage } from '@pixmesh/postgres/dead-letters';
-import { RESEND_HEADER } from '@pixmesh/postgres/unanswered-commands';
+import { RESEND_HEADER } from '@pixmesh/postgres/events';
 import type { MessageCodec } from './message-codec.ts';
 
 /** How a message came, beside what it says. */

@@ -7,17 +7,14 @@ import {
   findDeadLetter,
   type LettersPage,
   listDeadLetters,
+  lockOpenLetter,
   markDismissed,
   markReplayed,
   parkMessage,
 } from '@pixmesh/postgres/dead-letters';
-import {
-  dismissParkedEvent,
-  OUTBOX_CONSUMER,
-  replayParkedEvent,
-  startOutboxRelay,
-  type Unpublished,
-} from '@pixmesh/postgres/outbox-relay';
+import { OUTBOX_CONSUMER } from '@pixmesh/postgres/outbox-queue.sql';
+import { startOutboxRelay, type Unpublished } from '@pixmesh/postgres/outbox-relay';
+import { dismissParkedEvent, replayParkedEvent } from '@pixmesh/postgres/parked-events';
 import { startPartitionUpkeep } from '@pixmesh/postgres/partition-upkeep';
 import type { Database } from '@pixmesh/postgres/pool';
 import { startCommandResends } from '@pixmesh/postgres/unanswered-commands';
@@ -127,16 +124,20 @@ export function startMessaging(options: MessagingOptions): Messaging {
     const letter = await findOpenLetter(db, id);
     if (letter === null) return false;
     if (letter.consumer === OUTBOX_CONSUMER) {
-      await replayParkedEvent(db, letter);
+      const isReplayed = await replayParkedEvent(db, letter);
       outbox?.signal.notify();
-      return true;
+      return isReplayed;
     }
     const group = options.consumes.find((candidate) => candidate.groupId === letter.consumer);
     if (!group) return false;
     if (exchange === null) throw new AppError('DEPENDENCY_UNAVAILABLE');
-    await dispatchMessage({ codec: exchange.codec, handlers: group.handlers }, letter);
-    await markReplayed(db, id);
-    return true;
+    const dispatch = { codec: exchange.codec, handlers: group.handlers };
+    return await db.transaction(async (tx) => {
+      // Nobody gives it up while it is handled.
+      if ((await lockOpenLetter(tx, id)) === null) return false;
+      await dispatchMessage(dispatch, letter);
+      return await markReplayed(tx, id);
+    });
   }
 
   async function dismiss(id: string, dismissal: Dismissal): Promise<boolean> {

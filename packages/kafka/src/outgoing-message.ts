@@ -1,6 +1,6 @@
 import type { Topic } from '@pixmesh/contracts/topics';
 import type { PublishableEvent } from '@pixmesh/postgres/outbox-relay';
-import { RESEND_HEADER } from '@pixmesh/postgres/unanswered-commands';
+import { RESEND_HEADER } from '@pixmesh/postgres/events';
 import { recordSpan, toMessageHeaders } from '@pixmesh/telemetry/tracing';
 import type { Message } from 'kafkajs';
 

@@ -1,8 +1,8 @@
 import { newId } from '@pixmesh/kernel/ids';
 
-import type { Queryable } from './pool.ts';
+import { RESEND_HEADER } from './events.ts';
+import type { Queryable, Transaction } from './pool.ts';
 import { named, sql } from './sql.ts';
-import { RESEND_HEADER } from './unanswered-commands.ts';
 
 /** A message as it came from the broker, enough to handle it again. */
 export type RawMessage = {
@@ -115,13 +115,26 @@ export async function findDeadLetter(db: Queryable, id: string): Promise<DeadLet
   return rows[0] ?? null;
 }
 
-export async function markReplayed(db: Queryable, id: string): Promise<void> {
-  await db.query(
+/** Ends an open letter. False where it is not open any more. */
+export async function markReplayed(db: Queryable, id: string): Promise<boolean> {
+  const rows = await db.query(
     named(
       'dead_letter_replayed',
-      sql`update dead_letters set replayed_at = now() where id = ${id}`,
+      sql`update dead_letters set replayed_at = now() where id = ${id} and ${IS_OPEN} returning id`,
     ),
   );
+  return rows.length === 1;
+}
+
+/** Keeps others from replaying or dismissing an open letter for as long as the transaction lasts; null where it is none. */
+export async function lockOpenLetter(tx: Transaction, id: string): Promise<DeadLetter | null> {
+  const rows = await tx.query<DeadLetter>(
+    named(
+      'dead_letter_lock',
+      sql`select ${COLUMNS} from dead_letters where id = ${id} and ${IS_OPEN} for update`,
+    ),
+  );
+  return rows[0] ?? null;
 }
 
 /** Who gives a letter up, and why. */

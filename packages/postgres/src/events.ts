@@ -7,6 +7,9 @@ import { z } from 'zod';
 
 import { sql, type Statement } from './sql.ts';
 
+/** On a message that was published before and whose sender still waits for what comes of it. */
+export const RESEND_HEADER = 'resend';
+
 /** A message on its way to a topic: what `events` keeps for ever and the relay publishes. */
 export type OutboundEvent = {
   eventId: string;

@@ -8,18 +8,21 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { appendEvents, type OutboundEvent, outboundEvent } from './events.ts';
+import { listDeadLetters } from './dead-letters.ts';
+import { OUTBOX_CONSUMER } from './outbox-queue.sql.ts';
 import {
-  dismissParkedEvent,
-  OUTBOX_CONSUMER,
+  FROM_START,
+  type Pass,
   type Publish,
   type PublishableEvent,
   relayOnce,
-  replayParkedEvent,
   startOutboxRelay,
 } from './outbox-relay.ts';
-import { listDeadLetters } from './dead-letters.ts';
+import { dismissParkedEvent, replayParkedEvent } from './parked-events.ts';
 import { createPool, type Database, type Queryable } from './pool.ts';
+import { republishTopic } from './republish-topic.ts';
 import { sql } from './sql.ts';
+import { queueAgain } from './unanswered-commands.ts';
 
 const logger = createLogger('relay-test', 'silent');
 const ALL_GONE = { misfits: new Map<string, string>(), postponed: new Set<string>() };
@@ -211,8 +214,16 @@ const publish: Publish = async (events) => {
 };
 
 /** One batch; answers how many events left the queue. */
-async function relay(publishing: Publish = publish, readFrom: bigint | null = null) {
-  return (await relayOnce({ db, logger, publish: publishing }, readFrom)).taken;
+async function relay(publishing: Publish = publish, pass?: Pass) {
+  return (await relayOnce({ db, logger, publish: publishing }, pass)).taken;
+}
+
+/** Batch after batch until one begins at the start again; what is of the key `slow` waits for the broker. */
+async function endPass(from: Pass): Promise<void> {
+  let pass = from;
+  do {
+    pass = (await relayOnce({ db, logger, publish: refusing('slow', 'postponed') }, pass)).next;
+  } while (pass.snapshot !== null);
 }
 
 /** Refuses events of one key: as misfits, or for now. */
@@ -234,7 +245,7 @@ test('an event that does not fit is parked, holds back the later ones of its key
   await append(db, [anEvent('bad', 3), anEvent('good', 3)]);
   // The key is held, whatever its next events are.
   expect(await relay()).toBe(1);
-  expect(await relay(publish, 0n)).toBe(0);
+  expect(await relay(publish, FROM_START)).toBe(0);
   expect(published.map(({ key, sequence }) => `${key} ${sequence}`)).toEqual([
     'good 1',
     'good 2',
@@ -249,24 +260,12 @@ test('an event that does not fit is parked, holds back the later ones of its key
   });
   await replayParkedEvent(db, letter!);
   published = [];
-  expect(await relay(publish, 0n)).toBe(3);
+  expect(await relay(publish, FROM_START)).toBe(3);
   expect(published.map(({ key, sequence }) => `${key} ${sequence}`)).toEqual([
     'bad 1',
     'bad 2',
     'bad 3',
   ]);
-  expect(await listDeadLetters(db, { limit: 10, startingAfter: null })).toEqual([]);
-});
-
-test('a parked event that is dismissed is never published, and the later ones of its key go on', async () => {
-  await append(db, [anEvent('bad', 1), anEvent('bad', 2)]);
-  await relay(refusing('bad', 'misfit'));
-  const [letter] = await listDeadLetters(db, { limit: 10, startingAfter: null });
-  const dismissal = { operatorId: newId(), reason: 'made by a version that was rolled back' };
-  expect(await dismissParkedEvent(db, letter!, dismissal)).toBe(true);
-  expect(await dismissParkedEvent(db, letter!, dismissal)).toBe(false);
-  expect(await relay()).toBe(1);
-  expect(published.map(({ sequence }) => sequence)).toEqual([2]);
   expect(await listDeadLetters(db, { limit: 10, startingAfter: null })).toEqual([]);
 });
 
@@ -308,6 +307,57 @@ test('where the broker takes events again between two batches, those of the seco
   signal.notify();
   await eventually(() => expect(published).toHaveLength(700));
   expect(published.map(({ sequence }) => sequence)).toEqual(published.map((_, index) => index));
+});
+
+test('an event that is replayed while a queue that waits is gone through leads the later ones of its key', async () => {
+  await append(db, [anEvent('bad', 1)]);
+  await relay(refusing('bad', 'misfit'));
+  const slow = Array.from({ length: 1_000 }, (_, index) => anEvent('slow', index));
+  await append(db, [...slow, anEvent('bad', 2)]);
+  const { next } = await relayOnce(
+    { db, logger, publish: refusing('slow', 'postponed') },
+    FROM_START,
+  );
+  const [letter] = await listDeadLetters(db, { limit: 10, startingAfter: null });
+  expect(await replayParkedEvent(db, letter!)).toBe(true);
+  await endPass(next);
+  expect(published).toEqual([]);
+  await endPass(FROM_START);
+  await endPass(FROM_START);
+  expect(published.map(({ key, sequence }) => `${key} ${sequence}`)).toEqual(['bad 1', 'bad 2']);
+});
+
+test('an event that is committed late, into a place that was read, leads the later ones of its key', async () => {
+  const deps = { db, logger, publish: refusing('slow', 'postponed') };
+  const slow = Array.from({ length: 600 }, (_, index) => anEvent('slow', index));
+  const next = await db.transaction(async (tx) => {
+    await append(tx, [anEvent('late', 1)]);
+    await append(db, slow);
+    return (await relayOnce(deps, FROM_START)).next;
+  });
+  await append(db, [anEvent('late', 2)]);
+  await endPass(next);
+  expect(published).toEqual([]);
+  await endPass(FROM_START);
+  await endPass(FROM_START);
+  expect(published.map(({ key, sequence }) => `${key} ${sequence}`)).toEqual(['late 1', 'late 2']);
+});
+
+test('a parked event that is dismissed is never published, queued once more or replayed, and the later ones of its key go on', async () => {
+  const event = anEvent('bad', 1);
+  await append(db, [event, anEvent('bad', 2)]);
+  await relay(refusing('bad', 'misfit'));
+  await db.query(sql`insert into outbox (event_id, is_resend) values (${event.eventId}, true)`);
+  const [letter] = await listDeadLetters(db, { limit: 10, startingAfter: null });
+  const dismissal = { operatorId: newId(), reason: 'settled by hand' };
+  expect(await dismissParkedEvent(db, letter!, dismissal)).toBe(true);
+  expect(await dismissParkedEvent(db, letter!, dismissal)).toBe(false);
+  expect(await replayParkedEvent(db, letter!)).toBe(false);
+  await relay();
+  expect(published.map(({ sequence }) => sequence)).toEqual([2]);
+  const from = new Date(Date.now() - 60_000);
+  expect(await republishTopic(db, { topic: event.topic, from, key: 'bad' })).toBe(1);
+  expect(await queueAgain(db, [event.eventId])).toBe(0);
 });
 
 async function append(tx: Queryable, events: readonly OutboundEvent[]): Promise<void> {

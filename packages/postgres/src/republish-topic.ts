@@ -1,3 +1,4 @@
+import { IS_PARKED } from './outbox-queue.sql.ts';
 import type { Queryable } from './pool.ts';
 import { sql } from './sql.ts';
 
@@ -8,8 +9,8 @@ const EVENTS_PER_STATEMENT = 5_000;
 export type Republication = { topic: string; from: Date; key: string | null };
 
 /**
- * Queues the events of a topic once more, in their order, so that the topic is rebuilt from `events`. Whoever reads them
- * a second time does nothing. Answers how many.
+ * Queues the events of a topic once more, in their order, so that the topic is rebuilt from `events`, without those that
+ * are parked. Whoever reads them a second time does nothing. Answers how many.
  */
 export async function republishTopic(db: Queryable, asked: Republication): Promise<number> {
   let count = 0;
@@ -34,6 +35,7 @@ async function queuePage(
       where topic = ${topic}
         and event_id > coalesce(${after}::uuid, uuid_v7_floor(${from}::timestamptz))
         and (${key}::text is null or key = ${key})
+        and not ${IS_PARKED}
       order by event_id
       limit ${EVENTS_PER_STATEMENT}
     ),

@@ -2,7 +2,7 @@ import { recordStatements } from '@pixmesh/testkit/record-statements';
 import { expect, test } from 'vitest';
 
 import { MIGRATION_LOCK } from './migrate.ts';
-import { claimEvents } from './outbox-relay.ts';
+import { claimEvents } from './outbox-queue.sql.ts';
 
 // These words stand in tables and are agreed between versions that run side by side. A test that fails says that their
 // meaning has changed: mend the code, never the expected value.

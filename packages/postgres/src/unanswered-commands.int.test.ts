@@ -4,16 +4,12 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { listDeadLetters, parkMessage } from './dead-letters.ts';
-import { type OutboundEvent, outboundEvent } from './events.ts';
-import { dismissParkedEvent, type PublishableEvent, relayOnce } from './outbox-relay.ts';
+import { type OutboundEvent, outboundEvent, RESEND_HEADER } from './events.ts';
+import { type PublishableEvent, relayOnce } from './outbox-relay.ts';
+import { dismissParkedEvent } from './parked-events.ts';
 import { createPool, type Database } from './pool.ts';
 import { sql } from './sql.ts';
-import {
-  appendEventsAndCommands,
-  endUnanswered,
-  RESEND_HEADER,
-  resendDue,
-} from './unanswered-commands.ts';
+import { appendEventsAndCommands, endUnanswered, resendDue } from './unanswered-commands.ts';
 import { createLogger } from '@pixmesh/telemetry/logger';
 
 const RESEND_MS = 60_000;
@@ -108,6 +104,9 @@ test('a command that is dismissed before it was published waits for no outcome',
   const misfits = new Map([[command.eventId, 'an unknown field']]);
   const publish = async () => ({ misfits, postponed: new Set<string>() });
   await relayOnce({ db, logger: createLogger('test', 'silent'), publish });
+  // An operator takes his time; it is not sent again meanwhile.
+  await passTime();
+  expect(await resendDue(db, RESEND_MS)).toBe(0);
   const letters = await listDeadLetters(db, { key: command.key, limit: 1, startingAfter: null });
   await dismissParkedEvent(db, letters[0]!, { operatorId: newId(), reason: 'settled by hand' });
   expect(await unanswered()).toEqual([]);

@@ -3,15 +3,13 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 import { counter, observedGauge } from '@pixmesh/telemetry/metrics';
 
 import { appendMessages, isCommand, type OutboundEvent } from './events.ts';
+import { IS_PARKED } from './outbox-queue.sql.ts';
 import type { Database, Queryable } from './pool.ts';
 import { named, sql, type Statement } from './sql.ts';
 
 /** Commands that are sent again in one turn; the rest is due in the next. */
 const RESENDS_PER_TURN_MAX = 200;
 const TURN_MS_MAX = 10_000;
-
-/** On a message that was published before and whose sender still waits for what comes of it. */
-export const RESEND_HEADER = 'resend';
 
 const resent = counter('commands_resent_total', 'Commands sent again because no outcome came');
 
@@ -59,7 +57,7 @@ export async function forgetCommand(db: Queryable, eventId: string): Promise<voi
 /**
  * Sends commands again that have stayed without an outcome for longer than `resendMs`, whichever of the two was lost.
  * The header `resend` has the ledger publish an outcome that it has; a command that is only late is done once, like
- * every message that comes twice. What still waits to be published is left alone.
+ * every message that comes twice. What still waits to be published, or is parked before it was, is left alone.
  */
 export function startCommandResends(deps: {
   db: Database;
@@ -97,6 +95,9 @@ export async function resendDue(db: Queryable, resendMs: number): Promise<number
           from unanswered_commands
           where sent_at < now() - ${resendMs}::float8 * interval '1 ms'
             and not exists (select from outbox where outbox.event_id = unanswered_commands.event_id)
+            and not exists (
+              select from events where events.event_id = unanswered_commands.event_id and ${IS_PARKED}
+            )
           order by sent_at
           limit ${RESENDS_PER_TURN_MAX}
           for update skip locked
@@ -118,7 +119,7 @@ export async function resendDue(db: Queryable, resendMs: number): Promise<number
 }
 
 /**
- * Queues events once more that are not queued, marked as sent again, so that a message that is parked where it goes is
+ * Queues events once more that are neither queued nor parked, marked as sent again, so that a message that is parked where it goes is
  * parked once. Answers how many.
  */
 export async function queueAgain(db: Queryable, eventIds: readonly string[]): Promise<number> {
@@ -131,6 +132,7 @@ export async function queueAgain(db: Queryable, eventIds: readonly string[]): Pr
         from events
         where event_id = any (${eventIds}::uuid[])
           and not exists (select from outbox where outbox.event_id = events.event_id)
+          and not ${IS_PARKED}
         order by event_id
         returning event_id`,
     ),

@@ -2,7 +2,7 @@ import {
   COMPARED_EVENTS_MAX,
   type ComparedEvent,
 } from '@pixmesh/contracts/internal/compare-events';
-import { OUTBOX_CONSUMER } from '@pixmesh/postgres/outbox-relay';
+import { OUTBOX_CONSUMER } from '@pixmesh/postgres/outbox-queue.sql';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 

@@ -1,0 +1,158 @@
+import assert from 'node:assert';
+
+import { IS_OPEN } from './dead-letters.ts';
+import type { OutboundEvent } from './events.ts';
+import type { Database, Queryable, Transaction } from './pool.ts';
+import { named, sql, type Statement } from './sql.ts';
+
+/** Events per batch; `publish` splits them into requests that the broker takes. */
+export const BATCH_SIZE = 500;
+
+/** What parked the events of the outbox, among the consumers that park messages. */
+export const OUTBOX_CONSUMER = 'outbox';
+
+/**
+ * Of a row of `events`: it is parked as one that cannot be published, or was given up. Such an event is not queued once
+ * more.
+ */
+export const IS_PARKED = sql`
+  exists (
+    select from dead_letters letter
+    where letter.consumer = 'outbox' and letter.replayed_at is null
+      and letter.topic = events.topic and letter.key = events.key
+      and letter.headers->>'event_id' = events.event_id::text
+  )`;
+
+/** An event with its place in the queue. */
+export type QueuedEvent = OutboundEvent & {
+  traceparent: string | null;
+  place: bigint;
+  /** Published before, and no outcome of it has come. */
+  isResend: boolean;
+  /** Behind a parked event of its key. */
+  isHeld: boolean;
+  /** Committed after the pass that reads it began. */
+  isLate: boolean;
+  /** Of the statement that has read it. */
+  snapshot: string;
+};
+
+/** By primary key: a plain scan would read the deleted rows that wait for vacuum, again and again. */
+export async function hasQueuedEvents(db: Database): Promise<boolean> {
+  const rows = await db.query(named('outbox_peek', sql`select from outbox order by id limit 1`));
+  return rows.length > 0;
+}
+
+/**
+ * Takes the oldest rows, if no other relay of the service holds the lease. The row lock on the lease lasts as
+ * long as the transaction.
+ */
+export async function claimEvents(tx: Transaction): Promise<QueuedEvent[]> {
+  const queued = sql`
+    delete from outbox
+    where id in (select id from outbox order by id limit ${BATCH_SIZE})
+      and exists (select from lease)
+    returning id, event_id, is_resend, xact`;
+  return await readQueued(tx, named('outbox_claim', withEvents(queued, null)));
+}
+
+/** Reads the rows behind a place, under the same lease. `snapshot`: of the beginning of the pass. */
+export async function readEvents(
+  tx: Transaction,
+  after: bigint,
+  snapshot: string | null,
+): Promise<QueuedEvent[]> {
+  const queued = sql`
+    select id, event_id, is_resend, xact
+    from outbox
+    where id > ${after} and exists (select from lease)
+    order by id
+    limit ${BATCH_SIZE}`;
+  return await readQueued(tx, named('outbox_read', withEvents(queued, snapshot)));
+}
+
+/**
+ * Each event is looked up by its key: planned while the tables were still small, a join would read whole partitions for
+ * ever.
+ */
+function withEvents(queued: Statement, snapshot: string | null): Statement {
+  return sql`
+    with lease as (
+      select name from leases where name = 'outbox-relay' for update skip locked
+    ),
+    queued as (${queued})
+    select
+      queued.id as place, is_resend as "isResend", event_id as "eventId", topic, key, type, sequence,
+      coalesce(headers, '{}') as headers, message, traceparent,
+      exists (
+        select from dead_letters
+        where consumer = ${OUTBOX_CONSUMER} and ${IS_OPEN}
+          and dead_letters.topic = event.topic and dead_letters.key = event.key
+      ) as "isHeld",
+      not coalesce(pg_visible_in_snapshot(xact, ${snapshot}::pg_snapshot), true) as "isLate",
+      pg_current_snapshot()::text as snapshot
+    from queued
+    left join lateral (
+      select topic, key, type, sequence, headers, message, traceparent
+      from events
+      where events.event_id = queued.event_id
+      offset 0
+    ) as event on true
+    order by queued.id`;
+}
+
+async function readQueued(tx: Transaction, statement: Statement): Promise<QueuedEvent[]> {
+  const rows = await tx.query<QueuedEvent>(statement);
+  // Taking an id off the queue without its event would lose a message without a sound.
+  assert(
+    rows.every((row) => row.topic !== null),
+    'a queued event is missing in events',
+  );
+  return rows;
+}
+
+export async function takeOff(
+  tx: Transaction,
+  events: readonly Pick<QueuedEvent, 'place'>[],
+): Promise<void> {
+  if (events.length === 0) return;
+  const places = events.map(({ place }) => place);
+  await tx.query(
+    named('outbox_take_off', sql`delete from outbox where id = any (${places}::bigint[])`),
+  );
+}
+
+/** Into the places that they had. */
+export async function putBack(
+  tx: Transaction,
+  events: readonly Pick<QueuedEvent, 'place' | 'eventId' | 'isResend'>[],
+): Promise<void> {
+  if (events.length === 0) return;
+  const places = events.map(({ place }) => place);
+  const ids = events.map(({ eventId }) => eventId);
+  const resends = events.map(({ isResend }) => isResend);
+  await tx.query(
+    named(
+      'outbox_put_back',
+      sql`
+        insert into outbox (id, event_id, is_resend) overriding system value
+        select * from unnest(${places}::bigint[], ${ids}::uuid[], ${resends}::boolean[])
+        on conflict (id) do nothing`,
+    ),
+  );
+}
+
+/** In seconds; 0 where the queue is empty. */
+export async function readOldestAge(db: Queryable): Promise<number> {
+  const [row] = await db.query<{ age: number }>(
+    named(
+      'outbox_oldest_age',
+      sql`
+        select extract(epoch from now() - uuid_extract_timestamp(event_id))::float8 as age
+        from outbox
+        order by id
+        limit 1`,
+    ),
+  );
+  return Math.max(0, row?.age ?? 0);
+}
