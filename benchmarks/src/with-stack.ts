@@ -6,8 +6,9 @@ import { readStackFile, type StackFile } from '@pixmesh/local-stack/mesh/stack-f
 /** A running stack; `home` is the folder with its data, logs and secrets. */
 export type Stack = StackFile & { home: string };
 
-/** Status checks and reconciliation runs as far apart as in production, not as on a laptop. */
-const PRODUCTION_PERIODS = {
+/** Log lines as in production; status checks and reconciliation as far apart as there, not as on a laptop. */
+const AS_IN_PRODUCTION = {
+  LOG_LEVEL: 'info',
   READ_BACK_PENDING_MS_MAX: '300000',
   READ_BACK_UNKNOWN_MS: '5000',
   READ_BACK_UNKNOWN_MS_MAX: '30000',
@@ -26,7 +27,7 @@ export async function withStack(
   work: (stack: Stack) => Promise<void>,
 ): Promise<void> {
   const home = path.resolve(process.env['PIXMESH_BENCH_HOME'] ?? folder);
-  const env = { ...process.env, ...PRODUCTION_PERIODS, PIXMESH_HOME: home };
+  const env = { ...process.env, ...AS_IN_PRODUCTION, PIXMESH_HOME: home };
   runScript('start', ['--', '--detach', '--no-demo'], env);
   try {
     await work({ ...readStackFile(home), home });

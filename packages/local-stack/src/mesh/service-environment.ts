@@ -16,6 +16,8 @@ export function renderServiceEnvironment(
   ]);
   const own: Record<string, string> = {
     NODE_ENV: 'development',
+    // One search for an `X-Request-Id` shows its whole way; in production the spans do.
+    LOG_LEVEL: 'debug',
     SERVICE_NAME: service.name,
     HOST: '127.0.0.1',
     DATABASE_URL: databaseUrlOf(service.schema, settings),
