@@ -191,7 +191,7 @@ describe('a fault of a call that the Central Bank describes', () => {
     ['issueCharge', 'refusal', {}, 400, 'documento_bloqueado'],
     ['issueCharge', 'error_before', { status: 503 }, 503, 'ServicoIndisponivel'],
     ['issueCharge', 'error_before', { status: 504 }, 504, 'IndisponibilidadePorTempoEsgotado'],
-    ['issueCharge', 'error_before', { status: 403 }, 403, 'AcessoNegado'],
+    ['issueCharge', 'error_before', { status: 403 }, 403, 'ErroInternoDoServidor'],
     ['issueCharge', 'error_before', { code: 'Outro' }, 500, 'Outro'],
     ['issueCharge', 'error_after', {}, 500, 'ErroInternoDoServidor'],
   ])('%s %s %j answers %i %s in its form', async (operation, fault, words, status, name) => {
