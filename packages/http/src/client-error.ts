@@ -10,6 +10,13 @@ import { invalidRequest } from './refusal.ts';
 /** A client that reads nothing of its refusal is cut off after this long. */
 const LINGER_MS = 1_000;
 
+/** The client has left, or is too slow with its headers or its handshake. */
+const SILENT_CODES: ReadonlySet<string | undefined> = new Set([
+  'ECONNRESET',
+  'ERR_HTTP_REQUEST_TIMEOUT',
+  'ERR_TLS_HANDSHAKE_TIMEOUT',
+]);
+
 /** Node keeps the answer in progress here; its own handler reads it in the same way. */
 type ServerSocket = Socket & { _httpMessage?: ServerResponse | null };
 
@@ -27,8 +34,7 @@ export function answerClientError(
 ): void {
   const isAnswering = (socket as ServerSocket)._httpMessage?.headersSent === true;
   // A client that is too slow is to try again, which a 4xx would tell it not to (specification, Errors).
-  const isSilent = error.code === 'ECONNRESET' || error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
-  if (isSilent || !socket.writable || isAnswering) return void socket.destroy();
+  if (SILENT_CODES.has(error.code) || !socket.writable || isAnswering) return void socket.destroy();
   const refusal = invalidRequest({ name: faultOf(error), expected: 'what HTTP/1.1 allows there' });
   const { status, body } = toErrorAnswer(refusal);
   const requestId = newId();

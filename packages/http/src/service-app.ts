@@ -113,7 +113,7 @@ function serverOptions({ mutualTls, headerBytesMax }: ServiceAppOptions): object
   if (mutualTls === undefined) return { http };
   const { cert, key, clientCa: ca } = mutualTls;
   const https = { ...http, cert, key, ca, requestCert: true, rejectUnauthorized: true };
-  return { https: { ...https, minVersion: 'TLSv1.2' } };
+  return { https: { ...https, minVersion: 'TLSv1.2', handshakeTimeout: HEADERS_TIMEOUT_MS } };
 }
 
 /**
