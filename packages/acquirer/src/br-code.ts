@@ -11,6 +11,8 @@ export type BrCodeFields = BrCodeAccount & {
   postalCode: string | null;
   /** `***` on dynamic codes, whose real txid lives behind the URL. */
   txid: string;
+  /** Id of another account template of Pix beside 26: apps may differ in which of the two they pay. */
+  secondAccount: string | null;
   recurrenceUrl: string | null;
   crc: string;
 };
@@ -71,6 +73,7 @@ function readFields(elements: Elements): BrCode {
     merchantCity: elements.get('60') ?? '',
     postalCode: elements.get('61') ?? null,
     txid,
+    secondAccount: findSecondAccount(elements),
     recurrenceUrl: findRecurrenceUrl(elements),
     crc: elements.get('63') ?? '',
   };
@@ -90,11 +93,22 @@ function readAccount(template: string): BrCodeAccount | Invalid {
   return LOCATION_PATTERN.test(url) ? { kind: 'dynamic', url } : invalid('malformed URL');
 }
 
+/** Account templates have the ids 26 to 51. */
+function findSecondAccount(elements: Elements): string | null {
+  for (const [id, value] of elements) {
+    const read = readElements(id > '26' && id <= '51' ? value : '');
+    if (read.kind === 'ok' && isPixTemplate(read.elements)) return id;
+  }
+  return null;
+}
+
 /** The composed code of Pix Automático puts a second URL into an unreserved template (80 to 99). */
 function findRecurrenceUrl(elements: Elements): string | null {
   for (const [id, value] of elements) {
     const read = readElements(id >= '80' ? value : '');
-    if (read.kind === 'ok' && isPixTemplate(read.elements)) return read.elements.get('25') ?? null;
+    if (read.kind === 'broken' || !isPixTemplate(read.elements)) continue;
+    const url = read.elements.get('25');
+    if (url !== undefined) return url;
   }
   return null;
 }

@@ -19,6 +19,9 @@ export type CallResult =
 /** An answer that says "done" but cannot be read proves nothing. */
 export const UNREADABLE = { kind: 'unknown', cause: 'unreadable' } as const;
 
+/** One that offers a code by which something else than the charge would be paid (ADR 0019) proves nothing either. */
+export const FOREIGN_CODE = { kind: 'unknown', cause: 'foreign_code' } as const;
+
 export type AcquirerCall = {
   operation: Operation;
   method: Dispatcher.HttpMethod;

@@ -6,8 +6,9 @@ import type {
   Lookup,
 } from './acquirer.ts';
 import { formatAmountText } from './amount-text.ts';
-import { type AcquirerCall, type CallAcquirer, UNREADABLE } from './call-acquirer.ts';
+import { type AcquirerCall, type CallAcquirer, FOREIGN_CODE, UNREADABLE } from './call-acquirer.ts';
 import { documentField } from './document-field.ts';
+import { leadsElsewhere } from './foreign-code.ts';
 import { lookUp } from './look-up.ts';
 import { readCharge } from './read-answer.ts';
 
@@ -28,7 +29,8 @@ export async function issueCharge(
   if (result.kind === 'not_found') return UNREADABLE;
   if (result.kind !== 'done') return result;
   const charge = readCharge(result.body, input.txid);
-  return charge === null ? UNREADABLE : { kind: 'issued', charge };
+  if (charge === null) return UNREADABLE;
+  return leadsElsewhere(charge) ? FOREIGN_CODE : { kind: 'issued', charge };
 }
 
 export async function getCharge(
@@ -36,11 +38,12 @@ export async function getCharge(
   txid: string,
   signal: AbortSignal | undefined,
 ): Promise<Lookup<AcquirerCharge>> {
-  return await lookUp(call, {
+  const found = await lookUp(call, {
     ...chargeCall('getCharge', 'GET', txid),
     read: (body) => readCharge(body, txid),
     signal,
   });
+  return found.kind === 'found' && leadsElsewhere(found.value) ? FOREIGN_CODE : found;
 }
 
 /** The acquirer arbitrates between a removal and a payment: only a removed charge in its answer counts. */

@@ -89,7 +89,7 @@ describe('issuing', () => {
     ['a duplicate', 'status_409', (_, r) => efi(r, 409, 'txid_duplicado')],
     ['another charge', 'unreadable', (_, r) => json(r, 201, { ...CHARGE, txid: 'y'.repeat(32) })],
     ['a broken schema', 'unreadable', (_, r) => json(r, 201, { ...CHARGE, valor: {} })],
-    ['a static code', 'unreadable', (_, r) => json(r, 201, { ...CHARGE, pixCopiaECola: STATIC })],
+    ['a static code', 'foreign_code', (_, r) => json(r, 201, { ...CHARGE, pixCopiaECola: STATIC })],
   ])(
     'after %s the outcome is unknown (%s), and nothing is sent twice',
     async (_, cause, handler) => {
@@ -122,6 +122,11 @@ describe('reading', () => {
     provider.answerCall = (_, response) =>
       json(response, 404, { type, title: 'Não encontrado', status: 404 });
     expect(await acquirer.getCharge(TXID)).toEqual({ kind: 'not_found' });
+  });
+
+  it('does not take a charge whose code leads elsewhere for found', async () => {
+    provider.answerCall = (_, r) => json(r, 200, { ...CHARGE, pixCopiaECola: STATIC });
+    expect(await acquirer.getCharge(TXID)).toEqual({ kind: 'unknown', cause: 'foreign_code' });
   });
 
   it('tries once more with a new token after 401, and not again', async () => {

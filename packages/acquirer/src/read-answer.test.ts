@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
 
-import { crc16 } from './br-code-elements.ts';
-import { buildDynamicBrCode } from './br-code-writer.ts';
 import { readCharge, readProblem, readReceivedPix } from './read-answer.ts';
 
 const TXID = '7978c0c97ea847e78e8849634473c1f1';
@@ -21,17 +19,6 @@ const pix = {
   valor: '567.89',
   horario: '2026-09-10T10:03:33-03:00',
 };
-
-const STATIC_CODE =
-  '00020126580014br.gov.bcb.pix0136123e4567-e12b-12d1-a456-4266554400005204000053039865802BR' +
-  '5913Fulano de Tal6008BRASILIA62070503***63041D3D';
-
-/** A dynamic code, with another point of initiation where one is given. */
-function codeOf(location: string, pointOfInitiation = '12'): string {
-  const code = buildDynamicBrCode({ location, merchantName: 'LOJA', merchantCity: 'RIO' }) ?? '';
-  const body = code.slice(0, -4).replace('010212', `0102${pointOfInitiation}`);
-  return body + crc16(body);
-}
 
 describe('a charge of the acquirer', () => {
   it('is read in domain words, with its location from either place', () => {
@@ -88,46 +75,6 @@ describe('a charge of the acquirer', () => {
   it.each([undefined, null, '', [], 'ATIVA', 1])('is unreadable as %j', (body) => {
     expect(readCharge(body, TXID)).toBeNull();
   });
-});
-
-describe('the BR Code of a charge', () => {
-  const LOCATION = charge.loc.location;
-  const OTHER = 'pix.example.com/qr/v2/9d37';
-
-  it.each([
-    ['of its location', { pixCopiaECola: codeOf(LOCATION) }],
-    ['of both its locations', { pixCopiaECola: codeOf(LOCATION), location: LOCATION }],
-    ['of a host in capitals', { pixCopiaECola: codeOf(LOCATION.replace('pix.e', 'PIX.E')) }],
-    [
-      'of a location with scheme',
-      { pixCopiaECola: codeOf(OTHER), loc: {}, location: `https://${OTHER}` },
-    ],
-    ['without a location', { pixCopiaECola: codeOf(OTHER), loc: null }],
-    ['that is none', { pixCopiaECola: 'code' }],
-    ['with a broken CRC', { pixCopiaECola: codeOf(OTHER).replace('LOJA', 'LOJB') }],
-  ])('%s is read as it stands', (_, change) => {
-    const { pixCopiaECola: brCode } = change;
-    expect(readCharge({ ...charge, ...change }, TXID)).toMatchObject({ brCode });
-  });
-
-  it.each([
-    ['of another location', { pixCopiaECola: codeOf(OTHER) }],
-    ['of another path in capitals', { pixCopiaECola: codeOf(LOCATION.toUpperCase()) }],
-    ['of one of two locations', { pixCopiaECola: codeOf(LOCATION), location: OTHER }],
-    ['that is static', { pixCopiaECola: STATIC_CODE }],
-    ['that is static, without a location', { pixCopiaECola: STATIC_CODE, loc: null }],
-    ['that may be paid again', { pixCopiaECola: codeOf(LOCATION, '11') }],
-  ])('%s makes the answer unreadable', (_, change) => {
-    expect(readCharge({ ...charge, ...change }, TXID)).toBeNull();
-  });
-
-  it.each(['CONCLUIDA', 'REMOVIDA_PELO_PSP', 'REMOVIDA_PELO_USUARIO_RECEBEDOR'])(
-    'hides nothing that a charge has received, once it is %s',
-    (status) => {
-      const closed = { ...charge, status, pixCopiaECola: STATIC_CODE, pix: [pix] };
-      expect(readCharge(closed, TXID)?.received).toHaveLength(1);
-    },
-  );
 });
 
 describe('a received Pix', () => {

@@ -11,19 +11,15 @@ const STATUSES = {
   REMOVIDA_PELO_PSP: 'removed_by_psp',
 } as const;
 
-/**
- * The charge of one txid, or null when the answer is not readable, speaks of another charge, or offers a code by which
- * something else would be paid. A closed charge is read whatever its code says: what it has received counts.
- */
+/** The charge of one txid, or null when the answer is not readable or speaks of another charge. */
 export function readCharge(body: unknown, txid: string): AcquirerCharge | null {
   const { data: answer } = ChargeAnswer.safeParse(body);
   if (answer === undefined || answer.txid !== txid) return null;
-  if (answer.status === 'ATIVA' && hasForeignCode(answer)) return null;
   return {
     txid,
     status: STATUSES[answer.status],
     amountCents: answer.valor.original,
-    location: answer.location ?? answer.loc?.location ?? null,
+    location: chooseLocation(answer),
     brCode: answer.pixCopiaECola ?? null,
     createdAt: answer.calendario.criacao,
     expiresInSeconds: answer.calendario.expiracao,
@@ -33,9 +29,11 @@ export function readCharge(body: unknown, txid: string): AcquirerCharge | null {
   };
 }
 
-function hasForeignCode({ pixCopiaECola, location, loc }: ChargeAnswer): boolean {
-  const locations = [location, loc?.location].filter((one) => typeof one === 'string');
-  return typeof pixCopiaECola === 'string' && isForeignCode(pixCopiaECola, locations);
+/** An answer has two places for it. Where both are filled, the location of the answered code counts. */
+function chooseLocation({ location, loc, pixCopiaECola }: ChargeAnswer): string | null {
+  const answered = [location, loc?.location].map((one) => one?.trim() ?? '').filter(Boolean);
+  const ofCode = answered.find((one) => !isForeignCode(pixCopiaECola ?? '', one));
+  return ofCode ?? answered[0] ?? null;
 }
 
 /** The Pix of one end-to-end id, or null when the answer is not readable or speaks of another Pix. */

@@ -16,7 +16,8 @@ export const AcquirerAnswer = z.object({
     .meta({
       description:
         'Why there is no answer: `connection` (refused or reset), `timeout`, `status_<n>`, `unreadable` (no JSON that can be ' +
-        'read), `breaker_open:<why>` (not asked, because it did not answer before), `token_<why>` (no access token); else null.',
+        'read), `foreign_code` (a charge whose BR Code leads to another payment), ' +
+        '`breaker_open:<why>` (not asked, because it did not answer before), `token_<why>` (no access token); else null.',
     }),
 });
 export type AcquirerAnswer = z.output<typeof AcquirerAnswer>;
