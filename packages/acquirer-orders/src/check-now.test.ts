@@ -35,6 +35,12 @@ test('where that takes too long, the check is left to the job', async () => {
   expect(row.seen.requests).toBe(1);
 });
 
+test('whoever waits asks a few times a second', async () => {
+  const row = aRow(Number.POSITIVE_INFINITY);
+  await checkNow({ ...row, deadline: deadlineIn(1_500) });
+  expect(row.seen.tries).toBeLessThanOrEqual(6);
+});
+
 test('a check that outlives its caller goes on without it, whatever becomes of it', async () => {
   const { promise, reject } = Promise.withResolvers<string>();
   const row = { ...aRow(1), check: () => promise };

@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type AnswerWord, describeAnswer } from '@pixmesh/acquirer/describe-answer';
 import { type Deadline, deadlineIn } from '@pixmesh/http/deadline';
 
-/** How often it is asked whether a check that is under way has ended. */
-const LEASE_POLL_MS = 50;
+/** How often it is asked whether a check that is under way has ended. Each time is a statement on the shared pool. */
+const LEASE_POLL_MS = 250;
 /** What is left of the caller's time for reading the resource and answering. */
 const ANSWER_MARGIN_MS = 500;
 
@@ -15,7 +15,7 @@ type CheckNow<Row> = {
   check(row: Row): Promise<AnswerWord>;
   /** Has the job make the check. */
   request(): Promise<void>;
-  /** Of the caller. */
+  /** Of the caller, since its request has arrived. */
   deadline: Deadline;
 };
 

@@ -91,6 +91,16 @@ export async function releaseCharge(
   );
 }
 
+/** Takes the check of a leased charge out of the count again: one that an operator asks for makes no later one rarer. */
+export async function uncountCheck(db: Queryable, leased: ChargeRow): Promise<void> {
+  await db.query(
+    named(
+      'uncount_check',
+      sql`update charges set checks = checks - 1 where id = ${leased.id} and checks > ${leased.checks}`,
+    ),
+  );
+}
+
 /** Requests a check at once, on behalf of the trace that caused it. False when no such charge exists. */
 export async function requestCheck(
   db: Queryable,

@@ -1,6 +1,8 @@
 import { ChargeStatusCheck } from '@pixmesh/contracts/internal/operator-charges';
 import { newId, toAcquirerId } from '@pixmesh/kernel/ids';
+import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
+import { eventually } from '@pixmesh/testkit/eventually';
 import { aCaller } from '@pixmesh/testkit/test-tokens';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
@@ -45,6 +47,29 @@ async function check(id: string, headers: Record<string, string> = {}) {
 
 async function show(id: string) {
   return (await charges.request(null, `GET /internal/charges/${id}`)).body;
+}
+
+/** Counts how often one charge is to be leased from now on, whether it can be or not. */
+async function countLeaseTries(owner: Database): Promise<() => Promise<number>> {
+  await owner.query(sql`create table lease_tries (at timestamptz not null)`);
+  await owner.query(sql`
+    create function count_lease_try() returns trigger language plpgsql security definer as $count$
+    begin
+      if current_query() like '%lease_token = $%where id = $%' then
+        insert into public.lease_tries values (now());
+      end if;
+      return null;
+    end $count$`);
+  await owner.query(sql`
+    create trigger count_lease_try before update on charges.charges
+    for each statement execute function count_lease_try()`);
+  return async () => (await owner.query(sql`select from lease_tries`)).length;
+}
+
+async function findWaitingReads(): Promise<unknown[]> {
+  return await charges.db.query(sql`
+    select 1 from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock' and query like '%from charges where id = %'`);
 }
 
 const FOUND = { reachable: true, answer: 'found', error: null };
@@ -126,6 +151,35 @@ test('while another check holds the charge, the caller waits no longer than it h
     sql`select check_at = '-infinity' as requested from charges where id = ${id}`,
   );
   expect(row?.requested).toBe(true);
+});
+
+test('what a caller waits for the database is part of its time', async () => {
+  const { id } = await create();
+  await charges.db.query(sql`
+    update charges set lease_token = ${newId()}, lease_until = now() + interval '1 hour' where id = ${id}`);
+  await using owner = createPool({ url: charges.adminUrl, applicationName: 'owner' });
+  const leaseTries = await countLeaseTries(owner);
+  const answering = await charges.db.transaction(async (tx) => {
+    await tx.query(sql`lock table charges in access exclusive mode`);
+    const answer = check(id, { 'x-pixmesh-timeout-ms': '1000' });
+    await eventually(async () => expect(await findWaitingReads()).not.toEqual([]));
+    const startedMs = performance.now();
+    await eventually(() => expect(performance.now() - startedMs).toBeGreaterThan(1_000));
+    return { answer };
+  });
+  expect((await answering.answer).body).toMatchObject({ checked_at: null });
+  expect(await leaseTries()).toBe(1);
+});
+
+test('checks that operators ask for make later ones no rarer', async () => {
+  const { id } = await create();
+  await charges.db.query(sql`update charges set checks = 2 where id = ${id}`);
+  await check(id);
+  await faults({ operation: 'getCharge', fault: 'reset' });
+  await check(id);
+  expect(await charges.db.query(sql`select checks from charges where id = ${id}`)).toEqual([
+    { checks: 2 },
+  ]);
 });
 
 test.each([newId(), 'nonsense'])(

@@ -11,7 +11,7 @@ import { readOperatorBody } from '@pixmesh/http/operator-request';
 import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 import type { FastifyInstance } from 'fastify';
 
-import { leaseCharge, requestCheck } from '#charge/charge-checks.sql.ts';
+import { leaseCharge, requestCheck, uncountCheck } from '#charge/charge-checks.sql.ts';
 import { findOperatorCharge } from '#charge/operators/find-operator-charge.ts';
 import { toOperatorCharge } from '#charge/operators/operator-charge-resource.ts';
 
@@ -30,17 +30,25 @@ type RouteDeps = Omit<StatusCheckDeps, 'signal'> & {
 export function registerCheckNow(app: FastifyInstance, deps: RouteDeps): void {
   const { db, leaseMs, receiver } = deps;
   app.post(OPERATOR_CHARGE_PATHS.check, async (request): Promise<ChargeStatusCheck> => {
+    const deadline = deadlineFrom(
+      request.headers[INTERNAL_HEADERS.timeoutMs],
+      deps.requestTimeoutMs,
+    );
     const before = await findOperatorCharge(db, request);
     const { id } = before;
     readOperatorBody(CheckNowBody, request);
     const answer = await checkNow({
       lease: () => leaseCharge(db, id, leaseMs),
-      check: (charge) => checkCharge(deps, charge),
+      check: async (charge) => {
+        const word = await checkCharge(deps, charge);
+        await uncountCheck(db, charge);
+        return word;
+      },
       request: async () => {
         await requestCheck(db, id, currentTraceParent());
         deps.wakeStatusChecks();
       },
-      deadline: deadlineFrom(request.headers[INTERNAL_HEADERS.timeoutMs], deps.requestTimeoutMs),
+      deadline,
     });
     const after = await findOperatorCharge(db, request);
     return {

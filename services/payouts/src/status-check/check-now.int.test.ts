@@ -53,6 +53,16 @@ test('an ended payout is checked too: it may have come back', async () => {
   expect((await act(id, 'check')).body).toMatchObject({ acquirer: { answer: 'none' } });
 });
 
+test('checks that operators ask for make later ones no rarer', async () => {
+  const id = await aPayout();
+  await payouts.db.query(sql`update payouts set status = 'completed', checks = 2 where id = ${id}`);
+  await act(id, 'check');
+  await act(id, 'check');
+  expect(await payouts.db.query(sql`select checks from payouts where id = ${id}`)).toEqual([
+    { checks: 2 },
+  ]);
+});
+
 test('of one that was never ordered at the acquirer there is nothing to check', async () => {
   const id = await aPayout();
   const refusal = { status: 409, body: { code: 'CONFLICT', details: ['status'] } };

@@ -16,7 +16,7 @@ import { toOperatorPayout } from '#operators/operator-payout-resource.ts';
 import { isVisible, type VisiblePayout } from '#payouts/payout-row.ts';
 
 import { checkVisible } from './check-payout.ts';
-import { leasePayout, requestCheck } from './payout-checks.sql.ts';
+import { leasePayout, requestCheck, uncountCheck } from './payout-checks.sql.ts';
 import type { StatusCheckDeps } from './status-check-deps.ts';
 
 export type CheckNowDeps = StatusCheckDeps & {
@@ -29,18 +29,26 @@ export type CheckNowDeps = StatusCheckDeps & {
 export function registerCheckNow(app: FastifyInstance, deps: CheckNowDeps): void {
   const { db } = deps;
   app.post(OPERATOR_PAYOUT_PATHS.check, async (request): Promise<PayoutStatusCheck> => {
+    const deadline = deadlineFrom(
+      request.headers[INTERNAL_HEADERS.timeoutMs],
+      deps.requestTimeoutMs,
+    );
     const before = await findOperatorPayout(db, request);
     const { id, status } = before;
     readOperatorBody(CheckNowBody, request);
     if (status === 'pending' || status === 'canceled') throw neverOrdered();
     const answer = await checkNow({
       lease: () => leaseVisible(deps, id),
-      check: (payout) => checkVisible(deps, payout),
+      check: async (payout) => {
+        const word = await checkVisible(deps, payout);
+        await uncountCheck(db, payout);
+        return word;
+      },
       request: async () => {
         await requestCheck(db, { id, endToEndId: null }, currentTraceParent());
         deps.wakeStatusChecks();
       },
-      deadline: deadlineFrom(request.headers[INTERNAL_HEADERS.timeoutMs], deps.requestTimeoutMs),
+      deadline,
     });
     const after = await findOperatorPayout(db, request);
     return {

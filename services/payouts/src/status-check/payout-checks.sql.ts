@@ -59,6 +59,16 @@ export async function releasePayout(
   );
 }
 
+/** Takes the check of a leased payout out of the count again: one that an operator asks for makes no later one rarer. */
+export async function uncountCheck(db: Queryable, leased: PayoutRow): Promise<void> {
+  await db.query(
+    named(
+      'payouts_uncount_check',
+      sql`update payouts set checks = checks - 1 where id = ${leased.id} and checks > ${leased.checks}`,
+    ),
+  );
+}
+
 /**
  * Ends a check by asking for the same call again, under the same idEnvio. False when the payout has moved since it
  * was read: its end may be ordered by now, or a call under way.
