@@ -20,6 +20,14 @@ beforeEach(async () => {
   return () => mesh[Symbol.asyncDispose]();
 });
 
+/** Stands for the words of an error that quotes what was wrong. */
+const HIDDEN = '(quotes its input)';
+
+function refusedByPostgres(input: string): Error {
+  const message = `invalid input syntax for type bigint: ${input}`;
+  return Object.assign(new Error(message), { code: '22P02' });
+}
+
 describe('a message that is wrong in itself is parked with its cause, and the partition moves on', () => {
   const good = async () => await mesh.codec.encode(TEST_MESSAGE, aWireMessage(1));
   const poison: [string, { code: string; reason: RegExp }, () => Promise<object>][] = [
@@ -66,9 +74,8 @@ describe('a message that is wrong in itself is parked with its cause, and the pa
     expect(consumer.isAlive()).toBe(true);
   });
 
-  test.each([
+  test.each<[string, () => Error, number, string, string?]>([
     ['TypeError', () => new TypeError('of undefined'), 3, 'INTERNAL_ERROR'],
-    ['SyntaxError', () => new SyntaxError('in JSON'), 3, 'INTERNAL_ERROR'],
     ['assertion', () => new Error('broken invariant'), 3, 'INTERNAL_ERROR'],
     [
       'refusal',
@@ -82,7 +89,9 @@ describe('a message that is wrong in itself is parked with its cause, and the pa
       3,
       'INTERNAL_ERROR',
     ],
-  ])('a handler that throws: %s', async (_name, error, tries, code) => {
+    ['SyntaxError', () => new SyntaxError('"52998224725"'), 3, 'INTERNAL_ERROR', HIDDEN],
+    ['refused data', () => refusedByPostgres('"52998224725"'), 3, 'INTERNAL_ERROR', HIDDEN],
+  ])('a handler that throws: %s', async (_name, error, tries, code, reason = error().message) => {
     let failed = 0;
     const { parked } = mesh.consume(async (number) => {
       if (number === 2) {
@@ -93,7 +102,7 @@ describe('a message that is wrong in itself is parked with its cause, and the pa
     });
     await mesh.sendNumbered(1, 2, 3);
     await eventually(() => expect(handled).toEqual([1, 3]));
-    expect(parked).toMatchObject([{ code, reason: error().message }]);
+    expect(parked).toMatchObject([{ code, reason }]);
     expect(failed).toBe(tries);
   });
 });

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { AppError } from '@pixmesh/kernel/app-error';
-import type { Logger } from '@pixmesh/telemetry/logger';
+import { type Logger, messageOf } from '@pixmesh/telemetry/logger';
 import { counter } from '@pixmesh/telemetry/metrics';
 import { continueFrom, fromMessageHeaders, withSpan } from '@pixmesh/telemetry/tracing';
 
@@ -69,7 +69,7 @@ async function parkMessage(
   error: unknown,
 ): Promise<HandledMessage> {
   const code = error instanceof AppError ? error.code : 'INTERNAL_ERROR';
-  const reason = error instanceof Error ? error.message : 'unknown';
+  const reason = error instanceof Error ? messageOf(error) : 'unknown';
   try {
     await deps.park({ ...incoming, code, reason });
   } catch (parkingError) {

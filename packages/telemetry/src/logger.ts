@@ -55,12 +55,17 @@ const CAUSES_MAX = 5;
 function describeError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return { name: typeof error };
   const code = (error as { code?: unknown }).code;
-  const message = quotesItsInput(error) ? '(quotes its input)' : error.message;
+  const message = messageOf(error);
   const frames = (error.stack ?? '').split('\n').filter((line) => /^ +at /.test(line));
   const stack = [`${error.name}: ${message}`, ...frames].join('\n');
   const cause =
     depth < CAUSES_MAX && error.cause ? describeError(error.cause, depth + 1) : undefined;
   return { name: error.name, code, message, stack, cause };
+}
+
+/** The message of an error, as it may be logged and stored. */
+export function messageOf(error: Error): string {
+  return quotesItsInput(error) ? '(quotes its input)' : error.message;
 }
 
 /** Broken JSON, and data that Postgres refuses (SQLSTATE class 22), stand word for word in the message. */

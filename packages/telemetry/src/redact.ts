@@ -19,8 +19,11 @@ export const REDACTED_NAMES = [
 
 export const REDACTED = '[redacted]';
 
-/** Names that stand in messages, the acquirer's too, and never in a log line: people, their keys, destinations. */
-const REDACTED_IN_MESSAGES: ReadonlySet<string> = new Set([
+/**
+ * Names that stand in messages, the acquirer's too, and never in a log line: people, their keys and accounts, destinations,
+ * and texts that somebody wrote.
+ */
+const NAMES_IN_MESSAGES = [
   ...REDACTED_NAMES,
   'name',
   'recipient',
@@ -30,6 +33,11 @@ const REDACTED_IN_MESSAGES: ReadonlySet<string> = new Set([
   'description',
   'reference',
   'destination',
+  'webhook_url',
+  'failure_reason',
+  'message',
+  'branch',
+  'account',
   'sealed_secret',
   'br_code',
   'chave',
@@ -37,13 +45,24 @@ const REDACTED_IN_MESSAGES: ReadonlySet<string> = new Set([
   'cnpj',
   'nome',
   'pagador',
+  'nomePagador',
   'devedor',
   'favorecido',
   'recebedor',
+  'agencia',
+  'conta',
+  'contaBanco',
+  'motivo',
+  'infoAdicionais',
   'infoPagador',
   'solicitacaoPagador',
   'pixCopiaECola',
-]);
+];
+
+/** In lower case: what the acquirer names is taken as it came. */
+const REDACTED_IN_MESSAGES: ReadonlySet<string> = new Set(
+  NAMES_IN_MESSAGES.map((name) => name.toLowerCase()),
+);
 
 /** A message as people may see it: its structure, ids, amounts, statuses and times. */
 export function redactMessage(value: unknown): unknown {
@@ -52,7 +71,9 @@ export function redactMessage(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, field]) => [
       name,
-      REDACTED_IN_MESSAGES.has(name) && field !== null ? REDACTED : redactMessage(field),
+      REDACTED_IN_MESSAGES.has(name.toLowerCase()) && field !== null
+        ? REDACTED
+        : redactMessage(field),
     ]),
   );
 }
