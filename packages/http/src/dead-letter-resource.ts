@@ -4,6 +4,7 @@ import type {
   InspectedDeadLetter,
 } from '@pixmesh/contracts/internal/dead-letters';
 import { redactMessage } from '@pixmesh/telemetry/redact';
+import { fromMessageHeaders, traceIdOf } from '@pixmesh/telemetry/tracing';
 
 /** A parked message as its service keeps it. */
 export type StoredLetter = {
@@ -52,7 +53,7 @@ export function inspectLetter(letter: StoredLetter): InspectedDeadLetter {
     ...describeLetter(letter),
     event_id: headers['event_id'] ?? null,
     type: headers['type'] ?? null,
-    trace_id: headers['traceparent']?.split('-')[1] ?? null,
+    trace_id: traceIdOf(fromMessageHeaders(headers)),
     payload: value === null ? null : redactMessage(decode(value)),
     payload_bytes: value?.length ?? 0,
   };

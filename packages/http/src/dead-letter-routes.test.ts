@@ -8,6 +8,7 @@ import { registerDeadLetterRoutes } from './dead-letter-routes.ts';
 import { createServiceApp } from './service-app.ts';
 
 const ID = '0190b6a4-7c1e-7b52-9a1d-2f60f1c8a001';
+const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
 const LETTER = {
   id: ID,
   consumer: 'charges.ledger-events',
@@ -76,7 +77,11 @@ test('a letter that is inspected shows its message, with what no log shows redac
     data: { amount: 500, customer: { name: 'Ana' }, items: [{ chave: 'ana@example.com' }] },
   };
   const value = Buffer.concat([Buffer.from([0, 0, 0, 0, 7]), Buffer.from(JSON.stringify(message))]);
-  const headers = { type: 'charge.pix.paid', event_id: ID, traceparent: '00-0af7-b7ad-01' };
+  const headers = {
+    type: 'charge.pix.paid',
+    event_id: ID,
+    traceparent: `00-${TRACE_ID}-00f067aa0ba902b7-01`,
+  };
   const app = appWith({ find: async () => ({ ...LETTER, value, headers }) });
   const answer = await app.inject({ url: `/internal/dead-letters/${ID}` });
   expect(InspectedDeadLetter.parse(answer.json())).toMatchObject({
@@ -84,13 +89,24 @@ test('a letter that is inspected shows its message, with what no log shows redac
     status: 'open',
     type: 'charge.pix.paid',
     event_id: ID,
-    trace_id: '0af7',
+    trace_id: TRACE_ID,
     payload: {
       event_id: ID,
       data: { amount: 500, customer: '[redacted]', items: [{ chave: '[redacted]' }] },
     },
     payload_bytes: value.length,
   });
+});
+
+test.each([
+  ['of a message', `00-${TRACE_ID}-00f067aa0ba902b7-01`, TRACE_ID],
+  ['as it is stored, with the request', `00-${TRACE_ID}-00f067aa0ba902b7-01;${ID}`, TRACE_ID],
+  ['of a request without a trace', `;${ID}`, null],
+  ['that is none', 'a-b', null],
+])('the trace of a letter is read from a context %s', async (_, traceparent, expected) => {
+  const app = appWith({ find: async () => ({ ...LETTER, headers: { traceparent } }) });
+  const answer = await app.inject({ url: `/internal/dead-letters/${ID}` });
+  expect(answer.json()).toMatchObject({ trace_id: expected });
 });
 
 test.each([[Buffer.from([0xde, 0xad])], [null]])(

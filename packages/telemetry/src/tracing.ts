@@ -36,6 +36,8 @@ const SPAN_KINDS = {
   client: SpanKind.CLIENT,
 } as const;
 
+const TRACE_ID_IN_PARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-/;
+
 /** The active context as text, or null where nothing is traced and no request is behind it. */
 export function currentTraceParent(): TraceParent {
   return toText(context.active());
@@ -59,6 +61,11 @@ export function toMessageHeaders(stored: TraceParent): Record<string, string> {
     ...(traceparent === '' ? {} : { traceparent }),
     ...(requestId === null ? {} : { request_id: requestId }),
   };
+}
+
+/** The id of a stored context's trace, or null where it has none; in a process that traces nothing too. */
+export function traceIdOf(stored: TraceParent): string | null {
+  return TRACE_ID_IN_PARENT.exec(split(stored).traceparent)?.[1] ?? null;
 }
 
 /** The context that a message came with. */
