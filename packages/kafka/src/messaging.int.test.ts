@@ -125,6 +125,28 @@ test('a dismissed letter is neither replayed nor dismissed again', async () => {
   });
 });
 
+test('a letter cannot be dismissed while its replay is handled, nor after', async () => {
+  handle = async () => {
+    throw new AppError('MESSAGE_INVALID', { message: 'not yet' });
+  };
+  await append(4);
+  const { id } = await openLetter();
+  const begun = Promise.withResolvers<void>();
+  const mayEnd = Promise.withResolvers<void>();
+  handle = async () => {
+    begun.resolve();
+    await mayEnd.promise;
+  };
+  const replayed = messaging.deadLetters.replay(id);
+  await begun.promise;
+  const dismissed = messaging.deadLetters.dismiss(id, {
+    operatorId: newId(),
+    reason: 'too slow',
+  });
+  mayEnd.resolve();
+  expect(await Promise.all([replayed, dismissed])).toEqual([true, false]);
+});
+
 test('an unknown letter is not replayed', async () => {
   const unknown = '0190b6a4-7c1e-7b52-9a1d-2f60f1c8a001';
   expect(await messaging.deadLetters.replay(unknown)).toBe(false);
