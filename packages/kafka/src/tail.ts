@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
 
+import type { Kafka } from 'kafkajs';
+
 import { toTextHeaders } from './incoming-message.ts';
 import { CLIENT_RETRY, createToolKafka } from './kafka-client.ts';
 import { readingCodec } from './schema-registry.ts';
+import { type Ends, readEnds } from './topic-ends.ts';
 
 export type TailedMessage = {
   partition: number;
@@ -20,6 +23,8 @@ type TailOptions = {
   fromBeginning: boolean;
   signal: AbortSignal;
   onMessage(message: TailedMessage): void;
+  /** Called once, when all that the topic held at the start has been read from its beginning. */
+  onPresentEnd?(partitions: number): void;
 };
 
 /** Reads a topic as it comes, without committing anything, until the signal is aborted. */
@@ -34,6 +39,7 @@ export async function tailTopic(options: TailOptions): Promise<void> {
   });
   await consumer.connect();
   await consumer.subscribe({ topics: [options.topic], fromBeginning: options.fromBeginning });
+  const reached = await watchPresentEnd(kafka, options);
   await consumer.run({
     autoCommit: false,
     eachMessage: async ({ partition, message }) => {
@@ -47,10 +53,38 @@ export async function tailTopic(options: TailOptions): Promise<void> {
         headers: toTextHeaders(message.headers ?? {}),
         value,
       });
+      reached(partition, BigInt(message.offset));
     },
   });
   if (!options.signal.aborted) {
     await new Promise<void>((resolve) => options.signal.addEventListener('abort', () => resolve()));
   }
   await consumer.disconnect();
+}
+
+/** Answers what has to be told of each message that was read. */
+async function watchPresentEnd(
+  kafka: Kafka,
+  { topic, fromBeginning, onPresentEnd }: TailOptions,
+): Promise<(partition: number, offset: bigint) => void> {
+  if (!fromBeginning || !onPresentEnd) return () => {};
+  const ends = await readEndsOnce(kafka, topic);
+  const unread = new Map([...ends].filter(([, { low, high }]) => low < high));
+  if (unread.size === 0) onPresentEnd(ends.size);
+  return (partition, offset) => {
+    const end = unread.get(partition);
+    if (end === undefined || offset + 1n < end.high) return;
+    unread.delete(partition);
+    if (unread.size === 0) onPresentEnd(ends.size);
+  };
+}
+
+async function readEndsOnce(kafka: Kafka, topic: string): Promise<Map<number, Ends>> {
+  const admin = kafka.admin();
+  await admin.connect();
+  try {
+    return await readEnds(admin, topic);
+  } finally {
+    await admin.disconnect();
+  }
 }

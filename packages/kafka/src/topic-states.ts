@@ -1,6 +1,7 @@
-import type { Admin, ConfigResourceTypes } from 'kafkajs';
+import type { ConfigResourceTypes } from 'kafkajs';
 
 import { createToolKafka } from './kafka-client.ts';
+import { type Ends, readEnds } from './topic-ends.ts';
 
 /** How a topic stands at the broker. */
 export type TopicState = {
@@ -103,16 +104,4 @@ export async function readGroupLags(
   } finally {
     await admin.disconnect();
   }
-}
-
-type Ends = { low: bigint; high: bigint };
-
-async function readEnds(admin: Admin, topic: string): Promise<Map<number, Ends>> {
-  const offsets = await admin.fetchTopicOffsets(topic);
-  return new Map(
-    offsets.map(({ partition, low, high }) => [
-      partition,
-      { low: BigInt(low), high: BigInt(high) },
-    ]),
-  );
 }

@@ -6,6 +6,7 @@ import { republish } from './republish.ts';
 import { runCommand } from './run-command.ts';
 import { StartupFailure } from './startup-failure.ts';
 import { listenForStop } from './stop-signals.ts';
+import { describePresentEnd } from './topics/present-end.ts';
 import { showLags, showTopics } from './topics/show-topics.ts';
 import {
   parseTopicsArguments,
@@ -47,11 +48,12 @@ async function run(asked: TopicsArguments): Promise<void> {
 
 async function tail(
   stack: StackFile,
-  { topic, fromBeginning, key }: Extract<TopicsArguments, { command: 'tail' }>,
+  { topic, fromBeginning, untilNow, key }: Extract<TopicsArguments, { command: 'tail' }>,
 ): Promise<void> {
   const stop = new AbortController();
   const end = () => stop.abort();
   const signals = listenForStop({ followParent: true, onStop: end, onImpatience: end });
+  const count = { read: 0, shown: 0 };
   await tailTopic({
     brokers: stack.kafka_brokers,
     registryUrl: stack.registry_url,
@@ -59,7 +61,14 @@ async function tail(
     fromBeginning,
     signal: stop.signal,
     onMessage: (message) => {
-      if (key === null || message.key === key) console.log(JSON.stringify(message));
+      count.read += 1;
+      if (key !== null && message.key !== key) return;
+      count.shown += 1;
+      console.log(JSON.stringify(message));
+    },
+    onPresentEnd: (partitions) => {
+      console.error(describePresentEnd({ partitions, ...count, key, untilNow }));
+      if (untilNow) end();
     },
   });
   signals.close();

@@ -19,10 +19,13 @@ test('tail takes a topic, where to begin, and a key', () => {
     command: 'tail',
     topic: 'charges.events.v1',
     fromBeginning: false,
+    untilNow: false,
     key: null,
   });
   const all = parseTopicsArguments(['tail', 'a', '--from-beginning']);
-  expect(all).toMatchObject({ fromBeginning: true });
+  expect(all).toMatchObject({ fromBeginning: true, untilNow: false });
+  const present = parseTopicsArguments(['tail', 'a', '--from-beginning', '--until-now']);
+  expect(present).toMatchObject({ fromBeginning: true, untilNow: true });
   expect(parseTopicsArguments(['tail', 'a', '--key', 'k'])).toMatchObject({ key: 'k' });
 });
 
@@ -47,6 +50,8 @@ test('what is neither is answered with the usage', () => {
     ['list', 'a'],
     ['lag', '--key', 'k'],
     ['tail', 'a', '--from', '2026-11-22'],
+    ['tail', 'a', '--until-now'],
+    ['list', '--until-now'],
     ['republish', '--topic', 'a'],
     ['republish', '--topic', 'a', '--from', 'yesterday'],
     ['republish', '--from', '2026-11-22'],
