@@ -1,6 +1,7 @@
 import { ADMIN_ROUTES } from '@pixmesh/contracts/admin/admin-routes';
 import { PUBLIC_ROUTES, type PublicRoute } from '@pixmesh/contracts/http/public-routes';
 import { AppError } from '@pixmesh/kernel/app-error';
+import { newId } from '@pixmesh/kernel/ids';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 
@@ -83,6 +84,12 @@ test.each<[string, string, object, string]>([
     'secret: expected 8 to 255 characters, without control characters',
   ],
   ['PATCH', '/v1/webhooks/:id', { active: 'no' }, 'active: expected true or false'],
+  [
+    'POST',
+    '/admin/recoveries',
+    { account_id: newId(), created_until: '2026-11-21T12:00:00Z' },
+    'created_from: expected a date and time with Z or an offset',
+  ],
 ])('%s %s says what it expects', (method, path, body, expected) => {
   const { message } = refusalOf(() => parseShape(bodyOf(method, path), body));
   expect(message).toBe(`The request is invalid. ${expected}.`);

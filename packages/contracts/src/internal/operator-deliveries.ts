@@ -134,10 +134,11 @@ export type ListDeliveriesQuery = z.output<typeof ListDeliveriesQuery>;
 const RECOVERY_RATE_DEFAULT = 50;
 const RECOVERY_RATE_MAX = 1_000;
 
+const INSTANT_EXPECTED = 'expected a date and time with Z or an offset';
 const BodyInstant = z
-  .string()
+  .string({ error: INSTANT_EXPECTED })
   .refine((text) => z.iso.datetime({ offset: true }).safeParse(text).success, {
-    error: 'expected a date and time with Z or an offset',
+    error: INSTANT_EXPECTED,
   })
   .transform((text) => new Date(text));
 
