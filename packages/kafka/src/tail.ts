@@ -31,6 +31,7 @@ type TailOptions = {
 export async function tailTopic(options: TailOptions): Promise<void> {
   const codec = readingCodec(options.registryUrl);
   const kafka = createToolKafka(options.brokers, 'topics-tail');
+  const reached = await watchPresentEnd(kafka, options);
   const consumer = kafka.consumer({
     groupId: `topics-tail-${randomUUID()}`,
     maxWaitTimeInMs: 100,
@@ -39,7 +40,6 @@ export async function tailTopic(options: TailOptions): Promise<void> {
   });
   await consumer.connect();
   await consumer.subscribe({ topics: [options.topic], fromBeginning: options.fromBeginning });
-  const reached = await watchPresentEnd(kafka, options);
   await consumer.run({
     autoCommit: false,
     eachMessage: async ({ partition, message }) => {
