@@ -35,7 +35,7 @@ test('where that takes too long, the check is left to the job', async () => {
   expect(row.seen.requests).toBe(1);
 });
 
-test('whoever waits asks a few times a second', async () => {
+test('a check that waits for another asks a few times a second', async () => {
   const row = aRow(Number.POSITIVE_INFINITY);
   await checkNow({ ...row, deadline: deadlineIn(1_500) });
   expect(row.seen.tries).toBeLessThanOrEqual(6);

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { type AnswerWord, describeAnswer } from '@pixmesh/acquirer/describe-answer';
-import { type Deadline, deadlineIn } from '@pixmesh/http/deadline';
+import { type Deadline, deadlineIn, untilDeadline } from '@pixmesh/http/deadline';
 
 /** How often it is asked whether a check that is under way has ended. Each time is a statement on the shared pool. */
 const LEASE_POLL_MS = 250;
@@ -51,16 +51,4 @@ export function describeCheck(
     return { checked_at: null, acquirer: null };
   }
   return { checked_at: lastCheckAt.toISOString(), acquirer: describeAnswer(lastCheckAnswer) };
-}
-
-async function untilDeadline<T>(work: Promise<T>, deadline: Deadline): Promise<T | null> {
-  const expired = Promise.withResolvers<null>();
-  const timer = setTimeout(() => expired.resolve(null), deadline.remainingMs());
-  try {
-    return await Promise.race([work, expired.promise]);
-  } finally {
-    clearTimeout(timer);
-    // Work that outlives its caller is repeated by the job if it fails.
-    work.catch(() => undefined);
-  }
 }

@@ -17,3 +17,15 @@ export function deadlineFrom(header: string | string[] | undefined, maxMs: numbe
   const asked = typeof header === 'string' ? Number.parseInt(header, 10) : Number.NaN;
   return deadlineIn(Number.isNaN(asked) ? maxMs : Math.min(Math.max(0, asked), maxMs));
 }
+
+/** What the work comes to, or null where it has not ended in time. It goes on then; a later failure is left to what repeats it. */
+export async function untilDeadline<T>(work: Promise<T>, deadline: Deadline): Promise<T | null> {
+  const expired = Promise.withResolvers<null>();
+  const timer = setTimeout(() => expired.resolve(null), deadline.remainingMs());
+  try {
+    return await Promise.race([work, expired.promise]);
+  } finally {
+    clearTimeout(timer);
+    work.catch(() => undefined);
+  }
+}

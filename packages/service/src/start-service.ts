@@ -40,7 +40,7 @@ type Started = {
 export type RunningService<Answer extends Started> = AsyncDisposable &
   Omit<Answer, 'checkReady'> & {
     ports: { internal: number };
-    /** Stops once, whoever asks again; the log says why. */
+    /** Stops once, however often it is called; the log says why. */
     stop(cause: StopCause): Promise<void>;
   };
 

@@ -30,7 +30,7 @@ export function readReplicaCount(environment: NodeJS.ProcessEnv = process.env): 
 
 /**
  * A replica shares the infrastructure and the acquirer, and listens on ports of its own. Its services call each other
- * alone, so that whoever calls its gateway goes through the whole replica.
+ * alone, so that a caller of its gateway goes through the whole replica.
  */
 export async function describeReplica(number: number, shared: MeshSettings): Promise<Replica> {
   const slots = REPLICATED.flatMap(({ ports }) => Object.values(ports));

@@ -15,7 +15,7 @@ const KEY_SET_PATH = '/.well-known/jwks.json';
 type Deps = { db: Queryable; logger: Logger };
 
 /**
- * `GET {location}`: the charge of a BR Code, signed, for whoever knows its URL; and the keys behind `jku`. Nobody pays
+ * `GET {location}`: the charge of a BR Code, signed, for all who know its URL; and the keys behind `jku`. Nobody pays
  * a charge that has ended, so it is gone from its location for good (API Pix leaves that to the provider).
  */
 export function addShowPayload(app: FastifyInstance, deps: Deps): void {

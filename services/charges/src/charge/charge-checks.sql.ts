@@ -55,7 +55,10 @@ export async function leaseProcessingCharge(
   return rows[0] ? toChargeRow(rows[0]) : null;
 }
 
-/** Leases one charge, whatever its status; null while a check of it is under way. */
+/**
+ * Leases one charge, whatever its status, for a check that does not count: one that an operator asks for makes no later
+ * one rarer. Null while another check of it is under way.
+ */
 export async function leaseCharge(
   db: Queryable,
   id: ChargeId,
@@ -66,7 +69,7 @@ export async function leaseCharge(
       'lease_charge',
       sql`
         update charges
-        set ${takeLease(leaseMs)}
+        set ${takeLease(leaseMs)}, checks = greatest(checks - 1, 0)
         where id = ${id} and ${IS_FREE}
         returning ${CHARGE_COLUMNS}`,
     ),
@@ -87,16 +90,6 @@ export async function releaseCharge(
         update charges
         set ${endLease(nextInMs)}, last_check_at = now(), last_check_answer = ${answer}
         where id = ${charge.id} and lease_token = ${charge.leaseToken}`,
-    ),
-  );
-}
-
-/** Takes the check of a leased charge out of the count again: one that an operator asks for makes no later one rarer. */
-export async function uncountCheck(db: Queryable, leased: ChargeRow): Promise<void> {
-  await db.query(
-    named(
-      'uncount_check',
-      sql`update charges set checks = checks - 1 where id = ${leased.id} and checks > ${leased.checks}`,
     ),
   );
 }

@@ -11,7 +11,7 @@ import { readOperatorBody } from '@pixmesh/http/operator-request';
 import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 import type { FastifyInstance } from 'fastify';
 
-import { leaseCharge, requestCheck, uncountCheck } from '#charge/charge-checks.sql.ts';
+import { leaseCharge, requestCheck } from '#charge/charge-checks.sql.ts';
 import { findOperatorCharge } from '#charge/operators/find-operator-charge.ts';
 import { toOperatorCharge } from '#charge/operators/operator-charge-resource.ts';
 
@@ -39,11 +39,7 @@ export function registerCheckNow(app: FastifyInstance, deps: RouteDeps): void {
     readOperatorBody(CheckNowBody, request);
     const answer = await checkNow({
       lease: () => leaseCharge(db, id, leaseMs),
-      check: async (charge) => {
-        const word = await checkCharge(deps, charge);
-        await uncountCheck(db, charge);
-        return word;
-      },
+      check: (charge) => checkCharge(deps, charge),
       request: async () => {
         await requestCheck(db, id, currentTraceParent());
         deps.wakeStatusChecks();

@@ -16,7 +16,7 @@ import { toOperatorPayout } from '#operators/operator-payout-resource.ts';
 import { isVisible, type VisiblePayout } from '#payouts/payout-row.ts';
 
 import { checkVisible } from './check-payout.ts';
-import { leasePayout, requestCheck, uncountCheck } from './payout-checks.sql.ts';
+import { leasePayout, requestCheck } from './payout-checks.sql.ts';
 import type { StatusCheckDeps } from './status-check-deps.ts';
 
 export type CheckNowDeps = StatusCheckDeps & {
@@ -39,11 +39,7 @@ export function registerCheckNow(app: FastifyInstance, deps: CheckNowDeps): void
     if (status === 'pending' || status === 'canceled') throw neverOrdered();
     const answer = await checkNow({
       lease: () => leaseVisible(deps, id),
-      check: async (payout) => {
-        const word = await checkVisible(deps, payout);
-        await uncountCheck(db, payout);
-        return word;
-      },
+      check: (payout) => checkVisible(deps, payout),
       request: async () => {
         await requestCheck(db, { id, endToEndId: null }, currentTraceParent());
         deps.wakeStatusChecks();

@@ -20,7 +20,10 @@ export async function leaseDuePayouts(
   return rows.map(toPayoutRow);
 }
 
-/** Leases one payout; null while a check of it is under way. */
+/**
+ * Leases one payout for a check that does not count: one that an operator asks for makes no later one rarer. Null while
+ * another check of it is under way.
+ */
 export async function leasePayout(
   db: Queryable,
   id: PayoutId,
@@ -31,7 +34,7 @@ export async function leasePayout(
       'payouts_lease_one',
       sql`
         update payouts
-        set ${takeLease(leaseMs)}
+        set ${takeLease(leaseMs)}, checks = greatest(checks - 1, 0)
         where id = ${id} and ${IS_FREE}
         returning ${PAYOUT_COLUMNS}`,
     ),
@@ -55,16 +58,6 @@ export async function releasePayout(
         update payouts
         set ${endLease(nextInMs)}, last_check_at = now(), last_check_answer = ${answer}
         where id = ${payout.id} and lease_token = ${payout.leaseToken}`,
-    ),
-  );
-}
-
-/** Takes the check of a leased payout out of the count again: one that an operator asks for makes no later one rarer. */
-export async function uncountCheck(db: Queryable, leased: PayoutRow): Promise<void> {
-  await db.query(
-    named(
-      'payouts_uncount_check',
-      sql`update payouts set checks = checks - 1 where id = ${leased.id} and checks > ${leased.checks}`,
     ),
   );
 }

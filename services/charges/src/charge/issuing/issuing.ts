@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 import type { AnswerWord } from '@pixmesh/acquirer/describe-answer';
-import type { Deadline } from '@pixmesh/http/deadline';
+import { type Deadline, untilDeadline } from '@pixmesh/http/deadline';
 import { AppError } from '@pixmesh/kernel/app-error';
 
 import type { ChargeRow } from '#charge/charge-row.ts';
@@ -102,18 +102,6 @@ async function check(
     await releaseCharge(deps.db, charge, { answer: after.answer, nextInMs });
   }
   return after;
-}
-
-async function untilDeadline<T>(work: Promise<T>, deadline: Deadline): Promise<T | null> {
-  const expired = Promise.withResolvers<null>();
-  const timer = setTimeout(() => expired.resolve(null), deadline.remainingMs());
-  try {
-    return await Promise.race([work, expired.promise]);
-  } finally {
-    clearTimeout(timer);
-    // Work that outlives its caller is repeated by the job if it fails.
-    work.catch(() => undefined);
-  }
 }
 
 /** The acquirer's own words, as it gave them, with the charge that was stored (decisions 16, 17). */
