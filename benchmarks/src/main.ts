@@ -1,5 +1,6 @@
 import { benchCharges } from './charges/bench-charges.ts';
 import { benchDispatcher } from './dispatcher/bench-dispatcher.ts';
+import { benchFairness } from './fairness/bench-fairness.ts';
 import { benchLedger } from './ledger/bench-ledger.ts';
 import { benchPayouts } from './payouts/bench-payouts.ts';
 
@@ -7,6 +8,7 @@ import { benchPayouts } from './payouts/bench-payouts.ts';
 const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   charges: benchCharges,
   dispatcher: benchDispatcher,
+  fairness: benchFairness,
   ledger: benchLedger,
   payouts: benchPayouts,
 };

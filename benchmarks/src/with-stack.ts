@@ -21,22 +21,38 @@ const AS_IN_PRODUCTION = {
   RECONCILIATION_WINDOW_MS: '60000',
 };
 
-/** Boots a stack of its own for the time of `work`: fsync on, no demo. `PIXMESH_BENCH_HOME` places it. */
+type Place = {
+  /** Folder of its data; `PIXMESH_BENCH_HOME` stands above it. */
+  home: string;
+  /** The checkout whose mesh is booted; this one where it is left out. */
+  checkout?: string;
+  env?: NodeJS.ProcessEnv;
+};
+
+/** Boots a stack of its own for the time of `work`: fsync on, no demo. */
 export async function withStack(
-  folder: string,
+  place: Place,
   work: (stack: Stack) => Promise<void>,
 ): Promise<void> {
-  const home = path.resolve(process.env['PIXMESH_BENCH_HOME'] ?? folder);
-  const env = { ...process.env, ...AS_IN_PRODUCTION, PIXMESH_HOME: home };
-  runScript('start', ['--', '--detach', '--no-demo'], env);
+  const home = path.resolve(process.env['PIXMESH_BENCH_HOME'] ?? place.home);
+  const env = { ...process.env, ...AS_IN_PRODUCTION, ...place.env, PIXMESH_HOME: home };
+  const cwd = path.resolve(place.checkout ?? '.');
+  runScript('start', ['--', '--detach', '--no-demo'], { env, cwd });
   try {
     await work({ ...readStackFile(home), home });
   } finally {
-    runScript('stop', [], env);
+    runScript('stop', [], { env, cwd });
   }
 }
 
-function runScript(name: string, args: readonly string[], env: NodeJS.ProcessEnv): void {
-  const result = spawnSync('npm', ['run', '--silent', name, ...args], { stdio: 'inherit', env });
+function runScript(
+  name: string,
+  args: readonly string[],
+  place: { env: NodeJS.ProcessEnv; cwd: string },
+): void {
+  const result = spawnSync('npm', ['run', '--silent', name, ...args], {
+    stdio: 'inherit',
+    ...place,
+  });
   if (result.status !== 0) throw new Error(`npm run ${name} failed`);
 }

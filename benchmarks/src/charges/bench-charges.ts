@@ -23,7 +23,7 @@ const BODY = {
  * the same call to the same acquirer.
  */
 export async function benchCharges(): Promise<void> {
-  await withStack('.pixmesh-bench', async (stack) => {
+  await withStack({ home: '.pixmesh-bench' }, async (stack) => {
     const module = new URL('./baseline-server.ts', import.meta.url);
     await using server = startChild<BaselineCalls>(module, baselineSettings(stack));
     const url = new URL('/v1/charges', stack.gateway_url);

@@ -45,7 +45,7 @@ type Round = LoadResult & {
  * the balance is exact to the cent, and reconciliation finds nothing.
  */
 export async function benchPayouts(): Promise<void> {
-  await withStack('.pixmesh-bench', async (stack) => {
+  await withStack({ home: '.pixmesh-bench' }, async (stack) => {
     const manual = await createMerchant(stack, false);
     const automatic = await createMerchant(stack, true);
     const settings = { BASELINE_DATABASE_URL: stack.postgres_url };
