@@ -19,7 +19,7 @@ export function isDue(urgency: Urgency): Statement {
 }
 
 /** Where due rows stand. */
-type DueTable = {
+export type DueTable = {
   table: Statement;
   /** Its primary key, one column. */
   key: Statement;
@@ -27,7 +27,7 @@ type DueTable = {
   columns: Statement;
 };
 
-type LeaseOptions = {
+export type LeaseOptions = {
   limit: number;
   leaseMs: number;
   /** Default `routine`. */

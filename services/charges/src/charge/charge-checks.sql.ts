@@ -1,6 +1,7 @@
 import type { AnswerWord } from '@pixmesh/acquirer/describe-answer';
 import type { ChargeId } from '@pixmesh/kernel/ids';
-import { endLease, IS_FREE, leaseDue, takeLease, type Urgency } from '@pixmesh/postgres/due-rows';
+import { endLease, IS_FREE, takeLease, type Urgency } from '@pixmesh/postgres/due-rows';
+import { leaseDueInTurn, type LeaseTurn } from '@pixmesh/postgres/lease-in-turn';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
@@ -9,28 +10,28 @@ import { CHARGE_COLUMNS, type ChargeRecord, toChargeRow } from '#charge/charges.
 
 const CHARGES = { table: sql`charges`, key: sql`id`, columns: CHARGE_COLUMNS };
 
-/** Leases up to `limit` charges that are due in their issuing. Reads `charges_issuing_check_at`. */
-export async function leaseIssuingCharges(
-  db: Queryable,
-  options: { limit: number; leaseMs: number },
-): Promise<ChargeRow[]> {
+/** Leases up to `limit` charges that are due in their issuing, accounts in turn. Reads `charges_issuing_check_at`. */
+export async function leaseIssuingCharges(db: Queryable, options: LeaseTurn): Promise<ChargeRow[]> {
   const rows = await db.query<ChargeRecord>(leaseIssuingStatement(options));
   return rows.map(toChargeRow);
 }
 
-export function leaseIssuingStatement(options: { limit: number; leaseMs: number }): Statement {
-  const due = leaseDue(CHARGES, { ...options, only: sql`status = 'processing'` });
+export function leaseIssuingStatement(options: LeaseTurn): Statement {
+  const only = sql`status = 'processing'`;
+  const due = leaseDueInTurn(CHARGES, { ...options, urgency: 'routine', only });
   return named('lease_issuing_charges', due);
 }
 
-/** Leases up to `limit` due charges to the caller, most urgent first. Reads `charges_check_at`. */
+/**
+ * Leases up to `limit` due charges to the caller, accounts in turn. Reads `charges_requested` or `charges_check_at`.
+ */
 export async function leaseDueCharges(
   db: Queryable,
   urgency: Urgency,
-  options: { limit: number; leaseMs: number },
+  options: LeaseTurn,
 ): Promise<ChargeRow[]> {
-  const statement = leaseDue(CHARGES, { ...options, urgency });
-  const rows = await db.query<ChargeRecord>(named('lease_due_charges', statement));
+  const statement = leaseDueInTurn(CHARGES, { ...options, urgency });
+  const rows = await db.query<ChargeRecord>(named(`lease_${urgency}_charges`, statement));
   return rows.map(toChargeRow);
 }
 

@@ -1,4 +1,5 @@
 import type { AnswerWord } from '@pixmesh/acquirer/describe-answer';
+import { inTurn } from '@pixmesh/postgres/accounts-in-turn';
 import { startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
 import type { PollingLoop } from '@pixmesh/service/polling-loop';
 import type { WakeSignal } from '@pixmesh/service/wake-signal';
@@ -23,7 +24,7 @@ export type StatusCheckDeps = CheckDeps & {
 
 /**
  * Checks charges that may have changed at the acquirer, for as long as the process lives: requested checks and those of
- * issuing when they are due, the others a few at a time.
+ * issuing when they are due, the others a few at a time, accounts in turn.
  */
 export function startStatusCheckJob(deps: StatusCheckDeps): PollingLoop {
   const { db, logger, signal, leaseMs } = deps;
@@ -34,7 +35,7 @@ export function startStatusCheckJob(deps: StatusCheckDeps): PollingLoop {
     inFlightMax: IN_FLIGHT_MAX,
     intakes: [
       {
-        take: (limit) => leaseDueCharges(db, 'requested', { limit, leaseMs }),
+        take: inTurn((turn) => leaseDueCharges(db, 'requested', { ...turn, leaseMs })),
         max: IN_FLIGHT_MAX,
       },
       // A creation that waits for its answer does not stand behind those that only might be paid.

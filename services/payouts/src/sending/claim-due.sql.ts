@@ -1,7 +1,8 @@
 import { type AccountId, newId } from '@pixmesh/kernel/ids';
+import { accountsInTurn } from '@pixmesh/postgres/accounts-in-turn';
 import { nextCheck } from '@pixmesh/postgres/due-rows';
 import type { Queryable } from '@pixmesh/postgres/pool';
-import { named, sql, type Statement } from '@pixmesh/postgres/sql';
+import { named, sql } from '@pixmesh/postgres/sql';
 
 import type { PayoutRow } from '#payouts/payout-row.ts';
 import { PAYOUT_COLUMNS, type PayoutRecord, toPayoutRow } from '#payouts/payouts.sql.ts';
@@ -13,7 +14,6 @@ export type Claim = {
   formerCallAt: Date | null;
   slot: number;
   slotToken: string;
-  turn: number;
 };
 
 type ClaimOptions = {
@@ -50,7 +50,7 @@ export async function claimDue(db: Queryable, options: ClaimOptions): Promise<Cl
         free as (
           select free_slot, row_number() over (order by free_slot) as seat from free_slots
         ),
-        ${dueAccounts(after, limit)},
+        ${accountsInTurn({ table: sql`payouts`, isWork: sql`send_at <= now()`, after, limit })},
         ranked as (
           select due.due_id, due.lap, ring.turn
           from ring
@@ -76,7 +76,7 @@ export async function claimDue(db: Queryable, options: ClaimOptions): Promise<Cl
           for update of payout skip locked
         ),
         seated as (
-          select picked_id, turn, row_number() over (order by lap, turn) as seat from picked
+          select picked_id, row_number() over (order by lap, turn) as seat from picked
         ),
         taken as (
           update payouts
@@ -89,7 +89,7 @@ export async function claimDue(db: Queryable, options: ClaimOptions): Promise<Cl
           from seated
           join free using (seat)
           where id = picked_id
-          returning ${PAYOUT_COLUMNS}, old.last_put_at as former_put_at, free_slot, turn
+          returning ${PAYOUT_COLUMNS}, old.last_put_at as former_put_at, free_slot
         ),
         held as (
           update send_slots
@@ -103,41 +103,7 @@ export async function claimDue(db: Queryable, options: ClaimOptions): Promise<Cl
   return rows.map((row) => toClaim(row, slotToken));
 }
 
-/** The CTE `ring`: accounts with something due, in turn behind `after`, at most once around; turn 0 is nobody's. */
-function dueAccounts(after: AccountId, limit: number): Statement {
-  return sql`
-    ring (turn, ring_account, is_wrapped) as (
-      select 0, ${after}::uuid, false
-      union all
-      select
-        ring.turn + 1,
-        coalesce(ahead.account_id, start.account_id),
-        ring.is_wrapped or ahead.account_id is null
-      from ring
-      left join lateral (
-        select account_id
-        from payouts
-        where send_at <= now()
-          and account_id > ring.ring_account
-          and (not ring.is_wrapped or account_id <= ${after}::uuid)
-        order by account_id
-        limit 1
-      ) as ahead on true
-      left join lateral (
-        select account_id
-        from payouts
-        where send_at <= now()
-          and ahead.account_id is null
-          and not ring.is_wrapped
-          and account_id <= ${after}::uuid
-        order by account_id
-        limit 1
-      ) as start on true
-      where ring.turn < ${limit}::int and coalesce(ahead.account_id, start.account_id) is not null
-    )`;
-}
-
-type ClaimRecord = PayoutRecord & { former_put_at: Date | null; free_slot: number; turn: number };
+type ClaimRecord = PayoutRecord & { former_put_at: Date | null; free_slot: number };
 
 function toClaim(row: ClaimRecord, slotToken: string): Claim {
   return {
@@ -145,6 +111,5 @@ function toClaim(row: ClaimRecord, slotToken: string): Claim {
     formerCallAt: row.former_put_at,
     slot: row.free_slot,
     slotToken,
-    turn: row.turn,
   };
 }

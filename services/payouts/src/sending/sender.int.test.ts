@@ -22,13 +22,17 @@ afterAll(async () => {
 /** The real client, watched: who is called when, and how many at once. */
 function watched(acquirer: Acquirer) {
   const order: string[] = [];
-  const seen = { order, atOnce: 0, atOnceMax: 0 };
+  const answered = new Set<string>();
+  const seen = { order, atOnce: 0, atOnceMax: 0, afterAnswer: 0 };
   const sendPayout: Acquirer['sendPayout'] = async (input) => {
     order.push(input.idEnvio);
+    if (answered.has(input.idEnvio)) seen.afterAnswer += 1;
     seen.atOnce += 1;
     seen.atOnceMax = Math.max(seen.atOnceMax, seen.atOnce);
     try {
-      return await acquirer.sendPayout(input);
+      const answer = await acquirer.sendPayout(input);
+      if (answer.kind !== 'unknown') answered.add(input.idEnvio);
+      return answer;
     } finally {
       seen.atOnce -= 1;
     }
@@ -64,7 +68,8 @@ test('two senders on one database never have more calls at once than there are s
     expect(first.sender.isAlive() && second.sender.isAlive()).toBe(true);
   }
   expect(acquirer.seen.atOnceMax).toBe(3);
-  expect(acquirer.seen.order).toHaveLength(60);
+  // A call that a busy machine leaves without an answer in time is repeated; none that was answered is.
+  expect(acquirer.seen.afterAnswer).toBe(0);
   expect(new Set(acquirer.seen.order).size).toBe(60);
 });
 

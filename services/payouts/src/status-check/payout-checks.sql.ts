@@ -1,6 +1,7 @@
 import type { AnswerWord } from '@pixmesh/acquirer/describe-answer';
 import type { PayoutId } from '@pixmesh/kernel/ids';
-import { endLease, IS_FREE, leaseDue, takeLease, type Urgency } from '@pixmesh/postgres/due-rows';
+import { endLease, IS_FREE, takeLease, type Urgency } from '@pixmesh/postgres/due-rows';
+import { leaseDueInTurn, type LeaseTurn } from '@pixmesh/postgres/lease-in-turn';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
@@ -9,14 +10,17 @@ import { PAYOUT_COLUMNS, type PayoutRecord, toPayoutRow } from '#payouts/payouts
 
 const PAYOUTS = { table: sql`payouts`, key: sql`id`, columns: PAYOUT_COLUMNS };
 
-/** Leases up to `limit` due payouts and intents to the caller, most urgent first. Reads `payouts_check_at`. */
+/**
+ * Leases up to `limit` due payouts and intents to the caller, accounts in turn. Reads `payouts_requested` or
+ * `payouts_check_at`.
+ */
 export async function leaseDuePayouts(
   db: Queryable,
   urgency: Urgency,
-  options: { limit: number; leaseMs: number },
+  options: LeaseTurn,
 ): Promise<PayoutRow[]> {
-  const statement = leaseDue(PAYOUTS, { ...options, urgency });
-  const rows = await db.query<PayoutRecord>(named('payouts_lease_due', statement));
+  const statement = leaseDueInTurn(PAYOUTS, { ...options, urgency });
+  const rows = await db.query<PayoutRecord>(named(`payouts_lease_${urgency}`, statement));
   return rows.map(toPayoutRow);
 }
 

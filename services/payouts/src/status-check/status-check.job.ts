@@ -1,3 +1,4 @@
+import { inTurn } from '@pixmesh/postgres/accounts-in-turn';
 import { startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
 import type { PollingLoop } from '@pixmesh/service/polling-loop';
 import type { WakeSignal } from '@pixmesh/service/wake-signal';
@@ -17,7 +18,7 @@ const ROUTINE_INTERVAL_MS = 100;
 
 /**
  * Checks the status of payouts that may have changed at the acquirer, and settles intents that their calls left behind, for
- * as long as the process lives: requested checks at once, routine checks a few at a time.
+ * as long as the process lives: requested checks at once, routine checks a few at a time, accounts in turn.
  */
 export function startStatusCheckJob(
   deps: StatusCheckDeps & { signal: WakeSignal; leaseMs: number },
@@ -30,7 +31,7 @@ export function startStatusCheckJob(
     inFlightMax: IN_FLIGHT_MAX,
     intakes: [
       {
-        take: (limit) => leaseDuePayouts(db, 'requested', { limit, leaseMs }),
+        take: inTurn((turn) => leaseDuePayouts(db, 'requested', { ...turn, leaseMs })),
         max: IN_FLIGHT_MAX,
       },
       {

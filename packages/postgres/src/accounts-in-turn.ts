@@ -1,0 +1,74 @@
+import type { AccountId } from '@pixmesh/kernel/ids';
+
+import { sql, type Statement } from './sql.ts';
+
+/** Sorts before every account. */
+export const BEFORE_ALL_ACCOUNTS = '00000000-0000-0000-0000-000000000000' as AccountId;
+
+type Turns = {
+  table: Statement;
+  /** Which rows are work that may be taken, the condition of a partial index on `account_id`. */
+  isWork: Statement;
+  /** The account served last: the turns begin behind it. */
+  after: AccountId;
+  /** Of accounts. */
+  limit: number;
+};
+
+/**
+ * The recursive CTE `ring (turn, ring_account)`: accounts that have work, in turn behind `after`, each once; turn 0 is
+ * nobody's. Goes from account to account in the index, so thousands of rows of one account cost one step.
+ */
+export function accountsInTurn({ table, isWork, after, limit }: Turns): Statement {
+  return sql`
+    ring (turn, ring_account, is_wrapped) as (
+      select 0, ${after}::uuid, false
+      union all
+      select
+        ring.turn + 1,
+        coalesce(ahead.account_id, start.account_id),
+        ring.is_wrapped or ahead.account_id is null
+      from ring
+      left join lateral (
+        select account_id
+        from ${table}
+        where ${isWork}
+          and account_id > ring.ring_account
+          and (not ring.is_wrapped or account_id <= ${after}::uuid)
+        order by account_id
+        limit 1
+      ) as ahead on true
+      left join lateral (
+        select account_id
+        from ${table}
+        where ${isWork}
+          and ahead.account_id is null
+          and not ring.is_wrapped
+          and account_id <= ${after}::uuid
+        order by account_id
+        limit 1
+      ) as start on true
+      where ring.turn < ${limit}::int and coalesce(ahead.account_id, start.account_id) is not null
+    )`;
+}
+
+/** Of accounts that had their turns behind `after`, the last one. */
+export function lastInTurn(after: AccountId, served: readonly AccountId[]): AccountId {
+  const sorted = served.toSorted();
+  return sorted.findLast((account) => account <= after) ?? sorted.at(-1) ?? after;
+}
+
+/** Takes rows of accounts in turn, each time behind the account that was served last. Other processes have turns of their own. */
+export function inTurn<Row extends { accountId: AccountId }>(
+  take: (turn: { limit: number; after: AccountId }) => Promise<Row[]>,
+): (limit: number) => Promise<Row[]> {
+  let after = BEFORE_ALL_ACCOUNTS;
+  return async (limit) => {
+    const rows = await take({ limit, after });
+    after = lastInTurn(
+      after,
+      rows.map(({ accountId }) => accountId),
+    );
+    return rows;
+  };
+}

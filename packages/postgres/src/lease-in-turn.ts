@@ -1,0 +1,98 @@
+import type { AccountId } from '@pixmesh/kernel/ids';
+
+import { accountsInTurn, BEFORE_ALL_ACCOUNTS } from './accounts-in-turn.ts';
+import { type DueTable, isDue, type LeaseOptions, takeLease, type Urgency } from './due-rows.ts';
+import { sql, type Statement } from './sql.ts';
+
+/** Routine checks take turns among the rows that have been due for longest; so many of them are looked at. */
+const ROUTINE_WINDOW = 1_000;
+/** Candidates for each row that is wanted: other processes may hold some of them. */
+const SPARE = 2;
+
+export type LeaseTurn = {
+  limit: number;
+  leaseMs: number;
+  /** The account served last; routine checks go by what has been due for longest instead. */
+  after?: AccountId;
+};
+
+type TurnOptions = LeaseTurn & Pick<LeaseOptions, 'only'> & { urgency: Urgency };
+
+/**
+ * Leases up to `limit` due rows of a table with an `account_id`: one of every account that has any, then a second one of
+ * each. Requested checks walk a partial index on `account_id` where `check_at = '-infinity'`; routine checks read an index
+ * on `check_at` of all others. Rows that another process holds are skipped.
+ */
+export function leaseDueInTurn(due: DueTable, options: TurnOptions): Statement {
+  return options.urgency === 'requested'
+    ? leaseRequested(due, options)
+    : leaseRoutine(due, options);
+}
+
+function leaseRequested({ table, key, columns }: DueTable, options: TurnOptions): Statement {
+  const { limit, leaseMs, after = BEFORE_ALL_ACCOUNTS, only = sql`true` } = options;
+  const isRequested = sql`check_at = '-infinity' and ${isDue('requested')} and ${only}`;
+  return sql`
+    with recursive ${accountsInTurn({ table, isWork: isRequested, after, limit })},
+    ranked as (
+      select of_account.ranked_id, of_account.lap, ring.turn
+      from ring
+      cross join lateral (
+        select candidate.id as ranked_id, row_number() over () as lap
+        from (
+          select ${key} as id
+          from ${table}
+          where account_id = ring.ring_account and ${isRequested}
+          limit ${limit}::int
+        ) as candidate
+      ) as of_account
+      where ring.turn > 0
+      order by of_account.lap, ring.turn
+      limit ${limit * SPARE}::int
+    ),
+    ${lockAndLease({ table, key, columns }, { isDue: isRequested, order: sql`lap, turn`, limit, leaseMs })}`;
+}
+
+function leaseRoutine({ table, key, columns }: DueTable, options: TurnOptions): Statement {
+  const { limit, leaseMs, only = sql`true` } = options;
+  const isRoutine = sql`${isDue('routine')} and check_at > '-infinity' and ${only}`;
+  return sql`
+    with oldest as (
+      select ${key} as oldest_id, account_id, check_at
+      from ${table}
+      where ${isRoutine}
+      order by check_at
+      limit ${ROUTINE_WINDOW}::int
+    ),
+    ranked as (
+      select
+        oldest_id as ranked_id, check_at as ranked_at,
+        row_number() over (partition by account_id order by check_at) as lap
+      from oldest
+      order by lap, ranked_at
+      limit ${limit * SPARE}::int
+    ),
+    ${lockAndLease({ table, key, columns }, { isDue: isRoutine, order: sql`lap, ranked_at`, limit, leaseMs })}`;
+}
+
+/** The rest of both: locks what was ranked, asks again whether it is due, and leases it. */
+function lockAndLease(
+  { table, key, columns }: DueTable,
+  picked: { isDue: Statement; order: Statement; limit: number; leaseMs: number },
+): Statement {
+  return sql`
+    due as (
+      select ${key} as due_id
+      from ranked
+      join ${table} on ${key} = ranked_id
+      where ${picked.isDue}
+      order by ${picked.order}
+      limit ${picked.limit}
+      for update of ${table} skip locked
+    )
+    update ${table}
+    set ${takeLease(picked.leaseMs)}
+    from due
+    where ${key} = due_id
+    returning ${columns}`;
+}
