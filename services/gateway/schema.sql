@@ -17,10 +17,15 @@ create table accounts (
   release_delay_seconds integer not null,
   late_payment_policy text not null,
   created_at timestamp(3) with time zone default now() not null,
+  requests_per_minute_max integer,
+  requests_in_flight_max integer,
+  endpoints_max integer,
+  deliveries_per_second_max integer,
   constraint accounts_pkey PRIMARY KEY (id),
   constraint accounts_charge_expires_in CHECK (((charge_expires_in >= 60) AND (charge_expires_in <= 604800))),
   constraint accounts_document_type CHECK ((document_type = ANY (ARRAY['cpf'::text, 'cnpj'::text]))),
   constraint accounts_late_payment_policy CHECK ((late_payment_policy = ANY (ARRAY['accept'::text, 'suspense'::text]))),
+  constraint accounts_limits CHECK (((requests_per_minute_max >= 1) AND (requests_in_flight_max >= 1) AND (endpoints_max >= 1) AND (deliveries_per_second_max >= 1))),
   constraint accounts_onboarding_status CHECK ((onboarding_status = ANY (ARRAY['pending'::text, 'in_review'::text, 'approved'::text, 'rejected'::text]))),
   constraint accounts_payout_fee CHECK ((payout_fee >= 0)),
   constraint accounts_rejected_is_inactive CHECK (((onboarding_status <> 'rejected'::text) OR (status = 'inactive'::text))),
@@ -42,11 +47,15 @@ create table api_keys (
   revoked_at timestamp(3) with time zone,
   fingerprint bytea not null,
   created_at timestamp(3) with time zone default now() not null,
+  requests_per_minute_max integer,
+  requests_in_flight_max integer,
   constraint api_keys_pkey PRIMARY KEY (id),
   constraint api_keys_application FOREIGN KEY (application_id) REFERENCES applications(id),
   constraint api_keys_digest CHECK ((octet_length(digest) = 32)),
+  constraint api_keys_limits CHECK (((requests_per_minute_max >= 1) AND (requests_in_flight_max >= 1))),
   constraint api_keys_public_id UNIQUE (public_id)
 );
+CREATE INDEX api_keys_limited ON api_keys USING btree (application_id, created_at DESC, id DESC) WHERE (requests_per_minute_max IS NOT NULL OR requests_in_flight_max IS NOT NULL) AND revoked_at IS NULL;
 CREATE INDEX api_keys_newest ON api_keys USING btree (application_id, created_at DESC, id DESC);
 
 create table applications (

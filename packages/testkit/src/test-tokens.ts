@@ -42,6 +42,7 @@ export function aCaller(changes: Partial<CallerClaims> = {}): CallerClaims {
       charge_expires_in: 86_400,
       release_delay_seconds: 0,
       late_payment_policy: 'accept',
+      endpoints_max: null,
       ...changes.settings,
     },
   };

@@ -3,6 +3,7 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 import type { FastifyInstance } from 'fastify';
 
 import { registerAccounts } from '#admin/accounts/accounts.route.ts';
+import { type LimitsDeps, registerLimits } from '#admin/accounts/limits.route.ts';
 import {
   type ApplicationDeps,
   registerApplications,
@@ -36,7 +37,8 @@ type AdminDeps = OperatorAuthDeps &
   ApplicationDeps &
   KeyDeps &
   ReconciliationDeps &
-  LettersDeps & { logger: Logger };
+  LettersDeps &
+  LimitsDeps & { logger: Logger };
 
 /** Listener 2: what operators, the dashboard and the CLI see. */
 export function buildAdminApp(deps: AdminDeps): FastifyInstance {
@@ -54,6 +56,7 @@ export function buildAdminApp(deps: AdminDeps): FastifyInstance {
     registerOperators(routes, deps);
     registerListAudit(routes, deps);
     registerAccounts(routes, deps);
+    registerLimits(routes, deps);
     registerApplications(routes, deps);
     registerKeys(routes, deps);
     registerListRequests(routes, deps);

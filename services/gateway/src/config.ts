@@ -63,14 +63,14 @@ const Settings = z.object({
   REQUEST_LOG_RETENTION_DAYS: atLeast(REQUEST_LOG_DAYS_MIN, 'days').default(
     REQUEST_LOG_DAYS_DEFAULT,
   ),
-  /** Requests of one key in one window. Absent: no limit, and no Redis (specification, Limits; decision 24). */
+  /** Requests of one key in one window, unless it has a limit of its own. Absent: no limit (specification, Limits; decision 24). */
   RATE_LIMIT_PER_KEY: atLeast(1, 'requests').optional(),
   RATE_LIMIT_WINDOW_SECONDS: atLeast(1, 'seconds')
     .max(DAY_SECONDS, { error: `expected at most ${DAY_SECONDS} seconds` })
     .default(RATE_WINDOW_SECONDS_DEFAULT),
-  /** How long a request may wait for its count before it passes uncounted. */
+  /** How long a request may wait for its count before this gateway's own decides. */
   RATE_LIMIT_TIMEOUT_MS: milliseconds(50),
-  /** Counters of the rate limit; needed only where it is on. */
+  /** Where gateways count together what is limited; absent: each counts by itself. */
   REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'expected a redis:// URL' }).optional(),
   /** Where researchers report what they found; absent: no `security.txt`. */
   SECURITY_CONTACT: z

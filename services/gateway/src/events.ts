@@ -12,9 +12,9 @@ const mismatches = counter(
   'Repeats of an Idempotency-Key with another body',
 );
 const logRowsDropped = counter('gateway_request_log_dropped_total', 'Rows the request log gave up');
-const unlimitedRequests = counter(
+const unsharedRequests = counter(
   'gateway_rate_limit_uncounted_total',
-  'Requests that passed while the rate limit could not count them',
+  'Requests that this gateway counted by itself, because Redis gave no answer',
 );
 const callbacksUnreadable = counter(
   'gateway_callbacks_unreadable_total',
@@ -44,16 +44,16 @@ export function reportLogRowsDropped(logger: Logger, rows: number): void {
   logger.warn({ rows }, 'request log rows dropped');
 }
 
-export function countUnlimitedRequest(): void {
-  unlimitedRequests.add(1);
+export function countUnsharedRequest(): void {
+  unsharedRequests.add(1);
 }
 
-export function reportRateLimitOff(logger: Logger, error: unknown): void {
-  logger.warn({ err: error }, 'rate limit: redis unavailable, requests not limited');
+export function reportLimitsUnshared(logger: Logger, error: unknown): void {
+  logger.warn({ err: error }, 'limits: redis unavailable, each gateway counts by itself');
 }
 
-export function reportRateLimitBack(logger: Logger): void {
-  logger.info('rate limit: redis available');
+export function reportLimitsShared(logger: Logger): void {
+  logger.info('limits: redis available');
 }
 
 /** Alerted 21 days before: the file asks people not to trust it after its date. */

@@ -16,8 +16,9 @@ import type { FastifyInstance } from 'fastify';
 import { createKeyAuthenticator } from '#authentication/authenticate-key.ts';
 import { answerOwnLetters } from '#admin/dead-letters/own-letters.ts';
 import type { OwnerClients, OwnerService } from '#admin/owners/call-owner.ts';
-import { createLimitRate, type RateCounters } from '#rate-limit/limit-rate.ts';
-import { openRateCounters } from '#rate-limit/open-rate-counters.ts';
+import { createAdmitRequest } from '#limits/admit-request.ts';
+import { keyDefaultOf, openRequestCounters } from '#limits/open-request-counters.ts';
+import type { RequestCounters } from '#limits/request-counters.ts';
 import { gatewayChecks } from '#reconciliation/gateway-checks.ts';
 import { startRequestLogRetention } from '#request-log/request-log-retention.job.ts';
 import { type RequestLog, startRequestLog } from '#request-log/request-log.ts';
@@ -71,12 +72,11 @@ export async function startGateway(config: GatewayConfig) {
     const requestLog = use('request log', startRequestLog({ db: background, logger }));
     const keepDays = config.REQUEST_LOG_RETENTION_DAYS;
     use('retention', startRequestLogRetention({ db: background, logger, keepDays }));
-    const counters = openRateCounters(config, logger);
-    if (counters !== null) use('rate limit', counters);
+    const counters = use('limits', openRequestCounters(config, logger));
     const wakeOutbox = outbox.notify;
-    const common = { config, db, logger, clients, wakeOutbox };
+    const common = { config, db, logger, clients, wakeOutbox, counters };
     const apps = {
-      public: buildPublic({ ...common, requestLog, counters }),
+      public: buildPublic({ ...common, requestLog }),
       admin: buildAdmin({ ...common, reconciliation, messaging }),
       callback: buildCallbackApp({
         db: background,
@@ -115,17 +115,16 @@ type AppParts = {
   logger: Logger;
   clients: OwnerClients;
   wakeOutbox(): void;
+  counters: RequestCounters;
 };
 
-function buildPublic(
-  parts: AppParts & { requestLog: RequestLog; counters: RateCounters | null },
-): FastifyInstance {
+function buildPublic(parts: AppParts & { requestLog: RequestLog }): FastifyInstance {
   const { config, db, logger, clients, requestLog, counters } = parts;
   return buildPublicApp({
     db,
     logger,
     authenticate: createKeyAuthenticator({ db, pepper: config.API_KEY_PEPPER }),
-    limitRate: createLimitRate(counters),
+    admitRequest: createAdmitRequest(counters, keyDefaultOf(config)),
     owners: clients,
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
     requestLog,
@@ -139,6 +138,7 @@ function buildAdmin({
   logger,
   clients,
   wakeOutbox,
+  counters,
   reconciliation,
   messaging,
 }: AppParts & { reconciliation: Reconciliation; messaging: Messaging }): FastifyInstance {
@@ -148,6 +148,7 @@ function buildAdmin({
     pepper: config.API_KEY_PEPPER,
     clients,
     wakeOutbox,
+    counters,
     reconciliation,
     ownLetters: answerOwnLetters(messaging.deadLetters, logger),
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,

@@ -39,6 +39,7 @@ export async function startTestAdmin(deps: {
     wakeOutbox: () => {
       wakeUps += 1;
     },
+    counters: { used: () => Promise.reject(new Error('unused')) },
     reconciliation: {
       latest: () => Promise.reject(new Error('unused')),
       runNow: () => Promise.reject(new Error('unused')),

@@ -12,6 +12,7 @@ import type { WriteEndpointDeps } from '#endpoints/create-endpoint.ts';
 import { registerWebhooks } from '#endpoints/webhooks.route.ts';
 import { registerCompareEvents } from '#intake/compare-events.route.ts';
 import type { IntakeDeps } from '#intake/intake.ts';
+import { registerAccountUse } from '#operators/account-use.route.ts';
 import { registerOperatorDeliveries } from '#operators/operator-deliveries.route.ts';
 import { registerOperatorWebhooks } from '#operators/operator-webhooks.route.ts';
 import { registerRecoveries } from '#recoveries/recoveries.route.ts';
@@ -33,6 +34,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   registerOperatorWebhooks(app, deps);
   registerOperatorDeliveries(app, deps);
   registerRecoveries(app, deps);
+  registerAccountUse(app, deps);
   registerTimeline(app, deps);
   registerCompareEvents(app, deps);
   registerCompareApplications(app, deps);

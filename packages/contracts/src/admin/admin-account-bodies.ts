@@ -5,6 +5,7 @@ import { AccountStatus, LatePaymentPolicy, OnboardingStatus } from '../http/acco
 import { EXPIRES_IN_SECONDS_MAX, EXPIRES_IN_SECONDS_MIN } from '../http/create-charge-body.ts';
 import { orDefault, orNull } from '../http/optional-field.ts';
 import { adminName } from './admin-name.ts';
+import { LimitField } from './limit-field.ts';
 
 /** One year. */
 const RELEASE_DELAY_SECONDS_MAX = 31_536_000;
@@ -38,7 +39,7 @@ export const CreateAccountBody = z.object({
 });
 export type CreateAccountBody = z.output<typeof CreateAccountBody>;
 
-/** `PATCH /admin/accounts/{id}`: absent and null leave a field as it is (decision 7). */
+/** `PATCH /admin/accounts/{id}`: absent and null leave a field as it is (decision 7); a limit is removed by null. */
 export const UpdateAccountBody = z.object({
   name: orNull(name),
   legal_name: orNull(name),
@@ -52,5 +53,9 @@ export const UpdateAccountBody = z.object({
   charge_expires_in: orNull(chargeExpiresIn),
   release_delay_seconds: orNull(releaseDelay),
   late_payment_policy: orNull(LatePaymentPolicy),
+  requests_per_minute_max: LimitField,
+  requests_in_flight_max: LimitField,
+  endpoints_max: LimitField,
+  deliveries_per_second_max: LimitField,
 });
 export type UpdateAccountBody = z.output<typeof UpdateAccountBody>;

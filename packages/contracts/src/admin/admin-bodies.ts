@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { adminName } from './admin-name.ts';
+import { LimitField } from './limit-field.ts';
 import { orDefault, orNull } from '../http/optional-field.ts';
 import { Scope } from '../http/scopes.ts';
 
@@ -23,8 +24,10 @@ export const CreateKeyBody = z.object({
   scopes: z.array(Scope).transform((scopes) => [...new Set(scopes)].sort()),
   expires_at: orNull(ExpiresAt),
 });
-/** A null `expires_at` means something here: a key without expiry. */
+/** Null means something here: a key without expiry, or without that limit. */
 export const UpdateKeyBody = z.object({
   suspended: z.boolean().nullish(),
   expires_at: ExpiresAt.nullable().optional(),
+  requests_per_minute_max: LimitField,
+  requests_in_flight_max: LimitField,
 });

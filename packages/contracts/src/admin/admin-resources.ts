@@ -8,6 +8,7 @@ import { CheckReport, FullRun } from '../internal/reconciliation.ts';
 import { Timestamp } from '../timestamp.ts';
 import { Account, LatePaymentPolicy } from '../http/account.ts';
 import { DeadLetterService } from './admin-queries.ts';
+import { Limit } from './limit-field.ts';
 import { Scope } from '../http/scopes.ts';
 
 /** The resources of `/admin` that `/v1` does not have. */
@@ -41,6 +42,10 @@ export const AdminAccount = Account.extend({
   charge_expires_in: z.int(),
   release_delay_seconds: z.int(),
   late_payment_policy: LatePaymentPolicy,
+  requests_per_minute_max: Limit,
+  requests_in_flight_max: Limit,
+  endpoints_max: Limit,
+  deliveries_per_second_max: Limit,
 });
 
 export const Application = z.object({
@@ -64,6 +69,8 @@ export const ApiKey = z.object({
   suspended: z.boolean(),
   expires_at: Timestamp.nullable(),
   revoked_at: Timestamp.nullable(),
+  requests_per_minute_max: Limit,
+  requests_in_flight_max: Limit,
   created_at: Timestamp,
 });
 

@@ -19,6 +19,7 @@ import {
   ListOperatorsQuery,
   ListRequestsQuery,
 } from './admin-queries.ts';
+import { AccountLimits } from './account-limits.ts';
 import {
   AdminAccount,
   ApiKey,
@@ -85,6 +86,11 @@ export const ADMIN_ROUTES: AdminRoutes = {
       response: AdminAccount,
       errors: ['NOT_FOUND', 'INVALID_DOCUMENT'],
     }),
+    getLimits: read(
+      '/admin/accounts/:id/limits',
+      'The limits of an account and of its keys, and how much of them is used now',
+      { response: AccountLimits, errors: ['NOT_FOUND'] },
+    ),
     createApplication: create(
       '/admin/accounts/:id/applications',
       'Add an application to an account',
@@ -117,7 +123,7 @@ export const ADMIN_ROUTES: AdminRoutes = {
     }),
     updateKey: change(
       '/admin/keys/:id',
-      'Suspend, resume or date a key; holds from the next request',
+      'Suspend, resume, date or limit a key; holds from the next request',
       { body: UpdateKeyBody, response: ApiKey, errors: ['NOT_FOUND', 'CONFLICT'] },
     ),
     revokeKey: remove('/admin/keys/:id', 'Revoke a key for good; holds from the next request', {

@@ -16,6 +16,8 @@ export const AccountSettings = z.object({
   charge_expires_in: z.int(),
   release_delay_seconds: z.int().min(0),
   late_payment_policy: LatePaymentPolicy,
+  /** Null: no limit, as in tokens of gateways that know of none. */
+  endpoints_max: z.int().min(1).nullable().default(null),
 });
 export type AccountSettings = z.infer<typeof AccountSettings>;
 

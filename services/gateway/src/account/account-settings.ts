@@ -5,7 +5,7 @@ import { sql } from '@pixmesh/postgres/sql';
 export const SETTINGS_COLUMNS = sql`
   accounts.status, accounts.onboarding_status, accounts.auto_payout_enabled, accounts.payouts_enabled,
   accounts.payout_fee, accounts.charge_expires_in, accounts.release_delay_seconds,
-  accounts.late_payment_policy`;
+  accounts.late_payment_policy, accounts.endpoints_max`;
 
 export type SettingsRow = Omit<AccountSettings, 'payout_fee'> & { payout_fee: bigint };
 
@@ -19,5 +19,6 @@ export function toSettings(row: SettingsRow): AccountSettings {
     charge_expires_in: row.charge_expires_in,
     release_delay_seconds: row.release_delay_seconds,
     late_payment_policy: row.late_payment_policy,
+    endpoints_max: row.endpoints_max,
   };
 }

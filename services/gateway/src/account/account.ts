@@ -2,6 +2,8 @@ import type { Account } from '@pixmesh/contracts/http/account';
 import type { AccountSettings } from '@pixmesh/contracts/internal/service-token';
 import type { AccountId } from '@pixmesh/kernel/ids';
 
+import type { AccountLimits } from './account-limits.ts';
+
 /** An account as the gateway stores it. */
 export type StoredAccount = {
   id: AccountId;
@@ -11,6 +13,7 @@ export type StoredAccount = {
   documentType: 'cpf' | 'cnpj';
   phone: string;
   settings: AccountSettings;
+  limits: AccountLimits;
   createdAt: Date;
 };
 

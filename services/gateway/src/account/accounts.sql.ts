@@ -5,12 +5,13 @@ import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
 import type { StoredAccount } from './account.ts';
+import { type AccountLimits, LIMITS_COLUMNS } from './account-limits.ts';
 import { SETTINGS_COLUMNS, type SettingsRow, toSettings } from './account-settings.ts';
 
 const COLUMNS = sql`
   accounts.id, accounts.name, accounts.legal_name as "legalName", accounts.document,
   accounts.document_type as "documentType", accounts.phone, accounts.created_at as "createdAt",
-  ${SETTINGS_COLUMNS}`;
+  ${SETTINGS_COLUMNS}, ${LIMITS_COLUMNS}`;
 
 export async function findAccount(db: Queryable, id: AccountId): Promise<StoredAccount | null> {
   const rows = await db.query<AccountRow>(
@@ -27,9 +28,10 @@ export async function lockAccount(tx: Transaction, id: AccountId): Promise<Store
   return rows[0] ? toStoredAccount(rows[0]) : null;
 }
 
+/** Without limits: they are set afterwards. */
 export async function insertAccount(
   tx: Transaction,
-  account: Omit<StoredAccount, 'createdAt'>,
+  account: Omit<StoredAccount, 'createdAt' | 'limits'>,
 ): Promise<StoredAccount> {
   const { settings } = account;
   const [row] = await tx.query<AccountRow>(
@@ -56,7 +58,7 @@ export async function insertAccount(
 
 /** Writes every field of an account that `lockAccount` holds. */
 export async function updateAccount(tx: Transaction, account: StoredAccount): Promise<void> {
-  const { settings } = account;
+  const { settings, limits } = account;
   await tx.query(
     named(
       'account_update',
@@ -70,7 +72,11 @@ export async function updateAccount(tx: Transaction, account: StoredAccount): Pr
           payouts_enabled = ${settings.payouts_enabled}, payout_fee = ${settings.payout_fee},
           charge_expires_in = ${settings.charge_expires_in},
           release_delay_seconds = ${settings.release_delay_seconds},
-          late_payment_policy = ${settings.late_payment_policy}
+          late_payment_policy = ${settings.late_payment_policy},
+          endpoints_max = ${settings.endpoints_max},
+          requests_per_minute_max = ${limits.requests_per_minute_max},
+          requests_in_flight_max = ${limits.requests_in_flight_max},
+          deliveries_per_second_max = ${limits.deliveries_per_second_max}
         where id = ${account.id}`,
     ),
   );
@@ -100,10 +106,12 @@ export async function listAccounts(
   return rows.map(toStoredAccount);
 }
 
-type AccountRow = SettingsRow & Omit<StoredAccount, 'settings'>;
+type AccountRow = SettingsRow & AccountLimits & Omit<StoredAccount, 'settings' | 'limits'>;
 
 function toStoredAccount(row: AccountRow): StoredAccount {
-  const { id, name, legalName, document, documentType, phone, createdAt, ...settings } = row;
+  const { id, name, legalName, document, documentType, phone, createdAt } = row;
   const account = { id, name, legalName, document, documentType, phone, createdAt };
-  return { ...account, settings: toSettings(settings) };
+  const { requests_per_minute_max, requests_in_flight_max, deliveries_per_second_max } = row;
+  const limits = { requests_per_minute_max, requests_in_flight_max, deliveries_per_second_max };
+  return { ...account, settings: toSettings(row), limits };
 }

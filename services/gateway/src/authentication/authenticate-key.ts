@@ -6,6 +6,7 @@ import { generateApiKey, hashApiKey, parseApiKey } from '@pixmesh/kernel/api-key
 import type { AccountId, ApiKeyId, ApplicationId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 
+import type { RequestLimits } from '#account/account-limits.ts';
 import { toSettings } from '#account/account-settings.ts';
 import { readHeader } from '#edge/read-header.ts';
 
@@ -20,13 +21,14 @@ export type Caller = {
   keyId: ApiKeyId;
   scopes: readonly Scope[];
   settings: AccountSettings;
+  limits: { account: RequestLimits; key: RequestLimits };
 };
 
 /** Answers the caller, or null for every key that is not accepted, for whatever reason. */
 export type AuthenticateKey = (rawHeaders: readonly string[]) => Promise<Caller | null>;
 
 /**
- * Verifies the `x-api-key` header. Nothing is cached, so a revocation holds from the next request. Each refusal
+ * Verifies the `x-api-key` header. Nothing is cached, so a revocation or a limit holds from the next request. Each refusal
  * takes the same steps (one digest, one read, one comparison), so that neither answer nor time tells which
  * one it was. An inactive account still authenticates (decision 38).
  */
@@ -48,6 +50,16 @@ export function createKeyAuthenticator(deps: {
       keyId: row.key_id,
       scopes: row.scopes,
       settings: toSettings(row),
+      limits: {
+        account: {
+          requests_per_minute_max: row.requests_per_minute_max,
+          requests_in_flight_max: row.requests_in_flight_max,
+        },
+        key: {
+          requests_per_minute_max: row.key_requests_per_minute_max,
+          requests_in_flight_max: row.key_requests_in_flight_max,
+        },
+      },
     };
   };
 }

@@ -3,19 +3,23 @@ import type { AccountId, ApiKeyId, ApplicationId } from '@pixmesh/kernel/ids';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
+import { type AccountLimits, LIMITS_COLUMNS } from '#account/account-limits.ts';
 import { SETTINGS_COLUMNS, type SettingsRow } from '#account/account-settings.ts';
 
 /** What one read finds about a presented key. Every field is null unless the key may be used. */
-export type KeyRow = SettingsRow & {
-  key_id: ApiKeyId;
-  digest: Buffer | null;
-  scopes: Scope[];
-  application_id: ApplicationId;
-  account_id: AccountId;
-};
+export type KeyRow = SettingsRow &
+  AccountLimits & {
+    key_id: ApiKeyId;
+    digest: Buffer | null;
+    scopes: Scope[];
+    application_id: ApplicationId;
+    account_id: AccountId;
+    key_requests_per_minute_max: number | null;
+    key_requests_in_flight_max: number | null;
+  };
 
 /**
- * The one read of an authentication: key, application, account and settings, by the unique index on
+ * The one read of an authentication: key, application, account, settings and limits, by the unique index on
  * `public_id` and two primary keys. A key may be used unless it is revoked, suspended or expired by
  * database time (decision 31), or its application is inactive. Always one row, and the same empty one
  * for an unknown key as for one that may not be used or has another secret: a fuller row takes 20 to 50 µs more to
@@ -33,7 +37,10 @@ export async function findUsableKey(
       sql`
         select
           api_keys.id as key_id, api_keys.digest, api_keys.scopes,
-          applications.id as application_id, accounts.id as account_id, ${SETTINGS_COLUMNS}
+          applications.id as application_id, accounts.id as account_id, ${SETTINGS_COLUMNS},
+          ${LIMITS_COLUMNS},
+          api_keys.requests_per_minute_max as key_requests_per_minute_max,
+          api_keys.requests_in_flight_max as key_requests_in_flight_max
         from (values (${publicId}::text)) as presented (public_id)
         left join (
           api_keys

@@ -79,6 +79,7 @@ describe('a forwarded request', () => {
         charge_expires_in: 86_400,
         release_delay_seconds: 0,
         late_payment_policy: 'accept',
+        endpoints_max: null,
       },
     });
     expect(Number(seen.headers['x-pixmesh-timeout-ms'])).toBeLessThan(REQUEST_TIMEOUT_MS);

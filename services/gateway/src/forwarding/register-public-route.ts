@@ -11,7 +11,7 @@ import { getAccount } from '#account/get-account.ts';
 import type { AuthenticateKey, Caller } from '#authentication/authenticate-key.ts';
 import { requestIdOf } from '#edge/stamp-answers.ts';
 import { countUnauthorized, reportMismatch } from '#events.ts';
-import type { LimitRate } from '#rate-limit/limit-rate.ts';
+import type { AdmitRequest } from '#limits/admit-request.ts';
 
 import { forwardRequest, type Owners, readCreationId } from './forward-request.ts';
 import { relayAnswer } from './forwardable-answer.ts';
@@ -24,6 +24,8 @@ declare module 'fastify' {
     creationId: string | null;
     /** Whether the answer said that the key was repeated with another body. */
     idempotencyMismatch: boolean;
+    /** What the gateway does for the request; null until it begins. */
+    work: Promise<unknown> | null;
   }
 }
 
@@ -33,7 +35,7 @@ export type PublicRouteDeps = {
   db: Database;
   logger: Logger;
   authenticate: AuthenticateKey;
-  limitRate: LimitRate;
+  admitRequest: AdmitRequest;
   owners: Owners;
   requestTimeoutMs: number;
 };
@@ -43,6 +45,7 @@ export function registerPublicRoutes(app: FastifyInstance, deps: PublicRouteDeps
   app.decorateRequest('caller', null);
   app.decorateRequest('creationId', null);
   app.decorateRequest('idempotencyMismatch', false);
+  app.decorateRequest('work', null);
   const routes = Object.values<PublicRoute>(PUBLIC_ROUTES);
   for (const route of routes) if (route.body !== null) registerRoute(app, deps, route);
   app.register(async (bodiless) => {
@@ -52,18 +55,23 @@ export function registerPublicRoutes(app: FastifyInstance, deps: PublicRouteDeps
 }
 
 function registerRoute(app: FastifyInstance, deps: PublicRouteDeps, route: PublicRoute): void {
+  const handler = chooseHandler(deps, route);
   app.route({
     method: route.method,
     url: route.path,
     // Before the body is read: a stranger's body is not worth receiving, and 401 precedes 413.
     onRequest: (request, reply) => admit(deps, route, { request, reply }),
-    handler: chooseHandler(deps, route),
+    handler: (request, reply) => {
+      const work = handler(request, reply);
+      request.work = work;
+      return work;
+    },
   });
 }
 
 type Exchange = { request: FastifyRequest; reply: FastifyReply };
 
-/** Key, scope, `Idempotency-Key`, in the order of decision 12; where a rate is limited, it counts every accepted key. */
+/** Key, scope, `Idempotency-Key`, in the order of decision 12; what is limited counts every accepted key. */
 async function admit(
   deps: PublicRouteDeps,
   route: PublicRoute,
@@ -76,12 +84,20 @@ async function admit(
     throw explained('UNAUTHORIZED', 'x-api-key: expected a key that is in use.');
   }
   request.caller = caller;
-  await deps.limitRate?.(caller.keyId, reply);
+  const endAdmission = await deps.admitRequest(caller, reply);
+  if (endAdmission !== null) afterRequest({ request, reply }, endAdmission);
   if (route.scope !== null && !caller.scopes.includes(route.scope)) {
     const why = `Expected a key with ${route.scope}.`;
     throw explained('INSUFFICIENT_SCOPE', why, { details: [route.scope] });
   }
   request.creationId = readCreationId(route, caller, rawHeaders);
+}
+
+/** A client that leaves does not end what is done for its request, so both ends are waited for. */
+function afterRequest({ request, reply }: Exchange, end: () => void): void {
+  const endOnce = () => void Promise.allSettled([request.work]).then(end);
+  if (reply.raw.closed) endOnce();
+  else reply.raw.once('close', endOnce);
 }
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;

@@ -1,3 +1,4 @@
+import { type ApplicationId, newId } from '@pixmesh/kernel/ids';
 import { openSecret } from '@pixmesh/kernel/sealed-secret';
 import { sql } from '@pixmesh/postgres/sql';
 import { aCaller } from '@pixmesh/testkit/test-tokens';
@@ -249,5 +250,51 @@ describe('the hundredth endpoint of an application', () => {
     await api.request(caller, `DELETE /v1/webhooks/${list.body.data[50].id}`);
     expect((await api.request(caller, ROUTE, anEndpointBody())).status).toBe(201);
     expect((await api.request(caller, ROUTE, anEndpointBody())).status).toBe(400);
+  });
+});
+
+describe('a limit of the account', () => {
+  const ofOneAccount = (endpoints_max: number | null) => {
+    const { account_id } = aCaller();
+    return (application_id = newId<ApplicationId>()) => {
+      const { settings, ...caller } = aCaller({ account_id, application_id });
+      return { ...caller, settings: { ...settings, endpoints_max } };
+    };
+  };
+
+  test('holds for all its applications together, however many are asked for at once', async () => {
+    const caller = ofOneAccount(5);
+    const answers = await Promise.all(
+      Array.from({ length: 16 }, () => api.request(caller(), ROUTE, anEndpointBody())),
+    );
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(5);
+    const refused = answers.filter(({ status }) => status !== 201);
+    expect(refused.map(({ status, body }) => [status, body])).toEqual(
+      refused.map(() => [
+        400,
+        {
+          code: 'VALIDATION_ERROR',
+          message: 'This account has at most 5 webhook endpoints.',
+          details: [],
+        },
+      ]),
+    );
+    const { account_id } = caller();
+    const use = await api.request(null, `GET /internal/accounts/${account_id}/use`);
+    expect(use.body).toEqual({ endpoints: 5 });
+  });
+
+  test('leaves what is there, and room is made by a deletion', async () => {
+    const limited = ofOneAccount(1);
+    const caller = limited();
+    const unlimited = { ...caller, settings: { ...caller.settings, endpoints_max: null } };
+    const made = await api.request(unlimited, ROUTE, anEndpointBody());
+    const other = await api.request(unlimited, ROUTE, anEndpointBody());
+    expect((await api.request(caller, ROUTE, anEndpointBody())).status).toBe(400);
+    await api.request(caller, `DELETE /v1/webhooks/${made.body.id}`);
+    expect((await api.request(caller, ROUTE, anEndpointBody())).status).toBe(400);
+    await api.request(caller, `DELETE /v1/webhooks/${other.body.id}`);
+    expect((await api.request(caller, ROUTE, anEndpointBody())).status).toBe(201);
+    expect((await api.request(limited(), ROUTE, anEndpointBody())).status).toBe(400);
   });
 });

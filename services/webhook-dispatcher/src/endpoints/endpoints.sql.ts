@@ -1,4 +1,4 @@
-import type { EndpointId } from '@pixmesh/kernel/ids';
+import type { AccountId, EndpointId } from '@pixmesh/kernel/ids';
 import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
@@ -67,6 +67,30 @@ export async function lockCreations(tx: Transaction, owner: EndpointOwner): Prom
       sql`select pg_advisory_xact_lock(hashtextextended('endpoints ' || ${owner.applicationId}::text, 0))`,
     ),
   );
+}
+
+/** The same for a whole account, where a limit of it is counted. Taken before `lockCreations`. */
+export async function lockCreationsOfAccount(tx: Transaction, id: AccountId): Promise<void> {
+  await tx.query(
+    named(
+      'endpoints_lock_creations_of_account',
+      sql`select pg_advisory_xact_lock(hashtextextended('endpoints of account ' || ${id}::text, 0))`,
+    ),
+  );
+}
+
+/** Endpoints of all applications of an account, paused ones included. Reads `endpoints_account`. */
+export async function countEndpoints(db: Queryable, accountId: AccountId): Promise<number> {
+  const [row] = await db.query<{ count: number }>(
+    named(
+      'endpoints_count',
+      sql`
+        select count(*)::int as count
+        from endpoints
+        where account_id = ${accountId} and deleted_at is null`,
+    ),
+  );
+  return row?.count ?? 0;
 }
 
 /**

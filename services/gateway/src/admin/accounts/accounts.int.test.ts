@@ -45,6 +45,10 @@ describe('creating an account', () => {
       charge_expires_in: 86_400,
       release_delay_seconds: 0,
       late_payment_policy: 'accept',
+      requests_per_minute_max: null,
+      requests_in_flight_max: null,
+      endpoints_max: null,
+      deliveries_per_second_max: null,
     });
     const read = await gateway.admin(
       'GET',
@@ -113,6 +117,33 @@ describe('changing an account', () => {
     });
     expect(updated?.['digest_after']).not.toBe(updated?.['digest_before']);
     expect(audit.text).not.toContain('52998224725');
+  });
+
+  test('sets limits, leaves those that are not named, and removes one by null', async () => {
+    const path = `/admin/accounts/${String((await create())['id'])}`;
+    const limits = {
+      requests_per_minute_max: 600,
+      requests_in_flight_max: 50,
+      endpoints_max: 10,
+      deliveries_per_second_max: 25,
+    };
+    const set = await gateway.admin('PATCH', path, { body: limits });
+    expect(set.json).toMatchObject(limits);
+    const body = { requests_in_flight_max: null, name: null };
+    const removed = await gateway.admin('PATCH', path, { body });
+    expect(removed.json).toEqual({ ...set.json, requests_in_flight_max: null });
+    expect((await gateway.admin('GET', path)).json).toEqual(removed.json);
+  });
+
+  test.each([0, -1, 1.5, 1_000_001, '10', true])('a limit of %j is refused', async (max) => {
+    const path = `/admin/accounts/${String((await create())['id'])}`;
+    const body = { endpoints_max: max, requests_per_minute_max: max };
+    const answer = await gateway.admin('PATCH', path, { body });
+    expect(answer.status).toBe(400);
+    expect(answer.json).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      details: ['requests_per_minute_max', 'endpoints_max'],
+    });
   });
 
   test('that is refused leaves neither change nor audit entry', async () => {

@@ -14,7 +14,13 @@ function create(changes: object = {}) {
 }
 
 function change(account: ReturnType<typeof create>, changes: object) {
-  return changedAccount({ ...account, createdAt: new Date() }, UpdateAccountBody.parse(changes));
+  const limits = {
+    requests_per_minute_max: null,
+    requests_in_flight_max: null,
+    deliveries_per_second_max: 7,
+  };
+  const stored = { ...account, limits, createdAt: new Date() };
+  return changedAccount(stored, UpdateAccountBody.parse(changes));
 }
 
 describe('a new account', () => {

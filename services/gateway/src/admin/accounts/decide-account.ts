@@ -4,6 +4,7 @@ import { normalizeDocument } from '@pixmesh/kernel/documents';
 import type { AccountId } from '@pixmesh/kernel/ids';
 
 import type { StoredAccount } from '#account/account.ts';
+import { changedLimit, changedRequestLimits } from '#account/account-limits.ts';
 
 import type {
   CreateAccountBody,
@@ -14,14 +15,15 @@ import type {
 export function newAccount(
   id: AccountId,
   body: CreateAccountBody,
-): Omit<StoredAccount, 'createdAt'> {
-  const { name, legal_name: legalName, document, phone, ...settings } = body;
-  return { id, name, legalName, phone, ...readDocument(document), settings: enforce(settings) };
+): Omit<StoredAccount, 'createdAt' | 'limits'> {
+  const { name, legal_name: legalName, document, phone, ...given } = body;
+  const settings = enforce({ ...given, endpoints_max: null });
+  return { id, name, legalName, phone, ...readDocument(document), settings };
 }
 
 /** The account after a change. @throws AppError `INVALID_DOCUMENT` */
 export function changedAccount(account: StoredAccount, body: UpdateAccountBody): StoredAccount {
-  const { settings } = account;
+  const { settings, limits } = account;
   return {
     ...account,
     name: body.name ?? account.name,
@@ -37,7 +39,15 @@ export function changedAccount(account: StoredAccount, body: UpdateAccountBody):
       charge_expires_in: body.charge_expires_in ?? settings.charge_expires_in,
       release_delay_seconds: body.release_delay_seconds ?? settings.release_delay_seconds,
       late_payment_policy: body.late_payment_policy ?? settings.late_payment_policy,
+      endpoints_max: changedLimit(body.endpoints_max, settings.endpoints_max),
     }),
+    limits: {
+      ...changedRequestLimits(body, limits),
+      deliveries_per_second_max: changedLimit(
+        body.deliveries_per_second_max,
+        limits.deliveries_per_second_max,
+      ),
+    },
   };
 }
 

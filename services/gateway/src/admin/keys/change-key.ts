@@ -4,12 +4,14 @@ import type { ApiKeyId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyRequest } from 'fastify';
 
+import { changedRequestLimits } from '#account/account-limits.ts';
+
 import { recordChange } from '../audit/record-change.ts';
 import { found, readBody, readPathId } from '../read-request.ts';
 import { toKeyResource } from './key-resource.ts';
 import { lockKey, revokeKey, updateKey } from './keys.sql.ts';
 
-/** Suspends, resumes or dates a key. A revoked key stays as it is: `CONFLICT`. */
+/** Suspends, resumes, dates or limits a key. A revoked key stays as it is: `CONFLICT`. */
 export async function changeKey(
   { db }: { db: Database },
   request: FastifyRequest,
@@ -23,6 +25,7 @@ export async function changeKey(
       ...before,
       suspended: body.suspended ?? before.suspended,
       expiresAt: body.expires_at === undefined ? before.expiresAt : body.expires_at,
+      limits: changedRequestLimits(body, before.limits),
     };
     await updateKey(tx, after);
     await recordChange(tx, {

@@ -13,6 +13,8 @@ export function toKeyResource(key: StoredKey): object {
     suspended: key.suspended,
     expires_at: key.expiresAt?.toISOString() ?? null,
     revoked_at: key.revokedAt?.toISOString() ?? null,
+    requests_per_minute_max: key.limits.requests_per_minute_max,
+    requests_in_flight_max: key.limits.requests_in_flight_max,
     created_at: key.createdAt.toISOString(),
   };
 }

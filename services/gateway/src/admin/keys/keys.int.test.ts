@@ -41,6 +41,8 @@ describe('creating a key', () => {
       suspended: false,
       expires_at: '2031-01-01T03:00:00.123Z',
       revoked_at: null,
+      requests_per_minute_max: null,
+      requests_in_flight_max: null,
       created_at: expect.any(String) as string,
     });
     const list = await gateway.admin('GET', path);

@@ -3,6 +3,8 @@ import type { AccountId, ApiKeyId, ApplicationId } from '@pixmesh/kernel/ids';
 import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
+import type { RequestLimits } from '#account/account-limits.ts';
+
 /** A key as operators see it: everything but the key. */
 export type StoredKey = {
   id: ApiKeyId;
@@ -14,6 +16,7 @@ export type StoredKey = {
   suspended: boolean;
   expiresAt: Date | null;
   revokedAt: Date | null;
+  limits: RequestLimits;
   fingerprint: Buffer;
   createdAt: Date;
 };
@@ -21,7 +24,11 @@ export type StoredKey = {
 const COLUMNS = sql`
   api_keys.id, applications.account_id as "accountId", api_keys.application_id as "applicationId",
   api_keys.public_id as "publicId", api_keys.name, api_keys.scopes, api_keys.suspended,
-  api_keys.expires_at as "expiresAt", api_keys.revoked_at as "revokedAt", api_keys.fingerprint,
+  api_keys.expires_at as "expiresAt", api_keys.revoked_at as "revokedAt",
+  jsonb_build_object(
+    'requests_per_minute_max', api_keys.requests_per_minute_max,
+    'requests_in_flight_max', api_keys.requests_in_flight_max
+  ) as limits, api_keys.fingerprint,
   api_keys.created_at as "createdAt"`;
 
 export async function findStoredKey(db: Queryable, id: ApiKeyId): Promise<StoredKey | null> {
@@ -85,14 +92,16 @@ export async function insertKey(
 
 export async function updateKey(
   tx: Transaction,
-  key: { id: ApiKeyId; suspended: boolean; expiresAt: Date | null },
+  key: Pick<StoredKey, 'id' | 'suspended' | 'expiresAt' | 'limits'>,
 ): Promise<void> {
   await tx.query(
     named(
       'key_update',
       sql`
         update api_keys
-        set suspended = ${key.suspended}, expires_at = ${key.expiresAt}
+        set suspended = ${key.suspended}, expires_at = ${key.expiresAt},
+          requests_per_minute_max = ${key.limits.requests_per_minute_max},
+          requests_in_flight_max = ${key.limits.requests_in_flight_max}
         where id = ${key.id} and revoked_at is null`,
     ),
   );
@@ -111,6 +120,27 @@ export async function revokeKey(tx: Transaction, id: ApiKeyId): Promise<Date> {
     ),
   );
   return (row as { revoked_at: Date }).revoked_at;
+}
+
+/** Keys of an account with limits of their own that are not revoked, newest first. Reads `api_keys_limited`. */
+export async function listLimitedKeys(
+  db: Queryable,
+  { accountId, limit }: { accountId: AccountId; limit: number },
+): Promise<StoredKey[]> {
+  return await db.query<StoredKey>(
+    named(
+      'key_list_limited',
+      sql`
+        select ${COLUMNS}
+        from api_keys
+        join applications on applications.id = api_keys.application_id
+        where applications.account_id = ${accountId}
+          and (api_keys.requests_per_minute_max is not null or api_keys.requests_in_flight_max is not null)
+          and api_keys.revoked_at is null
+        order by api_keys.created_at desc, api_keys.id desc
+        limit ${limit}`,
+    ),
+  );
 }
 
 /** Newest first within one application, revoked ones included; reads `api_keys_newest`. */

@@ -56,7 +56,11 @@ test('what the gateway answers by itself is what the document says', async () =>
   const id = String(created.json['id']);
   await call('GET /admin/accounts', { query: '?status=active' });
   await call('GET /admin/accounts/{id}', { id });
-  await call('PATCH /admin/accounts/{id}', { id, body: { payout_fee: 10 } });
+  await call('PATCH /admin/accounts/{id}', { id, body: { payout_fee: 10, endpoints_max: 5 } });
+  gateway.owners.dispatcher.answerWith((response) =>
+    answerJson(response, 200, { body: { endpoints: 2 } }),
+  );
+  await call('GET /admin/accounts/{id}/limits', { id });
   const application = await call('POST /admin/accounts/{id}/applications', {
     id,
     body: { name: 'shop' },

@@ -85,6 +85,7 @@ describe('a payout that an operator requests', () => {
         charge_expires_in: 86_400,
         release_delay_seconds: 0,
         late_payment_policy: 'accept',
+        endpoints_max: null,
       },
       body: { amount: 500, pix_key: 'x', huge: Infinity },
     });

@@ -1,0 +1,34 @@
+import { AppError } from '@pixmesh/kernel/app-error';
+import type { FastifyReply } from 'fastify';
+
+import type { Caller } from '#authentication/authenticate-key.ts';
+
+import { type KeyDefault, limitsOf } from './limits-of.ts';
+import type { RequestCounters } from './request-counters.ts';
+
+/**
+ * Refuses a request that is over a limit of its key or account; otherwise answers how to give its place back, or null
+ * where it took none.
+ */
+export type AdmitRequest = (caller: Caller, reply: FastifyReply) => Promise<(() => void) | null>;
+
+/**
+ * The limits as the public listener applies them (decisions 272, 273): right after the key was accepted, so that
+ * nobody uses up the limit of a key they do not have, and before anything is done for it. Who has no limit costs nothing.
+ */
+export function createAdmitRequest(
+  counters: Pick<RequestCounters, 'admit'>,
+  keyDefault: KeyDefault,
+): AdmitRequest {
+  return async (caller, reply) => {
+    const limits = limitsOf(caller, keyDefault);
+    if (limits.windows.length + limits.flights.length === 0) return null;
+    const admission = await counters.admit(limits);
+    if (admission.kind === 'admitted') return admission.end;
+    // Whole seconds (RFC 9110 section 10.2.3), and never so early that the next try is refused again.
+    reply.header('retry-after', String(Math.max(1, Math.ceil(admission.retryAfterMs / 1000))));
+    throw new AppError('RATE_LIMITED', {
+      publicMessage: `${admission.refusal} The header Retry-After says when to go on.`,
+    });
+  };
+}

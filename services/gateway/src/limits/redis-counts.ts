@@ -1,0 +1,119 @@
+import { createClient, defineScript } from 'redis';
+
+import type { RequestLimits } from './limits-of.ts';
+import { FLIGHT_RETRY_MS, type Verdict, WITHIN } from './local-counts.ts';
+
+const CONNECT_TIMEOUT_MS = 2_000;
+const RECONNECT_DELAY_MS = 100;
+const RECONNECT_DELAY_MS_MAX = 2_000;
+/** Commands that a connection which stopped answering may hold. */
+const COMMANDS_WAITING_MAX = 1_000;
+
+/**
+ * Checks a request against all its limits and counts it in all of them, or, where one is exceeded, in none. Requests in
+ * flight are members of a sorted set that end by themselves when their lease does, so a process that was killed leaves
+ * nothing for longer. KEYS: windows, then sets of requests in flight. ARGV: number of windows, `max` and length of each;
+ * lease, id of the request, `max` of each set. Answers the position of what is exceeded, from 1, and the milliseconds
+ * until its window ends; or 0.
+ */
+const ADMIT = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local windows = tonumber(ARGV[1])
+for i = 1, windows do
+  local used = tonumber(redis.call('GET', KEYS[i]) or '0')
+  if used >= tonumber(ARGV[2 * i]) then return {i, math.max(redis.call('PTTL', KEYS[i]), 0)} end
+end
+local lease = tonumber(ARGV[2 * windows + 2])
+for i = windows + 1, #KEYS do
+  redis.call('ZREMRANGEBYSCORE', KEYS[i], '-inf', now)
+  if redis.call('ZCARD', KEYS[i]) >= tonumber(ARGV[windows + 3 + i]) then return {i, 0} end
+end
+for i = 1, windows do
+  if redis.call('INCR', KEYS[i]) == 1 then redis.call('PEXPIRE', KEYS[i], ARGV[2 * i + 1]) end
+end
+for i = windows + 1, #KEYS do
+  redis.call('ZADD', KEYS[i], now + lease, ARGV[2 * windows + 3])
+  redis.call('PEXPIRE', KEYS[i], lease)
+end
+return {0, 0}`;
+
+const COUNT_IN_FLIGHT = `
+local time = redis.call('TIME')
+return redis.call('ZCOUNT', KEYS[1], time[1] * 1000 + math.floor(time[2] / 1000), '+inf')`;
+
+const ADMIT_SCRIPT = defineScript({
+  SCRIPT: ADMIT,
+  parseCommand(parser, counters: string[], values: (string | number)[]) {
+    parser.push(String(counters.length));
+    parser.pushKeys(counters);
+    parser.push(...values.map(String));
+  },
+  transformReply: ([position, windowLeftMs]: [number, number]) => ({ position, windowLeftMs }),
+});
+
+const COUNT_SCRIPT = defineScript({
+  SCRIPT: COUNT_IN_FLIGHT,
+  NUMBER_OF_KEYS: 1,
+  parseCommand(parser, counter: string) {
+    parser.pushKey(counter);
+  },
+  transformReply: (reply: number) => reply,
+});
+
+type Held = { limits: RequestLimits; requestId: string };
+
+/** What all gateways have let pass together. Every call fails where Redis gives no answer, and none waits for a connection. */
+export type RedisCounts = ReturnType<typeof createRedisCounts>;
+
+export function createRedisCounts({ url, leaseMs }: { url: string; leaseMs: number }) {
+  const client = connect(url);
+  return {
+    async admit({ limits, requestId }: Held): Promise<Verdict> {
+      const { windows, flights } = limits;
+      const { position, windowLeftMs } = await client.admitRequest(
+        [...windows, ...flights].map(({ counter }) => counter),
+        [
+          windows.length,
+          ...windows.flatMap(({ max, windowMs }) => [max, windowMs]),
+          leaseMs,
+          requestId,
+          ...flights.map(({ max }) => max),
+        ],
+      );
+      const exceeded = [...windows, ...flights][position - 1];
+      if (exceeded === undefined) return WITHIN;
+      const retryAfterMs = position > windows.length ? FLIGHT_RETRY_MS : windowLeftMs;
+      return { kind: 'exceeded', refusal: exceeded.refusal, retryAfterMs };
+    },
+    /** Not waited for: what is lost ends with its lease. */
+    end({ limits, requestId }: Held): void {
+      if (!client.isReady) return;
+      for (const { counter } of limits.flights) {
+        client.zRem(counter, requestId).catch(() => undefined);
+      }
+    },
+    inWindow: async (counter: string): Promise<number> => Number((await client.get(counter)) ?? 0),
+    inFlight: (counter: string): Promise<number> => client.countInFlight(counter),
+    [Symbol.asyncDispose]: async () => client.destroy(),
+  };
+}
+
+/** Connects in the background and for ever. */
+function connect(url: string) {
+  const client = createClient({
+    url,
+    scripts: { admitRequest: ADMIT_SCRIPT, countInFlight: COUNT_SCRIPT },
+    disableOfflineQueue: true,
+    commandsQueueMaxLength: COMMANDS_WAITING_MAX,
+    socket: {
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      reconnectStrategy: (tries) =>
+        Math.min(RECONNECT_DELAY_MS * 2 ** tries, RECONNECT_DELAY_MS_MAX),
+    },
+  });
+  // Requests report an outage; without a listener the first one would end the process.
+  client.on('error', () => undefined);
+  void client.connect().catch(() => undefined);
+  return client;
+}

@@ -1,0 +1,193 @@
+import { newId } from '@pixmesh/kernel/ids';
+import type { Logger } from '@pixmesh/telemetry/logger';
+import { eventually } from '@pixmesh/testkit/eventually';
+import { testInfra } from '@pixmesh/testkit/test-infra';
+import { createClient } from 'redis';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { startPausableProxy } from '#test/pausable-proxy.ts';
+
+import type { RequestLimits } from './limits-of.ts';
+import { createRedisCounts } from './redis-counts.ts';
+import { type Admission, RequestCounters } from './request-counters.ts';
+
+/** Above what a few requests may wait for their counts, on a busy machine. */
+const WAIT_MS_MAX = 1_500;
+/** A busy machine is no outage of Redis. */
+const PATIENT_MS = 5_000;
+
+const UNAVAILABLE = 'limits: redis unavailable, each gateway counts by itself';
+const AVAILABLE = 'limits: redis available';
+
+const lines: string[] = [];
+const logger = {
+  warn: (_fields: object, line: string) => lines.push(line),
+  info: (line: string) => lines.push(line),
+} as unknown as Logger;
+
+type Options = { url?: string; leaseMs?: number; timeoutMs?: number };
+
+/** As one process of the gateway has them. */
+function startCounters(options: Options = {}): RequestCounters {
+  const { url = testInfra().redisUrl, leaseMs = 60_000, timeoutMs = PATIENT_MS } = options;
+  return new RequestCounters({ redis: createRedisCounts({ url, leaseMs }), logger, timeoutMs });
+}
+
+/** Counters that are connected: until then a process counts by itself. */
+async function startConnected(options: Options = {}): Promise<RequestCounters> {
+  const counters = startCounters(options);
+  await eventually(async () => {
+    expect(await counters.used({ windows: [newId()], flights: [] })).toMatchObject({
+      isShared: true,
+    });
+  });
+  return counters;
+}
+
+let one: RequestCounters;
+let two: RequestCounters;
+
+beforeAll(async () => {
+  [one, two] = await Promise.all([startConnected(), startConnected()]);
+});
+afterAll(async () => {
+  await one[Symbol.asyncDispose]();
+  await two[Symbol.asyncDispose]();
+});
+
+const perWindow = (max: number, windowMs = 600_000): RequestLimits => ({
+  windows: [{ counter: `pixmesh:minute:${newId()}`, max, windowMs, refusal: 'rate' }],
+  flights: [],
+});
+
+const atOnce = (max: number): RequestLimits => ({
+  windows: [],
+  flights: [{ counter: `pixmesh:in-flight:${newId()}`, max, refusal: 'flight' }],
+});
+
+function admitted(admission: Admission): Extract<Admission, { kind: 'admitted' }> {
+  if (admission.kind === 'admitted') return admission;
+  throw new Error(admission.refusal);
+}
+
+test('a window begins anew when it has passed', async () => {
+  const limits = perWindow(1, 1_000);
+  admitted(await one.admit(limits));
+  await eventually(async () => {
+    admitted(await one.admit(limits));
+  });
+});
+
+test('of many requests at two gateways exactly as many pass as a window allows', async () => {
+  const limits = perWindow(20);
+  const asked = Array.from({ length: 60 }, (_, place) => (place % 2 ? one : two).admit(limits));
+  const kinds = (await Promise.all(asked)).map(({ kind }) => kind);
+  expect(kinds.filter((kind) => kind === 'admitted')).toHaveLength(20);
+});
+
+test('a place in flight is free again when its request ends, at every gateway', async () => {
+  const limits = atOnce(2);
+  const first = admitted(await one.admit(limits));
+  admitted(await two.admit(limits));
+  expect(await one.admit(limits)).toEqual({
+    kind: 'exceeded',
+    refusal: 'flight',
+    retryAfterMs: 1_000,
+  });
+  first.end();
+  await eventually(async () => {
+    admitted(await two.admit(limits));
+  });
+});
+
+test('what is refused by one limit is counted by none', async () => {
+  const wide = { ...perWindow(9), flights: atOnce(9).flights };
+  const limits = { ...wide, windows: [...wide.windows, ...perWindow(1).windows] };
+  admitted(await one.admit(limits)).end();
+  for (let count = 0; count < 3; count += 1) {
+    expect(await one.admit(limits)).toMatchObject({ kind: 'exceeded', refusal: 'rate' });
+  }
+  const names = (of: readonly { counter: string }[]) => of.map(({ counter }) => counter);
+  const asked = { windows: names(wide.windows), flights: names(wide.flights) };
+  await eventually(async () => {
+    expect(await one.used(asked)).toEqual({ isShared: true, windows: [1], flights: [0] });
+  });
+});
+
+test('a gateway that was killed holds its places no longer than their lease', async () => {
+  const limits = atOnce(1);
+  const killed = await startConnected({ leaseMs: 1_500 });
+  admitted(await killed.admit(limits));
+  await killed[Symbol.asyncDispose]();
+  const redis = await createClient({ url: testInfra().redisUrl }).connect();
+  try {
+    await eventually(async () => {
+      admitted(await one.admit(limits)).end();
+    });
+    await eventually(async () => {
+      expect(await redis.exists(String(limits.flights[0]?.counter))).toBe(0);
+    });
+  } finally {
+    redis.destroy();
+  }
+});
+
+test('nothing stays in Redis for longer than a window or a lease', async () => {
+  const limits = { ...perWindow(5, 30_000), flights: atOnce(5).flights };
+  admitted(await one.admit(limits));
+  const redis = await createClient({ url: testInfra().redisUrl }).connect();
+  try {
+    for (const { counter } of [...limits.windows, ...limits.flights]) {
+      const lifetime = await redis.ttl(counter);
+      expect(lifetime).toBeGreaterThan(0);
+      expect(lifetime).toBeLessThanOrEqual(60);
+    }
+  } finally {
+    redis.destroy();
+  }
+});
+
+test('without Redis each gateway goes by what it has let pass itself, and says so once', async () => {
+  lines.length = 0;
+  await using alone = startCounters({ url: 'redis://127.0.0.1:1' });
+  await using besides = startCounters({ url: 'redis://127.0.0.1:1' });
+  const limits = { ...perWindow(3), flights: atOnce(2).flights };
+  for (const counters of [alone, besides]) {
+    admitted(await counters.admit(limits)).end();
+    const second = admitted(await counters.admit(limits));
+    admitted(await counters.admit(limits));
+    expect(await counters.admit(limits)).toMatchObject({ kind: 'exceeded', refusal: 'rate' });
+    second.end();
+  }
+  expect(lines).toEqual([UNAVAILABLE, UNAVAILABLE]);
+});
+
+test(
+  'while Redis answers nothing, requests wait for it once, and what other gateways count is no matter',
+  { timeout: 30_000 },
+  async () => {
+    const { hostname: host, port } = new URL(testInfra().redisUrl);
+    await using proxy = await startPausableProxy({ host, port: Number(port) });
+    await using counters = await startConnected({
+      url: `redis://127.0.0.1:${proxy.port}`,
+      timeoutMs: 50,
+    });
+    const limits = perWindow(50);
+    for (let count = 0; count < 50; count += 1) admitted(await one.admit(limits));
+    await eventually(async () => {
+      expect(await counters.admit(limits)).toMatchObject({ kind: 'exceeded' });
+    });
+    lines.length = 0;
+    proxy.pause();
+    const begunMs = performance.now();
+    for (let count = 0; count < 40; count += 1) admitted(await counters.admit(limits));
+    expect(performance.now() - begunMs).toBeLessThan(WAIT_MS_MAX);
+    expect(lines).toEqual([UNAVAILABLE]);
+    proxy.resume();
+    await eventually(async () => {
+      await counters.admit(limits);
+      expect(lines).toEqual([UNAVAILABLE, AVAILABLE]);
+    });
+    expect(await counters.admit(limits)).toMatchObject({ kind: 'exceeded' });
+  },
+);

@@ -1,0 +1,118 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { newId } from '@pixmesh/kernel/ids';
+import type { Logger } from '@pixmesh/telemetry/logger';
+
+import { countUnsharedRequest, reportLimitsShared, reportLimitsUnshared } from '#events.ts';
+
+import type { RequestLimits } from './limits-of.ts';
+import { LocalCounts, type Verdict } from './local-counts.ts';
+import type { RedisCounts } from './redis-counts.ts';
+
+/** After a failure nobody asks for this long, so that a hanging Redis costs one request, not every one, its wait. */
+const REST_MS = 1_000;
+
+type CountersOptions = {
+  /** Null where no Redis is configured: then each process counts by itself. */
+  redis: RedisCounts | null;
+  logger: Logger;
+  /** How long Redis is waited for at most. */
+  timeoutMs: number;
+};
+
+/** An admitted request gives back its place by `end`. */
+export type Admission = Exclude<Verdict, { kind: 'within' }> | { kind: 'admitted'; end(): void };
+
+/**
+ * Counts requests against limits, over all gateways by Redis. Where that is away, slow or wrong, each process goes by
+ * what it has let pass itself: an outage refuses nobody who is within a limit, costs at most one short wait,
+ * is counted, and is logged once.
+ */
+export class RequestCounters implements AsyncDisposable {
+  readonly #options: CountersOptions;
+  readonly #local = new LocalCounts();
+  #isAway = false;
+  #restUntilMs = 0;
+
+  constructor(options: CountersOptions) {
+    this.#options = options;
+  }
+
+  /** Never throws and never waits long. What is exceeded has counted nowhere. */
+  async admit(limits: RequestLimits): Promise<Admission> {
+    const held = { limits, requestId: newId() };
+    const { redis } = this.#options;
+    const verdict =
+      (await this.#ask((counts) => counts.admit(held))) ?? this.#local.verdict(limits);
+    if (verdict.kind === 'exceeded') return verdict;
+    this.#local.begin(limits);
+    return {
+      kind: 'admitted',
+      end: () => {
+        this.#local.end(limits);
+        redis?.end(held);
+      },
+    };
+  }
+
+  /** What is counted now: by all gateways, or, where Redis is away, by this one. */
+  async used(counters: { windows: readonly string[]; flights: readonly string[] }) {
+    const { windows, flights } = counters;
+    const shared = await this.#ask(async (counts) => ({
+      windows: await Promise.all(windows.map(counts.inWindow)),
+      flights: await Promise.all(flights.map(counts.inFlight)),
+    }));
+    if (shared !== null) return { isShared: true, ...shared };
+    return {
+      isShared: false,
+      windows: windows.map((counter) => this.#local.inWindow(counter)),
+      flights: flights.map((counter) => this.#local.inFlight(counter)),
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#options.redis?.[Symbol.asyncDispose]();
+  }
+
+  /** Null where Redis gives no answer in time. */
+  async #ask<Answer>(question: (redis: RedisCounts) => Promise<Answer>): Promise<Answer | null> {
+    const { redis, logger, timeoutMs } = this.#options;
+    if (redis === null) return null;
+    if (performance.now() < this.#restUntilMs) return this.#unshared();
+    // During an outage one request asks whether it is over; those beside it do not wait for the answer.
+    if (this.#isAway) this.#restUntilMs = performance.now() + REST_MS;
+    try {
+      const answer = await inTime(question(redis), timeoutMs);
+      if (this.#isAway) reportLimitsShared(logger);
+      this.#isAway = false;
+      this.#restUntilMs = 0;
+      return answer;
+    } catch (error) {
+      this.#restUntilMs = performance.now() + REST_MS;
+      if (!this.#isAway) reportLimitsUnshared(logger, error);
+      this.#isAway = true;
+      return this.#unshared();
+    }
+  }
+
+  #unshared(): null {
+    countUnsharedRequest();
+    return null;
+  }
+}
+
+async function inTime<Answer>(answer: Promise<Answer>, timeoutMs: number): Promise<Answer> {
+  const timer = new AbortController();
+  const late = delay(timeoutMs, 'late' as const, { signal: timer.signal }).catch(
+    () => 'late' as const,
+  );
+  // What is no longer waited for must not end the process when it fails later.
+  answer.catch(() => undefined);
+  try {
+    const given = await Promise.race([answer.then((value) => ({ value })), late]);
+    if (given === 'late') throw new Error(`no count within ${timeoutMs} ms`);
+    return given.value;
+  } finally {
+    timer.abort();
+  }
+}

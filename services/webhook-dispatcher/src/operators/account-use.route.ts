@@ -1,0 +1,15 @@
+import { ACCOUNT_USE_PATH, type AccountUse } from '@pixmesh/contracts/internal/account-use';
+import { refuseTenants } from '@pixmesh/http/operator-request';
+import { type AccountId, readPathId } from '@pixmesh/kernel/ids';
+import type { Database } from '@pixmesh/postgres/pool';
+import type { FastifyInstance } from 'fastify';
+
+import { countEndpoints } from '#endpoints/endpoints.sql.ts';
+
+/** What `GET /admin/accounts/{id}/limits` shows of the dispatcher. */
+export function registerAccountUse(app: FastifyInstance, { db }: { db: Database }): void {
+  app.get<{ Params: { id: string } }>(ACCOUNT_USE_PATH, async (request): Promise<AccountUse> => {
+    refuseTenants(request);
+    return { endpoints: await countEndpoints(db, readPathId<AccountId>(request.params.id)) };
+  });
+}
