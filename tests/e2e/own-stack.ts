@@ -10,12 +10,16 @@ import { useHome } from './mesh.ts';
 const BOOT_MS_MAX = 400_000;
 
 /** Boots a stack for the file that calls it, with settings of its own, and has everything in it speak with that one. */
-export function bootOwnStack(name: string, settings: Readonly<Record<string, string>>): void {
+export function bootOwnStack(
+  name: string,
+  settings: Readonly<Record<string, string>>,
+  flags: readonly string[] = [],
+): void {
   const home = path.resolve(`.pixmesh-e2e-${name}`);
   beforeAll(() => {
     npmRun(['stop']);
     rmSync(home, { recursive: true, force: true });
-    const exitCode = npmRun(['start', '--', '--detach', '--no-demo']);
+    const exitCode = npmRun(['start', '--', '--detach', '--no-demo', ...flags]);
     if (exitCode !== 0) throw new Error('the stack did not start');
     useHome(home);
   }, BOOT_MS_MAX);

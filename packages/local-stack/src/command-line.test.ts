@@ -7,6 +7,7 @@ test('without flags the demo runs in the foreground', () => {
     detach: false,
     watch: false,
     restart: undefined,
+    scale: new Map(),
     detached: false,
   });
 });
@@ -15,6 +16,8 @@ test('flags of a start are understood together', () => {
   const given = parseStartArguments(['--no-demo', '--detach', '--watch']);
   expect(given).toMatchObject({ demo: false, detach: true, watch: true });
   expect(parseStartArguments(['--restart', 'gateway']).restart).toBe('gateway');
+  const { scale } = parseStartArguments(['--scale', 'charges=2,ledger=3', '--scale', 'gateway=2']);
+  expect(Object.fromEntries(scale)).toEqual({ charges: 2, ledger: 3, gateway: 2 });
 });
 
 test('an unknown flag is answered with the usage', () => {

@@ -1,9 +1,11 @@
 import { parseArgs } from 'node:util';
+import { parseScale } from './mesh/scale.ts';
 import { StartupFailure } from './startup-failure.ts';
 
 export type StartArguments = ReturnType<typeof parseStartArguments>;
 
-const START_USAGE = 'npm start -- [--no-demo] [--detach] [--watch] [--restart NAME]';
+const START_USAGE =
+  'npm start -- [--no-demo] [--detach] [--watch] [--scale NAME=N] [--restart NAME]';
 
 export function parseStartArguments(args: readonly string[]) {
   const values = parseOrExplain(START_USAGE, () => {
@@ -16,11 +18,14 @@ export function parseStartArguments(args: readonly string[]) {
       detached: flag,
       /** Name of the one process to restart in the running stack. */
       restart: { type: 'string' },
+      /** Processes of services; of those that run already, where a stack does. */
+      scale: { type: 'string', multiple: true },
     } as const;
     return parseArgs({ args: [...args], options, strict: true }).values;
   });
   const { detach, watch, restart, detached } = values;
-  return { demo: !values['no-demo'], detach, watch, restart, detached };
+  const scale = parseScale(values.scale ?? []);
+  return { demo: !values['no-demo'], detach, watch, restart, scale, detached };
 }
 
 /** @throws StartupFailure with the usage, where an option is unknown or lacks its value */

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { StartArguments } from './command-line.ts';
+import { formatScale } from './mesh/scale.ts';
 import { REPOSITORY_ROOT } from './repository.ts';
 import { createLogFile, type LogFile } from './supervisor/log-file.ts';
 import { requireFreeHome } from './supervisor/pid-file.ts';
@@ -23,7 +24,11 @@ export async function startDetached(home: string, args: StartArguments): Promise
   requireFreeHome(home);
   mkdirSync(home, { recursive: true });
   const log = createLogFile(home, 'supervisor');
-  const flags = [...(args.demo ? [] : ['--no-demo']), ...(args.watch ? ['--watch'] : [])];
+  const flags = [
+    ...(args.demo ? [] : ['--no-demo']),
+    ...(args.watch ? ['--watch'] : []),
+    ...(args.scale.size > 0 ? ['--scale', formatScale(args.scale)] : []),
+  ];
   const child = log.lend((descriptor) =>
     spawn(process.execPath, [START_ENTRY, '--detached', ...flags], {
       cwd: REPOSITORY_ROOT,

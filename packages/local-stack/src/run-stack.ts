@@ -2,6 +2,7 @@ import { runDemo } from './demo.ts';
 import { onStarterGone, notifyStarter } from './detach.ts';
 import { readInfraMode } from './infra/start-infra.ts';
 import { bootMesh } from './mesh/boot-mesh.ts';
+import type { Scale } from './mesh/scale.ts';
 import type { StackFile } from './mesh/stack-file.ts';
 import { startTraceReceiver, type TraceReceiver } from './mesh/trace-receiver.ts';
 import { watchSources } from './mesh/watch-sources.ts';
@@ -16,6 +17,7 @@ interface RunInput {
   log: Progress;
   demo: boolean;
   watch: boolean;
+  scale: Scale;
   /** Runs on without a terminal; tells the process that started it when it is ready. */
   detached: boolean;
 }
@@ -46,7 +48,8 @@ async function bootAndShow(
   const { log, detached } = input;
   const { supervisor, traces, resources } = parts;
   const otlpEndpoint = traces.endpoint;
-  const mesh = await bootMesh({ supervisor, log, mode: readInfraMode(), otlpEndpoint });
+  const { scale } = input;
+  const mesh = await bootMesh({ supervisor, log, mode: readInfraMode(), scale, otlpEndpoint });
   resources.defer(mesh.close);
   if (input.watch) {
     const watcher = watchSources(supervisor, log);

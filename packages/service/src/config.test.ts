@@ -35,6 +35,7 @@ test('settings are typed, defaulted, frozen, and nothing else', () => {
     NODE_ENV: 'development',
     LOG_LEVEL: 'info',
     HOST: '127.0.0.1',
+    REUSE_PORT: false,
     INTERNAL_PORT: 9_000,
     KAFKA_BROKERS: ['a:9092', 'b:9092'],
     KAFKA_TOPIC_PREFIX: '',

@@ -26,6 +26,8 @@ export const CommonConfig = {
   NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
   HOST: z.string().default('127.0.0.1'),
+  /** Whether other processes may listen on the same ports; the kernel shares connections out among them (ADR 0025). */
+  REUSE_PORT: flag(),
   INTERNAL_PORT: port(),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'expected a postgres:// URL' }),
 } as const;
@@ -49,6 +51,14 @@ export function port() {
     .int({ error: 'expected a port number' })
     .min(0, { error: 'expected a port number' })
     .max(65_535, { error: 'expected a port number' });
+}
+
+/** A switch that is off unless it is set. */
+function flag() {
+  return z
+    .enum(['true', 'false'], { error: 'expected true or false' })
+    .default('false')
+    .transform((text) => text === 'true');
 }
 
 /** A duration in milliseconds with its default. */

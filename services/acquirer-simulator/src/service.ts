@@ -66,10 +66,10 @@ export async function startAcquirerSimulator(config: AcquirerSimulatorConfig) {
       clientTls,
     };
     const app = use('api', buildSimulatorApp(deps));
-    const api = await listen(app, { host, port: config.PORT });
+    const api = await listen(app, config, config.PORT);
     const tlsApp = buildTlsApp(deps, config);
     if (tlsApp !== null) use('api-tls', tlsApp.app);
-    const tls = tlsApp && (await listen(tlsApp.app, { host, port: tlsApp.port }));
+    const tls = tlsApp && (await listen(tlsApp.app, config, tlsApp.port));
     return {
       /** Origin of the provider's API and the control API. */
       url: app.listeningOrigin,

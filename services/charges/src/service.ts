@@ -73,7 +73,7 @@ export async function startCharges(config: ChargesConfig) {
         requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
       }),
     );
-    const http = await listen(app, { host: config.HOST, port: config.PORT });
+    const http = await listen(app, config, config.PORT);
     return { ports: { http }, url: app.listeningOrigin, checkReady: () => ping(db) };
   });
 }

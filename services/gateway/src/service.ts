@@ -87,11 +87,10 @@ export async function startGateway(config: GatewayConfig) {
       }),
     };
     use('listeners', together(Object.values(apps)));
-    const { HOST: host } = config;
     const ports = {
-      public: await listen(apps.public, { host, port: config.PUBLIC_PORT }),
-      admin: await listen(apps.admin, { host, port: config.ADMIN_PORT }),
-      callback: await listen(apps.callback, { host, port: config.CALLBACK_PORT }),
+      public: await listen(apps.public, config, config.PUBLIC_PORT),
+      admin: await listen(apps.admin, config, config.ADMIN_PORT),
+      callback: await listen(apps.callback, config, config.CALLBACK_PORT),
     };
     return { ports, checkReady: () => checkTables(db) };
   });

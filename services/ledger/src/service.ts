@@ -73,7 +73,7 @@ export async function startLedger(config: LedgerConfig): Promise<AsyncDisposable
         reconciliation,
       }),
     );
-    const http = await listen(app, { host: config.HOST, port: config.PORT });
+    const http = await listen(app, config, config.PORT);
     return { ports: { http }, checkReady: () => ping(db) };
   });
 }

@@ -76,7 +76,7 @@ export async function startPayouts(config: PayoutsConfig) {
         requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
       }),
     );
-    const http = await listen(app, { host: config.HOST, port: config.PORT });
+    const http = await listen(app, config, config.PORT);
     return { ports: { http }, url: app.listeningOrigin, checkReady: () => ping(db) };
   });
 }

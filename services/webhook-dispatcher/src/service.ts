@@ -66,7 +66,7 @@ export async function startWebhookDispatcher(config: DispatcherConfig, seams: Pa
     const app = hasApi
       ? use('http', buildApi({ ...parts, isDispatched: dispatches, messaging, use }))
       : null;
-    const api = app && (await listen(app, { host: config.HOST, port: config.PORT ?? 0 }));
+    const api = app && (await listen(app, config, config.PORT ?? 0));
     const checkReady = async () => void (await db.query(named('ready', sql`select 1 as ready`)));
     return { ports: { api }, checkReady };
   });

@@ -38,9 +38,9 @@ const BACK_MS_MAX = 120_000;
 /** Quiet time after which nothing may rest in between (I16). */
 const REST_MS_MAX = 180_000;
 
-bootOwnStack('replicas', { PIXMESH_REPLICAS: '2' });
+bootOwnStack('replicas', {}, ['--scale', SERVICES.map((name) => `${name}=2`).join(',')]);
 
-test('each of two replicas frozen for 30 s, the other killed as it thaws, under load and faults: exact, and no break', async () => {
+test('each of two processes frozen for 30 s, the other killed as it thaws, under load and faults: exact, and no break', async () => {
   const seed = testSeed();
   const history = createClientHistory();
   const hookPath = `/${randomUUID()}`;
@@ -55,8 +55,8 @@ test('each of two replicas frozen for 30 s, the other killed as it thaws, under 
   );
   const load = startLoad({ history, payers, hookPath, shop, seed });
   for (const service of SERVICES) {
-    const replicas = [service, `${service}-2`] as const;
-    for (const [frozen, killed] of [replicas, replicas.toReversed()]) {
+    const processes = [service, `${service}-2`] as const;
+    for (const [frozen, killed] of [processes, processes.toReversed()]) {
       await goesOn(load, `before ${frozen} stands still`);
       const before = load.accepted();
       await freeze(frozen);

@@ -46,7 +46,7 @@ export function bootContainers({ home, log, portOf, supervisor }: BootInput): In
         { target: PASSWORD_FILE, content: password },
         { target: FIRST_START_SQL, content: `create database ${REGISTRY_DATABASE};\n` },
       ],
-      command: ['postgres', '-c', 'max_connections=300', '-c', 'timezone=UTC'],
+      command: ['postgres', '-c', 'max_connections=600', '-c', 'timezone=UTC'],
       // While the image prepares its data, its server answers on a socket only.
       isReady: () => answersQuery(url),
     });

@@ -9,7 +9,8 @@ import { givenValue, loadSettingNames, preferGiven } from './given-settings.ts';
 import { loadCertificates, loadSecrets } from './mesh-secrets.ts';
 import { acquirerVariables, MESH_SERVICES, MESH_SLOTS, type MeshService } from './mesh-services.ts';
 import type { MeshSettings } from './mesh-settings.ts';
-import { describeReplica, readReplicaCount, type Replica } from './replicas.ts';
+import type { Scale } from './scale.ts';
+import { createScaling } from './scaling.ts';
 import { seedDemoAccount } from './seed-demo-account.ts';
 import { renderDeployEnvironment } from './service-environment.ts';
 import { describeDeployJob, describeServiceProcess } from './service-process.ts';
@@ -19,6 +20,7 @@ export interface BootMeshInput {
   supervisor: Supervisor;
   log: Progress;
   mode: InfraMode;
+  scale: Scale;
   /** Where services send traces, if anywhere. */
   otlpEndpoint: string | undefined;
 }
@@ -38,29 +40,30 @@ const ALL_SLOTS = [...INFRA_SLOTS, ...MESH_SLOTS, 'control'];
  */
 export async function bootMesh(input: BootMeshInput): Promise<Mesh> {
   const { supervisor, log } = input;
-  const replicaCount = readReplicaCount();
   await using resources = new AsyncDisposableStack();
   const ports = await allocatePorts(ALL_SLOTS, { keepIn: supervisor.home, log });
   resources.defer(ports.release);
-  const control = await startControlServer(supervisor, ports.of('control'));
-  resources.defer(control.close);
   const settings = await prepareSettings(input, ports);
   await step(log, 'deploy job (migrations, topics, schemas)', () =>
     supervisor.run(describeDeployJob('deploy', [], renderDeployEnvironment(settings))),
   );
   await startServices(input, settings);
-  const replicas: Replica[] = [];
-  for (let number = 2; number <= replicaCount; number += 1) {
-    const replica = await describeReplica(number, settings);
-    resources.defer(replica.release);
-    await startReplica(input, replica, number);
-    replicas.push(replica);
-  }
+  const scaling = createScaling({ supervisor, settings, log });
+  resources.defer(scaling.close);
+  await scaling.scaleTo(input.scale);
+  const control = await startControlServer({ supervisor, scaling }, ports.of('control'));
+  resources.defer(control.close);
   const [demo] = await Promise.all([
     seedDemoAccount({ home: supervisor.home, log, settings }),
     registerCallback(input, settings),
   ]);
-  const stack = () => describeStack({ settings, demo, replicas, pids: supervisor.pids() });
+  const stack = () =>
+    describeStack({
+      settings,
+      demo,
+      furtherInternalUrls: scaling.internalUrls(),
+      pids: supervisor.pids(),
+    });
   const write = () => writeStackFile(supervisor.home, stack());
   supervisor.onChange(() => {
     if (!supervisor.isStopping) write();
@@ -103,16 +106,6 @@ async function startServices(
   for (const wave of [0, 1]) {
     await Promise.all(MESH_SERVICES.filter((service) => service.wave === wave).map(start));
   }
-}
-
-async function startReplica(
-  { log, supervisor }: BootMeshInput,
-  { processes }: Replica,
-  number: number,
-): Promise<void> {
-  await step(log, `replica ${number} of every service`, async () => {
-    await Promise.all(processes.map((process) => supervisor.start(process)));
-  });
 }
 
 function registerCallback(input: BootMeshInput, settings: MeshSettings): Promise<void> {

@@ -3,6 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { writeFileAtomically } from '../write-file-atomically.ts';
 import { controlFilePath } from '../supervisor/run-files.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
+import { parseScale } from './scale.ts';
+import type { Scaling } from './scaling.ts';
 
 const TOKEN_BYTES = 24;
 
@@ -12,18 +14,23 @@ export interface ControlFile {
   token: string;
 }
 
-/** Takes `POST /restart/<name>` from the commands of this home and answers when it is done. */
+interface Commanded {
+  supervisor: Supervisor;
+  scaling: Scaling;
+}
+
+/** Takes `POST /restart/<name>` and `POST /scale/<name>=<count>` from the commands of this home; answers when it is done. */
 export async function startControlServer(
-  supervisor: Supervisor,
+  commanded: Commanded,
   port: number,
 ): Promise<{ close(): Promise<void> }> {
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   const server = createServer((request, response) => {
-    void answer(request, response, { supervisor, token });
+    void answer(request, response, { ...commanded, token });
   });
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   const file: ControlFile = { url: `http://127.0.0.1:${port}`, token };
-  writeFileAtomically(controlFilePath(supervisor.home), JSON.stringify(file));
+  writeFileAtomically(controlFilePath(commanded.supervisor.home), JSON.stringify(file));
   return {
     close: () =>
       new Promise((resolve) => {
@@ -36,14 +43,15 @@ export async function startControlServer(
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  deps: { supervisor: Supervisor; token: string },
+  deps: Commanded & { token: string },
 ): Promise<void> {
-  const name = /^\/restart\/([\w-]+)$/.exec(request.url ?? '')?.[1];
+  const [, command, argument] = /^\/(restart|scale)\/([\w=,-]+)$/.exec(request.url ?? '') ?? [];
   if (!isAuthorized(request, deps.token)) return reply(response, 401, 'not authorized');
-  if (request.method !== 'POST' || !name) return reply(response, 404, 'no such command');
+  if (request.method !== 'POST' || !argument) return reply(response, 404, 'no such command');
   try {
-    await deps.supervisor.restart(name);
-    reply(response, 200, String(deps.supervisor.pids()[name]));
+    if (command === 'scale') await deps.scaling.scaleTo(parseScale([argument]));
+    else await deps.supervisor.restart(argument);
+    reply(response, 200, JSON.stringify(deps.supervisor.pids()));
   } catch (error) {
     reply(response, 409, (error as Error).message);
   }

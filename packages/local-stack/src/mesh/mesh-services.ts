@@ -10,6 +10,8 @@ export interface MeshService {
   /** Signs and checks internal calls. */
   signsTokens: boolean;
   speaksKafka: boolean;
+  /** Database connections that one process may hold, by its pool size where that is a setting. */
+  connections(poolSize?: number): number;
   /** Services of wave 0 are ready before those of wave 1 start. */
   wave: 0 | 1;
   variables(settings: MeshSettings): Record<string, string>;
@@ -42,6 +44,7 @@ export const MESH_SERVICES: readonly MeshService[] = [
   {
     name: 'acquirer-simulator',
     schema: 'acquirer_simulator',
+    connections: () => 22,
     ports: {
       PORT: 'simulator',
       TLS_PORT: 'simulator-tls',
@@ -64,6 +67,7 @@ export const MESH_SERVICES: readonly MeshService[] = [
   {
     name: 'ledger',
     schema: 'ledger',
+    connections: () => 12,
     ports: { PORT: 'ledger', INTERNAL_PORT: 'ledger-internal' },
     ...OURS,
     variables: () => onOneMachine(RECONCILIATION),
@@ -71,6 +75,7 @@ export const MESH_SERVICES: readonly MeshService[] = [
   {
     name: 'charges',
     schema: 'charges',
+    connections: () => 20,
     ports: { PORT: 'charges', INTERNAL_PORT: 'charges-internal' },
     ...OURS,
     variables: (settings) => ({
@@ -102,6 +107,7 @@ export const MESH_SERVICES: readonly MeshService[] = [
   {
     name: 'payouts',
     schema: 'payouts',
+    connections: () => 20,
     ports: { PORT: 'payouts', INTERNAL_PORT: 'payouts-internal' },
     ...OURS,
     variables: (settings) => ({
@@ -128,6 +134,7 @@ export const MESH_SERVICES: readonly MeshService[] = [
     name: 'webhook-dispatcher',
     lists: ['WEBHOOK_DEV_RECEIVERS'],
     schema: 'webhook_dispatcher',
+    connections: (poolSize = 16) => 2 * poolSize,
     ports: { PORT: 'dispatcher', INTERNAL_PORT: 'dispatcher-internal' },
     ...OURS,
     variables: ({ infra, portOf, secrets }) => ({
@@ -143,6 +150,7 @@ export const MESH_SERVICES: readonly MeshService[] = [
   {
     name: 'gateway',
     schema: 'gateway',
+    connections: (poolSize = 10) => poolSize + 6,
     ports: {
       PUBLIC_PORT: 'gateway',
       ADMIN_PORT: 'admin',

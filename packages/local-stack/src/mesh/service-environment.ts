@@ -20,6 +20,8 @@ export function renderServiceEnvironment(
     LOG_LEVEL: 'debug',
     SERVICE_NAME: service.name,
     HOST: '127.0.0.1',
+    // The stack has made sure that the ports are free, and further processes may come at any time.
+    REUSE_PORT: String(service.wave === 1),
     DATABASE_URL: databaseUrlOf(service.schema, settings),
     ...Object.fromEntries(ports),
     ...(service.speaksKafka ? kafkaVariables(settings) : {}),

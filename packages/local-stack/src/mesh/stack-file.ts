@@ -5,7 +5,6 @@ import { writeFileAtomically } from '../write-file-atomically.ts';
 import type { DemoAccount } from './mesh-secrets.ts';
 import { MESH_SERVICES } from './mesh-services.ts';
 import type { MeshSettings } from './mesh-settings.ts';
-import type { Replica } from './replicas.ts';
 import { internalOriginOf } from './service-environment.ts';
 
 /** `stack.json`: the stable surface for people, scripts and tests. URLs are origins. */
@@ -17,7 +16,7 @@ export interface StackFile {
   simulator_url: string;
   receiver_url: string;
   dispatcher_metrics_url: string;
-  /** Listener of each service for `/livez`, `/readyz`, `/metrics` and, in tests, failpoints. */
+  /** Listener of each process for `/livez`, `/readyz`, `/metrics` and, in tests, failpoints. */
   internal_urls: Record<string, string>;
   postgres_url: string;
   kafka_brokers: string[];
@@ -27,18 +26,16 @@ export interface StackFile {
   application_id: string;
   api_key: string;
   pids: Record<string, number>;
-  /** Further processes of every service (`PIXMESH_REPLICAS`), with entries of their own in `internal_urls` and `pids`. */
-  replicas?: { gateway_url: string; admin_url: string }[];
 }
 
 export function describeStack(input: {
   settings: MeshSettings;
   demo: DemoAccount;
-  replicas: readonly Replica[];
+  /** Of the processes beyond the first of a service, by name. */
+  furtherInternalUrls: Readonly<Record<string, string>>;
   pids: Record<string, number>;
 }): StackFile {
   const { infra, origin, secrets } = input.settings;
-  const replicas = input.replicas.map(({ gateway_url, admin_url }) => ({ gateway_url, admin_url }));
   return {
     gateway_url: origin('gateway'),
     admin_url: origin('admin'),
@@ -47,12 +44,12 @@ export function describeStack(input: {
     simulator_url: origin('simulator'),
     receiver_url: origin('receiver'),
     dispatcher_metrics_url: origin('dispatcher-internal'),
-    internal_urls: Object.assign(
-      Object.fromEntries(
+    internal_urls: {
+      ...Object.fromEntries(
         MESH_SERVICES.map((service) => [service.name, internalOriginOf(service, input.settings)]),
       ),
-      ...input.replicas.map(({ internal_urls }) => internal_urls),
-    ),
+      ...input.furtherInternalUrls,
+    },
     postgres_url: infra.postgresUrl,
     kafka_brokers: infra.kafkaBrokers,
     registry_url: infra.registryUrl,
@@ -61,7 +58,6 @@ export function describeStack(input: {
     application_id: input.demo.applicationId,
     api_key: input.demo.apiKey,
     pids: { supervisor: process.pid, ...input.pids },
-    ...(replicas.length > 0 ? { replicas } : {}),
   };
 }
 

@@ -36,7 +36,8 @@ async function restartChanged(
   log: Progress,
   changed: Set<string>,
 ): Promise<void> {
-  const names = [...changed];
+  const isOf = (name: string) => changed.has(name.replace(/-\d+$/, ''));
+  const names = supervisor.names().filter(isOf);
   changed.clear();
   log.line(`sources changed; restarting ${names.join(', ')}`);
   const outcomes = await Promise.allSettled(names.map((name) => supervisor.restart(name)));

@@ -62,10 +62,16 @@ export async function takeHome(home: string, log: Progress, runMark: string): Pr
   }
 }
 
+/** The living supervisor that has the home, if there is one. */
+export function findRunning(home: string): ProcessIdentity | undefined {
+  const holder = readPidFile(home)?.supervisor;
+  return holder && isAlive(holder) ? holder : undefined;
+}
+
 /** Refuses while a living supervisor has the home. */
 export function requireFreeHome(home: string): void {
-  const holder = readPidFile(home)?.supervisor;
-  if (!holder || !isAlive(holder)) return;
+  const holder = findRunning(home);
+  if (!holder) return;
   throw new StartupFailure(
     `a stack is already running in ${home} (supervisor pid ${holder.pid}); end it with: npm run stop`,
   );

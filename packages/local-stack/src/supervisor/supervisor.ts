@@ -81,6 +81,13 @@ export class Supervisor {
     await child.restart();
   }
 
+  /** Ends one process for good; resolves when it has ended. */
+  async remove(name: string): Promise<void> {
+    const child = this.#children.get(name);
+    this.#children.delete(name);
+    await child?.stop();
+  }
+
   names(): string[] {
     return [...this.#children.keys()];
   }
