@@ -10,7 +10,7 @@ import type { RequestLimits } from '#account/account-limits.ts';
 import { toSettings } from '#account/account-settings.ts';
 import { readHeader } from '#edge/read-header.ts';
 
-import { findUsableKey } from './find-key.sql.ts';
+import { createKeyLookups } from './key-lookups.ts';
 
 const DIGEST_BYTES = 32;
 
@@ -39,10 +39,11 @@ export function createKeyAuthenticator(deps: {
   // Stands in for a key that is missing or malformed; its public id belongs to no row.
   const dummy = generateApiKey();
   const dummyDigest = randomBytes(DIGEST_BYTES);
+  const lookUp = createKeyLookups(deps.db);
   return async (rawHeaders) => {
     const presented = readPresentedKey(rawHeaders) ?? dummy;
     const digest = hashApiKey(deps.pepper, presented.key);
-    const row = await findUsableKey(deps.db, presented.publicId, digest);
+    const row = await lookUp({ publicId: presented.publicId, digest });
     if (!timingSafeEqual(digest, row.digest ?? dummyDigest)) return null;
     return {
       accountId: row.account_id,

@@ -1,0 +1,94 @@
+import { createHash, randomUUID } from 'node:crypto';
+
+import { newId } from '@pixmesh/kernel/ids';
+import type { Database } from '@pixmesh/postgres/pool';
+import { sql } from '@pixmesh/postgres/sql';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { startTestGateway, type Tenant, type TestGateway } from '#test/start-test-gateway.ts';
+
+import type { PresentedKey } from './find-keys.sql.ts';
+import { createKeyLookups } from './key-lookups.ts';
+
+let gateway: TestGateway;
+let tenant: Tenant;
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  tenant = await gateway.createTenant();
+});
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+/** The gateway's database, with a count of the statements that go to it. */
+function counted(): { db: Database; count: () => number } {
+  const { db } = gateway.database;
+  let statements = 0;
+  const query: Database['query'] = (statement) => {
+    statements += 1;
+    return db.query(statement);
+  };
+  return { db: { ...db, query }, count: () => statements };
+}
+
+async function storeKeys(count: number): Promise<(PresentedKey & { id: string })[]> {
+  const keys = Array.from({ length: count }, () => {
+    const publicId = randomUUID();
+    return { id: newId(), publicId, digest: createHash('sha256').update(publicId).digest() };
+  });
+  await gateway.database.db.query(sql`
+    insert into api_keys (id, application_id, public_id, digest, name, scopes, fingerprint)
+    select id, ${tenant.applicationId}, public_id, digest, 'many', '{}', ''
+    from unnest(
+      ${keys.map(({ id }) => id)}::uuid[], ${keys.map(({ publicId }) => publicId)}::text[],
+      ${keys.map(({ digest }) => digest)}::bytea[]
+    ) as key (id, public_id, digest)`);
+  return keys;
+}
+
+test('a thousand requests of one key at one moment take three reads', async () => {
+  const [key] = await storeKeys(1);
+  const { db, count } = counted();
+  const lookUp = createKeyLookups(db);
+  const found = await Promise.all(Array.from({ length: 1_000 }, () => lookUp(key as PresentedKey)));
+  expect(new Set(found.map(({ key_id }) => key_id))).toEqual(new Set([key?.id]));
+  expect(count()).toBeLessThanOrEqual(3);
+});
+
+test('many keys at one moment share reads, and each gets its own answer', async () => {
+  const keys = await storeKeys(250);
+  const unknown = { publicId: 'nobody', digest: Buffer.alloc(32) };
+  const otherSecret = { publicId: keys[0]?.publicId ?? '', digest: Buffer.alloc(32, 1) };
+  const { db, count } = counted();
+  const lookUp = createKeyLookups(db);
+  const found = await Promise.all([...keys, unknown, otherSecret].map(lookUp));
+  expect(found.map(({ key_id }) => key_id)).toEqual([...keys.map(({ id }) => id), null, null]);
+  expect(count()).toBeLessThan(10);
+});
+
+test('what is asked after a read began is answered by a later one', async () => {
+  const [key] = await storeKeys(1);
+  const presented = key as PresentedKey;
+  const { db } = gateway.database;
+  const lookUp = createKeyLookups(db);
+  const before = [lookUp(presented), lookUp(presented)];
+  await db.query(sql`update api_keys set revoked_at = now() where id = ${key?.id}`);
+  expect((await lookUp(presented)).key_id).toBeNull();
+  await Promise.all(before);
+});
+
+test('a read that fails fails those who waited for it, and no later ones', async () => {
+  const [key] = await storeKeys(1);
+  const { db } = gateway.database;
+  let isAway = true;
+  const query: Database['query'] = async (statement) => {
+    if (isAway) throw new Error('away');
+    return await db.query(statement);
+  };
+  const lookUp = createKeyLookups({ ...db, query });
+  const asked = await Promise.allSettled([
+    lookUp(key as PresentedKey),
+    lookUp(key as PresentedKey),
+  ]);
+  expect(asked.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  isAway = false;
+  expect((await lookUp(key as PresentedKey)).key_id).toBe(key?.id);
+});
