@@ -1,34 +1,49 @@
+import type { AccountId } from '@pixmesh/kernel/ids';
 import type { Cents } from '@pixmesh/kernel/money';
 
 /** The acquirer in domain words. Methods answer outcomes; they throw only for bugs. */
 export type Acquirer = AsyncDisposable & {
   /** Creates the charge at the acquirer. Only `refused` says that it does not exist there. */
-  issueCharge(input: ChargeToIssue, signal?: AbortSignal): Promise<IssueOutcome>;
-  getCharge(txid: string, signal?: AbortSignal): Promise<Lookup<AcquirerCharge>>;
+  issueCharge(input: ChargeToIssue, options?: CallOptions): Promise<IssueOutcome>;
+  getCharge(txid: string, options?: CallOptions): Promise<Lookup<AcquirerCharge>>;
   /** Takes the charge off the acquirer while nobody has paid it. */
-  cancelCharge(txid: string, signal?: AbortSignal): Promise<CancelOutcome>;
-  getReceived(endToEndId: string, signal?: AbortSignal): Promise<Lookup<ReceivedPix>>;
+  cancelCharge(txid: string, options?: CallOptions): Promise<CancelOutcome>;
+  getReceived(endToEndId: string, options?: CallOptions): Promise<Lookup<ReceivedPix>>;
   /** One page of what was received in a window; both ends are inclusive. */
-  listReceived(window: ReceivedWindow, signal?: AbortSignal): Promise<PageOutcome<ReceivedPix>>;
+  listReceived(window: ReceivedWindow, options?: CallOptions): Promise<PageOutcome<ReceivedPix>>;
   /** Orders a Pix under our own idEnvio. Only `refused` says that this call moves nothing. */
-  sendPayout(input: PayoutToSend, signal?: AbortSignal): Promise<SendOutcome>;
-  getPayout(idEnvio: string, signal?: AbortSignal): Promise<Lookup<AcquirerPayout>>;
+  sendPayout(input: PayoutToSend, options?: CallOptions): Promise<SendOutcome>;
+  getPayout(idEnvio: string, options?: CallOptions): Promise<Lookup<AcquirerPayout>>;
   /** One page of what was sent in a window; both ends are inclusive. */
-  listSent(window: ListWindow, signal?: AbortSignal): Promise<PageOutcome<AcquirerPayout>>;
+  listSent(window: ListWindow, options?: CallOptions): Promise<PageOutcome<AcquirerPayout>>;
   /** Orders the return of a received Pix, or of a part, under our own id. Only `refused` says that this call moves nothing. */
-  refund(input: RefundToSend, signal?: AbortSignal): Promise<RefundOutcome>;
-  getRefund(endToEndId: string, refundId: string, signal?: AbortSignal): Promise<Lookup<PixReturn>>;
+  refund(input: RefundToSend, options?: CallOptions): Promise<RefundOutcome>;
+  getRefund(
+    endToEndId: string,
+    refundId: string,
+    options?: CallOptions,
+  ): Promise<Lookup<PixReturn>>;
   /** One page of disputes by the time of their opening; both ends are inclusive. No callback announces them. */
-  listDisputes(window: ListWindow, signal?: AbortSignal): Promise<PageOutcome<AcquirerDispute>>;
+  listDisputes(window: ListWindow, options?: CallOptions): Promise<PageOutcome<AcquirerDispute>>;
   /** Contests a dispute. A repeat of an accepted defense answers `accepted`. */
-  submitDefense(input: DefenseToSend, signal?: AbortSignal): Promise<DefenseOutcome>;
+  submitDefense(input: DefenseToSend, options?: CallOptions): Promise<DefenseOutcome>;
   /** Money that lies at the acquirer. */
-  balance(signal?: AbortSignal): Promise<BalanceOutcome>;
+  balance(options?: CallOptions): Promise<BalanceOutcome>;
   /**
    * Registers where the acquirer announces what it receives.
    * @throws AppError when the acquirer did not take the URL
    */
-  registerCallback(url: string, signal?: AbortSignal): Promise<void>;
+  registerCallback(url: string, options?: CallOptions): Promise<void>;
+};
+
+/** On whose account a call is made, and how long it may wait for its turn. */
+export type CallOptions = {
+  /** Calls are made in equal turns by account; without one a call counts as the installation's own. */
+  accountId?: AccountId | null | undefined;
+  /** Ends the wait, and the call. */
+  signal?: AbortSignal | undefined;
+  /** By `performance.now()`: the call is not begun at or after it, but ends as one that was never sent. */
+  beginBeforeMs?: number | undefined;
 };
 
 export type ChargeToIssue = {

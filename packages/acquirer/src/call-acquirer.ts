@@ -2,7 +2,9 @@ import { assertNever } from '@pixmesh/kernel/app-error';
 import type { Dispatcher, Pool } from 'undici';
 
 import type { TokenSource } from './access-token.ts';
+import type { CallOptions } from './acquirer.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
+import { createCallsInTurn } from './calls-in-turn.ts';
 import { exchange } from './exchange.ts';
 import { withBreakerOpen, withoutToken } from './never-sent.ts';
 import { observeBreaker, observeCall } from './observe-call.ts';
@@ -30,7 +32,7 @@ export type AcquirerCall = {
   headers?: Record<string, string>;
   /** Bound of the answer where the usual one is too narrow. */
   answerBytesMax?: number;
-  signal: AbortSignal | undefined;
+  options: CallOptions | undefined;
 };
 
 export type CallAcquirer = (call: AcquirerCall) => Promise<CallResult>;
@@ -38,14 +40,15 @@ export type CallAcquirer = (call: AcquirerCall) => Promise<CallResult>;
 /** A read is repeated once with a new token; whatever may have an effect is left to its caller. */
 const READ_TRIES_MAX = 2;
 
-/** The provider is away, or too slow for those who call it. Whatever else it answered, it is there. */
-const OUTAGE = /^(token_)?(connection|timeout|aborted|status_5[0-9]{2})$/;
+/** The provider is away, or too slow. Whatever else it answered, it is there; a caller that leaves says nothing of it. */
+const OUTAGE = /^(token_)?(connection|timeout|status_5[0-9]{2})$/;
 
 /** Part of the deadline after which one call tries a provider again that did not answer. */
 const PROBE_AFTER_SHARE = 0.5;
 
 /**
- * Calls with a token, the whole of it (token, request, body) under one deadline. Each operation has a breaker of its own:
+ * Calls in equal turns by account, with a token, the whole of it (token, request, body) under one deadline that begins
+ * when the call has its place: neither the breaker nor a measurement of the provider sees time in our own queue. Each operation has a breaker of its own:
  * a provider whose lists are down still issues and pays, and whoever asks for what is down must not keep others away.
  */
 export function createCallAcquirer(deps: {
@@ -56,12 +59,16 @@ export function createCallAcquirer(deps: {
   const breakers = new Map<Operation, Breaker<CallResult>>();
   /** Of each operation, why the last of its calls that failed did. */
   const outages = new Map<Operation, string>();
-  return async (call) =>
-    await observeCall(call.operation, async () => {
+  const inTurn = createCallsInTurn();
+  return async (call) => await inTurn(call.options, () => callInTurn(call));
+
+  async function callInTurn(call: AcquirerCall): Promise<CallResult> {
+    return await observeCall(call.operation, async () => {
       const attempt = await breakerOf(call.operation).run(() => callInTime(call));
       if (attempt.kind === 'ran') return attempt.value;
       return withBreakerOpen(outages.get(call.operation) ?? 'unknown');
     });
+  }
 
   function breakerOf(operation: Operation): Breaker<CallResult> {
     const known = breakers.get(operation);
@@ -84,32 +91,42 @@ export function createCallAcquirer(deps: {
   async function callInTime(call: AcquirerCall): Promise<CallResult> {
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(timeoutError()), deps.timeoutMs);
-    const signals = [deadline.signal, ...(call.signal ? [call.signal] : [])];
+    const caller = call.options?.signal;
+    const signals = [deadline.signal, ...(caller ? [caller] : [])];
     try {
-      return await callWithin(AbortSignal.any(signals), call);
+      const result = await callWithin(deps, AbortSignal.any(signals), call);
+      const hasLeft = caller?.aborted === true && !deadline.signal.aborted;
+      if (!hasLeft || result.kind !== 'unknown') return result;
+      // What a wait has left of the caller's time may be too short for any provider.
+      return { kind: 'unknown', cause: result.cause.replace('timeout', 'aborted') };
     } finally {
       clearTimeout(timer);
     }
   }
+}
 
-  async function callWithin(signal: AbortSignal, call: AcquirerCall): Promise<CallResult> {
-    const triesMax = call.method === 'GET' ? READ_TRIES_MAX : 1;
-    for (let tries = 1; ; tries += 1) {
-      const token = await deps.tokens.get(signal);
-      if (token.kind === 'none') return withoutToken(token.cause);
-      const answer = await exchange(deps.pool, {
-        method: call.method,
-        path: call.path,
-        headers: { ...call.headers, ...bodyHeaders(call), authorization: `Bearer ${token.value}` },
-        ...(call.body && { body: call.body }),
-        ...(call.answerBytesMax && { answerBytesMax: call.answerBytesMax }),
-        signal,
-      });
-      if (answer.kind === 'silent') return { kind: 'unknown', cause: answer.cause };
-      if (answer.status === 401) deps.tokens.drop(token.value);
-      if (answer.status !== 401 || tries === triesMax) {
-        return readOutcome(call.operation, answer.status, answer.body);
-      }
+/** The token, the request and its whole answer. */
+async function callWithin(
+  deps: { pool: Pool; tokens: TokenSource },
+  signal: AbortSignal,
+  call: AcquirerCall,
+): Promise<CallResult> {
+  const triesMax = call.method === 'GET' ? READ_TRIES_MAX : 1;
+  for (let tries = 1; ; tries += 1) {
+    const token = await deps.tokens.get(signal);
+    if (token.kind === 'none') return withoutToken(token.cause);
+    const answer = await exchange(deps.pool, {
+      method: call.method,
+      path: call.path,
+      headers: { ...call.headers, ...bodyHeaders(call), authorization: `Bearer ${token.value}` },
+      ...(call.body && { body: call.body }),
+      ...(call.answerBytesMax && { answerBytesMax: call.answerBytesMax }),
+      signal,
+    });
+    if (answer.kind === 'silent') return { kind: 'unknown', cause: answer.cause };
+    if (answer.status === 401) deps.tokens.drop(token.value);
+    if (answer.status !== 401 || tries === triesMax) {
+      return readOutcome(call.operation, answer.status, answer.body);
     }
   }
 }

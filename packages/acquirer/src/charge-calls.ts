@@ -1,5 +1,6 @@
 import type {
   AcquirerCharge,
+  CallOptions,
   CancelOutcome,
   ChargeToIssue,
   IssueOutcome,
@@ -19,12 +20,12 @@ import { readCharge } from './read-answer.ts';
 export async function issueCharge(
   deps: { call: CallAcquirer; pixKey: string },
   input: ChargeToIssue,
-  signal: AbortSignal | undefined,
+  options: CallOptions | undefined,
 ): Promise<IssueOutcome> {
   const result = await deps.call({
     ...chargeCall('issueCharge', 'PUT', input.txid),
     body: chargeBody(input, deps.pixKey),
-    signal,
+    options,
   });
   if (result.kind === 'not_found') return UNREADABLE;
   if (result.kind !== 'done') return result;
@@ -36,12 +37,12 @@ export async function issueCharge(
 export async function getCharge(
   call: CallAcquirer,
   txid: string,
-  signal: AbortSignal | undefined,
+  options: CallOptions | undefined,
 ): Promise<Lookup<AcquirerCharge>> {
   const found = await lookUp(call, {
     ...chargeCall('getCharge', 'GET', txid),
     read: (body) => readCharge(body, txid),
-    signal,
+    options,
   });
   return found.kind === 'found' && leadsElsewhere(found.value) ? FOREIGN_CODE : found;
 }
@@ -50,12 +51,12 @@ export async function getCharge(
 export async function cancelCharge(
   call: CallAcquirer,
   txid: string,
-  signal: AbortSignal | undefined,
+  options: CallOptions | undefined,
 ): Promise<CancelOutcome> {
   const result = await call({
     ...chargeCall('cancelCharge', 'PATCH', txid),
     body: { status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR' },
-    signal,
+    options,
   });
   if (result.kind !== 'done') return result;
   const charge = readCharge(result.body, txid);

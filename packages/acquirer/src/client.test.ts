@@ -109,7 +109,7 @@ describe('issuing', () => {
   it('ends with its caller', async () => {
     provider.answerCall = () => caller.abort();
     const caller = new AbortController();
-    const outcome = await acquirer.issueCharge(TO_ISSUE, caller.signal);
+    const outcome = await acquirer.issueCharge(TO_ISSUE, { signal: caller.signal });
     expect(outcome).toEqual({ kind: 'unknown', cause: 'aborted' });
   });
 });

@@ -4,9 +4,10 @@ import { AppError } from '@pixmesh/kernel/app-error';
 import { Pool } from 'undici';
 
 import { createTokenSource, type IssuedToken } from './access-token.ts';
-import type { Acquirer, Lookup, ReceivedPix } from './acquirer.ts';
+import type { Acquirer, CallOptions, Lookup, ReceivedPix } from './acquirer.ts';
 import { TokenAnswer } from './answer-schemas.ts';
 import { type CallAcquirer, createCallAcquirer } from './call-acquirer.ts';
+import { CALLS_MAX } from './calls-in-turn.ts';
 import { cancelCharge, getCharge, issueCharge } from './charge-calls.ts';
 import { exchange } from './exchange.ts';
 import { submitDefense } from './dispute-calls.ts';
@@ -33,8 +34,6 @@ export type AcquirerConfig = {
 /** PEM texts. The acquirer's own certificate is always checked, against `ca` alone. */
 export type ClientTls = { ca: string; cert: string; key: string };
 
-/** Above it, calls wait for a free connection; their deadline bounds the queue. */
-const CONNECTIONS_MAX = 64;
 /** Idle connections end before the provider's side ends them under a request. */
 const KEEP_ALIVE_TIMEOUT_MS = 15_000;
 
@@ -43,7 +42,8 @@ export function createAcquirer(config: AcquirerConfig): Acquirer {
   const { origin, protocol } = new URL(config.url);
   assert(config.tls === undefined || protocol === 'https:', 'a certificate needs an https URL');
   const pool = new Pool(origin, {
-    connections: CONNECTIONS_MAX,
+    // A call for a token needs one of its own while all places are taken.
+    connections: CALLS_MAX + 1,
     connectTimeout: config.timeoutMs,
     // The operation's own deadline covers headers and body.
     headersTimeout: 0,
@@ -60,21 +60,22 @@ export function createAcquirer(config: AcquirerConfig): Acquirer {
   });
   const call = createCallAcquirer({ pool, tokens, timeoutMs: config.timeoutMs });
   return {
-    issueCharge: (input, signal) => issueCharge({ call, pixKey: config.pixKey }, input, signal),
-    getCharge: (txid, signal) => getCharge(call, txid, signal),
-    cancelCharge: (txid, signal) => cancelCharge(call, txid, signal),
-    getReceived: (endToEndId, signal) => getReceived(call, endToEndId, signal),
+    issueCharge: (input, options) => issueCharge({ call, pixKey: config.pixKey }, input, options),
+    getCharge: (txid, options) => getCharge(call, txid, options),
+    cancelCharge: (txid, options) => cancelCharge(call, txid, options),
+    getReceived: (endToEndId, options) => getReceived(call, endToEndId, options),
     listReceived: listing(call, RECEIVED),
-    sendPayout: (input, signal) => sendPayout({ call, pixKey: config.pixKey }, input, signal),
-    getPayout: (idEnvio, signal) => getPayout(call, idEnvio, signal),
+    sendPayout: (input, options) => sendPayout({ call, pixKey: config.pixKey }, input, options),
+    getPayout: (idEnvio, options) => getPayout(call, idEnvio, options),
     listSent: listing(call, SENT),
-    refund: (input, signal) => refund(call, input, signal),
-    getRefund: (endToEndId, refundId, signal) => getRefund(call, { endToEndId, refundId }, signal),
+    refund: (input, options) => refund(call, input, options),
+    getRefund: (endToEndId, refundId, options) =>
+      getRefund(call, { endToEndId, refundId }, options),
     listDisputes: listing(call, DISPUTES),
-    submitDefense: (input, signal) => submitDefense(call, input, signal),
-    balance: (signal) => readBalance(call, signal),
-    registerCallback: async (url, signal) =>
-      await registerCallback({ call, pixKey: config.pixKey }, url, signal),
+    submitDefense: (input, options) => submitDefense(call, input, options),
+    balance: (options) => readBalance(call, options),
+    registerCallback: async (url, options) =>
+      await registerCallback({ call, pixKey: config.pixKey }, url, options),
     [Symbol.asyncDispose]: async () => await pool.destroy(),
   };
 }
@@ -82,13 +83,13 @@ export function createAcquirer(config: AcquirerConfig): Acquirer {
 async function getReceived(
   call: CallAcquirer,
   endToEndId: string,
-  signal: AbortSignal | undefined,
+  options: CallOptions | undefined,
 ): Promise<Lookup<ReceivedPix>> {
   return await lookUp(call, {
     operation: 'getReceived',
     path: `/v2/pix/${encodeURIComponent(endToEndId)}`,
     read: (body) => readReceivedPix(body, endToEndId),
-    signal,
+    options,
   });
 }
 
@@ -96,7 +97,7 @@ async function getReceived(
 async function registerCallback(
   deps: { call: CallAcquirer; pixKey: string },
   url: string,
-  signal: AbortSignal | undefined,
+  options: CallOptions | undefined,
 ): Promise<void> {
   const result = await deps.call({
     operation: 'registerCallback',
@@ -104,7 +105,7 @@ async function registerCallback(
     path: `/v2/webhook/${encodeURIComponent(deps.pixKey)}`,
     headers: { 'x-skip-mtls-checking': 'true' },
     body: { webhookUrl: url },
-    signal,
+    options,
   });
   if (result.kind === 'done') return;
   const message = `the acquirer did not take the callback URL: ${describe(result)}`;

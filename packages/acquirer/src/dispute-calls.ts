@@ -1,4 +1,4 @@
-import type { AcquirerDispute, DefenseOutcome, DefenseToSend } from './acquirer.ts';
+import type { AcquirerDispute, CallOptions, DefenseOutcome, DefenseToSend } from './acquirer.ts';
 import { DefenseAnswer, type DisputeAnswer } from './answer-schemas.ts';
 import { type CallAcquirer, UNREADABLE } from './call-acquirer.ts';
 
@@ -17,14 +17,14 @@ const REJECTING = 'rejeitado';
 export async function submitDefense(
   call: CallAcquirer,
   input: DefenseToSend,
-  signal: AbortSignal | undefined,
+  options: CallOptions | undefined,
 ): Promise<DefenseOutcome> {
   const result = await call({
     operation: 'submitDefense',
     method: 'POST',
     path: `/v2/gn/infracoes/${encodeURIComponent(input.disputeId)}/defesa`,
     body: { analise: REJECTING, justificativa: input.text },
-    signal,
+    options,
   });
   if (result.kind !== 'done') return result;
   return DefenseAnswer.safeParse(result.body).success ? { kind: 'accepted' } : UNREADABLE;

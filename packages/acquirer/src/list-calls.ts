@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type {
   AcquirerDispute,
   AcquirerPayout,
+  CallOptions,
   PageOutcome,
   ReceivedPix,
   ReceivedWindow,
@@ -64,13 +65,13 @@ export const DISPUTES: List<DisputeAnswer, AcquirerDispute> = {
 
 /** Lists what falls into a window, one page at a time. */
 export function listing<Item, Value>(call: CallAcquirer, list: List<Item, Value>) {
-  return async (window: ReceivedWindow, signal?: AbortSignal): Promise<PageOutcome<Value>> => {
+  return async (window: ReceivedWindow, options?: CallOptions): Promise<PageOutcome<Value>> => {
     const result = await call({
       operation: list.operation,
       method: 'GET',
       path: `${list.path}?${windowQuery(window)}`,
       answerBytesMax: PAGE_BYTES_MAX,
-      signal,
+      options,
     });
     if (result.kind === 'unknown') return result;
     return result.kind === 'done' ? readPage(list, result.body, window.page) : UNREADABLE;

@@ -1,7 +1,7 @@
 import type { Lookup } from './acquirer.ts';
 import { type AcquirerCall, type CallAcquirer, UNREADABLE } from './call-acquirer.ts';
 
-type LookUp<T> = Pick<AcquirerCall, 'operation' | 'path' | 'signal'> & {
+type LookUp<T> = Pick<AcquirerCall, 'operation' | 'path' | 'options'> & {
   /** Null for an answer that cannot be read or speaks of something else. */
   read: (body: unknown) => T | null;
 };

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 
-import { wasNeverSent, withBreakerOpen, withoutToken } from './never-sent.ts';
+import { wasNeverSent, withBreakerOpen, withoutToken, withoutTurn } from './never-sent.ts';
 
-test('what the breaker kept back, or what had no token, was never sent', () => {
+test('what the breaker kept back, or what had no token or no turn, was never sent', () => {
   expect(wasNeverSent(withBreakerOpen('timeout'))).toBe(true);
   expect(wasNeverSent(withoutToken('timeout'))).toBe(true);
+  expect(wasNeverSent(withoutTurn('late'))).toBe(true);
 });
 
 test.each(['timeout', 'aborted', 'connection', 'unreadable', 'duplicate', 'status_401', ''])(

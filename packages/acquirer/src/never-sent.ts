@@ -1,8 +1,16 @@
+import type { NoTurnReason } from '@pixmesh/fair-share/no-turn-error';
+
 const BREAKER_OPEN = 'breaker_open';
+const NO_TURN = 'no_turn';
 
 /** Nothing was sent: the acquirer did not answer for a while, and why it did not. */
 export function withBreakerOpen(lastCause: string): { kind: 'unknown'; cause: string } {
   return { kind: 'unknown', cause: `${BREAKER_OPEN}:${lastCause}` };
+}
+
+/** Nothing was sent: the call waited for its turn in our own queue, and had none in time. */
+export function withoutTurn(reason: NoTurnReason): { kind: 'unknown'; cause: string } {
+  return { kind: 'unknown', cause: `${NO_TURN}:${reason}` };
 }
 
 /** Nothing was sent: no token could be had. */
@@ -17,5 +25,5 @@ export function withoutToken(cause: string): { kind: 'unknown'; cause: string } 
 export function wasNeverSent(outcome: { kind: string; cause?: string }): boolean {
   const { kind, cause } = outcome;
   if (kind !== 'unknown' || cause === undefined) return false;
-  return cause.startsWith(BREAKER_OPEN) || cause.startsWith('token_');
+  return [BREAKER_OPEN, NO_TURN, 'token_'].some((start) => cause.startsWith(start));
 }

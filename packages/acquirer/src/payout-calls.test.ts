@@ -183,7 +183,7 @@ describe('sending', () => {
   it('ends with its caller', async () => {
     const caller = new AbortController();
     provider.answerCall = () => caller.abort();
-    const outcome = await acquirer.sendPayout(TO_SEND, caller.signal);
+    const outcome = await acquirer.sendPayout(TO_SEND, { signal: caller.signal });
     expect(outcome).toEqual({ kind: 'unknown', cause: 'aborted' });
   });
 

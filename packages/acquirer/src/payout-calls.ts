@@ -1,6 +1,7 @@
 import type {
   AcquirerPayout,
   BalanceOutcome,
+  CallOptions,
   Lookup,
   PayoutToSend,
   SendOutcome,
@@ -19,14 +20,14 @@ import { readSendAnswer, readSentPix } from './read-sent.ts';
 export async function sendPayout(
   deps: { call: CallAcquirer; pixKey: string },
   input: PayoutToSend,
-  signal: AbortSignal | undefined,
+  options: CallOptions | undefined,
 ): Promise<SendOutcome> {
   const result = await deps.call({
     operation: 'sendPayout',
     method: 'PUT',
     path: `/v3/gn/pix/${encodeURIComponent(input.idEnvio)}`,
     body: sendBody(input, deps.pixKey),
-    signal,
+    options,
   });
   if (result.kind === 'not_found') return UNREADABLE;
   if (result.kind !== 'done') return result;
@@ -37,22 +38,22 @@ export async function sendPayout(
 export async function getPayout(
   call: CallAcquirer,
   idEnvio: string,
-  signal: AbortSignal | undefined,
+  options: CallOptions | undefined,
 ): Promise<Lookup<AcquirerPayout>> {
   return await lookUp(call, {
     operation: 'getPayout',
     path: `/v2/gn/pix/enviados/id-envio/${encodeURIComponent(idEnvio)}`,
     read: (body) => readSentPix(body, idEnvio),
-    signal,
+    options,
   });
 }
 
 export async function readBalance(
   call: CallAcquirer,
-  signal: AbortSignal | undefined,
+  options: CallOptions | undefined,
 ): Promise<BalanceOutcome> {
   const path = '/v2/gn/saldo';
-  const result = await call({ operation: 'balance', method: 'GET', path, signal });
+  const result = await call({ operation: 'balance', method: 'GET', path, options });
   if (result.kind === 'unknown') return result;
   if (result.kind !== 'done') return UNREADABLE;
   const { data } = BalanceAnswer.safeParse(result.body);

@@ -1,4 +1,4 @@
-import type { Lookup, PixReturn, RefundOutcome, RefundToSend } from './acquirer.ts';
+import type { CallOptions, Lookup, PixReturn, RefundOutcome, RefundToSend } from './acquirer.ts';
 import { formatAmountText } from './amount-text.ts';
 import { type CallAcquirer, UNREADABLE } from './call-acquirer.ts';
 import { lookUp } from './look-up.ts';
@@ -11,14 +11,14 @@ import { readReturn } from './read-return.ts';
 export async function refund(
   call: CallAcquirer,
   input: RefundToSend,
-  signal: AbortSignal | undefined,
+  options: CallOptions | undefined,
 ): Promise<RefundOutcome> {
   const result = await call({
     operation: 'refund',
     method: 'PUT',
     path: refundPath(input.endToEndId, input.refundId),
     body: { valor: formatAmountText(input.amountCents) },
-    signal,
+    options,
   });
   if (result.kind === 'not_found') return UNREADABLE;
   if (result.kind !== 'done') return result;
@@ -29,13 +29,13 @@ export async function refund(
 export async function getRefund(
   call: CallAcquirer,
   ids: { endToEndId: string; refundId: string },
-  signal: AbortSignal | undefined,
+  options: CallOptions | undefined,
 ): Promise<Lookup<PixReturn>> {
   return await lookUp(call, {
     operation: 'getRefund',
     path: refundPath(ids.endToEndId, ids.refundId),
     read: (body) => readReturn(body, ids.refundId),
-    signal,
+    options,
   });
 }
 

@@ -1,4 +1,10 @@
-import { type Attributes, type Counter, type Histogram, metrics } from '@opentelemetry/api';
+import {
+  type Attributes,
+  type Counter,
+  type Histogram,
+  metrics,
+  type UpDownCounter,
+} from '@opentelemetry/api';
 
 /** Upper bounds, in seconds, that separate a healthy latency from each of our objectives. */
 const SECONDS_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60];
@@ -6,6 +12,11 @@ const SECONDS_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 
 /** A monotonic counter. Labels are bounded sets: never ids, URLs or keys. */
 export function counter(name: string, description: string): Counter {
   return metrics.getMeter('pixmesh').createCounter(name, { description });
+}
+
+/** How much there is of something now, as the sum of what came and went. */
+export function level(name: string, description: string): UpDownCounter {
+  return metrics.getMeter('pixmesh').createUpDownCounter(name, { description });
 }
 
 /** A histogram of durations in seconds. */

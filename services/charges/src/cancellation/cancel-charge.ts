@@ -54,7 +54,10 @@ async function callAcquirer(
   deadline: Deadline,
 ): Promise<CancelOutcome> {
   const [outcome] = await Promise.all([
-    deps.acquirer.cancelCharge(toAcquirerId(charge.id), deadline.signal()),
+    deps.acquirer.cancelCharge(toAcquirerId(charge.id), {
+      accountId: charge.accountId,
+      signal: deadline.signal(),
+    }),
     failpoint('charges.cancel.in-call'),
   ]);
   return outcome;
@@ -95,7 +98,8 @@ async function answerByCheck(
   const charge = await findExisting(deps, id);
   let isPaidThere = false;
   if (decideCancellation(charge) === 'act') {
-    const found = await deps.acquirer.getCharge(toAcquirerId(id), deadline.signal());
+    const options = { accountId: charge.accountId, signal: deadline.signal() };
+    const found = await deps.acquirer.getCharge(toAcquirerId(id), options);
     if (found.kind === 'found') {
       await applyProviderState(deps, charge, found.value);
       isPaidThere = found.value.status === 'settled';

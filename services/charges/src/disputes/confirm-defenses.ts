@@ -68,7 +68,8 @@ async function sendAgain(
   // Ended here while it is open there: by a refund in full (decision 79), after which there is nothing to contest.
   if (!isOpen(dispute)) return await giveUp(deps, dispute, intended);
   const { text } = intended;
-  const outcome = await deps.acquirer.submitDefense({ disputeId: dispute.infractionId, text });
+  const { infractionId: disputeId, accountId } = dispute;
+  const outcome = await deps.acquirer.submitDefense({ disputeId, text }, { accountId });
   switch (outcome.kind) {
     case 'accepted':
       await storeDefense(deps, dispute.id, { text, sentAt: null });

@@ -24,11 +24,9 @@ export async function sendDefense(
 ): Promise<DisputeRow> {
   const step = await intendDefense(deps.db, id, text);
   if (step.kind === 'sent_before') return step.dispute;
-  const { infractionId, intended, isRepeat } = step;
-  const outcome = await deps.acquirer.submitDefense({
-    disputeId: infractionId,
-    text: intended.text,
-  });
+  const { accountId, infractionId, intended, isRepeat } = step;
+  const defense = { disputeId: infractionId, text: intended.text };
+  const outcome = await deps.acquirer.submitDefense(defense, { accountId });
   await failpoint('charges.dispute.after-defense');
   switch (outcome.kind) {
     case 'accepted':

@@ -1,5 +1,5 @@
 import { AppError } from '@pixmesh/kernel/app-error';
-import type { DisputeId } from '@pixmesh/kernel/ids';
+import type { AccountId, DisputeId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 
 import { findAnyCharge } from '#charge/charges.sql.ts';
@@ -16,7 +16,13 @@ type Intended = NonNullable<DisputeRow['intendedDefense']>;
 
 export type IntendStep =
   /** What has to be sent; `isRepeat`: an earlier call has no definite answer yet. */
-  | { kind: 'send'; infractionId: string; intended: Intended; isRepeat: boolean }
+  | {
+      kind: 'send';
+      accountId: AccountId;
+      infractionId: string;
+      intended: Intended;
+      isRepeat: boolean;
+    }
   /** The same words have reached the acquirer already. */
   | { kind: 'sent_before'; dispute: DisputeRow };
 
@@ -33,10 +39,10 @@ export async function intendDefense(
     const dispute = await readDispute(db, id);
     if (dispute.defenseText === text) return { kind: 'sent_before', dispute };
     if (dispute.status !== 'open') throw new AppError('DISPUTE_CLOSED');
-    const { infractionId, intendedDefense: earlier } = dispute;
+    const { accountId, infractionId, intendedDefense: earlier } = dispute;
     const intended = { text: earlier?.text ?? text, at: dispute.readAt };
     if (await updateDispute(db, { ...dispute, intendedDefense: intended })) {
-      return { kind: 'send', infractionId, intended, isRepeat: earlier !== null };
+      return { kind: 'send', accountId, infractionId, intended, isRepeat: earlier !== null };
     }
   }
   throw movedTooOften();

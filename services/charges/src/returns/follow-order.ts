@@ -50,14 +50,15 @@ export async function followOrder<Row extends OrderRow>(
   { row, callBeforeMs }: LeasedOrder<Row>,
 ): Promise<void> {
   if (row.lastCallAt !== null) {
-    const found = await deps.acquirer.getRefund(row.endToEndId, toAcquirerId(row.id));
+    const { accountId, endToEndId, id } = row;
+    const found = await deps.acquirer.getRefund(endToEndId, toAcquirerId(id), { accountId });
     const step = decideOrderCheck(row, found, deps);
     if (step.kind !== 'order_again') return await applyStep(deps, kind, { row, step });
   }
   const placed = await placeOrder<Row, PixReturn>({
     count: () => kind.orders.countCall(deps.db, row),
     callBeforeMs,
-    call: (counted) => callFor(deps, counted),
+    call: (counted) => callFor(deps, counted, callBeforeMs),
     answered: kind.answered,
     reach: kind.reach,
   });
@@ -66,10 +67,11 @@ export async function followOrder<Row extends OrderRow>(
 
 async function callFor(
   { acquirer }: FollowDeps,
-  { endToEndId, id, amount }: OrderRow,
+  { endToEndId, id, accountId, amount }: OrderRow,
+  callBeforeMs: number,
 ): Promise<OrderAnswer<PixReturn>> {
   const order = { endToEndId, refundId: toAcquirerId(id), amountCents: amount };
-  const outcome = await acquirer.refund(order);
+  const outcome = await acquirer.refund(order, { accountId, beginBeforeMs: callBeforeMs });
   return outcome.kind === 'accepted' ? { kind: 'accepted', value: outcome.refund } : outcome;
 }
 

@@ -1,5 +1,6 @@
 import type { Counted } from '@pixmesh/acquirer-orders/order-calls';
 import { endLease, leaseDue, nextCheck } from '@pixmesh/postgres/due-rows';
+import type { AccountId } from '@pixmesh/kernel/ids';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
@@ -8,6 +9,8 @@ import type { ReturnOrder } from './decide-return-order.ts';
 /** A return that is ordered from the acquirer, as a row of its table. Its id without hyphens is the return's there. */
 export type OrderRow = ReturnOrder & {
   id: string;
+  /** On whose behalf; null: the platform's. */
+  accountId: AccountId | null;
   endToEndId: string;
   /** Counts changes; what a status check writes is guarded by it. */
   version: number;
@@ -32,7 +35,9 @@ export type OrderRecord = {
   read_at: Date;
 };
 
-export function toOrderCalls(row: OrderRecord): Omit<OrderRow, 'id' | 'endToEndId' | 'amount'> {
+export function toOrderCalls(
+  row: OrderRecord,
+): Omit<OrderRow, 'id' | 'accountId' | 'endToEndId' | 'amount'> {
   return {
     version: row.version,
     unansweredCalls: row.unanswered_puts,

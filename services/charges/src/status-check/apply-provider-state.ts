@@ -61,7 +61,7 @@ async function applyStep(
   charge: ChargeRow,
   step: CheckStep,
 ): Promise<ChargeRow | 'not_yet' | null> {
-  const { id, status } = charge;
+  const { id, accountId, status } = charge;
   switch (step.kind) {
     case 'record_pix':
       return await recordReceived(deps, charge, step);
@@ -75,7 +75,7 @@ async function applyStep(
     }
     case 'remove': {
       // What does not succeed now is tried by the next check.
-      const removal = await deps.acquirer.cancelCharge(toAcquirerId(id));
+      const removal = await deps.acquirer.cancelCharge(toAcquirerId(id), { accountId });
       deps.logger.warn(
         { charge_id: id, status, removal: removal.kind },
         'ended charge was open at the acquirer',

@@ -29,7 +29,8 @@ export type CheckDeps = ApplyStateDeps & {
  * next check is scheduled. A callback only ever leads here (decisions 211–213). Answers what the acquirer said.
  */
 export async function checkChargeStatus(deps: CheckDeps, charge: ChargeRow): Promise<AnswerWord> {
-  const found = await deps.acquirer.getCharge(toAcquirerId(charge.id));
+  const { id, accountId } = charge;
+  const found = await deps.acquirer.getCharge(toAcquirerId(id), { accountId });
   const next = await applyAnswer(deps, charge, found);
   // Whoever moved it may have known less: what this check was requested for is requested again.
   if (next === 'moved') await requestCheck(deps.db, charge.id, null);

@@ -17,7 +17,9 @@ export async function checkReturns(
   endToEndId: string,
 ): Promise<boolean> {
   if (charge.endToEndId !== endToEndId) return true;
-  const found = await deps.acquirer.getReceived(endToEndId);
+  const found = await deps.acquirer.getReceived(endToEndId, {
+    accountId: charge.accountId,
+  });
   if (found.kind !== 'found') return false;
   const txid = toAcquirerId(charge.id);
   const received = [{ ...found.value, txid }];

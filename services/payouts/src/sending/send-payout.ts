@@ -30,7 +30,7 @@ export async function sendPayout(
   const placed = await placeOrder<PayoutRow, AcquirerPayout>({
     count: () => Promise.resolve({ row: claim.payout, formerCallAt: claim.formerCallAt }),
     callBeforeMs,
-    call: (payout) => call(deps, payout),
+    call: (payout) => call(deps, payout, callBeforeMs),
     release: () => endSlot(deps, claim),
     answered: (payout, answer) => sendEnded(deps.logger, payout, answer),
     reach: (place) => failpoint(`payouts.submit.${place}`),
@@ -41,14 +41,18 @@ export async function sendPayout(
 async function call(
   { acquirer }: SendingDeps,
   payout: PayoutRow,
+  callBeforeMs: number,
 ): Promise<OrderAnswer<AcquirerPayout>> {
-  const outcome = await acquirer.sendPayout({
-    idEnvio: toAcquirerId(payout.id),
-    amountCents: payout.amount,
-    pixKey: payout.pixKeyCanonical,
-    recipientDocument: payout.recipientDocument,
-    description: payout.description,
-  });
+  const outcome = await acquirer.sendPayout(
+    {
+      idEnvio: toAcquirerId(payout.id),
+      amountCents: payout.amount,
+      pixKey: payout.pixKeyCanonical,
+      recipientDocument: payout.recipientDocument,
+      description: payout.description,
+    },
+    { accountId: payout.accountId, beginBeforeMs: callBeforeMs },
+  );
   return outcome.kind === 'accepted' ? { kind: 'accepted', value: outcome.payout } : outcome;
 }
 

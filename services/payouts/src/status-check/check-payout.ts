@@ -28,7 +28,8 @@ export async function checkVisible(
   deps: StatusCheckDeps,
   payout: VisiblePayout,
 ): Promise<AnswerWord> {
-  const found = await deps.acquirer.getPayout(toAcquirerId(payout.id));
+  const { id, accountId } = payout;
+  const found = await deps.acquirer.getPayout(toAcquirerId(id), { accountId });
   const step = decideCheck(payout, found, deps);
   // Before the lease ends: what a crash leaves undone is checked again.
   if (found.kind === 'found' && step.kind === 'rest' && step.problem === null) {

@@ -26,7 +26,8 @@ export async function checkIssuing(
   charge: ChargeRow,
   callBeforeMs: number,
 ): Promise<{ charge: ChargeRow; answer: AnswerWord }> {
-  const found = await deps.acquirer.getCharge(toAcquirerId(charge.id));
+  const { id, accountId } = charge;
+  const found = await deps.acquirer.getCharge(toAcquirerId(id), { accountId });
   const after = await applyAnswer(deps, charge, { found, callBeforeMs });
   return { charge: after, answer: toAnswerWord(found) };
 }
@@ -81,7 +82,8 @@ async function removeUnusable(
   const end = { reason: BR_CODE_MISSING, checkInMs: checkForMoneyInMs(issued) };
   // Somebody could pay it all the same: the money goes to suspense.
   if (issued.received.length > 0) return await finishFailed(deps, charge, end);
-  const removal = await deps.acquirer.cancelCharge(toAcquirerId(charge.id));
+  const { id, accountId } = charge;
+  const removal = await deps.acquirer.cancelCharge(toAcquirerId(id), { accountId });
   return removal.kind === 'canceled' ? await finishFailed(deps, charge, end) : charge;
 }
 

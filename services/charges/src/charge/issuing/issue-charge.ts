@@ -31,7 +31,7 @@ export async function issueCharge(
   const placed = await placeOrder<ChargeRow, AcquirerCharge>({
     count,
     callBeforeMs,
-    call: (counted) => call(deps, counted, expiresInSeconds),
+    call: (counted) => call(deps, counted, { expiresInSeconds, callBeforeMs }),
     answered: ({ id }, answer) => {
       if (answer.kind !== 'unknown') return;
       deps.logger.warn({ charge_id: id, cause: answer.cause }, 'issuing outcome unknown');
@@ -46,15 +46,18 @@ export async function issueCharge(
 async function call(
   { acquirer }: IssuingDeps,
   charge: ChargeRow,
-  expiresInSeconds: number,
+  { expiresInSeconds, callBeforeMs }: Omit<IssuingCall, 'count'>,
 ): Promise<OrderAnswer<AcquirerCharge>> {
-  const outcome = await acquirer.issueCharge({
-    txid: toAcquirerId(charge.id),
-    amountCents: charge.amount,
-    expiresInSeconds,
-    debtor: { name: charge.customer?.name ?? '', document: charge.customer?.document ?? '' },
-    description: charge.description,
-  });
+  const outcome = await acquirer.issueCharge(
+    {
+      txid: toAcquirerId(charge.id),
+      amountCents: charge.amount,
+      expiresInSeconds,
+      debtor: { name: charge.customer?.name ?? '', document: charge.customer?.document ?? '' },
+      description: charge.description,
+    },
+    { accountId: charge.accountId, beginBeforeMs: callBeforeMs },
+  );
   return outcome.kind === 'issued' ? { kind: 'accepted', value: outcome.charge } : outcome;
 }
 

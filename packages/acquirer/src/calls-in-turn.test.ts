@@ -1,0 +1,91 @@
+import type { AccountId } from '@pixmesh/kernel/ids';
+import { eventually } from '@pixmesh/testkit/eventually';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { CALLS_MAX } from './calls-in-turn.ts';
+import type { Acquirer } from './client.ts';
+import { json, startTestProvider, type TestProvider } from './test-provider.ts';
+
+const CHARGE = {
+  calendario: { criacao: '2026-09-09T20:15:00.358Z', expiracao: 3600 },
+  status: 'ATIVA',
+  valor: { original: '10.00' },
+  chave: 'key',
+};
+const TIMEOUT_MS = 4_000;
+/** The provider answers within its time, and calls that wait for the second round are longer under way than that. */
+const ANSWER_AFTER_MS = 2_200;
+const PATIENT_MS = 30_000;
+/** Beyond the places of a process. */
+const WAITING = 40;
+const AGGRESSOR = 'a0000000-0000-4000-8000-000000000001' as AccountId;
+const VICTIM = 'a0000000-0000-4000-8000-000000000002' as AccountId;
+
+let provider: TestProvider;
+let acquirer: Acquirer;
+beforeEach(async () => {
+  provider = await startTestProvider();
+  acquirer = provider.connect(TIMEOUT_MS);
+});
+afterEach(async () => {
+  await acquirer[Symbol.asyncDispose]();
+  await provider[Symbol.asyncDispose]();
+});
+
+function txidOf(number: number): string {
+  return `7978c0c97ea847e78e88496${String(number).padStart(9, '0')}`;
+}
+
+function callMany(count: number, accountId: AccountId) {
+  const beginBeforeMs = performance.now() + PATIENT_MS;
+  return Array.from({ length: count }, (_, number) =>
+    acquirer.getCharge(txidOf(number), { accountId, beginBeforeMs }),
+  );
+}
+
+function charge(url: string | undefined): object {
+  return { ...CHARGE, txid: url?.split('/').at(-1) };
+}
+
+test('a provider that answers in time is no failure, however many calls wait for a place', async () => {
+  provider.answerCall = (request, response) => {
+    setTimeout(() => json(response, 200, charge(request.url)), ANSWER_AFTER_MS);
+  };
+  const outcomes = await Promise.all(callMany(CALLS_MAX + WAITING, AGGRESSOR));
+  expect(new Set(outcomes.map((outcome) => outcome.kind))).toEqual(new Set(['found']));
+  provider.answerCall = (request, response) => json(response, 200, charge(request.url));
+  // With the breaker open nothing would be sent.
+  expect(await acquirer.getCharge(txidOf(1))).toMatchObject({ kind: 'found' });
+}, 60_000);
+
+test('a place that becomes free is the other account’s, whatever the first has waiting', async () => {
+  const held: (() => void)[] = [];
+  provider.answerCall = (request, response) => {
+    held.push(() => json(response, 200, charge(request.url)));
+  };
+  const crowd = callMany(CALLS_MAX + WAITING, AGGRESSOR);
+  const [own] = callMany(1, VICTIM);
+  await eventually(() => expect(held).toHaveLength(CALLS_MAX));
+  // The first of those that wait, and then the one that has come last of all, of the other account.
+  for (const answer of held.splice(0, 2)) answer();
+  await eventually(() => expect(held).toHaveLength(CALLS_MAX));
+  for (const answer of held.splice(-2)) answer();
+  expect(await own).toMatchObject({ kind: 'found' });
+  provider.answerCall = (request, response) => json(response, 200, charge(request.url));
+  for (const answer of held.splice(0)) answer();
+  await Promise.all(crowd);
+}, 60_000);
+
+test('a call that had no turn in time was never sent, and says so', async () => {
+  const late = { accountId: VICTIM, beginBeforeMs: performance.now() };
+  expect(await acquirer.getCharge(txidOf(1), late)).toEqual({
+    kind: 'unknown',
+    cause: 'no_turn:late',
+  });
+  const left = { accountId: VICTIM, signal: AbortSignal.abort() };
+  expect(await acquirer.getCharge(txidOf(1), left)).toEqual({
+    kind: 'unknown',
+    cause: 'no_turn:aborted',
+  });
+  expect(provider.calls).toEqual([]);
+});

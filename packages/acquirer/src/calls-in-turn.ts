@@ -1,0 +1,45 @@
+import { createFairQueue, type WaitBounds, WAITING_MAX } from '@pixmesh/fair-share/fair-queue';
+import { NoTurnError } from '@pixmesh/fair-share/no-turn-error';
+
+import type { CallOptions } from './acquirer.ts';
+import { withoutTurn } from './never-sent.ts';
+
+/**
+ * Calls at once of one process. A provider that takes 3 s has 60 calls of a merchant with 20 creations a second under
+ * way, and 250 of one that floods it beside: both find a place, and wait for nobody (ADR 0023).
+ */
+export const CALLS_MAX = 512;
+/** How long a call waits for its turn where its caller names no bound: every lease of ours has room for it. */
+const WAIT_MS = 2_000;
+/** No caller waits for longer, whatever bound it names. */
+const WAIT_MS_MAX = 10_000;
+/** Calls of no account: lists, and what belongs to the installation itself. */
+const OWN_CALLS = 'own';
+
+type CallsInTurn = <Result>(
+  options: CallOptions | undefined,
+  call: () => Promise<Result>,
+) => Promise<Result | ReturnType<typeof withoutTurn>>;
+
+/** Makes each call when it has its turn; one that has none in time ends as one that was never sent. */
+export function createCallsInTurn(): CallsInTurn {
+  const queue = createFairQueue({
+    name: 'acquirer',
+    places: CALLS_MAX,
+    waitingMax: WAITING_MAX,
+    waitMsMax: WAIT_MS_MAX,
+  });
+  return async (options, call) => {
+    try {
+      return await queue.run(options?.accountId ?? OWN_CALLS, call, boundsOf(options));
+    } catch (error) {
+      if (error instanceof NoTurnError) return withoutTurn(error.reason);
+      throw error;
+    }
+  };
+}
+
+function boundsOf({ signal, beginBeforeMs }: CallOptions = {}): WaitBounds {
+  if (signal || beginBeforeMs !== undefined) return { signal, beginBeforeMs };
+  return { beginBeforeMs: performance.now() + WAIT_MS };
+}
