@@ -113,9 +113,27 @@ create table lanes (
   fence bigint default 0 not null,
   failure_count integer default 0 not null,
   probe_at timestamp(3) with time zone,
+  account_id uuid default '00000000-0000-0000-0000-000000000000'::uuid not null,
+  waiting boolean default false not null,
+  owner uuid,
   constraint lanes_pkey PRIMARY KEY (id)
 ) with (autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000, fillfactor=50);
-CREATE INDEX lanes_claimable ON lanes USING btree (claimable_at) WHERE claimable_at < 'infinity'::timestamp with time zone;
+CREATE INDEX lanes_claimable ON lanes USING btree (claimable_at) WHERE claimable_at < 'infinity'::timestamp with time zone AND NOT waiting;
+CREATE INDEX lanes_waiting ON lanes USING btree (account_id, claimable_at) WHERE waiting;
+
+create table processes (
+  id uuid not null,
+  host text not null,
+  pid integer not null,
+  roles text[] not null,
+  started_at timestamp(3) with time zone not null,
+  seen_at timestamp(3) with time zone not null,
+  cpu_share real not null,
+  lanes integer,
+  slots_used integer,
+  slots_max integer,
+  constraint processes_pkey PRIMARY KEY (id)
+);
 
 create table queue (
   id uuid not null,
@@ -277,6 +295,7 @@ AS $function$
   where inhparent = parent
 $function$;
 
+grant delete, insert, select, update on processes to pixmesh_webhook_dispatcher;
 grant delete, insert, select, update on queue to pixmesh_webhook_dispatcher;
 grant insert, select on attempts to pixmesh_webhook_dispatcher;
 grant insert, select, update on applications to pixmesh_webhook_dispatcher;

@@ -18,7 +18,7 @@ export type EndpointId = Branded<'endpoint'>;
 const UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** RFC 9562 section 5.9. */
-const NIL_ID = '00000000-0000-0000-0000-000000000000';
+export const NIL_ID = '00000000-0000-0000-0000-000000000000';
 
 /** The namespace under which `command_id`s of the ledger are derived. Fixed for ever. */
 const COMMAND_NAMESPACE = '5f3c1a52-9a0e-5d2e-8a54-1d8f6f0b7c11';

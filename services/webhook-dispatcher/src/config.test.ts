@@ -22,7 +22,7 @@ describe('the configuration', () => {
     expect(config.ROLES).toEqual(['api', 'intake', 'sender']);
     expect(config.DELIVERY_TIMEOUT_MS).toBe(10_000);
     expect(leaseMsOf(config)).toBe(13_000);
-    expect(config.DELIVERY_IN_FLIGHT_MAX).toBe(512);
+    expect(config.DELIVERY_IN_FLIGHT_MAX).toBe(640);
     expect(config.DELIVERY_IN_FLIGHT_PER_LANE_MAX).toBe(10);
   });
 

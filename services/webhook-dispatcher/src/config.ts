@@ -11,8 +11,8 @@ import { DELIVERY_TIMEOUT_MS, LEASE_MARGIN_MS, LEASE_MARGIN_MS_MIN } from '#lane
 
 const Role = z.enum(['api', 'intake', 'sender']);
 
-/** Sends in flight: per process, and per lane over all of them. */
-const IN_FLIGHT_MAX = 512;
+/** Sends in flight: per process, of which one account alone has four fifths at most, and per lane over all processes. */
+const IN_FLIGHT_MAX = 640;
 const IN_FLIGHT_PER_LANE_MAX = 10;
 /** Turns run beside attempts being recorded and intake; no connection is held while a request is out. */
 const POOL_SIZE = 16;

@@ -3,6 +3,7 @@ import { listen } from '@pixmesh/http/listen';
 import { createTokenVerifier } from '@pixmesh/http/service-token';
 import { type Parts, startService } from '@pixmesh/service/start-service';
 import type { Messaging } from '@pixmesh/kafka/messaging';
+import { newId } from '@pixmesh/kernel/ids';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 import { deadLetterCheck } from '@pixmesh/reconciliation/dead-letter-check';
@@ -45,9 +46,10 @@ export async function startWebhookDispatcher(config: DispatcherConfig, seams: Pa
     const db = use('pool', openPool(config));
     const queueDb = use('queue pool', openQueuePool(config));
     const clock = seams.clock ?? databaseClock;
+    const owner = newId();
     const resolveName = seams.resolveName ?? createResolver();
     const sender = config.ROLES.includes('sender')
-      ? startSending({ config, db: queueDb, logger, clock, resolveName, use })
+      ? startSending({ config, db: queueDb, logger, clock, owner, resolveName, use })
       : null;
     use('retention', startHistoryRetention({ db, logger, keepDays: config.DELIVERY_KEEP_DAYS }));
     if (sender !== null) use('resealing', startResealingJob({ config, db, logger }));

@@ -18,12 +18,14 @@ type Parts = {
   logger: Logger;
   clock: ScheduleClock;
   resolveName: ResolveName;
+  /** The id of this process. */
+  owner: string;
   use: ServiceParts['use'];
 };
 
 /** The role `sender` from its settings. */
 export function startSending(parts: Parts): Sender {
-  const { config, db, logger, clock } = parts;
+  const { config, db, logger, clock, owner } = parts;
   const exchange = parts.use(
     'exchange',
     createExchange({
@@ -37,6 +39,7 @@ export function startSending(parts: Parts): Sender {
     db,
     clock,
     logger,
+    owner,
     exchange,
     sealingPrivateKeys: config.WEBHOOK_SEALING_PRIVATE_KEYS ?? '',
     timeoutMs: config.DELIVERY_TIMEOUT_MS,

@@ -13,6 +13,8 @@ type BacklogOptions = {
   url?: string;
   /** Where the lane is an endpoint's. */
   endpointId?: string | null;
+  /** Each lane is an account's own where none is named. */
+  accountId?: string;
 };
 
 /**
@@ -21,6 +23,7 @@ type BacklogOptions = {
  */
 export async function aBacklog(db: Queryable, options: BacklogOptions): Promise<string[]> {
   const { laneId, count, dueInMs = -1_000, rank = 0, url = HOOK_URL, endpointId = null } = options;
+  const { accountId = laneId } = options;
   const ids = Array.from({ length: count }, () => newId());
   await db.query(sql`
     with new as (
@@ -29,22 +32,22 @@ export async function aBacklog(db: Queryable, options: BacklogOptions): Promise<
     event as (
       insert into events
         (event_id, type, account_id, resource_id, source, sequence, occurred_at, body_rest)
-      select id, 'charge.pix.created', ${laneId}, id, 'api', 1, now(), convert_to(',"object":"event"}', 'utf8')
+      select id, 'charge.pix.created', ${accountId}, id, 'api', 1, now(), convert_to(',"object":"event"}', 'utf8')
       from new
     ),
     destination as (
       insert into destinations (resource_id, account_id, url)
-      select id, ${laneId}, ${url} from new
+      select id, ${accountId}, ${url} from new
     ),
     delivery as (
       insert into deliveries
         (id, event_id, destination_id, endpoint_id, account_id, resource_id, event, lane_id)
-      select id, id, id, ${endpointId}::uuid, ${laneId}, id, 'charge.pix.created', ${laneId}
+      select id, id, id, ${endpointId}::uuid, ${accountId}, id, 'charge.pix.created', ${laneId}
       from new
     ),
     lane as (
-      insert into lanes (id, claimable_at)
-      values (${laneId}, now() + ${dueInMs}::float8 * interval '1 millisecond')
+      insert into lanes (id, account_id, claimable_at)
+      values (${laneId}, ${accountId}, now() + ${dueInMs}::float8 * interval '1 millisecond')
       on conflict (id) do update
       set claimable_at = least(lanes.claimable_at, excluded.claimable_at)
       where not lanes.leased

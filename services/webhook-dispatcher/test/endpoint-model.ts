@@ -13,6 +13,7 @@ import { type ClaimedLane, claimLanes } from '#lanes/claim-lanes.sql.ts';
 import { returnLanes, releaseLanes } from '#lanes/release-lanes.ts';
 import { fetchDue } from '#sending/fetch-due.sql.ts';
 
+import { claimOptions } from './claim-options.ts';
 import { aChargeEvent } from './a-charge-event.ts';
 import { anApplication, applyChange, type TestApplication } from './an-application.ts';
 import { endpointDeps, storeEndpoint, type StoredEndpoint } from './store-endpoint.ts';
@@ -229,7 +230,7 @@ async function orDied(work: Promise<void>): Promise<void> {
 /** A sender's turn; answers how many deliveries it met. */
 async function send(model: Model, step: Omit<SendStep, 'kind'>): Promise<number> {
   const { db, clock } = model;
-  const options = { clock, limit: LANES_MAX, leaseMs: LEASE_MS, owned: [] };
+  const options = claimOptions({ clock, limit: LANES_MAX, leaseMs: LEASE_MS });
   const lanes = await claimLanes(db, options);
   const requests = lanes.map(({ id }) => requestOf(id));
   const { due, deletedLaneIds } = await fetchDue(db, clock, requests);

@@ -61,7 +61,7 @@ export async function storeEndpoint(
       ${endpoint.events}, ${endpoint.active}, ${endpoint.pausedAt}, ${sealed(endpoint)},
       ${endpoint.createdAt}, ${endpoint.deletedAt}
     )`);
-  await lockLanesToQueue(db, [endpoint.id]);
+  await lockLanesToQueue(db, [endpoint]);
   return endpoint;
 }
 

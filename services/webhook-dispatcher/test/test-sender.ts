@@ -1,3 +1,4 @@
+import { newId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import { createLogger } from '@pixmesh/telemetry/logger';
 
@@ -38,6 +39,7 @@ export function startTestSender(options: TestSenderOptions): Sender {
   const sender = startSender({
     db: options.db,
     clock: options.clock,
+    owner: newId(),
     logger: createLogger('test', 'silent'),
     exchange,
     sealingPrivateKeys: options.sealingPrivateKeys ?? sealingKeys.privateKeys,

@@ -10,6 +10,7 @@ import { claimLanes } from '#lanes/claim-lanes.sql.ts';
 import { releaseLanes } from '#lanes/release-lanes.ts';
 import { databaseClock as clock } from '#schedule-clock.ts';
 import { fetchDue } from '#sending/fetch-due.sql.ts';
+import { claimOptions } from '#test/claim-options.ts';
 import { HOOK_URL as SHOP } from '#test/a-resource-envelope.ts';
 import { anApplication, applyChange } from '#test/an-application.ts';
 import { readLane } from '#test/queued-deliveries.ts';
@@ -175,7 +176,7 @@ describe('a retry of a deactivated application', () => {
     await applyChange(database.db, application.change(false));
     await patchEndpoint(database.db, endpoint, { active: false });
     await patchEndpoint(database.db, endpoint, { active: true });
-    const options = { clock, limit: 100, leaseMs: 60_000, owned: [] };
+    const options = claimOptions({ clock, limit: 100, leaseMs: 60_000 });
     const lanes = await claimLanes(database.db, options);
     expect(lanes.map(({ id }) => id)).toContain(endpoint.id);
     const requests = lanes.map(({ id }) => ({

@@ -20,7 +20,7 @@ export async function queueMissed(deps: EndpointLanesDeps, owner: EndpointOwner)
   const since = await findMissedSince(deps.db, owner);
   if (since === null) return;
   for (const endpointId of await findEndpointIds(deps.db, owner)) {
-    const count = await queueMissedOf(deps, { endpointId, since });
+    const count = await queueMissedOf(deps, { ...owner, endpointId, since });
     if (count > 0) {
       deps.wakeSenders([endpointId]);
       deps.logger.info({ endpoint_id: endpointId, count }, 'missed events queued');
@@ -32,14 +32,18 @@ export async function queueMissed(deps: EndpointLanesDeps, owner: EndpointOwner)
 /** Ends, because from the reactivation on nothing more is skipped: it has only to catch up with intake. */
 async function queueMissedOf(
   { db, clock }: EndpointLanesDeps,
-  { endpointId, since }: { endpointId: EndpointId; since: Date },
+  {
+    accountId,
+    endpointId,
+    since,
+  }: Pick<EndpointOwner, 'accountId'> & { endpointId: EndpointId; since: Date },
 ): Promise<number> {
   let total = 0;
   let after: string | null = firstMissedId(since);
   while (after !== null) {
     const page = { endpointId, since, after, limit: MISSED_PAGE };
     const { last, readCount, queuedCount } = await db.transaction(async (tx) => {
-      await lockLanesToQueue(tx, [endpointId]);
+      await lockLanesToQueue(tx, [{ id: endpointId, accountId }]);
       const queued = await queueMissedPage(tx, page);
       if (queued.queuedCount > 0) await wakeLanes(tx, clock, [endpointId]);
       return queued;

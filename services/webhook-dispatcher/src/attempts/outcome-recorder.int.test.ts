@@ -12,6 +12,7 @@ import { claimLanes, type ClaimedLane } from '#lanes/claim-lanes.sql.ts';
 import { queueResends } from '#lanes/queue-resends.ts';
 import { databaseClock } from '#schedule-clock.ts';
 import { fetchDue } from '#sending/fetch-due.sql.ts';
+import { claimOptions } from '#test/claim-options.ts';
 import { aBacklog } from '#test/a-backlog.ts';
 import { genericPlan } from '#test/generic-plan.ts';
 import { emptyQueue } from '#test/read-queue.ts';
@@ -323,8 +324,7 @@ function interruptible(real: Database) {
 async function aClaim(count = 1, endpointId: string | null = null) {
   const laneId = endpointId ?? newId();
   await aBacklog(database.db, { laneId, count, endpointId });
-  const options = { clock: databaseClock, limit: 1, leaseMs: LEASE_MS, owned: [] };
-  const [lane] = await claimLanes(database.db, options);
+  const [lane] = await claimLanes(database.db, claimOptions({ leaseMs: LEASE_MS }));
   expect(lane?.id).toBe(laneId);
   return { lane: lane!, due: await fetchAll(lane!) };
 }

@@ -61,7 +61,14 @@ async function send(
 ): Promise<{ posted: number; outcomes: Outcome[] }> {
   const outcomes: Outcome[] = [];
   let posted = 0;
-  const claim = { id: due.laneId, fence: 1n, failureCount, probeInMs: null, isTakenOver: false };
+  const claim = {
+    id: due.laneId,
+    accountId: due.accountId,
+    fence: 1n,
+    failureCount,
+    probeInMs: null,
+    isTakenOver: false,
+  };
   const deps = {
     exchange: {
       post: async () => {

@@ -67,7 +67,7 @@ export async function createEndpoint(
     if (accountMax !== null) await requireRoom(tx, owner.accountId, accountMax);
     await lockCreations(tx, owner);
     const row = await insertEndpoint(tx, owner, endpoint);
-    if (row !== null) await lockLanesToQueue(tx, [id]);
+    if (row !== null) await lockLanesToQueue(tx, [{ id, accountId: owner.accountId }]);
     return row;
   });
   if (created !== null) return created;

@@ -10,6 +10,7 @@ import { claimLanes } from '#lanes/claim-lanes.sql.ts';
 import { lockLanesToQueue } from '#lanes/lanes.sql.ts';
 import { releaseLanes } from '#lanes/release-lanes.ts';
 import { databaseClock as clock } from '#schedule-clock.ts';
+import { claimOptions } from '#test/claim-options.ts';
 import { queueDelivery, queueMany, readLane, statusesOf } from '#test/queued-deliveries.ts';
 import {
   anEndpointBody,
@@ -56,8 +57,7 @@ const queued = async (): Promise<Json[]> =>
 /** A sender takes the lane of the endpoint, whatever stands in it. */
 async function serve() {
   await api.db.query(sql`update lanes set claimable_at = '-infinity' where id = ${endpoint.id}`);
-  const options = { clock, limit: 1, leaseMs: 60_000, owned: [] };
-  const [claimed] = await claimLanes(api.db, options);
+  const [claimed] = await claimLanes(api.db, claimOptions({ clock, leaseMs: 60_000 }));
   expect(claimed?.id).toBe(endpoint.id);
   return claimed!;
 }
@@ -136,7 +136,7 @@ test('a change waits for transactions that queue for the endpoint, so each sees 
   let isChanged = false;
   let changing: Promise<unknown> = Promise.resolve();
   await api.db.transaction(async (tx) => {
-    await lockLanesToQueue(tx, [endpoint.id]);
+    await lockLanesToQueue(tx, [endpoint]);
     changing = patch({ active: false }).then(() => (isChanged = true));
     // As long as the change takes when nothing holds it up, and more.
     for (let tries = 0; tries < 20; tries += 1) {

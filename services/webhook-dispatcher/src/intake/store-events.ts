@@ -5,7 +5,7 @@ import { buildBodyRest } from '#deliveries/build-body.ts';
 import { deliveryIdOf } from '#deliveries/delivery-id-of.ts';
 import { failpoint } from '#failpoints.ts';
 import { laneOf } from '#lanes/lane-of.ts';
-import { lockLanesToQueue, wakeLanes } from '#lanes/lanes.sql.ts';
+import { type AccountLane, lockLanesToQueue, wakeLanes } from '#lanes/lanes.sql.ts';
 import type { ScheduleClock } from '#schedule-clock.ts';
 
 import { chooseDeliveries, type SubscribedEndpoint } from './choose-deliveries.ts';
@@ -77,7 +77,7 @@ async function storePortion(
   { scheduleClock }: StoreEventsDeps,
   portion: readonly Candidate[],
 ): Promise<string[]> {
-  await lockLanesToQueue(tx, [...new Set(portion.flatMap(lanesOf))]);
+  await lockLanesToQueue(tx, portion.flatMap(lanesOf));
   const endpoints = await readEndpoints(tx, portion);
   const events = portion
     .map((event, place) => withDeliveries(event, endpoints[place] ?? []))
@@ -90,8 +90,9 @@ async function storePortion(
 }
 
 /** Every lane that deliveries of an event may be in, whichever of them it makes. */
-function lanesOf({ accountId, own, subscriberIds }: Candidate): string[] {
-  return own === null ? [...subscriberIds] : [...subscriberIds, laneOf(accountId, own.url)];
+function lanesOf({ accountId, own, subscriberIds }: Candidate): AccountLane[] {
+  const ids = own === null ? subscriberIds : [...subscriberIds, laneOf(accountId, own.url)];
+  return ids.map((id) => ({ id, accountId }));
 }
 
 async function readEndpoints(

@@ -3,9 +3,13 @@ import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
 import { type ScheduleClock, scheduleNow } from '#schedule-clock.ts';
 
+/** Lanes that one claim takes note of because their time has come. */
+const JOINED_PER_CLAIM_MAX = 256;
+
 /** A lane that a sender has taken for as long as its lease lasts. */
 export type ClaimedLane = {
   id: string;
+  accountId: string;
   /** The number of this claim: outcomes under an older one are refused. */
   fence: bigint;
   /** Failed attempts in a row. */
@@ -16,46 +20,163 @@ export type ClaimedLane = {
   isTakenOver: boolean;
 };
 
-type ClaimOptions = {
+export type ClaimOptions = {
   clock: ScheduleClock;
   limit: number;
   leaseMs: number;
+  /** The process that claims. */
+  owner: string;
   /** Lanes that this process owns: their leases are renewed, not claimed. */
   owned: readonly string[];
+  /** Accounts whose lanes already wait for slots of this process: more of theirs are left to others. */
+  fullAccounts: readonly string[];
+  /** The account that was served last: the turn begins behind it. */
+  after: string;
 };
 
 /**
- * Claims lanes in which something is due, those that wait longest first, beside other senders. The end of the lease is
- * when the lane becomes claimable again, so the lanes of a dead sender come back by themselves. Transactions that queue
- * at this moment are not waited for: they do not change a lane that is owned. Reads `lanes_claimable`.
+ * Claims lanes in which something is due, beside other senders: one of every account in turn, beginning behind `after`,
+ * then a second one of each; of an account those that wait longest first. The end of the lease is when the lane becomes
+ * claimable again, so the lanes of a dead sender come back by themselves. Transactions that queue at this moment are not
+ * waited for: they do not change a lane that is owned. Answers them in the order of turns.
+ *
+ * Walks `lanes_waiting` from account to account, so thousands of lanes of one account hide nobody's. What is due by time
+ * alone is found at the beginning of `lanes_claimable`, and joins the line of its account where it is not claimed.
  */
 export async function claimLanes(db: Queryable, options: ClaimOptions): Promise<ClaimedLane[]> {
-  return await db.query<ClaimedLane>(claimLanesStatement(options));
+  const rows = await db.query<ClaimedLane & { lap: number }>(claimLanesStatement(options));
+  return rows
+    .toSorted((one, other) => one.lap - other.lap || byTurn(one.accountId, other.accountId))
+    .map((row) => toClaimedLane(row));
+
+  /** The order of the walk: accounts behind `after`, then the others. */
+  function byTurn(one: string, other: string): number {
+    const isLater = Number(one <= options.after) - Number(other <= options.after);
+    return isLater !== 0 ? isLater : Number(one > other) - Number(one < other);
+  }
+}
+
+function toClaimedLane({ lap: _lap, ...lane }: ClaimedLane & { lap: number }): ClaimedLane {
+  return lane;
 }
 
 export function claimLanesStatement(options: ClaimOptions): Statement {
-  const now = scheduleNow(options.clock);
+  const { clock, limit, leaseMs, owner, fullAccounts, after } = options;
+  const now = scheduleNow(clock);
   return named(
     'lanes_claim',
     sql`
+      with recursive ${waitingAccounts(after, limit + fullAccounts.length)},
+      ${dueLanes(now, options)},
+      ranked as (
+        select
+          id as ranked_id, account_id as ranked_account,
+          row_number() over (partition by account_id order by claimable_at) as lap
+        from due
+        where account_id <> all (${fullAccounts}::uuid[])
+      ),
+      picked as (
+        select picked_id, lap
+        from (
+          select ranked_id, lap
+          from ranked
+          order by lap, ranked_account <= ${after}::uuid, ranked_account
+        ) as turns
+        cross join lateral (
+          select id as picked_id
+          from lanes
+          where id = ranked_id and claimable_at <= ${now}
+          limit 1
+          for no key update skip locked
+        ) as lane
+        limit ${limit}::int
+      ),
+      joined as (
+        update lanes
+        set waiting = true
+        where id = any (array(select id from joining where id not in (select picked_id from picked)))
+      )
       update lanes
       set leased = true,
+          waiting = false,
+          owner = ${owner},
           fence = lanes.fence + 1,
-          claimable_at = ${now} + ${options.leaseMs}::float8 * interval '1 millisecond'
-      where id = any (array(
-          select id
-          from lanes
-          where claimable_at <= ${now}
-            and claimable_at < 'infinity'
-            and id <> all (${options.owned}::uuid[])
-          order by claimable_at
-          limit ${options.limit}
-          for no key update skip locked
-        ))
+          claimable_at = ${now} + ${leaseMs}::float8 * interval '1 millisecond'
+      from picked
+      where id = any (array(select picked_id from picked))
+        and id = picked_id
       returning
-        lanes.id, lanes.fence, lanes.failure_count as "failureCount", old.leased as "isTakenOver",
+        lanes.id, lanes.account_id as "accountId", lanes.fence, lanes.failure_count as "failureCount",
+        old.leased as "isTakenOver", lap::int as lap,
         (extract(epoch from lanes.probe_at - ${now}) * 1000)::float8 as "probeInMs"`,
   );
+}
+
+/** The CTEs `joining`: lanes whose time has come and that stand in no line yet; `due`: those, and what stands in line. */
+function dueLanes(now: Statement, { owned, limit }: ClaimOptions): Statement {
+  return sql`
+      joining as materialized (
+        select id, account_id, claimable_at
+        from lanes
+        where not waiting
+          and claimable_at <= ${now}
+          and claimable_at < 'infinity'
+          and id <> all (${owned}::uuid[])
+        order by claimable_at
+        limit ${JOINED_PER_CLAIM_MAX}
+        for no key update skip locked
+      ),
+      due as (
+        select id, account_id, claimable_at from joining
+        union all
+        select lane.id, ring_account, lane.claimable_at
+        from ring
+        cross join lateral (
+          select id, claimable_at
+          from lanes
+          where waiting
+            and account_id = ring_account
+            and claimable_at <= ${now}
+            and id <> all (${owned}::uuid[])
+          order by claimable_at
+          limit ${limit}::int
+        ) as lane
+        where turn > 0
+      )`;
+}
+
+/** The CTE `ring`: accounts with lanes in line, in turn behind `after`, at most once around; turn 0 is nobody's. */
+function waitingAccounts(after: string, limit: number): Statement {
+  return sql`
+      ring (turn, ring_account, is_wrapped) as (
+        select 0, ${after}::uuid, false
+        union all
+        select
+          ring.turn + 1,
+          coalesce(ahead.account_id, start.account_id),
+          ring.is_wrapped or ahead.account_id is null
+        from ring
+        left join lateral (
+          select account_id
+          from lanes
+          where waiting
+            and account_id > ring_account
+            and (not ring.is_wrapped or account_id <= ${after}::uuid)
+          order by account_id
+          limit 1
+        ) as ahead on true
+        left join lateral (
+          select account_id
+          from lanes
+          where waiting
+            and ahead.account_id is null
+            and not ring.is_wrapped
+            and account_id <= ${after}::uuid
+          order by account_id
+          limit 1
+        ) as start on true
+        where ring.turn < ${limit}::int and coalesce(ahead.account_id, start.account_id) is not null
+      )`;
 }
 
 /** A lane under the claim that a sender has of it. */
@@ -72,7 +193,8 @@ export async function renewLanes(
       'lanes_renew',
       sql`
         update lanes
-        set claimable_at = ${scheduleNow(options.clock)} + ${options.leaseMs}::float8 * interval '1 millisecond'
+        set waiting = false,
+            claimable_at = ${scheduleNow(options.clock)} + ${options.leaseMs}::float8 * interval '1 millisecond'
         where id = any (${ids}::uuid[])
           and leased
           and (id, fence) in (select * from unnest(${ids}::uuid[], ${fences}::bigint[]))

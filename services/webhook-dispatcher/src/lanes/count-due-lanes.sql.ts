@@ -18,8 +18,8 @@ export type DueLanes = {
 
 /**
  * What is due, apart by whose affair it is: lanes that wait need senders; in a lane that is served, a receiver is slow
- * or its sender is. What waits behind an open breaker counts for neither. Reads the beginning of `lanes_claimable`, and
- * one row of `queue_lane` for each lane that is served.
+ * or its sender is. What waits behind an open breaker counts for neither. Reads the beginning of `lanes_claimable`, the
+ * lines in `lanes_waiting` up to a bound, and one row of `queue_lane` for each lane that is served.
  */
 export async function countDueLanes(
   db: Queryable,
@@ -41,11 +41,21 @@ export function countDueLanesStatement(clock: ScheduleClock, leaseMs: number): S
       from (
         select count(*)::int as count, min(claimable_at) as oldest
         from (
-          select claimable_at
-          from lanes
-          where claimable_at <= ${now} and claimable_at < 'infinity'
-          order by claimable_at
-          limit ${DUE_LANES_MAX}
+          (
+            select claimable_at
+            from lanes
+            where not waiting and claimable_at <= ${now} and claimable_at < 'infinity'
+            order by claimable_at
+            limit ${DUE_LANES_MAX}
+          )
+          union all
+          (
+            select claimable_at
+            from lanes
+            where waiting and claimable_at <= ${now}
+            order by account_id, claimable_at
+            limit ${DUE_LANES_MAX}
+          )
         ) as due
       ) as waiting
       cross join (
@@ -53,7 +63,8 @@ export function countDueLanesStatement(clock: ScheduleClock, leaseMs: number): S
         from (
           select id
           from lanes
-          where claimable_at > ${now}
+          where not waiting
+            and claimable_at > ${now}
             and claimable_at <= ${now} + ${leaseMs}::float8 * interval '1 millisecond'
             and claimable_at < 'infinity'
             and leased

@@ -5,18 +5,21 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { databaseClock } from '#schedule-clock.ts';
+import { claimOptions, ownLanes } from '#test/claim-options.ts';
 import { aBacklog } from '#test/a-backlog.ts';
 import { emptyQueue } from '#test/read-queue.ts';
 import { storeEndpoint } from '#test/store-endpoint.ts';
 
 import { CANCELED_PER_STATEMENT_MAX, cancelLanes } from './cancel-lanes.sql.ts';
-import { claimLanes, type ClaimedLane, renewLanes } from './claim-lanes.sql.ts';
+import { claimLanes, type ClaimedLane, renewLanes, type ClaimOptions } from './claim-lanes.sql.ts';
 import { countDueLanes } from './count-due-lanes.sql.ts';
 import { lockLanesToQueue, wakeLanes } from './lanes.sql.ts';
 import { queueResends } from './queue-resends.ts';
 import { returnLanes, releaseLanes } from './release-lanes.ts';
 
 const clock = databaseClock;
+/** Of all lanes of a test, where it names no other. */
+const ACCOUNT = newId();
 const HOUR_MS = 3_600_000;
 
 let database: TestDatabase;
@@ -27,12 +30,14 @@ beforeAll(async () => {
 
 afterEach(async () => {
   await emptyQueue(database.db);
-  await database.db.query(sql`update lanes set leased = false, claimable_at = 'infinity'`);
+  await database.db.query(
+    sql`update lanes set leased = false, waiting = false, claimable_at = 'infinity'`,
+  );
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-async function claim(changes: { limit?: number; leaseMs?: number; owned?: string[] } = {}) {
-  const options = { clock, limit: 100, leaseMs: HOUR_MS, owned: [], ...changes };
+async function claim(changes: Partial<ClaimOptions> = {}) {
+  const options = claimOptions({ clock, limit: 100, leaseMs: HOUR_MS, ...changes });
   return await claimLanes(database.db, options);
 }
 
@@ -45,9 +50,10 @@ async function expectClaims(ids: readonly string[]): Promise<void> {
   });
 }
 
-async function aLane(count = 1, dueInMs = -1_000): Promise<string> {
+/** Of the same account as the others where none is named. */
+async function aLane(count = 1, dueInMs = -1_000, accountId = ACCOUNT): Promise<string> {
   const laneId = newId();
-  await aBacklog(database.db, { laneId, count, dueInMs });
+  await aBacklog(database.db, { laneId, count, dueInMs, accountId });
   return laneId;
 }
 
@@ -58,6 +64,53 @@ async function wakesIn(laneId: string): Promise<number | null> {
     from lanes where id = ${laneId}`);
   return lane!.ms;
 }
+
+describe('claims of lanes of several accounts', () => {
+  /** Numbers of lanes that wait, by account; answers the accounts in their order. */
+  async function waiting(counts: readonly number[]): Promise<string[]> {
+    const accounts = counts.map(() => newId());
+    for (const [place, count] of counts.entries()) {
+      for (let number = 0; number < count; number += 1) {
+        await aLane(1, -60_000 + 1_000 * number, accounts[place]);
+      }
+    }
+    return accounts;
+  }
+
+  test('take one of each in turn, then a second one of each, and go on behind the last one', async () => {
+    const [many, few, one] = await waiting([5, 2, 1]);
+    const first = await claim({ limit: 4 });
+    expect(first.map(({ accountId }) => accountId)).toEqual([many, few, one, many]);
+    const second = await claim({ limit: 2, after: many! });
+    expect(second.map(({ accountId }) => accountId)).toEqual([few, many]);
+    expect((await claim()).map(({ accountId }) => accountId)).toEqual([many, many]);
+  });
+
+  test('find an account behind the thousands of another one, and leave those of full accounts', async () => {
+    const flood = newId();
+    await database.db.query(sql`
+      insert into lanes (id, account_id, claimable_at)
+      select gen_random_uuid(), ${flood}, now() - interval '1 minute' from generate_series(1, 1000)`);
+    // What is due by time joins the line some at a time; what is woken stands there at once.
+    const [victim] = await waiting([1]);
+    await database.db.query(sql`update lanes set waiting = true where account_id = ${victim!}`);
+    const claimed = await claim({ limit: 2 });
+    expect(new Set(claimed.map(({ accountId }) => accountId))).toEqual(new Set([flood, victim]));
+    const later = await aLane(1, -1_000, victim);
+    await eventually(async () => {
+      const others = await claim({ limit: 2, fullAccounts: [flood] });
+      expect(others.map(({ id }) => id)).toEqual([later]);
+    });
+  });
+});
+
+test('a lane that was inserted without its account is named when something is queued in it', async () => {
+  const [laneId, accountId] = [newId(), newId()];
+  await database.db.query(sql`insert into lanes (id) values (${laneId})`);
+  await lockLanesToQueue(database.db, [{ id: laneId, accountId }]);
+  const [lane] = await database.db.query(sql`select account_id from lanes where id = ${laneId}`);
+  expect(lane).toEqual({ account_id: accountId });
+});
 
 describe('a claim', () => {
   test('takes lanes in which something is due, those that wait longest first', async () => {
@@ -74,7 +127,13 @@ describe('a claim', () => {
 
   test('of two at once never takes a lane twice', async () => {
     const lanes = await Promise.all(Array.from({ length: 20 }, () => aLane()));
-    const claims = await Promise.all([claim({ limit: 15 }), claim({ limit: 15 }), claim()]);
+    const claims = await Promise.all([
+      claim({ limit: 8 }),
+      claim({ limit: 8 }),
+      claim({ limit: 8 }),
+    ]);
+    // What one of them took note of and did not take is for the next claim.
+    claims.push(await claim());
     expect(
       claims
         .flat()
@@ -101,7 +160,7 @@ describe('a claim', () => {
   test('does not wait for transactions that queue, nor take what its own process owns', async () => {
     const laneId = await aLane();
     await database.db.transaction(async (tx) => {
-      await lockLanesToQueue(tx, [laneId]);
+      await lockLanesToQueue(tx, ownLanes([laneId]));
       expect(await claim({ owned: [laneId] })).toEqual([]);
       expect(await claim()).toHaveLength(1);
     });
@@ -133,7 +192,7 @@ describe('a lane that is released', () => {
     const laneId = await aLane();
     const lanes = await claim();
     await database.db.transaction(async (tx) => {
-      await lockLanesToQueue(tx, [laneId]);
+      await lockLanesToQueue(tx, ownLanes([laneId]));
       expect((await releaseLanes(database.db, clock, lanes)).size).toBe(0);
     });
     expect((await releaseLanes(database.db, clock, lanes)).size).toBe(1);
@@ -185,7 +244,7 @@ describe('the lane of a disabled endpoint', () => {
     const queued = await database.db.transaction((tx) =>
       queueResends(tx, clock, { deliveryIds: [delivery!, newId()], recoveryId: null }),
     );
-    expect(queued).toEqual([{ deliveryId: delivery, laneId: id }]);
+    expect(queued).toEqual([{ deliveryId: delivery, laneId: id, accountId: id }]);
     const [lane] = await claim();
     expect(lane?.id).toBe(id);
     await releaseLanes(database.db, clock, [lane!]);
@@ -239,9 +298,9 @@ test('the age of what is due is counted by itself in lanes that wait for a sende
 test('lanes that two make at once are kept awake by both', async () => {
   const laneIds = [newId(), newId()];
   const first = await database.db.transaction(async (tx) => {
-    await lockLanesToQueue(tx, laneIds);
+    await lockLanesToQueue(tx, ownLanes(laneIds));
     const second = database.db.transaction(async (other) => {
-      await lockLanesToQueue(other, laneIds.toReversed());
+      await lockLanesToQueue(other, ownLanes(laneIds.toReversed()));
       const [lane] = laneIds;
       await database.db.query(sql`update lanes set leased = true, fence = 1 where id = ${lane}`);
       const claims = [{ id: lane!, fence: 1n }];

@@ -1,40 +1,84 @@
+import { NIL_ID } from '@pixmesh/kernel/ids';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
 import { type ScheduleClock, scheduleNow } from '#schedule-clock.ts';
 
+/** A lane and whose it is. */
+export type AccountLane = { id: string; accountId: string };
+
 /**
  * Before deliveries are queued: until the end of the transaction no sender releases these lanes, so none sleeps over
- * what is being queued. Inserts lanes that are new. Share locks, in the order of the ids: many transactions may hold
+ * what is being queued. Inserts lanes that are new, and names the accounts of those that have none. Share locks, in the order of the ids: many transactions may hold
  * them at once, claims and renewals pass, and no deadlock can form. A lane that another transaction inserts at this
  * moment is locked by a statement of its own: the one that waited for it does not see it.
  */
-export async function lockLanesToQueue(tx: Queryable, laneIds: readonly string[]): Promise<void> {
-  const wanted = [...new Set(laneIds)].sort();
-  const missing = await lockLanes(tx, wanted);
+export async function lockLanesToQueue(
+  tx: Queryable,
+  lanes: readonly AccountLane[],
+): Promise<void> {
+  const wanted = [...new Map(lanes.map((lane) => [lane.id, lane])).values()].sort(byId);
+  const locked = await lockLanes(tx, wanted);
+  const missing = wanted.filter(({ id }) => !locked.has(id));
+  const unowned = wanted.filter(({ id }) => locked.get(id) === NIL_ID);
+  if (unowned.length > 0) await nameAccounts(tx, unowned);
   if (missing.length === 0) return;
+  const { ids, accountIds } = columnsOf(missing);
   await tx.query(
     named(
       'lanes_insert',
       sql`
-        insert into lanes (id)
-        select id from unnest(${missing}::uuid[]) as missing (id)
+        insert into lanes (id, account_id)
+        select * from unnest(${ids}::uuid[], ${accountIds}::uuid[])
         on conflict (id) do nothing`,
     ),
   );
   await lockLanes(tx, missing);
 }
 
-/** Answers which of them do not exist, in the order of the ids. */
-async function lockLanes(tx: Queryable, laneIds: readonly string[]): Promise<string[]> {
-  const rows = await tx.query<{ id: string }>(
+function byId(one: AccountLane, other: AccountLane): number {
+  return one.id < other.id ? -1 : 1;
+}
+
+/** Answers those that exist, with their accounts. */
+async function lockLanes(
+  tx: Queryable,
+  lanes: readonly AccountLane[],
+): Promise<Map<string, string>> {
+  const rows = await tx.query<AccountLane>(
     named(
       'lanes_lock_to_queue',
-      sql`select id from lanes where id = any (${laneIds}::uuid[]) order by id for key share`,
+      sql`
+        select id, account_id as "accountId"
+        from lanes
+        where id = any (${columnsOf(lanes).ids}::uuid[])
+        order by id
+        for key share`,
     ),
   );
-  const locked = new Set(rows.map(({ id }) => id));
-  return laneIds.filter((id) => !locked.has(id));
+  return new Map(rows.map(({ id, accountId }) => [id, accountId]));
+}
+
+/** Of lanes that were inserted before lanes had an account; each is changed once. */
+async function nameAccounts(tx: Queryable, lanes: readonly AccountLane[]): Promise<void> {
+  const { ids, accountIds } = columnsOf(lanes);
+  await tx.query(
+    named(
+      'lanes_name_accounts',
+      sql`
+        update lanes
+        set account_id = owner.account_id
+        from unnest(${ids}::uuid[], ${accountIds}::uuid[]) as owner (id, account_id)
+        where lanes.id = any (${ids}::uuid[])
+          and lanes.id = owner.id
+          and lanes.account_id = ${NIL_ID}`,
+    ),
+  );
+}
+
+/** Lanes as arrays of their columns. */
+function columnsOf(lanes: readonly AccountLane[]): { ids: string[]; accountIds: string[] } {
+  return { ids: lanes.map(({ id }) => id), accountIds: lanes.map(({ accountId }) => accountId) };
 }
 
 /**
@@ -53,7 +97,8 @@ export async function wakeLanes(
       'lanes_wake',
       sql`
         update lanes
-        set claimable_at = greatest(${now}, probe_at)
+        set claimable_at = greatest(${now}, probe_at),
+            waiting = coalesce(probe_at <= ${now}, true)
         where id = any (array(
             select id
             from lanes

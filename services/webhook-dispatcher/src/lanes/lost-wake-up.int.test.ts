@@ -11,6 +11,7 @@ import { databaseClock } from '#schedule-clock.ts';
 import { claimLanes, type ClaimedLane } from './claim-lanes.sql.ts';
 import { lockLanesToQueue, wakeLanes } from './lanes.sql.ts';
 import { releaseLanes } from './release-lanes.ts';
+import { claimOptions, ownLanes } from '#test/claim-options.ts';
 
 const LEASE_MS = 60_000;
 const CONNECTIONS = 8;
@@ -73,7 +74,7 @@ async function queue(tx: Transaction, laneId: string): Promise<void> {
 function aQueuer(laneId: string, lock = lockLanesToQueue): Actor {
   return anActor((pause) =>
     db.transaction(async (tx) => {
-      await lock(tx, [laneId]);
+      await lock(tx, ownLanes([laneId]));
       await pause();
       await queue(tx, laneId);
       await pause();
@@ -85,7 +86,7 @@ function aQueuer(laneId: string, lock = lockLanesToQueue): Actor {
 
 /** As a sender takes a lane, sends what it sees and lets the lane go, some times. */
 function aSender(laneId: string, turns: number): Actor {
-  const claims = { clock: databaseClock, limit: 10, leaseMs: LEASE_MS, owned: [] };
+  const claims = claimOptions({ limit: 10, leaseMs: LEASE_MS });
   return anActor(async (pause) => {
     let owned: ClaimedLane | undefined;
     for (let turn = 0; turn < turns; turn += 1) {

@@ -19,7 +19,14 @@ const PER_LANE_MAX = 10;
 const NOW_MS = 1_000_000;
 
 function aLane(changes: Partial<OwnedLane> = {}): OwnedLane {
-  const claim = { id: 'a', fence: 1n, failureCount: 0, probeInMs: null, isTakenOver: false };
+  const claim = {
+    id: 'a',
+    accountId: 'one',
+    fence: 1n,
+    failureCount: 0,
+    probeInMs: null,
+    isTakenOver: false,
+  };
   return { ...toOwnedLane(claim, NOW_MS), ...changes };
 }
 
@@ -74,7 +81,14 @@ test('a success of a lane that does well changes nothing that has to be stored',
 });
 
 test('a breaker that was open when the lane was claimed is open still', () => {
-  const claim = { id: 'a', fence: 2n, failureCount: 12, probeInMs: 700, isTakenOver: false };
+  const claim = {
+    id: 'a',
+    accountId: 'one',
+    fence: 2n,
+    failureCount: 12,
+    probeInMs: 700,
+    isTakenOver: false,
+  };
   const lane = toOwnedLane(claim, NOW_MS);
   expect(roomOf(lane, PER_LANE_MAX, performance.now())).toBe(0);
   expect(roomOf(lane, PER_LANE_MAX, performance.now() + 1_000)).toBe(1);

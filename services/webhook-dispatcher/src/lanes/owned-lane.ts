@@ -12,6 +12,7 @@ const OTHERS_EVERY = 10;
 /** A lane that this process serves. Instants are of the process's own clock. */
 export type OwnedLane = {
   readonly id: string;
+  readonly accountId: string;
   readonly fence: bigint;
   /** Measured from before the lease was asked for: never later than the database's own end of it. */
   leaseEndsMs: number;
@@ -33,6 +34,8 @@ export type OwnedLane = {
   servedCount: number;
   /** Its turn is over; it is returned once nothing of it is in flight. */
   isResting: boolean;
+  /** The number of the last turn that it was given in this process. */
+  lastTurn: number;
   /** When it last had something to do. */
   activeMs: number;
   /** Whether what is fetched first may have been sent already, by an owner that died. */
@@ -43,6 +46,7 @@ export function toOwnedLane(claim: ClaimedLane, leaseEndsMs: number): OwnedLane 
   const nowMs = performance.now();
   return {
     id: claim.id,
+    accountId: claim.accountId,
     fence: claim.fence,
     leaseEndsMs,
     inFlight: new Set(),
@@ -54,6 +58,7 @@ export function toOwnedLane(claim: ClaimedLane, leaseEndsMs: number): OwnedLane 
     firstsInARow: 0,
     servedCount: 0,
     isResting: false,
+    lastTurn: 0,
     activeMs: nowMs,
     isTakenOver: claim.isTakenOver,
   };

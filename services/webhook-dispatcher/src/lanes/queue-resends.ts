@@ -16,7 +16,7 @@ type Resends = {
   recoveryId: string | null;
 };
 
-export type QueuedResend = { deliveryId: string; laneId: string };
+export type QueuedResend = { deliveryId: string; laneId: string; accountId: string };
 
 /**
  * Queues one more attempt for each of these deliveries, whatever has become of them and beside their schedule: asked
@@ -31,7 +31,8 @@ export async function queueResends(
   const deliveries = await findLanes(tx, deliveryIds);
   if (deliveries.length === 0) return [];
   const laneIds = [...new Set(deliveries.map(({ laneId }) => laneId))];
-  await lockLanesToQueue(tx, laneIds);
+  const lanes = deliveries.map(({ laneId, accountId }) => ({ id: laneId, accountId }));
+  await lockLanesToQueue(tx, lanes);
   await insertResends(tx, deliveries, recoveryId);
   await wakeLanes(tx, clock, laneIds);
   return deliveries;
@@ -43,7 +44,7 @@ async function findLanes(tx: Transaction, deliveryIds: readonly string[]): Promi
     named(
       'resend_lanes',
       sql`
-        select id as "deliveryId",
+        select id as "deliveryId", account_id as "accountId",
           case when for_resource_url and lane_id = endpoint_id then resource_id else lane_id end as "laneId"
         from deliveries
         where id = any (${deliveryIds}::uuid[])`,

@@ -52,6 +52,7 @@ export function releaseStatement(clock: ScheduleClock, laneIds: readonly string[
     sql`
       update lanes
       set leased = false,
+          waiting = false,
           claimable_at = coalesce(
             (
               select greatest(due_at, probe_at, ${now})
@@ -97,6 +98,7 @@ export async function returnLanes(
       sql`
         update lanes
         set leased = false,
+            waiting = coalesce(probe_at <= ${scheduleNow(clock)}, true),
             claimable_at = greatest(${scheduleNow(clock)}, probe_at)
         where id = any (${ids}::uuid[])
           and leased

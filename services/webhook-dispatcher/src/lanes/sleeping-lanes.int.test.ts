@@ -13,6 +13,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { databaseClock } from '#schedule-clock.ts';
 import { fetchDue } from '#sending/fetch-due.sql.ts';
+import { claimOptions, ownLanes } from '#test/claim-options.ts';
 import { aBacklog } from '#test/a-backlog.ts';
 import { slowed } from '#test/slowed-database.ts';
 
@@ -105,7 +106,7 @@ async function leftBehind(): Promise<object[]> {
 async function queue(laneIds: readonly string[], step: Queueing): Promise<string[]> {
   const lanes = step.lanes.map((index) => laneIds[index]!);
   return await slowed(db, step.pausesMs).transaction(async (tx) => {
-    await lockLanesToQueue(tx, lanes);
+    await lockLanesToQueue(tx, ownLanes(lanes));
     const ids: string[] = [];
     for (const laneId of lanes) ids.push(...(await insertRow(tx, laneId, step.isLater)));
     await wakeLanes(tx, databaseClock, lanes);
@@ -132,8 +133,9 @@ async function runSender(steps: readonly SenderStep[], served: string[]): Promis
   for (const { kind, pausesMs: pauses } of steps) {
     const slow = slowed(db, pauses);
     if (kind === 'claim') {
-      const options = { clock: databaseClock, limit: 2, leaseMs: LEASE_MS };
-      owned.push(...(await claimLanes(slow, { ...options, owned: owned.map(({ id }) => id) })));
+      const ids = owned.map(({ id }) => id);
+      const options = claimOptions({ limit: 2, leaseMs: LEASE_MS, owned: ids });
+      owned.push(...(await claimLanes(slow, options)));
     } else if (kind === 'serve') served.push(...(await serve(slow, owned)));
     else if (kind === 'release') {
       const gone = owned.length === 0 ? new Set() : await releaseLanes(slow, databaseClock, owned);

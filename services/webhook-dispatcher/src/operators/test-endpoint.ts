@@ -30,7 +30,7 @@ export async function testEndpoint(
   const eventId = newId();
   const deliveryId = deliveryIdOf(eventId, id);
   const queued = await deps.db.transaction(async (tx) => {
-    await lockLanesToQueue(tx, [id]);
+    await lockLanesToQueue(tx, [{ id, accountId: owner.accountId }]);
     // Behind the lock, so that it is not deleted before the commit.
     const endpoint = await findEndpoint(tx, owner, id);
     if (endpoint === null) throw new AppError('WEBHOOK_NOT_FOUND');

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { claimLanes } from '#lanes/claim-lanes.sql.ts';
 import { databaseClock } from '#schedule-clock.ts';
+import { claimOptions } from '#test/claim-options.ts';
 import { aBacklog } from '#test/a-backlog.ts';
 import { emptyQueue } from '#test/read-queue.ts';
 import { answerWith, type Receiver, startReceiver } from '#test/start-receiver.ts';
@@ -156,6 +157,33 @@ describe('among lanes', () => {
   });
 });
 
+describe('among accounts', () => {
+  test('one whose receivers do not answer leaves slots to another that comes later', async () => {
+    const release = Promise.withResolvers<void>();
+    await using hanging = await startReceiver((request, response) => {
+      void release.promise.then(() => answerWith(200)(request, response));
+    });
+    await using receiver = await startReceiver();
+    const accountId = newId();
+    for (let number = 0; number < 80; number += 1) {
+      const url = 'http://hanging.receiver.example.com/hook';
+      await aBacklog(database.db, { laneId: newId(), accountId, count: 5, url });
+    }
+    await using _sender = startTestSender({
+      db: database.db,
+      receivers: { hanging: hanging.port, shop: receiver.port },
+      clock: turnableClock(),
+      timeoutMs: 60_000,
+    });
+    // Of 64 slots; alone it has four fifths.
+    await eventually(() => expect(hanging.requests).toHaveLength(52));
+    await aLane(30);
+    await eventually(() => expect(receiver.requests).toHaveLength(30));
+    expect(hanging.requests).toHaveLength(52);
+    release.resolve();
+  });
+});
+
 describe('several senders', () => {
   test('together never have more of a lane in flight than its bound', async () => {
     await using receiver = await startSlow(20);
@@ -219,8 +247,8 @@ describe('several senders', () => {
   test('take over what a dead one had once its lease has ended, and not before', async () => {
     await using receiver = await startReceiver();
     const { laneId } = await aLane(3);
-    const claim = { clock: databaseClock, limit: 1, leaseMs: 2_000, owned: [] };
-    expect(await claimLanes(database.db, claim)).toHaveLength(1);
+    const claimed = await claimLanes(database.db, claimOptions({ limit: 100, leaseMs: 2_000 }));
+    expect(claimed.map(({ id }) => id)).toContain(laneId);
     const claimedMs = performance.now();
     await using _sender = aSender(receiver);
     await eventually(() => expect(receiver.requests).toHaveLength(3));

@@ -7,25 +7,36 @@ import { planFetch } from './plan-fetch.ts';
 
 const BOUNDS = { inFlightMax: 64, perLaneMax: 10, nowMs: 1_000_000 };
 
+/** Each lane is of an account of its own where none is named. */
 function aLane(id: string, changes: Partial<OwnedLane> & { sending?: number } = {}): OwnedLane {
   const { sending = 0, ...others } = changes;
-  const claim = { id, fence: 1n, failureCount: 0, probeInMs: null, isTakenOver: false };
+  const claim = {
+    id,
+    accountId: id,
+    fence: 1n,
+    failureCount: 0,
+    probeInMs: null,
+    isTakenOver: false,
+  };
   const inFlight = new Set(Array.from({ length: sending }, (_, index) => `${id}-${index}`));
   return { ...toOwnedLane(claim, BOUNDS.nowMs), inFlight, ...others };
 }
 
 function plan(lanes: readonly OwnedLane[], bounds = BOUNDS) {
-  const { requests, isSaturated } = planFetch(
+  const { requests, fullAccounts } = planFetch(
     new Map(lanes.map((lane) => [lane.id, lane])),
     bounds,
   );
-  return { takes: Object.fromEntries(requests.map(({ id, take }) => [id, take])), isSaturated };
+  return {
+    takes: Object.fromEntries(requests.map(({ id, take }) => [id, take])),
+    full: [...fullAccounts],
+  };
 }
 
 describe('a plan', () => {
   test('gives a lane what is left of its bound, and names what is in flight', () => {
     const lane = aLane('a', { sending: 7 });
-    expect(plan([lane])).toEqual({ takes: { a: 3 }, isSaturated: false });
+    expect(plan([lane])).toEqual({ takes: { a: 3 }, full: [] });
     const { requests } = planFetch(new Map([['a', lane]]), BOUNDS);
     expect(requests[0]?.inFlight).toEqual([...lane.inFlight]);
   });
@@ -37,14 +48,14 @@ describe('a plan', () => {
       aLane('clean', { isDirty: false }),
       aLane('open', { failureCount: 10, probeAtMs: BOUNDS.nowMs + 1 }),
     ];
-    expect(plan(lanes)).toEqual({ takes: {}, isSaturated: false });
+    expect(plan(lanes)).toEqual({ takes: {}, full: [] });
   });
 
   test('shares slots alike before any lane gets more, and reports that some had to wait', () => {
     const lanes = Array.from({ length: 16 }, (_, index) => aLane(`lane-${index}`));
-    const { takes, isSaturated } = plan(lanes);
+    const { takes, full } = plan(lanes);
     expect(Object.values(takes)).toEqual(Array(16).fill(4));
-    expect(isSaturated).toBe(true);
+    expect(full).toHaveLength(16);
   });
 
   test('while slots are scarce gives one at a time to lanes that have not proven themselves', () => {
@@ -75,9 +86,9 @@ describe('a plan', () => {
     const { requests } = planFetch(new Map(lanes.map((lane) => [lane.id, lane])), BOUNDS);
     expect(requests.map(({ id, recovered }) => [id, recovered])).toEqual([
       ['a', 2],
-      ['b', 3],
+      ['b', 2],
       ['c', 2],
-      ['d', 0],
+      ['d', 1],
     ]);
     expect(requests.map(({ take }) => take)).toEqual([7, 10, 10, 10]);
   });

@@ -1,5 +1,6 @@
 import { type OwnedLane, roomForRecovered, roomOf, wantsOther } from '#lanes/owned-lane.ts';
 
+import { type AccountPool, createAccountPool } from './account-pool.ts';
 import type { LaneRequest } from './fetch-due.sql.ts';
 
 /** While fewer slots are free than this part of all, a lane that has not proven itself gets one at a time. */
@@ -7,63 +8,118 @@ const SCARCE_SHARE = 1 / 2;
 /** Lanes whose last attempt failed share this part of all slots: what hangs leaves the rest to the others. */
 const FAILING_SHARE = 1 / 2;
 /** What is recovered shares this part of all slots: it waits for live deliveries, never they for it. */
-const RECOVERED_SHARE_OF_ALL = 1 / 8;
+const RECOVERED_SHARE = 1 / 8;
 
 type Bounds = { inFlightMax: number; perLaneMax: number; nowMs: number };
 
 export type FetchPlan = {
+  /** In the order of their last turns. */
   requests: LaneRequest[];
-  /** Whether lanes had to wait because no slot was left for them. */
-  isSaturated: boolean;
+  /** Accounts that have lanes which had to wait for slots. */
+  fullAccounts: Set<string>;
 };
 
+/** A lane in which something may be due, and what the plan gives it. */
+type Wanting = { lane: OwnedLane; most: number; take: number; recovered: number };
+/** Lanes of one account, in turn. */
+type Line = { accountId: string; lanes: Wanting[] };
+type Pools = Record<'all' | 'failing' | 'recovered', AccountPool>;
+
 /**
- * Divides the free slots among the lanes in which something may be due, in the order in which they are given: each gets
- * an equal share before any gets more.
+ * Divides the free slots: one to each account in turn, then a second one to each, and within an account to its lanes in
+ * turn; whose last turn is longest ago begins. Nothing that may have a free slot is left out.
  */
 export function planFetch(lanes: ReadonlyMap<string, OwnedLane>, bounds: Bounds): FetchPlan {
-  const { inFlightMax, perLaneMax, nowMs } = bounds;
-  const inUse = inFlightOf(lanes.values());
-  const free = inFlightMax - inUse.all;
-  const isScarce = free < inFlightMax * SCARCE_SHARE;
-  const wanted = [...lanes.values()].flatMap((lane) => {
-    if (!lane.isDirty || lane.isResting) return [];
-    const room = roomOf(lane, perLaneMax, nowMs);
-    const most = isScarce && !lane.isProven ? Math.min(room, 1 - lane.inFlight.size) : room;
-    return most > 0 ? [{ lane, most }] : [];
-  });
-  const budget = {
-    free,
-    failing: Math.ceil(inFlightMax * FAILING_SHARE) - inUse.failing,
-    recovered: Math.ceil(inFlightMax * RECOVERED_SHARE_OF_ALL) - inUse.recovered,
-  };
-  const share = Math.max(1, Math.floor(free / Math.max(1, wanted.length)));
-  const requests: LaneRequest[] = [];
-  for (const { lane, most } of wanted) {
-    const take = Math.min(most, share, budget.free, lane.failureCount > 0 ? budget.failing : most);
-    if (take <= 0) continue;
-    budget.free -= take;
-    if (lane.failureCount > 0) budget.failing -= take;
-    const room = Math.min(roomForRecovered(lane, perLaneMax), Math.max(0, budget.recovered));
-    const recovered = Math.min(take, room);
-    budget.recovered -= recovered;
-    requests.push({
-      id: lane.id,
-      take,
-      recovered,
-      wantsOther: wantsOther(lane, take),
-      inFlight: [...lane.inFlight],
+  const pools = readPools(lanes.values(), bounds.inFlightMax);
+  const served = new Set<Wanting>();
+  const fullAccounts = new Set<string>();
+  let lines = readLines(lanes.values(), bounds, pools);
+  while (lines.length > 0) {
+    lines = lines.filter((line) => {
+      const wanting = serveNext(line, pools, bounds);
+      // At the end of the order again.
+      if (wanting !== null) served.delete(wanting);
+      if (wanting !== null) served.add(wanting);
+      else if (line.lanes.length > 0) fullAccounts.add(line.accountId);
+      return wanting !== null;
     });
   }
-  return { requests, isSaturated: budget.free <= 0 && wanted.length > 0 };
+  return { requests: [...served].map(toRequest), fullAccounts };
 }
 
-function inFlightOf(lanes: Iterable<OwnedLane>) {
-  const inUse = { all: 0, failing: 0, recovered: 0 };
-  for (const { inFlight, recovering, failureCount } of lanes) {
-    inUse.all += inFlight.size;
-    if (failureCount > 0) inUse.failing += inFlight.size;
-    inUse.recovered += recovering.size;
+/** Gives a slot to the next lane of a line; null where none of them may have one. */
+function serveNext(line: Line, pools: Pools, { perLaneMax }: Bounds): Wanting | null {
+  const { accountId, lanes } = line;
+  while (lanes.length > 0 && pools.all.has(accountId)) {
+    const wanting = lanes.shift()!;
+    const isFailing = wanting.lane.failureCount > 0;
+    if (isFailing && !pools.failing.has(accountId)) continue;
+    pools.all.take(accountId);
+    if (isFailing) pools.failing.take(accountId);
+    wanting.take += 1;
+    if (
+      wanting.recovered < roomForRecovered(wanting.lane, perLaneMax) &&
+      pools.recovered.has(accountId)
+    ) {
+      pools.recovered.take(accountId);
+      wanting.recovered += 1;
+    }
+    if (wanting.take < wanting.most) lanes.push(wanting);
+    return wanting;
   }
-  return inUse;
+  return null;
+}
+
+function toRequest({ lane, take, recovered }: Wanting): LaneRequest {
+  const inFlight = [...lane.inFlight];
+  return { id: lane.id, take, recovered, wantsOther: wantsOther(lane, take), inFlight };
+}
+
+/** Lanes that may have more, by account; both in the order of their last turns. */
+function readLines(lanes: Iterable<OwnedLane>, bounds: Bounds, pools: Pools): Line[] {
+  const { inFlightMax, perLaneMax, nowMs } = bounds;
+  const isScarce = pools.all.free() < inFlightMax * SCARCE_SHARE;
+  const lastTurns = new Map<string, number>();
+  const wanting: Wanting[] = [];
+  for (const lane of lanes) {
+    const { accountId, lastTurn } = lane;
+    lastTurns.set(accountId, Math.max(lastTurn, lastTurns.get(accountId) ?? 0));
+    if (!lane.isDirty || lane.isResting) continue;
+    const room = roomOf(lane, perLaneMax, nowMs);
+    const most = isScarce && !lane.isProven ? Math.min(room, 1 - lane.inFlight.size) : room;
+    if (most > 0) wanting.push({ lane, most, take: 0, recovered: 0 });
+  }
+  wanting.sort((one, other) => one.lane.lastTurn - other.lane.lastTurn);
+  const byAccount = Map.groupBy(wanting, ({ lane }) => lane.accountId);
+  return [...byAccount]
+    .map(([accountId, ofAccount]) => ({ accountId, lanes: ofAccount }))
+    .toSorted((one, other) => lastTurnOf(one) - lastTurnOf(other));
+
+  function lastTurnOf({ accountId }: Line): number {
+    return lastTurns.get(accountId) ?? 0;
+  }
+}
+
+function readPools(lanes: Iterable<OwnedLane>, inFlightMax: number): Pools {
+  const used = { all: newCounts(), failing: newCounts(), recovered: newCounts() };
+  for (const { accountId, inFlight, recovering, failureCount } of lanes) {
+    add(used.all, accountId, inFlight.size);
+    if (failureCount > 0) add(used.failing, accountId, inFlight.size);
+    add(used.recovered, accountId, recovering.size);
+  }
+  return {
+    all: createAccountPool(inFlightMax, used.all),
+    failing: createAccountPool(Math.ceil(inFlightMax * FAILING_SHARE), used.failing),
+    recovered: createAccountPool(Math.ceil(inFlightMax * RECOVERED_SHARE), used.recovered),
+  };
+}
+
+type Counts = Map<string, number>;
+
+function newCounts(): Counts {
+  return new Map();
+}
+
+function add(counts: Counts, accountId: string, count: number): void {
+  if (count > 0) counts.set(accountId, count + (counts.get(accountId) ?? 0));
 }

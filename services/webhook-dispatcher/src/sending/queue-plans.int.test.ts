@@ -12,6 +12,7 @@ import { claimLanes, claimLanesStatement, renewLanes } from '#lanes/claim-lanes.
 import { countDueLanesStatement } from '#lanes/count-due-lanes.sql.ts';
 import { releaseStatement } from '#lanes/release-lanes.ts';
 import { databaseClock } from '#schedule-clock.ts';
+import { claimOptions } from '#test/claim-options.ts';
 import { aBacklog } from '#test/a-backlog.ts';
 import { genericPlan } from '#test/generic-plan.ts';
 
@@ -67,7 +68,7 @@ const requests = [due, blocked].map((id) => ({
   wantsOther: true,
   inFlight: [newId(), newId()],
 }));
-const claim = { clock, limit: 64, leaseMs: 13_000, owned: [newId()] };
+const claim = claimOptions({ limit: 64, leaseMs: 13_000, owned: [newId()] });
 
 describe('whatever else is stored', () => {
   test('a fetch reads the beginnings of its lanes, also of one with a long backlog', async () => {
@@ -100,7 +101,7 @@ describe('whatever else is stored', () => {
   test('the gauges read what waits for a sender, and the first of each lane that is served', async () => {
     const statement = countDueLanesStatement(clock, claim.leaseMs);
     const { scans, pagesRead } = await explainStatement(database.db, statement);
-    expect(new Set(scans)).toEqual(new Set(['lanes_claimable', 'queue_lane']));
+    expect(new Set(scans)).toEqual(new Set(['lanes_claimable', 'lanes_waiting', 'queue_lane']));
     expect(pagesRead).toBeLessThan(PAGES_MAX);
   });
 });

@@ -40,9 +40,10 @@ type FoundInLane = { request: LaneRequest; found: DueDelivery[]; fetchedMs: numb
 export function createSenderTurns(deps: TurnDeps): SenderTurns {
   const { db, clock, keeper, sends, inFlightMax } = deps;
   let mayClaim = true;
-  let isSaturated = false;
-  let wasSaturatedSincePoll = false;
-  return { markDue, isSaturated: () => isSaturated, turn };
+  let fullAccounts: ReadonlySet<string> = new Set();
+  const fullSincePoll = new Set<string>();
+  let turnCount = 0;
+  return { markDue, isSaturated: () => fullAccounts.size > 0, turn };
 
   function markDue(laneIds: readonly string[]): void {
     const isAll = laneIds.length === 0;
@@ -57,23 +58,22 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
   async function turn(isPoll: boolean): Promise<boolean> {
     if (deps.recorder.isBehind()) return false;
     if (isPoll) await rotate();
-    // A sender whose own lanes wait for slots leaves further ones to others, and to its own next turns.
-    if (mayClaim && !isSaturated) {
+    if (mayClaim && sends.size() < inFlightMax) {
       mayClaim = false;
-      mayClaim = await keeper.claim(inFlightMax - sends.size());
+      mayClaim = await keeper.claim(inFlightMax - sends.size(), fullAccounts);
     }
     await keeper.renew();
     const bounds = { inFlightMax, perLaneMax: deps.inFlightPerLaneMax, nowMs: performance.now() };
     const plan = planFetch(keeper.lanes, bounds);
-    isSaturated = plan.isSaturated;
-    wasSaturatedSincePoll ||= isSaturated;
+    fullAccounts = plan.fullAccounts;
+    for (const accountId of fullAccounts) fullSincePoll.add(accountId);
     const isCanceling = plan.requests.length > 0 && (await fetch(plan.requests));
-    return isCanceling || (mayClaim && !isSaturated);
+    return isCanceling || (mayClaim && sends.size() < inFlightMax);
   }
 
   async function rotate(): Promise<void> {
-    await keeper.rotate(wasSaturatedSincePoll);
-    wasSaturatedSincePoll = false;
+    await keeper.rotate(fullSincePoll);
+    fullSincePoll.clear();
     markDue([]);
   }
 
@@ -81,8 +81,11 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
   async function fetch(requests: readonly LaneRequest[]): Promise<boolean> {
     for (const { id } of requests) {
       const lane = keeper.lanes.get(id);
+      if (lane === undefined) continue;
       // Before the fetch: a lane that is marked while it runs is fetched again.
-      if (lane !== undefined) lane.isDirty = false;
+      lane.isDirty = false;
+      turnCount += 1;
+      lane.lastTurn = turnCount;
     }
     const { due, deletedLaneIds } = await fetchDue(db, clock, requests);
     const byLane = Map.groupBy(due, ({ laneId }) => laneId);
@@ -101,9 +104,6 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
     if (lane.isTakenOver) sendsRepeated(found.length);
     lane.isTakenOver = false;
     for (const due of found) sends.begin({ due, lane, fetchedMs });
-    // The map's order is the order of turns.
-    keeper.lanes.delete(lane.id);
-    keeper.lanes.set(lane.id, lane);
   }
 
   /** One batch: the rest is for further turns, between which other lanes have theirs. Locked rows wait for a later one. */

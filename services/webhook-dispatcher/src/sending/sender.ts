@@ -40,6 +40,8 @@ export type SenderDeps = {
   sealingPrivateKeys: string;
   timeoutMs: number;
   leaseMs: number;
+  /** The id of this process. */
+  owner: string;
   inFlightMax: number;
   inFlightPerLaneMax: number;
 };

@@ -1,0 +1,67 @@
+import type { Database } from '@pixmesh/postgres/pool';
+
+import type { OwnedLane } from '#lanes/owned-lane.ts';
+import { returnLanes, releaseLanes } from '#lanes/release-lanes.ts';
+import type { ScheduleClock } from '#schedule-clock.ts';
+
+/** A lane with nothing to do is released after this long. */
+const IDLE_MS = 1_000;
+/** Deliveries of a lane after which it is returned, while other lanes of its account wait for slots. */
+const QUANTUM = 50;
+/** A returned lane is not claimed again for this long: every other sender polls meanwhile. */
+const RETURNED_MS = 400;
+
+type RotationDeps = { db: Database; clock: ScheduleClock; lanes: Map<string, OwnedLane> };
+
+export type LaneRotation = {
+  /** Lanes that are left to other senders for now. */
+  returned(): Iterable<string>;
+  /** Releases what is idle and, of accounts whose lanes wait for slots, returns those whose turn is over. */
+  rotate(fullAccounts: ReadonlySet<string>): Promise<void>;
+  /** Returns every lane of which nothing is in flight. */
+  returnIdle(): Promise<void>;
+};
+
+/** How lanes leave this process: to sleep, or to other senders. Never while a request of theirs is out. */
+export function createLaneRotation({ db, clock, lanes }: RotationDeps): LaneRotation {
+  /** Lanes that were returned, and when. */
+  const returned = new Map<string, number>();
+  return { returned: () => returned.keys(), rotate, returnIdle };
+
+  async function rotate(fullAccounts: ReadonlySet<string>): Promise<void> {
+    const nowMs = performance.now();
+    for (const [id, returnedMs] of returned) {
+      if (nowMs - returnedMs > RETURNED_MS) returned.delete(id);
+    }
+    for (const lane of lanes.values()) {
+      if (!fullAccounts.has(lane.accountId)) lane.servedCount = 0;
+      else if (lane.servedCount >= QUANTUM) lane.isResting = true;
+    }
+    const free = [...lanes.values()].filter((lane) => lane.inFlight.size === 0);
+    const over = free.filter(
+      ({ isResting, isDirty, accountId }) => isResting || (isDirty && fullAccounts.has(accountId)),
+    );
+    if (over.length > 0) await returnToOthers(over);
+    const idle = free.filter((lane) => lanes.has(lane.id) && nowMs - lastBusyMs(lane) > IDLE_MS);
+    if (idle.length === 0) return;
+    for (const id of await releaseLanes(db, clock, idle)) lanes.delete(id);
+  }
+
+  async function returnIdle(): Promise<void> {
+    const idle = [...lanes.values()].filter((lane) => lane.inFlight.size === 0);
+    if (idle.length > 0) await returnToOthers(idle);
+  }
+
+  async function returnToOthers(over: readonly OwnedLane[]): Promise<void> {
+    await returnLanes(db, clock, over);
+    for (const { id } of over) {
+      lanes.delete(id);
+      returned.set(id, performance.now());
+    }
+  }
+}
+
+/** A lane that waits for its probe is not idle. */
+function lastBusyMs(lane: OwnedLane): number {
+  return Math.max(lane.activeMs, lane.probeAtMs ?? 0);
+}
