@@ -1,5 +1,6 @@
 import { INTERNAL_HEADERS } from '@pixmesh/contracts/internal/headers';
 import type { CallerClaims } from '@pixmesh/contracts/internal/service-token';
+import { runForAccount } from '@pixmesh/fair-share/current-account';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
@@ -12,12 +13,16 @@ declare module 'fastify' {
   }
 }
 
-/** Refuses every request of this listener that does not carry a valid token of a peer. */
+/** Refuses every request of this listener that does not carry a valid token of a peer; the others run for their account. */
 export function requireServiceToken(app: FastifyInstance, verify: VerifyToken): void {
   app.decorateRequest('callerClaims', null);
   app.addHook('onRequest', async (request) => {
     const token = request.headers[INTERNAL_HEADERS.token];
     request.callerClaims = await verify(typeof token === 'string' ? token : undefined);
+  });
+  app.addHook('onRequest', ({ callerClaims }, _reply, done) => {
+    if (callerClaims === null) done();
+    else runForAccount(callerClaims.account_id, done);
   });
 }
 

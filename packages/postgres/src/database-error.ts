@@ -1,3 +1,4 @@
+import { NoTurnError } from '@pixmesh/fair-share/no-turn-error';
 import { AppError } from '@pixmesh/kernel/app-error';
 import pg from 'pg';
 
@@ -73,6 +74,7 @@ export function isConnectionLost(error: unknown): error is AppError {
 
 function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
+  if (error instanceof NoTurnError) return true;
   const code = (error as { code?: unknown }).code;
   if (typeof code === 'string') {
     if (SOCKET_CODES.has(code) || UNAVAILABLE_CODES.has(code)) return true;

@@ -2,6 +2,7 @@ import { createServer, type Socket } from 'node:net';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 
+import { runForAccount } from '@pixmesh/fair-share/current-account';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -166,3 +167,25 @@ function withPort(url: string, port: number): string {
   changed.port = String(port);
   return changed.href;
 }
+
+test('connections are handed out in turns: a thousand statements of one account do not delay another', async () => {
+  await using pool = createPool({ url: database.adminUrl, applicationName: 'turns', max: 2 });
+  const ended: string[] = [];
+  const pause = (account: string) =>
+    runForAccount(account, async () => {
+      await pool.query(sql`select pg_sleep(0.001)`);
+      ended.push(account);
+    });
+  const flood = Array.from({ length: 1_000 }, () => pause('flood'));
+  const other = [pause('other'), pause('other')];
+  await Promise.all([...flood, ...other]);
+  // Two statements were under way; then one of each account in turn.
+  expect(ended.lastIndexOf('other')).toBeLessThan(10);
+});
+
+test('a statement that has no turn in time is one that the database did not take', async () => {
+  await using pool = createPool({ url: database.adminUrl, applicationName: 'late', max: 1 });
+  const held = pool.query(sql`select pg_sleep(4)`);
+  await expect(pool.query(sql`select 1`)).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' });
+  await held;
+});

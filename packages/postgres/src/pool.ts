@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
+import { currentAccount } from '@pixmesh/fair-share/current-account';
+import { createFairQueue } from '@pixmesh/fair-share/fair-queue';
 import pg from 'pg';
 
 import { databaseError, isConnectionLost, isRepeatable } from './database-error.ts';
@@ -13,6 +15,8 @@ const CONNECTION_TIMEOUT_MS = 3_000;
 /** A server that answers nothing at all, not even that a statement ran too long, is away. */
 const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 2_000;
 const POOL_SIZE_DEFAULT = 10;
+/** Statements and transactions of one account that wait for a connection. */
+const WAITING_MAX = 10_000;
 /** Whole-transaction tries after a serialization failure or deadlock. */
 const TRANSACTION_TRIES_MAX = 3;
 /** Two transactions that met once shall not meet again at once. */
@@ -51,14 +55,15 @@ type PoolOptions = {
 const PLANNED_ONCE = '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off';
 
 /**
- * A pool for one service's role. `bigint` columns come back as bigint; errors that mean "the database is
+ * A pool for one service's role, whose connections are handed out in equal turns by account. `bigint` columns come back as bigint; errors that mean "the database is
  * away" become `DEPENDENCY_UNAVAILABLE`.
  */
 export function createPool(options: PoolOptions): Database {
+  const { applicationName, max = POOL_SIZE_DEFAULT } = options;
   const pool = new pg.Pool({
     connectionString: options.url,
-    application_name: options.applicationName,
-    max: options.max ?? POOL_SIZE_DEFAULT,
+    application_name: applicationName,
+    max,
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
     query_timeout: ANSWER_TIMEOUT_MS,
     keepAlive: true,
@@ -71,22 +76,36 @@ export function createPool(options: PoolOptions): Database {
   });
   // A connection that breaks while idle is replaced at the next use; without a listener it ends the process.
   pool.on('error', () => undefined);
+  const turns = createFairQueue({
+    name: `postgres ${applicationName}`,
+    places: max,
+    waitingMax: WAITING_MAX,
+    waitMsMax: CONNECTION_TIMEOUT_MS,
+  });
+  const inTurn: InTurn = async (work) => {
+    try {
+      return await turns.run(currentAccount(), work);
+    } catch (error) {
+      throw databaseError(error);
+    }
+  };
+  const transact = <T>(begin: string, work: (tx: Transaction) => Promise<T>) =>
+    repeatedly(() => inTurn(() => transactOnce(pool, begin, work)));
   return {
-    query: (statement) => run(pool, statement),
-    transaction: (work) => transact(pool, 'begin', work),
-    snapshot: (read) => transact(pool, 'begin isolation level repeatable read read only', read),
+    query: (statement) => inTurn(() => run(pool, statement)),
+    transaction: (work) => transact('begin', work),
+    snapshot: (read) => transact('begin isolation level repeatable read read only', read),
     [Symbol.asyncDispose]: () => pool.end(),
   };
 }
 
-async function transact<T>(
-  pool: pg.Pool,
-  begin: string,
-  work: (tx: Transaction) => Promise<T>,
-): Promise<T> {
+type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** Does it again from its start after a deadlock or a serialization failure. */
+async function repeatedly<T>(transactOnce: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await transactOnce(pool, begin, work);
+      return await transactOnce();
     } catch (error) {
       if (tries === TRANSACTION_TRIES_MAX || !isRepeatable(error)) throw error;
       await delay(Math.random() * REPEAT_DELAY_MS_MAX * tries);

@@ -1,6 +1,7 @@
 import assert from 'node:assert';
 
 import { PUBLIC_ROUTES, type PublicRoute } from '@pixmesh/contracts/http/public-routes';
+import { runForAccount } from '@pixmesh/fair-share/current-account';
 import { ignoreBodies } from '@pixmesh/http/service-app';
 import { explained } from '@pixmesh/http/refusal';
 import type { Database } from '@pixmesh/postgres/pool';
@@ -60,7 +61,10 @@ function registerRoute(app: FastifyInstance, deps: PublicRouteDeps, route: Publi
     method: route.method,
     url: route.path,
     // Before the body is read: a stranger's body is not worth receiving, and 401 precedes 413.
-    onRequest: (request, reply) => admit(deps, route, { request, reply }),
+    onRequest: [
+      async (request, reply) => await admit(deps, route, { request, reply }),
+      (request, _reply, done) => runForAccount(callerOf(request).accountId, done),
+    ],
     handler: (request, reply) => {
       const work = handler(request, reply);
       request.work = work;
