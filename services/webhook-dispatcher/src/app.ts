@@ -16,14 +16,16 @@ import { registerAccountUse } from '#operators/account-use.route.ts';
 import { registerOperatorDeliveries } from '#operators/operator-deliveries.route.ts';
 import { registerOperatorWebhooks } from '#operators/operator-webhooks.route.ts';
 import { registerRecoveries } from '#recoveries/recoveries.route.ts';
+import { type DispatchersDeps, registerDispatchers } from '#processes/dispatchers.route.ts';
 import { registerTimeline } from '#timeline/timeline.route.ts';
 
-type AppDeps = WriteEndpointDeps & {
-  verifyToken: VerifyToken;
-  deadLetters: Messaging['deadLetters'];
-  isDispatched: IntakeDeps['isDispatched'];
-  reconciliation: Reconciliation;
-};
+type AppDeps = WriteEndpointDeps &
+  DispatchersDeps & {
+    verifyToken: VerifyToken;
+    deadLetters: Messaging['deadLetters'];
+    isDispatched: IntakeDeps['isDispatched'];
+    reconciliation: Reconciliation;
+  };
 
 /** The listener of the api role, for peers only. */
 export function buildApp(deps: AppDeps): FastifyInstance {
@@ -36,6 +38,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   registerRecoveries(app, deps);
   registerAccountUse(app, deps);
   registerTimeline(app, deps);
+  registerDispatchers(app, deps);
   registerCompareEvents(app, deps);
   registerCompareApplications(app, deps);
   registerReconciliationRoutes(app, deps.reconciliation);

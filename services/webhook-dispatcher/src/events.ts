@@ -86,36 +86,76 @@ export function sendAbandoned(): void {
 /** What the gauges read of a lane that is served. */
 type ServedLane = { readonly inFlight: ReadonlySet<string>; probeAtMs: number | null };
 
-/** Gauges that are read at each scrape. */
-export function observeQueue(deps: {
-  inFlight(): number;
+/** Gauges of a process that sends, read at each scrape. */
+export function observeSender(deps: {
+  state(): { slotsUsed: number; slotsMax: number };
   lanes(): Iterable<ServedLane>;
-  readDue(): Promise<DueLanes>;
 }): void {
   observedGauge('webhook_in_flight', 'Sends in flight in this process', async () => [
-    { value: deps.inFlight() },
+    { value: deps.state().slotsUsed },
+  ]);
+  observedGauge('webhook_slots', 'Sends that this process may have in flight', async () => [
+    { value: deps.state().slotsMax },
   ]);
   observedGauge('webhook_lanes', 'Lanes served by this process, by state', async () => {
     const count = { idle: 0, sending: 0, open: 0 };
     for (const lane of deps.lanes()) count[stateOf(lane)] += 1;
     return Object.entries(count).map(([state, value]) => ({ value, attributes: { state } }));
   });
+}
+
+/** What waits, as the database and the broker say it. */
+type Waiting = DueLanes & { eventsWaiting: number | null };
+
+/** Gauges that every process has, whatever its roles: they say the same wherever they are read. */
+export function observeBacklog(deps: {
+  readBacklog(): Promise<Waiting>;
+  listProcesses(): Promise<readonly { roles: readonly string[] }[]>;
+}): void {
+  const readBacklog = sharedFor(SCRAPE_MS, deps.readBacklog);
+  observedGauge('webhook_processes', 'Processes of this service that live, by role', async () => {
+    const byRole = Map.groupBy(
+      (await deps.listProcesses()).flatMap(({ roles }) => roles),
+      String,
+    );
+    return [...byRole].map(([role, of]) => ({ value: of.length, attributes: { role } }));
+  });
+  observedGauge(
+    'webhook_waiting_events',
+    'Messages in the topics that no intake has taken in; absent while the broker does not say',
+    async () => {
+      const { eventsWaiting } = await readBacklog();
+      return eventsWaiting === null ? [] : [{ value: eventsWaiting }];
+    },
+  );
   observedGauge(
     'webhook_due_lanes',
     'Lanes in which something is due and which no sender serves, up to a bound',
-    async () => [{ value: (await deps.readDue()).count }],
+    async () => [{ value: (await readBacklog()).count }],
   );
   observedGauge(
     'webhook_oldest_due_age_seconds',
     'For how long something has been due: of lanes that wait for a sender, and of first attempts in lanes that are served',
     async () => {
-      const due = await deps.readDue();
+      const due = await readBacklog();
       return [
         { value: due.oldestWaitingSeconds, attributes: { lane: 'waiting' } },
         { value: due.oldestServedSeconds, attributes: { lane: 'served' } },
       ];
     },
   );
+}
+
+/** Gauges of one scrape are read within this time, and share one answer. */
+const SCRAPE_MS = 500;
+
+function sharedFor<Answer>(ms: number, read: () => Promise<Answer>): () => Promise<Answer> {
+  let kept: { answer: Promise<Answer>; untilMs: number } | null = null;
+  return async () => {
+    const nowMs = performance.now();
+    if (kept === null || nowMs > kept.untilMs) kept = { answer: read(), untilMs: nowMs + ms };
+    return await kept.answer;
+  };
 }
 
 /** `open`: its breaker is. */

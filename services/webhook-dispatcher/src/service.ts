@@ -14,11 +14,13 @@ import type { FastifyInstance } from 'fastify';
 
 import { createResolver, type ResolveName } from '#exchange/resolve-name.ts';
 import type { IntakeDeps } from '#intake/intake.ts';
+import type { ReadBacklog } from '#processes/read-backlog.ts';
 import { startRecoveries } from '#recoveries/recoveries.job.ts';
 import { type Resealing, startResealing } from '#resealing/resealing.job.ts';
 import { startHistoryRetention } from '#retention/enforce-retention.job.ts';
 import { databaseClock, type ScheduleClock } from '#schedule-clock.ts';
 import type { Sender } from '#sending/sender.ts';
+import { startProcessHeartbeat } from '#start-heartbeat.ts';
 import { startIntake } from '#start-intake.ts';
 import { startSending } from '#start-sending.ts';
 import { createRedisWakeUp, type WakeUp } from '#wake-up/redis-wake-up.ts';
@@ -51,6 +53,15 @@ export async function startWebhookDispatcher(config: DispatcherConfig, seams: Pa
     const sender = config.ROLES.includes('sender')
       ? startSending({ config, db: queueDb, logger, clock, owner, resolveName, use })
       : null;
+    const readBacklog = startProcessHeartbeat({
+      config,
+      db,
+      logger,
+      clock,
+      id: owner,
+      sender,
+      use,
+    });
     use('retention', startHistoryRetention({ db, logger, keepDays: config.DELIVERY_KEEP_DAYS }));
     if (sender !== null) use('resealing', startResealingJob({ config, db, logger }));
     const redis = openRedis(config, { logger, onHint: sender?.wake ?? null });
@@ -66,7 +77,7 @@ export async function startWebhookDispatcher(config: DispatcherConfig, seams: Pa
     const messaging = needsMessaging(config) ? use('messaging', startIntake(intake)) : null;
     const hasApi = messaging !== null && config.ROLES.includes('api');
     const app = hasApi
-      ? use('http', buildApi({ ...parts, isDispatched: dispatches, messaging, use }))
+      ? use('http', buildApi({ ...parts, readBacklog, isDispatched: dispatches, messaging, use }))
       : null;
     const api = app && (await listen(app, config, config.PORT ?? 0));
     const checkReady = async () => void (await db.query(named('ready', sql`select 1 as ready`)));
@@ -119,6 +130,7 @@ function buildApi(parts: {
   clock: ScheduleClock;
   wakeSenders(laneIds: readonly string[]): void;
   messaging: Messaging;
+  readBacklog: ReadBacklog;
   isDispatched: IntakeDeps['isDispatched'];
   use: Parts['use'];
 }): FastifyInstance {

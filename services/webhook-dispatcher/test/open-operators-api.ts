@@ -21,6 +21,13 @@ export type OperatorsApi = AsyncDisposable & {
   call(route: string, body?: object, caller?: CallerClaims): Promise<OperatorAnswer>;
 };
 
+const NO_BACKLOG = {
+  count: 0,
+  oldestWaitingSeconds: 0,
+  oldestServedSeconds: 0,
+  eventsWaiting: null,
+};
+
 /** The role's routes on a database, without a socket and without Kafka. */
 export async function openOperatorsApi(
   db: Database,
@@ -34,6 +41,7 @@ export async function openOperatorsApi(
     verifyToken: createTokenVerifier(SERVICE, tokenKeys.publicKeys),
     deadLetters: noDeadLetters as never,
     isDispatched,
+    readBacklog: async () => NO_BACKLOG,
     reconciliation: noDeadLetters as never,
   });
   return {

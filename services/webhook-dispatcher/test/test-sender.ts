@@ -4,6 +4,7 @@ import { createLogger } from '@pixmesh/telemetry/logger';
 
 import { createExchange } from '#exchange/exchange.ts';
 import { LEASE_MARGIN_MS } from '#lanes/lease.ts';
+import { type Heartbeat, startHeartbeat } from '#processes/heartbeat.job.ts';
 import type { ScheduleClock } from '#schedule-clock.ts';
 import { type Sender, startSender } from '#sending/sender.ts';
 
@@ -55,6 +56,18 @@ export function startTestSender(options: TestSenderOptions): Sender {
       await exchange[Symbol.asyncDispose]();
     },
   };
+}
+
+/** As every process has one; the senders of a test share a process, so their CPU tells nothing of one of them. */
+export function startTestHeartbeat(db: Database, sender: Sender): Heartbeat {
+  return startHeartbeat({
+    db,
+    logger: createLogger('test', 'silent'),
+    id: newId(),
+    roles: ['sender'],
+    sender,
+    cpuTimeMs: () => 0,
+  });
 }
 
 /** A sender to receivers by their names, with a clock that the test turns. */

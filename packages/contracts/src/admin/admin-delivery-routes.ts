@@ -6,6 +6,7 @@ import {
   OperatorWebhook,
   Recovery,
 } from '../internal/operator-deliveries.ts';
+import { Dispatchers } from '../internal/dispatchers.ts';
 import { Timeline } from '../internal/timeline.ts';
 import { act, change, create, list, read, tagged } from './admin-route.ts';
 import { listOf } from '../http/list-envelope.ts';
@@ -58,6 +59,11 @@ export const ADMIN_DELIVERY_ROUTES = tagged('Deliveries', {
     '/admin/recoveries/:id/cancel',
     'Stop a recovery; what it has not sent yet is dropped',
     { response: Recovery, errors: ['NOT_FOUND', 'CONFLICT'] },
+  ),
+  getDispatchers: read(
+    '/admin/dispatchers',
+    'Which processes deliver, how much each has to do, and what waits',
+    { response: Dispatchers },
   ),
   getChargeTimeline: read(
     '/admin/charges/:id/timeline',

@@ -6,6 +6,9 @@ import type { ConsumerGroup } from '@pixmesh/kafka/messaging';
 
 import type { Intake } from './intake.ts';
 
+export const INTAKE_GROUP = 'webhook-dispatcher.intake';
+export const INTAKE_TOPICS = [TOPICS.chargesEvents, TOPICS.payoutsEvents] as const;
+
 /** Messages of one partition that may be in hand at once: enough to fill a batch. */
 const IN_HAND_MAX = 200;
 
@@ -16,8 +19,8 @@ const IN_HAND_MAX = 200;
  */
 export function resourceEventsIntake({ take }: Intake): ConsumerGroup {
   return {
-    groupId: 'webhook-dispatcher.intake',
-    topics: [TOPICS.chargesEvents, TOPICS.payoutsEvents],
+    groupId: INTAKE_GROUP,
+    topics: INTAKE_TOPICS,
     handlers: [
       ...Object.values(CHARGE_EVENTS).map((message) => on(message, take)),
       ...Object.values(DISPUTE_EVENTS).map((message) => on(message, take)),

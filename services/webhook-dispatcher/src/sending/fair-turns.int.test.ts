@@ -11,7 +11,7 @@ import { claimOptions } from '#test/claim-options.ts';
 import { aBacklog } from '#test/a-backlog.ts';
 import { emptyQueue } from '#test/read-queue.ts';
 import { answerWith, type Receiver, startReceiver } from '#test/start-receiver.ts';
-import { startTestSender, turnableClock } from '#test/test-sender.ts';
+import { startTestHeartbeat, startTestSender, turnableClock } from '#test/test-sender.ts';
 
 import { fetchDue } from './fetch-due.sql.ts';
 
@@ -221,6 +221,31 @@ describe('several senders', () => {
     await eventually(() => expect(new Set(sent()).size).toBe(ids.size), 90_000);
     expect(sent().toSorted()).toEqual([...ids].toSorted());
   }, 150_000);
+
+  test('move lanes from one that is short of slots to one that has room, and send nothing twice', async () => {
+    await using first = await startSlow(40);
+    await using second = await startSlow(40);
+    const ids = new Set<string>();
+    for (let number = 0; number < 12; number += 1) {
+      for (const id of (await aLane(300)).ids) ids.add(id);
+    }
+    // Its lanes take 48 of 64 slots, so none of them waits for one.
+    const bounds = { inFlightMax: 64, inFlightPerLaneMax: 4 };
+    const one = aSender(first, bounds);
+    await using _one = one;
+    await using _first = startTestHeartbeat(database.db, one);
+    await eventually(() => expect(one.state()).toMatchObject({ lanes: 12, slotsUsed: 48 }));
+    const other = aSender(second, bounds);
+    await using _other = other;
+    await using _second = startTestHeartbeat(database.db, other);
+    await eventually(() => {
+      expect(one.state().lanes).toBeLessThanOrEqual(8);
+      expect(other.state().lanes).toBeGreaterThanOrEqual(4);
+    });
+    const sent = () => [first, second].flatMap(idsAt);
+    await eventually(() => expect(new Set(sent()).size).toBe(ids.size), 60_000);
+    expect(sent().toSorted()).toEqual([...ids].toSorted());
+  }, 90_000);
 
   test('claim at once what a sender returns as it stops', async () => {
     const release = Promise.withResolvers<void>();

@@ -18,6 +18,8 @@ export type LaneRotation = {
   returned(): Iterable<string>;
   /** Releases what is idle and, of accounts whose lanes wait for slots, returns those whose turn is over. */
   rotate(fullAccounts: ReadonlySet<string>): Promise<void>;
+  /** Leaves this part of the lanes that have something to do to other senders, each once its sends have ended. */
+  leave(share: number): void;
   /** Returns every lane of which nothing is in flight. */
   returnIdle(): Promise<void>;
 };
@@ -26,7 +28,7 @@ export type LaneRotation = {
 export function createLaneRotation({ db, clock, lanes }: RotationDeps): LaneRotation {
   /** Lanes that were returned, and when. */
   const returned = new Map<string, number>();
-  return { returned: () => returned.keys(), rotate, returnIdle };
+  return { returned: () => returned.keys(), rotate, leave, returnIdle };
 
   async function rotate(fullAccounts: ReadonlySet<string>): Promise<void> {
     const nowMs = performance.now();
@@ -45,6 +47,15 @@ export function createLaneRotation({ db, clock, lanes }: RotationDeps): LaneRota
     const idle = free.filter((lane) => lanes.has(lane.id) && nowMs - lastBusyMs(lane) > IDLE_MS);
     if (idle.length === 0) return;
     for (const id of await releaseLanes(db, clock, idle)) lanes.delete(id);
+  }
+
+  function leave(share: number): void {
+    const busy = [...lanes.values()].filter((lane) => lane.isDirty || lane.inFlight.size > 0);
+    const leaving = busy.filter(({ isResting }) => isResting).length;
+    const more = busy.filter(({ isResting }) => !isResting);
+    for (const lane of more.slice(0, Math.floor(busy.length * share) - leaving)) {
+      lane.isResting = true;
+    }
   }
 
   async function returnIdle(): Promise<void> {

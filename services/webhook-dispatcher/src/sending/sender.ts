@@ -8,9 +8,8 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 import { createOpenedSecrets } from '#attempts/opened-secrets.ts';
 import { createOutcomeRecorder } from '#attempts/outcome-recorder.ts';
 import type { SendDeps } from '#attempts/send-delivery.ts';
-import { observeQueue } from '#events.ts';
+import { observeSender } from '#events.ts';
 import type { Exchange } from '#exchange/exchange.ts';
-import { countDueLanes } from '#lanes/count-due-lanes.sql.ts';
 import { START_MARGIN_MS } from '#lanes/lease.ts';
 import type { ScheduleClock } from '#schedule-clock.ts';
 
@@ -30,7 +29,13 @@ export type Sender = AsyncDisposable & {
   /** Something is due in these lanes, or in any where none is named: it does not wait for the next poll. */
   wake(laneIds?: readonly string[]): void;
   isAlive(): boolean;
+  state(): SenderState;
+  /** Leaves this part of its busy lanes to other senders. */
+  leave(share: number): void;
 };
+
+/** How much a sender has to do. */
+export type SenderState = { lanes: number; slotsUsed: number; slotsMax: number };
 
 export type SenderDeps = {
   db: Database;
@@ -53,7 +58,7 @@ export type SenderDeps = {
  * memory, and repeats after a crash, are bounded by the slots.
  */
 export function startSender(deps: SenderDeps): Sender {
-  const { db, logger } = deps;
+  const { logger } = deps;
   const signal = createWakeSignal();
   const keeper = createLaneKeeper(deps);
   const recorder = createOutcomeRecorder({ ...deps, inFlight: () => sends.size() });
@@ -74,17 +79,20 @@ export function startSender(deps: SenderDeps): Sender {
   const turns = createSenderTurns({ ...deps, keeper, recorder, sends });
   let polledMs = -Infinity;
   const loop = startPollingLoop({ name: 'sender', logger, signal, turn });
-  observeQueue({
-    inFlight: sends.size,
-    lanes: () => keeper.lanes.values(),
-    readDue: () => countDueLanes(db, deps),
+  const state = (): SenderState => ({
+    lanes: keeper.lanes.size,
+    slotsUsed: sends.size(),
+    slotsMax: deps.inFlightMax,
   });
+  observeSender({ state, lanes: () => keeper.lanes.values() });
   return {
     wake: (laneIds = []) => {
       turns.markDue(laneIds);
       signal.notify();
     },
     isAlive: loop.isAlive,
+    state,
+    leave: keeper.leave,
     [Symbol.asyncDispose]: async () => {
       const limit = delay(deps.timeoutMs + DRAIN_MARGIN_MS, undefined, { ref: false });
       await Promise.race([drain(), limit]);

@@ -89,6 +89,7 @@ const READS = [
     path: '/admin/recoveries?account_id=x&status=running&limit=2',
     url: '/internal/recoveries?account_id=x&status=running&limit=2',
   },
+  { owner: 'dispatcher', path: '/admin/dispatchers', url: '/internal/dispatchers' },
   { owner: 'dispatcher', path: `/admin/recoveries/${ID}`, url: `/internal/recoveries/${ID}` },
 ] as const;
 

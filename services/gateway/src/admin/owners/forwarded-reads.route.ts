@@ -1,3 +1,4 @@
+import { DISPATCHERS_PATH } from '@pixmesh/contracts/internal/dispatchers';
 import { OPERATOR_CHARGE_PATHS } from '@pixmesh/contracts/internal/operator-charges';
 import { OPERATOR_DELIVERY_PATHS } from '@pixmesh/contracts/internal/operator-deliveries';
 import { OPERATOR_DISPUTE_PATHS } from '@pixmesh/contracts/internal/operator-disputes';
@@ -62,6 +63,7 @@ const FORWARDED_READS: readonly ForwardedRead[] = [
     owner: 'webhook-dispatcher',
     upstream: OPERATOR_DELIVERY_PATHS.getRecovery,
   },
+  { path: '/admin/dispatchers', owner: 'webhook-dispatcher', upstream: DISPATCHERS_PATH },
 ];
 
 /** Registers the reads of operators that other services answer. */

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+
+import { Timestamp } from '../timestamp.ts';
+
+/** Who delivers, and what waits to be delivered: a route of the dispatcher that only the gateway calls, without a tenant. */
+export const DISPATCHERS_PATH = '/internal/dispatchers';
+
+/** One process of the dispatcher, by what it said of itself at `seen_at`. */
+const DispatcherProcess = z.object({
+  id: z.uuid(),
+  host: z.string(),
+  pid: z.int(),
+  roles: z.array(z.enum(['api', 'intake', 'sender'])),
+  started_at: Timestamp,
+  /** Renewed every second; a row that is not is gone after half a minute. */
+  seen_at: Timestamp,
+  /** Of one core, over the last second. */
+  cpu: z.number().min(0),
+  /** Of a sender: lanes that it serves, its sends in flight and how many it may have; null for other roles. */
+  lanes: z.int().min(0).nullable(),
+  slots_used: z.int().min(0).nullable(),
+  slots: z.int().min(0).nullable(),
+});
+
+export const Dispatchers = z.object({
+  object: z.literal('dispatchers'),
+  checked_at: Timestamp,
+  processes: z.array(DispatcherProcess),
+  backlog: z.object({
+    /** Messages in the topics that no intake has taken in; null while the broker does not say. */
+    events_waiting: z.int().min(0).nullable(),
+    /** Lanes in which something is due and that no sender serves, up to 10,000; for how long the oldest has been. */
+    lanes_waiting: z.int().min(0),
+    oldest_waiting_seconds: z.number().min(0),
+    /** For how long the oldest first attempt has been due in lanes that are served, requests that are out included. */
+    oldest_served_seconds: z.number().min(0),
+  }),
+});
+export type Dispatchers = z.output<typeof Dispatchers>;

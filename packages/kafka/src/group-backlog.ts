@@ -1,0 +1,66 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+import type { Topic } from '@pixmesh/contracts/topics';
+import type { Logger } from '@pixmesh/telemetry/logger';
+
+import { createKafka } from './kafka-client.ts';
+import { readEnds } from './topic-ends.ts';
+
+/** A count is kept for so long: whoever asks, and however often, costs the broker a few requests in this time. */
+const KEPT_MS = 5_000;
+/** Without an answer by then the backlog is not known. */
+const ANSWER_MS_MAX = 3_000;
+
+export type BacklogOptions = {
+  brokers: readonly string[];
+  clientId: string;
+  logger: Logger;
+  topicPrefix: string;
+  groupId: string;
+  topics: readonly Topic[];
+};
+
+export type GroupBacklog = {
+  /** Messages that the group has not handled yet, some seconds old at most; null while the broker does not say. */
+  count(): Promise<number | null>;
+};
+
+/**
+ * What a consumer group has still to handle, by the offsets at the broker, so that it is seen also where no process of
+ * the group lives.
+ */
+export function createGroupBacklog(options: BacklogOptions): GroupBacklog {
+  let kept: Promise<number | null> | null = null;
+  let askedMs = -Infinity;
+  return { count };
+
+  async function count(): Promise<number | null> {
+    if (kept === null || performance.now() - askedMs > KEPT_MS) {
+      askedMs = performance.now();
+      kept = readBacklog(options).catch(() => null);
+    }
+    return await Promise.race([kept, delay(ANSWER_MS_MAX, null, { ref: false })]);
+  }
+}
+
+async function readBacklog(options: BacklogOptions): Promise<number> {
+  const admin = createKafka(options).admin({ retry: { retries: 1 } });
+  await admin.connect();
+  try {
+    const topics = options.topics.map((topic) => options.topicPrefix + topic);
+    const groupId = options.topicPrefix + options.groupId;
+    const committed = await admin.fetchOffsets({ groupId, topics });
+    const counts = committed.map(async ({ topic, partitions }) => {
+      const ends = await readEnds(admin, topic);
+      return partitions.map(({ partition, offset }) => {
+        const { low, high } = ends.get(partition) ?? { low: 0n, high: 0n };
+        // What retention has dropped is not waited for; a group that never committed begins with what is left.
+        const next = BigInt(offset) < low ? low : BigInt(offset);
+        return Number(high - next);
+      });
+    });
+    return (await Promise.all(counts)).flat().reduce((sum, waiting) => sum + waiting, 0);
+  } finally {
+    await admin.disconnect();
+  }
+}

@@ -1,0 +1,42 @@
+import { createGroupBacklog } from '@pixmesh/kafka/group-backlog';
+import type { Database } from '@pixmesh/postgres/pool';
+import type { Parts as ServiceParts } from '@pixmesh/service/start-service';
+import type { Logger } from '@pixmesh/telemetry/logger';
+
+import { type DispatcherConfig, leaseMsOf } from '#config.ts';
+import { observeBacklog } from '#events.ts';
+import { INTAKE_GROUP, INTAKE_TOPICS } from '#intake/resource-events.consumer.ts';
+import { startHeartbeat } from '#processes/heartbeat.job.ts';
+import { listProcesses } from '#processes/processes.sql.ts';
+import { createBacklogReader, type ReadBacklog } from '#processes/read-backlog.ts';
+import type { Sender } from '#sending/sender.ts';
+
+import type { ScheduleClock } from './schedule-clock.ts';
+
+type Parts = {
+  config: DispatcherConfig;
+  db: Database;
+  logger: Logger;
+  clock: ScheduleClock;
+  /** The id of this process. */
+  id: string;
+  sender: Sender | null;
+  use: ServiceParts['use'];
+};
+
+/** What every process does, whatever its roles: it says that it lives, and tells what waits for those that may not. */
+export function startProcessHeartbeat(parts: Parts): ReadBacklog {
+  const { config, db, logger, clock, id, sender, use } = parts;
+  const events = createGroupBacklog({
+    brokers: config.KAFKA_BROKERS,
+    clientId: 'webhook-dispatcher-backlog',
+    logger,
+    topicPrefix: config.KAFKA_TOPIC_PREFIX,
+    groupId: INTAKE_GROUP,
+    topics: INTAKE_TOPICS,
+  });
+  const readBacklog = createBacklogReader({ db, clock, leaseMs: leaseMsOf(config), events });
+  observeBacklog({ readBacklog, listProcesses: () => listProcesses(db) });
+  use('heartbeat', startHeartbeat({ db, logger, id, roles: config.ROLES, sender }));
+  return readBacklog;
+}
