@@ -38,7 +38,7 @@ export type Acquirer = AsyncDisposable & {
 
 /** On whose account a call is made, and how long it may wait for its turn. */
 export type CallOptions = {
-  /** Calls are made in equal turns by account; without one a call counts as the installation's own. */
+  /** Calls are made in equal turns by account; without one it is that of the request that is worked for, or none. */
   accountId?: AccountId | null | undefined;
   /** Ends the wait, and the call. */
   signal?: AbortSignal | undefined;

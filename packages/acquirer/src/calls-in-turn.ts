@@ -1,3 +1,4 @@
+import { currentAccount } from '@pixmesh/fair-share/current-account';
 import { createFairQueue, type WaitBounds, WAITING_MAX } from '@pixmesh/fair-share/fair-queue';
 import { NoTurnError } from '@pixmesh/fair-share/no-turn-error';
 
@@ -13,8 +14,6 @@ export const CALLS_MAX = 512;
 const WAIT_MS = 2_000;
 /** No caller waits for longer, whatever bound it names. */
 const WAIT_MS_MAX = 10_000;
-/** Calls of no account: lists, and what belongs to the installation itself. */
-const OWN_CALLS = 'own';
 
 type CallsInTurn = <Result>(
   options: CallOptions | undefined,
@@ -31,7 +30,7 @@ export function createCallsInTurn(): CallsInTurn {
   });
   return async (options, call) => {
     try {
-      return await queue.run(options?.accountId ?? OWN_CALLS, call, boundsOf(options));
+      return await queue.run(options?.accountId ?? currentAccount(), call, boundsOf(options));
     } catch (error) {
       if (error instanceof NoTurnError) return withoutTurn(error.reason);
       throw error;

@@ -7,8 +7,8 @@ export function toAnswerWord(lookup: Lookup<unknown>): AnswerWord {
   return lookup.kind === 'unknown' ? lookup.cause : lookup.kind;
 }
 
-/** Nothing came back, or nothing was sent because nothing came back before. */
-const UNREACHABLE = /^(token_)?(connection|timeout|aborted)$|^breaker_open/;
+/** Nothing came back, or nothing was sent: nothing came back before, or there was no turn to ask. */
+const UNREACHABLE = /^(token_)?(connection|timeout|aborted)$|^breaker_open|^no_turn/;
 
 /** The word as operators read it. */
 export function describeAnswer(word: AnswerWord) {

@@ -1,5 +1,8 @@
 import { INTERNAL_HEADERS } from '@pixmesh/contracts/internal/headers';
 import type { CallerClaims, ServiceName } from '@pixmesh/contracts/internal/service-token';
+import { currentAccount } from '@pixmesh/fair-share/current-account';
+import { createFairQueue, type FairQueue, WAITING_MAX } from '@pixmesh/fair-share/fair-queue';
+import { NoTurnError } from '@pixmesh/fair-share/no-turn-error';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { currentRequestId } from '@pixmesh/telemetry/request-id';
 import { type Dispatcher, Pool } from 'undici';
@@ -7,7 +10,14 @@ import { type Dispatcher, Pool } from 'undici';
 import type { Deadline } from './deadline.ts';
 import type { SignToken } from './service-token.ts';
 
-const CONNECTIONS_MAX = 128;
+/**
+ * Calls under way at once, each with a connection of its own. A write may wait for the acquirer, which costs nobody
+ * anything; what a read waits for is the CPU of its service, where many at once would only be a longer line (ADR 0023).
+ */
+const WRITES_MAX = 512;
+const READS_MAX = 64;
+/** How long a call waits for its turn, within its deadline. */
+const WAIT_MS_MAX = 5_000;
 const CONNECT_TIMEOUT_MS = 1_000;
 /** Below the peer's own keep-alive, so that a socket is never reused while the peer closes it. */
 const KEEP_ALIVE_TIMEOUT_MS = 30_000;
@@ -32,25 +42,46 @@ export type InternalAnswer = {
 };
 
 export type InternalClient = AsyncDisposable & {
-  /** @throws AppError `DEPENDENCY_UNAVAILABLE` when no answer came in time: the outcome is unknown */
+  /**
+   * @throws AppError `DEPENDENCY_UNAVAILABLE` when no answer came in time: the outcome is unknown, unless its cause is a
+   *   `NoTurnError`, after which nothing was sent
+   */
   request(request: InternalRequest): Promise<InternalAnswer>;
 };
 
-/** Calls one service of the mesh: signed, under the caller's deadline, never retried on its own. */
+/**
+ * Calls one service of the mesh in equal turns by account, reads apart from writes: signed, under the caller's deadline,
+ * never retried on its own.
+ */
 export function createInternalClient(options: {
   service: ServiceName;
   url: string;
   sign: SignToken;
 }): InternalClient {
-  const pool = new Pool(options.url, {
-    connections: CONNECTIONS_MAX,
-    connectTimeout: CONNECT_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    maxResponseSize: ANSWER_BYTES_MAX,
-  });
-  return { request, [Symbol.asyncDispose]: () => pool.destroy() };
+  const { service, url } = options;
+  const reads = openConnections(`${service} reads`, url, READS_MAX);
+  const writes = openConnections(`${service} writes`, url, WRITES_MAX);
+  return {
+    request,
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all([reads.pool.destroy(), writes.pool.destroy()]);
+    },
+  };
 
   async function request(call: InternalRequest): Promise<InternalAnswer> {
+    const { pool, turns } = call.method === 'GET' ? reads : writes;
+    const account = call.claims?.account_id ?? currentAccount();
+    const beginBeforeMs = performance.now() + call.deadline.remainingMs();
+    try {
+      return await turns.run(account, () => send(pool, call), { beginBeforeMs });
+    } catch (cause) {
+      if (!(cause instanceof NoTurnError)) throw cause;
+      const message = `${service} was not called: ${cause.message}`;
+      throw new AppError('DEPENDENCY_UNAVAILABLE', { message, cause });
+    }
+  }
+
+  async function send(pool: Pool, call: InternalRequest): Promise<InternalAnswer> {
     const token = await options.sign(options.service, call.claims);
     const timeoutMs = Math.max(1, call.deadline.remainingMs() - HOP_MARGIN_MS);
     const requestId = currentRequestId();
@@ -76,4 +107,20 @@ export function createInternalClient(options: {
       });
     }
   }
+}
+
+/** As many connections as places, so that nothing waits in the pool, where nobody has turns. */
+function openConnections(
+  name: string,
+  url: string,
+  places: number,
+): { pool: Pool; turns: FairQueue } {
+  const pool = new Pool(url, {
+    connections: places,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    maxResponseSize: ANSWER_BYTES_MAX,
+  });
+  const bounds = { waitingMax: WAITING_MAX, waitMsMax: WAIT_MS_MAX };
+  return { pool, turns: createFairQueue({ name, places, ...bounds }) };
 }

@@ -13,6 +13,7 @@ import type { AuthenticateKey, Caller } from '#authentication/authenticate-key.t
 import { requestIdOf } from '#edge/stamp-answers.ts';
 import { countUnauthorized, reportMismatch } from '#events.ts';
 import type { AdmitRequest } from '#limits/admit-request.ts';
+import { inTurn } from '#limits/refuse-for-now.ts';
 
 import { forwardRequest, type Owners, readCreationId } from './forward-request.ts';
 import { relayAnswer } from './forwardable-answer.ts';
@@ -66,7 +67,8 @@ function registerRoute(app: FastifyInstance, deps: PublicRouteDeps, route: Publi
       (request, _reply, done) => runForAccount(callerOf(request).accountId, done),
     ],
     handler: (request, reply) => {
-      const work = handler(request, reply);
+      // After the body has arrived: who sends slowly holds no place.
+      const work = inTurn(reply, () => handler(request, reply));
       request.work = work;
       return work;
     },

@@ -1,9 +1,9 @@
-import { AppError } from '@pixmesh/kernel/app-error';
 import type { FastifyReply } from 'fastify';
 
 import type { Caller } from '#authentication/authenticate-key.ts';
 
 import { type KeyDefault, limitsOf } from './limits-of.ts';
+import { refuseForNow } from './refuse-for-now.ts';
 import type { RequestCounters } from './request-counters.ts';
 
 /**
@@ -25,10 +25,7 @@ export function createAdmitRequest(
     if (limits.windows.length + limits.flights.length === 0) return null;
     const admission = await counters.admit(limits);
     if (admission.kind === 'admitted') return admission.end;
-    // Whole seconds (RFC 9110 section 10.2.3), and never so early that the next try is refused again.
-    reply.header('retry-after', String(Math.max(1, Math.ceil(admission.retryAfterMs / 1000))));
-    throw new AppError('RATE_LIMITED', {
-      publicMessage: `${admission.refusal} The header Retry-After says when to go on.`,
-    });
+    const { refusal: message, retryAfterMs } = admission;
+    throw refuseForNow(reply, { message, retryAfterMs });
   };
 }

@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+
+import { WAITING_MAX } from '@pixmesh/fair-share/fair-queue';
+import { eventually } from '@pixmesh/testkit/eventually';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+
+import { type Answer, sendRequest } from '#test/send-request.ts';
+import { answerJson } from '#test/start-fake-owner.ts';
+import { startTestGateway, type Tenant, type TestGateway } from '#test/start-test-gateway.ts';
+
+/** Parallel creations of one merchant at an acquirer that takes its time. */
+const CREATIONS = 250;
+/** Beyond what one account may have under way and waiting. */
+const READS = 1_200;
+const READS_UNDER_WAY = 64;
+const PATIENT_MS = 60_000;
+
+let gateway: TestGateway;
+let aggressor: Tenant;
+let victim: Tenant;
+/** Answers of the owner that are still to be given, by the target of their requests. */
+let held: { url: string; answer: () => void }[] = [];
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  [aggressor, victim] = [await gateway.createTenant(), await gateway.createTenant()];
+  gateway.owners.charges.answerWith((response, { url }) => {
+    held.push({ url, answer: () => answerJson(response, 200, { body: { object: 'charge' } }) });
+  });
+});
+afterAll(() => gateway[Symbol.asyncDispose]());
+afterEach(() => {
+  gateway.owners.charges.requests.length = 0;
+  held = [];
+});
+
+function create(tenant: Tenant): Promise<Answer> {
+  const headers = ['x-api-key', tenant.key, 'idempotency-key', randomUUID()];
+  const call = { method: 'POST', path: '/v1/charges', body: '{}' };
+  return sendRequest({ port: gateway.ports.public, ...call, headers });
+}
+
+function read(tenant: Tenant, path = '/v1/charges'): Promise<Answer> {
+  return gateway.request(tenant.key, 'GET', path);
+}
+
+async function answerAll(calls: readonly Promise<Answer>[]): Promise<Answer[]> {
+  let isOver = false;
+  const answers = Promise.all(calls).finally(() => {
+    isOver = true;
+  });
+  await eventually(() => {
+    for (const { answer } of held.splice(0)) answer();
+    expect(isOver).toBe(true);
+  }, PATIENT_MS);
+  return await answers;
+}
+
+test(
+  'beside 250 creations that their owner does not answer, another account’s calls reach it at once',
+  async () => {
+    const crowd = Array.from({ length: CREATIONS }, () => create(aggressor));
+    await eventually(() => expect(held).toHaveLength(CREATIONS), PATIENT_MS);
+    const own = [create(victim), read(victim)];
+    await eventually(() => expect(held).toHaveLength(CREATIONS + 2));
+    const answers = await answerAll([...crowd, ...own]);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  },
+  PATIENT_MS,
+);
+
+test(
+  'an account with too much in flight gets 429, its owner never sees that, and another account has the next place',
+  async () => {
+    const refused: Answer[] = [];
+    const crowd = Array.from({ length: READS }, async () => {
+      const answer = await read(aggressor);
+      if (answer.status === 429) refused.push(answer);
+      return answer;
+    });
+    await eventually(() => expect(refused).not.toEqual([]), PATIENT_MS);
+    expect(held).toHaveLength(READS_UNDER_WAY);
+    const path = `/v1/charges/${randomUUID()}`;
+    const own = read(victim, path);
+    let freed = 0;
+    await eventually(() => {
+      const reached = held.find(({ url }) => url === path);
+      if (reached !== undefined) return reached.answer();
+      held.shift()?.answer();
+      freed += 1;
+      throw new Error('the other account’s read has not reached its owner');
+    }, PATIENT_MS);
+    expect((await own).status).toBe(200);
+    // It went before the thousand that were waiting when it came.
+    expect(freed).toBeLessThan(WAITING_MAX / 2);
+    held = held.filter(({ url }) => url !== path);
+    const answers = await answerAll(crowd);
+    const served = answers.filter(({ status }) => status === 200).length;
+    expect(served + refused.length).toBe(READS);
+    expect(gateway.owners.charges.requests).toHaveLength(served + 1);
+    for (const { json, headers } of refused) {
+      expect(json).toEqual({
+        code: 'RATE_LIMITED',
+        message: expect.stringContaining('Retry-After'),
+        details: [],
+      });
+      expect(headers['retry-after']).toMatch(/^[1-9]\d*$/);
+    }
+  },
+  PATIENT_MS,
+);
