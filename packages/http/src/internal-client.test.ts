@@ -57,14 +57,28 @@ test.each<[string, (request: IncomingMessage, response: ServerResponse) => unkno
   },
 );
 
-test('a call is made once, even if the connection breaks', async () => {
+test.each([
+  ['changes something is made once', 'POST' as const, 1],
+  ['changes nothing is made again', 'GET' as const, 3],
+])('a call that %s if the connection breaks', async (_what, method, times) => {
   let calls = 0;
   const client = await clientOf((request) => {
     calls += 1;
     request.socket.destroy();
   });
-  await expect(client.request(aCall({}))).rejects.toMatchObject(UNKNOWN);
-  expect(calls).toBe(1);
+  await expect(client.request(aCall({ method }))).rejects.toMatchObject(UNKNOWN);
+  expect(calls).toBe(times);
+});
+
+test('a read goes on at another process where one was cut off in its answer', async () => {
+  let calls = 0;
+  const client = await clientOf((request, response) => {
+    calls += 1;
+    if (calls > 1) return response.end('whole');
+    response.writeHead(200, { 'content-length': 9 }).write('half');
+    return setTimeout(() => request.socket.destroy(), 20);
+  });
+  expect((await client.request(aCall({}))).body.toString()).toBe('whole');
 });
 
 test('a peer that is not there leaves the outcome unknown as well', async () => {

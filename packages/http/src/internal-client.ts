@@ -8,6 +8,7 @@ import { currentRequestId } from '@pixmesh/telemetry/request-id';
 import { type Dispatcher, Pool } from 'undici';
 
 import type { Deadline } from './deadline.ts';
+import { mayRepeat, TRIES_MAX } from './repeat-call.ts';
 import type { SignToken } from './service-token.ts';
 
 /**
@@ -19,8 +20,8 @@ const READS_MAX = 64;
 /** How long a call waits for its turn, within its deadline. */
 const WAIT_MS_MAX = 5_000;
 const CONNECT_TIMEOUT_MS = 1_000;
-/** Below the peer's own keep-alive, so that a socket is never reused while the peer closes it. */
-const KEEP_ALIVE_TIMEOUT_MS = 30_000;
+/** An idle connection has ended before a process that stops ends it (`end-connections.ts`), whatever the peer allows. */
+const KEEP_ALIVE_TIMEOUT_MS = 1_000;
 /** More than any answer of a peer, a page of a hundred items included. */
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 /** Time kept back so that a callee answers before its caller gives up. */
@@ -51,7 +52,7 @@ export type InternalClient = AsyncDisposable & {
 
 /**
  * Calls one service of the mesh in equal turns by account, reads apart from writes: signed, under the caller's deadline,
- * never retried on its own.
+ * repeated only where that is safe.
  */
 export function createInternalClient(options: {
   service: ServiceName;
@@ -85,28 +86,40 @@ export function createInternalClient(options: {
     const token = await options.sign(options.service, call.claims);
     const timeoutMs = Math.max(1, call.deadline.remainingMs() - HOP_MARGIN_MS);
     const requestId = currentRequestId();
-    try {
-      const response = await pool.request({
-        method: call.method,
-        path: call.path,
-        headers: {
-          ...call.headers,
-          [INTERNAL_HEADERS.token]: token,
-          [INTERNAL_HEADERS.timeoutMs]: String(timeoutMs),
-          ...(requestId === null ? {} : { [INTERNAL_HEADERS.requestId]: requestId }),
-        },
-        body: call.body ?? null,
-        signal: call.deadline.signal(),
-      });
-      const body = Buffer.from(await response.body.arrayBuffer());
-      return { status: response.statusCode, headers: response.headers, body };
-    } catch (error) {
-      throw new AppError('DEPENDENCY_UNAVAILABLE', {
-        message: `${options.service} did not answer`,
-        cause: error,
-      });
+    const headers = {
+      ...call.headers,
+      [INTERNAL_HEADERS.token]: token,
+      [INTERNAL_HEADERS.timeoutMs]: String(timeoutMs),
+      ...(requestId === null ? {} : { [INTERNAL_HEADERS.requestId]: requestId }),
+    };
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await exchange(pool, call, headers);
+      } catch (error) {
+        if (tries < TRIES_MAX && mayRepeat(call.method, error)) continue;
+        throw new AppError('DEPENDENCY_UNAVAILABLE', {
+          message: `${options.service} did not answer`,
+          cause: error,
+        });
+      }
     }
   }
+}
+
+async function exchange(
+  pool: Pool,
+  call: InternalRequest,
+  headers: Record<string, string>,
+): Promise<InternalAnswer> {
+  const response = await pool.request({
+    method: call.method,
+    path: call.path,
+    headers,
+    body: call.body ?? null,
+    signal: call.deadline.signal(),
+  });
+  const body = Buffer.from(await response.body.arrayBuffer());
+  return { status: response.statusCode, headers: response.headers, body };
 }
 
 /** As many connections as places, so that nothing waits in the pool, where nobody has turns. */
@@ -119,6 +132,7 @@ function openConnections(
     connections: places,
     connectTimeout: CONNECT_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_TIMEOUT_MS,
     maxResponseSize: ANSWER_BYTES_MAX,
   });
   const bounds = { waitingMax: WAITING_MAX, waitMsMax: WAIT_MS_MAX };

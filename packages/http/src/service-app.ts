@@ -7,6 +7,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { refuseAmbiguousRequests } from './ambiguous-requests.ts';
 import { nameUnknownBodies } from './body-headers.ts';
 import { answerClientError, type RefusedConnection } from './client-error.ts';
+import { endConnections } from './end-connections.ts';
 import { isUnexpected, namingLimit, sendError } from './error-reply.ts';
 import { enterRequests, receivedRequestId, type RequestIdOf } from './request-context.ts';
 import { makeDecodable } from './request-target.ts';
@@ -94,7 +95,7 @@ export function createServiceApp(options: ServiceAppOptions): FastifyInstance {
   });
   enterRequests(app, options.requestIdOf ?? receivedRequestId);
   observeRequests(app, options);
-  endConnectionsOnClose(app);
+  endConnections(app);
   refuseAmbiguousRequests(app);
   nameUnknownBodies(app);
   answerUnknownRoutes(app);
@@ -129,20 +130,6 @@ export function ignoreBodies(context: FastifyInstance): void {
 /** The request's body as bytes; empty when none was sent. */
 export function rawBody(body: unknown): Buffer {
   return Buffer.isBuffer(body) ? body : Buffer.alloc(0);
-}
-
-/**
- * A connection that is busy when the stop begins ends with its answer; kept alive, it would hold the stop up until
- * its client closes it.
- */
-function endConnectionsOnClose(app: FastifyInstance): void {
-  let closing = false;
-  app.addHook('preClose', async () => {
-    closing = true;
-  });
-  app.addHook('onSend', async (_request, reply) => {
-    if (closing) reply.header('connection', 'close');
-  });
 }
 
 /**

@@ -103,3 +103,12 @@ test('a service of which a part cannot start leaves nothing running', async () =
   await expect(starting).rejects.toThrow('no broker');
   expect(stopped).toEqual(['pool']);
 });
+
+test('callers are let go before any part stops, where a process ends', async () => {
+  const service = await aService(({ use }) => {
+    use('pool', aPart('pool'));
+    use('http', { ...aPart('http'), drain: async () => void stopped.push('callers') });
+  });
+  await service.stop({ reason: 'signal', signal: 'SIGTERM' });
+  expect(stopped).toEqual(['callers', 'http', 'pool']);
+});

@@ -8,6 +8,9 @@ import { type Health, startHealth } from './health.ts';
 import type { StopCause } from './run-service.ts';
 import { createStopList, type StopList } from './stop-in-order.ts';
 
+/** Only tests end a service within a process that lives on; they have no callers that would notice. */
+const DISPOSED = 'disposed';
+
 type ServiceOptions = {
   name: string;
   config: {
@@ -20,8 +23,12 @@ type ServiceOptions = {
   logger?: Logger | undefined;
 };
 
-/** A part that can tell whether it still works counts for the liveness of the process. */
-type Part = AsyncDisposable & { isAlive?: () => boolean };
+type Part = AsyncDisposable & {
+  /** A part that can tell whether it still works counts for the liveness of the process. */
+  isAlive?: () => boolean;
+  /** A part with callers lets them go before anything is stopped that they need. */
+  drain?: () => Promise<void>;
+};
 
 export type Parts = {
   logger: Logger;
@@ -47,7 +54,8 @@ export type RunningService<Answer extends Started> = AsyncDisposable &
 /**
  * The frame of every service: its parts are started in the order of their dependencies, then health, which outlives
  * them. It is alive while each part that can tell is alive, and ready while its own check says so. A stop goes: not
- * ready, then the parts in reverse order, then health. Where a part cannot be started, nothing is left running.
+ * ready, then callers are let go, then the parts in reverse order, then health. Where a part cannot be started, nothing
+ * is left running.
  */
 export async function startService<Answer extends Started>(
   options: ServiceOptions,
@@ -70,8 +78,8 @@ export async function startService<Answer extends Started>(
     logger.info({ version: packageJson.version, roles: config.ROLES, ports }, 'service ready');
     // Written at the end of a process otherwise, which one that is killed does not reach. Nothing where it is off.
     flushCompileCache();
-    const stop = stopOnce({ logger, stops, health });
-    return { ...started, ports, stop, [Symbol.asyncDispose]: () => stop({ reason: 'disposed' }) };
+    const stop = stopOnce({ logger, stops, health, parts });
+    return { ...started, ports, stop, [Symbol.asyncDispose]: () => stop({ reason: DISPOSED }) };
   } catch (error) {
     await stops.stopAll();
     throw error;
@@ -83,15 +91,25 @@ export async function startService<Answer extends Started>(
   }
 }
 
-function stopOnce(running: { logger: Logger; stops: StopList; health: Health }) {
-  const { logger, stops, health } = running;
+function stopOnce(running: {
+  logger: Logger;
+  stops: StopList;
+  health: Health;
+  parts: readonly Part[];
+}) {
+  const { logger, stops, health, parts } = running;
   let stopped: Promise<void> | null = null;
   return async (cause: StopCause): Promise<void> => await (stopped ??= stop(cause));
 
   async function stop(cause: StopCause): Promise<void> {
     logger.info(cause, 'service stopping');
     health.setNotReady();
+    if (cause.reason !== DISPOSED) stops.use('callers', { [Symbol.asyncDispose]: drainAll });
     await stops.stopAll();
     await health[Symbol.asyncDispose]();
+  }
+
+  async function drainAll(): Promise<void> {
+    await Promise.all(parts.map(async (part) => await part.drain?.()));
   }
 }

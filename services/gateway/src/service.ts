@@ -157,10 +157,11 @@ function buildAdmin({
   });
 }
 
-function together(parts: readonly AsyncDisposable[]): AsyncDisposable {
+function together(apps: readonly FastifyInstance[]) {
   return {
+    drain: async () => void (await Promise.all(apps.map((app) => app.drain()))),
     [Symbol.asyncDispose]: async () => {
-      await Promise.all(parts.map((part) => part[Symbol.asyncDispose]()));
+      await Promise.all(apps.map((app) => app[Symbol.asyncDispose]()));
     },
   };
 }

@@ -1,0 +1,84 @@
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
+import net from 'node:net';
+
+import type { FastifyInstance } from 'fastify';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Takes no new connection and lets callers go; resolves when the last one has left. */
+    drain(): Promise<void>;
+  }
+}
+
+/** How long a connection serves requests, a third more or less: processes that are added get their part by then. */
+const CONNECTION_LIFE_MS = 30_000;
+const LIFE_JITTER = 1 / 3;
+/** Idle connections of a process that stops are ended after so long. Our own clients have ended theirs by then. */
+const DRAIN_IDLE_MS = 1_500;
+/** Turns of the event loop in which connections that wait are taken, before the listener closes. */
+const ACCEPTING_TURNS_MAX = 100;
+const SHORT_TURN_MS = 1;
+
+/**
+ * Connections end with an answer that says so, which no client can misread: when they are old, and when the process
+ * stops. One that was merely closed could have carried a request at that moment, whose outcome nobody would know.
+ */
+export function endConnections(app: FastifyInstance): void {
+  const endsAtMs = new WeakMap<object, number>();
+  let closing = false;
+  app.addHook('preClose', async () => {
+    closing = true;
+  });
+  app.addHook('onSend', async (request, reply) => {
+    if (closing || isOld(request.raw.socket)) reply.header('connection', 'close');
+  });
+  app.decorate('drain', drain);
+
+  /** Counted from the first answer: before it, a limit of its own holds. */
+  function isOld(socket: object): boolean {
+    const now = performance.now();
+    const endMs = endsAtMs.get(socket);
+    if (endMs === undefined) endsAtMs.set(socket, now + someLifeMs());
+    return endMs !== undefined && now > endMs;
+  }
+
+  async function drain(): Promise<void> {
+    closing = true;
+    await acceptWaiting(app.server);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    // Node's own HTTP server would end idle connections with its listener.
+    net.Server.prototype.close.call(app.server, () => resolve());
+    const waiting = new AbortController();
+    const idle = delay(DRAIN_IDLE_MS, undefined, { signal: waiting.signal });
+    idle.then(
+      () => app.server.closeIdleConnections(),
+      () => undefined,
+    );
+    await promise;
+    waiting.abort();
+  }
+}
+
+function someLifeMs(): number {
+  return CONNECTION_LIFE_MS * (1 + LIFE_JITTER * (2 * Math.random() - 1));
+}
+
+/**
+ * Linux resets what waits to be accepted when a listener closes, also where others listen on the same port: it closes
+ * right after a turn of the event loop that was short and found nobody waiting.
+ */
+async function acceptWaiting(server: net.Server): Promise<void> {
+  let accepted = 0;
+  const onConnection = (): void => {
+    accepted += 1;
+  };
+  server.on('connection', onConnection);
+  // The first turn ends what has begun; whatever came since is found by the next.
+  await nextTurn();
+  for (let turn = 0; turn < ACCEPTING_TURNS_MAX; turn += 1) {
+    const before = { accepted, ms: performance.now() };
+    await nextTurn();
+    if (accepted === before.accepted && performance.now() - before.ms < SHORT_TURN_MS) break;
+  }
+  server.off('connection', onConnection);
+}

@@ -1,0 +1,16 @@
+/** One that stops, one that has been killed, and one that lives. */
+export const TRIES_MAX = 3;
+
+/** Undici's words, and the system's, for a connection that ended before the answer did. */
+const CUT_CODES = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+
+/**
+ * Whether a failed call may be made again, by another connection and so perhaps at another process: where it was never
+ * sent, or changes nothing. A call that changes something and was cut off has an unknown outcome, and that is its
+ * caller's to resolve.
+ */
+export function mayRepeat(method: string, error: unknown): boolean {
+  const { code = '', syscall } = error as { code?: string; syscall?: string };
+  if (syscall === 'connect' || code === 'UND_ERR_CONNECT_TIMEOUT') return true;
+  return method === 'GET' && CUT_CODES.has(code);
+}
