@@ -9,7 +9,7 @@ import { type EventToPublish, type Outgoing, toOutgoing } from './outgoing-messa
 import { createPartialSend } from './partial-send.ts';
 import type { MessageCodec } from './message-codec.ts';
 
-/** Ends before the database ends the relay's transaction, which sits idle meanwhile (15 s). */
+/** Ends before the database ends the relay's transaction, which sits idle meanwhile (12 s). */
 const PUBLISH_TIMEOUT_MS = 10_000;
 const METADATA_MAX_AGE_MS = 30_000;
 /** Bytes of values per request: a broker refuses batches above 1 MiB, and one key may fill a whole claim. */

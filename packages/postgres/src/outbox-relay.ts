@@ -47,7 +47,7 @@ export type Unpublished = {
 
 /**
  * Hands a batch to the broker. It has to end, one way or the other, before the database ends a transaction that sits
- * idle (15 s). It throws where the broker takes nothing at all.
+ * idle (12 s). It throws where the broker takes nothing at all.
  */
 export type Publish = (events: readonly PublishableEvent[]) => Promise<Unpublished>;
 

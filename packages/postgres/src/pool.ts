@@ -10,7 +10,8 @@ import { render, type Statement } from './sql.ts';
 /** Statements above these limits are bugs or accidents; they end with an error instead of waiting. */
 const STATEMENT_TIMEOUT_MS = 10_000;
 const LOCK_TIMEOUT_MS = 5_000;
-const IDLE_IN_TRANSACTION_TIMEOUT_MS = 15_000;
+/** For so long a process that stands still may hold up others; longer than a publication (`event-publisher.ts`). */
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 12_000;
 const CONNECTION_TIMEOUT_MS = 3_000;
 /** A server that answers nothing at all, not even that a statement ran too long, is away. */
 const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 2_000;

@@ -9,6 +9,7 @@ import { endProcess } from '@pixmesh/service/run-service';
 import { createTokenSigner, createTokenVerifier } from '@pixmesh/http/service-token';
 import { startService } from '@pixmesh/service/start-service';
 import { type Messaging, messagingSettings, startMessaging } from '@pixmesh/kafka/messaging';
+import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { createLedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import { startReconciliation } from '@pixmesh/reconciliation/reconciliation';
@@ -31,6 +32,7 @@ export async function startCharges(config: ChargesConfig) {
   return await startService({ name: 'charges', config }, async ({ logger, use }) => {
     const pool = { url: config.DATABASE_URL, applicationName: 'charges', max: POOL_SIZE };
     const db = use('pool', createPool(pool));
+    void checkConnectionBudget({ db, logger, wanted: POOL_SIZE });
     const acquirer = use('acquirer', createAcquirer(acquirerConfig(config)));
     const ledgerCalls = use('ledger client', await callLedger(config));
     const holds = createLedgerHolds(ledgerCalls);

@@ -7,6 +7,7 @@ import { createTokenSigner } from '@pixmesh/http/service-token';
 import { type Parts, startService } from '@pixmesh/service/start-service';
 import { createWakeSignal } from '@pixmesh/service/wake-signal';
 import { type Messaging, messagingSettings, startMessaging } from '@pixmesh/kafka/messaging';
+import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { type Reconciliation, startReconciliation } from '@pixmesh/reconciliation/reconciliation';
 import { reconciliationPeriods } from '@pixmesh/reconciliation/reconciliation-config';
@@ -41,6 +42,8 @@ export async function startGateway(config: GatewayConfig) {
     const pool = { url: config.DATABASE_URL, applicationName: 'gateway' };
     const db = use('pool', createPool({ ...pool, max: config.DATABASE_POOL_SIZE }));
     const background = use('background pool', createPool({ ...pool, max: BACKGROUND_POOL_SIZE }));
+    const wanted = config.DATABASE_POOL_SIZE + BACKGROUND_POOL_SIZE;
+    void checkConnectionBudget({ db: background, logger, wanted });
     const clients = await openClients(config, use);
     const outbox = createWakeSignal();
     const messaging = use(

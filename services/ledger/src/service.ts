@@ -5,6 +5,7 @@ import { createTokenVerifier } from '@pixmesh/http/service-token';
 import { startService } from '@pixmesh/service/start-service';
 import { createWakeSignal } from '@pixmesh/service/wake-signal';
 import { messagingSettings, startMessaging } from '@pixmesh/kafka/messaging';
+import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
 import { createPool } from '@pixmesh/postgres/pool';
 import { startReconciliation } from '@pixmesh/reconciliation/reconciliation';
 import { reconciliationPeriods } from '@pixmesh/reconciliation/reconciliation-config';
@@ -29,6 +30,7 @@ export async function startLedger(config: LedgerConfig): Promise<AsyncDisposable
   return await startService({ name: 'ledger', config }, async ({ logger, use }) => {
     const pool = { url: config.DATABASE_URL, applicationName: 'ledger', max: POOL_SIZE };
     const db = use('pool', createPool(pool));
+    void checkConnectionBudget({ db, logger, wanted: POOL_SIZE });
     const outbox = createWakeSignal();
     const engine = use('engine', createLedgerEngine({ db, logger, wakeOutbox: outbox.notify }));
     const republish = async (commandId: string): Promise<void> => {

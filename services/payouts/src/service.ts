@@ -8,6 +8,7 @@ import { endProcess } from '@pixmesh/service/run-service';
 import { createTokenSigner, createTokenVerifier } from '@pixmesh/http/service-token';
 import { startService } from '@pixmesh/service/start-service';
 import { type Messaging, messagingSettings, startMessaging } from '@pixmesh/kafka/messaging';
+import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
 import { createPool } from '@pixmesh/postgres/pool';
 import { createLedgerHolds } from '@pixmesh/ledger-client/ledger-holds';
 import { createLedgerReads } from '@pixmesh/ledger-client/ledger-reads';
@@ -32,6 +33,7 @@ export async function startPayouts(config: PayoutsConfig) {
   return await startService({ name: 'payouts', config }, async ({ logger, use }) => {
     const pool = { url: config.DATABASE_URL, applicationName: 'payouts', max: POOL_SIZE };
     const db = use('pool', createPool(pool));
+    void checkConnectionBudget({ db, logger, wanted: POOL_SIZE });
     const acquirer = use('acquirer', createAcquirer(acquirerConfig(config)));
     const ledgerCalls = use('ledger client', await callLedger(config));
     const signals = createSignals();

@@ -4,6 +4,7 @@ import { createTokenVerifier } from '@pixmesh/http/service-token';
 import { type Parts, startService } from '@pixmesh/service/start-service';
 import type { Messaging } from '@pixmesh/kafka/messaging';
 import { newId } from '@pixmesh/kernel/ids';
+import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 import { deadLetterCheck } from '@pixmesh/reconciliation/dead-letter-check';
@@ -47,6 +48,7 @@ export async function startWebhookDispatcher(config: DispatcherConfig, seams: Pa
   return await startService(options, async ({ logger, use }) => {
     const db = use('pool', openPool(config));
     const queueDb = use('queue pool', openQueuePool(config));
+    void checkConnectionBudget({ db, logger, wanted: 2 * config.DATABASE_POOL_SIZE });
     const clock = seams.clock ?? databaseClock;
     const owner = newId();
     const resolveName = seams.resolveName ?? createResolver();
