@@ -28,6 +28,8 @@ const SEQUENCE_PAGE = 5_000;
 const RESTART_MS_MAX = 60_000;
 /** Where a service has several processes, a call that one of them does not answer is soon tried again. */
 const ANSWER_MS_MAX = 5_000;
+/** A full comparison is waited for. */
+const ADMIN_ANSWER_MS_MAX = 30_000;
 
 // Tests look at answers as they come; a wrong shape shows in an assertion.
 // oxlint-disable-next-line typescript/no-explicit-any
@@ -51,10 +53,14 @@ export function stack(): StackFile {
 }
 
 /** Of one gateway, whatever it is asked takes its time. */
-function theGateway(): { gateway_url: string; admin_url: string; timeoutMs?: number } {
+function theGateway(answerMsMax: number): {
+  gateway_url: string;
+  admin_url: string;
+  timeoutMs?: number;
+} {
   const { gateway_url, admin_url, pids } = stack();
   const isOne = pids['gateway-2'] === undefined;
-  return { gateway_url, admin_url, ...(isOne ? {} : { timeoutMs: ANSWER_MS_MAX }) };
+  return { gateway_url, admin_url, ...(isOne ? {} : { timeoutMs: answerMsMax }) };
 }
 
 /** What the installation under test keeps secret. */
@@ -143,7 +149,7 @@ export async function admin(
   body?: object,
   headers: Record<string, string> = {},
 ): Promise<Answer> {
-  const { admin_url, timeoutMs } = theGateway();
+  const { admin_url, timeoutMs } = theGateway(ADMIN_ANSWER_MS_MAX);
   const authorization = `Bearer ${stack().admin_token}`;
   const all = { authorization, ...headers };
   return await call(admin_url + path, { method, headers: all, body, timeoutMs });
@@ -157,7 +163,7 @@ export async function v1(
 ): Promise<Answer> {
   const [method = 'GET', path = ''] = route.split(' ');
   const headers = { 'x-api-key': merchant.key, ...options.headers };
-  const { gateway_url, timeoutMs } = theGateway();
+  const { gateway_url, timeoutMs } = theGateway(ANSWER_MS_MAX);
   return await call(`${gateway_url}/v1${path}`, { method, headers, body: options.body, timeoutMs });
 }
 

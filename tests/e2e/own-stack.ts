@@ -9,12 +9,12 @@ import { useHome } from './mesh.ts';
 /** A second stack beside the ring's, on a busy machine. */
 const BOOT_MS_MAX = 400_000;
 
-/** Boots a stack for the file that calls it, with settings of its own, and has everything in it speak with that one. */
+/** Boots a stack for the file that calls it, with settings of its own, and has everything in it speak with that one: its home. */
 export function bootOwnStack(
   name: string,
   settings: Readonly<Record<string, string>>,
   flags: readonly string[] = [],
-): void {
+): string {
   const home = path.resolve(`.pixmesh-e2e-${name}`);
   beforeAll(() => {
     npmRun(['stop']);
@@ -26,6 +26,7 @@ export function bootOwnStack(
   afterAll(() => {
     npmRun(['stop']);
   });
+  return home;
 
   function npmRun(args: readonly string[]): number {
     const env = { ...process.env, ...settings, PIXMESH_HOME: home };

@@ -29,6 +29,7 @@ const PARTS: readonly LongPart[] = [
   { name: 'payout-lives', ring: 'e2e', holds: within('/payouts-', '/refund-') },
   { name: 'timing', ring: 'e2e', holds: within('/timing.') },
   { name: 'edges', ring: 'e2e', holds: within('fuzz', 'hostile', 'secrets') },
+  { name: 'scaling', ring: 'e2e', holds: within('/scaling.') },
   { name: 'losses', ring: 'e2e', holds: within('/lost-messages.', '/replicas.') },
   { name: 'outages', ring: 'e2e', holds: () => true },
 ];

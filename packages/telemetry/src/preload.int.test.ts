@@ -33,6 +33,9 @@ test('a process with the preload traces every library in one unbroken trace', as
   // And nothing of the caller's baggage behind it.
   expect(stdout).toBe(`00-${server.traceId}-${server.spanId}-01`);
   for (const { service } of spans) expect(service).toBe('traced');
+  // One process, and which.
+  expect(new Set(spans.map(({ instance }) => instance)).size).toBe(1);
+  expect(root.instance).toMatch(/:\d+$/);
 });
 
 test('neither URLs nor values are among the exported spans, and health checks make none', async () => {

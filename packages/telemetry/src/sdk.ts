@@ -1,3 +1,5 @@
+import { hostname } from 'node:os';
+
 import { context, metrics, propagation, trace } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
@@ -6,6 +8,7 @@ import { HttpInstrumentation } from '@opentelemetry/instrumentation-http';
 import { PgInstrumentation } from '@opentelemetry/instrumentation-pg';
 import { RedisInstrumentation } from '@opentelemetry/instrumentation-redis';
 import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici';
+import { resourceFromAttributes } from '@opentelemetry/resources';
 import { NodeSDK } from '@opentelemetry/sdk-node';
 import { AlwaysOnSampler, BatchSpanProcessor } from '@opentelemetry/sdk-trace';
 
@@ -32,6 +35,8 @@ export function startTelemetry(serviceName: string, env: NodeJS.ProcessEnv): voi
   const traced = Boolean(env['OTEL_EXPORTER_OTLP_ENDPOINT']);
   sdk = new NodeSDK({
     serviceName,
+    // Which of the service's processes it was.
+    resource: resourceFromAttributes({ 'service.instance.id': `${hostname()}:${process.pid}` }),
     metricReaders: [prometheus],
     // Without this the SDK prepares an exporter of logs to a collector that nobody named.
     logRecordProcessors: [],

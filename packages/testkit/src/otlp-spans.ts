@@ -7,6 +7,8 @@ export type ReceivedSpan = {
   name: string;
   kind: 'internal' | 'server' | 'client' | 'producer' | 'consumer' | 'unspecified';
   service: string;
+  /** Which of the service's processes. */
+  instance: string;
   startNs: bigint;
   endNs: bigint;
   attributes: Record<string, string | number | boolean>;
@@ -51,12 +53,16 @@ type WireTraces = {
 export function readSpans(bytes: Uint8Array): ReceivedSpan[] {
   const traces = TRACES.toObject(TRACES.decode(bytes), { longs: String }) as WireTraces;
   return (traces.resourceSpans ?? []).flatMap(({ resource, scopeSpans = [] }) => {
-    const service = String(toAttributes(resource?.attributes)['service.name'] ?? 'unknown');
-    return scopeSpans.flatMap(({ spans = [] }) => spans.map((span) => toSpan(service, span)));
+    const of = toAttributes(resource?.attributes);
+    const service = String(of['service.name'] ?? 'unknown');
+    const instance = String(of['service.instance.id'] ?? 'unknown');
+    return scopeSpans.flatMap(({ spans = [] }) =>
+      spans.map((span) => ({ ...toSpan(service, span), instance })),
+    );
   });
 }
 
-function toSpan(service: string, span: WireSpan): ReceivedSpan {
+function toSpan(service: string, span: WireSpan): Omit<ReceivedSpan, 'instance'> {
   return {
     service,
     traceId: Buffer.from(span.traceId).toString('hex'),

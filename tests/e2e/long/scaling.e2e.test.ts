@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { requestScale } from '@pixmesh/local-stack/mesh/control-client';
+import { eventually } from '@pixmesh/testkit/eventually';
+import { testSeed } from '@pixmesh/testkit/test-seed';
+import { expect, test } from 'vitest';
+
+import { seededRandom } from '../../fuzz/seeded-random.ts';
+import { createClientHistory } from '../client-history.ts';
+import { findBreaks } from '../find-breaks.ts';
+import { findViolations } from '../find-violations.ts';
+import { admin, received, v1 } from '../mesh.ts';
+import { bootOwnStack } from '../own-stack.ts';
+import { aPayingMerchant, COST_CENTS } from '../payout-calls.ts';
+import { type Act, actAtRandom, type ActName, PLANNED, SERVICES } from './random-acts.ts';
+import { quantileMs, startTimedLoad, type TimedCall } from './timed-load.ts';
+
+/** How long the random acts go on; shorter while something is tried out. */
+const ACTS_MS = Number(process.env['PIXMESH_SCALING_SECONDS'] ?? 600) * 1_000;
+const ACT_EVERY_MS = 5_000;
+const PAUSE_PLANNED_MS_MAX = 3_000;
+const PAUSE_MS_MAX = 15_000;
+/** A kill is seen by those whose calls were in the hands of the process. */
+const KILL_SEEN_MS = 1_000;
+const PAYERS = 4;
+const FUNDED_PAYOUTS = 20_000;
+const REST_MS_MAX = 180_000;
+const STEADY_MS = 20_000;
+const TEST_MS_MAX = 2 * ACTS_MS + 600_000;
+
+const home = bootOwnStack('scaling', {}, ['--scale', SERVICES.map((name) => `${name}=2`).join()]);
+
+test(
+  'processes started and stopped at random under load: no call fails, and deliveries pause for 3 s at most',
+  async () => {
+    const { acts, calls, longestMs } = await actUnderLoad(PLANNED);
+    expect(failed(calls)).toEqual([]);
+    expect(acts.length).toBeGreaterThan(0);
+    expect(longestMs).toBeLessThanOrEqual(PAUSE_PLANNED_MS_MAX);
+  },
+  TEST_MS_MAX,
+);
+
+test(
+  'processes started, stopped, killed and frozen at random under load: only what they held is cut off, and deliveries pause for 15 s at most',
+  async () => {
+    const { acts, calls, longestMs } = await actUnderLoad([...PLANNED, 'kill', 'freeze']);
+    const cutOff = failed(calls).filter((call) => acts.some((act) => mayCutOff(act, call)));
+    console.log(`${cutOff.length} calls cut off by kills and freezes`);
+    expect(failed(calls).filter((call) => !cutOff.includes(call))).toEqual([]);
+    expect(longestMs).toBeLessThanOrEqual(PAUSE_MS_MAX);
+  },
+  TEST_MS_MAX,
+);
+
+test(
+  'one, two and four processes of every service under the same load: exact',
+  async () => {
+    for (const count of [1, 2, 4]) {
+      await requestScale(home, new Map(SERVICES.map((name) => [name, count])));
+      console.log(`${count} of every service:`);
+      const { calls } = await underLoad(() => delay(STEADY_MS));
+      expect(failed(calls)).toEqual([]);
+    }
+  },
+  TEST_MS_MAX,
+);
+
+async function actUnderLoad(acts: readonly ActName[]) {
+  const random = seededRandom(testSeed());
+  const plan = { home, acts, everyMs: ACT_EVERY_MS, forMs: ACTS_MS, random };
+  const { during, ...seen } = await underLoad(() => actAtRandom(plan));
+  for (const { what, name, fromMs, toMs } of during) {
+    const meanwhile = seen.calls.filter(({ endMs }) => endMs >= fromMs && endMs <= toMs);
+    console.log(`${what} ${name}: ${toMs - fromMs} ms, ${failed(meanwhile).length} calls failed`);
+  }
+  return { acts: during, ...seen };
+}
+
+/** Load around some work, and everything that has to hold when it has come to rest. */
+async function underLoad<T>(work: () => Promise<T>) {
+  const history = createClientHistory();
+  const hookPath = `/${randomUUID()}`;
+  const funds = FUNDED_PAYOUTS * COST_CENTS;
+  const payers = await Promise.all(Array.from({ length: PAYERS }, () => aPayingMerchant(funds)));
+  const startMs = Date.now();
+  const load = startTimedLoad({ history, payers, hookPath });
+  const during = await work();
+  await load.stop();
+  const { calls } = load;
+  const forMs = Date.now() - startMs;
+  const pausesMs = await eventually(async () => {
+    const found = await pauses(calls, hookPath);
+    expect(found.filter((ms) => ms === Infinity)).toEqual([]);
+    return found;
+  }, REST_MS_MAX);
+  const longestMs = Math.max(...pausesMs);
+  console.log(`${describe(calls, forMs)}, longest pause of deliveries ${longestMs} ms`);
+  await eventually(async () => {
+    for (const payer of payers) {
+      const open = await v1(payer, 'GET /payouts?status=processing&limit=1');
+      expect(open.body.data).toEqual([]);
+    }
+    expect(await findViolations(history, { hookPath })).toEqual([]);
+    expect(await findBreaks()).toEqual([]);
+  }, REST_MS_MAX);
+  expect((await admin('GET', '/admin/dead-letters')).body.data).toEqual([]);
+  return { during, calls, longestMs };
+}
+
+/** From each payout's answer to its first delivery. */
+async function pauses(calls: readonly TimedCall[], hookPath: string): Promise<number[]> {
+  const firstMs = new Map<string, number>();
+  for (const { body_base64, received_at } of await received(hookPath)) {
+    const { id } = JSON.parse(Buffer.from(body_base64, 'base64').toString()).data;
+    if (!firstMs.has(id)) firstMs.set(id, Date.parse(received_at));
+  }
+  return answersOf(calls).map(({ id, endMs }) => (firstMs.get(id) ?? Infinity) - endMs);
+}
+
+function answersOf(calls: readonly TimedCall[]): TimedCall[] {
+  return calls.filter(({ kind, status }) => kind === 'payout' && status === 201);
+}
+
+function failed(calls: readonly TimedCall[]): TimedCall[] {
+  return calls.filter(({ status }) => status === null || status >= 400);
+}
+
+/** Whether a process could have held the call while it was killed or stood still. */
+function mayCutOff({ what, fromMs, toMs }: Act, { startMs, endMs }: TimedCall): boolean {
+  if (what === 'freeze') return startMs <= toMs && endMs >= fromMs;
+  return what === 'kill' && startMs <= fromMs + KILL_SEEN_MS && endMs >= fromMs;
+}
+
+function describe(calls: readonly TimedCall[], forMs: number): string {
+  const kinds = Map.groupBy(calls, ({ kind }) => kind);
+  const parts = [...kinds].map(([kind, own]) => {
+    const perSecond = (own.length / (forMs / 1_000)).toFixed(1);
+    return `${kind} ${perSecond}/s p50 ${quantileMs(own, 0.5)} ms p99 ${quantileMs(own, 0.99)} ms`;
+  });
+  return `${parts.join(', ')}, ${failed(calls).length} failed`;
+}
