@@ -21,6 +21,7 @@ create table accounts (
   requests_in_flight_max integer,
   endpoints_max integer,
   deliveries_per_second_max integer,
+  limits_version integer default 0 not null,
   constraint accounts_pkey PRIMARY KEY (id),
   constraint accounts_charge_expires_in CHECK (((charge_expires_in >= 60) AND (charge_expires_in <= 604800))),
   constraint accounts_document_type CHECK ((document_type = ANY (ARRAY['cpf'::text, 'cnpj'::text]))),

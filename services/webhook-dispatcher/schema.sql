@@ -49,6 +49,16 @@ CREATE INDEX deliveries_event ON ONLY deliveries USING btree (event, id);
 CREATE INDEX deliveries_resource ON ONLY deliveries USING btree (resource_id, id DESC);
 CREATE INDEX deliveries_unsent ON ONLY deliveries USING btree (status, id DESC) WHERE status = ANY (ARRAY['failed'::text, 'skipped'::text, 'canceled'::text]);
 
+create table delivery_rates (
+  account_id uuid not null,
+  per_second_max integer,
+  version integer not null,
+  tokens double precision default 0 not null,
+  filled_at timestamp(3) with time zone default now() not null,
+  constraint delivery_rates_pkey PRIMARY KEY (account_id),
+  constraint delivery_rates_max CHECK ((per_second_max >= 1))
+);
+
 create table destinations (
   resource_id uuid not null,
   account_id uuid not null,
@@ -295,6 +305,7 @@ AS $function$
   where inhparent = parent
 $function$;
 
+grant delete, insert, select, update on delivery_rates to pixmesh_webhook_dispatcher;
 grant delete, insert, select, update on processes to pixmesh_webhook_dispatcher;
 grant delete, insert, select, update on queue to pixmesh_webhook_dispatcher;
 grant insert, select on attempts to pixmesh_webhook_dispatcher;

@@ -26,6 +26,7 @@ test('messages keep type, topic and subject', () => {
   ).toEqual([
     'acquirer.callback on acquirer.callbacks.v1 as acquirer.callbacks.v1-acquirer.callback',
     'application.changed on accounts.events.v1 as accounts.events.v1-application.changed',
+    'account.limits_changed on accounts.events.v1 as accounts.events.v1-account.limits_changed',
     'charge.pix.created on charges.events.v1 as charges.events.v1-charge.pix.created',
     'charge.pix.emitted on charges.events.v1 as charges.events.v1-charge.pix.emitted',
     'charge.pix.paid on charges.events.v1 as charges.events.v1-charge.pix.paid',

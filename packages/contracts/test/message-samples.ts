@@ -191,6 +191,11 @@ export const MESSAGE_SAMPLES: Readonly<Record<string, object>> = {
     ...envelope('application.changed'),
     data: { application_id: APPLICATION_ID, active: false, version: 2 },
   },
+  'account.limits_changed': {
+    ...envelope('account.limits_changed'),
+    application_id: null,
+    data: { deliveries_per_second_max: 25, version: 2 },
+  },
 };
 
 function envelope(type: string) {

@@ -1,4 +1,7 @@
-import { ApplicationChanged } from '@pixmesh/contracts/messages/account-event.v1';
+import {
+  AccountLimitsChanged,
+  ApplicationChanged,
+} from '@pixmesh/contracts/messages/account-event.v1';
 import { AcquirerCallback } from '@pixmesh/contracts/messages/acquirer-callback.v1';
 import { listen } from '@pixmesh/http/listen';
 import { createInternalClient, type InternalClient } from '@pixmesh/http/internal-client';
@@ -53,7 +56,10 @@ export async function startGateway(config: GatewayConfig) {
         service: 'gateway',
         db: background,
         logger,
-        outbox: { produces: [AcquirerCallback, ApplicationChanged], signal: outbox },
+        outbox: {
+          produces: [AcquirerCallback, ApplicationChanged, AccountLimitsChanged],
+          signal: outbox,
+        },
         consumes: [],
         onFatal: endProcess,
       }),

@@ -1,5 +1,8 @@
 import { readConfig } from '@pixmesh/service/config';
-import { ApplicationChanged } from '@pixmesh/contracts/messages/account-event.v1';
+import {
+  AccountLimitsChanged,
+  ApplicationChanged,
+} from '@pixmesh/contracts/messages/account-event.v1';
 import { CHARGE_EVENTS, DISPUTE_EVENTS } from '@pixmesh/contracts/messages/charge-event.v1';
 import { PAYOUT_EVENTS } from '@pixmesh/contracts/messages/payout-event.v1';
 import { TOPICS } from '@pixmesh/contracts/topics';
@@ -49,7 +52,7 @@ export function testConfig(env: NodeJS.ProcessEnv): DispatcherConfig {
 export type ResourceTopics = AsyncDisposable & {
   publish(event: ResourceEvent, traceparent?: string): Promise<void>;
   /** Speaks in the place of the gateway; one request, so one after the other on the topic. */
-  announce(changes: readonly ApplicationChanged[]): Promise<void>;
+  announce(changes: readonly (ApplicationChanged | AccountLimitsChanged)[]): Promise<void>;
 };
 
 /** Speaks in the place of charges and payouts. */
@@ -64,6 +67,7 @@ export async function openResourceTopics(topicPrefix: string): Promise<ResourceT
       ...Object.values(DISPUTE_EVENTS),
       ...Object.values(PAYOUT_EVENTS),
       ApplicationChanged,
+      AccountLimitsChanged,
     ]),
     topicPrefix,
   });
@@ -87,7 +91,7 @@ export async function openResourceTopics(topicPrefix: string): Promise<ResourceT
 }
 
 function toPublish(
-  message: ResourceEvent | ApplicationChanged,
+  message: ResourceEvent | ApplicationChanged | AccountLimitsChanged,
   place: Pick<EventToPublish, 'topic' | 'key' | 'traceparent'>,
 ): EventToPublish {
   // A redelivered message carries the same event; the outbox id of the test does not matter.

@@ -18,7 +18,10 @@ export const AccountLimits = z.object({
   requests_per_minute: CountedLimit,
   requests_in_flight: CountedLimit,
   endpoints: z.object({ max: Limit, used: z.int().min(0) }),
-  deliveries_per_second: z.object({ max: Limit }),
+  deliveries_per_second: z.object({
+    max: Limit,
+    in_force: Limit.meta({ description: 'What senders of webhooks apply by now.' }),
+  }),
   keys: z
     .array(
       z.object({

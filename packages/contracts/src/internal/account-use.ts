@@ -4,5 +4,9 @@ import { z } from 'zod';
 export const ACCOUNT_USE_PATH = '/internal/accounts/:id/use';
 
 /** What an account has at the dispatcher of that which operators may limit. */
-export const AccountUse = z.object({ endpoints: z.int().min(0) });
+export const AccountUse = z.object({
+  endpoints: z.int().min(0),
+  /** As the dispatcher knows it from `accounts.events.v1`; null: no limit. */
+  deliveries_per_second_max: z.int().min(1).nullable(),
+});
 export type AccountUse = z.infer<typeof AccountUse>;

@@ -19,3 +19,22 @@ export const ApplicationChanged = defineMessage({
 });
 
 export type ApplicationChanged = z.output<typeof ApplicationChanged.schema>;
+
+/**
+ * The limits of an account that other services apply, as they are from now on: full state, not a delta. Key: the account's
+ * id. Versions count from 1 per account.
+ */
+export const AccountLimitsChanged = defineMessage({
+  topic: TOPICS.accountsEvents,
+  type: 'account.limits_changed',
+  schema: messageEnvelope(
+    z.literal('account.limits_changed'),
+    z.object({
+      /** Null: no limit. */
+      deliveries_per_second_max: z.int().min(1).nullable(),
+      version: z.int().min(1),
+    }),
+  ).extend({ account_id: z.uuid(), application_id: z.null() }),
+});
+
+export type AccountLimitsChanged = z.output<typeof AccountLimitsChanged.schema>;

@@ -1,4 +1,4 @@
-import { ApplicationChanged } from './account-event.v1.ts';
+import { AccountLimitsChanged, ApplicationChanged } from './account-event.v1.ts';
 import { AcquirerCallback } from './acquirer-callback.v1.ts';
 import { CHARGE_EVENTS, DISPUTE_EVENTS } from './charge-event.v1.ts';
 import { LEDGER_COMMANDS } from './ledger-command.v1.ts';
@@ -10,6 +10,7 @@ import { PAYOUT_EVENTS } from './payout-event.v1.ts';
 export const MESSAGE_TYPES: readonly MessageType[] = [
   AcquirerCallback,
   ApplicationChanged,
+  AccountLimitsChanged,
   ...Object.values(CHARGE_EVENTS),
   ...Object.values(DISPUTE_EVENTS),
   ...Object.values(PAYOUT_EVENTS),

@@ -14,6 +14,8 @@ export type StoredAccount = {
   phone: string;
   settings: AccountSettings;
   limits: AccountLimits;
+  /** Counts the announcements of its limits. */
+  limitsVersion: number;
   createdAt: Date;
 };
 

@@ -1,6 +1,7 @@
 import type { ListAccountsQuery } from '@pixmesh/contracts/admin/admin-queries';
 import type { PageFor } from '@pixmesh/http/list-page';
 import type { AccountId } from '@pixmesh/kernel/ids';
+import { appendEvents, type OutboundEvent } from '@pixmesh/postgres/events';
 import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
@@ -11,7 +12,7 @@ import { SETTINGS_COLUMNS, type SettingsRow, toSettings } from './account-settin
 const COLUMNS = sql`
   accounts.id, accounts.name, accounts.legal_name as "legalName", accounts.document,
   accounts.document_type as "documentType", accounts.phone, accounts.created_at as "createdAt",
-  ${SETTINGS_COLUMNS}, ${LIMITS_COLUMNS}`;
+  accounts.limits_version as "limitsVersion", ${SETTINGS_COLUMNS}, ${LIMITS_COLUMNS}`;
 
 export async function findAccount(db: Queryable, id: AccountId): Promise<StoredAccount | null> {
   const rows = await db.query<AccountRow>(
@@ -31,7 +32,7 @@ export async function lockAccount(tx: Transaction, id: AccountId): Promise<Store
 /** Without limits: they are set afterwards. */
 export async function insertAccount(
   tx: Transaction,
-  account: Omit<StoredAccount, 'createdAt' | 'limits'>,
+  account: Omit<StoredAccount, 'createdAt' | 'limits' | 'limitsVersion'>,
 ): Promise<StoredAccount> {
   const { settings } = account;
   const [row] = await tx.query<AccountRow>(
@@ -56,28 +57,38 @@ export async function insertAccount(
   return toStoredAccount(row as AccountRow);
 }
 
-/** Writes every field of an account that `lockAccount` holds. */
-export async function updateAccount(tx: Transaction, account: StoredAccount): Promise<void> {
+/** Writes every field of an account that `lockAccount` holds, with the events that its change makes. */
+export async function updateAccount(
+  tx: Transaction,
+  account: StoredAccount,
+  events: readonly OutboundEvent[],
+): Promise<void> {
   const { settings, limits } = account;
   await tx.query(
     named(
       'account_update',
       sql`
-        update accounts
-        set name = ${account.name}, legal_name = ${account.legalName},
-          document = ${account.document}, document_type = ${account.documentType},
-          phone = ${account.phone}, status = ${settings.status},
-          onboarding_status = ${settings.onboarding_status},
-          auto_payout_enabled = ${settings.auto_payout_enabled},
-          payouts_enabled = ${settings.payouts_enabled}, payout_fee = ${settings.payout_fee},
-          charge_expires_in = ${settings.charge_expires_in},
-          release_delay_seconds = ${settings.release_delay_seconds},
-          late_payment_policy = ${settings.late_payment_policy},
-          endpoints_max = ${settings.endpoints_max},
-          requests_per_minute_max = ${limits.requests_per_minute_max},
-          requests_in_flight_max = ${limits.requests_in_flight_max},
-          deliveries_per_second_max = ${limits.deliveries_per_second_max}
-        where id = ${account.id}`,
+        with updated as (
+          update accounts
+          set name = ${account.name}, legal_name = ${account.legalName},
+            document = ${account.document}, document_type = ${account.documentType},
+            phone = ${account.phone}, status = ${settings.status},
+            onboarding_status = ${settings.onboarding_status},
+            auto_payout_enabled = ${settings.auto_payout_enabled},
+            payouts_enabled = ${settings.payouts_enabled}, payout_fee = ${settings.payout_fee},
+            charge_expires_in = ${settings.charge_expires_in},
+            release_delay_seconds = ${settings.release_delay_seconds},
+            late_payment_policy = ${settings.late_payment_policy},
+            endpoints_max = ${settings.endpoints_max},
+            requests_per_minute_max = ${limits.requests_per_minute_max},
+            requests_in_flight_max = ${limits.requests_in_flight_max},
+            deliveries_per_second_max = ${limits.deliveries_per_second_max},
+            limits_version = ${account.limitsVersion}
+          where id = ${account.id}
+          returning id
+        ),
+        ${appendEvents(sql`select from updated`, events)}
+        select from updated`,
     ),
   );
 }
@@ -109,8 +120,8 @@ export async function listAccounts(
 type AccountRow = SettingsRow & AccountLimits & Omit<StoredAccount, 'settings' | 'limits'>;
 
 function toStoredAccount(row: AccountRow): StoredAccount {
-  const { id, name, legalName, document, documentType, phone, createdAt } = row;
-  const account = { id, name, legalName, document, documentType, phone, createdAt };
+  const { id, name, legalName, document, documentType, phone, createdAt, limitsVersion } = row;
+  const account = { id, name, legalName, document, documentType, phone, createdAt, limitsVersion };
   const { requests_per_minute_max, requests_in_flight_max, deliveries_per_second_max } = row;
   const limits = { requests_per_minute_max, requests_in_flight_max, deliveries_per_second_max };
   return { ...account, settings: toSettings(row), limits };

@@ -24,7 +24,7 @@ beforeAll(async () => {
   second = await startTestGateway({ ...shared, DATABASE_URL: first.database.url });
   for (const { owners } of [first, second]) {
     owners.dispatcher.answerWith((response) =>
-      answerJson(response, 200, { body: { endpoints: 3 } }),
+      answerJson(response, 200, { body: { endpoints: 3, deliveries_per_second_max: 6 } }),
     );
   }
   await Promise.all([first, second].map(connected));
@@ -183,7 +183,7 @@ test('operators see limits and what is used of them', async () => {
       requests_per_minute: { max: 10, used: 2 },
       requests_in_flight: { max: null, used: null },
       endpoints: { max: 5, used: 3 },
-      deliveries_per_second: { max: 7 },
+      deliveries_per_second: { max: 7, in_force: 6 },
       keys: [
         {
           id: tenant.keyId,

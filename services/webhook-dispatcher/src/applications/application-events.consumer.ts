@@ -1,7 +1,12 @@
-import { ApplicationChanged } from '@pixmesh/contracts/messages/account-event.v1';
+import {
+  AccountLimitsChanged,
+  ApplicationChanged,
+} from '@pixmesh/contracts/messages/account-event.v1';
 import { TOPICS } from '@pixmesh/contracts/topics';
 import { on } from '@pixmesh/kafka/message-handler';
 import type { ConsumerGroup } from '@pixmesh/kafka/messaging';
+
+import { storeRate } from '#rates/delivery-rates.sql.ts';
 
 import { applyApplicationChange, type FollowApplicationDeps } from './apply-application-change.ts';
 
@@ -13,6 +18,16 @@ export function applicationEventsIntake(deps: FollowApplicationDeps): ConsumerGr
   return {
     groupId: 'webhook-dispatcher.applications',
     topics: [TOPICS.accountsEvents],
-    handlers: [on(ApplicationChanged, (message) => applyApplicationChange(deps, message))],
+    handlers: [
+      on(ApplicationChanged, (message) => applyApplicationChange(deps, message)),
+      // An older state that comes later, or again, changes nothing: the version is the key of the effect.
+      on(AccountLimitsChanged, ({ account_id: accountId, data }) =>
+        storeRate(deps.db, {
+          accountId,
+          perSecondMax: data.deliveries_per_second_max,
+          version: data.version,
+        }),
+      ),
+    ],
   };
 }

@@ -1,9 +1,12 @@
+import type { AccountLimitsChanged } from '@pixmesh/contracts/messages/account-event.v1';
+import { newId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { createTestTopics } from '@pixmesh/testkit/test-topics';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { findRate } from '#rates/delivery-rates.sql.ts';
 import { startWebhookDispatcher, type WebhookDispatcher } from '#service.ts';
 import { anApplication, type TestApplication } from '#test/an-application.ts';
 import { untilDelivery } from '#test/listed-deliveries.ts';
@@ -59,6 +62,22 @@ function secondsAgo(seconds: number): string {
   return new Date(Date.now() - seconds * 1_000).toISOString();
 }
 
+function aLimitsChange(
+  accountId: string,
+  max: number | null,
+  version: number,
+): AccountLimitsChanged {
+  return {
+    event_id: newId(),
+    type: 'account.limits_changed',
+    version: 1,
+    occurred_at: new Date().toISOString(),
+    account_id: accountId,
+    application_id: null,
+    data: { deliveries_per_second_max: max, version },
+  };
+}
+
 describe('the topic of applications', () => {
   test('is applied: events are skipped from a deactivation on and sent from the activation on', async () => {
     const application = anApplication();
@@ -97,4 +116,13 @@ describe('the topic of applications', () => {
       expect(rows).toEqual([{ active: false, version: 2 }]);
     }, 30_000);
   });
+});
+
+test('limits of accounts are applied from the same topic: the newest version stands', async () => {
+  const accountId = newId();
+  const limits = [25, 7, null].map((max, place) => aLimitsChange(accountId, max, place + 1));
+  await topics.announce([limits[1]!, limits[0]!]);
+  await eventually(async () => expect(await findRate(database.db, accountId)).toBe(7), 30_000);
+  await topics.announce([limits[2]!, limits[0]!]);
+  await eventually(async () => expect(await findRate(database.db, accountId)).toBeNull(), 30_000);
 });

@@ -5,11 +5,16 @@ import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
 
 import { countEndpoints } from '#endpoints/endpoints.sql.ts';
+import { findRate } from '#rates/delivery-rates.sql.ts';
 
 /** What `GET /admin/accounts/{id}/limits` shows of the dispatcher. */
 export function registerAccountUse(app: FastifyInstance, { db }: { db: Database }): void {
   app.get<{ Params: { id: string } }>(ACCOUNT_USE_PATH, async (request): Promise<AccountUse> => {
     refuseTenants(request);
-    return { endpoints: await countEndpoints(db, readPathId<AccountId>(request.params.id)) };
+    const id = readPathId<AccountId>(request.params.id);
+    return {
+      endpoints: await countEndpoints(db, id),
+      deliveries_per_second_max: await findRate(db, id),
+    };
   });
 }

@@ -33,7 +33,12 @@ let turnCount = 0;
 /** Makes a plan and begins everything that it gives; answers how much that is by account. */
 function sendAll(lanes: Lanes, inFlightMax: number): Map<string, number> {
   const given = new Map<string, number>();
-  const { requests } = planFetch(lanes, { inFlightMax, perLaneMax: PER_LANE_MAX, nowMs: 0 });
+  const { requests } = planFetch(lanes, {
+    inFlightMax,
+    perLaneMax: PER_LANE_MAX,
+    nowMs: 0,
+    heldAccounts: new Set(),
+  });
   for (const { id, take } of requests) {
     const lane = lanes.get(id)!;
     turnCount += 1;

@@ -5,7 +5,12 @@ import { type OwnedLane, toOwnedLane } from '#lanes/owned-lane.ts';
 
 import { planFetch } from './plan-fetch.ts';
 
-const BOUNDS = { inFlightMax: 64, perLaneMax: 10, nowMs: 1_000_000 };
+const BOUNDS = {
+  inFlightMax: 64,
+  perLaneMax: 10,
+  nowMs: 1_000_000,
+  heldAccounts: new Set<string>(),
+};
 
 /** Each lane is of an account of its own where none is named. */
 function aLane(id: string, changes: Partial<OwnedLane> & { sending?: number } = {}): OwnedLane {

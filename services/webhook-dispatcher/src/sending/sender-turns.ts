@@ -7,6 +7,7 @@ import { cancelLanes } from '#lanes/cancel-lanes.sql.ts';
 import type { OwnedLane } from '#lanes/owned-lane.ts';
 import type { ScheduleClock } from '#schedule-clock.ts';
 
+import type { DeliveryRates } from './delivery-rates.ts';
 import { fetchDue, type LaneRequest } from './fetch-due.sql.ts';
 import type { LaneKeeper } from './lane-keeper.ts';
 import { planFetch } from './plan-fetch.ts';
@@ -17,6 +18,7 @@ type TurnDeps = {
   clock: ScheduleClock;
   keeper: LaneKeeper;
   recorder: Pick<OutcomeRecorder, 'isBehind'>;
+  rates: DeliveryRates;
   sends: RunningSends;
   inFlightMax: number;
   inFlightPerLaneMax: number;
@@ -38,7 +40,7 @@ type FoundInLane = { request: LaneRequest; found: DueDelivery[]; fetchedMs: numb
  * Each step is one statement for all lanes that it concerns, and none where it concerns none.
  */
 export function createSenderTurns(deps: TurnDeps): SenderTurns {
-  const { db, clock, keeper, sends, inFlightMax } = deps;
+  const { db, clock, keeper, rates, sends, inFlightMax } = deps;
   let mayClaim = true;
   let fullAccounts: ReadonlySet<string> = new Set();
   const fullSincePoll = new Set<string>();
@@ -63,11 +65,17 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
       mayClaim = await keeper.claim(inFlightMax - sends.size(), fullAccounts);
     }
     await keeper.renew();
-    const bounds = { inFlightMax, perLaneMax: deps.inFlightPerLaneMax, nowMs: performance.now() };
-    const plan = planFetch(keeper.lanes, bounds);
+    const plan = planFetch(keeper.lanes, {
+      inFlightMax,
+      perLaneMax: deps.inFlightPerLaneMax,
+      nowMs: performance.now(),
+      heldAccounts: rates.held(),
+    });
     fullAccounts = plan.fullAccounts;
     for (const accountId of fullAccounts) fullSincePoll.add(accountId);
-    const isCanceling = plan.requests.length > 0 && (await fetch(plan.requests));
+    // What a limit leaves out stays marked as due.
+    const requests = plan.requests.length > 0 ? await rates.admit(plan.requests) : [];
+    const isCanceling = requests.length > 0 && (await fetch(requests));
     return isCanceling || (mayClaim && sends.size() < inFlightMax);
   }
 
@@ -88,22 +96,17 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
       lane.lastTurn = turnCount;
     }
     const { due, deletedLaneIds } = await fetchDue(db, clock, requests);
+    rates.settle(requests, due);
     const byLane = Map.groupBy(due, ({ laneId }) => laneId);
     const fetchedMs = performance.now();
     for (const request of requests) {
       const lane = keeper.lanes.get(request.id);
       const found = byLane.get(request.id);
-      if (lane !== undefined && found !== undefined) serve(lane, { request, found, fetchedMs });
+      if (lane !== undefined && found !== undefined) {
+        serve(sends, lane, { request, found, fetchedMs });
+      }
     }
     return deletedLaneIds.length > 0 && (await cancel(deletedLaneIds));
-  }
-
-  function serve(lane: OwnedLane, { request, found, fetchedMs }: FoundInLane): void {
-    lane.activeMs = fetchedMs;
-    if (found.length >= request.take) lane.isDirty = true;
-    if (lane.isTakenOver) sendsRepeated(found.length);
-    lane.isTakenOver = false;
-    for (const due of found) sends.begin({ due, lane, fetchedMs });
   }
 
   /** One batch: the rest is for further turns, between which other lanes have theirs. Locked rows wait for a later one. */
@@ -112,4 +115,12 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
     if (isMore) markDue(laneIds);
     return isMore;
   }
+}
+
+function serve(sends: RunningSends, lane: OwnedLane, { request, found, fetchedMs }: FoundInLane) {
+  lane.activeMs = fetchedMs;
+  if (found.length >= request.take) lane.isDirty = true;
+  if (lane.isTakenOver) sendsRepeated(found.length);
+  lane.isTakenOver = false;
+  for (const due of found) sends.begin({ due, lane, fetchedMs });
 }

@@ -13,6 +13,7 @@ import type { Exchange } from '#exchange/exchange.ts';
 import { START_MARGIN_MS } from '#lanes/lease.ts';
 import type { ScheduleClock } from '#schedule-clock.ts';
 
+import { createDeliveryRates } from './delivery-rates.ts';
 import { createLaneKeeper } from './lane-keeper.ts';
 import { createRunningSends } from './running-sends.ts';
 import { createSenderTurns } from './sender-turns.ts';
@@ -76,7 +77,11 @@ export function startSender(deps: SenderDeps): Sender {
       if (lane.isDirty || turns.isSaturated()) signal.notify();
     },
   });
-  const turns = createSenderTurns({ ...deps, keeper, recorder, sends });
+  const rates = createDeliveryRates({
+    ...deps,
+    accountOf: (laneId) => keeper.lanes.get(laneId)?.accountId,
+  });
+  const turns = createSenderTurns({ ...deps, keeper, rates, recorder, sends });
   let polledMs = -Infinity;
   const loop = startPollingLoop({ name: 'sender', logger, signal, turn });
   const state = (): SenderState => ({

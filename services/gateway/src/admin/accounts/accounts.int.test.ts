@@ -1,4 +1,5 @@
 import { newId } from '@pixmesh/kernel/ids';
+import { sql } from '@pixmesh/postgres/sql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { startTestGateway, type TestGateway } from '#test/start-test-gateway.ts';
@@ -133,6 +134,26 @@ describe('changing an account', () => {
     const removed = await gateway.admin('PATCH', path, { body });
     expect(removed.json).toEqual({ ...set.json, requests_in_flight_max: null });
     expect((await gateway.admin('GET', path)).json).toEqual(removed.json);
+  });
+
+  test('announces its limit of deliveries with a version, also one that stays as it is', async () => {
+    const id = String((await create())['id']);
+    const set = (body: object) => gateway.admin('PATCH', `/admin/accounts/${id}`, { body });
+    await set({ deliveries_per_second_max: 25 });
+    await set({ payout_fee: 1 });
+    await set({ deliveries_per_second_max: 25 });
+    await set({ deliveries_per_second_max: null });
+    const events = await gateway.database.db.query(sql`
+      select topic, message -> 'data' as data
+      from events
+      where key = ${id} and type = 'account.limits_changed'
+      order by event_id`);
+    expect(events).toEqual(
+      [25, 25, null].map((max, place) => ({
+        topic: 'accounts.events.v1',
+        data: { deliveries_per_second_max: max, version: place + 1 },
+      })),
+    );
   });
 
   test.each([0, -1, 1.5, 1_000_001, '10', true])('a limit of %j is refused', async (max) => {

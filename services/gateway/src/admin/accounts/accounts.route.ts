@@ -19,10 +19,18 @@ import {
 import { recordChange } from '../audit/record-change.ts';
 import { found, readBody, readPathId } from '../read-request.ts';
 import { toAccountResource } from './account-resource.ts';
-import { changedAccount, newAccount } from './decide-account.ts';
+import { buildLimitsChanged } from './build-limits-changed.ts';
+import { announcesLimits, changedAccount, newAccount } from './decide-account.ts';
+
+type AccountsDeps = {
+  db: Database;
+  /** Says that an event was committed. */
+  wakeOutbox(): void;
+};
 
 /** `/admin/accounts`. */
-export function registerAccounts(app: FastifyInstance, { db }: { db: Database }): void {
+export function registerAccounts(app: FastifyInstance, deps: AccountsDeps): void {
+  const { db } = deps;
   app.post('/admin/accounts', async (request, reply) => {
     const account = newAccount(newId(), readBody(CreateAccountBody, request));
     const stored = await db.transaction(async (tx) => {
@@ -55,7 +63,7 @@ export function registerAccounts(app: FastifyInstance, { db }: { db: Database })
 
   app.patch('/admin/accounts/:id', async (request) => {
     const id = readPathId(request) as AccountId;
-    return await changeAccount(db, { id, actor: request.actor }, () =>
+    return await changeAccount(deps, { id, actor: request.actor }, () =>
       readBody(UpdateAccountBody, request),
     );
   });
@@ -63,14 +71,16 @@ export function registerAccounts(app: FastifyInstance, { db }: { db: Database })
 
 /** Unknown ids are answered before the body is read: a missing account has no rules. */
 async function changeAccount(
-  db: Database,
+  { db, wakeOutbox }: AccountsDeps,
   { id, actor }: { id: AccountId; actor: string },
   readChange: () => UpdateAccountBody,
 ): Promise<object> {
-  return await db.transaction(async (tx) => {
+  const { after, isAnnounced } = await db.transaction(async (tx) => {
     const before = found(await lockAccount(tx, id));
-    const after = changedAccount(before, readChange());
-    await updateAccount(tx, after);
+    const body = readChange();
+    const isAnnounced = announcesLimits(body);
+    const after = changedAccount(before, body);
+    await updateAccount(tx, after, isAnnounced ? [buildLimitsChanged(after)] : []);
     await recordChange(tx, {
       actor,
       action: 'account.updated',
@@ -78,6 +88,8 @@ async function changeAccount(
       before: toAccountResource(before),
       after: toAccountResource(after),
     });
-    return toAccountResource(after);
+    return { after, isAnnounced };
   });
+  if (isAnnounced) wakeOutbox();
+  return toAccountResource(after);
 }

@@ -19,7 +19,7 @@ function change(account: ReturnType<typeof create>, changes: object) {
     requests_in_flight_max: null,
     deliveries_per_second_max: 7,
   };
-  const stored = { ...account, limits, createdAt: new Date() };
+  const stored = { ...account, limits, limitsVersion: 3, createdAt: new Date() };
   return changedAccount(stored, UpdateAccountBody.parse(changes));
 }
 

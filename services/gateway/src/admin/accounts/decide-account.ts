@@ -15,7 +15,7 @@ import type {
 export function newAccount(
   id: AccountId,
   body: CreateAccountBody,
-): Omit<StoredAccount, 'createdAt' | 'limits'> {
+): Omit<StoredAccount, 'createdAt' | 'limits' | 'limitsVersion'> {
   const { name, legal_name: legalName, document, phone, ...given } = body;
   const settings = enforce({ ...given, endpoints_max: null });
   return { id, name, legalName, phone, ...readDocument(document), settings };
@@ -48,7 +48,13 @@ export function changedAccount(account: StoredAccount, body: UpdateAccountBody):
         limits.deliveries_per_second_max,
       ),
     },
+    limitsVersion: account.limitsVersion + (announcesLimits(body) ? 1 : 0),
   };
+}
+
+/** Also where nothing changes by it: so an operator can have a limit announced again. */
+export function announcesLimits(body: UpdateAccountBody): boolean {
+  return body.deliveries_per_second_max !== undefined;
 }
 
 /** A rejected account is inactive, whatever was asked for (decision 39). */

@@ -23,7 +23,7 @@ export function registerLimits(app: FastifyInstance, deps: LimitsDeps): void {
   app.get('/admin/accounts/:id/limits', async (request): Promise<AccountLimits> => {
     const account = found(await findAccount(deps.db, readPathId(request) as AccountId));
     const { id, limits, settings } = account;
-    const [{ endpoints }, keys] = await Promise.all([
+    const [use, keys] = await Promise.all([
       readUse(deps, id),
       listLimitedKeys(deps.db, { accountId: id, limit: KEYS_MAX + 1 }),
     ]);
@@ -34,8 +34,11 @@ export function registerLimits(app: FastifyInstance, deps: LimitsDeps): void {
       account_id: id,
       counted_by: isShared ? 'all_gateways' : 'this_gateway',
       ...countedLimits(limits, ofEach[0]),
-      endpoints: { max: settings.endpoints_max, used: endpoints },
-      deliveries_per_second: { max: limits.deliveries_per_second_max },
+      endpoints: { max: settings.endpoints_max, used: use.endpoints },
+      deliveries_per_second: {
+        max: limits.deliveries_per_second_max,
+        in_force: use.deliveries_per_second_max,
+      },
       keys: shown.map((key, place) => ({
         id: key.id,
         ...countedLimits(key.limits, ofEach[place + 1]),

@@ -58,7 +58,7 @@ test('what the gateway answers by itself is what the document says', async () =>
   await call('GET /admin/accounts/{id}', { id });
   await call('PATCH /admin/accounts/{id}', { id, body: { payout_fee: 10, endpoints_max: 5 } });
   gateway.owners.dispatcher.answerWith((response) =>
-    answerJson(response, 200, { body: { endpoints: 2 } }),
+    answerJson(response, 200, { body: { endpoints: 2, deliveries_per_second_max: null } }),
   );
   await call('GET /admin/accounts/{id}/limits', { id });
   const application = await call('POST /admin/accounts/{id}/applications', {

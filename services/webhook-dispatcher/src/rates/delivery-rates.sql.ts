@@ -1,0 +1,96 @@
+import type { Queryable } from '@pixmesh/postgres/pool';
+import { named, sql } from '@pixmesh/postgres/sql';
+
+import { type ScheduleClock, scheduleNow } from '#schedule-clock.ts';
+
+/** What may be sent at once after a pause, in seconds of the rate; more than what passes between two polls of a sender. */
+const BURST_SECONDS = 0.5;
+
+/** An account's limit as the gateway announced it; of two the one with the higher version is the newer one. */
+type AnnouncedRate = { accountId: string; perSecondMax: number | null; version: number };
+
+/** Stores a limit, unless the same or a newer one is stored already. The primary key is the lock. */
+export async function storeRate(db: Queryable, rate: AnnouncedRate): Promise<void> {
+  await db.query(
+    named(
+      'rate_save',
+      sql`
+        insert into delivery_rates (account_id, per_second_max, version)
+        values (${rate.accountId}, ${rate.perSecondMax}, ${rate.version})
+        on conflict (account_id) do update
+        set per_second_max = excluded.per_second_max, version = excluded.version
+        where delivery_rates.version < excluded.version`,
+    ),
+  );
+}
+
+/** The limit of an account; null: none. Primary key read. */
+export async function findRate(db: Queryable, accountId: string): Promise<number | null> {
+  const [row] = await db.query<{ max: number | null }>(
+    named(
+      'rate_find',
+      sql`select per_second_max as max from delivery_rates where account_id = ${accountId}`,
+    ),
+  );
+  return row?.max ?? null;
+}
+
+/** Deliveries per second by account, of all that have a limit: few, since an operator has set each of them. */
+export async function listRates(db: Queryable): Promise<Map<string, number>> {
+  const rows = await db.query<{ id: string; max: number }>(
+    named(
+      'rates_list',
+      sql`
+        select account_id as id, per_second_max as max
+        from delivery_rates
+        where per_second_max is not null`,
+    ),
+  );
+  return new Map(rows.map(({ id, max }) => [id, max]));
+}
+
+/** How many deliveries a sender wants to begin, or may. */
+export type Wanted = { accountId: string; count: number };
+
+/**
+ * Takes what an account may send now, at most what is wanted. Tokens come in at the rate of the limit, so over all senders no
+ * second has more than the limit and a burst. Rows are locked in the order of the ids. An account without a limit is
+ * not answered.
+ */
+export async function takeFromRates(
+  db: Queryable,
+  clock: ScheduleClock,
+  wanted: readonly Wanted[],
+): Promise<Wanted[]> {
+  const now = scheduleNow(clock);
+  return await db.query<Wanted>(
+    named(
+      'rates_take',
+      sql`
+        with locked as (
+          select
+            rate.account_id, wanted.count,
+            least(
+              greatest(1, per_second_max * ${BURST_SECONDS}::float8),
+              tokens + per_second_max * greatest(0, extract(epoch from ${now} - filled_at))::float8
+            ) as available
+          from delivery_rates as rate
+          join unnest(
+              ${wanted.map(({ accountId }) => accountId)}::uuid[],
+              ${wanted.map(({ count }) => count)}::int[]
+            ) as wanted (account_id, count) on wanted.account_id = rate.account_id
+          where per_second_max is not null
+          order by rate.account_id
+          for update of rate
+        ),
+        granted as (
+          select account_id, available, least(count, floor(available))::int as count from locked
+        )
+        update delivery_rates
+        set tokens = available - granted.count, filled_at = greatest(filled_at, ${now})
+        from granted
+        where delivery_rates.account_id = granted.account_id
+        returning granted.account_id as "accountId", granted.count`,
+    ),
+  );
+}

@@ -1,0 +1,135 @@
+import type { Database } from '@pixmesh/postgres/pool';
+
+import type { DueDelivery } from '#attempts/due-delivery.ts';
+import { listRates, takeFromRates } from '#rates/delivery-rates.sql.ts';
+import type { ScheduleClock } from '#schedule-clock.ts';
+
+import type { LaneRequest } from './fetch-due.sql.ts';
+
+/** A changed limit is known this soon. */
+const REFRESH_MS = 1_000;
+/** What was taken and not sent is good for this long. */
+const KEEP_MS = 1_000;
+/** An account whose rate is used up is not asked about for as long as one delivery takes, within these. */
+const HOLD_MS_MIN = 50;
+const HOLD_MS_MAX = 500;
+
+/** The limits on deliveries per second, of which all senders take. */
+export type DeliveryRates = {
+  /** Accounts of which nothing may be sent at this moment. */
+  held(): ReadonlySet<string>;
+  /** What of the requests may be sent now. The others wait where they are. */
+  admit(requests: readonly LaneRequest[]): Promise<LaneRequest[]>;
+  /** Keeps what was admitted and not found for the next requests of its account. */
+  settle(admitted: readonly LaneRequest[], found: readonly DueDelivery[]): void;
+};
+
+type Deps = {
+  db: Database;
+  clock: ScheduleClock;
+  accountOf(laneId: string): string | undefined;
+};
+
+export function createDeliveryRates({ db, clock, accountOf }: Deps): DeliveryRates {
+  let rates: ReadonlyMap<string, number> = new Map();
+  let refreshedMs = -Infinity;
+  const heldUntilMs = new Map<string, number>();
+  const kept = new Map<string, { count: number; untilMs: number }>();
+  return { held, admit, settle };
+
+  function held(): ReadonlySet<string> {
+    const nowMs = performance.now();
+    for (const [accountId, untilMs] of heldUntilMs) {
+      if (untilMs <= nowMs) heldUntilMs.delete(accountId);
+    }
+    return new Set(heldUntilMs.keys());
+  }
+
+  async function admit(requests: readonly LaneRequest[]): Promise<LaneRequest[]> {
+    await refresh();
+    const wanted = countByAccount(requests, ({ id, take }) => [limitedAccountOf(id), take]);
+    if (wanted.size === 0) return [...requests];
+    return divide(requests, await take(wanted), limitedAccountOf);
+  }
+
+  function settle(admitted: readonly LaneRequest[], found: readonly DueDelivery[]): void {
+    const unused = countByAccount(admitted, ({ id, take }) => [limitedAccountOf(id), take]);
+    for (const { laneId } of found) {
+      const accountId = limitedAccountOf(laneId);
+      if (accountId !== null) unused.set(accountId, (unused.get(accountId) ?? 0) - 1);
+    }
+    const untilMs = performance.now() + KEEP_MS;
+    for (const [accountId, count] of unused) if (count > 0) kept.set(accountId, { count, untilMs });
+  }
+
+  /** Of what is wanted: what was kept, and what the limits give beside it. */
+  async function take(wanted: ReadonlyMap<string, number>): Promise<Map<string, number>> {
+    const given = new Map<string, number>();
+    for (const accountId of wanted.keys()) given.set(accountId, takeKept(accountId));
+    const missing = [...wanted].flatMap(([accountId, count]) => {
+      const more = count - (given.get(accountId) ?? 0);
+      return more > 0 ? [{ accountId, count: more }] : [];
+    });
+    if (missing.length === 0) return given;
+    for (const { accountId, count } of await takeFromRates(db, clock, missing)) {
+      given.set(accountId, (given.get(accountId) ?? 0) + count);
+    }
+    for (const { accountId } of missing) {
+      if ((given.get(accountId) ?? 0) < (wanted.get(accountId) ?? 0)) hold(accountId);
+    }
+    return given;
+  }
+
+  function takeKept(accountId: string): number {
+    const { count, untilMs } = kept.get(accountId) ?? { count: 0, untilMs: 0 };
+    kept.delete(accountId);
+    return untilMs > performance.now() ? count : 0;
+  }
+
+  function hold(accountId: string): void {
+    const oneMs = 1_000 / (rates.get(accountId) ?? 1);
+    const holdMs = Math.min(Math.max(oneMs, HOLD_MS_MIN), HOLD_MS_MAX);
+    heldUntilMs.set(accountId, performance.now() + holdMs);
+  }
+
+  async function refresh(): Promise<void> {
+    const nowMs = performance.now();
+    if (nowMs - refreshedMs < REFRESH_MS) return;
+    rates = await listRates(db);
+    refreshedMs = nowMs;
+  }
+
+  function limitedAccountOf(laneId: string): string | null {
+    const accountId = accountOf(laneId);
+    return accountId !== undefined && rates.has(accountId) ? accountId : null;
+  }
+}
+
+/** Gives requests what their accounts may send, in the order of the requests; one that gets nothing is left out. */
+function divide(
+  requests: readonly LaneRequest[],
+  left: Map<string, number>,
+  limitedAccountOf: (laneId: string) => string | null,
+): LaneRequest[] {
+  return requests.flatMap((request) => {
+    const accountId = limitedAccountOf(request.id);
+    if (accountId === null) return [request];
+    const allowed = Math.min(request.take, left.get(accountId) ?? 0);
+    left.set(accountId, (left.get(accountId) ?? 0) - allowed);
+    const recovered = Math.min(request.recovered, allowed);
+    return allowed === 0 ? [] : [{ ...request, take: allowed, recovered }];
+  });
+}
+
+/** Sums of a count by account; what has none is left out. */
+function countByAccount(
+  requests: readonly LaneRequest[],
+  read: (request: LaneRequest) => readonly [string | null, number],
+): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const request of requests) {
+    const [accountId, count] = read(request);
+    if (accountId !== null) counts.set(accountId, (counts.get(accountId) ?? 0) + count);
+  }
+  return counts;
+}
