@@ -2,6 +2,7 @@ import type { AccountId } from '@pixmesh/kernel/ids';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
+import { FAILURES_MAX } from './breaker.ts';
 import { CALLS_MAX } from './calls-in-turn.ts';
 import type { Acquirer } from './client.ts';
 import { json, startTestProvider, type TestProvider } from './test-provider.ts';
@@ -88,4 +89,15 @@ test('a call that had no turn in time was never sent, and says so', async () => 
     cause: 'no_turn:aborted',
   });
   expect(provider.calls).toEqual([]);
+});
+
+test('a caller that leaves before the deadline of its call says nothing of the provider', async () => {
+  provider.answerCall = () => undefined;
+  for (let left = 0; left < FAILURES_MAX; left += 1) {
+    // What a wait has left of a request's time.
+    const outcome = await acquirer.getCharge(txidOf(left), { signal: AbortSignal.timeout(20) });
+    expect(outcome).toMatchObject({ kind: 'unknown', cause: expect.stringMatching(/aborted$/) });
+  }
+  provider.answerCall = (request, response) => json(response, 200, charge(request.url));
+  expect(await acquirer.getCharge(txidOf(1))).toMatchObject({ kind: 'found' });
 });

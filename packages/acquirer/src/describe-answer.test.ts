@@ -6,12 +6,16 @@ test.each(['found', 'not_found'])('an acquirer that says %s is reachable', (word
   expect(describeAnswer(word)).toEqual({ reachable: true, answer: word, error: null });
 });
 
-test.each(['connection', 'timeout', 'aborted', 'token_timeout', 'breaker_open:status_503'])(
-  'an acquirer from which nothing came is not: %s',
-  (error) => {
-    expect(describeAnswer(error)).toEqual({ reachable: false, answer: 'none', error });
-  },
-);
+test.each([
+  'connection',
+  'timeout',
+  'aborted',
+  'token_timeout',
+  'breaker_open:status_503',
+  'no_turn:late',
+])('an acquirer from which nothing came is not: %s', (error) => {
+  expect(describeAnswer(error)).toEqual({ reachable: false, answer: 'none', error });
+});
 
 test.each(['status_503', 'unreadable', 'token_status_401', 'oversize'])(
   'an answer that proves nothing is an answer: %s',

@@ -1,13 +1,12 @@
 import { AssertionError } from 'node:assert';
 
-import { scaled } from '@pixmesh/testkit/long-runs';
 import { testSeed } from '@pixmesh/testkit/test-seed';
 import { describe, expect, it, test } from 'vitest';
 
 import { createTurns, type Turns } from './turns.ts';
 import { liveThrough } from './testing/random-life.ts';
 
-const ARRIVALS = scaled(250_000, 1_000_000);
+const ARRIVALS = 1_000_000;
 const ARRIVALS_OF_A_BUG = 20_000;
 
 /** Numbers from 0 to 1 that a seed repeats (mulberry32). */
@@ -25,7 +24,7 @@ test(`in ${ARRIVALS} random arrivals no account is more than one turn ahead, non
   const { served, late, aborted } = liveThrough(ARRIVALS, randomBy(testSeed()));
   expect(served + late + aborted).toBe(ARRIVALS);
   expect(Math.min(served, late, aborted)).toBeGreaterThan(ARRIVALS / 100);
-}, 120_000);
+}, 240_000);
 
 type Plant = <Item>(turns: Turns<Item>) => Turns<Item>;
 

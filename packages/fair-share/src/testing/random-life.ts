@@ -42,7 +42,7 @@ export function liveThrough(
     const acts = due.get(now) ?? [];
     due.delete(now);
     for (const act of acts) act();
-    const crowd = Math.floor(now / TICKS_OF_STRETCH) % 2 === 0 ? 3 : 0.6;
+    const crowd = Math.floor(now / TICKS_OF_STRETCH) % 2 === 0 ? 1.2 : 0.6;
     const coming = Math.min(arrivals - arrived, Math.floor(random() * 2 * crowd));
     for (let one = 0; one < coming; one += 1) arrive(chooseAccount(now, random));
     arrived += coming;

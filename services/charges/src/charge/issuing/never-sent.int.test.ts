@@ -47,7 +47,7 @@ async function counted(charge: ChargeRow): Promise<ChargeRow> {
   return after.row;
 }
 
-test.each(['breaker_open', 'token_timeout'])(
+test.each(['breaker_open', 'token_timeout', 'no_turn:late'])(
   'a first call that never left (%s) is not counted, and the refusal of the next one fails the charge at once',
   async (cause) => {
     const charge = await aNewCharge(database.db);
