@@ -28,7 +28,7 @@ export type Arena = {
   setFaults(rules: readonly object[]): Promise<void>;
 };
 
-export type Webhooks = {
+type Webhooks = {
   urlOf(path: string): string;
   countSlow(): Promise<number>;
   /** When the event of a resource arrived, in milliseconds of `performance.now()`; null where it did not in time. */

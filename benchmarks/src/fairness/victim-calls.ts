@@ -8,7 +8,7 @@ import type { SteadyCall } from './steady-calls.ts';
 /** More than are under way at 20 per second beside an acquirer that takes three seconds. */
 const CONNECTIONS = 256;
 
-export const CUSTOMER = { name: 'Ana Souza', email: 'ana@example.com', document: '52998224725' };
+const CUSTOMER = { name: 'Ana Souza', email: 'ana@example.com', document: '52998224725' };
 
 /** Ways in which a victim uses the API, each measured from the time at which it was meant to begin. */
 export function createVictimCalls({ stack, victim, webhooks }: Arena) {
