@@ -33,6 +33,10 @@ const AWAY = 'database unavailable';
 
 /** Turns "the database is away" into a retriable `AppError`; every other error stays what it is. */
 export function databaseError(error: unknown): unknown {
+  // Without its cause: a database that hangs is not too much work of one account.
+  if (error instanceof NoTurnError) {
+    return new AppError('DEPENDENCY_UNAVAILABLE', { message: `${AWAY}: ${error.message}` });
+  }
   if (error instanceof AppError || !isUnavailable(error)) return error;
   return new AppError('DEPENDENCY_UNAVAILABLE', { message: AWAY, cause: error });
 }
@@ -74,7 +78,6 @@ export function isConnectionLost(error: unknown): error is AppError {
 
 function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (error instanceof NoTurnError) return true;
   const code = (error as { code?: unknown }).code;
   if (typeof code === 'string') {
     if (SOCKET_CODES.has(code) || UNAVAILABLE_CODES.has(code)) return true;

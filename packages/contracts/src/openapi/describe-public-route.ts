@@ -22,7 +22,7 @@ const DETAILS: Details = {
 
 const NOTES: Partial<Record<PublicErrorCode, string>> = {
   RATE_LIMITED:
-    'Too many requests with this key. **Off by default**: no numeric limit is applied in v1.',
+    'Too many requests of this account under way at once (by default never with fewer than 1,000), or more than a limit that was agreed on. Nothing has happened; the header `Retry-After` says when to go on.',
   INTERNAL_ERROR:
     'Unexpected failure, or an outcome that is not known yet. Repeat the call with the same idempotency key.',
   INSUFFICIENT_SCOPE: 'The key lacks the scope of this route; `details` names it.',
