@@ -67,7 +67,7 @@ create table payouts (
   constraint payouts_status CHECK ((status = ANY (ARRAY['intent'::text, 'pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'canceled'::text])))
 ) with (fillfactor=70);
 CREATE INDEX payouts_by_time ON payouts USING btree (created_at, id) WHERE status <> 'intent'::text;
-CREATE INDEX payouts_check_at ON payouts USING btree (check_at) WHERE check_at > '-infinity'::timestamp with time zone;
+CREATE INDEX payouts_check_at ON payouts USING btree (check_at) WHERE check_at IS NOT NULL;
 CREATE INDEX payouts_contradiction ON payouts USING btree (id) WHERE contradiction IS NOT NULL;
 CREATE INDEX payouts_end_to_end_id ON payouts USING btree (end_to_end_id) WHERE end_to_end_id IS NOT NULL;
 CREATE INDEX payouts_first_put_at ON payouts USING brin (first_put_at) WITH (pages_per_range='16', autosummarize='on');
