@@ -10,8 +10,8 @@ import { withoutTurn } from './never-sent.ts';
  * way, and 250 of one that floods it beside: both find a place, and wait for nobody (ADR 0023).
  */
 export const CALLS_MAX = 512;
-/** How long a call waits for its turn where its caller names no bound: every lease of ours has room for it. */
-const WAIT_MS = 2_000;
+/** How long a call waits for its turn where its caller names no bound: a lease has room for two calls and two waits. */
+const WAIT_MS = 750;
 /** No caller waits for longer, whatever bound it names. */
 const WAIT_MS_MAX = 10_000;
 

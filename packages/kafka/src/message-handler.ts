@@ -1,5 +1,6 @@
 import type { MessageType } from '@pixmesh/contracts/messages/message-type';
 import { MESSAGE_TYPES } from '@pixmesh/contracts/messages/message-types';
+import { OWN_WORK, runForAccount } from '@pixmesh/fair-share/current-account';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { z } from 'zod';
 
@@ -16,7 +17,10 @@ export type MessageHandler = {
   handle(value: unknown, delivery?: Delivery): Promise<void>;
 };
 
-/** Binds a use case to a message type; the value is parsed by the type's own schema first. */
+/**
+ * Binds a use case to a message type; the value is parsed by the type's own schema first. What is done about it takes
+ * connections in the turns of the account that it is about.
+ */
 export function on<Schema extends z.ZodType>(
   message: MessageType<Schema>,
   handle: (value: z.output<Schema>, delivery: Delivery) => Promise<void>,
@@ -26,9 +30,14 @@ export function on<Schema extends z.ZodType>(
     handle: async (value, delivery = { isResend: false }) => {
       const parsed = message.schema.safeParse(value);
       if (!parsed.success) throw invalid(`${message.type}: ${describe(parsed.error)}`);
-      await handle(parsed.data, delivery);
+      await runForAccount(accountOf(parsed.data), () => handle(parsed.data, delivery));
     },
   };
+}
+
+/** As every envelope names it. */
+function accountOf(message: unknown): string {
+  return (message as { account_id?: string | null }).account_id ?? OWN_WORK;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { OWN_WORK, runForAccount } from '@pixmesh/fair-share/current-account';
 import {
   type NextTurn,
   type PollingLoop,
@@ -38,6 +39,8 @@ export type DueRowsJobOptions<Row> = {
   describe(row: Row): Record<string, string>;
   /** The trace that asked for the work. */
   parentOf(row: Row): TraceParent;
+  /** In whose turns the work takes connections; null, or without it, in those of the installation itself. */
+  accountOf?(row: Row): string | null;
 };
 
 /**
@@ -94,7 +97,8 @@ export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): PollingLo
 
   async function work(row: Row): Promise<void> {
     try {
-      await withSpan(name, {}, () => options.handle(row));
+      const accountId = options.accountOf?.(row) ?? OWN_WORK;
+      await runForAccount(accountId, () => withSpan(name, {}, () => options.handle(row)));
     } catch (error) {
       logger.warn({ err: error, job: name, ...options.describe(row) }, 'work on a due row failed');
     }

@@ -35,6 +35,7 @@ export function startOrdersJob<Row extends OrderRow>(options: OrdersJobOptions<R
     handle: (leased) => options.handle(leased),
     describe: ({ row }) => options.describe(row),
     parentOf: ({ row }) => row.checkTraceparent,
+    accountOf: ({ row }) => row.accountId,
   });
 
   async function take(limit: number): Promise<LeasedOrder<Row>[]> {

@@ -49,6 +49,7 @@ export function startStatusCheckJob(deps: StatusCheckDeps): PollingLoop {
     handle: async (charge) => void (await checkCharge(deps, charge)),
     describe: (charge) => ({ charge_id: charge.id }),
     parentOf: (charge) => charge.checkTraceparent,
+    accountOf: (charge) => charge.accountId,
   });
 }
 

@@ -34,6 +34,7 @@ export function startReleasePending(deps: ReleasePendingDeps): PollingLoop {
     handle: (release) => releaseDue(deps, release),
     describe: ({ creditId, accountId }) => ({ command_id: creditId, account_id: accountId }),
     parentOf: () => null,
+    accountOf: ({ accountId }) => accountId,
   });
 }
 

@@ -30,6 +30,7 @@ export function startSender(deps: SendingDeps & { signal: WakeSignal }): Polling
     handle: (claim) => sendPayout(deps, claim, claim.callBeforeMs),
     describe: (claim) => ({ payout_id: claim.payout.id }),
     parentOf: (claim) => claim.payout.checkTraceparent,
+    accountOf: (claim) => claim.accountId,
   });
 
   async function take(turn: { limit: number; after: AccountId }): Promise<TimedClaim[]> {

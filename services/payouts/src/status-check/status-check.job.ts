@@ -43,5 +43,6 @@ export function startStatusCheckJob(
     handle: (payout) => checkPayoutStatus(deps, payout),
     describe: (payout) => ({ payout_id: payout.id }),
     parentOf: (payout) => payout.checkTraceparent,
+    accountOf: (payout) => payout.accountId,
   });
 }
