@@ -28,8 +28,11 @@ export type AggressorCalls = {
   stop(input: object): Promise<void>;
 };
 
-const TRICKLED_BYTES = 8;
+/** A creation takes about twelve seconds: within what the gateway waits for a body. */
+const TRICKLED_BYTES = 5;
 const TRICKLE_MS = 500;
+/** Sockets begin at different times, as those of different clients do. */
+const SPREAD_MS = 12_000;
 const FAILED_PAUSE_MS = 100;
 
 const counts = { answered: 0, ok: 0 };
@@ -94,6 +97,7 @@ function headersOf(key: string, body: object | null): Record<string, string> {
 async function trickleOn({ url, key, body }: RepeatedCall): Promise<void> {
   const { hostname, port, pathname } = new URL(url);
   const text = JSON.stringify(body);
+  await delay(Math.random() * SPREAD_MS);
   while (!stopping.signal.aborted) {
     const socket = connect(Number(port), hostname);
     await trickleOne(socket, { pathname, key, text });

@@ -10,7 +10,7 @@ import { makeSteadyCalls, type SteadyFigure } from './steady-calls.ts';
 const PER_SECOND = 20;
 const WARM_UP_SECONDS = 10;
 /** What an aggressor has begun is at its full height by then. */
-const RISE_MS = 5_000;
+const RISE_MS = 15_000;
 /** A victim's p99 is compared with its own, or with this where that is less. */
 const ALONE_MS_MIN = 30;
 const SLOWER_MAX = 1.5;
@@ -18,7 +18,13 @@ const SLOWER_MAX_BESIDE_CPU = 3;
 const AGGRESSOR_KEEPS_MIN = 0.95;
 
 type Figures = Record<string, SteadyFigure>;
-type SceneFigure = { alone: Figures; beside: Figures; aggressorPerSecond: number };
+type SceneFigure = {
+  alone: Figures;
+  beside: Figures;
+  aggressorPerSecond: number;
+  /** What the aggressor still got done in the last third of the time beside it. */
+  workedAtEnd: number;
+};
 
 /**
  * What one merchant feels of another who takes all of a scarce thing: a victim at a steady 20 per second, first alone,
@@ -61,15 +67,17 @@ async function play(name: string, { arena, open, options }: Play): Promise<Scene
   await delay(RISE_MS);
   const aggressorPerSecond = await measureAggressor(open, options.aggressorSeconds);
   const workedBefore = await open.worked();
+  const lastThird = delay((options.seconds * 2000) / 3).then(open.worked);
   const beside = await measure(open, options.seconds);
-  const workedBeside = ((await open.worked()) - workedBefore) / options.seconds;
+  const worked = await open.worked();
+  const workedBeside = (worked - workedBefore) / options.seconds;
   print(`${name} beside`, beside);
   console.log(
     `${name}: the aggressor ${aggressorPerSecond.toFixed(1)}/s alone, ${workedBeside.toFixed(1)}/s beside`,
   );
   await arena.attack.call('stop', {});
   await arena.setFaults([]);
-  return { alone, beside, aggressorPerSecond };
+  return { alone, beside, aggressorPerSecond, workedAtEnd: worked - (await lastThird) };
 }
 
 async function measure({ victims }: OpenScene, seconds: number): Promise<Figures> {
