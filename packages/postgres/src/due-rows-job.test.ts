@@ -1,3 +1,4 @@
+import { currentAccount, OWN_WORK } from '@pixmesh/fair-share/current-account';
 import { createWakeSignal } from '@pixmesh/service/wake-signal';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { eventually } from '@pixmesh/testkit/eventually';
@@ -161,4 +162,17 @@ test('stopping takes nothing more and waits for what is in work', async () => {
   await stopping;
   expect(ended).toEqual(['a']);
   expect(due).toEqual(rows('b'));
+});
+
+test('work takes connections in the turns of its account, or in those of the installation', async () => {
+  const accounts: string[] = [];
+  const { job } = aJob(
+    {
+      handle: async () => void accounts.push(currentAccount()),
+      accountOf: ({ id }) => (id === 'nobody' ? null : id),
+    },
+    rows('one', 'nobody', 'other'),
+  );
+  await eventually(() => expect(accounts).toEqual(['one', OWN_WORK, 'other']));
+  await job[Symbol.asyncDispose]();
 });
