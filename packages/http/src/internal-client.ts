@@ -17,8 +17,6 @@ import type { SignToken } from './service-token.ts';
  */
 const WRITES_MAX = 512;
 const READS_MAX = 64;
-/** How long a call waits for its turn, within its deadline. */
-const WAIT_MS_MAX = 5_000;
 const CONNECT_TIMEOUT_MS = 1_000;
 /** An idle connection has ended before a process that stops ends it (`end-connections.ts`), whatever the peer allows. */
 const KEEP_ALIVE_TIMEOUT_MS = 1_000;
@@ -135,6 +133,7 @@ function openConnections(
     keepAliveMaxTimeout: KEEP_ALIVE_TIMEOUT_MS,
     maxResponseSize: ANSWER_BYTES_MAX,
   });
-  const bounds = { waitingMax: WAITING_MAX, waitMsMax: WAIT_MS_MAX };
+  // Each call waits until its own deadline.
+  const bounds = { waitingMax: WAITING_MAX, waitMsMax: Number.POSITIVE_INFINITY };
   return { pool, turns: createFairQueue({ name, places, ...bounds }) };
 }

@@ -13,13 +13,16 @@ export function refuseForNow(
   return new AppError('RATE_LIMITED', { publicMessage });
 }
 
-/** Does work that may have no turn (ADR 0023): what never began is refused for now. */
+/**
+ * Does work that may have no turn (ADR 0023). Of an account that has too much waiting it is refused for now; whatever came
+ * too late is an outage, and none of its account's doing.
+ */
 export async function inTurn<T>(reply: FastifyReply, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     const noTurn = noTurnOf(error);
-    if (noTurn === null) throw error;
+    if (noTurn?.reason !== 'full') throw error;
     const message = 'Too many requests of this account are under way at once.';
     throw refuseForNow(reply, { message, retryAfterMs: noTurn.retryAfterMs });
   }

@@ -1,0 +1,42 @@
+import { NoTurnError, type NoTurnReason } from '@pixmesh/fair-share/no-turn-error';
+import { sendError } from '@pixmesh/http/error-reply';
+import { AppError } from '@pixmesh/kernel/app-error';
+import fastify from 'fastify';
+import { expect, test } from 'vitest';
+
+import { inTurn } from './refuse-for-now.ts';
+
+async function answerTo(error: unknown) {
+  const app = fastify();
+  app.setErrorHandler((thrown, _request, reply) => sendError(reply, thrown));
+  app.get('/', async (_request, reply) => {
+    await inTurn(reply, async () => {
+      throw error;
+    });
+  });
+  return await app.inject('/');
+}
+
+/** As it comes from the gateway's own queue, and from a client of another service. */
+function withoutTurn(reason: NoTurnReason): Error[] {
+  const cause = new NoTurnError('charges reads', reason, 1_200);
+  return [cause, new AppError('DEPENDENCY_UNAVAILABLE', { message: 'not called', cause })];
+}
+
+test('who has too much waiting gets 429, and is told when to come back', async () => {
+  for (const error of withoutTurn('full')) {
+    const { statusCode, headers, json } = await answerTo(error);
+    expect([statusCode, json().code, headers['retry-after']]).toEqual([429, 'RATE_LIMITED', '2']);
+  }
+});
+
+test.each<NoTurnReason>(['late', 'aborted'])(
+  'a request without a turn (%s) meets an outage and is not blamed for it',
+  async (reason) => {
+    for (const error of withoutTurn(reason)) {
+      const { statusCode, headers, json } = await answerTo(error);
+      expect([statusCode, json().code]).toEqual([500, 'INTERNAL_ERROR']);
+      expect(headers).not.toHaveProperty('retry-after');
+    }
+  },
+);
