@@ -10,7 +10,15 @@ const CUT_CODES = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
  * caller's to resolve.
  */
 export function mayRepeat(method: string, error: unknown): boolean {
-  const { code = '', syscall } = error as { code?: string; syscall?: string };
-  if (syscall === 'connect' || code === 'UND_ERR_CONNECT_TIMEOUT') return true;
-  return method === 'GET' && CUT_CODES.has(code);
+  if (neverSent(error)) return true;
+  return method === 'GET' && CUT_CODES.has((error as Failure).code ?? '');
+}
+
+type Failure = { code?: string; syscall?: string };
+
+function neverSent(error: unknown): boolean {
+  // A name with several addresses: Node tells of each attempt.
+  if (error instanceof AggregateError) return error.errors.every(neverSent);
+  const { code, syscall } = error as Failure;
+  return syscall === 'connect' || code === 'UND_ERR_CONNECT_TIMEOUT';
 }
