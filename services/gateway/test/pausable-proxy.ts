@@ -7,15 +7,23 @@ type PausableProxy = AsyncDisposable & {
   connections(): number;
   /** From now on bytes are taken and held back: the other side looks alive and answers nothing. */
   pause(): void;
+  /** Ends all connections, and each new one at once. */
+  cut(): void;
+  /** After `pause` or `cut`. */
   resume(): void;
 };
 
-/** A TCP relay to another server that can fall silent without closing a connection. */
+/** A TCP relay to another server that can fall silent without closing a connection, or close them all. */
 export async function startPausableProxy(target: { host: string; port: number }) {
   const answers = new Set<{ near: Socket; far: Socket }>();
   let taken = 0;
   let paused = false;
+  let isCut = false;
   const server = createServer((near) => {
+    if (isCut) {
+      near.destroy();
+      return;
+    }
     taken += 1;
     const far = connect(target);
     const pair = { near, far };
@@ -40,7 +48,12 @@ export async function startPausableProxy(target: { host: string; port: number })
       paused = true;
       for (const { near, far } of answers) far.unpipe(near).pause();
     },
+    cut: () => {
+      isCut = true;
+      for (const { near } of answers) near.destroy();
+    },
     resume: () => {
+      isCut = false;
       paused = false;
       for (const { near, far } of answers) far.pipe(near);
     },

@@ -1,5 +1,6 @@
 import { createClient, defineScript } from 'redis';
 
+import { createPlacesBack } from './give-places-back.ts';
 import type { RequestLimits } from './limits-of.ts';
 import { FLIGHT_RETRY_MS, type Verdict, WITHIN } from './local-counts.ts';
 
@@ -68,6 +69,8 @@ export type RedisCounts = ReturnType<typeof createRedisCounts>;
 
 export function createRedisCounts({ url, leaseMs }: { url: string; leaseMs: number }) {
   const client = connect(url);
+  const placesBack = createPlacesBack(leaseMs, (counter, ids) => client.zRem(counter, ids));
+  client.on('ready', placesBack.retry);
   return {
     async admit({ limits, requestId }: Held): Promise<Verdict> {
       const { windows, flights } = limits;
@@ -86,12 +89,9 @@ export function createRedisCounts({ url, leaseMs }: { url: string; leaseMs: numb
       const retryAfterMs = position > windows.length ? FLIGHT_RETRY_MS : windowLeftMs;
       return { kind: 'exceeded', refusal: exceeded.refusal, retryAfterMs };
     },
-    /** Not waited for: what is lost ends with its lease. */
+    /** Not waited for: during an outage it is done later. */
     end({ limits, requestId }: Held): void {
-      if (!client.isReady) return;
-      for (const { counter } of limits.flights) {
-        client.zRem(counter, requestId).catch(() => undefined);
-      }
+      for (const { counter } of limits.flights) placesBack.give(counter, requestId);
     },
     inWindow: async (counter: string): Promise<number> => Number((await client.get(counter)) ?? 0),
     inFlight: (counter: string): Promise<number> => client.countInFlight(counter),

@@ -132,6 +132,32 @@ test('a gateway that was killed holds its places no longer than their lease', as
   }
 });
 
+test(
+  'places of requests that ended while Redis was away are free once it is back',
+  { timeout: 60_000 },
+  async () => {
+    const { hostname: host, port } = new URL(testInfra().redisUrl);
+    await using proxy = await startPausableProxy({ host, port: Number(port) });
+    await using counters = await startConnected({ url: `redis://127.0.0.1:${proxy.port}` });
+    const limits = atOnce(4);
+    const requests = await Promise.all([1, 2, 3, 4].map(() => counters.admit(limits)));
+    const ends = requests.map((admission) => admitted(admission).end);
+    const inFlight = { windows: [], flights: [String(limits.flights[0]?.counter)] };
+    proxy.cut();
+    // By a connection that is cut, and then without one.
+    for (const end of ends.splice(0, 2)) end();
+    await eventually(async () => {
+      expect(await counters.used(inFlight)).toMatchObject({ isShared: false });
+    });
+    for (const end of ends) end();
+    expect(await one.used(inFlight)).toEqual({ isShared: true, windows: [], flights: [4] });
+    proxy.resume();
+    await eventually(async () => {
+      expect(await one.used(inFlight)).toEqual({ isShared: true, windows: [], flights: [0] });
+    }, 20_000);
+  },
+);
+
 test('nothing stays in Redis for longer than a window or a lease', async () => {
   const limits = { ...perWindow(5, 30_000), flights: atOnce(5).flights };
   admitted(await one.admit(limits));
