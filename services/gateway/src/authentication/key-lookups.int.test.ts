@@ -92,3 +92,27 @@ test('a read that fails fails those who waited for it, and no later ones', async
   isAway = false;
   expect((await lookUp(key as PresentedKey)).key_id).toBe(key?.id);
 });
+
+test('reads that get no answer do not hold up those who ask meanwhile', async () => {
+  const [key] = await storeKeys(1);
+  const { db } = gateway.database;
+  let hung = 0;
+  const query: Database['query'] = async (statement) => {
+    hung += 1;
+    return await (hung > 2 ? db.query(statement) : new Promise<never>(() => undefined));
+  };
+  const lookUp = createKeyLookups({ ...db, query });
+  for (const publicId of ['one', 'other']) void lookUp({ publicId, digest: Buffer.alloc(32) });
+  expect(hung).toBe(2);
+  expect((await lookUp(key as PresentedKey)).key_id).toBe(key?.id);
+});
+
+test('while no read gets an answer, whoever waits for one to begin is told so in time', async () => {
+  const query: Database['query'] = () => new Promise<never>(() => undefined);
+  const lookUp = createKeyLookups({ ...gateway.database.db, query });
+  const asked = Array.from({ length: 5_000 }, (_, place) =>
+    lookUp({ publicId: String(place), digest: Buffer.alloc(32) }),
+  );
+  for (const lookup of asked) lookup.catch(() => undefined);
+  await expect(asked.at(-1)).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' });
+}, 30_000);

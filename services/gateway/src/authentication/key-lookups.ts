@@ -1,3 +1,4 @@
+import { AppError } from '@pixmesh/kernel/app-error';
 import type { Database } from '@pixmesh/postgres/pool';
 import { bindToRequest } from '@pixmesh/telemetry/request-id';
 
@@ -5,12 +6,21 @@ import { findUsableKeys, type KeyRow, type PresentedKey } from './find-keys.sql.
 
 /** Reads under way at once; what is asked for meanwhile waits for one of them to end. */
 const READS_MAX = 2;
+/**
+ * A read that takes longer counts no more among those under way: its connection may hang, and what waits is read by
+ * another one. Above what a read takes in a busy database.
+ */
+const READ_SLOW_MS = 250;
+/** How long a lookup waits for its read to begin. */
+const WAIT_MS_MAX = 3_000;
 /** Keys in one read. */
 const KEYS_MAX = 100;
 
 type Lookup = {
   key: PresentedKey;
   found: PromiseWithResolvers<KeyRow>;
+  /** Until its read begins. */
+  timer: NodeJS.Timeout;
   /** Does something on behalf of the request that asked first. */
   onBehalf: (work: () => void) => void;
 };
@@ -27,27 +37,37 @@ export function createKeyLookups(db: Database): (key: PresentedKey) => Promise<K
     const name = `${key.publicId} ${key.digest.toString('base64')}`;
     const known = waiting.get(name);
     if (known !== undefined) return await known.found.promise;
+    const found = Promise.withResolvers<KeyRow>();
     const lookup = {
       key,
-      found: Promise.withResolvers<KeyRow>(),
+      found,
+      timer: setTimeout(() => {
+        waiting.delete(name);
+        found.reject(
+          new AppError('DEPENDENCY_UNAVAILABLE', { message: 'no read of keys in time' }),
+        );
+      }, WAIT_MS_MAX),
       onBehalf: bindToRequest((work: () => void) => work()),
     };
     waiting.set(name, lookup);
     readWaiting();
-    return await lookup.found.promise;
+    return await found.promise;
   };
 
   function readWaiting(): void {
     const taken = [...waiting].slice(0, KEYS_MAX);
     const [first] = taken;
     if (first === undefined || reads === READS_MAX) return;
-    for (const [name] of taken) waiting.delete(name);
-    reads += 1;
+    for (const [name, { timer }] of taken) {
+      waiting.delete(name);
+      clearTimeout(timer);
+    }
     const lookups = taken.map(([, lookup]) => lookup);
     first[1].onBehalf(() => void read(lookups));
   }
 
   async function read(lookups: readonly Lookup[]): Promise<void> {
+    const endRead = beginRead();
     try {
       const rows = await findUsableKeys(
         db,
@@ -57,8 +77,22 @@ export function createKeyLookups(db: Database): (key: PresentedKey) => Promise<K
     } catch (error) {
       for (const { found } of lookups) found.reject(error);
     } finally {
+      endRead();
+    }
+  }
+
+  /** Counts a read until it ends or is slow, whichever comes first. */
+  function beginRead(): () => void {
+    let isCounted = true;
+    reads += 1;
+    const end = (): void => {
+      clearTimeout(timer);
+      if (!isCounted) return;
+      isCounted = false;
       reads -= 1;
       readWaiting();
-    }
+    };
+    const timer = setTimeout(end, READ_SLOW_MS);
+    return end;
   }
 }
