@@ -9,11 +9,6 @@ alter table lanes add column waiting boolean not null default false;
 -- Which process claimed it last (`processes`).
 alter table lanes add column owner uuid;
 
--- A lane is in one of the two: what joins a line by time, and the lines. Read by `lanes_claim` and `lanes_count_due`.
-drop index lanes_claimable;
-create index lanes_claimable on lanes (claimable_at) where claimable_at < 'infinity' and not waiting;
-create index lanes_waiting on lanes (account_id, claimable_at) where waiting;
-
 -- Processes of this service, by what each says of itself every second. A row that is no longer renewed is deleted by others.
 create table processes (
   id uuid primary key,

@@ -18,7 +18,7 @@ export type DueLanes = {
 
 /**
  * What is due, apart by whose affair it is: lanes that wait need senders; in a lane that is served, a receiver is slow
- * or its sender is. What waits behind an open breaker counts for neither. Reads the beginning of `lanes_claimable`, the
+ * or its sender is. What waits behind an open breaker counts for neither. Reads the beginning of `lanes_joining`, the
  * lines in `lanes_waiting` up to a bound, and one row of `queue_lane` for each lane that is served.
  */
 export async function countDueLanes(
