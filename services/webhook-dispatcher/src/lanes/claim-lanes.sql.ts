@@ -41,7 +41,7 @@ export type ClaimOptions = {
  * waited for: they do not change a lane that is owned. Answers them in the order of turns.
  *
  * Walks `lanes_waiting` from account to account, so thousands of lanes of one account hide nobody's. What is due by time
- * alone is found at the beginning of `lanes_claimable`, and joins the line of its account where it is not claimed.
+ * alone is found at the beginning of `lanes_joining`, and joins the line of its account where it is not claimed.
  */
 export async function claimLanes(db: Queryable, options: ClaimOptions): Promise<ClaimedLane[]> {
   const rows = await db.query<ClaimedLane & { lap: number }>(claimLanesStatement(options));
@@ -66,7 +66,7 @@ export function claimLanesStatement(options: ClaimOptions): Statement {
   return named(
     'lanes_claim',
     sql`
-      with recursive ${waitingAccounts(after, limit + fullAccounts.length)},
+      with recursive ${waitingAccounts(now, after, limit + fullAccounts.length)},
       ${dueLanes(now, options)},
       ranked as (
         select
@@ -145,8 +145,11 @@ function dueLanes(now: Statement, { owned, limit }: ClaimOptions): Statement {
       )`;
 }
 
-/** The CTE `ring`: accounts with lanes in line, in turn behind `after`, at most once around; turn 0 is nobody's. */
-function waitingAccounts(after: string, limit: number): Statement {
+/**
+ * The CTE `ring`: accounts with lanes in line, in turn behind `after`, at most once around; turn 0 is nobody's. Lanes that
+ * senders of the version before have released stand there too, also those in which nothing is due.
+ */
+function waitingAccounts(now: Statement, after: string, limit: number): Statement {
   return sql`
       ring (turn, ring_account, is_wrapped) as (
         select 0, ${after}::uuid, false
@@ -160,6 +163,7 @@ function waitingAccounts(after: string, limit: number): Statement {
           select account_id
           from lanes
           where waiting
+            and claimable_at <= ${now}
             and account_id > ring_account
             and (not ring.is_wrapped or account_id <= ${after}::uuid)
           order by account_id
@@ -169,6 +173,7 @@ function waitingAccounts(after: string, limit: number): Statement {
           select account_id
           from lanes
           where waiting
+            and claimable_at <= ${now}
             and ahead.account_id is null
             and not ring.is_wrapped
             and account_id <= ${after}::uuid

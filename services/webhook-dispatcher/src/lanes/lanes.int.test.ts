@@ -104,6 +104,16 @@ describe('claims of lanes of several accounts', () => {
   });
 });
 
+test('a claim finds what is due behind accounts whose lanes stand in line and sleep', async () => {
+  await database.db.query(sql`
+    insert into lanes (id, account_id, waiting) select id, id, true
+    from (select gen_random_uuid() as id from generate_series(1, 70)) new`);
+  // In the order of ids, behind them.
+  const laneId = await aLane(1, -1_000, 'ffffffff-ffff-4fff-bfff-ffffffffffff');
+  await database.db.query(sql`update lanes set waiting = true where id = ${laneId}`);
+  expect((await claim({ limit: 64 })).map(({ id }) => id)).toEqual([laneId]);
+});
+
 test('a lane that was inserted without its account is named when something is queued in it', async () => {
   const [laneId, accountId] = [newId(), newId()];
   await database.db.query(sql`insert into lanes (id) values (${laneId})`);
