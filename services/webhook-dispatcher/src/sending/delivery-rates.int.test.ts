@@ -63,8 +63,8 @@ test('what is over it waits, and the account is asked about again soon', async (
   const rates = startRates(clock);
   const admitted = await rates.admit([request(accountId, 5), request(free, 7)]);
   expect(admitted.map(({ id, take }) => [id, take])).toEqual([[free, 7]]);
-  expect(rates.held()).toEqual(new Set([accountId]));
-  await eventually(() => expect(rates.held()).toEqual(new Set()));
+  expect(rates.paused()).toEqual(new Set([accountId]));
+  await eventually(() => expect(rates.paused()).toEqual(new Set()));
   clock.advance(10_000);
   expect(sum(await rates.admit([request(accountId, 5)]))).toBe(1);
 });

@@ -11,13 +11,13 @@ const REFRESH_MS = 1_000;
 /** What was taken and not sent is good for this long. */
 const KEEP_MS = 1_000;
 /** An account whose rate is used up is not asked about for as long as one delivery takes, within these. */
-const HOLD_MS_MIN = 50;
-const HOLD_MS_MAX = 500;
+const PAUSE_MS_MIN = 50;
+const PAUSE_MS_MAX = 500;
 
 /** The limits on deliveries per second, of which all senders take. */
 export type DeliveryRates = {
   /** Accounts of which nothing may be sent at this moment. */
-  held(): ReadonlySet<string>;
+  paused(): ReadonlySet<string>;
   /** What of the requests may be sent now. The others wait where they are. */
   admit(requests: readonly LaneRequest[]): Promise<LaneRequest[]>;
   /** Keeps what was admitted and not found for the next requests of its account. */
@@ -33,16 +33,16 @@ type Deps = {
 export function createDeliveryRates({ db, clock, accountOf }: Deps): DeliveryRates {
   let rates: ReadonlyMap<string, number> = new Map();
   let refreshedMs = -Infinity;
-  const heldUntilMs = new Map<string, number>();
+  const pausedUntilMs = new Map<string, number>();
   const kept = new Map<string, { count: number; untilMs: number }>();
-  return { held, admit, settle };
+  return { paused, admit, settle };
 
-  function held(): ReadonlySet<string> {
+  function paused(): ReadonlySet<string> {
     const nowMs = performance.now();
-    for (const [accountId, untilMs] of heldUntilMs) {
-      if (untilMs <= nowMs) heldUntilMs.delete(accountId);
+    for (const [accountId, untilMs] of pausedUntilMs) {
+      if (untilMs <= nowMs) pausedUntilMs.delete(accountId);
     }
-    return new Set(heldUntilMs.keys());
+    return new Set(pausedUntilMs.keys());
   }
 
   async function admit(requests: readonly LaneRequest[]): Promise<LaneRequest[]> {
@@ -75,7 +75,7 @@ export function createDeliveryRates({ db, clock, accountOf }: Deps): DeliveryRat
       given.set(accountId, (given.get(accountId) ?? 0) + count);
     }
     for (const { accountId } of missing) {
-      if ((given.get(accountId) ?? 0) < (wanted.get(accountId) ?? 0)) hold(accountId);
+      if ((given.get(accountId) ?? 0) < (wanted.get(accountId) ?? 0)) pause(accountId);
     }
     return given;
   }
@@ -86,10 +86,10 @@ export function createDeliveryRates({ db, clock, accountOf }: Deps): DeliveryRat
     return untilMs > performance.now() ? count : 0;
   }
 
-  function hold(accountId: string): void {
+  function pause(accountId: string): void {
     const oneMs = 1_000 / (rates.get(accountId) ?? 1);
-    const holdMs = Math.min(Math.max(oneMs, HOLD_MS_MIN), HOLD_MS_MAX);
-    heldUntilMs.set(accountId, performance.now() + holdMs);
+    const pauseMs = Math.min(Math.max(oneMs, PAUSE_MS_MIN), PAUSE_MS_MAX);
+    pausedUntilMs.set(accountId, performance.now() + pauseMs);
   }
 
   async function refresh(): Promise<void> {

@@ -37,7 +37,7 @@ function sendAll(lanes: Lanes, inFlightMax: number): Map<string, number> {
     inFlightMax,
     perLaneMax: PER_LANE_MAX,
     nowMs: 0,
-    heldAccounts: new Set(),
+    pausedAccounts: new Set(),
   });
   for (const { id, take } of requests) {
     const lane = lanes.get(id)!;

@@ -9,7 +9,7 @@ const BOUNDS = {
   inFlightMax: 64,
   perLaneMax: 10,
   nowMs: 1_000_000,
-  heldAccounts: new Set<string>(),
+  pausedAccounts: new Set<string>(),
 };
 
 /** Each lane is of an account of its own where none is named. */

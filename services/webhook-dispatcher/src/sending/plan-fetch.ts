@@ -15,7 +15,7 @@ type Bounds = {
   perLaneMax: number;
   nowMs: number;
   /** Accounts of which nothing may be sent at this moment. */
-  heldAccounts: ReadonlySet<string>;
+  pausedAccounts: ReadonlySet<string>;
 };
 
 export type FetchPlan = {
@@ -83,14 +83,14 @@ function toRequest({ lane, take, recovered }: Wanting): LaneRequest {
 
 /** Lanes that may have more, by account; both in the order of their last turns. */
 function readLines(lanes: Iterable<OwnedLane>, bounds: Bounds, pools: Pools): Line[] {
-  const { inFlightMax, perLaneMax, nowMs, heldAccounts } = bounds;
+  const { inFlightMax, perLaneMax, nowMs, pausedAccounts } = bounds;
   const isScarce = pools.all.free() < inFlightMax * SCARCE_SHARE;
   const lastTurns = new Map<string, number>();
   const wanting: Wanting[] = [];
   for (const lane of lanes) {
     const { accountId, lastTurn } = lane;
     lastTurns.set(accountId, Math.max(lastTurn, lastTurns.get(accountId) ?? 0));
-    if (!lane.isDirty || lane.isResting || heldAccounts.has(accountId)) continue;
+    if (!lane.isDirty || lane.isResting || pausedAccounts.has(accountId)) continue;
     const room = roomOf(lane, perLaneMax, nowMs);
     const most = isScarce && !lane.isProven ? Math.min(room, 1 - lane.inFlight.size) : room;
     if (most > 0) wanting.push({ lane, most, take: 0, recovered: 0 });

@@ -69,7 +69,7 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
       inFlightMax,
       perLaneMax: deps.inFlightPerLaneMax,
       nowMs: performance.now(),
-      heldAccounts: rates.held(),
+      pausedAccounts: rates.paused(),
     });
     fullAccounts = plan.fullAccounts;
     for (const accountId of fullAccounts) fullSincePoll.add(accountId);
