@@ -49,7 +49,7 @@ export async function listRates(db: Queryable): Promise<Map<string, number>> {
   return new Map(rows.map(({ id, max }) => [id, max]));
 }
 
-/** How many deliveries a sender wants to begin, or may. */
+/** How many deliveries a sender wants to begin, or may, or did not. */
 export type Wanted = { accountId: string; count: number };
 
 /**
@@ -91,6 +91,33 @@ export async function takeFromRates(
         from granted
         where delivery_rates.account_id = granted.account_id
         returning granted.account_id as "accountId", granted.count`,
+    ),
+  );
+}
+
+/**
+ * Returns what was taken and is not sent, of accounts that are named once. The next take forgets what is more than a
+ * burst. Rows are locked in the order of the ids.
+ */
+export async function returnToRates(db: Queryable, unused: readonly Wanted[]): Promise<void> {
+  await db.query(
+    named(
+      'rates_return',
+      sql`
+        with locked as (
+          select rate.account_id, unused.count
+          from delivery_rates as rate
+          join unnest(
+              ${unused.map(({ accountId }) => accountId)}::uuid[],
+              ${unused.map(({ count }) => count)}::int[]
+            ) as unused (account_id, count) on unused.account_id = rate.account_id
+          order by rate.account_id
+          for update of rate
+        )
+        update delivery_rates
+        set tokens = tokens + locked.count
+        from locked
+        where delivery_rates.account_id = locked.account_id`,
     ),
   );
 }

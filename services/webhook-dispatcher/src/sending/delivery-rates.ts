@@ -1,15 +1,13 @@
 import type { Database } from '@pixmesh/postgres/pool';
 
 import type { DueDelivery } from '#attempts/due-delivery.ts';
-import { listRates, takeFromRates } from '#rates/delivery-rates.sql.ts';
+import { listRates, returnToRates, takeFromRates } from '#rates/delivery-rates.sql.ts';
 import type { ScheduleClock } from '#schedule-clock.ts';
 
 import type { LaneRequest } from './fetch-due.sql.ts';
 
 /** A changed limit is known this soon. */
 const REFRESH_MS = 1_000;
-/** What was taken and not sent is good for this long. */
-const KEEP_MS = 1_000;
 /** An account whose rate is used up is not asked about for as long as one delivery takes, within these. */
 const PAUSE_MS_MIN = 50;
 const PAUSE_MS_MAX = 500;
@@ -20,8 +18,8 @@ export type DeliveryRates = {
   paused(): ReadonlySet<string>;
   /** What of the requests may be sent now. The others wait where they are. */
   admit(requests: readonly LaneRequest[]): Promise<LaneRequest[]>;
-  /** Keeps what was admitted and not found for the next requests of its account. */
-  settle(admitted: readonly LaneRequest[], found: readonly DueDelivery[]): void;
+  /** Returns what was admitted and not found: any sender may take it. */
+  settle(admitted: readonly LaneRequest[], found: readonly DueDelivery[]): Promise<void>;
 };
 
 type Deps = {
@@ -34,7 +32,6 @@ export function createDeliveryRates({ db, clock, accountOf }: Deps): DeliveryRat
   let rates: ReadonlyMap<string, number> = new Map();
   let refreshedMs = -Infinity;
   const pausedUntilMs = new Map<string, number>();
-  const kept = new Map<string, { count: number; untilMs: number }>();
   return { paused, admit, settle };
 
   function paused(): ReadonlySet<string> {
@@ -52,38 +49,31 @@ export function createDeliveryRates({ db, clock, accountOf }: Deps): DeliveryRat
     return divide(requests, await take(wanted), limitedAccountOf);
   }
 
-  function settle(admitted: readonly LaneRequest[], found: readonly DueDelivery[]): void {
-    const unused = countByAccount(admitted, ({ id, take }) => [limitedAccountOf(id), take]);
+  async function settle(
+    admitted: readonly LaneRequest[],
+    found: readonly DueDelivery[],
+  ): Promise<void> {
+    const counts = countByAccount(admitted, ({ id, take }) => [limitedAccountOf(id), take]);
     for (const { laneId } of found) {
       const accountId = limitedAccountOf(laneId);
-      if (accountId !== null) unused.set(accountId, (unused.get(accountId) ?? 0) - 1);
+      if (accountId !== null) counts.set(accountId, (counts.get(accountId) ?? 0) - 1);
     }
-    const untilMs = performance.now() + KEEP_MS;
-    for (const [accountId, count] of unused) if (count > 0) kept.set(accountId, { count, untilMs });
+    const unused = [...counts].flatMap(([accountId, count]) =>
+      count > 0 ? [{ accountId, count }] : [],
+    );
+    if (unused.length === 0) return;
+    await returnToRates(db, unused);
+    for (const { accountId } of unused) pausedUntilMs.delete(accountId);
   }
 
-  /** Of what is wanted: what was kept, and what the limits give beside it. */
   async function take(wanted: ReadonlyMap<string, number>): Promise<Map<string, number>> {
-    const given = new Map<string, number>();
-    for (const accountId of wanted.keys()) given.set(accountId, takeKept(accountId));
-    const missing = [...wanted].flatMap(([accountId, count]) => {
-      const more = count - (given.get(accountId) ?? 0);
-      return more > 0 ? [{ accountId, count: more }] : [];
-    });
-    if (missing.length === 0) return given;
-    for (const { accountId, count } of await takeFromRates(db, clock, missing)) {
-      given.set(accountId, (given.get(accountId) ?? 0) + count);
-    }
-    for (const { accountId } of missing) {
-      if ((given.get(accountId) ?? 0) < (wanted.get(accountId) ?? 0)) pause(accountId);
+    const rows = [...wanted].map(([accountId, count]) => ({ accountId, count }));
+    const taken = await takeFromRates(db, clock, rows);
+    const given = new Map(taken.map(({ accountId, count }) => [accountId, count]));
+    for (const { accountId, count } of rows) {
+      if ((given.get(accountId) ?? 0) < count) pause(accountId);
     }
     return given;
-  }
-
-  function takeKept(accountId: string): number {
-    const { count, untilMs } = kept.get(accountId) ?? { count: 0, untilMs: 0 };
-    kept.delete(accountId);
-    return untilMs > performance.now() ? count : 0;
   }
 
   function pause(accountId: string): void {

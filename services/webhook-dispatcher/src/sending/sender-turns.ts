@@ -96,7 +96,6 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
       lane.lastTurn = turnCount;
     }
     const { due, deletedLaneIds } = await fetchDue(db, clock, requests);
-    rates.settle(requests, due);
     const byLane = Map.groupBy(due, ({ laneId }) => laneId);
     const fetchedMs = performance.now();
     for (const request of requests) {
@@ -106,6 +105,7 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
         serve(sends, lane, { request, found, fetchedMs });
       }
     }
+    await rates.settle(requests, due);
     return deletedLaneIds.length > 0 && (await cancel(deletedLaneIds));
   }
 
