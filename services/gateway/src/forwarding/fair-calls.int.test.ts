@@ -12,7 +12,7 @@ import { startTestGateway, type Tenant, type TestGateway } from '#test/start-tes
 const CREATIONS = 250;
 /** Beyond what one account may have under way and waiting. */
 const READS = 1_200;
-const READS_UNDER_WAY = 16;
+const READS_UNDER_WAY = 64;
 const PATIENT_MS = 60_000;
 
 let gateway: TestGateway;
