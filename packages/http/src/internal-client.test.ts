@@ -2,12 +2,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 
+import { eventually } from '@pixmesh/testkit/eventually';
 import { aCaller } from '@pixmesh/testkit/test-tokens';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { deadlineFrom, deadlineIn } from './deadline.ts';
 import { createInternalClient, type InternalRequest } from './internal-client.ts';
 
+/** Reads of a client that are under way at once. */
+const READ_PLACES = 64;
 const UNKNOWN = { code: 'DEPENDENCY_UNAVAILABLE', retriable: true };
 
 test('a call carries the token, the time that is left less a margin, and the body as it is', async () => {
@@ -79,6 +82,29 @@ test('a read goes on at another process where one was cut off in its answer', as
     return setTimeout(() => request.socket.destroy(), 20);
   });
   expect((await client.request(aCall({}))).body.toString()).toBe('whole');
+});
+
+test('a read that finds all places taken waits for one until its deadline', async () => {
+  const held: ServerResponse[] = [];
+  const client = await clientOf((_request, response) =>
+    held.length < READ_PLACES ? held.push(response) : response.end(),
+  );
+  const crowd = Array.from({ length: READ_PLACES }, () => client.request(aCall({})));
+  await eventually(() => expect(held).toHaveLength(READ_PLACES));
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const [late, patient] = [1_000, 60_000].map((ms) =>
+    client.request(aCall({ deadline: deadlineIn(ms) })),
+  );
+  const outcomes = Promise.allSettled([late, patient]);
+  await vi.advanceTimersByTimeAsync(30_000);
+  vi.useRealTimers();
+  for (const response of held) response.end();
+  expect(await outcomes).toMatchObject([
+    { status: 'rejected', reason: { ...UNKNOWN, cause: { reason: 'late' } } },
+    { status: 'fulfilled', value: { status: 200 } },
+  ]);
+  await Promise.all(crowd);
 });
 
 test('a peer that is not there leaves the outcome unknown as well', async () => {
