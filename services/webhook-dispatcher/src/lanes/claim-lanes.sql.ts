@@ -187,13 +187,13 @@ function waitingAccounts(now: Statement, after: string, limit: number): Statemen
 /** A lane under the claim that a sender has of it. */
 export type LaneClaim = Pick<ClaimedLane, 'id' | 'fence'>;
 
-/** Renews leases, also such as have ended unnoticed; answers the lanes that this sender still owns. */
+/** Renews leases, also such as have ended unnoticed; answers the lanes that this sender still owns, with their accounts. */
 export async function renewLanes(
   db: Queryable,
   options: { clock: ScheduleClock; leaseMs: number; lanes: readonly LaneClaim[] },
-): Promise<Set<string>> {
+): Promise<Map<string, string>> {
   const { ids, fences } = columnsOf(options.lanes);
-  const rows = await db.query<{ id: string }>(
+  const rows = await db.query<{ id: string; accountId: string }>(
     named(
       'lanes_renew',
       sql`
@@ -203,10 +203,10 @@ export async function renewLanes(
         where id = any (${ids}::uuid[])
           and leased
           and (id, fence) in (select * from unnest(${ids}::uuid[], ${fences}::bigint[]))
-        returning id`,
+        returning id, account_id as "accountId"`,
     ),
   );
-  return new Set(rows.map(({ id }) => id));
+  return new Map(rows.map(({ id, accountId }) => [id, accountId]));
 }
 
 /** Claims as arrays of their columns. */

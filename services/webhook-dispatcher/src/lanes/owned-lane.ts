@@ -12,7 +12,8 @@ const OTHERS_EVERY = 10;
 /** A lane that this process serves. Instants are of the process's own clock. */
 export type OwnedLane = {
   readonly id: string;
-  readonly accountId: string;
+  /** Nobody's at first where a process that knows no accounts inserted the lane. */
+  accountId: string;
   readonly fence: bigint;
   /** Measured from before the lease was asked for: never later than the database's own end of it. */
   leaseEndsMs: number;

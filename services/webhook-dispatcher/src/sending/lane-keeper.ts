@@ -29,9 +29,9 @@ export type LaneKeeper = Omit<LaneRotation, 'returned'> & {
   readonly lanes: Map<string, OwnedLane>;
   /**
    * Claims lanes in which something is due, as many as there may be slots for, and none of accounts whose own already wait
-   * for slots: those are left to other senders. Answers whether there may be more.
+   * here, for slots or for their rate: those are left to other senders. Answers whether there may be more.
    */
-  claim(slots: number, fullAccounts: ReadonlySet<string>): Promise<boolean>;
+  claim(slots: number, waitingAccounts: ReadonlySet<string>): Promise<boolean>;
   /** Renews the leases of lanes that have something to do, so that requests may begin; drops those that are lost. */
   renew(): Promise<void>;
 };
@@ -47,12 +47,20 @@ export function createLaneKeeper(deps: KeeperDeps): LaneKeeper {
   const renewBelowMs = (leaseMs + timeoutMs + START_MARGIN_MS) / 2;
   return { ...rotation, lanes, claim, renew };
 
-  async function claim(slots: number, fullAccounts: ReadonlySet<string>): Promise<boolean> {
+  async function claim(slots: number, waitingAccounts: ReadonlySet<string>): Promise<boolean> {
     const limit = Math.min(CLAIM_MAX, slots, LANES_MAX - lanes.size);
     if (limit <= 0) return false;
     const leaseEndsMs = performance.now() + leaseMs;
     const owned = [...lanes.keys(), ...rotation.returned()];
-    const options = { clock, limit, leaseMs, owner, owned, fullAccounts: [...fullAccounts], after };
+    const options = {
+      clock,
+      limit,
+      leaseMs,
+      owner,
+      owned,
+      fullAccounts: [...waitingAccounts],
+      after,
+    };
     const claimed = await claimLanes(db, options);
     after = claimed.at(-1)?.accountId ?? after;
     for (const lane of claimed) lanes.set(lane.id, toOwnedLane(lane, leaseEndsMs));
@@ -74,8 +82,13 @@ export function createLaneKeeper(deps: KeeperDeps): LaneKeeper {
     if (due.length === 0) return;
     const renewed = await renewLanes(db, { clock, leaseMs, lanes: due });
     for (const lane of due) {
-      if (renewed.has(lane.id)) lane.leaseEndsMs = leaseEndsMs;
-      else drop(lane);
+      const accountId = renewed.get(lane.id);
+      if (accountId === undefined) {
+        drop(lane);
+        continue;
+      }
+      lane.leaseEndsMs = leaseEndsMs;
+      lane.accountId = accountId;
     }
   }
 
