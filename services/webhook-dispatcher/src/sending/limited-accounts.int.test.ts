@@ -87,3 +87,19 @@ test('once a limit is removed, deliveries no longer wait for it', async () => {
   // Under the limit they take half a minute.
   await eventually(() => expect(limited.requests).toHaveLength(60), 20_000);
 });
+
+test('lanes of an account over its limit are not claimed and released in turn', async () => {
+  await using limited = await startReceiver();
+  const accountId = newId();
+  const url = 'http://limited.receiver.example.com/hook';
+  for (let lanes = 0; lanes < 200; lanes += 1) {
+    await aBacklog(database.db, { laneId: newId(), accountId, count: 1, url });
+  }
+  await storeRate(database.db, { accountId, perSecondMax: 2, version: 1 });
+  await using _sender = aSender({ limited });
+  await eventually(() => expect(limited.requests.length).toBeGreaterThan(0), 20_000);
+  const [claimed] = await database.db.query<{ count: number }>(sql`
+    select count(*)::int as count from lanes where account_id = ${accountId} and fence > 0`);
+  // One claim takes 64 of them.
+  expect(claimed!.count).toBeLessThan(200);
+});

@@ -43,6 +43,8 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
   const { db, clock, keeper, rates, sends, inFlightMax } = deps;
   let mayClaim = true;
   let fullAccounts: ReadonlySet<string> = new Set();
+  /** Accounts whose lanes wait here, for slots or for their rate. */
+  let waitingAccounts: ReadonlySet<string> = new Set();
   const fullSincePoll = new Set<string>();
   let turnCount = 0;
   return { markDue, isSaturated: () => fullAccounts.size > 0, turn };
@@ -62,7 +64,7 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
     if (isPoll) await rotate();
     if (mayClaim && sends.size() < inFlightMax) {
       mayClaim = false;
-      mayClaim = await keeper.claim(inFlightMax - sends.size(), fullAccounts);
+      mayClaim = await keeper.claim(inFlightMax - sends.size(), waitingAccounts);
     }
     await keeper.renew();
     const plan = planFetch(keeper.lanes, {
@@ -76,6 +78,8 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
     // What a limit leaves out stays marked as due.
     const requests = plan.requests.length > 0 ? await rates.admit(plan.requests) : [];
     const isCanceling = requests.length > 0 && (await fetch(requests));
+    // Read before the next turn, by which a pause may have ended.
+    waitingAccounts = new Set([...fullAccounts, ...rates.paused()]);
     return isCanceling || (mayClaim && sends.size() < inFlightMax);
   }
 
