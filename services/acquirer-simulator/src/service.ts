@@ -65,10 +65,11 @@ export async function startAcquirerSimulator(config: AcquirerSimulatorConfig) {
       host,
       clientTls,
     };
-    const app = use('api', buildSimulatorApp(deps));
+    const app = buildSimulatorApp(deps);
+    use('api', closing(app));
     const api = await listen(app, config, config.PORT);
     const tlsApp = buildTlsApp(deps, config);
-    if (tlsApp !== null) use('api-tls', tlsApp.app);
+    if (tlsApp !== null) use('api-tls', closing(tlsApp.app));
     const tls = tlsApp && (await listen(tlsApp.app, config, tlsApp.port));
     return {
       /** Origin of the provider's API and the control API. */
@@ -81,6 +82,11 @@ export async function startAcquirerSimulator(config: AcquirerSimulatorConfig) {
       checkReady: async () => void (await db.query(named('ready', sql`select 1 as ready`))),
     };
   });
+}
+
+/** A listener that ends at once and lets no caller finish first: it may hold answers back for as long as it lives. */
+function closing(app: FastifyInstance): AsyncDisposable {
+  return { [Symbol.asyncDispose]: async () => await app.close() };
 }
 
 function callbackDelays(config: AcquirerSimulatorConfig) {
