@@ -45,6 +45,8 @@ const OUTCOMES = [
 
 /** Types that no case below loses, each with the reason. */
 const NOT_LOST: Readonly<Record<string, string>> = {
+  'account.limits_changed':
+    'Moves no money: `in_force` of an account’s limits shows what senders go by, and the same PATCH announces it again.',
   'hold.end_refused':
     'One hold is ended in two ways by a bug alone; the ledger publishes it again as it does every outcome (hold-ends.int.test.ts).',
 };
