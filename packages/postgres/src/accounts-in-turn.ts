@@ -10,7 +10,7 @@ type Turns = {
   /** Which rows are work that may be taken, the condition of a partial index on `account_id`. */
   isWork: Statement;
   /** The account served last: the turns begin behind it. */
-  after: AccountId;
+  after: string;
   /** Of accounts. */
   limit: number;
 };

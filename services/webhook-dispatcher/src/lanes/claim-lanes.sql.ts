@@ -1,3 +1,4 @@
+import { accountsInTurn } from '@pixmesh/postgres/accounts-in-turn';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
@@ -63,10 +64,12 @@ function toClaimedLane({ lap: _lap, ...lane }: ClaimedLane & { lap: number }): C
 export function claimLanesStatement(options: ClaimOptions): Statement {
   const { clock, limit, leaseMs, owner, fullAccounts, after } = options;
   const now = scheduleNow(clock);
+  // Lanes that senders of the version before have released stand in line too, also those in which nothing is due.
+  const isWork = sql`waiting and claimable_at <= ${now}`;
   return named(
     'lanes_claim',
     sql`
-      with recursive ${waitingAccounts(now, after, limit + fullAccounts.length)},
+      with recursive ${accountsInTurn({ table: sql`lanes`, isWork, after, limit: limit + fullAccounts.length })},
       ${dueLanes(now, options)},
       ranked as (
         select
@@ -142,45 +145,6 @@ function dueLanes(now: Statement, { owned, limit }: ClaimOptions): Statement {
           limit ${limit}::int
         ) as lane
         where turn > 0
-      )`;
-}
-
-/**
- * The CTE `ring`: accounts with lanes in line, in turn behind `after`, at most once around; turn 0 is nobody's. Lanes that
- * senders of the version before have released stand there too, also those in which nothing is due.
- */
-function waitingAccounts(now: Statement, after: string, limit: number): Statement {
-  return sql`
-      ring (turn, ring_account, is_wrapped) as (
-        select 0, ${after}::uuid, false
-        union all
-        select
-          ring.turn + 1,
-          coalesce(ahead.account_id, start.account_id),
-          ring.is_wrapped or ahead.account_id is null
-        from ring
-        left join lateral (
-          select account_id
-          from lanes
-          where waiting
-            and claimable_at <= ${now}
-            and account_id > ring_account
-            and (not ring.is_wrapped or account_id <= ${after}::uuid)
-          order by account_id
-          limit 1
-        ) as ahead on true
-        left join lateral (
-          select account_id
-          from lanes
-          where waiting
-            and claimable_at <= ${now}
-            and ahead.account_id is null
-            and not ring.is_wrapped
-            and account_id <= ${after}::uuid
-          order by account_id
-          limit 1
-        ) as start on true
-        where ring.turn < ${limit}::int and coalesce(ahead.account_id, start.account_id) is not null
       )`;
 }
 
