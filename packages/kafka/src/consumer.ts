@@ -11,6 +11,11 @@ import { watchActivity } from './watch-activity.ts';
 
 /** Engineering, consumer rules 3, 4, 6 and 10. */
 const SESSION_TIMEOUT_MS = 6_000;
+/**
+ * A new generation of a group waits for its leader until the leader's session ends, when it was killed. A member that gave
+ * up before would join as another one and leave a dead member behind, perhaps the next leader: for minutes.
+ */
+const REQUEST_TIMEOUT_MS = SESSION_TIMEOUT_MS + 2_000;
 const HEARTBEAT_INTERVAL_MS = 1_000;
 const REBALANCE_TIMEOUT_MS = 10_000;
 const MAX_WAIT_MS = 250;
@@ -116,7 +121,7 @@ function prefixedTopics(options: ConsumerOptions): string[] {
 }
 
 function createGroupConsumer(options: ConsumerOptions): Consumer {
-  return createKafka(options).consumer({
+  return createKafka(options, REQUEST_TIMEOUT_MS).consumer({
     groupId: options.topicPrefix + options.groupId,
     sessionTimeout: SESSION_TIMEOUT_MS,
     heartbeatInterval: HEARTBEAT_INTERVAL_MS,

@@ -25,12 +25,12 @@ export type KafkaOptions = { brokers: readonly string[]; clientId: string; logge
 silenceTimeoutWarning();
 
 /** The one way to a broker: Nagle off, explicit timeouts, and the library's noise kept out of our log. */
-export function createKafka(options: KafkaOptions): Kafka {
+export function createKafka(options: KafkaOptions, requestTimeout = REQUEST_TIMEOUT_MS): Kafka {
   return new Kafka({
     brokers: [...options.brokers],
     clientId: options.clientId,
     connectionTimeout: CONNECTION_TIMEOUT_MS,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout,
     enforceRequestTimeout: true,
     retry: CLIENT_RETRY,
     logLevel: logLevel.ERROR,
