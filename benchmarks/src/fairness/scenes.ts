@@ -78,7 +78,7 @@ async function openPayouts(arena: Arena): Promise<OpenScene> {
   const calls = createVictimCalls(arena);
   let queued = 0;
   return {
-    victims: { payouts: calls.payOutToItsEnd() },
+    victims: { payouts: calls.payOutUntilSent() },
     aggress: async () => {
       const only = { pix_key: AGGRESSOR_PIX_KEY };
       await arena.setFaults([{ operation: 'sendPayout', fault: 'latency', delay_ms: 2_000, only }]);

@@ -13,7 +13,7 @@ const CUSTOMER = { name: 'Ana Souza', email: 'ana@example.com', document: '52998
 /** Ways in which a victim uses the API, each measured from the time at which it was meant to begin. */
 export function createVictimCalls({ stack, victim, webhooks }: Arena) {
   const pool = new Pool(stack.gateway_url, { connections: CONNECTIONS });
-  return { createCharge, read, webhookOfCharge, payOut, payOutToItsEnd };
+  return { createCharge, read, webhookOfCharge, payOut, payOutUntilSent };
 
   function createCharge(): SteadyCall {
     return fromIntended(async () => (await post('/v1/charges', aCharge())) !== null);
@@ -39,12 +39,12 @@ export function createVictimCalls({ stack, victim, webhooks }: Arena) {
     return fromIntended(async () => (await post('/v1/payouts', aPayout())) !== null);
   }
 
-  /** From the answer of the creation to the event that it is completed. */
-  function payOutToItsEnd(): SteadyCall {
+  /** From the answer of the creation to the event that it was sent to the provider. */
+  function payOutUntilSent(): SteadyCall {
     return async () => {
       const body = { ...aPayout(), webhook_url: webhooks.urlOf('/hook') };
       const id = await post('/v1/payouts', body);
-      return id === null ? null : await sinceNow(webhooks.arrival('payment.pix.completed', id));
+      return id === null ? null : await sinceNow(webhooks.arrival('payment.pix.processing', id));
     };
   }
 
