@@ -48,8 +48,9 @@ const PROBE_AFTER_SHARE = 0.5;
 
 /**
  * Calls in equal turns by account, with a token, the whole of it (token, request, body) under one deadline that begins
- * when the call has its place: neither the breaker nor a measurement of the provider sees time in our own queue. Each operation has a breaker of its own:
- * a provider whose lists are down still issues and pays, and whoever asks for what is down must not keep others away.
+ * when the call has its place: neither the breaker nor a measurement of the provider sees time in our own queue. Each
+ * operation has a breaker of its own: a provider whose lists are down still issues and pays, and calls for what is down
+ * must not keep others away.
  */
 export function createCallAcquirer(deps: {
   pool: Pool;

@@ -155,7 +155,7 @@ describe('work that waits', () => {
   });
 });
 
-it('serves whoever waits at a cost that does not grow with their number', async () => {
+it('serves what waits at a cost that does not grow with their number', async () => {
   const cpuOf = async (waiting: number): Promise<number> => {
     const queue = createFairQueue({
       name: 'test',

@@ -33,8 +33,8 @@ export const WAITING_MAX = 1_000;
 type Entry = { sinceMs: number; begin: () => void };
 
 /**
- * Hands out places in equal turns by account. While one is free nobody waits, so that an account alone has all of
- * them. Work goes on in the context of its own caller, whoever's end has made room for it.
+ * Hands out places in equal turns by account. While one is free nothing waits, so that an account alone has all of
+ * them. Work goes on in the context of its own caller, not of the one whose end has made room for it.
  */
 export function createFairQueue(options: FairQueueOptions): FairQueue {
   const turns = createTurns<Entry>(options.places);

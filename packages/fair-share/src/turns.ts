@@ -17,7 +17,7 @@ const NONE: ReadonlySet<never> = new Set();
 /**
  * Equal turns: a place that becomes free goes to the account whose last turn is longest ago, and to its oldest item. An
  * account that begins to wait stands behind all that wait, whatever it had before: so between two turns of one account
- * each other one that waits has a turn, and whoever leaves and comes back gains nothing by it.
+ * each other one that waits has a turn, and an account that leaves and comes back gains nothing by it.
  */
 export function createTurns<Item>(places: number): Turns<Item> {
   let taken = 0;

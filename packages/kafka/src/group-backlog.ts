@@ -4,9 +4,9 @@ import type { Topic } from '@pixmesh/contracts/topics';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { createKafka } from './kafka-client.ts';
-import { readEnds } from './topic-ends.ts';
+import { countUnread, readEnds } from './topic-ends.ts';
 
-/** A count is kept for so long: whoever asks, and however often, costs the broker a few requests in this time. */
+/** A count is kept for so long: any number of readers cost the broker a few requests in this time. */
 const KEPT_MS = 5_000;
 /** Without an answer by then the backlog is not known. */
 const ANSWER_MS_MAX = 3_000;
@@ -53,10 +53,7 @@ async function readBacklog(options: BacklogOptions): Promise<number> {
     const counts = committed.map(async ({ topic, partitions }) => {
       const ends = await readEnds(admin, topic);
       return partitions.map(({ partition, offset }) => {
-        const { low, high } = ends.get(partition) ?? { low: 0n, high: 0n };
-        // What retention has dropped is not waited for; a group that never committed begins with what is left.
-        const next = BigInt(offset) < low ? low : BigInt(offset);
-        return Number(high - next);
+        return Number(countUnread(ends.get(partition), BigInt(offset)));
       });
     });
     return (await Promise.all(counts)).flat().reduce((sum, waiting) => sum + waiting, 0);

@@ -1,7 +1,7 @@
 import type { ConfigResourceTypes } from 'kafkajs';
 
 import { createToolKafka } from './kafka-client.ts';
-import { type Ends, readEnds } from './topic-ends.ts';
+import { countUnread, type Ends, readEnds } from './topic-ends.ts';
 
 /** How a topic stands at the broker. */
 export type TopicState = {
@@ -92,10 +92,11 @@ export async function readGroupLags(
         const endOf = await endsOf(topic);
         const inOrder = partitions.toSorted((one, other) => one.partition - other.partition);
         return inOrder.map(({ partition, offset }): GroupLag => {
-          const { low, high } = endOf.get(partition) ?? { low: 0n, high: 0n };
+          const ends = endOf.get(partition);
           const committed = BigInt(offset) < 0n ? null : BigInt(offset);
           const place = { group, state, members: members.length, topic, partition };
-          return { ...place, committed, end: high, lag: high - (committed ?? low) };
+          const lag = countUnread(ends, BigInt(offset));
+          return { ...place, committed, end: ends?.high ?? 0n, lag };
         });
       });
       return (await Promise.all(ofTopics)).flat();

@@ -1,9 +1,9 @@
-import type { AccountId } from '@pixmesh/kernel/ids';
+import { type AccountId, NIL_ID } from '@pixmesh/kernel/ids';
 
 import { sql, type Statement } from './sql.ts';
 
 /** Sorts before every account. */
-export const BEFORE_ALL_ACCOUNTS = '00000000-0000-0000-0000-000000000000' as AccountId;
+export const BEFORE_ALL_ACCOUNTS = NIL_ID as AccountId;
 
 type Turns = {
   table: Statement;
@@ -53,7 +53,7 @@ export function accountsInTurn({ table, isWork, after, limit }: Turns): Statemen
 }
 
 /** Of accounts that had their turns behind `after`, the last one. */
-export function lastInTurn(after: AccountId, served: readonly AccountId[]): AccountId {
+function lastInTurn(after: AccountId, served: readonly AccountId[]): AccountId {
   const sorted = served.toSorted();
   return sorted.findLast((account) => account <= after) ?? sorted.at(-1) ?? after;
 }

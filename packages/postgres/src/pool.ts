@@ -56,8 +56,8 @@ type PoolOptions = {
 const PLANNED_ONCE = '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off';
 
 /**
- * A pool for one service's role, whose connections are handed out in equal turns by account. `bigint` columns come back as bigint; errors that mean "the database is
- * away" become `DEPENDENCY_UNAVAILABLE`.
+ * A pool for one service's role, whose connections are handed out in equal turns by account. `bigint` columns come back
+ * as bigint; errors that mean "the database is away" become `DEPENDENCY_UNAVAILABLE`.
  */
 export function createPool(options: PoolOptions): Database {
   const { applicationName, max = POOL_SIZE_DEFAULT } = options;

@@ -107,7 +107,7 @@ test('reads that get no answer do not hold up those who ask meanwhile', async ()
   expect((await lookUp(key as PresentedKey)).key_id).toBe(key?.id);
 });
 
-test('while no read gets an answer, whoever waits for one to begin is told so in time', async () => {
+test('while no read gets an answer, a lookup that waits for one to begin is told so in time', async () => {
   const query: Database['query'] = () => new Promise<never>(() => undefined);
   const lookUp = createKeyLookups({ ...gateway.database.db, query });
   const asked = Array.from({ length: 5_000 }, (_, place) =>

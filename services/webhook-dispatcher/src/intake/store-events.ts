@@ -8,7 +8,7 @@ import { laneOf } from '#lanes/lane-of.ts';
 import { type AccountLane, lockLanesToQueue, wakeLanes } from '#lanes/lanes.sql.ts';
 import type { ScheduleClock } from '#schedule-clock.ts';
 
-import { accountsInTurn } from './accounts-in-turn.ts';
+import { eventsInTurn } from './events-in-turn.ts';
 import { chooseDeliveries, type SubscribedEndpoint } from './choose-deliveries.ts';
 import { findSubscribers, type Subscription, loadSubscriptions } from './find-endpoints.sql.ts';
 import { insertEvents, type NewEvent } from './insert-events.sql.ts';
@@ -38,7 +38,7 @@ export async function storeEvents(
 ): Promise<void> {
   const events = [...new Map(incoming.map((event) => [event.eventId, event])).values()];
   const candidates = await findCandidates(deps, events);
-  for (const portion of inPortions(accountsInTurn(candidates))) {
+  for (const portion of inPortions(eventsInTurn(candidates))) {
     const laneIds = await deps.db.transaction((tx) => storePortion(tx, deps, portion));
     await failpoint('webhooks.intake.after-commit');
     if (laneIds.length > 0) deps.wakeSenders(laneIds);

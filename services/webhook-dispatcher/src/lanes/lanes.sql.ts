@@ -9,9 +9,10 @@ export type AccountLane = { id: string; accountId: string };
 
 /**
  * Before deliveries are queued: until the end of the transaction no sender releases these lanes, so none sleeps over
- * what is being queued. Inserts lanes that are new, and names the accounts of those that have none. Share locks, in the order of the ids: many transactions may hold
- * them at once, claims and renewals pass, and no deadlock can form. A lane that another transaction inserts at this
- * moment is locked by a statement of its own: the one that waited for it does not see it.
+ * what is being queued. Inserts lanes that are new, and names the accounts of those that have none. Share locks, in the
+ * order of the ids: many transactions may hold them at once, claims and renewals pass, and no deadlock can form. A lane
+ * that another transaction inserts at this moment is locked by a statement of its own: the one that waited for it does
+ * not see it.
  */
 export async function lockLanesToQueue(
   tx: Queryable,
