@@ -11,9 +11,10 @@ import { ownProcess } from '@pixmesh/testkit/owned-process';
 import { testInfra } from '@pixmesh/testkit/test-infra';
 import { describe, expect, test } from 'vitest';
 
+import { createToolKafka } from './kafka-client.ts';
 import { createTopics } from './topics.ts';
 import { warmCodec } from './schema-registry.ts';
-import { startTestMesh } from './testing/test-mesh.ts';
+import { startTestMesh, type TestMesh } from './testing/test-mesh.ts';
 
 const SESSION_TIMEOUT_MS = 6_000;
 const PATIENCE_MS = 20_000;
@@ -43,21 +44,30 @@ describe.concurrent('a consumer endures', { timeout: 30_000 }, () => {
     await using mesh = await startTestMesh();
     const groupId = randomUUID();
     await mesh.sendNumbered(1, 2);
-    const child = ownProcess(
-      spawn(
-        process.execPath,
-        [
-          HANGING_CONSUMER,
-          mesh.options.brokers[0] ?? '',
-          testInfra().registryUrl,
-          mesh.topicPrefix,
-          groupId,
-        ],
-        { stdio: ['ignore', 'pipe', 'pipe'] },
-      ),
-    );
+    const child = startHangingConsumer(mesh, groupId);
     await once(child.stdout, 'data');
     child.kill('SIGKILL');
+    const handled: number[] = [];
+    mesh.consume(async (number) => void handled.push(number), { groupId });
+    await eventually(() => expect(handled).toEqual([1, 2]), PATIENCE_MS);
+  });
+
+  test('two members killed one after the other: the dead one that leads the group holds it up for its session only', async () => {
+    await using mesh = await startTestMesh();
+    const groupId = randomUUID();
+    await mesh.sendNumbered(1, 2);
+    const first = startHangingConsumer(mesh, groupId);
+    await once(first.stdout, 'data');
+    first.kill('SIGKILL');
+    const second = startHangingConsumer(mesh, groupId);
+    const admin = createToolKafka(mesh.options.brokers, 'test').admin();
+    await admin.connect();
+    await eventually(async () => {
+      const { groups } = await admin.describeGroups([mesh.topicPrefix + groupId]);
+      expect(groups[0]?.members).toHaveLength(2);
+    }, PATIENCE_MS);
+    await admin.disconnect();
+    second.kill('SIGKILL');
     const handled: number[] = [];
     mesh.consume(async (number) => void handled.push(number), { groupId });
     await eventually(() => expect(handled).toEqual([1, 2]), PATIENCE_MS);
@@ -104,6 +114,13 @@ describe.concurrent('a consumer endures', { timeout: 30_000 }, () => {
     expect(consumer.isAlive()).toBe(true);
   });
 });
+
+function startHangingConsumer(mesh: TestMesh, groupId: string) {
+  const [broker = ''] = mesh.options.brokers;
+  const { registryUrl } = testInfra();
+  const command = [HANGING_CONSUMER, broker, registryUrl, mesh.topicPrefix, groupId];
+  return ownProcess(spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'pipe'] }));
+}
 
 /** Passes requests on to the registry, or cuts them off. */
 async function startRegistryProxy(target: string) {
