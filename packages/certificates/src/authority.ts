@@ -1,7 +1,7 @@
 // The X.509 library finds its parts by metadata and refuses to load without this.
 // oxlint-disable-next-line import/no-unassigned-import
 import 'reflect-metadata';
-import { KeyObject, randomBytes, webcrypto } from 'node:crypto';
+import { createPrivateKey, KeyObject, randomBytes, webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
 
 import {
@@ -14,6 +14,7 @@ import {
   KeyUsagesExtension,
   SubjectAlternativeNameExtension,
   SubjectKeyIdentifierExtension,
+  X509Certificate,
   X509CertificateGenerator,
 } from '@peculiar/x509';
 
@@ -23,7 +24,7 @@ export type Certificate = { cert: string; key: string };
 /** When a certificate holds; both ends in whole seconds. */
 export type Validity = { notBefore: Date; notAfter: Date };
 
-/** Signs certificates. Its private key never leaves the process that made it. */
+/** Signs certificates. */
 export type Authority = {
   /** Its certificate, by which others know what it signed; PEM text. */
   cert: string;
@@ -54,19 +55,49 @@ export async function makeAuthority(name: string, validity: Validity): Promise<A
   return { cert: certificate.toString('pem'), name, keys };
 }
 
+/** The authority with its private key, as PEM texts: whoever reads them can sign in its name. */
+export function exportAuthority({ cert, keys }: Authority): Certificate {
+  return { cert, key: toPem(keys.privateKey) };
+}
+
+/** An authority that was exported. */
+export async function importAuthority({ cert, key }: Certificate): Promise<Authority> {
+  const certificate = new X509Certificate(cert);
+  const name = certificate.subjectName.getField('CN')[0] ?? '';
+  const publicKey = await certificate.publicKey.export(ALGORITHM, ['verify']);
+  const pkcs8 = createPrivateKey(key).export({ type: 'pkcs8', format: 'der' });
+  const privateKey = await webcrypto.subtle.importKey('pkcs8', pkcs8, ALGORITHM, true, ['sign']);
+  return { cert, name, keys: { publicKey, privateKey } };
+}
+
+/** A process that calls and is called: it is known by its name on either side, and also serves under `hosts`. */
+export async function issueIdentity(
+  authority: Authority,
+  { name, hosts }: { name: string; hosts: readonly string[] },
+  validity: Validity,
+): Promise<Certificate> {
+  return await issue(authority, {
+    name,
+    validity,
+    extensions: [
+      new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth, ExtendedKeyUsage.clientAuth]),
+      alternativeNames([name, ...hosts]),
+    ],
+  });
+}
+
 /** A server that answers under these names and addresses. */
 export async function issueServerCertificate(
   authority: Authority,
   hosts: readonly string[],
   validity: Validity,
 ): Promise<Certificate> {
-  const names = hosts.map((host) => ({ type: nameType(host), value: host }));
   return await issue(authority, {
     name: hosts[0] ?? '',
     validity,
     extensions: [
       new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth]),
-      new SubjectAlternativeNameExtension(names),
+      alternativeNames(hosts),
     ],
   });
 }
@@ -102,12 +133,21 @@ async function issue(
       ...subject.extensions,
     ],
   });
-  const key = KeyObject.from(keys.privateKey).export({ type: 'pkcs8', format: 'pem' });
-  return { cert: `${certificate.toString('pem')}\n`, key: String(key) };
+  return { cert: `${certificate.toString('pem')}\n`, key: toPem(keys.privateKey) };
 }
 
 async function makeKeys(): Promise<webcrypto.CryptoKeyPair> {
   return await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
+}
+
+function toPem(privateKey: webcrypto.CryptoKey): string {
+  return String(KeyObject.from(privateKey).export({ type: 'pkcs8', format: 'pem' }));
+}
+
+function alternativeNames(names: readonly string[]): SubjectAlternativeNameExtension {
+  return new SubjectAlternativeNameExtension(
+    names.map((name) => ({ type: nameType(name), value: name })),
+  );
 }
 
 function commonName(name: string): [{ CN: [string] }] {

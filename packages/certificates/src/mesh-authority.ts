@@ -1,0 +1,101 @@
+import { X509Certificate } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import {
+  type Authority,
+  type Certificate,
+  exportAuthority,
+  importAuthority,
+  issueIdentity,
+  makeAuthority,
+} from './authority.ts';
+import { IDENTITY_FILES } from './mesh-identity.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const AUTHORITY_DAYS = 3_650;
+/** Clocks of one network may differ. */
+const BACKDATED_MS = HOUR_MS;
+/** Of a service. Short: a stolen one is worthless soon, and a renewal that no longer works is noticed. */
+const IDENTITY_MS = 7 * DAY_MS;
+
+const SECRET_FILE = 0o600;
+const SECRET_FOLDER = 0o700;
+
+/** A process of the mesh: its name, and the names and addresses under which it also serves. */
+export type IdentityRequest = { name: string; hosts: readonly string[] };
+
+/**
+ * The authority of an installation, from `<folder>/ca.crt` and `<folder>/ca.key`, which only their owner can read. Made
+ * at the first call.
+ */
+export async function openMeshAuthority(folder: string, now: Date): Promise<Authority> {
+  const paths = { cert: join(folder, 'ca.crt'), key: join(folder, 'ca.key') };
+  if (existsSync(paths.key)) {
+    return await importAuthority({ cert: read(paths.cert), key: read(paths.key) });
+  }
+  const validity = validityOf(now, AUTHORITY_DAYS * DAY_MS);
+  const authority = await makeAuthority('Pixmesh mesh authority', validity);
+  const { cert, key } = exportAuthority(authority);
+  mkdirSync(folder, { recursive: true, mode: SECRET_FOLDER });
+  // The key comes last: an authority without one is made again.
+  writeWhole(paths.cert, cert);
+  writeWhole(paths.key, key);
+  return authority;
+}
+
+/**
+ * Writes `ca.crt`, `tls.crt` and `tls.key` of a process into its folder, unless those that stand there still have half of
+ * their life before them and are of this authority. Answers whether they were written.
+ */
+export async function renewIdentity(
+  authority: Authority,
+  folder: string,
+  request: IdentityRequest,
+  now: Date,
+): Promise<boolean> {
+  if (!mustRenew(authority, folder, now)) return false;
+  const certificate = await issueIdentity(authority, request, validityOf(now, IDENTITY_MS));
+  writeIdentity(folder, { ca: authority.cert, ...certificate });
+  return true;
+}
+
+/** `ca` holds one certificate or several, of all authorities that this process shall believe. */
+export function writeIdentity(folder: string, identity: Certificate & { ca: string }): void {
+  mkdirSync(folder, { recursive: true, mode: SECRET_FOLDER });
+  for (const part of ['ca', 'cert', 'key'] as const) {
+    writeWhole(join(folder, IDENTITY_FILES[part]), identity[part]);
+  }
+}
+
+function mustRenew(authority: Authority, folder: string, now: Date): boolean {
+  try {
+    const certificate = new X509Certificate(read(join(folder, IDENTITY_FILES.cert)));
+    read(join(folder, IDENTITY_FILES.key));
+    const isOurs = certificate.verify(new X509Certificate(authority.cert).publicKey);
+    return !isOurs || certificate.validToDate.getTime() - now.getTime() < IDENTITY_MS / 2;
+  } catch {
+    return true;
+  }
+}
+
+/** As certificates write times, in whole seconds (RFC 5280, 4.1.2.5). */
+function validityOf(now: Date, lastsMs: number) {
+  const seconds = (ms: number): Date => new Date(Math.floor(ms / 1_000) * 1_000);
+  return {
+    notBefore: seconds(now.getTime() - BACKDATED_MS),
+    notAfter: seconds(now.getTime() + lastsMs),
+  };
+}
+
+/** A reader finds the old file or the new one, never a part of either. */
+function writeWhole(path: string, text: string): void {
+  const draft = `${path}.${process.pid}.new`;
+  writeFileSync(draft, text, { mode: SECRET_FILE });
+  renameSync(draft, path);
+}
+
+function read(path: string): string {
+  return readFileSync(path, 'utf8');
+}

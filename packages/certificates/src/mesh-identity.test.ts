@@ -1,0 +1,77 @@
+import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { describe, expect, it, vi } from 'vitest';
+
+import { issueIdentity, makeAuthority } from './authority.ts';
+import { writeIdentity } from './mesh-authority.ts';
+import { type IdentityTexts, openMeshIdentity } from './mesh-identity.ts';
+
+const VALIDITY = { notBefore: new Date('2026-11-01'), notAfter: new Date('2027-11-01') };
+const RELOAD_MS = 5;
+
+async function someIdentity(name: string): Promise<IdentityTexts> {
+  const authority = await makeAuthority('test', VALIDITY);
+  const { cert, key } = await issueIdentity(authority, { name, hosts: [] }, VALIDITY);
+  return { ca: authority.cert, cert, key };
+}
+
+function openWithLog(folder: string) {
+  const log: string[] = [];
+  const logger = {
+    info: (_fields: object, message: string) => void log.push(message),
+    error: (_fields: object, message: string) => void log.push(message),
+  };
+  return { log, identity: openMeshIdentity({ folder, logger, reloadMs: RELOAD_MS }) };
+}
+
+describe('the identity of a process', () => {
+  it('is that of the files, also after they were replaced', async () => {
+    using folder = mkdtempDisposableSync(join(tmpdir(), 'identity-'));
+    const [first, second] = [await someIdentity('charges'), await someIdentity('charges')];
+    writeIdentity(folder.path, first);
+    const opened = openWithLog(folder.path);
+    using identity = opened.identity;
+    expect(identity.name).toBe('charges');
+    expect(identity.current()).toEqual(first);
+    const heard: IdentityTexts[] = [];
+    identity.onChange((texts) => heard.push(texts));
+    writeIdentity(folder.path, second);
+    await vi.waitUntil(() => heard.length > 0);
+    expect(heard).toEqual([second]);
+    expect(identity.current()).toEqual(second);
+    expect(opened.log).toContain('certificate of the mesh reloaded');
+  });
+
+  it('stays in force while its files cannot be used, which the log says once', async () => {
+    using folder = mkdtempDisposableSync(join(tmpdir(), 'identity-'));
+    const first = await someIdentity('charges');
+    writeIdentity(folder.path, first);
+    const opened = openWithLog(folder.path);
+    using identity = opened.identity;
+    writeFileSync(join(folder.path, 'tls.crt'), 'cut off');
+    await vi.waitUntil(() => opened.log.length > 0);
+    expect(opened.log).toEqual(['certificate of the mesh not reloaded']);
+    expect(identity.current()).toEqual(first);
+  });
+
+  it.each([
+    ['no file', () => undefined, 'tls.crt'],
+    ['no PEM text', (path: string) => writeFileSync(join(path, 'tls.key'), 'x'), 'tls.key'],
+  ])('refuses to open with %s', async (_what, spoil, named) => {
+    using folder = mkdtempDisposableSync(join(tmpdir(), 'identity-'));
+    const { ca, cert, key } = await someIdentity('charges');
+    if (named === 'tls.key') writeIdentity(folder.path, { ca, cert, key });
+    else writeFileSync(join(folder.path, 'ca.crt'), ca);
+    spoil(folder.path);
+    expect(() => openWithLog(folder.path)).toThrow(named);
+  });
+
+  it('refuses the key of another certificate', async () => {
+    using folder = mkdtempDisposableSync(join(tmpdir(), 'identity-'));
+    const { key } = await someIdentity('charges');
+    writeIdentity(folder.path, { ...(await someIdentity('charges')), key });
+    expect(() => openWithLog(folder.path)).toThrow('is not the key of');
+  });
+});
