@@ -21,7 +21,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   // Topics of earlier runs would slow the broker down more and more.
   rmSync(HOME, { recursive: true, force: true });
   const infra = await startInfra({ home: HOME, mode: 'from-environment', isThrowaway: true });
-  const shared: TestInfra = infra.urls;
+  const shared: TestInfra = { ...infra.urls, home: infra.home };
   await prepareTemplates(shared);
   project.provide('infra', shared);
   return () => infra.stop();

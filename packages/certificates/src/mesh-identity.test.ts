@@ -32,7 +32,7 @@ describe('the identity of a process', () => {
     const [first, second] = [await someIdentity('charges'), await someIdentity('charges')];
     writeIdentity(folder.path, first);
     const opened = openWithLog(folder.path);
-    using identity = opened.identity;
+    await using identity = opened.identity;
     expect(identity.name).toBe('charges');
     expect(identity.current()).toEqual(first);
     const heard: IdentityTexts[] = [];
@@ -49,7 +49,7 @@ describe('the identity of a process', () => {
     const first = await someIdentity('charges');
     writeIdentity(folder.path, first);
     const opened = openWithLog(folder.path);
-    using identity = opened.identity;
+    await using identity = opened.identity;
     writeFileSync(join(folder.path, 'tls.crt'), 'cut off');
     await vi.waitUntil(() => opened.log.length > 0);
     expect(opened.log).toEqual(['certificate of the mesh not reloaded']);

@@ -12,7 +12,7 @@ const RELOAD_MS = 5_000;
 export type IdentityTexts = { ca: string; cert: string; key: string };
 
 /** By what a process proves who it is, and knows the others. Follows its files, so that no renewal needs a restart. */
-export type MeshIdentity = Disposable & {
+export type MeshIdentity = AsyncDisposable & {
   /** The common name of its certificate, such as `charges`. */
   readonly name: string;
   current(): IdentityTexts;
@@ -46,7 +46,7 @@ export function openMeshIdentity(options: {
     name: commonNameOf(texts.cert),
     current: () => texts,
     onChange: (listener) => void listeners.push(listener),
-    [Symbol.dispose]: () => clearInterval(timer),
+    [Symbol.asyncDispose]: async () => clearInterval(timer),
   };
 
   function reload(): void {

@@ -32,6 +32,13 @@ export const CommonConfig = {
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'expected a postgres:// URL' }),
 } as const;
 
+/** Settings of a service of the mesh: the folder with `ca.crt`, `tls.crt` and `tls.key` by which others know it. */
+export const MeshTlsConfig = {
+  MESH_TLS_DIR: z.string({
+    error: 'expected the path of a folder with ca.crt, tls.crt and tls.key',
+  }),
+} as const;
+
 const BROKERS_EXPECTED = 'expected host:port, separated by commas';
 
 /** Settings of every service that speaks Kafka. */

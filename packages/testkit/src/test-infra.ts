@@ -1,3 +1,6 @@
+import { join } from 'node:path';
+
+import type { IdentityName } from '@pixmesh/contracts/internal/identities';
 import { inject } from 'vitest';
 
 /** Where the shared infrastructure of a test run listens. */
@@ -7,6 +10,8 @@ export type TestInfra = {
   kafkaBrokers: string[];
   registryUrl: string;
   redisUrl: string;
+  /** Folder in which the authority of the run and its identities stand. */
+  home: string;
 };
 
 declare module 'vitest' {
@@ -18,6 +23,11 @@ declare module 'vitest' {
 /** The infrastructure that the run's global setup booted. */
 export function testInfra(): TestInfra {
   return inject('infra');
+}
+
+/** Where the certificate of a service, of the deploy job or of `tools` stands (`MESH_TLS_DIR`). */
+export function testIdentityFolder(name: IdentityName): string {
+  return join(testInfra().home, 'identities', name);
 }
 
 /** Password of every service role in tests. */

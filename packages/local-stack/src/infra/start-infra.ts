@@ -4,10 +4,13 @@ import { portVariable } from '../ports/fixed-ports.ts';
 import { createProgress, type Progress } from '../progress.ts';
 import { createSupervisor } from '../supervisor/supervisor.ts';
 import { bootInfra, type InfraUrls, readGivenUrls } from './boot-infra.ts';
+import { issueIdentities } from './identities.ts';
 import type { InfraMode } from './infra-provider.ts';
 import { INFRA_SLOTS, type InfraSlot } from './infra-slots.ts';
 
 export interface Infra extends AsyncDisposable {
+  /** Folder with data, logs and identities. */
+  home: string;
   urls: InfraUrls;
   /** Living processes; parts that come from the environment or from containers have none. */
   readonly processes: { name: string; pid: number }[];
@@ -36,13 +39,14 @@ export function readInfraMode(environment = process.env): InfraMode {
  */
 export async function startInfra(options: InfraOptions): Promise<Infra> {
   const log = options.log ?? createProgress();
+  const home = resolve(options.home);
+  await issueIdentities(home);
   const given = readGivenUrls();
   if (given) {
     log.line('postgres, kafka, registry, redis: from the environment');
     const stop = async () => undefined;
-    return { urls: given, processes: [], stop, [Symbol.asyncDispose]: stop };
+    return { home, urls: given, processes: [], stop, [Symbol.asyncDispose]: stop };
   }
-  const home = resolve(options.home);
   const mode = options.mode === 'from-environment' ? readInfraMode() : options.mode;
   await using resources = new AsyncDisposableStack();
   const block = await allocatePorts(INFRA_SLOTS, {
@@ -56,6 +60,7 @@ export async function startInfra(options: InfraOptions): Promise<Infra> {
   const kept = resources.move();
   const stop = () => kept.disposeAsync();
   return {
+    home,
     urls,
     get processes() {
       return Object.entries(supervisor.pids()).map(([name, pid]) => ({ name, pid }));

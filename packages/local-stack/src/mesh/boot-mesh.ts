@@ -1,5 +1,6 @@
 import type { InfraMode } from '../infra/infra-provider.ts';
 import { bootInfra } from '../infra/boot-infra.ts';
+import { issueIdentities, keepIdentitiesFresh } from '../infra/identities.ts';
 import { INFRA_SLOTS } from '../infra/infra-slots.ts';
 import { allocatePorts, type PortBlock } from '../ports/allocate-ports.ts';
 import type { Progress } from '../progress.ts';
@@ -44,6 +45,11 @@ export async function bootMesh(input: BootMeshInput): Promise<Mesh> {
   const ports = await allocatePorts(ALL_SLOTS, { keepIn: supervisor.home, log });
   resources.defer(ports.release);
   const settings = await prepareSettings(input, ports);
+  resources.use(
+    keepIdentitiesFresh(supervisor.home, (error) => {
+      log.line(`certificates not renewed: ${(error as Error).message}`);
+    }),
+  );
   await step(log, 'deploy job (migrations, topics, schemas)', () =>
     supervisor.run(describeDeployJob('deploy', [], renderDeployEnvironment(settings))),
   );
@@ -80,8 +86,10 @@ async function prepareSettings(input: BootMeshInput, ports: PortBlock): Promise<
     schemas: MESH_SERVICES.map((one) => one.schema),
   });
   const certificates = await loadCertificates(supervisor.home, secrets, new Date());
+  await issueIdentities(supervisor.home);
   const infra = await bootInfra({ ...input, home: supervisor.home, portOf: ports.of });
   return {
+    home: supervisor.home,
     infra,
     // The seed of the demo and `stack.json` name it too.
     secrets: { ...secrets, adminToken: givenValue('ADMIN_BOOTSTRAP_TOKEN') ?? secrets.adminToken },

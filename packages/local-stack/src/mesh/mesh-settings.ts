@@ -4,6 +4,7 @@ import type { MeshSecrets } from './mesh-secrets.ts';
 
 /** What the environment of a service is made from. */
 export interface MeshSettings {
+  home: string;
   infra: InfraUrls;
   secrets: MeshSecrets;
   certificates: InstallationCertificates;

@@ -27,6 +27,7 @@ const SETTING_NAMES = new Map(
 function someSettings(overrides: Partial<MeshSettings> = {}): MeshSettings {
   const portOf = (slot: string) => 10_000 + MESH_SLOTS.indexOf(slot);
   return {
+    home: '/home/of/the/stack',
     infra: {
       postgresUrl: 'postgres://postgres:secret@127.0.0.1:5432/pixmesh',
       kafkaBrokers: ['127.0.0.1:9092', '127.0.0.1:9093'],

@@ -1,3 +1,5 @@
+import { IdentityName } from '@pixmesh/contracts/internal/identities';
+import { identityFolder } from '../infra/identities.ts';
 import { DECIDED_BY_THE_STACK, preferGiven } from './given-settings.ts';
 import type { MeshService } from './mesh-services.ts';
 import type { MeshSettings } from './mesh-settings.ts';
@@ -25,6 +27,7 @@ export function renderServiceEnvironment(
     DATABASE_URL: databaseUrlOf(service.schema, settings),
     ...Object.fromEntries(ports),
     ...(service.speaksKafka ? kafkaVariables(settings) : {}),
+    ...(service.speaksKafka ? { MESH_TLS_DIR: identityFolderOf(service.name, settings) } : {}),
     ...(service.signsTokens ? tokenVariables(service.name, settings) : {}),
     ...(settings.otlpEndpoint ? { OTEL_EXPORTER_OTLP_ENDPOINT: settings.otlpEndpoint } : {}),
     ...service.variables(settings),
@@ -78,10 +81,15 @@ export function renderDeployEnvironment(settings: MeshSettings): Record<string, 
   const own = {
     ADMIN_DATABASE_URL: settings.infra.postgresUrl,
     KAFKA_REPLICATION_FACTOR: '1',
+    MESH_TLS_DIR: identityFolderOf('deploy', settings),
     ...kafkaVariables(settings),
     ...Object.fromEntries(passwords),
   };
   return preferGiven(own, DEPLOY_SETTINGS);
+}
+
+function identityFolderOf(name: string, { home }: MeshSettings): string {
+  return identityFolder(home, IdentityName.parse(name));
 }
 
 function kafkaVariables({ infra }: MeshSettings): Record<string, string> {

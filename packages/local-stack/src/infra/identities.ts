@@ -1,0 +1,38 @@
+import { join } from 'node:path';
+import { openMeshAuthority, renewIdentity } from '@pixmesh/certificates/mesh-authority';
+import { IdentityName } from '@pixmesh/contracts/internal/identities';
+
+/** Servers that are not ours, and are asked for by address. */
+const SERVERS = ['kafka', 'postgres'] as const;
+
+const HOSTS = ['127.0.0.1', 'localhost'];
+const RENEWAL_CHECK_MS = 3_600_000;
+
+/** Who has an identity in a home. */
+export type StackIdentity = IdentityName | (typeof SERVERS)[number];
+
+/**
+ * Makes the authority of a home at its first start, and the certificates of everything that runs there; renews those
+ * that have passed half of their life.
+ */
+export async function issueIdentities(home: string): Promise<void> {
+  const now = new Date();
+  const authority = await openMeshAuthority(join(home, 'authority'), now);
+  const names: readonly StackIdentity[] = [...IdentityName.options, ...SERVERS];
+  for (const name of names) {
+    await renewIdentity(authority, identityFolder(home, name), { name, hosts: HOSTS }, now);
+  }
+}
+
+/** Renews while a stack is up; its processes follow the files. */
+export function keepIdentitiesFresh(home: string, onError: (error: unknown) => void): Disposable {
+  const timer = setInterval(() => {
+    issueIdentities(home).catch(onError);
+  }, RENEWAL_CHECK_MS);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+/** The folder with `ca.crt`, `tls.crt` and `tls.key` of one identity. */
+export function identityFolder(home: string, name: StackIdentity): string {
+  return join(home, 'identities', name);
+}
