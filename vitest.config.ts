@@ -22,14 +22,14 @@ const E2E = {
   hookTimeout: 120_000,
 };
 
-/** Files that wait for the periods of production. */
-const LONG_ONLY = ['tests/e2e/long/*.e2e.test.ts'];
+/** Files of the long run that boot a stack of their own, and need none beside it. */
+const OWN_STACK = ['tests/e2e/long/*.e2e.test.ts'];
 
 /**
  * Three rings, chosen by file name so that no package can be forgotten: `unit` touches nothing,
  * `int` uses real Postgres, Kafka, registry and Redis, `e2e` drives a whole running stack: first files that keep to
  * accounts of their own, side by side; then one after the other those that kill, stop or measure (`e2e-alone`); then
- * what holds of everything that they did (`e2e-end`).
+ * what holds of everything that they did (`e2e-end`). In the long run, files with stacks of their own (`e2e-own`).
  */
 export default defineConfig({
   test: {
@@ -79,9 +79,20 @@ export default defineConfig({
         test: {
           ...E2E,
           name: 'e2e-alone',
-          include: ['tests/e2e/alone/*.e2e.test.ts', ...(isLong ? LONG_ONLY : [])],
+          include: ['tests/e2e/alone/*.e2e.test.ts'],
           fileParallelism: false,
           sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
+          ...E2E,
+          name: 'e2e-own',
+          include: isLong ? OWN_STACK : [],
+          // Beside the ring's stack a machine of two cores would be full before anything is measured.
+          globalSetup: [],
+          fileParallelism: false,
+          sequence: { groupOrder: 4 },
         },
       },
       {

@@ -9,6 +9,9 @@ export const PART_LIMIT_MS = 3_600_000;
 
 const LONG_RUNS = '@pixmesh/testkit/long-runs';
 
+/** Files that boot a stack of their own. */
+const OWN_STACK = 'tests/e2e/long/';
+
 const within =
   (...places: string[]) =>
   (file: string) =>
@@ -30,7 +33,9 @@ const PARTS: readonly LongPart[] = [
   { name: 'timing', ring: 'e2e', holds: within('/timing.') },
   { name: 'edges', ring: 'e2e', holds: within('fuzz', 'hostile', 'secrets') },
   { name: 'scaling', ring: 'e2e', holds: within('/scaling.') },
-  { name: 'losses', ring: 'e2e', holds: within('/lost-messages.', '/replicas.') },
+  { name: 'replicas', ring: 'e2e', holds: within('/replicas.') },
+  { name: 'periods', ring: 'e2e', holds: within('/production-periods.') },
+  { name: 'losses', ring: 'e2e', holds: within('/lost-messages.') },
   { name: 'outages', ring: 'e2e', holds: () => true },
 ];
 
@@ -42,20 +47,23 @@ export function listLongParts(): { name: string; ring: Ring; files: string[] }[]
   ])
     .filter((file) => isLonger(file) && !file.includes('/end/'))
     .sort();
-  // What holds of everything that was done is asked after each part.
+  // What holds of everything that was done is asked after each part, where the ring's stack was used.
   const ends = globSync('tests/e2e/end/*.e2e.test.ts').sort();
+  const usesStack = (file: string) => file.startsWith('tests/e2e/') && !file.startsWith(OWN_STACK);
   return PARTS.map((part) => ({
     name: part.name,
     ring: part.ring,
     files: files.filter((file) => findPart(file) === part),
   }))
     .filter((part) => part.files.length > 0)
-    .map((part) => (part.ring === 'e2e' ? { ...part, files: [...part.files, ...ends] } : part));
+    .map((part) =>
+      part.files.some(usesStack) ? { ...part, files: [...part.files, ...ends] } : part,
+    );
 }
 
 /** Whether it has a longer count, or is in no other run at all. */
 function isLonger(file: string): boolean {
-  return file.startsWith('tests/e2e/long/') || readFileSync(file, 'utf8').includes(LONG_RUNS);
+  return file.startsWith(OWN_STACK) || readFileSync(file, 'utf8').includes(LONG_RUNS);
 }
 
 function findPart(file: string): LongPart | undefined {
