@@ -3,9 +3,9 @@ import path from 'node:path';
 
 import { eventually } from '@pixmesh/testkit/eventually';
 import { scaled } from '@pixmesh/testkit/long-runs';
-import { expect, inject } from 'vitest';
+import { expect } from 'vitest';
 
-import { admin, type Json } from './mesh.ts';
+import { admin, homeOf, type Json } from './mesh.ts';
 
 /** Every difference is found, explained and gone within this of the last change. */
 const SETTLED_MS_MAX = scaled(90_000, 600_000);
@@ -41,12 +41,12 @@ const LEFT_FILE = 'left-breaks.txt';
 
 /** This resource will differ from now on, as a test wants it. */
 export function leaveBreak(id: string): void {
-  appendFileSync(path.join(inject('home'), LEFT_FILE), `${id}\n`);
+  appendFileSync(path.join(homeOf(), LEFT_FILE), `${id}\n`);
 }
 
 /** What a full comparison finds now, but for what tests have left on purpose. */
 export async function findUnexplainedBreaks(): Promise<string[]> {
-  const file = path.join(inject('home'), LEFT_FILE);
+  const file = path.join(homeOf(), LEFT_FILE);
   const left = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
   return (await findBreaks()).filter((one) => !left.some((id) => one.endsWith(` ${id}`)));
 }

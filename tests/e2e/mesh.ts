@@ -44,7 +44,8 @@ export function useHome(home: string): void {
   ownHome = home;
 }
 
-function homeOf(): string {
+/** The folder of the stack that this file speaks with. */
+export function homeOf(): string {
   return ownHome ?? inject('home');
 }
 
