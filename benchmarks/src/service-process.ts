@@ -2,13 +2,21 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 
+import type { IdentityName } from '@pixmesh/contracts/internal/identities';
+import { identityFolder } from '@pixmesh/local-stack/infra/identities';
 import { freePorts } from '@pixmesh/testkit/free-ports';
 
 import { prepareInstallation } from '../../deploy/prepare-installation.ts';
 import { schemasToMigrate } from '../../deploy/schemas-of-services.ts';
 
 /** The part of a running infrastructure that a service needs. */
-export type ServiceInfra = { postgresUrl: string; kafkaBrokers: string[]; registryUrl: string };
+export type ServiceInfra = {
+  /** Folder with the identities. */
+  home: string;
+  postgresUrl: string;
+  kafkaBrokers: string[];
+  registryUrl: string;
+};
 
 export type ServiceProcess = AsyncDisposable & { readonly pid: number };
 
@@ -41,7 +49,7 @@ export function serviceDatabaseUrl(infra: ServiceInfra, schema: string): string 
 /** A service as its own process, by the command line of production; ready when this resolves. */
 export async function startServiceProcess(
   infra: ServiceInfra,
-  service: { name: string; schema: string; env: NodeJS.ProcessEnv },
+  service: { name: IdentityName; schema: string; env: NodeJS.ProcessEnv },
 ): Promise<ServiceProcess> {
   const { name } = service;
   const [port = 0, internalPort = 0] = await freePorts(2);
@@ -59,6 +67,7 @@ export async function startServiceProcess(
         PORT: String(port),
         INTERNAL_PORT: String(internalPort),
         DATABASE_URL: serviceDatabaseUrl(infra, service.schema),
+        MESH_TLS_DIR: identityFolder(infra.home, name),
         ...kafkaVariables(infra),
         ...service.env,
       },

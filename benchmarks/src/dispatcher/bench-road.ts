@@ -3,10 +3,10 @@ import { rmSync } from 'node:fs';
 import path from 'node:path';
 
 import { generateSealingKeyPair } from '@pixmesh/kernel/sealed-secret';
-import { type Infra, startInfra } from '@pixmesh/local-stack/infra/start-infra';
+import { startInfra } from '@pixmesh/local-stack/infra/start-infra';
 
 import { assertDurable, describeMachine } from '../durable-server.ts';
-import { prepareServices } from '../service-process.ts';
+import { prepareServices, type ServiceInfra } from '../service-process.ts';
 import type { BaselineCalls } from './baseline-server.ts';
 import { type Child, startChild } from '../child-calls.ts';
 import type { DispatcherSettings } from './dispatcher-process.ts';
@@ -23,7 +23,7 @@ const BASELINE = new URL('./baseline-server.ts', import.meta.url);
 
 /** Everything around the dispatcher: the infrastructure, who publishes, who receives, and the baseline. */
 export type Road = AsyncDisposable & {
-  readonly infra: Infra['urls'];
+  readonly infra: ServiceInfra;
   readonly settings: DispatcherSettings;
   readonly producer: Child<ProducerCalls>;
   readonly receivers: Child<ReceiverCalls>;
@@ -43,12 +43,14 @@ export async function openRoad(): Promise<Road> {
   rmSync(home, { recursive: true, force: true });
   const infra = stack.use(await startInfra({ home, mode: 'processes' }));
   const { urls } = infra;
+  const served = { ...urls, home: infra.home };
   const pids = Object.fromEntries(infra.processes.map(({ name, pid }) => [name, pid]));
   if (!('postgres' in pids))
     throw new Error('the infrastructure must be of its own: unset its URLs');
   console.log(describeMachine());
   await assertDurable(urls.postgresUrl);
-  for (const topicPrefix of Object.values(TOPIC_PREFIXES)) await prepareServices(urls, topicPrefix);
+  for (const topicPrefix of Object.values(TOPIC_PREFIXES))
+    await prepareServices(served, topicPrefix);
   const children = {
     receivers: stack.use(startChild<ReceiverCalls>(RECEIVER)),
     producer: stack.use(startChild<ProducerCalls>(PRODUCER)),
@@ -63,7 +65,7 @@ export async function openRoad(): Promise<Road> {
   await children.baseline.call('start', { ...broker, ...receiver, secret });
   const owned = stack.move();
   return {
-    infra: urls,
+    infra: served,
     settings: { ...receiver, sealing },
     ...children,
     pids,

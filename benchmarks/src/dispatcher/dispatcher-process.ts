@@ -47,8 +47,12 @@ function createDispatchers(
       return Object.fromEntries([...running].map(([name, { pid }]) => [name, pid]));
     },
     join: async (name, roles) => {
-      const service = { name: NAME, schema: DISPATCHER_SCHEMA, env: { ...env, ROLES: roles } };
-      running.set(name, await startServiceProcess(infra, service));
+      const started = startServiceProcess(infra, {
+        name: NAME,
+        schema: DISPATCHER_SCHEMA,
+        env: { ...env, ROLES: roles },
+      });
+      running.set(name, await started);
     },
     leave,
     [Symbol.asyncDispose]: async () => void (await Promise.all([...running.keys()].map(leave))),

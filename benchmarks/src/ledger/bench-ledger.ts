@@ -16,9 +16,10 @@ export async function benchLedger(): Promise<void> {
   await using infra = await startInfra({ home: HOME, mode: 'processes' });
   console.log(describeMachine());
   await assertDurable(infra.urls.postgresUrl);
-  await prepareServices(infra.urls);
+  const served = { ...infra.urls, home: infra.home };
+  await prepareServices(served);
   // On a young ledger: behind two million journals the pages of their keys no longer fit into the server's memory here.
-  const topics = await benchCommandTopic(infra.urls);
-  const reserves = await benchReserves(infra.urls);
+  const topics = await benchCommandTopic(served);
+  const reserves = await benchReserves(served);
   printAims([...reserves, ...topics]);
 }

@@ -10,7 +10,7 @@ import { freePorts } from './free-ports.ts';
 import { ownProcess } from './owned-process.ts';
 import { processEnvironment } from './process-environment.ts';
 import { createTestDatabase } from './test-database.ts';
-import { testInfra } from './test-infra.ts';
+import { testIdentityFolder, testInfra } from './test-infra.ts';
 import { aCaller } from './test-tokens.ts';
 
 /** A machine that is busy with other suites boots slowly; still within the limit of a hook. */
@@ -105,6 +105,7 @@ async function boot(
       NODE_ENV: 'test',
       LOG_LEVEL: 'error',
       DATABASE_URL: databaseUrl,
+      MESH_TLS_DIR: testIdentityFolder('ledger'),
       KAFKA_BROKERS: testInfra().kafkaBrokers.join(','),
       KAFKA_TOPIC_PREFIX: options.topicPrefix,
       SCHEMA_REGISTRY_URL: testInfra().registryUrl,

@@ -1,6 +1,12 @@
 import { AcquirerSettings, checkAcquirerSettings } from '@pixmesh/acquirer/acquirer-settings';
 import { Receiver } from '@pixmesh/contracts/http/charge';
-import { CommonConfig, KafkaConfig, milliseconds, port } from '@pixmesh/service/config';
+import {
+  CommonConfig,
+  KafkaConfig,
+  MeshTlsConfig,
+  milliseconds,
+  port,
+} from '@pixmesh/service/config';
 import { TokenKeysConfig } from '@pixmesh/http/service-token';
 import { ReconciliationConfig } from '@pixmesh/reconciliation/reconciliation-config';
 import { z } from 'zod';
@@ -11,6 +17,7 @@ const RECEIVER_EXPECTED = 'expected JSON of the receiver, as the specification s
 export const ChargesConfig = z
   .object({
     ...CommonConfig,
+    ...MeshTlsConfig,
     ...KafkaConfig,
     ...TokenKeysConfig,
     ...ReconciliationConfig,

@@ -1,5 +1,6 @@
 import { acquirerConfig } from '@pixmesh/acquirer/acquirer-settings';
 import { createAcquirer } from '@pixmesh/acquirer/client';
+import { openMeshIdentity } from '@pixmesh/certificates/mesh-identity';
 import { CHARGE_EVENTS, DISPUTE_EVENTS } from '@pixmesh/contracts/messages/charge-event.v1';
 import { CHARGE_COMMANDS } from '@pixmesh/contracts/messages/ledger-command.v1';
 import { listen } from '@pixmesh/http/listen';
@@ -30,6 +31,7 @@ const POOL_SIZE = 20;
 /** Starts the service; a stop ends traffic first, then reconciliation, jobs, consumers and pools. */
 export async function startCharges(config: ChargesConfig) {
   return await startService({ name: 'charges', config }, async ({ logger, use }) => {
+    use('identity', openMeshIdentity({ folder: config.MESH_TLS_DIR, logger }));
     const pool = { url: config.DATABASE_URL, applicationName: 'charges', max: POOL_SIZE };
     const db = use('pool', createPool(pool));
     void checkConnectionBudget({ db, logger, wanted: POOL_SIZE });

@@ -14,7 +14,7 @@ import { sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { SIMULATOR_CREDENTIALS, startSimulatorProcess } from '@pixmesh/testkit/simulator-process';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
-import { testInfra } from '@pixmesh/testkit/test-infra';
+import { testIdentityFolder, testInfra } from '@pixmesh/testkit/test-infra';
 import { createTokenKeys } from '@pixmesh/testkit/test-tokens';
 import { createTestTopics } from '@pixmesh/testkit/test-topics';
 
@@ -57,6 +57,7 @@ export async function startChargesUnderTest(
       ...settings,
       ...beside,
       DATABASE_URL: database.url,
+      MESH_TLS_DIR: testIdentityFolder('charges'),
       KAFKA_BROKERS: testInfra().kafkaBrokers.join(','),
       KAFKA_TOPIC_PREFIX: topics.topicPrefix,
       SCHEMA_REGISTRY_URL: testInfra().registryUrl,

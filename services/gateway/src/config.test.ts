@@ -7,6 +7,7 @@ import { GatewayConfig } from './config.ts';
 const keys = createTokenKeys(['gateway']);
 const ENVIRONMENT: Record<string, string> = {
   DATABASE_URL: 'postgres://pixmesh_gateway:x@127.0.0.1/pixmesh',
+  MESH_TLS_DIR: '/identity',
   KAFKA_BROKERS: '127.0.0.1:9092',
   SCHEMA_REGISTRY_URL: 'http://127.0.0.1:8080',
   INTERNAL_PORT: '0',

@@ -1,4 +1,10 @@
-import { CommonConfig, KafkaConfig, milliseconds, port } from '@pixmesh/service/config';
+import {
+  CommonConfig,
+  KafkaConfig,
+  MeshTlsConfig,
+  milliseconds,
+  port,
+} from '@pixmesh/service/config';
 import {
   checkTlsIdentity,
   TLS_FIELDS,
@@ -23,6 +29,7 @@ const CALLBACK_SECRET_EXPECTED = 'expected at least 32 characters of A-Z a-z 0-9
 
 const Settings = z.object({
   ...CommonConfig,
+  ...MeshTlsConfig,
   ...KafkaConfig,
   // It signs tokens and is called with none: it needs nobody's public key.
   SERVICE_TOKEN_PRIVATE_KEY: TokenKeysConfig.SERVICE_TOKEN_PRIVATE_KEY,

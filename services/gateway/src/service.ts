@@ -1,3 +1,4 @@
+import { openMeshIdentity } from '@pixmesh/certificates/mesh-identity';
 import {
   AccountLimitsChanged,
   ApplicationChanged,
@@ -42,6 +43,7 @@ export type Gateway = Awaited<ReturnType<typeof startGateway>>;
 /** Starts the edge: three listeners for three kinds of callers. A stop ends them first, together. */
 export async function startGateway(config: GatewayConfig) {
   return await startService({ name: 'gateway', config }, async ({ logger, use }) => {
+    use('identity', openMeshIdentity({ folder: config.MESH_TLS_DIR, logger }));
     const pool = { url: config.DATABASE_URL, applicationName: 'gateway' };
     const db = use('pool', createPool({ ...pool, max: config.DATABASE_POOL_SIZE }));
     const background = use('background pool', createPool({ ...pool, max: BACKGROUND_POOL_SIZE }));

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { Scope } from '@pixmesh/contracts/http/scopes';
 import { readConfig } from '@pixmesh/service/config';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
-import { testInfra } from '@pixmesh/testkit/test-infra';
+import { testIdentityFolder, testInfra } from '@pixmesh/testkit/test-infra';
 import { createTokenKeys } from '@pixmesh/testkit/test-tokens';
 
 import { GatewayConfig } from '#config.ts';
@@ -100,6 +100,7 @@ function toEnvironment(
     NODE_ENV: 'test',
     LOG_LEVEL: 'silent',
     DATABASE_URL: database.url,
+    MESH_TLS_DIR: testIdentityFolder('gateway'),
     KAFKA_BROKERS: testInfra().kafkaBrokers.join(','),
     SCHEMA_REGISTRY_URL: testInfra().registryUrl,
     // Every application makes an event, so topics have to be there. Those without a prefix are read by nobody; a test

@@ -9,6 +9,7 @@ const COMPLETE = {
   DATABASE_URL: 'postgres://pixmesh_ledger:secret@127.0.0.1:5432/pixmesh',
   INTERNAL_PORT: '9100',
   PORT: '9000',
+  MESH_TLS_DIR: '/identity',
   KAFKA_BROKERS: 'one:9092,two:9092',
   SCHEMA_REGISTRY_URL: 'http://127.0.0.1:8081',
   SERVICE_TOKEN_PUBLIC_KEYS: JSON.stringify(keys.publicKeys),

@@ -14,6 +14,7 @@ import { freePorts } from '@pixmesh/testkit/free-ports';
 import { ownProcess } from '@pixmesh/testkit/owned-process';
 import { processEnvironment } from '@pixmesh/testkit/process-environment';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
+import { testIdentityFolder } from '@pixmesh/testkit/test-infra';
 import { aCaller, createTokenKeys } from '@pixmesh/testkit/test-tokens';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
@@ -73,6 +74,7 @@ async function start() {
       NODE_ENV: 'test',
       LOG_LEVEL: 'error',
       DATABASE_URL: database.url,
+      MESH_TLS_DIR: testIdentityFolder('ledger'),
       KAFKA_BROKERS: NOWHERE,
       SCHEMA_REGISTRY_URL: `http://${NOWHERE}`,
       SERVICE_TOKEN_PUBLIC_KEYS: JSON.stringify(keys.publicKeys),

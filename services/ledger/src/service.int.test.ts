@@ -13,7 +13,7 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { type OtlpReceiver, startOtlpReceiver } from '@pixmesh/testkit/otlp-receiver';
 import { followTopic } from '@pixmesh/testkit/read-topic';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
-import { testInfra } from '@pixmesh/testkit/test-infra';
+import { testIdentityFolder, testInfra } from '@pixmesh/testkit/test-infra';
 import { createTokenKeys } from '@pixmesh/testkit/test-tokens';
 import { createTestTopics } from '@pixmesh/testkit/test-topics';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -246,6 +246,7 @@ function testConfig(): LedgerConfig {
     NODE_ENV: 'test',
     LOG_LEVEL: 'silent',
     DATABASE_URL: database.url,
+    MESH_TLS_DIR: testIdentityFolder('ledger'),
     INTERNAL_PORT: 0,
     PORT: 0,
     KAFKA_BROKERS: testInfra().kafkaBrokers.join(','),

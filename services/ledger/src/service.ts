@@ -1,3 +1,4 @@
+import { openMeshIdentity } from '@pixmesh/certificates/mesh-identity';
 import { LEDGER_EVENTS } from '@pixmesh/contracts/messages/ledger-event.v1';
 import { listen } from '@pixmesh/http/listen';
 import { endProcess } from '@pixmesh/service/run-service';
@@ -28,6 +29,7 @@ const POOL_SIZE = 12;
 /** Starts the service; a stop ends traffic first, then jobs, consumer and relay, engine and pool. */
 export async function startLedger(config: LedgerConfig): Promise<AsyncDisposable> {
   return await startService({ name: 'ledger', config }, async ({ logger, use }) => {
+    use('identity', openMeshIdentity({ folder: config.MESH_TLS_DIR, logger }));
     const pool = { url: config.DATABASE_URL, applicationName: 'ledger', max: POOL_SIZE };
     const db = use('pool', createPool(pool));
     void checkConnectionBudget({ db, logger, wanted: POOL_SIZE });

@@ -7,6 +7,7 @@ import { PayoutsConfig } from './config.ts';
 const { privateKeys, publicKeys } = createTokenKeys(['payouts']);
 const env = {
   DATABASE_URL: 'postgres://u@localhost/db',
+  MESH_TLS_DIR: '/identity',
   KAFKA_BROKERS: 'localhost:9092',
   SCHEMA_REGISTRY_URL: 'http://localhost:8081',
   INTERNAL_PORT: '0',

@@ -1,5 +1,11 @@
 import { AcquirerSettings, checkAcquirerSettings } from '@pixmesh/acquirer/acquirer-settings';
-import { CommonConfig, KafkaConfig, milliseconds, port } from '@pixmesh/service/config';
+import {
+  CommonConfig,
+  KafkaConfig,
+  MeshTlsConfig,
+  milliseconds,
+  port,
+} from '@pixmesh/service/config';
 import { TokenKeysConfig } from '@pixmesh/http/service-token';
 import { ReconciliationConfig } from '@pixmesh/reconciliation/reconciliation-config';
 import { z } from 'zod';
@@ -12,6 +18,7 @@ const SLOTS_EXPECTED = `expected a number from 1 to ${SEND_SLOTS_MAX}`;
 export const PayoutsConfig = z
   .object({
     ...CommonConfig,
+    ...MeshTlsConfig,
     ...KafkaConfig,
     ...TokenKeysConfig,
     ...ReconciliationConfig,

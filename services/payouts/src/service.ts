@@ -1,5 +1,6 @@
 import { acquirerConfig } from '@pixmesh/acquirer/acquirer-settings';
 import { createAcquirer } from '@pixmesh/acquirer/client';
+import { openMeshIdentity } from '@pixmesh/certificates/mesh-identity';
 import { PAYOUT_COMMANDS } from '@pixmesh/contracts/messages/ledger-command.v1';
 import { PAYOUT_EVENTS } from '@pixmesh/contracts/messages/payout-event.v1';
 import { listen } from '@pixmesh/http/listen';
@@ -31,6 +32,7 @@ const POOL_SIZE = 20;
 /** Starts the service; a stop ends traffic first, then reconciliation, jobs, consumers and pools. */
 export async function startPayouts(config: PayoutsConfig) {
   return await startService({ name: 'payouts', config }, async ({ logger, use }) => {
+    use('identity', openMeshIdentity({ folder: config.MESH_TLS_DIR, logger }));
     const pool = { url: config.DATABASE_URL, applicationName: 'payouts', max: POOL_SIZE };
     const db = use('pool', createPool(pool));
     void checkConnectionBudget({ db, logger, wanted: POOL_SIZE });

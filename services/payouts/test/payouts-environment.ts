@@ -7,7 +7,7 @@ import { generateSealingKeyPair } from '@pixmesh/kernel/sealed-secret';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
-import { testInfra } from '@pixmesh/testkit/test-infra';
+import { testIdentityFolder, testInfra } from '@pixmesh/testkit/test-infra';
 import { aCaller, createTokenKeys } from '@pixmesh/testkit/test-tokens';
 import { createTestTopics } from '@pixmesh/testkit/test-topics';
 
@@ -55,6 +55,7 @@ export async function createPayoutsEnvironment() {
     variables: {
       ...BASE_SETTINGS,
       DATABASE_URL: database.url,
+      MESH_TLS_DIR: testIdentityFolder('payouts'),
       KAFKA_BROKERS: testInfra().kafkaBrokers.join(','),
       KAFKA_TOPIC_PREFIX: topics.topicPrefix,
       SCHEMA_REGISTRY_URL: testInfra().registryUrl,

@@ -9,6 +9,7 @@ const ENV = {
   INTERNAL_PORT: '9000',
   PORT: '9001',
   DATABASE_URL: 'postgres://pixmesh_webhook_dispatcher@localhost/pixmesh',
+  MESH_TLS_DIR: '/identity',
   KAFKA_BROKERS: 'localhost:9092',
   SCHEMA_REGISTRY_URL: 'http://localhost:8080',
   SERVICE_TOKEN_PUBLIC_KEYS: '{"keys":[]}',

@@ -1,5 +1,11 @@
 import { ReconciliationConfig } from '@pixmesh/reconciliation/reconciliation-config';
-import { CommonConfig, KafkaConfig, milliseconds, port } from '@pixmesh/service/config';
+import {
+  CommonConfig,
+  KafkaConfig,
+  MeshTlsConfig,
+  milliseconds,
+  port,
+} from '@pixmesh/service/config';
 import { parsedText } from '@pixmesh/contracts/http/text-field';
 import { TokenKeysConfig } from '@pixmesh/http/service-token';
 import { isSealingPrivateKeys, isSealingPublicKey } from '@pixmesh/kernel/sealed-secret-keys';
@@ -25,6 +31,7 @@ const KEEP_DAYS_MIN = 30;
 
 const Settings = z.object({
   ...CommonConfig,
+  ...MeshTlsConfig,
   ...KafkaConfig,
   ...ReconciliationConfig,
   ROLES: z

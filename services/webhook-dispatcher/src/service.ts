@@ -1,3 +1,4 @@
+import { openMeshIdentity } from '@pixmesh/certificates/mesh-identity';
 import { isDispatched } from '@pixmesh/contracts/events/event-catalogue';
 import { listen } from '@pixmesh/http/listen';
 import { createTokenVerifier } from '@pixmesh/http/service-token';
@@ -46,6 +47,7 @@ type Seams = Pick<IntakeDeps, 'isDispatched'> & {
 export async function startWebhookDispatcher(config: DispatcherConfig, seams: Partial<Seams> = {}) {
   const options = { name: NAME, config, logger: seams.logger };
   return await startService(options, async ({ logger, use }) => {
+    use('identity', openMeshIdentity({ folder: config.MESH_TLS_DIR, logger }));
     const db = use('pool', openPool(config));
     const queueDb = use('queue pool', openQueuePool(config));
     void checkConnectionBudget({ db, logger, wanted: 2 * config.DATABASE_POOL_SIZE });

@@ -12,7 +12,7 @@ import { warmCodec } from '@pixmesh/kafka/schema-registry';
 import { newId } from '@pixmesh/kernel/ids';
 import { generateSealingKeyPair } from '@pixmesh/kernel/sealed-secret';
 import { createLogger } from '@pixmesh/telemetry/logger';
-import { testInfra } from '@pixmesh/testkit/test-infra';
+import { testIdentityFolder, testInfra } from '@pixmesh/testkit/test-infra';
 import { createTokenKeys } from '@pixmesh/testkit/test-tokens';
 
 import { DispatcherConfig } from '#config.ts';
@@ -34,6 +34,7 @@ export function testEnvironment(options: {
     INTERNAL_PORT: '0',
     PORT: '0',
     DATABASE_URL: options.databaseUrl,
+    MESH_TLS_DIR: testIdentityFolder('webhook-dispatcher'),
     KAFKA_BROKERS: infra.kafkaBrokers.join(','),
     KAFKA_TOPIC_PREFIX: options.topicPrefix ?? '',
     SCHEMA_REGISTRY_URL: infra.registryUrl,

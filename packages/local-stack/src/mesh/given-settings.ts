@@ -7,7 +7,12 @@ import { REPOSITORY_ROOT } from '../repository.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What the stack decides alone: its own calls go to the loopback, and each service has a role of its own. */
-export const DECIDED_BY_THE_STACK: readonly string[] = ['NODE_ENV', 'HOST', 'DATABASE_URL'];
+export const DECIDED_BY_THE_STACK: readonly string[] = [
+  'NODE_ENV',
+  'HOST',
+  'DATABASE_URL',
+  'MESH_TLS_DIR',
+];
 
 /** The names of a service's settings. */
 export async function loadSettingNames(service: string): Promise<readonly string[]> {

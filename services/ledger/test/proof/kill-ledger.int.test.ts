@@ -12,7 +12,7 @@ import { scaled } from '@pixmesh/testkit/long-runs';
 import { freePorts } from '@pixmesh/testkit/free-ports';
 import { ownProcess } from '@pixmesh/testkit/owned-process';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
-import { testInfra } from '@pixmesh/testkit/test-infra';
+import { testIdentityFolder, testInfra } from '@pixmesh/testkit/test-infra';
 import { testSeed } from '@pixmesh/testkit/test-seed';
 import { createTokenKeys } from '@pixmesh/testkit/test-tokens';
 import { createTestTopics } from '@pixmesh/testkit/test-topics';
@@ -165,6 +165,7 @@ async function startLedger(): Promise<ChildProcess> {
       NODE_ENV: 'test',
       LOG_LEVEL: 'error',
       DATABASE_URL: database.url,
+      MESH_TLS_DIR: testIdentityFolder('ledger'),
       KAFKA_BROKERS: kafkaBrokers.join(','),
       KAFKA_TOPIC_PREFIX: topicPrefix,
       SCHEMA_REGISTRY_URL: registryUrl,
