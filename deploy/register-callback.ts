@@ -5,6 +5,8 @@ import {
 } from '@pixmesh/acquirer/acquirer-settings';
 import { createAcquirer } from '@pixmesh/acquirer/client';
 import { milliseconds, readConfig } from '@pixmesh/service/config';
+import { TLS_FIELDS } from '@pixmesh/service/tls-identity';
+import { upToTwo } from '@pixmesh/service/up-to-two';
 import { z } from 'zod';
 
 const Config = z
@@ -13,13 +15,23 @@ const Config = z
     ACQUIRER_TIMEOUT_MS: milliseconds(5_000),
     /** Origin of the gateway's callback listener, as the acquirer reaches it. */
     CALLBACK_URL: z.url({ error: 'expected a URL' }),
-    CALLBACK_SECRET: z.string().min(32, { error: 'expected at least 32 characters' }),
+    CALLBACK_SECRET: upToTwo(
+      (text) => (text.length >= 32 ? text : null),
+      'expected at least 32 characters',
+    ),
+    /** The gateway's: where it is set, the listener refuses callers without the acquirer's certificate. */
+    CALLBACK_TLS_CA: TLS_FIELDS.ca,
   })
-  .superRefine(checkAcquirerSettings);
+  .superRefine(checkAcquirerSettings)
+  .refine((config) => !config.CALLBACK_TLS_CA || config.CALLBACK_URL.startsWith('https:'), {
+    path: ['CALLBACK_URL'],
+    error: 'expected https, since CALLBACK_TLS_CA is set',
+  });
 
-/** Tells the acquirer where to send callbacks; the path carries the secret that authenticates them. */
+/** Tells the acquirer where to send callbacks; the path carries the current secret that authenticates them. */
 export async function registerCallback(env: NodeJS.ProcessEnv = process.env): Promise<void> {
   const config = readConfig(Config, env);
   await using acquirer = createAcquirer(acquirerConfig(config));
-  await acquirer.registerCallback(`${config.CALLBACK_URL}/acquirer/${config.CALLBACK_SECRET}`);
+  const url = `${config.CALLBACK_URL}/acquirer/${config.CALLBACK_SECRET.current}`;
+  await acquirer.registerCallback(url, { mutualTls: config.CALLBACK_TLS_CA !== undefined });
 }

@@ -30,10 +30,11 @@ export type Acquirer = AsyncDisposable & {
   /** Money that lies at the acquirer. */
   balance(options?: CallOptions): Promise<BalanceOutcome>;
   /**
-   * Registers where the acquirer announces what it receives.
+   * Registers where the acquirer announces what it receives; under mutual TLS it first tries whether a call without its
+   * certificate is refused there.
    * @throws AppError when the acquirer did not take the URL
    */
-  registerCallback(url: string, options?: CallOptions): Promise<void>;
+  registerCallback(url: string, options?: CallOptions & { mutualTls?: boolean }): Promise<void>;
 };
 
 /** On whose account a call is made, and how long it may wait for its turn. */

@@ -165,6 +165,17 @@ describe('registering the callback', () => {
     });
   });
 
+  it.each([
+    { mutualTls: false, header: 'true' },
+    { mutualTls: true, header: undefined },
+  ])(
+    'has mutual TLS tried out only where it is demanded: $mutualTls',
+    async ({ mutualTls, header }) => {
+      await acquirer.registerCallback('https://hooks.example.com/acquirer/secret', { mutualTls });
+      expect(provider.calls[0]?.headers['x-skip-mtls-checking']).toBe(header);
+    },
+  );
+
   it('throws when the acquirer does not take it, without quoting the URL', async () => {
     provider.answerCall = (_, response) =>
       json(response, 400, { nome: 'webhook_invalido', mensagem: 'no' });

@@ -93,17 +93,17 @@ async function getReceived(
   });
 }
 
-/** The URL carries the secret that authenticates callbacks, so no certificate is asked for (decision 211). */
+/** The URL carries the secret that authenticates callbacks, with the acquirer's certificate or without (decision 211). */
 async function registerCallback(
   deps: { call: CallAcquirer; pixKey: string },
   url: string,
-  options: CallOptions | undefined,
+  options: (CallOptions & { mutualTls?: boolean }) | undefined,
 ): Promise<void> {
   const result = await deps.call({
     operation: 'registerCallback',
     method: 'PUT',
     path: `/v2/webhook/${encodeURIComponent(deps.pixKey)}`,
-    headers: { 'x-skip-mtls-checking': 'true' },
+    ...(!options?.mutualTls && { headers: { 'x-skip-mtls-checking': 'true' } }),
     body: { webhookUrl: url },
     options,
   });

@@ -1,5 +1,10 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -9,7 +14,13 @@ import { type Acquirer, type ClientTls, createAcquirer } from './client.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-type ReceivedCall = { method: string; url: string; authorization: string; body: string };
+type ReceivedCall = {
+  method: string;
+  url: string;
+  authorization: string;
+  headers: IncomingHttpHeaders;
+  body: string;
+};
 
 /**
  * A provider whose every answer a test writes by hand. It holds each request against the Central Bank's document, and
@@ -67,7 +78,7 @@ export async function startTestProvider(tls?: ClientTls): Promise<TestProvider> 
     const { method = '', url = '', headers } = request;
     const authorization = headers.authorization ?? '';
     const body = await text(request);
-    provider.calls.push({ method, url, authorization, body });
+    provider.calls.push({ method, url, authorization, headers, body });
     deviations.push(...checkRequest({ method, url, body }));
     provider.answerCall(request, response);
   }

@@ -1,0 +1,28 @@
+import { z } from 'zod';
+
+/**
+ * A secret while it is being changed (decision 261, ADR 0032): `current` is the one that is used, `other` is accepted
+ * beside it, and stands only for as long as a change takes.
+ */
+export type UpToTwo<One> = { current: One; other: One | null };
+
+/**
+ * A setting that holds one secret, or two separated by a comma, the current one first. `read` answers null for a text
+ * that is none.
+ */
+export function upToTwo<One>(read: (text: string) => One | null, expected: string) {
+  return z.string({ error: expected }).transform((text, context): UpToTwo<One> => {
+    const [current = null, other, ...more] = text.split(',').map(read);
+    if (current !== null && other !== null && more.length === 0) {
+      return { current, other: other ?? null };
+    }
+    const message = `${expected}, or two of them separated by a comma`;
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  });
+}
+
+/** Both, or the one that there is. */
+export function all<One>({ current, other }: UpToTwo<One>): One[] {
+  return other === null ? [current] : [current, other];
+}
