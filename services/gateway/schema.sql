@@ -56,6 +56,7 @@ create table api_keys (
   constraint api_keys_limits CHECK (((requests_per_minute_max >= 1) AND (requests_in_flight_max >= 1))),
   constraint api_keys_public_id UNIQUE (public_id)
 );
+CREATE INDEX api_keys_in_use ON api_keys USING btree (created_at DESC, id DESC) WHERE revoked_at IS NULL;
 CREATE INDEX api_keys_limited ON api_keys USING btree (application_id, created_at DESC, id DESC) WHERE (requests_per_minute_max IS NOT NULL OR requests_in_flight_max IS NOT NULL) AND revoked_at IS NULL;
 CREATE INDEX api_keys_newest ON api_keys USING btree (application_id, created_at DESC, id DESC);
 

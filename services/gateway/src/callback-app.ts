@@ -1,16 +1,18 @@
 import { createServiceApp, EDGE_HEADER_BYTES_MAX } from '@pixmesh/http/service-app';
 import type { TlsIdentity } from '@pixmesh/service/tls-identity';
+import type { UpToTwo } from '@pixmesh/service/up-to-two';
 import type { FastifyInstance } from 'fastify';
 
 import type { CallbackDeps } from '#callbacks/receive-callback.ts';
 import { registerReceiveCallback } from '#callbacks/receive-callback.route.ts';
+import { createKeepUnusable } from '#callbacks/keep-unusable.ts';
 import { requestIdOf, stampAnswers } from '#edge/stamp-answers.ts';
 
 /** An acquirer groups items, so its bodies may be larger than a merchant's. */
 const CALLBACK_BYTES_MAX = 1024 * 1024;
 
-type Deps = CallbackDeps & {
-  secret: string;
+type Deps = Omit<CallbackDeps, 'keepUnusable'> & {
+  secrets: UpToTwo<string>;
   /** Where it is set, a caller without a certificate of its authority ends at the handshake. */
   tls: TlsIdentity | null;
 };
@@ -26,6 +28,7 @@ export function buildCallbackApp(deps: Deps): FastifyInstance {
     ...(deps.tls && { mutualTls: { ...deps.tls, clientCa: deps.tls.ca } }),
   });
   stampAnswers(app);
-  registerReceiveCallback(app, deps);
+  const keepUnusable = createKeepUnusable({ logger: deps.logger, now: () => performance.now() });
+  registerReceiveCallback(app, { ...deps, keepUnusable });
   return app;
 }

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { GatewayConfig } from './config.ts';
 
 const keys = createTokenKeys(['gateway']);
+const PEPPER = Buffer.alloc(32, 1).toString('base64url');
 const ENVIRONMENT: Record<string, string> = {
   DATABASE_URL: 'postgres://pixmesh_gateway:x@127.0.0.1/pixmesh',
   MESH_TLS_DIR: '/identity',
@@ -18,8 +19,7 @@ const ENVIRONMENT: Record<string, string> = {
   PAYOUTS_URL: 'http://127.0.0.1:8013',
   LEDGER_URL: 'http://127.0.0.1:8011',
   DISPATCHER_URL: 'http://127.0.0.1:8012',
-  API_KEY_PEPPER: Buffer.alloc(32, 1).toString('base64url'),
-  ADMIN_BOOTSTRAP_TOKEN: 'b'.repeat(32),
+  API_KEY_PEPPER: PEPPER,
   CALLBACK_SECRET: 'c'.repeat(32),
   SERVICE_TOKEN_PRIVATE_KEY: JSON.stringify(keys.privateKeys['gateway']),
 };
@@ -34,7 +34,8 @@ describe('the configuration', () => {
       REQUEST_LOG_RETENTION_DAYS: 90,
       RATE_LIMIT_WINDOW_SECONDS: 60,
       RATE_LIMIT_TIMEOUT_MS: 50,
-      API_KEY_PEPPER: Buffer.alloc(32, 1),
+      API_KEY_PEPPER: { current: { version: 1, bytes: Buffer.alloc(32, 1) }, other: null },
+      CALLBACK_SECRET: { current: 'c'.repeat(32), other: null },
     });
   });
 
@@ -45,8 +46,16 @@ describe('the configuration', () => {
     ['LEDGER_URL', 'ftp://ledger'],
     ['PAYOUTS_URL', '//payouts'],
     ['API_KEY_PEPPER', Buffer.alloc(31).toString('base64url')],
+    ['API_KEY_PEPPER', `0:${PEPPER}`],
+    ['API_KEY_PEPPER', `32768:${PEPPER}`],
+    ['API_KEY_PEPPER', `v2:${PEPPER}`],
+    ['API_KEY_PEPPER', `1:${PEPPER},${PEPPER}`],
+    ['API_KEY_PEPPER', `3:${PEPPER},2:${PEPPER},${PEPPER}`],
+    ['API_KEY_PEPPER', `2:${PEPPER},`],
     ['ADMIN_BOOTSTRAP_TOKEN', 'short'],
     ['CALLBACK_SECRET', 'c'.repeat(31)],
+    ['CALLBACK_SECRET', `${'c'.repeat(32)},`],
+    ['CALLBACK_SECRET', Array(3).fill('c'.repeat(32)).join(',')],
     ['CALLBACK_SECRET', `${'c'.repeat(32)}/pix`],
     ['REQUEST_TIMEOUT_MS', '0'],
     ['RECONCILIATION_TIMEOUT_MS', 'long'],
@@ -65,6 +74,15 @@ describe('the configuration', () => {
     const read = () => readConfig(GatewayConfig, { ...ENVIRONMENT, [name]: value });
     expect(read).toThrow(ConfigError);
     expect(read).toThrow(new RegExp(`^${name}: expected `));
+  });
+
+  test('may hold two peppers and two callback secrets, the current one first', () => {
+    const both = { ...ENVIRONMENT, API_KEY_PEPPER: `2:${PEPPER},${PEPPER}` };
+    const secrets = { CALLBACK_SECRET: `${'d'.repeat(32)},${'c'.repeat(32)}` };
+    expect(readConfig(GatewayConfig, { ...both, ...secrets })).toMatchObject({
+      API_KEY_PEPPER: { current: { version: 2 }, other: { version: 1 } },
+      CALLBACK_SECRET: { current: 'd'.repeat(32), other: 'c'.repeat(32) },
+    });
   });
 
   test('has no rate limit unless it is asked for, and needs a Redis then', () => {

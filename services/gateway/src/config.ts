@@ -13,9 +13,11 @@ import {
 } from '@pixmesh/service/tls-identity';
 import { TokenKeysConfig } from '@pixmesh/http/service-token';
 import { ReconciliationConfig } from '@pixmesh/reconciliation/reconciliation-config';
+import { upToTwo } from '@pixmesh/service/up-to-two';
 import { z } from 'zod';
 
-const PEPPER_BYTES = 32;
+import { PeppersSetting } from '#authentication/peppers.ts';
+
 const SECRET_LENGTH_MIN = 32;
 const POOL_SIZE_DEFAULT = 10;
 const REQUEST_LOG_DAYS_DEFAULT = 90;
@@ -24,7 +26,6 @@ const REQUEST_LOG_DAYS_MIN = 7;
 const RATE_WINDOW_SECONDS_DEFAULT = 60;
 const DAY_SECONDS = 24 * 60 * 60;
 
-const PEPPER_EXPECTED = 'expected 32 bytes in base64url';
 const CALLBACK_SECRET_EXPECTED = 'expected at least 32 characters of A-Z a-z 0-9 - _ . ~';
 
 const Settings = z.object({
@@ -41,18 +42,17 @@ const Settings = z.object({
   PAYOUTS_URL: url(),
   LEDGER_URL: url(),
   DISPATCHER_URL: url(),
-  /** Keys the HMAC of API keys; kept outside the database. */
-  API_KEY_PEPPER: z
-    .string({ error: PEPPER_EXPECTED })
-    .transform((text) => Buffer.from(text, 'base64url'))
-    .refine((bytes) => bytes.length === PEPPER_BYTES, { error: PEPPER_EXPECTED }),
+  API_KEY_PEPPER: PeppersSetting,
+  /** Absent: there is no bootstrap operator. */
   ADMIN_BOOTSTRAP_TOKEN: z
-    .string({ error: 'expected the bootstrap operator’s token' })
-    .min(SECRET_LENGTH_MIN, { error: `expected at least ${SECRET_LENGTH_MIN} characters` }),
+    .string()
+    .min(SECRET_LENGTH_MIN, { error: `expected at least ${SECRET_LENGTH_MIN} characters` })
+    .optional(),
   /** Stands unescaped in the URL that is registered at the acquirer, hence the alphabet. */
-  CALLBACK_SECRET: z
-    .string({ error: CALLBACK_SECRET_EXPECTED })
-    .regex(/^[\w.~-]{32,}$/, { error: CALLBACK_SECRET_EXPECTED }),
+  CALLBACK_SECRET: upToTwo(
+    (text) => (/^[\w.~-]{32,}$/.test(text) ? text : null),
+    CALLBACK_SECRET_EXPECTED,
+  ),
   /** Who signed the acquirer's certificate, the callback listener's own one and its key. */
   CALLBACK_TLS_CA: TLS_FIELDS.ca,
   CALLBACK_TLS_CERT: TLS_FIELDS.cert,

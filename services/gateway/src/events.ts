@@ -20,10 +20,16 @@ const callbacksUnreadable = counter(
   'gateway_callbacks_unreadable_total',
   'Callback bodies stored, but not understood',
 );
+const callbacksNotKept = counter(
+  'gateway_callbacks_not_kept_total',
+  'Callback bodies without a known item beyond what is stored of them',
+);
 const callbackItemsSkipped = counter(
   'gateway_callback_items_skipped_total',
   'Items of callback bodies that could not be published',
 );
+
+const keysMoved = counter('gateway_keys_moved_total', 'API keys moved to the current pepper');
 
 export type Listener = 'public' | 'admin' | 'callbacks';
 
@@ -63,6 +69,25 @@ export function observeSecurityTxt(expiresAt: Date): void {
     'When security.txt expires, in seconds since 1970',
     async () => [{ value: Math.floor(expiresAt.getTime() / 1000) }],
   );
+}
+
+export function countKeyMoved(): void {
+  keysMoved.add(1);
+}
+
+export function reportKeyNotMoved(logger: Logger, error: unknown): void {
+  logger.warn({ err: error }, 'key not moved to the current pepper, again at its next use');
+}
+
+export function reportBodiesNotKept(
+  logger: Logger,
+  counted: { bodies: number; bytes: number; sha256_of_last: string },
+): void {
+  logger.warn(counted, 'callback bodies without a known item not kept');
+}
+
+export function countBodyNotKept(): void {
+  callbacksNotKept.add(1);
 }
 
 export function reportUnreadableCallback(logger: Logger, callbackId: string): void {

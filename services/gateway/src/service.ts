@@ -93,7 +93,7 @@ export async function startGateway(config: GatewayConfig) {
         db: background,
         logger,
         wakeOutbox,
-        secret: config.CALLBACK_SECRET,
+        secrets: config.CALLBACK_SECRET,
         tls: callbackTls(config),
       }),
     };
@@ -133,7 +133,7 @@ function buildPublic(parts: AppParts & { requestLog: RequestLog }): FastifyInsta
   return buildPublicApp({
     db,
     logger,
-    authenticate: createKeyAuthenticator({ db, pepper: config.API_KEY_PEPPER }),
+    authenticate: createKeyAuthenticator({ db, peppers: config.API_KEY_PEPPER, logger }),
     admitRequest: createAdmitRequest(counters, keyDefaultOf(config)),
     owners: clients,
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
@@ -155,7 +155,7 @@ function buildAdmin({
   return buildAdminApp({
     db,
     logger,
-    pepper: config.API_KEY_PEPPER,
+    pepper: config.API_KEY_PEPPER.current,
     clients,
     wakeOutbox,
     counters,

@@ -34,7 +34,7 @@ export async function startTestAdmin(deps: {
   const app = buildAdminApp({
     db: deps.db,
     logger: createLogger('gateway', 'warn', { write }),
-    pepper: new Uint8Array(32),
+    pepper: { version: 1, bytes: Buffer.alloc(32) },
     clients: ownersThat(deps.answer),
     wakeOutbox: () => {
       wakeUps += 1;

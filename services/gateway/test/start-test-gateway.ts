@@ -30,6 +30,8 @@ type AdminBody = { body?: object | undefined; headers?: readonly string[] };
 export type TestGateway = AsyncDisposable & {
   /** Stops the gateway alone; its database and owners stay. */
   stop(): Promise<void>;
+  /** One more gateway on the same database and owners, with settings of its own. */
+  startBeside(environment: Record<string, string>): Promise<Gateway>;
   ports: Gateway['ports'];
   database: TestDatabase;
   owners: { charges: FakeOwner; payouts: FakeOwner; ledger: FakeOwner; dispatcher: FakeOwner };
@@ -58,11 +60,10 @@ export async function startTestGateway(
     ledger: started.use(await startFakeOwner()),
     dispatcher: started.use(await startFakeOwner()),
   };
-  const gateway = started.use(
-    await startGateway(
-      readConfig(GatewayConfig, { ...toEnvironment(database, owners), ...environment }),
-    ),
-  );
+  const common = { ...toEnvironment(database, owners), ...environment };
+  const start = (changes: Record<string, string>) =>
+    startGateway(readConfig(GatewayConfig, { ...common, ...changes }));
+  const gateway = started.use(await start({}));
   const { ports } = gateway;
   const admin: TestGateway['admin'] = (method, path, { headers = [], ...sent } = {}) =>
     sendRequest({
@@ -86,6 +87,7 @@ export async function startTestGateway(
         headers: key === null ? [] : ['x-api-key', key],
       }),
     createTenant: (changes) => createTenant(admin, changes),
+    startBeside: start,
     stop: () => gateway[Symbol.asyncDispose]() as Promise<void>,
     // A second stop of the gateway finds nothing left to stop.
     [Symbol.asyncDispose]: () => all.disposeAsync(),

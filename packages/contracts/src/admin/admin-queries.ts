@@ -40,6 +40,10 @@ export const ListApplicationsQuery = z.object({
 
 export const ListKeysQuery = z.object({});
 
+export const ListKeysInUseQuery = z.object({
+  pepper: z.enum(['current', 'old'], { error: 'expected current or old' }).optional(),
+});
+
 export const ListRequestsQuery = z.object({
   account_id: QueryId.optional(),
   application_id: QueryId.optional(),

@@ -15,6 +15,7 @@ import {
   ListApplicationsQuery,
   ListAuditQuery,
   ListDeadLettersQuery,
+  ListKeysInUseQuery,
   ListKeysQuery,
   ListOperatorsQuery,
   ListRequestsQuery,
@@ -121,6 +122,11 @@ export const ADMIN_ROUTES: AdminRoutes = {
       items: ApiKey,
       errors: ['NOT_FOUND'],
     }),
+    listKeysInUse: list(
+      '/admin/keys',
+      'List the keys of the installation that are not revoked; `pepper=old`: those that end with the old pepper',
+      { query: ListKeysInUseQuery, items: ApiKey },
+    ),
     updateKey: change(
       '/admin/keys/:id',
       'Suspend, resume, date or limit a key; holds from the next request',

@@ -26,7 +26,8 @@ const BEARER = /^Bearer ([\x21-\x7e]{1,512})$/i;
 
 export type OperatorAuthDeps = {
   db: Database;
-  bootstrapToken: string;
+  /** Undefined where there is no bootstrap operator. */
+  bootstrapToken: string | undefined;
   /** Outside production the bootstrap operator may speak for another one, so that tests need no tokens. */
   mayActForOthers: boolean;
 };
@@ -44,7 +45,8 @@ export function operatorIdOf(request: FastifyRequest): OperatorId {
 
 /** Refuses every request of this context that carries no token of an operator. */
 export function requireOperator(app: FastifyInstance, deps: OperatorAuthDeps): void {
-  const bootstrapDigest = digestToken(deps.bootstrapToken);
+  const { bootstrapToken } = deps;
+  const bootstrapDigest = bootstrapToken === undefined ? null : digestToken(bootstrapToken);
   app.decorateRequest('actor', '');
   app.addHook('onRequest', async (request) => {
     const actor = await findActor(deps, bootstrapDigest, request);
@@ -61,7 +63,7 @@ export function requireOperator(app: FastifyInstance, deps: OperatorAuthDeps): v
 
 async function findActor(
   deps: OperatorAuthDeps,
-  bootstrapDigest: Buffer,
+  bootstrapDigest: Buffer | null,
   request: FastifyRequest,
 ): Promise<string | null> {
   const { rawHeaders } = request.raw;
@@ -69,7 +71,9 @@ async function findActor(
   const token = header.kind === 'one' ? BEARER.exec(header.value)?.[1] : undefined;
   if (token === undefined) return null;
   const digest = digestToken(token);
-  if (timingSafeEqual(digest, bootstrapDigest)) return await bootstrapActor(deps, rawHeaders);
+  if (bootstrapDigest !== null && timingSafeEqual(digest, bootstrapDigest)) {
+    return await bootstrapActor(deps, rawHeaders);
+  }
   const operator = await findOperatorByDigest(deps.db, digest);
   if (operator === null) return null;
   refuseActingForOthers(rawHeaders);

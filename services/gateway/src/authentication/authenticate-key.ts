@@ -5,12 +5,15 @@ import type { AccountSettings } from '@pixmesh/contracts/internal/service-token'
 import { generateApiKey, hashApiKey, parseApiKey } from '@pixmesh/kernel/api-key';
 import type { AccountId, ApiKeyId, ApplicationId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
+import type { Logger } from '@pixmesh/telemetry/logger';
 
 import type { RequestLimits } from '#account/account-limits.ts';
 import { toSettings } from '#account/account-settings.ts';
 import { readHeader } from '#edge/read-header.ts';
 
 import { createKeyLookups } from './key-lookups.ts';
+import { createMoveKey } from './move-key.ts';
+import type { Peppers } from './peppers.ts';
 
 const DIGEST_BYTES = 32;
 
@@ -29,22 +32,29 @@ export type AuthenticateKey = (rawHeaders: readonly string[]) => Promise<Caller 
 
 /**
  * Verifies the `x-api-key` header. Nothing is cached, so a revocation or a limit holds from the next request. Each refusal
- * takes the same steps (one digest, one read, one comparison), so that neither answer nor time tells which
+ * takes the same steps (a digest for each pepper, one read, one comparison for each), so that neither answer nor time tells which
  * one it was. An inactive account still authenticates (decision 38).
  */
 export function createKeyAuthenticator(deps: {
   db: Database;
-  pepper: Uint8Array;
+  peppers: Peppers;
+  logger: Logger;
 }): AuthenticateKey {
+  const { current, other } = deps.peppers;
   // Stands in for a key that is missing or malformed; its public id belongs to no row.
   const dummy = generateApiKey();
   const dummyDigest = randomBytes(DIGEST_BYTES);
   const lookUp = createKeyLookups(deps.db);
+  const moveKey = createMoveKey(deps);
   return async (rawHeaders) => {
     const presented = readPresentedKey(rawHeaders) ?? dummy;
-    const digest = hashApiKey(deps.pepper, presented.key);
-    const row = await lookUp({ publicId: presented.publicId, digest });
-    if (!timingSafeEqual(digest, row.digest ?? dummyDigest)) return null;
+    const digest = hashApiKey(current.bytes, presented.key);
+    const otherDigest = other && hashApiKey(other.bytes, presented.key);
+    const row = await lookUp({ publicId: presented.publicId, digest, otherDigest });
+    const stored = row.digest ?? dummyDigest;
+    const restsOnOther = otherDigest !== null && timingSafeEqual(otherDigest, stored);
+    if (!timingSafeEqual(digest, stored) && !restsOnOther) return null;
+    if (restsOnOther) moveKey({ id: row.key_id, digest, otherDigest });
     return {
       accountId: row.account_id,
       applicationId: row.application_id,

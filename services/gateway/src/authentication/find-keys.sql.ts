@@ -18,8 +18,8 @@ export type KeyRow = SettingsRow &
     key_requests_in_flight_max: number | null;
   };
 
-/** A key as a request shows it; the digest is its HMAC under the pepper. */
-export type PresentedKey = { publicId: string; digest: Buffer };
+/** A key as a request shows it: its HMAC under the current pepper, and under the other one where there are two. */
+export type PresentedKey = { publicId: string; digest: Buffer; otherDigest: Buffer | null };
 
 /**
  * The one read of authentications: of each presented key in their order key, application, account, settings and limits, by
@@ -40,8 +40,9 @@ export async function findUsableKeys(
         select usable.*
         from unnest(
           ${presented.map(({ publicId }) => publicId)}::text[],
-          ${presented.map(({ digest }) => digest)}::bytea[]
-        ) with ordinality as presented (public_id, digest, place)
+          ${presented.map(({ digest }) => digest)}::bytea[],
+          ${presented.map(({ otherDigest }) => otherDigest)}::bytea[]
+        ) with ordinality as presented (public_id, digest, other_digest, place)
         left join lateral (
           select
             api_keys.id as key_id, api_keys.digest, api_keys.scopes,
@@ -53,7 +54,7 @@ export async function findUsableKeys(
           join applications on applications.id = api_keys.application_id and applications.active
           join accounts on accounts.id = applications.account_id
           where api_keys.public_id = presented.public_id
-            and api_keys.digest = presented.digest
+            and api_keys.digest in (presented.digest, presented.other_digest)
             and api_keys.revoked_at is null
             and not api_keys.suspended
             and (api_keys.expires_at is null or api_keys.expires_at > now())
@@ -62,4 +63,22 @@ export async function findUsableKeys(
         order by presented.place`,
     ),
   );
+}
+
+/** A key that rests on the other pepper, with its digests under both. */
+export type KeyToMove = { id: ApiKeyId; digest: Buffer; otherDigest: Buffer };
+
+/** By the primary key; false where another gateway was faster. A lookup sees the row before or after it, and accepts both. */
+export async function moveKey(db: Queryable, key: KeyToMove, version: number): Promise<boolean> {
+  const rows = await db.query(
+    named(
+      'key_move',
+      sql`
+        update api_keys
+        set digest = ${key.digest}, pepper_version = ${version}
+        where id = ${key.id} and digest = ${key.otherDigest} and pepper_version < ${version}
+        returning id`,
+    ),
+  );
+  return rows.length === 1;
 }

@@ -32,7 +32,8 @@ function counted(): { db: Database; count: () => number } {
 async function storeKeys(count: number): Promise<(PresentedKey & { id: string })[]> {
   const keys = Array.from({ length: count }, () => {
     const publicId = randomUUID();
-    return { id: newId(), publicId, digest: createHash('sha256').update(publicId).digest() };
+    const digest = createHash('sha256').update(publicId).digest();
+    return { id: newId(), publicId, digest, otherDigest: null };
   });
   await gateway.database.db.query(sql`
     insert into api_keys (id, application_id, public_id, digest, name, scopes, fingerprint)
@@ -55,8 +56,8 @@ test('a thousand requests of one key at one moment take three reads', async () =
 
 test('many keys at one moment share reads, and each gets its own answer', async () => {
   const keys = await storeKeys(250);
-  const unknown = { publicId: 'nobody', digest: Buffer.alloc(32) };
-  const otherSecret = { publicId: keys[0]?.publicId ?? '', digest: Buffer.alloc(32, 1) };
+  const unknown = { publicId: 'nobody', digest: Buffer.alloc(32), otherDigest: null };
+  const otherSecret = { ...unknown, publicId: keys[0]?.publicId ?? '' };
   const { db, count } = counted();
   const lookUp = createKeyLookups(db);
   const found = await Promise.all([...keys, unknown, otherSecret].map(lookUp));
@@ -102,7 +103,8 @@ test('reads that get no answer do not hold up those who ask meanwhile', async ()
     return await (hung > 2 ? db.query(statement) : new Promise<never>(() => undefined));
   };
   const lookUp = createKeyLookups({ ...db, query });
-  for (const publicId of ['one', 'other']) void lookUp({ publicId, digest: Buffer.alloc(32) });
+  const digests = { digest: Buffer.alloc(32), otherDigest: null };
+  for (const publicId of ['one', 'other']) void lookUp({ publicId, ...digests });
   expect(hung).toBe(2);
   expect((await lookUp(key as PresentedKey)).key_id).toBe(key?.id);
 });
@@ -111,7 +113,7 @@ test('while no read gets an answer, a lookup that waits for one to begin is told
   const query: Database['query'] = () => new Promise<never>(() => undefined);
   const lookUp = createKeyLookups({ ...gateway.database.db, query });
   const asked = Array.from({ length: 5_000 }, (_, place) =>
-    lookUp({ publicId: String(place), digest: Buffer.alloc(32) }),
+    lookUp({ publicId: String(place), digest: Buffer.alloc(32), otherDigest: null }),
   );
   for (const lookup of asked) lookup.catch(() => undefined);
   await expect(asked.at(-1)).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' });

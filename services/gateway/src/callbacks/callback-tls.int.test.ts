@@ -25,6 +25,8 @@ const PATIENT_MS = 30_000;
 const BODY = '{"pix":[{"endToEndId":"E7001","txid":"tx7001"}]}';
 
 let own: InstallationCertificates;
+/** The acquirer's next authority: both are believed while it changes. */
+let next: InstallationCertificates;
 let foreign: InstallationCertificates;
 let gateway: TestGateway;
 
@@ -35,9 +37,10 @@ async function makeCertificates(): Promise<InstallationCertificates> {
 
 beforeAll(async () => {
   own = await makeCertificates();
+  next = await makeCertificates();
   foreign = await makeCertificates();
   gateway = await startTestGateway({
-    CALLBACK_TLS_CA: own.ca,
+    CALLBACK_TLS_CA: `${own.ca}\n${next.ca}`,
     CALLBACK_TLS_CERT: own.server.cert,
     CALLBACK_TLS_KEY: own.server.key,
   });
@@ -93,9 +96,10 @@ async function countStored(): Promise<number> {
 }
 
 describe('a callback where mutual TLS is demanded', () => {
-  it('is taken from a caller with a certificate of the acquirer’s authority', async () => {
+  it('is taken from a caller with a certificate of either authority of the acquirer', async () => {
     expect(await post(requestTls, { ca: own.ca, ...own.client })).toBe(200);
-    expect(await countStored()).toBe(1);
+    expect(await post(requestTls, { ca: own.ca, ...next.client })).toBe(200);
+    expect(await countStored()).toBe(2);
   });
 
   it('is what the acquirer finds when it tries the address, and then sends', async () => {

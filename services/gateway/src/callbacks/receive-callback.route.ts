@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 
 import { rawBody } from '@pixmesh/http/service-app';
 import { AppError } from '@pixmesh/kernel/app-error';
+import { all, type UpToTwo } from '@pixmesh/service/up-to-two';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import { countUnauthorized } from '#events.ts';
@@ -11,12 +12,12 @@ import { type CallbackDeps, receiveCallback } from './receive-callback.ts';
 /** Acquirers add `/pix` to the registered address; some call it bare, when it is registered and after. */
 const PATHS = ['/acquirer/:secret', '/acquirer/:secret/pix'] as const;
 
-/** The secret in the address authenticates the acquirer, whether its certificate has or not (decision 211). */
+/** One of the secrets in the address authenticates the acquirer, whether its certificate has or not (decisions 211, 261). */
 export function registerReceiveCallback(
   app: FastifyInstance,
-  deps: CallbackDeps & { secret: string },
+  deps: CallbackDeps & { secrets: UpToTwo<string> },
 ): void {
-  const expected = sha256(deps.secret);
+  const expected = all(deps.secrets).map(sha256);
   for (const path of PATHS) {
     app.post(path, {
       // Before the body is read.
@@ -29,10 +30,11 @@ export function registerReceiveCallback(
   }
 }
 
-/** Digests have one length, so the comparison tells nothing about the secret, not even its length. */
-function refuseStrangers(request: FastifyRequest, expected: Buffer): void {
+/** Digests have one length, so a comparison tells nothing about a secret, not even its length; each is made. */
+function refuseStrangers(request: FastifyRequest, expected: readonly Buffer[]): void {
   const presented = sha256((request.params as { secret: string }).secret);
-  if (timingSafeEqual(presented, expected)) return;
+  const isOne = expected.map((digest) => timingSafeEqual(presented, digest));
+  if (isOne.includes(true)) return;
   countUnauthorized('callbacks');
   throw new AppError('UNAUTHORIZED');
 }

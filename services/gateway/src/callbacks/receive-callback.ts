@@ -1,4 +1,5 @@
 import { newId } from '@pixmesh/kernel/ids';
+import type { OutboundEvent } from '@pixmesh/postgres/events';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
@@ -7,20 +8,27 @@ import { failpoint } from '#failpoints.ts';
 
 import { buildEvents } from './build-events.ts';
 import { storeCallback } from './callbacks.sql.ts';
+import type { KeepUnusable } from './keep-unusable.ts';
 import { splitBody } from './split-body.ts';
 
-export type CallbackDeps = { db: Database; logger: Logger; wakeOutbox(): void };
+export type CallbackDeps = {
+  db: Database;
+  logger: Logger;
+  keepUnusable: KeepUnusable;
+  wakeOutbox(): void;
+};
 
 /**
  * Makes a callback durable and queues its items. When this returns, nothing can be lost: the relay publishes
- * what is queued, and what could not be read stays as it came. A callback proves nothing, so whatever it holds
- * is accepted (decisions 212, 213).
+ * what is queued, and what could not be read stays as it came, within bounds. A callback proves nothing, so whatever
+ * it holds is accepted (decisions 212, 213).
  */
 export async function receiveCallback(deps: CallbackDeps, bytes: Buffer): Promise<void> {
   const callback = { callbackId: newId(), receivedAt: new Date() };
   const body = splitBody(bytes);
   const { events, skipped } =
     body.kind === 'items' ? buildEvents(body.items, callback) : { events: [], skipped: 0 };
+  if (!events.some(isOfKnownKind) && !deps.keepUnusable(bytes)) return;
   const skippedInAll = skipped + (body.kind === 'items' ? body.skipped : 0);
   await failpoint('gateway.callback.before-store');
   await storeCallback(
@@ -38,4 +46,8 @@ export async function receiveCallback(deps: CallbackDeps, bytes: Buffer): Promis
   if (events.length > 0) deps.wakeOutbox();
   if (body.kind === 'unreadable') reportUnreadableCallback(deps.logger, callback.callbackId);
   if (skippedInAll > 0) reportSkippedItems(deps.logger, callback.callbackId, skippedInAll);
+}
+
+function isOfKnownKind(event: OutboundEvent): boolean {
+  return event.headers?.['kind'] !== 'unknown';
 }

@@ -5,6 +5,8 @@ import type { ApiKeyId, ApplicationId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyRequest } from 'fastify';
 
+import type { Pepper } from '#authentication/peppers.ts';
+
 import { findApplication } from '../applications/applications.sql.ts';
 import { recordChange } from '../audit/record-change.ts';
 import { fingerprintOf, readAdminCreationId } from '../creation-id.ts';
@@ -12,7 +14,8 @@ import { found, readBody, readPathId } from '../read-request.ts';
 import { toKeyResource } from './key-resource.ts';
 import { findStoredKey, insertKey, type StoredKey } from './keys.sql.ts';
 
-export type KeyDeps = { db: Database; pepper: Uint8Array };
+/** `pepper`: the one under which keys are made. */
+export type KeyDeps = { db: Database; pepper: Pepper };
 
 /**
  * Makes a key for an application. The key itself exists in the first answer alone: what is stored is its
@@ -32,13 +35,14 @@ export async function createKey(
     fingerprint: (body) => fingerprintOf(application.id, body),
     insert: ({ name, scopes, expires_at: expiresAt }, fingerprint) =>
       db.transaction(async (tx) => {
-        const digest = hashApiKey(pepper, key);
+        const digest = hashApiKey(pepper.bytes, key);
         const applicationId = application.id;
         const values = {
           id,
           applicationId,
           publicId,
           digest,
+          pepperVersion: pepper.version,
           name,
           scopes,
           expiresAt,

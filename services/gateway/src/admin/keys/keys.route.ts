@@ -1,4 +1,4 @@
-import { ListKeysQuery } from '@pixmesh/contracts/admin/admin-queries';
+import { ListKeysInUseQuery, ListKeysQuery } from '@pixmesh/contracts/admin/admin-queries';
 import { answerCreated } from '@pixmesh/http/answer-created';
 import { answerList, readListQuery } from '@pixmesh/http/list-page';
 import { ignoreBodies } from '@pixmesh/http/service-app';
@@ -10,9 +10,9 @@ import { found, readPathId } from '../read-request.ts';
 import { changeKey, removeKey } from './change-key.ts';
 import { createKey, type KeyDeps } from './create-key.ts';
 import { toKeyResource } from './key-resource.ts';
-import { findStoredKey, listKeys } from './keys.sql.ts';
+import { findStoredKey, listKeys, listKeysInUse } from './keys.sql.ts';
 
-/** `/admin/applications/{id}/keys` and `/admin/keys/{id}`: the 201 of a first call alone carries `key`. */
+/** `/admin/applications/{id}/keys`, `/admin/keys` and `/admin/keys/{id}`: the 201 of a first call alone carries `key`. */
 export function registerKeys(app: FastifyInstance, deps: KeyDeps): void {
   const { db } = deps;
   app.post('/admin/applications/:id/keys', async (request, reply) => {
@@ -29,6 +29,17 @@ export function registerKeys(app: FastifyInstance, deps: KeyDeps): void {
       fetch: (limit) => listKeys(db, application.id, { ...page, limit }),
       cursorExists: async (id) =>
         (await findStoredKey(db, id as ApiKeyId))?.applicationId === application.id,
+      toResource: toKeyResource,
+    });
+  });
+
+  app.get('/admin/keys', async (request) => {
+    const page = readListQuery(ListKeysInUseQuery, request.query);
+    const pepperVersion = deps.pepper.version;
+    return await answerList({
+      page,
+      fetch: (limit) => listKeysInUse(db, { ...page, limit, pepperVersion }),
+      cursorExists: async (id) => (await findStoredKey(db, id as ApiKeyId)) !== null,
       toResource: toKeyResource,
     });
   });

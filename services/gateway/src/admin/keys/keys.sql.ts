@@ -1,4 +1,6 @@
+import type { ListKeysInUseQuery } from '@pixmesh/contracts/admin/admin-queries';
 import type { Scope } from '@pixmesh/contracts/http/scopes';
+import type { PageFor } from '@pixmesh/http/list-page';
 import type { AccountId, ApiKeyId, ApplicationId } from '@pixmesh/kernel/ids';
 import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
@@ -65,6 +67,7 @@ export async function insertKey(
   tx: Transaction,
   key: Pick<StoredKey, 'id' | 'applicationId' | 'publicId' | 'name' | 'scopes' | 'expiresAt'> & {
     digest: Buffer;
+    pepperVersion: number;
     fingerprint: Buffer;
   },
 ): Promise<StoredKey | null> {
@@ -74,10 +77,10 @@ export async function insertKey(
       sql`
         with api_keys as (
           insert into api_keys
-            (id, application_id, public_id, digest, name, scopes, expires_at, fingerprint)
+            (id, application_id, public_id, digest, pepper_version, name, scopes, expires_at, fingerprint)
           values (
-            ${key.id}, ${key.applicationId}, ${key.publicId}, ${key.digest}, ${key.name},
-            ${key.scopes}, ${key.expiresAt}, ${key.fingerprint}
+            ${key.id}, ${key.applicationId}, ${key.publicId}, ${key.digest}, ${key.pepperVersion},
+            ${key.name}, ${key.scopes}, ${key.expiresAt}, ${key.fingerprint}
           )
           on conflict on constraint api_keys_pkey do nothing
           returning *
@@ -139,6 +142,30 @@ export async function listLimitedKeys(
           and api_keys.revoked_at is null
         order by api_keys.created_at desc, api_keys.id desc
         limit ${limit}`,
+    ),
+  );
+}
+
+/** Newest first over the installation, without revoked ones; reads `api_keys_in_use`. */
+export async function listKeysInUse(
+  db: Queryable,
+  page: PageFor<typeof ListKeysInUseQuery> & { pepperVersion: number },
+): Promise<StoredKey[]> {
+  return await db.query<StoredKey>(
+    named(
+      'key_list_in_use',
+      sql`
+        select ${COLUMNS}
+        from api_keys
+        join applications on applications.id = api_keys.application_id
+        where api_keys.revoked_at is null
+          and (${page.filters.pepper}::text is null
+            or (${page.filters.pepper} = 'old') = (api_keys.pepper_version < ${page.pepperVersion}::int))
+          and (${page.startingAfter}::uuid is null or (api_keys.created_at, api_keys.id) < (
+            select created_at, id from api_keys where id = ${page.startingAfter}::uuid
+          ))
+        order by api_keys.created_at desc, api_keys.id desc
+        limit ${page.limit}`,
     ),
   );
 }

@@ -129,6 +129,7 @@ describe('a call on /admin', () => {
       ['PATCH', `/admin/applications/${id}`],
       ['POST', `/admin/applications/${id}/keys`],
       ['GET', `/admin/applications/${id}/keys`],
+      ['GET', '/admin/keys'],
       ['PATCH', `/admin/keys/${id}`],
       ['DELETE', `/admin/keys/${id}`],
       ['GET', '/admin/requests'],
