@@ -11,6 +11,19 @@ create table payout_returns (
   constraint payout_returns_pkey PRIMARY KEY (end_to_end_id, return_id)
 );
 
+create table payout_stops (
+  id uuid not null,
+  account_id uuid,
+  reason text not null,
+  set_by text not null,
+  created_at timestamp(3) with time zone default now() not null,
+  ended_at timestamp(3) with time zone,
+  ended_by uuid,
+  constraint payout_stops_pkey PRIMARY KEY (id),
+  constraint payout_stops_end CHECK (((ended_at IS NULL) = (ended_by IS NULL)))
+);
+CREATE UNIQUE INDEX payout_stops_in_force ON payout_stops USING btree (account_id) NULLS NOT DISTINCT WHERE ended_at IS NULL;
+
 create table payouts (
   id uuid not null,
   account_id uuid not null,
@@ -55,6 +68,7 @@ create table payouts (
   last_check_at timestamp(3) with time zone,
   last_check_answer text,
   last_put_error text,
+  pending_reason text,
   constraint payouts_pkey PRIMARY KEY (id),
   constraint payouts_amount CHECK (((amount >= 1) AND (amount <= '999999999999'::bigint))),
   constraint payouts_approver CHECK (((approved_by IS NULL) OR (requested_by IS DISTINCT FROM approved_by))),
@@ -112,4 +126,5 @@ CREATE TRIGGER payouts_kept BEFORE DELETE ON payouts FOR EACH ROW WHEN (old.stat
 grant delete, insert, select, update on payouts to pixmesh_payouts;
 grant delete, insert, select, update on send_slots to pixmesh_payouts;
 grant insert, select on payout_returns to pixmesh_payouts;
+grant insert, select, update on payout_stops to pixmesh_payouts;
 grant insert, select, update on suspense_resolutions to pixmesh_payouts;

@@ -20,6 +20,7 @@ import { registerKeys } from '#admin/keys/keys.route.ts';
 import { registerAdminOpenApi } from '#admin/openapi/admin-openapi.route.ts';
 import { registerOperators } from '#admin/operators/operators.route.ts';
 import { registerForwardedReads } from '#admin/owners/forwarded-reads.route.ts';
+import { registerPayoutStops } from '#admin/payouts/payout-stops.route.ts';
 import { registerPayouts } from '#admin/payouts/payouts.route.ts';
 import {
   type ReconciliationDeps,
@@ -63,6 +64,7 @@ export function buildAdminApp(deps: AdminDeps): FastifyInstance {
     registerForwardedReads(routes, deps);
     registerCharges(routes, deps);
     registerPayouts(routes, deps);
+    registerPayoutStops(routes, deps);
     registerDisputes(routes, deps);
     registerSuspense(routes, deps);
     registerWebhooks(routes, deps);

@@ -55,6 +55,10 @@ test('the audit log keeps its words', () => {
     'payout.canceled': true,
     'payout.check_requested': true,
     'payout.checked': true,
+    'payouts.stop_requested': true,
+    'payouts.stopped': true,
+    'payouts.resumption_requested': true,
+    'payouts.resumed': true,
     'charge.creation_requested': true,
     'charge.created': true,
     'charge.cancellation_requested': true,
@@ -90,6 +94,7 @@ test('the audit log keeps its words', () => {
     application: true,
     key: true,
     payout: true,
+    payout_stop: true,
     charge: true,
     refund: true,
     dispute: true,
@@ -100,7 +105,7 @@ test('the audit log keeps its words', () => {
     reconciliation: true,
     dead_letter: true,
   };
-  expect([Object.keys(actions).length, Object.keys(targets).length]).toEqual([45, 14]);
+  expect([Object.keys(actions).length, Object.keys(targets).length]).toEqual([49, 15]);
 });
 
 test('tables keep their words', () => {

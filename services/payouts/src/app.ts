@@ -12,6 +12,7 @@ import { registerCreatePayout } from '#creation/create-payout.route.ts';
 import { registerOperatorPayouts } from '#operators/operator-payouts.route.ts';
 import { registerGetPayout } from '#reads/get-payout.route.ts';
 import { registerListPayouts } from '#reads/list-payouts.route.ts';
+import { registerPayoutStops } from '#stops/payout-stops.route.ts';
 import { type CheckNowDeps, registerCheckNow } from '#status-check/check-now.route.ts';
 import { registerResolveSuspense } from '#suspense/resolve-suspense.route.ts';
 import { registerPayoutTimeline } from '#timeline/payout-timeline.route.ts';
@@ -31,6 +32,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   registerGetPayout(app, deps);
   registerListPayouts(app, deps);
   registerOperatorPayouts(app, deps);
+  registerPayoutStops(app, deps);
   registerCheckNow(app, deps);
   registerResolveSuspense(app, deps);
   registerPayoutTimeline(app, deps);

@@ -106,3 +106,33 @@ export function observeOverdue(read: () => Promise<Overdue>): void {
     { value: (await read()).unsent },
   ]);
 }
+
+/** Stops in force, by who has set them. */
+export type StopCount = { cause: 'operator' | 'reconciliation'; count: number };
+
+type ReportedStop = {
+  id: string;
+  accountId: string | null;
+  setBy: string;
+  reason: string;
+  endedBy: string | null;
+};
+
+/** Nothing of it leaves until an operator ends it (decision 262). */
+export function payoutsStopped(logger: Logger, stop: ReportedStop): void {
+  logger.error(describeStop(stop), 'payouts stopped');
+}
+
+export function payoutsResumed(logger: Logger, stop: ReportedStop): void {
+  logger.warn({ ...describeStop(stop), ended_by: stop.endedBy }, 'payouts resumed');
+}
+
+function describeStop({ id, accountId, setBy, reason }: ReportedStop) {
+  return { stop_id: id, account_id: accountId, set_by: setBy, reason };
+}
+
+export function observeStops(read: () => Promise<StopCount[]>): void {
+  observedGauge('payouts_stopped', 'Stops of payouts in force, by who set them', async () =>
+    (await read()).map(({ cause, count }) => ({ value: count, attributes: { cause } })),
+  );
+}

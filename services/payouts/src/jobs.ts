@@ -3,8 +3,10 @@ import type { Parts } from '@pixmesh/service/start-service';
 
 import type { CheckDeps } from '#check-deps.ts';
 import type { PayoutsConfig } from '#config.ts';
+import { observeStops } from '#events.ts';
 import { startStatusCheckJob } from '#status-check/status-check.job.ts';
 import { startOverdueWatch } from '#sending/overdue-watch.job.ts';
+import { countStops } from '#stops/payout-stops.sql.ts';
 import { startSender } from '#sending/sender.job.ts';
 import { sentReadings } from '#sent-list/sent-readings.ts';
 import type { Signals } from '#signals.ts';
@@ -22,6 +24,7 @@ export function startJobs({ config, checkDeps, signals, use }: JobsParts): void 
   use('sender', startSender({ ...checkDeps, slots: config.SEND_SLOTS, signal: signals.sender }));
   use('status check', startStatusCheckJob({ ...checkDeps, signal: signals.statusChecks }));
   use('overdue watch', startOverdueWatch(checkDeps));
+  observeStops(() => countStops(db));
   const readings = sentReadings({
     db,
     logger,

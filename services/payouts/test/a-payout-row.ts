@@ -24,6 +24,7 @@ export function aPayoutRow(changes: Partial<VisiblePayout> = {}): VisiblePayout 
     webhookSealedSecret: null,
     fingerprint: Buffer.alloc(32),
     isAutomatic: false,
+    pendingReason: null,
     holdId: newId(),
     requestedBy: null,
     approvedBy: null,

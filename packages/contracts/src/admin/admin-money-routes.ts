@@ -16,6 +16,12 @@ import {
   OperatorPayout,
   PayoutStatusCheck,
 } from '../internal/operator-payouts.ts';
+import {
+  ListPayoutStopsQuery,
+  PayoutStop,
+  ResumePayoutsBody,
+  StopPayoutsBody,
+} from '../internal/payout-stops.ts';
 import { ResolveSuspenseBody, SuspenseResolution } from '../internal/suspense.ts';
 import {
   BalancesQuery,
@@ -131,6 +137,20 @@ export const ADMIN_MONEY_ROUTES = tagged('Money', {
     query: ListOperatorPayoutsQuery,
     items: OperatorPayout,
   }),
+  listPayoutStops: list('/admin/payouts/stops', 'List stops of payouts, in force and ended', {
+    query: ListPayoutStopsQuery,
+    items: PayoutStop,
+  }),
+  stopPayouts: act(
+    '/admin/payouts/stop',
+    'Stop payouts of an account, or of all: new ones wait for approval, and nothing is sent',
+    { body: StopPayoutsBody, response: PayoutStop, errors: ['NOT_FOUND'] },
+  ),
+  resumePayouts: act(
+    '/admin/payouts/resume',
+    'End the stop of an account, or that of all; what waits unsent is sent',
+    { body: ResumePayoutsBody, response: PayoutStop, errors: ['NOT_FOUND'] },
+  ),
   getPayout: read('/admin/payouts/:id', 'Read a payout, with what explains where it stands', {
     response: OperatorPayout,
     errors: ['PAYOUT_NOT_FOUND'],

@@ -80,6 +80,9 @@ export const OperatorPayout = Payout.extend({
   /** Operators of four eyes; a payout of the API was requested by its application (decision 123). */
   requested_by: z.uuid().nullable(),
   approved_by: z.uuid().nullable(),
+  pending_reason: z.string().nullable().meta({
+    description: 'Why it waits for approval although payouts of its account are automatic.',
+  }),
   /** Names the money of this payout in the ledger. */
   hold_id: z.uuid(),
   /** As soon as the acquirer told it, not only once completed. */

@@ -8,6 +8,7 @@ import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 import { payoutEvents } from '#payouts/payout-events.ts';
 import { isVisible, type PayoutRow, type VisiblePayout } from '#payouts/payout-row.ts';
 import { PAYOUT_COLUMNS, type PayoutRecord, toPayoutRow } from '#payouts/payouts.sql.ts';
+import { isStopped } from '#stops/in-force.sql.ts';
 
 import type { PayoutOrder } from './check-payout-body.ts';
 
@@ -60,28 +61,61 @@ export async function insertIntent(db: Queryable, intent: NewIntent): Promise<Pa
 /**
  * Makes a held intent the payout that it was meant to be, with `payment.pix.created` and its place in the queue,
  * in one statement. Null when the row is no such intent any more: somebody else has finished or dropped it.
+ *
+ * One that would be sent by itself waits for approval while payouts are stopped (decision 262). The statement that would
+ * queue it asks for stops itself, so that none can come in between; most creations make no other.
  */
 export async function commitIntent(
   db: Queryable,
   intent: PayoutRow,
 ): Promise<VisiblePayout | null> {
-  const status = intent.isAutomatic ? 'processing' : 'pending';
+  const queued = intent.isAutomatic ? await commitAs(db, intent, QUEUED) : null;
+  return queued ?? (await commitAs(db, intent, WAITING));
+}
+
+const QUEUED = {
+  statement: 'intent_commit_queued',
+  status: 'processing',
+  send: sql`send_at = now()`,
+  only: sql`not ${isStopped(sql`payouts.account_id`)}`,
+} as const;
+
+/** The stop that an automatic payout has met may have ended since: its reason is shown all the same. */
+const WAITING = {
+  statement: 'intent_commit_waiting',
+  status: 'pending',
+  send: sql`
+    pending_reason = case when is_automatic then (
+      select 'payouts stopped: ' || stop.reason
+      from payout_stops as stop
+      where stop.account_id is null or stop.account_id = payouts.account_id
+      order by stop.ended_at desc nulls first, stop.created_at
+      limit 1
+    ) end`,
+  only: sql`true`,
+} as const;
+
+async function commitAs(
+  db: Queryable,
+  intent: PayoutRow,
+  { statement, status, send, only }: typeof QUEUED | typeof WAITING,
+): Promise<VisiblePayout | null> {
   const events = payoutEvents({ ...intent, status }, ['payment.pix.created']);
   const rows = await db.query<PayoutRecord>(
     named(
-      'intent_commit',
+      statement,
       sql`
         with moved as (
           update payouts
-          set status = case when is_automatic then 'processing' else 'pending' end,
-              send_at = case when is_automatic then now() end,
+          set status = ${status},
+              ${send},
               version = version + 1,
               event_sequence = event_sequence + 1,
               check_at = null,
               checks = 0,
               lease_token = null,
               lease_until = null
-          where id = ${intent.id} and hold_id = ${intent.holdId} and status = 'intent'
+          where id = ${intent.id} and hold_id = ${intent.holdId} and status = 'intent' and ${only}
           returning ${PAYOUT_COLUMNS}
         ),
         ${appendEvents(sql`select from moved`, events)}

@@ -13,6 +13,7 @@ export function toOperatorPayout(row: VisiblePayout): OperatorPayout {
     source: row.source,
     requested_by: row.requestedBy,
     approved_by: row.approvedBy,
+    pending_reason: row.pendingReason,
     hold_id: row.holdId,
     end_to_end_id: row.endToEndId,
     contradiction: row.contradiction,

@@ -26,6 +26,8 @@ export type PayoutRow = {
   webhookSealedSecret: string | null;
   fingerprint: Buffer;
   isAutomatic: boolean;
+  /** Why it waits for approval although it is automatic, or did. */
+  pendingReason: string | null;
   holdId: HoldId;
   requestedBy: OperatorId | null;
   approvedBy: OperatorId | null;

@@ -12,7 +12,7 @@ import type { PayoutRow, StoredStatus } from './payout-row.ts';
 export const PAYOUT_COLUMNS = sql`
   id, account_id, application_id, source, status, amount, fee, description, reference, recipient_name,
   recipient_document, pix_key_type, pix_key, pix_key_canonical, webhook_url, webhook_sealed_secret,
-  fingerprint, is_automatic, hold_id, requested_by, approved_by, end_to_end_id, failure_reason, created_at,
+  fingerprint, is_automatic, pending_reason, hold_id, requested_by, approved_by, end_to_end_id, failure_reason, created_at,
   processed_at, version, event_sequence, send_at, unanswered_puts, last_put_at, last_put_error, uncounted_refusal,
   ending, ending_reason, contradiction, checks, check_traceparent, lease_token, last_check_at, last_check_answer,
   case when check_at = '-infinity' then date_trunc('milliseconds', now()) else check_at end as next_check_at,
@@ -140,6 +140,7 @@ export type PayoutRecord = {
   webhook_sealed_secret: string | null;
   fingerprint: Buffer;
   is_automatic: boolean;
+  pending_reason: string | null;
   hold_id: HoldId;
   requested_by: OperatorId | null;
   approved_by: OperatorId | null;
@@ -186,6 +187,7 @@ export function toPayoutRow(row: PayoutRecord): PayoutRow {
     webhookSealedSecret: row.webhook_sealed_secret,
     fingerprint: row.fingerprint,
     isAutomatic: row.is_automatic,
+    pendingReason: row.pending_reason,
     holdId: row.hold_id,
     requestedBy: row.requested_by,
     approvedBy: row.approved_by,

@@ -6,6 +6,7 @@ import { named, sql } from '@pixmesh/postgres/sql';
 
 import type { PayoutRow } from '#payouts/payout-row.ts';
 import { PAYOUT_COLUMNS, type PayoutRecord, toPayoutRow } from '#payouts/payouts.sql.ts';
+import { IS_ALL_STOPPED, STOPPED_ACCOUNTS } from '#stops/in-force.sql.ts';
 
 /** A payout that this process may send now, and the slot that it does so in. */
 export type Claim = {
@@ -29,6 +30,9 @@ type ClaimOptions = {
  * a second one of each, so that nobody waits behind another account's thousands. In the same commit the call is
  * counted as unanswered and a status check becomes due, so that a crash leaves nothing to be guessed.
  *
+ * Payouts of a stopped account stay where they are (decision 262): a stop that was answered is in the snapshot of every
+ * claim that begins later.
+ *
  * Walks `payouts_send_at` from account to account; locks slots and payouts for this statement only and waits for
  * neither. `picked` asks for `send_at` again, because another sender may have taken the row meanwhile.
  */
@@ -42,7 +46,7 @@ export async function claimDue(db: Queryable, options: ClaimOptions): Promise<Cl
         with recursive free_slots as (
           select slot as free_slot
           from send_slots
-          where slot <= ${slots} and (lease_until is null or lease_until <= now())
+          where slot <= ${slots} and (lease_until is null or lease_until <= now()) and not ${IS_ALL_STOPPED}
           order by slot
           limit ${limit}
           for update skip locked
@@ -50,7 +54,7 @@ export async function claimDue(db: Queryable, options: ClaimOptions): Promise<Cl
         free as (
           select free_slot, row_number() over (order by free_slot) as seat from free_slots
         ),
-        ${accountsInTurn({ table: sql`payouts`, isWork: sql`send_at <= now()`, after, limit })},
+        ${accountsInTurn({ table: sql`payouts`, isWork: IS_SENDABLE, after, limit })},
         ranked as (
           select due.due_id, due.lap, ring.turn
           from ring
@@ -102,6 +106,8 @@ export async function claimDue(db: Queryable, options: ClaimOptions): Promise<Cl
   );
   return rows.map((row) => toClaim(row, slotToken));
 }
+
+const IS_SENDABLE = sql`send_at <= now() and account_id <> all (${STOPPED_ACCOUNTS})`;
 
 type ClaimRecord = PayoutRecord & { former_put_at: Date | null; free_slot: number };
 

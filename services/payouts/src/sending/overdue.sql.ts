@@ -2,6 +2,7 @@ import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
 import type { Overdue } from '#events.ts';
+import { isStopped } from '#stops/in-force.sql.ts';
 
 const UNANSWERED_ALERT_MS = 15 * 60_000;
 const UNSENT_ALERT_MS = 30_000;
@@ -9,7 +10,8 @@ const UNSENT_ALERT_MS = 30_000;
 const COUNT_MAX = 10_000;
 
 /**
- * Payouts without a definite answer long after their first call, and payouts that nobody has sent. Reads
+ * Payouts without a definite answer long after their first call, and payouts that nobody has sent; those that are stopped are
+ * counted as stops. Reads
  * `payouts_check_at` and `payouts_send_at`.
  */
 export async function countOverdue(db: Queryable): Promise<Overdue> {
@@ -35,6 +37,7 @@ export async function countOverdue(db: Queryable): Promise<Overdue> {
             from (
               select from payouts
               where send_at <= now() - ${UNSENT_ALERT_MS}::int * interval '1 ms'
+                and not ${isStopped(sql`payouts.account_id`)}
               limit ${COUNT_MAX}
             ) as unsent
           ) as unsent`,

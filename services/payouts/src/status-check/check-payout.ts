@@ -54,7 +54,8 @@ async function takeStep(
     case 'order_end':
       return await orderEnd(deps, payout, step.end);
     case 'send_again': {
-      const moved = await sendAgain(deps.db, payout);
+      const nextInMs = nextCheckMs(payout.checks, deps.unknownChecks);
+      const moved = await sendAgain(deps.db, payout, nextInMs);
       if (moved) deps.wakeSender();
       return moved;
     }

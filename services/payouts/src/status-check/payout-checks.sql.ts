@@ -67,16 +67,21 @@ export async function releasePayout(
 }
 
 /**
- * Ends a check by asking for the same call again, under the same idEnvio. False when the payout has moved since it
+ * Ends a check by asking for the same call again, under the same idEnvio. Checks go on until a sender takes it up, since
+ * a stop may keep it from being sent for long, and an earlier call may still show its effect meanwhile. False when the payout has moved since it
  * was read: its end may be ordered by now, or a call under way.
  */
-export async function sendAgain(db: Queryable, payout: PayoutRow): Promise<boolean> {
+export async function sendAgain(
+  db: Queryable,
+  payout: PayoutRow,
+  nextInMs: number,
+): Promise<boolean> {
   const rows = await db.query(
     named(
       'payouts_send_again',
       sql`
         update payouts
-        set send_at = now(), version = version + 1, ${endLease(null)},
+        set send_at = now(), version = version + 1, ${endLease(nextInMs)},
             last_check_at = now(), last_check_answer = 'not_found'
         where id = ${payout.id} and version = ${payout.version}
         returning id`,

@@ -75,8 +75,15 @@ test('when a payout was approved is told as what it is: the latest possible time
   });
 });
 
+test('an automatic payout that waits for approval says why', () => {
+  const pendingReason = 'payouts stopped: books';
+  const life = aLife({ approvedBy: null, status: 'pending', pendingReason }, ['pending']);
+  const waiting = toTimelineEntries(life).find(({ what }) => what === 'intent → pending');
+  expect(waiting?.details).toEqual({ sequence: 1, reason: pendingReason });
+});
+
 function aLife(
-  payout: Pick<PayoutSteps['payout'], 'approvedBy' | 'status'>,
+  payout: Pick<PayoutSteps['payout'], 'approvedBy' | 'status'> & { pendingReason?: string },
   statuses: string[],
 ): PayoutSteps {
   const id = newId<PayoutId>();
@@ -85,7 +92,7 @@ function aLife(
     return { id: newId(), type: 'an.event', sequence: index + 1, at, resourceId: id, status };
   });
   return {
-    payout: { id, createdAt: new Date(NOON_MS), ...payout },
+    payout: { id, createdAt: new Date(NOON_MS), pendingReason: null, ...payout },
     sending: { first_put_at: new Date(NOON_MS + 1_500), send_at: null },
     events,
     returns: [],

@@ -7,7 +7,7 @@ import type { ResolutionSteps, ReturnSteps, SendingSteps } from './payout-steps.
 
 /** What is read of one payout. */
 export type PayoutSteps = {
-  payout: Pick<PayoutRow, 'id' | 'status' | 'approvedBy' | 'createdAt'>;
+  payout: Pick<PayoutRow, 'id' | 'status' | 'approvedBy' | 'pendingReason' | 'createdAt'>;
   sending: SendingSteps;
   events: readonly PastEvent[];
   returns: readonly ReturnSteps[];
@@ -33,6 +33,7 @@ export function toTimelineEntries(steps: PayoutSteps): TimelineEntry[] {
  */
 function stateEntries(steps: PayoutSteps): TimelineEntry[] {
   const { payout, events } = steps;
+  const { pendingReason: reason } = payout;
   const entries = [stateEntry(payout.id, payout.createdAt, { from: 'new', to: 'intent' })];
   let from = 'intent';
   for (const { status: to, at, sequence } of events) {
@@ -42,7 +43,8 @@ function stateEntries(steps: PayoutSteps): TimelineEntry[] {
       entries.push(approval);
       from = 'processing';
     }
-    if (to !== from) entries.push(stateEntry(payout.id, at, { from, to }, { sequence }));
+    const why = to === 'pending' && reason !== null ? { reason } : {};
+    if (to !== from) entries.push(stateEntry(payout.id, at, { from, to }, { sequence, ...why }));
     from = to;
   }
   const approval = payout.status === from ? null : approvalEntry(steps, from);

@@ -3,6 +3,7 @@ import { OPERATOR_CHARGE_PATHS } from '@pixmesh/contracts/internal/operator-char
 import { OPERATOR_DELIVERY_PATHS } from '@pixmesh/contracts/internal/operator-deliveries';
 import { OPERATOR_DISPUTE_PATHS } from '@pixmesh/contracts/internal/operator-disputes';
 import { OPERATOR_PAYOUT_PATHS } from '@pixmesh/contracts/internal/operator-payouts';
+import { PAYOUT_STOP_PATHS } from '@pixmesh/contracts/internal/payout-stops';
 import type { AccountId } from '@pixmesh/kernel/ids';
 import type { FastifyInstance } from 'fastify';
 
@@ -29,6 +30,7 @@ const FORWARDED_READS: readonly ForwardedRead[] = [
   { path: '/admin/disputes', owner: 'charges', upstream: OPERATOR_DISPUTE_PATHS.list },
   { path: '/admin/disputes/:id', owner: 'charges', upstream: OPERATOR_DISPUTE_PATHS.get },
   { path: '/admin/payouts', owner: 'payouts', upstream: OPERATOR_PAYOUT_PATHS.list },
+  { path: '/admin/payouts/stops', owner: 'payouts', upstream: PAYOUT_STOP_PATHS.list },
   { path: '/admin/payouts/:id', owner: 'payouts', upstream: OPERATOR_PAYOUT_PATHS.get },
   {
     path: '/admin/accounts/:id/balances',

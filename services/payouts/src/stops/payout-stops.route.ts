@@ -1,0 +1,62 @@
+import { ANSWER_HEADERS } from '@pixmesh/contracts/internal/headers';
+import {
+  EndPayoutStopBody,
+  ListPayoutStopsQuery,
+  PAYOUT_STOP_PATHS,
+  type PayoutStop,
+  SetPayoutStopBody,
+} from '@pixmesh/contracts/internal/payout-stops';
+import { answerList, readListQuery } from '@pixmesh/http/list-page';
+import { readOperatorBody, refuseTenants } from '@pixmesh/http/operator-request';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+
+import { listStops, type StopRow, stopExists } from './payout-stops.sql.ts';
+import { type ChangedStop, resumePayouts, stopPayouts, type StopsDeps } from './stop-payouts.ts';
+
+/** Stops of payouts for operators, called by the gateway for the installation. */
+export function registerPayoutStops(app: FastifyInstance, deps: StopsDeps): void {
+  app.get(PAYOUT_STOP_PATHS.list, async (request) => {
+    refuseTenants(request);
+    const { filters, ...page } = readListQuery(ListPayoutStopsQuery, request.query);
+    const wanted = { accountId: filters.account_id, status: filters.status };
+    return await answerList({
+      page,
+      fetch: (limit) => listStops(deps.db, wanted, { ...page, limit }),
+      cursorExists: (id) => stopExists(deps.db, id),
+      toResource: toPayoutStop,
+    });
+  });
+
+  app.post(PAYOUT_STOP_PATHS.stop, async (request, reply) => {
+    refuseTenants(request);
+    const body = readOperatorBody(SetPayoutStopBody, request);
+    const { account_id: accountId, operator_id: operatorId, reason } = body;
+    return answerChanged(reply, await stopPayouts(deps, { accountId, operatorId, reason }));
+  });
+
+  app.post(PAYOUT_STOP_PATHS.resume, async (request, reply) => {
+    refuseTenants(request);
+    const body = readOperatorBody(EndPayoutStopBody, request);
+    const { account_id: accountId, operator_id: operatorId } = body;
+    return answerChanged(reply, await resumePayouts(deps, { accountId, operatorId }));
+  });
+}
+
+/** A repeat is marked as one, so that the audit log names who made the change. */
+function answerChanged(reply: FastifyReply, { stop, repeated }: ChangedStop): PayoutStop {
+  if (repeated) reply.header(ANSWER_HEADERS.replayed, 'true');
+  return toPayoutStop(stop);
+}
+
+function toPayoutStop(stop: StopRow): PayoutStop {
+  return {
+    id: stop.id,
+    object: 'payout_stop',
+    account_id: stop.accountId,
+    reason: stop.reason,
+    set_by: stop.setBy,
+    created_at: stop.createdAt.toISOString(),
+    ended_at: stop.endedAt?.toISOString() ?? null,
+    ended_by: stop.endedBy,
+  };
+}
