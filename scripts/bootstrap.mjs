@@ -13,8 +13,12 @@ const LOCKFILE = join(ROOT, 'package-lock.json');
 const INSTALL_LOCK = join(ROOT, '.pixmesh-install');
 const LOCK_POLL_INTERVAL_MS = 300;
 const STAMP = join(ROOT, 'node_modules', '.pixmesh-install');
-const NODE = join(ROOT, 'node_modules', 'node', 'bin', 'node');
-const NODE_MAJOR_MIN = 20;
+/** The lockfile has Node for Linux. On macOS this one goes on, and must be as new. */
+const NODE =
+  process.platform === 'linux'
+    ? join(ROOT, 'node_modules', `node-linux-${process.arch}`, 'bin', 'node')
+    : process.execPath;
+const NODE_MIN = process.platform === 'linux' ? [20, 0] : [24, 21];
 const PLATFORMS = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'];
 const PARENT_POLL_INTERVAL_MS = 500;
 /** How long the child may take to stop after its parent's parent died. */
@@ -27,9 +31,9 @@ installDependencies();
 runEntry(process.argv.slice(2));
 
 function requireSupportedMachine() {
-  const major = Number(process.versions.node.split('.')[0]);
-  if (major < NODE_MAJOR_MIN) {
-    fail(`Node ${NODE_MAJOR_MIN} or newer is needed; this is ${process.version}`);
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major < NODE_MIN[0] || (major === NODE_MIN[0] && minor < NODE_MIN[1])) {
+    fail(`Node ${NODE_MIN.join('.')} or newer is needed; this is ${process.version}`);
   }
   const platform = `${process.platform}-${process.arch}`;
   if (!PLATFORMS.includes(platform)) {
@@ -57,7 +61,12 @@ function installDependencies() {
     );
     if (error) fail(`npm could not be run (${error.message}); install npm`);
     if (status !== 0) fail('npm ci failed; its messages are above');
-    if (!existsSync(NODE)) fail('npm ci installed no Node (node_modules/node/bin/node is missing)');
+    // npm passes over an optional package that it cannot get, or whose archive has another hash.
+    if (!existsSync(NODE)) {
+      fail(
+        `npm ci installed no ${NODE}: the registry lacks it, or has other bytes than the lockfile`,
+      );
+    }
     writeFileSync(STAMP, lockfileHash());
   }
   releaseInstallLock();

@@ -1,15 +1,21 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { StartupFailure } from '../startup-failure.ts';
+import type { Digests } from './artifact-digests.ts';
+import DIGESTS from './artifact-digests.json' with { type: 'json' };
 
 /** What is downloaded through Maven, and where inside the download the interesting part is. */
 export interface Artifact {
   /** Folder in the cache; carries the version, so that a new version is a new download. */
   folder: string;
   title: string;
-  goal: 'copy-dependencies' | 'unpack';
+  goal: 'copy' | 'copy-dependencies' | 'unpack';
   /** The part of the pom that names what to download; `target` is the folder to fill. */
   pom(target: string): string;
+  /** What the files of the download have to be; `pin-artifacts.ts` writes them. */
+  digests: Digests;
+  /** The download when it is an archive that is unpacked here, after its digest was checked. */
+  archive?: string;
 }
 
 interface Coordinates {
@@ -26,18 +32,21 @@ const DEPENDENCIES: readonly Coordinates[] = [
 
 export const KAFKA: Artifact = {
   folder: 'kafka-4.3.1',
+  digests: DIGESTS['kafka-4.3.1'],
   title: 'Kafka 4.3.1 (43 MB)',
   goal: 'copy-dependencies',
   pom: () => `<dependencies>${DEPENDENCIES.map(dependency).join('')}</dependencies>`,
 };
 
-/** 3.0.9 is the last line that runs on Java 17; its parent pom does not resolve, so it is unpacked. */
+/** 3.0.9 is the last line that runs on Java 17; its parent pom does not resolve, so it is no dependency. */
 export const REGISTRY: Artifact = {
   folder: 'apicurio-registry-3.0.9',
+  digests: DIGESTS['apicurio-registry-3.0.9'],
   title: 'Apicurio Registry 3.0.9 (104 MB)',
-  goal: 'unpack',
+  goal: 'copy',
+  archive: 'apicurio-registry-app-3.0.9-all.tar.gz',
   pom: (target) =>
-    unpacked(target, {
+    item(target, {
       group: 'io.apicurio',
       name: 'apicurio-registry-app',
       version: '3.0.9',
@@ -45,13 +54,14 @@ export const REGISTRY: Artifact = {
     }),
 };
 
-/** The jar carries server binaries for Linux and macOS. */
+/** The jar carries server binaries for Linux and macOS; nothing else is taken out of it. */
 export const REDIS: Artifact = {
   folder: 'redis-6.2-embedded-1.4.4',
+  digests: DIGESTS['redis-6.2-embedded-1.4.4'],
   title: 'Redis 6.2 (12 MB)',
   goal: 'unpack',
   pom: (target) =>
-    unpacked(target, {
+    item(target, {
       group: 'com.github.codemonstur',
       name: 'embedded-redis',
       version: '1.4.4',
@@ -82,7 +92,7 @@ function dependency(input: Coordinates): string {
   return `<dependency>${coordinates(input)}</dependency>`;
 }
 
-function unpacked(target: string, input: Coordinates & { rest: string }): string {
+function item(target: string, input: Coordinates & { rest: string }): string {
   return `<build><plugins><plugin><groupId>org.apache.maven.plugins</groupId>
 <artifactId>maven-dependency-plugin</artifactId><version>2.8</version><configuration>
 <artifactItems><artifactItem>${coordinates(input)}${input.rest}

