@@ -1,5 +1,6 @@
 import { MESSAGE_TYPES } from '@pixmesh/contracts/messages/message-types';
-import { KafkaConfig, readConfig } from '@pixmesh/service/config';
+import { EnvironmentConfig, KafkaConfig, readConfig } from '@pixmesh/service/config';
+import { warnOfPlaintext } from '@pixmesh/service/warn-of-plaintext';
 import { registerSchemas } from '@pixmesh/kafka/schema-registry';
 import { createTopics } from '@pixmesh/kafka/topics';
 import { type MessageSchema, storeMessageSchemas } from '@pixmesh/postgres/message-schemas';
@@ -11,7 +12,8 @@ import { z } from 'zod';
 
 import { schemasToMigrate } from './schemas-of-services.ts';
 
-const Config = z.object({
+export const DeployConfig = z.object({
+  ...EnvironmentConfig,
   ...KafkaConfig,
   ADMIN_DATABASE_URL: z.url({ error: 'expected a postgres:// URL' }),
   KAFKA_REPLICATION_FACTOR: z.coerce.number().int().min(1).default(1),
@@ -25,14 +27,16 @@ const Config = z.object({
 export async function prepareInstallation(
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<MessageSchema[]> {
-  const config = readConfig(Config, env);
+  const config = readConfig(DeployConfig, env);
+  const logger = createLogger('deploy', 'warn');
+  warnOfPlaintext(logger, config);
   const [messageSchemas] = await Promise.all([
     registerSchemas(config.SCHEMA_REGISTRY_URL, MESSAGE_TYPES),
     migrateAll(config.ADMIN_DATABASE_URL, env),
     createTopics({
       brokers: config.KAFKA_BROKERS,
       clientId: 'deploy',
-      logger: createLogger('deploy', 'warn'),
+      logger,
       replicationFactor: config.KAFKA_REPLICATION_FACTOR,
       minInsyncReplicas: config.KAFKA_MIN_INSYNC_REPLICAS,
       topicPrefix: config.KAFKA_TOPIC_PREFIX,

@@ -4,13 +4,14 @@ import {
   checkAcquirerSettings,
 } from '@pixmesh/acquirer/acquirer-settings';
 import { createAcquirer } from '@pixmesh/acquirer/client';
-import { milliseconds, readConfig } from '@pixmesh/service/config';
+import { EnvironmentConfig, milliseconds, readConfig } from '@pixmesh/service/config';
 import { TLS_FIELDS } from '@pixmesh/service/tls-identity';
 import { upToTwo } from '@pixmesh/service/up-to-two';
 import { z } from 'zod';
 
-const Config = z
+export const CallbackConfig = z
   .object({
+    ...EnvironmentConfig,
     ...AcquirerSettings,
     ACQUIRER_TIMEOUT_MS: milliseconds(5_000),
     /** Origin of the gateway's callback listener, as the acquirer reaches it. */
@@ -30,7 +31,7 @@ const Config = z
 
 /** Tells the acquirer where to send callbacks; the path carries the current secret that authenticates them. */
 export async function registerCallback(env: NodeJS.ProcessEnv = process.env): Promise<void> {
-  const config = readConfig(Config, env);
+  const config = readConfig(CallbackConfig, env);
   await using acquirer = createAcquirer(acquirerConfig(config));
   const url = `${config.CALLBACK_URL}/acquirer/${config.CALLBACK_SECRET.current}`;
   await acquirer.registerCallback(url, { mutualTls: config.CALLBACK_TLS_CA !== undefined });

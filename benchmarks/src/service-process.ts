@@ -31,6 +31,7 @@ export async function prepareServices(infra: ServiceInfra, topicPrefix = ''): Pr
     PASSWORD,
   ]);
   await prepareInstallation({
+    NODE_ENV: 'development',
     ADMIN_DATABASE_URL: infra.postgresUrl,
     KAFKA_TOPIC_PREFIX: topicPrefix,
     ...kafkaVariables(infra),
@@ -60,7 +61,8 @@ export async function startServiceProcess(
       stdio: ['ignore', 'ignore', 'inherit'],
       env: {
         PATH: process.env['PATH'],
-        NODE_ENV: 'production',
+        // Everything is on this machine, which is no production.
+        NODE_ENV: 'development',
         SERVICE_NAME: name,
         LOG_LEVEL: 'error',
         HOST: '127.0.0.1',

@@ -43,6 +43,7 @@ async function prepareTemplates(infra: TestInfra): Promise<void> {
   ]);
   const [messageSchemas] = await Promise.all([
     prepareInstallation({
+      NODE_ENV: 'test',
       ADMIN_DATABASE_URL: urlOf(ALL_SCHEMAS),
       KAFKA_BROKERS: infra.kafkaBrokers.join(','),
       SCHEMA_REGISTRY_URL: infra.registryUrl,

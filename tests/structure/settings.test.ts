@@ -1,4 +1,4 @@
-import { loadSettings } from '@pixmesh/local-stack/mesh/given-settings';
+import { loadSettings } from '@pixmesh/service/load-settings';
 import { MESH_SERVICES, MESH_SLOTS } from '@pixmesh/local-stack/mesh/mesh-services';
 import { INFRA_SLOTS } from '@pixmesh/local-stack/infra/infra-slots';
 import { portVariable } from '@pixmesh/local-stack/ports/fixed-ports';

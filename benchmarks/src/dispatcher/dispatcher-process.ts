@@ -20,7 +20,7 @@ export type Dispatchers = AsyncDisposable & {
 };
 
 /**
- * The dispatcher by the command line of production, but for `NODE_ENV`: production refuses receivers on this machine.
+ * The dispatcher by the command line of production.
  * `DELIVERY_*` of the shell is handed on, so that its settings can be tried.
  */
 function createDispatchers(
@@ -31,7 +31,6 @@ function createDispatchers(
   const running = new Map<string, ServiceProcess>();
   const { publicJwk } = createTokenKeyPair('gateway');
   const env = {
-    NODE_ENV: 'development',
     REDIS_URL: redisUrl,
     SERVICE_TOKEN_PUBLIC_KEYS: JSON.stringify({ keys: [publicJwk] }),
     WEBHOOK_SEALING_PUBLIC_KEY: sealing.publicKey,

@@ -13,6 +13,10 @@ export const AcquirerSettings = {
   ACQUIRER_TLS_CA: TLS_FIELDS.ca,
   ACQUIRER_TLS_CERT: TLS_FIELDS.cert,
   ACQUIRER_TLS_KEY: TLS_FIELDS.key,
+  /** Whether the acquirer asks for that certificate; production has one unless it is said that it does not. */
+  ACQUIRER_CLIENT_CERTIFICATE: z
+    .enum(['required', 'none'], { error: 'expected required or none' })
+    .default('required'),
 } as const;
 
 type Settings = z.output<z.ZodObject<typeof AcquirerSettings>>;

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import {
   CommonConfig,
   ConfigError,
+  isOn,
   KafkaConfig,
   milliseconds,
   port,
@@ -21,6 +22,7 @@ const Config = z.object({
   WAIT_MS: milliseconds(50),
 });
 const ENV = {
+  NODE_ENV: 'development',
   INTERNAL_PORT: '9000',
   DATABASE_URL: 'postgres://pixmesh_charges:secret@127.0.0.1/pixmesh',
   KAFKA_BROKERS: 'a:9092,b:9092',
@@ -79,6 +81,29 @@ test('every wrong variable has its line', () => {
     'SCHEMA_REGISTRY_URL',
     'PORT',
   ]);
+});
+
+test('a process is in production unless it is said otherwise', () => {
+  const { NODE_ENV: _, ...env } = ENV;
+  const allowed = { ...env, PIXMESH_ALLOW_PLAINTEXT: 'postgres,registry' };
+  expect(readConfig(Config, allowed)).toMatchObject({
+    NODE_ENV: 'production',
+    PIXMESH_ALLOW_PLAINTEXT: ['postgres', 'registry'],
+  });
+  expect(failure(env).message.split('\n')).toEqual([
+    'DATABASE_URL: expected a URL with sslmode=verify-full in production',
+    'SCHEMA_REGISTRY_URL: expected an https:// URL in production',
+  ]);
+});
+
+test.each([
+  [undefined, 'test', true],
+  ['true', 'development', true],
+  ['false', 'development', false],
+  [undefined, 'production', false],
+  ['true', 'production', false],
+] as const)('a development switch of %s is in %s: %s', (value, NODE_ENV, expected) => {
+  expect(isOn(value, { NODE_ENV })).toBe(expected);
 });
 
 test('X_FILE holds X, its last line feed aside', () => {

@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
-
 import { z } from 'zod';
+
+import { type Problem, readGiven } from './given-settings.ts';
+import { findUnsafe, PLAINTEXT_NAMES } from './production-rules.ts';
 
 /** A wrong or missing setting: one line that names the variable and what was expected. */
 export class ConfigError extends Error {
@@ -8,27 +9,101 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the environment once into a frozen, typed object. `X_FILE` gives the path of a file that holds `X`.
- * @throws ConfigError with one line per wrong variable
+ * Reads the environment once into a frozen, typed object. `X_FILE` gives the path of a file that holds `X`. Without
+ * `NODE_ENV` it is production's, where `production-rules.ts` holds for whatever the schema names.
+ * @throws ConfigError with one line per wrong or unsafe variable
  */
 export function readConfig<Schema extends z.ZodObject>(
   schema: Schema,
   env: NodeJS.ProcessEnv = process.env,
 ): Readonly<z.output<Schema>> {
-  const result = schema.safeParse(withFiles(Object.keys(schema.shape), env));
-  if (result.success) return Object.freeze(result.data);
-  const lines = result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
-  throw new ConfigError(lines.join('\n'));
+  const { config, refused } = inspectConfig(schema, env);
+  if (config === null) throw new ConfigError(refused.join('\n'));
+  return config;
 }
+
+/** As `readConfig`, but it answers everything at once and throws nothing. Lines hold names, never values. */
+export function inspectConfig<Schema extends z.ZodObject>(
+  schema: Schema,
+  env: NodeJS.ProcessEnv = process.env,
+): {
+  /** Null where anything is refused. */
+  config: Readonly<z.output<Schema>> | null;
+  refused: string[];
+  /** What production would refuse, did `PIXMESH_ALLOW_PLAINTEXT` not name it. */
+  lifted: string[];
+} {
+  const names = Object.keys(schema.shape);
+  const wanted = new Set([...Object.keys(EnvironmentConfig), ...names]);
+  const { given, unreadable } = readGiven(wanted, env);
+  const environment = z.object(EnvironmentConfig).safeParse(given);
+  const parsed = schema.safeParse(given);
+  const wrong = inTurn([unreadable, issuesOf(parsed.error), issuesOf(environment.error)]);
+  const { NODE_ENV, PIXMESH_ALLOW_PLAINTEXT = [] } = environment.data ?? {};
+  const isProduction = NODE_ENV === 'production' && !wrong.some(isOfNodeEnv);
+  const unsafe = findUnsafe(isProduction ? names : [], given, PIXMESH_ALLOW_PLAINTEXT);
+  const problems = inTurn([wrong, unsafe.refused]);
+  const config = parsed.success && problems.length === 0 ? Object.freeze(parsed.data) : null;
+  return { config, refused: toLines(problems), lifted: toLines(unsafe.lifted) };
+}
+
+/** A process that may not run under this `NODE_ENV` has no other line. */
+function isOfNodeEnv({ setting }: Problem): boolean {
+  return setting === 'NODE_ENV';
+}
+
+function toLines(problems: readonly Problem[]): string[] {
+  const lines = problems.map(
+    ({ setting, variable = setting, expected }) => `${variable}: ${expected}`,
+  );
+  return [...new Set(lines)];
+}
+
+function issuesOf(error: z.ZodError | undefined): Problem[] {
+  return (error?.issues ?? []).map(({ path, message }) => ({
+    setting: String(path[0]),
+    expected: message,
+  }));
+}
+
+/** A setting that one step has found wrong has its line: what later steps find of it follows from that. */
+function inTurn(steps: readonly (readonly Problem[])[]): Problem[] {
+  const found: Problem[] = [];
+  for (const step of steps) {
+    const known = new Set(found.map(({ setting }) => setting));
+    found.push(...step.filter(({ setting }) => !known.has(setting)));
+  }
+  return found;
+}
+
+const PLAINTEXT_EXPECTED = `expected names of ${PLAINTEXT_NAMES.join(', ')}, separated by commas`;
+
+/** What decides on a process as a whole; `readConfig` reads them for every schema. */
+export const EnvironmentConfig = {
+  /** Production unless it is said otherwise (decision 258). */
+  NODE_ENV: z
+    .enum(['development', 'test', 'production'], {
+      error: 'expected development, test or production',
+    })
+    .default('production'),
+  /** Connections without TLS that production accepts here, since they do not leave a private network. */
+  PIXMESH_ALLOW_PLAINTEXT: z
+    .string()
+    .transform((text) => text.split(','))
+    .pipe(z.array(z.enum(PLAINTEXT_NAMES, { error: PLAINTEXT_EXPECTED })))
+    .optional(),
+} as const;
 
 /** Settings that every service has. */
 export const CommonConfig = {
-  NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
+  ...EnvironmentConfig,
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
   HOST: z.string().default('127.0.0.1'),
   /** Whether other processes may listen on the same ports; the kernel shares connections out among them (ADR 0025). */
   REUSE_PORT: flag(),
   INTERNAL_PORT: port(),
+  /** Whether tests may arm failpoints. */
+  ARM_FAILPOINTS: developmentSwitch(),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'expected a postgres:// URL' }),
 } as const;
 
@@ -68,6 +143,19 @@ function flag() {
     .transform((text) => text === 'true');
 }
 
+/** On outside production, unless it is `false`; production refuses `true` (`production-rules.ts`). */
+export function developmentSwitch() {
+  return z.enum(['true', 'false'], { error: 'expected true or false' }).optional();
+}
+
+/** What a `developmentSwitch` comes to. */
+export function isOn(
+  value: 'true' | 'false' | undefined,
+  { NODE_ENV }: { NODE_ENV: string },
+): boolean {
+  return NODE_ENV !== 'production' && value !== 'false';
+}
+
 /** A duration in milliseconds with its default. */
 export function milliseconds(defaultMs: number) {
   return z.coerce
@@ -75,30 +163,4 @@ export function milliseconds(defaultMs: number) {
     .int({ error: 'expected a number of milliseconds' })
     .min(1, { error: 'expected a number of milliseconds above 0' })
     .default(defaultMs);
-}
-
-/**
- * The wanted variables only: others' `*_FILE` variables are not ours to open. An empty value counts as unset,
- * as compose files write it; a port would read it as 0 otherwise.
- */
-function withFiles(names: readonly string[], env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const wanted: NodeJS.ProcessEnv = {};
-  for (const name of names) {
-    const path = env[`${name}_FILE`];
-    const value = env[name] || undefined;
-    if (path && value !== undefined) {
-      throw new ConfigError(`${name}: expected either ${name} or ${name}_FILE, not both`);
-    }
-    const found = path ? readSecretFile(`${name}_FILE`, path) : value;
-    if (found !== undefined) wanted[name] = found;
-  }
-  return wanted;
-}
-
-function readSecretFile(name: string, path: string): string {
-  try {
-    return readFileSync(path, 'utf8').trimEnd();
-  } catch {
-    throw new ConfigError(`${name}: expected the path of a readable file`);
-  }
 }

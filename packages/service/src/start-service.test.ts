@@ -18,14 +18,17 @@ beforeEach(() => {
   logLines = [];
 });
 
-function aService(startParts: (parts: Parts) => void) {
+function aService(startParts: (parts: Parts) => void, changes: object = {}) {
   const logger = createLogger('test', 'info', {
     write: (line) => void logLines.push(JSON.parse(line)),
   });
-  return startService({ name: 'test', config: CONFIG, logger }, async (parts) => {
-    startParts(parts);
-    return { ports: { http: 7, callbacks: null }, checkReady: () => Promise.resolve(), url: 'u' };
-  });
+  return startService(
+    { name: 'test', config: { ...CONFIG, ...changes }, logger },
+    async (parts) => {
+      startParts(parts);
+      return { ports: { http: 7, callbacks: null }, checkReady: () => Promise.resolve(), url: 'u' };
+    },
+  );
 }
 
 function aPart(name: string, isAlive?: () => boolean) {
@@ -85,6 +88,24 @@ test('the log says once where a service listens, and once that it stops', async 
     { msg: 'service ready', version: expect.any(String), ports },
     { msg: 'service stopping', reason: 'disposed' },
   ]);
+});
+
+test.each([
+  ['production', ['redis'], 1],
+  ['production', undefined, 0],
+  ['test', ['redis'], 0],
+])('the log says at each start in %s which connections may be plain: %o', async (...row) => {
+  const [NODE_ENV, PIXMESH_ALLOW_PLAINTEXT, lines] = row;
+  await using _service = await aService(() => undefined, { NODE_ENV, PIXMESH_ALLOW_PLAINTEXT });
+  const warned = logLines.filter(({ msg }) => msg.includes('PIXMESH_ALLOW_PLAINTEXT'));
+  expect(warned).toHaveLength(lines);
+  if (lines > 0) expect(warned).toMatchObject([{ plaintext: ['redis'] }]);
+});
+
+test('failpoints can be switched off outside production', async () => {
+  await using service = await aService(() => undefined, { ARM_FAILPOINTS: 'false' });
+  const url = `http://127.0.0.1:${service.ports.internal}/failpoints`;
+  expect((await fetch(url, { method: 'PUT', body: '{}' })).status).toBe(404);
 });
 
 test('the log says why a service stops, the first time that it is told to', async () => {

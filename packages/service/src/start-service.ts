@@ -4,9 +4,11 @@ import { createLogger, type Logger } from '@pixmesh/telemetry/logger';
 
 import packageJson from '../package.json' with { type: 'json' };
 
+import { isOn } from './config.ts';
 import { type Health, startHealth } from './health.ts';
 import type { StopCause } from './run-service.ts';
 import { createStopList, type StopList } from './stop-in-order.ts';
+import { warnOfPlaintext } from './warn-of-plaintext.ts';
 
 /** Only tests end a service within a process that lives on; they have no callers that would notice. */
 const DISPOSED = 'disposed';
@@ -15,6 +17,8 @@ type ServiceOptions = {
   name: string;
   config: {
     NODE_ENV: string;
+    PIXMESH_ALLOW_PLAINTEXT?: readonly string[] | undefined;
+    ARM_FAILPOINTS?: 'true' | 'false' | undefined;
     LOG_LEVEL: Parameters<typeof createLogger>[1];
     HOST: string;
     INTERNAL_PORT: number;
@@ -65,6 +69,7 @@ export async function startService<Answer extends Started>(
   const logger = options.logger ?? createLogger(name, config.LOG_LEVEL);
   const stops = createStopList(logger);
   const parts: Part[] = [];
+  warnOfPlaintext(logger, config);
   try {
     const started = await startParts({ logger, use });
     const health = await startHealth({
@@ -72,7 +77,7 @@ export async function startService<Answer extends Started>(
       port: config.INTERNAL_PORT,
       isAlive: () => parts.every((part) => part.isAlive?.() ?? true),
       checkReady: started.checkReady,
-      failpointsAllowed: config.NODE_ENV !== 'production',
+      failpointsAllowed: isOn(config.ARM_FAILPOINTS, config),
     });
     const ports = { ...started.ports, internal: health.port };
     logger.info({ version: packageJson.version, roles: config.ROLES, ports }, 'service ready');

@@ -14,6 +14,10 @@ const CERTIFICATE_EXPECTED = 'expected a certificate in PEM';
 
 const Settings = z.object({
   ...CommonConfig,
+  /** Neither this process nor its control API nor the development receiver has a place in production. */
+  NODE_ENV: z.enum(['development', 'test'], {
+    error: 'expected development or test, as the acquirer simulator does not run in production',
+  }),
   /** API Pix, the token endpoint and the control API. */
   PORT: port(),
   /** The development receiver of webhooks. */

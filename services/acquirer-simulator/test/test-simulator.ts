@@ -43,6 +43,7 @@ export type TestSimulator = AsyncDisposable & {
 /** Environment of a simulator on free ports. */
 export function testEnvironment(databaseUrl: string): Record<string, string> {
   return {
+    NODE_ENV: 'test',
     DATABASE_URL: databaseUrl,
     LOG_LEVEL: 'silent',
     INTERNAL_PORT: '0',

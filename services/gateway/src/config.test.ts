@@ -7,6 +7,7 @@ import { GatewayConfig } from './config.ts';
 const keys = createTokenKeys(['gateway']);
 const PEPPER = Buffer.alloc(32, 1).toString('base64url');
 const ENVIRONMENT: Record<string, string> = {
+  NODE_ENV: 'development',
   DATABASE_URL: 'postgres://pixmesh_gateway:x@127.0.0.1/pixmesh',
   MESH_TLS_DIR: '/identity',
   KAFKA_BROKERS: '127.0.0.1:9092',

@@ -1,5 +1,6 @@
 import {
   CommonConfig,
+  developmentSwitch,
   KafkaConfig,
   MeshTlsConfig,
   milliseconds,
@@ -48,6 +49,8 @@ const Settings = z.object({
     .string()
     .min(SECRET_LENGTH_MIN, { error: `expected at least ${SECRET_LENGTH_MIN} characters` })
     .optional(),
+  /** Whether the bootstrap operator may speak for others, by `X-Operator`. */
+  ACT_FOR_OTHERS: developmentSwitch(),
   /** Stands unescaped in the URL that is registered at the acquirer, hence the alphabet. */
   CALLBACK_SECRET: upToTwo(
     (text) => (/^[\w.~-]{32,}$/.test(text) ? text : null),

@@ -6,6 +6,7 @@ import {
 import { AcquirerCallback } from '@pixmesh/contracts/messages/acquirer-callback.v1';
 import { listen } from '@pixmesh/http/listen';
 import { createInternalClient, type InternalClient } from '@pixmesh/http/internal-client';
+import { isOn } from '@pixmesh/service/config';
 import { endProcess } from '@pixmesh/service/run-service';
 import { createTokenSigner } from '@pixmesh/http/service-token';
 import { type Parts, startService } from '@pixmesh/service/start-service';
@@ -164,7 +165,7 @@ function buildAdmin({
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
     reconciliationTimeoutMs: config.RECONCILIATION_TIMEOUT_MS,
     bootstrapToken: config.ADMIN_BOOTSTRAP_TOKEN,
-    mayActForOthers: config.NODE_ENV !== 'production',
+    mayActForOthers: isOn(config.ACT_FOR_OTHERS, config),
   });
 }
 

@@ -6,6 +6,7 @@ import { LedgerConfig } from './config.ts';
 
 const keys = createTokenKeys(['ledger']);
 const COMPLETE = {
+  NODE_ENV: 'development',
   DATABASE_URL: 'postgres://pixmesh_ledger:secret@127.0.0.1:5432/pixmesh',
   INTERNAL_PORT: '9100',
   PORT: '9000',

@@ -6,6 +6,7 @@ import { PayoutsConfig } from './config.ts';
 
 const { privateKeys, publicKeys } = createTokenKeys(['payouts']);
 const env = {
+  NODE_ENV: 'development',
   DATABASE_URL: 'postgres://u@localhost/db',
   MESH_TLS_DIR: '/identity',
   KAFKA_BROKERS: 'localhost:9092',

@@ -6,6 +6,7 @@ import { DispatcherConfig, leaseMsOf } from './config.ts';
 
 const sealing = generateSealingKeyPair();
 const ENV = {
+  NODE_ENV: 'development',
   INTERNAL_PORT: '9000',
   PORT: '9001',
   DATABASE_URL: 'postgres://pixmesh_webhook_dispatcher@localhost/pixmesh',

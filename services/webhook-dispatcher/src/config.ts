@@ -88,9 +88,6 @@ export const DispatcherConfig = Settings.superRefine((settings, context) => {
   if (settings.ROLES.includes('sender') && settings.WEBHOOK_SEALING_PRIVATE_KEYS === undefined) {
     refuse('WEBHOOK_SEALING_PRIVATE_KEYS', 'expected private keys for the sender role');
   }
-  if (settings.NODE_ENV === 'production' && settings.WEBHOOK_DEV_RECEIVERS.length > 0) {
-    refuse('WEBHOOK_DEV_RECEIVERS', 'expected to be absent in production');
-  }
   if (leaseMsOf(settings) < settings.DELIVERY_TIMEOUT_MS + LEASE_MARGIN_MS_MIN) {
     refuse('DELIVERY_LEASE_MS', `expected ${LEASE_MARGIN_MS_MIN} ms more than DELIVERY_TIMEOUT_MS`);
   }

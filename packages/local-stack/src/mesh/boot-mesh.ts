@@ -122,7 +122,8 @@ function registerCallback(input: BootMeshInput, settings: MeshSettings): Promise
     CALLBACK_URL: settings.origin('callback'),
     CALLBACK_SECRET: settings.secrets.callbackSecret,
   };
-  const env = preferGiven(own, [...Object.keys(own), 'CALLBACK_TLS_CA']);
+  const given = preferGiven(own, [...Object.keys(own), 'CALLBACK_TLS_CA']);
+  const env = { ...given, NODE_ENV: 'development' };
   return step(input.log, 'callback registered at the acquirer', () =>
     input.supervisor.run(describeDeployJob('deploy-callback', ['callback'], env)),
   );

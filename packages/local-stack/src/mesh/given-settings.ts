@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { z } from 'zod';
-import { REPOSITORY_ROOT } from '../repository.ts';
+
+import { loadSettings } from '@pixmesh/service/load-settings';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -17,15 +15,6 @@ export const DECIDED_BY_THE_STACK: readonly string[] = [
 /** The names of a service's settings. */
 export async function loadSettingNames(service: string): Promise<readonly string[]> {
   return Object.keys((await loadSettings(service)).shape);
-}
-
-/** The schema by which the service itself reads its settings. */
-export async function loadSettings(service: string): Promise<z.ZodObject> {
-  const file = join(REPOSITORY_ROOT, 'services', service, 'src', 'config.ts');
-  const exported = Object.values((await import(pathToFileURL(file).href)) as object) as unknown[];
-  const schema = exported.find((value) => value instanceof z.ZodObject);
-  if (schema === undefined) throw new Error(`${file} exports no schema of settings`);
-  return schema;
 }
 
 /**

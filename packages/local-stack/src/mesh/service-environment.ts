@@ -79,6 +79,7 @@ export function renderDeployEnvironment(settings: MeshSettings): Record<string, 
     password,
   ]);
   const own = {
+    NODE_ENV: 'development',
     ADMIN_DATABASE_URL: settings.infra.postgresUrl,
     KAFKA_REPLICATION_FACTOR: '1',
     MESH_TLS_DIR: identityFolderOf('deploy', settings),

@@ -62,6 +62,8 @@ export async function startAlone(input: Input): Promise<Alone> {
     TLS_KEY_FILE: certificates.serverKey,
     TLS_CA_FILE: certificates.ca,
     ...withoutEmpty(input.env),
+    // Whatever the shell says of other programs.
+    NODE_ENV: 'development',
     DATABASE_URL: withRole(adminUrl, password),
   });
   const simulator = resources.use(await startAcquirerSimulator(config));
