@@ -14,6 +14,8 @@ export type ServiceInfra = {
   /** Folder with the identities. */
   home: string;
   postgresUrl: string;
+  /** For service roles. */
+  postgresServiceUrl: string;
   kafkaBrokers: string[];
   registryUrl: string;
 };
@@ -41,7 +43,7 @@ export async function prepareServices(infra: ServiceInfra, topicPrefix = ''): Pr
 
 /** The database through the role of a service, with no more rights than the service has. */
 export function serviceDatabaseUrl(infra: ServiceInfra, schema: string): string {
-  const url = new URL(infra.postgresUrl);
+  const url = new URL(infra.postgresServiceUrl);
   url.username = `pixmesh_${schema}`;
   url.password = PASSWORD;
   return url.href;

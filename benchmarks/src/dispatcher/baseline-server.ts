@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs';
+
 import { CHARGE_EVENTS, type ChargeEvent } from '@pixmesh/contracts/messages/charge-event.v1';
 import { tailTopic } from '@pixmesh/kafka/tail';
 import { signWebhookBody } from '@pixmesh/kernel/webhook-signature';
-import { exchange } from '@pixmesh/local-stack/infra/tcp-probe';
+import { askRedis } from '@pixmesh/local-stack/infra/ask-redis';
+import type { RedisAccess } from '@pixmesh/local-stack/infra/redis-users';
 import { type Job, Queue, Worker } from 'bullmq';
 import { Agent, buildConnector } from 'undici';
 
@@ -23,7 +26,7 @@ export type BaselineCalls = {
 type BaselineInput = {
   brokers: string[];
   registryUrl: string;
-  redisUrl: string;
+  redis: RedisAccess;
   receiverPort: number;
   secret: string;
 };
@@ -41,9 +44,8 @@ const pending: Delivery[] = [];
 
 answerCalls<BaselineCalls>({
   start: async (input) => {
-    const { hostname: host, port } = new URL(input.redisUrl);
-    const connection = { host, port: Number(port), maxRetriesPerRequest: null };
-    await keepAppendOnlyFile(connection.port);
+    await keepAppendOnlyFile(input.redis);
+    const connection = connectionOf(input.redis);
     const queue = new Queue<Delivery>(QUEUE, { connection, defaultJobOptions: RETRY });
     const agent = createAgent(input.receiverPort);
     const deliver = (job: Job<Delivery>) => post(agent, job.data, input.secret);
@@ -58,10 +60,21 @@ answerCalls<BaselineCalls>({
 });
 
 /** As Redis is usually run where jobs matter. Our side is not hurt by it: hints are not written to the file. */
-async function keepAppendOnlyFile(port: number): Promise<void> {
-  const commands = 'CONFIG SET appendfsync everysec\r\nCONFIG SET appendonly yes\r\n';
-  const answer = await exchange(port, commands, (text) => text.split('\r\n').length > 2);
-  if (answer !== '+OK\r\n+OK\r\n') throw new Error(`redis keeps no append-only file: ${answer}`);
+async function keepAppendOnlyFile(redis: RedisAccess): Promise<void> {
+  for (const [name, value] of [
+    ['appendfsync', 'everysec'],
+    ['appendonly', 'yes'],
+  ] as const) {
+    const answer = await askRedis(redis, ['CONFIG', 'SET', name, value]);
+    if (answer !== 'OK') throw new Error(`redis keeps no append-only file: ${answer}`);
+  }
+}
+
+/** By TLS where our side has it too. */
+function connectionOf({ urls, caFile }: RedisAccess) {
+  const { hostname: host, port, username, password } = new URL(urls.tools);
+  const tls = caFile === undefined ? {} : { tls: { ca: readFileSync(caFile, 'utf8') } };
+  return { host, port: Number(port), username, password, maxRetriesPerRequest: null, ...tls };
 }
 
 function follow({ brokers, registryUrl }: BaselineInput, queue: Queue<Delivery>): void {

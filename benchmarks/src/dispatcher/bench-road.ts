@@ -61,7 +61,7 @@ export async function openRoad(): Promise<Road> {
   const { port } = await children.receivers.call('listen', { secret });
   const broker = { brokers: urls.kafkaBrokers, registryUrl: urls.registryUrl };
   await children.producer.call('connect', broker);
-  const receiver = { redisUrl: urls.redisUrl, receiverPort: port };
+  const receiver = { redis: urls.redis, receiverPort: port };
   await children.baseline.call('start', { ...broker, ...receiver, secret });
   const owned = stack.move();
   return {

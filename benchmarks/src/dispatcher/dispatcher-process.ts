@@ -1,5 +1,7 @@
 import { createTokenKeyPair } from '@pixmesh/kernel/fresh-secrets';
 
+import type { RedisAccess } from '@pixmesh/local-stack/infra/redis-users';
+
 import { type ServiceInfra, type ServiceProcess, startServiceProcess } from '../service-process.ts';
 
 export const DISPATCHER_SCHEMA = 'webhook_dispatcher';
@@ -7,7 +9,7 @@ export const DISPATCHER_SCHEMA = 'webhook_dispatcher';
 const NAME = 'webhook-dispatcher';
 
 export type DispatcherSettings = {
-  redisUrl: string;
+  redis: RedisAccess;
   receiverPort: number;
   sealing: { publicKey: string; privateKeys: string };
 };
@@ -25,13 +27,15 @@ export type Dispatchers = AsyncDisposable & {
  */
 function createDispatchers(
   infra: ServiceInfra,
-  { redisUrl, receiverPort, sealing }: DispatcherSettings,
+  { redis, receiverPort, sealing }: DispatcherSettings,
   tuning: Readonly<Record<string, string>>,
 ): Dispatchers {
   const running = new Map<string, ServiceProcess>();
   const { publicJwk } = createTokenKeyPair('gateway');
   const env = {
-    REDIS_URL: redisUrl,
+    NODE_ENV: 'development',
+    REDIS_URL: redis.urls['webhook-dispatcher'],
+    REDIS_TLS_CA_FILE: redis.caFile,
     SERVICE_TOKEN_PUBLIC_KEYS: JSON.stringify({ keys: [publicJwk] }),
     WEBHOOK_SEALING_PUBLIC_KEY: sealing.publicKey,
     WEBHOOK_SEALING_PRIVATE_KEYS: sealing.privateKeys,

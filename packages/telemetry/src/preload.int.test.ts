@@ -54,12 +54,15 @@ test('without a collector nothing is traced, and nothing is sent anywhere', asyn
 });
 
 async function runTraced(env: Record<string, string>): Promise<string> {
-  const { postgresUrl, redisUrl } = testInfra();
+  const { postgresUrl, redis } = testInfra();
   const { PATH = '' } = process.env;
   const { stdout, stderr } = await promisify(execFile)(
     process.execPath,
-    ['--import', '@pixmesh/telemetry/preload', TRACED_PROCESS, postgresUrl, redisUrl],
-    { env: { PATH, SERVICE_NAME: 'traced', ...env }, timeout: 20_000 },
+    ['--import', '@pixmesh/telemetry/preload', TRACED_PROCESS, postgresUrl, redis.urls.tools],
+    {
+      env: { PATH, SERVICE_NAME: 'traced', NODE_EXTRA_CA_CERTS: redis.caFile, ...env },
+      timeout: 20_000,
+    },
   );
   expect(stderr).toBe('');
   return stdout;

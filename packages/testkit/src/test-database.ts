@@ -34,7 +34,7 @@ async function cloneDatabase(template: string, schema: string): Promise<TestData
     await client.query(`create database ${name} template ${template} strategy ${strategy}`);
   });
   const adminUrl = withPath(server, name);
-  const url = withUser(adminUrl, `pixmesh_${schema}`);
+  const url = withUser(withPath(testInfra().postgresServiceUrl, name), `pixmesh_${schema}`);
   const db = createPool({ url, applicationName: name });
   return {
     url,

@@ -3,13 +3,22 @@ import { join } from 'node:path';
 import type { IdentityName } from '@pixmesh/contracts/internal/identities';
 import { inject } from 'vitest';
 
+export type RedisUser = 'gateway' | 'webhook-dispatcher' | 'tools';
+
 /** Where the shared infrastructure of a test run listens. */
 export type TestInfra = {
   /** Superuser URL of the server. */
   postgresUrl: string;
+  /** The server for service roles, who put in their user and password. */
+  postgresServiceUrl: string;
   kafkaBrokers: string[];
   registryUrl: string;
-  redisUrl: string;
+  redis: {
+    /** By user: a service, or `tools`, who may do everything. */
+    urls: Readonly<Record<RedisUser, string>>;
+    /** File of the authority by which its certificate is verified, where it takes TLS. */
+    caFile: string | undefined;
+  };
   /** Folder in which the authority of the run and its identities stand. */
   home: string;
 };

@@ -6,6 +6,7 @@ import {
   milliseconds,
   port,
 } from '@pixmesh/service/config';
+import { RedisConfig } from '@pixmesh/service/redis-connection';
 import {
   checkTlsIdentity,
   TLS_FIELDS,
@@ -81,7 +82,7 @@ const Settings = z.object({
   /** How long a request may wait for its count before this gateway's own decides. */
   RATE_LIMIT_TIMEOUT_MS: milliseconds(50),
   /** Where gateways count together what is limited; absent: each counts by itself. */
-  REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'expected a redis:// URL' }).optional(),
+  ...RedisConfig,
   /** Where researchers report what they found; absent: no `security.txt`. */
   SECURITY_CONTACT: z
     .url({ protocol: /^(mailto|https)$/, error: 'expected a mailto: or https: URL' })

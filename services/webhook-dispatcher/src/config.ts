@@ -6,6 +6,7 @@ import {
   milliseconds,
   port,
 } from '@pixmesh/service/config';
+import { RedisConfig } from '@pixmesh/service/redis-connection';
 import { parsedText } from '@pixmesh/contracts/http/text-field';
 import { TokenKeysConfig } from '@pixmesh/http/service-token';
 import { isSealingPrivateKeys, isSealingPublicKey } from '@pixmesh/kernel/sealed-secret-keys';
@@ -44,7 +45,7 @@ const Settings = z.object({
   SERVICE_TOKEN_PUBLIC_KEYS: TokenKeysConfig.SERVICE_TOKEN_PUBLIC_KEYS,
   DATABASE_POOL_SIZE: z.coerce.number().int().min(2).default(POOL_SIZE),
   /** Hints only: without it, polling finds what is due. */
-  REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'expected a redis:// URL' }).optional(),
+  ...RedisConfig,
   /** Of the api role: what arrives is sealed at once, and nothing there can open it again. */
   WEBHOOK_SEALING_PUBLIC_KEY: z
     .string()

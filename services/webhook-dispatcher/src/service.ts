@@ -2,6 +2,7 @@ import { openMeshIdentity } from '@pixmesh/certificates/mesh-identity';
 import { isDispatched } from '@pixmesh/contracts/events/event-catalogue';
 import { listen } from '@pixmesh/http/listen';
 import { createTokenVerifier } from '@pixmesh/http/service-token';
+import { redisAddress } from '@pixmesh/service/redis-connection';
 import { type Parts, startService } from '@pixmesh/service/start-service';
 import type { Messaging } from '@pixmesh/kafka/messaging';
 import { newId } from '@pixmesh/kernel/ids';
@@ -119,8 +120,8 @@ function openRedis(
   config: DispatcherConfig,
   hints: { logger: Logger; onHint: Sender['wake'] | null },
 ): WakeUp | null {
-  const url = config.REDIS_URL;
-  return url === undefined ? null : createRedisWakeUp({ url, ...hints });
+  const address = redisAddress(config);
+  return address && createRedisWakeUp({ ...address, ...hints });
 }
 
 function needsMessaging(config: DispatcherConfig): boolean {

@@ -13,6 +13,7 @@ import { newId } from '@pixmesh/kernel/ids';
 import { generateSealingKeyPair } from '@pixmesh/kernel/sealed-secret';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { testIdentityFolder, testInfra } from '@pixmesh/testkit/test-infra';
+import { testRedisVariables } from '@pixmesh/testkit/test-redis';
 import { createTokenKeys } from '@pixmesh/testkit/test-tokens';
 
 import { DispatcherConfig } from '#config.ts';
@@ -38,7 +39,7 @@ export function testEnvironment(options: {
     KAFKA_BROKERS: infra.kafkaBrokers.join(','),
     KAFKA_TOPIC_PREFIX: options.topicPrefix ?? '',
     SCHEMA_REGISTRY_URL: infra.registryUrl,
-    REDIS_URL: infra.redisUrl,
+    ...testRedisVariables('webhook-dispatcher'),
     SERVICE_TOKEN_PUBLIC_KEYS: JSON.stringify(tokenKeys.publicKeys),
     WEBHOOK_SEALING_PUBLIC_KEY: sealingKeys.publicKey,
     WEBHOOK_SEALING_PRIVATE_KEYS: sealingKeys.privateKeys,

@@ -1,24 +1,30 @@
-import { randomBytes } from 'node:crypto';
 import { type ContainerSpec, openContainerRuns } from './container-runs.ts';
 import type { BootInput, InfraProvider } from './infra-provider.ts';
 import { KAFKA_READY_LINE, renderContainerKafka } from './kafka-properties.ts';
 import { MESH_DATABASE, REGISTRY_DATABASE } from './postgres-databases.ts';
 import { answersQuery } from './postgres-process.ts';
+import { IDENTITY_FOLDER, identityFiles } from './container-identity.ts';
+import { freshPassword } from './kept-password.ts';
+import { renderAccessRules } from './postgres-access.ts';
+import { describeRedis } from './redis-container.ts';
+import type { RedisAccess } from './redis-users.ts';
 import { answersSubjects } from './registry-api.ts';
 import { storageVariables } from './registry-process.ts';
-import { exchange } from './tcp-probe.ts';
 
 const IMAGES = {
   postgres: 'postgres:18',
   kafka: 'apache/kafka:4.3.1',
   registry: 'apicurio/apicurio-registry:3.0.9',
-  redis: 'redis:8',
 };
-const PORTS = { postgres: 5432, kafka: 9092, registry: 8080, redis: 6379 };
-const PASSWORD_BYTES = 24;
+const PORTS = { postgres: 5432, kafka: 9092, registry: 8080 };
 const PASSWORD_FILE = '/pixmesh-postgres-password';
 /** Run by the image when it makes its data. */
 const FIRST_START_SQL = '/docker-entrypoint-initdb.d/create-registry-database.sql';
+const RULES_FILE = '/pixmesh-pg_hba.conf';
+/** Postgres takes no key that others can read, as files come into a container. */
+const START_POSTGRES = `install -o postgres -m 600 ${IDENTITY_FOLDER}/tls.key /tls.key && exec docker-entrypoint.sh postgres \
+-c max_connections=600 -c timezone=UTC -c hba_file=${RULES_FILE} \
+-c ssl=on -c ssl_cert_file=${IDENTITY_FOLDER}/tls.crt -c ssl_key_file=/tls.key`;
 const KAFKA_HEAP = '-Xmx512m -Xms256m';
 /** How a container names the machine it runs on. */
 const MACHINE = 'host.docker.internal';
@@ -35,7 +41,7 @@ export function bootContainers({ home, log, portOf, supervisor }: BootInput): In
   let ownPostgres: string | undefined;
 
   async function postgres(): Promise<string> {
-    const password = randomBytes(PASSWORD_BYTES).toString('hex');
+    const password = freshPassword();
     const url = `postgres://postgres:${password}@127.0.0.1:${portOf('postgres')}/postgres`;
     const hostName = await start({
       name: 'postgres',
@@ -45,8 +51,11 @@ export function bootContainers({ home, log, portOf, supervisor }: BootInput): In
       files: [
         { target: PASSWORD_FILE, content: password },
         { target: FIRST_START_SQL, content: `create database ${REGISTRY_DATABASE};\n` },
+        // While the image prepares its data, it comes by a socket.
+        { target: RULES_FILE, content: `local all all trust\n${renderAccessRules('all')}` },
+        ...identityFiles(home, 'postgres'),
       ],
-      command: ['postgres', '-c', 'max_connections=600', '-c', 'timezone=UTC'],
+      command: ['bash', '-c', START_POSTGRES],
       // While the image prepares its data, its server answers on a socket only.
       isReady: () => answersQuery(url),
     });
@@ -78,17 +87,10 @@ export function bootContainers({ home, log, portOf, supervisor }: BootInput): In
     return origin;
   }
 
-  async function redis(): Promise<string> {
-    const port = portOf('redis');
-    await start({
-      name: 'redis',
-      image: IMAGES.redis,
-      ports: { container: PORTS.redis, host: port },
-      environment: {},
-      command: ['redis-server', '--save', '', '--appendonly', 'no'],
-      isReady: () => answersPing(port),
-    });
-    return `redis://127.0.0.1:${port}`;
+  async function redis(): Promise<RedisAccess> {
+    const { spec, access } = describeRedis(home, portOf('redis'));
+    await start(spec);
+    return access;
   }
 
   return { postgres, kafka, registry, redis };
@@ -121,9 +123,4 @@ export function placeRegistry(input: {
     environment: { ...listen, ...storageVariables(url.href) },
     extraHosts: [{ host: MACHINE, ipAddress: 'host-gateway' }],
   };
-}
-
-async function answersPing(port: number): Promise<boolean> {
-  const answer = await exchange(port, 'PING\r\n', (text) => text.includes('+PONG'));
-  return answer?.includes('+PONG') ?? false;
 }

@@ -12,7 +12,7 @@ it('everything that runs in a home has a certificate of its one authority, which
   using home = mkdtempDisposableSync(join(tmpdir(), 'home-'));
   await issueIdentities(home.path);
   const read = () =>
-    [...IdentityName.options, 'kafka' as const, 'postgres' as const].map((name) =>
+    [...IdentityName.options, 'kafka' as const, 'postgres' as const, 'redis' as const].map((name) =>
       readIdentity(identityFolder(home.path, name)),
     );
   const first = read();

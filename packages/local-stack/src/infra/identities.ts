@@ -1,9 +1,10 @@
 import { join } from 'node:path';
+import { IDENTITY_FILES } from '@pixmesh/certificates/mesh-identity';
 import { openMeshAuthority, renewIdentity } from '@pixmesh/certificates/mesh-authority';
 import { IdentityName } from '@pixmesh/contracts/internal/identities';
 
 /** Servers that are not ours, and are asked for by address. */
-const SERVERS = ['kafka', 'postgres'] as const;
+const SERVERS = ['kafka', 'postgres', 'redis'] as const;
 
 const HOSTS = ['127.0.0.1', 'localhost'];
 const RENEWAL_CHECK_MS = 3_600_000;
@@ -30,6 +31,19 @@ export function keepIdentitiesFresh(home: string, onError: (error: unknown) => v
     issueIdentities(home).catch(onError);
   }, RENEWAL_CHECK_MS);
   return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+export interface IdentityPaths {
+  ca: string;
+  cert: string;
+  key: string;
+}
+
+/** The files of one identity. */
+export function identityPaths(home: string, name: StackIdentity): IdentityPaths {
+  const pathOf = (part: keyof IdentityPaths) =>
+    join(identityFolder(home, name), IDENTITY_FILES[part]);
+  return { ca: pathOf('ca'), cert: pathOf('cert'), key: pathOf('key') };
 }
 
 /** The folder with `ca.crt`, `tls.crt` and `tls.key` of one identity. */

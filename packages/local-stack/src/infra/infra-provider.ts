@@ -1,6 +1,7 @@
 import type { Progress } from '../progress.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
 import type { InfraSlot } from './infra-slots.ts';
+import type { RedisAccess } from './redis-users.ts';
 
 export type InfraMode = 'processes' | 'containers';
 
@@ -23,5 +24,5 @@ export interface InfraProvider {
   postgres(): Promise<string>;
   kafka(): Promise<string>;
   registry(databaseUrl: string): Promise<string>;
-  redis(): Promise<string>;
+  redis(): Promise<RedisAccess>;
 }

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { identityPaths } from './identities.ts';
 
 /** The mesh's database, and the registry's own. */
 export const MESH_DATABASE = 'pixmesh';
@@ -25,6 +26,14 @@ export async function createDatabases(url: string, names: readonly string[]): Pr
 export function withDatabase(url: string, database: string): string {
   const changed = new URL(url);
   changed.pathname = `/${database}`;
+  return changed.href;
+}
+
+/** The same database over TLS; the server has to prove its name by a certificate of the home's authority. */
+export function withVerifiedTls(url: string, home: string): string {
+  const changed = new URL(url);
+  changed.searchParams.set('sslmode', 'verify-full');
+  changed.searchParams.set('sslrootcert', identityPaths(home, 'tools').ca);
   return changed.href;
 }
 

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import {
   chownSync,
   cpSync,
@@ -17,6 +16,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Progress } from '../progress.ts';
 import { StartupFailure } from '../startup-failure.ts';
+import { readOrCreatePassword } from './kept-password.ts';
 import { findClosedFolder, homeDigest, type UnprivilegedAccount } from './postgres-account.ts';
 import { linkLibraries } from './postgres-libraries.ts';
 
@@ -24,7 +24,6 @@ import { linkLibraries } from './postgres-libraries.ts';
 const OPEN_FOLDER = '/var/lib/pixmesh';
 /** Says which home the data outside of it belongs to. */
 const HOME_NOTE = 'home';
-const PASSWORD_BYTES = 24;
 
 export interface PostgresFiles {
   initdb: string;
@@ -136,11 +135,4 @@ function removeAbandonedData(): void {
       continue;
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-function readOrCreatePassword(path: string): string {
-  if (!existsSync(path)) {
-    writeFileSync(path, randomBytes(PASSWORD_BYTES).toString('hex'), { mode: 0o600 });
-  }
-  return readFileSync(path, 'utf8').trim();
 }

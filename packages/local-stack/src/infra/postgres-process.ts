@@ -4,6 +4,7 @@ import pg from 'pg';
 import { inheritedEnvironment } from '../inherited-environment.ts';
 import { STAGES } from '../supervisor/child-spec.ts';
 import type { BootDeps } from './infra-provider.ts';
+import { preparePostgresAccess } from './postgres-access.ts';
 import { findUnprivilegedAccount } from './postgres-account.ts';
 import { type PostgresFiles, preparePostgresFiles } from './postgres-files.ts';
 import { clearPostgresLeftovers, readPostmasterPid } from './postgres-leftovers.ts';
@@ -42,12 +43,22 @@ export async function startPostgres(
   deps: BootDeps,
   input: { home: string; port: number; isThrowaway?: boolean | undefined },
 ): Promise<string> {
-  const settings = { ...SETTINGS, ...(input.isThrowaway ? THROWAWAY_SETTINGS : {}) };
-  const files = preparePostgresFiles(input.home, findUnprivilegedAccount(), deps.log);
+  const { supervisor, log } = deps;
+  const files = preparePostgresFiles(input.home, findUnprivilegedAccount(), log);
   if (!existsSync(files.dataFolder)) await createCluster(deps, files);
+  const access = preparePostgresAccess({ home: input.home, files, log }, () => {
+    const { postgres: pid } = supervisor.pids();
+    if (pid !== undefined) process.kill(pid, 'SIGHUP');
+  });
+  supervisor.onStop(async () => access[Symbol.asyncDispose]());
+  const settings = {
+    ...SETTINGS,
+    ...access.settings,
+    ...(input.isThrowaway ? THROWAWAY_SETTINGS : {}),
+  };
   const url = (database: string) =>
     `postgres://${SUPERUSER}:${files.password}@127.0.0.1:${input.port}/${database}`;
-  await deps.supervisor.start({
+  await supervisor.start({
     name: 'postgres',
     command: files.postgres,
     args: ['-D', files.dataFolder, '-p', String(input.port), ...argumentsOf(settings)],
@@ -59,7 +70,10 @@ export async function startPostgres(
     stopSignal: 'SIGINT',
     stopLimitMs: STOP_LIMIT_MS,
     readyLimitMs: READY_LIMIT_MS,
-    prepare: () => clearPostgresLeftovers(files.dataFolder),
+    prepare: async () => {
+      await clearPostgresLeftovers(files.dataFolder);
+      access.write();
+    },
     isReady: async (run) =>
       readPostmasterPid(files.dataFolder) === run.pid && answersQuery(url('postgres')),
   });

@@ -1,3 +1,5 @@
+import type { InfraUrls } from '../infra/boot-infra.ts';
+import type { RedisUser } from '../infra/redis-users.ts';
 import type { MeshSettings } from './mesh-settings.ts';
 
 /** One process of the mesh, as data: a new service is one more entry in the list below. */
@@ -140,7 +142,7 @@ export const MESH_SERVICES: readonly MeshService[] = [
     variables: ({ infra, portOf, secrets }) => ({
       ...onOneMachine(RECONCILIATION),
       ROLES: 'api,intake,sender',
-      REDIS_URL: infra.redisUrl,
+      ...redisVariables('webhook-dispatcher', infra),
       WEBHOOK_SEALING_PUBLIC_KEY: secrets.sealing.publicKey,
       WEBHOOK_SEALING_PRIVATE_KEYS: secrets.sealing.privateKeys,
       // The demo has its webhooks sent there, whatever else is mapped.
@@ -163,7 +165,7 @@ export const MESH_SERVICES: readonly MeshService[] = [
       PAYOUTS_URL: origin('payouts'),
       LEDGER_URL: origin('ledger'),
       DISPATCHER_URL: origin('dispatcher'),
-      REDIS_URL: infra.redisUrl,
+      ...redisVariables('gateway', infra),
       API_KEY_PEPPER: secrets.apiKeyPepper,
       ADMIN_BOOTSTRAP_TOKEN: secrets.adminToken,
       CALLBACK_SECRET: secrets.callbackSecret,
@@ -182,6 +184,12 @@ export const MESH_SLOTS: readonly string[] = MESH_SERVICES.flatMap((service) =>
 /** Periods of one machine; under `PIXMESH_PERIODS=production` the services' own defaults hold. */
 function onOneMachine(periods: Readonly<Record<string, string>>): Record<string, string> {
   return process.env['PIXMESH_PERIODS'] === 'production' ? {} : periods;
+}
+
+/** Each service has a user of its own, with the commands and keys that it needs. */
+function redisVariables(user: RedisUser, { redis }: InfraUrls): Record<string, string> {
+  const { caFile, urls } = redis;
+  return { REDIS_URL: urls[user], ...(caFile === undefined ? {} : { REDIS_TLS_CA_FILE: caFile }) };
 }
 
 /** How the mesh reaches its acquirer; the callback job uses it as well. */

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { INFRA_SLOTS } from '../infra/infra-slots.ts';
+import { givenRedis } from '../infra/redis-users.ts';
 import { BLOCK_SIZE } from '../ports/allocate-ports.ts';
 import { DECIDED_BY_THE_STACK, givenValue, loadSettingNames } from './given-settings.ts';
 import { completeSecrets } from './mesh-secrets.ts';
@@ -30,9 +31,10 @@ function someSettings(overrides: Partial<MeshSettings> = {}): MeshSettings {
     home: '/home/of/the/stack',
     infra: {
       postgresUrl: 'postgres://postgres:secret@127.0.0.1:5432/pixmesh',
+      postgresServiceUrl: 'postgres://postgres:secret@127.0.0.1:5432/pixmesh?sslmode=verify-full',
       kafkaBrokers: ['127.0.0.1:9092', '127.0.0.1:9093'],
       registryUrl: 'http://127.0.0.1:8080',
-      redisUrl: 'redis://127.0.0.1:6379',
+      redis: givenRedis('redis://127.0.0.1:6379', undefined),
     },
     secrets: SECRETS,
     certificates: CERTIFICATES,

@@ -59,7 +59,7 @@ export function internalOriginOf(service: MeshService, settings: MeshSettings): 
 
 /** Each service's own role; none can read another's schema. */
 export function databaseUrlOf(schema: string, { infra, secrets }: MeshSettings): string {
-  const url = new URL(infra.postgresUrl);
+  const url = new URL(infra.postgresServiceUrl);
   url.username = `pixmesh_${schema}`;
   url.password = secrets.databasePasswords[schema] ?? '';
   return url.href;

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { type IdentityPaths, identityPaths } from '../infra/identities.ts';
 import { StartupFailure } from '../startup-failure.ts';
 import { stackFilePath } from '../supervisor/run-files.ts';
 import { writeFileAtomically } from '../write-file-atomically.ts';
@@ -22,6 +23,8 @@ export interface StackFile {
   kafka_brokers: string[];
   registry_url: string;
   redis_url: string;
+  /** The files of the identity for tools, where Redis takes TLS only. */
+  redis_tls?: IdentityPaths | undefined;
   account_id: string;
   application_id: string;
   api_key: string;
@@ -35,7 +38,7 @@ export function describeStack(input: {
   furtherInternalUrls: Readonly<Record<string, string>>;
   pids: Record<string, number>;
 }): StackFile {
-  const { infra, origin, secrets } = input.settings;
+  const { home, infra, origin, secrets } = input.settings;
   return {
     gateway_url: origin('gateway'),
     admin_url: origin('admin'),
@@ -53,7 +56,8 @@ export function describeStack(input: {
     postgres_url: infra.postgresUrl,
     kafka_brokers: infra.kafkaBrokers,
     registry_url: infra.registryUrl,
-    redis_url: infra.redisUrl,
+    redis_url: infra.redis.urls.tools,
+    redis_tls: infra.redis.caFile === undefined ? undefined : identityPaths(home, 'tools'),
     account_id: input.demo.accountId,
     application_id: input.demo.applicationId,
     api_key: input.demo.apiKey,

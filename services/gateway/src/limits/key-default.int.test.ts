@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 import { eventually } from '@pixmesh/testkit/eventually';
-import { testInfra } from '@pixmesh/testkit/test-infra';
+import { testRedisVariables } from '@pixmesh/testkit/test-redis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { startTestGateway, type TestGateway } from '#test/start-test-gateway.ts';
@@ -15,7 +15,7 @@ describe('the installation’s own limit of a key, over two processes', () => {
   beforeAll(async () => {
     const limited = {
       API_KEY_PEPPER: randomBytes(32).toString('base64url'),
-      REDIS_URL: testInfra().redisUrl,
+      ...testRedisVariables('gateway'),
       RATE_LIMIT_PER_KEY: String(QUOTA),
       // A busy machine is no outage of Redis.
       RATE_LIMIT_TIMEOUT_MS: '5000',

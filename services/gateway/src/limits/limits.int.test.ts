@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { newId } from '@pixmesh/kernel/ids';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { testInfra } from '@pixmesh/testkit/test-infra';
+import { testRedisVariables } from '@pixmesh/testkit/test-redis';
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -16,7 +17,7 @@ let second: TestGateway;
 beforeAll(async () => {
   const shared = {
     API_KEY_PEPPER: randomBytes(32).toString('base64url'),
-    REDIS_URL: testInfra().redisUrl,
+    ...testRedisVariables('gateway'),
     // A busy machine is no outage of Redis.
     RATE_LIMIT_TIMEOUT_MS: '5000',
   };
@@ -198,10 +199,10 @@ test('operators see limits and what is used of them', async () => {
 });
 
 test('who has no limit is admitted without Redis being asked', async () => {
-  const { hostname: host, port } = new URL(testInfra().redisUrl);
+  const { hostname: host, port } = new URL(testInfra().redis.urls.gateway);
   await using proxy = await startPausableProxy({ host, port: Number(port) });
   await using gateway = await startTestGateway({
-    REDIS_URL: `redis://127.0.0.1:${proxy.port}`,
+    ...testRedisVariables('gateway', proxy.port),
     RATE_LIMIT_TIMEOUT_MS: '60000',
   });
   const { key } = await gateway.createTenant();

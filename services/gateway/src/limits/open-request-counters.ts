@@ -1,3 +1,4 @@
+import { redisAddress } from '@pixmesh/service/redis-connection';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 import type { GatewayConfig } from '#config.ts';
@@ -10,9 +11,10 @@ import { RequestCounters } from './request-counters.ts';
 const LEASE_MARGIN_MS = 20_000;
 
 export function openRequestCounters(config: GatewayConfig, logger: Logger): RequestCounters {
-  const { REDIS_URL: url, RATE_LIMIT_TIMEOUT_MS: timeoutMs } = config;
+  const timeoutMs = config.RATE_LIMIT_TIMEOUT_MS;
   const leaseMs = config.REQUEST_TIMEOUT_MS + LEASE_MARGIN_MS;
-  const redis = url === undefined ? null : createRedisCounts({ url, leaseMs });
+  const address = redisAddress(config);
+  const redis = address && createRedisCounts({ ...address, leaseMs, logger });
   return new RequestCounters({ redis, logger, timeoutMs });
 }
 

@@ -1,12 +1,15 @@
+import {
+  createRefusalReport,
+  type RedisAddress,
+  redisOptions,
+} from '@pixmesh/service/redis-connection';
+import type { Logger } from '@pixmesh/telemetry/logger';
 import { createClient, defineScript } from 'redis';
 
 import { createPlacesBack } from './give-places-back.ts';
 import type { RequestLimits } from './limits-of.ts';
 import { FLIGHT_RETRY_MS, type Verdict, WITHIN } from './local-counts.ts';
 
-const CONNECT_TIMEOUT_MS = 2_000;
-const RECONNECT_DELAY_MS = 100;
-const RECONNECT_DELAY_MS_MAX = 2_000;
 /** Commands that a connection which stopped answering may hold. */
 const COMMANDS_WAITING_MAX = 1_000;
 
@@ -64,11 +67,13 @@ const COUNT_SCRIPT = defineScript({
 
 type Held = { limits: RequestLimits; requestId: string };
 
+type CountsOptions = RedisAddress & { leaseMs: number; logger: Logger };
+
 /** What all gateways have let pass together. Every call fails where Redis gives no answer, and none waits for a connection. */
 export type RedisCounts = ReturnType<typeof createRedisCounts>;
 
-export function createRedisCounts({ url, leaseMs }: { url: string; leaseMs: number }) {
-  const client = connect(url);
+export function createRedisCounts({ leaseMs, logger, ...address }: CountsOptions) {
+  const client = connect(address, logger);
   const placesBack = createPlacesBack(leaseMs, (counter, ids) => client.zRem(counter, ids));
   client.on('ready', placesBack.retry);
   return {
@@ -100,20 +105,17 @@ export function createRedisCounts({ url, leaseMs }: { url: string; leaseMs: numb
 }
 
 /** Connects in the background and for ever. */
-function connect(url: string) {
+function connect(address: RedisAddress, logger: Logger) {
   const client = createClient({
-    url,
+    ...redisOptions(address),
     scripts: { admitRequest: ADMIT_SCRIPT, countInFlight: COUNT_SCRIPT },
     disableOfflineQueue: true,
     commandsQueueMaxLength: COMMANDS_WAITING_MAX,
-    socket: {
-      connectTimeout: CONNECT_TIMEOUT_MS,
-      reconnectStrategy: (tries) =>
-        Math.min(RECONNECT_DELAY_MS * 2 ** tries, RECONNECT_DELAY_MS_MAX),
-    },
   });
-  // Requests report an outage; without a listener the first one would end the process.
-  client.on('error', () => undefined);
+  // Requests report an outage, but not that it is a refusal: nothing they ask gets that far.
+  const refusals = createRefusalReport(logger);
+  client.on('error', refusals.note);
+  client.on('ready', refusals.accepted);
   void client.connect().catch(() => undefined);
   return client;
 }

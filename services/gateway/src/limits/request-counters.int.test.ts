@@ -1,8 +1,9 @@
 import { newId } from '@pixmesh/kernel/ids';
+import type { RedisAddress } from '@pixmesh/service/redis-connection';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { testInfra } from '@pixmesh/testkit/test-infra';
-import { createClient } from 'redis';
+import { connectTestRedis, testRedis } from '@pixmesh/testkit/test-redis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { startPausableProxy } from '#test/pausable-proxy.ts';
@@ -22,22 +23,26 @@ const AVAILABLE = 'limits: redis available';
 const lines: string[] = [];
 const logger = {
   warn: (_fields: object, line: string) => lines.push(line),
+  error: (_fields: object, line: string) => lines.push(line),
   info: (line: string) => lines.push(line),
 } as unknown as Logger;
 
-type Options = { url?: string; leaseMs?: number; timeoutMs?: number };
+type Options = { address?: RedisAddress; leaseMs?: number; timeoutMs?: number };
 
 /** As one process of the gateway has them. */
 function startCounters(options: Options = {}): RequestCounters {
-  const { url = testInfra().redisUrl, leaseMs = 60_000, timeoutMs = PATIENT_MS } = options;
-  return new RequestCounters({ redis: createRedisCounts({ url, leaseMs }), logger, timeoutMs });
+  const { address = testRedis('gateway'), leaseMs = 60_000, timeoutMs = PATIENT_MS } = options;
+  const redis = createRedisCounts({ ...address, leaseMs, logger });
+  return new RequestCounters({ redis, logger, timeoutMs });
 }
 
 /** Counters that are connected: until then a process counts by itself. */
 async function startConnected(options: Options = {}): Promise<RequestCounters> {
   const counters = startCounters(options);
   await eventually(async () => {
-    expect(await counters.used({ windows: [newId()], flights: [] })).toMatchObject({
+    expect(
+      await counters.used({ windows: [`pixmesh:minute:${newId()}`], flights: [] }),
+    ).toMatchObject({
       isShared: true,
     });
   });
@@ -119,7 +124,7 @@ test('a gateway that was killed holds its places no longer than their lease', as
   const killed = await startConnected({ leaseMs: 1_500 });
   admitted(await killed.admit(limits));
   await killed[Symbol.asyncDispose]();
-  const redis = await createClient({ url: testInfra().redisUrl }).connect();
+  const redis = await connectTestRedis();
   try {
     await eventually(async () => {
       admitted(await one.admit(limits)).end();
@@ -136,9 +141,9 @@ test(
   'places of requests that ended while Redis was away are free once it is back',
   { timeout: 60_000 },
   async () => {
-    const { hostname: host, port } = new URL(testInfra().redisUrl);
+    const { hostname: host, port } = new URL(testInfra().redis.urls.gateway);
     await using proxy = await startPausableProxy({ host, port: Number(port) });
-    await using counters = await startConnected({ url: `redis://127.0.0.1:${proxy.port}` });
+    await using counters = await startConnected({ address: testRedis('gateway', proxy.port) });
     const limits = atOnce(4);
     const requests = await Promise.all([1, 2, 3, 4].map(() => counters.admit(limits)));
     const ends = requests.map((admission) => admitted(admission).end);
@@ -161,7 +166,7 @@ test(
 test('nothing stays in Redis for longer than a window or a lease', async () => {
   const limits = { ...perWindow(5, 30_000), flights: atOnce(5).flights };
   admitted(await one.admit(limits));
-  const redis = await createClient({ url: testInfra().redisUrl }).connect();
+  const redis = await connectTestRedis();
   try {
     for (const { counter } of [...limits.windows, ...limits.flights]) {
       const lifetime = await redis.ttl(counter);
@@ -175,8 +180,8 @@ test('nothing stays in Redis for longer than a window or a lease', async () => {
 
 test('without Redis each gateway goes by what it has let pass itself, and says so once', async () => {
   lines.length = 0;
-  await using alone = startCounters({ url: 'redis://127.0.0.1:1' });
-  await using besides = startCounters({ url: 'redis://127.0.0.1:1' });
+  await using alone = startCounters({ address: { url: 'redis://127.0.0.1:1' } });
+  await using besides = startCounters({ address: { url: 'redis://127.0.0.1:1' } });
   const limits = { ...perWindow(3), flights: atOnce(2).flights };
   for (const counters of [alone, besides]) {
     admitted(await counters.admit(limits)).end();
@@ -188,14 +193,28 @@ test('without Redis each gateway goes by what it has let pass itself, and says s
   expect(lines).toEqual([UNAVAILABLE, UNAVAILABLE]);
 });
 
+test('a Redis that refuses the password is like one that is away, but that is an error in the log', async () => {
+  lines.length = 0;
+  const { url, ca } = testRedis('gateway');
+  const forged = new URL(url);
+  forged.password = 'an-old-one';
+  await using counters = startCounters({ address: { url: forged.href, ca } });
+  const limits = perWindow(2);
+  for (let count = 0; count < 2; count += 1) admitted(await counters.admit(limits)).end();
+  expect(await counters.admit(limits)).toMatchObject({ kind: 'exceeded', refusal: 'rate' });
+  await eventually(() => {
+    expect(lines).toEqual([UNAVAILABLE, 'redis refused: check the user of REDIS_URL']);
+  });
+});
+
 test(
   'while Redis answers nothing, requests wait for it once, and what other gateways count is no matter',
   { timeout: 30_000 },
   async () => {
-    const { hostname: host, port } = new URL(testInfra().redisUrl);
+    const { hostname: host, port } = new URL(testInfra().redis.urls.gateway);
     await using proxy = await startPausableProxy({ host, port: Number(port) });
     await using counters = await startConnected({
-      url: `redis://127.0.0.1:${proxy.port}`,
+      address: testRedis('gateway', proxy.port),
       timeoutMs: 50,
     });
     const limits = perWindow(50);

@@ -1,5 +1,10 @@
 import { randomUUID } from 'node:crypto';
 
+import {
+  createRefusalReport,
+  type RedisAddress,
+  redisOptions,
+} from '@pixmesh/service/redis-connection';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { createClient } from 'redis';
 
@@ -7,23 +12,17 @@ import { createClient } from 'redis';
 const CHANNEL = 'pixmesh:webhook-dispatcher:due';
 /** Lanes named in one hint; where there are more, it names none and means all. */
 const LANES_PER_HINT_MAX = 500;
-const CONNECT_TIMEOUT_MS = 2_000;
-const RECONNECT_DELAY_MS = 100;
-const RECONNECT_DELAY_MS_MAX = 2_000;
 
 export type WakeUp = AsyncDisposable & {
   /** Notifies the other processes. Never fails and is never waited for: a lost hint costs one poll interval. */
   publish(laneIds: readonly string[]): void;
 };
 
-type WakeUpOptions = {
-  url: string;
+type WakeUpOptions = RedisAddress & {
   logger: Logger;
   /** Called on the hints of other processes; absent where nothing is sent. */
   onHint: ((laneIds: readonly string[]) => void) | null;
 };
-
-type Client = ReturnType<typeof createClient>;
 
 /**
  * Hints between processes over Redis. It connects in the background and for ever: a Redis that is away,
@@ -33,7 +32,7 @@ export function createRedisWakeUp(options: WakeUpOptions): WakeUp {
   const self = randomUUID();
   const publisher = connect(options);
   const subscriber = options.onHint === null ? null : connect(options);
-  void subscriber?.subscribe(CHANNEL, receive).catch(() => undefined);
+  void subscriber?.client.subscribe(CHANNEL, receive).catch(subscriber.note);
   const waiting = new Set<string>();
   let meansAll = false;
   let publishing = false;
@@ -44,8 +43,8 @@ export function createRedisWakeUp(options: WakeUpOptions): WakeUp {
       if (!publishing) void publishWaiting();
     },
     [Symbol.asyncDispose]: async () => {
-      publisher.destroy();
-      subscriber?.destroy();
+      publisher.client.destroy();
+      subscriber?.client.destroy();
     },
   };
 
@@ -56,8 +55,8 @@ export function createRedisWakeUp(options: WakeUpOptions): WakeUp {
       const lanes = meansAll || waiting.size > LANES_PER_HINT_MAX ? [] : [...waiting];
       waiting.clear();
       meansAll = false;
-      if (!publisher.isReady) break;
-      await publisher.publish(CHANNEL, [self, ...lanes].join(' ')).catch(() => undefined);
+      if (!publisher.client.isReady) break;
+      await publisher.client.publish(CHANNEL, [self, ...lanes].join(' ')).catch(publisher.note);
     }
     publishing = false;
   }
@@ -68,23 +67,18 @@ export function createRedisWakeUp(options: WakeUpOptions): WakeUp {
   }
 }
 
-function connect(options: WakeUpOptions): Client {
+function connect({ logger, ...address }: WakeUpOptions) {
   let isAway = false;
-  const client: Client = createClient({
-    url: options.url,
-    socket: {
-      connectTimeout: CONNECT_TIMEOUT_MS,
-      reconnectStrategy: (tries) =>
-        Math.min(RECONNECT_DELAY_MS * 2 ** tries, RECONNECT_DELAY_MS_MAX),
-    },
-  });
+  const refusals = createRefusalReport(logger);
+  const client = createClient(redisOptions(address));
   client.on('error', (error: unknown) => {
-    if (!isAway) options.logger.warn({ err: error }, 'redis unavailable');
+    if (!refusals.note(error) && !isAway) logger.warn({ err: error }, 'redis unavailable');
     isAway = true;
   });
   client.on('ready', () => {
+    refusals.accepted();
     isAway = false;
   });
   void client.connect().catch(() => undefined);
-  return client;
+  return { client, note: refusals.note };
 }
