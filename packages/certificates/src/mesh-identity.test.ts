@@ -35,11 +35,11 @@ describe('the identity of a process', () => {
     await using identity = opened.identity;
     expect(identity.name).toBe('charges');
     expect(identity.current()).toEqual(first);
-    const heard: IdentityTexts[] = [];
-    identity.onChange((texts) => heard.push(texts));
+    const changes: IdentityTexts[] = [];
+    identity.onChange((texts) => changes.push(texts));
     writeIdentity(folder.path, second);
-    await vi.waitUntil(() => heard.length > 0);
-    expect(heard).toEqual([second]);
+    await vi.waitUntil(() => changes.length > 0);
+    expect(changes).toEqual([second]);
     expect(identity.current()).toEqual(second);
     expect(opened.log).toContain('certificate of the mesh reloaded');
   });

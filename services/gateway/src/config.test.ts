@@ -95,7 +95,8 @@ describe('the configuration', () => {
     ).toMatchObject({ RATE_LIMIT_PER_KEY: 100 });
   });
 
-  test.each(Object.keys(ENVIRONMENT))('needs %s', (name) => {
+  const { NODE_ENV: _, ...needed } = ENVIRONMENT;
+  test.each(Object.keys(needed))('needs %s', (name) => {
     const { [name]: _left, ...rest } = ENVIRONMENT;
     expect(() => readConfig(GatewayConfig, rest)).toThrow(new RegExp(`^${name}: `));
   });
