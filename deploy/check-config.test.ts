@@ -7,7 +7,6 @@ const LEDGER = {
   DATABASE_URL: 'postgres://u:canary@db/pixmesh',
   KAFKA_BROKERS: 'kafka:9093',
   SCHEMA_REGISTRY_URL: 'https://registry',
-  SERVICE_TOKEN_PUBLIC_KEYS: '{"keys":[]}',
   MESH_TLS_DIR: '/run/mesh-tls',
   INTERNAL_PORT: '9090',
   PORT: '8080',
@@ -25,16 +24,16 @@ function check(service: string, env: NodeJS.ProcessEnv) {
 test('what a start would refuse is printed at once, and fails', () => {
   const { status, lines, error } = check('ledger', {
     ...LEDGER,
-    ARM_FAILPOINTS: 'true',
+    FAILPOINTS_PORT: '8000',
     PORT: 'http',
-    SERVICE_TOKEN_PUBLIC_KEYS: '',
-    SERVICE_TOKEN_PUBLIC_KEYS_FILE: '/nowhere',
+    MESH_TLS_DIR: '',
+    MESH_TLS_DIR_FILE: '/nowhere',
   });
   expect(lines.toSorted()).toEqual([
-    'refused: ARM_FAILPOINTS: expected to be absent or false in production',
     'refused: DATABASE_URL: expected a URL with sslmode=verify-full in production',
+    'refused: FAILPOINTS_PORT: expected to be absent in production',
+    'refused: MESH_TLS_DIR_FILE: expected the path of a readable file',
     'refused: PORT: expected a port number',
-    'refused: SERVICE_TOKEN_PUBLIC_KEYS_FILE: expected the path of a readable file',
   ]);
   expect({ status, error }).toEqual({ status: 1, error: 'ledger would not start: 4 refused' });
   expect(lines.join()).not.toContain('canary');

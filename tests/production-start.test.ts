@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 
-import { createTokenKeyPair } from '@pixmesh/kernel/fresh-secrets';
 import { generateSealingKeyPair } from '@pixmesh/kernel/sealed-secret';
 import { MESH_SERVICES } from '@pixmesh/local-stack/mesh/mesh-services';
 import { inspectConfig } from '@pixmesh/service/config';
@@ -26,7 +25,6 @@ const SCHEMAS: ReadonlyMap<string, Schema> = new Map([
 ]);
 
 const sealing = generateSealingKeyPair();
-const token = createTokenKeyPair('gateway');
 const RECEIVER = {
   name: 'Pixmesh',
   document: '11222333000181',
@@ -66,8 +64,6 @@ const SAFE: Readonly<Record<string, string>> = {
   CALLBACK_SECRET: 'c'.repeat(32),
   API_KEY_PEPPER: Buffer.alloc(32, 1).toString('base64url'),
   ADMIN_BOOTSTRAP_TOKEN: 'b'.repeat(32),
-  SERVICE_TOKEN_PRIVATE_KEY: JSON.stringify(token.privateJwk),
-  SERVICE_TOKEN_PUBLIC_KEYS: JSON.stringify({ keys: [token.publicJwk] }),
   WEBHOOK_SEALING_PUBLIC_KEY: sealing.publicKey,
   WEBHOOK_SEALING_PRIVATE_KEYS: sealing.privateKeys,
 };
@@ -75,7 +71,7 @@ const SAFE: Readonly<Record<string, string>> = {
 /** Each makes one setting of what is safe unsafe; `packages/service` tests what else counts as that. */
 const UNSAFE: Readonly<Record<string, string>> = {
   WEBHOOK_DEV_RECEIVERS: '*.receiver.example.com=127.0.0.1:1',
-  ARM_FAILPOINTS: 'true',
+  FAILPOINTS_PORT: '8000',
   ACT_FOR_OTHERS: 'true',
   ACQUIRER_URL: 'http://127.0.0.1:1',
   ACQUIRER_CLIENT_CERTIFICATE: 'required',

@@ -3,12 +3,7 @@ import {
   makeInstallationCertificates,
   mustRenew,
 } from '@pixmesh/certificates/installation-certificates';
-import { ServiceName } from '@pixmesh/contracts/internal/service-token';
-import {
-  createInstallationSecrets,
-  createSecret,
-  createTokenKeyPair,
-} from '@pixmesh/kernel/fresh-secrets';
+import { createInstallationSecrets, createSecret } from '@pixmesh/kernel/fresh-secrets';
 
 import { schemasToMigrate } from '../schemas-of-services.ts';
 
@@ -52,10 +47,6 @@ export function renderSecretFiles(secrets: LaptopSecrets): SecretFiles {
   const database = (schema: string) => ({
     DATABASE_URL: databaseUrl(`pixmesh_${schema}`, of(passwordName(schema))),
   });
-  const tokens = (service: ServiceName) => ({
-    SERVICE_TOKEN_PRIVATE_KEY: of(tokenKeyName(service)),
-    SERVICE_TOKEN_PUBLIC_KEYS: renderPublicKeys(secrets),
-  });
   return {
     postgres: {
       POSTGRES_PASSWORD: of('adminDatabasePassword'),
@@ -74,27 +65,23 @@ export function renderSecretFiles(secrets: LaptopSecrets): SecretFiles {
     callback: { ...acquirerClient, CALLBACK_SECRET: of('callbackSecret') },
     gateway: {
       ...database('gateway'),
-      ...tokens('gateway'),
       API_KEY_PEPPER: of('apiKeyPepper'),
       ADMIN_BOOTSTRAP_TOKEN: of('adminBootstrapToken'),
       CALLBACK_SECRET: of('callbackSecret'),
     },
     charges: {
       ...database('charges'),
-      ...tokens('charges'),
       ...acquirerClient,
       WEBHOOK_SEALING_PUBLIC_KEY: of('sealingPublicKey'),
     },
     payouts: {
       ...database('payouts'),
-      ...tokens('payouts'),
       ...acquirerClient,
       WEBHOOK_SEALING_PUBLIC_KEY: of('sealingPublicKey'),
     },
-    ledger: { ...database('ledger'), ...tokens('ledger') },
+    ledger: database('ledger'),
     'webhook-dispatcher': {
       ...database('webhook_dispatcher'),
-      SERVICE_TOKEN_PUBLIC_KEYS: renderPublicKeys(secrets),
       WEBHOOK_SEALING_PUBLIC_KEY: of('sealingPublicKey'),
       WEBHOOK_SEALING_PRIVATE_KEYS: of('sealingPrivateKeys'),
     },
@@ -133,28 +120,12 @@ function createSecrets(): LaptopSecrets {
     sealingPublicKey: sealing.publicKey,
     sealingPrivateKeys: sealing.privateKeys,
     ...Object.fromEntries(passwords.map((name) => [name, createSecret()])),
-    ...Object.fromEntries(
-      ServiceName.options.map((service) => [tokenKeyName(service), createTokenKey(service)]),
-    ),
   };
 }
 
 /** Written by `completeCertificates` only. */
 function readCertificates(text: string): InstallationCertificates {
   return JSON.parse(text) as InstallationCertificates;
-}
-
-function createTokenKey(service: ServiceName): string {
-  return JSON.stringify(createTokenKeyPair(service).privateJwk);
-}
-
-/** A private JWK without its `d` is the public one (RFC 8037). */
-function renderPublicKeys(secrets: LaptopSecrets): string {
-  const keys = ServiceName.options.map((service) => {
-    const jwk = JSON.parse(secrets[tokenKeyName(service)] ?? '{}') as Record<string, unknown>;
-    return { ...jwk, d: undefined };
-  });
-  return JSON.stringify({ keys });
 }
 
 /** The registry reads no `X_FILE`, but a file of properties. */
@@ -177,8 +148,4 @@ function schemas(): string[] {
 
 function passwordName(schema: string): string {
   return `databasePassword.${schema}`;
-}
-
-function tokenKeyName(service: ServiceName): string {
-  return `serviceTokenKey.${service}`;
 }

@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { Scope } from '@pixmesh/contracts/http/scopes';
+import { ServiceName } from '@pixmesh/contracts/internal/identities';
 import { eventually } from '@pixmesh/testkit/eventually';
+import { fetchAs } from '@pixmesh/testkit/mesh-calls';
 import { expect, inject, onTestFinished } from 'vitest';
 
 /** The fields of `stack.json` that tests use. Read anew each time: restarts change the pids. */
@@ -15,6 +17,8 @@ export type StackFile = {
   simulator_url: string;
   receiver_url: string;
   internal_urls: Record<string, string>;
+  failpoint_urls: Record<string, string>;
+  mesh_tls: { ca: string; cert: string; key: string };
   postgres_url: string;
   kafka_brokers: string[];
   account_id: string;
@@ -246,9 +250,18 @@ export async function armFailpoint(
   name: string,
   action: 'kill' | 'hang' | 'error' = 'kill',
 ): Promise<void> {
-  const url = `${stack().internal_urls[service]}/failpoints`;
-  const answer = await fetch(url, { method: 'PUT', body: JSON.stringify({ [name]: action }) });
+  const { failpoint_urls: urls, mesh_tls: files } = stack();
+  const url = `${urls[service]}/failpoints`;
+  const call = { url, method: 'PUT', body: JSON.stringify({ [name]: action }) };
+  const answer = await fetchAs(textsOf(files), ServiceName.parse(service), call);
   expect([name, answer.status, await answer.text()]).toEqual([name, 204, '']);
+}
+
+function textsOf(files: StackFile['mesh_tls']): StackFile['mesh_tls'] {
+  const [ca, cert, key] = [files.ca, files.cert, files.key].map((file) =>
+    readFileSync(file, 'utf8'),
+  );
+  return { ca, cert, key } as StackFile['mesh_tls'];
 }
 
 /** The acquirer, as its own control API shows it. */

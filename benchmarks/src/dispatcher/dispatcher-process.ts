@@ -1,5 +1,3 @@
-import { createTokenKeyPair } from '@pixmesh/kernel/fresh-secrets';
-
 import type { RedisAccess } from '@pixmesh/local-stack/infra/redis-users';
 
 import { type ServiceInfra, type ServiceProcess, startServiceProcess } from '../service-process.ts';
@@ -31,12 +29,10 @@ function createDispatchers(
   tuning: Readonly<Record<string, string>>,
 ): Dispatchers {
   const running = new Map<string, ServiceProcess>();
-  const { publicJwk } = createTokenKeyPair('gateway');
   const env = {
     NODE_ENV: 'development',
     REDIS_URL: redis.urls['webhook-dispatcher'],
     REDIS_TLS_CA_FILE: redis.caFile,
-    SERVICE_TOKEN_PUBLIC_KEYS: JSON.stringify({ keys: [publicJwk] }),
     WEBHOOK_SEALING_PUBLIC_KEY: sealing.publicKey,
     WEBHOOK_SEALING_PRIVATE_KEYS: sealing.privateKeys,
     WEBHOOK_DEV_RECEIVERS: `*.receiver.example.com=127.0.0.1:${receiverPort}`,

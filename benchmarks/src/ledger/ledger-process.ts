@@ -1,5 +1,3 @@
-import { createTokenKeyPair } from '@pixmesh/kernel/fresh-secrets';
-
 import {
   serviceDatabaseUrl,
   type ServiceInfra,
@@ -16,7 +14,5 @@ export function ledgerUrl(infra: ServiceInfra): string {
 
 /** The ledger as its own process; ready when this resolves. */
 export async function startLedgerProcess(infra: ServiceInfra): Promise<ServiceProcess> {
-  const { publicJwk } = createTokenKeyPair('payouts');
-  const env = { SERVICE_TOKEN_PUBLIC_KEYS: JSON.stringify({ keys: [publicJwk] }) };
-  return await startServiceProcess(infra, { name: 'ledger', schema: SCHEMA, env });
+  return await startServiceProcess(infra, { name: 'ledger', schema: SCHEMA, env: {} });
 }

@@ -91,8 +91,9 @@ export function readIdentity(folder: string): IdentityTexts {
 }
 
 /** The name for which a certificate was issued; empty where it has none. */
-export function commonNameOf(cert: string): string {
-  const [, name = ''] = /^CN=(.*)$/m.exec(new X509Certificate(cert).subject) ?? [];
+export function commonNameOf(cert: string | X509Certificate): string {
+  const { subject } = typeof cert === 'string' ? new X509Certificate(cert) : cert;
+  const [, name = ''] = /^CN=(.*)$/m.exec(subject) ?? [];
   return name;
 }
 

@@ -3,6 +3,7 @@ import { AppError } from '@pixmesh/kernel/app-error';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import type { FastifyInstance, LightMyRequestResponse as Response } from 'fastify';
 import { describe, expect, test } from 'vitest';
+import { anOperator } from '@pixmesh/testkit/test-callers';
 
 import { registerDeadLetterRoutes } from './dead-letter-routes.ts';
 import { createServiceApp } from './service-app.ts';
@@ -155,8 +156,7 @@ describe('a dismissal', () => {
 
   async function dismiss(deps: Parameters<typeof appWith>[0], reason = 'a duplicate') {
     const url = `/internal/dead-letters/${ID}/dismiss`;
-    const payload = { operator_id: ID, reason };
-    return await appWith(deps).inject({ method: 'POST', url, payload });
+    return await appWith(deps).inject({ method: 'POST', url, payload: { reason } });
   }
 });
 
@@ -179,6 +179,10 @@ test.each([
 
 function appWith(deps: Partial<Parameters<typeof registerDeadLetterRoutes>[1]>): FastifyInstance {
   const app = createServiceApp({ logger: createLogger('test', 'silent'), listener: 'test' });
+  app.decorateRequest('claims', null);
+  app.addHook('onRequest', async (request) => {
+    request.claims = anOperator(ID);
+  });
   registerDeadLetterRoutes(app, {
     list: async () => [],
     find: async () => null,

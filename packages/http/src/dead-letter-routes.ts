@@ -2,7 +2,7 @@ import {
   type DeadLetter,
   DeadLetterFilters,
   DEAD_LETTER_PATHS,
-  DismissBody,
+  DismissDeadLetterBody,
 } from '@pixmesh/contracts/internal/dead-letters';
 import { ANSWER_HEADERS } from '@pixmesh/contracts/internal/headers';
 import { AppError } from '@pixmesh/kernel/app-error';
@@ -11,6 +11,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { describeLetter, inspectLetter, type StoredLetter } from './dead-letter-resource.ts';
 import { readListQuery } from './list-page.ts';
+import { operatorOf } from './internal-auth.ts';
 import { readOperatorBody } from './operator-request.ts';
 
 export type DeadLetterDeps = {
@@ -46,7 +47,8 @@ export function registerDeadLetterRoutes(app: FastifyInstance, deps: DeadLetterD
 
   app.post(DEAD_LETTER_PATHS.dismiss, async (request, reply): Promise<DeadLetter> => {
     const { id } = await findLetter(deps, request);
-    const { operator_id: operatorId, reason } = readOperatorBody(DismissBody, request);
+    const { operator_id: operatorId } = operatorOf(request);
+    const { reason } = readOperatorBody(DismissDeadLetterBody, request);
     const isDismissed = await deps.dismiss(id, { operatorId, reason });
     const letter = describeLetter(await findLetter(deps, request));
     if (letter.status !== 'dismissed') throw new AppError('CONFLICT', { details: ['status'] });

@@ -2,11 +2,14 @@ import {
   ERROR_STATUS,
   type ErrorBody,
   isPublicErrorCode,
+  PEER_STATUS,
 } from '@pixmesh/contracts/http/error-body';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { FastifyError, FastifyReply } from 'fastify';
 
 import { explained, invalidRequest } from './refusal.ts';
+
+const STATUSES = { ...ERROR_STATUS, ...PEER_STATUS };
 
 export type ErrorAnswer = { status: number; body: ErrorBody };
 
@@ -24,10 +27,10 @@ const FRAMEWORK_CODES: Readonly<Record<string, () => AppError>> = {
 /** The one place where an error becomes a status and a body. What has no public code is `INTERNAL_ERROR`. */
 export function toErrorAnswer(error: unknown): ErrorAnswer {
   const appError = asAppError(error);
-  const code = isPublicErrorCode(appError.code) ? appError.code : 'INTERNAL_ERROR';
+  const code = isShown(appError.code) ? appError.code : 'INTERNAL_ERROR';
   const hidden = code !== appError.code;
   return {
-    status: ERROR_STATUS[code],
+    status: STATUSES[code],
     body: {
       code,
       message: hidden ? new AppError(code).publicMessage : appError.publicMessage,
@@ -35,6 +38,10 @@ export function toErrorAnswer(error: unknown): ErrorAnswer {
       ...appError.extra,
     },
   };
+}
+
+function isShown(code: string): code is keyof typeof STATUSES {
+  return isPublicErrorCode(code) || Object.hasOwn(PEER_STATUS, code);
 }
 
 export function sendError(reply: FastifyReply, error: unknown): FastifyReply {

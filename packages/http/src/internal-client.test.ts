@@ -1,9 +1,18 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 
+import { decodeClaims } from '@pixmesh/contracts/internal/claims-header';
 import { eventually } from '@pixmesh/testkit/eventually';
-import { aCaller } from '@pixmesh/testkit/test-tokens';
+import {
+  issueTexts,
+  type MadeIdentity,
+  makeIdentity,
+  makeTestAuthority,
+} from '@pixmesh/testkit/made-identities';
+import { aCaller } from '@pixmesh/testkit/test-callers';
 import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { deadlineFrom, deadlineIn } from './deadline.ts';
@@ -11,9 +20,14 @@ import { createInternalClient, type InternalRequest } from './internal-client.ts
 
 /** Reads of a client that are under way at once. */
 const READ_PLACES = 64;
+const authority = await makeTestAuthority();
+const [ledger, payouts] = (await Promise.all(
+  ['ledger', 'payouts'].map((name) => makeIdentity(authority, name)),
+)) as [MadeIdentity, MadeIdentity];
+const CALLER = aCaller();
 const UNKNOWN = { code: 'DEPENDENCY_UNAVAILABLE', retriable: true };
 
-test('a call carries the token, the time that is left less a margin, and the body as it is', async () => {
+test('a call carries its claims, the time that is left less a margin, and the body as it is', async () => {
   let seen: IncomingMessage | undefined;
   const client = await clientOf((request, response) => {
     seen = request;
@@ -22,17 +36,49 @@ test('a call carries the token, the time that is left less a margin, and the bod
   const answer = await client.request(aCall({ method: 'POST', body: Buffer.from([1, 0, 255]) }));
   expect(answer).toMatchObject({ status: 201, headers: { 'x-request-id': 'r1' } });
   expect([...answer.body]).toEqual([1, 0, 255]);
-  expect(seen?.headers['x-pixmesh-token']).toBe('token for ledger');
+  expect(decodeClaims(String(seen?.headers['x-pixmesh-claims']))).toEqual({ tenant: CALLER });
   expect(Number(seen?.headers['x-pixmesh-timeout-ms'])).toBeGreaterThan(4_000);
   expect(Number(seen?.headers['x-pixmesh-timeout-ms'])).toBeLessThanOrEqual(4_900);
 });
 
-test('a caller cannot smuggle in a token of its own', async () => {
+test('a service that calls for itself says nothing of anybody', async () => {
   const client = await clientOf((request, response) => {
-    response.end(String(request.headers['x-pixmesh-token']));
+    response.end(JSON.stringify(request.headers));
   });
-  const answer = await client.request(aCall({ headers: { 'x-pixmesh-token': 'mine' } }));
-  expect(answer.body.toString()).toBe('token for ledger');
+  const answer = await client.request(aCall({ claims: null }));
+  expect(JSON.parse(answer.body.toString())).not.toHaveProperty('x-pixmesh-claims');
+});
+
+test('a peer that has another name, though of the same authority, is not called', async () => {
+  const serve = vi.fn<(request: IncomingMessage, response: ServerResponse) => unknown>();
+  const client = await clientOf(serve, payouts);
+  await expect(client.request(aCall({ method: 'POST' }))).rejects.toMatchObject(UNKNOWN);
+  expect(serve).not.toHaveBeenCalled();
+});
+
+test('a peer of another authority is not called', async () => {
+  const serve = vi.fn<(request: IncomingMessage, response: ServerResponse) => unknown>();
+  const client = await clientOf(serve, await makeIdentity(await makeTestAuthority(), 'ledger'));
+  await expect(client.request(aCall({ method: 'POST' }))).rejects.toMatchObject(UNKNOWN);
+  expect(serve).not.toHaveBeenCalled();
+});
+
+test('a certificate that was exchanged is shown from the next connection on', async () => {
+  const shown: string[] = [];
+  const identity = await makeIdentity(authority, 'payouts');
+  const client = await clientOf(
+    (request, response) => {
+      const { fingerprint256 } = (request.socket as TLSSocket).getPeerX509Certificate()!;
+      shown.push(fingerprint256);
+      response.writeHead(200, { connection: 'close' }).end();
+    },
+    ledger,
+    identity,
+  );
+  await client.request(aCall({}));
+  identity.replace(await issueTexts(authority, 'payouts'));
+  await client.request(aCall({}));
+  expect(new Set(shown).size).toBe(2);
 });
 
 test('an error of the peer is an answer, not a failure', async () => {
@@ -108,7 +154,8 @@ test('a read that finds all places taken waits for one until its deadline', asyn
 });
 
 test('a peer that is not there leaves the outcome unknown as well', async () => {
-  await using client = createInternalClient({ service: 'ledger', url: 'http://127.0.0.1:1', sign });
+  const url = 'https://127.0.0.1:1';
+  await using client = createInternalClient({ service: 'ledger', url, identity: payouts });
   await expect(client.request(aCall({}))).rejects.toMatchObject(UNKNOWN);
 });
 
@@ -125,28 +172,28 @@ test.each([
   expect(remaining).toBeGreaterThanOrEqual(Math.max(0, atMost - 100));
 });
 
-async function clientOf(serve: (request: IncomingMessage, response: ServerResponse) => unknown) {
-  const server = createServer(serve).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const client = createInternalClient({ service: 'ledger', url, sign });
+async function clientOf(
+  serve: (request: IncomingMessage, response: ServerResponse) => unknown,
+  ...[server = ledger, caller = payouts]: [MadeIdentity?, MadeIdentity?]
+) {
+  const tls = { ...server.current(), requestCert: true, rejectUnauthorized: true };
+  const listener = createServer(tls, serve).listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const url = `https://127.0.0.1:${(listener.address() as AddressInfo).port}`;
+  const client = createInternalClient({ service: 'ledger', url, identity: caller });
   onTestFinished(async () => {
     await client[Symbol.asyncDispose]();
-    server.closeAllConnections();
-    server.close();
+    listener.closeAllConnections();
+    listener.close();
   });
   return client;
-}
-
-async function sign(audience: string): Promise<string> {
-  return `token for ${audience}`;
 }
 
 function aCall(changes: Partial<InternalRequest>): InternalRequest {
   return {
     method: 'GET',
     path: '/balance',
-    claims: aCaller(),
+    claims: { tenant: CALLER },
     deadline: deadlineIn(5_000),
     ...changes,
   };

@@ -1,5 +1,7 @@
+import type { MeshIdentity } from '@pixmesh/certificates/mesh-identity';
+import type { Claims } from '@pixmesh/contracts/internal/caller-claims';
 import { INTERNAL_HEADERS } from '@pixmesh/contracts/internal/headers';
-import type { CallerClaims, ServiceName } from '@pixmesh/contracts/internal/service-token';
+import type { ServiceName } from '@pixmesh/contracts/internal/identities';
 import { currentAccount } from '@pixmesh/fair-share/current-account';
 import { createFairQueue, type FairQueue, WAITING_MAX } from '@pixmesh/fair-share/fair-queue';
 import { NoTurnError } from '@pixmesh/fair-share/no-turn-error';
@@ -7,9 +9,10 @@ import { AppError } from '@pixmesh/kernel/app-error';
 import { currentRequestId } from '@pixmesh/telemetry/request-id';
 import { type Dispatcher, Pool } from 'undici';
 
+import { encodeClaims } from '@pixmesh/contracts/internal/claims-header';
 import type { Deadline } from './deadline.ts';
+import { meshConnector } from './mesh-connector.ts';
 import { mayRepeat, TRIES_MAX } from './repeat-call.ts';
-import type { SignToken } from './service-token.ts';
 
 /**
  * Calls under way at once, each with a connection of its own. A write may wait for the acquirer, which costs nobody
@@ -17,7 +20,6 @@ import type { SignToken } from './service-token.ts';
  */
 const WRITES_MAX = 512;
 const READS_MAX = 64;
-const CONNECT_TIMEOUT_MS = 1_000;
 /** An idle connection has ended before a process that stops ends it (`end-connections.ts`), whatever the peer allows. */
 const KEEP_ALIVE_TIMEOUT_MS = 1_000;
 /** More than any answer of a peer, a page of a hundred items included. */
@@ -28,7 +30,8 @@ const HOP_MARGIN_MS = 100;
 export type InternalRequest = {
   method: Dispatcher.HttpMethod;
   path: string;
-  claims: CallerClaims | null;
+  /** For whom the gateway calls; null where a service calls for itself. */
+  claims: Claims | null;
   deadline: Deadline;
   headers?: Record<string, string>;
   body?: Uint8Array;
@@ -49,17 +52,18 @@ export type InternalClient = AsyncDisposable & {
 };
 
 /**
- * Calls one service of the mesh in equal turns by account, reads apart from writes: signed, under the caller's deadline,
- * repeated only where that is safe.
+ * Calls one service of the mesh in equal turns by account, reads apart from writes: by mutual TLS, under the caller's
+ * deadline, repeated only where that is safe.
  */
 export function createInternalClient(options: {
   service: ServiceName;
   url: string;
-  sign: SignToken;
+  identity: Pick<MeshIdentity, 'current'>;
 }): InternalClient {
-  const { service, url } = options;
-  const reads = openConnections(`${service} reads`, url, READS_MAX);
-  const writes = openConnections(`${service} writes`, url, WRITES_MAX);
+  const { service, url, identity } = options;
+  const connect = meshConnector(identity, service);
+  const reads = openConnections(`${service} reads`, READS_MAX, { url, connect });
+  const writes = openConnections(`${service} writes`, WRITES_MAX, { url, connect });
   return {
     request,
     [Symbol.asyncDispose]: async () => {
@@ -69,7 +73,7 @@ export function createInternalClient(options: {
 
   async function request(call: InternalRequest): Promise<InternalAnswer> {
     const { pool, turns } = call.method === 'GET' ? reads : writes;
-    const account = call.claims?.account_id ?? currentAccount();
+    const account = accountOf(call.claims) ?? currentAccount();
     const beginBeforeMs = performance.now() + call.deadline.remainingMs();
     try {
       return await turns.run(account, () => send(pool, call), { beginBeforeMs });
@@ -81,13 +85,12 @@ export function createInternalClient(options: {
   }
 
   async function send(pool: Pool, call: InternalRequest): Promise<InternalAnswer> {
-    const token = await options.sign(options.service, call.claims);
     const timeoutMs = Math.max(1, call.deadline.remainingMs() - HOP_MARGIN_MS);
     const requestId = currentRequestId();
     const headers = {
       ...call.headers,
-      [INTERNAL_HEADERS.token]: token,
       [INTERNAL_HEADERS.timeoutMs]: String(timeoutMs),
+      ...(call.claims === null ? {} : { [INTERNAL_HEADERS.claims]: encodeClaims(call.claims) }),
       ...(requestId === null ? {} : { [INTERNAL_HEADERS.requestId]: requestId }),
     };
     for (let tries = 1; ; tries += 1) {
@@ -102,6 +105,10 @@ export function createInternalClient(options: {
       }
     }
   }
+}
+
+function accountOf(claims: Claims | null): string | null {
+  return claims !== null && 'tenant' in claims ? claims.tenant.account_id : null;
 }
 
 async function exchange(
@@ -123,12 +130,12 @@ async function exchange(
 /** As many connections as places, so that nothing waits in the pool, where nobody has turns. */
 function openConnections(
   name: string,
-  url: string,
   places: number,
+  peer: { url: string; connect: ReturnType<typeof meshConnector> },
 ): { pool: Pool; turns: FairQueue } {
-  const pool = new Pool(url, {
+  const pool = new Pool(peer.url, {
     connections: places,
-    connectTimeout: CONNECT_TIMEOUT_MS,
+    connect: peer.connect,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_TIMEOUT_MS,
     maxResponseSize: ANSWER_BYTES_MAX,

@@ -1,4 +1,3 @@
-import { AppError } from '@pixmesh/kernel/app-error';
 import { JSON_DEPTH_MAX, parseJsonBody } from '@pixmesh/kernel/json-body';
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
@@ -7,17 +6,8 @@ import { invalidRequest } from './refusal.ts';
 import { BODY_FAULT, parseShape, readJsonBody } from './json-request.ts';
 import { BODY_BYTES_MAX, rawBody } from './service-app.ts';
 
-/** The gateway wraps a body of the size that anybody may send: the same, and room for who asks and the settings. */
+/** The gateway wraps a body of the size that anybody may send: the same, and room for the settings. */
 export const WRAPPED_BYTES_MAX = BODY_BYTES_MAX + 4 * 1024;
-
-/**
- * What operators ask for, the gateway asks of a resource's owner for the installation: no tenant stands in the token,
- * and a call on behalf of one is refused.
- * @throws AppError `UNAUTHORIZED`
- */
-export function refuseTenants(request: FastifyRequest): void {
-  if (request.callerClaims !== null) throw new AppError('UNAUTHORIZED');
-}
 
 /** The gateway's own body, by its schema. @throws AppError `VALIDATION_ERROR` */
 export function readOperatorBody<Schema extends z.ZodType>(

@@ -14,9 +14,15 @@ export function mayRepeat(method: string, error: unknown): boolean {
   return method === 'GET' && CUT_CODES.has((error as Failure).code ?? '');
 }
 
+/** A connection that was never there: neither the address nor the handshake came to an end. */
+export class NotConnectedError extends Error {
+  override readonly name = 'NotConnectedError';
+}
+
 type Failure = { code?: string; syscall?: string };
 
 function neverSent(error: unknown): boolean {
+  if (error instanceof NotConnectedError) return true;
   // A name with several addresses: Node tells of each attempt.
   if (error instanceof AggregateError) return error.errors.every(neverSent);
   const { code, syscall } = error as Failure;

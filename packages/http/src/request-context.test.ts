@@ -4,13 +4,14 @@ import { text } from 'node:stream/consumers';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { currentRequestId } from '@pixmesh/telemetry/request-id';
 import { recordSpans } from '@pixmesh/telemetry/testing/recorded-spans';
-import { aCaller } from '@pixmesh/testkit/test-tokens';
+import { makeIdentity, makeTestAuthority } from '@pixmesh/testkit/made-identities';
+import { aCaller } from '@pixmesh/testkit/test-callers';
 import { afterAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 
 import { deadlineIn } from './deadline.ts';
 import { createInternalClient } from './internal-client.ts';
 import type { RequestIdOf } from './request-context.ts';
-import { createServiceApp } from './service-app.ts';
+import { createServiceApp, type MutualTls } from './service-app.ts';
 import { listen, sendRaw } from './testing/raw-request.ts';
 
 const ID = '0190b6a4-7c1e-7b52-9a1d-2f60f1c8a001';
@@ -25,11 +26,12 @@ beforeEach(() => {
   lines = [];
 });
 
-async function aService(requestIdOf?: RequestIdOf): Promise<number> {
+async function aService(requestIdOf?: RequestIdOf, mutualTls?: MutualTls): Promise<number> {
   const logger = createLogger('test', 'debug', {
     write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>),
   });
-  const app = createServiceApp({ logger, listener: 'test', ...(requestIdOf && { requestIdOf }) });
+  const options = { logger, listener: 'test', mutualTls };
+  const app = createServiceApp({ ...options, ...(requestIdOf && { requestIdOf }) });
   app.post('/things', async () => {
     logger.info('before');
     await new Promise((resolve) => setImmediate(resolve));
@@ -96,11 +98,12 @@ test('where strangers call, their own header counts for nothing', async () => {
 });
 
 test('a call to a peer carries the id of the request that it is made for', async () => {
-  const callee = await aService();
+  const authority = await makeTestAuthority();
+  const callee = await aService(undefined, await makeIdentity(authority, 'ledger'));
   const client = createInternalClient({
     service: 'ledger',
-    url: `http://127.0.0.1:${callee}`,
-    sign: async () => 'token',
+    url: `https://127.0.0.1:${callee}`,
+    identity: await makeIdentity(authority, 'gateway'),
   });
   onTestFinished(() => client[Symbol.asyncDispose]());
   const caller = createServiceApp({
@@ -109,7 +112,7 @@ test('a call to a peer carries the id of the request that it is made for', async
     requestIdOf: () => ID,
   });
   caller.get('/', async () => {
-    const call = { method: 'POST', path: '/things', claims: aCaller() } as const;
+    const call = { method: 'POST', path: '/things', claims: { tenant: aCaller() } } as const;
     const answer = await client.request({
       ...call,
       deadline: deadlineIn(5_000),

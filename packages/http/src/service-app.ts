@@ -1,3 +1,6 @@
+import { constants } from 'node:crypto';
+import type { SecureContextOptions, Server as TlsServer } from 'node:tls';
+
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { durationHistogram } from '@pixmesh/telemetry/metrics';
 import { bindToRequest } from '@pixmesh/telemetry/request-id';
@@ -19,7 +22,7 @@ export const BODY_BYTES_MAX = 64 * 1024;
 export const EDGE_HEADER_BYTES_MAX = 8 * 1024;
 /**
  * Largest head of a request from the gateway: an id of any length keeps its 404 (decision 14) also where each of its
- * characters was escaped on the way, and the token comes on top.
+ * characters was escaped on the way, and the claims come on top.
  */
 export const PEER_HEADER_BYTES_MAX = 4 * EDGE_HEADER_BYTES_MAX;
 /** Node's defaults are generous to slow and hostile clients; these are not. */
@@ -35,15 +38,24 @@ const STATUS_CLIENT_LEFT = 499;
 /** Longer than any id: an ill-formed id must reach its route and get that route's 404 (decision 14). */
 const PARAM_LENGTH_MAX = PEER_HEADER_BYTES_MAX;
 
-export type MutualTls = { cert: string; key: string; clientCa: string };
+/** PEM texts of a listener that serves HTTPS, and the authorities whose clients it takes. They may change. */
+export type MutualTls = {
+  current(): { ca: string; cert: string; key: string };
+  onChange(listener: () => void): void;
+};
+
+/** Those that stay as they are while the process runs. */
+export function fixedTls(texts: { ca: string; cert: string; key: string }): MutualTls {
+  return { current: () => texts, onChange: () => undefined };
+}
 
 type ServiceAppOptions = {
   logger: Logger;
   /** Label of this listener in metrics. */
   listener: string;
   bodyBytesMax?: number;
-  /** Serves HTTPS to clients that show a certificate of that authority, and to nobody else. PEM. */
-  mutualTls?: MutualTls;
+  /** Serves HTTPS to clients that show a certificate of those authorities, and to nobody else. */
+  mutualTls?: MutualTls | undefined;
   /** `EDGE_HEADER_BYTES_MAX` for a listener that strangers reach. */
   headerBytesMax?: number;
   /** For a listener that strangers reach, whose own headers must not be taken over. */
@@ -81,6 +93,7 @@ export function createServiceApp(options: ServiceAppOptions): FastifyInstance {
     },
   });
   app.server.maxConnections = CONNECTIONS_MAX;
+  if (options.mutualTls !== undefined) followTexts(app, options.mutualTls);
   // An expectation we do not know changes nothing (RFC 9110 section 10.1.1); Node's refusal has no body.
   app.server.on('checkExpectation', (request, response) => {
     app.server.emit('request', request, response);
@@ -112,9 +125,20 @@ function serverOptions({ mutualTls, headerBytesMax }: ServiceAppOptions): object
     requireHostHeader: false,
   };
   if (mutualTls === undefined) return { http };
-  const { cert, key, clientCa: ca } = mutualTls;
-  const https = { ...http, cert, key, ca, requestCert: true, rejectUnauthorized: true };
-  return { https: { ...https, minVersion: 'TLSv1.2', handshakeTimeout: HEADERS_TIMEOUT_MS } };
+  const https = { ...http, ...secureContextOf(mutualTls), handshakeTimeout: HEADERS_TIMEOUT_MS };
+  return { https: { ...https, requestCert: true, rejectUnauthorized: true } };
+}
+
+function secureContextOf(tls: MutualTls): SecureContextOptions {
+  const { ca, cert, key } = tls.current();
+  // No session is resumed: each connection is proven by a certificate, and no ticket outlives its trust.
+  return { ca, cert, key, minVersion: 'TLSv1.2', secureOptions: constants.SSL_OP_NO_TICKET };
+}
+
+/** New texts hold from the next connection on. */
+function followTexts(app: FastifyInstance, tls: MutualTls): void {
+  const server = app.server as unknown as TlsServer;
+  tls.onChange(() => server.setSecureContext(secureContextOf(tls)));
 }
 
 /**

@@ -5,7 +5,7 @@ import { makeInstallationCertificates } from '@pixmesh/certificates/installation
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { expect, test, vi } from 'vitest';
 
-import { createServiceApp } from './service-app.ts';
+import { createServiceApp, fixedTls } from './service-app.ts';
 import { listen } from './testing/raw-request.ts';
 
 /** Node's own limit is 120 s. */
@@ -21,7 +21,7 @@ test('a connection that begins no TLS is closed in time', { timeout: TIMEOUT_MS 
   const app = createServiceApp({
     logger: createLogger('test', 'silent'),
     listener: 'test',
-    mutualTls: { ...server, clientCa: ca },
+    mutualTls: fixedTls({ ...server, ca }),
     onRefused,
   });
   const silent = connect(await listen(app), '127.0.0.1').resume();

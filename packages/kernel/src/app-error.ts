@@ -61,6 +61,8 @@ export const ERRORS = {
   RATE_LIMITED: { title: 'Too many requests with this key.', retriable: true },
   CONFLICT: { title: 'The resource does not allow this now.', retriable: false },
   INTERNAL_ERROR: { title: 'Unexpected failure.', retriable: true },
+  /** Between services: the caller is known, and not one of those that the route is for. */
+  CALLER_NOT_ALLOWED: { title: 'The caller may not use this route.', retriable: false },
   /** A database, broker or peer is away: wait for it, never dead-letter. */
   DEPENDENCY_UNAVAILABLE: { title: 'A dependency is unavailable.', retriable: true },
   /** A message is wrong in itself (schema, unknown type, broken invariant): dead-letter it. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { createInstallationSecrets, createTokenKeyPair } from './fresh-secrets.ts';
+import { createInstallationSecrets } from './fresh-secrets.ts';
 import { openSecret, sealSecret } from './sealed-secret.ts';
 
 test('no two secrets of an installation are alike, nor those of two installations', () => {
@@ -15,10 +15,4 @@ test('what is sealed to an installation opens with its private keys', () => {
   const { sealing } = createInstallationSecrets();
   const sealed = sealSecret(sealing.publicKey, 'whsec_1', 'account:resource');
   expect(openSecret(sealing.privateKeys, sealed, 'account:resource')).toBe('whsec_1');
-});
-
-test('the public half of a token key holds nothing private', () => {
-  const { privateJwk, publicJwk } = createTokenKeyPair('payouts');
-  expect(privateJwk).toMatchObject({ ...publicJwk, kid: 'payouts', crv: 'Ed25519' });
-  expect(Object.keys(publicJwk)).not.toContain('d');
 });

@@ -7,6 +7,7 @@ import { OUTBOX_CONSUMER } from '@pixmesh/postgres/outbox-queue.sql';
 import { dismissParkedEvent } from '@pixmesh/postgres/parked-events';
 import { sql } from '@pixmesh/postgres/sql';
 import { type DispatcherDouble, startDispatcherDouble } from '@pixmesh/testkit/dispatcher-double';
+import { testIdentity } from '@pixmesh/testkit/mesh-calls';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
@@ -107,7 +108,7 @@ async function run(
   await using client = createInternalClient({
     service: 'webhook-dispatcher',
     url: dispatcher.url,
-    sign: async () => 'token',
+    identity: testIdentity('charges'),
   });
   const check = deliveryCheck({
     db: database.db,

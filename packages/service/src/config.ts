@@ -102,16 +102,17 @@ export const CommonConfig = {
   /** Whether other processes may listen on the same ports; the kernel shares connections out among them (ADR 0025). */
   REUSE_PORT: flag(),
   INTERNAL_PORT: port(),
-  /** Whether tests may arm failpoints. */
-  ARM_FAILPOINTS: developmentSwitch(),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'expected a postgres:// URL' }),
 } as const;
 
-/** Settings of a service of the mesh: the folder with `ca.crt`, `tls.crt` and `tls.key` by which others know it. */
+/** Settings of a service of the mesh. */
 export const MeshTlsConfig = {
+  /** The folder with `ca.crt`, `tls.crt` and `tls.key` by which others know it. */
   MESH_TLS_DIR: z.string({
     error: 'expected the path of a folder with ca.crt, tls.crt and tls.key',
   }),
+  /** Where tests arm failpoints; absent: nowhere. */
+  FAILPOINTS_PORT: port().optional(),
 } as const;
 
 const BROKERS_EXPECTED = 'expected host:port, separated by commas';
@@ -125,6 +126,11 @@ export const KafkaConfig = {
   KAFKA_TOPIC_PREFIX: z.string().default(''),
   SCHEMA_REGISTRY_URL: z.url({ error: 'expected a URL' }),
 } as const;
+
+/** Where another service of the mesh is called: by mutual TLS. */
+export function meshUrl() {
+  return z.url({ protocol: /^https$/, error: 'expected an https:// URL' });
+}
 
 /** A TCP port; 0 asks for any free one. */
 export function port() {

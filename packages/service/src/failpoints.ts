@@ -1,7 +1,7 @@
 /**
  * Named places where a test can make a process die, hang or fail: before and after every commit and every
- * call to another system. Armed through the internal listener, so that a restart disarms them; that listener
- * refuses in production. Each failpoint fires once.
+ * call to another system. Armed through a listener of their own (`failpoint-listener.ts`), so that a restart
+ * disarms them; production has none. Each failpoint fires once.
  */
 const ACTIONS = ['kill', 'hang', 'error'] as const;
 export type FailpointAction = (typeof ACTIONS)[number];

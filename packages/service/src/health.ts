@@ -3,10 +3,7 @@ import { once } from 'node:events';
 
 import { prometheusExporter } from '@pixmesh/telemetry/sdk';
 
-import { armFailpoints, type FailpointAction } from './failpoints.ts';
-
 const CHECK_TIMEOUT_MS = 2_000;
-const FAILPOINTS_BYTES_MAX = 16 * 1024;
 
 export type HealthOptions = {
   host: string;
@@ -15,8 +12,6 @@ export type HealthOptions = {
   isAlive(): boolean;
   /** Rejects while the service cannot do its work; the broker is not part of it, the outbox absorbs it. */
   checkReady(): Promise<void>;
-  /** Whether tests may arm failpoints; never in production. */
-  failpointsAllowed: boolean;
 };
 
 export type Health = AsyncDisposable & {
@@ -25,7 +20,7 @@ export type Health = AsyncDisposable & {
   setNotReady(): void;
 };
 
-/** The internal listener: `/livez`, `/readyz`, `/metrics`, and failpoints outside production. */
+/** The listener of probes and metrics, which stays plain: `/livez`, `/readyz`, `/metrics`. */
 export async function startHealth(options: HealthOptions): Promise<Health> {
   let stopping = false;
   const server = createServer((request, response) => {
@@ -52,8 +47,6 @@ export async function startHealth(options: HealthOptions): Promise<Health> {
         return void response.writeHead((await isReady()) ? 200 : 503).end();
       case 'GET /metrics':
         return answerMetrics(request, response);
-      case 'PUT /failpoints':
-        return await answerFailpoints(options, request, response);
       default:
         return void response.writeHead(404).end();
     }
@@ -79,40 +72,6 @@ function answerMetrics(request: IncomingMessage, response: ServerResponse): void
   const exporter = prometheusExporter();
   if (!exporter) return void response.writeHead(503).end();
   exporter.getMetricsRequestHandler(request, response);
-}
-
-async function answerFailpoints(
-  options: HealthOptions,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  if (!options.failpointsAllowed) return void response.writeHead(404).end();
-  const actions = parseActions(await readText(request));
-  if (actions === null) return void response.writeHead(400).end();
-  try {
-    armFailpoints(actions);
-    response.writeHead(204).end();
-  } catch (error) {
-    response.writeHead(400).end((error as Error).message);
-  }
-}
-
-async function readText(request: IncomingMessage): Promise<string> {
-  let text = '';
-  for await (const chunk of request) {
-    text += String(chunk);
-    if (text.length > FAILPOINTS_BYTES_MAX) break;
-  }
-  return text;
-}
-
-function parseActions(text: string): Record<string, FailpointAction> | null {
-  try {
-    const actions: unknown = JSON.parse(text);
-    return typeof actions === 'object' ? (actions as Record<string, FailpointAction> | null) : null;
-  } catch {
-    return null;
-  }
 }
 
 function portOf(server: Server): number {

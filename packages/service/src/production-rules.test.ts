@@ -27,7 +27,7 @@ const PLAIN_HTTP = { unsafe: ['http://canary'], safe: ['https://canary'] };
 
 const ROWS: readonly Row[] = [
   { setting: 'WEBHOOK_DEV_RECEIVERS', unsafe: ['*.canary=127.0.0.1:1'], safe: [undefined, ''] },
-  { setting: 'ARM_FAILPOINTS', unsafe: ['true'], safe: [undefined, 'false'] },
+  { setting: 'FAILPOINTS_PORT', unsafe: ['0', '8000'], safe: [undefined, ''] },
   { setting: 'ACT_FOR_OTHERS', unsafe: ['true'], safe: [undefined, 'false'] },
   { setting: 'ACQUIRER_URL', ...PLAIN_HTTP },
   { setting: 'LEDGER_URL', ...PLAIN_HTTP },

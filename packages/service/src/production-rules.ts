@@ -22,12 +22,12 @@ const HTTPS = 'expected an https:// URL in production';
  * a service that is added later has them too.
  */
 export const PRODUCTION_RULES: readonly ProductionRule[] = [
-  { setting: /^WEBHOOK_DEV_RECEIVERS$/, isSafe: (value) => value === undefined, expected: ABSENT },
   {
-    setting: /^(ARM_FAILPOINTS|ACT_FOR_OTHERS)$/,
-    isSafe: (value) => value !== 'true',
-    expected: OFF,
+    setting: /^(WEBHOOK_DEV_RECEIVERS|FAILPOINTS_PORT)$/,
+    isSafe: (value) => value === undefined,
+    expected: ABSENT,
   },
+  { setting: /^ACT_FOR_OTHERS$/, isSafe: (value) => value !== 'true', expected: OFF },
   // The acquirer, other services of the mesh, and where the acquirer calls us. Connections that may be plain have their own.
   { setting: /^(?!SCHEMA_REGISTRY_).*_URL$/, isSafe: (value) => !isHttp(value), expected: HTTPS },
   {

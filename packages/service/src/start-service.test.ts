@@ -102,12 +102,6 @@ test.each([
   if (lines > 0) expect(warned).toMatchObject([{ plaintext: ['redis'] }]);
 });
 
-test('failpoints can be switched off outside production', async () => {
-  await using service = await aService(() => undefined, { ARM_FAILPOINTS: 'false' });
-  const url = `http://127.0.0.1:${service.ports.internal}/failpoints`;
-  expect((await fetch(url, { method: 'PUT', body: '{}' })).status).toBe(404);
-});
-
 test('the log says why a service stops, the first time that it is told to', async () => {
   const service = await aService(() => undefined);
   await service.stop({ reason: 'signal', signal: 'SIGTERM' });

@@ -18,7 +18,6 @@ type ServiceOptions = {
   config: {
     NODE_ENV: string;
     PIXMESH_ALLOW_PLAINTEXT?: readonly string[] | undefined;
-    ARM_FAILPOINTS?: 'true' | 'false' | undefined;
     LOG_LEVEL: Parameters<typeof createLogger>[1];
     HOST: string;
     INTERNAL_PORT: number;
@@ -77,7 +76,6 @@ export async function startService<Answer extends Started>(
       port: config.INTERNAL_PORT,
       isAlive: () => parts.every((part) => part.isAlive?.() ?? true),
       checkReady: started.checkReady,
-      failpointsAllowed: isOn(config.ARM_FAILPOINTS, config),
     });
     const ports = { ...started.ports, internal: health.port };
     logger.info({ version: packageJson.version, roles: config.ROLES, ports }, 'service ready');

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
 import type { ComparedEvents, CompareEventsBody } from '@pixmesh/contracts/internal/compare-events';
+
+import { serverTlsOf } from './mesh-calls.ts';
 
 export type DispatcherDouble = AsyncDisposable & {
   readonly url: string;
@@ -16,7 +18,7 @@ export type DispatcherDouble = AsyncDisposable & {
 export async function startDispatcherDouble(): Promise<DispatcherDouble> {
   const asked: CompareEventsBody[] = [];
   let differences: ComparedEvents = { missing: [], unknown: [] };
-  const server = createServer((request, response) => {
+  const server = createServer(serverTlsOf('webhook-dispatcher'), (request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
@@ -28,7 +30,7 @@ export async function startDispatcherDouble(): Promise<DispatcherDouble> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
     asked,
     differ: (next) => {
       differences = next;

@@ -1,17 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-import { INTERNAL_HEADERS } from '@pixmesh/contracts/internal/headers';
 import type { HoldState } from '@pixmesh/contracts/internal/holds';
-import type { CallerClaims } from '@pixmesh/contracts/internal/service-token';
+import type { CallerClaims } from '@pixmesh/contracts/internal/caller-claims';
 
 import { eventually } from './eventually.ts';
 import { freePorts } from './free-ports.ts';
+import { callOwner } from './mesh-calls.ts';
 import { ownProcess } from './owned-process.ts';
 import { processEnvironment } from './process-environment.ts';
 import { createTestDatabase } from './test-database.ts';
 import { testIdentityFolder, testInfra } from './test-infra.ts';
-import { aCaller } from './test-tokens.ts';
+import { aCaller } from './test-callers.ts';
 
 /** A machine that is busy with other suites boots slowly; still within the limit of a hook. */
 const BOOT_TIMEOUT_MS = 45_000;
@@ -27,13 +27,7 @@ type ListedHold = {
   state: HoldState;
 };
 
-type LedgerOptions = {
-  topicPrefix: string;
-  /** Of everybody who calls it. */
-  publicKeys: object;
-  /** The token of a call: as the gateway for a tenant, or as another service for itself. */
-  sign(caller: CallerClaims | null): Promise<string>;
-};
+type LedgerOptions = { topicPrefix: string };
 
 export type LedgerProcess = AsyncDisposable & {
   readonly url: string;
@@ -79,16 +73,8 @@ export async function startLedgerProcess(options: LedgerOptions): Promise<Ledger
   }
 
   async function ask(route: string, caller: CallerClaims | null, body?: object): Promise<unknown> {
-    const [method = 'GET', path = ''] = route.split(' ');
-    const response = await fetch(url + path, {
-      method,
-      headers: {
-        'content-type': 'application/json',
-        [INTERNAL_HEADERS.token]: await options.sign(caller),
-      },
-      body: body === undefined ? null : JSON.stringify(body),
-    });
-    if (!response.ok) throw new Error(`the ledger answered ${response.status} for ${path}`);
+    const response = await callOwner({ owner: 'ledger', url }, { route, caller, body });
+    if (!response.ok) throw new Error(`the ledger answered ${response.status} for ${route}`);
     return await response.json();
   }
 }
@@ -109,7 +95,6 @@ async function boot(
       KAFKA_BROKERS: testInfra().kafkaBrokers.join(','),
       KAFKA_TOPIC_PREFIX: options.topicPrefix,
       SCHEMA_REGISTRY_URL: testInfra().registryUrl,
-      SERVICE_TOKEN_PUBLIC_KEYS: JSON.stringify(options.publicKeys),
       PORT: String(port),
       INTERNAL_PORT: String(internalPort),
     },
@@ -119,7 +104,7 @@ async function boot(
     await stop(child);
     throw error;
   });
-  return { child, url: `http://127.0.0.1:${port}` };
+  return { child, url: `https://127.0.0.1:${port}` };
 }
 
 async function untilReady(internalPort: number): Promise<void> {

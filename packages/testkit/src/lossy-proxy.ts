@@ -1,6 +1,11 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, request } from 'node:https';
 import type { AddressInfo } from 'node:net';
+
+import type { IdentityName } from '@pixmesh/contracts/internal/identities';
+
+import { serverTlsOf, testIdentity } from './mesh-calls.ts';
 
 /**
  * What goes wrong with one call: it is lost before its effect, its answer is lost after the effect, or it waits
@@ -24,18 +29,18 @@ export type LossyProxy = AsyncDisposable & {
   readonly passed: string[];
 };
 
-/** A network between two services that loses and delays what a test says. */
-export async function startLossyProxy(target: string): Promise<LossyProxy> {
+/** A network between a service and the ledger that loses and delays what a test says; it holds the keys of both. */
+export async function startLossyProxy(target: string, caller: IdentityName): Promise<LossyProxy> {
   const planned: { method: string; path: RegExp; trouble: Trouble }[] = [];
   const passed: string[] = [];
-  const server = createServer((incoming, outgoing) => {
+  const server = createServer(serverTlsOf('ledger'), (incoming, outgoing) => {
     void carry(incoming, outgoing).catch(() => incoming.socket.destroy());
   });
   server.keepAliveTimeout = 72_000;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
     trouble: (method, path, ...troubles) =>
       planned.push(...troubles.map((trouble) => ({ method, path, trouble }))),
     planned: () => planned.length,
@@ -56,7 +61,7 @@ export async function startLossyProxy(target: string): Promise<LossyProxy> {
     else if (typeof trouble === 'object' && trouble !== null) {
       return void outgoing.writeHead(trouble.status).end(JSON.stringify(trouble.body));
     }
-    const answer = await passOn(incoming, target);
+    const answer = await passOn(incoming, target, caller);
     passed.push(`${method} ${url}`);
     if (trouble === 'answer_lost') return void incoming.socket.destroy();
     outgoing.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body);
@@ -66,9 +71,15 @@ export async function startLossyProxy(target: string): Promise<LossyProxy> {
 async function passOn(
   incoming: IncomingMessage,
   target: string,
+  caller: IdentityName,
 ): Promise<{ status: number; body: Buffer }> {
   const { method, url, headers } = incoming;
-  const call = request(new URL(url ?? '/', target), { method: method ?? 'GET', headers });
+  const call = request(new URL(url ?? '/', target), {
+    ...testIdentity(caller).current(),
+    servername: 'ledger',
+    method: method ?? 'GET',
+    headers,
+  });
   call.end(await readAll(incoming));
   const [answer] = (await once(call, 'response')) as [IncomingMessage];
   return { status: answer.statusCode ?? 0, body: await readAll(answer) };

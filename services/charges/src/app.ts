@@ -1,7 +1,8 @@
 import { registerDeadLetterRoutes } from '@pixmesh/http/dead-letter-routes';
-import { requireServiceToken } from '@pixmesh/http/internal-auth';
+import { INTERNAL_ROUTES } from '@pixmesh/contracts/internal/internal-routes';
+import { guardRoutes } from '@pixmesh/http/internal-auth';
+import type { Peers } from '@pixmesh/http/peers';
 import { createServiceApp } from '@pixmesh/http/service-app';
-import type { VerifyToken } from '@pixmesh/http/service-token';
 import type { Messaging } from '@pixmesh/kafka/messaging';
 import type { Reconciliation } from '@pixmesh/reconciliation/reconciliation';
 import { registerReconciliationRoutes } from '@pixmesh/reconciliation/reconciliation-routes';
@@ -28,7 +29,7 @@ type AppDeps = CreateChargeDeps &
   DefenseDeps &
   RequestRefundDeps &
   Omit<StatusCheckDeps, 'signal'> & {
-    verify: VerifyToken;
+    peers: Peers;
     deadLetters: Messaging['deadLetters'];
     reconciliation: Pick<Reconciliation, 'latest' | 'runNow' | 'requestFull'>;
     sealingPublicKey: string;
@@ -39,8 +40,12 @@ type AppDeps = CreateChargeDeps &
 
 /** The HTTP surface of the service: called by the gateway only. */
 export function buildApp(deps: AppDeps): FastifyInstance {
-  const app = createServiceApp({ logger: deps.logger, listener: 'internal' });
-  requireServiceToken(app, deps.verify);
+  const app = createServiceApp({
+    logger: deps.logger,
+    listener: 'internal',
+    mutualTls: deps.peers.tls,
+  });
+  guardRoutes(app, INTERNAL_ROUTES.charges, deps.peers);
   registerCreateCharge(app, deps);
   registerGetCharge(app, deps);
   registerListCharges(app, deps);

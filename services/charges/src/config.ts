@@ -4,10 +4,10 @@ import {
   CommonConfig,
   KafkaConfig,
   MeshTlsConfig,
+  meshUrl,
   milliseconds,
   port,
 } from '@pixmesh/service/config';
-import { TokenKeysConfig } from '@pixmesh/http/service-token';
 import { ReconciliationConfig } from '@pixmesh/reconciliation/reconciliation-config';
 import { z } from 'zod';
 
@@ -19,13 +19,12 @@ export const ChargesConfig = z
     ...CommonConfig,
     ...MeshTlsConfig,
     ...KafkaConfig,
-    ...TokenKeysConfig,
     ...ReconciliationConfig,
     PORT: port(),
     /** Holds of refunds, and what reconciliation reads; no charge waits for it. */
-    LEDGER_URL: z.url({ error: 'expected a URL' }),
+    LEDGER_URL: meshUrl(),
     /** Where reconciliation asks whether every event has arrived. */
-    DISPATCHER_URL: z.url({ error: 'expected a URL' }),
+    DISPATCHER_URL: meshUrl(),
     ...AcquirerSettings,
     /** Limit of one exchange with the acquirer; two of them fit into a request. */
     ACQUIRER_TIMEOUT_MS: milliseconds(4_000),

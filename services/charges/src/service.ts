@@ -1,13 +1,14 @@
 import { acquirerConfig } from '@pixmesh/acquirer/acquirer-settings';
 import { createAcquirer } from '@pixmesh/acquirer/client';
-import { openMeshIdentity } from '@pixmesh/certificates/mesh-identity';
+import { type MeshIdentity, openMeshIdentity } from '@pixmesh/certificates/mesh-identity';
 import { CHARGE_EVENTS, DISPUTE_EVENTS } from '@pixmesh/contracts/messages/charge-event.v1';
 import { CHARGE_COMMANDS } from '@pixmesh/contracts/messages/ledger-command.v1';
 import { listen } from '@pixmesh/http/listen';
+import { meshPeers } from '@pixmesh/http/peers';
 import { createInternalClient, type InternalClient } from '@pixmesh/http/internal-client';
 import { createLedgerHolds } from '@pixmesh/ledger-client/ledger-holds';
 import { endProcess } from '@pixmesh/service/run-service';
-import { createTokenSigner, createTokenVerifier } from '@pixmesh/http/service-token';
+import { startFailpoints } from '@pixmesh/service/failpoint-listener';
 import { startService } from '@pixmesh/service/start-service';
 import { type Messaging, messagingSettings, startMessaging } from '@pixmesh/kafka/messaging';
 import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
@@ -31,12 +32,13 @@ const POOL_SIZE = 20;
 /** Starts the service; a stop ends traffic first, then reconciliation, jobs, consumers and pools. */
 export async function startCharges(config: ChargesConfig) {
   return await startService({ name: 'charges', config }, async ({ logger, use }) => {
-    use('identity', openMeshIdentity({ folder: config.MESH_TLS_DIR, logger }));
+    const identity = use('identity', openMeshIdentity({ folder: config.MESH_TLS_DIR, logger }));
+    use('failpoints', await startFailpoints({ config, identity }));
     const pool = { url: config.DATABASE_URL, applicationName: 'charges', max: POOL_SIZE };
     const db = use('pool', createPool(pool));
     void checkConnectionBudget({ db, logger, wanted: POOL_SIZE });
     const acquirer = use('acquirer', createAcquirer(acquirerConfig(config)));
-    const ledgerCalls = use('ledger client', await callLedger(config));
+    const ledgerCalls = use('ledger client', callLedger(config, identity));
     const holds = createLedgerHolds(ledgerCalls);
     const signals = createSignals();
     const checkDeps = createCheckDeps({ config, db, logger, acquirer, signals });
@@ -53,7 +55,7 @@ export async function startCharges(config: ChargesConfig) {
           db,
           acquirer,
           ledger: createLedgerReads(ledgerCalls),
-          dispatcher: use('dispatcher client', await callDispatcher(config)),
+          dispatcher: use('dispatcher client', callDispatcher(config, identity)),
           healAfterMs: config.RECONCILIATION_WINDOW_MS,
           wakeOutbox: signals.outbox.notify,
           pixKey: config.ACQUIRER_PIX_KEY,
@@ -70,7 +72,7 @@ export async function startCharges(config: ChargesConfig) {
         wakeRefunds: signals.refunds.notify,
         returnWindowMs: config.DISPUTE_RETURN_WINDOW_MS,
         intentChecks: { firstMs: config.READ_BACK_REFUND_INTENT_MS },
-        verify: createTokenVerifier('charges', config.SERVICE_TOKEN_PUBLIC_KEYS),
+        peers: meshPeers(identity),
         deadLetters: messaging.deadLetters,
         reconciliation,
         sealingPublicKey: config.WEBHOOK_SEALING_PUBLIC_KEY,
@@ -90,15 +92,14 @@ type CommonParts = {
 };
 
 /** Asked by reconciliation whether every event has arrived. */
-async function callDispatcher(config: ChargesConfig): Promise<InternalClient> {
-  const sign = await createTokenSigner(config.SERVICE_TOKEN_PRIVATE_KEY);
-  return createInternalClient({ service: 'webhook-dispatcher', url: config.DISPATCHER_URL, sign });
+function callDispatcher(config: ChargesConfig, identity: MeshIdentity): InternalClient {
+  const url = config.DISPATCHER_URL;
+  return createInternalClient({ service: 'webhook-dispatcher', url, identity });
 }
 
 /** The ledger answers holds of refunds, and is read for comparison; no charge waits for it. */
-async function callLedger(config: ChargesConfig): Promise<InternalClient> {
-  const sign = await createTokenSigner(config.SERVICE_TOKEN_PRIVATE_KEY);
-  return createInternalClient({ service: 'ledger', url: config.LEDGER_URL, sign });
+function callLedger(config: ChargesConfig, identity: MeshIdentity): InternalClient {
+  return createInternalClient({ service: 'ledger', url: config.LEDGER_URL, identity });
 }
 
 function connect({ config, db, logger, signals }: CommonParts): Messaging {

@@ -2,9 +2,8 @@ import { ChargesConfig } from '#config.ts';
 import { startCharges } from '#service.ts';
 import { AcquirerCallback } from '@pixmesh/contracts/messages/acquirer-callback.v1';
 import { LEDGER_EVENTS } from '@pixmesh/contracts/messages/ledger-event.v1';
-import { INTERNAL_HEADERS } from '@pixmesh/contracts/internal/headers';
-import type { CallerClaims } from '@pixmesh/contracts/internal/service-token';
-import { createTokenSigner, type SignToken } from '@pixmesh/http/service-token';
+import type { CallerClaims } from '@pixmesh/contracts/internal/caller-claims';
+import { callOwner } from '@pixmesh/testkit/mesh-calls';
 import { createEventPublisher } from '@pixmesh/kafka/event-publisher';
 import { warmCodec } from '@pixmesh/kafka/schema-registry';
 import { newId } from '@pixmesh/kernel/ids';
@@ -15,7 +14,6 @@ import { createLogger } from '@pixmesh/telemetry/logger';
 import { SIMULATOR_CREDENTIALS, startSimulatorProcess } from '@pixmesh/testkit/simulator-process';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { testIdentityFolder, testInfra } from '@pixmesh/testkit/test-infra';
-import { createTokenKeys } from '@pixmesh/testkit/test-tokens';
 import { createTestTopics } from '@pixmesh/testkit/test-topics';
 
 export type ChargesUnderTest = Awaited<ReturnType<typeof startChargesUnderTest>>;
@@ -25,12 +23,7 @@ export type ChargesUnderTest = Awaited<ReturnType<typeof startChargesUnderTest>>
 export type Json = any;
 
 /** Starts what the service needs beside the acquirer; answers the settings by which it is found. */
-type StartBeside = (shared: {
-  topicPrefix: string;
-  publicKeys: object;
-  signAsGateway: SignToken;
-  signAsCharges: SignToken;
-}) => Promise<Record<string, string>>;
+type StartBeside = (shared: { topicPrefix: string }) => Promise<Record<string, string>>;
 
 /** The service on real infrastructure, beside a real simulator; short periods. */
 export async function startChargesUnderTest(
@@ -42,15 +35,10 @@ export async function startChargesUnderTest(
     createTestTopics(),
     startSimulatorProcess(),
   ]);
-  const { privateKeys, publicKeys } = createTokenKeys(['gateway', 'charges']);
   // Reconciliation runs where a test asks for it; by itself it would meet the faults that tests script.
   await database.db.query(sql`update reconciliation_lease set due_at = 'infinity'`);
   const sealing = generateSealingKeyPair();
-  const [signAsGateway, signAsCharges] = await Promise.all([
-    createTokenSigner(privateKeys['gateway'] ?? {}),
-    createTokenSigner(privateKeys['charges'] ?? {}),
-  ]);
-  const beside = await startBeside({ ...topics, publicKeys, signAsGateway, signAsCharges });
+  const beside = await startBeside(topics);
   const service = await startCharges(
     ChargesConfig.parse({
       ...BASE_SETTINGS,
@@ -61,8 +49,6 @@ export async function startChargesUnderTest(
       KAFKA_BROKERS: testInfra().kafkaBrokers.join(','),
       KAFKA_TOPIC_PREFIX: topics.topicPrefix,
       SCHEMA_REGISTRY_URL: testInfra().registryUrl,
-      SERVICE_TOKEN_PRIVATE_KEY: JSON.stringify(privateKeys['charges']),
-      SERVICE_TOKEN_PUBLIC_KEYS: JSON.stringify(publicKeys),
       ACQUIRER_URL: simulator.url,
       WEBHOOK_SEALING_PUBLIC_KEY: sealing.publicKey,
     }),
@@ -79,7 +65,7 @@ export async function startChargesUnderTest(
       caller: CallerClaims | null,
       route: string,
       ...[body, headers]: [body?: unknown, headers?: Record<string, string>]
-    ) => callService({ url: service.url, sign: signAsGateway }, caller, { route, body, headers }),
+    ) => callService(service.url, { caller, route, body, headers }),
     [Symbol.asyncDispose]: async () => {
       await service[Symbol.asyncDispose]();
       await peers.stop();
@@ -89,24 +75,10 @@ export async function startChargesUnderTest(
   };
 }
 
-async function callService(
-  service: { url: string; sign: SignToken },
-  caller: CallerClaims | null,
-  call: { route: string; body?: unknown; headers: Record<string, string> | undefined },
-): Promise<{ status: number; headers: Headers; body: Json }> {
-  const [method = 'GET', path = ''] = call.route.split(' ');
-  const isRaw = typeof call.body === 'string' || Buffer.isBuffer(call.body);
-  const text = isRaw ? (call.body as string | Buffer) : JSON.stringify(call.body);
-  const response = await fetch(service.url + path, {
-    method,
-    headers: {
-      'content-type': 'application/json',
-      ...call.headers,
-      [INTERNAL_HEADERS.token]: await service.sign('charges', caller),
-    },
-    body: text ?? null,
-  });
-  return { status: response.status, headers: response.headers, body: await response.json() };
+async function callService(url: string, call: Parameters<typeof callOwner>[1]) {
+  const response = await callOwner({ owner: 'charges', url }, call);
+  const { status, headers } = response;
+  return { status, headers, body: (await response.json()) as Json };
 }
 
 /** What gateway and ledger send to the service, by the messages that are their contract. */
@@ -160,8 +132,8 @@ const BASE_SETTINGS = {
   LOG_LEVEL: 'silent',
   INTERNAL_PORT: '0',
   PORT: '0',
-  LEDGER_URL: 'http://127.0.0.1:9',
-  DISPATCHER_URL: 'http://127.0.0.1:9',
+  LEDGER_URL: 'https://127.0.0.1:9',
+  DISPATCHER_URL: 'https://127.0.0.1:9',
   ACQUIRER_CLIENT_ID: SIMULATOR_CREDENTIALS.clientId,
   ACQUIRER_CLIENT_SECRET: SIMULATOR_CREDENTIALS.clientSecret,
   ACQUIRER_PIX_KEY: SIMULATOR_CREDENTIALS.pixKey,

@@ -3,7 +3,7 @@ import { TOPICS } from '@pixmesh/contracts/topics';
 import { newId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
-import { aCaller } from '@pixmesh/testkit/test-tokens';
+import { aCaller } from '@pixmesh/testkit/test-callers';
 import { expect } from 'vitest';
 
 import type { ChargesUnderTest, Json } from './charges-under-test.ts';

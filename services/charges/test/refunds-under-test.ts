@@ -10,7 +10,7 @@ import { startDispatcherDouble } from '@pixmesh/testkit/dispatcher-double';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { type LedgerProcess, startLedgerProcess } from '@pixmesh/testkit/ledger-process';
 import { type LossyProxy, startLossyProxy } from '@pixmesh/testkit/lossy-proxy';
-import { aCaller } from '@pixmesh/testkit/test-tokens';
+import { aCaller } from '@pixmesh/testkit/test-callers';
 import { expect } from 'vitest';
 
 import { findAnyCharge } from '#charge/charges.sql.ts';
@@ -32,13 +32,8 @@ export async function startRefundsUnderTest(settings: Record<string, string> = {
   const peers: { ledger?: LedgerProcess; network?: LossyProxy } = {};
   const dispatcher = await startDispatcherDouble();
   const charges = await startChargesUnderTest({ ...PERIODS, ...settings }, async (shared) => {
-    peers.ledger = await startLedgerProcess({
-      topicPrefix: shared.topicPrefix,
-      publicKeys: shared.publicKeys,
-      sign: (caller) =>
-        (caller === null ? shared.signAsCharges : shared.signAsGateway)('ledger', caller),
-    });
-    peers.network = await startLossyProxy(peers.ledger.url);
+    peers.ledger = await startLedgerProcess(shared);
+    peers.network = await startLossyProxy(peers.ledger.url, 'charges');
     return { LEDGER_URL: peers.network.url, DISPATCHER_URL: dispatcher.url };
   });
   const { ledger, network } = peers as Required<typeof peers>;

@@ -1,4 +1,4 @@
-import { createServiceApp, EDGE_HEADER_BYTES_MAX } from '@pixmesh/http/service-app';
+import { createServiceApp, EDGE_HEADER_BYTES_MAX, fixedTls } from '@pixmesh/http/service-app';
 import type { TlsIdentity } from '@pixmesh/service/tls-identity';
 import type { UpToTwo } from '@pixmesh/service/up-to-two';
 import type { FastifyInstance } from 'fastify';
@@ -25,7 +25,7 @@ export function buildCallbackApp(deps: Deps): FastifyInstance {
     headerBytesMax: EDGE_HEADER_BYTES_MAX,
     requestIdOf: (_request, reply) => requestIdOf(reply),
     bodyBytesMax: CALLBACK_BYTES_MAX,
-    ...(deps.tls && { mutualTls: { ...deps.tls, clientCa: deps.tls.ca } }),
+    ...(deps.tls && { mutualTls: fixedTls(deps.tls) }),
   });
   stampAnswers(app);
   const keepUnusable = createKeepUnusable({ logger: deps.logger, now: () => performance.now() });

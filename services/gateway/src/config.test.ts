@@ -1,10 +1,8 @@
 import { ConfigError, readConfig } from '@pixmesh/service/config';
-import { createTokenKeys } from '@pixmesh/testkit/test-tokens';
 import { describe, expect, test } from 'vitest';
 
 import { GatewayConfig } from './config.ts';
 
-const keys = createTokenKeys(['gateway']);
 const PEPPER = Buffer.alloc(32, 1).toString('base64url');
 const ENVIRONMENT: Record<string, string> = {
   NODE_ENV: 'development',
@@ -16,13 +14,12 @@ const ENVIRONMENT: Record<string, string> = {
   PUBLIC_PORT: '8000',
   ADMIN_PORT: '8001',
   CALLBACK_PORT: '8002',
-  CHARGES_URL: 'http://127.0.0.1:8010',
-  PAYOUTS_URL: 'http://127.0.0.1:8013',
-  LEDGER_URL: 'http://127.0.0.1:8011',
-  DISPATCHER_URL: 'http://127.0.0.1:8012',
+  CHARGES_URL: 'https://127.0.0.1:8010',
+  PAYOUTS_URL: 'https://127.0.0.1:8013',
+  LEDGER_URL: 'https://127.0.0.1:8011',
+  DISPATCHER_URL: 'https://127.0.0.1:8012',
   API_KEY_PEPPER: PEPPER,
   CALLBACK_SECRET: 'c'.repeat(32),
-  SERVICE_TOKEN_PRIVATE_KEY: JSON.stringify(keys.privateKeys['gateway']),
 };
 
 describe('the configuration', () => {
@@ -60,7 +57,6 @@ describe('the configuration', () => {
     ['CALLBACK_SECRET', `${'c'.repeat(32)}/pix`],
     ['REQUEST_TIMEOUT_MS', '0'],
     ['RECONCILIATION_TIMEOUT_MS', 'long'],
-    ['SERVICE_TOKEN_PRIVATE_KEY', '{}'],
     ['REQUEST_LOG_RETENTION_DAYS', '6'],
     ['RATE_LIMIT_PER_KEY', '0'],
     ['RATE_LIMIT_PER_KEY', 'many'],

@@ -3,6 +3,7 @@ import {
   developmentSwitch,
   KafkaConfig,
   MeshTlsConfig,
+  meshUrl,
   milliseconds,
   port,
 } from '@pixmesh/service/config';
@@ -13,7 +14,6 @@ import {
   type TlsIdentity,
   toTlsIdentity,
 } from '@pixmesh/service/tls-identity';
-import { TokenKeysConfig } from '@pixmesh/http/service-token';
 import { ReconciliationConfig } from '@pixmesh/reconciliation/reconciliation-config';
 import { upToTwo } from '@pixmesh/service/up-to-two';
 import { z } from 'zod';
@@ -34,16 +34,14 @@ const Settings = z.object({
   ...CommonConfig,
   ...MeshTlsConfig,
   ...KafkaConfig,
-  // It signs tokens and is called with none: it needs nobody's public key.
-  SERVICE_TOKEN_PRIVATE_KEY: TokenKeysConfig.SERVICE_TOKEN_PRIVATE_KEY,
   ...ReconciliationConfig,
   PUBLIC_PORT: port(),
   ADMIN_PORT: port(),
   CALLBACK_PORT: port(),
-  CHARGES_URL: url(),
-  PAYOUTS_URL: url(),
-  LEDGER_URL: url(),
-  DISPATCHER_URL: url(),
+  CHARGES_URL: meshUrl(),
+  PAYOUTS_URL: meshUrl(),
+  LEDGER_URL: meshUrl(),
+  DISPATCHER_URL: meshUrl(),
   API_KEY_PEPPER: PeppersSetting,
   /** Absent: there is no bootstrap operator. */
   ADMIN_BOOTSTRAP_TOKEN: z
@@ -109,10 +107,6 @@ export function callbackTls(config: GatewayConfig): TlsIdentity | null {
 function tlsOf(settings: z.output<typeof Settings>) {
   const { CALLBACK_TLS_CA: ca, CALLBACK_TLS_CERT: cert, CALLBACK_TLS_KEY: key } = settings;
   return { ca, cert, key };
-}
-
-function url() {
-  return z.url({ protocol: /^https?$/, error: 'expected a URL' });
 }
 
 function atLeast(min: number, unit: string) {

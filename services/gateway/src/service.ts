@@ -1,4 +1,4 @@
-import { openMeshIdentity } from '@pixmesh/certificates/mesh-identity';
+import { type MeshIdentity, openMeshIdentity } from '@pixmesh/certificates/mesh-identity';
 import {
   AccountLimitsChanged,
   ApplicationChanged,
@@ -8,7 +8,7 @@ import { listen } from '@pixmesh/http/listen';
 import { createInternalClient, type InternalClient } from '@pixmesh/http/internal-client';
 import { isOn } from '@pixmesh/service/config';
 import { endProcess } from '@pixmesh/service/run-service';
-import { createTokenSigner } from '@pixmesh/http/service-token';
+import { startFailpoints } from '@pixmesh/service/failpoint-listener';
 import { type Parts, startService } from '@pixmesh/service/start-service';
 import { createWakeSignal } from '@pixmesh/service/wake-signal';
 import { type Messaging, messagingSettings, startMessaging } from '@pixmesh/kafka/messaging';
@@ -44,13 +44,14 @@ export type Gateway = Awaited<ReturnType<typeof startGateway>>;
 /** Starts the edge: three listeners for three kinds of callers. A stop ends them first, together. */
 export async function startGateway(config: GatewayConfig) {
   return await startService({ name: 'gateway', config }, async ({ logger, use }) => {
-    use('identity', openMeshIdentity({ folder: config.MESH_TLS_DIR, logger }));
+    const identity = use('identity', openMeshIdentity({ folder: config.MESH_TLS_DIR, logger }));
+    use('failpoints', await startFailpoints({ config, identity }));
     const pool = { url: config.DATABASE_URL, applicationName: 'gateway' };
     const db = use('pool', createPool({ ...pool, max: config.DATABASE_POOL_SIZE }));
     const background = use('background pool', createPool({ ...pool, max: BACKGROUND_POOL_SIZE }));
     const wanted = config.DATABASE_POOL_SIZE + BACKGROUND_POOL_SIZE;
     void checkConnectionBudget({ db: background, logger, wanted });
-    const clients = await openClients(config, use);
+    const clients = openClients(config, identity, use);
     const outbox = createWakeSignal();
     const messaging = use(
       'messaging',
@@ -108,10 +109,13 @@ export async function startGateway(config: GatewayConfig) {
   });
 }
 
-async function openClients(config: GatewayConfig, use: Parts['use']): Promise<OwnerClients> {
-  const sign = await createTokenSigner(config.SERVICE_TOKEN_PRIVATE_KEY);
+function openClients(
+  config: GatewayConfig,
+  identity: MeshIdentity,
+  use: Parts['use'],
+): OwnerClients {
   const open = (service: OwnerService, url: string): InternalClient =>
-    use(`client of ${service}`, createInternalClient({ service, url, sign }));
+    use(`client of ${service}`, createInternalClient({ service, url, identity }));
   return {
     charges: open('charges', config.CHARGES_URL),
     payouts: open('payouts', config.PAYOUTS_URL),

@@ -4,8 +4,9 @@ import { Scope } from '@pixmesh/contracts/http/scopes';
 import { readConfig } from '@pixmesh/service/config';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { testIdentityFolder, testInfra } from '@pixmesh/testkit/test-infra';
-import { createTokenKeys } from '@pixmesh/testkit/test-tokens';
+import { expect } from 'vitest';
 
+import { BOOTSTRAP_OPERATOR_ID } from '#admin/authenticate-operator.ts';
 import { GatewayConfig } from '#config.ts';
 import { type Gateway, startGateway } from '#service.ts';
 
@@ -14,14 +15,6 @@ import { type FakeOwner, startFakeOwner } from './start-fake-owner.ts';
 
 export const BOOTSTRAP_TOKEN = randomBytes(24).toString('hex');
 export const CALLBACK_SECRET = randomBytes(24).toString('hex');
-export const tokenKeys = createTokenKeys([
-  'gateway',
-  'charges',
-  'payouts',
-  'ledger',
-  'webhook-dispatcher',
-]);
-
 export type Tenant = { accountId: string; applicationId: string; keyId: string; key: string };
 
 /** What goes with a call on `/admin`; headers as name, value, name, value … */
@@ -55,10 +48,10 @@ export async function startTestGateway(
   await using started = new AsyncDisposableStack();
   const database = started.use(await createTestDatabase('gateway'));
   const owners = {
-    charges: started.use(await startFakeOwner()),
-    payouts: started.use(await startFakeOwner()),
-    ledger: started.use(await startFakeOwner()),
-    dispatcher: started.use(await startFakeOwner()),
+    charges: started.use(await startFakeOwner('charges')),
+    payouts: started.use(await startFakeOwner('payouts')),
+    ledger: started.use(await startFakeOwner('ledger')),
+    dispatcher: started.use(await startFakeOwner('webhook-dispatcher')),
   };
   const common = { ...toEnvironment(database, owners), ...environment };
   const start = (changes: Record<string, string>) =>
@@ -119,7 +112,6 @@ function toEnvironment(
     API_KEY_PEPPER: randomBytes(32).toString('base64url'),
     ADMIN_BOOTSTRAP_TOKEN: BOOTSTRAP_TOKEN,
     CALLBACK_SECRET,
-    SERVICE_TOKEN_PRIVATE_KEY: JSON.stringify(tokenKeys.privateKeys['gateway']),
   };
 }
 
@@ -151,4 +143,9 @@ async function createTenant(
   });
   const keyId = String(key.json['id']);
   return { accountId, applicationId, keyId, key: String(key.json['key']) };
+}
+
+/** What an owner hears of a call of `/admin`. */
+export function forOperator(id: string = BOOTSTRAP_OPERATOR_ID): object {
+  return { operator: { operator_id: id, purpose: expect.stringContaining('/admin/') as string } };
 }

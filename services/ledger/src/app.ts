@@ -1,7 +1,8 @@
 import { registerDeadLetterRoutes } from '@pixmesh/http/dead-letter-routes';
-import { requireServiceToken } from '@pixmesh/http/internal-auth';
+import { INTERNAL_ROUTES } from '@pixmesh/contracts/internal/internal-routes';
+import { guardRoutes } from '@pixmesh/http/internal-auth';
+import type { Peers } from '@pixmesh/http/peers';
 import { createServiceApp } from '@pixmesh/http/service-app';
-import type { VerifyToken } from '@pixmesh/http/service-token';
 import type { Messaging } from '@pixmesh/kafka/messaging';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Reconciliation } from '@pixmesh/reconciliation/reconciliation';
@@ -21,7 +22,7 @@ import { registerListSuspense } from '#suspense/list-suspense.route.ts';
 
 type AppDeps = {
   logger: Logger;
-  verify: VerifyToken;
+  peers: Peers;
   db: Database;
   engine: LedgerEngine;
   deadLetters: Messaging['deadLetters'];
@@ -30,8 +31,12 @@ type AppDeps = {
 
 /** The HTTP surface of the service: called by peers only. */
 export function buildApp(deps: AppDeps): FastifyInstance {
-  const app = createServiceApp({ logger: deps.logger, listener: 'internal' });
-  requireServiceToken(app, deps.verify);
+  const app = createServiceApp({
+    logger: deps.logger,
+    listener: 'internal',
+    mutualTls: deps.peers.tls,
+  });
+  guardRoutes(app, INTERNAL_ROUTES.ledger, deps.peers);
   registerGetBalance(app, deps);
   registerGetBalances(app, deps);
   registerListJournals(app, deps);

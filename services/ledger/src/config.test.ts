@@ -1,10 +1,8 @@
 import { ConfigError, readConfig } from '@pixmesh/service/config';
-import { createTokenKeys } from '@pixmesh/testkit/test-tokens';
 import { describe, expect, test } from 'vitest';
 
 import { LedgerConfig } from './config.ts';
 
-const keys = createTokenKeys(['ledger']);
 const COMPLETE = {
   NODE_ENV: 'development',
   DATABASE_URL: 'postgres://pixmesh_ledger:secret@127.0.0.1:5432/pixmesh',
@@ -13,7 +11,6 @@ const COMPLETE = {
   MESH_TLS_DIR: '/identity',
   KAFKA_BROKERS: 'one:9092,two:9092',
   SCHEMA_REGISTRY_URL: 'http://127.0.0.1:8081',
-  SERVICE_TOKEN_PUBLIC_KEYS: JSON.stringify(keys.publicKeys),
 };
 
 describe('configuration', () => {
@@ -37,7 +34,6 @@ describe('configuration', () => {
   test.each([
     ['PORT', 'http', 'PORT: expected a port number'],
     ['DATABASE_URL', 'mysql://127.0.0.1/ledger', 'DATABASE_URL: expected a postgres:// URL'],
-    ['SERVICE_TOKEN_PUBLIC_KEYS', '{}', 'SERVICE_TOKEN_PUBLIC_KEYS: expected'],
   ])('with a wrong %s stops the boot and never shows the value', (name, value, message) => {
     const read = () => readConfig(LedgerConfig, { ...COMPLETE, [name]: value });
     expect(read).toThrow(message);

@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 
-import { INTERNAL_HEADERS } from '@pixmesh/contracts/internal/headers';
-import { createTokenSigner } from '@pixmesh/http/service-token';
+import { callOwner } from '@pixmesh/testkit/mesh-calls';
 import { createPool } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
@@ -15,15 +14,13 @@ import { ownProcess } from '@pixmesh/testkit/owned-process';
 import { processEnvironment } from '@pixmesh/testkit/process-environment';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { testIdentityFolder } from '@pixmesh/testkit/test-infra';
-import { aCaller, createTokenKeys } from '@pixmesh/testkit/test-tokens';
+import { aCaller } from '@pixmesh/testkit/test-callers';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 /** A busy machine takes its time. */
 const BOOT_TIMEOUT_MS = 45_000;
 /** Nothing listens there. */
 const NOWHERE = '127.0.0.1:1';
-
-const keys = createTokenKeys(['gateway', 'ledger']);
 
 let database: TestDatabase;
 let cache: string;
@@ -43,10 +40,9 @@ test('without broker and registry it is alive and ready and answers, and keeps w
   await eventually(async () => {
     expect(await statusOf(`http://127.0.0.1:${internalPort}/readyz`)).toBe(200);
   }, BOOT_TIMEOUT_MS);
-  const sign = await createTokenSigner(keys.privateKeys['gateway'] as never);
-  const token = await sign('ledger', aCaller());
-  const headers = { [INTERNAL_HEADERS.token]: token };
-  expect(await statusOf(`http://127.0.0.1:${port}/v1/balance`, headers)).toBe(200);
+  const target = { owner: 'ledger', url: `https://127.0.0.1:${port}` } as const;
+  const balance = await callOwner(target, { route: 'GET /v1/balance', caller: aCaller() });
+  expect(balance.status).toBe(200);
   expect(await statusOf(`http://127.0.0.1:${internalPort}/livez`)).toBe(200);
   await kill(child);
   const [version = ''] = readdirSync(cache);
@@ -77,7 +73,6 @@ async function start() {
       MESH_TLS_DIR: testIdentityFolder('ledger'),
       KAFKA_BROKERS: NOWHERE,
       SCHEMA_REGISTRY_URL: `http://${NOWHERE}`,
-      SERVICE_TOKEN_PUBLIC_KEYS: JSON.stringify(keys.publicKeys),
       PORT: String(port),
       INTERNAL_PORT: String(internalPort),
     },
@@ -90,8 +85,8 @@ async function kill(child: ChildProcess): Promise<void> {
   await once(child, 'exit');
 }
 
-async function statusOf(url: string, headers: Record<string, string> = {}): Promise<number> {
-  const response = await fetch(url, { headers });
+async function statusOf(url: string): Promise<number> {
+  const response = await fetch(url);
   await response.arrayBuffer();
   return response.status;
 }

@@ -14,7 +14,6 @@ import { type OtlpReceiver, startOtlpReceiver } from '@pixmesh/testkit/otlp-rece
 import { followTopic } from '@pixmesh/testkit/read-topic';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { testIdentityFolder, testInfra } from '@pixmesh/testkit/test-infra';
-import { createTokenKeys } from '@pixmesh/testkit/test-tokens';
 import { createTestTopics } from '@pixmesh/testkit/test-topics';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -241,7 +240,6 @@ test('whatever came, the books are sound', async () => {
 });
 
 function testConfig(): LedgerConfig {
-  const keys = createTokenKeys(['gateway', 'ledger']);
   return LedgerConfig.parse({
     NODE_ENV: 'test',
     LOG_LEVEL: 'silent',
@@ -252,7 +250,6 @@ function testConfig(): LedgerConfig {
     KAFKA_BROKERS: testInfra().kafkaBrokers.join(','),
     KAFKA_TOPIC_PREFIX: topicPrefix,
     SCHEMA_REGISTRY_URL: testInfra().registryUrl,
-    SERVICE_TOKEN_PUBLIC_KEYS: JSON.stringify(keys.publicKeys),
   });
 }
 

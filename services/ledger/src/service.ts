@@ -1,8 +1,9 @@
 import { openMeshIdentity } from '@pixmesh/certificates/mesh-identity';
 import { LEDGER_EVENTS } from '@pixmesh/contracts/messages/ledger-event.v1';
 import { listen } from '@pixmesh/http/listen';
+import { meshPeers } from '@pixmesh/http/peers';
 import { endProcess } from '@pixmesh/service/run-service';
-import { createTokenVerifier } from '@pixmesh/http/service-token';
+import { startFailpoints } from '@pixmesh/service/failpoint-listener';
 import { startService } from '@pixmesh/service/start-service';
 import { createWakeSignal } from '@pixmesh/service/wake-signal';
 import { messagingSettings, startMessaging } from '@pixmesh/kafka/messaging';
@@ -29,7 +30,8 @@ const POOL_SIZE = 12;
 /** Starts the service; a stop ends traffic first, then jobs, consumer and relay, engine and pool. */
 export async function startLedger(config: LedgerConfig): Promise<AsyncDisposable> {
   return await startService({ name: 'ledger', config }, async ({ logger, use }) => {
-    use('identity', openMeshIdentity({ folder: config.MESH_TLS_DIR, logger }));
+    const identity = use('identity', openMeshIdentity({ folder: config.MESH_TLS_DIR, logger }));
+    use('failpoints', await startFailpoints({ config, identity }));
     const pool = { url: config.DATABASE_URL, applicationName: 'ledger', max: POOL_SIZE };
     const db = use('pool', createPool(pool));
     void checkConnectionBudget({ db, logger, wanted: POOL_SIZE });
@@ -72,7 +74,7 @@ export async function startLedger(config: LedgerConfig): Promise<AsyncDisposable
         logger,
         db,
         engine,
-        verify: createTokenVerifier('ledger', config.SERVICE_TOKEN_PUBLIC_KEYS),
+        peers: meshPeers(identity),
         deadLetters: messaging.deadLetters,
         reconciliation,
       }),

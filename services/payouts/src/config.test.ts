@@ -1,10 +1,8 @@
 import { ConfigError, readConfig } from '@pixmesh/service/config';
-import { createTokenKeys } from '@pixmesh/testkit/test-tokens';
 import { expect, test } from 'vitest';
 
 import { PayoutsConfig } from './config.ts';
 
-const { privateKeys, publicKeys } = createTokenKeys(['payouts']);
 const env = {
   NODE_ENV: 'development',
   DATABASE_URL: 'postgres://u@localhost/db',
@@ -13,15 +11,13 @@ const env = {
   SCHEMA_REGISTRY_URL: 'http://localhost:8081',
   INTERNAL_PORT: '0',
   PORT: '0',
-  LEDGER_URL: 'http://localhost:1',
-  DISPATCHER_URL: 'http://localhost:2',
+  LEDGER_URL: 'https://localhost:1',
+  DISPATCHER_URL: 'https://localhost:2',
   ACQUIRER_URL: 'http://localhost:2',
   ACQUIRER_CLIENT_ID: 'id',
   ACQUIRER_CLIENT_SECRET: 'secret',
   ACQUIRER_PIX_KEY: 'key',
   WEBHOOK_SEALING_PUBLIC_KEY: 'v1:key',
-  SERVICE_TOKEN_PRIVATE_KEY: JSON.stringify(privateKeys['payouts']),
-  SERVICE_TOKEN_PUBLIC_KEYS: JSON.stringify(publicKeys),
 };
 
 test('periods default to those of production', () => {
@@ -53,7 +49,6 @@ test.each([
   ['SEND_SLOTS', '1.5', 'expected a number from 1 to 64'],
   ['LEDGER_URL', 'nowhere', 'expected a URL'],
   ['READ_BACK_INTENT_MS', '-1', 'expected a number of milliseconds above 0'],
-  ['SERVICE_TOKEN_PRIVATE_KEY', '{}', 'expected an Ed25519 private JWK with kid'],
 ])('%s=%s is refused with one line that names it', (name, value, expected) => {
   expect(() => readConfig(PayoutsConfig, { ...env, [name]: value })).toThrow(
     new ConfigError(`${name}: ${expected}`),

@@ -3,10 +3,10 @@ import {
   CommonConfig,
   KafkaConfig,
   MeshTlsConfig,
+  meshUrl,
   milliseconds,
   port,
 } from '@pixmesh/service/config';
-import { TokenKeysConfig } from '@pixmesh/http/service-token';
 import { ReconciliationConfig } from '@pixmesh/reconciliation/reconciliation-config';
 import { z } from 'zod';
 
@@ -20,12 +20,11 @@ export const PayoutsConfig = z
     ...CommonConfig,
     ...MeshTlsConfig,
     ...KafkaConfig,
-    ...TokenKeysConfig,
     ...ReconciliationConfig,
     PORT: port(),
-    LEDGER_URL: z.url({ error: 'expected a URL' }),
+    LEDGER_URL: meshUrl(),
     /** Where reconciliation asks whether every event has arrived. */
-    DISPATCHER_URL: z.url({ error: 'expected a URL' }),
+    DISPATCHER_URL: meshUrl(),
     ...AcquirerSettings,
     /** Limit of one exchange with the acquirer. */
     ACQUIRER_TIMEOUT_MS: milliseconds(4_000),

@@ -1,12 +1,13 @@
 import { acquirerConfig } from '@pixmesh/acquirer/acquirer-settings';
 import { createAcquirer } from '@pixmesh/acquirer/client';
-import { openMeshIdentity } from '@pixmesh/certificates/mesh-identity';
+import { type MeshIdentity, openMeshIdentity } from '@pixmesh/certificates/mesh-identity';
 import { PAYOUT_COMMANDS } from '@pixmesh/contracts/messages/ledger-command.v1';
 import { PAYOUT_EVENTS } from '@pixmesh/contracts/messages/payout-event.v1';
 import { listen } from '@pixmesh/http/listen';
+import { meshPeers } from '@pixmesh/http/peers';
 import { createInternalClient, type InternalClient } from '@pixmesh/http/internal-client';
 import { endProcess } from '@pixmesh/service/run-service';
-import { createTokenSigner, createTokenVerifier } from '@pixmesh/http/service-token';
+import { startFailpoints } from '@pixmesh/service/failpoint-listener';
 import { startService } from '@pixmesh/service/start-service';
 import { type Messaging, messagingSettings, startMessaging } from '@pixmesh/kafka/messaging';
 import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
@@ -32,12 +33,13 @@ const POOL_SIZE = 20;
 /** Starts the service; a stop ends traffic first, then reconciliation, jobs, consumers and pools. */
 export async function startPayouts(config: PayoutsConfig) {
   return await startService({ name: 'payouts', config }, async ({ logger, use }) => {
-    use('identity', openMeshIdentity({ folder: config.MESH_TLS_DIR, logger }));
+    const identity = use('identity', openMeshIdentity({ folder: config.MESH_TLS_DIR, logger }));
+    use('failpoints', await startFailpoints({ config, identity }));
     const pool = { url: config.DATABASE_URL, applicationName: 'payouts', max: POOL_SIZE };
     const db = use('pool', createPool(pool));
     void checkConnectionBudget({ db, logger, wanted: POOL_SIZE });
     const acquirer = use('acquirer', createAcquirer(acquirerConfig(config)));
-    const ledgerCalls = use('ledger client', await callLedger(config));
+    const ledgerCalls = use('ledger client', callLedger(config, identity));
     const signals = createSignals();
     const deps: IntentDeps = {
       db,
@@ -60,7 +62,7 @@ export async function startPayouts(config: PayoutsConfig) {
           db,
           acquirer,
           ledger: createLedgerReads(ledgerCalls),
-          dispatcher: use('dispatcher client', await callDispatcher(config)),
+          dispatcher: use('dispatcher client', callDispatcher(config, identity)),
           healAfterMs: config.RECONCILIATION_WINDOW_MS,
           wakeOutbox: signals.outbox.notify,
           pixKey: config.ACQUIRER_PIX_KEY,
@@ -73,7 +75,7 @@ export async function startPayouts(config: PayoutsConfig) {
         ...checkDeps,
         holds: deps.holds,
         wakeStatusChecks: signals.statusChecks.notify,
-        verify: createTokenVerifier('payouts', config.SERVICE_TOKEN_PUBLIC_KEYS),
+        peers: meshPeers(identity),
         deadLetters: messaging.deadLetters,
         reconciliation,
         sealingPublicKey: config.WEBHOOK_SEALING_PUBLIC_KEY,
@@ -88,14 +90,14 @@ export async function startPayouts(config: PayoutsConfig) {
 type CommonParts = { config: PayoutsConfig; settlement: SettlementDeps; signals: Signals };
 
 /** Asked by reconciliation whether every event has arrived. */
-async function callDispatcher(config: PayoutsConfig): Promise<InternalClient> {
-  const sign = await createTokenSigner(config.SERVICE_TOKEN_PRIVATE_KEY);
-  return createInternalClient({ service: 'webhook-dispatcher', url: config.DISPATCHER_URL, sign });
+function callDispatcher(config: PayoutsConfig, identity: MeshIdentity): InternalClient {
+  const url = config.DISPATCHER_URL;
+  return createInternalClient({ service: 'webhook-dispatcher', url, identity });
 }
 
-async function callLedger(config: PayoutsConfig): Promise<InternalClient> {
-  const sign = await createTokenSigner(config.SERVICE_TOKEN_PRIVATE_KEY);
-  return createInternalClient({ service: 'ledger', url: config.LEDGER_URL, sign });
+/** The ledger answers holds of payouts, and is read for comparison. */
+function callLedger(config: PayoutsConfig, identity: MeshIdentity): InternalClient {
+  return createInternalClient({ service: 'ledger', url: config.LEDGER_URL, identity });
 }
 
 function connect({ config, settlement, signals }: CommonParts): Messaging {

@@ -7,6 +7,7 @@ import { createPool, type Queryable } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import { startDispatcherDouble } from '@pixmesh/testkit/dispatcher-double';
 import { eventually } from '@pixmesh/testkit/eventually';
+import { testIdentity } from '@pixmesh/testkit/mesh-calls';
 import {
   SIMULATOR_CREDENTIALS,
   type SimulatorProcess,
@@ -39,7 +40,7 @@ export async function startComparedSides() {
   const dispatcher = createInternalClient({
     service: 'webhook-dispatcher',
     url: dispatcherDouble.url,
-    sign: async () => 'token',
+    identity: testIdentity('payouts'),
   });
   const events = { dispatcher, healAfterMs: 60_000, wakeOutbox: () => undefined };
   const sides = { db: database.db, admin, simulator, acquirer, ledger, pixKey, ...events };

@@ -1,14 +1,13 @@
-import { INTERNAL_HEADERS } from '@pixmesh/contracts/internal/headers';
-import type { CallerClaims } from '@pixmesh/contracts/internal/service-token';
-import { createTokenSigner } from '@pixmesh/http/service-token';
+import type { CallerClaims } from '@pixmesh/contracts/internal/caller-claims';
 import { newId } from '@pixmesh/kernel/ids';
 import type { PayoutId } from '@pixmesh/kernel/ids';
 import { generateSealingKeyPair } from '@pixmesh/kernel/sealed-secret';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
+import { callOwner } from '@pixmesh/testkit/mesh-calls';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { testIdentityFolder, testInfra } from '@pixmesh/testkit/test-infra';
-import { aCaller, createTokenKeys } from '@pixmesh/testkit/test-tokens';
+import { aCaller } from '@pixmesh/testkit/test-callers';
 import { createTestTopics } from '@pixmesh/testkit/test-topics';
 
 import { findAnyPayout } from '#payouts/payouts.sql.ts';
@@ -32,17 +31,8 @@ const NO_ACQUIRER = 'http://127.0.0.1:9';
 export async function createPayoutsEnvironment() {
   const [database, topics] = await Promise.all([createTestDatabase('payouts'), createTestTopics()]);
   await restJobs(database.db);
-  const { privateKeys, publicKeys } = createTokenKeys(['gateway', 'payouts', 'ledger']);
-  const signAsGateway = await createTokenSigner(privateKeys['gateway'] ?? {});
-  const signAsPayouts = await createTokenSigner(privateKeys['payouts'] ?? {});
-  const { topicPrefix } = topics;
-  const ledger = await startLedgerProcess({
-    topicPrefix,
-    publicKeys,
-    signAsGateway,
-    signAsPayouts,
-  });
-  const network = await startLossyProxy(ledger.url);
+  const ledger = await startLedgerProcess(topics);
+  const network = await startLossyProxy(ledger.url, 'payouts');
   const sealing = generateSealingKeyPair();
   const { db } = database;
   return {
@@ -59,14 +49,10 @@ export async function createPayoutsEnvironment() {
       KAFKA_BROKERS: testInfra().kafkaBrokers.join(','),
       KAFKA_TOPIC_PREFIX: topics.topicPrefix,
       SCHEMA_REGISTRY_URL: testInfra().registryUrl,
-      SERVICE_TOKEN_PRIVATE_KEY: JSON.stringify(privateKeys['payouts']),
-      SERVICE_TOKEN_PUBLIC_KEYS: JSON.stringify(publicKeys),
       LEDGER_URL: network.url,
-      DISPATCHER_URL: 'http://127.0.0.1:9',
+      DISPATCHER_URL: 'https://127.0.0.1:9',
       WEBHOOK_SEALING_PUBLIC_KEY: sealing.publicKey,
     },
-    signAsGateway,
-    signAsPayouts,
     /** The row as it stands, or null. */
     row: (id: string) => findAnyPayout(db, id as PayoutId),
     /** Events of a payout; commands of the ledger stand under the account. */
@@ -88,25 +74,18 @@ export async function createPayoutsEnvironment() {
 /** Calls the service as the gateway does. */
 export async function callPayouts(
   url: string,
-  sign: PayoutsEnvironment['signAsGateway'],
   call: {
     caller: CallerClaims | null;
     route: string;
     body: unknown;
     headers?: Record<string, string> | undefined;
   },
-): Promise<{ status: number; headers: Headers; body: Json }> {
-  const [method = 'GET', path = ''] = call.route.split(' ');
-  const text = typeof call.body === 'string' ? call.body : JSON.stringify(call.body);
-  const response = await fetch(url + path, {
-    method,
-    headers: {
-      'content-type': 'application/json',
-      [INTERNAL_HEADERS.token]: await sign('payouts', call.caller),
-      ...call.headers,
-    },
-    body: text ?? null,
-  });
+): Promise<{
+  status: number;
+  headers: Awaited<ReturnType<typeof callOwner>>['headers'];
+  body: Json;
+}> {
+  const response = await callOwner({ owner: 'payouts', url }, call);
   return { status: response.status, headers: response.headers, body: await response.json() };
 }
 

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-import type { CallerClaims } from '@pixmesh/contracts/internal/service-token';
+import type { CallerClaims } from '@pixmesh/contracts/internal/caller-claims';
 import { eventually } from '@pixmesh/testkit/eventually';
+import { armFailpointsAt } from '@pixmesh/testkit/mesh-calls';
 import { ownProcess } from '@pixmesh/testkit/owned-process';
 import { processEnvironment } from '@pixmesh/testkit/process-environment';
 import { freePorts } from '@pixmesh/testkit/free-ports';
@@ -18,7 +19,7 @@ export type PayoutsProcess = AsyncDisposable & {
     route: string,
     body?: unknown,
   ): ReturnType<typeof callPayouts>;
-  /** Arms failpoints through the internal listener, `kill` among their actions. */
+  /** Arms failpoints, `kill` among their actions. */
   arm(actions: Record<string, 'kill' | 'hang' | 'error'>): Promise<void>;
   /** What it has written to its log. */
   logged(): string;
@@ -33,7 +34,7 @@ export async function startPayoutsProcess(
   environment: PayoutsEnvironment,
   settings: Record<string, string> = {},
 ): Promise<PayoutsProcess> {
-  const [port = 0, internalPort = 0] = await freePorts(2);
+  const [port = 0, internalPort = 0, failpointsPort = 0] = await freePorts(3);
   const child = spawn(process.execPath, ['services/payouts/src/main.ts'], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
@@ -41,6 +42,7 @@ export async function startPayoutsProcess(
       ...environment.variables,
       PORT: String(port),
       INTERNAL_PORT: String(internalPort),
+      FAILPOINTS_PORT: String(failpointsPort),
       ...settings,
     },
   });
@@ -57,12 +59,8 @@ export async function startPayoutsProcess(
   const ended = endOf(child);
   return {
     request: (caller, route, body) =>
-      callPayouts(`http://127.0.0.1:${port}`, environment.signAsGateway, { caller, route, body }),
-    arm: async (actions) => {
-      const body = JSON.stringify(actions);
-      const response = await fetch(`${internalUrl}/failpoints`, { method: 'PUT', body });
-      if (response.status !== 204) throw new Error(await response.text());
-    },
+      callPayouts(`https://127.0.0.1:${port}`, { caller, route, body }),
+    arm: (actions) => armFailpointsAt('payouts', `https://127.0.0.1:${failpointsPort}`, actions),
     logged: () => logged,
     ended,
     stop: async () => {

@@ -1,9 +1,10 @@
 import { settleIntent } from '@pixmesh/acquirer-orders/hold-intent';
-import type { CallerClaims } from '@pixmesh/contracts/internal/service-token';
+import type { CallerClaims } from '@pixmesh/contracts/internal/caller-claims';
 import { deadlineIn } from '@pixmesh/http/deadline';
 import { createInternalClient } from '@pixmesh/http/internal-client';
 import { createLedgerHolds } from '@pixmesh/ledger-client/ledger-holds';
 import { createLogger } from '@pixmesh/telemetry/logger';
+import { testIdentity } from '@pixmesh/testkit/mesh-calls';
 
 import { PayoutsConfig } from '#config.ts';
 import { payoutIntents } from '#creation/payout-intents.ts';
@@ -20,7 +21,7 @@ export async function startPayoutsUnderTest() {
   const ledgerCalls = createInternalClient({
     service: 'ledger',
     url: environment.network.url,
-    sign: environment.signAsPayouts,
+    identity: testIdentity('payouts'),
   });
   const intents = payoutIntents({
     db: environment.db,
@@ -35,7 +36,7 @@ export async function startPayoutsUnderTest() {
       caller: CallerClaims | null,
       route: string,
       ...[body, headers]: [body?: unknown, headers?: Record<string, string>]
-    ) => callPayouts(service.url, environment.signAsGateway, { caller, route, body, headers }),
+    ) => callPayouts(service.url, { caller, route, body, headers }),
     /** What the job does with an intent that is due. */
     settle: async (id: string) => {
       const row = await environment.row(id);

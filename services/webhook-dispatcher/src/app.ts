@@ -1,7 +1,8 @@
 import { registerDeadLetterRoutes } from '@pixmesh/http/dead-letter-routes';
-import { requireServiceToken } from '@pixmesh/http/internal-auth';
+import { INTERNAL_ROUTES } from '@pixmesh/contracts/internal/internal-routes';
+import { guardRoutes } from '@pixmesh/http/internal-auth';
+import type { Peers } from '@pixmesh/http/peers';
 import { createServiceApp } from '@pixmesh/http/service-app';
-import type { VerifyToken } from '@pixmesh/http/service-token';
 import type { Messaging } from '@pixmesh/kafka/messaging';
 import type { Reconciliation } from '@pixmesh/reconciliation/reconciliation';
 import { registerReconciliationRoutes } from '@pixmesh/reconciliation/reconciliation-routes';
@@ -21,7 +22,7 @@ import { registerTimeline } from '#timeline/timeline.route.ts';
 
 type AppDeps = WriteEndpointDeps &
   DispatchersDeps & {
-    verifyToken: VerifyToken;
+    peers: Peers;
     deadLetters: Messaging['deadLetters'];
     isDispatched: IntakeDeps['isDispatched'];
     reconciliation: Reconciliation;
@@ -29,8 +30,12 @@ type AppDeps = WriteEndpointDeps &
 
 /** The listener of the api role, for peers only. */
 export function buildApp(deps: AppDeps): FastifyInstance {
-  const app = createServiceApp({ logger: deps.logger, listener: 'internal' });
-  requireServiceToken(app, deps.verifyToken);
+  const app = createServiceApp({
+    logger: deps.logger,
+    listener: 'internal',
+    mutualTls: deps.peers.tls,
+  });
+  guardRoutes(app, INTERNAL_ROUTES['webhook-dispatcher'], deps.peers);
   registerWebhooks(app, deps);
   registerDeadLetterRoutes(app, deps.deadLetters);
   registerOperatorWebhooks(app, deps);

@@ -13,7 +13,6 @@ const ENV = {
   MESH_TLS_DIR: '/identity',
   KAFKA_BROKERS: 'localhost:9092',
   SCHEMA_REGISTRY_URL: 'http://localhost:8080',
-  SERVICE_TOKEN_PUBLIC_KEYS: '{"keys":[]}',
   WEBHOOK_SEALING_PUBLIC_KEY: sealing.publicKey,
   WEBHOOK_SEALING_PRIVATE_KEYS: sealing.privateKeys,
 };

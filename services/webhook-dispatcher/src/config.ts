@@ -8,7 +8,6 @@ import {
 } from '@pixmesh/service/config';
 import { RedisConfig } from '@pixmesh/service/redis-connection';
 import { parsedText } from '@pixmesh/contracts/http/text-field';
-import { TokenKeysConfig } from '@pixmesh/http/service-token';
 import { isSealingPrivateKeys, isSealingPublicKey } from '@pixmesh/kernel/sealed-secret-keys';
 import { z } from 'zod';
 
@@ -42,7 +41,6 @@ const Settings = z.object({
     .pipe(z.array(Role, { error: 'expected api, intake or sender, separated by commas' }).min(1)),
   /** Of the api role. */
   PORT: port().optional(),
-  SERVICE_TOKEN_PUBLIC_KEYS: TokenKeysConfig.SERVICE_TOKEN_PUBLIC_KEYS,
   DATABASE_POOL_SIZE: z.coerce.number().int().min(2).default(POOL_SIZE),
   /** Hints only: without it, polling finds what is due. */
   ...RedisConfig,

@@ -1,4 +1,4 @@
-import { createTokenSigner } from '@pixmesh/http/service-token';
+import { callOwner } from '@pixmesh/testkit/mesh-calls';
 import { sql } from '@pixmesh/postgres/sql';
 import { verifyWebhookSignature } from '@pixmesh/kernel/webhook-signature';
 import { eventually } from '@pixmesh/testkit/eventually';
@@ -12,7 +12,6 @@ import {
   sealingKeys,
   testConfig,
   testEnvironment,
-  tokenKeys,
 } from '#test/test-dispatcher.ts';
 import { aChargeEvent } from '#test/a-charge-event.ts';
 import { type Receiver, startReceiver } from '#test/start-receiver.ts';
@@ -79,11 +78,9 @@ describe('an event on the topic', () => {
   });
 
   test('shows its delivery and attempt to a peer with a token', async () => {
-    const url = `http://127.0.0.1:${dispatcher.ports.api}/internal/operator-deliveries?resource_id=${event.data.id}`;
-    expect((await fetch(url)).status).toBe(401);
+    const route = `GET /internal/operator-deliveries?resource_id=${event.data.id}`;
     const list = await eventually(async () => {
-      const headers = { 'x-pixmesh-token': await tokenOf('gateway') };
-      const response = await fetch(url, { headers });
+      const response = await callOwner(apiOf(dispatcher), { route, caller: null });
       const body = (await response.json()) as { data: { status: string }[] };
       expect(body.data[0]?.status).toBe('succeeded');
       return body;
@@ -147,12 +144,10 @@ describe('an event on the topic', () => {
     const broken = aChargeEvent({ charge: { id: 'no-uuid' } });
     await topics.publish(broken);
     const letters = await eventually(async () => {
-      const response = await fetch(
-        `http://127.0.0.1:${dispatcher.ports.api}/internal/dead-letters`,
-        {
-          headers: { 'x-pixmesh-token': await tokenOf('gateway') },
-        },
-      );
+      const response = await callOwner(apiOf(dispatcher), {
+        route: 'GET /internal/dead-letters',
+        caller: null,
+      });
       const body = (await response.json()) as { data: { code: string; key: string }[] };
       expect(body.data).toHaveLength(1);
       return body.data;
@@ -180,9 +175,8 @@ describe('without Redis', () => {
   });
 });
 
-async function tokenOf(service: 'gateway'): Promise<string> {
-  const sign = await createTokenSigner(tokenKeys.privateKeys[service]!);
-  return await sign('webhook-dispatcher', null);
+function apiOf({ ports }: { ports: { api: number | null } }) {
+  return { owner: 'webhook-dispatcher', url: `https://127.0.0.1:${ports.api}` } as const;
 }
 
 async function count(table: 'deliveries' | 'destinations'): Promise<number> {

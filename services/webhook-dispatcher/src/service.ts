@@ -1,7 +1,8 @@
-import { openMeshIdentity } from '@pixmesh/certificates/mesh-identity';
+import { type MeshIdentity, openMeshIdentity } from '@pixmesh/certificates/mesh-identity';
 import { isDispatched } from '@pixmesh/contracts/events/event-catalogue';
 import { listen } from '@pixmesh/http/listen';
-import { createTokenVerifier } from '@pixmesh/http/service-token';
+import { meshPeers } from '@pixmesh/http/peers';
+import { startFailpoints } from '@pixmesh/service/failpoint-listener';
 import { redisAddress } from '@pixmesh/service/redis-connection';
 import { type Parts, startService } from '@pixmesh/service/start-service';
 import type { Messaging } from '@pixmesh/kafka/messaging';
@@ -48,7 +49,8 @@ type Seams = Pick<IntakeDeps, 'isDispatched'> & {
 export async function startWebhookDispatcher(config: DispatcherConfig, seams: Partial<Seams> = {}) {
   const options = { name: NAME, config, logger: seams.logger };
   return await startService(options, async ({ logger, use }) => {
-    use('identity', openMeshIdentity({ folder: config.MESH_TLS_DIR, logger }));
+    const identity = use('identity', openMeshIdentity({ folder: config.MESH_TLS_DIR, logger }));
+    use('failpoints', await startFailpoints({ config, identity }));
     const db = use('pool', openPool(config));
     const queueDb = use('queue pool', openQueuePool(config));
     void checkConnectionBudget({ db, logger, wanted: 2 * config.DATABASE_POOL_SIZE });
@@ -82,7 +84,10 @@ export async function startWebhookDispatcher(config: DispatcherConfig, seams: Pa
     const messaging = needsMessaging(config) ? use('messaging', startIntake(intake)) : null;
     const hasApi = messaging !== null && config.ROLES.includes('api');
     const app = hasApi
-      ? use('http', buildApi({ ...parts, readBacklog, isDispatched: dispatches, messaging, use }))
+      ? use(
+          'http',
+          buildApi({ ...parts, identity, readBacklog, isDispatched: dispatches, messaging, use }),
+        )
       : null;
     const api = app && (await listen(app, config, config.PORT ?? 0));
     const checkReady = async () => void (await db.query(named('ready', sql`select 1 as ready`)));
@@ -138,8 +143,9 @@ function buildApi(parts: {
   readBacklog: ReadBacklog;
   isDispatched: IntakeDeps['isDispatched'];
   use: Parts['use'];
+  identity: MeshIdentity;
 }): FastifyInstance {
-  const { config, messaging, use, ...deps } = parts;
+  const { config, messaging, use, identity, ...deps } = parts;
   const reconciliation = startReconciliation({
     ...deps,
     ...reconciliationPeriods(config),
@@ -149,7 +155,7 @@ function buildApi(parts: {
   return buildApp({
     ...deps,
     reconciliation: use('reconciliation', reconciliation),
-    verifyToken: createTokenVerifier(NAME, config.SERVICE_TOKEN_PUBLIC_KEYS),
+    peers: meshPeers(identity),
     deadLetters: messaging.deadLetters,
     sealingPublicKey: config.WEBHOOK_SEALING_PUBLIC_KEY ?? '',
   });

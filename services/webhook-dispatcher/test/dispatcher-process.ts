@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 import { eventually } from '@pixmesh/testkit/eventually';
+import { armFailpointsAt } from '@pixmesh/testkit/mesh-calls';
 import { ownProcess } from '@pixmesh/testkit/owned-process';
 import { processEnvironment } from '@pixmesh/testkit/process-environment';
 import { freePorts } from '@pixmesh/testkit/free-ports';
@@ -34,7 +35,7 @@ export type DispatcherProcess = AsyncDisposable & {
 
 /** Runs the service as it runs everywhere, as a process of its own, and waits until it is ready. */
 export async function startDispatcherProcess(env: NodeJS.ProcessEnv): Promise<DispatcherProcess> {
-  const [internalPort = 0] = await freePorts(1);
+  const [internalPort = 0, failpointsPort = 0] = await freePorts(2);
   const child = spawn(process.execPath, COMMAND, {
     cwd: REPOSITORY,
     env: {
@@ -42,6 +43,7 @@ export async function startDispatcherProcess(env: NodeJS.ProcessEnv): Promise<Di
       ...env,
       SERVICE_NAME: 'webhook-dispatcher',
       INTERNAL_PORT: String(internalPort),
+      FAILPOINTS_PORT: String(failpointsPort),
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -63,10 +65,10 @@ export async function startDispatcherProcess(env: NodeJS.ProcessEnv): Promise<Di
   });
   return {
     output: () => output,
-    armFailpoint: async (name, action) => {
-      const body = JSON.stringify({ [name]: action });
-      await fetch(`${internal}/failpoints`, { method: 'PUT', body });
-    },
+    armFailpoint: (name, action) =>
+      armFailpointsAt('webhook-dispatcher', `https://127.0.0.1:${failpointsPort}`, {
+        [name]: action,
+      }),
     kill: () => void child.kill('SIGKILL'),
     readCounter: async (name) => sumOf(name, await (await fetch(`${internal}/metrics`)).text()),
     ended,

@@ -1,14 +1,13 @@
-import { ANSWER_HEADERS, INTERNAL_HEADERS } from '@pixmesh/contracts/internal/headers';
+import { ANSWER_HEADERS } from '@pixmesh/contracts/internal/headers';
 import { isDispatched } from '@pixmesh/contracts/events/event-catalogue';
-import type { CallerClaims } from '@pixmesh/contracts/internal/service-token';
-import { createTokenSigner, createTokenVerifier } from '@pixmesh/http/service-token';
+import type { CallerClaims } from '@pixmesh/contracts/internal/caller-claims';
 import { newId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
+import { injectedCall, injectedPeers } from '@pixmesh/testkit/injected-peers';
 
 import { buildApp } from '#app.ts';
 import type { Json } from './start-endpoints-api.ts';
 import { endpointDeps } from './store-endpoint.ts';
-import { tokenKeys } from './test-dispatcher.ts';
 
 export const OPERATOR_ID = newId();
 
@@ -33,12 +32,11 @@ export async function openOperatorsApi(
   db: Database,
   wakeSenders: (laneIds: readonly string[]) => void = () => undefined,
 ): Promise<OperatorsApi> {
-  const sign = await createTokenSigner(tokenKeys.privateKeys['gateway'] ?? {});
   const noDeadLetters = { list: async () => [], replay: async () => ({ kind: 'unknown' }) };
   const app = buildApp({
     ...endpointDeps(db),
     wakeSenders,
-    verifyToken: createTokenVerifier(SERVICE, tokenKeys.publicKeys),
+    peers: injectedPeers,
     deadLetters: noDeadLetters as never,
     isDispatched,
     readBacklog: async () => NO_BACKLOG,
@@ -46,14 +44,8 @@ export async function openOperatorsApi(
   });
   return {
     call: async (route, body, caller) => {
-      const [method = 'GET', url = ''] = route.split(' ');
-      const token = await sign(SERVICE, caller ?? null);
-      const answer = await app.inject({
-        method: method as 'GET' | 'POST',
-        url,
-        headers: { [INTERNAL_HEADERS.token]: token, 'content-type': 'application/json' },
-        ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
-      });
+      const asked = { route, body, caller: caller ?? null };
+      const answer = await app.inject(injectedCall(SERVICE, asked));
       return {
         status: answer.statusCode,
         body: answer.json(),

@@ -1,12 +1,11 @@
-import { INTERNAL_HEADERS } from '@pixmesh/contracts/internal/headers';
-import type { CallerClaims } from '@pixmesh/contracts/internal/service-token';
-import { createTokenSigner } from '@pixmesh/http/service-token';
+import type { CallerClaims } from '@pixmesh/contracts/internal/caller-claims';
+import { callOwner } from '@pixmesh/testkit/mesh-calls';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { createTestTopics } from '@pixmesh/testkit/test-topics';
 
 import { startWebhookDispatcher } from '#service.ts';
 
-import { testConfig, testEnvironment, tokenKeys } from './test-dispatcher.ts';
+import { testConfig, testEnvironment } from './test-dispatcher.ts';
 
 /** A closed port: nothing is sent. */
 const NO_RECEIVER = 9;
@@ -15,7 +14,14 @@ const NO_RECEIVER = 9;
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Json = any;
 
-export type EndpointsAnswer = { status: number; headers: Headers; text: string; body: Json };
+type Answer = Awaited<ReturnType<typeof callOwner>>;
+
+export type EndpointsAnswer = {
+  status: number;
+  headers: Answer['headers'];
+  text: string;
+  body: Json;
+};
 export type EndpointsApi = Awaited<ReturnType<typeof startEndpointsApi>>;
 
 /** The role `api` alone, without any private key, called as the gateway calls it. */
@@ -30,8 +36,7 @@ export async function startEndpointsApi() {
     receiverPort: NO_RECEIVER,
   });
   const service = await startWebhookDispatcher(testConfig({ ...env, ROLES: 'api' }));
-  const sign = await createTokenSigner(tokenKeys.privateKeys['gateway'] ?? {});
-  const url = `http://127.0.0.1:${service.ports.api}`;
+  const url = `https://127.0.0.1:${service.ports.api}`;
   return {
     db: database.db,
     /** `route` is method and path; a text or bytes go as they are, everything else as JSON. */
@@ -39,7 +44,7 @@ export async function startEndpointsApi() {
       caller: CallerClaims | null,
       route: string,
       ...[body, headers]: [body?: unknown, headers?: Record<string, string>]
-    ) => callEndpoints(url, { token: sign('webhook-dispatcher', caller), route, body, headers }),
+    ) => callEndpoints(url, { caller, route, body, headers }),
     [Symbol.asyncDispose]: async () => {
       await service[Symbol.asyncDispose]();
       await database[Symbol.asyncDispose]();
@@ -49,25 +54,9 @@ export async function startEndpointsApi() {
 
 export async function callEndpoints(
   url: string,
-  call: {
-    token: Promise<string>;
-    route: string;
-    body: unknown;
-    headers?: Record<string, string> | undefined;
-  },
+  call: Parameters<typeof callOwner>[1],
 ): Promise<EndpointsAnswer> {
-  const [method = 'GET', path = ''] = call.route.split(' ');
-  const isRaw = typeof call.body === 'string' || Buffer.isBuffer(call.body);
-  const body = isRaw ? (call.body as string) : JSON.stringify(call.body);
-  const response = await fetch(url + path, {
-    method,
-    headers: {
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      [INTERNAL_HEADERS.token]: await call.token,
-      ...call.headers,
-    },
-    body: body ?? null,
-  });
+  const response = await callOwner({ owner: 'webhook-dispatcher', url }, call);
   const text = await response.text();
   const { status, headers } = response;
   return { status, headers, text, body: text === '' ? null : JSON.parse(text) };

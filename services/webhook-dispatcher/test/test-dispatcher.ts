@@ -14,13 +14,11 @@ import { generateSealingKeyPair } from '@pixmesh/kernel/sealed-secret';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { testIdentityFolder, testInfra } from '@pixmesh/testkit/test-infra';
 import { testRedisVariables } from '@pixmesh/testkit/test-redis';
-import { createTokenKeys } from '@pixmesh/testkit/test-tokens';
 
 import { DispatcherConfig } from '#config.ts';
 import type { ResourceEvent } from '#intake/read-event.ts';
 
 export const sealingKeys = generateSealingKeyPair();
-export const tokenKeys = createTokenKeys(['gateway', 'webhook-dispatcher']);
 
 /** The environment of a dispatcher under test, with every port free to choose. */
 export function testEnvironment(options: {
@@ -40,7 +38,6 @@ export function testEnvironment(options: {
     KAFKA_TOPIC_PREFIX: options.topicPrefix ?? '',
     SCHEMA_REGISTRY_URL: infra.registryUrl,
     ...testRedisVariables('webhook-dispatcher'),
-    SERVICE_TOKEN_PUBLIC_KEYS: JSON.stringify(tokenKeys.publicKeys),
     WEBHOOK_SEALING_PUBLIC_KEY: sealingKeys.publicKey,
     WEBHOOK_SEALING_PRIVATE_KEYS: sealingKeys.privateKeys,
     WEBHOOK_DEV_RECEIVERS: `*.receiver.example.com=127.0.0.1:${options.receiverPort}`,

@@ -6,7 +6,11 @@ import { expect, test } from 'vitest';
 import { ERROR_STATUS, isPublicErrorCode } from './error-body.ts';
 
 /** Codes that stay inside: a caller sees `INTERNAL_ERROR` instead. */
-const INTERNAL: readonly ErrorCode[] = ['DEPENDENCY_UNAVAILABLE', 'MESSAGE_INVALID'];
+const INTERNAL: readonly ErrorCode[] = [
+  'CALLER_NOT_ALLOWED',
+  'DEPENDENCY_UNAVAILABLE',
+  'MESSAGE_INVALID',
+];
 
 /** Status by code, as the specification's own table has it. */
 const SPECIFIED = {

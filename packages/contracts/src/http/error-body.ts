@@ -44,6 +44,11 @@ export const ERROR_STATUS = {
   INTERNAL_ERROR: 500,
 } as const satisfies Partial<Record<ErrorCode, number>>;
 
+/** Statuses between services, of codes that no client gets. */
+export const PEER_STATUS = { CALLER_NOT_ALLOWED: 403 } as const satisfies Partial<
+  Record<ErrorCode, number>
+>;
+
 export type PublicErrorCode = keyof typeof ERROR_STATUS;
 
 export function isPublicErrorCode(code: string): code is PublicErrorCode {

@@ -3,9 +3,8 @@ import { z } from 'zod';
 import { QueryText } from '../http/query-fields.ts';
 import { textField } from '../http/text-field.ts';
 import { Timestamp } from '../timestamp.ts';
-import { OperatorIdField } from './id-fields.ts';
 
-/** Parked messages of a service, for the gateway: called for the installation, with a token without tenant claims. */
+/** Parked messages of a service, for the gateway: called for operators. */
 export const DEAD_LETTER_PATHS = {
   /** GET with `DeadLetterFilters`, `limit`, `starting_after` → list of `DeadLetter`, newest first. */
   list: '/internal/dead-letters',
@@ -13,7 +12,7 @@ export const DEAD_LETTER_PATHS = {
   get: '/internal/dead-letters/:id',
   /** POST → 200; 404 where no such letter is open, `CONFLICT` 409 where the message is refused again. */
   replay: '/internal/dead-letters/:id/replay',
-  /** POST `DismissBody` → 200 `DeadLetter`; a repeat too, marked `Idempotent-Replayed`. `CONFLICT` 409 once replayed. */
+  /** POST `DismissDeadLetterBody` → 200 `DeadLetter`; a repeat too, marked `Idempotent-Replayed`. `CONFLICT` 409 once replayed. */
   dismiss: '/internal/dead-letters/:id/dismiss',
 } as const;
 
@@ -67,9 +66,7 @@ export type InspectedDeadLetter = z.output<typeof InspectedDeadLetter>;
 
 const REASON_LENGTH_MAX = 500;
 
-/** Body of `POST /admin/dead-letters/{service}/{id}/dismiss`. */
+/** Body of `POST /admin/dead-letters/{service}/{id}/dismiss`, and of the owner's route. */
 export const DismissDeadLetterBody = z.object({
   reason: textField({ min: 1, max: REASON_LENGTH_MAX }),
 });
-
-export const DismissBody = DismissDeadLetterBody.extend({ operator_id: OperatorIdField });

@@ -2,8 +2,8 @@
 export const INTERNAL_HEADER_PREFIX = 'x-pixmesh-';
 
 export const INTERNAL_HEADERS = {
-  /** The signed token of the caller. */
-  token: 'x-pixmesh-token',
+  /** On whose behalf the gateway calls (`Claims`), as JSON in base64url. From anybody else it is a reason to refuse. */
+  claims: 'x-pixmesh-claims',
   /** Milliseconds the caller will still wait. */
   timeoutMs: 'x-pixmesh-timeout-ms',
   /** The `X-Request-Id` of the request that the call is made for. */

@@ -1,6 +1,14 @@
 import { z } from 'zod';
 
-import { ServiceName } from './service-token.ts';
+/** Services that call or are called inside the mesh. */
+export const ServiceName = z.enum([
+  'gateway',
+  'charges',
+  'payouts',
+  'ledger',
+  'webhook-dispatcher',
+]);
+export type ServiceName = z.infer<typeof ServiceName>;
 
 /**
  * Who may hold a certificate of the installation's authority; the common name of the certificate, and of the same name

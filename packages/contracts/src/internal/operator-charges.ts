@@ -6,14 +6,14 @@ import { InstantText } from '../http/instant-text.ts';
 import { orNull } from '../http/optional-field.ts';
 import { QueryText } from '../http/query-fields.ts';
 import { Timestamp } from '../timestamp.ts';
-import { AnyCaseId, idOf, OperatorIdField } from './id-fields.ts';
+import { AnyCaseId, idOf } from './id-fields.ts';
 import { SentBody } from './sent-body.ts';
-import { AccountSettings } from './service-token.ts';
+import { AccountSettings } from './caller-claims.ts';
 import { LastStatusCheck, statusCheckOf } from './status-check.ts';
 
 /**
- * Charges and their refunds for operators: routes of the charges service that only the gateway calls, with a token
- * without tenant claims. Who acts and what the account's settings are now stands in the body.
+ * Charges and their refunds for operators: routes of the charges service that only the gateway calls. Who acts stands in
+ * its claims, what the account's settings are now in the body.
  *
  * Codes beside `VALIDATION_ERROR`: `CHARGE_NOT_FOUND` 404, `CHARGE_NOT_PENDING` 409 (cancel), `CHARGE_NOT_REFUNDABLE`
  * 409, `REFUND_EXCEEDS_CHARGE` 422, `INSUFFICIENT_BALANCE` 400; the creation answers those of `POST /v1/charges`.
@@ -25,17 +25,16 @@ export const OPERATOR_CHARGE_PATHS = {
   list: '/internal/charges',
   /** GET → `OperatorCharge`. */
   get: '/internal/charges/:id',
-  /** POST `CancelChargeBody` → 200 `OperatorCharge`; a repeat too, marked `Idempotent-Replayed`. */
+  /** POST → 200 `OperatorCharge`; a repeat too, marked `Idempotent-Replayed`. */
   cancel: '/internal/charges/:id/cancel',
   /** POST `RequestRefundBody` → 201 `Refund`, with the replay headers; GET → list of `Refund`, newest first. */
   refunds: '/internal/charges/:id/refunds',
-  /** POST `CheckNowBody` → 200 `StatusCheck of OperatorCharge`: the acquirer is asked for the charge now. */
+  /** POST → 200 `StatusCheck of OperatorCharge`: the acquirer is asked for the charge now. */
   check: '/internal/charges/:id/check',
 } as const;
 
 /** A checkout charge: announced, and invisible to `/v1` (decisions 97, 178). Its body is validated as that of `/v1`. */
 export const RequestChargeBody = z.object({
-  operator_id: OperatorIdField,
   /** Derived from the `Idempotency-Key` and the account (decision 229), or a fresh UUIDv7 where none was sent. */
   creation_id: idOf<ChargeId>(),
   settings: AccountSettings,
@@ -43,12 +42,8 @@ export const RequestChargeBody = z.object({
 });
 export type RequestChargeBody = z.output<typeof RequestChargeBody>;
 
-export const CancelChargeBody = z.object({ operator_id: OperatorIdField });
-export type CancelChargeBody = z.output<typeof CancelChargeBody>;
-
 /** `refund_id` is derived from the `Idempotency-Key` and the account: the key is required. */
 export const RequestRefundBody = z.object({
-  operator_id: OperatorIdField,
   refund_id: idOf<RefundId>(),
   body: SentBody,
 });

@@ -6,12 +6,12 @@ import { orNull } from '../http/optional-field.ts';
 import { QueryId, QueryText } from '../http/query-fields.ts';
 import { Webhook } from '../http/webhook.ts';
 import { Timestamp } from '../timestamp.ts';
-import { AnyCaseId, OperatorIdField } from './id-fields.ts';
+import { AnyCaseId } from './id-fields.ts';
 import { SentBody } from './sent-body.ts';
 
 /**
- * Endpoints, deliveries and recoveries for operators: routes of the dispatcher that only the gateway calls, with a
- * token without tenant claims. Who acts stands in the body.
+ * Endpoints, deliveries and recoveries for operators: routes of the dispatcher that only the gateway calls. Who
+ * acts stands in its claims.
  *
  * Codes beside `VALIDATION_ERROR`: `WEBHOOK_NOT_FOUND`, `NOT_FOUND` 404; `CONFLICT` 409 where nothing can be sent any
  * more (the endpoint is deleted) and for a recovery that is over.
@@ -23,13 +23,13 @@ export const OPERATOR_DELIVERY_PATHS = {
   getWebhook: '/internal/operator-webhooks/:id',
   /** POST `ChangeWebhookBody` → 200 `OperatorWebhook`. */
   changeWebhook: '/internal/operator-webhooks/:id/change',
-  /** POST `ActBody` → 202 `OperatorDelivery`: a test delivery, of the event `webhook.test`. */
+  /** POST → 202 `OperatorDelivery`: a test delivery, of the event `webhook.test`. */
   testWebhook: '/internal/operator-webhooks/:id/test',
   /** GET with `ListDeliveriesQuery`, `limit`, `starting_after` → list of `OperatorDelivery`, newest first. */
   listDeliveries: '/internal/operator-deliveries',
   /** GET → `OperatorDelivery`. */
   getDelivery: '/internal/operator-deliveries/:id',
-  /** POST `ActBody` → 202 `OperatorDelivery`; sends each time it is called (decision 201). */
+  /** POST → 202 `OperatorDelivery`; sends each time it is called (decision 201). */
   resend: '/internal/operator-deliveries/:id/resend',
   /** POST `RequestRecoveryBody` → 201 `Recovery`, with the replay headers of `/v1`. */
   requestRecovery: '/internal/recoveries',
@@ -37,17 +37,14 @@ export const OPERATOR_DELIVERY_PATHS = {
   listRecoveries: '/internal/recoveries',
   /** GET → `Recovery`. */
   getRecovery: '/internal/recoveries/:id',
-  /** POST `ActBody` → 200 `Recovery`; a repeat too. */
+  /** POST → 200 `Recovery`; a repeat too. */
   cancelRecovery: '/internal/recoveries/:id/cancel',
 } as const;
 
 /** What a test delivery announces; no resource is behind it, and no endpoint can subscribe to it. */
 export const TEST_EVENT = 'webhook.test';
 
-export const ActBody = z.object({ operator_id: OperatorIdField });
-export type ActBody = z.output<typeof ActBody>;
-
-export const ChangeWebhookBody = z.object({ operator_id: OperatorIdField, body: SentBody });
+export const ChangeWebhookBody = z.object({ body: SentBody });
 export type ChangeWebhookBody = z.output<typeof ChangeWebhookBody>;
 
 /** How an endpoint does, counted with every attempt. */
@@ -161,7 +158,6 @@ export type CreateRecoveryBody = z.output<typeof CreateRecoveryBody>;
 
 /** `recovery_id`: derived from the `Idempotency-Key` and the account, or fresh where none was sent (decision 229). */
 export const RequestRecoveryBody = z.object({
-  operator_id: OperatorIdField,
   recovery_id: z.uuid(),
   body: SentBody,
 });

@@ -5,7 +5,6 @@ import { Dispute, DisputeStatus } from '../http/dispute.ts';
 import { QueryId, QueryText } from '../http/query-fields.ts';
 import { TEXT_WITH_CONTENT_PATTERN, textField } from '../http/text-field.ts';
 import { Timestamp } from '../timestamp.ts';
-import { OperatorIdField } from './id-fields.ts';
 import { SentBody } from './sent-body.ts';
 
 /**
@@ -17,7 +16,7 @@ export const OPERATOR_DISPUTE_PATHS = {
   list: '/internal/disputes',
   /** GET → `OperatorDispute`. */
   get: '/internal/disputes/:id',
-  /** POST `SendDefenseBody` → 200 `OperatorDispute`; while the dispute is open, once. */
+  /** POST `DefenseBody` → 200 `OperatorDispute`; while the dispute is open, once. */
   defense: '/internal/disputes/:id/defense',
   /**
    * POST `SendMessageBody` → 201 `OperatorDispute`, with the replay headers: the platform's word in the chat, sent as
@@ -28,7 +27,7 @@ export const OPERATOR_DISPUTE_PATHS = {
 
 const MESSAGE_LENGTH_MAX = 2_000;
 
-/** What the operator sends; the gateway adds who it is. */
+/** What the operator sends. */
 export const DefenseBody = z.object({ text: words(DEFENSE_LENGTH_MAX) });
 export const MessageBody = z.object({ message: words(MESSAGE_LENGTH_MAX) });
 
@@ -39,10 +38,7 @@ function words(max: number) {
     .meta({ minLength: 1, maxLength: max, pattern: TEXT_WITH_CONTENT_PATTERN });
 }
 
-export const SendDefenseBody = DefenseBody.extend({ operator_id: OperatorIdField });
-export type SendDefenseBody = z.output<typeof SendDefenseBody>;
 export const SendMessageBody = z.object({
-  operator_id: OperatorIdField,
   /** Derived from the `Idempotency-Key` and the account (decision 229), or a fresh UUIDv7 where none was sent. */
   message_id: z.uuid(),
   /** The operator's JSON object, a `MessageBody` for a message that is new; null where it could not be read as one. */

@@ -5,14 +5,14 @@ import { InstantText } from '../http/instant-text.ts';
 import { Payout, PayoutStatus } from '../http/payout.ts';
 import { QueryText } from '../http/query-fields.ts';
 import { Timestamp } from '../timestamp.ts';
-import { AnyCaseId, idOf, OperatorIdField } from './id-fields.ts';
+import { AnyCaseId, idOf } from './id-fields.ts';
 import { SentBody } from './sent-body.ts';
-import { AccountSettings } from './service-token.ts';
+import { AccountSettings } from './caller-claims.ts';
 import { LastStatusCheck, statusCheckOf } from './status-check.ts';
 
 /**
- * Payouts for operators: routes of the payouts service that only the gateway calls, with a token without tenant
- * claims. Who acts and what the account's settings are now stands in the body; the gateway has checked both.
+ * Payouts for operators: routes of the payouts service that only the gateway calls. Who acts stands in its claims,
+ * what the account's settings are now in the body; the gateway has checked both.
  *
  * Codes beside `VALIDATION_ERROR`: `PAYOUT_NOT_FOUND` 404, `PAYOUT_NOT_PENDING` 409, `APPROVER_MUST_DIFFER` 422,
  * `PAYOUTS_DISABLED` 422; the creation answers those of `POST /v1/payouts`.
@@ -26,10 +26,10 @@ export const OPERATOR_PAYOUT_PATHS = {
   get: '/internal/payouts/:id',
   /** POST `ApprovePayoutBody` → 200 `OperatorPayout`; a repeat too, marked `Idempotent-Replayed`. */
   approve: '/internal/payouts/:id/approve',
-  /** POST `CancelPayoutBody` → 200 `OperatorPayout`; a repeat likewise. */
+  /** POST → 200 `OperatorPayout`; a repeat likewise. */
   cancel: '/internal/payouts/:id/cancel',
   /**
-   * POST `CheckNowBody` → 200 `StatusCheck of OperatorPayout`: the acquirer is asked for the payout now. `CONFLICT` 409
+   * POST → 200 `StatusCheck of OperatorPayout`: the acquirer is asked for the payout now. `CONFLICT` 409
    * for one that was never ordered there.
    */
   check: '/internal/payouts/:id/check',
@@ -37,7 +37,6 @@ export const OPERATOR_PAYOUT_PATHS = {
 
 /** A payout that an operator requests; it always waits for a second one, whatever the account's settings. */
 export const RequestPayoutBody = z.object({
-  operator_id: OperatorIdField,
   /** Derived from the `Idempotency-Key` and the account (decision 229), or a fresh UUIDv7 where none was sent. */
   creation_id: idOf<PayoutId>(),
   settings: AccountSettings,
@@ -50,14 +49,8 @@ export const RequestPayoutBody = z.object({
 export type RequestPayoutBody = z.output<typeof RequestPayoutBody>;
 
 /** `settings` of the payout's account, read right before: approval checks the switches again (decision 123). */
-export const ApprovePayoutBody = z.object({
-  operator_id: OperatorIdField,
-  settings: AccountSettings,
-});
+export const ApprovePayoutBody = z.object({ settings: AccountSettings });
 export type ApprovePayoutBody = z.output<typeof ApprovePayoutBody>;
-
-export const CancelPayoutBody = z.object({ operator_id: OperatorIdField });
-export type CancelPayoutBody = z.output<typeof CancelPayoutBody>;
 
 /** Filters of the operators' list, beside paging; text that cannot be stored is a fault of its parameter. */
 export const ListOperatorPayoutsQuery = z.object({

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { orNull } from '../http/optional-field.ts';
 import { textField } from '../http/text-field.ts';
 import { Timestamp } from '../timestamp.ts';
-import { AnyCaseId, OperatorIdField } from './id-fields.ts';
+import { AnyCaseId } from './id-fields.ts';
 
 /**
  * Stops of payouts: routes of the payouts service that only the gateway calls, for operators. Codes beside
@@ -12,9 +12,9 @@ import { AnyCaseId, OperatorIdField } from './id-fields.ts';
 export const PAYOUT_STOP_PATHS = {
   /** GET with `ListPayoutStopsQuery`, `limit`, `starting_after` → list of `PayoutStop`, newest first. */
   list: '/internal/payout-stops',
-  /** POST `SetPayoutStopBody` → 200 `PayoutStop`; the one in force where there is one, marked `Idempotent-Replayed`. */
+  /** POST `StopPayoutsBody` → 200 `PayoutStop`; the one in force where there is one, marked `Idempotent-Replayed`. */
   stop: '/internal/payout-stops',
-  /** POST `EndPayoutStopBody` → 200 `PayoutStop`; the one that ended last where none is in force, marked likewise. */
+  /** POST `ResumePayoutsBody` → 200 `PayoutStop`; the one that ended last where none is in force, marked likewise. */
   resume: '/internal/payout-stops/resume',
 } as const;
 
@@ -31,9 +31,6 @@ export const StopPayoutsBody = z.object({
 
 /** Body of `POST /admin/payouts/resume`. */
 export const ResumePayoutsBody = z.object({ account_id: StoppedAccount });
-
-export const SetPayoutStopBody = StopPayoutsBody.extend({ operator_id: OperatorIdField });
-export const EndPayoutStopBody = ResumePayoutsBody.extend({ operator_id: OperatorIdField });
 
 /** Filters of the list, beside paging. */
 export const ListPayoutStopsQuery = z.object({

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 
 import { Timestamp } from '../timestamp.ts';
-import { OperatorIdField } from './id-fields.ts';
 
 /** What the acquirer answered when it was asked for one resource. */
 export const AcquirerAnswer = z.object({
@@ -48,6 +47,3 @@ export function statusCheckOf<Resource extends z.ZodType>(resource: Resource) {
     resource,
   });
 }
-
-/** Body of the gateway's call that has a charge or payout checked at the acquirer now. */
-export const CheckNowBody = z.object({ operator_id: OperatorIdField });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import { orNull } from '../http/optional-field.ts';
 import { WireBalance } from '../wire-cents.ts';
-import { idOf, OperatorIdField } from './id-fields.ts';
+import { idOf } from './id-fields.ts';
 
 /**
  * `POST /internal/suspense/{id}/resolve` of the service that booked the item (decision 141), called by the gateway with
@@ -29,7 +29,6 @@ export const ResolveSuspenseBody = z.object({
 export type ResolveSuspenseBody = z.output<typeof ResolveSuspenseBody>;
 
 export const ResolveSuspenseRequest = ResolveSuspenseBody.extend({
-  operator_id: OperatorIdField,
   item: z.object({
     account_id: idOf<AccountId>().nullable(),
     end_to_end_id: z.string().nullable(),

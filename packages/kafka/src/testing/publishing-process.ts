@@ -33,5 +33,4 @@ await startHealth({
   port: Number(port),
   isAlive: messaging.isAlive,
   checkReady: async () => undefined,
-  failpointsAllowed: false,
 });

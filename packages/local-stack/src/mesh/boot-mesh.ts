@@ -8,7 +8,13 @@ import type { Supervisor } from '../supervisor/supervisor.ts';
 import { startControlServer } from './control-server.ts';
 import { givenValue, loadSettingNames, preferGiven } from './given-settings.ts';
 import { loadCertificates, loadSecrets } from './mesh-secrets.ts';
-import { acquirerVariables, MESH_SERVICES, MESH_SLOTS, type MeshService } from './mesh-services.ts';
+import {
+  acquirerVariables,
+  MESH_SERVICES,
+  MESH_SLOTS,
+  MESH_TLS_SLOTS,
+  type MeshService,
+} from './mesh-services.ts';
 import type { MeshSettings } from './mesh-settings.ts';
 import type { Scale } from './scale.ts';
 import { createScaling } from './scaling.ts';
@@ -67,7 +73,7 @@ export async function bootMesh(input: BootMeshInput): Promise<Mesh> {
     describeStack({
       settings,
       demo,
-      furtherInternalUrls: scaling.internalUrls(),
+      furtherUrls: { internal: scaling.internalUrls(), failpoints: scaling.failpointUrls() },
       pids: supervisor.pids(),
     });
   const write = () => writeStackFile(supervisor.home, stack());
@@ -82,7 +88,6 @@ export async function bootMesh(input: BootMeshInput): Promise<Mesh> {
 async function prepareSettings(input: BootMeshInput, ports: PortBlock): Promise<MeshSettings> {
   const { supervisor } = input;
   const secrets = loadSecrets(supervisor.home, {
-    tokenServices: MESH_SERVICES.filter((one) => one.signsTokens).map((one) => one.name),
     schemas: MESH_SERVICES.map((one) => one.schema),
   });
   const certificates = await loadCertificates(supervisor.home, secrets, new Date());
@@ -129,8 +134,9 @@ function registerCallback(input: BootMeshInput, settings: MeshSettings): Promise
   );
 }
 
-/** Plain, except callbacks where the gateway is given a certificate for them. */
+/** Calls between services are mutual TLS, and callbacks where the gateway is given a certificate for them. */
 function schemeOf(slot: string): 'http' | 'https' {
+  if (MESH_TLS_SLOTS.has(slot)) return 'https';
   const { CALLBACK_TLS_CERT: cert, CALLBACK_TLS_CERT_FILE: file } = process.env;
   return slot === 'callback' && (cert || file) ? 'https' : 'http';
 }

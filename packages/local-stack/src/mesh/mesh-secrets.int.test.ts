@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadCertificates, loadSecrets } from './mesh-secrets.ts';
 
-const NEEDED = { tokenServices: ['gateway'], schemas: ['gateway'] };
+const NEEDED = { schemas: ['gateway'] };
 const DAY_MS = 86_400_000;
 
 function aHome(): string {

@@ -6,16 +6,10 @@ import {
   makeInstallationCertificates,
   mustRenew,
 } from '@pixmesh/certificates/installation-certificates';
-import {
-  createInstallationSecrets,
-  createSecret,
-  createTokenKeyPair,
-} from '@pixmesh/kernel/fresh-secrets';
+import { createInstallationSecrets, createSecret } from '@pixmesh/kernel/fresh-secrets';
 import { z } from 'zod';
 import { StartupFailure } from '../startup-failure.ts';
 import { writeFileAtomically } from '../write-file-atomically.ts';
-
-const Jwk = z.looseObject({ kid: z.string() });
 
 const DemoAccount = z.object({
   accountId: z.string(),
@@ -28,7 +22,6 @@ const Certificate = z.object({ cert: z.string(), key: z.string() });
 
 /** Everything secret about one home; made once, so that its data stays readable. */
 const MeshSecrets = z.object({
-  serviceTokens: z.record(z.string(), z.object({ privateJwk: Jwk, publicJwk: Jwk })),
   databasePasswords: z.record(z.string(), z.string()),
   apiKeyPepper: z.string(),
   adminToken: z.string(),
@@ -44,8 +37,6 @@ const MeshSecrets = z.object({
 export type MeshSecrets = z.infer<typeof MeshSecrets>;
 
 export interface SecretsNeeded {
-  /** Services that sign tokens; the key's id is the service's name. */
-  tokenServices: readonly string[];
   /** Database roles with a password. */
   schemas: readonly string[];
 }
@@ -58,13 +49,12 @@ export function loadSecrets(home: string, needed: SecretsNeeded): MeshSecrets {
   return secrets;
 }
 
-/** Keys and passwords of services that came later are added; nothing that exists is ever changed. */
+/** Passwords of services that came later are added; nothing that exists is ever changed. */
 export function completeSecrets(
   present: MeshSecrets | undefined,
   needed: SecretsNeeded,
 ): MeshSecrets {
   const secrets = structuredClone(present) ?? createSecrets();
-  for (const name of needed.tokenServices) secrets.serviceTokens[name] ??= createTokenKeyPair(name);
   for (const schema of needed.schemas) secrets.databasePasswords[schema] ??= createSecret();
   return secrets;
 }
@@ -101,7 +91,6 @@ function readSecrets(path: string): MeshSecrets {
 
 function createSecrets(): MeshSecrets {
   return {
-    serviceTokens: {},
     databasePasswords: {},
     acquirerPixKey: randomUUID(),
     ...createInstallationSecrets(),

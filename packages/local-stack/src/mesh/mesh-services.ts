@@ -9,9 +9,8 @@ export interface MeshService {
   schema: string;
   /** Variables that carry a port, and the slot each takes it from. */
   ports: Readonly<Record<string, string>>;
-  /** Signs and checks internal calls. */
-  signsTokens: boolean;
-  speaksKafka: boolean;
+  /** One of ours: it has an identity, calls others or is called, and speaks Kafka. */
+  isOfMesh: boolean;
   /** Database connections that one process may hold, by its pool size where that is a setting. */
   connections(poolSize?: number): number;
   /** Services of wave 0 are ready before those of wave 1 start. */
@@ -40,7 +39,7 @@ const RECONCILIATION = {
 };
 
 /** What every service has in common that is not the acquirer's stand-in. */
-const OURS = { signsTokens: true, speaksKafka: true, wave: 1 } as const;
+const OURS = { isOfMesh: true, wave: 1 } as const;
 
 export const MESH_SERVICES: readonly MeshService[] = [
   {
@@ -53,8 +52,7 @@ export const MESH_SERVICES: readonly MeshService[] = [
       RECEIVER_PORT: 'receiver',
       INTERNAL_PORT: 'simulator-internal',
     },
-    signsTokens: false,
-    speaksKafka: false,
+    isOfMesh: false,
     wave: 0,
     variables: ({ certificates, secrets }) => ({
       TLS_CA: certificates.ca,
@@ -70,7 +68,11 @@ export const MESH_SERVICES: readonly MeshService[] = [
     name: 'ledger',
     schema: 'ledger',
     connections: () => 12,
-    ports: { PORT: 'ledger', INTERNAL_PORT: 'ledger-internal' },
+    ports: {
+      PORT: 'ledger',
+      INTERNAL_PORT: 'ledger-internal',
+      FAILPOINTS_PORT: 'ledger-failpoints',
+    },
     ...OURS,
     variables: () => onOneMachine(RECONCILIATION),
   },
@@ -78,7 +80,11 @@ export const MESH_SERVICES: readonly MeshService[] = [
     name: 'charges',
     schema: 'charges',
     connections: () => 20,
-    ports: { PORT: 'charges', INTERNAL_PORT: 'charges-internal' },
+    ports: {
+      PORT: 'charges',
+      INTERNAL_PORT: 'charges-internal',
+      FAILPOINTS_PORT: 'charges-failpoints',
+    },
     ...OURS,
     variables: (settings) => ({
       ...acquirerVariables(settings),
@@ -110,7 +116,11 @@ export const MESH_SERVICES: readonly MeshService[] = [
     name: 'payouts',
     schema: 'payouts',
     connections: () => 20,
-    ports: { PORT: 'payouts', INTERNAL_PORT: 'payouts-internal' },
+    ports: {
+      PORT: 'payouts',
+      INTERNAL_PORT: 'payouts-internal',
+      FAILPOINTS_PORT: 'payouts-failpoints',
+    },
     ...OURS,
     variables: (settings) => ({
       ...acquirerVariables(settings),
@@ -137,7 +147,11 @@ export const MESH_SERVICES: readonly MeshService[] = [
     lists: ['WEBHOOK_DEV_RECEIVERS'],
     schema: 'webhook_dispatcher',
     connections: (poolSize = 16) => 2 * poolSize,
-    ports: { PORT: 'dispatcher', INTERNAL_PORT: 'dispatcher-internal' },
+    ports: {
+      PORT: 'dispatcher',
+      INTERNAL_PORT: 'dispatcher-internal',
+      FAILPOINTS_PORT: 'dispatcher-failpoints',
+    },
     ...OURS,
     variables: ({ infra, portOf, secrets }) => ({
       ...onOneMachine(RECONCILIATION),
@@ -158,6 +172,7 @@ export const MESH_SERVICES: readonly MeshService[] = [
       ADMIN_PORT: 'admin',
       CALLBACK_PORT: 'callback',
       INTERNAL_PORT: 'gateway-internal',
+      FAILPOINTS_PORT: 'gateway-failpoints',
     },
     ...OURS,
     variables: ({ infra, origin, secrets }) => ({
@@ -179,6 +194,13 @@ export const MESH_SERVICES: readonly MeshService[] = [
 /** Every port slot that the services of the table listen on. */
 export const MESH_SLOTS: readonly string[] = MESH_SERVICES.flatMap((service) =>
   Object.values(service.ports),
+);
+
+/** Those on which services are called with certificates of the mesh. */
+export const MESH_TLS_SLOTS: ReadonlySet<string> = new Set(
+  MESH_SERVICES.filter((service) => service.isOfMesh).flatMap(({ ports }) =>
+    [ports['PORT'], ports['FAILPOINTS_PORT']].filter((slot) => slot !== undefined),
+  ),
 );
 
 /** Periods of one machine; under `PIXMESH_PERIODS=production` the services' own defaults hold. */

@@ -5,7 +5,7 @@ import { requireConnections } from './connection-budget.ts';
 import type { MeshService } from './mesh-services.ts';
 import type { MeshSettings } from './mesh-settings.ts';
 import { processName, SCALABLE, type Scale } from './scale.ts';
-import { internalOriginOf } from './service-environment.ts';
+import { failpointsOriginOf, internalOriginOf } from './service-environment.ts';
 import { describeServiceProcess } from './service-process.ts';
 
 /** The processes of every service beyond its first. They come and go while the stack runs. */
@@ -14,13 +14,19 @@ export interface Scaling {
   scaleTo(scale: Scale): Promise<void>;
   /** Where each further process answers for itself, by its name. */
   internalUrls(): Record<string, string>;
+  /** Where its failpoints are armed. */
+  failpointUrls(): Record<string, string>;
   close(): Promise<void>;
 }
+
+/** All processes of a service share its ports but these, by which each answers for itself. */
+const OWN_PORTS = ['INTERNAL_PORT', 'FAILPOINTS_PORT'] as const;
 
 interface FurtherProcess {
   name: string;
   internalUrl: string;
-  releasePort(): Promise<void>;
+  failpointsUrl: string | null;
+  releasePorts(): Promise<void>;
 }
 
 export function createScaling(input: {
@@ -39,14 +45,17 @@ export function createScaling(input: {
       changing = changed.catch(() => undefined);
       return changed;
     },
-    internalUrls: () =>
-      Object.fromEntries(
-        [...further.values()].flat().map(({ name, internalUrl }) => [name, internalUrl]),
-      ),
+    internalUrls: () => urlsOf((one) => one.internalUrl),
+    failpointUrls: () => urlsOf((one) => one.failpointsUrl),
     close: async () => {
-      await Promise.all([...further.values()].flat().map((one) => one.releasePort()));
+      await Promise.all([...further.values()].flat().map((one) => one.releasePorts()));
     },
   };
+
+  function urlsOf(urlOf: (one: FurtherProcess) => string | null): Record<string, string> {
+    const named = [...further.values()].flat().map((one) => [one.name, urlOf(one)]);
+    return Object.fromEntries(named.filter(([, url]) => url !== null)) as Record<string, string>;
+  }
 
   function furtherOf(service: string): FurtherProcess[] {
     return further.get(service) ?? [];
@@ -67,10 +76,15 @@ export function createScaling(input: {
 
   async function add(service: MeshService): Promise<void> {
     const name = processName(service.name, countOf(service.name) + 1);
-    const port = await allocatePorts([name], { environment: {} });
-    const own = withInternalPort(service, settings, port.of(name));
-    const internalUrl = internalOriginOf(service, own);
-    furtherOf(service.name).push({ name, internalUrl, releasePort: port.release });
+    const slots = OWN_PORTS.map((variable) => service.ports[variable] ?? '').filter(Boolean);
+    const ports = await allocatePorts(slots, { environment: {} });
+    const own = withOwnPorts(settings, new Set(slots), ports.of);
+    furtherOf(service.name).push({
+      name,
+      internalUrl: internalOriginOf(service, own),
+      failpointsUrl: failpointsOriginOf(service, own),
+      releasePorts: ports.release,
+    });
     try {
       await log.waiting(name, supervisor.start({ ...describeServiceProcess(service, own), name }));
     } catch (error) {
@@ -84,18 +98,22 @@ export function createScaling(input: {
     const last = furtherOf(service).pop();
     if (last === undefined) return;
     await supervisor.remove(last.name);
-    await last.releasePort();
+    await last.releasePorts();
     log.line(`${last.name}: stopped`);
   }
 }
 
-/** All processes of a service share its ports; each answers for its own health and metrics on a port of its own. */
-function withInternalPort(service: MeshService, shared: MeshSettings, port: number): MeshSettings {
-  const internalSlot = service.ports['INTERNAL_PORT'];
-  const isOwn = (slot: string) => slot === internalSlot;
-  return {
-    ...shared,
-    portOf: (slot) => (isOwn(slot) ? port : shared.portOf(slot)),
-    origin: (slot) => (isOwn(slot) ? `http://127.0.0.1:${port}` : shared.origin(slot)),
+function withOwnPorts(
+  shared: MeshSettings,
+  ownSlots: ReadonlySet<string>,
+  ownPortOf: (slot: string) => number,
+): MeshSettings {
+  const portOf = (slot: string): number =>
+    ownSlots.has(slot) ? ownPortOf(slot) : shared.portOf(slot);
+  const origin = (slot: string): string => {
+    const url = new URL(shared.origin(slot));
+    url.port = String(portOf(slot));
+    return url.origin;
   };
+  return { ...shared, portOf, origin };
 }

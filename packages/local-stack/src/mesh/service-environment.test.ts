@@ -9,7 +9,7 @@ import type { MeshSettings } from './mesh-settings.ts';
 import { renderDeployEnvironment, renderServiceEnvironment } from './service-environment.ts';
 import { describeServiceProcess } from './service-process.ts';
 
-const NEEDED = { tokenServices: ['gateway', 'charges'], schemas: ['gateway', 'charges'] };
+const NEEDED = { schemas: ['gateway', 'charges'] };
 
 const CERTIFICATES = {
   ca: 'the authority',
@@ -57,20 +57,17 @@ test('a service connects with its own role, never as superuser', () => {
   expect(url.pathname).toBe('/pixmesh');
 });
 
-test('a service holds its own private token key and everybody’s public ones', () => {
-  const env = renderServiceEnvironment(serviceNamed('charges'), someSettings());
-  expect(JSON.parse(env['SERVICE_TOKEN_PRIVATE_KEY']!)).toMatchObject({
-    kid: 'charges',
-    crv: 'Ed25519',
-  });
-  const { keys } = JSON.parse(env['SERVICE_TOKEN_PUBLIC_KEYS']!) as { keys: object[] };
-  expect(keys.map((key) => 'd' in key)).toEqual([false, false]);
+test('a service has its own identity, and that of nobody else', () => {
+  const settings = someSettings();
+  const env = renderServiceEnvironment(serviceNamed('charges'), settings);
+  expect(env['MESH_TLS_DIR']).toBe(`${settings.home}/identities/charges`);
+  expect(JSON.stringify(env)).not.toContain('identities/ledger');
 });
 
-test('the simulator gets neither Kafka nor token keys', () => {
+test('the simulator gets neither Kafka nor an identity', () => {
   const env = renderServiceEnvironment(serviceNamed('acquirer-simulator'), someSettings());
   expect(Object.keys(env)).not.toContain('KAFKA_BROKERS');
-  expect(Object.keys(env)).not.toContain('SERVICE_TOKEN_PRIVATE_KEY');
+  expect(Object.keys(env)).not.toContain('MESH_TLS_DIR');
 });
 
 afterEach(() => void vi.unstubAllEnvs());
@@ -138,7 +135,6 @@ test('every slot is used once and all of them fit into a block', () => {
 test('secrets stay as they are and only gain what is new', () => {
   const first = completeSecrets(undefined, NEEDED);
   const second = completeSecrets(first, {
-    tokenServices: [...NEEDED.tokenServices, 'payouts'],
     schemas: [...NEEDED.schemas, 'payouts'],
   });
   expect(second).toMatchObject(first);

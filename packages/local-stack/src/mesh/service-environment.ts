@@ -26,9 +26,7 @@ export function renderServiceEnvironment(
     REUSE_PORT: String(service.wave === 1),
     DATABASE_URL: databaseUrlOf(service.schema, settings),
     ...Object.fromEntries(ports),
-    ...(service.speaksKafka ? kafkaVariables(settings) : {}),
-    ...(service.speaksKafka ? { MESH_TLS_DIR: identityFolderOf(service.name, settings) } : {}),
-    ...(service.signsTokens ? tokenVariables(service.name, settings) : {}),
+    ...(service.isOfMesh ? meshVariables(service.name, settings) : {}),
     ...(settings.otlpEndpoint ? { OTEL_EXPORTER_OTLP_ENDPOINT: settings.otlpEndpoint } : {}),
     ...service.variables(settings),
   };
@@ -55,6 +53,12 @@ export function internalOriginOf(service: MeshService, settings: MeshSettings): 
   const slot = service.ports['INTERNAL_PORT'];
   if (!slot) throw new Error(`${service.name} has no INTERNAL_PORT`);
   return settings.origin(slot);
+}
+
+/** Where failpoints of a service are armed, for the identity of tools; null where it has none. */
+export function failpointsOriginOf(service: MeshService, settings: MeshSettings): string | null {
+  const slot = service.ports['FAILPOINTS_PORT'];
+  return slot === undefined ? null : settings.origin(slot);
 }
 
 /** Each service's own role; none can read another's schema. */
@@ -93,17 +97,13 @@ function identityFolderOf(name: string, { home }: MeshSettings): string {
   return identityFolder(home, IdentityName.parse(name));
 }
 
+function meshVariables(name: string, settings: MeshSettings): Record<string, string> {
+  return { ...kafkaVariables(settings), MESH_TLS_DIR: identityFolderOf(name, settings) };
+}
+
 function kafkaVariables({ infra }: MeshSettings): Record<string, string> {
   return {
     KAFKA_BROKERS: infra.kafkaBrokers.join(','),
     SCHEMA_REGISTRY_URL: infra.registryUrl,
-  };
-}
-
-function tokenVariables(name: string, { secrets }: MeshSettings): Record<string, string> {
-  const keys = Object.values(secrets.serviceTokens).map((pair) => pair.publicJwk);
-  return {
-    SERVICE_TOKEN_PRIVATE_KEY: JSON.stringify(secrets.serviceTokens[name]?.privateJwk),
-    SERVICE_TOKEN_PUBLIC_KEYS: JSON.stringify({ keys }),
   };
 }

@@ -6,7 +6,7 @@ import { writeFileAtomically } from '../write-file-atomically.ts';
 import type { DemoAccount } from './mesh-secrets.ts';
 import { MESH_SERVICES } from './mesh-services.ts';
 import type { MeshSettings } from './mesh-settings.ts';
-import { internalOriginOf } from './service-environment.ts';
+import { failpointsOriginOf, internalOriginOf } from './service-environment.ts';
 
 /** `stack.json`: the stable surface for people, scripts and tests. URLs are origins. */
 export interface StackFile {
@@ -17,8 +17,12 @@ export interface StackFile {
   simulator_url: string;
   receiver_url: string;
   dispatcher_metrics_url: string;
-  /** Listener of each process for `/livez`, `/readyz`, `/metrics` and, in tests, failpoints. */
+  /** Listener of each process for `/livez`, `/readyz` and `/metrics`. */
   internal_urls: Record<string, string>;
+  /** Where the failpoints of each process are armed, with `mesh_tls`. */
+  failpoint_urls: Record<string, string>;
+  /** Files of the identity of tools. */
+  mesh_tls: IdentityPaths;
   postgres_url: string;
   kafka_brokers: string[];
   registry_url: string;
@@ -35,7 +39,7 @@ export function describeStack(input: {
   settings: MeshSettings;
   demo: DemoAccount;
   /** Of the processes beyond the first of a service, by name. */
-  furtherInternalUrls: Readonly<Record<string, string>>;
+  furtherUrls: { internal: Record<string, string>; failpoints: Record<string, string> };
   pids: Record<string, number>;
 }): StackFile {
   const { home, infra, origin, secrets } = input.settings;
@@ -51,8 +55,10 @@ export function describeStack(input: {
       ...Object.fromEntries(
         MESH_SERVICES.map((service) => [service.name, internalOriginOf(service, input.settings)]),
       ),
-      ...input.furtherInternalUrls,
+      ...input.furtherUrls.internal,
     },
+    failpoint_urls: { ...failpointUrlsOf(input.settings), ...input.furtherUrls.failpoints },
+    mesh_tls: identityPaths(home, 'tools'),
     postgres_url: infra.postgresUrl,
     kafka_brokers: infra.kafkaBrokers,
     registry_url: infra.registryUrl,
@@ -63,6 +69,14 @@ export function describeStack(input: {
     api_key: input.demo.apiKey,
     pids: { supervisor: process.pid, ...input.pids },
   };
+}
+
+function failpointUrlsOf(settings: MeshSettings): Record<string, string> {
+  const urls = MESH_SERVICES.map((service) => [
+    service.name,
+    failpointsOriginOf(service, settings),
+  ]);
+  return Object.fromEntries(urls.filter(([, url]) => url !== null)) as Record<string, string>;
 }
 
 export function writeStackFile(home: string, stack: StackFile): void {

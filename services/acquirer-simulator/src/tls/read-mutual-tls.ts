@@ -1,4 +1,4 @@
-import type { MutualTls } from '@pixmesh/http/service-app';
+import { fixedTls, type MutualTls } from '@pixmesh/http/service-app';
 
 /** The second listener: where it listens, its certificate, and the authority of its clients' certificates. */
 export type TlsListener = MutualTls & { port: number };
@@ -17,9 +17,9 @@ export function missingTlsSettings(settings: TlsSettings): (typeof NAMES)[number
 
 /** Null where the listener is not wanted. */
 export function readMutualTls(settings: TlsSettings): TlsListener | null {
-  const { TLS_PORT: port, TLS_CERT: cert, TLS_KEY: key, TLS_CA: clientCa } = settings;
-  if (port === undefined || cert === undefined || key === undefined || clientCa === undefined) {
+  const { TLS_PORT: port, TLS_CERT: cert, TLS_KEY: key, TLS_CA: ca } = settings;
+  if (port === undefined || cert === undefined || key === undefined || ca === undefined) {
     return null;
   }
-  return { port, cert, key, clientCa };
+  return { port, ...fixedTls({ ca, cert, key }) };
 }

@@ -1,10 +1,7 @@
 import { ANSWER_HEADERS, INTERNAL_HEADERS } from '@pixmesh/contracts/internal/headers';
-import {
-  CancelChargeBody,
-  OPERATOR_CHARGE_PATHS,
-} from '@pixmesh/contracts/internal/operator-charges';
+import { OPERATOR_CHARGE_PATHS } from '@pixmesh/contracts/internal/operator-charges';
 import { deadlineFrom } from '@pixmesh/http/deadline';
-import { readOperatorBody } from '@pixmesh/http/operator-request';
+import { operatorOf } from '@pixmesh/http/internal-auth';
 import type { FastifyInstance } from 'fastify';
 
 import { findOperatorCharge } from '#charge/operators/find-operator-charge.ts';
@@ -18,7 +15,7 @@ type RouteDeps = CancelDeps & { requestTimeoutMs: number };
 export function registerCancelCharge(app: FastifyInstance, deps: RouteDeps): void {
   app.post(OPERATOR_CHARGE_PATHS.cancel, async (request, reply) => {
     const { id } = await findOperatorCharge(deps.db, request);
-    const { operator_id: operatorId } = readOperatorBody(CancelChargeBody, request);
+    const { operator_id: operatorId } = operatorOf(request);
     const deadline = deadlineFrom(
       request.headers[INTERNAL_HEADERS.timeoutMs],
       deps.requestTimeoutMs,

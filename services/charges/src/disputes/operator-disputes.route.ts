@@ -2,7 +2,7 @@ import {
   ListDisputesQuery,
   MessageBody,
   OPERATOR_DISPUTE_PATHS,
-  SendDefenseBody,
+  DefenseBody,
   SendMessageBody,
 } from '@pixmesh/contracts/internal/operator-disputes';
 import { answerCreated } from '@pixmesh/http/answer-created';
@@ -11,12 +11,13 @@ import { answerList, readListQuery } from '@pixmesh/http/list-page';
 import {
   readOperatorBody,
   readWrappedBody,
-  refuseTenants,
   requireSent,
   WRAPPED_BYTES_MAX,
 } from '@pixmesh/http/operator-request';
+import { operatorOf } from '@pixmesh/http/internal-auth';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { type DisputeId, readPathId } from '@pixmesh/kernel/ids';
+import type { OperatorId } from '@pixmesh/kernel/ids';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { findAnyCharge } from '#charge/charges.sql.ts';
@@ -37,7 +38,6 @@ type RouteDeps = Parameters<typeof sendDefense>[0];
  */
 export function registerOperatorDisputes(app: FastifyInstance, deps: RouteDeps): void {
   app.get(OPERATOR_DISPUTE_PATHS.list, async (request) => {
-    refuseTenants(request);
     const { filters, ...page } = readListQuery(ListDisputesQuery, request.query);
     const wanted = {
       accountId: filters.account_id,
@@ -62,7 +62,7 @@ export function registerOperatorDisputes(app: FastifyInstance, deps: RouteDeps):
 
   app.post(OPERATOR_DISPUTE_PATHS.defense, async (request) => {
     const { id } = await read(deps, readOwnId(request));
-    const { text } = readOperatorBody(SendDefenseBody, request);
+    const { text } = readOperatorBody(DefenseBody, request);
     return await show(deps, await sendDefense(deps, id as DisputeId, text));
   });
 
@@ -72,15 +72,22 @@ export function registerOperatorDisputes(app: FastifyInstance, deps: RouteDeps):
     async (request, reply) => {
       const { id } = await read(deps, readOwnId(request));
       const asked = readWrappedBody(SendMessageBody, request);
-      const sent = await sendOnce(deps, id as DisputeId, asked);
+      const sent = await sendOnce(deps, id as DisputeId, {
+        ...asked,
+        operatorId: operatorOf(request).operator_id,
+      });
       return answerCreated(reply, sent, await read(deps, sent.disputeId));
     },
   );
 }
 
 /** What was sent before is answered before the body is validated (decisions 52, 253). */
-async function sendOnce(deps: RouteDeps, disputeId: DisputeId, asked: SendMessageBody) {
-  const { message_id: id, operator_id: operatorId, body } = asked;
+async function sendOnce(
+  deps: RouteDeps,
+  disputeId: DisputeId,
+  asked: SendMessageBody & { operatorId: OperatorId },
+) {
+  const { message_id: id, operatorId, body } = asked;
   const message = MessageBody.safeParse(body).data?.message ?? null;
   const before = await replayMessage(deps, { id, disputeId, message });
   if (before !== null) return before;
@@ -101,6 +108,5 @@ async function show(deps: RouteDeps, dispute: DisputeRow) {
 }
 
 function readOwnId(request: FastifyRequest): DisputeId {
-  refuseTenants(request);
   return readPathId<DisputeId>((request.params as { id: string }).id);
 }

@@ -4,7 +4,7 @@ import { toCents } from '@pixmesh/kernel/money';
 import { outboundEvent } from '@pixmesh/postgres/events';
 import { named, sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
-import { aCaller } from '@pixmesh/testkit/test-tokens';
+import { aCaller } from '@pixmesh/testkit/test-callers';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
 import {

@@ -1,8 +1,8 @@
-import { type CallerClaims } from '@pixmesh/contracts/internal/service-token';
+import { type CallerClaims } from '@pixmesh/contracts/internal/caller-claims';
 import { newId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
-import { aCaller } from '@pixmesh/testkit/test-tokens';
+import { aCaller } from '@pixmesh/testkit/test-callers';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import {

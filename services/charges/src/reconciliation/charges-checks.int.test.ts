@@ -8,7 +8,7 @@ import { sql } from '@pixmesh/postgres/sql';
 import { type DispatcherDouble, startDispatcherDouble } from '@pixmesh/testkit/dispatcher-double';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { reconcile as reconcileWith } from '@pixmesh/testkit/reconcile';
-import { aCaller } from '@pixmesh/testkit/test-tokens';
+import { aCaller } from '@pixmesh/testkit/test-callers';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
 import { type ChargesUnderTest, startChargesUnderTest } from '#test/charges-under-test.ts';

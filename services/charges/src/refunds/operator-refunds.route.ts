@@ -7,6 +7,7 @@ import { answerCreated } from '@pixmesh/http/answer-created';
 import { deadlineFrom } from '@pixmesh/http/deadline';
 import { answerList, readListQuery } from '@pixmesh/http/list-page';
 import { readWrappedBody, WRAPPED_BYTES_MAX } from '@pixmesh/http/operator-request';
+import { operatorOf } from '@pixmesh/http/internal-auth';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 
@@ -30,7 +31,7 @@ export function registerOperatorRefunds(app: FastifyInstance, deps: RouteDeps): 
       const requested = await requestRefund(deps, {
         id: asked.refund_id,
         charge,
-        operatorId: asked.operator_id,
+        operatorId: operatorOf(request).operator_id,
         body: asked.body,
         deadline: deadlineFrom(request.headers[INTERNAL_HEADERS.timeoutMs], deps.requestTimeoutMs),
       });

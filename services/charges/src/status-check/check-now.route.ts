@@ -4,10 +4,8 @@ import {
   type ChargeStatusCheck,
   OPERATOR_CHARGE_PATHS,
 } from '@pixmesh/contracts/internal/operator-charges';
-import { CheckNowBody } from '@pixmesh/contracts/internal/status-check';
 import type { Receiver } from '@pixmesh/contracts/http/charge';
 import { deadlineFrom } from '@pixmesh/http/deadline';
-import { readOperatorBody } from '@pixmesh/http/operator-request';
 import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 import type { FastifyInstance } from 'fastify';
 
@@ -36,7 +34,6 @@ export function registerCheckNow(app: FastifyInstance, deps: RouteDeps): void {
     );
     const before = await findOperatorCharge(db, request);
     const { id } = before;
-    readOperatorBody(CheckNowBody, request);
     const answer = await checkNow({
       lease: () => leaseCharge(db, id, leaseMs),
       check: (charge) => checkCharge(deps, charge),

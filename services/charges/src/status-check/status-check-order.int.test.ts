@@ -3,7 +3,7 @@ import { createPool } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import { explainStatement } from '@pixmesh/testkit/explain-statement';
 import { eventually } from '@pixmesh/testkit/eventually';
-import { aCaller } from '@pixmesh/testkit/test-tokens';
+import { aCaller } from '@pixmesh/testkit/test-callers';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { type ChargesUnderTest, startChargesUnderTest } from '#test/charges-under-test.ts';

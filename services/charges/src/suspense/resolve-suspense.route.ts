@@ -4,7 +4,8 @@ import {
   ResolveSuspenseRequest,
   type SuspenseResolution,
 } from '@pixmesh/contracts/internal/suspense';
-import { readOperatorBody, refuseTenants } from '@pixmesh/http/operator-request';
+import { readOperatorBody } from '@pixmesh/http/operator-request';
+import { operatorOf } from '@pixmesh/http/internal-auth';
 import { readPathId } from '@pixmesh/kernel/ids';
 import type { FastifyInstance } from 'fastify';
 
@@ -16,9 +17,11 @@ const ACCEPTED = 202;
 /** Called by the gateway for operators: no tenant stands in the token, so a call with one is refused. */
 export function registerResolveSuspense(app: FastifyInstance, deps: ResolveSuspenseDeps): void {
   app.post(RESOLVE_SUSPENSE_PATH, async (request, reply) => {
-    refuseTenants(request);
     const itemId = readPathId((request.params as { id: string }).id);
-    const asked = readOperatorBody(ResolveSuspenseRequest, request);
+    const asked = {
+      ...readOperatorBody(ResolveSuspenseRequest, request),
+      operatorId: operatorOf(request).operator_id,
+    };
     const { resolution, repeated } = await resolveSuspense(deps, itemId, asked);
     if (repeated) reply.header(ANSWER_HEADERS.replayed, 'true');
     return reply.code(ACCEPTED).send(toResource(resolution));

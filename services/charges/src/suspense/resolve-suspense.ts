@@ -1,7 +1,7 @@
 import type { ResolveSuspenseRequest } from '@pixmesh/contracts/internal/suspense';
 import { explained, invalidRequest } from '@pixmesh/http/refusal';
 import { AppError } from '@pixmesh/kernel/app-error';
-import type { AccountId } from '@pixmesh/kernel/ids';
+import type { AccountId, OperatorId } from '@pixmesh/kernel/ids';
 import type { Database, Transaction } from '@pixmesh/postgres/pool';
 
 import { isStillDisputed } from '#disputes/suspended-disputes.sql.ts';
@@ -21,6 +21,9 @@ export type ResolveSuspenseDeps = {
   wakeReturns(): void;
 };
 
+/** What is asked for, and by whom. */
+type AskedResolution = ResolveSuspenseRequest & { operatorId: OperatorId };
+
 export type Resolved = {
   resolution: Resolution;
   /** The same was asked for before. */
@@ -37,7 +40,7 @@ export type Resolved = {
 export async function resolveSuspense(
   deps: ResolveSuspenseDeps,
   itemId: string,
-  request: ResolveSuspenseRequest,
+  request: AskedResolution,
 ): Promise<Resolved> {
   const resolved = await deps.db.transaction(async (tx) => {
     return await resolve(tx, { itemId, request, returnWindowMs: deps.returnWindowMs });
@@ -54,12 +57,12 @@ async function resolve(
     itemId,
     request,
     returnWindowMs,
-  }: { itemId: string; request: ResolveSuspenseRequest; returnWindowMs: number },
+  }: { itemId: string; request: AskedResolution; returnWindowMs: number },
 ): Promise<Resolved> {
   const locked = await findItem(tx, itemId, request.item.end_to_end_id);
   const { item, left: amount } = locked;
   const accountId = recipientOf(item, request);
-  const { action, operator_id: requestedBy } = request;
+  const { action, operatorId: requestedBy } = request;
   const standing = await lockResolution(tx, itemId);
   if (standing !== null) {
     const isSame = standing.action === action && standing.accountId === accountId;

@@ -3,7 +3,7 @@ import { TOPICS } from '@pixmesh/contracts/topics';
 import { newId, toAcquirerId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
-import { aCaller } from '@pixmesh/testkit/test-tokens';
+import { aCaller } from '@pixmesh/testkit/test-callers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { receivedPixCommandId } from '#received/received-commands.ts';

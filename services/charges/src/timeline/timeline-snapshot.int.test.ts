@@ -45,7 +45,7 @@ test('a charge that moves while its timeline is read is shown as of one moment, 
   const { id } = await storeCharge(db, { createdAt: new Date() });
   await moveOnce(db, id, 10);
   await using app = fastify();
-  app.decorateRequest('callerClaims', null);
+  app.decorateRequest('claims', null);
   registerChargeTimeline(app, { db: movesBetweenReads(db, id) });
   const answer = await app.inject(TIMELINE_PATHS.charge.replace(':id', id));
   const { entries } = answer.json<{ entries: { kind: string }[] }>();

@@ -1,4 +1,4 @@
-import type { AccountSettings } from '@pixmesh/contracts/internal/service-token';
+import type { AccountSettings } from '@pixmesh/contracts/internal/caller-claims';
 import { sql } from '@pixmesh/postgres/sql';
 
 /** The columns of `accounts` that travel with every request. */

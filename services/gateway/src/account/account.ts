@@ -1,5 +1,5 @@
 import type { Account } from '@pixmesh/contracts/http/account';
-import type { AccountSettings } from '@pixmesh/contracts/internal/service-token';
+import type { AccountSettings } from '@pixmesh/contracts/internal/caller-claims';
 import type { AccountId } from '@pixmesh/kernel/ids';
 
 import type { AccountLimits } from './account-limits.ts';

@@ -1,7 +1,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 
 import type { Scope } from '@pixmesh/contracts/http/scopes';
-import type { AccountSettings } from '@pixmesh/contracts/internal/service-token';
+import type { AccountSettings } from '@pixmesh/contracts/internal/caller-claims';
 import { generateApiKey, hashApiKey, parseApiKey } from '@pixmesh/kernel/api-key';
 import type { AccountId, ApiKeyId, ApplicationId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';

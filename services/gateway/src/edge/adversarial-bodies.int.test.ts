@@ -71,7 +71,7 @@ describe('headers', () => {
     {
       name: 'headers of the mesh itself',
       target: `/v1/charges/${UUID}`,
-      headers: ['x-pixmesh-token: x', 'x-pixmesh-timeout-ms: 1', 'X-Request-Id: mine'],
+      headers: ['x-pixmesh-claims: x', 'x-pixmesh-timeout-ms: 1', 'X-Request-Id: mine'],
       ...OWNERS_404,
       reaches: `/v1/charges/${UUID}`,
     },

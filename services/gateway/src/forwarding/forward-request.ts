@@ -28,8 +28,8 @@ export function readCreationId(
 }
 
 /**
- * Hands a request to the owner of its route, once: who calls and what is to be created travel in the signed
- * token, and of the client's headers only those go along that say how its body is to be read.
+ * Hands a request to the owner of its route, once: who calls and what is to be created travel in the
+ * claims, and of the client's headers only those go along that say how its body is to be read.
  * @throws AppError `INTERNAL_ERROR` when the owner gave no answer that can be passed on (decision 25)
  */
 export async function forwardRequest(
@@ -45,12 +45,14 @@ export async function forwardRequest(
       request.raw.url ?? '',
     ),
     claims: {
-      account_id: caller.accountId,
-      application_id: caller.applicationId,
-      key_id: caller.keyId,
-      request_id: requestId,
-      settings: caller.settings,
-      creation_id: creationId,
+      tenant: {
+        account_id: caller.accountId,
+        application_id: caller.applicationId,
+        key_id: caller.keyId,
+        request_id: requestId,
+        settings: caller.settings,
+        creation_id: creationId,
+      },
     },
     deadline: deadlineIn(deps.requestTimeoutMs),
     ...(route.body === null ? {} : bodyOf(request)),

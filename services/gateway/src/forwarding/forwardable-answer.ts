@@ -9,7 +9,7 @@ const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 
 /** Statuses a client never gets from an owner: they concern the mesh, not the request. */
-const STATUSES_OF_THE_MESH = new Set([401, 502, 503, 504]);
+const STATUSES_OF_THE_MESH = new Set([401, 403, 502, 503, 504]);
 
 /** What is forwarded to the client; everything else that an owner sent is dropped. */
 export type ForwardableAnswer = {
@@ -40,8 +40,8 @@ export function relayAnswer(reply: FastifyReply, answer: ForwardableAnswer): Fas
 
 /**
  * Null for an answer that no client can read (decision 25): of another status, or not one JSON object. Only media type
- * and ends of the body are checked, since owners are our own and the body is not to be parsed twice. A 401 means that
- * our service token was refused, which is no fault of the client's key.
+ * and ends of the body are checked, since owners are our own and the body is not to be parsed twice. A 401 or 403
+ * means that the owner refused this gateway, which is no fault of the client's key.
  */
 export function toForwardable({ status, headers, body }: InternalAnswer): ForwardableAnswer | null {
   const empty = body.length === 0;

@@ -4,6 +4,7 @@ import { createInternalClient } from '@pixmesh/http/internal-client';
 import { newId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
+import { testIdentity } from '@pixmesh/testkit/mesh-calls';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { answerJson, type FakeOwner, startFakeOwner } from '#test/start-fake-owner.ts';
@@ -17,7 +18,7 @@ let wakeUps: number;
 
 beforeEach(async () => {
   database = await createTestDatabase('gateway');
-  dispatcher = await startFakeOwner();
+  dispatcher = await startFakeOwner('webhook-dispatcher');
   dispatcher.answerWith((response) => answerJson(response, 200, { body: { behind } }));
   behind = [];
   wakeUps = 0;
@@ -54,7 +55,7 @@ async function run(knownIds: string[] = []) {
   await using client = createInternalClient({
     service: 'webhook-dispatcher',
     url: dispatcher.url,
-    sign: async () => 'token',
+    identity: testIdentity('gateway'),
   });
   const wakeOutbox = () => {
     wakeUps += 1;

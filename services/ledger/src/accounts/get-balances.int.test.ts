@@ -79,11 +79,11 @@ describe('GET /internal/accounts/{id}/balances', () => {
     },
   );
 
-  test('an ill-formed account is not found; nobody asks without a token', async () => {
+  test('an ill-formed account is not found; nobody asks without a name', async () => {
     const answer = await ledger.get('/internal/accounts/x/balances', { accountId: null });
     expect(answer.statusCode).toBe(404);
     const url = `/internal/accounts/${newId()}/balances`;
-    expect((await ledger.app.inject({ url })).statusCode).toBe(401);
+    expect((await ledger.app.inject({ url })).statusCode).toBe(403);
   });
 });
 

@@ -313,11 +313,11 @@ describe('bad input leaves no trace', () => {
     expect(voided.statusCode).toBe(404);
   });
 
-  test('nobody holds without the token of a peer', async () => {
+  test('nobody holds without a name', async () => {
     const hold = aHold({ accountId: newId() });
     const payload = JSON.stringify(bodyOf(hold));
     const answer = await ledger.app.inject({ method: 'PUT', url: pathOf(hold), payload });
-    expect(answer.statusCode).toBe(401);
+    expect(answer.statusCode).toBe(403);
   });
 });
 

@@ -184,9 +184,9 @@ describe('what is refused', () => {
     expect((await ask('not-a-uuid')).statusCode).toBe(404);
   });
 
-  test('a call without a token of a peer', async () => {
+  test('a caller without a name is refused', async () => {
     const url = `/internal/accounts/${newId()}/journals`;
-    expect((await ledger.app.inject({ url })).statusCode).toBe(401);
+    expect((await ledger.app.inject({ url })).statusCode).toBe(403);
   });
 });
 

@@ -14,7 +14,7 @@ import { ownProcess } from '@pixmesh/testkit/owned-process';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { testIdentityFolder, testInfra } from '@pixmesh/testkit/test-infra';
 import { testSeed } from '@pixmesh/testkit/test-seed';
-import { createTokenKeys } from '@pixmesh/testkit/test-tokens';
+import { armFailpointsAt } from '@pixmesh/testkit/mesh-calls';
 import { createTestTopics } from '@pixmesh/testkit/test-topics';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -38,7 +38,7 @@ const SEED = testSeed();
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
 let topicPrefix: string;
 let publisher: EventPublisher;
-let internalPort: number;
+let failpointsPort: number;
 let ledger: ChildProcess;
 
 beforeAll(async () => {
@@ -133,11 +133,9 @@ async function findDoubledOutcomes(): Promise<object[]> {
 
 /** The next commit of a command is the process's last act; no offset is committed for it. */
 async function armDeathAfterCommit(): Promise<void> {
-  const response = await fetch(`http://127.0.0.1:${internalPort}/failpoints`, {
-    method: 'PUT',
-    body: JSON.stringify({ 'ledger.command.after-commit': 'kill' }),
+  await armFailpointsAt('ledger', `https://127.0.0.1:${failpointsPort}`, {
+    'ledger.command.after-commit': 'kill',
   });
-  expect(response.status).toBe(204);
 }
 
 /** Kills the process while it is busy with some more commands. */
@@ -155,8 +153,8 @@ function partsOf<Item>(items: readonly Item[], count: number): Item[][] {
 }
 
 async function startLedger(): Promise<ChildProcess> {
-  const [port = 0, internal = 0] = await freePorts(2);
-  internalPort = internal;
+  const [port = 0, internal = 0, failpoints = 0] = await freePorts(3);
+  failpointsPort = failpoints;
   const { kafkaBrokers, registryUrl } = testInfra();
   const child = spawn(process.execPath, ['services/ledger/src/main.ts'], {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -169,9 +167,9 @@ async function startLedger(): Promise<ChildProcess> {
       KAFKA_BROKERS: kafkaBrokers.join(','),
       KAFKA_TOPIC_PREFIX: topicPrefix,
       SCHEMA_REGISTRY_URL: registryUrl,
-      SERVICE_TOKEN_PUBLIC_KEYS: JSON.stringify(createTokenKeys(['payouts']).publicKeys),
       PORT: String(port),
       INTERNAL_PORT: String(internal),
+      FAILPOINTS_PORT: String(failpoints),
     },
   });
   ownProcess(child);

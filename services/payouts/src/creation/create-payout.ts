@@ -1,6 +1,6 @@
 import { createUnderHold } from '@pixmesh/acquirer-orders/create-under-hold';
 import type { CallersRefusal } from '@pixmesh/acquirer-orders/hold-intent';
-import type { AccountSettings } from '@pixmesh/contracts/internal/service-token';
+import type { AccountSettings } from '@pixmesh/contracts/internal/caller-claims';
 import type { Deadline } from '@pixmesh/http/deadline';
 import { AppError, type ErrorCode } from '@pixmesh/kernel/app-error';
 import type { AccountId, ApplicationId, OperatorId, PayoutId } from '@pixmesh/kernel/ids';

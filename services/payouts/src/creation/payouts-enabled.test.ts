@@ -1,4 +1,4 @@
-import { aCaller } from '@pixmesh/testkit/test-tokens';
+import { aCaller } from '@pixmesh/testkit/test-callers';
 import { expect, test } from 'vitest';
 
 import { arePayoutsEnabled } from './payouts-enabled.ts';

@@ -1,4 +1,4 @@
-import type { AccountSettings } from '@pixmesh/contracts/internal/service-token';
+import type { AccountSettings } from '@pixmesh/contracts/internal/caller-claims';
 
 /**
  * Whether the account may pay out at all: the platform's switch, an active account, a finished onboarding

@@ -1,4 +1,4 @@
-import type { AccountSettings } from '@pixmesh/contracts/internal/service-token';
+import type { AccountSettings } from '@pixmesh/contracts/internal/caller-claims';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { OperatorId, PayoutId } from '@pixmesh/kernel/ids';
 import type { Database, Queryable } from '@pixmesh/postgres/pool';

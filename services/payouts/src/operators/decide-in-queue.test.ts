@@ -1,6 +1,6 @@
 import type { PayoutStatus } from '@pixmesh/contracts/http/payout';
 import { newId, type OperatorId } from '@pixmesh/kernel/ids';
-import { aCaller } from '@pixmesh/testkit/test-tokens';
+import { aCaller } from '@pixmesh/testkit/test-callers';
 import { describe, expect, test } from 'vitest';
 
 import { aPayoutRow } from '#test/a-payout-row.ts';

@@ -1,4 +1,4 @@
-import type { AccountSettings } from '@pixmesh/contracts/internal/service-token';
+import type { AccountSettings } from '@pixmesh/contracts/internal/caller-claims';
 import type { OperatorId } from '@pixmesh/kernel/ids';
 
 import { arePayoutsEnabled } from '#creation/payouts-enabled.ts';

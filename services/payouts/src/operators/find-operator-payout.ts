@@ -1,4 +1,3 @@
-import { refuseTenants } from '@pixmesh/http/operator-request';
 import { parseId, type PayoutId } from '@pixmesh/kernel/ids';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import type { FastifyRequest } from 'fastify';
@@ -15,6 +14,5 @@ export async function findOperatorPayout(
   db: Queryable,
   request: FastifyRequest,
 ): Promise<VisiblePayout> {
-  refuseTenants(request);
   return await findVisible(db, parseId<PayoutId>((request.params as { id: string }).id));
 }

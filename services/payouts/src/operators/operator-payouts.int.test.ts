@@ -1,7 +1,7 @@
 import { OperatorPayout } from '@pixmesh/contracts/internal/operator-payouts';
 import { deriveCommandId, newId } from '@pixmesh/kernel/ids';
 import { scaled } from '@pixmesh/testkit/long-runs';
-import { aCaller } from '@pixmesh/testkit/test-tokens';
+import { aCaller } from '@pixmesh/testkit/test-callers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { type Json } from '#test/payouts-environment.ts';
@@ -106,7 +106,6 @@ describe('a payout requested by an operator', () => {
       'PAYOUTS_DISABLED',
       [],
     ],
-    ['no operator', { operator_id: 'me' }, 400, 'VALIDATION_ERROR', ['operator_id']],
     ['no settings', { settings: undefined }, 400, 'VALIDATION_ERROR', ['settings']],
   ])('is refused with %s, and its id stays free', async (_name, wrong, status, code, details) => {
     const order = await anOrder();

@@ -1,7 +1,6 @@
 import { ANSWER_HEADERS, INTERNAL_HEADERS } from '@pixmesh/contracts/internal/headers';
 import {
   ApprovePayoutBody,
-  CancelPayoutBody,
   ListOperatorPayoutsQuery,
   OPERATOR_PAYOUT_PATHS,
   RequestPayoutBody,
@@ -11,7 +10,6 @@ import { answerList, readListQuery } from '@pixmesh/http/list-page';
 import {
   readOperatorBody,
   readWrappedBody,
-  refuseTenants,
   requireSent,
   WRAPPED_BYTES_MAX,
 } from '@pixmesh/http/operator-request';
@@ -21,6 +19,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { z } from 'zod';
 
 import { answerCreated } from '@pixmesh/http/answer-created';
+import { operatorOf } from '@pixmesh/http/internal-auth';
 import { createPayout, type CreatePayoutDeps } from '#creation/create-payout.ts';
 import { listedPayoutExists, listPayouts } from '#reads/list-payouts.sql.ts';
 
@@ -39,14 +38,13 @@ export function registerOperatorPayouts(app: FastifyInstance, deps: RouteDeps): 
     OPERATOR_PAYOUT_PATHS.request,
     { bodyLimit: WRAPPED_BYTES_MAX },
     async (request, reply) => {
-      refuseTenants(request);
       const accountId = parseId<AccountId>((request.params as { id: string }).id);
       if (accountId === null) throw new AppError('NOT_FOUND');
       const asked = readWrappedBody(RequestPayoutBody, request);
       const created = await createPayout(deps, {
         id: asked.creation_id,
         accountId,
-        requester: { source: 'dashboard', operatorId: asked.operator_id },
+        requester: { source: 'dashboard', operatorId: operatorOf(request).operator_id },
         settings: asked.settings,
         readBody: () => requireSent(asked.body),
         deadline: deadlineFrom(request.headers[INTERNAL_HEADERS.timeoutMs], deps.requestTimeoutMs),
@@ -56,7 +54,6 @@ export function registerOperatorPayouts(app: FastifyInstance, deps: RouteDeps): 
   );
 
   app.get(OPERATOR_PAYOUT_PATHS.list, async (request) => {
-    refuseTenants(request);
     const { filters, ...page } = readListQuery(ListOperatorPayoutsQuery, request.query);
     const wanted = toFilters(filters);
     return await answerList({
@@ -73,13 +70,13 @@ export function registerOperatorPayouts(app: FastifyInstance, deps: RouteDeps): 
 
   app.post(OPERATOR_PAYOUT_PATHS.approve, async (request, reply) => {
     const { id } = await findOperatorPayout(deps.db, request);
-    const { operator_id: operatorId, settings } = readOperatorBody(ApprovePayoutBody, request);
+    const { operator_id: operatorId } = operatorOf(request);
+    const { settings } = readOperatorBody(ApprovePayoutBody, request);
     return answerActedOn(reply, await approvePayout(deps, id, { operatorId, settings }));
   });
 
   app.post(OPERATOR_PAYOUT_PATHS.cancel, async (request, reply) => {
     const { id } = await findOperatorPayout(deps.db, request);
-    readOperatorBody(CancelPayoutBody, request);
     return answerActedOn(reply, await cancelPayout(deps, id));
   });
 }

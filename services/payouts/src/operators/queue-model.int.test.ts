@@ -1,6 +1,6 @@
 import { newId } from '@pixmesh/kernel/ids';
 import { scaled } from '@pixmesh/testkit/long-runs';
-import { aCaller } from '@pixmesh/testkit/test-tokens';
+import { aCaller } from '@pixmesh/testkit/test-callers';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 

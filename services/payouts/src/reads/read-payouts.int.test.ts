@@ -1,6 +1,6 @@
 import { newId } from '@pixmesh/kernel/ids';
 import { newestFirst } from '@pixmesh/testkit/list-pages';
-import { aCaller } from '@pixmesh/testkit/test-tokens';
+import { aCaller } from '@pixmesh/testkit/test-callers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { type Json } from '#test/payouts-environment.ts';

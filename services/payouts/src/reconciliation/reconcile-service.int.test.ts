@@ -70,8 +70,8 @@ async function reconcile(): Promise<ReconciliationReport> {
   return await reconcileWith((route, body) => call(route, null, body), true);
 }
 
-function call(route: string, caller: Parameters<typeof callPayouts>[2]['caller'], body?: object) {
-  return callPayouts(service.url, environment.signAsGateway, { caller, route, body });
+function call(route: string, caller: Parameters<typeof callPayouts>[1]['caller'], body?: object) {
+  return callPayouts(service.url, { caller, route, body });
 }
 
 function breaksOf(report: ReconciliationReport, name: string): Break[] {

@@ -1,7 +1,7 @@
 import { PayoutStatusCheck } from '@pixmesh/contracts/internal/operator-payouts';
 import { newId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
-import { aCaller } from '@pixmesh/testkit/test-tokens';
+import { aCaller } from '@pixmesh/testkit/test-callers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { type PayoutsUnderTest, startPayoutsUnderTest } from '#test/payouts-under-test.ts';

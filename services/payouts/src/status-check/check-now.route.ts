@@ -4,9 +4,7 @@ import {
   OPERATOR_PAYOUT_PATHS,
   type PayoutStatusCheck,
 } from '@pixmesh/contracts/internal/operator-payouts';
-import { CheckNowBody } from '@pixmesh/contracts/internal/status-check';
 import { deadlineFrom } from '@pixmesh/http/deadline';
-import { readOperatorBody } from '@pixmesh/http/operator-request';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 import type { FastifyInstance } from 'fastify';
@@ -35,7 +33,6 @@ export function registerCheckNow(app: FastifyInstance, deps: CheckNowDeps): void
     );
     const before = await findOperatorPayout(db, request);
     const { id, status } = before;
-    readOperatorBody(CheckNowBody, request);
     if (status === 'pending' || status === 'canceled') throw neverOrdered();
     const answer = await checkNow({
       lease: () => leaseVisible(deps, id),

@@ -5,7 +5,7 @@ import { PayoutStop } from '@pixmesh/contracts/internal/payout-stops';
 import { OwnedTimeline } from '@pixmesh/contracts/internal/timeline';
 import { newId } from '@pixmesh/kernel/ids';
 import { eventually } from '@pixmesh/testkit/eventually';
-import { aCaller } from '@pixmesh/testkit/test-tokens';
+import { aCaller } from '@pixmesh/testkit/test-callers';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { aCreator, type Json } from '#test/payouts-environment.ts';
@@ -32,7 +32,8 @@ const stop = (accountId?: string, reason = 'books') =>
 const resume = (accountId?: string) =>
   post('/internal/payout-stops/resume', { account_id: accountId, operator_id: operator });
 const list = (query: string) => payouts.request(null, `GET /internal/payout-stops?${query}`);
-const isRepeat = ({ headers }: { headers: Headers }) => headers.has('idempotent-replayed');
+const isRepeat = ({ headers }: { headers: { has(name: string): boolean } }) =>
+  headers.has('idempotent-replayed');
 const create = (caller: ReturnType<typeof aCreator>) =>
   payouts.request(caller, 'POST /v1/payouts', BODY);
 
@@ -152,7 +153,6 @@ describe('a stop', () => {
   test.each<[string, object, string]>([
     ['no reason', { operator_id: operator }, 'reason'],
     ['an empty reason', { operator_id: operator, reason: '' }, 'reason'],
-    ['no operator', { reason: 'x' }, 'operator_id'],
     [
       'an account that is none',
       { operator_id: operator, reason: 'x', account_id: 7 },

@@ -1,13 +1,14 @@
 import { ANSWER_HEADERS } from '@pixmesh/contracts/internal/headers';
 import {
-  EndPayoutStopBody,
   ListPayoutStopsQuery,
   PAYOUT_STOP_PATHS,
   type PayoutStop,
-  SetPayoutStopBody,
+  ResumePayoutsBody,
+  StopPayoutsBody,
 } from '@pixmesh/contracts/internal/payout-stops';
 import { answerList, readListQuery } from '@pixmesh/http/list-page';
-import { readOperatorBody, refuseTenants } from '@pixmesh/http/operator-request';
+import { operatorOf } from '@pixmesh/http/internal-auth';
+import { readOperatorBody } from '@pixmesh/http/operator-request';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
 import { listStops, type StopRow, stopExists } from './payout-stops.sql.ts';
@@ -16,7 +17,6 @@ import { type ChangedStop, resumePayouts, stopPayouts, type StopsDeps } from './
 /** Stops of payouts for operators, called by the gateway for the installation. */
 export function registerPayoutStops(app: FastifyInstance, deps: StopsDeps): void {
   app.get(PAYOUT_STOP_PATHS.list, async (request) => {
-    refuseTenants(request);
     const { filters, ...page } = readListQuery(ListPayoutStopsQuery, request.query);
     const wanted = { accountId: filters.account_id, status: filters.status };
     return await answerList({
@@ -28,16 +28,14 @@ export function registerPayoutStops(app: FastifyInstance, deps: StopsDeps): void
   });
 
   app.post(PAYOUT_STOP_PATHS.stop, async (request, reply) => {
-    refuseTenants(request);
-    const body = readOperatorBody(SetPayoutStopBody, request);
-    const { account_id: accountId, operator_id: operatorId, reason } = body;
+    const { operator_id: operatorId } = operatorOf(request);
+    const { account_id: accountId, reason } = readOperatorBody(StopPayoutsBody, request);
     return answerChanged(reply, await stopPayouts(deps, { accountId, operatorId, reason }));
   });
 
   app.post(PAYOUT_STOP_PATHS.resume, async (request, reply) => {
-    refuseTenants(request);
-    const body = readOperatorBody(EndPayoutStopBody, request);
-    const { account_id: accountId, operator_id: operatorId } = body;
+    const { operator_id: operatorId } = operatorOf(request);
+    const { account_id: accountId } = readOperatorBody(ResumePayoutsBody, request);
     return answerChanged(reply, await resumePayouts(deps, { accountId, operatorId }));
   });
 }

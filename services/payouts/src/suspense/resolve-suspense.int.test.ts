@@ -2,7 +2,7 @@ import { type AccountId, newId } from '@pixmesh/kernel/ids';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
-import { aCaller } from '@pixmesh/testkit/test-tokens';
+import { aCaller } from '@pixmesh/testkit/test-callers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { type Contradiction, suspenseItemId } from '#payouts/ledger-commands.ts';

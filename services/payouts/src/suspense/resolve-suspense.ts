@@ -1,7 +1,7 @@
 import type { ResolveSuspenseRequest } from '@pixmesh/contracts/internal/suspense';
 import { invalidRequest } from '@pixmesh/http/refusal';
 import { AppError } from '@pixmesh/kernel/app-error';
-import { parseId, type PayoutId } from '@pixmesh/kernel/ids';
+import { type OperatorId, parseId, type PayoutId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 
 import { suspenseResolve, suspenseItemId } from '#payouts/ledger-commands.ts';
@@ -11,6 +11,9 @@ import { findAnyPayout } from '#payouts/payouts.sql.ts';
 import { findResolution, insertResolution, type Resolution } from './resolutions.sql.ts';
 
 export type ResolveSuspenseDeps = { db: Database; wakeOutbox(): void };
+
+/** What is asked for, and by whom. */
+type AskedResolution = ResolveSuspenseRequest & { operatorId: OperatorId };
 
 /** `repeated`: the same was asked for before. */
 export type Resolved = { resolution: Resolution; repeated: boolean };
@@ -31,11 +34,11 @@ const NOTHING_TO_ACCEPT =
 export async function resolveSuspense(
   deps: ResolveSuspenseDeps,
   itemId: string,
-  request: ResolveSuspenseRequest,
+  request: AskedResolution,
 ): Promise<Resolved> {
   const payout = await findContradicted(deps.db, itemId, request.item.payout_id);
   refuseImpossible(payout, request);
-  const { operator_id: requestedBy } = request;
+  const { operatorId: requestedBy } = request;
   const command = suspenseResolve(payout, itemId);
   const stored = await insertResolution(deps.db, { itemId, payout, requestedBy, command });
   if (stored !== null) {

@@ -1,5 +1,4 @@
 import { type OwnedTimeline, TIMELINE_PATHS } from '@pixmesh/contracts/internal/timeline';
-import { refuseTenants } from '@pixmesh/http/operator-request';
 import { parseId, type PayoutId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
@@ -13,7 +12,6 @@ export function registerPayoutTimeline(app: FastifyInstance, { db }: { db: Datab
   app.get<{ Params: { id: string } }>(
     TIMELINE_PATHS.payout,
     async (request): Promise<OwnedTimeline> => {
-      refuseTenants(request);
       const id = parseId<PayoutId>(request.params.id);
       return await db.snapshot(async (snapshot) =>
         readPayoutTimeline(snapshot, await findVisible(snapshot, id)),

@@ -1,7 +1,7 @@
 import { type ApplicationId, newId } from '@pixmesh/kernel/ids';
 import { openSecret } from '@pixmesh/kernel/sealed-secret';
 import { sql } from '@pixmesh/postgres/sql';
-import { aCaller } from '@pixmesh/testkit/test-tokens';
+import { aCaller } from '@pixmesh/testkit/test-callers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { anEndpointBody, type EndpointsApi, startEndpointsApi } from '#test/start-endpoints-api.ts';

@@ -1,16 +1,15 @@
-import { createTokenSigner } from '@pixmesh/http/service-token';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { startOtlpReceiver } from '@pixmesh/testkit/otlp-receiver';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
-import { aCaller } from '@pixmesh/testkit/test-tokens';
+import { aCaller } from '@pixmesh/testkit/test-callers';
 import { createTestTopics } from '@pixmesh/testkit/test-topics';
 import { freePorts } from '@pixmesh/testkit/free-ports';
 import { expect, test } from 'vitest';
 
 import { startDispatcherProcess } from '#test/dispatcher-process.ts';
 import { anEndpointBody, callEndpoints } from '#test/start-endpoints-api.ts';
-import { testEnvironment, tokenKeys } from '#test/test-dispatcher.ts';
+import { testEnvironment } from '#test/test-dispatcher.ts';
 
 /** Part of every secret below, also of those that are refused. */
 const CANARY = 'canary_5d1b90';
@@ -38,13 +37,8 @@ test(
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     });
     const caller = aCaller();
-    const sign = await createTokenSigner(tokenKeys.privateKeys['gateway'] ?? {});
     const call = (route: string, body?: unknown) =>
-      callEndpoints(`http://127.0.0.1:${port}`, {
-        token: sign('webhook-dispatcher', caller),
-        route,
-        body,
-      });
+      callEndpoints(`https://127.0.0.1:${port}`, { caller, route, body });
 
     const created = await call('POST /v1/webhooks', anEndpointBody({ secret: `1_${CANARY}` }));
     expect(created.body.has_secret).toBe(true);

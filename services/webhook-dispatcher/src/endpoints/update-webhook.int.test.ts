@@ -1,6 +1,6 @@
 import { openSecret } from '@pixmesh/kernel/sealed-secret';
 import { sql } from '@pixmesh/postgres/sql';
-import { aCaller } from '@pixmesh/testkit/test-tokens';
+import { aCaller } from '@pixmesh/testkit/test-callers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import {

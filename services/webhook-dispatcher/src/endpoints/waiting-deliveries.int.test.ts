@@ -2,7 +2,7 @@ import { AppError } from '@pixmesh/kernel/app-error';
 import { type EndpointId, newId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
-import { aCaller } from '@pixmesh/testkit/test-tokens';
+import { aCaller } from '@pixmesh/testkit/test-callers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { CANCELED_PER_STATEMENT_MAX, cancelLanes } from '#lanes/cancel-lanes.sql.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 import { codePointLength } from '@pixmesh/kernel/text';
-import { aCaller } from '@pixmesh/testkit/test-tokens';
+import { aCaller } from '@pixmesh/testkit/test-callers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import {

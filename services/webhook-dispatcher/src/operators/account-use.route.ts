@@ -1,5 +1,4 @@
 import { ACCOUNT_USE_PATH, type AccountUse } from '@pixmesh/contracts/internal/account-use';
-import { refuseTenants } from '@pixmesh/http/operator-request';
 import { type AccountId, readPathId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
@@ -10,7 +9,6 @@ import { findRate } from '#rates/delivery-rates.sql.ts';
 /** What `GET /admin/accounts/{id}/limits` shows of the dispatcher. */
 export function registerAccountUse(app: FastifyInstance, { db }: { db: Database }): void {
   app.get<{ Params: { id: string } }>(ACCOUNT_USE_PATH, async (request): Promise<AccountUse> => {
-    refuseTenants(request);
     const id = readPathId<AccountId>(request.params.id);
     return {
       endpoints: await countEndpoints(db, id),

@@ -1,6 +1,5 @@
 import { Dispatchers, DISPATCHERS_PATH } from '@pixmesh/contracts/internal/dispatchers';
-import { INTERNAL_HEADERS } from '@pixmesh/contracts/internal/headers';
-import { createTokenSigner } from '@pixmesh/http/service-token';
+import { callOwner } from '@pixmesh/testkit/mesh-calls';
 import { newId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
@@ -19,7 +18,6 @@ import {
   sealingKeys,
   testConfig,
   testEnvironment,
-  tokenKeys,
 } from '#test/test-dispatcher.ts';
 
 import { startWebhookDispatcher } from '../service.ts';
@@ -28,9 +26,8 @@ import { listProcesses, type ProcessState, removeProcess, renewProcess } from '.
 const TEST_TIMEOUT_MS = 90_000;
 
 async function ask(port: number): Promise<Dispatchers> {
-  const sign = await createTokenSigner(tokenKeys.privateKeys['gateway'] ?? {});
-  const headers = { [INTERNAL_HEADERS.token]: await sign('webhook-dispatcher', null) };
-  const answer = await fetch(`http://127.0.0.1:${port}${DISPATCHERS_PATH}`, { headers });
+  const target = { owner: 'webhook-dispatcher', url: `https://127.0.0.1:${port}` } as const;
+  const answer = await callOwner(target, { route: `GET ${DISPATCHERS_PATH}`, caller: null });
   expect(answer.status).toBe(200);
   return Dispatchers.parse(await answer.json());
 }

@@ -1,5 +1,4 @@
 import { type Dispatchers, DISPATCHERS_PATH } from '@pixmesh/contracts/internal/dispatchers';
-import { refuseTenants } from '@pixmesh/http/operator-request';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
 
@@ -13,8 +12,7 @@ export function registerDispatchers(
   app: FastifyInstance,
   { db, readBacklog }: DispatchersDeps,
 ): void {
-  app.get(DISPATCHERS_PATH, async (request): Promise<Dispatchers> => {
-    refuseTenants(request);
+  app.get(DISPATCHERS_PATH, async (): Promise<Dispatchers> => {
     const [processes, backlog] = await Promise.all([listProcesses(db), readBacklog()]);
     return {
       object: 'dispatchers',

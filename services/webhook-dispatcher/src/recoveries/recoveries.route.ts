@@ -1,19 +1,13 @@
 import { ANSWER_HEADERS } from '@pixmesh/contracts/internal/headers';
 import {
-  ActBody,
   ListRecoveriesQuery,
   OPERATOR_DELIVERY_PATHS,
   RequestRecoveryBody,
 } from '@pixmesh/contracts/internal/operator-deliveries';
 import { answerCreated } from '@pixmesh/http/answer-created';
 import { answerList, readListQuery } from '@pixmesh/http/list-page';
-import {
-  readOperatorBody,
-  readWrappedBody,
-  refuseTenants,
-  requireSent,
-  WRAPPED_BYTES_MAX,
-} from '@pixmesh/http/operator-request';
+import { readWrappedBody, requireSent, WRAPPED_BYTES_MAX } from '@pixmesh/http/operator-request';
+import { operatorOf } from '@pixmesh/http/internal-auth';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { readPathId } from '@pixmesh/kernel/ids';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -32,11 +26,10 @@ export function registerRecoveries(app: FastifyInstance, deps: RecoveryDeps): vo
     OPERATOR_DELIVERY_PATHS.requestRecovery,
     { bodyLimit: WRAPPED_BYTES_MAX },
     async (request, reply) => {
-      refuseTenants(request);
       const asked = readWrappedBody(RequestRecoveryBody, request);
       const requested = await requestRecovery(deps, {
         id: asked.recovery_id,
-        operatorId: asked.operator_id,
+        operatorId: operatorOf(request).operator_id,
         readBody: () => requireSent(asked.body),
       });
       return answerCreated(reply, requested, toRecoveryResource(requested.stored));
@@ -44,7 +37,6 @@ export function registerRecoveries(app: FastifyInstance, deps: RecoveryDeps): vo
   );
 
   app.get(OPERATOR_DELIVERY_PATHS.listRecoveries, async (request) => {
-    refuseTenants(request);
     const { filters, ...page } = readListQuery(ListRecoveriesQuery, request.query);
     return await answerList({
       page,
@@ -60,7 +52,6 @@ export function registerRecoveries(app: FastifyInstance, deps: RecoveryDeps): vo
 
   app.post<Params>(OPERATOR_DELIVERY_PATHS.cancelRecovery, async (request, reply) => {
     const { id } = await requireRecovery(deps, request);
-    readOperatorBody(ActBody, request);
     const { recovery, repeated } = await cancelRecovery(deps.db, id);
     if (repeated) reply.header(ANSWER_HEADERS.replayed, 'true');
     return toRecoveryResource(recovery);
@@ -71,7 +62,6 @@ async function requireRecovery(
   { db }: RecoveryDeps,
   request: FastifyRequest<Params>,
 ): Promise<RecoveryRow> {
-  refuseTenants(request);
   const recovery = await findRecovery(db, readPathId(request.params.id));
   if (recovery === null) throw new AppError('NOT_FOUND');
   return recovery;

@@ -1,7 +1,7 @@
 import { newId } from '@pixmesh/kernel/ids';
 import { named, sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
-import { aCaller } from '@pixmesh/testkit/test-tokens';
+import { aCaller } from '@pixmesh/testkit/test-callers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { type ChargesUnderTest, startChargesUnderTest } from '#test/charges-under-test.ts';

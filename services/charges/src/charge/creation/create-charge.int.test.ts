@@ -3,7 +3,7 @@ import { openSecret } from '@pixmesh/kernel/sealed-secret';
 import { named, sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { followTopic } from '@pixmesh/testkit/read-topic';
-import { aCaller } from '@pixmesh/testkit/test-tokens';
+import { aCaller } from '@pixmesh/testkit/test-callers';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
 import {

@@ -1,4 +1,4 @@
-import type { AccountSettings } from '@pixmesh/contracts/internal/service-token';
+import type { AccountSettings } from '@pixmesh/contracts/internal/caller-claims';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { type AccountId, type ApplicationId, type ChargeId, newId } from '@pixmesh/kernel/ids';
 import { sealSecret } from '@pixmesh/kernel/sealed-secret';

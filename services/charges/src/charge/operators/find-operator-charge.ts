@@ -1,4 +1,3 @@
-import { refuseTenants } from '@pixmesh/http/operator-request';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { type ChargeId, readPathId } from '@pixmesh/kernel/ids';
 import type { Queryable } from '@pixmesh/postgres/pool';
@@ -15,7 +14,6 @@ export async function findOperatorCharge(
   db: Queryable,
   request: FastifyRequest,
 ): Promise<ChargeRow> {
-  refuseTenants(request);
   const id = readPathId<ChargeId>((request.params as { id: string }).id);
   const charge = await findAnyCharge(db, id);
   if (charge === null) throw new AppError('CHARGE_NOT_FOUND');

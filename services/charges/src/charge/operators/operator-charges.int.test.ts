@@ -3,7 +3,7 @@ import { newId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { newestFirst } from '@pixmesh/testkit/list-pages';
-import { aCaller } from '@pixmesh/testkit/test-tokens';
+import { aCaller } from '@pixmesh/testkit/test-callers';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import {

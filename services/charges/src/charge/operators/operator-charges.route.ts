@@ -8,12 +8,7 @@ import {
 import { answerCreated } from '@pixmesh/http/answer-created';
 import { deadlineFrom } from '@pixmesh/http/deadline';
 import { answerList, readListQuery } from '@pixmesh/http/list-page';
-import {
-  readWrappedBody,
-  refuseTenants,
-  requireSent,
-  WRAPPED_BYTES_MAX,
-} from '@pixmesh/http/operator-request';
+import { readWrappedBody, requireSent, WRAPPED_BYTES_MAX } from '@pixmesh/http/operator-request';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { type AccountId, parseId } from '@pixmesh/kernel/ids';
 import type { FastifyInstance } from 'fastify';
@@ -42,7 +37,6 @@ export function registerOperatorCharges(app: FastifyInstance, deps: RouteDeps): 
     OPERATOR_CHARGE_PATHS.request,
     { bodyLimit: WRAPPED_BYTES_MAX },
     async (request, reply) => {
-      refuseTenants(request);
       const accountId = parseId<AccountId>(request.params.id);
       if (accountId === null) throw new AppError('NOT_FOUND');
       const asked = readWrappedBody(RequestChargeBody, request);
@@ -59,7 +53,6 @@ export function registerOperatorCharges(app: FastifyInstance, deps: RouteDeps): 
   );
 
   app.get(OPERATOR_CHARGE_PATHS.list, async (request) => {
-    refuseTenants(request);
     const { filters, ...page } = readListQuery(ListOperatorChargesQuery, request.query);
     const wanted = toFilters(filters);
     return await answerList({

@@ -1,7 +1,7 @@
 import { newId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
 import { newestFirst } from '@pixmesh/testkit/list-pages';
-import { aCaller } from '@pixmesh/testkit/test-tokens';
+import { aCaller } from '@pixmesh/testkit/test-callers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import {

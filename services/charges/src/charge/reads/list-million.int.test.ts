@@ -1,7 +1,7 @@
 import { createPool } from '@pixmesh/postgres/pool';
 import { sql, type Statement } from '@pixmesh/postgres/sql';
 import { isLong, scaled } from '@pixmesh/testkit/long-runs';
-import { aCaller } from '@pixmesh/testkit/test-tokens';
+import { aCaller } from '@pixmesh/testkit/test-callers';
 import { measureCalls, summarizeTimes } from '@pixmesh/testkit/time-calls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 

@@ -1,5 +1,5 @@
 import { AppError } from '@pixmesh/kernel/app-error';
-import type { AccountSettings } from '@pixmesh/contracts/internal/service-token';
+import type { AccountSettings } from '@pixmesh/contracts/internal/caller-claims';
 import { normalizeDocument } from '@pixmesh/kernel/documents';
 import type { AccountId } from '@pixmesh/kernel/ids';
 

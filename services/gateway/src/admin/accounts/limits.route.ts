@@ -1,7 +1,7 @@
 import type { AccountLimits } from '@pixmesh/contracts/admin/account-limits';
 import { ACCOUNT_USE_PATH, AccountUse } from '@pixmesh/contracts/internal/account-use';
 import type { AccountId } from '@pixmesh/kernel/ids';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import type { RequestLimits } from '#account/account-limits.ts';
 import { findAccount } from '#account/accounts.sql.ts';
@@ -24,7 +24,7 @@ export function registerLimits(app: FastifyInstance, deps: LimitsDeps): void {
     const account = found(await findAccount(deps.db, readPathId(request) as AccountId));
     const { id, limits, settings } = account;
     const [use, keys] = await Promise.all([
-      readUse(deps, id),
+      readUse(deps, request, id),
       listLimitedKeys(deps.db, { accountId: id, limit: KEYS_MAX + 1 }),
     ]);
     const shown = keys.slice(0, KEYS_MAX);
@@ -48,12 +48,16 @@ export function registerLimits(app: FastifyInstance, deps: LimitsDeps): void {
   });
 }
 
-async function readUse(deps: OwnerAndTablesDeps, id: AccountId): Promise<AccountUse> {
+async function readUse(
+  deps: OwnerAndTablesDeps,
+  request: FastifyRequest,
+  id: AccountId,
+): Promise<AccountUse> {
   const path = buildUpstreamPath(ACCOUNT_USE_PATH, { id }, '');
   return readAnswer(
     AccountUse,
     DISPATCHER,
-    await callOwner(deps, DISPATCHER, { method: 'GET', path }),
+    await callOwner(deps, DISPATCHER, { request, method: 'GET', path }),
   );
 }
 

@@ -7,7 +7,6 @@ import { readIdempotencyKey } from '#authentication/read-idempotency-key.ts';
 import { buildUpstreamPath } from '#forwarding/build-upstream-path.ts';
 import type { ForwardableAnswer } from '#forwarding/forwardable-answer.ts';
 
-import { operatorIdOf } from '../authenticate-operator.ts';
 import { callOwner, type OwnerAndTablesDeps, readAnswer } from '../owners/call-owner.ts';
 import { createOwned } from '../owners/create-owned.ts';
 
@@ -24,6 +23,7 @@ export async function refundCharge(
 ): Promise<ForwardableAnswer> {
   const key = readIdempotencyKey(request.raw.rawHeaders);
   const read = await callOwner(deps, 'charges', {
+    request,
     method: 'GET',
     path: buildUpstreamPath(OPERATOR_CHARGE_PATHS.get, request.params as { id: string }, ''),
   });
@@ -37,6 +37,6 @@ export async function refundCharge(
     path: buildUpstreamPath(OPERATOR_CHARGE_PATHS.refunds, { id: charge.id }, ''),
     asked: 'refund.creation_requested',
     done: 'refund.created',
-    envelope: { operator_id: operatorIdOf(request), refund_id: id },
+    envelope: { refund_id: id },
   });
 }

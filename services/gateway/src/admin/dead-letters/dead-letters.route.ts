@@ -10,7 +10,6 @@ import { buildUpstreamPath } from '#forwarding/build-upstream-path.ts';
 import { type ForwardableAnswer, relayAnswer } from '#forwarding/forwardable-answer.ts';
 
 import { recordChange } from '../audit/record-change.ts';
-import { operatorIdOf } from '../authenticate-operator.ts';
 import { changeAudited } from '../owners/audited-change.ts';
 import {
   callOwner,
@@ -40,13 +39,15 @@ export function registerDeadLetters(app: FastifyInstance, deps: LettersDeps): vo
     if (startingAfter !== null) query.set('starting_after', startingAfter);
     const path = `${DEAD_LETTER_PATHS.list}?${query.toString()}`;
     // A service that is away fails the list: a shorter one would look complete.
-    const pages = await Promise.all(services.map((name) => readPage(deps, name, path)));
+    const pages = await Promise.all(
+      services.map((name) => readPage(deps, name, { request, path })),
+    );
     return mergePages(pages, limit);
   });
 
   app.get('/admin/dead-letters/:service/:id', async (request, reply) => {
     const place = placeOf(request);
-    return relayAnswer(reply, withService(await readLetter(deps, place), place));
+    return relayAnswer(reply, withService(await readLetter(deps, request, place), place));
   });
 
   app.register(async (bodiless) => {
@@ -89,16 +90,21 @@ function definedOf(filters: Record<string, string | undefined>): Record<string, 
 async function readPage(
   deps: LettersDeps,
   service: DeadLetterService,
-  path: string,
+  list: Pick<OwnerCall, 'request' | 'path'>,
 ): Promise<DeadLetterPage> {
-  const page = readAnswer(PageBody, service, await ask(deps, service, { method: 'GET', path }));
+  const answer = await ask(deps, service, { ...list, method: 'GET' });
+  const page = readAnswer(PageBody, service, answer);
   const letters = page.data.map((letter) => ({ ...letter, service }));
   return { letters, hasMore: page.has_more };
 }
 
-async function readLetter(deps: LettersDeps, { service, id }: Place): Promise<ForwardableAnswer> {
+async function readLetter(
+  deps: LettersDeps,
+  request: FastifyRequest,
+  { service, id }: Place,
+): Promise<ForwardableAnswer> {
   const path = buildUpstreamPath(DEAD_LETTER_PATHS.get, { id }, '');
-  return await ask(deps, service, { method: 'GET', path });
+  return await ask(deps, service, { request, method: 'GET', path });
 }
 
 /** Which service keeps a letter, only the gateway knows. */
@@ -125,16 +131,15 @@ async function replay(deps: LettersDeps, request: FastifyRequest): Promise<Forwa
   );
   // Replayed, unknown, or refused again: the service's own words (200, 404, 409).
   const path = buildUpstreamPath(DEAD_LETTER_PATHS.replay, { id }, '');
-  return await ask(deps, service, { method: 'POST', path });
+  return await ask(deps, service, { request, method: 'POST', path });
 }
 
 /** Has a service give a parked message up. Unknown ids are answered before the body is read (decision 155). */
 async function dismiss(deps: LettersDeps, request: FastifyRequest): Promise<ForwardableAnswer> {
   const place = placeOf(request);
-  const read = await readLetter(deps, place);
+  const read = await readLetter(deps, request, place);
   if (read.status !== 200) return read;
-  const { reason } = readBody(DismissDeadLetterBody, request);
-  const body = Buffer.from(JSON.stringify({ operator_id: operatorIdOf(request), reason }));
+  const body = Buffer.from(JSON.stringify(readBody(DismissDeadLetterBody, request)));
   const path = buildUpstreamPath(DEAD_LETTER_PATHS.dismiss, { id: place.id }, '');
   const audited = {
     actor: request.actor,
@@ -144,7 +149,7 @@ async function dismiss(deps: LettersDeps, request: FastifyRequest): Promise<Forw
     before: parseJson(read.body) as object,
   } as const;
   const answer = await changeAudited(deps.db, audited, () =>
-    ask(deps, place.service, { method: 'POST', path, body }),
+    ask(deps, place.service, { request, method: 'POST', path, body }),
   );
   return withService(answer, place);
 }

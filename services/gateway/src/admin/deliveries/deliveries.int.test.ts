@@ -1,11 +1,15 @@
-import { ActBody, RequestRecoveryBody } from '@pixmesh/contracts/internal/operator-deliveries';
+import { RequestRecoveryBody } from '@pixmesh/contracts/internal/operator-deliveries';
 import { newId, uuidV5 } from '@pixmesh/kernel/ids';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { BOOTSTRAP_OPERATOR_ID } from '#admin/authenticate-operator.ts';
 import { type Answer, sendRequest } from '#test/send-request.ts';
 import { answerJson } from '#test/start-fake-owner.ts';
-import { BOOTSTRAP_TOKEN, startTestGateway, type TestGateway } from '#test/start-test-gateway.ts';
+import {
+  BOOTSTRAP_TOKEN,
+  startTestGateway,
+  type TestGateway,
+  forOperator,
+} from '#test/start-test-gateway.ts';
 
 let gateway: TestGateway;
 let accountId: string;
@@ -50,9 +54,7 @@ describe('re-sending a delivery', () => {
         method: 'POST',
         url: `/internal/operator-deliveries/${id}/resend`,
       });
-      expect(ActBody.parse(JSON.parse(String(asked?.body)))).toEqual({
-        operator_id: BOOTSTRAP_OPERATOR_ID,
-      });
+      expect(asked?.claims).toEqual(forOperator());
       const actions = await readActions(id);
       expect(actions).toHaveLength(2 * times);
       expect(actions.slice(0, 2)).toEqual(['delivery.resend_queued', 'delivery.resend_requested']);
@@ -110,8 +112,9 @@ describe('creating a recovery', () => {
     expect(others).toEqual([]);
     expect(asked).toMatchObject({ method: 'POST', url: '/internal/recoveries' });
     expect(asked?.body.toString()).toContain(`"body":${text}}`);
-    const { recovery_id, operator_id } = RequestRecoveryBody.parse(JSON.parse(String(asked?.body)));
-    expect([recovery_id, operator_id]).toEqual([answer.json['id'], BOOTSTRAP_OPERATOR_ID]);
+    const { recovery_id } = RequestRecoveryBody.parse(JSON.parse(String(asked?.body)));
+    expect(recovery_id).toBe(answer.json['id']);
+    expect(asked?.claims).toEqual(forOperator());
     expect(await readActions(recovery_id)).toEqual([
       'recovery.created',
       'recovery.creation_requested',
@@ -181,9 +184,7 @@ describe('canceling a recovery', () => {
     expect(await cancel()).toMatchObject({ status: 200, json: canceled });
     const asked = gateway.owners.dispatcher.requests.at(-1);
     expect(asked?.url).toBe(`/internal/recoveries/${id}/cancel`);
-    expect(ActBody.parse(JSON.parse(String(asked?.body)))).toEqual({
-      operator_id: BOOTSTRAP_OPERATOR_ID,
-    });
+    expect(asked?.claims).toEqual(forOperator());
     expect(await readActions(id)).toEqual(['recovery.canceled', 'recovery.cancellation_requested']);
   });
 

@@ -10,7 +10,6 @@ import type { FastifyRequest } from 'fastify';
 import { findAccount } from '#account/accounts.sql.ts';
 import type { ForwardableAnswer } from '#forwarding/forwardable-answer.ts';
 
-import { operatorIdOf } from '../authenticate-operator.ts';
 import { readAdminCreationId } from '../creation-id.ts';
 import type { OwnerAndTablesDeps } from '../owners/call-owner.ts';
 import { createOwned } from '../owners/create-owned.ts';
@@ -36,7 +35,7 @@ export async function requestRecovery(
     path: OPERATOR_DELIVERY_PATHS.requestRecovery,
     asked: 'recovery.creation_requested',
     done: 'recovery.created',
-    envelope: { operator_id: operatorIdOf(request), recovery_id: id },
+    envelope: { recovery_id: id },
   });
 }
 

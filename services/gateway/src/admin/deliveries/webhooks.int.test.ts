@@ -1,16 +1,14 @@
-import { ActBody, ChangeWebhookBody } from '@pixmesh/contracts/internal/operator-deliveries';
-import { createTokenVerifier } from '@pixmesh/http/service-token';
+import { ChangeWebhookBody } from '@pixmesh/contracts/internal/operator-deliveries';
 import { newId } from '@pixmesh/kernel/ids';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { BOOTSTRAP_OPERATOR_ID } from '#admin/authenticate-operator.ts';
 import { sendRequest } from '#test/send-request.ts';
 import { answerJson } from '#test/start-fake-owner.ts';
 import {
   BOOTSTRAP_TOKEN,
   startTestGateway,
   type TestGateway,
-  tokenKeys,
+  forOperator,
 } from '#test/start-test-gateway.ts';
 
 let gateway: TestGateway;
@@ -56,8 +54,7 @@ describe('the endpoints of an application', () => {
       method: 'GET',
       url: `/internal/applications/${applicationId}/webhooks`,
     });
-    const verify = createTokenVerifier('webhook-dispatcher', tokenKeys.publicKeys);
-    expect(await verify(String(request?.headers['x-pixmesh-token']))).toBeNull();
+    expect(request?.claims).toEqual(forOperator());
   });
 
   test('of an unknown application are a 404 of the gateway’s own', async () => {
@@ -85,10 +82,8 @@ describe('changing an endpoint', () => {
       method: 'POST',
       url: `/internal/operator-webhooks/${webhookId}/change`,
     });
-    expect(ChangeWebhookBody.parse(JSON.parse(String(asked?.body)))).toEqual({
-      operator_id: operatorId,
-      body,
-    });
+    expect(ChangeWebhookBody.parse(JSON.parse(String(asked?.body)))).toEqual({ body });
+    expect(asked?.claims).toEqual(forOperator(operatorId));
     const audit = await readAudit();
     expect(audit).toMatchObject([
       { action: 'webhook.changed', actor: operatorId, target_kind: 'webhook' },
@@ -148,9 +143,7 @@ describe('testing an endpoint', () => {
       expect(answer).toMatchObject({ status: 202, json: delivery });
       const asked = gateway.owners.dispatcher.requests.at(-1);
       expect(asked?.url).toBe(`/internal/operator-webhooks/${webhookId}/test`);
-      expect(ActBody.parse(JSON.parse(String(asked?.body)))).toEqual({
-        operator_id: BOOTSTRAP_OPERATOR_ID,
-      });
+      expect(asked?.claims).toEqual(forOperator());
       expect((await readAudit()).slice(0, 2).map(({ action }) => action)).toEqual([
         'webhook.test_queued',
         'webhook.test_requested',

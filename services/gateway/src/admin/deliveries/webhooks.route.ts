@@ -7,7 +7,6 @@ import { findApplication } from '#admin/applications/applications.sql.ts';
 import { buildUpstreamPath } from '#forwarding/build-upstream-path.ts';
 import { relayAnswer } from '#forwarding/forwardable-answer.ts';
 
-import { operatorIdOf } from '../authenticate-operator.ts';
 import { callOwner, type OwnerAndTablesDeps } from '../owners/call-owner.ts';
 import { registerOwnedChange } from '../owners/owned-change.route.ts';
 import { readSentBody, wrapBody } from '../owners/sent-body.ts';
@@ -25,7 +24,10 @@ export function registerWebhooks(app: FastifyInstance, deps: OwnerAndTablesDeps)
   app.get('/admin/applications/:id/webhooks', async (request, reply) => {
     const { id } = found(await findApplication(deps.db, readPathId(request) as ApplicationId));
     const path = buildUpstreamPath(OPERATOR_DELIVERY_PATHS.listWebhooks, { id }, '');
-    return relayAnswer(reply, await callOwner(deps, WEBHOOK.owner, { method: 'GET', path }));
+    return relayAnswer(
+      reply,
+      await callOwner(deps, WEBHOOK.owner, { request, method: 'GET', path }),
+    );
   });
   // The owner validates the body as that of `PATCH /v1/webhooks/{id}`, after its look-up (decision 155).
   registerOwnedChange(app, deps, {
@@ -41,7 +43,7 @@ export function registerWebhooks(app: FastifyInstance, deps: OwnerAndTablesDeps)
     toBody: (_webhook, request) => {
       const sent = readSentBody(request);
       if (sent.fault !== null) throw sent.fault;
-      return wrapBody(sent.text, { operator_id: operatorIdOf(request) });
+      return wrapBody(sent.text, {});
     },
   });
   registerOwnedChange(app, deps, {

@@ -1,10 +1,9 @@
-import { SendDefenseBody, SendMessageBody } from '@pixmesh/contracts/internal/operator-disputes';
+import { DefenseBody, SendMessageBody } from '@pixmesh/contracts/internal/operator-disputes';
 import { newId, uuidV5 } from '@pixmesh/kernel/ids';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { BOOTSTRAP_OPERATOR_ID } from '#admin/authenticate-operator.ts';
 import { answerJson } from '#test/start-fake-owner.ts';
-import { startTestGateway, type TestGateway } from '#test/start-test-gateway.ts';
+import { startTestGateway, type TestGateway, forOperator } from '#test/start-test-gateway.ts';
 
 let gateway: TestGateway;
 let disputeId: string;
@@ -48,7 +47,7 @@ const CHANGES = [
   {
     change: 'defense',
     body: { text: 'Delivered on the 20th.' },
-    asked: SendDefenseBody,
+    asked: DefenseBody,
     sent: { text: 'Delivered on the 20th.' },
     status: 200,
     actions: ['dispute.defended', 'dispute.defense_requested'],
@@ -77,14 +76,16 @@ describe.each(CHANGES)(
         method: 'POST',
         url: `/internal/disputes/${disputeId}/${change}`,
       });
-      expect(asked.parse(lastAsked())).toEqual({ operator_id: BOOTSTRAP_OPERATOR_ID, ...sent });
+      expect(asked.parse(lastAsked())).toEqual(sent);
+      expect(seen?.claims).toEqual(forOperator());
       expect(await readActions()).toEqual(actions);
     });
 
     test('cannot speak for another operator by its body', async () => {
       answerChange(aDispute(), status, aDispute());
       await send(change, { ...body, operator_id: newId() });
-      expect(lastAsked()).toMatchObject({ operator_id: BOOTSTRAP_OPERATOR_ID });
+      const seen = gateway.owners.charges.requests.at(-1);
+      expect(seen?.claims).toEqual(forOperator());
     });
 
     test('of an unknown dispute is the owner’s 404, whatever the body says', async () => {

@@ -1,13 +1,8 @@
-import {
-  DefenseBody,
-  OPERATOR_DISPUTE_PATHS,
-  type SendDefenseBody,
-} from '@pixmesh/contracts/internal/operator-disputes';
+import { DefenseBody, OPERATOR_DISPUTE_PATHS } from '@pixmesh/contracts/internal/operator-disputes';
 import type { FastifyInstance } from 'fastify';
 
 import { relayAnswer } from '#forwarding/forwardable-answer.ts';
 
-import { operatorIdOf } from '../authenticate-operator.ts';
 import type { OwnerAndTablesDeps } from '../owners/call-owner.ts';
 import { registerOwnedChange } from '../owners/owned-change.route.ts';
 import { readBody } from '../read-request.ts';
@@ -25,10 +20,7 @@ export function registerDisputes(app: FastifyInstance, deps: OwnerAndTablesDeps)
     done: 'dispute.defended',
     // It never opens again.
     mayChange: ({ status }) => status === 'open',
-    toBody: (_dispute, request): SendDefenseBody => ({
-      operator_id: operatorIdOf(request),
-      ...readBody(DefenseBody, request),
-    }),
+    toBody: (_dispute, request) => readBody(DefenseBody, request),
   });
   app.post('/admin/disputes/:id/messages', async (request, reply) =>
     relayAnswer(reply, await sendMessage(deps, request)),

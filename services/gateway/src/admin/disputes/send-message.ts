@@ -12,7 +12,6 @@ import type { z } from 'zod';
 import { readOptionalIdempotencyKey } from '#authentication/read-idempotency-key.ts';
 import type { ForwardableAnswer } from '#forwarding/forwardable-answer.ts';
 
-import { operatorIdOf } from '../authenticate-operator.ts';
 import type { OwnerAndTablesDeps } from '../owners/call-owner.ts';
 import { changeOwned } from '../owners/change-owned.ts';
 import { readBody } from '../read-request.ts';
@@ -34,12 +33,9 @@ export async function sendMessage(
     done: 'dispute.message_sent',
     toBody: ({ account_id: accountId }): z.input<typeof SendMessageBody> => {
       const key = readOptionalIdempotencyKey(request.raw.rawHeaders);
-      const operator = { operator_id: operatorIdOf(request) };
-      if (key === null) {
-        return { ...operator, message_id: newId(), body: readBody(MessageBody, request) };
-      }
+      if (key === null) return { message_id: newId(), body: readBody(MessageBody, request) };
       const message_id = deriveResourceId(accountId, 'message', key);
-      return { ...operator, message_id, body: sent.body };
+      return { message_id, body: sent.body };
     },
   });
   // The owner only sees that there is no body; the gateway knows what was wrong with it.

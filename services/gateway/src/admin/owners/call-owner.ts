@@ -1,10 +1,14 @@
+import type { OperatorClaims } from '@pixmesh/contracts/internal/caller-claims';
 import { deadlineIn } from '@pixmesh/http/deadline';
 import type { InternalClient } from '@pixmesh/http/internal-client';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { Database } from '@pixmesh/postgres/pool';
+import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 
 import { type ForwardableAnswer, requireForwardable } from '#forwarding/forwardable-answer.ts';
+
+import { operatorIdOf } from '../authenticate-operator.ts';
 
 /** Services that answer operators' questions about what they own. */
 export type OwnerService = 'charges' | 'payouts' | 'ledger' | 'webhook-dispatcher';
@@ -16,26 +20,38 @@ export type OwnerDeps = { clients: OwnerClients; requestTimeoutMs: number };
 /** For what the gateway's own tables are needed too: accounts, the audit log. */
 export type OwnerAndTablesDeps = OwnerDeps & { db: Database };
 
-export type OwnerCall = { method: 'GET' | 'POST'; path: string; body?: Buffer };
+/** What the operator of a request of `/admin` needs of an owner. */
+export type OwnerCall = {
+  request: FastifyRequest;
+  method: 'GET' | 'POST';
+  path: string;
+  body?: Buffer;
+};
 
 /**
- * Asks the owner of a resource on behalf of the installation, once: the token carries no tenant, and whoever acts
- * stands in the body. Refusals are answers too, in the owner's own words.
+ * Asks the owner of a resource, once: no tenant stands in the claims, but who acts and which route of `/admin` was asked
+ * for. Refusals are answers too, in the owner's own words.
  * @throws AppError `INTERNAL_ERROR`, `DEPENDENCY_UNAVAILABLE` when there is no answer that can be passed on
  */
 export async function callOwner(
   deps: OwnerDeps,
   service: OwnerService,
-  { method, path, body }: OwnerCall,
+  { request, method, path, body }: OwnerCall,
 ): Promise<ForwardableAnswer> {
   const answer = await deps.clients[service].request({
     method,
     path,
-    claims: null,
+    claims: { operator: operatorClaimsOf(request) },
     deadline: deadlineIn(deps.requestTimeoutMs),
     ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body }),
   });
   return requireForwardable(service, answer);
+}
+
+/** Who acts, and the route that was asked for. */
+export function operatorClaimsOf(request: FastifyRequest): OperatorClaims {
+  const purpose = `${request.method} ${request.routeOptions.url}`;
+  return { operator_id: operatorIdOf(request), purpose };
 }
 
 /**

@@ -5,7 +5,6 @@ import { buildUpstreamPath } from '#forwarding/build-upstream-path.ts';
 import type { ForwardableAnswer } from '#forwarding/forwardable-answer.ts';
 
 import type { AuditAction, TargetKind } from '../audit/record-change.ts';
-import { operatorIdOf } from '../authenticate-operator.ts';
 import { changeAudited } from './audited-change.ts';
 import {
   callOwner,
@@ -33,7 +32,7 @@ export type OwnedChange<Schema extends z.ZodType<{ id: string }>> = {
   /** Whether such a change is still possible; absent: always. */
   mayChange?(resource: z.output<Schema>): boolean;
   /**
-   * What the owner is sent; absent: who acts. Runs once the resource was found: unknown ids are answered before a body is
+   * What the owner is sent; absent: nothing. Runs once the resource was found: unknown ids are answered before a body is
    * read (decision 155). Bytes go as they are.
    */
   toBody?(resource: z.output<Schema>, request: FastifyRequest): Promise<object> | object;
@@ -50,21 +49,29 @@ export async function changeOwned<Schema extends z.ZodType<{ id: string }>>(
 ): Promise<ForwardableAnswer> {
   const { owner, reader = owner, kind, asked, done, auditedOf = (shown) => shown } = change;
   const read = await callOwner(deps, reader, {
+    request,
     method: 'GET',
     path: buildUpstreamPath(change.get, request.params as { id: string }, ''),
   });
   if (read.status === 404) return read;
   const resource = readAnswer(change.schema, reader, read);
-  const content = (await change.toBody?.(resource, request)) ?? {
-    operator_id: operatorIdOf(request),
-  };
-  const body = Buffer.isBuffer(content) ? content : Buffer.from(JSON.stringify(content));
+  const content = await change.toBody?.(resource, request);
   const path = buildUpstreamPath(change.path, { id: resource.id }, '');
   const ask = () =>
-    callOwner(deps, change.ownerOf?.(resource) ?? owner, { method: 'POST', path, body });
+    callOwner(deps, change.ownerOf?.(resource) ?? owner, {
+      request,
+      method: 'POST',
+      path,
+      ...toSent(content),
+    });
   if (change.mayChange?.(resource) === false) return await ask();
   const before = auditedOf(parseJson(read.body) as Record<string, unknown>);
   const target = { kind, id: resource.id };
   const audited = { actor: request.actor, target, asked, done, before, auditedOf };
   return await changeAudited(deps.db, audited, ask);
+}
+
+function toSent(content: object | undefined): { body?: Buffer } {
+  if (content === undefined) return {};
+  return { body: Buffer.isBuffer(content) ? content : Buffer.from(JSON.stringify(content)) };
 }

@@ -6,7 +6,6 @@ import { buildUpstreamPath } from '#forwarding/build-upstream-path.ts';
 import type { ForwardableAnswer } from '#forwarding/forwardable-answer.ts';
 
 import type { AuditAction } from '../audit/record-change.ts';
-import { operatorIdOf } from '../authenticate-operator.ts';
 import { readAdminCreationId } from '../creation-id.ts';
 import { found, readPathId } from '../read-request.ts';
 import { changeAudited } from './audited-change.ts';
@@ -20,7 +19,7 @@ type Creation = {
   path: string;
   asked: AuditAction;
   done: AuditAction;
-  /** What the owner has to know beside the body: who asks, and for whom. */
+  /** What the owner has to know beside the body and who asks. */
   envelope: object;
 };
 
@@ -41,7 +40,7 @@ export async function createOfAccount(
     ...creation,
     id,
     path: buildUpstreamPath(creation.path, { id: account.id }, ''),
-    envelope: { operator_id: operatorIdOf(request), creation_id: id, settings },
+    envelope: { creation_id: id, settings },
   });
 }
 
@@ -58,7 +57,7 @@ export async function createOwned(
   const body = wrapBody(sent.text, envelope);
   const change = { actor: request.actor, target: { kind, id }, asked, done, before: null } as const;
   const answer = await changeAudited(deps.db, change, () =>
-    callOwner(deps, owner, { method: 'POST', path, body }),
+    callOwner(deps, owner, { request, method: 'POST', path, body }),
   );
   // The owner only sees that there is no body; the gateway knows what was wrong with it.
   if (answer.status === 400 && sent.fault !== null) throw sent.fault;

@@ -74,7 +74,8 @@ export function registerForwardedReads(app: FastifyInstance, deps: OwnerAndTable
     app.get<{ Params: Record<string, string> }>(path, async (request, reply) => {
       if (ofAccount) found(await findAccount(deps.db, readPathId(request) as AccountId));
       const target = buildUpstreamPath(upstream, request.params, request.raw.url ?? '');
-      return relayAnswer(reply, await callOwner(deps, owner, { method: 'GET', path: target }));
+      const call = { request, method: 'GET', path: target } as const;
+      return relayAnswer(reply, await callOwner(deps, owner, call));
     });
   }
 }

@@ -21,5 +21,9 @@ export function readSentBody(
  * beyond the owner's bound, and `1e400` would become null.
  */
 export function wrapBody(text: string, envelope: object): Buffer {
-  return Buffer.from(`${JSON.stringify(envelope).slice(0, -1)},"body":${text}}`);
+  const fields = Object.entries(envelope).map(([name, value]) => [name, JSON.stringify(value)]);
+  const parts = [...fields, ['body', text]].map(
+    ([name, value]) => `${JSON.stringify(name)}:${value}`,
+  );
+  return Buffer.from(`{${parts.join(',')}}`);
 }

@@ -1,10 +1,9 @@
-import { EndPayoutStopBody, SetPayoutStopBody } from '@pixmesh/contracts/internal/payout-stops';
+import { ResumePayoutsBody, StopPayoutsBody } from '@pixmesh/contracts/internal/payout-stops';
 import { newId } from '@pixmesh/kernel/ids';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
-import { BOOTSTRAP_OPERATOR_ID } from '#admin/authenticate-operator.ts';
 import { answerJson } from '#test/start-fake-owner.ts';
-import { startTestGateway, type TestGateway } from '#test/start-test-gateway.ts';
+import { startTestGateway, type TestGateway, forOperator } from '#test/start-test-gateway.ts';
 
 let gateway: TestGateway;
 let accountId: string;
@@ -40,11 +39,11 @@ test('a stop of an account goes to payouts with who acts, and both its request a
   expect(answered).toMatchObject({ status: 200, json: STOP });
   const [sent] = gateway.owners.payouts.requests;
   expect([sent?.method, sent?.url]).toEqual(['POST', '/internal/payout-stops']);
-  expect(SetPayoutStopBody.parse(JSON.parse(String(sent?.body)))).toEqual({
+  expect(StopPayoutsBody.parse(JSON.parse(String(sent?.body)))).toEqual({
     account_id: accountId,
     reason: 'books',
-    operator_id: BOOTSTRAP_OPERATOR_ID,
   });
+  expect(sent?.claims).toEqual(forOperator());
   const recorded = ['payouts.stopped', 'payouts.stop_requested'];
   expect(await newestActions(accountId, 2)).toEqual(recorded);
 });
@@ -55,9 +54,8 @@ test('a stop of all accounts, and its end, are recorded under that name', async 
   await act('resume', {});
   const [, sent] = gateway.owners.payouts.requests;
   expect(sent?.url).toBe('/internal/payout-stops/resume');
-  expect(EndPayoutStopBody.parse(JSON.parse(String(sent?.body)))).toEqual({
+  expect(ResumePayoutsBody.parse(JSON.parse(String(sent?.body)))).toEqual({
     account_id: null,
-    operator_id: BOOTSTRAP_OPERATOR_ID,
   });
   expect(await newestActions('all', 4)).toEqual([
     'payouts.resumed',

@@ -10,7 +10,6 @@ import { findAccount } from '#account/accounts.sql.ts';
 import { type ForwardableAnswer, relayAnswer } from '#forwarding/forwardable-answer.ts';
 
 import type { AuditAction } from '../audit/record-change.ts';
-import { operatorIdOf } from '../authenticate-operator.ts';
 import { changeAudited } from '../owners/audited-change.ts';
 import { callOwner, type OwnerAndTablesDeps } from '../owners/call-owner.ts';
 import { found, readBody } from '../read-request.ts';
@@ -52,10 +51,10 @@ async function changeStop(
   const { account_id: accountId } = order;
   // A stop of an account that does not exist would stop nothing, and look as if it did.
   if (accountId !== null) found(await findAccount(deps.db, accountId as AccountId));
-  const body = Buffer.from(JSON.stringify({ ...order, operator_id: operatorIdOf(request) }));
+  const body = Buffer.from(JSON.stringify(order));
   const target = { kind: 'payout_stop', id: accountId ?? ALL_ACCOUNTS } as const;
   const audited = { actor: request.actor, target, asked, done, before: null };
   return await changeAudited(deps.db, audited, () =>
-    callOwner(deps, 'payouts', { method: 'POST', path, body }),
+    callOwner(deps, 'payouts', { request, method: 'POST', path, body }),
   );
 }

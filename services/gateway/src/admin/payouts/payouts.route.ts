@@ -10,7 +10,6 @@ import { z } from 'zod';
 import { findAccount } from '#account/accounts.sql.ts';
 import { relayAnswer } from '#forwarding/forwardable-answer.ts';
 
-import { operatorIdOf } from '../authenticate-operator.ts';
 import type { OwnerAndTablesDeps } from '../owners/call-owner.ts';
 import { checkedResource } from '../owners/checked-resource.ts';
 import { createOfAccount } from '../owners/create-owned.ts';
@@ -48,9 +47,9 @@ export function registerPayouts(app: FastifyInstance, deps: OwnerAndTablesDeps):
     path: OPERATOR_PAYOUT_PATHS.approve,
     asked: 'payout.approval_requested',
     done: 'payout.approved',
-    toBody: async (payout, request): Promise<ApprovePayoutBody> => {
+    toBody: async (payout): Promise<ApprovePayoutBody> => {
       const { settings } = found(await findAccount(deps.db, payout.account_id));
-      return { operator_id: operatorIdOf(request), settings };
+      return { settings };
     },
   });
   // While the payout waits in the queue (decision 124).

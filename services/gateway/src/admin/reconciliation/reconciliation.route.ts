@@ -30,8 +30,8 @@ export type ReconciliationDeps = OwnerAndTablesDeps & {
  * takes longer than the request goes on after it, and the report shows how far it is.
  */
 export function registerReconciliation(app: FastifyInstance, deps: ReconciliationDeps): void {
-  app.get('/admin/reconciliation', () =>
-    readReports(deps, { method: 'GET', path: PATH }, deps.reconciliation.latest()),
+  app.get('/admin/reconciliation', (request) =>
+    readReports(deps, { request, method: 'GET', path: PATH }, deps.reconciliation.latest()),
   );
 
   app.post('/admin/reconciliation', async (request) => {
@@ -50,7 +50,7 @@ export function registerReconciliation(app: FastifyInstance, deps: Reconciliatio
     const own = full
       ? deps.reconciliation.requestFull({ waitMs: FULL_WAIT_MS })
       : deps.reconciliation.runNow();
-    return await readReports(patient, { method: 'POST', path: PATH, body }, own);
+    return await readReports(patient, { request, method: 'POST', path: PATH, body }, own);
   });
 }
 

@@ -2,9 +2,8 @@ import { ResolveSuspenseRequest } from '@pixmesh/contracts/internal/suspense';
 import { newId } from '@pixmesh/kernel/ids';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { BOOTSTRAP_OPERATOR_ID } from '#admin/authenticate-operator.ts';
 import { answerJson } from '#test/start-fake-owner.ts';
-import { startTestGateway, type TestGateway } from '#test/start-test-gateway.ts';
+import { startTestGateway, type TestGateway, forOperator } from '#test/start-test-gateway.ts';
 
 const END_TO_END_ID = 'E12345678202611201531a1b2c3d4e5f';
 
@@ -75,9 +74,9 @@ describe('resolving an item of suspense', () => {
     expect(asked()).toMatchObject({
       action: 'return',
       account_id: null,
-      operator_id: BOOTSTRAP_OPERATOR_ID,
       item: { account_id: accountId, end_to_end_id: END_TO_END_ID, amount: 12_345n },
     });
+    expect(gateway.owners.charges.requests.at(-1)?.claims).toEqual(forOperator());
     expect(await readActions()).toEqual([
       'suspense.resolution_accepted',
       'suspense.resolution_requested',

@@ -10,7 +10,6 @@ import type { z } from 'zod';
 
 import { findAccount } from '#account/accounts.sql.ts';
 
-import { operatorIdOf } from '../authenticate-operator.ts';
 import type { OwnerAndTablesDeps } from '../owners/call-owner.ts';
 import { registerOwnedChange } from '../owners/owned-change.route.ts';
 import { readBody } from '../read-request.ts';
@@ -51,7 +50,6 @@ async function toRequest(
   return {
     action,
     account_id,
-    operator_id: operatorIdOf(request),
     item: { account_id: owner, end_to_end_id, charge_id, payout_id, amount },
   };
 }

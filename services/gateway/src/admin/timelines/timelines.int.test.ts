@@ -1,11 +1,10 @@
 import type { BookedJournal } from '@pixmesh/contracts/internal/ledger-reads';
 import type { OwnedTimeline, TimelineEntry } from '@pixmesh/contracts/internal/timeline';
-import { createTokenVerifier } from '@pixmesh/http/service-token';
 import { newId } from '@pixmesh/kernel/ids';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { answerJson } from '#test/start-fake-owner.ts';
-import { startTestGateway, type TestGateway, tokenKeys } from '#test/start-test-gateway.ts';
+import { startTestGateway, type TestGateway, forOperator } from '#test/start-test-gateway.ts';
 
 const REFUND_ID = newId();
 const COMMANDS = [newId(), newId(), newId()] as const;
@@ -120,8 +119,7 @@ describe.each([
     const [deliveries] = gateway.owners.dispatcher.requests;
     expect(deliveries).toMatchObject({ method: 'POST', url: '/internal/timelines/deliveries' });
     expect(JSON.parse(String(deliveries?.body))).toEqual({ resource_ids: [id, REFUND_ID] });
-    const verify = createTokenVerifier('webhook-dispatcher', tokenKeys.publicKeys);
-    expect(await verify(String(deliveries?.headers['x-pixmesh-token']))).toBeNull();
+    expect(deliveries?.claims).toEqual(forOperator());
     for (const { requests } of [gateway.owners.ledger, gateway.owners.dispatcher]) {
       expect(requests).toHaveLength(1);
     }

@@ -14,7 +14,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { buildUpstreamPath } from '#forwarding/build-upstream-path.ts';
 import { type ForwardableAnswer, relayAnswer } from '#forwarding/forwardable-answer.ts';
 
-import { callOwner, type OwnerDeps, readAnswer } from '../owners/call-owner.ts';
+import { callOwner, type OwnerCall, type OwnerDeps, readAnswer } from '../owners/call-owner.ts';
 import { joinTimelines } from './join-timelines.ts';
 
 type Owner = { owner: 'charges' | 'payouts'; path: string };
@@ -39,23 +39,29 @@ async function readTimeline(
 ): Promise<ForwardableAnswer> {
   const params = request.params as { id: string };
   const answer = await callOwner(deps, owner, {
+    request,
     method: 'GET',
     path: buildUpstreamPath(path, params, ''),
   });
   if (answer.status !== 200) return answer;
   const owned = readAnswer(OwnedTimeline, owner, answer);
   const [journals, deliveries] = await Promise.all([
-    readJournals(deps, owned),
-    readDeliveries(deps, owned),
+    readJournals(deps, request, owned),
+    readDeliveries(deps, request, owned),
   ]);
   const timeline = joinTimelines(owned.resource_ids[0] ?? params.id, [journals, owned, deliveries]);
   return { ...answer, body: Buffer.from(JSON.stringify(timeline)) };
 }
 
-async function readJournals(deps: OwnerDeps, owned: OwnedTimeline): Promise<PartialTimeline> {
+async function readJournals(
+  deps: OwnerDeps,
+  request: FastifyRequest,
+  owned: OwnedTimeline,
+): Promise<PartialTimeline> {
   const { command_ids } = owned;
   if (command_ids.length === 0) return { entries: [], truncated: false };
-  const answer = await callOwner(deps, 'ledger', question(LOOKUP_JOURNALS_PATH, { command_ids }));
+  const path = LOOKUP_JOURNALS_PATH;
+  const answer = await callOwner(deps, 'ledger', question(request, path, { command_ids }));
   const { data } = readAnswer(BookedJournals, 'ledger', answer);
   // A command that was refused moved nothing, and has no journal.
   const moved = data.filter(({ amount }) => amount > 0n);
@@ -76,17 +82,21 @@ function toEntry(journal: BookedJournal, owned: OwnedTimeline): TimelineEntry {
   };
 }
 
-async function readDeliveries(deps: OwnerDeps, owned: OwnedTimeline): Promise<PartialTimeline> {
+async function readDeliveries(
+  deps: OwnerDeps,
+  request: FastifyRequest,
+  owned: OwnedTimeline,
+): Promise<PartialTimeline> {
   const service = 'webhook-dispatcher';
   const { resource_ids } = owned;
   const answer = await callOwner(
     deps,
     service,
-    question(TIMELINE_PATHS.deliveries, { resource_ids }),
+    question(request, TIMELINE_PATHS.deliveries, { resource_ids }),
   );
   return readAnswer(PartialTimeline, service, answer);
 }
 
-function question(path: string, body: object): Parameters<typeof callOwner>[2] {
-  return { method: 'POST', path, body: Buffer.from(JSON.stringify(body)) };
+function question(request: FastifyRequest, path: string, body: object): OwnerCall {
+  return { request, method: 'POST', path, body: Buffer.from(JSON.stringify(body)) };
 }

@@ -2,7 +2,7 @@ import type { AccountId, ApiKeyId, ApplicationId } from '@pixmesh/kernel/ids';
 import { z } from 'zod';
 
 import { AccountStatus, LatePaymentPolicy, OnboardingStatus } from '../http/account.ts';
-import { idOf } from './id-fields.ts';
+import { idOf, OperatorIdField } from './id-fields.ts';
 
 /** Settings of an account that owners of resources decide by; read fresh with every request. */
 export const AccountSettings = z.object({
@@ -16,12 +16,12 @@ export const AccountSettings = z.object({
   charge_expires_in: z.int(),
   release_delay_seconds: z.int().min(0),
   late_payment_policy: LatePaymentPolicy,
-  /** Null: no limit, as in tokens of gateways that know of none. */
+  /** Null: no limit, as in claims of gateways that know of none. */
   endpoints_max: z.int().min(1).nullable().default(null),
 });
 export type AccountSettings = z.infer<typeof AccountSettings>;
 
-/** Who calls, on whose behalf: the tenant comes from here and from nowhere else. */
+/** On whose behalf the gateway calls: the tenant comes from here and from nowhere else. */
 export const CallerClaims = z.object({
   account_id: idOf<AccountId>(),
   application_id: idOf<ApplicationId>(),
@@ -33,12 +33,18 @@ export const CallerClaims = z.object({
 });
 export type CallerClaims = z.infer<typeof CallerClaims>;
 
-/** Services that call or are called inside the mesh; each signs with its own key. */
-export const ServiceName = z.enum([
-  'gateway',
-  'charges',
-  'payouts',
-  'ledger',
-  'webhook-dispatcher',
+const PURPOSE_LENGTH_MAX = 200;
+
+/** The operator for whom the gateway calls, and the route of `/admin` that was asked for. */
+export const OperatorClaims = z.object({
+  operator_id: OperatorIdField,
+  purpose: z.string().max(PURPOSE_LENGTH_MAX),
+});
+export type OperatorClaims = z.infer<typeof OperatorClaims>;
+
+/** What the header of claims holds, of the gateway alone (decision 257). */
+export const Claims = z.union([
+  z.object({ tenant: CallerClaims }),
+  z.object({ operator: OperatorClaims }),
 ]);
-export type ServiceName = z.infer<typeof ServiceName>;
+export type Claims = z.infer<typeof Claims>;

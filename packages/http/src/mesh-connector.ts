@@ -1,0 +1,42 @@
+import { createSecureContext } from 'node:tls';
+
+import type { MeshIdentity } from '@pixmesh/certificates/mesh-identity';
+import type { ServiceName } from '@pixmesh/contracts/internal/identities';
+import { buildConnector } from 'undici';
+
+import { NotConnectedError } from './repeat-call.ts';
+
+/** Of the address and of the handshake, for which both sides need a turn of their event loops. */
+const CONNECT_TIMEOUT_MS = 2_000;
+
+/**
+ * Connects to one service as the owner of `identity`, with the certificate of the moment. Whatever the address is: the
+ * other side proves that it is that service, and each connection proves it anew.
+ */
+export function meshConnector(
+  identity: Pick<MeshIdentity, 'current'>,
+  service: ServiceName,
+): buildConnector.connector {
+  let texts = identity.current();
+  let connect = connectorWith(texts);
+  return (options, callback) => {
+    if (texts !== identity.current()) {
+      texts = identity.current();
+      connect = connectorWith(texts);
+    }
+    connect({ ...options, servername: service }, (...[error, socket]) => {
+      if (error === null) callback(null, socket);
+      else callback(new NotConnectedError(`no connection to ${service}`, { cause: error }), null);
+    });
+  };
+}
+
+function connectorWith(texts: ReturnType<MeshIdentity['current']>): buildConnector.connector {
+  return buildConnector({
+    // Made once a certificate and not once a connection: reading PEM texts costs as much as the handshake.
+    secureContext: createSecureContext({ ...texts, minVersion: 'TLSv1.2' }),
+    timeout: CONNECT_TIMEOUT_MS,
+    maxCachedSessions: 0,
+    allowH2: false,
+  });
+}
