@@ -1,5 +1,16 @@
 import { MESSAGE_TYPES } from '@pixmesh/contracts/messages/message-types';
-import { EnvironmentConfig, KafkaConfig, readConfig } from '@pixmesh/service/config';
+import {
+  EnvironmentConfig,
+  ConfigError,
+  KafkaConfig,
+  MeshTlsConfig,
+  readConfig,
+} from '@pixmesh/service/config';
+import { readIdentity } from '@pixmesh/certificates/mesh-identity';
+import { brokerAcls } from '@pixmesh/contracts/internal/broker-rights';
+import { ServiceName } from '@pixmesh/contracts/internal/service-token';
+import { syncAcls } from '@pixmesh/kafka/acls';
+import { type BrokerAccess, brokerAccess } from '@pixmesh/kafka/broker-access';
 import { warnOfPlaintext } from '@pixmesh/service/warn-of-plaintext';
 import { registerSchemas } from '@pixmesh/kafka/schema-registry';
 import { createTopics } from '@pixmesh/kafka/topics';
@@ -15,14 +26,18 @@ import { schemasToMigrate } from './schemas-of-services.ts';
 export const DeployConfig = z.object({
   ...EnvironmentConfig,
   ...KafkaConfig,
+  MESH_TLS_DIR: MeshTlsConfig.MESH_TLS_DIR.optional(),
   ADMIN_DATABASE_URL: z.url({ error: 'expected a postgres:// URL' }),
   KAFKA_REPLICATION_FACTOR: z.coerce.number().int().min(1).default(1),
   KAFKA_MIN_INSYNC_REPLICAS: z.coerce.number().int().min(1).default(1),
+  /** `skip` where the rights at the broker are given by other means. */
+  KAFKA_ACLS: z.enum(['write', 'skip'], { error: 'expected write or skip' }).default('write'),
 });
+type DeployConfig = z.output<typeof DeployConfig>;
 
 /**
- * Migrates every schema, creates the topics, registers the message schemas and stores them for the services. Safe to
- * repeat; answers what is registered.
+ * Migrates every schema, creates the topics with the rights of each service, registers the message schemas and stores
+ * them for the services. Safe to repeat; answers what is registered.
  */
 export async function prepareInstallation(
   env: NodeJS.ProcessEnv = process.env,
@@ -33,20 +48,42 @@ export async function prepareInstallation(
   const [messageSchemas] = await Promise.all([
     registerSchemas(config.SCHEMA_REGISTRY_URL, MESSAGE_TYPES),
     migrateAll(config.ADMIN_DATABASE_URL, env),
-    createTopics({
-      brokers: config.KAFKA_BROKERS,
-      clientId: 'deploy',
-      logger,
-      replicationFactor: config.KAFKA_REPLICATION_FACTOR,
-      minInsyncReplicas: config.KAFKA_MIN_INSYNC_REPLICAS,
-      topicPrefix: config.KAFKA_TOPIC_PREFIX,
-    }),
+    prepareBroker(config),
   ]);
   for (const { schema, mechanisms } of schemasToMigrate()) {
     if (!mechanisms.includes('message-schemas')) continue;
     await storeSchemasIn({ adminUrl: config.ADMIN_DATABASE_URL, schema }, messageSchemas);
   }
   return messageSchemas;
+}
+
+/** Rights come first: a service that finds a topic may use it. */
+async function prepareBroker(config: DeployConfig): Promise<void> {
+  const client = {
+    ...accessOf(config),
+    clientId: 'deploy',
+    logger: createLogger('deploy', 'warn'),
+  };
+  const prefix = config.KAFKA_TOPIC_PREFIX;
+  if (config.KAFKA_ACLS === 'write' && config.KAFKA_SECURITY !== 'plaintext') {
+    const principals = [...ServiceName.options, 'tools'].map((name) => `User:${name}`);
+    const tools = config.NODE_ENV !== 'production';
+    await syncAcls({ ...client, prefix, principals }, brokerAcls({ prefix, tools }));
+  }
+  await createTopics({
+    ...client,
+    replicationFactor: config.KAFKA_REPLICATION_FACTOR,
+    minInsyncReplicas: config.KAFKA_MIN_INSYNC_REPLICAS,
+    topicPrefix: prefix,
+  });
+}
+
+function accessOf(config: DeployConfig): BrokerAccess {
+  const { KAFKA_SECURITY: security, MESH_TLS_DIR: folder } = config;
+  if (security === 'mtls' && folder === undefined) {
+    throw new ConfigError('MESH_TLS_DIR: expected, since KAFKA_SECURITY is mtls');
+  }
+  return brokerAccess(config, { current: () => readIdentity(folder ?? '') });
 }
 
 /** Services may only read them. */

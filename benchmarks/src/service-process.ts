@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import type { IdentityName } from '@pixmesh/contracts/internal/identities';
+import { accessOfFolder, type BrokerAccess } from '@pixmesh/kafka/broker-access';
 import { identityFolder } from '@pixmesh/local-stack/infra/identities';
 import { freePorts } from '@pixmesh/testkit/free-ports';
 
@@ -35,10 +36,16 @@ export async function prepareServices(infra: ServiceInfra, topicPrefix = ''): Pr
   await prepareInstallation({
     NODE_ENV: 'development',
     ADMIN_DATABASE_URL: infra.postgresUrl,
+    MESH_TLS_DIR: identityFolder(infra.home, 'deploy'),
     KAFKA_TOPIC_PREFIX: topicPrefix,
     ...kafkaVariables(infra),
     ...Object.fromEntries(passwords),
   });
+}
+
+/** The broker as the benchmarks themselves use it. */
+export function toolsBroker(infra: ServiceInfra): BrokerAccess {
+  return accessOfFolder(infra.kafkaBrokers, identityFolder(infra.home, 'tools'));
 }
 
 /** The database through the role of a service, with no more rights than the service has. */

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
+import { accessOfFolder } from '@pixmesh/kafka/broker-access';
 import { createKafka } from '@pixmesh/kafka/kafka-client';
+import { identityFolder } from '@pixmesh/local-stack/infra/identities';
 import { PARTITIONS_PER_TOPIC, TOPICS } from '@pixmesh/contracts/topics';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { sql, type Statement } from '@pixmesh/postgres/sql';
@@ -8,7 +10,7 @@ import { createLogger } from '@pixmesh/telemetry/logger';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { expect } from 'vitest';
 
-import { stack } from './mesh.ts';
+import { homeOf, stack } from './mesh.ts';
 
 const PUBLISHED_MS_MAX = 60_000;
 /** What a frozen process asked for before is answered by then, and read when it goes on; later messages are not. */
@@ -27,9 +29,10 @@ export type Broker = ReturnType<typeof openBroker>;
 /** The broker of the mesh, as somebody sees it who can take messages out of it. */
 export function openBroker() {
   const { postgres_url: url, kafka_brokers: brokers } = stack();
+  const identity = identityFolder(homeOf(), 'deploy');
   const db = createPool({ url, applicationName: 'lost-messages', max: 3 });
   const admin = createKafka({
-    brokers,
+    ...accessOfFolder(brokers, identity),
     clientId: 'lost-messages',
     logger: createLogger('lost-messages', 'silent'),
   }).admin();

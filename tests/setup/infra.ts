@@ -1,11 +1,19 @@
 import { rmSync } from 'node:fs';
 
+import type { AclOperation } from '@pixmesh/contracts/internal/broker-rights';
+import { addAcls } from '@pixmesh/kafka/acls';
+import { accessOfFolder } from '@pixmesh/kafka/broker-access';
+import { identityFolder } from '@pixmesh/local-stack/infra/identities';
+import { readGivenUrls } from '@pixmesh/local-stack/infra/boot-infra';
 import { startInfra } from '@pixmesh/local-stack/infra/start-infra';
+import { readHome } from '@pixmesh/local-stack/repository';
 import { migrateSchema } from '@pixmesh/postgres/migrate';
+import { createLogger } from '@pixmesh/telemetry/logger';
 import {
   ALL_SCHEMAS,
   templateDatabase,
   TEST_PASSWORD,
+  TEST_TOPIC_PREFIX,
   type TestInfra,
 } from '@pixmesh/testkit/test-infra';
 import pg from 'pg';
@@ -14,13 +22,15 @@ import type { TestProject } from 'vitest/node';
 import { prepareInstallation, storeSchemasIn } from '../../deploy/prepare-installation.ts';
 import { schemasToMigrate } from '../../deploy/schemas-of-services.ts';
 
-const HOME = '.pixmesh-test';
+const OWN_HOME = '.pixmesh-test';
 
 /** Real Postgres, Kafka, registry and Redis for the whole `int` ring, and migrated template databases. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  // What runs already knows the identities of its own home.
+  const home = readGivenUrls() ? readHome() : OWN_HOME;
   // Topics of earlier runs would slow the broker down more and more.
-  rmSync(HOME, { recursive: true, force: true });
-  const infra = await startInfra({ home: HOME, mode: 'from-environment', isThrowaway: true });
+  if (home === OWN_HOME) rmSync(home, { recursive: true, force: true });
+  const infra = await startInfra({ home, mode: 'from-environment', isThrowaway: true });
   const shared: TestInfra = { ...infra.urls, home: infra.home };
   await prepareTemplates(shared);
   project.provide('infra', shared);
@@ -46,6 +56,7 @@ async function prepareTemplates(infra: TestInfra): Promise<void> {
       NODE_ENV: 'test',
       ADMIN_DATABASE_URL: urlOf(ALL_SCHEMAS),
       KAFKA_BROKERS: infra.kafkaBrokers.join(','),
+      MESH_TLS_DIR: identityFolder(infra.home, 'deploy'),
       SCHEMA_REGISTRY_URL: infra.registryUrl,
       ...Object.fromEntries(passwords),
     }),
@@ -53,10 +64,26 @@ async function prepareTemplates(infra: TestInfra): Promise<void> {
       migrateSchema({ ...schema, adminUrl: urlOf(schema.schema), password: TEST_PASSWORD }),
     ),
   ]);
+  await letToolsUseTestTopics(infra);
   for (const { schema, mechanisms } of schemas) {
     if (!mechanisms.includes('message-schemas')) continue;
     await storeSchemasIn({ adminUrl: urlOf(schema), schema }, messageSchemas);
   }
+}
+
+/** Tests speak as `tools`, in the place of any service. */
+async function letToolsUseTestTopics(infra: TestInfra): Promise<void> {
+  const rightOf = (resource: 'topic' | 'group') => (operation: AclOperation) => ({
+    principal: 'User:tools' as const,
+    operation,
+    resource,
+    name: TEST_TOPIC_PREFIX,
+    match: 'prefixed' as const,
+  });
+  const topics = (['read', 'write', 'describe_configs'] as const).map(rightOf('topic'));
+  const broker = accessOfFolder(infra.kafkaBrokers, identityFolder(infra.home, 'deploy'));
+  const client = { ...broker, clientId: 'testkit', logger: createLogger('testkit', 'silent') };
+  await addAcls(client, [...topics, rightOf('group')('read')]);
 }
 
 async function createEmpty(infra: TestInfra, names: readonly string[]): Promise<void> {

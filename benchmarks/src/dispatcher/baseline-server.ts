@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 import { CHARGE_EVENTS, type ChargeEvent } from '@pixmesh/contracts/messages/charge-event.v1';
+import { accessOfFolder } from '@pixmesh/kafka/broker-access';
 import { tailTopic } from '@pixmesh/kafka/tail';
 import { signWebhookBody } from '@pixmesh/kernel/webhook-signature';
 import { askRedis } from '@pixmesh/local-stack/infra/ask-redis';
@@ -25,6 +26,8 @@ export type BaselineCalls = {
 
 type BaselineInput = {
   brokers: string[];
+  /** Folder of the identity by which it reads. */
+  identity: string;
   registryUrl: string;
   redis: RedisAccess;
   receiverPort: number;
@@ -77,7 +80,7 @@ function connectionOf({ urls, caFile }: RedisAccess) {
   return { host, port: Number(port), username, password, maxRetriesPerRequest: null, ...tls };
 }
 
-function follow({ brokers, registryUrl }: BaselineInput, queue: Queue<Delivery>): void {
+function follow({ brokers, identity, registryUrl }: BaselineInput, queue: Queue<Delivery>): void {
   let isQueueing = false;
   const topic = TOPIC_PREFIXES.baseline + CHARGE_EVENTS[EVENT_TYPE].topic;
   const { signal } = new AbortController();
@@ -85,7 +88,8 @@ function follow({ brokers, registryUrl }: BaselineInput, queue: Queue<Delivery>)
     pending.push(toDelivery(value as ChargeEvent));
     if (!isQueueing) void queueAll();
   };
-  void tailTopic({ brokers, registryUrl, topic, fromBeginning: true, signal, onMessage });
+  const access = accessOfFolder(brokers, identity);
+  void tailTopic({ ...access, registryUrl, topic, fromBeginning: true, signal, onMessage });
 
   async function queueAll(): Promise<void> {
     isQueueing = true;

@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import path from 'node:path';
 
 import { generateSealingKeyPair } from '@pixmesh/kernel/sealed-secret';
+import { identityFolder } from '@pixmesh/local-stack/infra/identities';
 import { startInfra } from '@pixmesh/local-stack/infra/start-infra';
 
 import { assertDurable, describeMachine } from '../durable-server.ts';
@@ -59,7 +60,8 @@ export async function openRoad(): Promise<Road> {
   const secret = randomBytes(SECRET_BYTES).toString('hex');
   const sealing = generateSealingKeyPair();
   const { port } = await children.receivers.call('listen', { secret });
-  const broker = { brokers: urls.kafkaBrokers, registryUrl: urls.registryUrl };
+  const identity = identityFolder(infra.home, 'tools');
+  const broker = { brokers: urls.kafkaBrokers, identity, registryUrl: urls.registryUrl };
   await children.producer.call('connect', broker);
   const receiver = { redis: urls.redis, receiverPort: port };
   await children.baseline.call('start', { ...broker, ...receiver, secret });

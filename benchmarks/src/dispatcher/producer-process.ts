@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { CHARGE_EVENTS } from '@pixmesh/contracts/messages/charge-event.v1';
+import { accessOfFolder } from '@pixmesh/kafka/broker-access';
 import { createEventPublisher, type EventPublisher } from '@pixmesh/kafka/event-publisher';
 import { warmCodec } from '@pixmesh/kafka/schema-registry';
 import { createLogger } from '@pixmesh/telemetry/logger';
@@ -20,7 +21,7 @@ const BATCH_MAX = 500;
 export type PhaseInput = { side: Side; phase: string; endpoints: readonly MerchantEndpoint[] };
 
 export type ProducerCalls = {
-  connect(input: { brokers: string[]; registryUrl: string }): Promise<void>;
+  connect(input: { brokers: string[]; identity: string; registryUrl: string }): Promise<void>;
   /** At a steady rate, whatever becomes of them. */
   openLoop(input: PhaseInput & { rate: number; seconds: number }): Promise<PublishedOnTime>;
   /** Keeps `aheadMax` events published and not delivered, until `stop`. */
@@ -37,9 +38,10 @@ const publishers = new Map<Side, EventPublisher>();
 const backlog = { delivered: 0, isStopped: false };
 
 answerCalls<ProducerCalls>({
-  connect: async ({ brokers, registryUrl }) => {
+  connect: async ({ brokers, identity, registryUrl }) => {
     const codec = await warmCodec(registryUrl, [CHARGE_EVENTS[EVENT_TYPE]]);
-    const options = { brokers, clientId: 'bench', logger: createLogger('bench', 'error'), codec };
+    const logger = createLogger('bench', 'error');
+    const options = { ...accessOfFolder(brokers, identity), clientId: 'bench', logger, codec };
     for (const side of SIDES) {
       const publisher = createEventPublisher({ ...options, topicPrefix: TOPIC_PREFIXES[side] });
       publisher.warmUp();

@@ -11,7 +11,7 @@ import { createLogger } from '@pixmesh/telemetry/logger';
 
 import { type Aim, atLeast, atMost } from '../aims.ts';
 import { describeLatencies } from '../latencies.ts';
-import type { ServiceInfra } from '../service-process.ts';
+import { type ServiceInfra, toolsBroker } from '../service-process.ts';
 import { startLedgerProcess } from './ledger-process.ts';
 import { createOpenLoop, type OpenLoopFigure } from './open-loop.ts';
 
@@ -56,7 +56,7 @@ async function openRoad(infra: ServiceInfra) {
   const stopping = new AbortController();
   const accounts = Array.from({ length: ACCOUNTS }, () => newId());
   const publisher = createEventPublisher({
-    brokers: infra.kafkaBrokers,
+    ...toolsBroker(infra),
     clientId: 'bench',
     logger: createLogger('bench', 'error'),
     codec: await warmCodec(infra.registryUrl, [ReceivedPixCredit]),
@@ -64,7 +64,7 @@ async function openRoad(infra: ServiceInfra) {
   });
   let answered = (_commandId: string): void => undefined;
   const following = tailTopic({
-    brokers: infra.kafkaBrokers,
+    ...toolsBroker(infra),
     registryUrl: infra.registryUrl,
     topic: TOPICS.ledgerEvents,
     fromBeginning: true,

@@ -10,7 +10,7 @@ import { ownProcess } from '@pixmesh/testkit/owned-process';
 import { processEnvironment } from '@pixmesh/testkit/process-environment';
 import { followTopic } from '@pixmesh/testkit/read-topic';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
-import { testInfra } from '@pixmesh/testkit/test-infra';
+import { testBroker, testIdentityFolder, testInfra } from '@pixmesh/testkit/test-infra';
 import { createTestTopics } from '@pixmesh/testkit/test-topics';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { expect, test } from 'vitest';
@@ -123,6 +123,7 @@ async function startPublishing(topicPrefix: string, { url, db }: TestDatabase) {
         '@pixmesh/telemetry/preload',
         PUBLISHING_PROCESS,
         kafkaBrokers[0] ?? '',
+        testIdentityFolder('tools'),
         registryUrl,
         topicPrefix,
         url,
@@ -202,11 +203,7 @@ async function configure(
   configEntries: { name: string; value: string }[],
 ): Promise<void> {
   const logger = createLogger('test', 'silent');
-  const admin = createKafka({
-    brokers: testInfra().kafkaBrokers,
-    clientId: 'test',
-    logger,
-  }).admin();
+  const admin = createKafka({ ...testBroker('deploy'), clientId: 'test', logger }).admin();
   await admin.connect();
   await admin.alterConfigs({
     validateOnly: false,

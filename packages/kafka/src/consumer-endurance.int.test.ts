@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { ownProcess } from '@pixmesh/testkit/owned-process';
-import { testInfra } from '@pixmesh/testkit/test-infra';
+import { testBroker, testIdentityFolder, testInfra } from '@pixmesh/testkit/test-infra';
 import { describe, expect, test } from 'vitest';
 
 import { createToolKafka } from './kafka-client.ts';
@@ -60,7 +60,7 @@ describe.concurrent('a consumer endures', { timeout: 30_000 }, () => {
     await once(first.stdout, 'data');
     first.kill('SIGKILL');
     const second = startHangingConsumer(mesh, groupId);
-    const admin = createToolKafka(mesh.options.brokers, 'test').admin();
+    const admin = createToolKafka(mesh.options, 'test').admin();
     await admin.connect();
     await eventually(async () => {
       const { groups } = await admin.describeGroups([mesh.topicPrefix + groupId]);
@@ -80,6 +80,7 @@ describe.concurrent('a consumer endures', { timeout: 30_000 }, () => {
     mesh.consume(async (number) => void handled.push(number), { topicPrefix });
     await createTopics({
       ...mesh.options,
+      ...testBroker('deploy'),
       topicPrefix,
       partitions: 1,
       replicationFactor: 1,
@@ -118,7 +119,8 @@ describe.concurrent('a consumer endures', { timeout: 30_000 }, () => {
 function startHangingConsumer(mesh: TestMesh, groupId: string) {
   const [broker = ''] = mesh.options.brokers;
   const { registryUrl } = testInfra();
-  const command = [HANGING_CONSUMER, broker, registryUrl, mesh.topicPrefix, groupId];
+  const identity = testIdentityFolder('tools');
+  const command = [HANGING_CONSUMER, broker, identity, registryUrl, mesh.topicPrefix, groupId];
   return ownProcess(spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'pipe'] }));
 }
 

@@ -6,7 +6,8 @@ import type { Consumer, EachBatchPayload } from 'kafkajs';
 import { handleBatch } from './handle-batch.ts';
 import type { HandleMessageDeps } from './handle-message.ts';
 import { CLIENT_RETRY, createKafka, type KafkaOptions } from './kafka-client.ts';
-import { createOffsetCommitter } from './offset-committer.ts';
+import { isRefusedAccess } from './refused-access.ts';
+import { createOffsetCommitter, type OffsetCommitter } from './offset-committer.ts';
 import { watchActivity } from './watch-activity.ts';
 
 /** Engineering, consumer rules 3, 4, 6 and 10. */
@@ -23,6 +24,8 @@ const MAX_BYTES_PER_PARTITION = 128 * 1024;
 /** All partitions of a topic at once: a fetch waits for the batches of the one before. */
 const PARTITIONS_AT_ONCE_PER_TOPIC = 12;
 const RECONNECT_DELAY_MS = 1_000;
+/** Between two tries of a consumer that the broker refuses. */
+const RIGHTS_DELAY_MS = 5_000;
 /** A broker that is away must not hold up the end of the process. */
 const STOP_TIMEOUT_MS = 5_000;
 
@@ -51,10 +54,10 @@ export type RunningConsumer = {
  */
 export function startConsumer(options: ConsumerOptions): RunningConsumer {
   const stopping = new AbortController();
-  const activity = watchActivity(options.onFatal);
+  const activity = watchActivity();
   const inHand = new Set<Promise<void>>();
   let leave = async (): Promise<void> => undefined;
-  const connecting = connect();
+  let connecting = connect();
   return {
     isAlive: activity.isAlive,
     stop: async () => {
@@ -77,11 +80,9 @@ export function startConsumer(options: ConsumerOptions): RunningConsumer {
         return await run(consumer);
       } catch (error) {
         activity.touch();
-        if (tries === 1)
-          options.logger.warn({ err: error }, 'consumer not connected: broker unavailable');
+        if (tries === 1) logUnconnected(options, error);
         await consumer.disconnect().catch(() => undefined);
-        const rest = delay(RECONNECT_DELAY_MS, undefined, { signal: stopping.signal });
-        await rest.catch(() => undefined);
+        await rest(RECONNECT_DELAY_MS, stopping.signal);
       }
     }
   }
@@ -89,7 +90,11 @@ export function startConsumer(options: ConsumerOptions): RunningConsumer {
   /** From here on the library reconnects by itself, or reports that it has given up. */
   async function run(consumer: Consumer): Promise<void> {
     const offsets = createOffsetCommitter(consumer);
-    activity.watch(consumer);
+    activity.watch(consumer, (error) => {
+      if (!isRefusedAccess(error)) return options.onFatal(error);
+      logUnconnected(options, error);
+      connecting = waitForRights(offsets);
+    });
     leave = async () => {
       await connecting;
       // Offsets can be committed by a running member only, so the batches in hand end first.
@@ -106,6 +111,13 @@ export function startConsumer(options: ConsumerOptions): RunningConsumer {
     });
   }
 
+  /** No restart of the process would give it one. */
+  async function waitForRights(offsets: OffsetCommitter): Promise<void> {
+    await offsets.stop();
+    await rest(RIGHTS_DELAY_MS, stopping.signal);
+    await connect();
+  }
+
   async function keepInHand(batch: Promise<void>): Promise<void> {
     inHand.add(batch);
     try {
@@ -114,6 +126,19 @@ export function startConsumer(options: ConsumerOptions): RunningConsumer {
       inHand.delete(batch);
     }
   }
+}
+
+/** A right that is missing is an error of the installation, a broker that is away is waited for. */
+function logUnconnected({ groupId, logger }: ConsumerOptions, error: unknown): void {
+  if (isRefusedAccess(error)) {
+    logger.error({ err: error, groupId }, 'consumer refused by the broker, waiting for its rights');
+  } else {
+    logger.warn({ err: error }, 'consumer not connected: broker unavailable');
+  }
+}
+
+async function rest(ms: number, signal: AbortSignal): Promise<void> {
+  await delay(ms, undefined, { signal }).catch(() => undefined);
 }
 
 function prefixedTopics(options: ConsumerOptions): string[] {

@@ -15,9 +15,8 @@ afterAll(() => mesh[Symbol.asyncDispose]());
 
 function backlogOf(groupId: string, brokers = mesh.options.brokers) {
   const { topicPrefix } = mesh;
-  const { logger } = mesh.options;
   const topics = [TOPICS.ledgerEvents];
-  return createGroupBacklog({ brokers, clientId: 'test', logger, topicPrefix, groupId, topics });
+  return createGroupBacklog({ ...mesh.options, brokers, topicPrefix, groupId, topics });
 }
 
 test('what a group has not handled is counted, also before and after any process of it lives', async () => {

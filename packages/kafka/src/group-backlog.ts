@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 import type { Topic } from '@pixmesh/contracts/topics';
-import type { Logger } from '@pixmesh/telemetry/logger';
 
-import { createKafka } from './kafka-client.ts';
+import { createKafka, type KafkaOptions } from './kafka-client.ts';
 import { countUnread, readEnds } from './topic-ends.ts';
 
 /** A count is kept for so long: any number of readers cost the broker a few requests in this time. */
@@ -11,10 +10,7 @@ const KEPT_MS = 5_000;
 /** Without an answer by then the backlog is not known. */
 const ANSWER_MS_MAX = 3_000;
 
-export type BacklogOptions = {
-  brokers: readonly string[];
-  clientId: string;
-  logger: Logger;
+export type BacklogOptions = KafkaOptions & {
   topicPrefix: string;
   groupId: string;
   topics: readonly Topic[];

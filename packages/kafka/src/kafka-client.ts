@@ -5,6 +5,8 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 import { Kafka, logLevel } from 'kafkajs';
 import { pino } from 'pino';
 
+import type { BrokerAccess, KafkaSecurity } from './broker-access.ts';
+
 const CONNECTION_TIMEOUT_MS = 3_000;
 const REQUEST_TIMEOUT_MS = 4_000;
 
@@ -20,12 +22,13 @@ export const CLIENT_RETRY = {
 /** For what the relay sends: it tries for ever, one publication does not. */
 export const PUBLISH_RETRY = { initialRetryTime: 100, maxRetryTime: 500, retries: 1 };
 
-export type KafkaOptions = { brokers: readonly string[]; clientId: string; logger: Logger };
+export type KafkaOptions = BrokerAccess & { clientId: string; logger: Logger };
 
 silenceTimeoutWarning();
 
 /** The one way to a broker: Nagle off, explicit timeouts, and the library's noise kept out of our log. */
 export function createKafka(options: KafkaOptions, requestTimeout = REQUEST_TIMEOUT_MS): Kafka {
+  const { security } = options;
   return new Kafka({
     brokers: [...options.brokers],
     clientId: options.clientId,
@@ -37,9 +40,11 @@ export function createKafka(options: KafkaOptions, requestTimeout = REQUEST_TIME
     logCreator: () => (entry) => {
       options.logger.debug({ kafka: entry.namespace }, entry.log.message);
     },
-    socketFactory: ({ host, port, ssl, onConnect }) => {
-      const socket = ssl
-        ? tls.connect({ host, port, servername: net.isIP(host) ? '' : host, ...ssl }, onConnect)
+    ...(security.sasl === undefined ? {} : { sasl: security.sasl }),
+    socketFactory: ({ host, port, onConnect }) => {
+      const secrets = secretsOf(security);
+      const socket = secrets
+        ? tls.connect({ host, port, servername: net.isIP(host) ? '' : host, ...secrets }, onConnect)
         : net.connect({ host, port }, onConnect);
       socket.setKeepAlive(true, 60_000);
       return socket.setNoDelay(true);
@@ -48,8 +53,16 @@ export function createKafka(options: KafkaOptions, requestTimeout = REQUEST_TIME
 }
 
 /** For people's tools: what they are told is what they print. */
-export function createToolKafka(brokers: readonly string[], clientId: string): Kafka {
-  return createKafka({ brokers, clientId, logger: pino({ level: 'silent' }) });
+export function createToolKafka(access: BrokerAccess, clientId: string): Kafka {
+  const { brokers, security } = access;
+  return createKafka({ brokers, security, clientId, logger: pino({ level: 'silent' }) });
+}
+
+/** Of one connection; null where it is plain. */
+function secretsOf(security: KafkaSecurity): tls.ConnectionOptions | null {
+  if (security.kind === 'mtls') return security.identity.current();
+  if (security.kind === 'plaintext') return null;
+  return security.ca === undefined ? {} : { ca: security.ca };
 }
 
 /** kafkajs asks for a negative timer once per connection on Node 24; only that warning is dropped. */

@@ -7,6 +7,7 @@ import { createWakeSignal } from '@pixmesh/service/wake-signal';
 import { startBrokerProxy } from '@pixmesh/testkit/broker-proxy';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
+import { testBroker } from '@pixmesh/testkit/test-infra';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 
@@ -47,6 +48,7 @@ afterAll(async () => {
 const start = (broker: string) =>
   startMessaging({
     service: 'ledger',
+    ...testBroker(),
     brokers: [broker],
     registryUrl: NO_REGISTRY,
     topicPrefix: mesh.topicPrefix,

@@ -8,7 +8,7 @@ import { createWakeSignal } from '@pixmesh/service/wake-signal';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { followTopic } from '@pixmesh/testkit/read-topic';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
-import { testInfra } from '@pixmesh/testkit/test-infra';
+import { testBroker, testInfra } from '@pixmesh/testkit/test-infra';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 
@@ -37,7 +37,7 @@ beforeAll(async () => {
   mesh = await startTestMesh();
   messaging = startMessaging({
     service: 'ledger',
-    brokers: mesh.options.brokers,
+    ...testBroker(),
     registryUrl: testInfra().registryUrl,
     topicPrefix: mesh.topicPrefix,
     db: database.db,

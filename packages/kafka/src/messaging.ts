@@ -1,3 +1,4 @@
+import type { MeshIdentity } from '@pixmesh/certificates/mesh-identity';
 import type { MessageType } from '@pixmesh/contracts/messages/message-type';
 import type { Topic } from '@pixmesh/contracts/topics';
 import { AppError } from '@pixmesh/kernel/app-error';
@@ -22,6 +23,7 @@ import { declareFailpoints } from '@pixmesh/service/failpoints';
 import type { WakeSignal } from '@pixmesh/service/wake-signal';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
+import { type BrokerAccess, brokerAccess } from './broker-access.ts';
 import { startConsumer } from './consumer.ts';
 import { createEventPublisher } from './event-publisher.ts';
 import type { MessageCodec } from './message-codec.ts';
@@ -43,9 +45,8 @@ export type ConsumerGroup = {
   concurrency?: { max: number };
 };
 
-export type MessagingOptions = {
+export type MessagingOptions = BrokerAccess & {
   service: string;
-  brokers: readonly string[];
   registryUrl: string;
   topicPrefix: string;
   db: Database;
@@ -61,13 +62,15 @@ export type MessagingOptions = {
 };
 
 /** The broker, the registry and the names of topics, as every service has them from its environment. */
-export function messagingSettings(config: {
-  KAFKA_BROKERS: readonly string[];
-  SCHEMA_REGISTRY_URL: string;
-  KAFKA_TOPIC_PREFIX: string;
-}): Pick<MessagingOptions, 'brokers' | 'registryUrl' | 'topicPrefix'> {
+export function messagingSettings(
+  config: Parameters<typeof brokerAccess>[0] & {
+    SCHEMA_REGISTRY_URL: string;
+    KAFKA_TOPIC_PREFIX: string;
+  },
+  identity: MeshIdentity,
+): BrokerAccess & Pick<MessagingOptions, 'registryUrl' | 'topicPrefix'> {
   return {
-    brokers: config.KAFKA_BROKERS,
+    ...brokerAccess(config, identity),
     registryUrl: config.SCHEMA_REGISTRY_URL,
     topicPrefix: config.KAFKA_TOPIC_PREFIX,
   };
@@ -166,8 +169,10 @@ type Exchange = AsyncDisposable & { codec: MessageCodec; isAlive(): boolean };
 
 /** Relay and consumers, once every schema is known. */
 function startExchange(options: MessagingOptions, codec: MessageCodec): Exchange {
-  const { service: clientId, brokers, topicPrefix, db, logger, outbox, onFatal } = options;
-  const publisher = createEventPublisher({ brokers, clientId, logger, codec, topicPrefix });
+  const { service: clientId, topicPrefix, db, logger, outbox, onFatal } = options;
+  const { brokers, security } = options;
+  const client = { brokers, security, clientId, logger, codec, topicPrefix };
+  const publisher = createEventPublisher(client);
   if (outbox !== null) publisher.warmUp();
   const relay = outbox && startOutboxRelay({ db, logger, publish, signal: outbox.signal });
   const resends = outbox?.resendMs
@@ -181,11 +186,7 @@ function startExchange(options: MessagingOptions, codec: MessageCodec): Exchange
   const consumers = options.consumes.map((group) =>
     startConsumer({
       ...group,
-      brokers,
-      clientId,
-      logger,
-      codec,
-      topicPrefix,
+      ...client,
       onFatal,
       park: (letter) => parkMessage(db, group.groupId, letter),
     }),

@@ -7,7 +7,7 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { scaled } from '@pixmesh/testkit/long-runs';
 import { followTopic } from '@pixmesh/testkit/read-topic';
 import { createMeshDatabase, createTestDatabase } from '@pixmesh/testkit/test-database';
-import { testInfra } from '@pixmesh/testkit/test-infra';
+import { testBroker, testInfra } from '@pixmesh/testkit/test-infra';
 import { createTestTopics } from '@pixmesh/testkit/test-topics';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { expect, test } from 'vitest';
@@ -48,7 +48,7 @@ test.each(SCHEMAS)(
       // Its first look at the months comes with its start.
       await using _messaging = startMessaging({
         service: schema,
-        brokers: testInfra().kafkaBrokers,
+        ...testBroker(),
         registryUrl: testInfra().registryUrl,
         topicPrefix,
         db: database.db,

@@ -1,6 +1,6 @@
 import { TOPICS } from '@pixmesh/contracts/topics';
 import { eventually } from '@pixmesh/testkit/eventually';
-import { testInfra } from '@pixmesh/testkit/test-infra';
+import { testBroker, testInfra } from '@pixmesh/testkit/test-infra';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { tailTopic } from './tail.ts';
@@ -28,7 +28,7 @@ async function readToPresentEnd() {
   const stop = new AbortController();
   const seen = { offsets: [] as string[], ends: 0, partitions: 0 };
   await tailTopic({
-    brokers: mesh.options.brokers,
+    ...testBroker(),
     registryUrl: testInfra().registryUrl,
     topic: mesh.topicPrefix + TOPICS.ledgerEvents,
     fromBeginning: true,

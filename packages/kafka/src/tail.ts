@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 
+import { TOOLS_GROUP_PREFIX } from '@pixmesh/contracts/internal/broker-rights';
 import type { Kafka } from 'kafkajs';
 
+import type { BrokerAccess } from './broker-access.ts';
 import { toTextHeaders } from './incoming-message.ts';
 import { CLIENT_RETRY, createToolKafka } from './kafka-client.ts';
 import { readingCodec } from './schema-registry.ts';
@@ -16,8 +18,7 @@ export type TailedMessage = {
   value: unknown;
 };
 
-type TailOptions = {
-  brokers: readonly string[];
+type TailOptions = BrokerAccess & {
   registryUrl: string;
   topic: string;
   fromBeginning: boolean;
@@ -30,10 +31,10 @@ type TailOptions = {
 /** Reads a topic as it comes, without committing anything, until the signal is aborted. */
 export async function tailTopic(options: TailOptions): Promise<void> {
   const codec = readingCodec(options.registryUrl);
-  const kafka = createToolKafka(options.brokers, 'topics-tail');
+  const kafka = createToolKafka(options, 'topics-tail');
   const reached = await watchPresentEnd(kafka, options);
   const consumer = kafka.consumer({
-    groupId: `topics-tail-${randomUUID()}`,
+    groupId: `${TOOLS_GROUP_PREFIX}${randomUUID()}`,
     maxWaitTimeInMs: 100,
     allowAutoTopicCreation: false,
     retry: CLIENT_RETRY,

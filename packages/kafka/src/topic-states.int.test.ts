@@ -15,7 +15,7 @@ afterAll(() => mesh[Symbol.asyncDispose]());
 test('a topic shows its partitions, what it holds and for how long', async () => {
   const topic = mesh.topicPrefix + TOPICS.ledgerEvents;
   await mesh.sendNumbered(1, 2, 3);
-  const [state] = await readTopicStates(mesh.options.brokers, [topic]);
+  const [state] = await readTopicStates(mesh.options, [topic]);
   expect(state).toMatchObject({ topic, messages: 3n, retentionMs: 7 * 24 * 3_600_000 });
   expect(state?.partitions).toBeGreaterThan(0);
 });
@@ -35,6 +35,6 @@ test('a group shows what it has still to handle, by partition', async () => {
 });
 
 async function lagOf(groupId: string) {
-  const lags = await readGroupLags(mesh.options.brokers, (group) => group.endsWith(groupId));
+  const lags = await readGroupLags(mesh.options, (group) => group.endsWith(groupId));
   return lags.find(({ partition }) => partition === 0);
 }

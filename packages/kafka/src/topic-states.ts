@@ -1,5 +1,6 @@
 import type { ConfigResourceTypes } from 'kafkajs';
 
+import type { BrokerAccess } from './broker-access.ts';
 import { createToolKafka } from './kafka-client.ts';
 import { countUnread, type Ends, readEnds } from './topic-ends.ts';
 
@@ -31,10 +32,10 @@ const TOPIC_CONFIG: ConfigResourceTypes.TOPIC = 2;
 
 /** The state of each topic, in the order given. */
 export async function readTopicStates(
-  brokers: readonly string[],
+  access: BrokerAccess,
   topics: readonly string[],
 ): Promise<TopicState[]> {
-  const admin = createToolKafka(brokers, 'topics-list').admin();
+  const admin = createToolKafka(access, 'topics-list').admin();
   await admin.connect();
   try {
     const { resources } = await admin.describeConfigs({
@@ -71,10 +72,10 @@ export async function readTopicStates(
 
 /** What each group has still to handle of the topics that it reads, by partition; those that only look are left out. */
 export async function readGroupLags(
-  brokers: readonly string[],
+  access: BrokerAccess,
   isOurs: (group: string) => boolean,
 ): Promise<GroupLag[]> {
-  const admin = createToolKafka(brokers, 'topics-lag').admin();
+  const admin = createToolKafka(access, 'topics-lag').admin();
   await admin.connect();
   try {
     const listed = await admin.listGroups();

@@ -7,11 +7,12 @@ export type Activity = {
   isAlive(): boolean;
   /** A sign of life that the library does not announce. */
   touch(): void;
-  watch(consumer: Consumer): void;
+  /** `onGivenUp` is called when the library has ended this consumer for good. */
+  watch(consumer: Consumer, onGivenUp: (error: Error) => void): void;
 };
 
 /** Follows the library's own events: fetching, joining and even crashing are signs of life. */
-export function watchActivity(onFatal: (error: Error) => void): Activity {
+export function watchActivity(): Activity {
   let lastActivityMs = performance.now();
   return { isAlive, touch, watch };
 
@@ -23,13 +24,13 @@ export function watchActivity(onFatal: (error: Error) => void): Activity {
     lastActivityMs = performance.now();
   }
 
-  function watch(consumer: Consumer): void {
+  function watch(consumer: Consumer, onGivenUp: (error: Error) => void): void {
     const { CRASH, FETCH, GROUP_JOIN, HEARTBEAT } = consumer.events;
     for (const event of [FETCH, GROUP_JOIN, HEARTBEAT]) consumer.on(event, touch);
     consumer.on(CRASH, ({ payload }) => {
       touch();
       // `restart: false` leaves a process that looks healthy and consumes nothing.
-      if (!payload.restart) onFatal(payload.error);
+      if (!payload.restart) onGivenUp(payload.error);
     });
   }
 }

@@ -1,4 +1,5 @@
 import { TOPICS } from '@pixmesh/contracts/topics';
+import { accessOfFiles, type BrokerAccess } from '@pixmesh/kafka/broker-access';
 import { tailTopic } from '@pixmesh/kafka/tail';
 import { readStackFile, type StackFile } from './mesh/stack-file.ts';
 import { readHome } from './repository.ts';
@@ -36,9 +37,9 @@ async function run(asked: TopicsArguments): Promise<void> {
   const stack = readStackFile(readHome());
   switch (asked.command) {
     case 'list':
-      return console.log(await showTopics(stack.kafka_brokers));
+      return console.log(await showTopics(brokerOf(stack)));
     case 'lag':
-      return console.log(await showLags(stack.kafka_brokers));
+      return console.log(await showLags(brokerOf(stack)));
     case 'tail':
       return await tail(stack, asked);
     case 'republish':
@@ -55,7 +56,7 @@ async function tail(
   const signals = listenForStop({ followParent: true, onStop: end, onImpatience: end });
   const count = { read: 0, shown: 0 };
   await tailTopic({
-    brokers: stack.kafka_brokers,
+    ...brokerOf(stack),
     registryUrl: stack.registry_url,
     topic,
     fromBeginning,
@@ -72,6 +73,10 @@ async function tail(
     },
   });
   signals.close();
+}
+
+function brokerOf(stack: StackFile): BrokerAccess {
+  return accessOfFiles(stack.kafka_brokers, stack.kafka_tls);
 }
 
 /** One line; a refused connection has no message of its own, and the first of its causes tells most. */

@@ -41,6 +41,7 @@ test('settings are typed, defaulted, frozen, and nothing else', () => {
     INTERNAL_PORT: 9_000,
     KAFKA_BROKERS: ['a:9092', 'b:9092'],
     KAFKA_TOPIC_PREFIX: '',
+    KAFKA_SECURITY: 'mtls',
     PORT: 0,
     WAIT_MS: 50,
   });
@@ -59,6 +60,10 @@ test.each([
   ['DATABASE_URL', 'mysql://127.0.0.1/x'],
   ['KAFKA_BROKERS', undefined],
   ['KAFKA_BROKERS', 'a,b'],
+  ['KAFKA_SECURITY', 'ssl'],
+  ['KAFKA_TLS_CA', 'nonsense'],
+  ['KAFKA_SASL_MECHANISM', 'GSSAPI'],
+  ['KAFKA_SASL_TOKEN_URL', 'nowhere'],
   ['KAFKA_BROKERS', 'a:9092,,b:9092'],
   ['SCHEMA_REGISTRY_URL', 'registry'],
   ['NODE_ENV', 'prod'],

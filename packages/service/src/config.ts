@@ -1,3 +1,4 @@
+import { isCertificate } from '@pixmesh/kernel/pem';
 import { z } from 'zod';
 
 import { type Problem, readGiven } from './given-settings.ts';
@@ -115,6 +116,7 @@ export const MeshTlsConfig = {
   FAILPOINTS_PORT: port().optional(),
 } as const;
 
+const MECHANISMS = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512', 'OAUTHBEARER'] as const;
 const BROKERS_EXPECTED = 'expected host:port, separated by commas';
 
 /** Settings of every service that speaks Kafka. */
@@ -124,6 +126,25 @@ export const KafkaConfig = {
     .regex(/^[^\s,]+:\d+(,[^\s,]+:\d+)*$/, { error: BROKERS_EXPECTED })
     .transform((text) => text.split(',')),
   KAFKA_TOPIC_PREFIX: z.string().default(''),
+  /**
+   * `mtls`: by the certificate in `MESH_TLS_DIR`. `tls`: the broker alone has one, of an authority in `KAFKA_TLS_CA` or of
+   * one that Node knows, and SASL says who we are.
+   */
+  KAFKA_SECURITY: z
+    .enum(['mtls', 'tls', 'plaintext'], { error: 'expected mtls, tls or plaintext' })
+    .default('mtls'),
+  KAFKA_TLS_CA: z
+    .string()
+    .refine(isCertificate, { error: 'expected certificates as PEM text' })
+    .optional(),
+  KAFKA_SASL_MECHANISM: z
+    .enum(MECHANISMS, { error: `expected ${MECHANISMS.join(', ')}` })
+    .optional(),
+  /** With OAUTHBEARER the id and the secret of the client, for which `KAFKA_SASL_TOKEN_URL` issues tokens. */
+  KAFKA_SASL_USERNAME: z.string().optional(),
+  KAFKA_SASL_PASSWORD: z.string().optional(),
+  KAFKA_SASL_TOKEN_URL: z.url({ protocol: /^https?$/, error: 'expected a URL' }).optional(),
+  KAFKA_SASL_SCOPE: z.string().optional(),
   SCHEMA_REGISTRY_URL: z.url({ error: 'expected a URL' }),
 } as const;
 

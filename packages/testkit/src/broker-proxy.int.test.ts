@@ -4,12 +4,12 @@ import { expect, test } from 'vitest';
 
 import { startBrokerProxy } from './broker-proxy.ts';
 import { eventually } from './eventually.ts';
-import { testInfra } from './test-infra.ts';
+import { testBroker, testInfra } from './test-infra.ts';
 
 test('clients meet the broker through the proxy alone, lose it while it is cut, and find it again', async () => {
   await using proxy = await startBrokerProxy(testInfra().kafkaBrokers[0] ?? '');
   const logger = createLogger('test', 'silent');
-  const kafka = createKafka({ brokers: [proxy.broker], clientId: 'test', logger });
+  const kafka = createKafka({ ...testBroker(), brokers: [proxy.broker], clientId: 'test', logger });
   const admin = kafka.admin({ retry: { retries: 1 } });
   await admin.connect();
   try {

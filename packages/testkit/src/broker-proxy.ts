@@ -1,5 +1,11 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { connect, createServer } from 'node:tls';
+
+import { readIdentity } from '@pixmesh/certificates/mesh-identity';
+import type { IdentityName } from '@pixmesh/contracts/internal/identities';
+
+import { testIdentityFolder } from './test-infra.ts';
 
 /** Every message of Kafka's protocol begins with its length. */
 const LENGTH_BYTES = 4;
@@ -14,13 +20,19 @@ export type BrokerProxy = AsyncDisposable & {
 
 /**
  * A network between some processes and the one broker, which can be cut for them alone. A broker tells its clients where
- * they shall connect, so its address in answers is replaced by the proxy's, which takes as many bytes.
+ * they shall connect, so its address in answers is replaced by the proxy's, which takes as many bytes. The proxy is the
+ * broker to its clients, and to the broker it is `identity`.
  */
-export async function startBrokerProxy(broker: string): Promise<BrokerProxy> {
+export async function startBrokerProxy(
+  broker: string,
+  identity: IdentityName = 'tools',
+): Promise<BrokerProxy> {
   const [host = '', port = ''] = broker.split(':');
   const sockets = new Set<Socket>();
   let isCut = false;
-  const server = createServer(pass).listen(0, '127.0.0.1');
+  const asClient = readIdentity(testIdentityFolder(identity));
+  const server = createServer(readIdentity(testIdentityFolder('kafka')), pass);
+  server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const own = (server.address() as AddressInfo).port;
   const [theirs, ours] = [addressOf(host, Number(port)), addressOf(host, own)];
@@ -41,7 +53,7 @@ export async function startBrokerProxy(broker: string): Promise<BrokerProxy> {
 
   function pass(client: Socket): void {
     if (isCut) return void client.destroy();
-    const upstream = connect(Number(port), host);
+    const upstream = connect({ port: Number(port), host, ...asClient });
     for (const [socket, other] of [
       [client, upstream],
       [upstream, client],

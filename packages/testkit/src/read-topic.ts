@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { tailTopic, type TailedMessage } from '@pixmesh/kafka/tail';
 
-import { testInfra } from './test-infra.ts';
+import { testBroker, testInfra } from './test-infra.ts';
 
 const STOP_TIMEOUT_MS = 2_000;
 
@@ -15,7 +15,7 @@ export function followTopic(
   const messages: TailedMessage[] = [];
   let failure: Error | null = null;
   const following = tailTopic({
-    brokers: testInfra().kafkaBrokers,
+    ...testBroker(),
     registryUrl: testInfra().registryUrl,
     topic: topicPrefix + topic,
     fromBeginning: true,

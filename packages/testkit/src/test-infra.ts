@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 
 import type { IdentityName } from '@pixmesh/contracts/internal/identities';
+import { accessOfFolder, type BrokerAccess } from '@pixmesh/kafka/broker-access';
 import { inject } from 'vitest';
 
 export type RedisUser = 'gateway' | 'webhook-dispatcher' | 'tools';
@@ -34,9 +35,17 @@ export function testInfra(): TestInfra {
   return inject('infra');
 }
 
-/** Where the certificate of a service, of the deploy job or of `tools` stands (`MESH_TLS_DIR`). */
-export function testIdentityFolder(name: IdentityName): string {
+/** Where the certificate of a service, of the deploy job, of `tools` or of the broker stands (`MESH_TLS_DIR`). */
+export function testIdentityFolder(name: IdentityName | 'kafka'): string {
   return join(testInfra().home, 'identities', name);
+}
+
+/** Begins the name of every topic and group of a test. */
+export const TEST_TOPIC_PREFIX = 'test-';
+
+/** The broker as one of its principals reaches it; `tools` may read and write everything. */
+export function testBroker(name: IdentityName = 'tools'): BrokerAccess {
+  return accessOfFolder(testInfra().kafkaBrokers, testIdentityFolder(name));
 }
 
 /** Password of every service role in tests. */

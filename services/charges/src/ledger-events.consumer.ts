@@ -1,10 +1,10 @@
+import { CONSUMER_GROUPS } from '@pixmesh/contracts/internal/consumer-groups';
 import {
   HoldEndRefused,
   ReceivedPixCredited,
   SuspenseCredited,
   SuspenseResolved,
 } from '@pixmesh/contracts/messages/ledger-event.v1';
-import { TOPICS } from '@pixmesh/contracts/topics';
 import { on } from '@pixmesh/kafka/message-handler';
 import type { ConsumerGroup } from '@pixmesh/kafka/messaging';
 import { outcomeHandlers } from '@pixmesh/ledger-client/outcome-handlers';
@@ -17,8 +17,7 @@ import { confirmCredited, confirmResolved } from '#suspense/confirm-resolution.t
 /** Outcomes of ledger commands that concern charges. */
 export function ledgerEventsConsumer(deps: MarkPaidDeps & { logger: Logger }): ConsumerGroup {
   return {
-    groupId: 'charges.ledger-events',
-    topics: [TOPICS.ledgerEvents],
+    ...CONSUMER_GROUPS.chargesLedgerEvents,
     handlers: outcomeHandlers(deps.db, [
       on(ReceivedPixCredited, (event) => markPaid(deps, event)),
       on(SuspenseResolved, ({ data }) => confirmResolved(deps.db, data)),

@@ -42,7 +42,7 @@ export async function startCharges(config: ChargesConfig) {
     const holds = createLedgerHolds(ledgerCalls);
     const signals = createSignals();
     const checkDeps = createCheckDeps({ config, db, logger, acquirer, signals });
-    const messaging = use('messaging', connect({ config, db, logger, signals }));
+    const messaging = use('messaging', connect({ config, identity, db, logger, signals }));
     startJobs({ config, db, logger, acquirer, holds, use, checkDeps, signals });
     const reconciliation = use(
       'reconciliation',
@@ -86,6 +86,7 @@ export async function startCharges(config: ChargesConfig) {
 
 type CommonParts = {
   config: ChargesConfig;
+  identity: MeshIdentity;
   db: Database;
   logger: Logger;
   signals: Signals;
@@ -102,10 +103,10 @@ function callLedger(config: ChargesConfig, identity: MeshIdentity): InternalClie
   return createInternalClient({ service: 'ledger', url: config.LEDGER_URL, identity });
 }
 
-function connect({ config, db, logger, signals }: CommonParts): Messaging {
+function connect({ config, identity, db, logger, signals }: CommonParts): Messaging {
   const wakeOutbox = signals.outbox.notify;
   return startMessaging({
-    ...messagingSettings(config),
+    ...messagingSettings(config, identity),
     service: 'charges',
     db,
     logger,

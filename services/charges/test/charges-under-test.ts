@@ -13,7 +13,7 @@ import { sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { SIMULATOR_CREDENTIALS, startSimulatorProcess } from '@pixmesh/testkit/simulator-process';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
-import { testIdentityFolder, testInfra } from '@pixmesh/testkit/test-infra';
+import { testBroker, testIdentityFolder, testInfra } from '@pixmesh/testkit/test-infra';
 import { createTestTopics } from '@pixmesh/testkit/test-topics';
 
 export type ChargesUnderTest = Awaited<ReturnType<typeof startChargesUnderTest>>;
@@ -83,9 +83,9 @@ async function callService(url: string, call: Parameters<typeof callOwner>[1]) {
 
 /** What gateway and ledger send to the service, by the messages that are their contract. */
 async function startPeers(topicPrefix: string) {
-  const { kafkaBrokers, registryUrl } = testInfra();
+  const { registryUrl } = testInfra();
   const publisher = createEventPublisher({
-    brokers: kafkaBrokers,
+    ...testBroker(),
     clientId: 'test',
     logger: createLogger('test', 'silent'),
     topicPrefix,

@@ -56,7 +56,7 @@ export async function startGateway(config: GatewayConfig) {
     const messaging = use(
       'messaging',
       startMessaging({
-        ...messagingSettings(config),
+        ...messagingSettings(config, identity),
         service: 'gateway',
         db: background,
         logger,

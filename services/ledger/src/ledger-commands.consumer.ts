@@ -1,6 +1,6 @@
+import { CONSUMER_GROUPS } from '@pixmesh/contracts/internal/consumer-groups';
 import { LEDGER_COMMANDS } from '@pixmesh/contracts/messages/ledger-command.v1';
 import type { MessageType } from '@pixmesh/contracts/messages/message-type';
-import { TOPICS } from '@pixmesh/contracts/topics';
 import { type MessageHandler, on } from '@pixmesh/kafka/message-handler';
 import type { ConsumerGroup } from '@pixmesh/kafka/messaging';
 import { AppError } from '@pixmesh/kernel/app-error';
@@ -27,8 +27,7 @@ export type LedgerCommandsDeps = {
 export function ledgerCommandsConsumer(deps: LedgerCommandsDeps): ConsumerGroup {
   const types = Object.keys(LEDGER_COMMANDS) as CommandMessageType[];
   return {
-    groupId: 'ledger.commands',
-    topics: [TOPICS.ledgerCommands],
+    ...CONSUMER_GROUPS.ledgerCommands,
     handlers: types.map((type) => handlerOf(deps, type)),
     concurrency: { max: IN_HAND_MAX },
   };

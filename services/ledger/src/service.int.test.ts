@@ -13,7 +13,7 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { type OtlpReceiver, startOtlpReceiver } from '@pixmesh/testkit/otlp-receiver';
 import { followTopic } from '@pixmesh/testkit/read-topic';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
-import { testIdentityFolder, testInfra } from '@pixmesh/testkit/test-infra';
+import { testBroker, testIdentityFolder, testInfra } from '@pixmesh/testkit/test-infra';
 import { createTestTopics } from '@pixmesh/testkit/test-topics';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -49,8 +49,8 @@ beforeAll(async () => {
   ledger = await startLedger(testConfig());
   const codec = await warmCodec(testInfra().registryUrl, Object.values(LEDGER_COMMANDS));
   const logger = createLogger('charges', 'silent');
-  const brokers = testInfra().kafkaBrokers;
-  commands = createEventPublisher({ brokers, clientId: 'charges', logger, codec, topicPrefix });
+  const client = { ...testBroker('charges'), clientId: 'charges', logger };
+  commands = createEventPublisher({ ...client, codec, topicPrefix });
   outcomes = followTopic(topicPrefix, TOPICS.ledgerEvents);
 });
 

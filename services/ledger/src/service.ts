@@ -43,7 +43,7 @@ export async function startLedger(config: LedgerConfig): Promise<AsyncDisposable
     const messaging = use(
       'messaging',
       startMessaging({
-        ...messagingSettings(config),
+        ...messagingSettings(config, identity),
         service: 'ledger',
         db,
         logger,

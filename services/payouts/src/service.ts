@@ -49,7 +49,10 @@ export async function startPayouts(config: PayoutsConfig) {
       wakeSender: signals.sender.notify,
     };
     const checkDeps = createCheckDeps({ config, acquirer, deps });
-    const messaging = use('messaging', connect({ config, settlement: checkDeps, signals }));
+    const messaging = use(
+      'messaging',
+      connect({ config, identity, settlement: checkDeps, signals }),
+    );
     startJobs({ config, checkDeps, signals, use });
     const reconciliation = use(
       'reconciliation',
@@ -87,7 +90,12 @@ export async function startPayouts(config: PayoutsConfig) {
   });
 }
 
-type CommonParts = { config: PayoutsConfig; settlement: SettlementDeps; signals: Signals };
+type CommonParts = {
+  config: PayoutsConfig;
+  identity: MeshIdentity;
+  settlement: SettlementDeps;
+  signals: Signals;
+};
 
 /** Asked by reconciliation whether every event has arrived. */
 function callDispatcher(config: PayoutsConfig, identity: MeshIdentity): InternalClient {
@@ -100,10 +108,10 @@ function callLedger(config: PayoutsConfig, identity: MeshIdentity): InternalClie
   return createInternalClient({ service: 'ledger', url: config.LEDGER_URL, identity });
 }
 
-function connect({ config, settlement, signals }: CommonParts): Messaging {
+function connect({ config, identity, settlement, signals }: CommonParts): Messaging {
   const { db, logger } = settlement;
   return startMessaging({
-    ...messagingSettings(config),
+    ...messagingSettings(config, identity),
     service: 'payouts',
     db,
     logger,

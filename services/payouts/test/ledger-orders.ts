@@ -7,7 +7,7 @@ import { toCents } from '@pixmesh/kernel/money';
 import { type OutboundEvent, outboundEvent } from '@pixmesh/postgres/events';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { eventually } from '@pixmesh/testkit/eventually';
-import { testInfra } from '@pixmesh/testkit/test-infra';
+import { testBroker, testInfra } from '@pixmesh/testkit/test-infra';
 
 const BOOK_TIMEOUT_MS = 20_000;
 
@@ -18,9 +18,9 @@ export async function startLedgerOrders(
   topicPrefix: string,
   lookUp: (commandIds: string[]) => Promise<unknown>,
 ) {
-  const { kafkaBrokers, registryUrl } = testInfra();
+  const { registryUrl } = testInfra();
   const publisher = createEventPublisher({
-    brokers: kafkaBrokers,
+    ...testBroker(),
     clientId: 'test',
     logger: createLogger('test', 'silent'),
     topicPrefix,

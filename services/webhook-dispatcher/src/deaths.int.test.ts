@@ -53,7 +53,8 @@ test(
       failingShare: FAILING_SHARE,
     });
     await using topics = await openResourceTopics(topicPrefix);
-    await using broker = await startBrokerProxy(testInfra().kafkaBrokers[0] ?? '');
+    const [address = ''] = testInfra().kafkaBrokers;
+    await using broker = await startBrokerProxy(address, 'webhook-dispatcher');
     const makeEvent = await storeMerchants(database.db, ENDPOINTS);
     await using fleet = await startDispatcherFleet(
       [null, ...receiver.ports.keys()].map((sender) => ({ sender, env: environmentOf(sender) })),

@@ -5,7 +5,7 @@ import { meshPeers } from '@pixmesh/http/peers';
 import { startFailpoints } from '@pixmesh/service/failpoint-listener';
 import { redisAddress } from '@pixmesh/service/redis-connection';
 import { type Parts, startService } from '@pixmesh/service/start-service';
-import type { Messaging } from '@pixmesh/kafka/messaging';
+import { type Messaging, messagingSettings } from '@pixmesh/kafka/messaging';
 import { newId } from '@pixmesh/kernel/ids';
 import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
@@ -51,6 +51,7 @@ export async function startWebhookDispatcher(config: DispatcherConfig, seams: Pa
   return await startService(options, async ({ logger, use }) => {
     const identity = use('identity', openMeshIdentity({ folder: config.MESH_TLS_DIR, logger }));
     use('failpoints', await startFailpoints({ config, identity }));
+    const broker = messagingSettings(config, identity);
     const db = use('pool', openPool(config));
     const queueDb = use('queue pool', openQueuePool(config));
     void checkConnectionBudget({ db, logger, wanted: 2 * config.DATABASE_POOL_SIZE });
@@ -62,6 +63,7 @@ export async function startWebhookDispatcher(config: DispatcherConfig, seams: Pa
       : null;
     const readBacklog = startProcessHeartbeat({
       config,
+      broker,
       db,
       logger,
       clock,
@@ -80,7 +82,7 @@ export async function startWebhookDispatcher(config: DispatcherConfig, seams: Pa
     const parts = { config, db, logger, clock, wakeSenders };
     if (sender !== null) use('recoveries', startRecoveries(parts));
     const dispatches = seams.isDispatched ?? isDispatched;
-    const intake = { ...parts, db: queueDb, isDispatched: dispatches };
+    const intake = { ...parts, broker, db: queueDb, isDispatched: dispatches };
     const messaging = needsMessaging(config) ? use('messaging', startIntake(intake)) : null;
     const hasApi = messaging !== null && config.ROLES.includes('api');
     const app = hasApi

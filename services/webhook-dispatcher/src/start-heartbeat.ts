@@ -1,3 +1,5 @@
+import { CONSUMER_GROUPS } from '@pixmesh/contracts/internal/consumer-groups';
+import type { BrokerAccess } from '@pixmesh/kafka/broker-access';
 import { createGroupBacklog } from '@pixmesh/kafka/group-backlog';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Parts as ServiceParts } from '@pixmesh/service/start-service';
@@ -5,7 +7,6 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { type DispatcherConfig, leaseMsOf } from '#config.ts';
 import { observeBacklog } from '#events.ts';
-import { INTAKE_GROUP, INTAKE_TOPICS } from '#intake/resource-events.consumer.ts';
 import { startHeartbeat } from '#processes/heartbeat.job.ts';
 import { listProcesses } from '#processes/processes.sql.ts';
 import { createBacklogReader, type ReadBacklog } from '#processes/read-backlog.ts';
@@ -15,6 +16,7 @@ import type { ScheduleClock } from './schedule-clock.ts';
 
 type Parts = {
   config: DispatcherConfig;
+  broker: BrokerAccess;
   db: Database;
   logger: Logger;
   clock: ScheduleClock;
@@ -26,14 +28,13 @@ type Parts = {
 
 /** What every process does, whatever its roles: it says that it lives, and tells what waits for those that may not. */
 export function startProcessHeartbeat(parts: Parts): ReadBacklog {
-  const { config, db, logger, clock, id, sender, use } = parts;
+  const { config, broker, db, logger, clock, id, sender, use } = parts;
   const events = createGroupBacklog({
-    brokers: config.KAFKA_BROKERS,
+    ...broker,
     clientId: 'webhook-dispatcher-backlog',
     logger,
     topicPrefix: config.KAFKA_TOPIC_PREFIX,
-    groupId: INTAKE_GROUP,
-    topics: INTAKE_TOPICS,
+    ...CONSUMER_GROUPS.dispatcherIntake,
   });
   const readBacklog = createBacklogReader({ db, clock, leaseMs: leaseMsOf(config), events });
   observeBacklog({ readBacklog, listProcesses: () => listProcesses(db) });

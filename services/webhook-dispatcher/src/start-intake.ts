@@ -1,5 +1,5 @@
 import { endProcess } from '@pixmesh/service/run-service';
-import { type Messaging, startMessaging } from '@pixmesh/kafka/messaging';
+import { type Messaging, type messagingSettings, startMessaging } from '@pixmesh/kafka/messaging';
 import { systemClock } from '@pixmesh/kernel/clock';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
@@ -12,6 +12,7 @@ import type { ScheduleClock } from '#schedule-clock.ts';
 
 type Parts = {
   config: DispatcherConfig;
+  broker: ReturnType<typeof messagingSettings>;
   db: Database;
   logger: Logger;
   clock: ScheduleClock;
@@ -22,7 +23,7 @@ type Parts = {
  * and consumes nothing.
  */
 export function startIntake(parts: Parts): Messaging {
-  const { config, db, logger, clock, isDispatched, wakeSenders } = parts;
+  const { config, broker, db, logger, clock, isDispatched, wakeSenders } = parts;
   const intake = createIntake({
     db,
     clock: systemClock,
@@ -33,9 +34,7 @@ export function startIntake(parts: Parts): Messaging {
   const applications = applicationEventsIntake({ db, logger, clock, wakeSenders });
   return startMessaging({
     service: 'webhook-dispatcher',
-    brokers: config.KAFKA_BROKERS,
-    registryUrl: config.SCHEMA_REGISTRY_URL,
-    topicPrefix: config.KAFKA_TOPIC_PREFIX,
+    ...broker,
     db,
     logger,
     outbox: null,

@@ -12,7 +12,7 @@ import { warmCodec } from '@pixmesh/kafka/schema-registry';
 import { newId } from '@pixmesh/kernel/ids';
 import { generateSealingKeyPair } from '@pixmesh/kernel/sealed-secret';
 import { createLogger } from '@pixmesh/telemetry/logger';
-import { testIdentityFolder, testInfra } from '@pixmesh/testkit/test-infra';
+import { testBroker, testIdentityFolder, testInfra } from '@pixmesh/testkit/test-infra';
 import { testRedisVariables } from '@pixmesh/testkit/test-redis';
 
 import { DispatcherConfig } from '#config.ts';
@@ -58,7 +58,7 @@ export type ResourceTopics = AsyncDisposable & {
 export async function openResourceTopics(topicPrefix: string): Promise<ResourceTopics> {
   const infra = testInfra();
   const publisher = createEventPublisher({
-    brokers: infra.kafkaBrokers,
+    ...testBroker(),
     clientId: 'test',
     logger: createLogger('test', 'silent'),
     codec: await warmCodec(infra.registryUrl, [

@@ -5,15 +5,17 @@
 import { TOPICS } from '@pixmesh/contracts/topics';
 import { createLogger } from '@pixmesh/telemetry/logger';
 
+import { accessOfFolder } from '../broker-access.ts';
 import { startConsumer } from '../consumer.ts';
 import { on } from '../message-handler.ts';
 import { warmCodec } from '../schema-registry.ts';
 import { TEST_MESSAGE } from './test-message.ts';
 
-const [brokers = '', registryUrl = '', topicPrefix = '', groupId = ''] = process.argv.slice(2);
+const [broker = '', folder = '', registryUrl = '', topicPrefix = '', groupId = ''] =
+  process.argv.slice(2);
 
 startConsumer({
-  brokers: [brokers],
+  ...accessOfFolder([broker], folder),
   clientId: 'hanging',
   logger: createLogger('hanging', 'silent'),
   topicPrefix,

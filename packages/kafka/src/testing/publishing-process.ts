@@ -1,6 +1,6 @@
 /**
  * A process that publishes the outbox of a database as a service does: `node --import @pixmesh/telemetry/preload
- * publishing-process.ts <brokers> <registry> <prefix> <database> <internal port>`. It logs to stdout and serves its
+ * publishing-process.ts <broker> <identity> <registry> <prefix> <database> <internal port>`. It logs to stdout and serves its
  * metrics.
  */
 import { startHealth } from '@pixmesh/service/health';
@@ -8,15 +8,16 @@ import { createWakeSignal } from '@pixmesh/service/wake-signal';
 import { createPool } from '@pixmesh/postgres/pool';
 import { createLogger } from '@pixmesh/telemetry/logger';
 
+import { accessOfFolder } from '../broker-access.ts';
 import { startMessaging } from '../messaging.ts';
 import { PUBLISHED_MESSAGES } from './published-messages.ts';
 
-const [brokers = '', registryUrl = '', topicPrefix = '', url = '', port = ''] =
+const [broker = '', folder = '', registryUrl = '', topicPrefix = '', url = '', port = ''] =
   process.argv.slice(2);
 
 const messaging = startMessaging({
   service: 'publishing',
-  brokers: [brokers],
+  ...accessOfFolder([broker], folder),
   registryUrl,
   topicPrefix,
   db: createPool({ url, applicationName: 'publishing' }),

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 
 import { TOPICS } from '@pixmesh/contracts/topics';
 import { createLogger } from '@pixmesh/telemetry/logger';
-import { testInfra } from '@pixmesh/testkit/test-infra';
+import { testBroker, testInfra } from '@pixmesh/testkit/test-infra';
 import { createTestTopics } from '@pixmesh/testkit/test-topics';
 import { Partitioners } from 'kafkajs';
 
 import { type RunningConsumer, startConsumer } from '../consumer.ts';
 import type { HandleMessageDeps } from '../handle-message.ts';
 import type { RawMessage } from '@pixmesh/postgres/dead-letters';
-import { createKafka } from '../kafka-client.ts';
+import { createKafka, type KafkaOptions } from '../kafka-client.ts';
 import type { MessageCodec } from '../message-codec.ts';
 import { on } from '../message-handler.ts';
 import { warmCodec } from '../schema-registry.ts';
@@ -30,11 +30,7 @@ export type RawSend = {
 export type TestMesh = AsyncDisposable & {
   topicPrefix: string;
   codec: MessageCodec;
-  options: {
-    brokers: readonly string[];
-    clientId: string;
-    logger: ReturnType<typeof createLogger>;
-  };
+  options: KafkaOptions;
   /** Puts messages on `ledger.events.v1` as they are. */
   sendRaw(messages: readonly RawSend[]): Promise<void>;
   /** Puts well-formed messages there, numbered by their `end_to_end_id`, all on one partition. */
@@ -46,6 +42,7 @@ export type TestMesh = AsyncDisposable & {
     options?: Partial<HandleMessageDeps> & {
       groupId?: string;
       brokers?: readonly string[];
+      security?: KafkaOptions['security'];
       topicPrefix?: string;
       concurrency?: { max: number };
     },
@@ -55,8 +52,9 @@ export type TestMesh = AsyncDisposable & {
 /** A topic of its own on the shared broker, and a producer that follows no rules. */
 export async function startTestMesh(): Promise<TestMesh> {
   const { topicPrefix } = await createTestTopics();
-  const { kafkaBrokers: brokers, registryUrl } = testInfra();
-  const options = { brokers, clientId: 'kafka-test', logger: createLogger('test', 'silent') };
+  const { registryUrl } = testInfra();
+  const logger = createLogger('test', 'silent');
+  const options = { ...testBroker(), clientId: 'kafka-test', logger };
   const codec = await warmCodec(registryUrl, [TEST_MESSAGE]);
   const createPartitioner = Partitioners.DefaultPartitioner;
   const producer = createKafka(options).producer({ createPartitioner });

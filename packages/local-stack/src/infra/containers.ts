@@ -1,6 +1,9 @@
+import { readIdentity } from '@pixmesh/certificates/mesh-identity';
 import { type ContainerSpec, openContainerRuns } from './container-runs.ts';
 import type { BootInput, InfraProvider } from './infra-provider.ts';
+import { identityFolder } from './identities.ts';
 import { KAFKA_READY_LINE, renderContainerKafka } from './kafka-properties.ts';
+import { renderKeystore } from './kafka-process.ts';
 import { MESH_DATABASE, REGISTRY_DATABASE } from './postgres-databases.ts';
 import { answersQuery } from './postgres-process.ts';
 import { IDENTITY_FOLDER, identityFiles } from './container-identity.ts';
@@ -25,6 +28,8 @@ const RULES_FILE = '/pixmesh-pg_hba.conf';
 const START_POSTGRES = `install -o postgres -m 600 ${IDENTITY_FOLDER}/tls.key /tls.key && exec docker-entrypoint.sh postgres \
 -c max_connections=600 -c timezone=UTC -c hba_file=${RULES_FILE} \
 -c ssl=on -c ssl_cert_file=${IDENTITY_FOLDER}/tls.crt -c ssl_key_file=/tls.key`;
+/** In the container. */
+const KAFKA_IDENTITY = { keystore: '/pixmesh-keystore.pem', truststore: '/pixmesh-ca.pem' };
 const KAFKA_HEAP = '-Xmx512m -Xms256m';
 /** How a container names the machine it runs on. */
 const MACHINE = 'host.docker.internal';
@@ -65,11 +70,19 @@ export function bootContainers({ home, log, portOf, supervisor }: BootInput): In
 
   async function kafka(): Promise<string> {
     const port = portOf('kafka');
+    const identity = readIdentity(identityFolder(home, 'kafka'));
     await start({
       name: 'kafka',
       image: IMAGES.kafka,
       ports: { container: PORTS.kafka, host: port },
-      environment: { ...renderContainerKafka(port), KAFKA_HEAP_OPTS: KAFKA_HEAP },
+      environment: {
+        ...renderContainerKafka(port, KAFKA_IDENTITY),
+        KAFKA_HEAP_OPTS: KAFKA_HEAP,
+      },
+      files: [
+        { target: KAFKA_IDENTITY.keystore, content: renderKeystore(identity) },
+        { target: KAFKA_IDENTITY.truststore, content: identity.ca },
+      ],
       // The engine accepts connections to a published port before anything listens in the container.
       isReady: async (output) => output().includes(KAFKA_READY_LINE),
     });

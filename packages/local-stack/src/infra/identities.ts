@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { IDENTITY_FILES } from '@pixmesh/certificates/mesh-identity';
 import { openMeshAuthority, renewIdentity } from '@pixmesh/certificates/mesh-authority';
+import { IDENTITY_FILES } from '@pixmesh/certificates/mesh-identity';
 import { IdentityName } from '@pixmesh/contracts/internal/identities';
 
 /** Servers that are not ours, and are asked for by address. */

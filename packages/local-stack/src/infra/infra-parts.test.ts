@@ -21,10 +21,17 @@ test('accounts are read from passwd, broken lines are passed over', () => {
   ]);
 });
 
+const IDENTITY = { keystore: '/keystore.pem', truststore: '/ca.pem' };
+
 test('Kafka listens on the loopback only, with one replica of everything', () => {
-  const text = renderKafkaProperties({ port: 1, controllerPort: 2, logs: '/logs' });
+  const text = renderKafkaProperties({
+    port: 1,
+    controllerPort: 2,
+    logs: '/logs',
+    identity: IDENTITY,
+  });
   const lines = text.trimEnd().split('\n');
-  expect(lines).toContain('listeners=PLAINTEXT://127.0.0.1:1,CONTROLLER://127.0.0.1:2');
+  expect(lines).toContain('listeners=CLIENTS://127.0.0.1:1,CONTROLLER://127.0.0.1:2');
   expect(lines).toContain('auto.create.topics.enable=false');
   const factors = lines.filter((line) => line.includes('replication.factor'));
   expect(factors.length).toBeGreaterThanOrEqual(4);
@@ -32,7 +39,7 @@ test('Kafka listens on the loopback only, with one replica of everything', () =>
 });
 
 test('the container reaches itself by another listener than its clients', () => {
-  const env = renderContainerKafka(19_999);
+  const env = renderContainerKafka(19_999, IDENTITY);
   expect(env['KAFKA_ADVERTISED_LISTENERS']).toBe(
     'CLIENTS://127.0.0.1:19999,INTERNAL://localhost:19092',
   );

@@ -1,14 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { readIdentity } from '@pixmesh/certificates/mesh-identity';
 import { inheritedEnvironment } from '../inherited-environment.ts';
 import { STAGES } from '../supervisor/child-spec.ts';
 import { KAFKA } from './artifacts.ts';
 import { requireJava } from './find-program.ts';
+import { identityFolder } from './identities.ts';
 import type { BootDeps } from './infra-provider.ts';
 import { installArtifact } from './install-artifact.ts';
 import { KAFKA_READY_LINE, renderKafkaProperties, renderLogging } from './kafka-properties.ts';
 import { acceptsConnection } from './tcp-probe.ts';
+import { writeFileAtomically } from '../write-file-atomically.ts';
 
 const FORMAT_LIMIT_MS = 60_000;
 const READY_LIMIT_MS = 90_000;
@@ -30,7 +33,9 @@ export async function startKafka(
   mkdirSync(folder, { recursive: true });
   const properties = join(folder, 'server.properties');
   const logging = join(folder, 'log4j2.properties');
-  writeFileSync(properties, renderKafkaProperties({ ...input, logs }));
+  const identity = { keystore: join(folder, 'keystore.pem'), truststore: join(folder, 'ca.pem') };
+  const prepare = async () => writeStores(input.home, identity);
+  writeFileSync(properties, renderKafkaProperties({ ...input, logs, identity }));
   writeFileSync(logging, renderLogging());
   const classPath = sortedJars(jars).join(delimiter);
   const jvm = [...JVM_OPTIONS, `-Dlog4j2.configurationFile=${logging}`, '-cp', classPath];
@@ -55,10 +60,23 @@ export async function startKafka(
     stopSignal: 'SIGTERM',
     stopLimitMs: STOP_LIMIT_MS,
     readyLimitMs: READY_LIMIT_MS,
+    prepare,
     isReady: async (run) =>
       run.output().includes(KAFKA_READY_LINE) && acceptsConnection(input.port),
   });
   return `127.0.0.1:${input.port}`;
+}
+
+/** As Kafka reads them: its key and its certificate stand in one file. */
+export function renderKeystore({ key, cert }: { key: string; cert: string }): string {
+  return `${key.trimEnd()}\n${cert}`;
+}
+
+/** Before each start, so that one that was renewed meanwhile is in force. */
+function writeStores(home: string, stores: { keystore: string; truststore: string }): void {
+  const identity = readIdentity(identityFolder(home, 'kafka'));
+  writeFileAtomically(stores.keystore, renderKeystore(identity));
+  writeFileAtomically(stores.truststore, identity.ca);
 }
 
 function sortedJars(folder: string): string[] {

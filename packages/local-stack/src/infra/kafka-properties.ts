@@ -25,6 +25,24 @@ const ONE_NODE = {
 };
 
 /**
+ * Nothing without a certificate of the installation's authority, and with one only what an ACL says. The deploy job makes
+ * topics and ACLs; the broker is its own client.
+ */
+const GUARD = {
+  'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
+  'allow.everyone.if.no.acl.found': 'false',
+  'super.users': 'User:kafka;User:deploy',
+  'ssl.client.auth': 'required',
+  'ssl.keystore.type': 'PEM',
+  'ssl.truststore.type': 'PEM',
+  // The principal is the common name. A certificate without one has no rule, and no connection.
+  'ssl.principal.mapping.rules': 'RULE:^CN=([A-Za-z0-9-]+)$/$1/',
+};
+
+/** The broker's own key and certificate in one file, and those whom it believes; PEM. */
+type IdentityPaths = { keystore: string; truststore: string };
+
+/**
  * `server.properties`. The voters are given here and not written into the storage, because the ports
  * change from run to run.
  */
@@ -32,15 +50,20 @@ export function renderKafkaProperties(input: {
   port: number;
   controllerPort: number;
   logs: string;
+  identity: IdentityPaths;
 }): string {
   const broker = `127.0.0.1:${input.port}`;
   const controller = `127.0.0.1:${input.controllerPort}`;
   return render({
     ...ONE_NODE,
+    ...GUARD,
+    ...storesOf(input.identity),
     'controller.quorum.voters': `1@${controller}`,
     'controller.listener.names': 'CONTROLLER',
-    listeners: `PLAINTEXT://${broker},CONTROLLER://${controller}`,
-    'advertised.listeners': `PLAINTEXT://${broker}`,
+    'inter.broker.listener.name': 'CLIENTS',
+    'listener.security.protocol.map': 'CLIENTS:SSL,CONTROLLER:SSL',
+    listeners: `CLIENTS://${broker},CONTROLLER://${controller}`,
+    'advertised.listeners': `CLIENTS://${broker}`,
     'log.dirs': input.logs,
   });
 }
@@ -49,13 +72,18 @@ export function renderKafkaProperties(input: {
  * The same as variables of the container image (`log.dirs` → `KAFKA_LOG_DIRS`). The published port is
  * for clients on the machine; the broker reaches itself by a listener of its own.
  */
-export function renderContainerKafka(publishedPort: number): Record<string, string> {
+export function renderContainerKafka(
+  publishedPort: number,
+  identity: IdentityPaths,
+): Record<string, string> {
   const properties = {
     ...ONE_NODE,
+    ...GUARD,
+    ...storesOf(identity),
     'controller.quorum.voters': '1@localhost:9093',
     'controller.listener.names': 'CONTROLLER',
     'inter.broker.listener.name': 'INTERNAL',
-    'listener.security.protocol.map': 'CLIENTS:PLAINTEXT,INTERNAL:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    'listener.security.protocol.map': 'CLIENTS:SSL,INTERNAL:SSL,CONTROLLER:SSL',
     listeners: 'CLIENTS://:9092,INTERNAL://localhost:19092,CONTROLLER://localhost:9093',
     'advertised.listeners': `CLIENTS://127.0.0.1:${publishedPort},INTERNAL://localhost:19092`,
   };
@@ -65,6 +93,10 @@ export function renderContainerKafka(publishedPort: number): Record<string, stri
       value,
     ]),
   );
+}
+
+function storesOf({ keystore, truststore }: IdentityPaths): Record<string, string> {
+  return { 'ssl.keystore.location': keystore, 'ssl.truststore.location': truststore };
 }
 
 /** To the standard output, which is the process's log file; the ready line is an INFO. */

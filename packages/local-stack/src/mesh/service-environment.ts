@@ -1,3 +1,4 @@
+import { KafkaConfig } from '@pixmesh/service/config';
 import { IdentityName } from '@pixmesh/contracts/internal/identities';
 import { identityFolder } from '../infra/identities.ts';
 import { DECIDED_BY_THE_STACK, preferGiven } from './given-settings.ts';
@@ -71,7 +72,8 @@ export function databaseUrlOf(schema: string, { infra, secrets }: MeshSettings):
 
 /** Of the job that prepares database, topics and schemas; services must find the topics under the same names. */
 const DEPLOY_SETTINGS = [
-  'KAFKA_TOPIC_PREFIX',
+  'KAFKA_ACLS',
+  ...Object.keys(KafkaConfig).filter((name) => name !== 'KAFKA_BROKERS'),
   'KAFKA_REPLICATION_FACTOR',
   'KAFKA_MIN_INSYNC_REPLICAS',
 ];
@@ -83,6 +85,7 @@ export function renderDeployEnvironment(settings: MeshSettings): Record<string, 
     password,
   ]);
   const own = {
+    // On a laptop, where people read topics too.
     NODE_ENV: 'development',
     ADMIN_DATABASE_URL: settings.infra.postgresUrl,
     KAFKA_REPLICATION_FACTOR: '1',

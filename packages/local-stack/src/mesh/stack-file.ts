@@ -3,6 +3,7 @@ import { type IdentityPaths, identityPaths } from '../infra/identities.ts';
 import { StartupFailure } from '../startup-failure.ts';
 import { stackFilePath } from '../supervisor/run-files.ts';
 import { writeFileAtomically } from '../write-file-atomically.ts';
+import { givenValue } from './given-settings.ts';
 import type { DemoAccount } from './mesh-secrets.ts';
 import { MESH_SERVICES } from './mesh-services.ts';
 import type { MeshSettings } from './mesh-settings.ts';
@@ -25,6 +26,8 @@ export interface StackFile {
   mesh_tls: IdentityPaths;
   postgres_url: string;
   kafka_brokers: string[];
+  /** Files of the identity for tools; absent where the broker is spoken to in another way. */
+  kafka_tls?: IdentityPaths | undefined;
   registry_url: string;
   redis_url: string;
   /** The files of the identity for tools, where Redis takes TLS only. */
@@ -43,6 +46,7 @@ export function describeStack(input: {
   pids: Record<string, number>;
 }): StackFile {
   const { home, infra, origin, secrets } = input.settings;
+  const isMutual = (givenValue('KAFKA_SECURITY') ?? 'mtls') === 'mtls';
   return {
     gateway_url: origin('gateway'),
     admin_url: origin('admin'),
@@ -61,6 +65,7 @@ export function describeStack(input: {
     mesh_tls: identityPaths(home, 'tools'),
     postgres_url: infra.postgresUrl,
     kafka_brokers: infra.kafkaBrokers,
+    kafka_tls: isMutual ? identityPaths(home, 'tools') : undefined,
     registry_url: infra.registryUrl,
     redis_url: infra.redis.urls.tools,
     redis_tls: infra.redis.caFile === undefined ? undefined : identityPaths(home, 'tools'),

@@ -1,15 +1,15 @@
+import { TOOLS_GROUP_PREFIX } from '@pixmesh/contracts/internal/broker-rights';
 import { MESSAGE_TYPES } from '@pixmesh/contracts/messages/message-types';
 import { TOPICS } from '@pixmesh/contracts/topics';
+import type { BrokerAccess } from '@pixmesh/kafka/broker-access';
 import { readGroupLags, readTopicStates } from '@pixmesh/kafka/topic-states';
 import { textTable } from './text-table.ts';
 
 const HOUR_MS = 3_600_000;
-/** Groups of `tail`, which commits nothing. */
-const TAILING = /^topics-tail-/;
 
 /** Every topic with what it holds; a subject of the registry is the topic, a hyphen and the message type. */
-export async function showTopics(brokers: readonly string[]): Promise<string> {
-  const states = await readTopicStates(brokers, Object.values(TOPICS));
+export async function showTopics(broker: BrokerAccess): Promise<string> {
+  const states = await readTopicStates(broker, Object.values(TOPICS));
   return textTable(
     ['TOPIC', 'PARTITIONS', 'MESSAGES', 'RETENTION', 'SCHEMA SUBJECTS'],
     states.map(({ topic, partitions, messages, retentionMs }) => {
@@ -26,8 +26,8 @@ export async function showTopics(brokers: readonly string[]): Promise<string> {
 }
 
 /** Every consumer group, and below it the partitions of which it has something to handle. */
-export async function showLags(brokers: readonly string[]): Promise<string> {
-  const lags = await readGroupLags(brokers, (group) => !TAILING.test(group));
+export async function showLags(broker: BrokerAccess): Promise<string> {
+  const lags = await readGroupLags(broker, (group) => !group.startsWith(TOOLS_GROUP_PREFIX));
   const rows = lags
     .filter(({ committed, end }) => committed !== null || end > 0n)
     .map(({ group, state, members, topic, partition, committed, end, lag }) => {

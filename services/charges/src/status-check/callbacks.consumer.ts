@@ -1,5 +1,5 @@
+import { CONSUMER_GROUPS } from '@pixmesh/contracts/internal/consumer-groups';
 import { AcquirerCallback } from '@pixmesh/contracts/messages/acquirer-callback.v1';
-import { TOPICS } from '@pixmesh/contracts/topics';
 import { on } from '@pixmesh/kafka/message-handler';
 import type { ConsumerGroup } from '@pixmesh/kafka/messaging';
 import type { Database } from '@pixmesh/postgres/pool';
@@ -25,8 +25,7 @@ const OWN_KINDS: ReadonlySet<string> = new Set(['received', 'received_return', '
  */
 export function callbacksConsumer(deps: CallbacksDeps): ConsumerGroup {
   return {
-    groupId: 'charges.acquirer-callbacks',
-    topics: [TOPICS.acquirerCallbacks],
+    ...CONSUMER_GROUPS.chargesCallbacks,
     handlers: [
       on(AcquirerCallback, async ({ data }) => {
         if (!OWN_KINDS.has(data.kind)) return;

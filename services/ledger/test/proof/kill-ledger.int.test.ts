@@ -12,7 +12,7 @@ import { scaled } from '@pixmesh/testkit/long-runs';
 import { freePorts } from '@pixmesh/testkit/free-ports';
 import { ownProcess } from '@pixmesh/testkit/owned-process';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
-import { testIdentityFolder, testInfra } from '@pixmesh/testkit/test-infra';
+import { testBroker, testIdentityFolder, testInfra } from '@pixmesh/testkit/test-infra';
 import { testSeed } from '@pixmesh/testkit/test-seed';
 import { armFailpointsAt } from '@pixmesh/testkit/mesh-calls';
 import { createTestTopics } from '@pixmesh/testkit/test-topics';
@@ -46,8 +46,8 @@ beforeAll(async () => {
   ({ topicPrefix } = await createTestTopics());
   const codec = await warmCodec(testInfra().registryUrl, Object.values(LEDGER_COMMANDS));
   const logger = createLogger('charges', 'silent');
-  const brokers = testInfra().kafkaBrokers;
-  publisher = createEventPublisher({ brokers, clientId: 'charges', logger, codec, topicPrefix });
+  const client = { ...testBroker('charges'), clientId: 'charges', logger };
+  publisher = createEventPublisher({ ...client, codec, topicPrefix });
   ledger = await startLedger();
 });
 afterAll(async () => {

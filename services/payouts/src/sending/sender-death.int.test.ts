@@ -10,7 +10,7 @@ import { createLogger } from '@pixmesh/telemetry/logger';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { sampled } from '@pixmesh/testkit/long-runs';
 import { type SimulatorProcess, startSimulatorProcess } from '@pixmesh/testkit/simulator-process';
-import { testInfra } from '@pixmesh/testkit/test-infra';
+import { testBroker, testInfra } from '@pixmesh/testkit/test-infra';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { createPayoutsEnvironment, type PayoutsEnvironment } from '#test/payouts-environment.ts';
@@ -36,9 +36,9 @@ afterAll(async () => {
 
 /** What gateway and ledger say to the service, by the messages that are their contract. */
 async function startPeers(topicPrefix: string) {
-  const { kafkaBrokers, registryUrl } = testInfra();
+  const { registryUrl } = testInfra();
   const publisher = createEventPublisher({
-    brokers: kafkaBrokers,
+    ...testBroker(),
     clientId: 'test',
     logger: createLogger('test', 'silent'),
     topicPrefix,

@@ -1,10 +1,10 @@
+import { CONSUMER_GROUPS } from '@pixmesh/contracts/internal/consumer-groups';
 import {
   HoldEndRefused,
   HoldReleased,
   HoldSettled,
   SuspenseResolved,
 } from '@pixmesh/contracts/messages/ledger-event.v1';
-import { TOPICS } from '@pixmesh/contracts/topics';
 import { on } from '@pixmesh/kafka/message-handler';
 import type { ConsumerGroup } from '@pixmesh/kafka/messaging';
 
@@ -18,8 +18,7 @@ import type { SettlementDeps } from './settlement-deps.ts';
 /** Outcomes of ledger commands that concern payouts. */
 export function ledgerEventsConsumer(deps: SettlementDeps): ConsumerGroup {
   return {
-    groupId: 'payouts.ledger-events',
-    topics: [TOPICS.ledgerEvents],
+    ...CONSUMER_GROUPS.payoutsLedgerEvents,
     handlers: outcomeHandlers(deps.db, [
       on(HoldSettled, ({ data }) => applyLedgerEvent(deps, toHold(data), { kind: 'settled' })),
       on(HoldReleased, ({ data }) => applyLedgerEvent(deps, toHold(data), { kind: 'released' })),

@@ -1,5 +1,5 @@
+import { CONSUMER_GROUPS } from '@pixmesh/contracts/internal/consumer-groups';
 import { AcquirerCallback } from '@pixmesh/contracts/messages/acquirer-callback.v1';
-import { TOPICS } from '@pixmesh/contracts/topics';
 import { on } from '@pixmesh/kafka/message-handler';
 import type { ConsumerGroup } from '@pixmesh/kafka/messaging';
 import { fromAcquirerId, type PayoutId } from '@pixmesh/kernel/ids';
@@ -27,8 +27,7 @@ const Item = z.object({
 /** A callback is a reason to check the payout that it names now (decision 213). */
 export function callbacksConsumer(deps: RequestCheckDeps): ConsumerGroup {
   return {
-    groupId: 'payouts.acquirer-callbacks',
-    topics: [TOPICS.acquirerCallbacks],
+    ...CONSUMER_GROUPS.payoutsCallbacks,
     handlers: [
       on(AcquirerCallback, async ({ data }) => {
         if (!OWN_KINDS.has(data.kind)) return;

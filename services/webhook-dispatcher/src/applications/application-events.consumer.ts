@@ -1,8 +1,8 @@
+import { CONSUMER_GROUPS } from '@pixmesh/contracts/internal/consumer-groups';
 import {
   AccountLimitsChanged,
   ApplicationChanged,
 } from '@pixmesh/contracts/messages/account-event.v1';
-import { TOPICS } from '@pixmesh/contracts/topics';
 import { on } from '@pixmesh/kafka/message-handler';
 import type { ConsumerGroup } from '@pixmesh/kafka/messaging';
 
@@ -16,8 +16,7 @@ import { applyApplicationChange, type FollowApplicationDeps } from './apply-appl
  */
 export function applicationEventsIntake(deps: FollowApplicationDeps): ConsumerGroup {
   return {
-    groupId: 'webhook-dispatcher.applications',
-    topics: [TOPICS.accountsEvents],
+    ...CONSUMER_GROUPS.dispatcherApplications,
     handlers: [
       on(ApplicationChanged, (message) => applyApplicationChange(deps, message)),
       // An older state that comes later, or again, changes nothing: the version is the key of the effect.

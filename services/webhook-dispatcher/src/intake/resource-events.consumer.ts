@@ -1,13 +1,10 @@
+import { CONSUMER_GROUPS } from '@pixmesh/contracts/internal/consumer-groups';
 import { CHARGE_EVENTS, DISPUTE_EVENTS } from '@pixmesh/contracts/messages/charge-event.v1';
 import { PAYOUT_EVENTS } from '@pixmesh/contracts/messages/payout-event.v1';
-import { TOPICS } from '@pixmesh/contracts/topics';
 import { on } from '@pixmesh/kafka/message-handler';
 import type { ConsumerGroup } from '@pixmesh/kafka/messaging';
 
 import type { Intake } from './intake.ts';
-
-export const INTAKE_GROUP = 'webhook-dispatcher.intake';
-export const INTAKE_TOPICS = [TOPICS.chargesEvents, TOPICS.payoutsEvents] as const;
 
 /** Messages of one partition that may be in hand at once: enough to fill a batch. */
 const IN_HAND_MAX = 200;
@@ -19,8 +16,7 @@ const IN_HAND_MAX = 200;
  */
 export function resourceEventsIntake({ take }: Intake): ConsumerGroup {
   return {
-    groupId: INTAKE_GROUP,
-    topics: INTAKE_TOPICS,
+    ...CONSUMER_GROUPS.dispatcherIntake,
     handlers: [
       ...Object.values(CHARGE_EVENTS).map((message) => on(message, take)),
       ...Object.values(DISPUTE_EVENTS).map((message) => on(message, take)),
