@@ -8,7 +8,7 @@ import {
 } from '@pixmesh/service/config';
 import { readIdentity } from '@pixmesh/certificates/mesh-identity';
 import { brokerAcls } from '@pixmesh/contracts/internal/broker-rights';
-import { ServiceName } from '@pixmesh/contracts/internal/service-token';
+import { ServiceName } from '@pixmesh/contracts/internal/identities';
 import { syncAcls } from '@pixmesh/kafka/acls';
 import { type BrokerAccess, brokerAccess } from '@pixmesh/kafka/broker-access';
 import { warnOfPlaintext } from '@pixmesh/service/warn-of-plaintext';

@@ -19,6 +19,7 @@ import {
   v1,
   waitUntilPaid,
 } from './mesh.ts';
+import { hiddenTexts, readProcessText } from './process-texts.ts';
 import { aPayingMerchant, COST_CENTS, createPayout, waitForPayout } from './payout-calls.ts';
 
 async function spans(): Promise<Json[]> {
@@ -168,6 +169,23 @@ test('no Pix key, secret, name or full document of a payout stands in logs, trac
     canaries,
     errors.map((answer) => answer.body),
   );
+});
+
+test('no secret stands in the arguments or in the environment of a process', () => {
+  const { pids, admin_token, internal_urls } = stack();
+  const hidden = hiddenTexts();
+  expect(hidden.size).toBeGreaterThan(20);
+  expect([...hidden.values()]).toContain(admin_token);
+  const shown = Object.entries(pids).flatMap(([name, pid]) => {
+    const text = readProcessText(pid);
+    // Redis and Postgres write over their environment.
+    const isSeen = name in internal_urls ? text.includes('DATABASE_URL_FILE=') : text !== '';
+    expect([name, isSeen]).toEqual([name, true]);
+    return [...hidden]
+      .filter(([, secret]) => secret.length > 8 && text.includes(secret))
+      .map(([file]) => `${name}: ${path.basename(file)}`);
+  });
+  expect(shown).toEqual([]);
 });
 
 /** Neither these texts nor the installation's own secrets stand where they must not (I18). */

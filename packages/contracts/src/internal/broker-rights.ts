@@ -1,7 +1,6 @@
 import { type Topic, TOPICS } from '../topics.ts';
 import { CONSUMER_GROUPS } from './consumer-groups.ts';
-import type { IdentityName } from './identities.ts';
-import { ServiceName } from './service-token.ts';
+import { type IdentityName, ServiceName } from './identities.ts';
 
 /** What a principal may do at the broker; everything else is refused. */
 export type BrokerRights = {

@@ -1,5 +1,5 @@
 import { type Topic, TOPICS } from '../topics.ts';
-import type { ServiceName } from './service-token.ts';
+import type { ServiceName } from './identities.ts';
 
 /** One consumer group: its service, its name and what it reads. The only place that names a group. */
 type NamedGroup = { service: ServiceName; groupId: string; topics: readonly Topic[] };

@@ -99,7 +99,7 @@ function processProvider({ home, isThrowaway, log, supervisor, portOf }: BootInp
       const controllerPort = portOf('kafka-controller');
       return startKafka(deps, { home, port: portOf('kafka'), controllerPort });
     },
-    registry: (databaseUrl) => startRegistry(deps, { port: portOf('registry'), databaseUrl }),
+    registry: (databaseUrl) => startRegistry(deps, { home, port: portOf('registry'), databaseUrl }),
     redis: () => startRedis(deps, { home, port: portOf('redis') }),
   };
 }

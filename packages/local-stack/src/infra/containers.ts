@@ -12,7 +12,7 @@ import { renderAccessRules } from './postgres-access.ts';
 import { describeRedis } from './redis-container.ts';
 import type { RedisAccess } from './redis-users.ts';
 import { answersSubjects } from './registry-api.ts';
-import { storageVariables } from './registry-process.ts';
+import { renderStorageLogin, storageVariables } from './registry-process.ts';
 
 const IMAGES = {
   postgres: 'postgres:18',
@@ -23,6 +23,8 @@ const PORTS = { postgres: 5432, kafka: 9092, registry: 8080 };
 const PASSWORD_FILE = '/pixmesh-postgres-password';
 /** Run by the image when it makes its data. */
 const FIRST_START_SQL = '/docker-entrypoint-initdb.d/create-registry-database.sql';
+/** User and password of the registry. */
+const LOGIN_FILE = '/pixmesh-registry.properties';
 const RULES_FILE = '/pixmesh-pg_hba.conf';
 /** Postgres takes no key that others can read, as files come into a container. */
 const START_POSTGRES = `install -o postgres -m 600 ${IDENTITY_FOLDER}/tls.key /tls.key && exec docker-entrypoint.sh postgres \
@@ -91,10 +93,13 @@ export function bootContainers({ home, log, portOf, supervisor }: BootInput): In
 
   async function registry(databaseUrl: string): Promise<string> {
     const origin = `http://127.0.0.1:${portOf('registry')}`;
+    const placed = placeRegistry({ databaseUrl, ownPostgres, port: portOf('registry') });
     await start({
       name: 'registry',
       image: IMAGES.registry,
-      ...placeRegistry({ databaseUrl, ownPostgres, port: portOf('registry') }),
+      ...placed,
+      environment: { ...placed.environment, SMALLRYE_CONFIG_LOCATIONS: LOGIN_FILE },
+      files: [{ target: LOGIN_FILE, content: renderStorageLogin(databaseUrl) }],
       isReady: () => answersSubjects(origin),
     });
     return origin;

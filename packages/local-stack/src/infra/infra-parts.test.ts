@@ -4,7 +4,7 @@ import { parseJavaVersion } from './find-program.ts';
 import { renderContainerKafka, renderKafkaProperties } from './kafka-properties.ts';
 import { parsePasswd } from './postgres-account.ts';
 import { withDatabase } from './postgres-databases.ts';
-import { storageVariables } from './registry-process.ts';
+import { renderStorageLogin, storageVariables } from './registry-process.ts';
 
 test('the major version of Java is found in old and new notations', () => {
   expect(parseJavaVersion('openjdk version "17.0.15" 2025-04-15')).toBe(17);
@@ -49,11 +49,12 @@ test('the container reaches itself by another listener than its clients', () => 
 test('another database of the same server keeps user and password', () => {
   const url = withDatabase('postgres://a:b@127.0.0.1:5/postgres', 'registry');
   expect(url).toBe('postgres://a:b@127.0.0.1:5/registry');
-  expect(storageVariables(url)).toMatchObject({
-    APICURIO_DATASOURCE_URL: 'jdbc:postgresql://127.0.0.1:5/registry',
-    APICURIO_DATASOURCE_USERNAME: 'a',
-    APICURIO_DATASOURCE_PASSWORD: 'b',
-  });
+  expect(storageVariables(url)['APICURIO_DATASOURCE_URL']).toBe(
+    'jdbc:postgresql://127.0.0.1:5/registry',
+  );
+  expect(renderStorageLogin(url)).toBe(
+    'config_ordinal=275\napicurio.datasource.username=a\napicurio.datasource.password=b\n',
+  );
 });
 
 test('the registry reaches Postgres beside it, on the machine, or elsewhere', () => {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { readIdentity } from '@pixmesh/certificates/mesh-identity';
-import { inheritedEnvironment } from '../inherited-environment.ts';
+import { serverEnvironment } from '../inherited-environment.ts';
 import { STAGES } from '../supervisor/child-spec.ts';
 import { KAFKA } from './artifacts.ts';
 import { requireJava } from './find-program.ts';
@@ -39,7 +39,7 @@ export async function startKafka(
   writeFileSync(logging, renderLogging());
   const classPath = sortedJars(jars).join(delimiter);
   const jvm = [...JVM_OPTIONS, `-Dlog4j2.configurationFile=${logging}`, '-cp', classPath];
-  const env = inheritedEnvironment();
+  const env = serverEnvironment();
   if (!existsSync(join(logs, 'meta.properties'))) {
     await deps.supervisor.run({
       name: 'kafka-format',

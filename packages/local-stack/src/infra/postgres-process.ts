@@ -1,7 +1,7 @@
 import { chownSync, existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
-import { inheritedEnvironment } from '../inherited-environment.ts';
+import { serverEnvironment } from '../inherited-environment.ts';
 import { STAGES } from '../supervisor/child-spec.ts';
 import type { BootDeps } from './infra-provider.ts';
 import { preparePostgresAccess } from './postgres-access.ts';
@@ -62,7 +62,7 @@ export async function startPostgres(
     name: 'postgres',
     command: files.postgres,
     args: ['-D', files.dataFolder, '-p', String(input.port), ...argumentsOf(settings)],
-    env: { ...inheritedEnvironment(), LC_ALL: 'C' },
+    env: { ...serverEnvironment(), LC_ALL: 'C' },
     cwd: dirname(files.dataFolder),
     owner: files.owner,
     stage: STAGES.postgres,
@@ -119,7 +119,7 @@ async function createCluster({ supervisor, log }: BootDeps, files: PostgresFiles
         '--locale=C',
         '--no-sync',
       ],
-      env: { ...inheritedEnvironment(), LC_ALL: 'C' },
+      env: { ...serverEnvironment(), LC_ALL: 'C' },
       cwd: dirname(files.dataFolder),
       owner: files.owner,
       limitMs: INITDB_LIMIT_MS,

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { IDENTITY_FILES, openMeshIdentity } from '@pixmesh/certificates/mesh-identity';
-import { inheritedEnvironment } from '../inherited-environment.ts';
+import { serverEnvironment } from '../inherited-environment.ts';
 import { STAGES } from '../supervisor/child-spec.ts';
 import { writeFileAtomically } from '../write-file-atomically.ts';
 import { REDIS, findRedisBinary } from './artifacts.ts';
@@ -43,7 +43,7 @@ export async function startRedis(
       aclfile: users,
       ...(hasTls ? tlsOptions(identityFolder(home, 'redis'), port) : { port: String(port) }),
     }),
-    env: inheritedEnvironment(),
+    env: serverEnvironment(),
     cwd: folder,
     stage: STAGES.redis,
     stopSignal: 'SIGTERM',

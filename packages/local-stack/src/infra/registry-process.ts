@@ -1,9 +1,11 @@
-import { inheritedEnvironment } from '../inherited-environment.ts';
+import { join } from 'node:path';
+import { serverEnvironment } from '../inherited-environment.ts';
 import { STAGES } from '../supervisor/child-spec.ts';
 import { REGISTRY, findRunnerJar } from './artifacts.ts';
 import { requireJava } from './find-program.ts';
 import type { BootDeps } from './infra-provider.ts';
 import { installArtifact } from './install-artifact.ts';
+import { writeFileAtomically } from '../write-file-atomically.ts';
 import { answersSubjects } from './registry-api.ts';
 
 const READY_LIMIT_MS = 90_000;
@@ -16,21 +18,24 @@ const JVM_OPTIONS = ['-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
  */
 export async function startRegistry(
   deps: BootDeps,
-  input: { port: number; databaseUrl: string },
+  { home, port, databaseUrl }: { home: string; port: number; databaseUrl: string },
 ): Promise<string> {
   const java = await requireJava();
   const folder = await installArtifact(deps, REGISTRY);
-  const origin = `http://127.0.0.1:${input.port}`;
+  const login = join(home, 'data', 'registry.properties');
+  const origin = `http://127.0.0.1:${port}`;
   await deps.supervisor.start({
     name: 'registry',
     command: java,
     args: [...JVM_OPTIONS, '-jar', findRunnerJar(folder)],
     env: {
-      ...inheritedEnvironment(),
+      ...serverEnvironment(),
       QUARKUS_HTTP_HOST: '127.0.0.1',
-      QUARKUS_HTTP_PORT: String(input.port),
-      ...storageVariables(input.databaseUrl),
+      QUARKUS_HTTP_PORT: String(port),
+      SMALLRYE_CONFIG_LOCATIONS: login,
+      ...storageVariables(databaseUrl),
     },
+    prepare: async () => writeFileAtomically(login, renderStorageLogin(databaseUrl)),
     cwd: folder,
     stage: STAGES.registry,
     stopSignal: 'SIGTERM',
@@ -48,7 +53,17 @@ export function storageVariables(databaseUrl: string): Record<string, string> {
     APICURIO_STORAGE_KIND: 'sql',
     APICURIO_STORAGE_SQL_KIND: 'postgresql',
     APICURIO_DATASOURCE_URL: `jdbc:postgresql://${url.hostname}:${url.port || '5432'}${url.pathname}`,
-    APICURIO_DATASOURCE_USERNAME: decodeURIComponent(url.username),
-    APICURIO_DATASOURCE_PASSWORD: decodeURIComponent(url.password),
   };
+}
+
+/** Above the registry's built-in defaults (250), below its environment (300): a file has no say otherwise. */
+const CONFIG_ORDINAL = 275;
+
+/** User and password, as a properties file: not in the environment. */
+export function renderStorageLogin(databaseUrl: string): string {
+  const { username, password } = new URL(databaseUrl);
+  return `config_ordinal=${CONFIG_ORDINAL}
+apicurio.datasource.username=${decodeURIComponent(username)}
+apicurio.datasource.password=${decodeURIComponent(password)}
+`;
 }

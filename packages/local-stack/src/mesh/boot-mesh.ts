@@ -4,6 +4,7 @@ import { issueIdentities, keepIdentitiesFresh } from '../infra/identities.ts';
 import { INFRA_SLOTS } from '../infra/infra-slots.ts';
 import { allocatePorts, type PortBlock } from '../ports/allocate-ports.ts';
 import type { Progress } from '../progress.ts';
+import { clearSecretFiles } from '../secret-files.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
 import { startControlServer } from './control-server.ts';
 import { givenValue, loadSettingNames, preferGiven } from './given-settings.ts';
@@ -47,6 +48,7 @@ const ALL_SLOTS = [...INFRA_SLOTS, ...MESH_SLOTS, 'control'];
  */
 export async function bootMesh(input: BootMeshInput): Promise<Mesh> {
   const { supervisor, log } = input;
+  const { home } = supervisor;
   await using resources = new AsyncDisposableStack();
   const ports = await allocatePorts(ALL_SLOTS, { keepIn: supervisor.home, log });
   resources.defer(ports.release);
@@ -57,7 +59,9 @@ export async function bootMesh(input: BootMeshInput): Promise<Mesh> {
     }),
   );
   await step(log, 'deploy job (migrations, topics, schemas)', () =>
-    supervisor.run(describeDeployJob('deploy', [], renderDeployEnvironment(settings))),
+    supervisor.run(
+      describeDeployJob({ home, name: 'deploy' }, [], renderDeployEnvironment(settings)),
+    ),
   );
   await startServices(input, settings);
   const scaling = createScaling({ supervisor, settings, log });
@@ -87,6 +91,7 @@ export async function bootMesh(input: BootMeshInput): Promise<Mesh> {
 
 async function prepareSettings(input: BootMeshInput, ports: PortBlock): Promise<MeshSettings> {
   const { supervisor } = input;
+  clearSecretFiles(supervisor.home);
   const secrets = loadSecrets(supervisor.home, {
     schemas: MESH_SERVICES.map((one) => one.schema),
   });
@@ -129,8 +134,9 @@ function registerCallback(input: BootMeshInput, settings: MeshSettings): Promise
   };
   const given = preferGiven(own, [...Object.keys(own), 'CALLBACK_TLS_CA']);
   const env = { ...given, NODE_ENV: 'development' };
+  const { home } = input.supervisor;
   return step(input.log, 'callback registered at the acquirer', () =>
-    input.supervisor.run(describeDeployJob('deploy-callback', ['callback'], env)),
+    input.supervisor.run(describeDeployJob({ home, name: 'deploy-callback' }, ['callback'], env)),
   );
 }
 

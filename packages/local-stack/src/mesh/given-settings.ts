@@ -29,8 +29,11 @@ export function preferGiven(
   const chosen = { ...own };
   for (const name of names) {
     const given = [name, `${name}_FILE`].filter((variable) => environment[variable]);
-    // Beside a file, the stack's own value would be a second one.
-    if (given.length > 0) delete chosen[name];
+    // Beside what is given, the stack's own value or file would be a second one.
+    if (given.length > 0) {
+      delete chosen[name];
+      delete chosen[`${name}_FILE`];
+    }
     for (const variable of given) chosen[variable] = environment[variable] ?? '';
   }
   return chosen;

@@ -1,3 +1,6 @@
+import { mkdtempDisposableSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { INFRA_SLOTS } from '../infra/infra-slots.ts';
 import { givenRedis } from '../infra/redis-users.ts';
@@ -7,7 +10,7 @@ import { completeSecrets } from './mesh-secrets.ts';
 import { MESH_SERVICES, MESH_SLOTS } from './mesh-services.ts';
 import type { MeshSettings } from './mesh-settings.ts';
 import { renderDeployEnvironment, renderServiceEnvironment } from './service-environment.ts';
-import { describeServiceProcess } from './service-process.ts';
+import { describeDeployJob, describeServiceProcess } from './service-process.ts';
 
 const NEEDED = { schemas: ['gateway', 'charges'] };
 
@@ -34,7 +37,7 @@ function someSettings(overrides: Partial<MeshSettings> = {}): MeshSettings {
       postgresServiceUrl: 'postgres://postgres:secret@127.0.0.1:5432/pixmesh?sslmode=verify-full',
       kafkaBrokers: ['127.0.0.1:9092', '127.0.0.1:9093'],
       registryUrl: 'http://127.0.0.1:8080',
-      redis: givenRedis('redis://127.0.0.1:6379', undefined),
+      redis: givenRedis('redis://a:of-redis@127.0.0.1:6379', undefined),
     },
     secrets: SECRETS,
     certificates: CERTIFICATES,
@@ -141,10 +144,23 @@ test('secrets stay as they are and only gain what is new', () => {
   expect(second.databasePasswords).toHaveProperty('payouts');
 });
 
-/** What the environment of a process has, with each setting of its service set in the shell of the start. */
-function environmentGiven(name: string, valueOf: (setting: string) => [string, string]) {
+/** What a process is given when each setting of its service is set in the shell of the start. */
+async function settingsGiven(name: string, valueOf: (setting: string) => [string, string]) {
   for (const setting of SETTING_NAMES.get(name)!) vi.stubEnv(...valueOf(setting));
-  return describeServiceProcess(serviceNamed(name), someSettings()).env;
+  return await settingsOf(name);
+}
+
+/** What a process is given, by its environment and by files that are made for it. */
+async function settingsOf(name: string): Promise<Record<string, string>> {
+  using home = mkdtempDisposableSync(join(tmpdir(), 'home-'));
+  const spec = describeServiceProcess(serviceNamed(name), someSettings({ home: home.path }));
+  await spec.prepare?.();
+  const read = Object.entries(spec.env).map(([variable, value]) =>
+    value.startsWith(join(home.path, 'secrets'))
+      ? [variable.replace(/_FILE$/, ''), readFileSync(value, 'utf8')]
+      : [variable, value.replace(home.path, 'home')],
+  );
+  return Object.fromEntries(read) as Record<string, string>;
 }
 
 /** What the stack decides, and ports, which have variables of their own. */
@@ -155,8 +171,8 @@ function decidedOf(name: string): string[] {
 describe.each(MESH_SERVICES.map(({ name }) => name))('the settings of %s', (name) => {
   const settings = SETTING_NAMES.get(name)!;
 
-  test('each that the shell sets reaches the process, and wins over what the stack has for it', () => {
-    const env = environmentGiven(name, (setting) => [setting, `given ${setting}`]);
+  test('each that the shell sets reaches the process, and wins over what the stack has for it', async () => {
+    const env = await settingsGiven(name, (setting) => [setting, `given ${setting}`]);
     const decided = decidedOf(name);
     expect(settings.length).toBeGreaterThan(10);
     const reached = settings.filter(
@@ -165,17 +181,17 @@ describe.each(MESH_SERVICES.map(({ name }) => name))('the settings of %s', (name
     expect(reached).toEqual(settings.filter((setting) => !decided.includes(setting)));
   });
 
-  test('each may come by a file, and stands beside no other value then', () => {
-    const env = environmentGiven(name, (setting) => [`${setting}_FILE`, `file of ${setting}`]);
+  test('each may come by a file, and stands beside no other value then', async () => {
+    const env = await settingsGiven(name, (setting) => [`${setting}_FILE`, `file of ${setting}`]);
     for (const setting of settings.filter((one) => !decidedOf(name).includes(one))) {
       expect(env).toMatchObject({ [`${setting}_FILE`]: `file of ${setting}` });
       expect(env).not.toHaveProperty(setting);
     }
   });
 
-  test('an empty one in the shell changes nothing', () => {
-    const own = describeServiceProcess(serviceNamed(name), someSettings()).env;
-    expect(environmentGiven(name, (setting) => [setting, ''])).toEqual(own);
+  test('an empty one in the shell changes nothing', async () => {
+    const own = await settingsOf(name);
+    expect(await settingsGiven(name, (setting) => [setting, ''])).toEqual(own);
   });
 });
 
@@ -185,6 +201,53 @@ test('receivers of one’s own come before the stack’s, which the demo goes on
   expect(env['WEBHOOK_DEV_RECEIVERS']).toMatch(
     /^shop\.example\.com=127\.0\.0\.1:3000,\*\.receiver\.example\.com=127\.0\.0\.1:\d+$/,
   );
+});
+
+test('no process has a secret in its environment: each has files that only their owner reads', async () => {
+  using home = mkdtempDisposableSync(join(tmpdir(), 'home-'));
+  const settings = someSettings({ home: home.path });
+  const job = { home: home.path, name: 'deploy' };
+  const specs = [
+    ...MESH_SERVICES.map((service) => describeServiceProcess(service, settings)),
+    describeDeployJob(job, [], renderDeployEnvironment(settings)),
+  ];
+  const { certificates, secrets } = settings;
+  const hidden = [
+    ...Object.values(secrets.databasePasswords),
+    secrets.apiKeyPepper,
+    secrets.adminToken,
+    secrets.callbackSecret,
+    secrets.acquirerClientId,
+    secrets.acquirerClientSecret,
+    secrets.sealing.privateKeys,
+    certificates.client.key,
+    certificates.server.key,
+    'secret@127.0.0.1',
+    'of-redis@127.0.0.1',
+  ];
+  for (const { env, prepare } of specs) {
+    const text = JSON.stringify(env);
+    expect(hidden.filter((secret) => text.includes(secret))).toEqual([]);
+    await prepare?.();
+  }
+  const folder = join(home.path, 'secrets');
+  const folders = readdirSync(folder).map((name) => join(folder, name));
+  expect(folders).toHaveLength(specs.length);
+  for (const one of [folder, ...folders]) expect(statSync(one).mode & 0o077).toBe(0);
+  const files = folders.flatMap((one) => readdirSync(one).map((name) => join(one, name)));
+  expect(files.filter((file) => (statSync(file).mode & 0o077) !== 0)).toEqual([]);
+  const stored = files.map((file) => readFileSync(file, 'utf8')).join('\n');
+  expect(hidden.filter((secret) => !stored.includes(secret))).toEqual([]);
+});
+
+test('a secret that was changed while the stack is up outlives the restart of its process', async () => {
+  using home = mkdtempDisposableSync(join(tmpdir(), 'home-'));
+  const spec = describeServiceProcess(serviceNamed('gateway'), someSettings({ home: home.path }));
+  await spec.prepare?.();
+  const file = spec.env['CALLBACK_SECRET_FILE']!;
+  writeFileSync(file, 'changed');
+  await spec.prepare?.();
+  expect(readFileSync(file, 'utf8')).toBe('changed');
 });
 
 test('a database and ports of the shell reach no service: each has its own', () => {

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { answersOk } from '../http-call.ts';
-import { inheritedEnvironment } from '../inherited-environment.ts';
+import { serverEnvironment } from '../inherited-environment.ts';
 import { REPOSITORY_ROOT } from '../repository.ts';
+import { withSecretFiles } from '../secret-files.ts';
 import { StartupFailure } from '../startup-failure.ts';
 import { type ChildSpec, type JobSpec, STAGES } from '../supervisor/child-spec.ts';
 import type { MeshService } from './mesh-services.ts';
@@ -20,12 +21,18 @@ const COMPILE_CACHE = join(REPOSITORY_ROOT, 'node_modules', '.cache', 'node-comp
 export function describeServiceProcess(service: MeshService, settings: MeshSettings): ChildSpec {
   const entry = join('services', service.name, 'src', 'main.ts');
   if (!existsSync(join(REPOSITORY_ROOT, entry))) throw new StartupFailure(`${entry} is missing`);
+  const { name } = service;
   const ready = `${internalOriginOf(service, settings)}/readyz`;
+  const { env, prepare } = withSecretFiles(
+    { home: settings.home, name },
+    renderServiceEnvironment(service, settings),
+  );
   return {
-    name: service.name,
+    name,
     command: process.execPath,
     args: ['--enable-source-maps', '--import', '@pixmesh/telemetry/preload', entry],
-    env: { ...serviceBaseEnvironment(), ...renderServiceEnvironment(service, settings) },
+    env: { ...serviceBaseEnvironment(), ...env },
+    prepare,
     cwd: REPOSITORY_ROOT,
     stage: STAGES.service,
     stopSignal: 'SIGTERM',
@@ -37,25 +44,24 @@ export function describeServiceProcess(service: MeshService, settings: MeshSetti
 
 /** A run of the deploy job; `variant` picks what it does. */
 export function describeDeployJob(
-  name: string,
+  owner: { home: string; name: string },
   variant: readonly string[],
-  env: Readonly<Record<string, string>>,
+  values: Readonly<Record<string, string>>,
 ): JobSpec {
+  const { name } = owner;
+  const { env, prepare } = withSecretFiles(owner, values);
   return {
     name,
     command: process.execPath,
     args: ['--enable-source-maps', join('deploy', 'main.ts'), ...variant],
     env: { ...serviceBaseEnvironment(), ...env },
+    prepare,
     cwd: REPOSITORY_ROOT,
     limitMs: JOB_LIMIT_MS,
   };
 }
 
-/** What any process needs. Everything else comes from the table of services and the settings that a schema names. */
-const PASSED = new Set(['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR']);
-
-/** A DATABASE_URL of the person's shell must not reach the services. */
+/** Everything else comes from the table of services and the settings that a schema names. */
 function serviceBaseEnvironment(): Record<string, string> {
-  const kept = Object.entries(inheritedEnvironment()).filter(([name]) => PASSED.has(name));
-  return { ...Object.fromEntries(kept), NODE_COMPILE_CACHE: COMPILE_CACHE };
+  return { ...serverEnvironment(), NODE_COMPILE_CACHE: COMPILE_CACHE };
 }

@@ -12,6 +12,8 @@ export interface ProgramSpec {
   args: readonly string[];
   env: Readonly<Record<string, string>>;
   cwd: string;
+  /** Cleans what a crash left, and lays out files; runs before every start. */
+  prepare?: (() => Promise<void>) | undefined;
   /** Runs as this user where the supervisor is root and the program refuses to be. */
   owner?: { uid: number; gid: number } | undefined;
 }
@@ -23,8 +25,6 @@ export interface ChildSpec extends ProgramSpec {
   stopSignal: NodeJS.Signals;
   stopLimitMs: number;
   readyLimitMs: number;
-  /** Cleans what a crash left; runs before every start. */
-  prepare?: (() => Promise<void>) | undefined;
   /** Asked again and again until it answers true; must speak of this run's process. */
   isReady(run: ChildRun): Promise<boolean>;
 }

@@ -12,6 +12,7 @@ export async function runJob(
   deps: { home: string; register: ProcessRegister; signal: AbortSignal },
 ): Promise<void> {
   const log = createLogFile(deps.home, spec.name);
+  await spec.prepare?.();
   const job = await startProcess(spec, log);
   deps.register.track({ name: spec.name, stage: STAGES.job, stopSignal: 'SIGTERM' }, job);
   const end = () => void job.end('SIGTERM', STOP_LIMIT_MS);
