@@ -81,6 +81,7 @@ create table reconciliation_breaks (
   changed_at timestamp(3) with time zone,
   since timestamp(3) with time zone default now() not null,
   is_pending boolean not null,
+  account_id uuid,
   constraint reconciliation_breaks_pkey PRIMARY KEY (check_name, kind, id)
 );
 

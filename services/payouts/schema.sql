@@ -11,6 +11,18 @@ create table payout_returns (
   constraint payout_returns_pkey PRIMARY KEY (end_to_end_id, return_id)
 );
 
+create table payout_stop_breaks (
+  service text not null,
+  check_name text not null,
+  kind text not null,
+  break_id text not null,
+  since timestamp(3) with time zone not null,
+  stop_id uuid not null,
+  constraint payout_stop_breaks_pkey PRIMARY KEY (service, check_name, kind, break_id, since),
+  constraint payout_stop_breaks_stop_id_fkey FOREIGN KEY (stop_id) REFERENCES payout_stops(id)
+);
+CREATE INDEX payout_stop_breaks_stop ON payout_stop_breaks USING btree (stop_id);
+
 create table payout_stops (
   id uuid not null,
   account_id uuid,
@@ -126,5 +138,6 @@ CREATE TRIGGER payouts_kept BEFORE DELETE ON payouts FOR EACH ROW WHEN (old.stat
 grant delete, insert, select, update on payouts to pixmesh_payouts;
 grant delete, insert, select, update on send_slots to pixmesh_payouts;
 grant insert, select on payout_returns to pixmesh_payouts;
+grant insert, select on payout_stop_breaks to pixmesh_payouts;
 grant insert, select, update on payout_stops to pixmesh_payouts;
 grant insert, select, update on suspense_resolutions to pixmesh_payouts;

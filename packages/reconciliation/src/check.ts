@@ -35,6 +35,11 @@ export type FoundBreak = {
   /** Cents in question, where money differs. */
   amountCents?: bigint | null;
   /**
+   * The account whose books show money that is not there, or contradict themselves: its payouts are stopped, where the
+   * check and the kind are among `BREAKS_THAT_STOP`. Absent where the difference can be on its way, or takes nothing out.
+   */
+  accountId?: string | null;
+  /**
    * When the later of the two sides changed, if that is known: the window counts from then. Otherwise it counts
    * from the first run that saw the difference.
    */

@@ -1,3 +1,4 @@
+import { ACCOUNT_BREAKS_PATH } from '@pixmesh/contracts/internal/account-breaks';
 import { RunReconciliationBody } from '@pixmesh/contracts/internal/reconciliation';
 import { parseShape, readJsonObject } from '@pixmesh/http/json-request';
 import { rawBody } from '@pixmesh/http/service-app';
@@ -5,12 +6,20 @@ import type { FastifyInstance } from 'fastify';
 
 import { FULL_WAIT_MS, type Reconciliation } from './reconciliation.ts';
 
-/** `/internal/reconciliation`: what the gateway joins at `/admin/reconciliation`. */
+/** What the routes of a service need of its reconciliation. */
+export type RoutedReconciliation = Pick<
+  Reconciliation,
+  'latest' | 'runNow' | 'requestFull' | 'accountBreaks'
+>;
+
+/** `/internal/reconciliation`: what the gateway joins at `/admin/reconciliation`; and what payouts asks for. */
 export function registerReconciliationRoutes(
   app: FastifyInstance,
-  reconciliation: Pick<Reconciliation, 'latest' | 'runNow' | 'requestFull'>,
+  reconciliation: RoutedReconciliation,
 ): void {
   app.get('/internal/reconciliation', () => reconciliation.latest());
+
+  app.get(ACCOUNT_BREAKS_PATH, async () => ({ breaks: await reconciliation.accountBreaks() }));
 
   app.post('/internal/reconciliation', async (request) => {
     const bytes = rawBody(request.body);

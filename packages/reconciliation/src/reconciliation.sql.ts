@@ -218,9 +218,9 @@ export async function storeBreaks(
       'reconciliation_store_breaks',
       sql`
         insert into reconciliation_breaks as stored
-          (check_name, kind, id, expected, found, amount, changed_at, is_pending)
+          (check_name, kind, id, expected, found, amount, account_id, changed_at, is_pending)
         select distinct on (kind, id)
-          ${checkName}, kind, id, expected, found, amount, changed_at,
+          ${checkName}, kind, id, expected, found, amount, account_id, changed_at,
           ${isYoung(sql`changed_at`, sql`now()`, batch)} or ${isUnconfirmed(sql`kind`, sql`now()`, batch)}
         from unnest(
           ${batch.breaks.map((item) => item.kind)}::text[],
@@ -228,13 +228,15 @@ export async function storeBreaks(
           ${batch.breaks.map((item) => item.expected ?? null)}::text[],
           ${batch.breaks.map((item) => item.found ?? null)}::text[],
           ${batch.breaks.map((item) => item.amountCents ?? null)}::bigint[],
+          ${batch.breaks.map((item) => item.accountId ?? null)}::uuid[],
           ${batch.breaks.map((item) => item.changedAt ?? null)}::timestamptz[]
-        ) as item (kind, id, expected, found, amount, changed_at)
+        ) as item (kind, id, expected, found, amount, account_id, changed_at)
         order by kind, id
         on conflict (check_name, kind, id) do update
         set expected = excluded.expected,
             found = excluded.found,
             amount = excluded.amount,
+            account_id = excluded.account_id,
             changed_at = excluded.changed_at,
             is_pending =
               ${isYoung(sql`excluded.changed_at`, sql`stored.since`, batch)}
@@ -368,33 +370,4 @@ export async function readReport(db: Queryable): Promise<StoredReport> {
       since: new Date(since),
     })),
   };
-}
-
-/** Breaks by check and kind, and the seconds since the last finished run (null before the first). For metrics. */
-export async function readFigures(db: Queryable): Promise<{
-  ageSeconds: number | null;
-  counts: { check: string; kind: string; count: number }[];
-}> {
-  const [row] = await db.query<{
-    age: number | null;
-    counts: { check: string; kind: string; count: number }[];
-  }>(
-    named(
-      'reconciliation_figures',
-      sql`
-        select
-          extract(epoch from now() - finished_at)::float8 as age,
-          (
-            select coalesce(json_agg(json_build_object('check', check_name, 'kind', kind, 'count', count)), '[]')
-            from (
-              select check_name, kind, count(*)
-              from reconciliation_breaks
-              where not is_pending
-              group by check_name, kind
-            ) as counted
-          ) as counts
-        from reconciliation_lease`,
-    ),
-  );
-  return { ageSeconds: row?.age ?? null, counts: row?.counts ?? [] };
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
+import type { AccountBreak } from '@pixmesh/contracts/internal/account-breaks';
 import type { FullRun, ReconciliationReport } from '@pixmesh/contracts/internal/reconciliation';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { newId } from '@pixmesh/kernel/ids';
@@ -9,14 +10,10 @@ import { createWakeSignal } from '@pixmesh/service/wake-signal';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { observedGauge } from '@pixmesh/telemetry/metrics';
 
+import { readAccountBreaks } from './account-breaks.sql.ts';
 import type { Check } from './check.ts';
-import {
-  readFigures,
-  readReport,
-  requestFullRun,
-  type StoredFullRun,
-  takeLease,
-} from './reconciliation.sql.ts';
+import { readFigures } from './figures.sql.ts';
+import { readReport, requestFullRun, type StoredFullRun, takeLease } from './reconciliation.sql.ts';
 import { LEASE_MS, runUnderLease } from './run-under-lease.ts';
 
 const WINDOW_MS_DEFAULT = 60_000;
@@ -57,6 +54,8 @@ export type Reconciliation = AsyncDisposable & {
    * after `waitMs`: then it says how far the run is.
    */
   requestFull(options: { waitMs: number }): Promise<ReconciliationReport>;
+  /** Its breaks that name the account whose books they are about. */
+  accountBreaks(): Promise<AccountBreak[]>;
 };
 
 /**
@@ -84,6 +83,11 @@ export function startReconciliation(options: ReconciliationOptions): Reconciliat
       requested.notify();
       return await latestFull(waitMs);
     },
+    accountBreaks: () =>
+      readAccountBreaks(
+        db,
+        options.checks.map(({ name }) => name),
+      ),
     [Symbol.asyncDispose]: async () => {
       stopping.abort();
       await loop[Symbol.asyncDispose]();

@@ -19,7 +19,7 @@ import {
 } from './reconciliation.sql.ts';
 
 /** Differences of one check that are kept. With more than these something is broken as a whole. */
-const BREAKS_MAX = 1_000;
+export const BREAKS_MAX = 1_000;
 /** How far an incremental run goes back behind its watermark: rows become visible at commit, not at `now()`. */
 const OVERLAP_MS = 60_000;
 
@@ -78,7 +78,7 @@ export async function confirmCheck(deps: RunDeps, first: CheckRun, run: Run): Pr
   const scope = { since, knownIds, signal: run.signal };
   const outcome = await compare(deps, check, { ...run, scope, name: 'confirmation' });
   if (outcome === null) return first.pending;
-  const kept = outcome.breaks.slice(0, BREAKS_MAX);
+  const kept = firstOf(outcome.breaks);
   const stored = await deps.db.transaction(async (tx) => {
     if (!(await lockLease(tx, run.token))) return NOTHING_STORED;
     await dropUnconfirmed(tx, check.name, { unconfirmed, found: kept });
@@ -119,7 +119,7 @@ async function storeOutcome(
   run: Run & { startedAt: Date; isFull: boolean; outcome: CheckOutcome },
 ): Promise<StoredBreaks> {
   const { compared, breaks } = run.outcome;
-  const kept = breaks.slice(0, BREAKS_MAX);
+  const kept = firstOf(breaks);
   const isComplete = kept.length === breaks.length;
   const stored = await deps.db.transaction(async (tx) => {
     if (!(await lockLease(tx, run.token))) return NOTHING_STORED;
@@ -130,6 +130,16 @@ async function storeOutcome(
   });
   logBreaks(deps, check, { kept, stored });
   return stored;
+}
+
+/** What is kept where there are too many: those that stop payouts come first, so that no flood of others hides them. */
+function firstOf(breaks: readonly FoundBreak[]): FoundBreak[] {
+  if (breaks.length <= BREAKS_MAX) return [...breaks];
+  const isUrgent = ({ accountId = null }: FoundBreak) => accountId !== null;
+  return [...breaks.filter(isUrgent), ...breaks.filter((item) => !isUrgent(item))].slice(
+    0,
+    BREAKS_MAX,
+  );
 }
 
 const NOTHING_STORED: StoredBreaks = { breaks: [], pending: 0, unconfirmed: [] };

@@ -4,8 +4,10 @@ import { guardRoutes } from '@pixmesh/http/internal-auth';
 import type { Peers } from '@pixmesh/http/peers';
 import { createServiceApp } from '@pixmesh/http/service-app';
 import type { Messaging } from '@pixmesh/kafka/messaging';
-import type { Reconciliation } from '@pixmesh/reconciliation/reconciliation';
-import { registerReconciliationRoutes } from '@pixmesh/reconciliation/reconciliation-routes';
+import {
+  registerReconciliationRoutes,
+  type RoutedReconciliation,
+} from '@pixmesh/reconciliation/reconciliation-routes';
 import type { FastifyInstance } from 'fastify';
 
 import { registerCancelCharge } from '#cancellation/cancel-charge.route.ts';
@@ -31,7 +33,7 @@ type AppDeps = CreateChargeDeps &
   Omit<StatusCheckDeps, 'signal'> & {
     peers: Peers;
     deadLetters: Messaging['deadLetters'];
-    reconciliation: Pick<Reconciliation, 'latest' | 'runNow' | 'requestFull'>;
+    reconciliation: RoutedReconciliation;
     sealingPublicKey: string;
     wakeReturns(): void;
     returnWindowMs: number;

@@ -5,8 +5,10 @@ import type { Peers } from '@pixmesh/http/peers';
 import { createServiceApp } from '@pixmesh/http/service-app';
 import type { Messaging } from '@pixmesh/kafka/messaging';
 import type { Database } from '@pixmesh/postgres/pool';
-import type { Reconciliation } from '@pixmesh/reconciliation/reconciliation';
-import { registerReconciliationRoutes } from '@pixmesh/reconciliation/reconciliation-routes';
+import {
+  registerReconciliationRoutes,
+  type RoutedReconciliation,
+} from '@pixmesh/reconciliation/reconciliation-routes';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import type { FastifyInstance } from 'fastify';
 
@@ -26,7 +28,7 @@ type AppDeps = {
   db: Database;
   engine: LedgerEngine;
   deadLetters: Messaging['deadLetters'];
-  reconciliation: Pick<Reconciliation, 'latest' | 'runNow' | 'requestFull'>;
+  reconciliation: RoutedReconciliation;
 };
 
 /** The HTTP surface of the service: called by peers only. */

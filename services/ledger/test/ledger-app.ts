@@ -23,7 +23,12 @@ export async function aLedgerApp(db: Database) {
       replay: async () => false,
       dismiss: async () => false,
     },
-    reconciliation: { latest: noReport, runNow: noReport, requestFull: noReport },
+    reconciliation: {
+      latest: noReport,
+      runNow: noReport,
+      requestFull: noReport,
+      accountBreaks: () => Promise.resolve([]),
+    },
   });
   return { app, engine, get, send };
 

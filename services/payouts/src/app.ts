@@ -4,8 +4,10 @@ import { guardRoutes } from '@pixmesh/http/internal-auth';
 import type { Peers } from '@pixmesh/http/peers';
 import { createServiceApp } from '@pixmesh/http/service-app';
 import type { Messaging } from '@pixmesh/kafka/messaging';
-import type { Reconciliation } from '@pixmesh/reconciliation/reconciliation';
-import { registerReconciliationRoutes } from '@pixmesh/reconciliation/reconciliation-routes';
+import {
+  registerReconciliationRoutes,
+  type RoutedReconciliation,
+} from '@pixmesh/reconciliation/reconciliation-routes';
 import type { FastifyInstance } from 'fastify';
 
 import type { CreatePayoutDeps } from '#creation/create-payout.ts';
@@ -22,7 +24,7 @@ type AppDeps = CreatePayoutDeps &
   CheckNowDeps & {
     peers: Peers;
     deadLetters: Messaging['deadLetters'];
-    reconciliation: Pick<Reconciliation, 'latest' | 'runNow' | 'requestFull'>;
+    reconciliation: RoutedReconciliation;
   };
 
 /** The HTTP surface of the service: called by the gateway only. */

@@ -13,6 +13,7 @@ const env = {
   PORT: '0',
   LEDGER_URL: 'https://localhost:1',
   DISPATCHER_URL: 'https://localhost:2',
+  CHARGES_URL: 'https://localhost:3',
   ACQUIRER_URL: 'http://localhost:2',
   ACQUIRER_CLIENT_ID: 'id',
   ACQUIRER_CLIENT_SECRET: 'secret',

@@ -23,6 +23,8 @@ export const PayoutsConfig = z
     ...ReconciliationConfig,
     PORT: port(),
     LEDGER_URL: meshUrl(),
+    /** Whose reconciliation may stop payouts, like the ledger's. */
+    CHARGES_URL: meshUrl(),
     /** Where reconciliation asks whether every event has arrived. */
     DISPATCHER_URL: meshUrl(),
     ...AcquirerSettings,

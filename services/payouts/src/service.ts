@@ -1,6 +1,7 @@
 import { acquirerConfig } from '@pixmesh/acquirer/acquirer-settings';
 import { createAcquirer } from '@pixmesh/acquirer/client';
 import { type MeshIdentity, openMeshIdentity } from '@pixmesh/certificates/mesh-identity';
+import { ACCOUNT_BREAKS_PATH, AccountBreaks } from '@pixmesh/contracts/internal/account-breaks';
 import { PAYOUT_COMMANDS } from '@pixmesh/contracts/messages/ledger-command.v1';
 import { PAYOUT_EVENTS } from '@pixmesh/contracts/messages/payout-event.v1';
 import { listen } from '@pixmesh/http/listen';
@@ -8,6 +9,7 @@ import { meshPeers } from '@pixmesh/http/peers';
 import { createInternalClient, type InternalClient } from '@pixmesh/http/internal-client';
 import { endProcess } from '@pixmesh/service/run-service';
 import { startFailpoints } from '@pixmesh/service/failpoint-listener';
+import { requestJson } from '@pixmesh/http/request-json';
 import { startService } from '@pixmesh/service/start-service';
 import { type Messaging, messagingSettings, startMessaging } from '@pixmesh/kafka/messaging';
 import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
@@ -26,6 +28,7 @@ import { ping } from '#payouts/payouts.sql.ts';
 import { callbacksConsumer } from '#status-check/callbacks.consumer.ts';
 import { payoutsChecks } from '#reconciliation/payouts-checks.ts';
 import { createSignals, type Signals } from '#signals.ts';
+import { type BreakSources, startBreakWatch } from '#stops/watch-breaks.job.ts';
 import type { SettlementDeps } from '#settlement/settlement-deps.ts';
 import { ledgerEventsConsumer } from '#settlement/ledger-events.consumer.ts';
 
@@ -72,6 +75,13 @@ export async function startPayouts(config: PayoutsConfig) {
         }),
       }),
     );
+    const chargesCalls = use('charges client', callCharges(config, identity));
+    const sources: BreakSources = {
+      charges: () => readBreaks(chargesCalls, 'charges'),
+      ledger: () => readBreaks(ledgerCalls, 'the ledger'),
+      payouts: reconciliation.accountBreaks,
+    };
+    use('break watch', startBreakWatch({ db, logger, sources }));
     const app = use(
       'http',
       buildApp({
@@ -106,6 +116,16 @@ function callDispatcher(config: PayoutsConfig, identity: MeshIdentity): Internal
 /** The ledger answers holds of payouts, and is read for comparison. */
 function callLedger(config: PayoutsConfig, identity: MeshIdentity): InternalClient {
   return createInternalClient({ service: 'ledger', url: config.LEDGER_URL, identity });
+}
+
+/** Asked which breaks stop payouts. */
+function callCharges(config: PayoutsConfig, identity: MeshIdentity): InternalClient {
+  return createInternalClient({ service: 'charges', url: config.CHARGES_URL, identity });
+}
+
+async function readBreaks(client: InternalClient, service: string) {
+  const route = `GET ${ACCOUNT_BREAKS_PATH}`;
+  return (await requestJson(client, AccountBreaks, { service, route })).breaks;
 }
 
 function connect({ config, identity, settlement, signals }: CommonParts): Messaging {

@@ -51,6 +51,7 @@ export async function createPayoutsEnvironment() {
       SCHEMA_REGISTRY_URL: testInfra().registryUrl,
       LEDGER_URL: network.url,
       DISPATCHER_URL: 'https://127.0.0.1:9',
+      CHARGES_URL: 'https://127.0.0.1:9',
       WEBHOOK_SEALING_PUBLIC_KEY: sealing.publicKey,
     },
     /** The row as it stands, or null. */

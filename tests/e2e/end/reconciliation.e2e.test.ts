@@ -11,6 +11,9 @@ test(
   async () => {
     await expectNoBreaks();
     expect((await admin('GET', '/admin/dead-letters')).body.data).toEqual([]);
+    // No kill, outage or fault of the ring has stopped payouts, and nothing that an operator has ended did again.
+    const stops = await admin('GET', '/admin/payouts/stops?status=in_force');
+    expect(stops.body.data).toEqual([]);
   },
   SETTLED_MS_MAX,
 );

@@ -1,4 +1,5 @@
 import { PUBLIC_ROUTES } from '../http/public-routes.ts';
+import { ACCOUNT_BREAKS_PATH } from './account-breaks.ts';
 import { ACCOUNT_USE_PATH } from './account-use.ts';
 import { COMPARE_APPLICATIONS_PATH } from './compare-applications.ts';
 import { COMPARE_EVENTS_PATH } from './compare-events.ts';
@@ -27,7 +28,7 @@ export type InternalRoute = {
   readonly claims: ClaimsNeeded;
 };
 
-/** What every owner answers to operators. */
+/** What every owner answers to operators, and to the service that stops money out. */
 export const SHARED_ROUTES: readonly InternalRoute[] = [
   forOperators('GET', DEAD_LETTER_PATHS.list),
   forOperators('GET', DEAD_LETTER_PATHS.get),
@@ -35,6 +36,7 @@ export const SHARED_ROUTES: readonly InternalRoute[] = [
   forOperators('POST', DEAD_LETTER_PATHS.dismiss),
   forOperators('GET', '/internal/reconciliation'),
   forOperators('POST', '/internal/reconciliation'),
+  { method: 'GET', path: ACCOUNT_BREAKS_PATH, callers: ['payouts'], claims: 'none' },
 ];
 
 /**

@@ -42,6 +42,15 @@ export type ListPayoutStopsQuery = z.output<typeof ListPayoutStopsQuery>;
 /** Who sets a stop that no operator has set. */
 export const SET_BY_RECONCILIATION = 'reconciliation';
 
+/** A break that was seen while the stop was in force: `service`, `check`, `kind` and `id` as reconciliation reports it. */
+const StopBreak = z.object({
+  service: z.string(),
+  check: z.string(),
+  kind: z.string(),
+  id: z.string(),
+  since: Timestamp,
+});
+
 /** While it is in force no payout of the account is sent, and new ones wait for approval (ADR 0031). */
 export const PayoutStop = z.object({
   id: z.uuid(),
@@ -52,5 +61,8 @@ export const PayoutStop = z.object({
   created_at: Timestamp,
   ended_at: Timestamp.nullable().meta({ description: 'Null while it is in force.' }),
   ended_by: z.uuid().nullable(),
+  breaks: z.array(StopBreak).meta({
+    description: 'Breaks of reconciliation seen under it, the oldest 20. They do not stop again.',
+  }),
 });
 export type PayoutStop = z.output<typeof PayoutStop>;

@@ -125,6 +125,7 @@ export const MESH_SERVICES: readonly MeshService[] = [
     variables: (settings) => ({
       ...acquirerVariables(settings),
       LEDGER_URL: settings.origin('ledger'),
+      CHARGES_URL: settings.origin('charges'),
       DISPATCHER_URL: settings.origin('dispatcher'),
       WEBHOOK_SEALING_PUBLIC_KEY: settings.secrets.sealing.publicKey,
       ...onOneMachine({

@@ -102,6 +102,7 @@ test('a Pix that only we know is missing on the left', async () => {
   expect(await breaksOf('credit')).toMatchObject([
     { kind: 'missing_left', id, expected: '1 credit', found: '2 credits' },
   ]);
+  expect(await accountsOf('credit')).toEqual([await accountOf(id)]);
   await admin.query(sql`delete from charges.received_pix where end_to_end_id = 'E-invented'`);
   expect(await breaksOf('received')).toEqual([]);
   expect(await breaksOf('credit')).toEqual([]);
@@ -143,6 +144,8 @@ test.each<[string, Partial<WireJournal> | null, Partial<Break>, Partial<Break>]>
     else ledger.journals.set(commandId, { ...journal, ...change });
     expect(await breaksOf('received')).toMatchObject([{ id: e2e, ...pix }]);
     expect(await breaksOf('credit')).toMatchObject([{ id, ...charge }]);
+    const stopped = change === null ? null : await accountOf(id);
+    expect(await accountsOf('credit')).toEqual([stopped]);
     ledger.journals.set(commandId, journal);
     expect(await breaksOf('received')).toEqual([]);
     expect(await breaksOf('credit')).toEqual([]);
@@ -275,6 +278,14 @@ test('an acquirer or a ledger that is away leaves its checks uncompared, which i
   expect(allBreaks(await reconcile(false))).toEqual([]);
   expect(id).toBeDefined();
 });
+
+/** Whose payouts the breaks of a check stop; null: nobody's. */
+async function accountsOf(check: string): Promise<(string | null)[]> {
+  const rows = await admin.query<{ account_id: string | null }>(
+    sql`select account_id from charges.reconciliation_breaks where check_name = ${check}`,
+  );
+  return rows.map(({ account_id }) => account_id);
+}
 
 /** Breaks of one check after an incremental run. */
 async function breaksOf(name: string): Promise<Break[]> {

@@ -1,6 +1,6 @@
 import type { ReceivedPix } from '@pixmesh/acquirer/acquirer';
 import type { BookedJournal } from '@pixmesh/contracts/internal/ledger-reads';
-import type { FoundBreak } from '@pixmesh/reconciliation/check';
+import { type FoundBreak, NEVER_IN_FLIGHT } from '@pixmesh/reconciliation/check';
 
 import { PLATFORM_ACCOUNT_ID } from '#charge/ledger-command.ts';
 
@@ -20,20 +20,27 @@ export function compareReceived({ endToEndId: id, theirs, ours, journal }: Compa
   if (ours === null) return [missingRight(id, theirs)];
   const breaks: FoundBreak[] = [];
   const changedAt = ours.recordedAt;
+  // Only what was credited can be paid out.
+  const accountId = ours.disposition === 'credit' ? ours.accountId : null;
   if (theirs.amountCents !== ours.amount) {
-    breaks.push({ kind: 'amount', id, changedAt, ...amounts(theirs.amountCents, ours.amount) });
+    const off = amounts(theirs.amountCents, ours.amount);
+    breaks.push({ kind: 'amount', id, accountId, changedAt, ...off });
   } else if (journal !== null && journal.amount !== ours.amount) {
-    breaks.push({ kind: 'amount', id, changedAt, ...amounts(ours.amount, journal.amount) });
+    const off = amounts(ours.amount, journal.amount);
+    breaks.push({ kind: 'amount', id, accountId, changedAt, ...off });
   }
   if (theirs.paidAt.getTime() !== ours.paidAt.getTime()) {
     const [expected, found] = [theirs.paidAt.toISOString(), ours.paidAt.toISOString()];
     breaks.push({ kind: 'date', id, expected, found, changedAt });
   }
   if (journal !== null && isSuspense(journal) !== (ours.disposition === 'suspense')) {
-    breaks.push({ kind: 'state', id, expected: ours.disposition, found: journal.kind, changedAt });
+    const [expected, found] = [ours.disposition, journal.kind];
+    breaks.push({ kind: 'state', id, accountId: creditedBy(journal), expected, found, changedAt });
   } else if (journal !== null && journal.account_id !== ownerOf(ours)) {
     const [expected, found] = [`account ${ownerOf(ours)}`, `account ${journal.account_id}`];
-    breaks.push({ kind: 'state', id, expected, found, amountCents: ours.amount, changedAt });
+    const amountCents = ours.amount;
+    const to = creditedBy(journal);
+    breaks.push({ kind: 'state', id, accountId: to, expected, found, amountCents, changedAt });
   }
   if (journal === null) {
     breaks.push({
@@ -47,11 +54,15 @@ export function compareReceived({ endToEndId: id, theirs, ours, journal }: Compa
   return breaks;
 }
 
-/** A journal whose Pix neither the acquirer nor we know of. */
+/**
+ * A journal whose Pix neither the acquirer nor we know of. Charges has recorded a Pix before it orders the journal, so it
+ * is never on its way.
+ */
 export function unexplainedJournal(journal: BookedJournal): FoundBreak {
-  const { command_id: id, amount: amountCents, created_at } = journal;
+  const { command_id: id, amount: amountCents } = journal;
   const found = `${journal.kind} for ${journal.resource_id ?? journal.account_id}`;
-  return { kind: 'missing_left', id, found, amountCents, changedAt: new Date(created_at) };
+  const accountId = creditedBy(journal);
+  return { kind: 'missing_left', id, accountId, found, amountCents, changedAt: NEVER_IN_FLIGHT };
 }
 
 /** Whether a journal books what we recorded. */
@@ -69,9 +80,16 @@ function isSuspense(journal: BookedJournal): boolean {
   return journal.kind.includes('suspend');
 }
 
+/** The account that a journal has given the money to; null for money in suspense. */
+function creditedBy(journal: BookedJournal): string | null {
+  return isSuspense(journal) ? null : journal.account_id;
+}
+
 function missingLeft(id: string, ours: RecordedPix): FoundBreak {
   const found = String(ours.amount);
-  return { kind: 'missing_left', id, found, amountCents: ours.amount, changedAt: ours.recordedAt };
+  const { amount: amountCents, recordedAt: changedAt } = ours;
+  const accountId = ours.disposition === 'credit' ? ours.accountId : null;
+  return { kind: 'missing_left', id, accountId, found, amountCents, changedAt };
 }
 
 function missingRight(id: string, theirs: ReceivedPix): FoundBreak {

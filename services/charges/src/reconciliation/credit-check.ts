@@ -68,14 +68,14 @@ async function compareAll(
 
 /** The differences of one charge whose Pix was accepted or credited. */
 function compareCredit(charge: CreditedCharge, journal: BookedJournal | null): FoundBreak[] {
-  const { id, amount, creditedAt: changedAt } = charge;
+  const { id, accountId, amount, creditedAt: changedAt } = charge;
   const breaks: FoundBreak[] = [];
   if (!charge.isPaid) {
     breaks.push({ kind: 'state', id, expected: 'paid', found: charge.status, changedAt });
   }
   if (charge.credits > 1) {
     const found = `${charge.credits} credits`;
-    breaks.push({ kind: 'missing_left', id, expected: '1 credit', found, changedAt });
+    breaks.push({ kind: 'missing_left', id, accountId, expected: '1 credit', found, changedAt });
   }
   if (charge.credits === 0 || journal === null) {
     const found = charge.credits === 0 ? 'no record' : 'no journal';
@@ -92,6 +92,7 @@ function compareCredit(charge: CreditedCharge, journal: BookedJournal | null): F
     breaks.push({
       kind: 'amount',
       id,
+      accountId,
       expected,
       found,
       amountCents: journal.amount - amount,
@@ -99,7 +100,9 @@ function compareCredit(charge: CreditedCharge, journal: BookedJournal | null): F
     });
   } else if (journal.resource_id !== id || journal.account_id !== charge.accountId) {
     const found = `booked for ${journal.resource_id ?? journal.account_id}`;
-    breaks.push({ kind: 'state', id, expected: 'its own credit', found, changedAt });
+    const to = journal.kind.includes('suspend') ? null : journal.account_id;
+    const expected = 'its own credit';
+    breaks.push({ kind: 'state', id, accountId: to, expected, found, changedAt });
   }
   return breaks;
 }

@@ -33,6 +33,7 @@ export function balanceCheck({ db }: { db: Database }): Check {
 function toBreak({ kind, accountId, part, version, expected, found }: BadBalance): FoundBreak {
   return {
     kind,
+    accountId,
     id: [accountId, part, version].filter((piece) => piece !== null).join('/'),
     expected: String(expected),
     found: String(found),

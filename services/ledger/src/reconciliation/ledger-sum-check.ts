@@ -47,11 +47,12 @@ async function checkTotal(db: Database): Promise<FoundBreak[]> {
 function toBreak({ accountId, version, commandId, total }: BadJournal): FoundBreak {
   const amountCents = total;
   if (commandId === null) {
-    const id = `${accountId}/${version}`;
-    return { kind: 'missing_left', id, expected: 'a journal', found: 'entries alone', amountCents };
+    const of = { id: `${accountId}/${version}`, accountId, amountCents };
+    return { kind: 'missing_left', ...of, expected: 'a journal', found: 'entries alone' };
   }
+  const of = { id: commandId, accountId };
   if (total === null) {
-    return { kind: 'missing_right', id: commandId, expected: 'entries', found: 'a journal alone' };
+    return { kind: 'missing_right', ...of, expected: 'entries', found: 'a journal alone' };
   }
-  return { kind: 'sum', id: commandId, expected: '0', found: String(total), amountCents };
+  return { kind: 'sum', ...of, expected: '0', found: String(total), amountCents };
 }

@@ -28,6 +28,7 @@ function partCheck(db: Queryable, name: string, part: Part): Check {
         breaks: unequal.map(({ accountId, items, stored }) => ({
           kind: 'balance' as const,
           id: accountId,
+          accountId,
           expected: String(items),
           found: String(stored),
           amountCents: stored - items,

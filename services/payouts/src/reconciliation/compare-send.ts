@@ -24,6 +24,7 @@ function compareMoney(theirs: AcquirerPayout, ours: ComparedPayout): FoundBreak[
     breaks.push({
       kind: 'amount',
       ...at,
+      accountId: ours.accountId,
       expected,
       found,
       amountCents: theirs.amountCents - ours.amount,

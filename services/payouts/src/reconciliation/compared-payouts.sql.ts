@@ -18,13 +18,15 @@ export type ComparedPayout = {
   /** When the acquirer accepted it. */
   processedAt: Date | null;
   firstPutAt: Date | null;
+  /** Whether its end was ordered from the ledger, which may have ended its hold by now. */
+  isEnding: boolean;
 };
 
 /** A payout that has ended, and when its last event was written. */
 export type EndedPayout = ComparedPayout & { endedAt: Date | null };
 
 const COLUMNS = sql`
-  id, account_id, hold_id, status, amount, fee, end_to_end_id, processed_at, first_put_at`;
+  id, account_id, hold_id, status, amount, fee, end_to_end_id, processed_at, first_put_at, ending`;
 
 /** By the time of their last event, which their end wrote. Reads `events_key`. */
 const ENDED_AT = sql`
@@ -208,6 +210,7 @@ type ComparedRecord = {
   end_to_end_id: string | null;
   processed_at: Date | null;
   first_put_at: Date | null;
+  ending: string | null;
 };
 
 type EndedRecord = ComparedRecord & { ended_at: Date | null };
@@ -223,6 +226,7 @@ function toCompared(row: ComparedRecord): ComparedPayout {
     endToEndId: row.end_to_end_id,
     processedAt: row.processed_at,
     firstPutAt: row.first_put_at,
+    isEnding: row.ending !== null,
   };
 }
 

@@ -52,16 +52,19 @@ function compareHold(hold: HoldItem, payout: ComparedPayout | null): FoundBreak[
   if (hold.amount !== payout.amount || hold.fee !== payout.fee) {
     const [expected, found] = [`${payout.amount} + ${payout.fee}`, `${hold.amount} + ${hold.fee}`];
     const off = amountCents - payout.amount - payout.fee;
-    breaks.push({ kind: 'amount', id, expected, found, amountCents: off });
+    const { accountId } = payout;
+    breaks.push({ kind: 'amount', id, accountId, expected, found, amountCents: off });
   }
   return breaks;
 }
 
+/** A hold that was ordered to end may have ended: its outcome is on its way then, however long that takes. */
 function missingHold(payout: ComparedPayout): FoundBreak {
-  const { id, status, amount, fee } = payout;
+  const { id, status, amount, fee, isEnding } = payout;
   return {
     kind: 'missing_left',
     id,
+    accountId: isEnding ? null : payout.accountId,
     expected: 'an open hold',
     found: status,
     amountCents: amount + fee,

@@ -61,25 +61,29 @@ type Ends = { settle: BookedJournal | null; release: BookedJournal | null };
 
 /** The differences of one ended payout. */
 function compareEnd(payout: EndedPayout, ends: Ends): FoundBreak[] {
-  const { id, endedAt: changedAt } = payout;
+  const { id, accountId, endedAt: changedAt } = payout;
   const amountCents = payout.amount + payout.fee;
   const [wanted, other] = payout.status === 'completed' ? WHEN_COMPLETED : WHEN_RETURNED;
   const journal = ends[wanted];
   const breaks: FoundBreak[] = [];
   if (journal === null) {
-    breaks.push({ kind: 'missing_right', id, expected: wanted, amountCents, changedAt });
+    // The release of a canceled payout may be on its way; no payout is completed or failed before its journal.
+    const of = payout.status === 'canceled' ? null : accountId;
+    const expected = wanted;
+    breaks.push({ kind: 'missing_right', id, accountId: of, expected, amountCents, changedAt });
   } else if (journal.amount !== amountCents || journal.resource_id !== id) {
     const [expected, found] = [
       `${amountCents} of ${id}`,
       `${journal.amount} of ${journal.resource_id}`,
     ];
     const off = journal.amount - amountCents;
-    breaks.push({ kind: 'amount', id, expected, found, amountCents: off, changedAt });
+    breaks.push({ kind: 'amount', id, accountId, expected, found, amountCents: off, changedAt });
   }
   if (ends[other] !== null) {
     breaks.push({
       kind: 'state',
       id,
+      accountId,
       expected: payout.status,
       found: other,
       amountCents,

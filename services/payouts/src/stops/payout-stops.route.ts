@@ -56,5 +56,6 @@ function toPayoutStop(stop: StopRow): PayoutStop {
     created_at: stop.createdAt.toISOString(),
     ended_at: stop.endedAt?.toISOString() ?? null,
     ended_by: stop.endedBy,
+    breaks: stop.breaks,
   };
 }

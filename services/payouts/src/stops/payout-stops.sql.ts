@@ -1,3 +1,4 @@
+import type { PayoutStop } from '@pixmesh/contracts/internal/payout-stops';
 import { newId, type OperatorId } from '@pixmesh/kernel/ids';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
@@ -14,11 +15,26 @@ export type StopRow = {
   createdAt: Date;
   endedAt: Date | null;
   endedBy: OperatorId | null;
+  /** The oldest of those that were seen under it. */
+  breaks: PayoutStop['breaks'];
 };
+
+const BREAKS_SHOWN = 20;
 
 const COLUMNS = sql`
   id, account_id as "accountId", reason, set_by as "setBy", created_at as "createdAt", ended_at as "endedAt",
-  ended_by as "endedBy"`;
+  ended_by as "endedBy",
+  (
+    select coalesce(json_agg(seen), '[]')
+    from (
+      select service, check_name as check, kind, break_id as id,
+        to_char(since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as since
+      from payout_stop_breaks
+      where stop_id = payout_stops.id
+      order by payout_stop_breaks.since, break_id
+      limit ${BREAKS_SHOWN}
+    ) as seen
+  ) as breaks`;
 
 /** Sets a stop; null where one is in force already, which `payout_stops_in_force` tells. */
 export async function insertStop(
