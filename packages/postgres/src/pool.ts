@@ -5,6 +5,7 @@ import { createFairQueue } from '@pixmesh/fair-share/fair-queue';
 import pg from 'pg';
 
 import { databaseError, isConnectionLost, isRepeatable } from './database-error.ts';
+import { createEitherPassword, type EitherPassword } from './either-password.ts';
 import { render, type Statement } from './sql.ts';
 
 /** Statements above these limits are bugs or accidents; they end with an error instead of waiting. */
@@ -42,6 +43,7 @@ export type Database = Queryable &
   };
 
 type PoolOptions = {
+  /** `other_password` among its parameters: see `either-password.ts`. */
   url: string;
   applicationName: string;
   max?: number;
@@ -61,8 +63,9 @@ const PLANNED_ONCE = '-c plan_cache_mode=force_generic_plan -c enable_seqscan=of
  */
 export function createPool(options: PoolOptions): Database {
   const { applicationName, max = POOL_SIZE_DEFAULT } = options;
+  const either = createEitherPassword(options.url);
   const pool = new pg.Pool({
-    connectionString: options.url,
+    Client: clientOf(either),
     application_name: applicationName,
     max,
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
@@ -85,7 +88,7 @@ export function createPool(options: PoolOptions): Database {
   });
   const inTurn: InTurn = async (work) => {
     try {
-      return await turns.run(currentAccount(), work);
+      return await turns.run(currentAccount(), () => either.orOther(work));
     } catch (error) {
       throw databaseError(error);
     }
@@ -97,6 +100,15 @@ export function createPool(options: PoolOptions): Database {
     transaction: (work) => transact('begin', work),
     snapshot: (read) => transact('begin isolation level repeatable read read only', read),
     [Symbol.asyncDispose]: () => pool.end(),
+  };
+}
+
+/** Each connection is opened by the URL of its own moment. */
+function clientOf(either: EitherPassword): typeof pg.Client {
+  return class extends pg.Client {
+    constructor(settings?: pg.ClientConfig) {
+      super({ ...settings, connectionString: either.url() });
+    }
   };
 }
 

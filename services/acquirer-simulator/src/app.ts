@@ -52,6 +52,7 @@ export type SimulatorDeps = ChangeDeps & {
   profile: StoredSetting<StoredProfile>;
   clientId: string;
   clientSecret: string;
+  otherClientSecret: string | undefined;
   /** What the listener is bound to. */
   host: string;
   /** What callbacks show to a URL that asks for a certificate. */

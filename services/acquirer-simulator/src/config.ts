@@ -24,6 +24,8 @@ const Settings = z.object({
   RECEIVER_PORT: port(),
   ACQUIRER_CLIENT_ID: z.string({ error: 'expected the client id' }).min(1),
   ACQUIRER_CLIENT_SECRET: z.string({ error: 'expected the client secret' }).min(1),
+  /** Taken as well, while the client changes its secret. */
+  ACQUIRER_OTHER_CLIENT_SECRET: z.string().min(1).optional(),
   /** The one Pix key of the simulated account. */
   ACQUIRER_PIX_KEY: z.string({ error: 'expected a Pix key' }).min(1).max(77),
   /** The provider's API once more, by HTTPS and for clients with a certificate of `TLS_CA`. All four or none. */

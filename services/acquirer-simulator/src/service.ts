@@ -61,6 +61,7 @@ export async function startAcquirerSimulator(config: AcquirerSimulatorConfig) {
       expectDue: dueWork.expect,
       clientId: config.ACQUIRER_CLIENT_ID,
       clientSecret: config.ACQUIRER_CLIENT_SECRET,
+      otherClientSecret: config.ACQUIRER_OTHER_CLIENT_SECRET,
       pixKey,
       host,
       clientTls,

@@ -59,6 +59,17 @@ it('asks for the secret before it looks at the grant', async () => {
   expect(await askToken('', 'wrong')).toMatchObject(refused);
 });
 
+it('a second secret is taken beside the first, while the client changes it', async () => {
+  await using changing = await startTestSimulator(database.url, {
+    ACQUIRER_OTHER_CLIENT_SECRET: 'next-secret',
+  });
+  const tokens = [TEST_ACCOUNT.clientSecret, 'next-secret', 'wrong'].map(async (clientSecret) => {
+    const answer = await changing.client({ clientSecret }).getCharge(aCharge().txid);
+    return answer.kind;
+  });
+  expect(await Promise.all(tokens)).toEqual(['not_found', 'not_found', 'unknown']);
+});
+
 it('a token without the scope of a route is refused with 403, and an unknown route with 404', async () => {
   const { body } = await askToken('grant_type=client_credentials&scope=cob.read');
   const statusOf = async (method: string, path: string) => {

@@ -11,14 +11,18 @@ type Deps = {
   tokens: AccessTokens;
   clientId: string;
   clientSecret: string;
+  otherClientSecret: string | undefined;
 };
 
 /** OAuth2 client credentials (RFC 6749 section 4.4), the only grant; `scope` narrows what the token allows. */
 export function addIssueToken(provider: Provider, deps: Deps): void {
-  const expected = Buffer.from(`${deps.clientId}:${deps.clientSecret}`).toString('base64');
+  const secrets = [deps.clientSecret, ...(deps.otherClientSecret ? [deps.otherClientSecret] : [])];
+  const expected = secrets.map((secret) =>
+    Buffer.from(`${deps.clientId}:${secret}`).toString('base64'),
+  );
   provider.post('/oauth/token', 'token', async (request) => {
     const given = /^Basic (.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
-    if (!isSame(given, expected)) {
+    if (!expected.some((credentials) => isSame(given, credentials))) {
       throw oauthError(401, 'invalid_client', 'Invalid or inactive credentials');
     }
     const body = rawBody(request.body);
