@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 
 import { eventually } from '@pixmesh/testkit/eventually';
 import { scaled } from '@pixmesh/testkit/long-runs';
+import { createPool } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
+import { connectTestRedis, testRedisVariables } from '@pixmesh/testkit/test-redis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { type RollingGateways, startRollingGateways } from '#test/rolling-gateways.ts';
@@ -172,6 +174,100 @@ describe('the secret of callbacks', () => {
     return answer.status;
   }
 });
+
+describe('the password of the database', () => {
+  test(
+    'is changed at the server between two restarts under load, and the old one opens no connection afterwards',
+    async () => {
+      await using admin = createPool({
+        url: gateway.database.adminUrl,
+        applicationName: 'rotations',
+        max: 1,
+      });
+      await admin.query(sql`drop role if exists pixmesh_rotation`);
+      await admin.query(
+        sql`create role pixmesh_rotation login in role pixmesh_gateway password 'old-password'`,
+      );
+      await admin.query(sql`alter role pixmesh_rotation set search_path = gateway`);
+      const settings = { API_KEY_PEPPER: aSecret() };
+      const startWith = (password: string, other?: string) => ({
+        ...settings,
+        DATABASE_URL: urlWith(password, other),
+      });
+      await using gateways = await startRollingGateways(gateway, startWith('old-password'));
+      const key = await aKey(gateways);
+      const answers = await under(
+        async () => (await read(gateways, key)).status,
+        async () => {
+          await gateways.roll(startWith('old-password', 'new-password'), PAUSE_MS);
+          await admin.query(sql`alter role pixmesh_rotation password 'new-password'`);
+          await gateways.roll(startWith('new-password'), PAUSE_MS);
+        },
+      );
+      expect(new Set(answers)).toEqual(new Set([200]));
+      await using pool = createPool({
+        url: urlWith('old-password'),
+        applicationName: 'rotations',
+        max: 1,
+      });
+      await expect(pool.query(sql`select 1`)).rejects.toMatchObject({ code: '28P01' });
+    },
+    TIMEOUT_MS,
+  );
+
+  function urlWith(password: string, other?: string): string {
+    const url = Object.assign(new URL(gateway.database.url), {
+      username: 'pixmesh_rotation',
+      password,
+    });
+    if (other !== undefined) url.searchParams.set('other_password', other);
+    return url.href;
+  }
+});
+
+describe('the password of Redis', () => {
+  test(
+    'is changed between two restarts under load, and the old one opens no connection afterwards',
+    async () => {
+      const [old, next] = [aSecret(), aSecret()];
+      const user = `rotation_${randomBytes(4).toString('hex')}`;
+      const redis = await connectTestRedis();
+      await redis.sendCommand(['ACL', 'SETUSER', user, 'on', `>${old}`, '~*', '+@all']);
+      const variablesWith = (password: string): Record<string, string> => {
+        const variables = testRedisVariables('gateway');
+        const url = new URL(variables['REDIS_URL'] ?? '');
+        return { ...variables, REDIS_URL: Object.assign(url, { username: user, password }).href };
+      };
+      const settings = { API_KEY_PEPPER: aSecret(), RATE_LIMIT_PER_KEY: '1000000' };
+      const startWith = (password: string) => ({ ...settings, ...variablesWith(password) });
+      await using gateways = await startRollingGateways(gateway, startWith(old));
+      const key = await aKey(gateways);
+      const answers = await under(
+        async () => (await read(gateways, key)).status,
+        async () => {
+          await redis.sendCommand(['ACL', 'SETUSER', user, `>${next}`]);
+          await gateways.roll(startWith(next), PAUSE_MS);
+          await redis.sendCommand(['ACL', 'SETUSER', user, `<${old}`]);
+        },
+      );
+      expect(new Set(answers)).toEqual(new Set([200]));
+      const clients = String(await redis.sendCommand(['CLIENT', 'LIST']));
+      expect(clients.split(`user=${user}`).length - 1).toBe(2);
+      await gateways.roll(startWith(old));
+      expect(String(await redis.sendCommand(['CLIENT', 'LIST']))).not.toContain(`user=${user}`);
+      await redis.sendCommand(['ACL', 'DELUSER', user]);
+      await redis.close();
+    },
+    TIMEOUT_MS,
+  );
+});
+
+async function aKey(gateways: RollingGateways): Promise<string> {
+  const { applicationId } = await gateway.createTenant();
+  const path = `/admin/applications/${applicationId}/keys`;
+  const made = await asBootstrap(gateways, path, { name: 'one', scopes: ['account:read'] });
+  return String(made.json['key']);
+}
 
 describe('the bootstrap token', () => {
   test('is replaced by another, or by none: then there is no bootstrap operator', async () => {
