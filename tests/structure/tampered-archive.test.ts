@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 /** npm as people run it, under this repository's settings, against a registry on the loopback. */
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -47,23 +47,25 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('an archive of other bytes than the lockfile names is refused, whatever the registry says of it', async () => {
-  const { code, output, installed } = await install({ served: 'tampered' });
-  expect(output).toContain('EINTEGRITY');
-  expect(code).not.toBe(0);
-  expect(existsSync(installed)).toBe(false);
-});
+describe.concurrent('npm ci', () => {
+  test('refuses an archive of other bytes than the lockfile names, whatever the registry says of it', async () => {
+    const { code, output, installed } = await install({ served: 'tampered' });
+    expect(output).toContain('EINTEGRITY');
+    expect(code).not.toBe(0);
+    expect(existsSync(installed)).toBe(false);
+  });
 
-test('an optional package of other bytes is left out', async () => {
-  const { installed } = await install({ served: 'tampered', kind: 'optionalDependencies' });
-  expect(existsSync(installed)).toBe(false);
-});
+  test('leaves out an optional package of other bytes', async () => {
+    const { installed } = await install({ served: 'tampered', kind: 'optionalDependencies' });
+    expect(existsSync(installed)).toBe(false);
+  });
 
-test('the archive that the lockfile names is installed, and its install script does not run', async () => {
-  const { code, output, installed } = await install({ served: 'genuine' });
-  expect({ code, output }).toMatchObject({ code: 0 });
-  expect(readFileSync(path.join(installed, 'index.js'), 'utf8')).toContain('42');
-  expect(existsSync(path.join(installed, 'ran'))).toBe(false);
+  test('installs the archive that the lockfile names, and does not run its install script', async () => {
+    const { code, output, installed } = await install({ served: 'genuine' });
+    expect({ code, output }).toMatchObject({ code: 0 });
+    expect(readFileSync(path.join(installed, 'index.js'), 'utf8')).toContain('42');
+    expect(existsSync(path.join(installed, 'ran'))).toBe(false);
+  });
 });
 
 /** `npm ci` of a project whose lockfile names the genuine archive. */

@@ -2,17 +2,22 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { checkDigests, checkedFolderName, hashFiles, type Digests } from './artifact-digests.ts';
+import {
+  checkDigests,
+  checkedFolderName,
+  hashFiles,
+  type PinnedFiles,
+} from './artifact-digests.ts';
 import { KAFKA, REDIS, REGISTRY } from './artifacts.ts';
 
 let folder: string;
-let pinned: Digests;
+let pinned: PinnedFiles;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'pixmesh-digests-'));
   writeFileSync(join(folder, 'broker.jar'), 'broker');
   writeFileSync(join(folder, 'codec.jar'), 'codec');
-  pinned = await hashFiles(folder);
+  pinned = pin(await hashFiles(folder));
 });
 
 afterEach(() => {
@@ -39,19 +44,33 @@ test('a download is refused that brings more than was pinned', async () => {
 });
 
 test('a download that was checked against other digests is not taken', () => {
-  const before = checkedFolderName({ folder: 'kafka', digests: pinned });
-  const after = checkedFolderName({ folder: 'kafka', digests: { ...pinned, 'codec.jar': '00' } });
+  const before = checkedFolderName({ folder: 'kafka', files: pinned });
+  const after = checkedFolderName({
+    folder: 'kafka',
+    files: { ...pinned, ...pin({ 'codec.jar': '00' }) },
+  });
   expect(after).not.toBe(before);
 });
 
 test('every file of every download is pinned', () => {
-  for (const { digests } of [KAFKA, REDIS, REGISTRY]) {
-    for (const digest of Object.values(digests)) expect(digest).toMatch(/^[0-9a-f]{64}$/);
+  for (const { files } of [KAFKA, REDIS, REGISTRY]) {
+    for (const { purl, sha256 } of Object.values(files)) {
+      expect(sha256).toMatch(/^[0-9a-f]{64}$/);
+      expect(purl).toMatch(/^pkg:maven\/[\w.-]+\/[\w.-]+@[\w.-]+([?#]\S+)?$/);
+    }
   }
   // The broker and all that it depends on.
-  expect(Object.keys(KAFKA.digests).length).toBeGreaterThan(40);
-  expect(Object.keys(REGISTRY.digests)).toEqual([REGISTRY.archive]);
+  expect(Object.keys(KAFKA.files).length).toBeGreaterThan(40);
+  expect(Object.keys(REGISTRY.files)).toEqual([REGISTRY.archive]);
 });
+
+function pin(digests: Record<string, string>): PinnedFiles {
+  const files = Object.entries(digests).map(([name, sha256]) => [
+    name,
+    { purl: 'pkg:a/b', sha256 },
+  ]);
+  return Object.fromEntries(files) as PinnedFiles;
+}
 
 function linkElsewhere(): void {
   rmSync(join(folder, 'codec.jar'));

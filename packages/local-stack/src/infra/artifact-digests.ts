@@ -6,14 +6,16 @@ import { pipeline } from 'node:stream/promises';
 import { StartupFailure } from '../startup-failure.ts';
 import type { Artifact } from './artifacts.ts';
 
-/** SHA-256 by file name, as hex. */
-export type Digests = Readonly<Record<string, string>>;
+/** The files of a download by name: SHA-256 as hex, and where each comes from as a package URL. */
+export type PinnedFiles = Readonly<
+  Record<string, { readonly purl: string; readonly sha256: string }>
+>;
 
 const FOLDER_DIGEST_LENGTH = 12;
 
 /** Names what was checked: a folder that was checked against other digests, or never, is not taken. */
-export function checkedFolderName(artifact: Pick<Artifact, 'folder' | 'digests'>): string {
-  const digest = createHash('sha256').update(JSON.stringify(artifact.digests)).digest('hex');
+export function checkedFolderName(artifact: Pick<Artifact, 'folder' | 'files'>): string {
+  const digest = createHash('sha256').update(JSON.stringify(artifact.files)).digest('hex');
   return `${artifact.folder}-${digest.slice(0, FOLDER_DIGEST_LENGTH)}`;
 }
 
@@ -21,19 +23,20 @@ export function checkedFolderName(artifact: Pick<Artifact, 'folder' | 'digests'>
  * Maven compares a download with a checksum from the same server only, so whoever answers for that server decides
  * what runs here. Hence every file of a download has to be one that the repository names, and none may lack.
  */
-export async function checkDigests(folder: string, pinned: Digests): Promise<void> {
+export async function checkDigests(folder: string, pinned: PinnedFiles): Promise<void> {
   const found = await hashFiles(folder);
   for (const name of new Set([...Object.keys(pinned), ...Object.keys(found)])) {
-    if (found[name] === pinned[name]) continue;
+    const expected = pinned[name]?.sha256;
+    if (found[name] === expected) continue;
     throw new StartupFailure(
-      `download refused, ${name}: SHA-256 is ${found[name] ?? 'absent'}, artifact-digests.json has ${pinned[name] ?? 'none'}; ` +
+      `download refused, ${name}: SHA-256 is ${found[name] ?? 'absent'}, artifact-digests.json has ${expected ?? 'none'}; ` +
         `it was removed and did not run; delete its copy below ~/.m2/repository before the next start`,
     );
   }
 }
 
-/** Digests of the files of a folder, in the order of their names. */
-export async function hashFiles(folder: string): Promise<Digests> {
+/** SHA-256 of the files of a folder by name, in the order of their names. */
+export async function hashFiles(folder: string): Promise<Record<string, string>> {
   const digests: Record<string, string> = {};
   const entries = await readdir(folder, { withFileTypes: true });
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { StartupFailure } from '../startup-failure.ts';
-import type { Digests } from './artifact-digests.ts';
+import type { PinnedFiles } from './artifact-digests.ts';
 import DIGESTS from './artifact-digests.json' with { type: 'json' };
 
 /** What is downloaded through Maven, and where inside the download the interesting part is. */
@@ -13,12 +13,14 @@ export interface Artifact {
   /** The part of the pom that names what to download; `target` is the folder to fill. */
   pom(target: string): string;
   /** What the files of the download have to be; `pin-artifacts.ts` writes them. */
-  digests: Digests;
+  files: PinnedFiles;
+  /** The archive out of which Maven took the files. */
+  takenFrom?: Coordinates;
   /** The download when it is an archive that is unpacked here, after its digest was checked. */
   archive?: string;
 }
 
-interface Coordinates {
+export interface Coordinates {
   group: string;
   name: string;
   version: string;
@@ -32,7 +34,7 @@ const DEPENDENCIES: readonly Coordinates[] = [
 
 export const KAFKA: Artifact = {
   folder: 'kafka-4.3.1',
-  digests: DIGESTS['kafka-4.3.1'],
+  files: DIGESTS['kafka-4.3.1'],
   title: 'Kafka 4.3.1 (43 MB)',
   goal: 'copy-dependencies',
   pom: () => `<dependencies>${DEPENDENCIES.map(dependency).join('')}</dependencies>`,
@@ -41,7 +43,7 @@ export const KAFKA: Artifact = {
 /** 3.0.9 is the last line that runs on Java 17; its parent pom does not resolve, so it is no dependency. */
 export const REGISTRY: Artifact = {
   folder: 'apicurio-registry-3.0.9',
-  digests: DIGESTS['apicurio-registry-3.0.9'],
+  files: DIGESTS['apicurio-registry-3.0.9'],
   title: 'Apicurio Registry 3.0.9 (104 MB)',
   goal: 'copy',
   archive: 'apicurio-registry-app-3.0.9-all.tar.gz',
@@ -54,19 +56,20 @@ export const REGISTRY: Artifact = {
     }),
 };
 
+const EMBEDDED_REDIS: Coordinates = {
+  group: 'com.github.codemonstur',
+  name: 'embedded-redis',
+  version: '1.4.4',
+};
+
 /** The jar carries server binaries for Linux and macOS; nothing else is taken out of it. */
 export const REDIS: Artifact = {
   folder: 'redis-6.2-embedded-1.4.4',
-  digests: DIGESTS['redis-6.2-embedded-1.4.4'],
+  files: DIGESTS['redis-6.2-embedded-1.4.4'],
   title: 'Redis 6.2 (12 MB)',
   goal: 'unpack',
-  pom: (target) =>
-    item(target, {
-      group: 'com.github.codemonstur',
-      name: 'embedded-redis',
-      version: '1.4.4',
-      rest: '<includes>redis-server-*</includes>',
-    }),
+  pom: (target) => item(target, { ...EMBEDDED_REDIS, rest: '<includes>redis-server-*</includes>' }),
+  takenFrom: EMBEDDED_REDIS,
 };
 
 /** The runner jar moved between releases, so it is looked for instead of named. */

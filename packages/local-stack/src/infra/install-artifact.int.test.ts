@@ -60,9 +60,13 @@ async function install(): Promise<string> {
     title: 'a broker',
     goal: 'copy',
     pom: () => '',
-    digests: { 'broker.jar': createHash('sha256').update(JAR).digest('hex') },
+    files: { 'broker.jar': { purl: 'pkg:maven/org.example/broker@1.0', sha256: sha256(JAR) } },
   };
   return await installArtifact({ supervisor, log: noProgress }, artifact);
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 /** A program of Maven's name that is answered these bytes for the jar. */

@@ -68,7 +68,7 @@ async function downloadInto(
   try {
     const target = join(draft, 'content');
     await run(input.mvn, mavenArguments(artifact, { draft, target }));
-    await checkDigests(target, artifact.digests);
+    await checkDigests(target, artifact.files);
     if (artifact.archive) {
       const archive = join(draft, artifact.archive);
       await rename(join(target, artifact.archive), archive);
