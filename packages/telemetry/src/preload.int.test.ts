@@ -30,7 +30,7 @@ test('a process with the preload traces every library in one unbroken trace', as
   expect(new Set([root, client, server, postgres, redis].map(({ traceId }) => traceId)).size).toBe(
     1,
   );
-  // And nothing of the caller's baggage behind it.
+  // And nothing of the caller's baggage or `tracestate` behind it.
   expect(stdout).toBe(`00-${server.traceId}-${server.spanId}-01`);
   for (const { service } of spans) expect(service).toBe('traced');
   // One process, and which.

@@ -1,7 +1,6 @@
 import { hostname } from 'node:os';
 
 import { context, metrics, propagation, trace } from '@opentelemetry/api';
-import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { HttpInstrumentation } from '@opentelemetry/instrumentation-http';
@@ -14,6 +13,7 @@ import { AlwaysOnSampler, BatchSpanProcessor } from '@opentelemetry/sdk-trace';
 
 import { requestIdOnSpans } from './request-id.ts';
 import { scrubSpans } from './scrub-spans.ts';
+import { createTracePropagator } from './trace-propagator.ts';
 
 /** Spans wait at most this long for their batch; short, because tests and people read them at once. */
 const SPAN_EXPORT_DELAY_MS = 500;
@@ -43,8 +43,7 @@ export function startTelemetry(serviceName: string, env: NodeJS.ProcessEnv): voi
     autoDetectResources: false,
     // A caller's own decision not to sample would take the whole road out of our sight.
     sampler: new AlwaysOnSampler(),
-    // Without W3C baggage, which the default takes from strangers and hands on to the acquirer.
-    textMapPropagator: new W3CTraceContextPropagator(),
+    textMapPropagator: createTracePropagator(),
     ...(traced
       ? {
           spanProcessors: [requestIdOnSpans(), scrubSpans(batched())],

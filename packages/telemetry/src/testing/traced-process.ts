@@ -27,14 +27,14 @@ const server = createServer((_request, response) => {
   void (async () => {
     await pool.query('/* answer */ select $1::text', ['canary']);
     await redis.get('key');
-    response.end(`${currentTraceParent() ?? ''}${handedOn('baggage')}`);
+    response.end(`${currentTraceParent() ?? ''}${handedOn('baggage')}${handedOn('tracestate')}`);
   })();
 }).listen(0, '127.0.0.1');
 await once(server, 'listening');
 const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
 await withSpan('root', { parent: null }, async () => {
-  const headers = { baggage: 'from=a-stranger' };
+  const headers = { baggage: 'from=a-stranger', tracestate: 'from=a-stranger' };
   const answer = await request(`${url}/callback/canary?query=canary`, { headers });
   process.stdout.write(await answer.body.text());
 });
