@@ -1,4 +1,5 @@
 import { runService } from '@pixmesh/service/run-service';
+import { openPrivateHome } from '@pixmesh/local-stack/private-home';
 import { createProgress } from '@pixmesh/local-stack/progress';
 import { readHome } from '@pixmesh/local-stack/repository';
 
@@ -10,7 +11,9 @@ const FOLDER = 'simulator';
 
 const log = createProgress();
 await runService('acquirer-simulator', async () => {
-  const alone = await startAlone({ home: `${readHome()}/${FOLDER}`, log, env: process.env });
+  const home = `${readHome()}/${FOLDER}`;
+  for (const folder of [readHome(), home]) openPrivateHome(folder);
+  const alone = await startAlone({ home, log, env: process.env });
   for (const line of describeAlone(alone)) log.line(line);
   return alone;
 });

@@ -1,10 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
+import { isLoopbackAddress, isLoopbackName } from './loopback-names.ts';
+
 /** What no browser sends for a page of another site. `none`: somebody typed the address. */
 const OWN_SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);
-/** Names under which nobody but this machine is reached; IPv6 as a URL writes it. */
-const LOOPBACK_NAME = /^((.+\.)?localhost|127(\.\d{1,3}){3}|\[::1\])$/;
-const LOOPBACK_ADDRESS = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
 
 /**
  * Refuses calls that a page of another site has a browser make: the control API asks for no credentials, and a browser
@@ -23,7 +22,7 @@ export function refuseOtherSites(app: FastifyInstance): void {
  * browser such a page is of the same origin (DNS rebinding).
  */
 export function refuseForeignHosts(app: FastifyInstance, listensOn: string): void {
-  if (!LOOPBACK_ADDRESS.test(listensOn)) return;
+  if (!isLoopbackAddress(listensOn)) return;
   app.addHook('onRequest', async (request, reply) => {
     const message = 'This listener answers to localhost and loopback addresses alone.';
     if (isForeignHost(request)) await refuse(reply, { fault: 'host', message });
@@ -41,7 +40,7 @@ async function refuse(
 /** No browser leaves the header out. */
 function isForeignHost({ headers: { host } }: FastifyRequest): boolean {
   if (host === undefined) return false;
-  return !LOOPBACK_NAME.test(URL.parse(`http://${host}`)?.hostname ?? '');
+  return !isLoopbackName(URL.parse(`http://${host}`)?.hostname ?? '');
 }
 
 /** The header that tells of another site, or null. Browsers name the origin of every call that changes something. */

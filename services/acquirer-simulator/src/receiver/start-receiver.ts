@@ -9,6 +9,7 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 import { planAnswer } from './behaviour.ts';
 import { type Behaviours, loadBehaviours } from './behaviours.ts';
 import { answerControl, behaviourPath, type ControlAnswer } from './receiver-control.ts';
+import { receiverMeant } from './receiver-hosts.ts';
 import { createRequestRecorder, type RecordRequest } from './record-requests.ts';
 import { sendPlannedAnswer } from './send-planned-answer.ts';
 
@@ -24,6 +25,14 @@ type Options = {
 
 /** More of a body is read and dropped. */
 const BODY_BYTES_MAX = 1024 * 1024;
+const FOREIGN_HOST: ControlAnswer = {
+  status: 403,
+  body: {
+    code: 'FORBIDDEN',
+    message: 'This receiver answers to loopback addresses and to names below receiver.example.com.',
+    details: ['host'],
+  },
+};
 /** Longer than senders keep idle connections, so that they are the ones who close. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 
@@ -50,8 +59,13 @@ export async function startReceiver(options: Options): Promise<Receiver> {
   };
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const meant = receiverMeant(request.headers.host, options.host);
+    if (meant === 'none') return sendControl(response, FOREIGN_HOST);
     const body = await readBody(request);
-    const control = await answerControl({ db: options.db, behaviours }, request, body);
+    const control =
+      meant === 'itself'
+        ? await answerControl({ db: options.db, behaviours }, request, body)
+        : null;
     if (control !== null) return sendControl(response, control);
     await recordAndAnswer({ behaviours, record }, { request, response, body });
   }
