@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { StartArguments } from './command-line.ts';
 import { formatScale } from './mesh/scale.ts';
+import { openPrivateHome } from './infra/private-home.ts';
 import { REPOSITORY_ROOT } from './repository.ts';
 import { createLogFile, type LogFile } from './supervisor/log-file.ts';
 import { requireFreeHome } from './supervisor/pid-file.ts';
@@ -22,7 +22,7 @@ interface ReadyMessage {
  */
 export async function startDetached(home: string, args: StartArguments): Promise<void> {
   requireFreeHome(home);
-  mkdirSync(home, { recursive: true });
+  openPrivateHome(home);
   const log = createLogFile(home, 'supervisor');
   const flags = [
     ...(args.demo ? [] : ['--no-demo']),

@@ -6,6 +6,7 @@ import type { Scale } from './mesh/scale.ts';
 import type { StackFile } from './mesh/stack-file.ts';
 import { startTraceReceiver, type TraceReceiver } from './mesh/trace-receiver.ts';
 import { watchSources } from './mesh/watch-sources.ts';
+import { openPrivateHome } from './infra/private-home.ts';
 import type { Progress } from './progress.ts';
 import { printFailure } from './run-command.ts';
 import { StartupFailure } from './startup-failure.ts';
@@ -26,6 +27,7 @@ interface RunInput {
 export async function runStack(input: RunInput): Promise<void> {
   const { home, log, detached } = input;
   await using resources = new AsyncDisposableStack();
+  openPrivateHome(home);
   const supervisor = await createSupervisor({ home, log });
   resources.defer(() => supervisor.stop());
   const stop = stopOnRequest(supervisor, input);

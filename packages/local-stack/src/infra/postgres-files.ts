@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { closeFolder } from './private-home.ts';
 import type { Progress } from '../progress.ts';
 import { StartupFailure } from '../startup-failure.ts';
 import { readOrCreatePassword } from './kept-password.ts';
@@ -43,7 +44,7 @@ export function preparePostgresFiles(
   owner: UnprivilegedAccount | undefined,
   log: Progress,
 ): PostgresFiles {
-  mkdirSync(join(home, 'data'), { recursive: true });
+  closeFolder(join(home, 'data'));
   const binaries = placeBinaries(findBinaries(), owner, log);
   return {
     initdb: join(binaries, 'bin', 'initdb'),
@@ -86,11 +87,23 @@ function placeBinaries(
   const copy = join(OPEN_FOLDER, `postgres-${version}-${homeDigest(binaries)}`);
   if (existsSync(copy)) return copy;
   log.line(`postgres runs as ${owner.name}, who may not enter ${closed}; copying it to ${copy}`);
-  mkdirSync(OPEN_FOLDER, { recursive: true, mode: 0o755 });
   const draft = `${copy}.${process.pid}`;
-  cpSync(binaries, draft, { recursive: true, verbatimSymlinks: true });
+  forOthersToo(() => {
+    mkdirSync(OPEN_FOLDER, { recursive: true });
+    cpSync(binaries, draft, { recursive: true, verbatimSymlinks: true });
+  });
   renameSync(draft, copy);
   return copy;
+}
+
+/** The stack keeps what it writes to itself; what the account of Postgres enters or reads is made here. */
+function forOthersToo(work: () => void): void {
+  const own = process.umask(0o022);
+  try {
+    work();
+  } finally {
+    process.umask(own);
+  }
 }
 
 /** `<home>/data/postgres`, or a link there to a folder that the account can enter. */
@@ -105,7 +118,7 @@ function placeData(home: string, owner: UnprivilegedAccount | undefined, log: Pr
     );
     removeAbandonedData();
     rmSync(outside, { recursive: true, force: true });
-    mkdirSync(outside, { recursive: true, mode: 0o755 });
+    forOthersToo(() => mkdirSync(outside, { recursive: true }));
     writeFileSync(join(outside, HOME_NOTE), home);
     symlinkSync(outside, folder);
   } else if (isNew) {

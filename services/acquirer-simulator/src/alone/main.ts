@@ -1,5 +1,5 @@
 import { runService } from '@pixmesh/service/run-service';
-import { openPrivateHome } from '@pixmesh/local-stack/private-home';
+import { openPrivateHome } from '@pixmesh/local-stack/infra/private-home';
 import { createProgress } from '@pixmesh/local-stack/progress';
 import { readHome } from '@pixmesh/local-stack/repository';
 
