@@ -9,7 +9,7 @@ import { openMeshAuthority, renewIdentity } from './mesh-authority.ts';
 import { readIdentity } from './mesh-identity.ts';
 
 const NOW = new Date('2026-11-23T12:00:00.500Z');
-const CHARGES = { name: 'charges', hosts: ['127.0.0.1'] };
+const CHARGES = { name: 'charges', hosts: ['127.0.0.1'], now: NOW };
 
 function inHours(hours: number): Date {
   return new Date(NOW.getTime() + hours * 3_600_000);
@@ -23,7 +23,7 @@ describe('the authority of an installation', () => {
     expect(read.cert).toBe(made.cert);
     expect(read.name).toBe(made.name);
     const folder = join(home.path, 'charges');
-    expect(await renewIdentity(read, folder, CHARGES, NOW)).toBe(true);
+    expect(await renewIdentity(read, folder, CHARGES)).toBe(true);
     const { ca, cert } = readIdentity(folder);
     expect(ca).toBe(made.cert);
     expect(new X509Certificate(cert).verify(new X509Certificate(made.cert).publicKey)).toBe(true);
@@ -39,7 +39,7 @@ describe('the authority of an installation', () => {
   it('writes keys that nobody else can read', async () => {
     using home = mkdtempDisposableSync(join(tmpdir(), 'authority-'));
     const authority = await openMeshAuthority(join(home.path, 'authority'), NOW);
-    await renewIdentity(authority, join(home.path, 'charges'), CHARGES, NOW);
+    await renewIdentity(authority, join(home.path, 'charges'), CHARGES);
     for (const path of ['authority/ca.key', 'charges/tls.key']) {
       expect(statSync(join(home.path, path)).mode & 0o777).toBe(0o600);
     }
@@ -51,7 +51,7 @@ describe('a certificate of a process', () => {
   it('says its name on either side of a connection, and holds for a week', async () => {
     using home = mkdtempDisposableSync(join(tmpdir(), 'identity-'));
     const authority = await openMeshAuthority(join(home.path, 'authority'), NOW);
-    await renewIdentity(authority, home.path, CHARGES, NOW);
+    await renewIdentity(authority, home.path, CHARGES);
     const certificate = new X509Certificate(readIdentity(home.path).cert);
     expect(certificate.subject).toBe('CN=charges');
     expect(certificate.checkHost('charges')).toBe('charges');
@@ -64,7 +64,7 @@ describe('a certificate of a process', () => {
   it('is renewed in the second half of its life, not before', async () => {
     using home = mkdtempDisposableSync(join(tmpdir(), 'identity-'));
     const authority = await openMeshAuthority(join(home.path, 'authority'), NOW);
-    const renew = (now: Date) => renewIdentity(authority, home.path, CHARGES, now);
+    const renew = (now: Date) => renewIdentity(authority, home.path, { ...CHARGES, now });
     await renew(NOW);
     expect(await renew(inHours(83))).toBe(false);
     const before = readFileSync(join(home.path, 'tls.crt'), 'utf8');
@@ -76,8 +76,8 @@ describe('a certificate of a process', () => {
     using home = mkdtempDisposableSync(join(tmpdir(), 'identity-'));
     const one = await openMeshAuthority(join(home.path, 'one'), NOW);
     const other = await openMeshAuthority(join(home.path, 'other'), NOW);
-    await renewIdentity(one, home.path, CHARGES, NOW);
-    expect(await renewIdentity(other, home.path, CHARGES, NOW)).toBe(true);
+    await renewIdentity(one, home.path, CHARGES);
+    expect(await renewIdentity(other, home.path, CHARGES)).toBe(true);
     expect(readIdentity(home.path).ca).toBe(other.cert);
   });
 });

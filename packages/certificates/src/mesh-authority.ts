@@ -24,7 +24,7 @@ const SECRET_FILE = 0o600;
 const SECRET_FOLDER = 0o700;
 
 /** A process of the mesh: its name, and the names and addresses under which it also serves. */
-export type IdentityRequest = { name: string; hosts: readonly string[] };
+type IdentityRequest = { name: string; hosts: readonly string[]; now: Date };
 
 /**
  * The authority of an installation, from `<folder>/ca.crt` and `<folder>/ca.key`, which only their owner can read. Made
@@ -52,11 +52,10 @@ export async function openMeshAuthority(folder: string, now: Date): Promise<Auth
 export async function renewIdentity(
   authority: Authority,
   folder: string,
-  request: IdentityRequest,
-  now: Date,
+  { name, hosts, now }: IdentityRequest,
 ): Promise<boolean> {
   if (!mustRenew(authority, folder, now)) return false;
-  const certificate = await issueIdentity(authority, request, validityOf(now, IDENTITY_MS));
+  const certificate = await issueIdentity(authority, { name, hosts }, validityOf(now, IDENTITY_MS));
   writeIdentity(folder, { ca: authority.cert, ...certificate });
   return true;
 }

@@ -4,7 +4,6 @@ import { createLogger, type Logger } from '@pixmesh/telemetry/logger';
 
 import packageJson from '../package.json' with { type: 'json' };
 
-import { isOn } from './config.ts';
 import { type Health, startHealth } from './health.ts';
 import type { StopCause } from './run-service.ts';
 import { createStopList, type StopList } from './stop-in-order.ts';

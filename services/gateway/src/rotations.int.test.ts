@@ -251,10 +251,10 @@ describe('the password of Redis', () => {
         },
       );
       expect(new Set(answers)).toEqual(new Set([200]));
-      const clients = String(await redis.sendCommand(['CLIENT', 'LIST']));
+      const clients = await redis.sendCommand<string>(['CLIENT', 'LIST']);
       expect(clients.split(`user=${user}`).length - 1).toBe(2);
       await gateways.roll(startWith(old));
-      expect(String(await redis.sendCommand(['CLIENT', 'LIST']))).not.toContain(`user=${user}`);
+      expect(await redis.sendCommand<string>(['CLIENT', 'LIST'])).not.toContain(`user=${user}`);
       await redis.sendCommand(['ACL', 'DELUSER', user]);
       await redis.close();
     },

@@ -21,7 +21,7 @@ export async function issueIdentities(home: string): Promise<void> {
   const authority = await openMeshAuthority(join(home, 'authority'), now);
   const names: readonly StackIdentity[] = [...IdentityName.options, ...SERVERS];
   for (const name of names) {
-    await renewIdentity(authority, identityFolder(home, name), { name, hosts: HOSTS }, now);
+    await renewIdentity(authority, identityFolder(home, name), { name, hosts: HOSTS, now });
   }
 }
 
