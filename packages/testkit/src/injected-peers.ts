@@ -1,6 +1,6 @@
 import type { OwnerName } from '@pixmesh/contracts/internal/internal-routes';
 
-import { type AskedCall, asTheTableSays } from './test-callers.ts';
+import { type AskedCall, callByTable } from './test-callers.ts';
 
 const CALLER_HEADER = 'x-test-caller';
 
@@ -14,7 +14,7 @@ export const injectedPeers = {
 
 /** What `inject` is given for a call that is made as the table of internal routes says. */
 export function injectedCall(owner: OwnerName, asked: AskedCall) {
-  const { method, path, as, headers, body } = asTheTableSays(owner, asked);
+  const { method, path, as, headers, body } = callByTable(owner, asked);
   return {
     method,
     url: path,

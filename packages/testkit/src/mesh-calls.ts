@@ -3,7 +3,7 @@ import type { IdentityName, ServiceName } from '@pixmesh/contracts/internal/iden
 import type { OwnerName } from '@pixmesh/contracts/internal/internal-routes';
 import { Agent, fetch, type RequestInit, type Response } from 'undici';
 
-import { type AskedCall, asTheTableSays } from './test-callers.ts';
+import { type AskedCall, callByTable } from './test-callers.ts';
 import { testIdentityFolder } from './test-infra.ts';
 
 /** Idle connections of a test end by themselves. */
@@ -27,7 +27,7 @@ export async function callOwner(
   target: { owner: OwnerName; url: string },
   asked: AskedCall & { headers?: Record<string, string> | undefined },
 ): Promise<Response> {
-  const { method, path, as, headers, body } = asTheTableSays(target.owner, asked);
+  const { method, path, as, headers, body } = callByTable(target.owner, asked);
   const isRaw = typeof body === 'string' || Buffer.isBuffer(body);
   return await fetchAs(testIdentity(as).current(), target.owner, {
     url: target.url + path,

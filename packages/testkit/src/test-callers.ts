@@ -53,7 +53,7 @@ export type PeerCall = {
  * How the table of internal routes wants a call to be made: for a tenant or an operator by the gateway, else by the first
  * of the route's callers. The `operator_id` of a body is who acts, and goes with the claims.
  */
-export function asTheTableSays(owner: OwnerName, { route, caller, body }: AskedCall): PeerCall {
+export function callByTable(owner: OwnerName, { route, caller, body }: AskedCall): PeerCall {
   const [method, path] = route.split(' ') as [InternalRoute['method'], string];
   const known = INTERNAL_ROUTES[owner].find((one) => one.method === method && fits(one, path));
   const { operatorId, rest } = takeOperator(body);

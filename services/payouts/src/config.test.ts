@@ -48,7 +48,7 @@ test.each([
   ['SEND_SLOTS', '0', 'expected a number from 1 to 64'],
   ['SEND_SLOTS', '65', 'expected a number from 1 to 64'],
   ['SEND_SLOTS', '1.5', 'expected a number from 1 to 64'],
-  ['LEDGER_URL', 'nowhere', 'expected a URL'],
+  ['LEDGER_URL', 'http://ledger', 'expected an https:// URL'],
   ['READ_BACK_INTENT_MS', '-1', 'expected a number of milliseconds above 0'],
 ])('%s=%s is refused with one line that names it', (name, value, expected) => {
   expect(() => readConfig(PayoutsConfig, { ...env, [name]: value })).toThrow(

@@ -13,7 +13,7 @@ function anAnswer(changes: { status?: number; headers?: Record<string, string>; 
 }
 
 describe('the answer of an owner', () => {
-  test.each([200, 201, 400, 403, 404, 409, 413, 422, 500])('goes on with status %i', (status) => {
+  test.each([200, 201, 400, 404, 409, 413, 422, 500])('goes on with status %i', (status) => {
     expect(toForwardable(anAnswer({ status }))?.status).toBe(status);
   });
 
@@ -23,7 +23,8 @@ describe('the answer of an owner', () => {
   });
 
   test.each([
-    { name: 'service token refused', changes: { status: 401 } },
+    { name: 'claims refused', changes: { status: 401 } },
+    { name: 'gateway refused', changes: { status: 403 } },
     { name: 'bad gateway', changes: { status: 502 } },
     { name: 'unavailable', changes: { status: 503 } },
     { name: 'gateway timeout', changes: { status: 504 } },
