@@ -5,6 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { IdentityName } from '@pixmesh/contracts/internal/identities';
 import { accessOfFolder, type BrokerAccess } from '@pixmesh/kafka/broker-access';
 import { identityFolder } from '@pixmesh/local-stack/infra/identities';
+import { withUser } from '@pixmesh/local-stack/infra/postgres-databases';
+import { OWNER_ROLE, prepareOwner } from '@pixmesh/postgres/owner-role';
 import { freePorts } from '@pixmesh/testkit/free-ports';
 
 import { prepareInstallation } from '../../deploy/prepare-installation.ts';
@@ -29,13 +31,21 @@ const READY_POLL_MS = 100;
 
 /** Migrates every schema and makes topics and message schemas, as the deploy job does. */
 export async function prepareServices(infra: ServiceInfra, topicPrefix = ''): Promise<void> {
+  await prepareOwner({
+    adminUrl: infra.postgresUrl,
+    password: PASSWORD,
+    schemas: schemasToMigrate().map(({ schema }) => schema),
+  });
   const passwords = schemasToMigrate().map(({ schema }) => [
     `DATABASE_PASSWORD_${schema.toUpperCase()}`,
     PASSWORD,
   ]);
   await prepareInstallation({
     NODE_ENV: 'development',
-    ADMIN_DATABASE_URL: infra.postgresUrl,
+    ADMIN_DATABASE_URL: withUser(infra.postgresServiceUrl, {
+      role: OWNER_ROLE,
+      password: PASSWORD,
+    }),
     MESH_TLS_DIR: identityFolder(infra.home, 'deploy'),
     KAFKA_TOPIC_PREFIX: topicPrefix,
     ...kafkaVariables(infra),
@@ -50,10 +60,7 @@ export function toolsBroker(infra: ServiceInfra): BrokerAccess {
 
 /** The database through the role of a service, with no more rights than the service has. */
 export function serviceDatabaseUrl(infra: ServiceInfra, schema: string): string {
-  const url = new URL(infra.postgresServiceUrl);
-  url.username = `pixmesh_${schema}`;
-  url.password = PASSWORD;
-  return url.href;
+  return withUser(infra.postgresServiceUrl, { role: `pixmesh_${schema}`, password: PASSWORD });
 }
 
 /** A service as its own process, by the command line of production; ready when this resolves. */

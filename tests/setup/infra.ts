@@ -5,10 +5,12 @@ import { addAcls } from '@pixmesh/kafka/acls';
 import { accessOfFolder } from '@pixmesh/kafka/broker-access';
 import { identityFolder } from '@pixmesh/local-stack/infra/identities';
 import { readGivenUrls } from '@pixmesh/local-stack/infra/boot-infra';
+import { withDatabase, withUser } from '@pixmesh/local-stack/infra/postgres-databases';
 import { startInfra } from '@pixmesh/local-stack/infra/start-infra';
 import { readHome } from '@pixmesh/local-stack/repository';
 import { migrateSchema } from '@pixmesh/postgres/migrate';
 import { createLogger } from '@pixmesh/telemetry/logger';
+import { OWNER_ROLE, prepareOwner } from '@pixmesh/postgres/owner-role';
 import {
   ALL_SCHEMAS,
   templateDatabase,
@@ -43,10 +45,14 @@ async function prepareTemplates(infra: TestInfra): Promise<void> {
   const templates = [ALL_SCHEMAS, ...schemas.map(({ schema }) => schema)].map(templateDatabase);
   await createEmpty(infra, templates);
   const urlOf = (schema: string) => {
-    const url = new URL(infra.postgresUrl);
-    url.pathname = `/${templateDatabase(schema)}`;
-    return url.href;
+    const url = withDatabase(infra.postgresServiceUrl, templateDatabase(schema));
+    return withUser(url, { role: OWNER_ROLE, password: TEST_PASSWORD });
   };
+  const all = schemas.map(({ schema }) => schema);
+  for (const template of templates) {
+    const adminUrl = withDatabase(infra.postgresUrl, template);
+    await prepareOwner({ adminUrl, password: TEST_PASSWORD, schemas: all });
+  }
   const passwords = schemas.map(({ schema }) => [
     `DATABASE_PASSWORD_${schema.toUpperCase()}`,
     TEST_PASSWORD,

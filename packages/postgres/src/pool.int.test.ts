@@ -16,6 +16,7 @@ beforeAll(async () => {
   database = await createTestDatabase('charges');
   admin = createPool({ url: database.adminUrl, applicationName: 'pool-test', max: 3 });
   await admin.query(sql`create table charges.counters (id int primary key, value bigint not null)`);
+  await admin.query(sql`grant all on charges.counters to pixmesh_charges`);
   await admin.query(sql`insert into charges.counters values (1, 0), (2, 0)`);
 });
 

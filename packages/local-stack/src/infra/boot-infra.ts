@@ -1,13 +1,16 @@
+import { join } from 'node:path';
 import { KAFKA, REDIS, REGISTRY } from './artifacts.ts';
 import { bootContainers } from './containers.ts';
 import { requireJava, requireMaven } from './find-program.ts';
 import type { BootInput, InfraProvider } from './infra-provider.ts';
 import { isInstalled } from './install-artifact.ts';
+import { readOrCreatePassword } from './kept-password.ts';
 import { startKafka } from './kafka-process.ts';
 import {
   MESH_DATABASE,
   REGISTRY_DATABASE,
   createDatabases,
+  prepareRegistryDatabase,
   withDatabase,
   withVerifiedTls,
 } from './postgres-databases.ts';
@@ -55,7 +58,10 @@ async function bringUpStores(
   ]);
   const registryUrl = await bringUp(input, 'registry', {
     given: given.registryUrl,
-    boot: () => provider.registry(withDatabase(server, REGISTRY_DATABASE)),
+    boot: async () => {
+      const password = readOrCreatePassword(join(input.home, 'data', 'registry.password'));
+      return await provider.registry(await prepareRegistryDatabase(server, password));
+    },
   });
   if (!given.registryUrl) await setGlobalCompatibility(registryUrl);
   const postgresUrl = givenServer ?? withDatabase(server, MESH_DATABASE);

@@ -1,3 +1,4 @@
+import { handOver } from '@pixmesh/postgres/owner-role';
 import pg from 'pg';
 import { identityPaths } from './identities.ts';
 
@@ -20,6 +21,25 @@ export async function createDatabases(url: string, names: readonly string[]): Pr
   } finally {
     await client.end();
   }
+}
+
+/** Gives the registry a role of its own, which owns its database and reaches nothing else. */
+export async function prepareRegistryDatabase(url: string, password: string): Promise<string> {
+  const adminUrl = withDatabase(url, REGISTRY_DATABASE);
+  const role = REGISTRY_DATABASE;
+  await handOver({ adminUrl, role, password, schemas: ['public'] });
+  return withUser(adminUrl, { role, password });
+}
+
+/** The same database, as another role. */
+export function withUser(
+  url: string,
+  { role, password }: { role: string; password: string },
+): string {
+  const changed = new URL(url);
+  changed.username = role;
+  changed.password = password;
+  return changed.href;
 }
 
 /** The same server and user, another database. */

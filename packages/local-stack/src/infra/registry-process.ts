@@ -52,7 +52,7 @@ export function storageVariables(databaseUrl: string): Record<string, string> {
   return {
     APICURIO_STORAGE_KIND: 'sql',
     APICURIO_STORAGE_SQL_KIND: 'postgresql',
-    APICURIO_DATASOURCE_URL: `jdbc:postgresql://${url.hostname}:${url.port || '5432'}${url.pathname}`,
+    APICURIO_DATASOURCE_URL: `jdbc:postgresql://${url.hostname}:${url.port || '5432'}${url.pathname}${url.search}`,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { InfraMode } from '../infra/infra-provider.ts';
+import { prepareOwner } from '@pixmesh/postgres/owner-role';
 import { bootInfra } from '../infra/boot-infra.ts';
 import { issueIdentities, keepIdentitiesFresh } from '../infra/identities.ts';
 import { INFRA_SLOTS } from '../infra/infra-slots.ts';
@@ -98,6 +99,11 @@ async function prepareSettings(input: BootMeshInput, ports: PortBlock): Promise<
   const certificates = await loadCertificates(supervisor.home, secrets, new Date());
   await issueIdentities(supervisor.home);
   const infra = await bootInfra({ ...input, home: supervisor.home, portOf: ports.of });
+  await prepareOwner({
+    adminUrl: infra.postgresUrl,
+    password: secrets.ownerDatabasePassword,
+    schemas: MESH_SERVICES.map((one) => one.schema),
+  });
   return {
     home: supervisor.home,
     infra,

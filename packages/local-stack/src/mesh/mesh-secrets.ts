@@ -23,6 +23,8 @@ const Certificate = z.object({ cert: z.string(), key: z.string() });
 /** Everything secret about one home; made once, so that its data stays readable. */
 const MeshSecrets = z.object({
   databasePasswords: z.record(z.string(), z.string()),
+  /** Of the role that owns the schemas; homes of earlier versions have none. */
+  ownerDatabasePassword: z.string().default(createSecret),
   apiKeyPepper: z.string(),
   adminToken: z.string(),
   callbackSecret: z.string(),
@@ -92,6 +94,7 @@ function readSecrets(path: string): MeshSecrets {
 function createSecrets(): MeshSecrets {
   return {
     databasePasswords: {},
+    ownerDatabasePassword: createSecret(),
     acquirerPixKey: randomUUID(),
     ...createInstallationSecrets(),
   };

@@ -1,6 +1,8 @@
 import { KafkaConfig } from '@pixmesh/service/config';
 import { IdentityName } from '@pixmesh/contracts/internal/identities';
+import { OWNER_ROLE } from '@pixmesh/postgres/owner-role';
 import { identityFolder } from '../infra/identities.ts';
+import { withUser } from '../infra/postgres-databases.ts';
 import { DECIDED_BY_THE_STACK, preferGiven } from './given-settings.ts';
 import type { MeshService } from './mesh-services.ts';
 import type { MeshSettings } from './mesh-settings.ts';
@@ -64,10 +66,8 @@ export function failpointsOriginOf(service: MeshService, settings: MeshSettings)
 
 /** Each service's own role; none can read another's schema. */
 export function databaseUrlOf(schema: string, { infra, secrets }: MeshSettings): string {
-  const url = new URL(infra.postgresServiceUrl);
-  url.username = `pixmesh_${schema}`;
-  url.password = secrets.databasePasswords[schema] ?? '';
-  return url.href;
+  const password = secrets.databasePasswords[schema] ?? '';
+  return withUser(infra.postgresServiceUrl, { role: `pixmesh_${schema}`, password });
 }
 
 /** Of the job that prepares database, topics and schemas; services must find the topics under the same names. */
@@ -80,14 +80,18 @@ const DEPLOY_SETTINGS = [
 
 /** What the job that prepares database, topics and schemas needs. */
 export function renderDeployEnvironment(settings: MeshSettings): Record<string, string> {
-  const passwords = Object.entries(settings.secrets.databasePasswords).map(([schema, password]) => [
+  const { infra, secrets } = settings;
+  const passwords = Object.entries(secrets.databasePasswords).map(([schema, password]) => [
     `DATABASE_PASSWORD_${schema.toUpperCase()}`,
     password,
   ]);
   const own = {
     // On a laptop, where people read topics too.
     NODE_ENV: 'development',
-    ADMIN_DATABASE_URL: settings.infra.postgresUrl,
+    ADMIN_DATABASE_URL: withUser(infra.postgresServiceUrl, {
+      role: OWNER_ROLE,
+      password: secrets.ownerDatabasePassword,
+    }),
     KAFKA_REPLICATION_FACTOR: '1',
     MESH_TLS_DIR: identityFolderOf('deploy', settings),
     ...kafkaVariables(settings),

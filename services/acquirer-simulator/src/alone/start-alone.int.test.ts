@@ -34,7 +34,7 @@ it('serves the API with and without certificates, and starts again over what it 
   const env = {
     ...FREE_PORTS,
     LOG_LEVEL: 'silent',
-    POSTGRES_URL: testInfra().postgresUrl,
+    POSTGRES_URL: testInfra().postgresServiceUrl,
     // The role is everybody's on this server.
     DATABASE_PASSWORD_ACQUIRER_SIMULATOR: TEST_PASSWORD,
   };

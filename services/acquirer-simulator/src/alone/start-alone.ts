@@ -2,7 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 
 import { ConfigError, readConfig } from '@pixmesh/service/config';
-import { createDatabases, withDatabase } from '@pixmesh/local-stack/infra/postgres-databases';
+import { issueIdentities } from '@pixmesh/local-stack/infra/identities';
+import {
+  createDatabases,
+  withDatabase,
+  withVerifiedTls,
+} from '@pixmesh/local-stack/infra/postgres-databases';
 import { startPostgres } from '@pixmesh/local-stack/infra/postgres-process';
 import { allocatePorts } from '@pixmesh/local-stack/ports/allocate-ports';
 import type { Progress } from '@pixmesh/local-stack/progress';
@@ -90,7 +95,9 @@ async function findPostgres(
   resources.defer(ports.release);
   const supervisor = await createSupervisor({ home, log });
   resources.defer(async () => await supervisor.stop());
-  return await startPostgres({ supervisor, log }, { home, port: ports.of('postgres') });
+  await issueIdentities(home);
+  const url = await startPostgres({ supervisor, log }, { home, port: ports.of('postgres') });
+  return withVerifiedTls(url, home);
 }
 
 function withRole(adminUrl: string, password: string): string {
