@@ -4,6 +4,8 @@ import { newId } from '@pixmesh/kernel/ids';
 import { toCents } from '@pixmesh/kernel/money';
 import { expect, test } from 'vitest';
 
+import { PLATFORM_ACCOUNT_ID } from '#charge/ledger-command.ts';
+
 import { type Compared, compareReceived, unexplainedJournal } from './compare-received.ts';
 
 const PAID_AT = new Date('2026-11-21T12:00:00.000Z');
@@ -73,7 +75,10 @@ test.each<[string, Partial<Omit<Compared, 'endToEndId'>>, object]>([
   expect(stopped(change)).toEqual(expected);
 });
 
-test('a credit that nobody knows stops payouts of the account that has it; suspense stops nothing', () => {
-  expect(unexplainedJournal(journal)).toMatchObject({ kind: 'missing_left', accountId: OWNER });
-  expect(unexplainedJournal(suspended).accountId).toBeNull();
+test('a journal of a Pix that nobody knows stops payouts of its account, credited or in suspense', () => {
+  for (const invented of [journal, suspended]) {
+    expect(unexplainedJournal(invented)).toMatchObject({ kind: 'missing_left', accountId: OWNER });
+  }
+  const ofPlatform = { ...suspended, account_id: PLATFORM_ACCOUNT_ID };
+  expect(unexplainedJournal(ofPlatform).accountId).toBeNull();
 });

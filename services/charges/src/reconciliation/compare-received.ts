@@ -56,12 +56,13 @@ export function compareReceived({ endToEndId: id, theirs, ours, journal }: Compa
 
 /**
  * A journal whose Pix neither the acquirer nor we know of. Charges has recorded a Pix before it orders the journal, so it
- * is never on its way.
+ * is never on its way. Suspense that was invented counts too: who could invent it could have it accepted.
  */
 export function unexplainedJournal(journal: BookedJournal): FoundBreak {
   const { command_id: id, amount: amountCents } = journal;
   const found = `${journal.kind} for ${journal.resource_id ?? journal.account_id}`;
-  const accountId = creditedBy(journal);
+  const { account_id: owner } = journal;
+  const accountId = owner === PLATFORM_ACCOUNT_ID ? null : owner;
   return { kind: 'missing_left', id, accountId, found, amountCents, changedAt: NEVER_IN_FLIGHT };
 }
 

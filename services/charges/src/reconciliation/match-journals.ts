@@ -6,12 +6,15 @@ import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import { LIST_SKEW_MS } from '@pixmesh/reconciliation/list-pages';
 
 import { receivedPixCommandId } from '#received/received-commands.ts';
+import { suspenseCreditCommandId } from '#suspense/suspense-commands.ts';
 
 import { isBookedAsRecorded } from './compare-received.ts';
-import { findPixOfCharges, listUnownedPix } from './received-check.sql.ts';
+import { findSuspenseCredits, findPixOfCharges, listUnownedPix } from './received-check.sql.ts';
 
-/** Commands that book a received Pix. */
-const KINDS = ['credit_received_pix', 'suspend_received_pix'];
+/** The command that gives an account money which nobody owned. */
+const SUSPENSE_CREDIT = 'credit_suspense';
+/** Commands that book a received Pix, or give it away. */
+const KINDS = ['credit_received_pix', 'suspend_received_pix', SUSPENSE_CREDIT];
 /** Journals that name no Pix of ours and are held in memory: after so many nothing new can be learned from more of them. */
 const UNEXPLAINED_MAX = 100_000;
 
@@ -19,7 +22,7 @@ type MatchDeps = { db: Queryable; ledger: Pick<LedgerReads, 'findJournals' | 'li
 
 /** What the ledger has booked of received Pix, and we have not, or otherwise. */
 type Matched = {
-  /** Journals that are of no Pix recorded for the charge they name, by command id. */
+  /** Journals that are of no Pix recorded for the charge they name, or that no operator decided, by command id. */
   unexplained: Map<string, BookedJournal>;
   /** End-to-end ids of our Pix that are booked with another amount, account or end. */
   differing: Set<string>;
@@ -44,6 +47,34 @@ export async function matchJournals(deps: MatchDeps, scope: Scope): Promise<Matc
 }
 
 async function matchPage(
+  db: Queryable,
+  page: readonly BookedJournal[],
+  matched: Matched,
+): Promise<void> {
+  const ofPix = page.filter(({ kind }) => kind !== SUSPENSE_CREDIT);
+  await matchPix(db, ofPix, matched);
+  const ofSuspense = page.filter(({ kind }) => kind === SUSPENSE_CREDIT);
+  if (ofSuspense.length > 0) await matchSuspenseCredits(db, ofSuspense, matched);
+}
+
+/** Each such credit was decided by an operator, for this account and this much. */
+async function matchSuspenseCredits(
+  db: Queryable,
+  journals: readonly BookedJournal[],
+  { unexplained }: Matched,
+): Promise<void> {
+  const decided = await findSuspenseCredits(db, [
+    ...new Set(journals.map((one) => one.account_id)),
+  ]);
+  const byCommand = new Map(decided.map((one) => [suspenseCreditCommandId(one.itemId), one]));
+  for (const journal of journals) {
+    const given = byCommand.get(journal.command_id);
+    const isDecided = given?.accountId === journal.account_id && given.amount === journal.amount;
+    if (!isDecided) unexplained.set(journal.command_id, journal);
+  }
+}
+
+async function matchPix(
   db: Queryable,
   journals: readonly BookedJournal[],
   { unexplained, differing }: Matched,

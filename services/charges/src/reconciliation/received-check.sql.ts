@@ -84,6 +84,25 @@ export async function listUnownedPix(db: Queryable, limit: number): Promise<Reco
   return rows.map(toRecordedPix);
 }
 
+/** Money without an owner that an operator has given to an account. */
+export type DecidedCredit = { itemId: string; accountId: string; amount: bigint };
+
+/** What these accounts were given. Each is an operator's task: they are few. */
+export async function findSuspenseCredits(
+  db: Queryable,
+  accountIds: readonly string[],
+): Promise<DecidedCredit[]> {
+  return await db.query(
+    named(
+      'find_suspense_credits',
+      sql`
+        select item_id as "itemId", account_id as "accountId", amount
+        from suspense_resolutions
+        where action = 'accept' and owner_id is null and account_id = any(${accountIds}::uuid[])`,
+    ),
+  );
+}
+
 type PixRecord = {
   end_to_end_id: string;
   account_id: string | null;

@@ -1,5 +1,5 @@
 import type { Break, ReconciliationReport } from '@pixmesh/contracts/internal/reconciliation';
-import { newId, toAcquirerId } from '@pixmesh/kernel/ids';
+import { deriveCommandId, newId, toAcquirerId } from '@pixmesh/kernel/ids';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import { type DispatcherDouble, startDispatcherDouble } from '@pixmesh/testkit/dispatcher-double';
@@ -57,6 +57,32 @@ test('money without an owner, and returns of every kind, are clean while all sid
   await peer.answerAll();
   expect(allBreaks(await reconcile(true))).toEqual([]);
   expect(allBreaks(await reconcile(false))).toEqual([]);
+});
+
+test('money without an owner is given by an operator alone: any other credit of it is a break', async () => {
+  const e2e = await anUnownedPix();
+  const [itemId, accountId] = [deriveCommandId('received_pix', e2e), newId()];
+  const resolved = await charges.request(null, `POST /internal/suspense/${itemId}/resolve`, {
+    action: 'accept',
+    account_id: accountId,
+    operator_id: newId(),
+    item: { account_id: null, end_to_end_id: e2e, charge_id: null, amount: 700 },
+  });
+  expect(resolved.status).toBe(202);
+  await peer.answerAll();
+  expect(await breaksOf('received')).toEqual([]);
+  const given = ledger.journals.get(deriveCommandId('suspense.credit', itemId))!;
+  expect(given).toMatchObject({ kind: 'credit_suspense', account_id: accountId });
+  const forged = { ...given, command_id: newId() };
+  ledger.journals.set(forged.command_id, forged);
+  ledger.journals.set(given.command_id, { ...given, amount: given.amount + 1 });
+  const breaks = await breaksOf('received');
+  expect(breaks.map(({ kind, id }) => `${kind} ${id}`).toSorted()).toEqual(
+    [forged, given].map(({ command_id: id }) => `missing_left ${id}`).toSorted(),
+  );
+  ledger.journals.delete(forged.command_id);
+  ledger.journals.set(given.command_id, given);
+  expect(await breaksOf('received')).toEqual([]);
 });
 
 test('a return that is not recorded, not booked, or not there is shown as such', async () => {

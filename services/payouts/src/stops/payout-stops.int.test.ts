@@ -128,8 +128,10 @@ describe('a stop', () => {
     expect([repeated.status, repeated.body, isRepeat(repeated)]).toEqual([200, first.body, true]);
   });
 
-  test('asked for by fifty at once begins once', async () => {
-    const accountId = newId();
+  test.each([
+    ['an account', newId()],
+    ['all accounts', undefined],
+  ])('of %s that is asked for by fifty at once begins once', async (_name, accountId) => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => stop(accountId)));
     expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
     expect(answers.filter((answer) => !isRepeat(answer))).toHaveLength(1);
