@@ -1,16 +1,25 @@
+import { text } from 'node:stream/consumers';
+
 import type { MessageSchema } from '@pixmesh/postgres/message-schemas';
 import { ConfigError } from '@pixmesh/service/config';
 
 import { registerCallback } from './register-callback.ts';
 import { prepareInstallation } from './prepare-installation.ts';
+import { rotateSecret } from './rotate-secret.ts';
 
-/** Deploy jobs: `node deploy/main.ts` prepares database, topics and schemas; `… callback` the acquirer. */
+/**
+ * Deploy jobs: `node deploy/main.ts` prepares database, topics and schemas; `… callback` the acquirer; `… rotate SETTING STEP`
+ * writes what a secret becomes.
+ */
+const [job, setting = '', step = ''] = process.argv.slice(2);
 try {
-  if (process.argv[2] === 'callback') await registerCallback();
+  if (job === 'callback') await registerCallback();
+  else if (job === 'rotate')
+    process.stdout.write(rotateSecret(setting, step, await text(process.stdin)));
   else printSchemaIds(await prepareInstallation());
 } catch (error) {
-  const text = error instanceof ConfigError ? error.message.replaceAll('\n', '; ') : undefined;
-  process.stderr.write(`deploy: ${text ?? (error as Error).stack}\n`);
+  const refusal = error instanceof ConfigError ? error.message.replaceAll('\n', '; ') : undefined;
+  process.stderr.write(`deploy: ${refusal ?? (error as Error).stack}\n`);
   process.exitCode = 1;
 }
 
