@@ -3,8 +3,8 @@
 // to the Node 24 that was installed with it. Plain JavaScript without dependencies, on purpose.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -28,6 +28,7 @@ const SIGNAL_NUMBERS = { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 };
 
 requireSupportedMachine();
 installDependencies();
+linkNode();
 runEntry(process.argv.slice(2));
 
 function requireSupportedMachine() {
@@ -70,6 +71,20 @@ function installDependencies() {
     writeFileSync(STAMP, lockfileHash());
   }
   releaseInstallLock();
+}
+
+/**
+ * Tools that are run by `npx` find Node by this link. npm 10 removes it again, as one of the package of the other
+ * architecture, which it does not install.
+ */
+function linkNode() {
+  const link = join(ROOT, 'node_modules', '.bin', 'node');
+  if (process.platform !== 'linux' || existsSync(link)) return;
+  try {
+    symlinkSync(relative(dirname(link), NODE), link);
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error;
+  }
 }
 
 /** The stamp lies inside what it vouches for; an `npm install` by hand is recognised without one. */

@@ -29,7 +29,7 @@ fi
 docker import base.tar pixmesh-stand-in-base >/dev/null
 cp -L /etc/ssl/certs/ca-certificates.crt ca.crt
 
-cp -L "$root/node_modules/.bin/node" node
+cp "$root"/node_modules/node-linux-*/bin/node node
 [ -s npm.tgz ] || mv "$(npm pack --silent npm@11 | tail -1)" npm.tgz
 image node node:24-slim
 image postgres postgres:18

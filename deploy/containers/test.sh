@@ -11,7 +11,7 @@ folder=$(realpath -m "${1:-${TMPDIR:-/tmp}/pixmesh-containers}")
 mkdir -p "$folder"
 export COMPOSE_PROJECT_NAME=pixmesh-test
 export PIXMESH_{GATEWAY,ADMIN,CALLBACK,SIMULATOR,RECEIVER}_PORT=0
-export PATH=$PWD/node_modules/.bin:$PATH
+export PATH=$(echo "$PWD"/node_modules/node-linux-*/bin):$PATH
 
 own_engine=
 finish() {
