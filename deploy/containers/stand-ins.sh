@@ -35,9 +35,20 @@ image node node:24-slim
 image postgres postgres:18
 image redis redis:8
 
+# Nothing of a download goes into an image that is not what a laptop would run.
+check() {
+  (cd "$root/deploy" && "$folder/node" --input-type=module -e "
+    import { checkDigests } from '@pixmesh/local-stack/infra/artifact-digests';
+    import { $1 } from '@pixmesh/local-stack/infra/artifacts';
+    await checkDigests('$2', $1.files);")
+}
+
 if [ ! -d kafka ]; then
   sed "s/KAFKA_VERSION/$kafka/" "$here/stand-ins/kafka-pom.xml" > pom.xml
-  maven dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=kafka
+  rm -rf kafka.new
+  maven dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=kafka.new
+  check KAFKA "$folder/kafka.new"
+  mv kafka.new kafka
 fi
 image kafka "apache/kafka:$kafka"
 
@@ -47,6 +58,12 @@ if [ ! -d registry ]; then
   artifact=io.apicurio:apicurio-registry-app:$registry:tar.gz:all
   maven $plugin:get -Dartifact=$artifact -Dtransitive=false
   archive=$(find ~/.m2 -name "apicurio-registry-app-$registry-all.tar.gz" | head -1)
-  mkdir registry.new && tar xzf "$archive" -C registry.new && mv registry.new registry
+  rm -rf archive registry.new
+  mkdir archive registry.new
+  cp "$archive" archive
+  check REGISTRY "$folder/archive"
+  tar xzf archive/*.tar.gz -C registry.new
+  rm -r archive
+  mv registry.new registry
 fi
 image registry "apicurio/apicurio-registry:$registry"
