@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto';
+
+import type { BrokerAcl } from '@pixmesh/contracts/internal/broker-rights';
+import { TOPICS } from '@pixmesh/contracts/topics';
+import { createLogger } from '@pixmesh/telemetry/logger';
+import { eventually } from '@pixmesh/testkit/eventually';
+import { testBroker } from '@pixmesh/testkit/test-infra';
+import { createTestTopics } from '@pixmesh/testkit/test-topics';
+import { expect, test } from 'vitest';
+
+import { addAcls, syncAcls } from './acls.ts';
+import { createEventPublisher } from './event-publisher.ts';
+import { startTestMesh } from './testing/test-mesh.ts';
+import { aWireMessage, TEST_MESSAGE } from './testing/test-message.ts';
+
+const PATIENCE_MS = 30_000;
+const deploy = () => ({
+  ...testBroker('deploy'),
+  clientId: 'test',
+  logger: createLogger('test', 'silent'),
+});
+
+test('the rights become those of the list: what is missing is added, what is beyond it goes, what is of others stays', async () => {
+  const prefix = `test-${randomBytes(6).toString('hex')}.`;
+  const [a, b, other] = ['a', 'b', 'other'].map((name) => aRight('User:charges', prefix + name));
+  const foreign = aRight('User:payouts', `${prefix}a`);
+  const outside = aRight('User:charges', `${prefix.slice(0, -1)}-a`);
+  await addAcls(deploy(), [a!, other!, foreign, outside]);
+  const options = { ...deploy(), prefix, principals: ['User:charges'] };
+  expect(await syncAcls(options, [a!, b!])).toEqual({ added: 1, deleted: 1 });
+  await eventually(async () =>
+    expect(await syncAcls(options, [a!, b!])).toEqual({ added: 0, deleted: 0 }),
+  );
+  expect(await syncAcls({ ...options, principals: ['User:payouts'] }, [])).toMatchObject({
+    deleted: 1,
+  });
+  expect(await syncAcls({ ...options, prefix: outside.name }, [])).toMatchObject({ deleted: 1 });
+});
+
+test('a consumer without its rights says so, parks nothing, and goes on when it has them', async () => {
+  await using mesh = await startTestMesh();
+  const logger = createLogger('test', 'silent');
+  const errors: unknown[] = [];
+  logger.error = (_fields: unknown, message?: unknown) => void errors.push(message);
+  const handled: number[] = [];
+  await mesh.sendNumbered(1, 2);
+  // The gateway consumes nothing, as the table has it.
+  const { parked, groupId, consumer } = mesh.consume(async (one) => void handled.push(one), {
+    ...testBroker('gateway'),
+    logger,
+  });
+  const refusal = 'consumer refused by the broker, waiting for its rights';
+  await eventually(() => expect(errors).toContain(refusal), PATIENCE_MS);
+  const topic = aRight('User:gateway', mesh.topicPrefix + TOPICS.ledgerEvents);
+  const group: BrokerAcl = { ...topic, resource: 'group', name: mesh.topicPrefix + groupId };
+  // The topic alone leads to the next refusal, that of the group.
+  await addAcls(deploy(), [topic]);
+  errors.length = 0;
+  await eventually(() => expect(errors).toContain(refusal), PATIENCE_MS);
+  expect(consumer.isAlive()).toBe(true);
+  await addAcls(deploy(), [group]);
+  await eventually(() => expect(handled).toEqual([1, 2]), PATIENCE_MS);
+  expect(parked).toEqual([]);
+});
+
+test('an event whose topic may not be written stays, and goes when it may', async () => {
+  await using mesh = await startTestMesh();
+  const { topicPrefix } = await createTestTopics();
+  const { topic, type } = TEST_MESSAGE;
+  const message = aWireMessage(1);
+  const event = { eventId: message.event_id, topic, key: 'k', type, message, traceparent: null };
+  // Charges writes other topics, as the table has it.
+  const client = { ...mesh.options, ...testBroker('charges'), codec: mesh.codec, topicPrefix };
+  await using publisher = createEventPublisher(client);
+  const first = await publisher.publishWhatGoes([event]);
+  expect(first.misfits.size).toBe(0);
+  expect([...first.postponed]).toEqual([message.event_id]);
+  const right = aRight('User:charges', topicPrefix + topic);
+  await addAcls(deploy(), [{ ...right, operation: 'write' }]);
+  await eventually(async () => {
+    expect((await publisher.publishWhatGoes([event])).postponed.size).toBe(0);
+  }, PATIENCE_MS);
+});
+
+function aRight(principal: BrokerAcl['principal'], name: string): BrokerAcl {
+  return { principal, operation: 'read', resource: 'topic', name, match: 'literal' };
+}
