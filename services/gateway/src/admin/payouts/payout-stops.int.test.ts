@@ -82,6 +82,12 @@ test.each([
   expect(gateway.owners.payouts.requests).toEqual([]);
 });
 
+test('the stop of an account that the gateway does not know can be ended: books may name any', async () => {
+  answer(200);
+  expect((await act('resume', { account_id: newId() })).status).toBe(200);
+  expect(gateway.owners.payouts.requests).toHaveLength(1);
+});
+
 test('the list of stops is no payout: the path is its own', async () => {
   answer(200);
   await gateway.admin('GET', '/admin/payouts/stops?status=in_force');

@@ -24,6 +24,9 @@ type Change = { path: string; asked: AuditAction; done: AuditAction };
 export function registerPayoutStops(app: FastifyInstance, deps: OwnerAndTablesDeps): void {
   app.post('/admin/payouts/stop', async (request, reply) => {
     const order = readBody(StopPayoutsBody, request);
+    const { account_id: accountId } = order;
+    // A stop of an account that does not exist would stop nothing, and look as if it did.
+    if (accountId !== null) found(await findAccount(deps.db, accountId as AccountId));
     const change = {
       path: PAYOUT_STOP_PATHS.stop,
       asked: 'payouts.stop_requested',
@@ -49,8 +52,6 @@ async function changeStop(
   { order, path, asked, done }: Change & { order: Order },
 ): Promise<ForwardableAnswer> {
   const { account_id: accountId } = order;
-  // A stop of an account that does not exist would stop nothing, and look as if it did.
-  if (accountId !== null) found(await findAccount(deps.db, accountId as AccountId));
   const body = Buffer.from(JSON.stringify(order));
   const target = { kind: 'payout_stop', id: accountId ?? ALL_ACCOUNTS } as const;
   const audited = { actor: request.actor, target, asked, done, before: null };
