@@ -82,6 +82,7 @@ create table audit_log (
   digest_before bytea,
   digest_after bytea,
   created_at timestamp(3) with time zone default now() not null,
+  client_address text,
   constraint audit_log_pkey PRIMARY KEY (id)
 );
 CREATE INDEX audit_log_target ON audit_log USING btree (target_id, id DESC);
@@ -122,6 +123,7 @@ create table request_log (
   idempotency_mismatch boolean not null,
   created_at timestamp(3) with time zone not null,
   trace_id text,
+  client_address text,
   constraint request_log_pkey PRIMARY KEY (id)
 ) partition by range (id);
 CREATE INDEX request_log_account ON ONLY request_log USING btree (account_id, id DESC) WHERE account_id IS NOT NULL;

@@ -21,7 +21,12 @@ const SILENT_CODES: ReadonlySet<string | undefined> = new Set([
 type ServerSocket = Socket & { _httpMessage?: ServerResponse | null };
 
 /** What is known about a refusal: there is no request yet that could be named. */
-export type RefusedConnection = { requestId: string; status: number };
+export type RefusedConnection = {
+  requestId: string;
+  status: number;
+  /** The address of who holds the connection. */
+  peer: string | undefined;
+};
 
 /**
  * What the HTTP parser refuses never reaches a route; it gets the error envelope all the same, and its
@@ -41,10 +46,10 @@ export function answerClientError(
   const text = JSON.stringify(body);
   socket.end(
     `HTTP/1.1 ${status} Bad Request\r\nconnection: close\r\ncontent-type: application/json; charset=utf-8\r\n` +
-      `cache-control: no-store\r\n${ANSWER_HEADERS.requestId}: ${requestId}\r\n` +
+      `cache-control: no-store\r\nx-content-type-options: nosniff\r\n${ANSWER_HEADERS.requestId}: ${requestId}\r\n` +
       `content-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
   );
-  onRefused({ requestId, status });
+  onRefused({ requestId, status, peer: socket.remoteAddress });
   // Closing at once could reset the connection before the client has read the answer.
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }

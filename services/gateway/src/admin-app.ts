@@ -30,7 +30,8 @@ import { reportMismatches } from '#admin/report-mismatches.ts';
 import { registerListRequests } from '#admin/requests/list-requests.route.ts';
 import { registerSuspense } from '#admin/suspense/suspense.route.ts';
 import { registerTimelines } from '#admin/timelines/timelines.route.ts';
-import { requestIdOf, stampAnswers } from '#edge/stamp-answers.ts';
+import { type Edge, guardListener } from '#edge/guard-listener.ts';
+import { requestIdOf } from '#edge/stamp-answers.ts';
 import { registerGuides } from '#guides/guides.route.ts';
 import { registerReferencePage } from '#openapi/reference-page.route.ts';
 
@@ -39,7 +40,7 @@ type AdminDeps = OperatorAuthDeps &
   KeyDeps &
   ReconciliationDeps &
   LettersDeps &
-  LimitsDeps & { logger: Logger };
+  LimitsDeps & { logger: Logger; edge: Edge };
 
 /** Listener 2: what operators, the dashboard and the CLI see. */
 export function buildAdminApp(deps: AdminDeps): FastifyInstance {
@@ -49,7 +50,7 @@ export function buildAdminApp(deps: AdminDeps): FastifyInstance {
     headerBytesMax: EDGE_HEADER_BYTES_MAX,
     requestIdOf: (_request, reply) => requestIdOf(reply),
   });
-  stampAnswers(app);
+  guardListener(app, 'admin', deps.edge);
   // A context of its own, so that unknown routes answer 404 and 405 without a token (decision 254).
   app.register(async (routes) => {
     requireOperator(routes, deps);

@@ -6,7 +6,8 @@ import type { FastifyInstance } from 'fastify';
 import type { CallbackDeps } from '#callbacks/receive-callback.ts';
 import { registerReceiveCallback } from '#callbacks/receive-callback.route.ts';
 import { createKeepUnusable } from '#callbacks/keep-unusable.ts';
-import { requestIdOf, stampAnswers } from '#edge/stamp-answers.ts';
+import { type Edge, guardListener } from '#edge/guard-listener.ts';
+import { requestIdOf } from '#edge/stamp-answers.ts';
 
 /** An acquirer groups items, so its bodies may be larger than a merchant's. */
 const CALLBACK_BYTES_MAX = 1024 * 1024;
@@ -15,6 +16,7 @@ type Deps = Omit<CallbackDeps, 'keepUnusable'> & {
   secrets: UpToTwo<string>;
   /** Where it is set, a caller without a certificate of its authority ends at the handshake. */
   tls: TlsIdentity | null;
+  edge: Edge;
 };
 
 /** Listener 3: what the acquirer calls. */
@@ -27,7 +29,7 @@ export function buildCallbackApp(deps: Deps): FastifyInstance {
     bodyBytesMax: CALLBACK_BYTES_MAX,
     ...(deps.tls && { mutualTls: fixedTls(deps.tls) }),
   });
-  stampAnswers(app);
+  guardListener(app, 'callbacks', deps.edge);
   const keepUnusable = createKeepUnusable({ logger: deps.logger, now: () => performance.now() });
   registerReceiveCallback(app, { ...deps, keepUnusable });
   return app;

@@ -14,11 +14,15 @@ import {
   type TlsIdentity,
   toTlsIdentity,
 } from '@pixmesh/service/tls-identity';
+import { parsedText } from '@pixmesh/contracts/http/text-field';
 import { ReconciliationConfig } from '@pixmesh/reconciliation/reconciliation-config';
 import { upToTwo } from '@pixmesh/service/up-to-two';
 import { z } from 'zod';
 
 import { PeppersSetting } from '#authentication/peppers.ts';
+import { parseTrustedProxies } from '#edge/addresses.ts';
+import type { Edge } from '#edge/guard-listener.ts';
+import { parseOrigins } from '#edge/other-origins.ts';
 
 const SECRET_LENGTH_MIN = 32;
 const POOL_SIZE_DEFAULT = 10;
@@ -29,6 +33,12 @@ const RATE_WINDOW_SECONDS_DEFAULT = 60;
 const DAY_SECONDS = 24 * 60 * 60;
 
 const CALLBACK_SECRET_EXPECTED = 'expected at least 32 characters of A-Z a-z 0-9 - _ . ~';
+
+const PROXIES_EXPECTED =
+  'expected IP addresses or networks such as 10.0.0.0/8, separated by commas';
+const ORIGINS_EXPECTED = 'expected origins such as https://app.example.com, separated by commas';
+/** A quarter of what a listener takes in all. */
+const CONNECTIONS_PER_ADDRESS_DEFAULT = 2_500;
 
 const Settings = z.object({
   ...CommonConfig,
@@ -81,6 +91,14 @@ const Settings = z.object({
   RATE_LIMIT_TIMEOUT_MS: milliseconds(50),
   /** Where gateways count together what is limited; absent: each counts by itself. */
   ...RedisConfig,
+  /** Proxies before the listeners, whose `X-Forwarded-For` names the client. */
+  TRUSTED_PROXIES: parsedText(parseTrustedProxies, PROXIES_EXPECTED).prefault(''),
+  /** Connections of one client address to one listener; a trusted proxy has no such bound. */
+  CONNECTIONS_PER_ADDRESS_MAX: atLeast(1, 'connections').default(CONNECTIONS_PER_ADDRESS_DEFAULT),
+  /** For how long browsers are asked to come by HTTPS alone; absent: they are not asked. */
+  HSTS_MAX_AGE_SECONDS: atLeast(1, 'seconds').optional(),
+  /** Whose pages may read `/v1` in a browser; absent: none may. */
+  CORS_ALLOWED_ORIGINS: parsedText(parseOrigins, ORIGINS_EXPECTED).prefault(''),
   /** Where researchers report what they found; absent: no `security.txt`. */
   SECURITY_CONTACT: z
     .url({ protocol: /^(mailto|https)$/, error: 'expected a mailto: or https: URL' })
@@ -98,6 +116,16 @@ export const GatewayConfig = Settings.refine(
   { path: ['REDIS_URL'], error: 'expected a redis:// URL, since RATE_LIMIT_PER_KEY is set' },
 ).superRefine((config, context) => checkTlsIdentity(tlsOf(config), 'CALLBACK_TLS', context));
 export type GatewayConfig = z.output<typeof GatewayConfig>;
+
+/** What holds on all listeners. */
+export function edgeOf(config: GatewayConfig): Edge {
+  return {
+    isTrusted: config.TRUSTED_PROXIES,
+    connectionsPerAddressMax: config.CONNECTIONS_PER_ADDRESS_MAX,
+    hstsMaxAgeSeconds: config.HSTS_MAX_AGE_SECONDS ?? null,
+    origins: config.CORS_ALLOWED_ORIGINS,
+  };
+}
 
 /** Where callbacks are served to callers with a certificate alone; null where to anyone. */
 export function callbackTls(config: GatewayConfig): TlsIdentity | null {

@@ -31,10 +31,27 @@ const callbackItemsSkipped = counter(
 
 const keysMoved = counter('gateway_keys_moved_total', 'API keys moved to the current pepper');
 
+const strangers = counter(
+  'gateway_anonymous_requests_total',
+  'Requests to /v1 without an accepted key; a sample of them is in the request log',
+);
+const connectionsRefused = counter(
+  'gateway_connections_refused_total',
+  'Connections closed unread, because their address had as many as it may',
+);
+
 export type Listener = 'public' | 'admin' | 'callbacks';
 
 export function countUnauthorized(listener: Listener): void {
   unauthorized.add(1, { listener });
+}
+
+export function countStranger(labels: { status: number; stored: boolean }): void {
+  strangers.add(1, labels);
+}
+
+export function countRefusedConnection(listener: Listener): void {
+  connectionsRefused.add(1, { listener });
 }
 
 export function reportMismatch(

@@ -1,7 +1,9 @@
 import { createServiceApp, EDGE_HEADER_BYTES_MAX } from '@pixmesh/http/service-app';
 import type { FastifyInstance } from 'fastify';
 
-import { requestIdOf, stampAnswers } from '#edge/stamp-answers.ts';
+import { type Edge, guardListener } from '#edge/guard-listener.ts';
+import { answerOtherOrigins } from '#edge/other-origins.ts';
+import { requestIdOf } from '#edge/stamp-answers.ts';
 import { type PublicRouteDeps, registerPublicRoutes } from '#forwarding/register-public-route.ts';
 import { registerGuides } from '#guides/guides.route.ts';
 import { registerOpenApi } from '#openapi/openapi.route.ts';
@@ -13,7 +15,11 @@ import type { SecurityTxt } from '#security-txt/security-txt.ts';
 
 /** Listener 1: what merchants see. */
 export function buildPublicApp(
-  deps: PublicRouteDeps & { requestLog: RequestLog; securityTxt: SecurityTxt | null },
+  deps: PublicRouteDeps & {
+    requestLog: RequestLog;
+    securityTxt: SecurityTxt | null;
+    edge: Edge;
+  },
 ): FastifyInstance {
   const app = createServiceApp({
     logger: deps.logger,
@@ -22,7 +28,8 @@ export function buildPublicApp(
     requestIdOf: (_request, reply) => requestIdOf(reply),
     ...recordRequests(deps.requestLog),
   });
-  stampAnswers(app);
+  guardListener(app, 'public', deps.edge);
+  answerOtherOrigins(app, deps.edge.origins);
   registerPublicRoutes(app, deps);
   registerOpenApi(app);
   registerReferencePage(app, 'Pix Charges and Payouts API');

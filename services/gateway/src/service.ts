@@ -33,7 +33,7 @@ import { announceSecurityTxt } from '#security-txt/announce-security-txt.ts';
 import { buildAdminApp } from './admin-app.ts';
 import { buildCallbackApp } from './callback-app.ts';
 import { checkTables } from './check-ready.sql.ts';
-import { callbackTls, type GatewayConfig } from './config.ts';
+import { callbackTls, edgeOf, type GatewayConfig } from './config.ts';
 import { buildPublicApp } from './public-app.ts';
 
 /** Callbacks, the relay's open claim and the request log; apart from requests, so that neither starves. */
@@ -97,6 +97,7 @@ export async function startGateway(config: GatewayConfig) {
         wakeOutbox,
         secrets: config.CALLBACK_SECRET,
         tls: callbackTls(config),
+        edge: edgeOf(config),
       }),
     };
     use('listeners', together(Object.values(apps)));
@@ -144,6 +145,7 @@ function buildPublic(parts: AppParts & { requestLog: RequestLog }): FastifyInsta
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
     requestLog,
     securityTxt: announceSecurityTxt(config),
+    edge: edgeOf(config),
   });
 }
 
@@ -170,6 +172,7 @@ function buildAdmin({
     reconciliationTimeoutMs: config.RECONCILIATION_TIMEOUT_MS,
     bootstrapToken: config.ADMIN_BOOTSTRAP_TOKEN,
     mayActForOthers: isOn(config.ACT_FOR_OTHERS, config),
+    edge: edgeOf(config),
   });
 }
 

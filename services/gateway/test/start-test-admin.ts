@@ -6,6 +6,7 @@ import { createLogger } from '@pixmesh/telemetry/logger';
 import type { OwnerClients } from '#admin/owners/call-owner.ts';
 
 import { buildAdminApp } from '#admin-app.ts';
+import { OPEN_EDGE } from './open-edge.ts';
 import { type Answer, sendRequest } from './send-request.ts';
 
 const TOKEN = 'a-token-of-the-first-operator-of-tests';
@@ -50,6 +51,7 @@ export async function startTestAdmin(deps: {
     reconciliationTimeoutMs: 1_000,
     bootstrapToken: TOKEN,
     mayActForOthers: false,
+    edge: OPEN_EDGE,
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;

@@ -32,6 +32,10 @@ export const AuditEntry = z.object({
   target_id: z.string(),
   digest_before: z.string().nullable(),
   digest_after: z.string().nullable(),
+  client_address: z
+    .string()
+    .nullable()
+    .meta({ description: 'Where the operator called from; null before it was recorded.' }),
   created_at: Timestamp,
 });
 
@@ -88,6 +92,10 @@ export const LoggedRequest = z.object({
   status: z.int().meta({ description: '499 where the client left before its answer.' }),
   duration_ms: z.int().min(0),
   request_id: z.uuid(),
+  client_address: z
+    .string()
+    .nullable()
+    .meta({ description: 'Where it came from; null where the client had left at once.' }),
   trace_id: z.string().nullable().meta({ description: 'Null where nothing is traced.' }),
   idempotency_mismatch: z.boolean(),
   created_at: Timestamp,

@@ -7,6 +7,7 @@ import { bootInfra, type InfraUrls, readGivenUrls } from './boot-infra.ts';
 import { issueIdentities } from './identities.ts';
 import type { InfraMode } from './infra-provider.ts';
 import { INFRA_SLOTS, type InfraSlot } from './infra-slots.ts';
+import { closeFolder } from './private-home.ts';
 
 export interface Infra extends AsyncDisposable {
   /** Folder with data, logs and identities. */
@@ -40,6 +41,7 @@ export function readInfraMode(environment = process.env): InfraMode {
 export async function startInfra(options: InfraOptions): Promise<Infra> {
   const log = options.log ?? createProgress();
   const home = resolve(options.home);
+  closeFolder(home);
   await issueIdentities(home);
   const given = readGivenUrls();
   if (given) {

@@ -185,6 +185,8 @@ export const MESH_SERVICES: readonly MeshService[] = [
       API_KEY_PEPPER: secrets.apiKeyPepper,
       ADMIN_BOOTSTRAP_TOKEN: secrets.adminToken,
       CALLBACK_SECRET: secrets.callbackSecret,
+      // Everybody here has one address.
+      CONNECTIONS_PER_ADDRESS_MAX: '10000',
       ...onOneMachine(RECONCILIATION),
       SECURITY_CONTACT: 'mailto:security@example.com',
       SECURITY_TXT_URL: `${origin('gateway')}/.well-known/security.txt`,

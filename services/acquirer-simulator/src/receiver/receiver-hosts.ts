@@ -1,6 +1,6 @@
 import { isLoopbackAddress, isLoopbackName } from '#control/loopback-names.ts';
 
-/** What development stacks map to the receiver (decision 176). */
+/** What development stacks map to the receiver. */
 const MAPPED_NAME = /^(.+\.)receiver\.example\.com\.?$/;
 
 /**

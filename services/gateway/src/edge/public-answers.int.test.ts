@@ -37,6 +37,7 @@ describe('every answer of a listener', () => {
     expect(answer.status).toBe(row.status);
     expect(answer.headers['x-request-id']).toMatch(UUID_V7);
     expect(answer.headers['cache-control']).toBe('no-store');
+    expect(answer.headers['x-content-type-options']).toBe('nosniff');
     expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
     const again = await sendRequest(sent);
     expect(again.headers['x-request-id']).not.toBe(answer.headers['x-request-id']);

@@ -3,13 +3,17 @@ import { newId } from '@pixmesh/kernel/ids';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
 /**
- * Gives every answer of a listener its request id and forbids caching it. This happens on the server and not
- * in a hook, because the framework answers ill-formed URLs without running any hook.
+ * Gives every answer of a listener its request id, forbids caching it and taking it for another type than it names; and
+ * asks browsers to come by HTTPS alone, where that is configured. This happens on the server and not in a hook, because
+ * the framework answers ill-formed URLs without running any hook.
  */
-export function stampAnswers(app: FastifyInstance): void {
+export function stampAnswers(app: FastifyInstance, hstsMaxAgeSeconds: number | null): void {
   app.server.prependListener('request', (_request, response) => {
     response.setHeader(ANSWER_HEADERS.requestId, newId());
     response.setHeader('cache-control', 'no-store');
+    response.setHeader('x-content-type-options', 'nosniff');
+    if (hstsMaxAgeSeconds === null) return;
+    response.setHeader('strict-transport-security', `max-age=${hstsMaxAgeSeconds}`);
   });
 }
 

@@ -6,6 +6,8 @@ import { registeredRoutes } from '@pixmesh/http/testing/registered-routes';
 
 import { listGuides } from '#guides/guides.route.ts';
 
+import { OPEN_EDGE } from '#test/open-edge.ts';
+
 import { buildPublicApp } from '../public-app.ts';
 
 /** What the listener serves beside `/v1`, and the document therefore leaves out (decision 224). */
@@ -21,6 +23,7 @@ const BESIDE = [
 function build() {
   return buildPublicApp({
     logger: createLogger('gateway', 'silent'),
+    edge: OPEN_EDGE,
     securityTxt: { contact: 'mailto:a@example.com', canonicalUrl: null, expiresAt: new Date() },
   } as unknown as Parameters<typeof buildPublicApp>[0]);
 }

@@ -36,7 +36,6 @@ export async function toStaticAnswer(
     headers: {
       'cache-control': 'no-cache',
       vary: 'accept-encoding',
-      'x-content-type-options': 'nosniff',
       ...headers,
     },
   };

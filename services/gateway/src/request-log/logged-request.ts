@@ -10,6 +10,8 @@ export type LoggedRequest = {
   status: number;
   durationMs: number;
   requestId: string;
+  /** Null where the client had left, and before it was recorded. */
+  clientAddress: string | null;
   /** Null where nothing is traced. */
   traceId: string | null;
   idempotencyMismatch: boolean;

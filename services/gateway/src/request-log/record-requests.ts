@@ -3,35 +3,51 @@ import type { Answered } from '@pixmesh/http/service-app';
 import { currentTraceId } from '@pixmesh/telemetry/tracing';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
+import { plainAddress } from '#edge/addresses.ts';
 import { requestIdOf } from '#edge/stamp-answers.ts';
+import { countStranger } from '#events.ts';
 
 import type { RequestLog } from './request-log.ts';
+import { createStrangerSample } from './sample-strangers.ts';
 
-/** Records each request of a listener once, refused ones and those that their client left included. */
+/**
+ * Records each request of a listener once, refused ones and those that their client left included. Of requests without
+ * an accepted key it counts all and records a sample.
+ */
 export function recordRequests(log: RequestLog) {
+  const isSampled = createStrangerSample(() => performance.now());
   return {
     onAnswered: (request: FastifyRequest, reply: FastifyReply, answered: Answered): void =>
-      log.record({
+      record({
         caller: request.caller,
         method: request.method,
         route: request.routeOptions.url ?? null,
         status: answered.status,
         durationMs: Math.round(answered.durationMs),
         requestId: requestIdOf(reply),
+        clientAddress: request.clientAddress,
         traceId: currentTraceId(),
         idempotencyMismatch: request.idempotencyMismatch,
       }),
     /** Of what was no request yet, neither a method nor a route can be named. */
-    onRefused: ({ requestId, status }: RefusedConnection): void =>
-      log.record({
+    onRefused: ({ requestId, status, peer }: RefusedConnection): void =>
+      record({
         caller: null,
         method: null,
         route: null,
         status,
         durationMs: 0,
         requestId,
+        clientAddress: plainAddress(peer),
         traceId: null,
         idempotencyMismatch: false,
       }),
   };
+
+  function record(request: Parameters<RequestLog['record']>[0]): void {
+    const { caller, clientAddress, status } = request;
+    const isStored = caller !== null || isSampled(clientAddress);
+    if (caller === null) countStranger({ status, stored: isStored });
+    if (isStored) log.record(request);
+  }
 }

@@ -29,6 +29,7 @@ const UNKNOWN_ROUTE = {
   route: null,
   status: 404,
   durationMs: 1,
+  clientAddress: null,
   traceId: null,
   idempotencyMismatch: false,
 };

@@ -46,6 +46,7 @@ describe('a request on /v1', () => {
       status: 200,
       duration_ms: expect.any(Number) as number,
       request_id: answer.headers['x-request-id'],
+      client_address: '127.0.0.1',
       trace_id: null,
       idempotency_mismatch: false,
       created_at: expect.stringMatching(/Z$/) as string,
@@ -181,6 +182,7 @@ describe('the log itself', () => {
     route: '/v1/account',
     status: 200,
     durationMs: 1,
+    clientAddress: null,
     traceId: null,
     idempotencyMismatch: false,
   };

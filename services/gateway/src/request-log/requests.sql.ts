@@ -20,7 +20,7 @@ export async function insertRequests(
       sql`
         insert into request_log (
           id, account_id, application_id, key_id, method, route, status, duration_ms, request_id,
-          trace_id, idempotency_mismatch, created_at
+          client_address, trace_id, idempotency_mismatch, created_at
         )
         select *
         from unnest(
@@ -33,6 +33,7 @@ export async function insertRequests(
           ${batch.map((row) => row.status)}::smallint[],
           ${batch.map((row) => row.durationMs)}::integer[],
           ${batch.map((row) => row.requestId)}::uuid[],
+          ${batch.map((row) => row.clientAddress)}::text[],
           ${batch.map((row) => row.traceId)}::text[],
           ${batch.map((row) => row.idempotencyMismatch)}::boolean[],
           ${batch.map((row) => row.createdAt)}::timestamptz[]
@@ -56,7 +57,7 @@ export async function listRequests(
       /* request_log_list */
       select id, account_id as "accountId", application_id as "applicationId", key_id as "keyId", method, route,
         status, duration_ms as "durationMs", request_id as "requestId",
-        trace_id as "traceId", idempotency_mismatch as "idempotencyMismatch", created_at as "createdAt"
+        client_address as "clientAddress", trace_id as "traceId", idempotency_mismatch as "idempotencyMismatch", created_at as "createdAt"
       from request_log
       where (${startingAfter}::uuid is null or id < ${startingAfter}::uuid)
         and (${filters.account_id}::uuid is null or account_id = ${filters.account_id}::uuid)

@@ -11,6 +11,8 @@ export type AuditEntry = {
   targetId: string;
   digestBefore: Buffer | null;
   digestAfter: Buffer | null;
+  /** Where the operator's request came from; null before it was recorded. */
+  clientAddress: string | null;
   createdAt: Date;
 };
 
@@ -24,10 +26,10 @@ export async function insertAuditEntry(
       'audit_insert',
       sql`
         insert into audit_log
-          (id, actor, action, target_kind, target_id, digest_before, digest_after)
+          (id, actor, action, target_kind, target_id, digest_before, digest_after, client_address)
         values (
           ${entry.id}, ${entry.actor}, ${entry.action}, ${entry.targetKind}, ${entry.targetId},
-          ${entry.digestBefore}, ${entry.digestAfter}
+          ${entry.digestBefore}, ${entry.digestAfter}, ${entry.clientAddress}
         )`,
     ),
   );
@@ -43,7 +45,8 @@ export async function listAuditEntries(
       'audit_list',
       sql`
         select id, actor, action, target_kind as "targetKind", target_id as "targetId",
-          digest_before as "digestBefore", digest_after as "digestAfter", created_at as "createdAt"
+          digest_before as "digestBefore", digest_after as "digestAfter",
+          client_address as "clientAddress", created_at as "createdAt"
         from audit_log
         where (${startingAfter}::uuid is null or id < ${startingAfter}::uuid)
           and (${filters.actor}::text is null or actor = ${filters.actor})

@@ -28,6 +28,7 @@ function toResource(entry: AuditEntry): object {
     target_id: entry.targetId,
     digest_before: entry.digestBefore?.toString('hex') ?? null,
     digest_after: entry.digestAfter?.toString('hex') ?? null,
+    client_address: entry.clientAddress,
     created_at: entry.createdAt.toISOString(),
   };
 }

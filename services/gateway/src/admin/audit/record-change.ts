@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto';
 import { newId } from '@pixmesh/kernel/ids';
 import type { Transaction } from '@pixmesh/postgres/pool';
 
+import { currentClientAddress } from '#edge/client-address.ts';
+
 import { insertAuditEntry } from './audit-log.sql.ts';
 
 export type AuditAction =
@@ -95,6 +97,7 @@ export async function recordChange(tx: Transaction, change: Change): Promise<voi
     targetId: change.target.id,
     digestBefore: digest(change.before),
     digestAfter: digest(change.after),
+    clientAddress: currentClientAddress(),
   });
 }
 

@@ -6,6 +6,8 @@ import { registeredRoutes } from '@pixmesh/http/testing/registered-routes';
 
 import { listGuides } from '#guides/guides.route.ts';
 
+import { OPEN_EDGE } from '#test/open-edge.ts';
+
 import { buildAdminApp } from '../../admin-app.ts';
 
 /** What the listener serves beside `/admin`, to whoever reaches it (ADR 0021). */
@@ -20,6 +22,7 @@ const BESIDE = [
 function build() {
   return buildAdminApp({
     logger: createLogger('gateway', 'silent'),
+    edge: OPEN_EDGE,
     bootstrapToken: 'x',
   } as unknown as Parameters<typeof buildAdminApp>[0]);
 }

@@ -31,6 +31,7 @@ function toResource(request: LoggedRequest): object {
     status: request.status,
     duration_ms: request.durationMs,
     request_id: request.requestId,
+    client_address: request.clientAddress,
     trace_id: request.traceId,
     idempotency_mismatch: request.idempotencyMismatch,
     created_at: request.createdAt.toISOString(),
