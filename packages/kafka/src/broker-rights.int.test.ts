@@ -11,7 +11,7 @@ import {
   TOOLS_GROUP_PREFIX,
 } from '@pixmesh/contracts/internal/broker-rights';
 import { CONSUMER_GROUPS } from '@pixmesh/contracts/internal/consumer-groups';
-import { ServiceName } from '@pixmesh/contracts/internal/service-token';
+import { ServiceName } from '@pixmesh/contracts/internal/identities';
 import { ReceivedPixCredit } from '@pixmesh/contracts/messages/ledger-command.v1';
 import { MESSAGE_SAMPLES } from '@pixmesh/contracts/test/message-samples';
 import { TOPICS } from '@pixmesh/contracts/topics';
