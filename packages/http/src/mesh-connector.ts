@@ -6,8 +6,11 @@ import { buildConnector } from 'undici';
 
 import { NotConnectedError } from './repeat-call.ts';
 
-/** Of the address and of the handshake, for which both sides need a turn of their event loops. */
-const CONNECT_TIMEOUT_MS = 2_000;
+/**
+ * Of the address and of the handshake, which costs both sides more than a millisecond of CPU: hundreds of calls may begin
+ * at once, each with a connection of its own.
+ */
+const CONNECT_TIMEOUT_MS = 5_000;
 
 /**
  * Connects to one service as the owner of `identity`, with the certificate of the moment. Whatever the address is: the

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer, request } from 'node:https';
+import { Agent, createServer, request } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { createSecureContext } from 'node:tls';
 
 import type { IdentityName } from '@pixmesh/contracts/internal/identities';
 
@@ -33,6 +34,8 @@ export type LossyProxy = AsyncDisposable & {
 export async function startLossyProxy(target: string, caller: IdentityName): Promise<LossyProxy> {
   const planned: { method: string; path: RegExp; trouble: Trouble }[] = [];
   const passed: string[] = [];
+  const secureContext = createSecureContext(testIdentity(caller).current());
+  const agent = new Agent({ keepAlive: true, secureContext, servername: 'ledger' });
   const server = createServer(serverTlsOf('ledger'), (incoming, outgoing) => {
     void carry(incoming, outgoing).catch(() => incoming.socket.destroy());
   });
@@ -47,6 +50,7 @@ export async function startLossyProxy(target: string, caller: IdentityName): Pro
     calm: () => void planned.splice(0),
     passed,
     [Symbol.asyncDispose]: async () => {
+      agent.destroy();
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
@@ -61,7 +65,7 @@ export async function startLossyProxy(target: string, caller: IdentityName): Pro
     else if (typeof trouble === 'object' && trouble !== null) {
       return void outgoing.writeHead(trouble.status).end(JSON.stringify(trouble.body));
     }
-    const answer = await passOn(incoming, target, caller);
+    const answer = await passOn(incoming, target, agent);
     passed.push(`${method} ${url}`);
     if (trouble === 'answer_lost') return void incoming.socket.destroy();
     outgoing.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body);
@@ -71,12 +75,11 @@ export async function startLossyProxy(target: string, caller: IdentityName): Pro
 async function passOn(
   incoming: IncomingMessage,
   target: string,
-  caller: IdentityName,
+  agent: Agent,
 ): Promise<{ status: number; body: Buffer }> {
   const { method, url, headers } = incoming;
   const call = request(new URL(url ?? '/', target), {
-    ...testIdentity(caller).current(),
-    servername: 'ledger',
+    agent,
     method: method ?? 'GET',
     headers,
   });

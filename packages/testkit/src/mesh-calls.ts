@@ -1,3 +1,5 @@
+import { createSecureContext } from 'node:tls';
+
 import { type IdentityTexts, readIdentity } from '@pixmesh/certificates/mesh-identity';
 import type { IdentityName, ServiceName } from '@pixmesh/contracts/internal/identities';
 import type { OwnerName } from '@pixmesh/contracts/internal/internal-routes';
@@ -8,6 +10,9 @@ import { testIdentityFolder } from './test-infra.ts';
 
 /** Idle connections of a test end by themselves. */
 const KEEP_ALIVE_MS = 500;
+
+/** Hundreds of handshakes at once, on a machine that is busy with other suites. */
+const CONNECT_TIMEOUT_MS = 60_000;
 
 const agents = new Map<string, Agent>();
 
@@ -71,7 +76,8 @@ function agentOf(
   if (known !== undefined) return known;
   const own = cert === undefined || key === undefined ? {} : { cert, key };
   const agent = new Agent({
-    connect: { ca, ...own, servername },
+    connect: { secureContext: createSecureContext({ ca, ...own }), servername },
+    connectTimeout: CONNECT_TIMEOUT_MS,
     allowH2: false,
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
