@@ -6,6 +6,7 @@ import { inspectConfig } from '@pixmesh/service/config';
 import { loadSettings } from '@pixmesh/service/load-settings';
 import type { z } from 'zod';
 
+import { OwnerConfig } from './prepare-database.ts';
 import { DeployConfig } from './prepare-installation.ts';
 import { CallbackConfig } from './register-callback.ts';
 
@@ -13,6 +14,7 @@ import { CallbackConfig } from './register-callback.ts';
 const JOBS: Readonly<Record<string, z.ZodObject>> = {
   deploy: DeployConfig,
   callback: CallbackConfig,
+  owner: OwnerConfig,
 };
 const SERVICES = readdirSync(path.join(import.meta.dirname, '../services'));
 const NAMES = [...SERVICES, ...Object.keys(JOBS)];

@@ -4,16 +4,19 @@ import type { MessageSchema } from '@pixmesh/postgres/message-schemas';
 import { ConfigError } from '@pixmesh/service/config';
 
 import { registerCallback } from './register-callback.ts';
+import { prepareDatabase } from './prepare-database.ts';
 import { prepareInstallation } from './prepare-installation.ts';
 import { rotateSecret } from './rotate-secret.ts';
 
 /**
- * Deploy jobs: `node deploy/main.ts` prepares database, topics and schemas; `… callback` the acquirer; `… rotate SETTING STEP`
+ * Deploy jobs: `node deploy/main.ts` prepares schemas, topics and message schemas; `… owner` the database for it, once;
+ * `… callback` the acquirer; `… rotate SETTING STEP`
  * writes what a secret becomes.
  */
 const [job, setting = '', step = ''] = process.argv.slice(2);
 try {
   if (job === 'callback') await registerCallback();
+  else if (job === 'owner') await prepareDatabase();
   else if (job === 'rotate')
     process.stdout.write(rotateSecret(setting, step, await text(process.stdin)));
   else printSchemaIds(await prepareInstallation());

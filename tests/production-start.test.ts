@@ -10,6 +10,7 @@ import { sampled } from '@pixmesh/testkit/long-runs';
 import { processEnvironment } from '@pixmesh/testkit/process-environment';
 import { describe, expect, test } from 'vitest';
 
+import { OwnerConfig } from '../deploy/prepare-database.ts';
 import { DeployConfig } from '../deploy/prepare-installation.ts';
 import { CallbackConfig } from '../deploy/register-callback.ts';
 
@@ -22,6 +23,7 @@ const SCHEMAS: ReadonlyMap<string, Schema> = new Map([
   ...(await Promise.all(SERVICES.map(async (name) => [name, await loadSettings(name)] as const))),
   ['deploy', DeployConfig],
   ['callback', CallbackConfig],
+  ['owner', OwnerConfig],
 ]);
 
 const sealing = generateSealingKeyPair();
@@ -41,6 +43,8 @@ const RECEIVER = {
 const SAFE: Readonly<Record<string, string>> = {
   DATABASE_URL: 'postgres://u:p@127.0.0.1:1/pixmesh?sslmode=verify-full',
   ADMIN_DATABASE_URL: 'postgres://u:p@127.0.0.1:1/pixmesh?sslmode=verify-full',
+  SUPERUSER_DATABASE_URL: 'postgres://u:p@127.0.0.1:1/pixmesh?sslmode=verify-full',
+  DATABASE_PASSWORD_OWNER: 'a-password-of-tests',
   KAFKA_BROKERS: '127.0.0.1:1',
   SCHEMA_REGISTRY_URL: 'https://127.0.0.1:1',
   REDIS_URL: 'rediss://:p@127.0.0.1:1',
@@ -83,6 +87,7 @@ const UNSAFE: Readonly<Record<string, string>> = {
   SECURITY_TXT_URL: 'http://example.com/.well-known/security.txt',
   DATABASE_URL: 'postgres://u:p@127.0.0.1:1/pixmesh',
   ADMIN_DATABASE_URL: 'postgres://u:p@127.0.0.1:1/pixmesh',
+  SUPERUSER_DATABASE_URL: 'postgres://u:p@127.0.0.1:1/pixmesh',
   KAFKA_SECURITY: 'plaintext',
   SCHEMA_REGISTRY_URL: 'http://127.0.0.1:1',
   REDIS_URL: 'redis://:p@127.0.0.1:1',

@@ -4,7 +4,7 @@ import { writeFileAtomically } from './write-file-atomically.ts';
 
 /** Settings whose values stand in no environment: who may list processes can often read that. */
 const SECRETS =
-  /PASSWORD|SECRET|PEPPER|PRIVATE_KEY|TLS_KEY$|TOKEN$|CLIENT_ID$|^(ADMIN_)?DATABASE_URL$|^REDIS_URL$/;
+  /PASSWORD|SECRET|PEPPER|PRIVATE_KEY|TLS_KEY$|TOKEN$|CLIENT_ID$|^(ADMIN_|SUPERUSER_)?DATABASE_URL$|^REDIS_URL$/;
 
 export interface WithSecretFiles {
   /** `X_FILE` in the place of each secret `X`. */

@@ -24,6 +24,8 @@ beforeAll(async () => {
   writeFileSync(
     path.join(migrationsDir, '0001_wares.sql'),
     `create type size as enum ('small');
+     create type measures as (height int, width int);
+     create domain reference as text check (value <> '');
      create sequence numbers;
      create table wares (id bigint generated always as identity primary key, size size);
      create view small_wares as select id from wares where size = 'small';

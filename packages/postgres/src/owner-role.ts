@@ -119,7 +119,11 @@ const FOREIGN_OBJECTS = `
     union all
     select 4, format('alter type %s owner to %I', pg_type.oid::regtype, $1::text)
     from pg_type join ours on typnamespace = ours.oid, owner
-    where typowner <> owner.oid and typtype in ('e', 'd', 'r')
+    where typowner <> owner.oid and (
+      typtype in ('e', 'd', 'r')
+      -- A table has a type as well, which goes with it.
+      or typtype = 'c' and (select relkind from pg_class where pg_class.oid = typrelid) = 'c'
+    )
     union all
     select 5, format('alter routine %s owner to %I', pg_proc.oid::regprocedure, $1::text)
     from pg_proc join ours on pronamespace = ours.oid, owner
