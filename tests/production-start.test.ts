@@ -89,6 +89,7 @@ const UNSAFE: Readonly<Record<string, string>> = {
   ADMIN_DATABASE_URL: 'postgres://u:p@127.0.0.1:1/pixmesh',
   SUPERUSER_DATABASE_URL: 'postgres://u:p@127.0.0.1:1/pixmesh',
   KAFKA_SECURITY: 'plaintext',
+  KAFKA_SASL_TOKEN_URL: 'http://127.0.0.1:1',
   SCHEMA_REGISTRY_URL: 'http://127.0.0.1:1',
   REDIS_URL: 'redis://:p@127.0.0.1:1',
   PIXMESH_ALLOW_PLAINTEXT: 'everything',
@@ -146,7 +147,7 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   deploy: ['deploy/main.ts'],
   callback: ['deploy/main.ts', 'callback'],
 };
-const BOOT_MS = 60_000;
+const BOOT_MS = 120_000;
 
 test.concurrent.each(
   [...SCHEMAS.keys()].flatMap((name) => sampled(unsafeOf(name), 1).map((one) => [name, one])),
