@@ -101,8 +101,10 @@ function holdsWholeLockfile() {
   try {
     const present = readPackages(join(ROOT, 'node_modules', '.package-lock.json'));
     return Object.entries(readPackages(LOCKFILE)).every(([path, wanted]) => {
-      if (!path.startsWith('node_modules/') || wanted.link || wanted.optional) return true;
-      return present[path]?.version === wanted.version;
+      if (!path.startsWith('node_modules/') || wanted.link) return true;
+      const installed = present[path];
+      if (!installed) return wanted.optional === true;
+      return installed.version === wanted.version && installed.integrity === wanted.integrity;
     });
   } catch {
     return false;
