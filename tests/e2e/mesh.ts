@@ -21,6 +21,7 @@ export type StackFile = {
   mesh_tls: { ca: string; cert: string; key: string };
   postgres_url: string;
   kafka_brokers: string[];
+  registry_url: string;
   account_id: string;
   application_id: string;
   api_key: string;

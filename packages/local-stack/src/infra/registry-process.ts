@@ -13,6 +13,15 @@ const STOP_LIMIT_MS = 5_000;
 const JVM_OPTIONS = ['-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
 
 /**
+ * Once the deploy job has written: the registry asks nobody for a proof, so it takes nothing more from anybody, and no call
+ * can set that back.
+ */
+export const REGISTRY_READ_ONLY = {
+  APICURIO_STORAGE_READ_ONLY_ENABLED: 'true',
+  APICURIO_CONFIG_DYNAMIC_ALLOW_ALL: 'false',
+};
+
+/**
  * Starts the schema registry on a database of its own, so that schema ids survive a restart; answers
  * its origin.
  */

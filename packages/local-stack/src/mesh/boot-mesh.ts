@@ -2,6 +2,7 @@ import type { InfraMode } from '../infra/infra-provider.ts';
 import { prepareOwner } from '@pixmesh/postgres/owner-role';
 import { bootInfra } from '../infra/boot-infra.ts';
 import { issueIdentities, keepIdentitiesFresh } from '../infra/identities.ts';
+import { REGISTRY_READ_ONLY } from '../infra/registry-process.ts';
 import { INFRA_SLOTS } from '../infra/infra-slots.ts';
 import { allocatePorts, type PortBlock } from '../ports/allocate-ports.ts';
 import type { Progress } from '../progress.ts';
@@ -64,7 +65,7 @@ export async function bootMesh(input: BootMeshInput): Promise<Mesh> {
       describeDeployJob({ home, name: 'deploy' }, [], renderDeployEnvironment(settings)),
     ),
   );
-  await startServices(input, settings);
+  await Promise.all([startServices(input, settings), closeRegistry(input)]);
   const scaling = createScaling({ supervisor, settings, log });
   resources.defer(scaling.close);
   await scaling.scaleTo(input.scale);
@@ -119,6 +120,13 @@ async function prepareSettings(input: BootMeshInput, ports: PortBlock): Promise<
 
 async function namesOf({ name }: MeshService): Promise<[string, readonly string[]]> {
   return [name, await loadSettingNames(name)];
+}
+
+/** Nobody but the deploy job writes schemas. Services read them from their own databases and wait for none of this. */
+async function closeRegistry({ log, supervisor }: BootMeshInput): Promise<void> {
+  // One that is given, or runs in a container, is not ours to restart.
+  if (!supervisor.names().includes('registry')) return;
+  await step(log, 'registry, read-only', () => supervisor.restart('registry', REGISTRY_READ_ONLY));
 }
 
 async function startServices(

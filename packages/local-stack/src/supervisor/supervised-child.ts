@@ -20,7 +20,7 @@ interface Deps {
  * for is answered with a new start on the same ports, at once or after the restart policy's delay.
  */
 export class SupervisedChild {
-  readonly spec: ChildSpec;
+  spec: ChildSpec;
   readonly #deps: Deps;
   readonly #logFile: LogFile;
   readonly #stopping = new AbortController();
@@ -45,8 +45,9 @@ export class SupervisedChild {
   }
 
   /** Ends the process and starts it anew; resolves when the new one is ready. */
-  async restart(): Promise<void> {
+  async restart(variables: Readonly<Record<string, string>>): Promise<void> {
     await this.#reviving;
+    this.spec = { ...this.spec, env: { ...this.spec.env, ...variables } };
     const previous = this.#current;
     this.#current = undefined;
     await previous?.end(this.spec.stopSignal, this.spec.stopLimitMs);

@@ -70,15 +70,15 @@ export class Supervisor {
     await runJob(this.#marked(spec), { home, register, signal: this.#jobs.signal });
   }
 
-  /** Resolves when the new process is ready. */
-  async restart(name: string): Promise<void> {
+  /** With further variables from now on, if any. Resolves when the new process is ready. */
+  async restart(name: string, variables: Readonly<Record<string, string>> = {}): Promise<void> {
     const child = this.#children.get(name);
     if (!child) {
       throw new StartupFailure(
         `no process is named ${name}; there are: ${this.names().join(', ')}`,
       );
     }
-    await child.restart();
+    await child.restart(variables);
   }
 
   /** Ends one process for good; resolves when it has ended. */
