@@ -38,7 +38,13 @@ export function anOperator(id: string = newId()): Claims {
 }
 
 /** A call of an owner as a test writes it: `route` is method and path. */
-export type AskedCall = { route: string; caller: CallerClaims | null; body?: unknown };
+export type AskedCall = {
+  route: string;
+  caller: CallerClaims | null;
+  body?: unknown;
+  /** By whose certificate, where that is not the one that the table names. */
+  as?: IdentityName;
+};
 
 /** The same as it goes over the wire, and by whom. */
 export type PeerCall = {
@@ -53,14 +59,15 @@ export type PeerCall = {
  * How the table of internal routes wants a call to be made: for a tenant or an operator by the gateway, else by the first
  * of the route's callers. The `operator_id` of a body is who acts, and goes with the claims.
  */
-export function callByTable(owner: OwnerName, { route, caller, body }: AskedCall): PeerCall {
-  const [method, path] = route.split(' ') as [InternalRoute['method'], string];
+export function callByTable(owner: OwnerName, asked: AskedCall): PeerCall {
+  const { caller } = asked;
+  const [method, path] = asked.route.split(' ') as [InternalRoute['method'], string];
   const known = INTERNAL_ROUTES[owner].find((one) => one.method === method && fits(one, path));
-  const { operatorId, rest } = takeOperator(body);
+  const { operatorId, rest } = takeOperator(asked.body);
   const claims = claimsOf(caller, known, operatorId);
-  const as = claims === null ? (known?.callers[0] ?? 'gateway') : 'gateway';
+  const named = claims === null ? known?.callers[0] : 'gateway';
   const headers = claims === null ? {} : { [INTERNAL_HEADERS.claims]: encodeClaims(claims) };
-  return { method, path, as, headers, body: rest };
+  return { method, path, as: asked.as ?? named ?? 'gateway', headers, body: rest };
 }
 
 function claimsOf(

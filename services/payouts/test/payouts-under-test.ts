@@ -32,6 +32,7 @@ export async function startPayoutsUnderTest() {
   });
   return {
     ...environment,
+    url: service.url,
     request: (
       caller: CallerClaims | null,
       route: string,

@@ -1,6 +1,7 @@
 import { OperatorPayout } from '@pixmesh/contracts/internal/operator-payouts';
-import { deriveCommandId, newId } from '@pixmesh/kernel/ids';
+import { type AccountId, deriveCommandId, newId } from '@pixmesh/kernel/ids';
 import { scaled } from '@pixmesh/testkit/long-runs';
+import { callOwner } from '@pixmesh/testkit/mesh-calls';
 import { aCaller } from '@pixmesh/testkit/test-callers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -24,7 +25,7 @@ const approver = newId();
 
 /** An operator's request for an account with this much money. */
 async function anOrder(cents = 5_000, changes: Record<string, unknown> = {}) {
-  const accountId = newId();
+  const accountId = newId<AccountId>();
   await payouts.ledger.fund(accountId, cents);
   const asked = { operator_id: requester, creation_id: newId(), settings, body, ...changes };
   return {
@@ -44,6 +45,46 @@ const approve = (id: string, changes: Record<string, unknown> = {}) =>
 const cancel = (id: string) =>
   payouts.request(null, `POST /internal/payouts/${id}/cancel`, { operator_id: requester });
 const typesOf = async (key: string) => (await payouts.eventsOf(key)).map(({ type }) => type);
+
+describe('with the certificate of charges', () => {
+  test('nobody requests or approves a payout in the name of operators', async () => {
+    const order = await anOrder();
+    const asked = { operator_id: requester, creation_id: order.id, settings, body };
+    const request = `POST /internal/accounts/${order.accountId}/payouts`;
+    expect(await codeOf('payouts', { route: request, body: asked })).toBe('CALLER_NOT_ALLOWED');
+    expect(await payouts.row(order.id)).toBeNull();
+    await order.send();
+    const approval = { operator_id: approver, settings };
+    const route = `POST /internal/payouts/${order.id}/approve`;
+    expect(await codeOf('payouts', { route, body: approval })).toBe('CALLER_NOT_ALLOWED');
+    expect((await payouts.row(order.id))?.status).toBe('pending');
+  });
+
+  test('what the gateway says of a tenant holds none of its money', async () => {
+    const { accountId } = await anOrder(5_000);
+    const hold = {
+      account_id: accountId,
+      resource_id: newId(),
+      kind: 'payout',
+      amount: 5_000,
+      fee: 0,
+    };
+    const call = { route: `PUT /internal/holds/${newId()}`, body: hold };
+    const caller = aCaller({ account_id: accountId });
+    expect(await codeOf('ledger', { ...call, caller })).toBe('CALLER_NOT_ALLOWED');
+    expect(await payouts.ledger.available(accountId)).toBe(5_000);
+  });
+
+  async function codeOf(
+    owner: 'payouts' | 'ledger',
+    call: { route: string; body: object; caller?: ReturnType<typeof aCaller> },
+  ): Promise<unknown> {
+    const url = owner === 'payouts' ? payouts.url : payouts.ledger.url;
+    const answer = await callOwner({ owner, url }, { caller: null, ...call, as: 'charges' });
+    expect(answer.status).toBe(403);
+    return ((await answer.json()) as { code: string }).code;
+  }
+});
 
 describe('a payout requested by an operator', () => {
   test('is held and waits for a second one, even where payouts of the API are automatic', async () => {
