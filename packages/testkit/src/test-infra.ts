@@ -2,9 +2,8 @@ import { join } from 'node:path';
 
 import type { IdentityName } from '@pixmesh/contracts/internal/identities';
 import { accessOfFolder, type BrokerAccess } from '@pixmesh/kafka/broker-access';
+import type { RedisUser } from '@pixmesh/contracts/internal/redis-rights';
 import { inject } from 'vitest';
-
-export type RedisUser = 'gateway' | 'webhook-dispatcher' | 'tools';
 
 /** Where the shared infrastructure of a test run listens. */
 export type TestInfra = {

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 
+import type { RedisUser } from '@pixmesh/contracts/internal/redis-rights';
 import { createClient } from 'redis';
 
-import { type RedisUser, testInfra } from './test-infra.ts';
+import { testInfra } from './test-infra.ts';
 
 /** Redis as one of its users reaches it; `port` leads through a proxy. */
 export function testRedis(user: RedisUser, port?: number): { url: string; ca: string | undefined } {

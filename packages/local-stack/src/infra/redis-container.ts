@@ -1,9 +1,10 @@
+import { renderRedisUsers } from '@pixmesh/contracts/internal/redis-rights';
 import { askRedis } from './ask-redis.ts';
 import { IDENTITY_FOLDER, identityFiles } from './container-identity.ts';
 import type { ContainerSpec } from './container-runs.ts';
 import { identityPaths } from './identities.ts';
 import { tlsOptions, toArguments } from './redis-server.ts';
-import { keptPasswords, type RedisAccess, redisAccess, renderRedisUsers } from './redis-users.ts';
+import { keptPasswords, type RedisAccess, redisAccess } from './redis-users.ts';
 
 const IMAGE = 'redis:8';
 const PORT = 6379;

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { renderRedisUsers } from '@pixmesh/contracts/internal/redis-rights';
 import { IDENTITY_FILES, openMeshIdentity } from '@pixmesh/certificates/mesh-identity';
 import { serverEnvironment } from '../inherited-environment.ts';
 import { STAGES } from '../supervisor/child-spec.ts';
@@ -10,7 +11,7 @@ import { identityFolder, identityPaths } from './identities.ts';
 import type { BootDeps } from './infra-provider.ts';
 import { installArtifact } from './install-artifact.ts';
 import { findRedisServer, speaksTls, tlsOptions, toArguments } from './redis-server.ts';
-import { keptPasswords, type RedisAccess, redisAccess, renderRedisUsers } from './redis-users.ts';
+import { keptPasswords, type RedisAccess, redisAccess } from './redis-users.ts';
 
 const READY_LIMIT_MS = 20_000;
 const STOP_LIMIT_MS = 3_000;

@@ -1,5 +1,5 @@
 import type { InfraUrls } from '../infra/boot-infra.ts';
-import type { RedisUser } from '../infra/redis-users.ts';
+import type { RedisUser } from '@pixmesh/contracts/internal/redis-rights';
 import type { MeshSettings } from './mesh-settings.ts';
 
 /** One process of the mesh, as data: a new service is one more entry in the list below. */
