@@ -18,13 +18,13 @@ const AUTHORITY_DAYS = 3_650;
 /** Clocks of one network may differ. */
 const BACKDATED_MS = HOUR_MS;
 /** Of a service. Short: a stolen one is worthless soon, and a renewal that no longer works is noticed. */
-const IDENTITY_MS = 7 * DAY_MS;
+const IDENTITY_DAYS = 7;
 
 const SECRET_FILE = 0o600;
 const SECRET_FOLDER = 0o700;
 
 /** A process of the mesh: its name, and the names and addresses under which it also serves. */
-type IdentityRequest = { name: string; hosts: readonly string[]; now: Date };
+type IdentityRequest = { name: string; hosts: readonly string[]; now: Date; days?: number };
 
 /**
  * The authority of an installation, from `<folder>/ca.crt` and `<folder>/ca.key`, which only their owner can read. Made
@@ -52,10 +52,11 @@ export async function openMeshAuthority(folder: string, now: Date): Promise<Auth
 export async function renewIdentity(
   authority: Authority,
   folder: string,
-  { name, hosts, now }: IdentityRequest,
+  { name, hosts, now, days = IDENTITY_DAYS }: IdentityRequest,
 ): Promise<boolean> {
   if (!mustRenew(authority, folder, now)) return false;
-  const certificate = await issueIdentity(authority, { name, hosts }, validityOf(now, IDENTITY_MS));
+  const validity = validityOf(now, days * DAY_MS);
+  const certificate = await issueIdentity(authority, { name, hosts }, validity);
   writeIdentity(folder, { ca: authority.cert, ...certificate });
   return true;
 }
@@ -73,7 +74,8 @@ function mustRenew(authority: Authority, folder: string, now: Date): boolean {
     const certificate = new X509Certificate(read(join(folder, IDENTITY_FILES.cert)));
     read(join(folder, IDENTITY_FILES.key));
     const isOurs = certificate.verify(new X509Certificate(authority.cert).publicKey);
-    return !isOurs || certificate.validToDate.getTime() - now.getTime() < IDENTITY_MS / 2;
+    const [from, to] = [certificate.validFromDate.getTime(), certificate.validToDate.getTime()];
+    return !isOurs || now.getTime() > (from + to) / 2;
   } catch {
     return true;
   }

@@ -6,6 +6,9 @@ import { IdentityName } from '@pixmesh/contracts/internal/identities';
 /** Servers that are not ours, and are asked for by address. */
 const SERVERS = ['kafka', 'postgres', 'redis'] as const;
 
+/** Servers read their certificate again at their next start only, which may be far away. */
+const SERVER_DAYS = 400;
+
 const HOSTS = ['127.0.0.1', 'localhost'];
 const RENEWAL_CHECK_MS = 3_600_000;
 
@@ -19,9 +22,12 @@ export type StackIdentity = IdentityName | (typeof SERVERS)[number];
 export async function issueIdentities(home: string): Promise<void> {
   const now = new Date();
   const authority = await openMeshAuthority(join(home, 'authority'), now);
-  const names: readonly StackIdentity[] = [...IdentityName.options, ...SERVERS];
-  for (const name of names) {
+  for (const name of IdentityName.options) {
     await renewIdentity(authority, identityFolder(home, name), { name, hosts: HOSTS, now });
+  }
+  for (const name of SERVERS) {
+    const request = { name, hosts: HOSTS, now, days: SERVER_DAYS };
+    await renewIdentity(authority, identityFolder(home, name), request);
   }
 }
 
