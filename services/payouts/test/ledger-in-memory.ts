@@ -9,7 +9,10 @@ export function createLedgerInMemory() {
   const journals = new Map<string, BookedJournal>();
   const holds = new Map<string, HoldItem>();
   const state = { clearing: 0n, isAway: false };
-  const reads: Omit<LedgerReads, 'listJournals'> = {
+  const reads: LedgerReads = {
+    listJournals: async function* ({ kinds }) {
+      yield present([...journals.values()].filter(({ kind }) => kinds.includes(kind)));
+    },
     findJournals: async (ids) => present(new Map(ids.flatMap((id) => entryOf(journals, id)))),
     listOpenHolds: async () => present(new Map(holds)),
     readTotals: async () => present({ acquirer_clearing: state.clearing } as LedgerTotals),

@@ -13,7 +13,7 @@ export const BREAKS_THAT_STOP = {
   received: ['missing_left', 'amount', 'state'],
   credit: ['missing_left', 'amount', 'state'],
   hold: ['missing_left', 'amount'],
-  settlement: ['missing_right', 'amount', 'state'],
+  settlement: ['missing_left', 'missing_right', 'amount', 'state'],
   payout: ['amount'],
   ledger_sum: ['sum', 'missing_left', 'missing_right'],
   balance: ['balance', 'running_balance', 'version'],

@@ -95,7 +95,12 @@ export const INTERNAL_ROUTES: Readonly<Record<OwnerName, readonly InternalRoute[
       callers: ['gateway', 'charges', 'payouts'],
       claims: 'operator',
     },
-    { method: 'GET', path: '/internal/journals', callers: ['charges'], claims: 'none' },
+    {
+      method: 'GET',
+      path: '/internal/journals',
+      callers: ['charges', 'payouts'],
+      claims: 'none',
+    },
     { method: 'GET', path: '/internal/totals', callers: ['payouts'], claims: 'none' },
     forOperators('GET', '/internal/accounts/:id/balances'),
     forOperators('GET', '/internal/accounts/:id/journals'),

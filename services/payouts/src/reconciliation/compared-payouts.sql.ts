@@ -200,6 +200,34 @@ export async function findRecordedReturns(
   return recorded;
 }
 
+/** A return of a payout's money, as recorded. */
+export type RecordedReturn = {
+  endToEndId: string;
+  returnId: string;
+  accountId: string;
+  amount: bigint;
+};
+
+/** What came back of some payouts. Reads `payouts_pkey` and `payout_returns_pkey`. */
+export async function findReturnsOfPayouts(
+  db: Queryable,
+  payoutIds: readonly string[],
+): Promise<RecordedReturn[]> {
+  if (payoutIds.length === 0) return [];
+  return await db.query(
+    named(
+      'reconciliation_returns_of_payouts',
+      sql`
+        select
+          returned.end_to_end_id as "endToEndId", return_id as "returnId", returned.account_id as "accountId",
+          returned.amount
+        from payouts
+        join payout_returns as returned using (end_to_end_id)
+        where payouts.id = any(${payoutIds}::uuid[])`,
+    ),
+  );
+}
+
 type ComparedRecord = {
   id: PayoutId;
   account_id: string;

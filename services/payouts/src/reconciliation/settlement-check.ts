@@ -6,16 +6,21 @@ import type { Check, FoundBreak } from '@pixmesh/reconciliation/check';
 import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import { createResources } from '@pixmesh/reconciliation/resources';
 
+import { matchReturns } from './match-returns.ts';
 import { type EndedPayout, findEndedPayouts, listEndedPayouts } from './compared-payouts.sql.ts';
 
 /** Two commands each fit into one look-up of the ledger. */
 const PAYOUTS_PER_PAGE = 500;
 
-export type SettlementCheckDeps = { db: Database; ledger: Pick<LedgerReads, 'findJournals'> };
+export type SettlementCheckDeps = {
+  db: Database;
+  ledger: Pick<LedgerReads, 'findJournals' | 'listJournals'>;
+};
 
 /**
  * A completed payout has settled its hold, a failed or canceled one has released it, each once, in full, and never
- * both (I8). Left: our payouts; right: the journals of their holds.
+ * both (I8); money is credited as returned where a return is recorded. Left: our payouts and their returns; right: the
+ * journals of their holds, and of the returns.
  */
 export function settlementCheck(deps: SettlementCheckDeps): Check {
   const payoutsIn = createResources<EndedPayout>({
@@ -28,8 +33,9 @@ export function settlementCheck(deps: SettlementCheckDeps): Check {
   return {
     name: 'settlement',
     run: async (scope) => {
-      const breaks: FoundBreak[] = [];
-      let compared = 0;
+      const returned = await matchReturns(deps, scope);
+      const breaks: FoundBreak[] = [...returned.breaks];
+      let { compared } = returned;
       for await (const payouts of payoutsIn(scope)) {
         scope.signal.throwIfAborted();
         compared += payouts.length;
