@@ -1,3 +1,6 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+
 import { isSealingPrivateKeys } from '@pixmesh/kernel/sealed-secret-keys';
 import { describe, expect, it } from 'vitest';
 
@@ -35,7 +38,10 @@ describe('secrets of a laptop', () => {
       { ...others, certificates: certificates ?? '' },
       later,
     );
-    expect(renewed).toMatchObject(others);
+    const changed = Object.keys(renewed).filter((name) => renewed[name] !== others[name]);
+    const ofMesh = Object.keys(others).filter((name) => name.startsWith('identity.'));
+    expect(ofMesh.length).toBeGreaterThan(5);
+    expect(changed.toSorted()).toEqual(['certificates', ...ofMesh].toSorted());
     expect(renewed['certificates']).not.toBe(certificates);
   });
 
@@ -58,6 +64,36 @@ describe('secrets of a laptop', () => {
     const sealing = dispatcher?.['WEBHOOK_SEALING_PRIVATE_KEYS'] ?? '';
     expect(isSealingPrivateKeys(sealing)).toBe(true);
     expect(JSON.stringify(others)).not.toContain(JSON.stringify(sealing).slice(1, -1));
+  });
+
+  it('give each process an identity of its own, and the superuser’s password to one job', async () => {
+    const files = renderSecretFiles(await allSecrets());
+    const holdersOf = (file: string) =>
+      Object.keys(files).filter((folder) => files[folder]?.[file] !== undefined);
+    const identities = holdersOf('identity/tls.key');
+    const owned = ['charges', 'deploy', 'gateway', 'kafka', 'ledger', 'payouts', 'postgres'];
+    expect(identities.toSorted()).toEqual([...owned, 'redis', 'webhook-dispatcher']);
+    for (const folder of identities) {
+      const { 'identity/ca.crt': ca = '', 'identity/tls.crt': cert = '' } = files[folder] ?? {};
+      const certificate = new X509Certificate(cert);
+      expect(certificate.subject).toBe(`CN=${folder}`);
+      expect(certificate.verify(new X509Certificate(ca).publicKey)).toBe(true);
+    }
+    expect(new Set(identities.map((folder) => files[folder]?.['identity/tls.key'])).size).toBe(9);
+    expect(holdersOf('SUPERUSER_DATABASE_URL')).toEqual(['owner']);
+  });
+
+  it('stand where the compose file looks for them', async () => {
+    const files = renderSecretFiles(await allSecrets());
+    const text = readFileSync(new URL('../../docker-compose.yml', import.meta.url), 'utf8');
+    const written = new Set(Object.values(files).flatMap((one) => Object.keys(one)));
+    const wanted = [...text.matchAll(/\/run\/secrets\/([\w./-]+)/g)].map(([, file]) =>
+      String(file),
+    );
+    expect(wanted.length).toBeGreaterThan(30);
+    expect(wanted.filter((file) => !written.has(file) && file !== 'identity')).toEqual([]);
+    const folders = [...text.matchAll(/subpath: ([\w-]+)/g)].map(([, folder]) => String(folder));
+    expect(folders.filter((folder) => files[folder] === undefined)).toEqual([]);
   });
 
   it('give the acquirer and its client one key each', async () => {

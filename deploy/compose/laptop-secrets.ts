@@ -3,11 +3,21 @@ import {
   makeInstallationCertificates,
   mustRenew,
 } from '@pixmesh/certificates/installation-certificates';
+import type { IdentityName } from '@pixmesh/contracts/internal/identities';
+import {
+  REDIS_USERS,
+  type RedisUser,
+  renderRedisUsers,
+} from '@pixmesh/contracts/internal/redis-rights';
 import { createInstallationSecrets, createSecret } from '@pixmesh/kernel/fresh-secrets';
+import { OWNER_ROLE } from '@pixmesh/postgres/owner-role';
 
 import { schemasToMigrate } from '../schemas-of-services.ts';
+import { authorityFile, completeIdentities, identityFiles, keyStore } from './mesh-identities.ts';
 
-const ADMIN_ROLE = 'postgres';
+const SUPERUSER_ROLE = 'postgres';
+/** Where each container finds the authority of the mesh. */
+const AUTHORITY_PATH = '/run/secrets/identity/ca.crt';
 const REGISTRY_ROLE = 'registry';
 /**
  * Above the registry's built-in defaults (250), below its environment (300): a file has no say otherwise.
@@ -25,19 +35,20 @@ export function completeSecrets(existing: LaptopSecrets): LaptopSecrets {
   return { ...createSecrets(), ...existing };
 }
 
-/** Those of the simulated acquirer and of its client, beside the other secrets; made anew before they end. */
+/** Of every process of the mesh, and of the simulated acquirer and its client; made anew before they end. */
 export async function completeCertificates(
   existing: LaptopSecrets,
   now: Date,
 ): Promise<LaptopSecrets> {
+  const completed = await completeIdentities(existing, now);
   const kept = existing['certificates'];
-  if (kept !== undefined && !mustRenew(readCertificates(kept), now)) return existing;
+  if (kept !== undefined && !mustRenew(readCertificates(kept), now)) return completed;
   const made = await makeInstallationCertificates({
     serverHosts: ['acquirer-simulator', 'localhost', '127.0.0.1'],
     clientName: existing['acquirerClientId'] ?? '',
     now,
   });
-  return { ...existing, certificates: JSON.stringify(made) };
+  return { ...completed, certificates: JSON.stringify(made) };
 }
 
 /** What each container gets to read: its own secrets and nobody else's. */
@@ -45,16 +56,34 @@ export function renderSecretFiles(secrets: LaptopSecrets): SecretFiles {
   const of = (name: string): string => secrets[name] ?? '';
   const { acquirer, acquirerClient } = renderAcquirer(secrets);
   const database = (schema: string) => ({
+    ...authorityFile(secrets),
     DATABASE_URL: databaseUrl(`pixmesh_${schema}`, of(passwordName(schema))),
+  });
+  const identity = (name: IdentityName | 'kafka' | 'postgres' | 'redis') =>
+    identityFiles(secrets, name);
+  const redis = (user: RedisUser) => ({
+    REDIS_URL: `rediss://${user}:${of(redisPasswordName(user))}@redis:6379`,
   });
   return {
     postgres: {
+      ...identity('postgres'),
       POSTGRES_PASSWORD: of('adminDatabasePassword'),
       REGISTRY_DATABASE_PASSWORD: of('registryDatabasePassword'),
     },
-    registry: { 'registry.properties': renderRegistryProperties(of('registryDatabasePassword')) },
+    kafka: { ...identity('kafka'), ...keyStore(secrets) },
+    redis: { ...identity('redis'), 'users.acl': renderRedisUsers(redisPasswords(of)) },
+    registry: {
+      ...authorityFile(secrets),
+      'registry.properties': renderRegistryProperties(of('registryDatabasePassword')),
+    },
+    owner: {
+      ...authorityFile(secrets),
+      SUPERUSER_DATABASE_URL: databaseUrl(SUPERUSER_ROLE, of('adminDatabasePassword')),
+      DATABASE_PASSWORD_OWNER: of('ownerDatabasePassword'),
+    },
     deploy: {
-      ADMIN_DATABASE_URL: databaseUrl(ADMIN_ROLE, of('adminDatabasePassword')),
+      ...identity('deploy'),
+      ADMIN_DATABASE_URL: databaseUrl(OWNER_ROLE, of('ownerDatabasePassword')),
       ...Object.fromEntries(
         schemas().map((schema) => [
           `DATABASE_PASSWORD_${schema.toUpperCase()}`,
@@ -65,23 +94,29 @@ export function renderSecretFiles(secrets: LaptopSecrets): SecretFiles {
     callback: { ...acquirerClient, CALLBACK_SECRET: of('callbackSecret') },
     gateway: {
       ...database('gateway'),
+      ...identity('gateway'),
+      ...redis('gateway'),
       API_KEY_PEPPER: of('apiKeyPepper'),
       ADMIN_BOOTSTRAP_TOKEN: of('adminBootstrapToken'),
       CALLBACK_SECRET: of('callbackSecret'),
     },
     charges: {
       ...database('charges'),
+      ...identity('charges'),
       ...acquirerClient,
       WEBHOOK_SEALING_PUBLIC_KEY: of('sealingPublicKey'),
     },
     payouts: {
       ...database('payouts'),
+      ...identity('payouts'),
       ...acquirerClient,
       WEBHOOK_SEALING_PUBLIC_KEY: of('sealingPublicKey'),
     },
-    ledger: database('ledger'),
+    ledger: { ...database('ledger'), ...identity('ledger') },
     'webhook-dispatcher': {
       ...database('webhook_dispatcher'),
+      ...identity('webhook-dispatcher'),
+      ...redis('webhook-dispatcher'),
       WEBHOOK_SEALING_PUBLIC_KEY: of('sealingPublicKey'),
       WEBHOOK_SEALING_PRIVATE_KEYS: of('sealingPrivateKeys'),
     },
@@ -111,8 +146,10 @@ function createSecrets(): LaptopSecrets {
   const { sealing, adminToken, ...others } = createInstallationSecrets();
   const passwords = [
     'adminDatabasePassword',
+    'ownerDatabasePassword',
     'registryDatabasePassword',
     ...schemas().map(passwordName),
+    ...REDIS_USERS.map(redisPasswordName),
   ];
   return {
     ...others,
@@ -139,11 +176,23 @@ function renderRegistryProperties(password: string): string {
 }
 
 function databaseUrl(role: string, password: string): string {
-  return `postgres://${role}:${password}@postgres:5432/pixmesh`;
+  const server = 'postgres:5432/pixmesh';
+  return `postgres://${role}:${password}@${server}?sslmode=verify-full&sslrootcert=${AUTHORITY_PATH}`;
 }
 
 function schemas(): string[] {
   return schemasToMigrate().map(({ schema }) => schema);
+}
+
+function redisPasswords(of: (name: string) => string): Record<RedisUser, string> {
+  const passwords = Object.fromEntries(
+    REDIS_USERS.map((user) => [user, of(redisPasswordName(user))]),
+  );
+  return passwords as Record<RedisUser, string>;
+}
+
+function redisPasswordName(user: RedisUser): string {
+  return `redisPassword.${user}`;
 }
 
 function passwordName(schema: string): string {

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 import { z } from 'zod';
 
@@ -31,9 +31,10 @@ async function writeSecrets(folder: string): Promise<void> {
   // First of all, so that no file is ever written from secrets that the next run would not know.
   writeAtomically(master, `${JSON.stringify(secrets, null, 2)}\n`, MASTER_MODE);
   for (const [container, files] of Object.entries(renderSecretFiles(secrets))) {
-    mkdirSync(join(folder, container), { recursive: true, mode: FOLDER_MODE });
     for (const [name, content] of Object.entries(files)) {
-      writeAtomically(join(folder, container, name), content, FILE_MODE);
+      const path = join(folder, container, name);
+      mkdirSync(dirname(path), { recursive: true, mode: FOLDER_MODE });
+      writeAtomically(path, content, FILE_MODE);
     }
   }
 }
