@@ -59,38 +59,12 @@ export function renderSecretFiles(secrets: LaptopSecrets): SecretFiles {
     ...authorityFile(secrets),
     DATABASE_URL: databaseUrl(`pixmesh_${schema}`, of(passwordName(schema))),
   });
-  const identity = (name: IdentityName | 'kafka' | 'postgres' | 'redis') =>
-    identityFiles(secrets, name);
+  const identity = (name: IdentityName) => identityFiles(secrets, name);
   const redis = (user: RedisUser) => ({
     REDIS_URL: `rediss://${user}:${of(redisPasswordName(user))}@redis:6379`,
   });
   return {
-    postgres: {
-      ...identity('postgres'),
-      POSTGRES_PASSWORD: of('adminDatabasePassword'),
-      REGISTRY_DATABASE_PASSWORD: of('registryDatabasePassword'),
-    },
-    kafka: { ...identity('kafka'), ...keyStore(secrets) },
-    redis: { ...identity('redis'), 'users.acl': renderRedisUsers(redisPasswords(of)) },
-    registry: {
-      ...authorityFile(secrets),
-      'registry.properties': renderRegistryProperties(of('registryDatabasePassword')),
-    },
-    owner: {
-      ...authorityFile(secrets),
-      SUPERUSER_DATABASE_URL: databaseUrl(SUPERUSER_ROLE, of('adminDatabasePassword')),
-      DATABASE_PASSWORD_OWNER: of('ownerDatabasePassword'),
-    },
-    deploy: {
-      ...identity('deploy'),
-      ADMIN_DATABASE_URL: databaseUrl(OWNER_ROLE, of('ownerDatabasePassword')),
-      ...Object.fromEntries(
-        schemas().map((schema) => [
-          `DATABASE_PASSWORD_${schema.toUpperCase()}`,
-          of(passwordName(schema)),
-        ]),
-      ),
-    },
+    ...renderInfra(secrets),
     callback: { ...acquirerClient, CALLBACK_SECRET: of('callbackSecret') },
     gateway: {
       ...database('gateway'),
@@ -121,6 +95,42 @@ export function renderSecretFiles(secrets: LaptopSecrets): SecretFiles {
       WEBHOOK_SEALING_PRIVATE_KEYS: of('sealingPrivateKeys'),
     },
     'acquirer-simulator': { ...database('acquirer_simulator'), ...acquirer },
+  };
+}
+
+/** Of what the services stand on, and of the jobs that prepare it. */
+function renderInfra(secrets: LaptopSecrets): SecretFiles {
+  const of = (name: string): string => secrets[name] ?? '';
+  return {
+    postgres: {
+      ...identityFiles(secrets, 'postgres'),
+      POSTGRES_PASSWORD: of('adminDatabasePassword'),
+      REGISTRY_DATABASE_PASSWORD: of('registryDatabasePassword'),
+    },
+    kafka: { ...identityFiles(secrets, 'kafka'), ...keyStore(secrets) },
+    redis: {
+      ...identityFiles(secrets, 'redis'),
+      'users.acl': renderRedisUsers(redisPasswords(of)),
+    },
+    registry: {
+      ...authorityFile(secrets),
+      'registry.properties': renderRegistryProperties(of('registryDatabasePassword')),
+    },
+    owner: {
+      ...authorityFile(secrets),
+      SUPERUSER_DATABASE_URL: databaseUrl(SUPERUSER_ROLE, of('adminDatabasePassword')),
+      DATABASE_PASSWORD_OWNER: of('ownerDatabasePassword'),
+    },
+    deploy: {
+      ...identityFiles(secrets, 'deploy'),
+      ADMIN_DATABASE_URL: databaseUrl(OWNER_ROLE, of('ownerDatabasePassword')),
+      ...Object.fromEntries(
+        schemas().map((schema) => [
+          `DATABASE_PASSWORD_${schema.toUpperCase()}`,
+          of(passwordName(schema)),
+        ]),
+      ),
+    },
   };
 }
 
