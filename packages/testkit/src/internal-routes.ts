@@ -36,29 +36,19 @@ export function testInternalRoutes(
   open: (identity: MadeIdentity) => FastifyInstance,
 ): void {
   const routes = INTERNAL_ROUTES[owner];
-  const certificates = new Map<string, IdentityTexts>();
-  let listener: FastifyInstance;
-  let url: string;
-  let ca: string;
+  let mesh: Mesh;
 
   beforeAll(async () => {
-    const authority = await makeTestAuthority();
-    ca = authority.cert;
-    for (const name of IdentityName.options) {
-      certificates.set(name, await issueTexts(authority, name));
-    }
-    listener = open(await makeIdentity(authority, owner));
-    listener.addHook('preHandler', async (_request, reply) => reply.code(PASSED).send({}));
-    url = await listener.listen({ host: '127.0.0.1', port: 0 });
+    mesh = await openMesh(owner, open);
   }, PATIENCE_MS);
   afterAll(async () => {
-    await listener.close();
+    await mesh.listener.close();
   });
 
   describe(`the internal routes of ${owner}`, { timeout: PATIENCE_MS }, () => {
     test('are those of the table', () => {
       const missing = routes.filter(
-        ({ method, path }) => !listener.hasRoute({ method, url: path }),
+        ({ method, path }) => !mesh.listener.hasRoute({ method, url: path }),
       );
       expect(missing).toEqual([]);
     });
@@ -72,11 +62,9 @@ export function testInternalRoutes(
       'refuse what the gateway asks for, when %s repeats it',
       async (name) => {
         const answers = await callAll(name, claimsOf);
-        const expected = routes.map((route) => {
-          const isOwnCall = claimsOf(route) === null && isNamed(route, name);
-          return [nameOf(route), isOwnCall];
-        });
-        expect(answers).toEqual(expected);
+        const isOwnCall = (route: InternalRoute) =>
+          claimsOf(route) === null && isNamed(route, name);
+        expect(answers).toEqual(routes.map((route) => [nameOf(route), isOwnCall(route)]));
       },
     );
 
@@ -91,8 +79,11 @@ export function testInternalRoutes(
 
     test('let nobody in with a foreign certificate, nor without one', async () => {
       const foreign = await issueTexts(await makeTestAuthority(), 'gateway');
+      const { ca } = mesh;
       for (const own of [{ ...foreign, ca }, { ca }]) {
-        const calls = routes.map((route) => fetchAs(own, owner, requestOf(route, claimsOf(route))));
+        const calls = routes.map((route) =>
+          fetchAs(own, owner, requestOf(mesh.url, route, claimsOf(route))),
+        );
         const outcomes = await Promise.allSettled(calls);
         expect(outcomes.filter(({ status }) => status === 'fulfilled')).toEqual([]);
       }
@@ -111,25 +102,47 @@ export function testInternalRoutes(
   }
 
   async function answerOf(name: string, route: InternalRoute, claims: Claims | null) {
-    const identity = certificates.get(name);
+    const identity = mesh.certificates.get(name);
     if (identity === undefined) throw new Error(`${name} has no certificate`);
-    const answer = await fetchAs(identity, owner, requestOf(route, claims));
+    const answer = await fetchAs(identity, owner, requestOf(mesh.url, route, claims));
     const text = await answer.text();
     const { code } = (text === '' ? {} : JSON.parse(text)) as { code?: string };
     return `${answer.status} ${code}`;
   }
+}
 
-  function requestOf({ method, path }: InternalRoute, claims: Claims | null) {
-    return {
-      url: url + path.replaceAll(/:\w+/g, newId()),
-      method,
-      headers: {
-        ...(method === 'GET' ? {} : { 'content-type': 'application/json' }),
-        ...(claims === null ? {} : { [INTERNAL_HEADERS.claims]: encodeClaims(claims) }),
-      },
-      body: method === 'GET' ? null : '{}',
-    };
+type Mesh = {
+  listener: FastifyInstance;
+  url: string;
+  ca: string;
+  certificates: ReadonlyMap<string, IdentityTexts>;
+};
+
+async function openMesh(
+  owner: OwnerName,
+  open: (identity: MadeIdentity) => FastifyInstance,
+): Promise<Mesh> {
+  const authority = await makeTestAuthority();
+  const certificates = new Map<string, IdentityTexts>();
+  for (const name of IdentityName.options) {
+    certificates.set(name, await issueTexts(authority, name));
   }
+  const listener = open(await makeIdentity(authority, owner));
+  listener.addHook('preHandler', async (_request, reply) => reply.code(PASSED).send({}));
+  const url = await listener.listen({ host: '127.0.0.1', port: 0 });
+  return { listener, url, ca: authority.cert, certificates };
+}
+
+function requestOf(origin: string, { method, path }: InternalRoute, claims: Claims | null) {
+  return {
+    url: origin + path.replaceAll(/:\w+/g, newId()),
+    method,
+    headers: {
+      ...(method === 'GET' ? {} : { 'content-type': 'application/json' }),
+      ...(claims === null ? {} : { [INTERNAL_HEADERS.claims]: encodeClaims(claims) }),
+    },
+    body: method === 'GET' ? null : '{}',
+  };
 }
 
 function claimsOf({ claims, callers }: InternalRoute): Claims | null {
