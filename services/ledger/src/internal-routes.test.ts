@@ -1,10 +1,10 @@
 import { meshPeers } from '@pixmesh/http/peers';
 import { createLogger } from '@pixmesh/telemetry/logger';
-import { testInternalRoutes } from '@pixmesh/testkit/internal-routes';
+import { expectGuardedRoutes } from '@pixmesh/testkit/internal-routes';
 
 import { buildApp } from '#app.ts';
 
-testInternalRoutes('ledger', (identity) => {
+expectGuardedRoutes('ledger', (identity) => {
   const parts = { logger: createLogger('test', 'silent'), peers: meshPeers(identity) };
   return buildApp(parts as Parameters<typeof buildApp>[0]);
 });
