@@ -146,6 +146,7 @@ async function start(args: readonly string[], env: NodeJS.ProcessEnv) {
 const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   deploy: ['deploy/main.ts'],
   callback: ['deploy/main.ts', 'callback'],
+  owner: ['deploy/main.ts', 'owner'],
 };
 const BOOT_MS = 120_000;
 
@@ -156,7 +157,7 @@ test.concurrent.each(
   async (name = '', setting = '') => {
     const entry = ENTRIES[name] ?? [`services/${name}/src/main.ts`];
     const { code, out, error } = await start(entry, { ...SAFE, [setting]: UNSAFE[setting] });
-    const shown = name === 'callback' ? 'deploy' : name;
+    const shown = name in ENTRIES ? 'deploy' : name;
     const named = NAMED_BY[setting] ?? setting;
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(error).toMatch(new RegExp(`^${shown}: ${named}: expected [^\\n]+\\n$`));
