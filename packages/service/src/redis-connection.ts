@@ -40,7 +40,8 @@ export function redisOptions({ url, ca }: RedisAddress) {
     reconnectStrategy: (tries: number) =>
       Math.min(RECONNECT_DELAY_MS * 2 ** tries, RECONNECT_DELAY_MS_MAX),
   };
-  return { url, socket: ca === undefined ? socket : { ...socket, tls: true as const, ca } };
+  const isTls = url.startsWith('rediss:') && ca !== undefined;
+  return { url, socket: isTls ? { ...socket, tls: true as const, ca } : socket };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { aHook, bytesOf, expectSigned } from '../hooks.ts';
-import { call, type Json, type Merchant, receivedOn, simulator, stack } from '../mesh.ts';
+import { call, type Merchant, receivedOn, simulator, stack } from '../mesh.ts';
 import { aPayoutBody } from '../payout-calls.ts';
 
 const WEBHOOK_SECRET = 'whsec_rotations_0001';
@@ -77,7 +77,7 @@ export function startRotationLoad(input: {
 
   async function findUnannounced(): Promise<string[]> {
     for (const request of await receivedOn(hook.path)) {
-      const { event, data } = JSON.parse(bytesOf(request).toString()) as Json;
+      const { event, data } = JSON.parse(bytesOf(request).toString());
       if (event !== 'charge.pix.paid' || !paid.has(data.id)) continue;
       expectSigned(request, WEBHOOK_SECRET);
       paid.delete(data.id);

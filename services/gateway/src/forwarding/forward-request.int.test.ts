@@ -156,6 +156,7 @@ describe('the answer of an owner', () => {
     expect(answer.headers).toEqual({
       'x-request-id': expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/) as string,
       'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
       'content-type': 'application/json; charset=utf-8',
       'content-length': String(Buffer.byteLength(answer.text)),
       'idempotent-replayed': 'true',

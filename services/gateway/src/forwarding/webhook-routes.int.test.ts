@@ -83,6 +83,7 @@ describe('a route of webhooks', () => {
       'cache-control',
       'connection',
       'date',
+      'x-content-type-options',
       'x-request-id',
     ]);
     expect(seen()).toMatchObject([{ method: 'DELETE', url: `/v1/webhooks/${ENDPOINT.id}` }]);
