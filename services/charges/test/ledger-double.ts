@@ -1,8 +1,10 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
 import type { BookedJournals } from '@pixmesh/contracts/internal/ledger-reads';
+import { serverTlsOf } from '@pixmesh/testkit/mesh-calls';
 import type { z } from 'zod';
 
 type JournalPage = z.input<typeof BookedJournals>;
@@ -12,11 +14,14 @@ export type WireJournal = JournalPage['data'][number];
 export async function startLedgerDouble() {
   const journals = new Map<string, WireJournal>();
   let isAway = false;
-  const server = createServer((request, response) => void answer(request, response));
+  const server = createServer(
+    serverTlsOf('ledger'),
+    (request, response) => void answer(request, response),
+  );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
     journals,
     setAway: (away: boolean) => {
       isAway = away;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { aHook, bytesOf, expectSigned } from '../hooks.ts';
-import { call, type Merchant, receivedOn, simulator, stack } from '../mesh.ts';
+import { call, type Json, type Merchant, receivedOn, simulator, stack } from '../mesh.ts';
 import { aPayoutBody } from '../payout-calls.ts';
 
 const WEBHOOK_SECRET = 'whsec_rotations_0001';

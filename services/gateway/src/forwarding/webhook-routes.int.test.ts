@@ -37,7 +37,8 @@ function send(
   return sendRequest({ port, method, path, headers: ['x-api-key', key, ...headers], body });
 }
 
-const seen = () => gateway.owners.dispatcher.requests;
+/** What was forwarded: the gateway also asks for itself. */
+const seen = () => gateway.owners.dispatcher.requests.filter(({ url }) => url?.startsWith('/v1/'));
 
 describe('a route of webhooks', () => {
   test.each([
