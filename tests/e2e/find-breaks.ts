@@ -38,10 +38,12 @@ function isWhole({ checks }: Json): boolean {
 
 /** Resources whose differences tests leave behind on purpose, one a line: every file of the ring adds to it. */
 const LEFT_FILE = 'left-breaks.txt';
+/** As every file of a home. */
+const OWNER_ONLY = 0o600;
 
 /** This resource will differ from now on, as a test wants it. */
 export function leaveBreak(id: string): void {
-  appendFileSync(path.join(homeOf(), LEFT_FILE), `${id}\n`);
+  appendFileSync(path.join(homeOf(), LEFT_FILE), `${id}\n`, { mode: OWNER_ONLY });
 }
 
 /** What a full comparison finds now, but for what tests have left on purpose. */
