@@ -61,6 +61,13 @@ test.each<[string, Partial<Omit<Compared, 'endToEndId'>>, object]>([
 
 const inSuspense = { ...ours, disposition: 'suspense' } as const;
 
+test.each([
+  ['suspense', { ...inSuspense, accountId: null }],
+  ['a credit of another account', { ...ours, accountId: OTHER }],
+])('a false credit that our own record calls %s is stopped where the money is', (_name, record) => {
+  expect(stopped({ theirs: null, ours: record })).toEqual({ missing_left: OWNER });
+});
+
 test.each<[string, Partial<Omit<Compared, 'endToEndId'>>, object]>([
   ['is not recorded yet', { ours: null }, { missing_right: null }],
   ['is not booked yet', { journal: null }, { unbooked: null }],

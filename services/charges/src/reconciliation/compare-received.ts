@@ -16,7 +16,7 @@ export type Compared = {
 
 /** The differences of one Pix; none when all sides agree, or none has it. */
 export function compareReceived({ endToEndId: id, theirs, ours, journal }: Compared): FoundBreak[] {
-  if (theirs === null) return ours === null ? [] : [missingLeft(id, ours)];
+  if (theirs === null) return ours === null ? [] : [missingLeft(ours, journal)];
   if (ours === null) return [missingRight(id, theirs)];
   const breaks: FoundBreak[] = [];
   const changedAt = ours.recordedAt;
@@ -86,11 +86,13 @@ function creditedBy(journal: BookedJournal): string | null {
   return isSuspense(journal) ? null : journal.account_id;
 }
 
-function missingLeft(id: string, ours: RecordedPix): FoundBreak {
-  const found = String(ours.amount);
-  const { amount: amountCents, recordedAt: changedAt } = ours;
-  const accountId = ours.disposition === 'credit' ? ours.accountId : null;
-  return { kind: 'missing_left', id, accountId, found, amountCents, changedAt };
+/** A journal says who has the money, whatever our record says: our own record can be false too. */
+function missingLeft(ours: RecordedPix, journal: BookedJournal | null): FoundBreak {
+  const { endToEndId: id, recordedAt: changedAt } = ours;
+  const amountCents = journal?.amount ?? ours.amount;
+  const recorded = ours.disposition === 'credit' ? ours.accountId : null;
+  const accountId = (journal && creditedBy(journal)) ?? recorded;
+  return { kind: 'missing_left', id, accountId, found: String(amountCents), amountCents, changedAt };
 }
 
 function missingRight(id: string, theirs: ReceivedPix): FoundBreak {
