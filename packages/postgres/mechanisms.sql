@@ -106,6 +106,8 @@ create table reconciliation_runs (
   watermark timestamp(3) with time zone,
   full_at timestamp(3) with time zone,
   finished_at timestamp(3) with time zone not null,
+  account_breaks integer default 0 not null,
+  account_breaks_grew_at timestamp(3) with time zone,
   constraint reconciliation_runs_pkey PRIMARY KEY (check_name)
 );
 

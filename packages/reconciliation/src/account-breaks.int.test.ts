@@ -84,3 +84,17 @@ test('a flood of others hides none, and a flood of them stands as one break of a
     since: expect.any(String) as string,
   });
 });
+
+test('a flood that grows is a new break each time; one that stays, shrinks or comes back is none', async () => {
+  start();
+  const flood = Array.from({ length: 1_500 }, (_, index) => aBreak(`one-${index}`));
+  const sinces: string[] = [];
+  for (const run of [flood, flood, flood.slice(1), flood, [...flood, aBreak('new')]]) {
+    found = run;
+    await reconciliation.runNow();
+    const breaks = await reconciliation.accountBreaks();
+    sinces.push(breaks.find(({ kind }) => kind === 'too_many')?.since ?? '');
+  }
+  expect(new Set(sinces.slice(0, 4)).size).toBe(1);
+  expect(Date.parse(sinces[4] ?? '')).toBeGreaterThan(Date.parse(sinces[0] ?? ''));
+});

@@ -6,7 +6,8 @@ import { BREAKS_MAX } from './run-check.ts';
 
 /**
  * The breaks of these checks that name an account. A check that has as many as are kept may have more: one break
- * without an account stands for them, as old as its oldest one.
+ * without an account stands for them. It begins anew whenever they have become more, since each of those that are not kept
+ * would stop payouts by itself.
  */
 export async function readAccountBreaks(
   db: Queryable,
@@ -23,10 +24,14 @@ export async function readAccountBreaks(
         )
         select check_name as check, kind, id, account_id, since from named_ones
         union all
-        select check_name, ${TOO_MANY}, check_name, null, min(since)
-        from named_ones
-        group by check_name
-        having count(*) >= ${BREAKS_MAX}
+        select check_name, ${TOO_MANY}, check_name, null, coalesce(account_breaks_grew_at, oldest)
+        from (
+          select check_name, min(since) as oldest
+          from named_ones
+          group by check_name
+          having count(*) >= ${BREAKS_MAX}
+        ) as many
+        left join reconciliation_runs using (check_name)
         order by since, kind, id`,
     ),
   );

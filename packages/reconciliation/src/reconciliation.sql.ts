@@ -168,26 +168,47 @@ export async function lockLease(tx: Transaction, token: string): Promise<boolean
   return rows.length === 1;
 }
 
-/** Records that a check compared all of its scope, as of `startedAt`. */
-export async function storeRun(
-  tx: Transaction,
-  run: { name: string; compared: number; startedAt: Date; isFull: boolean; isComplete: boolean },
-): Promise<void> {
+type FinishedRun = {
+  name: string;
+  compared: number;
+  startedAt: Date;
+  isFull: boolean;
+  isComplete: boolean;
+  /** Differences that name an account, where they are more than are kept; otherwise 0. */
+  accountBreaks: number;
+};
+
+/**
+ * Records that a check compared all of its scope, as of `startedAt`. The most differences that name an account stay
+ * recorded until they are few again, so that one that heals does not make the next one look like growth.
+ */
+export async function storeRun(tx: Transaction, run: FinishedRun): Promise<void> {
   const watermark = run.isComplete ? run.startedAt : null;
   await tx.query(
     named(
       'reconciliation_store_run',
       sql`
-        insert into reconciliation_runs as stored (check_name, compared, watermark, full_at, finished_at)
+        insert into reconciliation_runs as stored (
+          check_name, compared, watermark, full_at, finished_at, account_breaks, account_breaks_grew_at
+        )
         values (
           ${run.name}, ${run.compared}, ${watermark}::timestamptz,
-          case when ${run.isFull}::boolean then ${run.startedAt}::timestamptz end, now()
+          case when ${run.isFull}::boolean then ${run.startedAt}::timestamptz end, now(),
+          ${run.accountBreaks}, case when ${run.accountBreaks}::int > 0 then now() end
         )
         on conflict (check_name) do update
         set compared = excluded.compared,
             watermark = excluded.watermark,
             full_at = coalesce(excluded.full_at, stored.full_at),
-            finished_at = excluded.finished_at`,
+            finished_at = excluded.finished_at,
+            account_breaks = case
+              when excluded.account_breaks = 0 then 0
+              else greatest(stored.account_breaks, excluded.account_breaks)
+            end,
+            account_breaks_grew_at = case
+              when excluded.account_breaks > stored.account_breaks then now()
+              else stored.account_breaks_grew_at
+            end`,
     ),
   );
 }

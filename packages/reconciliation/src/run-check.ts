@@ -121,10 +121,12 @@ async function storeOutcome(
   const { compared, breaks } = run.outcome;
   const kept = firstOf(breaks);
   const isComplete = kept.length === breaks.length;
+  const named = breaks.filter(namesAccount).length;
+  const accountBreaks = named > BREAKS_MAX ? named : 0;
   const stored = await deps.db.transaction(async (tx) => {
     if (!(await lockLease(tx, run.token))) return NOTHING_STORED;
     await countCompared(tx, compared);
-    await storeRun(tx, { ...run, name: check.name, compared, isComplete });
+    await storeRun(tx, { ...run, name: check.name, compared, isComplete, accountBreaks });
     await dropHealed(tx, check.name, kept);
     return await storeBreaks(tx, check.name, { breaks: kept, ...windowsOf(deps, check) });
   });
@@ -135,11 +137,12 @@ async function storeOutcome(
 /** What is kept where there are too many: those that stop payouts come first, so that no flood of others hides them. */
 function firstOf(breaks: readonly FoundBreak[]): FoundBreak[] {
   if (breaks.length <= BREAKS_MAX) return [...breaks];
-  const isUrgent = ({ accountId = null }: FoundBreak) => accountId !== null;
-  return [...breaks.filter(isUrgent), ...breaks.filter((item) => !isUrgent(item))].slice(
-    0,
-    BREAKS_MAX,
-  );
+  const others = breaks.filter((item) => !namesAccount(item));
+  return [...breaks.filter(namesAccount), ...others].slice(0, BREAKS_MAX);
+}
+
+function namesAccount({ accountId = null }: FoundBreak): boolean {
+  return accountId !== null;
 }
 
 const NOTHING_STORED: StoredBreaks = { breaks: [], pending: 0, unconfirmed: [] };
