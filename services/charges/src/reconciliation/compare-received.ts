@@ -66,6 +66,13 @@ export function unexplainedJournal(journal: BookedJournal): FoundBreak {
   return { kind: 'missing_left', id, accountId, found, amountCents, changedAt: NEVER_IN_FLIGHT };
 }
 
+/** A credit of suspense that an operator decided, of money that still stands in the platform's suspense. */
+export function unbookedHandOver(journal: BookedJournal): FoundBreak {
+  const { command_id: id, amount: amountCents, created_at } = journal;
+  const changedAt = new Date(created_at);
+  return { kind: 'unbooked', id, expected: 'hand_over', amountCents, changedAt };
+}
+
 /** Whether a journal books what we recorded. */
 export function isBookedAsRecorded(journal: BookedJournal, ours: RecordedPix): boolean {
   const [isSuspended, isSuspenseHere] = [isSuspense(journal), ours.disposition === 'suspense'];
@@ -92,7 +99,14 @@ function missingLeft(ours: RecordedPix, journal: BookedJournal | null): FoundBre
   const amountCents = journal?.amount ?? ours.amount;
   const recorded = ours.disposition === 'credit' ? ours.accountId : null;
   const accountId = (journal && creditedBy(journal)) ?? recorded;
-  return { kind: 'missing_left', id, accountId, found: String(amountCents), amountCents, changedAt };
+  return {
+    kind: 'missing_left',
+    id,
+    accountId,
+    found: String(amountCents),
+    amountCents,
+    changedAt,
+  };
 }
 
 function missingRight(id: string, theirs: ReceivedPix): FoundBreak {

@@ -6,10 +6,10 @@ import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import { LIST_SKEW_MS } from '@pixmesh/reconciliation/list-pages';
 
 import { receivedPixCommandId } from '#received/received-commands.ts';
-import { suspenseCreditCommandId } from '#suspense/suspense-commands.ts';
 
 import { isBookedAsRecorded } from './compare-received.ts';
-import { findSuspenseCredits, findPixOfCharges, listUnownedPix } from './received-check.sql.ts';
+import { matchSuspenseCredits } from './match-suspense-credits.ts';
+import { findPixOfCharges, listUnownedPix } from './received-check.sql.ts';
 
 /** The command that gives an account money which nobody owned. */
 const SUSPENSE_CREDIT = 'credit_suspense';
@@ -22,8 +22,10 @@ type MatchDeps = { db: Queryable; ledger: Pick<LedgerReads, 'findJournals' | 'li
 
 /** What the ledger has booked of received Pix, and we have not, or otherwise. */
 type Matched = {
-  /** Journals that are of no Pix recorded for the charge they name, or that no operator decided, by command id. */
+  /** Journals that are of no Pix recorded for the charge they name, or credits that no operator decided, by command id. */
   unexplained: Map<string, BookedJournal>;
+  /** Credits of suspense whose other half is not booked yet, by command id. */
+  handingOver: Map<string, BookedJournal>;
   /** End-to-end ids of our Pix that are booked with another amount, account or end. */
   differing: Set<string>;
 };
@@ -33,45 +35,35 @@ type Matched = {
  * command and its charge but no end-to-end id, so that ours is found through the charge, however late it was booked.
  */
 export async function matchJournals(deps: MatchDeps, scope: Scope): Promise<Matched> {
-  const matched: Matched = { unexplained: new Map(), differing: new Set() };
+  const matched: Matched = {
+    unexplained: new Map(),
+    handingOver: new Map(),
+    differing: new Set(),
+  };
   const known = await deps.ledger.findJournals(scope.knownIds.filter((id) => parseId(id) !== null));
-  await matchPage(deps.db, [...known.values()], matched);
+  await matchPage(deps, [...known.values()], matched);
   const from = scope.since && new Date(scope.since.getTime() - LIST_SKEW_MS);
   const to = new Date(Date.now() + LIST_SKEW_MS);
   for await (const page of deps.ledger.listJournals({ kinds: KINDS, from, to })) {
     scope.signal.throwIfAborted();
-    await matchPage(deps.db, page, matched);
+    await matchPage(deps, page, matched);
     if (matched.unexplained.size > UNEXPLAINED_MAX) break;
   }
   return matched;
 }
 
 async function matchPage(
-  db: Queryable,
+  deps: MatchDeps,
   page: readonly BookedJournal[],
   matched: Matched,
 ): Promise<void> {
   const ofPix = page.filter(({ kind }) => kind !== SUSPENSE_CREDIT);
-  await matchPix(db, ofPix, matched);
+  await matchPix(deps.db, ofPix, matched);
   const ofSuspense = page.filter(({ kind }) => kind === SUSPENSE_CREDIT);
-  if (ofSuspense.length > 0) await matchSuspenseCredits(db, ofSuspense, matched);
-}
-
-/** Each such credit was decided by an operator, for this account and this much. */
-async function matchSuspenseCredits(
-  db: Queryable,
-  journals: readonly BookedJournal[],
-  { unexplained }: Matched,
-): Promise<void> {
-  const decided = await findSuspenseCredits(db, [
-    ...new Set(journals.map((one) => one.account_id)),
-  ]);
-  const byCommand = new Map(decided.map((one) => [suspenseCreditCommandId(one.itemId), one]));
-  for (const journal of journals) {
-    const given = byCommand.get(journal.command_id);
-    const isDecided = given?.accountId === journal.account_id && given.amount === journal.amount;
-    if (!isDecided) unexplained.set(journal.command_id, journal);
-  }
+  if (ofSuspense.length === 0) return;
+  const { unexplained, unbooked } = await matchSuspenseCredits(deps, ofSuspense);
+  for (const journal of unexplained) matched.unexplained.set(journal.command_id, journal);
+  for (const journal of unbooked) matched.handingOver.set(journal.command_id, journal);
 }
 
 async function matchPix(

@@ -16,7 +16,12 @@ import {
 import { receivedPixCommandId } from '#received/received-commands.ts';
 import { findReturns } from '#returns/pix-returns.sql.ts';
 
-import { type Compared, compareReceived, unexplainedJournal } from './compare-received.ts';
+import {
+  type Compared,
+  compareReceived,
+  unbookedHandOver,
+  unexplainedJournal,
+} from './compare-received.ts';
 import { matchJournals } from './match-journals.ts';
 import { bookingOf, compareReturn, pairReturns, pixOf } from './compare-return.ts';
 import { findRecordedPix, listRecordedPix, type RecordedPix } from './received-check.sql.ts';
@@ -45,7 +50,7 @@ export function receivedCheck(deps: ReceivedCheckDeps): Check {
       const breaks: FoundBreak[] = [];
       const seen = new Set<string>();
       const unreadable: Listed<never>['unreadable'] = [];
-      const { unexplained, differing } = await matchJournals(deps, scope);
+      const { unexplained, handingOver, differing } = await matchJournals(deps, scope);
       for (const window of windowsToList(scope)) {
         scope.signal.throwIfAborted();
         await compare(await pairWindow(deps, window));
@@ -56,6 +61,7 @@ export function receivedCheck(deps: ReceivedCheckDeps): Check {
       const unseen = [...differing].filter((id) => !seen.has(id));
       await compare(await pairRecorded(deps, unseen));
       breaks.push(...[...unexplained.values()].map(unexplainedJournal));
+      breaks.push(...[...handingOver.values()].map(unbookedHandOver));
       breaks.push(...unreadableBreaks('received', unreadable));
       return { compared: seen.size + unexplained.size, breaks };
 

@@ -83,7 +83,24 @@ test('money without an owner is given by an operator alone: any other credit of 
   ledger.journals.delete(forged.command_id);
   ledger.journals.set(given.command_id, given);
   expect(await breaksOf('received')).toEqual([]);
+  await expectHandOver(itemId, given.command_id);
 });
+
+/** A decision that is recorded proves nothing without the item in suspense, and its end. */
+async function expectHandOver(itemId: string, creditId: string): Promise<void> {
+  const [endId, hourAgo] = [deriveCommandId('suspense.resolve', itemId), Date.now() - 3_600_000];
+  const [item, end, credit] = [itemId, endId, creditId].map((id) => ledger.journals.get(id)!);
+  ledger.journals.delete(endId);
+  expect(await breaksOf('received')).toMatchObject([{ kind: 'unbooked', id: creditId }]);
+  ledger.journals.set(creditId, { ...credit!, created_at: new Date(hourAgo).toISOString() });
+  expect(await breaksOf('received')).toMatchObject([{ kind: 'missing_left', id: creditId }]);
+  ledger.journals.set(creditId, credit!).set(endId, end!);
+  ledger.journals.set(itemId, { ...item!, account_id: newId() });
+  const ids = (await breaksOf('received')).map(({ kind, id }) => `${kind} ${id}`);
+  expect(ids).toContain(`missing_left ${creditId}`);
+  ledger.journals.set(itemId, item!);
+  expect(await breaksOf('received')).toEqual([]);
+}
 
 test('a return that is not recorded, not booked, or not there is shown as such', async () => {
   const { e2e, id } = await aPaidCharge();
