@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeFileAtomically } from './write-file-atomically.ts';
 
@@ -28,10 +29,25 @@ export function withSecretFiles(
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       for (const [setting, value] of secrets) {
         const path = join(folder, setting);
-        if (!existsSync(path)) writeFileAtomically(path, value);
+        if (existsSync(path)) continue;
+        writeFileAtomically(writtenPath(path), digestOf(value));
+        writeFileAtomically(path, value);
       }
     },
   };
+}
+
+/** What a secret was changed to since the stack wrote its file; undefined where it was not. */
+export function readChangedSecret(
+  { home, name }: { home: string; name: string },
+  setting: string,
+): string | undefined {
+  const path = join(secretsFolder(home), name, setting);
+  if (!existsSync(path) || !existsSync(writtenPath(path))) return undefined;
+  const text = readFileSync(path, 'utf8').trimEnd();
+  return text === '' || digestOf(text) === readFileSync(writtenPath(path), 'utf8')
+    ? undefined
+    : text;
 }
 
 /** Before a boot, which knows all of them anew. */
@@ -46,4 +62,14 @@ function isSecret(setting: string): boolean {
 
 function secretsFolder(home: string): string {
   return join(home, 'secrets');
+}
+
+/** Beside each secret: the digest of what the stack wrote, by which a change is known. */
+function writtenPath(path: string): string {
+  return `${path}.written`;
+}
+
+/** A last line feed is no part of a secret. */
+function digestOf(text: string): string {
+  return createHash('sha256').update(text.trimEnd()).digest('hex');
 }

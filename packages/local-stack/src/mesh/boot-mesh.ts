@@ -93,10 +93,11 @@ export async function bootMesh(input: BootMeshInput): Promise<Mesh> {
 
 async function prepareSettings(input: BootMeshInput, ports: PortBlock): Promise<MeshSettings> {
   const { supervisor } = input;
-  clearSecretFiles(supervisor.home);
   const secrets = loadSecrets(supervisor.home, {
     schemas: MESH_SERVICES.map((one) => one.schema),
   });
+  // What was rotated in them is among the secrets now.
+  clearSecretFiles(supervisor.home);
   const certificates = await loadCertificates(supervisor.home, secrets, new Date());
   await issueIdentities(supervisor.home);
   const infra = await bootInfra({ ...input, home: supervisor.home, portOf: ports.of });

@@ -8,8 +8,10 @@ import {
 } from '@pixmesh/certificates/installation-certificates';
 import { createInstallationSecrets, createSecret } from '@pixmesh/kernel/fresh-secrets';
 import { z } from 'zod';
+import { readChangedSecret } from '../secret-files.ts';
 import { StartupFailure } from '../startup-failure.ts';
 import { writeFileAtomically } from '../write-file-atomically.ts';
+import { givenValue } from './given-settings.ts';
 
 const DemoAccount = z.object({
   accountId: z.string(),
@@ -43,12 +45,52 @@ export interface SecretsNeeded {
   schemas: readonly string[];
 }
 
-/** Reads `<home>/secrets.json`, or makes it, with everything that is needed in it. */
+/**
+ * Secrets that are rotated in the files of a process and that stored data depends on, and where the home keeps
+ * them. Others return to the home's own at a boot, on both sides.
+ */
+const ROTATED: readonly {
+  process: string;
+  setting: string;
+  keep(secrets: MeshSecrets, value: string): void;
+}[] = [
+  {
+    process: 'gateway',
+    setting: 'API_KEY_PEPPER',
+    keep: (secrets, value) => void (secrets.apiKeyPepper = value),
+  },
+  {
+    process: 'gateway',
+    setting: 'CALLBACK_SECRET',
+    keep: (secrets, value) => void (secrets.callbackSecret = value),
+  },
+  {
+    process: 'gateway',
+    setting: 'ADMIN_BOOTSTRAP_TOKEN',
+    keep: (secrets, value) => void (secrets.adminToken = value),
+  },
+  {
+    process: 'webhook-dispatcher',
+    setting: 'WEBHOOK_SEALING_PRIVATE_KEYS',
+    keep: (secrets, value) => void (secrets.sealing.privateKeys = value),
+  },
+];
+
+/** Reads `<home>/secrets.json`, or makes it, with everything that is needed in it and what was rotated since. */
 export function loadSecrets(home: string, needed: SecretsNeeded): MeshSecrets {
   const path = secretsPath(home);
   const secrets = completeSecrets(existsSync(path) ? readSecrets(path) : undefined, needed);
+  keepRotated(home, secrets);
   saveSecrets(home, secrets);
   return secrets;
+}
+
+/** What the environment gives was never the home's own, changed or not. */
+function keepRotated(home: string, secrets: MeshSecrets): void {
+  for (const { process: name, setting, keep } of ROTATED) {
+    const changed = readChangedSecret({ home, name }, setting);
+    if (changed !== undefined && givenValue(setting) === undefined) keep(secrets, changed);
+  }
 }
 
 /** Passwords of services that came later are added; nothing that exists is ever changed. */
