@@ -94,6 +94,7 @@ create table callbacks (
   items integer not null,
   items_skipped integer not null,
   received_at timestamp(3) with time zone default now() not null,
+  sha256 bytea,
   constraint callbacks_pkey PRIMARY KEY (id)
 );
 CREATE INDEX callbacks_unreadable ON callbacks USING btree (id DESC) WHERE NOT parsed OR items_skipped > 0;

@@ -22,7 +22,7 @@ const callbacksUnreadable = counter(
 );
 const callbacksNotKept = counter(
   'gateway_callbacks_not_kept_total',
-  'Callback bodies without a known item beyond what is stored of them',
+  'Callback bodies that were not kept as they came: without a known item, or mostly something else',
 );
 const callbackItemsSkipped = counter(
   'gateway_callback_items_skipped_total',
@@ -100,7 +100,7 @@ export function reportBodiesNotKept(
   logger: Logger,
   counted: { bodies: number; bytes: number; sha256_of_last: string },
 ): void {
-  logger.warn(counted, 'callback bodies without a known item not kept');
+  logger.warn(counted, 'callback bodies not kept as they came');
 }
 
 export function countBodyNotKept(): void {

@@ -15,14 +15,21 @@ type CallbackDeps = { callbackId: string; receivedAt: Date };
 
 /**
  * One event per item, validated by the message's own schema before anything is stored, so that the relay can
- * always publish what it finds. An item that does not fit is left to the stored body.
+ * always publish what it finds. An item that does not fit is left to the stored body. `published` are those that do.
  */
 export function buildEvents(
   items: readonly CallbackItem[],
   callback: CallbackDeps,
-): { events: OutboundEvent[]; skipped: number } {
-  const events = items.map((item) => buildEvent(item, callback)).filter((event) => event !== null);
-  return { events, skipped: items.length - events.length };
+): { events: OutboundEvent[]; published: CallbackItem[]; skipped: number } {
+  const events: OutboundEvent[] = [];
+  const published: CallbackItem[] = [];
+  for (const item of items) {
+    const event = buildEvent(item, callback);
+    if (event === null) continue;
+    events.push(event);
+    published.push(item);
+  }
+  return { events, published, skipped: items.length - published.length };
 }
 
 function buildEvent(item: CallbackItem, callback: CallbackDeps): OutboundEvent | null {

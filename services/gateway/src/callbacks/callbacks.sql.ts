@@ -8,7 +8,14 @@ import { named, sql } from '@pixmesh/postgres/sql';
  */
 export async function storeCallback(
   db: Queryable,
-  callback: { id: string; body: Buffer; parsed: boolean; skipped: number; receivedAt: Date },
+  callback: {
+    id: string;
+    body: Buffer;
+    sha256: Buffer | null;
+    parsed: boolean;
+    skipped: number;
+    receivedAt: Date;
+  },
   events: readonly OutboundEvent[],
 ): Promise<void> {
   await db.query(
@@ -16,10 +23,10 @@ export async function storeCallback(
       'callback_store',
       sql`
         with stored as (
-          insert into callbacks (id, body, parsed, items, items_skipped, received_at)
+          insert into callbacks (id, body, sha256, parsed, items, items_skipped, received_at)
           values (
-            ${callback.id}, ${callback.body}, ${callback.parsed}, ${events.length},
-            ${callback.skipped}, ${callback.receivedAt}
+            ${callback.id}, ${callback.body}, ${callback.sha256}, ${callback.parsed},
+            ${events.length}, ${callback.skipped}, ${callback.receivedAt}
           )
           returning id
         ),

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 import { sql } from '@pixmesh/postgres/sql';
 import { isLong, scaled } from '@pixmesh/testkit/long-runs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -9,6 +11,8 @@ import { BODIES_MAX, BYTES_MAX } from './keep-unusable.ts';
 const JUNK = scaled(2_000, 1_000_000);
 const JUNK_CONNECTIONS = 8;
 const LARGE_BYTES = 200_000;
+/** More than all bodies that are kept whole. */
+const PADDED = 2 * Math.ceil(BYTES_MAX / LARGE_BYTES);
 /** One body in so many is large. */
 const LARGE_EVERY = 100;
 const GENUINE_PAUSE = 10;
@@ -84,6 +88,34 @@ test(
   },
   scaled(60_000, 3_000_000),
 );
+
+test('what is sent beside items is bounded in what is stored, and no item is lost', async () => {
+  const before = await sizeOfStored();
+  const bodies = Array.from({ length: PADDED }, (_, n) => {
+    const items = [{ endToEndId: `P${n}` }];
+    return JSON.stringify({ pix: items, pad: 'x'.repeat(LARGE_BYTES) });
+  });
+  for (const body of bodies) expect(await post(body)).toBe(200);
+  const after = await sizeOfStored();
+  expect(after.rows - before.rows).toBe(PADDED);
+  expect(after.events - before.events).toBe(PADDED);
+  expect(after.bytes).toBeLessThanOrEqual(before.bytes + BYTES_MAX + PADDED * 100);
+  const [last] = await gateway.database.db.query<{ body: Buffer; sha256: Buffer }>(
+    sql`select body, sha256 from callbacks order by id desc limit 1`,
+  );
+  expect(last?.body.toString()).toBe(`{"pix":[{"endToEndId":"P${PADDED - 1}"}]}`);
+  const sent = createHash('sha256').update(bodies.at(-1) ?? '');
+  expect(last?.sha256).toEqual(sent.digest());
+});
+
+async function sizeOfStored(): Promise<{ rows: number; bytes: number; events: number }> {
+  const [row] = await gateway.database.db.query<{ rows: number; bytes: number; events: number }>(sql`
+    select count(*)::int as rows, coalesce(sum(length(body)), 0)::int as bytes,
+      (select count(*)::int from events) as events
+    from callbacks`);
+  if (row === undefined) throw new Error('no row');
+  return row;
+}
 
 test('with a wrong secret nothing is stored at all', async () => {
   const before = await countStored();

@@ -4,7 +4,7 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { countBodyNotKept, reportBodiesNotKept } from '#events.ts';
 
-/** Bodies without a single item of a known kind that one gateway keeps in a window, whole. */
+/** Bodies without a single item of a known kind, or mostly beside their items, that one gateway keeps in a window, whole. */
 export const BODIES_MAX = 100;
 /** Their bytes together; one body has at most 1 MiB. */
 export const BYTES_MAX = 4 * 1024 * 1024;
@@ -12,7 +12,7 @@ const WINDOW_MS = 60 * 60 * 1000;
 /** Between two lines in the log about what was not kept. */
 const REPORT_MS = 60 * 1000;
 
-/** Whether a body that nobody can use is kept. */
+/** Whether a body that nobody can use, or most of which nobody can, is kept whole. */
 export type KeepUnusable = (body: Buffer) => boolean;
 
 /**

@@ -10,6 +10,7 @@ import { buildEvents } from './build-events.ts';
 import { storeCallback } from './callbacks.sql.ts';
 import type { KeepUnusable } from './keep-unusable.ts';
 import { splitBody } from './split-body.ts';
+import { isMostlyItems, withoutTheRest } from './strip-body.ts';
 
 export type CallbackDeps = {
   db: Database;
@@ -20,22 +21,25 @@ export type CallbackDeps = {
 
 /**
  * Makes a callback durable and queues its items. When this returns, nothing can be lost: the relay publishes
- * what is queued, and what could not be read stays as it came, within bounds. A callback proves nothing, so whatever
+ * what is queued, and what could not be read or stands beside the items stays as it came, within bounds. A callback proves nothing, so whatever
  * it holds is accepted (decisions 212, 213).
  */
 export async function receiveCallback(deps: CallbackDeps, bytes: Buffer): Promise<void> {
   const callback = { callbackId: newId(), receivedAt: new Date() };
   const body = splitBody(bytes);
-  const { events, skipped } =
-    body.kind === 'items' ? buildEvents(body.items, callback) : { events: [], skipped: 0 };
-  if (!events.some(isOfKnownKind) && !deps.keepUnusable(bytes)) return;
+  const items = body.kind === 'items' ? body.items : [];
+  const { events, published, skipped } = buildEvents(items, callback);
+  const isUsable = events.some(isOfKnownKind);
+  const isWhole = (isUsable && isMostlyItems(bytes, published)) || deps.keepUnusable(bytes);
+  if (!isUsable && !isWhole) return;
+  const kept = isWhole ? { body: bytes, sha256: null } : withoutTheRest(bytes, published);
   const skippedInAll = skipped + (body.kind === 'items' ? body.skipped : 0);
   await failpoint('gateway.callback.before-store');
   await storeCallback(
     deps.db,
     {
       id: callback.callbackId,
-      body: bytes,
+      ...kept,
       parsed: body.kind === 'items',
       skipped: skippedInAll,
       receivedAt: callback.receivedAt,

@@ -2,8 +2,8 @@ import { parseJsonBody } from '@pixmesh/kernel/json-body';
 
 import { type CallbackItem, looksLikeItem } from './classify-item.ts';
 
-/** Items taken from one body; a PSP groups a few dozen at most. The rest is found by reading back. */
-export const ITEMS_PER_BODY_MAX = 1_000;
+/** Items taken from one body, each of them a message; a PSP groups a few dozen at most. The rest is found by reading back. */
+export const ITEMS_PER_BODY_MAX = 100;
 
 export type CallbackBody =
   | { kind: 'unreadable' }
