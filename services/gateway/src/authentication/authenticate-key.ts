@@ -11,6 +11,7 @@ import type { RequestLimits } from '#account/account-limits.ts';
 import { toSettings } from '#account/account-settings.ts';
 import { readHeader } from '#edge/read-header.ts';
 
+import type { KeyRow } from './find-keys.sql.ts';
 import { createKeyLookups } from './key-lookups.ts';
 import { createMoveKey } from './move-key.ts';
 import type { Peppers } from './peppers.ts';
@@ -27,8 +28,11 @@ export type Caller = {
   limits: { account: RequestLimits; key: RequestLimits };
 };
 
-/** Answers the caller, or null for every key that is not accepted, for whatever reason. */
-export type AuthenticateKey = (rawHeaders: readonly string[]) => Promise<Caller | null>;
+/** Who calls; or nobody, and the public id of a key that there is and that may not be used. The caller is not to learn that. */
+export type Authenticated = { caller: Caller } | { caller: null; refusedKey: string | null };
+
+/** No caller for every key that is not accepted, for whatever reason. */
+export type AuthenticateKey = (rawHeaders: readonly string[]) => Promise<Authenticated>;
 
 /**
  * Verifies the `x-api-key` header. Nothing is cached, so a revocation or a limit holds from the next request. Each refusal
@@ -53,25 +57,31 @@ export function createKeyAuthenticator(deps: {
     const row = await lookUp({ publicId: presented.publicId, digest, otherDigest });
     const stored = row.digest ?? dummyDigest;
     const restsOnOther = otherDigest !== null && timingSafeEqual(otherDigest, stored);
-    if (!timingSafeEqual(digest, stored) && !restsOnOther) return null;
+    if (!timingSafeEqual(digest, stored) && !restsOnOther) {
+      return { caller: null, refusedKey: row.is_known ? presented.publicId : null };
+    }
     if (restsOnOther) moveKey({ id: row.key_id, digest, otherDigest });
-    return {
-      accountId: row.account_id,
-      applicationId: row.application_id,
-      keyId: row.key_id,
-      scopes: row.scopes,
-      settings: toSettings(row),
-      limits: {
-        account: {
-          requests_per_minute_max: row.requests_per_minute_max,
-          requests_in_flight_max: row.requests_in_flight_max,
-        },
-        key: {
-          requests_per_minute_max: row.key_requests_per_minute_max,
-          requests_in_flight_max: row.key_requests_in_flight_max,
-        },
+    return { caller: toCaller(row) };
+  };
+}
+
+function toCaller(row: KeyRow): Caller {
+  return {
+    accountId: row.account_id,
+    applicationId: row.application_id,
+    keyId: row.key_id,
+    scopes: row.scopes,
+    settings: toSettings(row),
+    limits: {
+      account: {
+        requests_per_minute_max: row.requests_per_minute_max,
+        requests_in_flight_max: row.requests_in_flight_max,
       },
-    };
+      key: {
+        requests_per_minute_max: row.key_requests_per_minute_max,
+        requests_in_flight_max: row.key_requests_in_flight_max,
+      },
+    },
   };
 }
 

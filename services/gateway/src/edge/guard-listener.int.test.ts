@@ -6,7 +6,7 @@ import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { ROWS_PER_ADDRESS_MAX } from '#request-log/sample-strangers.ts';
+import { ROWS_MAX, ROWS_PER_SOURCE_MAX } from '#request-log/sample-strangers.ts';
 import { sendRequest } from '#test/send-request.ts';
 import { startTestGateway, type TestGateway } from '#test/start-test-gateway.ts';
 
@@ -182,7 +182,7 @@ describe('a page of another site', () => {
 });
 
 test('requests without an accepted key are sampled in the log, those with one are all there', async () => {
-  const strangers = ROWS_PER_ADDRESS_MAX + 20;
+  const strangers = ROWS_PER_SOURCE_MAX + 20;
   const { key, keyId } = await behind.createTenant({ scopes: [] });
   const send = (apiKey: string) =>
     sendRequest({
@@ -201,6 +201,23 @@ test('requests without an accepted key are sampled in the log, those with one ar
     // A minute may end in between.
     expect(stored?.known).toBe(strangers);
     expect(stored?.strangers).toBeGreaterThan(0);
-    expect(stored?.strangers).toBeLessThanOrEqual(ROWS_PER_ADDRESS_MAX);
+    expect(stored?.strangers).toBeLessThanOrEqual(ROWS_PER_SOURCE_MAX);
   });
+});
+
+test('a merchant’s key that is refused is found in the log while strangers flood it from many addresses', async () => {
+  const { key, keyId } = await behind.createTenant();
+  await behind.admin('PATCH', `/admin/keys/${keyId}`, { body: { suspended: true } });
+  const send = (apiKey: string, from: string) =>
+    sendRequest({
+      port: behind.ports.public,
+      path: '/v1/account',
+      headers: ['x-api-key', apiKey, 'X-Forwarded-For', from],
+    });
+  const flood = Array.from({ length: 2 * ROWS_MAX }, (_, n) => send('pxm_nothing', `10.9.8.${n}`));
+  await Promise.all(flood);
+  const { status, headers } = await send(key, '203.0.113.78');
+  expect(status).toBe(401);
+  const id = String(headers['x-request-id']);
+  expect(await addressOf(behind, `/admin/requests?request_id=${id}`)).toBe('203.0.113.78');
 });

@@ -22,6 +22,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Whose key the request carries; null until it is accepted. */
     caller: Caller | null;
+    /** Public id of the key that the request carries, where there is such a key and it is not accepted. */
+    refusedKey: string | null;
     /** The id of a creation, derived from its `Idempotency-Key`. */
     creationId: string | null;
     /** Whether the answer said that the key was repeated with another body. */
@@ -45,6 +47,7 @@ export type PublicRouteDeps = {
 /** Registers the whole table of public routes: there is no second list. */
 export function registerPublicRoutes(app: FastifyInstance, deps: PublicRouteDeps): void {
   app.decorateRequest('caller', null);
+  app.decorateRequest('refusedKey', null);
   app.decorateRequest('creationId', null);
   app.decorateRequest('idempotencyMismatch', false);
   app.decorateRequest('work', null);
@@ -84,11 +87,13 @@ async function admit(
   { request, reply }: Exchange,
 ): Promise<void> {
   const { rawHeaders } = request.raw;
-  const caller = await deps.authenticate(rawHeaders);
-  if (caller === null) {
+  const authenticated = await deps.authenticate(rawHeaders);
+  if (authenticated.caller === null) {
+    request.refusedKey = authenticated.refusedKey;
     countUnauthorized('public');
     throw explained('UNAUTHORIZED', 'x-api-key: expected a key that is in use.');
   }
+  const { caller } = authenticated;
   request.caller = caller;
   const endAdmission = await deps.admitRequest(caller, reply);
   if (endAdmission !== null) afterRequest({ request, reply }, endAdmission);

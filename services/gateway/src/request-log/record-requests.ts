@@ -10,12 +10,16 @@ import { countStranger } from '#events.ts';
 import type { RequestLog } from './request-log.ts';
 import { createStrangerSample } from './sample-strangers.ts';
 
+type ToRecord = Parameters<RequestLog['record']>[0] & { refusedKey: string | null };
+
 /**
  * Records each request of a listener once, refused ones and those that their client left included. Of requests without
- * an accepted key it counts all and records a sample.
+ * an accepted key it counts all and records a sample; those with a key that is revoked, suspended, expired or of an inactive
+ * application have a sample of their own, which no flood of strangers fills.
  */
 export function recordRequests(log: RequestLog) {
   const isSampled = createStrangerSample(() => performance.now());
+  const isSampledOfKey = createStrangerSample(() => performance.now());
   return {
     onAnswered: (request: FastifyRequest, reply: FastifyReply, answered: Answered): void =>
       record({
@@ -28,6 +32,7 @@ export function recordRequests(log: RequestLog) {
         clientAddress: request.clientAddress,
         traceId: currentTraceId(),
         idempotencyMismatch: request.idempotencyMismatch,
+        refusedKey: request.refusedKey,
       }),
     /** Of what was no request yet, neither a method nor a route can be named. */
     onRefused: ({ requestId, status, peer }: RefusedConnection): void =>
@@ -41,12 +46,15 @@ export function recordRequests(log: RequestLog) {
         clientAddress: plainAddress(peer),
         traceId: null,
         idempotencyMismatch: false,
+        refusedKey: null,
       }),
   };
 
-  function record(request: Parameters<RequestLog['record']>[0]): void {
+  function record({ refusedKey, ...request }: ToRecord): void {
     const { caller, clientAddress, status } = request;
-    const isStored = caller !== null || isSampled(clientAddress);
+    const isStored =
+      caller !== null ||
+      (refusedKey === null ? isSampled(clientAddress) : isSampledOfKey(refusedKey));
     if (caller === null) countStranger({ status, stored: isStored });
     if (isStored) log.record(request);
   }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { createStrangerSample, ROWS_MAX, ROWS_PER_ADDRESS_MAX } from './sample-strangers.ts';
+import { createStrangerSample, ROWS_MAX, ROWS_PER_SOURCE_MAX } from './sample-strangers.ts';
 
 const MINUTE_MS = 60_000;
 const FLOOD = 10_000;
@@ -11,8 +11,8 @@ function storedOf(sample: (address: string | null) => boolean, address: string |
 
 test('of one address so many requests are stored in a minute, and room is left for others', () => {
   const sample = createStrangerSample(() => 0);
-  expect(storedOf(sample, '203.0.113.5')).toBe(ROWS_PER_ADDRESS_MAX);
-  expect(storedOf(sample, null)).toBe(ROWS_PER_ADDRESS_MAX);
+  expect(storedOf(sample, '203.0.113.5')).toBe(ROWS_PER_SOURCE_MAX);
+  expect(storedOf(sample, null)).toBe(ROWS_PER_SOURCE_MAX);
   expect(sample('203.0.113.6')).toBe(true);
 });
 
@@ -31,5 +31,5 @@ test('each minute begins anew', () => {
   nowMs = MINUTE_MS - 1;
   expect(sample('a')).toBe(false);
   nowMs = MINUTE_MS;
-  expect(storedOf(sample, 'a')).toBe(ROWS_PER_ADDRESS_MAX);
+  expect(storedOf(sample, 'a')).toBe(ROWS_PER_SOURCE_MAX);
 });
