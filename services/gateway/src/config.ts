@@ -37,8 +37,8 @@ const CALLBACK_SECRET_EXPECTED = 'expected at least 32 characters of A-Z a-z 0-9
 const PROXIES_EXPECTED =
   'expected IP addresses or networks such as 10.0.0.0/8, separated by commas';
 const ORIGINS_EXPECTED = 'expected origins such as https://app.example.com, separated by commas';
-/** A quarter of what a listener takes in all. */
-const CONNECTIONS_PER_ADDRESS_DEFAULT = 2_500;
+/** A twentieth of what a listener takes in all. */
+const CONNECTIONS_PER_ADDRESS_DEFAULT = 500;
 
 const Settings = z.object({
   ...CommonConfig,

@@ -7,6 +7,7 @@ import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { readHeader } from '#edge/read-header.ts';
+import { keepConnection } from '#edge/rest-of-strangers.ts';
 import { countUnauthorized } from '#events.ts';
 
 import { findOperatorByDigest, findOperator } from './operators/operators.sql.ts';
@@ -48,7 +49,7 @@ export function requireOperator(app: FastifyInstance, deps: OperatorAuthDeps): v
   const { bootstrapToken } = deps;
   const bootstrapDigest = bootstrapToken === undefined ? null : digestToken(bootstrapToken);
   app.decorateRequest('actor', '');
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', async (request, reply) => {
     const actor = await findActor(deps, bootstrapDigest, request);
     if (actor === null) {
       countUnauthorized('admin');
@@ -58,6 +59,7 @@ export function requireOperator(app: FastifyInstance, deps: OperatorAuthDeps): v
       );
     }
     request.actor = actor;
+    keepConnection(request, reply);
   });
 }
 

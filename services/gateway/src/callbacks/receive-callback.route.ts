@@ -5,6 +5,7 @@ import { AppError } from '@pixmesh/kernel/app-error';
 import { all, type UpToTwo } from '@pixmesh/service/up-to-two';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
+import { keepConnection } from '#edge/rest-of-strangers.ts';
 import { countUnauthorized } from '#events.ts';
 
 import { type CallbackDeps, receiveCallback } from './receive-callback.ts';
@@ -21,7 +22,10 @@ export function registerReceiveCallback(
   for (const path of PATHS) {
     app.post(path, {
       // Before the body is read.
-      onRequest: async (request) => refuseStrangers(request, expected),
+      onRequest: async (request, reply) => {
+        refuseStrangers(request, expected);
+        keepConnection(request, reply);
+      },
       handler: async (request: FastifyRequest, reply: FastifyReply) => {
         await receiveCallback(deps, rawBody(request.body));
         return reply.type('application/json; charset=utf-8').send('{}');

@@ -8,7 +8,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { ROWS_MAX, ROWS_PER_SOURCE_MAX } from '#request-log/sample-strangers.ts';
 import { sendRequest } from '#test/send-request.ts';
-import { startTestGateway, type TestGateway } from '#test/start-test-gateway.ts';
+import {
+  BOOTSTRAP_TOKEN,
+  CALLBACK_SECRET,
+  startTestGateway,
+  type TestGateway,
+} from '#test/start-test-gateway.ts';
 
 const CONNECTIONS_MAX = 4;
 const ORIGIN = 'https://app.example.com';
@@ -93,6 +98,31 @@ describe('connections of one address', () => {
       expect(status).toBe(404);
     });
     for (const socket of sockets) socket.destroy();
+  });
+
+  test('rest for long only once something was accepted on them', async () => {
+    const { key } = await open.createTenant();
+    const ask = (listener: (typeof LISTENERS)[number], path: string, ...lines: string[]) =>
+      sendRaw(
+        open.ports[listener],
+        [`${path} HTTP/1.1`, 'Host: a', 'Content-Length: 0', ...lines, '', ''].join('\r\n'),
+      );
+    const accepted = [
+      await ask('public', 'GET /v1/account', `X-Api-Key: ${key}`),
+      await ask('admin', 'GET /admin/accounts', `Authorization: Bearer ${BOOTSTRAP_TOKEN}`),
+      await ask('callback', `POST /acquirer/${CALLBACK_SECRET}`),
+    ];
+    for (const { status, head } of accepted) {
+      expect([status, head]).toEqual([200, expect.stringContaining('timeout=72')]);
+    }
+    const refused = [
+      await ask('public', 'GET /v1/account'),
+      await ask('admin', 'GET /admin/accounts'),
+      await ask('callback', 'POST /acquirer/nothing'),
+    ];
+    for (const { status, head } of refused) {
+      expect([status, head]).toEqual([401, expect.stringContaining('timeout=5')]);
+    }
   });
 
   test('are not bounded where they are a trusted proxy’s', async () => {

@@ -10,6 +10,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import { getAccount } from '#account/get-account.ts';
 import type { AuthenticateKey, Caller } from '#authentication/authenticate-key.ts';
+import { keepConnection } from '#edge/rest-of-strangers.ts';
 import { requestIdOf } from '#edge/stamp-answers.ts';
 import { countUnauthorized, reportMismatch } from '#events.ts';
 import type { AdmitRequest } from '#limits/admit-request.ts';
@@ -95,6 +96,7 @@ async function admit(
   }
   const { caller } = authenticated;
   request.caller = caller;
+  keepConnection(request, reply);
   const endAdmission = await deps.admitRequest(caller, reply);
   if (endAdmission !== null) afterRequest({ request, reply }, endAdmission);
   if (route.scope !== null && !caller.scopes.includes(route.scope)) {
