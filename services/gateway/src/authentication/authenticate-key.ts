@@ -28,7 +28,7 @@ export type Caller = {
   limits: { account: RequestLimits; key: RequestLimits };
 };
 
-/** Who calls; or nobody, and the public id of a key that there is and that may not be used. The caller is not to learn that. */
+/** Who calls; or no caller, and the public id of a key that there is and that may not be used. That is not to be learned from outside. */
 export type Authenticated = { caller: Caller } | { caller: null; refusedKey: string | null };
 
 /** No caller for every key that is not accepted, for whatever reason. */

@@ -109,7 +109,11 @@ test('what is sent beside items is bounded in what is stored, and no item is los
 });
 
 async function sizeOfStored(): Promise<{ rows: number; bytes: number; events: number }> {
-  const [row] = await gateway.database.db.query<{ rows: number; bytes: number; events: number }>(sql`
+  const [row] = await gateway.database.db.query<{
+    rows: number;
+    bytes: number;
+    events: number;
+  }>(sql`
     select count(*)::int as rows, coalesce(sum(length(body)), 0)::int as bytes,
       (select count(*)::int from events) as events
     from callbacks`);

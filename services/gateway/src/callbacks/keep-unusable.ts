@@ -12,7 +12,7 @@ const WINDOW_MS = 60 * 60 * 1000;
 /** Between two lines in the log about what was not kept. */
 const REPORT_MS = 60 * 1000;
 
-/** Whether a body that nobody can use, or most of which nobody can, is kept whole. */
+/** Whether a body that is of no use, or mostly of none, is kept whole. */
 export type KeepUnusable = (body: Buffer) => boolean;
 
 /**

@@ -16,13 +16,16 @@ const ITEM = {
 };
 
 describe('a body is mostly its items', () => {
-  test.each([1, 10, ITEMS_PER_BODY_MAX])('where it holds %d genuine ones, also written wide', (n) => {
-    const items = Array.from({ length: n }, () => ITEM);
-    for (const space of [0, 2, '\t']) {
-      const body = Buffer.from(JSON.stringify({ pix: items }, null, space));
-      expect(isMostlyItems(body, items)).toBe(true);
-    }
-  });
+  test.each([1, 10, ITEMS_PER_BODY_MAX])(
+    'where it holds %d genuine ones, also written wide',
+    (n) => {
+      const items = Array.from({ length: n }, () => ITEM);
+      for (const space of [0, 2, '\t']) {
+        const body = Buffer.from(JSON.stringify({ pix: items }, null, space));
+        expect(isMostlyItems(body, items)).toBe(true);
+      }
+    },
+  );
 
   test.each([
     ['padding', [ITEM], { pix: [ITEM], pad: 'x'.repeat(10_000) }],

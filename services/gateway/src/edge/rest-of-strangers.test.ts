@@ -54,11 +54,14 @@ async function ask(socket: Socket, path: string): Promise<string> {
   return bytes.toString();
 }
 
-test.each(['/nothing', '/%zz'])('a stranger’s connection ends soon after its answer: %s', async (path) => {
-  const stranger = await open();
-  expect(await ask(stranger, path)).toMatch(/keep-alive: timeout=5\r\n/i);
-  await once(stranger, 'close');
-});
+test.each(['/nothing', '/%zz'])(
+  'a stranger’s connection ends soon after its answer: %s',
+  async (path) => {
+    const stranger = await open();
+    expect(await ask(stranger, path)).toMatch(/keep-alive: timeout=5\r\n/i);
+    await once(stranger, 'close');
+  },
+);
 
 test('one on which a caller was accepted stays, and so does one of a trusted proxy', async () => {
   const caller = await open();
