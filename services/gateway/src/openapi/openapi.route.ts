@@ -9,8 +9,8 @@ const OPENAPI_PATH = '/openapi.json';
 /**
  * `GET /openapi.json`, for anybody; built once, as the process starts.
  *
- * Like every request of the listener it stands in the request log, there without a key: whoever reads the log for
- * abuse sees the whole listener, and no exception has to be explained.
+ * Like every request without an accepted key it is counted, and the request log has a sample: no exception has to be
+ * explained.
  */
 export function registerOpenApi(app: FastifyInstance): void {
   const document = toStaticAnswer(JSON.stringify(buildPublicDocument()), {
