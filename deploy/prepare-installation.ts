@@ -7,7 +7,7 @@ import {
   readConfig,
 } from '@pixmesh/service/config';
 import { readIdentity } from '@pixmesh/certificates/mesh-identity';
-import { brokerAcls, brokerNames } from '@pixmesh/contracts/internal/broker-rights';
+import { brokerAcls } from '@pixmesh/contracts/internal/broker-rights';
 import { ServiceName } from '@pixmesh/contracts/internal/identities';
 import { syncAcls } from '@pixmesh/kafka/acls';
 import { type BrokerAccess, brokerAccess } from '@pixmesh/kafka/broker-access';
@@ -68,8 +68,7 @@ async function prepareBroker(config: DeployConfig): Promise<void> {
   if (config.KAFKA_ACLS === 'write' && config.KAFKA_SECURITY !== 'plaintext') {
     const principals = [...ServiceName.options, 'tools'].map((name) => `User:${name}`);
     const tools = config.NODE_ENV !== 'production';
-    const names = brokerNames(prefix);
-    await syncAcls({ ...client, names, principals }, brokerAcls({ prefix, tools }));
+    await syncAcls({ ...client, prefix, principals }, brokerAcls({ prefix, tools }));
   }
   await createTopics({
     ...client,

@@ -69,7 +69,6 @@ create table journals (
   constraint journals_version UNIQUE (account_id, version)
 );
 CREATE INDEX journals_by_time ON journals USING btree (created_at, command_id) WHERE kind <> ALL (ARRAY['take_hold'::journal_kind, 'void_hold'::journal_kind]);
-CREATE INDEX journals_came_back ON journals USING btree (resource_id) WHERE kind = ANY (ARRAY['credit_payout_return'::journal_kind, 'suspend_payout'::journal_kind]);
 
 create table pix_debits (
   account_id uuid not null,

@@ -35,7 +35,6 @@ export function stateFor(
     holds?: readonly Hold[];
     booked?: ReadonlyMap<string, BookedCommand>;
     pix?: readonly PixDebits[];
-    cameBack?: BatchState['cameBack'];
     suspenseItems?: BatchState['suspenseItems'];
     now?: Date;
   } = {},
@@ -47,7 +46,6 @@ export function stateFor(
     booked: given.booked ?? new Map(),
     holds: new Map((given.holds ?? []).map((hold) => [hold.holdId, hold])),
     pix: new Map((given.pix ?? []).map((one) => [pixKey(one), one])),
-    cameBack: given.cameBack ?? new Map(),
     suspenseItems: given.suspenseItems ?? new Map(),
   };
 }
@@ -71,22 +69,8 @@ export function stateAfter(before: BatchState, { writes }: BatchDecision): Batch
     booked,
     holds: new Map([...before.holds, ...writes.holds]),
     pix: new Map([...before.pix, ...credits.map(keyed), ...writes.pix]),
-    cameBack: cameBackAfter(before, writes),
     suspenseItems: itemsAfter(before, writes),
   };
-}
-
-function cameBackAfter(before: BatchState, { journals }: BatchDecision['writes']) {
-  const cameBack = new Map(before.cameBack);
-  for (const { command } of journals) {
-    const isBack =
-      command.kind === 'payout_return.credit' ||
-      (command.kind === 'payout.suspend' && command.direction === 'in');
-    if (!isBack || command.payoutId === null) continue;
-    const { payoutId, amount } = command;
-    cameBack.set(payoutId, (cameBack.get(payoutId) ?? 0n) + amount);
-  }
-  return cameBack;
 }
 
 function keyed(pix: PixDebits): [string, PixDebits] {

@@ -23,7 +23,6 @@ type Details =
   | { kind: 'received_pix.credit'; subject: string; amount: number; releaseAtMs: number | null }
   | {
       kind: 'received_pix.suspend' | 'payout_return.credit' | 'acquirer_tariff.book';
-      /** Of a return the payout, elsewhere what names the money. */
       subject: string;
       amount: number;
     }
@@ -84,8 +83,6 @@ export type OracleBooks = {
   credits: Map<string, { accountId: string; amount: number }>;
   /** Those of them that were refunded, disputed or returned. */
   pix: Map<string, OraclePix>;
-  /** What came back of each payout. */
-  cameBack: Map<string, number>;
   /** Money in suspense, by the command that put it there. */
   items: Map<string, { accountId: string; amount: number; isOpen: boolean }>;
   /** What became of each command, for ever. */

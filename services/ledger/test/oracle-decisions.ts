@@ -24,6 +24,7 @@ type CommandOf<Kind extends OracleCommand['kind']> = Extract<OracleCommand, { ki
 /** From where to where money moves that nothing can refuse. */
 const WAYS = {
   'received_pix.suspend': ['acquirer_clearing', 'suspense'],
+  'payout_return.credit': ['acquirer_clearing', 'available'],
   'acquirer_tariff.book': ['acquirer_tariffs', 'acquirer_clearing'],
 } as const;
 
@@ -39,13 +40,12 @@ export function decideExpected(
       return decideCredit(command, atMs);
     case 'pending.release':
       return decideMakeAvailable(books, command, atMs);
-    case 'payout_return.credit':
-      return decideComeBack(books, command, 'available');
     case 'payout.suspend':
       return command.direction === 'in'
-        ? decideComeBack(books, command, 'suspense')
+        ? booked('acquirer_clearing', 'suspense', command.amount)
         : booked('suspense', 'acquirer_clearing', command.amount);
     case 'received_pix.suspend':
+    case 'payout_return.credit':
     case 'acquirer_tariff.book':
       return bookedFrom(WAYS[command.kind], command.amount);
     case 'dispute.block':
@@ -68,19 +68,6 @@ function decideCredit(
 ): Decision {
   const isLater = releaseAtMs !== null && releaseAtMs > atMs;
   return booked('acquirer_clearing', isLater ? 'pending' : 'available', amount);
-}
-
-/** What came back of a payout is never more than its settled hold. */
-function decideComeBack(
-  books: OracleBooks,
-  { accountId, subject, amount }: CommandOf<'payout_return.credit' | 'payout.suspend'>,
-  to: 'available' | 'suspense',
-): Decision {
-  const hold = books.holds.get(books.standing.get(subject) ?? '');
-  const hasLeft = hold?.state === 'settled' && hold.pix === null && hold.accountId === accountId;
-  if (!hasLeft) return rejected('unsettled_payout');
-  const left = hold.amount - (books.cameBack.get(subject) ?? 0);
-  return amount > left ? rejected('exceeds_settled') : booked('acquirer_clearing', to, amount);
 }
 
 function decideHold(

@@ -14,11 +14,6 @@ export function recordDecision(
   else if (command.kind === 'received_pix.credit') recordCredit(books, command, decision);
   else if (command.kind === 'pending.release') books.waiting.delete(command.creditId);
   else recordSuspense(books, command, decision);
-  const isBack = command.kind === 'payout_return.credit' || command.kind === 'payout.suspend';
-  if (isBack && decision.moves.acquirer_clearing === -command.amount) {
-    const { subject, amount } = command;
-    books.cameBack.set(subject, (books.cameBack.get(subject) ?? 0) + amount);
-  }
 }
 
 function recordCredit(

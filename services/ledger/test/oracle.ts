@@ -22,7 +22,6 @@ export function createOracle() {
     waiting: new Map(),
     credits: new Map(),
     pix: new Map(),
-    cameBack: new Map(),
     items: new Map(),
     decided: new Map(),
   };

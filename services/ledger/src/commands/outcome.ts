@@ -33,10 +33,6 @@ type RejectionReason =
   | 'unknown_pix'
   /** More would have gone back of a Pix than it was. */
   | 'exceeds_received'
-  /** It comes back of a payout that has not left this account: its hold is not settled. */
-  | 'unsettled_payout'
-  /** More would have come back of a payout than has left. */
-  | 'exceeds_settled'
   /** No such item stands in this account's suspense. */
   | 'unknown_item'
   /** Another command has ended the item. */

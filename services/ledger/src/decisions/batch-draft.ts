@@ -53,15 +53,12 @@ export class BatchDraft {
   readonly #booked = new Map<string, BookedCommand>();
   /** Credits of this batch, by command: what stood before it is read with its Pix. */
   readonly #credits = new Map<string, ReceivedPixCredit>();
-  /** How much has come back of payouts in this batch and before, by payout. */
-  readonly #cameBack: Map<string, bigint>;
   /** The hold that stands for a resource, or null where the last one has been released. */
   readonly #holdOfResource = new Map<string, string | null>();
 
   constructor(state: BatchState) {
     this.#state = state;
     this.nowMs = state.nowMs;
-    this.#cameBack = new Map(state.cameBack);
     for (const hold of state.holds.values()) this.#indexResource(hold);
   }
 
@@ -92,18 +89,6 @@ export class BatchDraft {
 
   credited(credit: ReceivedPixCredit): void {
     this.#credits.set(credit.commandId, credit);
-  }
-
-  /** What has left for a payout of this account and has not come back; null where its hold is not settled. */
-  leftOf(accountId: AccountId, payoutId: string): bigint | null {
-    const hold = this.hold(this.#holdOfResource.get(payoutId) ?? '');
-    const hasLeft = hold?.state === 'settled' && hold.kind === 'payout';
-    if (!hasLeft || hold.accountId !== accountId) return null;
-    return hold.amount - (this.#cameBack.get(payoutId) ?? 0n);
-  }
-
-  cameBack(payoutId: string, amount: bigint): void {
-    this.#cameBack.set(payoutId, (this.#cameBack.get(payoutId) ?? 0n) + amount);
   }
 
   suspenseItem(itemId: string): SuspenseItem | null {

@@ -19,8 +19,6 @@ export type BatchState = {
   holds: ReadonlyMap<string, Hold>;
   /** The Pix that refunds, disputes and returns of the batch are about, by `pixKey`; absent where none was credited. */
   pix: ReadonlyMap<string, PixDebits>;
-  /** How much has come back of payouts that commands of the batch are about, to their owners or to suspense, by payout. */
-  cameBack: ReadonlyMap<string, bigint>;
   /** Items of suspense that a command ends, by id. */
   suspenseItems: ReadonlyMap<string, SuspenseItem>;
 };

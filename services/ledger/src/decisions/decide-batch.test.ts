@@ -10,6 +10,7 @@ import {
   receivedPixCredit,
   suspenseCredit,
   disputeReturn,
+  payoutReturnCredit,
   payoutSuspend,
   receivedPixReturn,
   pendingRelease,
@@ -89,6 +90,13 @@ describe('money that comes', () => {
     ]);
   });
 
+  test('of a payout that came back is available', () => {
+    const command = payoutReturnCredit({ accountId, amount: 40 });
+    const { writes, balances } = decideOne(command, { available: -50, forcedDebit: 50 });
+    expect(balances).toMatchObject({ available: -10n, acquirer_clearing: -40n });
+    expect(writes.journals).toMatchObject([{ resourceId: command.payoutId }]);
+  });
+
   test('becomes available once, and its release is done with', () => {
     const credited = receivedPixCredit({ accountId, amount: 60, releaseAt: later(1) });
     const release = pendingRelease(credited);
@@ -108,12 +116,15 @@ describe('money that comes', () => {
 });
 
 describe('what the acquirer did', () => {
-  test('against a payout, money that left, stands in suspense as a debit', () => {
-    const command = payoutSuspend({ accountId, amount: 30, direction: 'out' });
+  test.each([
+    ['out', -30n, 30n],
+    ['in', 30n, -30n],
+  ] as const)('against a payout, %s', (direction, inSuspense, inClearing) => {
+    const command = payoutSuspend({ accountId, amount: 30, direction });
     const { writes, balances } = decideOne(command);
-    expect(balances).toMatchObject({ suspense: -30n, acquirer_clearing: 30n });
+    expect(balances).toMatchObject({ suspense: inSuspense, acquirer_clearing: inClearing });
     const { payoutId } = command;
-    expect(writes.suspenseItems).toMatchObject([{ amount: -30n, payoutId, chargeId: null }]);
+    expect(writes.suspenseItems).toMatchObject([{ amount: inSuspense, payoutId, chargeId: null }]);
   });
 
   test('charges its price to the platform, not to the merchant', () => {

@@ -33,7 +33,10 @@ export function decideMovement(draft: BatchDraft, command: Movement): Outcome {
     case 'pending.release':
       return decidePendingRelease(draft, command);
     case 'payout_return.credit':
-      return decidePayoutReturnCredit(draft, command);
+      return move(draft, command, {
+        template: TEMPLATES.payoutReturnCredit,
+        resourceId: command.payoutId,
+      });
     case 'payout.suspend':
       return decidePayoutSuspend(draft, command);
     case 'acquirer_tariff.book':
@@ -83,42 +86,14 @@ function decidePendingRelease(draft: BatchDraft, command: PendingRelease): Outco
   return outcome;
 }
 
-function decidePayoutReturnCredit(draft: BatchDraft, command: PayoutReturnCredit): Outcome {
-  const { payoutId: resourceId } = command;
-  const booking = { template: TEMPLATES.payoutReturnCredit, resourceId };
-  return comeBack(draft, command, () => move(draft, command, booking));
-}
-
 function decidePayoutSuspend(draft: BatchDraft, command: PayoutSuspend): Outcome {
-  const { endToEndId, payoutId, reason } = command;
-  const about = { endToEndId, chargeId: null, payoutId, reason };
-  if (command.direction === 'out') {
-    const booking = { template: TEMPLATES.payoutSuspendOut, resourceId: payoutId };
-    return suspend(draft, command, { booking, item: { ...about, amount: 0n - command.amount } });
-  }
-  const booking = { template: TEMPLATES.payoutSuspendIn, resourceId: payoutId };
-  const item = { ...about, amount: command.amount };
-  return comeBack(draft, command, () => suspend(draft, command, { booking, item }));
-}
-
-/** No more comes back of a payout than has left for it, to its owner and to suspense together, whoever orders it. */
-function comeBack(
-  draft: BatchDraft,
-  { accountId, payoutId, amount }: PayoutReturnCredit | PayoutSuspend,
-  book: () => Outcome,
-): Outcome {
-  const left = payoutId === null ? null : draft.leftOf(accountId, payoutId);
-  if (payoutId === null || left === null) {
-    const message = `no settled hold of this account stands for payout ${payoutId}`;
-    return { kind: 'rejected', reason: 'unsettled_payout', message };
-  }
-  if (amount > left) {
-    const message = `more would have come back of payout ${payoutId} than has left`;
-    return { kind: 'rejected', reason: 'exceeds_settled', message };
-  }
-  const outcome = book();
-  if (outcome.kind === 'decided') draft.cameBack(payoutId, amount);
-  return outcome;
+  const { endToEndId, payoutId, reason, direction } = command;
+  const amount = direction === 'in' ? command.amount : 0n - command.amount;
+  const template = direction === 'in' ? TEMPLATES.payoutSuspendIn : TEMPLATES.payoutSuspendOut;
+  return suspend(draft, command, {
+    booking: { template, resourceId: payoutId },
+    item: { endToEndId, chargeId: null, payoutId, amount, reason },
+  });
 }
 
 /** None of these can fall below a floor: they take from what mirrors the acquirer, or from suspense. */

@@ -61,7 +61,7 @@ describe('a batch', () => {
       failed,
       holdSettle(paid),
       holdRelease(failed),
-      payoutReturnCredit({ accountId, payoutId: paid.resourceId, amount: 100 }),
+      payoutReturnCredit({ accountId, amount: 100 }),
       payoutSuspend({ accountId, amount: 40, direction: 'out' }),
       acquirerTariffBook({ accountId, amount: 3 }),
       disputeBlock({ accountId, endToEndId, disputeId, amount: 150 }),

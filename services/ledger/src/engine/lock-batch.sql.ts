@@ -11,7 +11,6 @@ import type { BookedCommand, Hold, OutcomeCode } from '#commands/outcome.ts';
 
 import type { BatchState } from '#decisions/batch-state.ts';
 import { plainArray } from './plain-array.ts';
-import { readCameBack } from './read-came-back.sql.ts';
 import { readDebits, readItems } from './read-debits.sql.ts';
 
 /**
@@ -42,12 +41,9 @@ export async function lockBatch(
     ),
   );
   const state = toState(rows);
-  const { holds: settled, cameBack } = await readCameBack(tx, commands);
-  const known = new Map([...settled, ...state.holds]);
   return {
     ...state,
-    ...(await readDebits(tx, commands, known)),
-    cameBack,
+    ...(await readDebits(tx, commands, state.holds)),
     suspenseItems: await readItems(tx, commands),
   };
 }
@@ -85,9 +81,7 @@ type HoldRow = {
 };
 type StateRow = AccountRow | CommandRow | HoldRow | { source: 'clock'; at: Date };
 
-function toState(
-  rows: readonly StateRow[],
-): Omit<BatchState, 'pix' | 'cameBack' | 'suspenseItems'> {
+function toState(rows: readonly StateRow[]): Omit<BatchState, 'pix' | 'suspenseItems'> {
   let nowMs = Number.NaN;
   const accounts = new Map<AccountId, AccountState>();
   const booked = new Map<string, BookedCommand>();

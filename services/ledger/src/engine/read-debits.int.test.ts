@@ -11,7 +11,6 @@ import {
   disputeBlock,
   receivedPixCredit,
   payoutReturnCredit,
-  payoutSuspend,
   holdRelease,
   suspenseResolve,
   holdSettle,
@@ -23,7 +22,6 @@ import {
 import { aLedgerUnderTest, type LedgerUnderTest } from '#test/ledger-under-test.ts';
 
 import { executeBatch } from './execute-batch.ts';
-import { cameBackStatement } from './read-came-back.sql.ts';
 import { debitsStatement } from './read-debits.sql.ts';
 
 let ledger: LedgerUnderTest;
@@ -68,47 +66,12 @@ test('what is not about a Pix that goes back asks nothing of these tables: two s
     holdRelease(failed),
     receivedPixCredit({ accountId }),
     receivedPixSuspend({ accountId }),
+    payoutReturnCredit({ accountId }),
     acquirerTariffBook({ accountId }),
   ];
   expect(await statementsOf(others)).toEqual(['ledger_lock_batch', 'ledger_write_batch']);
   const rows = [countRows(ledger.db, 'pix_debits'), countRows(ledger.db, 'refund_holds')];
   expect(await Promise.all(rows)).toEqual([0, 0]);
-});
-
-test('money of a payout comes back no further than it has left, read under the locks', async () => {
-  const accountId = newId<AccountId>();
-  const paid = holdTake({ accountId, amount: 100, fee: 1 });
-  const back = (amount: number) =>
-    payoutReturnCredit({ accountId, payoutId: paid.resourceId, amount });
-  await ledger.submit(receivedPixCredit({ accountId, amount: 500 }));
-  await ledger.submit(paid);
-  await expect(ledger.execute([back(1)])).resolves.toMatchObject([{ reason: 'unsettled_payout' }]);
-  await ledger.execute([holdSettle(paid)]);
-  expect(await statementsOf([back(60)])).toEqual([
-    'ledger_lock_batch',
-    'ledger_read_came_back',
-    'ledger_write_batch',
-  ]);
-  const stayed = payoutSuspend({
-    accountId,
-    payoutId: paid.resourceId,
-    amount: 30,
-    direction: 'in',
-  });
-  expect(await ledger.execute([back(41), stayed, back(11), back(10)])).toMatchObject([
-    { reason: 'exceeds_settled' },
-    { code: 'booked' },
-    { reason: 'exceeds_settled' },
-    { code: 'booked' },
-  ]);
-});
-
-test('what came back is read by keys, also while the tables are not analysed', async () => {
-  await ledger.db.transaction(async (tx) => {
-    await tx.query(sql`select set_config('enable_seqscan', 'off', true)`);
-    const { scans } = await explainStatement(tx, cameBackStatement([newId()]));
-    expect(scans).toEqual(['entries_pkey', 'holds_resource', 'journals_came_back']);
-  });
 });
 
 test('a refund, a dispute and an item of suspense are read under the locks, right after them', async () => {

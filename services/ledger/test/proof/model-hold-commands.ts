@@ -22,14 +22,7 @@ export function createHoldCommands(
   aRefund: (accountId: string) => { pix: string; amount: number },
 ) {
   const holds: Hold[] = [];
-  const settled: Hold[] = [];
-  return { holdTake, holdEnd, aPayout };
-
-  /** Mostly one whose money has left by now, or will; of a refund too. */
-  function aPayout(accountId: string): string {
-    const own = settled.filter((hold) => hold.accountId === accountId).slice(-10);
-    return own.length > 0 ? random.pick(own).resourceId : random.id();
-  }
+  return { holdTake, holdEnd };
 
   function holdTake(accountId: string): OracleCommand {
     const holdId = random.id();
@@ -47,7 +40,6 @@ export function createHoldCommands(
   function holdEnd(accountId: string): OracleCommand {
     const hold = holdToEnd(accountId);
     const kind = random.pick(['hold.settle', 'hold.settle', 'hold.release', 'hold.void'] as const);
-    if (kind === 'hold.settle') settled.push(hold);
     const owner = random.chance(FOREIGN_RATE) ? random.pick(accounts) : hold.accountId;
     return { ...hold, accountId: owner, kind, id: endIdOf(hold.holdId, kind) };
   }

@@ -6,7 +6,6 @@ import { AMOUNTS } from './model-hold-commands.ts';
 import type { SeededRandom } from './seeded-random.ts';
 
 const CREDITS = [100, 500, 3_000] as const;
-const PARTS_BACK = [1, 20, 50, 4_000] as const;
 const FAR_AHEAD_MS = 86_400_000;
 const SHORTLY_MS_MAX = 400;
 
@@ -16,7 +15,6 @@ type Item = { accountId: string; item: string; subject: string; amount: number }
 export function createMoneyCommands(
   random: SeededRandom,
   credited: (pix: { accountId: string; subject: string; amount: number }) => void,
-  aPayout: (accountId: string) => string,
 ) {
   const items: Item[] = [];
   return {
@@ -57,7 +55,7 @@ export function createMoneyCommands(
   }
 
   function payoutReturnCredit(accountId: string): OracleCommand {
-    return { ...comingBack(accountId), kind: 'payout_return.credit' };
+    return { ...movement(accountId), kind: 'payout_return.credit' };
   }
 
   function acquirerTariffBook(accountId: string): OracleCommand {
@@ -66,13 +64,7 @@ export function createMoneyCommands(
 
   function payoutSuspend(accountId: string): OracleCommand {
     const direction = random.pick(['in', 'out'] as const);
-    return { ...comingBack(accountId), kind: 'payout.suspend', direction };
-  }
-
-  /** Often in parts, so that some of them fit into what has left. */
-  function comingBack(accountId: string) {
-    const amount = random.pick(PARTS_BACK);
-    return { ...movement(accountId), subject: aPayout(accountId), amount };
+    return { ...movement(accountId), kind: 'payout.suspend', direction };
   }
 
   /** Of an item that stands, mostly for the first time, and now and then of a part. */

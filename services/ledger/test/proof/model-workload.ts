@@ -17,8 +17,8 @@ type Fresh = (accountId: string) => OracleCommand;
 export function createWorkload(random: SeededRandom, accounts: readonly string[]) {
   const sent: OracleCommand[] = [];
   const pix = createPixCommands(random);
-  const { holdTake, holdEnd, aPayout } = createHoldCommands(random, accounts, pix.aRefund);
-  const { receivedPixCredit, ...money } = createMoneyCommands(random, pix.recordCredited, aPayout);
+  const { holdTake, holdEnd } = createHoldCommands(random, accounts, pix.aRefund);
+  const { receivedPixCredit, ...money } = createMoneyCommands(random, pix.recordCredited);
   const { disputeBlock, ...ofPix } = pix.fresh;
   const others: readonly Fresh[] = [
     disputeBlock,

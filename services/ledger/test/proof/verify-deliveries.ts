@@ -12,21 +12,9 @@ export type Verified = {
 };
 
 /** Refusals that mean "not now": the same command may succeed later. */
-const PASSING = new Set([
-  'unknown_hold',
-  'below_floor',
-  'unknown_pix',
-  'unsettled_payout',
-  'unknown_item',
-]);
+const PASSING = new Set(['unknown_hold', 'below_floor', 'unknown_pix', 'unknown_item']);
 /** What another content under the id of a decided command may be answered. */
-const FOR_OTHERS = new Set([
-  'other_content',
-  'foreign_hold',
-  'exceeds_received',
-  'exceeds_settled',
-  'item_resolved',
-]);
+const FOR_OTHERS = new Set(['other_content', 'foreign_hold', 'exceeds_received', 'item_resolved']);
 
 /**
  * Compares what callers were told with what stands in the ledger: one outcome per command, for ever, to everybody, and
