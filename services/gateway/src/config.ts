@@ -37,8 +37,8 @@ const CALLBACK_SECRET_EXPECTED = 'expected at least 32 characters of A-Z a-z 0-9
 const PROXIES_EXPECTED =
   'expected IP addresses or networks such as 10.0.0.0/8, separated by commas';
 const ORIGINS_EXPECTED = 'expected origins such as https://app.example.com, separated by commas';
-/** A twentieth of what a listener takes in all. */
-const CONNECTIONS_PER_ADDRESS_DEFAULT = 500;
+/** One merchant may have 1,000 requests in flight (decision 272), from one address and over HTTP/1.1, and needs room beside. */
+const CONNECTIONS_PER_ADDRESS_DEFAULT = 1_500;
 
 const Settings = z.object({
   ...CommonConfig,

@@ -29,7 +29,7 @@ export type Caller = {
 };
 
 /** Who calls; or no caller, and the public id of a key that there is and that may not be used. That is not to be learned from outside. */
-export type Authenticated = { caller: Caller } | { caller: null; refusedKey: string | null };
+type Authenticated = { caller: Caller } | { caller: null; refusedKey: string | null };
 
 /** No caller for every key that is not accepted, for whatever reason. */
 export type AuthenticateKey = (rawHeaders: readonly string[]) => Promise<Authenticated>;
