@@ -84,22 +84,6 @@ describe('connections of one address', () => {
     return sockets;
   }
 
-  test.each(LISTENERS)('are bounded, and one that ends makes room: %s', async (listener) => {
-    const port = open.ports[listener];
-    const sockets = await openSockets(port, CONNECTIONS_MAX);
-    const refused = await openSockets(port, 2);
-    for (const socket of refused) {
-      if (!socket.closed) await once(socket.resume(), 'close');
-    }
-    expect(sockets.every((socket) => !socket.closed)).toBe(true);
-    sockets[0]?.destroy();
-    await eventually(async () => {
-      const { status } = await sendRequest({ port, path: '/nothing' });
-      expect(status).toBe(404);
-    });
-    for (const socket of sockets) socket.destroy();
-  });
-
   test('rest for long only once something was accepted on them', async () => {
     const { key } = await open.createTenant();
     const ask = (listener: (typeof LISTENERS)[number], path: string, ...lines: string[]) =>
@@ -123,6 +107,22 @@ describe('connections of one address', () => {
     for (const { status, head } of refused) {
       expect([status, head]).toEqual([401, expect.stringContaining('timeout=5')]);
     }
+  });
+
+  test.each(LISTENERS)('are bounded, and one that ends makes room: %s', async (listener) => {
+    const port = open.ports[listener];
+    const sockets = await openSockets(port, CONNECTIONS_MAX);
+    const refused = await openSockets(port, 2);
+    for (const socket of refused) {
+      if (!socket.closed) await once(socket.resume(), 'close');
+    }
+    expect(sockets.every((socket) => !socket.closed)).toBe(true);
+    sockets[0]?.destroy();
+    await eventually(async () => {
+      const { status } = await sendRequest({ port, path: '/nothing' });
+      expect(status).toBe(404);
+    });
+    for (const socket of sockets) socket.destroy();
   });
 
   test('are not bounded where they are a trusted proxy’s', async () => {
