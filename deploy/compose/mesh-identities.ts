@@ -5,13 +5,12 @@ import {
   exportAuthority,
   importAuthority,
   issueIdentity,
-  makeAuthority,
 } from '@pixmesh/certificates/authority';
+import { makeMeshAuthority, validityOf } from '@pixmesh/certificates/mesh-authority';
 import { IDENTITY_FILES } from '@pixmesh/certificates/mesh-identity';
 import { IdentityName } from '@pixmesh/contracts/internal/identities';
 
 const DAY_MS = 86_400_000;
-const AUTHORITY_DAYS = 3_650;
 /** They are made anew at a start only, so they last longer than those that something renews by itself. */
 const IDENTITY_DAYS = 365;
 const RENEW_DAYS = 30;
@@ -30,15 +29,13 @@ type Texts = Readonly<Record<string, string>>;
 export async function completeIdentities(existing: Texts, now: Date): Promise<Texts> {
   const stored = existing[AUTHORITY];
   const authority =
-    stored === undefined
-      ? await makeAuthority('Pixmesh mesh authority', validity(now, AUTHORITY_DAYS))
-      : await importAuthority(parse(stored));
+    stored === undefined ? await makeMeshAuthority(now) : await importAuthority(parse(stored));
   const made: Record<string, string> = { [AUTHORITY]: JSON.stringify(exportAuthority(authority)) };
   for (const name of [...IdentityName.options, ...SERVERS]) {
     const kept = existing[keyOf(name)];
     if (kept !== undefined && !endsSoon(parse(kept), now)) continue;
     const request = { name, hosts: HOSTS };
-    const issued = await issueIdentity(authority, request, validity(now, IDENTITY_DAYS));
+    const issued = await issueIdentity(authority, request, validityOf(now, IDENTITY_DAYS));
     made[keyOf(name)] = JSON.stringify(issued);
   }
   return { ...existing, ...made };
@@ -67,11 +64,6 @@ export function keyStore(secrets: Texts): Record<string, string> {
 
 function endsSoon({ cert }: Certificate, now: Date): boolean {
   return new X509Certificate(cert).validToDate.getTime() < now.getTime() + RENEW_DAYS * DAY_MS;
-}
-
-function validity(now: Date, days: number) {
-  const second = Math.floor(now.getTime() / 1_000) * 1_000;
-  return { notBefore: new Date(second - DAY_MS), notAfter: new Date(second + days * DAY_MS) };
 }
 
 /** Written by `completeIdentities` only. */

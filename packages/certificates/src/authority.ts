@@ -55,7 +55,7 @@ export async function makeAuthority(name: string, validity: Validity): Promise<A
   return { cert: certificate.toString('pem'), name, keys };
 }
 
-/** The authority with its private key, as PEM texts: whoever reads them can sign in its name. */
+/** The authority with its private key, as PEM texts, by which anybody can sign in its name. */
 export function exportAuthority({ cert, keys }: Authority): Certificate {
   return { cert, key: toPem(keys.privateKey) };
 }

@@ -9,6 +9,7 @@ import {
   importAuthority,
   issueIdentity,
   makeAuthority,
+  type Validity,
 } from './authority.ts';
 import { IDENTITY_FILES } from './mesh-identity.ts';
 
@@ -26,6 +27,11 @@ const SECRET_FOLDER = 0o700;
 /** A process of the mesh: its name, and the names and addresses under which it also serves. */
 type IdentityRequest = { name: string; hosts: readonly string[]; now: Date; days?: number };
 
+/** A new authority of an installation. */
+export async function makeMeshAuthority(now: Date): Promise<Authority> {
+  return await makeAuthority('Pixmesh mesh authority', validityOf(now, AUTHORITY_DAYS));
+}
+
 /**
  * The authority of an installation, from `<folder>/ca.crt` and `<folder>/ca.key`, which only their owner can read. Made
  * at the first call.
@@ -35,8 +41,7 @@ export async function openMeshAuthority(folder: string, now: Date): Promise<Auth
   if (existsSync(paths.key)) {
     return await importAuthority({ cert: read(paths.cert), key: read(paths.key) });
   }
-  const validity = validityOf(now, AUTHORITY_DAYS * DAY_MS);
-  const authority = await makeAuthority('Pixmesh mesh authority', validity);
+  const authority = await makeMeshAuthority(now);
   const { cert, key } = exportAuthority(authority);
   mkdirSync(folder, { recursive: true, mode: SECRET_FOLDER });
   // The key comes last: an authority without one is made again.
@@ -55,7 +60,7 @@ export async function renewIdentity(
   { name, hosts, now, days = IDENTITY_DAYS }: IdentityRequest,
 ): Promise<boolean> {
   if (!mustRenew(authority, folder, now)) return false;
-  const validity = validityOf(now, days * DAY_MS);
+  const validity = validityOf(now, days);
   const certificate = await issueIdentity(authority, { name, hosts }, validity);
   writeIdentity(folder, { ca: authority.cert, ...certificate });
   return true;
@@ -81,12 +86,12 @@ function mustRenew(authority: Authority, folder: string, now: Date): boolean {
   }
 }
 
-/** As certificates write times, in whole seconds (RFC 5280, 4.1.2.5). */
-function validityOf(now: Date, lastsMs: number) {
+/** From now on, for so many days; as certificates write times, in whole seconds (RFC 5280, 4.1.2.5). */
+export function validityOf(now: Date, days: number): Validity {
   const seconds = (ms: number): Date => new Date(Math.floor(ms / 1_000) * 1_000);
   return {
     notBefore: seconds(now.getTime() - BACKDATED_MS),
-    notAfter: seconds(now.getTime() + lastsMs),
+    notAfter: seconds(now.getTime() + days * DAY_MS),
   };
 }
 

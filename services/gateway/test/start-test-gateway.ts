@@ -145,7 +145,7 @@ async function createTenant(
   return { accountId, applicationId, keyId, key: String(key.json['key']) };
 }
 
-/** What an owner hears of a call of `/admin`. */
+/** What an owner is sent for a call of `/admin`. */
 export function forOperator(id: string = BOOTSTRAP_OPERATOR_ID): object {
   return { operator: { operator_id: id, purpose: expect.stringContaining('/admin/') as string } };
 }

@@ -9,7 +9,7 @@ export type BrokerRights = {
   groups: readonly string[];
 };
 
-/** Groups of `tools`: whoever reads a topic by hand joins one of its own. */
+/** Groups of `tools`: each reading of a topic by hand has one of its own. */
 export const TOOLS_GROUP_PREFIX = 'topics-tail-';
 
 const WRITES: Readonly<Record<ServiceName, readonly Topic[]>> = {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** What each user of Redis may do, by Redis's own rules (ACL); whoever has none of these names may do nothing. */
+/** What each user of Redis may do, by Redis's own rules (ACL); other names may do nothing. */
 const RIGHTS = {
   // Counters of limits, and the scripts that read and write them.
   gateway:

@@ -6,7 +6,7 @@ import { IdentityName } from '@pixmesh/contracts/internal/identities';
 /** Servers that are not ours, and are asked for by address. */
 const SERVERS = ['kafka', 'postgres', 'redis'] as const;
 
-/** Servers read their certificate again at their next start only, which may be far away. */
+/** Of servers: Kafka reads its own again at its next start only, which may be far away. */
 const SERVER_DAYS = 400;
 
 const HOSTS = ['127.0.0.1', 'localhost'];

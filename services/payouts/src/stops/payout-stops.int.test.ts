@@ -119,7 +119,7 @@ test('a stop of all accounts holds for each, and ends apart from the stop of one
 });
 
 describe('a stop', () => {
-  test('that is repeated is the one in force, whoever repeats it with whatever reason', async () => {
+  test('that is repeated, by anybody and for any reason, is the one in force', async () => {
     const accountId = newId();
     const first = await stop(accountId);
     expect(PayoutStop.parse(first.body)).toEqual(first.body);

@@ -102,7 +102,7 @@ describe('a break that says that the books disagree', () => {
     expect(await stopsOf(seen)).toHaveLength(3);
   });
 
-  test('joins a stop that is in force, whoever has set it, and ends with it', async () => {
+  test('joins a stop that is in force, that of an operator too, and ends with it', async () => {
     const seen = aBreak();
     const { account_id: accountId } = seen;
     await stopPayouts(deps(), { accountId, reason: 'by hand', operatorId });
