@@ -2,6 +2,7 @@ import { benchCharges } from './charges/bench-charges.ts';
 import { benchDispatcher } from './dispatcher/bench-dispatcher.ts';
 import { benchFairness } from './fairness/bench-fairness.ts';
 import { benchLedger } from './ledger/bench-ledger.ts';
+import { benchLives } from './lives/bench-lives.ts';
 import { benchPayouts } from './payouts/bench-payouts.ts';
 
 /** `npm run bench -- NAME`: one benchmark, with its baseline in the same run. */
@@ -10,6 +11,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   dispatcher: benchDispatcher,
   fairness: benchFairness,
   ledger: benchLedger,
+  lives: benchLives,
   payouts: benchPayouts,
 };
 

@@ -4,7 +4,7 @@ import type { RepeatedCall } from './aggressor-process.ts';
 import type { Arena } from './arena.ts';
 import type { SteadyCall } from './steady-calls.ts';
 import { aCharge, aPayout, createVictimCalls } from './victim-calls.ts';
-import { SLOW_PATH } from './webhook-receiver-process.ts';
+import { SLOW_PATH } from '../webhook-receiver-process.ts';
 
 const CREATIONS = 250;
 const SLOW_ACQUIRER_MS = 3_000;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { answerCalls } from '../child-calls.ts';
+import { answerCalls } from './child-calls.ts';
 
 /** Answers to this path take eight seconds; to all others none. */
 export const SLOW_PATH = '/slow';

@@ -1,0 +1,95 @@
+import { aCharge, type Mesh, type MeshMerchant } from './mesh-calls.ts';
+
+/** Where a life is played. */
+export type LifeDeps = { mesh: Mesh; shop: MeshMerchant; payer: MeshMerchant };
+
+export type LifeKind = {
+  name: string;
+  description: string;
+  /** One life to its end. Answers the milliseconds of the part that a merchant waits for, null where it has none. */
+  live(deps: LifeDeps): Promise<number | null>;
+};
+
+const CREATED = ['charge.pix.created', 'charge.pix.emitted'];
+
+/** What is measured, one after the other: the lives that a charge and a payout can have. */
+export const LIFE_KINDS: readonly LifeKind[] = [
+  {
+    name: 'unpaid',
+    description: 'a charge until its two webhooks',
+    live: async ({ mesh, shop }) => {
+      await createCharge({ mesh, shop });
+      return null;
+    },
+  },
+  {
+    name: 'paid',
+    description: 'a charge until the third webhook; the time counts from the payment',
+    live: async (deps) => (await payCharge(deps)).ms,
+  },
+  {
+    name: 'refunded',
+    description:
+      'a paid charge until the webhook of its whole refund; the time counts from the request',
+    live: async (deps) => {
+      const { id } = await payCharge(deps);
+      const startedMs = performance.now();
+      await deps.mesh.refund(id);
+      return (await deps.mesh.arrival('charge.pix.refunded', id)) - startedMs;
+    },
+  },
+  {
+    name: 'disputed',
+    description: 'a paid charge until the webhook of a dispute that was won',
+    live: async (deps) => {
+      const { id } = await payCharge(deps);
+      await deps.mesh.disputeAndWin(id);
+      return null;
+    },
+  },
+  {
+    name: 'automatic',
+    description: 'a payout until it is completed; the time counts from the request',
+    live: async ({ mesh, payer }) => {
+      const startedMs = performance.now();
+      const id = await mesh.createPayout(payer);
+      return await endOfPayout(mesh, id, startedMs);
+    },
+  },
+  {
+    name: 'manual',
+    description:
+      'a payout that an operator approves, until it is completed; the time counts from the approval',
+    live: async ({ mesh, shop }) => {
+      const id = await mesh.createPayout(shop);
+      const startedMs = performance.now();
+      await mesh.approve(id);
+      return await endOfPayout(mesh, id, startedMs);
+    },
+  },
+];
+
+async function createCharge({ mesh, shop }: Pick<LifeDeps, 'mesh' | 'shop'>): Promise<string> {
+  const id = await mesh.createCharge(shop, aCharge());
+  await Promise.all(CREATED.map((event) => mesh.arrival(event, id)));
+  return id;
+}
+
+async function payCharge({ mesh, shop }: LifeDeps): Promise<{ id: string; ms: number }> {
+  const id = await mesh.createCharge(shop, aCharge());
+  const created = CREATED.map((event) => mesh.arrival(event, id));
+  const startedMs = performance.now();
+  await mesh.pay(id);
+  const paidMs = await mesh.arrival('charge.pix.paid', id);
+  await Promise.all(created);
+  return { id, ms: paidMs - startedMs };
+}
+
+async function endOfPayout(mesh: Mesh, id: string, startedMs: number): Promise<number> {
+  const ends = ['payment.pix.created', 'payment.pix.processing'].map((event) =>
+    mesh.arrival(event, id),
+  );
+  const completedMs = await mesh.completion(id);
+  await Promise.all(ends);
+  return completedMs - startedMs;
+}

@@ -1,0 +1,51 @@
+import { parseArgs } from 'node:util';
+
+import { LIFE_KINDS, type LifeKind } from './life-kinds.ts';
+
+export type LivesOptions = {
+  kinds: readonly LifeKind[];
+  /** Lives under way at once, in turn. */
+  clients: readonly number[];
+  /** Of each measurement. */
+  seconds: number;
+  rounds: number;
+  /** Lives per second of the open loop; null without one. */
+  perSecond: number | null;
+  /** Another checkout of this repository, installed: measured in turns with this one. */
+  before: string | null;
+  /** Prints the statements that took the most of the database's time; slows it by a little. */
+  statements: boolean;
+};
+
+/** `npm run bench -- lives [--only paid,automatic] [--clients 1,16,64] [--seconds 20] [--rate 20] [--before DIR]`. */
+export function readLivesOptions(args: readonly string[]): LivesOptions {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      only: { type: 'string', default: 'paid,automatic' },
+      clients: { type: 'string', default: '1,16,64' },
+      seconds: { type: 'string', default: '20' },
+      rounds: { type: 'string', default: '3' },
+      rate: { type: 'string', default: '20' },
+      before: { type: 'string' },
+      statements: { type: 'boolean', default: false },
+    },
+  });
+  return {
+    kinds: values.only.split(',').map(findKind),
+    clients: values.clients.split(',').map(Number),
+    seconds: Number(values.seconds),
+    rounds: Number(values.rounds),
+    perSecond: values.rate === '0' ? null : Number(values.rate),
+    before: values.before ?? null,
+    statements: values.statements,
+  };
+}
+
+function findKind(name: string): LifeKind {
+  const kind = LIFE_KINDS.find((known) => known.name === name);
+  if (kind === undefined) {
+    throw new Error(`no life "${name}": ${LIFE_KINDS.map((known) => known.name).join(', ')}`);
+  }
+  return kind;
+}

@@ -1,0 +1,74 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { accessOfFolder } from '@pixmesh/kafka/broker-access';
+import { createToolKafka } from '@pixmesh/kafka/kafka-client';
+import { readEnds } from '@pixmesh/kafka/topic-ends';
+import { TOPICS } from '@pixmesh/contracts/topics';
+import { identityFolder } from '@pixmesh/local-stack/infra/identities';
+
+import { queryOnce } from '../durable-server.ts';
+import type { Stack } from '../with-stack.ts';
+
+/** Sessions report what they did at most once a second, and when they come to rest. */
+const STATISTICS_DELAY_MS = 2_000;
+
+/** What the whole mesh has used and written so far. */
+export type Counters = {
+  cpuMs: Record<string, number>;
+  commits: number;
+  rows: number;
+  indexEntries: number;
+  walBytes: number;
+  messages: number;
+};
+
+/** Entries of a table: one per index for each row that is new, or was changed in another place of the table. */
+const DATABASE_COUNTERS = `
+  select
+    (select xact_commit from pg_stat_database where datname = current_database()) as commits,
+    sum(n_tup_ins + n_tup_upd + n_tup_del) as rows,
+    sum((n_tup_ins + n_tup_upd - n_tup_hot_upd) *
+      (select count(*) from pg_index where indrelid = relid)) as index_entries,
+    pg_current_wal_lsn() - '0/0'::pg_lsn as wal_bytes
+  from pg_stat_user_tables`;
+
+export async function readCounters(stack: Stack): Promise<Omit<Counters, 'cpuMs'>> {
+  await delay(STATISTICS_DELAY_MS);
+  const [row] = await queryOnce<Record<string, string>>(stack.postgres_url, DATABASE_COUNTERS);
+  return {
+    commits: Number(row?.['commits']),
+    rows: Number(row?.['rows']),
+    indexEntries: Number(row?.['index_entries']),
+    walBytes: Number(row?.['wal_bytes']),
+    messages: await countMessages(stack),
+  };
+}
+
+async function countMessages(stack: Stack): Promise<number> {
+  const access = accessOfFolder(stack.kafka_brokers, identityFolder(stack.home, 'tools'));
+  const admin = createToolKafka(access, 'bench-lives').admin();
+  await admin.connect();
+  try {
+    const ends = await Promise.all(Object.values(TOPICS).map((topic) => readEnds(admin, topic)));
+    const highs = ends.flatMap((partitions) => [...partitions.values()].map(({ high }) => high));
+    return highs.reduce((total, high) => total + Number(high), 0);
+  } finally {
+    await admin.disconnect();
+  }
+}
+
+/** What each of `count` lives has cost. */
+export function costPerLife(before: Counters, after: Counters, count: number): Counters {
+  const names = Object.keys(after.cpuMs);
+  const per = (a: number, b: number) => (b - a) / count;
+  return {
+    cpuMs: Object.fromEntries(
+      names.map((name) => [name, per(before.cpuMs[name] ?? 0, after.cpuMs[name] ?? 0)]),
+    ),
+    commits: per(before.commits, after.commits),
+    rows: per(before.rows, after.rows),
+    indexEntries: per(before.indexEntries, after.indexEntries),
+    walBytes: per(before.walBytes, after.walBytes),
+    messages: per(before.messages, after.messages),
+  };
+}
