@@ -1,13 +1,13 @@
 import { createHash, randomUUID } from 'node:crypto';
 
 import { newId } from '@pixmesh/kernel/ids';
-import type { Database } from '@pixmesh/postgres/pool';
+import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { startTestGateway, type Tenant, type TestGateway } from '#test/start-test-gateway.ts';
 
-import type { PresentedKey } from './find-keys.sql.ts';
+import { findUsableKeys, type PresentedKey } from './find-keys.sql.ts';
 import { createKeyLookups } from './key-lookups.ts';
 
 let gateway: TestGateway;
@@ -119,3 +119,20 @@ test('while no read gets an answer, a lookup that waits for one to begin is told
   for (const lookup of asked) lookup.catch(() => undefined);
   await expect(asked.at(-1)).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' });
 }, 30_000);
+
+test('the read is planned once for a connection, however many keys it is asked for', async () => {
+  const keys = await storeKeys(40);
+  const { url } = gateway.database;
+  await using db = createPool({ url, applicationName: 'plans', max: 1 });
+  const counts = async () => {
+    const [plans] = await db.query<{ made: bigint; kept: bigint }>(sql`
+      select custom_plans as made, generic_plans as kept
+      from pg_prepared_statements
+      where name = 'keys_find_usable'`);
+    return plans;
+  };
+  for (const asked of [1, 1, 30, 1, 2]) await findUsableKeys(db, keys.slice(0, asked));
+  const before = await counts();
+  for (const asked of [1, 40, 1, 7]) await findUsableKeys(db, keys.slice(0, asked));
+  expect(await counts()).toEqual({ made: before?.made, kept: (before?.kept ?? 0n) + 4n });
+});
