@@ -104,7 +104,7 @@ export async function reviewOverdueDisputes(db: Queryable): Promise<number> {
       sql`
         update disputes
         set status = 'EM_DEFESA'
-        where status = 'ABERTA' and deadline_at <= now_()
+        where status = 'ABERTA' and deadline_at <= (select now_())
         returning id`,
     ),
   );

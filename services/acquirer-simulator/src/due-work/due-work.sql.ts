@@ -6,7 +6,9 @@ import { JOURNAL_GATE } from '#journal/journal.sql.ts';
 export type Due = { sends: boolean; charges: boolean; refunds: boolean; disputes: boolean };
 
 /**
- * What is due now. Indexes `sends_due_at`, `charges_pays_at`, `received_returns_due_at` and `disputes_deadline_at`.
+ * What is due now: the earliest time of each kind, which is one entry of `sends_due_at`, `charges_pays_at`,
+ * `received_returns_due_at` or `disputes_deadline_at`. Whether there is any that is due would be looked for in the whole table
+ * where the planner expects many, and the clock be read for each row.
  */
 export async function readDueWork(db: Queryable): Promise<Due> {
   const [due] = (await db.query<Due>(
@@ -14,12 +16,18 @@ export async function readDueWork(db: Queryable): Promise<Due> {
       'due_work_read',
       sql`
         select
-          exists (select from sends where due_at <= now_()) as sends,
-          exists (select from charges where pays_at <= now_()) as charges,
-          exists (select from received_returns where due_at <= now_()) as refunds,
-          exists (
-            select from disputes where status = 'ABERTA' and deadline_at <= now_()
-          ) as disputes`,
+          coalesce(sends <= clock.now, false) as sends,
+          coalesce(charges <= clock.now, false) as charges,
+          coalesce(refunds <= clock.now, false) as refunds,
+          coalesce(disputes <= clock.now, false) as disputes
+        from (select now_() as now) as clock
+        cross join (
+          select
+            (select min(due_at) from sends) as sends,
+            (select min(pays_at) from charges) as charges,
+            (select min(due_at) from received_returns) as refunds,
+            (select min(deadline_at) from disputes where status = 'ABERTA') as disputes
+        ) as earliest`,
     ),
   )) as [Due];
   return due;
@@ -41,7 +49,7 @@ export async function takeDueCharge(
           select txid
           from charges
           cross join gate
-          where pays_at <= now_()
+          where pays_at <= (select now_())
           order by pays_at
           limit 1
           for update of charges skip locked

@@ -101,7 +101,7 @@ export async function claimDueRefunds(tx: Transaction, limit: number): Promise<D
           planned_status as "plannedStatus", now_()::timestamptz(3) as "readAt"
         from received_returns
         cross join gate
-        where due_at <= now_()
+        where due_at <= (select now_())
         order by due_at
         limit ${limit}::int
         for update of received_returns skip locked`,

@@ -134,7 +134,7 @@ export async function claimDueSends(tx: Transaction, limit: number): Promise<Pla
         select ${COLUMNS}
         from sends
         cross join gate
-        where due_at <= now_()
+        where due_at <= (select now_())
         order by due_at
         limit ${limit}::int
         for update of sends skip locked`,
@@ -168,7 +168,7 @@ const COLUMNS: Statement = sql`
   end_to_end_id as "endToEndId", id_envio as "idEnvio", status, amount as "amountCents",
   pix_key as "pixKey", payer_text as "payerText", recipient, requested_at as "requestedAt",
   settled_at as "settledAt", planned_status as "plannedStatus", error,
-  planned_returns::text[] as "plannedReturns", now_()::timestamptz(3) as "readAt",
+  planned_returns::text[] as "plannedReturns", (select now_())::timestamptz(3) as "readAt",
   array(
     select jsonb_build_object(
       'returnId', return_id,
