@@ -62,6 +62,11 @@ export function isCommand({ topic }: Pick<OutboundEvent, 'topic'>): boolean {
   return topic === TOPICS.ledgerCommands;
 }
 
+/** Under which the ledger books a command once, for ever. */
+export function commandIdOf({ message }: OutboundEvent): string {
+  return (message as { data: { command_id: string } }).data.command_id;
+}
+
 /** Without a look at what they are. */
 export function appendMessages(guard: Statement, events: readonly OutboundEvent[]): Statement {
   const trace = currentTraceParent();

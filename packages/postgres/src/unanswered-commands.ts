@@ -2,7 +2,7 @@ import { type NextTurn, type PollingLoop, startPollingLoop } from '@pixmesh/serv
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { counter, observedGauge } from '@pixmesh/telemetry/metrics';
 
-import { appendMessages, isCommand, type OutboundEvent } from './events.ts';
+import { appendMessages, commandIdOf, isCommand, type OutboundEvent } from './events.ts';
 import { IS_PARKED } from './outbox-queue.sql.ts';
 import type { Database, Queryable } from './pool.ts';
 import { named, sql, type Statement } from './sql.ts';
@@ -150,8 +150,4 @@ async function readOldestAge(db: Queryable): Promise<number> {
     ),
   );
   return Math.max(0, row?.age ?? 0);
-}
-
-function commandIdOf({ message }: OutboundEvent): string {
-  return (message as { data: { command_id: string } }).data.command_id;
 }

@@ -4,6 +4,7 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { createIssuing, type Issuing } from '#charge/issuing/issuing.ts';
 import type { IssuingDeps } from '#charge/issuing/issuing-deps.ts';
+import type { ChargeMoves } from '#charge/move-charge.ts';
 import type { ChargesConfig } from '#config.ts';
 import type { Signals } from '#signals.ts';
 import type { StatusCheckDeps } from '#status-check/status-check.job.ts';
@@ -17,13 +18,14 @@ export type CheckDeps = Omit<StatusCheckDeps, 'signal'> & IssuingDeps & { issuin
 export function createCheckDeps(parts: {
   config: ChargesConfig;
   db: Database;
+  moves: ChargeMoves;
   logger: Logger;
   acquirer: Acquirer;
   signals: Signals;
 }): CheckDeps {
-  const { config, db, logger, acquirer, signals } = parts;
+  const { config, db, moves, logger, acquirer, signals } = parts;
   const wakeOutbox = signals.outbox.notify;
-  const issuingDeps = { db, acquirer, logger, wakeOutbox, ...issuingSettings(config) };
+  const issuingDeps = { db, moves, acquirer, logger, wakeOutbox, ...issuingSettings(config) };
   return {
     ...issuingDeps,
     issuing: createIssuing(issuingDeps),

@@ -26,6 +26,7 @@ import { startJobs } from '#jobs.ts';
 import { createSignals, type Signals } from '#signals.ts';
 import { ledgerEventsConsumer } from '#ledger-events.consumer.ts';
 import { callbacksConsumer } from '#status-check/callbacks.consumer.ts';
+import { type ChargeMoves, createChargeMoves } from '#charge/move-charge.ts';
 import { chargesChecks } from '#reconciliation/charges-checks.ts';
 
 const POOL_SIZE = 20;
@@ -41,8 +42,9 @@ export async function startCharges(config: ChargesConfig) {
     const ledgerCalls = use('ledger client', callLedger(config, identity));
     const holds = createLedgerHolds(ledgerCalls);
     const signals = createSignals();
-    const checkDeps = createCheckDeps({ config, db, logger, acquirer, signals });
-    const messaging = use('messaging', connect({ config, identity, db, logger, signals }));
+    const moves = createChargeMoves(db);
+    const checkDeps = createCheckDeps({ config, db, moves, logger, acquirer, signals });
+    const messaging = use('messaging', connect({ config, identity, db, moves, logger, signals }));
     startJobs({ config, db, logger, acquirer, holds, use, checkDeps, signals });
     const reconciliation = use(
       'reconciliation',
@@ -88,6 +90,7 @@ type CommonParts = {
   config: ChargesConfig;
   identity: MeshIdentity;
   db: Database;
+  moves: ChargeMoves;
   logger: Logger;
   signals: Signals;
 };
@@ -103,7 +106,7 @@ function callLedger(config: ChargesConfig, identity: MeshIdentity): InternalClie
   return createInternalClient({ service: 'ledger', url: config.LEDGER_URL, identity });
 }
 
-function connect({ config, identity, db, logger, signals }: CommonParts): Messaging {
+function connect({ config, identity, db, moves, logger, signals }: CommonParts): Messaging {
   const wakeOutbox = signals.outbox.notify;
   return startMessaging({
     ...messagingSettings(config, identity),
@@ -126,7 +129,7 @@ function connect({ config, identity, db, logger, signals }: CommonParts): Messag
         wakeStatusChecks: signals.statusChecks.notify,
         wakeNotices: signals.notices.notify,
       }),
-      ledgerEventsConsumer({ db, logger, receiver: config.ACQUIRER_RECEIVER, wakeOutbox }),
+      ledgerEventsConsumer({ db, moves, logger, receiver: config.ACQUIRER_RECEIVER, wakeOutbox }),
     ],
     onFatal: endProcess,
   });

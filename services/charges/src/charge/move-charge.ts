@@ -4,11 +4,12 @@ import type { Receiver } from '@pixmesh/contracts/http/charge';
 import { CHARGE_EVENTS, type ChargeEventType } from '@pixmesh/contracts/messages/charge-event.v1';
 import { newId } from '@pixmesh/kernel/ids';
 import type { Cents } from '@pixmesh/kernel/money';
-import { nextCheck } from '@pixmesh/postgres/due-rows';
+import { appendBatch, type MessagesOfChange } from '@pixmesh/postgres/batched-messages';
 import { type OutboundEvent, outboundEvent } from '@pixmesh/postgres/events';
-import type { Queryable } from '@pixmesh/postgres/pool';
+import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
-import { appendEventsAndCommands } from '@pixmesh/postgres/unanswered-commands';
+import { createWriteBatcher, type WriteBatcher } from '@pixmesh/postgres/write-batcher';
+import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 
 import { toChargeResource } from './charge-resource.ts';
 import type { ChargeRow, StoredStatus } from './charge-row.ts';
@@ -41,28 +42,47 @@ export type Transition = {
 /** A transition whose events are those of the charge alone. */
 export type AnnouncedMove = Omit<Transition, 'events'>;
 
-/** Moves a charge in a commit of its own and wakes the outbox. Answers like `writeMove`. */
+/** Moves that stand alone: those that come together share a statement and its commit. */
+export type ChargeMoves = WriteBatcher<Move, boolean>;
+
+export function createChargeMoves(db: Queryable): ChargeMoves {
+  return createWriteBatcher((moves) => moveCharges(db, moves));
+}
+
+/** Moves a charge by itself and wakes the outbox. Answers like `writeMove`. */
 export async function announceMove(
-  deps: { db: Queryable; receiver: Receiver; wakeOutbox(): void },
+  { moves, receiver, wakeOutbox }: { moves: ChargeMoves; receiver: Receiver; wakeOutbox(): void },
   change: AnnouncedMove,
   types: readonly ChargeEventType[],
 ): Promise<ChargeRow | null> {
-  const after = await writeMove(deps, change, types);
-  if (after !== null) deps.wakeOutbox();
+  const { after, move } = announced(change, types, receiver);
+  if (!(await moves.submit(move))) return null;
+  wakeOutbox();
   return after;
 }
 
 /**
- * Moves a charge and announces it with the state right after the move, in one statement. Answers the charge as it
+ * Moves a charge within a transaction and announces it with the state right after the move. Answers the charge as it
  * stands then; null where it has moved since it was read, and nothing was written.
  */
 export async function writeMove(
-  { db, receiver }: { db: Queryable; receiver: Receiver },
+  { db, receiver }: { db: Transaction; receiver: Receiver },
   change: AnnouncedMove,
   types: readonly ChargeEventType[],
 ): Promise<ChargeRow | null> {
+  const { after, move } = announced(change, types, receiver);
+  const [isMoved] = await moveCharges(db, [move]);
+  return isMoved === true ? after : null;
+}
+
+/** A move with its events, and the charge as it stands once it is made. */
+function announced(
+  change: AnnouncedMove,
+  types: readonly ChargeEventType[],
+  receiver: Receiver,
+): { move: Move; after: ChargeRow } {
   const { from } = change;
-  const after: ChargeRow = {
+  const moved: ChargeRow = {
     ...from,
     status: change.status,
     brCode: change.brCode ?? from.brCode,
@@ -71,13 +91,13 @@ export async function writeMove(
     endToEndId: change.endToEndId ?? from.endToEndId,
     refundedAmount: change.refundedAmount ?? from.refundedAmount,
   };
-  const events = chargeEvents(after, types, receiver);
-  if (!(await moveCharge(db, { ...change, events }))) return null;
-  return {
-    ...after,
+  const events = chargeEvents(moved, types, receiver);
+  const after = {
+    ...moved,
     version: from.version + 1,
     eventSequence: from.eventSequence + events.length,
   };
+  return { move: toMove({ ...change, events }), after };
 }
 
 /**
@@ -111,50 +131,102 @@ export function chargeEvents(
   });
 }
 
-/**
- * Moves a charge, with its events and their place in the queue, in one statement. False when the charge has
- * moved since it was read, or another call has been counted: nothing is written then.
- */
+/** Moves one charge. False when it has moved since it was read, or another call has been counted: nothing is written then. */
 export async function moveCharge(db: Queryable, change: Transition): Promise<boolean> {
-  const { from, commands = [], checkInMs } = change;
-  assert(from.status === change.status || mayMove(from, change.status), 'no such transition');
-  const [name, check] =
-    checkInMs === 'kept'
-      ? (['move_charge_keeping_check', sql``] as const)
-      : ([
-          'move_charge_and_end_check',
-          sql`, ${nextCheck(checkInMs)}, checks = 0, lease_token = null, lease_until = null`,
-        ] as const);
-  const rows = await db.query(
+  const [isMoved = false] = await moveCharges(db, [toMove(change)]);
+  return isMoved;
+}
+
+/** A transition on its way to the database, with the trace that asked for it. */
+export type Move = Transition & { traceparent: string | null };
+
+export function toMove(change: Transition): Move {
+  const { from, status } = change;
+  assert(from.status === status || mayMove(from, status), 'no such transition');
+  return { ...change, traceparent: currentTraceParent() };
+}
+
+/**
+ * Moves charges, each with its events and their place in the queue, in one statement. Answers for each whether it was
+ * moved: nothing of a change is written where the charge has moved since it was read, or another call has been counted.
+ */
+export async function moveCharges(db: Queryable, moves: readonly Move[]): Promise<boolean[]> {
+  const rows = await db.query<{ place: number }>(
     named(
-      name,
+      'move_charges',
       sql`
-        with moved as (
+        with change as (
+          select *
+          from json_to_recordset(${JSON.stringify(moves.map(toChange))}::json) as change (
+            place int, id uuid, version int, from_status text, status text, cause text, detail text, br_code text,
+            location text, failure_reason text, paid_at timestamptz, end_to_end_id text, refunded_amount bigint,
+            unanswered_puts int, events int, ends_check boolean, check_in_ms float8
+          )
+        ),
+        moved as (
           update charges
-          set status = ${change.status},
-              br_code = coalesce(${change.brCode ?? null}, br_code),
-              location = coalesce(${change.location ?? null}, location),
-              failure_reason = coalesce(${change.failureReason ?? null}, failure_reason),
-              paid_at = coalesce(${change.paidAt ?? null}, paid_at),
-              end_to_end_id = coalesce(${change.endToEndId ?? null}, end_to_end_id),
-              refunded_amount = coalesce(${change.refundedAmount ?? null}, refunded_amount),
+          set status = change.status,
+              br_code = coalesce(change.br_code, charges.br_code),
+              location = coalesce(change.location, charges.location),
+              failure_reason = coalesce(change.failure_reason, charges.failure_reason),
+              paid_at = coalesce(change.paid_at, charges.paid_at),
+              end_to_end_id = coalesce(change.end_to_end_id, charges.end_to_end_id),
+              refunded_amount = coalesce(change.refunded_amount, charges.refunded_amount),
               uncounted_refusal = null,
               last_put_error = null,
               last_check_at = null,
               last_check_answer = null,
-              version = version + 1,
-              event_sequence = event_sequence + ${change.events.length}::int
-              ${check}
-          where id = ${from.id} and version = ${from.version}
-            and unanswered_puts = coalesce(${change.unansweredCalls ?? null}, unanswered_puts)
-          returning id, version
+              version = charges.version + 1,
+              event_sequence = event_sequence + change.events,
+              check_at = case
+                when not ends_check or check_at = '-infinity' then check_at
+                else date_trunc('milliseconds', now()) + check_in_ms * interval '1 ms'
+              end,
+              checks = case when ends_check then 0 else checks end,
+              lease_token = case when ends_check then null else lease_token end,
+              lease_until = case when ends_check then null else lease_until end
+          from change
+          where charges.id = change.id and charges.version = change.version
+            and charges.unanswered_puts = coalesce(change.unanswered_puts, charges.unanswered_puts)
+          returning change.place, charges.id, charges.version, change.from_status, change.status as to_status, cause, detail
         ),
-        ${appendHistory({ ...change, from: from.status })},
-        ${appendEventsAndCommands(sql`select from moved`, [...change.events, ...commands])}
-        select id from moved`,
+        history as (
+          insert into charge_history (charge_id, version, from_status, to_status, cause, detail)
+          select id, version, from_status, to_status, cause, detail from moved
+        ),
+        ${appendBatch(sql`select place from moved`, moves.map(toMessages))}
+        select place from moved`,
     ),
   );
-  return rows.length === 1;
+  const moved = new Set(rows.map(({ place }) => place));
+  return moves.map((_move, place) => moved.has(place));
+}
+
+function toChange(move: Move, place: number): object {
+  const { from, checkInMs } = move;
+  return {
+    place,
+    id: from.id,
+    version: from.version,
+    from_status: from.status,
+    status: move.status,
+    cause: move.cause,
+    detail: move.detail,
+    br_code: move.brCode,
+    location: move.location,
+    failure_reason: move.failureReason,
+    paid_at: move.paidAt,
+    end_to_end_id: move.endToEndId,
+    refunded_amount: move.refundedAmount?.toString(),
+    unanswered_puts: move.unansweredCalls,
+    events: move.events.length,
+    ends_check: checkInMs !== 'kept',
+    check_in_ms: checkInMs === 'kept' ? null : checkInMs,
+  };
+}
+
+function toMessages({ events, commands = [], traceparent }: Move, place: number): MessagesOfChange {
+  return { place, messages: [...events, ...commands], traceparent };
 }
 
 /** A CTE that writes the history of a change, for as long as the CTE `moved` returned the charge's id and version. */

@@ -7,7 +7,7 @@ import { named, sql } from '@pixmesh/postgres/sql';
 import type { z } from 'zod';
 
 import { findAnyCharge } from '#charge/charges.sql.ts';
-import { announceMove } from '#charge/move-charge.ts';
+import { announceMove, type ChargeMoves } from '#charge/move-charge.ts';
 import { failpoint } from '#failpoints.ts';
 
 /** Tries when the charge moves between read and write; each is a fresh decision. */
@@ -19,7 +19,12 @@ type Credit = Pick<
   'charge_id' | 'end_to_end_id'
 >;
 
-export type MarkPaidDeps = { db: Database; receiver: Receiver; wakeOutbox(): void };
+export type MarkPaidDeps = {
+  db: Database;
+  moves: ChargeMoves;
+  receiver: Receiver;
+  wakeOutbox(): void;
+};
 
 /**
  * `pending` → `paid`, and `charge.pix.paid`, once the ledger has posted the credit: whoever receives that event

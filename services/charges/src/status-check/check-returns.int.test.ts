@@ -4,6 +4,7 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { findAnyCharge } from '#charge/charges.sql.ts';
+import { createChargeMoves } from '#charge/move-charge.ts';
 import { aPixReturn, aReceivedPix } from '#test/a-received-pix.ts';
 import { RECEIVER } from '#test/charges-under-test.ts';
 import { storeCharge } from '#test/store-charge.ts';
@@ -31,6 +32,7 @@ async function check(meanwhile: (id: string) => Promise<unknown>): Promise<boole
   return await checkReturns(
     {
       db: database.db,
+      moves: createChargeMoves(database.db),
       logger: createLogger('charges', 'silent'),
       receiver: RECEIVER,
       wakeOutbox: () => undefined,

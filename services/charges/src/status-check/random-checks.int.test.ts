@@ -10,6 +10,7 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { findAnyCharge } from '#charge/charges.sql.ts';
+import { createChargeMoves } from '#charge/move-charge.ts';
 import { markPaid } from '#received/mark-paid.ts';
 import { listHistories } from '#reconciliation/history-check.sql.ts';
 import { compareHistory } from '#reconciliation/history-check.ts';
@@ -27,6 +28,7 @@ beforeAll(async () => {
   database = await createTestDatabase('charges');
   deps = {
     db: database.db,
+    moves: createChargeMoves(database.db),
     logger: createLogger('charges', 'silent'),
     receiver: RECEIVER,
     wakeOutbox: () => undefined,

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { leaseProcessingCharge } from '#charge/charge-checks.sql.ts';
 import type { ChargeRow } from '#charge/charge-row.ts';
 import { countCall, findAnyCharge } from '#charge/charges.sql.ts';
+import { createChargeMoves } from '#charge/move-charge.ts';
 import { aNewCharge } from '#test/a-new-charge.ts';
 import { RECEIVER } from '#test/charges-under-test.ts';
 
@@ -26,6 +27,7 @@ afterAll(() => database[Symbol.asyncDispose]());
 function theDeps(acquirer: Partial<IssuingDeps['acquirer']>): IssuingDeps {
   const deps: Partial<IssuingDeps> = {
     db: database.db,
+    moves: createChargeMoves(database.db),
     logger: createLogger('charges', 'silent'),
     receiver: RECEIVER,
     wakeOutbox: () => undefined,

@@ -5,9 +5,12 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 
 import type { CheckPeriods } from '@pixmesh/kernel/check-schedule';
 
+import type { ChargeMoves } from '#charge/move-charge.ts';
+
 /** What issuing needs; periods in milliseconds. */
 export type IssuingDeps = {
   db: Database;
+  moves: ChargeMoves;
   acquirer: Acquirer;
   receiver: Receiver;
   logger: Logger;

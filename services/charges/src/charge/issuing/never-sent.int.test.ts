@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import type { ChargeRow } from '#charge/charge-row.ts';
 import { countCall, findAnyCharge } from '#charge/charges.sql.ts';
+import { createChargeMoves } from '#charge/move-charge.ts';
 import { aNewCharge } from '#test/a-new-charge.ts';
 import { RECEIVER } from '#test/charges-under-test.ts';
 
@@ -27,6 +28,7 @@ async function issue(
 ) {
   const deps: Partial<IssuingDeps> = {
     db: database.db,
+    moves: createChargeMoves(database.db),
     logger: createLogger('charges', 'silent'),
     receiver: RECEIVER,
     wakeOutbox: () => undefined,

@@ -1,0 +1,58 @@
+import { OWN_WORK, runForAccount } from '@pixmesh/fair-share/current-account';
+import { createMicroBatcher, writeOrHalve } from '@pixmesh/kernel/micro-batcher';
+
+import { blamesContent, isRepeatable } from './database-error.ts';
+
+/** Items of one statement. More would let one that is slow hold up too many. */
+const BATCH_MAX = 64;
+/** Tries of a batch that lost against another transaction. */
+const TRIES_MAX = 3;
+
+/** Hands one item in, and waits until the statement that carries it is committed. */
+export type WriteBatcher<Item, Outcome> = {
+  submit(item: Item): Promise<Outcome>;
+};
+
+type Written<Outcome> = { kind: 'written'; outcome: Outcome } | { kind: 'refused'; error: unknown };
+
+/**
+ * Statements that arrive while one like them is under way share the next one: alone, each is written at once; under load
+ * many share one round trip and one commit. `write` is one statement for all, which leaves nothing behind where it fails, and answers each item in order.
+ * An item that the database refuses for what it says is refused alone. A batch takes its connection in the turns of the
+ * installation itself, since its items belong to many accounts.
+ */
+export function createWriteBatcher<Item, Outcome>(
+  write: (items: readonly Item[]) => Promise<Outcome[]>,
+): WriteBatcher<Item, Outcome> {
+  const batcher = createMicroBatcher<Item, Written<Outcome>>({
+    batchMax: BATCH_MAX,
+    write: (items) => runForAccount(OWN_WORK, () => writeAll(items)),
+  });
+  return {
+    submit: async (item) => {
+      const written = await batcher.submit(item);
+      if (written.kind === 'refused') throw written.error;
+      return written.outcome;
+    },
+  };
+
+  async function writeAll(items: readonly Item[]): Promise<Written<Outcome>[]> {
+    return await writeOrHalve<Item, Written<Outcome>>(items, {
+      write: async (some) =>
+        (await repeatedly(() => write(some))).map((outcome) => ({ kind: 'written', outcome })),
+      blamesContent,
+      alone: async (_item, error) => ({ kind: 'refused', error }),
+    });
+  }
+}
+
+/** Two processes may write the same rows in another order; one of them is ended, and has written nothing. */
+async function repeatedly<T>(write: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await write();
+    } catch (error) {
+      if (tries === TRIES_MAX || !isRepeatable(error)) throw error;
+    }
+  }
+}
