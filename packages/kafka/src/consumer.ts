@@ -19,7 +19,7 @@ const SESSION_TIMEOUT_MS = 6_000;
 const REQUEST_TIMEOUT_MS = SESSION_TIMEOUT_MS + 2_000;
 const HEARTBEAT_INTERVAL_MS = 1_000;
 const REBALANCE_TIMEOUT_MS = 10_000;
-const MAX_WAIT_MS = 250;
+const MAX_WAIT_MS = 500;
 const MAX_BYTES_PER_PARTITION = 128 * 1024;
 /** All partitions of a topic at once: a fetch waits for the batches of the one before. */
 const PARTITIONS_AT_ONCE_PER_TOPIC = 12;

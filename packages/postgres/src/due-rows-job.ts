@@ -9,7 +9,7 @@ import { createWakeSignal, type WakeSignal } from '@pixmesh/service/wake-signal'
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { continueFrom, type TraceParent, withSpan } from '@pixmesh/telemetry/tracing';
 
-const POLL_INTERVAL_MS = 100;
+const POLL_INTERVAL_MS = 250;
 /** The first pause after a failure, and the longest. */
 const RETRY = { firstMs: POLL_INTERVAL_MS, maxMs: 2_000 };
 

@@ -25,13 +25,12 @@ import { readHeldLines } from './parked-events.ts';
 import type { Database, Transaction } from './pool.ts';
 
 /**
- * Under load, one publication carries what came in this time: a broker request and three round trips to the
- * database cost the same for one event and for a hundred. Small batches do not wait.
+ * From the beginning of a publication to that of the next one at least: a broker request and three round trips to the
+ * database cost the same for one event and for a hundred. The first event after a quiet moment does not wait.
  */
-const BUSY_INTERVAL_MS = 10;
-const BUSY_BATCH_MIN = 4;
+const GATHER_MS = 10;
 /** Finds what another process committed and did not live to notify. */
-const POLL_INTERVAL_MS = 100;
+const POLL_INTERVAL_MS = 500;
 /** What a stop still publishes of the queue; the rest waits for the next process. */
 const DRAIN_MS_MAX = 3_000;
 
@@ -111,8 +110,7 @@ export function startOutboxRelay(deps: RelayDeps & { signal: WakeSignal }): Poll
     isMoreQueued = batch.read === BATCH_SIZE;
     pass = batch.next;
     if (isMoreQueued) return { pauseMs: 0 };
-    const gatherMs = batch.taken >= BUSY_BATCH_MIN ? BUSY_INTERVAL_MS : 0;
-    return { pauseMs: POLL_INTERVAL_MS, gatherMs };
+    return { pauseMs: POLL_INTERVAL_MS, gatherMs: batch.taken > 0 ? GATHER_MS : 0 };
   }
 }
 

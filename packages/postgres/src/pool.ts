@@ -14,6 +14,8 @@ const LOCK_TIMEOUT_MS = 5_000;
 /** For so long a process that stands still may hold up others; longer than a publication (`event-publisher.ts`). */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 12_000;
 const CONNECTION_TIMEOUT_MS = 3_000;
+/** Opening one costs a handshake, a process of the server and every plan anew. */
+const CONNECTION_IDLE_MS = 120_000;
 /** A server that answers nothing at all, not even that a statement ran too long, is away. */
 const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 2_000;
 const POOL_SIZE_DEFAULT = 10;
@@ -69,6 +71,7 @@ export function createPool(options: PoolOptions): Database {
     application_name: applicationName,
     max,
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
+    idleTimeoutMillis: CONNECTION_IDLE_MS,
     query_timeout: ANSWER_TIMEOUT_MS,
     keepAlive: true,
     statement_timeout: STATEMENT_TIMEOUT_MS,
