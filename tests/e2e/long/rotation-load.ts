@@ -53,7 +53,9 @@ export function startRotationLoad(input: {
       else if (n % 2 === 0) await v1(payer, 'GET', '/balance');
       else await v1(shop, 'GET', '/charges?limit=1');
     } catch (error) {
-      failures.push(`${new Date().toISOString()} call ${n}: ${String(error)}`);
+      const { cause } = error as Error;
+      const reason = cause instanceof Error ? ` (${cause.message})` : '';
+      failures.push(`${new Date().toISOString()} call ${n}: ${String(error)}${reason}`);
     }
   }
 

@@ -156,6 +156,8 @@ async function rotateClientSecret() {
       await change(['acquirer-simulator'], { ACQUIRER_CLIENT_SECRET: NEXT_CLIENT_SECRET });
       expect(await askForToken(old)).toBe(401);
       expect(await askForToken(NEXT_CLIENT_SECRET)).toBe(200);
+      // What charges still has open to the former process of the acquirer fails once.
+      await eventually(async () => expect(await createAs(shop.key)).toBe(201), SETTLED_MS_MAX);
     },
   };
 }
@@ -279,6 +281,15 @@ async function inEach(work: (name: Service) => Promise<void>): Promise<void> {
 async function readAs(key: string): Promise<number> {
   const headers = { 'x-api-key': key };
   return (await call(`${stack().gateway_url}/v1/account`, { headers })).status;
+}
+
+/** The status of a creation. */
+async function createAs(key: string): Promise<number> {
+  const customer = { name: 'Ana Souza', email: 'ana@example.com', document: '529.982.247-25' };
+  const headers = { 'x-api-key': key, 'idempotency-key': aSecret() };
+  const body = { amount: 1_234, customer };
+  return (await call(`${stack().gateway_url}/v1/charges`, { method: 'POST', headers, body }))
+    .status;
 }
 
 async function askForToken(clientSecret: string): Promise<number> {

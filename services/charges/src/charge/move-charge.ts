@@ -138,9 +138,9 @@ export async function moveCharge(db: Queryable, change: Transition): Promise<boo
 }
 
 /** A transition on its way to the database, with the trace that asked for it. */
-export type Move = Transition & { traceparent: string | null };
+type Move = Transition & { traceparent: string | null };
 
-export function toMove(change: Transition): Move {
+function toMove(change: Transition): Move {
   const { from, status } = change;
   assert(from.status === status || mayMove(from, status), 'no such transition');
   return { ...change, traceparent: currentTraceParent() };
@@ -150,7 +150,7 @@ export function toMove(change: Transition): Move {
  * Moves charges, each with its events and their place in the queue, in one statement. Answers for each whether it was
  * moved: nothing of a change is written where the charge has moved since it was read, or another call has been counted.
  */
-export async function moveCharges(db: Queryable, moves: readonly Move[]): Promise<boolean[]> {
+async function moveCharges(db: Queryable, moves: readonly Move[]): Promise<boolean[]> {
   const rows = await db.query<{ place: number }>(
     named(
       'move_charges',
