@@ -38,16 +38,17 @@ create table deliveries (
   created_at timestamp(3) with time zone default now() not null,
   endpoint_id uuid,
   for_resource_url boolean default false not null,
+  unsent text,
   constraint deliveries_pkey PRIMARY KEY (id),
   constraint deliveries_status CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'skipped'::text, 'canceled'::text])))
 ) partition by range (id);
 CREATE INDEX deliveries_account ON ONLY deliveries USING btree (event, account_id, id);
-CREATE INDEX deliveries_account_unsent ON ONLY deliveries USING btree (status, account_id, id) WHERE status = ANY (ARRAY['failed'::text, 'skipped'::text, 'canceled'::text]);
 CREATE INDEX deliveries_endpoint ON ONLY deliveries USING btree (endpoint_id, id DESC) WHERE endpoint_id IS NOT NULL;
-CREATE INDEX deliveries_endpoint_unsent ON ONLY deliveries USING btree (status, endpoint_id, id) WHERE endpoint_id IS NOT NULL AND (status = ANY (ARRAY['failed'::text, 'skipped'::text, 'canceled'::text]));
 CREATE INDEX deliveries_event ON ONLY deliveries USING btree (event, id);
+CREATE INDEX deliveries_not_sent ON ONLY deliveries USING btree (unsent, id DESC) WHERE unsent IS NOT NULL;
+CREATE INDEX deliveries_not_sent_by_account ON ONLY deliveries USING btree (unsent, account_id, id) WHERE unsent IS NOT NULL;
+CREATE INDEX deliveries_not_sent_by_endpoint ON ONLY deliveries USING btree (unsent, endpoint_id, id) WHERE unsent IS NOT NULL AND endpoint_id IS NOT NULL;
 CREATE INDEX deliveries_resource ON ONLY deliveries USING btree (resource_id, id DESC);
-CREATE INDEX deliveries_unsent ON ONLY deliveries USING btree (status, id DESC) WHERE status = ANY (ARRAY['failed'::text, 'skipped'::text, 'canceled'::text]);
 
 create table delivery_rates (
   account_id uuid not null,
@@ -305,6 +306,33 @@ AS $function$
   join pg_class on pg_class.oid = inhrelid
   where inhparent = parent
 $function$;
+
+CREATE OR REPLACE FUNCTION webhook_dispatcher.note_unsent_insert()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.unsent := new.status;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION webhook_dispatcher.note_unsent_update()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'webhook_dispatcher'
+AS $function$
+begin
+  update deliveries
+  set unsent = case when new.status in ('failed', 'skipped', 'canceled') then new.status end
+  where id = new.id;
+  return null;
+end
+$function$;
+
+CREATE TRIGGER deliveries_unsent_insert BEFORE INSERT ON deliveries FOR EACH ROW WHEN (new.status = ANY (ARRAY['failed'::text, 'skipped'::text, 'canceled'::text])) EXECUTE FUNCTION note_unsent_insert();
+
+CREATE TRIGGER deliveries_unsent_update AFTER UPDATE OF status ON deliveries FOR EACH ROW WHEN (old.status IS DISTINCT FROM new.status AND ((old.status = ANY (ARRAY['failed'::text, 'skipped'::text, 'canceled'::text])) OR (new.status = ANY (ARRAY['failed'::text, 'skipped'::text, 'canceled'::text])))) EXECUTE FUNCTION note_unsent_update();
 
 grant delete, insert, select, update on delivery_rates to pixmesh_webhook_dispatcher;
 grant delete, insert, select, update on processes to pixmesh_webhook_dispatcher;

@@ -108,6 +108,16 @@ test('every body is, byte for byte, what it was', async () => {
   }
 });
 
+test('what was not sent is noted, and nothing else is', async () => {
+  const rows = await database.db.query<{ id: string; unsent: string }>(
+    sql`select id, unsent from deliveries where unsent is not null`,
+  );
+  const unsent = ALL.filter(({ status }) => ['failed', 'skipped', 'canceled'].includes(status));
+  expect(new Map(rows.map((row) => [row.id, row.unsent]))).toEqual(
+    new Map(unsent.map(({ id, status }) => [id, status])),
+  );
+});
+
 test('what is pending waits in the queue by its schedule, and nothing else does', async () => {
   const rows = await database.db.query(sql`
     select id, lane_id, endpoint_id, for_resource_url, rank, due_at, attempt_count
