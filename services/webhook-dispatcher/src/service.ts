@@ -82,7 +82,7 @@ export async function startWebhookDispatcher(config: DispatcherConfig, seams: Pa
     const parts = { config, db, logger, clock, wakeSenders };
     if (sender !== null) use('recoveries', startRecoveries(parts));
     const dispatches = seams.isDispatched ?? isDispatched;
-    const intake = { ...parts, broker, db: queueDb, isDispatched: dispatches };
+    const intake = { ...parts, broker, db: queueDb, isDispatched: dispatches, sender };
     const messaging = needsMessaging(config) ? use('messaging', startIntake(intake)) : null;
     const hasApi = messaging !== null && config.ROLES.includes('api');
     const app = hasApi

@@ -9,6 +9,7 @@ import type { DispatcherConfig } from '#config.ts';
 import { createIntake, type IntakeDeps } from '#intake/intake.ts';
 import { resourceEventsIntake } from '#intake/resource-events.consumer.ts';
 import type { ScheduleClock } from '#schedule-clock.ts';
+import type { Sender } from '#sending/sender.ts';
 
 type Parts = {
   config: DispatcherConfig;
@@ -16,6 +17,8 @@ type Parts = {
   db: Database;
   logger: Logger;
   clock: ScheduleClock;
+  /** Of this process; null where it has none. */
+  sender: Pick<Sender, 'serves'> | null;
 } & Pick<IntakeDeps, 'isDispatched' | 'wakeSenders'>;
 
 /**
@@ -23,13 +26,14 @@ type Parts = {
  * and consumes nothing.
  */
 export function startIntake(parts: Parts): Messaging {
-  const { config, broker, db, logger, clock, isDispatched, wakeSenders } = parts;
+  const { config, broker, db, logger, clock, isDispatched, wakeSenders, sender } = parts;
   const intake = createIntake({
     db,
     clock: systemClock,
     scheduleClock: clock,
     isDispatched,
     wakeSenders,
+    servesLanes: sender?.serves ?? (() => false),
   });
   const applications = applicationEventsIntake({ db, logger, clock, wakeSenders });
   return startMessaging({

@@ -18,6 +18,7 @@ export async function take(
     scheduleClock: databaseClock,
     isDispatched,
     wakeSenders: () => undefined,
+    servesLanes: () => false,
     ...seams,
   });
   await Promise.all([events].flat().map((event) => intake.take(event)));

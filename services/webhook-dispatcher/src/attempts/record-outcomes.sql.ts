@@ -1,3 +1,4 @@
+import { NIL_ID } from '@pixmesh/kernel/ids';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
@@ -53,7 +54,8 @@ export type OutcomeBatch = {
  * gets the attempt into its history and stays canceled (decision 158). A re-send that succeeds ends the delivery and
  * its schedule, whatever it was; one that fails changes nothing but the history, unless it is the only attempt that its
  * delivery gets (a test delivery: its row in the queue has the delivery's own id). Rows are reached by arrays of keys:
- * as joins, plans that were made early read whole tables.
+ * as joins, plans that were made early read whole tables. What a batch has nothing for is left out of its statement:
+ * most batches are small, and then a statement costs by its parts (ADR 0035).
  */
 export async function recordOutcomes(
   db: Queryable,
@@ -65,19 +67,26 @@ export async function recordOutcomes(
 }
 
 export function recordOutcomesStatement(clock: ScheduleClock, batch: OutcomeBatch): Statement {
+  const { outcomes, lanes } = batch;
   const now = scheduleNow(clock);
+  const parts: Part[] = [];
+  if (outcomes.some(({ retryDelayMs }) => retryDelayMs !== null)) parts.push(retriedAttempts(now));
+  if (outcomes.some(({ endpointId }) => endpointId !== null)) parts.push(countedByEndpoint);
+  if (outcomes.some(({ recoveryId }) => recoveryId !== null)) parts.push(countedByRecovery);
+  if (lanes.length > 0) parts.push(changedLanes(now, lanes));
+  const always = sql`${madeAttempts(outcomes)}, ${addedAttempts}, ${movedDeliveries(outcomes)}`;
+  const all = parts.reduce((sofar, { ctes }) => sql`${sofar}, ${ctes}`, always);
   return named(
-    'outcomes_record',
+    ['outcomes_record', ...parts.map(({ name }) => name)].join('_'),
     sql`
-      with ${madeAttempts(batch.outcomes)},
-      ${addedAttempts},
-      ${movedDeliveries(now)},
-      ${countedAttempts},
-      ${changedLanes(now, batch.lanes)}
+      with ${all}
       select attempt_id
       from owned`,
   );
 }
+
+/** CTEs of some batches; the names of those that a statement has are part of its own. */
+type Part = { name: string; ctes: Statement };
 
 /** CTE `made`: the outcomes as rows. */
 function madeAttempts(outcomes: readonly AttemptOutcome[]): Statement {
@@ -135,9 +144,11 @@ const addedAttempts = sql`
 
 /**
  * CTE `ended`: deliveries that are over by these attempts; the rest waits for its next attempt. CTE `held`: rows of the
- * queue are locked before those of deliveries, as by everybody who needs both (`cancel-lanes.sql.ts`).
+ * queue are locked before those of deliveries, as by everybody who needs both (`cancel-lanes.sql.ts`). The bounds on the
+ * ids leave out partitions before they are opened: of an array of keys the planner knows nothing.
  */
-function movedDeliveries(now: Statement): Statement {
+function movedDeliveries(outcomes: readonly AttemptOutcome[]): Statement {
+  const ids = outcomes.map(({ deliveryId }) => deliveryId).toSorted();
   return sql`
       ended as materialized (
         select
@@ -166,25 +177,13 @@ function movedDeliveries(now: Statement): Statement {
               or id in (select delivery_id from ended)
           ))
       ),
-      retried as (
-        update queue
-        set rank = 1,
-            attempt_count = attempt_count + 1,
-            due_at = ${now} + (
-              select max(retry_delay_ms) from fresh where fresh.queue_id = queue.id
-            ) * interval '1 millisecond'
-        where id = any (array(
-            select queue_id
-            from fresh
-            where retry_delay_ms is not null and delivery_id not in (select delivery_id from ended)
-          ))
-          and attempt_count < (select max(attempt_number) from fresh where fresh.queue_id = queue.id)
-      ),
       moved as (
         update deliveries
         set status = (select ended.status from ended where ended.delivery_id = deliveries.id)
         where (select count(*) from held) >= 0
           and id = any (array(select delivery_id from ended))
+          and id >= ${ids.at(0) ?? NIL_ID}::uuid
+          and id <= ${ids.at(-1) ?? NIL_ID}::uuid
           and (
             status = 'pending'
             or exists (select from ended where ended.delivery_id = deliveries.id and by_hand)
@@ -192,8 +191,29 @@ function movedDeliveries(now: Statement): Statement {
       )`;
 }
 
-/** Counts of endpoints and recoveries. */
-const countedAttempts = sql`
+function retriedAttempts(now: Statement): Part {
+  const ctes = sql`
+      retried as (
+        update queue
+        set rank = 1,
+            attempt_count = attempt_count + 1,
+            due_at = ${now} + (
+              select max(retry_delay_ms) from fresh where fresh.queue_id = queue.id
+            ) * interval '1 millisecond'
+        where (select count(*) from held) >= 0
+          and id = any (array(
+            select queue_id
+            from fresh
+            where retry_delay_ms is not null and delivery_id not in (select delivery_id from ended)
+          ))
+          and attempt_count < (select max(attempt_number) from fresh where fresh.queue_id = queue.id)
+      )`;
+  return { name: 'retried', ctes };
+}
+
+const countedByEndpoint: Part = {
+  name: 'counted',
+  ctes: sql`
       finished as (
         select endpoint_id, outcome, started_at + duration_ms * interval '1 millisecond' as at
         from fresh
@@ -222,7 +242,12 @@ const countedAttempts = sql`
               when excluded.last_success_at is null then coalesce(health.failing_since, excluded.failing_since)
               else excluded.failing_since
             end
-      ),
+      )`,
+};
+
+const countedByRecovery: Part = {
+  name: 'recovered',
+  ctes: sql`
       recovered as (
         update recoveries
         set succeeded_count = succeeded_count + (
@@ -232,12 +257,13 @@ const countedAttempts = sql`
               select count(*) from fresh where recovery_id = recoveries.id and outcome = 'failed'
             )
         where id = any (array(select recovery_id from fresh where recovery_id is not null))
-      )`;
+      )`,
+};
 
 /** CTE `breaker`: the breakers as the lanes' owner has them now. */
-function changedLanes(now: Statement, lanes: readonly LaneChange[]): Statement {
+function changedLanes(now: Statement, lanes: readonly LaneChange[]): Part {
   const ids = lanes.map(({ laneId }) => laneId);
-  return sql`
+  const ctes = sql`
       breaker as (
         update lanes
         set failure_count = change.failure_count,
@@ -252,4 +278,5 @@ function changedLanes(now: Statement, lanes: readonly LaneChange[]): Statement {
           and lanes.id = change.id
           and lanes.fence = change.fence
       )`;
+  return { name: 'breaker', ctes };
 }

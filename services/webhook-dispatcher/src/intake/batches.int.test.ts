@@ -93,6 +93,38 @@ describe('events that come together', () => {
     expect(await countOf(many)).toEqual(Array(200).fill(2));
   });
 
+  test('cost two statements where only their own URLs receive them, in lanes of this process', async () => {
+    const { envelope, events } = aCaller();
+    await take(database.db, events(1));
+    await database.db.query(
+      sql`update lanes set leased = true where id = ${laneOf(envelope.account_id, OWN)}`,
+    );
+    const db = watched();
+    const many = events(20);
+    const twice = [...many, ...many];
+    await take(db, twice, { servesLanes: () => true });
+    await take(db, many, { servesLanes: () => true });
+    const statements = ['endpoints_of_audiences', 'events_insert_in_owned_lanes'];
+    expect(db.seen).toEqual({ statements: [...statements, ...statements], transactions: 0 });
+    expect(await countOf(many)).toEqual(Array(20).fill(1));
+  });
+
+  test('are stored by a transaction where a lane has been released meanwhile, and wake it', async () => {
+    const { envelope, events } = aCaller();
+    const laneId = laneOf(envelope.account_id, OWN);
+    await take(database.db, events(1));
+    await database.db.query(
+      sql`update lanes set leased = false, claimable_at = 'infinity' where id = ${laneId}`,
+    );
+    const many = events(20);
+    await take(database.db, many, { servesLanes: () => true });
+    expect(await countOf(many)).toEqual(Array(20).fill(1));
+    const awake = await database.db.query(
+      sql`select id from lanes where id = ${laneId} and claimable_at <= now()`,
+    );
+    expect(awake).toHaveLength(1);
+  });
+
   test('make one delivery per event and destination, under the one id of the pair', async () => {
     const { owner, events } = aCaller();
     const { id } = await storeEndpoint(database.db, { ...owner, url: ELSEWHERE });
@@ -146,7 +178,7 @@ function anIntake(
   wakeSenders: (laneIds: readonly string[]) => void = () => undefined,
 ) {
   const parts = { clock: systemClock, scheduleClock: databaseClock, isDispatched: () => true };
-  return createIntake({ db, ...parts, wakeSenders });
+  return createIntake({ db, ...parts, wakeSenders, servesLanes: () => false });
 }
 
 describe('while the database is away', () => {

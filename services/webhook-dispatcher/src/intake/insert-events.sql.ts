@@ -1,3 +1,4 @@
+import { NIL_ID } from '@pixmesh/kernel/ids';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
@@ -44,7 +45,49 @@ export async function insertEvents(
         with named as (
           ${eventRows(events)}
         ),
-        event as (
+        ${insertedRows(clock, events)}
+        select event_id from event`,
+    ),
+  );
+  return new Set(rows.map((row) => row.event_id));
+}
+
+/**
+ * The same without a transaction around it, and only where a sender owns every one of the lanes: then none has to be
+ * made or woken. Their locks are taken before anything is inserted, and last until it is committed (`lockLanesToQueue`).
+ * Null where nothing was stored because a lane sleeps or is new.
+ */
+export async function insertEventsOfOwnedLanes(
+  db: Queryable,
+  clock: ScheduleClock,
+  { events, laneIds }: { events: readonly NewEvent[]; laneIds: readonly string[] },
+): Promise<Set<string> | null> {
+  const [row] = await db.query<{ added: string[]; areOwned: boolean }>(
+    named(
+      'events_insert_in_owned_lanes',
+      sql`
+        with lane as materialized (
+          select id
+          from lanes
+          where id = any (${laneIds}::uuid[]) and leased and account_id <> ${NIL_ID}
+          order by id
+          for key share
+        ),
+        owned as materialized (select count(*) = ${laneIds.length} as all_are from lane),
+        named as (
+          ${eventRows(events)}
+          where (select all_are from owned)
+        ),
+        ${insertedRows(clock, events)}
+        select array(select event_id from event)::text[] as added, all_are as "areOwned" from owned`,
+    ),
+  );
+  return row?.areOwned ? new Set(row.added) : null;
+}
+
+/** CTEs behind `named`; `event`: those that were not there already. */
+function insertedRows(clock: ScheduleClock, events: readonly NewEvent[]): Statement {
+  return sql`event as (
           insert into events (
             event_id, type, account_id, application_id, resource_id, source, sequence, occurred_at, traceparent,
             body_rest
@@ -87,11 +130,7 @@ export async function insertEvents(
           select id, id, event_id, lane_id, endpoint_id, for_resource_url, ${scheduleNow(clock)}
           from chosen
           where status = 'pending'
-        )
-        select event_id from event`,
-    ),
-  );
-  return new Set(rows.map((row) => row.event_id));
+        )`;
 }
 
 /** As rows `named`, each with where its body stands among all: Postgres counts bytes from one. */

@@ -11,7 +11,7 @@ import type { ScheduleClock } from '#schedule-clock.ts';
 import { eventsInTurn } from './events-in-turn.ts';
 import { chooseDeliveries, type SubscribedEndpoint } from './choose-deliveries.ts';
 import { findSubscribers, type Subscription, loadSubscriptions } from './find-endpoints.sql.ts';
-import { insertEvents, type NewEvent } from './insert-events.sql.ts';
+import { insertEvents, insertEventsOfOwnedLanes, type NewEvent } from './insert-events.sql.ts';
 import type { IncomingEvent } from './read-event.ts';
 
 /** Deliveries of one transaction, however many endpoints an event reaches beyond that. */
@@ -23,6 +23,8 @@ export type StoreEventsDeps = {
   scheduleClock: ScheduleClock;
   /** Wakes senders for lanes in which something is due. A hint: polling finds it too. */
   wakeSenders(laneIds: readonly string[]): void;
+  /** Whether this process serves these lanes, as far as it knows. */
+  servesLanes(laneIds: readonly string[]): boolean;
 };
 
 /** An event and the endpoints that may receive it. */
@@ -39,7 +41,9 @@ export async function storeEvents(
   const events = [...new Map(incoming.map((event) => [event.eventId, event])).values()];
   const candidates = await findCandidates(deps, events);
   for (const portion of inPortions(eventsInTurn(candidates))) {
-    const laneIds = await deps.db.transaction((tx) => storePortion(tx, deps, portion));
+    const laneIds =
+      (await storeAtOnce(deps, portion)) ??
+      (await deps.db.transaction((tx) => storePortion(tx, deps, portion)));
     await failpoint('webhooks.intake.after-commit');
     if (laneIds.length > 0) deps.wakeSenders(laneIds);
   }
@@ -66,6 +70,22 @@ async function findCandidates(
 }
 
 /**
+ * One statement, where no endpoint subscribes and senders own all the lanes: nothing is to be decided under their locks
+ * (ADR 0035). Answers as `storePortion` does; null where that has to store the events.
+ */
+async function storeAtOnce(
+  { db, scheduleClock, servesLanes }: StoreEventsDeps,
+  portion: readonly Candidate[],
+): Promise<string[] | null> {
+  if (portion.some(({ subscriberIds }) => subscriberIds.length > 0)) return null;
+  const events = portion.map((event) => withDeliveries(event, []));
+  const laneIds = dueLanesOf(events);
+  if (!servesLanes(laneIds)) return null;
+  const added = await insertEventsOfOwnedLanes(db, scheduleClock, { events, laneIds });
+  return added && dueLanesOf(events.filter(({ eventId }) => added.has(eventId)));
+}
+
+/**
  * One transaction; answers the lanes in which something new is due.
  *
  * From `lockLanesToQueue` on no sender releases the lanes and no transaction pauses, resumes or deletes their
@@ -78,7 +98,7 @@ async function storePortion(
   { scheduleClock }: StoreEventsDeps,
   portion: readonly Candidate[],
 ): Promise<string[]> {
-  await lockLanesToQueue(tx, portion.flatMap(lanesOf));
+  const owned = await lockLanesToQueue(tx, portion.flatMap(lanesOf));
   const endpoints = await readEndpoints(tx, portion);
   const events = portion
     .map((event, place) => withDeliveries(event, endpoints[place] ?? []))
@@ -86,7 +106,8 @@ async function storePortion(
   if (events.length === 0) return [];
   const added = await insertEvents(tx, scheduleClock, events);
   const laneIds = dueLanesOf(events.filter(({ eventId }) => added.has(eventId)));
-  if (laneIds.length > 0) await wakeLanes(tx, scheduleClock, laneIds);
+  const asleep = laneIds.filter((id) => !owned.has(id));
+  if (asleep.length > 0) await wakeLanes(tx, scheduleClock, asleep);
   return laneIds;
 }
 

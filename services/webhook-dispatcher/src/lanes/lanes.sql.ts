@@ -13,17 +13,25 @@ export type AccountLane = { id: string; accountId: string };
  * order of the ids: many transactions may hold them at once, claims and renewals pass, and no deadlock can form. A lane
  * that another transaction inserts at this moment is locked by a statement of its own: the one that waited for it does
  * not see it.
+ *
+ * Answers the lanes that a sender owns: until the end of the transaction they may be returned or taken over, which
+ * leaves them claimable, but not released. The others are to be woken (`wakeLanes`).
  */
 export async function lockLanesToQueue(
   tx: Queryable,
   lanes: readonly AccountLane[],
-): Promise<void> {
+): Promise<Set<string>> {
   const wanted = [...new Map(lanes.map((lane) => [lane.id, lane])).values()].sort(byId);
   const locked = await lockLanes(tx, wanted);
   const missing = wanted.filter(({ id }) => !locked.has(id));
-  const unowned = wanted.filter(({ id }) => locked.get(id) === NIL_ID);
-  if (unowned.length > 0) await nameAccounts(tx, unowned);
-  if (missing.length === 0) return;
+  const unnamed = wanted.filter(({ id }) => locked.get(id)?.accountId === NIL_ID);
+  const owned = [...locked.values()].filter(({ leased }) => leased);
+  if (unnamed.length > 0) await nameAccounts(tx, unnamed);
+  if (missing.length > 0) await insertLanes(tx, missing);
+  return new Set(owned.map(({ id }) => id));
+}
+
+async function insertLanes(tx: Queryable, missing: readonly AccountLane[]): Promise<void> {
   const { ids, accountIds } = columnsOf(missing);
   await tx.query(
     named(
@@ -41,23 +49,25 @@ function byId(one: AccountLane, other: AccountLane): number {
   return one.id < other.id ? -1 : 1;
 }
 
-/** Answers those that exist, with their accounts. */
+type LockedLane = AccountLane & { leased: boolean };
+
+/** Answers those that exist. */
 async function lockLanes(
   tx: Queryable,
   lanes: readonly AccountLane[],
-): Promise<Map<string, string>> {
-  const rows = await tx.query<AccountLane>(
+): Promise<Map<string, LockedLane>> {
+  const rows = await tx.query<LockedLane>(
     named(
       'lanes_lock_to_queue',
       sql`
-        select id, account_id as "accountId"
+        select id, account_id as "accountId", leased
         from lanes
         where id = any (${columnsOf(lanes).ids}::uuid[])
         order by id
         for key share`,
     ),
   );
-  return new Map(rows.map(({ id, accountId }) => [id, accountId]));
+  return new Map(rows.map((lane) => [lane.id, lane]));
 }
 
 /** Of lanes that were inserted before lanes had an account; each is changed once. */

@@ -6,6 +6,8 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { deliveryIdOf } from '#deliveries/delivery-id-of.ts';
+import { insertEventsOfOwnedLanes, type NewEvent } from '#intake/insert-events.sql.ts';
 import { databaseClock } from '#schedule-clock.ts';
 
 import { claimLanes, type ClaimedLane } from './claim-lanes.sql.ts';
@@ -74,14 +76,56 @@ async function queue(tx: Transaction, laneId: string): Promise<void> {
 function aQueuer(laneId: string, lock = lockLanesToQueue): Actor {
   return anActor((pause) =>
     db.transaction(async (tx) => {
-      await lock(tx, ownLanes([laneId]));
+      const owned = await lock(tx, ownLanes([laneId]));
       await pause();
       await queue(tx, laneId);
       await pause();
-      await wakeLanes(tx, databaseClock, [laneId]);
+      if (!owned.has(laneId)) await wakeLanes(tx, databaseClock, [laneId]);
       await pause();
     }),
   );
+}
+
+/** As intake queues in a lane that it believes to be owned, which it may not be any more; its commit takes a while. */
+function aHastyQueuer(laneId: string): Actor {
+  return anActor(async (pause) => {
+    const stored = await db.transaction(async (tx) => {
+      const input = { events: [anEventIn(laneId)], laneIds: [laneId] };
+      const added = await insertEventsOfOwnedLanes(tx, databaseClock, input);
+      await pause();
+      return added;
+    });
+    if (stored !== null) return;
+    const careful = aQueuer(laneId);
+    while (!careful.isDone()) await careful.step();
+  });
+}
+
+function anEventIn(laneId: string): NewEvent {
+  const [eventId, resourceId] = [newId(), newId()];
+  return {
+    eventId,
+    type: 'charge.pix.created',
+    accountId: laneId,
+    applicationId: null,
+    resourceId,
+    source: 'api',
+    sequence: 1,
+    occurredAt: new Date().toISOString(),
+    traceparent: null,
+    own: { url: 'https://shop.example/', sealedSecret: null },
+    bodyRest: Buffer.from('}'),
+    deliveries: [
+      {
+        id: deliveryIdOf(eventId, resourceId),
+        destinationId: resourceId,
+        endpointId: null,
+        forResourceUrl: false,
+        laneId,
+        status: 'pending',
+      },
+    ],
+  };
 }
 
 /** As a sender takes a lane, sends what it sees and lets the lane go, some times. */
@@ -147,18 +191,21 @@ async function aLane(state: 'new' | 'asleep' | 'due'): Promise<string> {
   const laneId = newId();
   if (state === 'new') return laneId;
   const at = state === 'due' ? sql`now() - interval '1 second'` : sql`'infinity'`;
-  await db.query(sql`insert into lanes (id, claimable_at) values (${laneId}, ${at})`);
+  await db.query(
+    sql`insert into lanes (id, account_id, claimable_at) values (${laneId}, ${laneId}, ${at})`,
+  );
   return laneId;
 }
 
 test('queueing and releasing, in whatever order: no delivery is left behind', async () => {
   const states = fc.constantFrom('new', 'asleep', 'due', 'due');
-  const turns = fc.array(fc.nat({ max: 3 }), { maxLength: 24 });
+  const turns = fc.array(fc.nat({ max: 4 }), { maxLength: 24 });
   await fc.assert(
     fc.asyncProperty(states, turns, async (state, order) => {
       const laneId = await aLane(state);
       const senders = [aSender(laneId, 3), aSender(laneId, 2)];
-      await interleave([...senders, aQueuer(laneId), aQueuer(laneId)], order);
+      const queuers = [aQueuer(laneId), aQueuer(laneId), aHastyQueuer(laneId)];
+      await interleave([...senders, ...queuers], order);
       expect(await isForgotten(laneId)).toBe(false);
       await db.query(sql`delete from queue where lane_id = ${laneId}`);
     }),
@@ -174,10 +221,33 @@ test('two who make the same lane at once both keep it awake', async () => {
   expect(await isForgotten(laneId)).toBe(false);
 });
 
+test('a lane is not released while what was stored in it at once is being committed', async () => {
+  const laneId = await aLane('due');
+  await interleave([aSender(laneId, 1), aHastyQueuer(laneId)], [0, 0, 1, 0, 1]);
+  expect(await isForgotten(laneId)).toBe(false);
+  const queued = await db.query(sql`select id from queue where lane_id = ${laneId}`);
+  expect(queued).toHaveLength(1);
+});
+
+test('what is stored at once waits for nothing in a lane that is owned, and is not stored in one that sleeps', async () => {
+  const [owned, asleep] = [await aLane('due'), await aLane('asleep')];
+  await claimLanes(db, claimOptions({ limit: 10, leaseMs: LEASE_MS }));
+  const store = async (...laneIds: string[]) =>
+    await insertEventsOfOwnedLanes(db, databaseClock, { events: laneIds.map(anEventIn), laneIds });
+  expect(await store(owned)).toHaveProperty('size', 1);
+  expect(await store(asleep)).toBeNull();
+  expect(await store(owned, asleep)).toBeNull();
+  expect(await store(owned, newId())).toBeNull();
+  const rows = await db.query(
+    sql`select lane_id from queue where lane_id in (${owned}, ${asleep})`,
+  );
+  expect(rows).toEqual([{ lane_id: owned }]);
+});
+
 test('it is the lock that keeps the lane: without it the delivery is forgotten', async () => {
   const laneId = await aLane('due');
   const sender = aSender(laneId, 1);
-  const queuer = aQueuer(laneId, async () => undefined);
+  const queuer = aQueuer(laneId, async () => new Set());
   await interleave([sender, queuer], [0, 1, 1, 1, 0, 0, 1]);
   expect(await isForgotten(laneId)).toBe(true);
 });

@@ -6,7 +6,11 @@ import { scaled } from '@pixmesh/testkit/long-runs';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { recordOutcomes } from '#attempts/record-outcomes.sql.ts';
+import {
+  type AttemptOutcome,
+  recordOutcomes,
+  recordOutcomesStatement,
+} from '#attempts/record-outcomes.sql.ts';
 import { cancelLanesStatement } from '#lanes/cancel-lanes.sql.ts';
 import { claimLanes, claimLanesStatement, renewLanes } from '#lanes/claim-lanes.sql.ts';
 import { countDueLanesStatement } from '#lanes/count-due-lanes.sql.ts';
@@ -125,6 +129,7 @@ describe('plans that are kept', () => {
     release: releaseStatement(clock, [due]),
     cancel: cancelLanesStatement([due]),
     gauge: countDueLanesStatement(clock, claim.leaseMs),
+    outcomes: recordOutcomesStatement(clock, everyPartOfOutcomes()),
   };
 
   test.each(Object.entries(statements))('%s reads by keys alone', async (_name, statement) => {
@@ -163,3 +168,28 @@ test('statements that are made all the time are planned once', async () => {
   );
   expect(plans.filter(({ custom_plans }) => custom_plans > 0)).toEqual([]);
 });
+
+/** A batch whose statement leaves nothing out. */
+function everyPartOfOutcomes(): Parameters<typeof recordOutcomesStatement>[1] {
+  const failed: AttemptOutcome = {
+    attemptId: newId(),
+    deliveryId: newId(),
+    queueId: newId(),
+    laneId: due,
+    fence: 1n,
+    endpointId: newId(),
+    isResend: false,
+    attemptNumber: 1,
+    recoveryId: newId(),
+    startedAt: new Date(),
+    durationMs: 1,
+    outcome: 'failed',
+    status: 500,
+    error: 'status: answered 500',
+    responseExcerpt: null,
+    address: null,
+    retryDelayMs: 60_000,
+  };
+  const lane = { laneId: due, fence: 1n, failureCount: 1, probeDelayMs: null };
+  return { outcomes: [failed], lanes: [lane] };
+}

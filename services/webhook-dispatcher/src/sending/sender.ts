@@ -29,6 +29,7 @@ export const DRAIN_MARGIN_MS = 2_000;
 export type Sender = AsyncDisposable & {
   /** Something is due in these lanes, or in any where none is named: it does not wait for the next poll. */
   wake(laneIds?: readonly string[]): void;
+  serves(laneIds: readonly string[]): boolean;
   isAlive(): boolean;
   state(): SenderState;
   /** Leaves this part of its busy lanes to other senders. */
@@ -95,6 +96,7 @@ export function startSender(deps: SenderDeps): Sender {
       turns.markDue(laneIds);
       signal.notify();
     },
+    serves: (laneIds) => laneIds.every((id) => keeper.lanes.has(id)),
     isAlive: loop.isAlive,
     state,
     leave: keeper.leave,
