@@ -81,6 +81,7 @@ create table payouts (
   last_check_answer text,
   last_put_error text,
   pending_reason text,
+  due_at timestamp(3) with time zone,
   constraint payouts_pkey PRIMARY KEY (id),
   constraint payouts_amount CHECK (((amount >= 1) AND (amount <= '999999999999'::bigint))),
   constraint payouts_approver CHECK (((approved_by IS NULL) OR (requested_by IS DISTINCT FROM approved_by))),

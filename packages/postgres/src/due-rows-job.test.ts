@@ -176,3 +176,34 @@ test('work takes connections in the turns of its account, or in those of the ins
   await eventually(() => expect(accounts).toEqual(['one', OWN_WORK, 'other']));
   await job[Symbol.asyncDispose]();
 });
+
+test('rows that a caller takes share the places, and none is taken beyond them or after a stop', async () => {
+  const gate = Promise.withResolvers<void>();
+  const { job } = aJob({ inFlightMax: 3, intakes: [], handle: () => gate.promise });
+  const places: number[] = [];
+  const take = (taken: Row[]) => (free: number) => {
+    places.push(free);
+    return Promise.resolve(taken.slice(0, free));
+  };
+  await Promise.all([job.takeNow(take(rows('a', 'b'))), job.takeNow(take(rows('c')))]);
+  await job.takeNow(take(rows('c', 'd')));
+  await job.takeNow(take([]));
+  const stopping = job[Symbol.asyncDispose]();
+  gate.resolve();
+  await stopping;
+  await job.takeNow(take(rows('e')));
+  expect(places).toEqual([3, 0, 1, 0, 0]);
+});
+
+test('where ends wake nothing, a free place does as long as more was due than there was room for', async () => {
+  const due = rows('a', 'b', 'c');
+  let asked = 0;
+  const take = (limit: number) => {
+    asked += 1;
+    return Promise.resolve(due.splice(0, limit));
+  };
+  const { job, done } = aJob({ inFlightMax: 1, wakesAtEnds: false, intakes: [{ max: 1, take }] });
+  await eventually(() => expect(done).toEqual(['a', 'b', 'c']));
+  expect(asked).toBeLessThanOrEqual(5);
+  await job[Symbol.asyncDispose]();
+});

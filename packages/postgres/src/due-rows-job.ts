@@ -39,8 +39,21 @@ export type DueRowsJobOptions<Row> = {
   describe(row: Row): Record<string, string>;
   /** The trace that asked for the work. */
   parentOf(row: Row): TraceParent;
+  /**
+   * Whether the end of a row's work is a reason to ask for due rows, since it may have made some due. Without it only a
+   * free place is one, where there was none for all. Default: true.
+   */
+  wakesAtEnds?: boolean;
   /** In whose turns the work takes connections; null, or without it, in those of the installation itself. */
   accountOf?(row: Row): string | null;
+};
+
+export type DueRowsJob<Row> = PollingLoop & {
+  /**
+   * Takes rows at once, for a caller that leases them with a statement of its own: `take` gets the number of free places,
+   * which are kept for it, and perhaps 0. The rows that it answers are worked on like all others.
+   */
+  takeNow(take: (places: number) => Promise<readonly Row[]>): Promise<void>;
 };
 
 /**
@@ -48,59 +61,101 @@ export type DueRowsJobOptions<Row> = {
  * of its own. Replicas share the rows by their leases. A poll finds what nobody notified. Disposing it
  * takes no more rows and waits for those in work.
  */
-export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): PollingLoop {
-  const { name, logger, signal = createWakeSignal() } = options;
+export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): DueRowsJob<Row> {
+  const { name, logger, signal = createWakeSignal(), wakesAtEnds = true } = options;
   const inFlight = new Set<Promise<void>>();
+  const taking = new Set<Promise<void>>();
+  let kept = 0;
+  let isStopping = false;
+  /** Of each intake, whether it may have more than there was room for: then a free place is a reason to ask again. */
+  const hasMore = options.intakes.map(() => false);
   const lastTakenMs = options.intakes.map(() => Number.NEGATIVE_INFINITY);
   const loop = startPollingLoop({ name, logger, signal, retry: RETRY, turn });
   return {
     isAlive: loop.isAlive,
+    takeNow: (take) => track(taking, takeNow(take)),
     [Symbol.asyncDispose]: async () => {
+      isStopping = true;
       await loop[Symbol.asyncDispose]();
+      await Promise.allSettled(taking);
       await Promise.all(inFlight);
     },
   };
 
+  async function takeNow(take: (places: number) => Promise<readonly Row[]>): Promise<void> {
+    const places = isStopping ? 0 : freePlaces();
+    kept += places;
+    try {
+      begin(await take(places));
+    } finally {
+      kept -= places;
+      placeFreed();
+    }
+  }
+
+  function freePlaces(): number {
+    return Math.max(0, options.inFlightMax - inFlight.size - kept);
+  }
+
   async function turn({ stopping }: TurnContext): Promise<NextTurn> {
     const taken = await takeDue(stopping);
-    return { pauseMs: taken > 0 ? 0 : POLL_INTERVAL_MS };
+    return { pauseMs: taken > 0 ? 0 : nextInMs() };
   }
 
   /** Rows taken by the intakes that know no pause: while they give, the next turn follows at once. */
   async function takeDue(stopping: AbortSignal): Promise<number> {
     let taken = 0;
     for (const [index, intake] of options.intakes.entries()) {
-      const sinceMs = performance.now() - (lastTakenMs[index] ?? 0);
-      if (stopping.aborted || sinceMs < (intake.intervalMs ?? 0)) continue;
+      if (stopping.aborted || restMs(index) > 0) continue;
       lastTakenMs[index] = performance.now();
-      const count = await takeFrom(intake);
-      if (intake.intervalMs === undefined) taken += count;
+      const limit = Math.min(intake.max, freePlaces());
+      const rows = limit > 0 ? await intake.take(limit) : [];
+      hasMore[index] = rows.length === limit;
+      begin(rows);
+      if (intake.intervalMs === undefined) taken += rows.length;
     }
     return taken;
   }
 
-  async function takeFrom(intake: Intake<Row>): Promise<number> {
-    const limit = Math.min(intake.max, options.inFlightMax - inFlight.size);
-    if (limit <= 0) return 0;
-    const rows = await intake.take(limit);
-    for (const row of rows) follow(continueFrom(options.parentOf(row), () => work(row)));
-    return rows.length;
+  /** What is left of the pause of an intake. */
+  function restMs(index: number): number {
+    const sinceMs = performance.now() - (lastTakenMs[index] ?? 0);
+    return (options.intakes[index]?.intervalMs ?? 0) - sinceMs;
   }
 
-  function follow(work: Promise<void>): void {
-    inFlight.add(work);
-    void work.finally(() => {
-      inFlight.delete(work);
-      signal.notify();
-    });
+  function nextInMs(): number {
+    const rests = options.intakes.flatMap(({ intervalMs }, index) =>
+      intervalMs !== undefined && hasMore[index] ? [Math.max(1, restMs(index))] : [],
+    );
+    return Math.min(POLL_INTERVAL_MS, ...rests);
   }
 
-  async function work(row: Row): Promise<void> {
-    try {
-      const accountId = options.accountOf?.(row) ?? OWN_WORK;
-      await runForAccount(accountId, () => withSpan(name, {}, () => options.handle(row)));
-    } catch (error) {
-      logger.warn({ err: error, job: name, ...options.describe(row) }, 'work on a due row failed');
+  function begin(rows: readonly Row[]): void {
+    for (const row of rows) {
+      const working = continueFrom(options.parentOf(row), () => workOn(options, row));
+      void track(inFlight, working).then(() => placeFreed(wakesAtEnds));
     }
+  }
+
+  function placeFreed(mayHaveMadeDue = false): void {
+    if (mayHaveMadeDue || hasMore.includes(true)) signal.notify();
+  }
+}
+
+async function workOn<Row>(options: DueRowsJobOptions<Row>, row: Row): Promise<void> {
+  const { name, logger, accountOf, handle } = options;
+  try {
+    await runForAccount(accountOf?.(row) ?? OWN_WORK, () => withSpan(name, {}, () => handle(row)));
+  } catch (error) {
+    logger.warn({ err: error, job: name, ...options.describe(row) }, 'work on a due row failed');
+  }
+}
+
+async function track(under: Set<Promise<void>>, promise: Promise<void>): Promise<void> {
+  under.add(promise);
+  try {
+    await promise;
+  } finally {
+    under.delete(promise);
   }
 }

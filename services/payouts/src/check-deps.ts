@@ -5,6 +5,7 @@ import { deadlineIn } from '@pixmesh/http/deadline';
 import { checkPeriods, type PayoutsConfig } from '#config.ts';
 import { type IntentDeps, payoutIntents } from '#creation/payout-intents.ts';
 import { intentSettled } from '#events.ts';
+import type { PayoutMoves } from '#payouts/move-payouts.sql.ts';
 import type { PayoutRow } from '#payouts/payout-row.ts';
 import type { StatusCheckDeps } from '#status-check/status-check-deps.ts';
 
@@ -19,12 +20,14 @@ export type CheckDeps = StatusCheckDeps & { acquirer: Acquirer; leaseMs: number 
 export function createCheckDeps(parts: {
   config: PayoutsConfig;
   acquirer: Acquirer;
-  deps: IntentDeps;
+  moves: PayoutMoves;
+  deps: IntentDeps & { wakeStatusChecks(): void };
 }): CheckDeps {
-  const { config, acquirer, deps } = parts;
+  const { config, acquirer, moves, deps } = parts;
   const intents = payoutIntents(deps);
   return {
     ...deps,
+    moves,
     acquirer,
     acceptedChecks: checkPeriods(config, 'ACCEPTED'),
     unknownChecks: checkPeriods(config, 'UNKNOWN'),

@@ -18,11 +18,14 @@ type JobsParts = {
   use: Parts['use'];
 };
 
+export type Jobs = { statusCheck: ReturnType<typeof startStatusCheckJob> };
+
 /** What goes on by itself: sending, status checks, reading what was sent, settling intents, and reports of what takes too long. */
-export function startJobs({ config, checkDeps, signals, use }: JobsParts): void {
+export function startJobs({ config, checkDeps, signals, use }: JobsParts): Jobs {
   const { db, logger, acquirer } = checkDeps;
   use('sender', startSender({ ...checkDeps, slots: config.SEND_SLOTS, signal: signals.sender }));
-  use('status check', startStatusCheckJob({ ...checkDeps, signal: signals.statusChecks }));
+  const statusCheck = startStatusCheckJob({ ...checkDeps, signal: signals.statusChecks });
+  use('status check', statusCheck);
   use('overdue watch', startOverdueWatch(checkDeps));
   observeStops(() => countStops(db));
   const readings = sentReadings({
@@ -34,4 +37,5 @@ export function startJobs({ config, checkDeps, signals, use }: JobsParts): void 
     wakeStatusChecks: signals.statusChecks.notify,
   });
   use('sent list', startListsJob({ db, logger, readings }));
+  return { statusCheck };
 }

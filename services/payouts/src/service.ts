@@ -10,7 +10,7 @@ import { createInternalClient, type InternalClient } from '@pixmesh/http/interna
 import { endProcess } from '@pixmesh/service/run-service';
 import { startFailpoints } from '@pixmesh/service/failpoint-listener';
 import { requestJson } from '@pixmesh/http/request-json';
-import { startService } from '@pixmesh/service/start-service';
+import { type Parts, startService } from '@pixmesh/service/start-service';
 import { type Messaging, messagingSettings, startMessaging } from '@pixmesh/kafka/messaging';
 import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
 import { createPool } from '@pixmesh/postgres/pool';
@@ -18,13 +18,15 @@ import { createLedgerHolds } from '@pixmesh/ledger-client/ledger-holds';
 import { createLedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import { startReconciliation } from '@pixmesh/reconciliation/reconciliation';
 import { reconciliationPeriods } from '@pixmesh/reconciliation/reconciliation-config';
+import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { buildApp } from '#app.ts';
 import { createCheckDeps } from '#check-deps.ts';
 import type { PayoutsConfig } from '#config.ts';
-import type { IntentDeps } from '#creation/payout-intents.ts';
 import { startJobs } from '#jobs.ts';
 import { ping } from '#payouts/payouts.sql.ts';
+import { createPayoutMoves } from '#payouts/move-payouts.sql.ts';
+import { type CallbackChecks, createCallbackChecks } from '#status-check/callback-checks.ts';
 import { callbacksConsumer } from '#status-check/callbacks.consumer.ts';
 import { payoutsChecks } from '#reconciliation/payouts-checks.ts';
 import { createSignals, type Signals } from '#signals.ts';
@@ -32,31 +34,38 @@ import { type BreakSources, startBreakWatch } from '#stops/watch-breaks.job.ts';
 import type { SettlementDeps } from '#settlement/settlement-deps.ts';
 import { ledgerEventsConsumer } from '#settlement/ledger-events.consumer.ts';
 
-const POOL_SIZE = 20;
+/** Together 20. What shares statements needs few connections, and plans that are made once. */
+const POOL_SIZE = 16;
+const WRITES_POOL_SIZE = 4;
+
 /** Starts the service; a stop ends traffic first, then reconciliation, jobs, consumers and pools. */
 export async function startPayouts(config: PayoutsConfig) {
   return await startService({ name: 'payouts', config }, async ({ logger, use }) => {
     const identity = use('identity', openMeshIdentity({ folder: config.MESH_TLS_DIR, logger }));
     use('failpoints', await startFailpoints({ config, identity }));
-    const pool = { url: config.DATABASE_URL, applicationName: 'payouts', max: POOL_SIZE };
-    const db = use('pool', createPool(pool));
-    void checkConnectionBudget({ db, logger, wanted: POOL_SIZE });
+    const { db, writes } = openPools(config, logger, use);
     const acquirer = use('acquirer', createAcquirer(acquirerConfig(config)));
     const ledgerCalls = use('ledger client', callLedger(config, identity));
     const signals = createSignals();
-    const deps: IntentDeps = {
+    const deps = {
       db,
       logger,
       holds: createLedgerHolds(ledgerCalls),
       wakeOutbox: signals.outbox.notify,
       wakeSender: signals.sender.notify,
+      wakeStatusChecks: signals.statusChecks.notify,
     };
-    const checkDeps = createCheckDeps({ config, acquirer, deps });
+    const checkDeps = createCheckDeps({ config, acquirer, moves: createPayoutMoves(writes), deps });
+    const callbackChecks = createCallbackChecks({
+      ...checkDeps,
+      db: writes,
+      job: { takeNow: (take) => jobs.statusCheck.takeNow(take) },
+    });
     const messaging = use(
       'messaging',
-      connect({ config, identity, settlement: checkDeps, signals }),
+      connect({ config, identity, settlement: checkDeps, callbackChecks, signals }),
     );
-    startJobs({ config, checkDeps, signals, use });
+    const jobs = startJobs({ config, checkDeps, signals, use });
     const reconciliation = use(
       'reconciliation',
       startReconciliation({
@@ -87,7 +96,6 @@ export async function startPayouts(config: PayoutsConfig) {
       buildApp({
         ...checkDeps,
         holds: deps.holds,
-        wakeStatusChecks: signals.statusChecks.notify,
         peers: meshPeers(identity),
         deadLetters: messaging.deadLetters,
         reconciliation,
@@ -100,10 +108,19 @@ export async function startPayouts(config: PayoutsConfig) {
   });
 }
 
+function openPools(config: PayoutsConfig, logger: Logger, use: Parts['use']) {
+  const pool = { url: config.DATABASE_URL, applicationName: 'payouts' };
+  const db = use('pool', createPool({ ...pool, max: POOL_SIZE }));
+  const shared = createPool({ ...pool, max: WRITES_POOL_SIZE, plansOnce: true });
+  void checkConnectionBudget({ db, logger, wanted: POOL_SIZE + WRITES_POOL_SIZE });
+  return { db, writes: use('pool of shared writes', shared) };
+}
+
 type CommonParts = {
   config: PayoutsConfig;
   identity: MeshIdentity;
   settlement: SettlementDeps;
+  callbackChecks: CallbackChecks;
   signals: Signals;
 };
 
@@ -128,7 +145,13 @@ async function readBreaks(client: InternalClient, service: string) {
   return (await requestJson(client, AccountBreaks, { service, route })).breaks;
 }
 
-function connect({ config, identity, settlement, signals }: CommonParts): Messaging {
+function connect({
+  config,
+  identity,
+  settlement,
+  callbackChecks,
+  signals,
+}: CommonParts): Messaging {
   const { db, logger } = settlement;
   return startMessaging({
     ...messagingSettings(config, identity),
@@ -140,10 +163,7 @@ function connect({ config, identity, settlement, signals }: CommonParts): Messag
       signal: signals.outbox,
       resendMs: config.COMMAND_RESEND_MS,
     },
-    consumes: [
-      callbacksConsumer({ db, logger, wakeStatusCheck: signals.statusChecks.notify }),
-      ledgerEventsConsumer(settlement),
-    ],
+    consumes: [callbacksConsumer({ logger, callbackChecks }), ledgerEventsConsumer(settlement)],
     onFatal: endProcess,
   });
 }

@@ -8,6 +8,7 @@ import { createLogger } from '@pixmesh/telemetry/logger';
 import { SIMULATOR_CREDENTIALS, startSimulatorProcess } from '@pixmesh/testkit/simulator-process';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 
+import { createPayoutMoves } from '#payouts/move-payouts.sql.ts';
 import type { PayoutRow } from '#payouts/payout-row.ts';
 import { findAnyPayout } from '#payouts/payouts.sql.ts';
 import { startStatusCheckJob } from '#status-check/status-check.job.ts';
@@ -73,10 +74,12 @@ function dependencies(
 ): SendingDeps & StatusCheckDeps {
   return {
     db,
+    moves: createPayoutMoves(db),
     acquirer,
     logger,
     wakeOutbox: () => undefined,
     wakeSender: () => undefined,
+    wakeStatusChecks: () => undefined,
     acquirerTimeoutMs: ACQUIRER_TIMEOUT_MS,
     slots: 8,
     refusalWaitMs: 1_500,
@@ -90,10 +93,12 @@ function dependencies(
 /** What one replica runs. */
 async function startWorkers(deps: SendingDeps & StatusCheckDeps) {
   const sending = createWakeSignal();
+  const checks = createWakeSignal();
   const sender = startSender({ ...deps, signal: sending });
   const statusCheck = startStatusCheckJob({
     ...deps,
-    signal: createWakeSignal(),
+    signal: checks,
+    wakeStatusChecks: checks.notify,
     wakeSender: sending.notify,
     leaseMs: ACQUIRER_TIMEOUT_MS + 2_000,
   });

@@ -112,6 +112,7 @@ async function commitAs(
               version = version + 1,
               event_sequence = event_sequence + 1,
               check_at = null,
+              due_at = null,
               checks = 0,
               lease_token = null,
               lease_until = null

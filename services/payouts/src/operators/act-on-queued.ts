@@ -5,9 +5,10 @@ import type { Database, Queryable } from '@pixmesh/postgres/pool';
 import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 
 import { holdRelease } from '#payouts/ledger-commands.ts';
+import { movePayout } from '#payouts/move-payouts.sql.ts';
 import { payoutEvents } from '#payouts/payout-events.ts';
 import { isVisible, type VisiblePayout } from '#payouts/payout-row.ts';
-import { findAnyPayout, movePayout } from '#payouts/payouts.sql.ts';
+import { findAnyPayout } from '#payouts/payouts.sql.ts';
 
 import { decideApproval, decideCancellation, type QueueDecision } from './decide-in-queue.ts';
 

@@ -6,9 +6,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { storePayout } from '#test/store-payout.ts';
 
+import { movePayout } from './move-payouts.sql.ts';
 import { payoutEvents } from './payout-events.ts';
 import { isVisible } from './payout-row.ts';
-import { findAnyPayout, findPayout, movePayout } from './payouts.sql.ts';
+import { findAnyPayout, findPayout } from './payouts.sql.ts';
 
 let database: TestDatabase;
 

@@ -1,11 +1,9 @@
 import type { AccountId, ApplicationId, HoldId, OperatorId, PayoutId } from '@pixmesh/kernel/ids';
 import { toCents } from '@pixmesh/kernel/money';
-import { nextCheck } from '@pixmesh/postgres/due-rows';
-import type { OutboundEvent } from '@pixmesh/postgres/events';
 import type { Queryable } from '@pixmesh/postgres/pool';
-import { named, sql, type Statement } from '@pixmesh/postgres/sql';
-import { appendEventsAndCommands } from '@pixmesh/postgres/unanswered-commands';
+import { named, sql } from '@pixmesh/postgres/sql';
 
+import { NEXT_CHECK_AT } from './check-time.ts';
 import type { PayoutRow, StoredStatus } from './payout-row.ts';
 
 /** Columns of every statement that answers payouts; map them with `toPayoutRow`. */
@@ -15,7 +13,7 @@ export const PAYOUT_COLUMNS = sql`
   fingerprint, is_automatic, pending_reason, hold_id, requested_by, approved_by, end_to_end_id, failure_reason, created_at,
   processed_at, version, event_sequence, send_at, unanswered_puts, last_put_at, last_put_error, uncounted_refusal,
   ending, ending_reason, contradiction, checks, check_traceparent, lease_token, last_check_at, last_check_answer,
-  case when check_at = '-infinity' then date_trunc('milliseconds', now()) else check_at end as next_check_at,
+  ${NEXT_CHECK_AT} as next_check_at,
   now() as read_at`;
 
 /** The payout or intent of one account under an id. Primary key read. */
@@ -44,81 +42,6 @@ export async function findAnyPayout(db: Queryable, id: PayoutId): Promise<Payout
 /** Whether the service's tables can be read: the readiness check. */
 export async function ping(db: Queryable): Promise<void> {
   await db.query(named('payouts_ping', sql`select from payouts limit 1`));
-}
-
-/**
- * What a transition writes. Its events, catalogue events and ledger commands alike, commit with it; only those
- * with a sequence move the payout's counter.
- */
-export type Transition = {
-  from: PayoutRow;
-  status: Exclude<StoredStatus, 'intent'>;
-  /** Set by approval: who, and that a sender may take it up from now on, in whose trace. */
-  approval?: { approvedBy: OperatorId; traceparent: string | null };
-  /** Set by the acquirer's acceptance, which answers every call of the payout so far. */
-  acceptance?: { endToEndId: string; processedAt: Date };
-  /** The end ordered from the ledger; where it is absent, one that was ordered stands for as long as it is processing. */
-  ending?: { kind: 'settle' | 'release'; reason: string | null };
-  failureReason?: string | null;
-  contradiction?: string;
-  events: readonly OutboundEvent[];
-  /**
-   * Milliseconds until the next routine check; null for none. `kept`: the transition knows nothing of the acquirer,
-   * so a check that is due or under way stays what it is.
-   */
-  checkInMs: number | null | 'kept';
-};
-
-/**
- * Moves a payout, with its events and their place in the queue, in one statement. False when the payout has
- * moved since it was read: nothing is written then. Whatever moves is not to be sent any more, unless approval
- * has just said so.
- */
-export async function movePayout(db: Queryable, change: Transition): Promise<boolean> {
-  const { from, approval, acceptance, ending } = change;
-  const numbered = change.events.filter((event) => event.sequence !== null).length;
-  const { name, check } = checkChange(change.checkInMs);
-  const rows = await db.query(
-    named(
-      name,
-      sql`
-        with moved as (
-          update payouts
-          set status = ${change.status},
-              version = version + 1,
-              event_sequence = event_sequence + ${numbered}::int,
-              approved_by = coalesce(${approval?.approvedBy ?? null}, approved_by),
-              send_at = case when ${approval !== undefined}::boolean then now() end,
-              check_traceparent = coalesce(${approval?.traceparent ?? null}, check_traceparent),
-              end_to_end_id = coalesce(${acceptance?.endToEndId ?? null}, end_to_end_id),
-              processed_at = coalesce(${acceptance?.processedAt ?? null}, processed_at),
-              unanswered_puts = case when ${acceptance !== undefined}::boolean then 0 else unanswered_puts end,
-              uncounted_refusal = case when ${acceptance === undefined}::boolean then uncounted_refusal end,
-              ending = case when ${change.status} = 'processing' then coalesce(${ending?.kind ?? null}, ending) end,
-              ending_reason = case
-                when ${change.status} = 'processing' then coalesce(${ending?.reason ?? null}, ending_reason)
-              end,
-              failure_reason = coalesce(${change.failureReason ?? null}, failure_reason),
-              contradiction = coalesce(${change.contradiction ?? null}, contradiction),
-              last_put_error = null,
-              last_check_at = null,
-              last_check_answer = null
-              ${check}
-          where id = ${from.id} and version = ${from.version}
-          returning id
-        ),
-        ${appendEventsAndCommands(sql`select from moved`, change.events)}
-        select id from moved`,
-    ),
-  );
-  return rows.length === 1;
-}
-
-/** What a transition does to checks, and the name of the statement that does it. */
-function checkChange(checkInMs: Transition['checkInMs']): { name: string; check: Statement } {
-  if (checkInMs === 'kept') return { name: 'payout_move_unseen', check: sql`` };
-  const check = sql`, ${nextCheck(checkInMs)}, checks = 0, lease_token = null, lease_until = null`;
-  return { name: 'payout_move', check };
 }
 
 export type PayoutRecord = {

@@ -1,9 +1,9 @@
 import { type AccountId, newId } from '@pixmesh/kernel/ids';
 import { accountsInTurn } from '@pixmesh/postgres/accounts-in-turn';
-import { nextCheck } from '@pixmesh/postgres/due-rows';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
+import { nextCheckAt } from '#payouts/check-time.ts';
 import type { PayoutRow } from '#payouts/payout-row.ts';
 import { PAYOUT_COLUMNS, type PayoutRecord, toPayoutRow } from '#payouts/payouts.sql.ts';
 import { IS_ALL_STOPPED, STOPPED_ACCOUNTS } from '#stops/in-force.sql.ts';
@@ -89,7 +89,7 @@ export async function claimDue(db: Queryable, options: ClaimOptions): Promise<Cl
               first_put_at = coalesce(first_put_at, now()),
               last_put_at = now(),
               version = version + 1,
-              ${nextCheck(leaseMs)}
+              ${nextCheckAt(leaseMs)}
           from seated
           join free using (seat)
           where id = picked_id

@@ -10,6 +10,7 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import type { PayoutRow } from '#payouts/payout-row.ts';
+import { createPayoutMoves } from '#payouts/move-payouts.sql.ts';
 import { findAnyPayout } from '#payouts/payouts.sql.ts';
 import { checkPayoutStatus } from '#status-check/check-payout.ts';
 import { leaseDuePayouts, requestCheck } from '#status-check/payout-checks.sql.ts';
@@ -279,10 +280,12 @@ function dependencies(): SendingDeps & StatusCheckDeps {
   const rarely = { firstMs: 60_000, maxMs: 60_000 };
   return {
     db: database.db,
+    moves: createPayoutMoves(database.db),
     acquirer,
     logger: createLogger('payouts', 'silent'),
     wakeOutbox: () => undefined,
     wakeSender: () => undefined,
+    wakeStatusChecks: () => undefined,
     acquirerTimeoutMs: ACQUIRER_TIMEOUT_MS,
     slots: 64,
     refusalWaitMs: REFUSAL_WAIT_MS,

@@ -1,7 +1,7 @@
-import { nextCheck } from '@pixmesh/postgres/due-rows';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
+import { nextCheckAt } from '#payouts/check-time.ts';
 import type { PayoutRow } from '#payouts/payout-row.ts';
 
 /**
@@ -18,7 +18,7 @@ export async function scheduleCheck(
       'payout_schedule_check',
       sql`
         update payouts
-        set last_put_error = ${error}, ${nextCheck(checkInMs)}
+        set last_put_error = ${error}, ${nextCheckAt(checkInMs)}
         where id = ${payout.id} and version = ${payout.version}`,
     ),
   );
@@ -40,7 +40,7 @@ export async function recordRefusal(
         update payouts
         set uncounted_refusal = coalesce(uncounted_refusal, ${refusal.reason}),
             version = version + 1,
-            ${nextCheck(refusal.checkInMs)}
+            ${nextCheckAt(refusal.checkInMs)}
         where id = ${payout.id} and version = ${payout.version}`,
     ),
   );
@@ -64,7 +64,7 @@ export async function uncountCall(
             last_put_at = ${former.lastCallAt},
             last_put_error = coalesce(${former.error}, last_put_error),
             version = version + 1,
-            ${nextCheck(former.checkInMs)}
+            ${nextCheckAt(former.checkInMs)}
         where id = ${payout.id} and version = ${payout.version}`,
     ),
   );

@@ -61,7 +61,7 @@ export async function requestDiffering(
           )
         )
         update payouts
-        set check_at = '-infinity'
+        set check_at = '-infinity', due_at = null
         from differing
         where payouts.id = differing.id and payouts.check_at is distinct from '-infinity'
         returning payouts.id`,

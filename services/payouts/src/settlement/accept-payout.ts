@@ -3,7 +3,7 @@ import { nextCheckMs } from '@pixmesh/kernel/check-schedule';
 
 import { payoutEvents } from '#payouts/payout-events.ts';
 import type { PayoutRow } from '#payouts/payout-row.ts';
-import { movePayout, type Transition } from '#payouts/payouts.sql.ts';
+import type { Transition } from '#payouts/move-payouts.sql.ts';
 
 import type { SettlementDeps } from './settlement-deps.ts';
 
@@ -24,7 +24,7 @@ export async function acceptPayout(
     status: 'processing',
     checkInMs,
   } as const;
-  if (!(await movePayout(deps.db, change))) return false;
+  if (!(await deps.moves.move(change))) return false;
   deps.wakeOutbox();
   return true;
 }

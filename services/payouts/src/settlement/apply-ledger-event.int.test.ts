@@ -5,7 +5,8 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { PayoutRow } from '#payouts/payout-row.ts';
-import { findAnyPayout, movePayout } from '#payouts/payouts.sql.ts';
+import { createPayoutMoves, movePayout } from '#payouts/move-payouts.sql.ts';
+import { findAnyPayout } from '#payouts/payouts.sql.ts';
 import { leaseDuePayouts, releasePayout } from '#status-check/payout-checks.sql.ts';
 import { anAcquirerPayout, aReturn } from '#test/an-acquirer-payout.ts';
 import { storeDuePayouts } from '#test/store-due-payouts.ts';
@@ -24,6 +25,7 @@ beforeAll(async () => {
   database = await createTestDatabase('payouts');
   deps = {
     db: database.db,
+    moves: createPayoutMoves(database.db),
     logger: createLogger('payouts', 'warn', { write: (line) => void logLines.push(line) }),
     wakeOutbox: () => {
       wakeUps += 1;

@@ -3,7 +3,7 @@ import type { PayoutId } from '@pixmesh/kernel/ids';
 
 import { payoutEvents } from '#payouts/payout-events.ts';
 import { isVisible, type VisiblePayout } from '#payouts/payout-row.ts';
-import { findAnyPayout, movePayout } from '#payouts/payouts.sql.ts';
+import { findAnyPayout } from '#payouts/payouts.sql.ts';
 
 import { decideLedgerEvent, type HoldEvent } from './decide-ledger-event.ts';
 import type { SettlementDeps } from './settlement-deps.ts';
@@ -62,7 +62,7 @@ async function end(
 ): Promise<boolean> {
   const failureReason = status === 'failed' ? payout.endingReason : null;
   const after = { ...payout, status, failureReason };
-  const moved = await movePayout(deps.db, {
+  const moved = await deps.moves.move({
     from: payout,
     status,
     failureReason,

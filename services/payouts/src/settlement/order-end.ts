@@ -3,7 +3,6 @@ import type { AcquirerPayout } from '@pixmesh/acquirer/client';
 import { failpoint } from '#failpoints.ts';
 import { holdRelease, holdSettle } from '#payouts/ledger-commands.ts';
 import type { PayoutRow } from '#payouts/payout-row.ts';
-import { movePayout } from '#payouts/payouts.sql.ts';
 
 import { acceptance } from './accept-payout.ts';
 import type { SettlementDeps } from './settlement-deps.ts';
@@ -28,7 +27,7 @@ export async function orderEnd(
 ): Promise<boolean> {
   const accepted = end.sent ? acceptance(payout, end.sent) : { events: [] };
   const reason = end.kind === 'release' ? cut(end.reason) : null;
-  const moved = await movePayout(deps.db, {
+  const moved = await deps.moves.move({
     from: payout,
     ...accepted,
     status: 'processing',

@@ -2,9 +2,12 @@ import type { CheckPeriods } from '@pixmesh/kernel/check-schedule';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
+import type { PayoutMoves } from '#payouts/move-payouts.sql.ts';
+
 /** What moving a payout on needs; periods in milliseconds. */
 export type SettlementDeps = {
   db: Database;
+  moves: PayoutMoves;
   logger: Logger;
   /** There are events to publish. */
   wakeOutbox(): void;

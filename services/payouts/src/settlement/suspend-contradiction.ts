@@ -1,7 +1,6 @@
 import { contradicted } from '#events.ts';
 import { type Contradiction, payoutSuspend } from '#payouts/ledger-commands.ts';
 import type { VisiblePayout } from '#payouts/payout-row.ts';
-import { movePayout } from '#payouts/payouts.sql.ts';
 
 import type { SettlementDeps } from './settlement-deps.ts';
 
@@ -14,7 +13,7 @@ export async function suspendContradiction(
   payout: VisiblePayout,
   kind: Contradiction,
 ): Promise<boolean> {
-  const moved = await movePayout(deps.db, {
+  const moved = await deps.moves.move({
     from: payout,
     status: payout.status,
     contradiction: kind,

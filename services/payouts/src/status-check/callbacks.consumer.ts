@@ -3,14 +3,17 @@ import { AcquirerCallback } from '@pixmesh/contracts/messages/acquirer-callback.
 import { on } from '@pixmesh/kafka/message-handler';
 import type { ConsumerGroup } from '@pixmesh/kafka/messaging';
 import { fromAcquirerId, type PayoutId } from '@pixmesh/kernel/ids';
-import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 import { z } from 'zod';
 
-import { type PayoutName, requestCheck } from './payout-checks.sql.ts';
+import type { NamedPayout } from './callback-checks.sql.ts';
+import type { CallbackChecks } from './callback-checks.ts';
 
-type RequestCheckDeps = { db: Database; logger: Logger; wakeStatusCheck(): void };
+/** Callbacks of one partition in hand at once: a fetch becomes one statement. */
+const IN_HAND_MAX = 64;
+
+type CallbacksDeps = { logger: Logger; callbackChecks: CallbackChecks };
 
 /** Kinds of callback that payouts owns; what is received belongs to charges. */
 const OWN_KINDS: ReadonlySet<string> = new Set(['sent', 'sent_return']);
@@ -25,22 +28,22 @@ const Item = z.object({
 });
 
 /** A callback is a reason to check the payout that it names now (decision 213). */
-export function callbacksConsumer(deps: RequestCheckDeps): ConsumerGroup {
+export function callbacksConsumer(deps: CallbacksDeps): ConsumerGroup {
   return {
     ...CONSUMER_GROUPS.payoutsCallbacks,
     handlers: [
       on(AcquirerCallback, async ({ data }) => {
         if (!OWN_KINDS.has(data.kind)) return;
-        const isOurs = await requestCheck(deps.db, nameOf(data.item), currentTraceParent());
-        if (isOurs) deps.wakeStatusCheck();
-        else deps.logger.warn({ kind: data.kind }, 'callback names no payout');
+        const isOurs = await deps.callbackChecks.check(nameOf(data.item));
+        if (!isOurs) deps.logger.warn({ kind: data.kind }, 'callback names no payout');
       }),
     ],
+    concurrency: { max: IN_HAND_MAX },
   };
 }
 
-function nameOf(item: unknown): PayoutName {
+function nameOf(item: unknown): NamedPayout {
   const { endToEndId, gnExtras } = Item.parse(item);
   const id = gnExtras?.idEnvio ? fromAcquirerId<PayoutId>(gnExtras.idEnvio) : null;
-  return { id, endToEndId: endToEndId ?? null };
+  return { id, endToEndId: endToEndId ?? null, traceparent: currentTraceParent() };
 }

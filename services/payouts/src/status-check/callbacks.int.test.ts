@@ -6,16 +6,22 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { storeDuePayouts } from '#test/store-due-payouts.ts';
 
+import { createCallbackChecks } from './callback-checks.ts';
 import { callbacksConsumer } from './callbacks.consumer.ts';
 
 let database: TestDatabase;
 let wakeUps = 0;
+/** Places that the job has, and what it was given to check. */
+let places = 0;
+const begun: string[] = [];
 const logLines: string[] = [];
 beforeAll(async () => {
   database = await createTestDatabase('payouts');
 });
 beforeEach(() => {
   wakeUps = 0;
+  places = 0;
+  begun.length = 0;
   logLines.length = 0;
 });
 afterAll(async () => {
@@ -24,16 +30,9 @@ afterAll(async () => {
 
 type Item = Record<string, unknown>;
 
-/** Hands one item of a callback to the consumer, as the gateway publishes it. */
-async function announce(item: Item, kind = 'sent'): Promise<void> {
-  const consumer = callbacksConsumer({
-    db: database.db,
-    logger: createLogger('payouts', 'warn', { write: (line) => void logLines.push(line) }),
-    wakeStatusCheck: () => {
-      wakeUps += 1;
-    },
-  });
-  await consumer.handlers[0]?.handle({
+/** Hands one item of a callback to a consumer, as the gateway publishes it. */
+async function announce(item: Item, kind = 'sent', to = aConsumer()): Promise<void> {
+  await to.handlers[0]?.handle({
     event_id: newId(),
     type: 'acquirer.callback',
     version: 1,
@@ -41,6 +40,27 @@ async function announce(item: Item, kind = 'sent'): Promise<void> {
     account_id: null,
     application_id: null,
     data: { kind, item },
+  });
+}
+
+/** Beside a job with so many places, which checks nothing. */
+function aConsumer() {
+  return callbacksConsumer({
+    logger: createLogger('payouts', 'warn', { write: (line) => void logLines.push(line) }),
+    callbackChecks: createCallbackChecks({
+      db: database.db,
+      leaseMs: 60_000,
+      job: {
+        takeNow: async (take) => {
+          const rows = await take(places);
+          places -= rows.length;
+          begun.push(...rows.map(({ id }) => id));
+        },
+      },
+      wakeStatusChecks: () => {
+        wakeUps += 1;
+      },
+    }),
   });
 }
 
@@ -74,6 +94,52 @@ test('one that names the end-to-end id alone does so too', async () => {
   await announce({ endToEndId: 'E12345678202611211200aaaaaaaaaaa', tipo: 'SOLICITACAO' });
   expect(await isCheckRequested(id)).toBe(true);
   expect(wakeUps).toBe(1);
+});
+
+async function checkTimesOf(id: PayoutId) {
+  const [row] = await database.db.query<Record<string, unknown>>(sql`
+    select check_at, lease_token is not null as is_leased, due_at = lease_until as is_due_at_its_end, check_traceparent
+    from payouts where id = ${id}`);
+  return row;
+}
+
+test('callbacks that come together are checked at once where there are places, and requested otherwise', async () => {
+  const ids = [];
+  for (let count = 0; count < 5; count += 1) ids.push(await aSentPayout(`E-own-${count}`));
+  places = 3;
+  const consumer = aConsumer();
+  await Promise.all(
+    ids.map((_id, index) => announce({ endToEndId: `E-own-${index}` }, 'sent', consumer)),
+  );
+  expect(begun.toSorted()).toEqual(ids.slice(0, 3).toSorted());
+  const requested = await Promise.all(ids.map((id) => isCheckRequested(id)));
+  expect(requested).toEqual([false, false, false, true, true]);
+  expect(wakeUps).toBe(1);
+});
+
+test('a lease leaves the time from which the row is looked for, and its check is due when the lease ends', async () => {
+  const id = await aSentPayout();
+  await database.db.query(sql`
+    update payouts set check_at = date_trunc('milliseconds', now()) + interval '5 s', due_at = now() + interval '60 s'
+    where id = ${id}`);
+  const before = await checkTimesOf(id);
+  places = 1;
+  await announce({ gnExtras: { idEnvio: toAcquirerId(id) } });
+  expect(begun).toEqual([id]);
+  expect(await checkTimesOf(id)).toMatchObject({
+    check_at: before?.check_at,
+    is_leased: true,
+    is_due_at_its_end: true,
+  });
+});
+
+test('one that is being checked is checked again afterwards', async () => {
+  const id = await aSentPayout();
+  places = 2;
+  await announce({ gnExtras: { idEnvio: toAcquirerId(id) } });
+  await announce({ gnExtras: { idEnvio: toAcquirerId(id) } });
+  expect(begun).toEqual([id]);
+  expect(await isCheckRequested(id)).toBe(true);
 });
 
 test('fifty at once ask for one check and change nothing else', async () => {

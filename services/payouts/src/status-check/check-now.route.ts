@@ -19,7 +19,6 @@ import type { StatusCheckDeps } from './status-check-deps.ts';
 
 export type CheckNowDeps = StatusCheckDeps & {
   leaseMs: number;
-  wakeStatusChecks(): void;
   requestTimeoutMs: number;
 };
 

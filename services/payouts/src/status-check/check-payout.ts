@@ -39,6 +39,7 @@ export async function checkVisible(
   if (await takeStep(deps, payout, { step, answer })) return answer;
   // Somebody moved it meanwhile, perhaps knowing less: what this check was asked for is asked again.
   await requestCheck(deps.db, { id: payout.id, endToEndId: null }, null);
+  deps.wakeStatusChecks();
   return answer;
 }
 

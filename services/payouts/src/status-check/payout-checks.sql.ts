@@ -1,10 +1,11 @@
 import type { AnswerWord } from '@pixmesh/acquirer/describe-answer';
 import type { PayoutId } from '@pixmesh/kernel/ids';
-import { endLease, IS_FREE, takeLease, type Urgency } from '@pixmesh/postgres/due-rows';
+import { IS_FREE, type Urgency } from '@pixmesh/postgres/due-rows';
 import { leaseDueInTurn, type LeaseTurn } from '@pixmesh/postgres/lease-in-turn';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
+import { endCheckLease, IS_REALLY_DUE, takeCheckLease } from '#payouts/check-time.ts';
 import type { PayoutRow } from '#payouts/payout-row.ts';
 import { PAYOUT_COLUMNS, type PayoutRecord, toPayoutRow } from '#payouts/payouts.sql.ts';
 
@@ -19,7 +20,8 @@ export async function leaseDuePayouts(
   urgency: Urgency,
   options: LeaseTurn,
 ): Promise<PayoutRow[]> {
-  const statement = leaseDueInTurn(PAYOUTS, { ...options, urgency });
+  const only = urgency === 'routine' ? IS_REALLY_DUE : sql`true`;
+  const statement = leaseDueInTurn(PAYOUTS, { ...options, urgency, only });
   const rows = await db.query<PayoutRecord>(named(`payouts_lease_${urgency}`, statement));
   return rows.map(toPayoutRow);
 }
@@ -38,7 +40,7 @@ export async function leasePayout(
       'payouts_lease_one',
       sql`
         update payouts
-        set ${takeLease(leaseMs)}, checks = greatest(checks - 1, 0)
+        set ${takeCheckLease(leaseMs)}, checks = greatest(checks - 1, 0)
         where id = ${id} and ${IS_FREE}
         returning ${PAYOUT_COLUMNS}`,
     ),
@@ -60,7 +62,7 @@ export async function releasePayout(
       'payouts_end_check',
       sql`
         update payouts
-        set ${endLease(nextInMs)}, last_check_at = now(), last_check_answer = ${answer}
+        set ${endCheckLease(nextInMs)}, last_check_at = now(), last_check_answer = ${answer}
         where id = ${payout.id} and lease_token = ${payout.leaseToken}`,
     ),
   );
@@ -81,7 +83,7 @@ export async function sendAgain(
       'payouts_send_again',
       sql`
         update payouts
-        set send_at = now(), version = version + 1, ${endLease(nextInMs)},
+        set send_at = now(), version = version + 1, ${endCheckLease(nextInMs)},
             last_check_at = now(), last_check_answer = 'not_found'
         where id = ${payout.id} and version = ${payout.version}
         returning id`,
@@ -90,24 +92,44 @@ export async function sendAgain(
   return rows.length === 1;
 }
 
-/** What a callback names a payout by. */
-export type PayoutName = { id: PayoutId | null; endToEndId: string | null };
-
-/** Requests a check at once, on behalf of the trace that caused it. False when no such payout exists. */
+/** Requests a check at once, on behalf of the trace that caused it. Nothing where no such payout exists. */
 export async function requestCheck(
   db: Queryable,
-  name: PayoutName,
+  name: { id: PayoutId | null; endToEndId: string | null },
   traceparent: string | null,
-): Promise<boolean> {
-  const rows = await db.query(
+): Promise<void> {
+  await db.query(
     named(
       'payouts_request_check',
       sql`
         update payouts
-        set check_at = '-infinity', check_traceparent = coalesce(${traceparent}, check_traceparent)
-        where id = ${name.id}::uuid or end_to_end_id = ${name.endToEndId}::text
-        returning id`,
+        set check_at = '-infinity', due_at = null, check_traceparent = coalesce(${traceparent}, check_traceparent)
+        where id = ${name.id}::uuid or end_to_end_id = ${name.endToEndId}::text`,
     ),
   );
-  return rows.length > 0;
+}
+
+/**
+ * Takes rows out of the way that are looked for and whose check is due later or not at all: most have ended before this
+ * would find them. Reads `payouts_check_at`.
+ */
+export async function postponeChecks(db: Queryable, limit: number): Promise<void> {
+  await db.query(
+    named(
+      'payouts_postpone_checks',
+      sql`
+        with later as (
+          select id as later_id
+          from payouts
+          where check_at <= now() and check_at > '-infinity' and due_at > now()
+          order by check_at
+          limit ${limit}
+          for update skip locked
+        )
+        update payouts
+        set check_at = nullif(due_at, 'infinity'), due_at = null
+        from later
+        where id = later_id`,
+    ),
+  );
 }

@@ -12,6 +12,8 @@ export type StatusCheckDeps = SettlementDeps & {
   refusalWaitMs: number;
   intentChecks: CheckPeriods;
   unknownChecks: CheckPeriods;
+  /** Checks were requested. */
+  wakeStatusChecks(): void;
   /** There is a payout to send. */
   wakeSender(): void;
   /** Ends an intent that its own call left behind; `unknown` or `moved` leaves it to a later check. */

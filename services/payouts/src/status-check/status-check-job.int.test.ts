@@ -7,6 +7,7 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
+import { createPayoutMoves } from '#payouts/move-payouts.sql.ts';
 import { anAcquirerPayout } from '#test/an-acquirer-payout.ts';
 import { storeDuePayouts } from '#test/store-due-payouts.ts';
 
@@ -32,6 +33,7 @@ function startJob(answer: (idEnvio: string) => Promise<Lookup<AcquirerPayout>>) 
   const job = startStatusCheckJob({
     signal,
     db: database.db,
+    moves: createPayoutMoves(database.db),
     logger: createLogger('payouts', 'warn', { write: (line) => void logLines.push(line) }),
     acquirer: {
       getPayout: (idEnvio) => {
@@ -47,6 +49,7 @@ function startJob(answer: (idEnvio: string) => Promise<Lookup<AcquirerPayout>>) 
     acceptedChecks: rarely,
     wakeOutbox: () => undefined,
     wakeSender: () => undefined,
+    wakeStatusChecks: signal.notify,
     settleIntent: () => Promise.resolve({ kind: 'unknown' }),
   });
   return { job, signal, checks, logLines };

@@ -1,10 +1,11 @@
 import { inTurn } from '@pixmesh/postgres/accounts-in-turn';
-import { startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
-import type { PollingLoop } from '@pixmesh/service/polling-loop';
+import { type DueRowsJob, startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
 import type { WakeSignal } from '@pixmesh/service/wake-signal';
 
+import type { PayoutRow } from '#payouts/payout-row.ts';
+
 import { checkPayoutStatus } from './check-payout.ts';
-import { leaseDuePayouts } from './payout-checks.sql.ts';
+import { leaseDuePayouts, postponeChecks } from './payout-checks.sql.ts';
 import type { StatusCheckDeps } from './status-check-deps.ts';
 
 /** Exchanges with the acquirer that the job has under way at most. */
@@ -15,6 +16,9 @@ const IN_FLIGHT_MAX = 32;
  */
 const ROUTINE_BATCH = 32;
 const ROUTINE_INTERVAL_MS = 100;
+/** Checks that are put off in one statement, and the pause between two. */
+const POSTPONED_BATCH = 1_000;
+const POSTPONE_INTERVAL_MS = 1_000;
 
 /**
  * Checks the status of payouts that may have changed at the acquirer, and settles intents that their calls left behind, for
@@ -22,7 +26,7 @@ const ROUTINE_INTERVAL_MS = 100;
  */
 export function startStatusCheckJob(
   deps: StatusCheckDeps & { signal: WakeSignal; leaseMs: number },
-): PollingLoop {
+): DueRowsJob<PayoutRow> {
   const { db, leaseMs } = deps;
   return startDueRowsJob({
     name: 'check payout status',
@@ -39,10 +43,18 @@ export function startStatusCheckJob(
         max: ROUTINE_BATCH,
         intervalMs: ROUTINE_INTERVAL_MS,
       },
+      { take: postpone, max: POSTPONED_BATCH, intervalMs: POSTPONE_INTERVAL_MS },
     ],
+    // What ends makes due is requested, and wakes by itself.
+    wakesAtEnds: false,
     handle: (payout) => checkPayoutStatus(deps, payout),
     describe: (payout) => ({ payout_id: payout.id }),
     parentOf: (payout) => payout.checkTraceparent,
     accountOf: (payout) => payout.accountId,
   });
+
+  async function postpone(): Promise<PayoutRow[]> {
+    await postponeChecks(db, POSTPONED_BATCH);
+    return [];
+  }
 }

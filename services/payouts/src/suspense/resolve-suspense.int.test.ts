@@ -5,6 +5,7 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { aCaller } from '@pixmesh/testkit/test-callers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { createPayoutMoves } from '#payouts/move-payouts.sql.ts';
 import { type Contradiction, suspenseItemId } from '#payouts/ledger-commands.ts';
 import { isVisible, type PayoutRow } from '#payouts/payout-row.ts';
 import { suspendContradiction } from '#settlement/suspend-contradiction.ts';
@@ -36,7 +37,8 @@ async function anItem(
   if (!isVisible(payout)) throw new Error('an intent is not contradicted');
   const checks = { firstMs: 1_000, maxMs: 1_000 };
   const logger = createLogger('test', 'silent');
-  const deps = { db: mesh.db, logger, wakeOutbox: () => undefined, acceptedChecks: checks };
+  const moves = createPayoutMoves(mesh.db);
+  const deps = { db: mesh.db, moves, logger, wakeOutbox: () => undefined, acceptedChecks: checks };
   expect(await suspendContradiction(deps, payout, contradiction)).toBe(true);
   const row = (await mesh.row(id)) as PayoutRow;
   const item = { id: suspenseItemId(row) ?? '', payout: row };

@@ -11,6 +11,7 @@ import { explainStatement } from '@pixmesh/testkit/explain-statement';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { createPayoutMoves } from '#payouts/move-payouts.sql.ts';
 import { isVisible, type VisiblePayout } from '#payouts/payout-row.ts';
 import { payoutSuspendCommandIds } from '#payouts/ledger-commands.ts';
 import { recordReturns } from '#status-check/record-returns.ts';
@@ -38,6 +39,7 @@ const pathOf = (id: string) => `GET /internal/payouts/${id}/timeline`;
 
 const deps = () => ({
   db: mesh.db,
+  moves: createPayoutMoves(mesh.db),
   logger: createLogger('test', 'silent'),
   wakeOutbox: () => undefined,
   acceptedChecks: { firstMs: 1_000, maxMs: 1_000 },
