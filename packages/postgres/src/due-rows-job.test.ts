@@ -185,13 +185,13 @@ test('rows that a caller takes share the places, and none is taken beyond them o
     places.push(free);
     return Promise.resolve(taken.slice(0, free));
   };
-  await Promise.all([job.takeNow(take(rows('a', 'b'))), job.takeNow(take(rows('c')))]);
-  await job.takeNow(take(rows('c', 'd')));
-  await job.takeNow(take([]));
+  await Promise.all([job.takeNow(3, take(rows('a', 'b'))), job.takeNow(3, take(rows('c')))]);
+  await job.takeNow(3, take(rows('c', 'd')));
+  await job.takeNow(3, take([]));
   const stopping = job[Symbol.asyncDispose]();
   gate.resolve();
   await stopping;
-  await job.takeNow(take(rows('e')));
+  await job.takeNow(3, take(rows('e')));
   expect(places).toEqual([3, 0, 1, 0, 0]);
 });
 

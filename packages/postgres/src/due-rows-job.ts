@@ -50,10 +50,10 @@ export type DueRowsJobOptions<Row> = {
 
 export type DueRowsJob<Row> = PollingLoop & {
   /**
-   * Takes rows at once, for a caller that leases them with a statement of its own: `take` gets the number of free places,
-   * which are kept for it, and perhaps 0. The rows that it answers are worked on like all others.
+   * Takes up to `max` rows at once, for a caller that leases them with a statement of its own: `take` gets the number of
+   * places that are kept for it, perhaps 0. The rows that it answers are worked on like all others.
    */
-  takeNow(take: (places: number) => Promise<readonly Row[]>): Promise<void>;
+  takeNow(max: number, take: (places: number) => Promise<readonly Row[]>): Promise<void>;
 };
 
 /**
@@ -73,7 +73,7 @@ export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): DueRowsJo
   const loop = startPollingLoop({ name, logger, signal, retry: RETRY, turn });
   return {
     isAlive: loop.isAlive,
-    takeNow: (take) => track(taking, takeNow(take)),
+    takeNow: (max, take) => track(taking, takeNow(max, take)),
     [Symbol.asyncDispose]: async () => {
       isStopping = true;
       await loop[Symbol.asyncDispose]();
@@ -82,8 +82,11 @@ export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): DueRowsJo
     },
   };
 
-  async function takeNow(take: (places: number) => Promise<readonly Row[]>): Promise<void> {
-    const places = isStopping ? 0 : freePlaces();
+  async function takeNow(
+    max: number,
+    take: (places: number) => Promise<readonly Row[]>,
+  ): Promise<void> {
+    const places = isStopping ? 0 : Math.min(max, freePlaces());
     kept += places;
     try {
       begin(await take(places));
@@ -106,7 +109,7 @@ export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): DueRowsJo
   async function takeDue(stopping: AbortSignal): Promise<number> {
     let taken = 0;
     for (const [index, intake] of options.intakes.entries()) {
-      if (stopping.aborted || restMs(index) > 0) continue;
+      if (stopping.aborted || restMs(intake, lastTakenMs[index]) > 0) continue;
       lastTakenMs[index] = performance.now();
       const limit = Math.min(intake.max, freePlaces());
       const rows = limit > 0 ? await intake.take(limit) : [];
@@ -117,17 +120,12 @@ export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): DueRowsJo
     return taken;
   }
 
-  /** What is left of the pause of an intake. */
-  function restMs(index: number): number {
-    const sinceMs = performance.now() - (lastTakenMs[index] ?? 0);
-    return (options.intakes[index]?.intervalMs ?? 0) - sinceMs;
-  }
-
+  /** An intake that has a pause, and more, is asked again as soon as its pause is over. */
   function nextInMs(): number {
-    const rests = options.intakes.flatMap(({ intervalMs }, index) =>
-      intervalMs !== undefined && hasMore[index] ? [Math.max(1, restMs(index))] : [],
+    const rests = options.intakes.map((intake, index) =>
+      intake.intervalMs && hasMore[index] ? restMs(intake, lastTakenMs[index]) : POLL_INTERVAL_MS,
     );
-    return Math.min(POLL_INTERVAL_MS, ...rests);
+    return Math.max(1, Math.min(POLL_INTERVAL_MS, ...rests));
   }
 
   function begin(rows: readonly Row[]): void {
@@ -140,6 +138,11 @@ export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): DueRowsJo
   function placeFreed(mayHaveMadeDue = false): void {
     if (mayHaveMadeDue || hasMore.includes(true)) signal.notify();
   }
+}
+
+/** What is left of the pause of an intake. */
+function restMs({ intervalMs = 0 }: { intervalMs?: number }, lastTakenMs = 0): number {
+  return intervalMs - (performance.now() - lastTakenMs);
 }
 
 async function workOn<Row>(options: DueRowsJobOptions<Row>, row: Row): Promise<void> {

@@ -7,7 +7,7 @@ import { observeStops } from '#events.ts';
 import { startStatusCheckJob } from '#status-check/status-check.job.ts';
 import { startOverdueWatch } from '#sending/overdue-watch.job.ts';
 import { countStops } from '#stops/payout-stops.sql.ts';
-import { startSender } from '#sending/sender.job.ts';
+import { type Sender, startSender } from '#sending/sender.job.ts';
 import { sentReadings } from '#sent-list/sent-readings.ts';
 import type { Signals } from '#signals.ts';
 
@@ -18,12 +18,13 @@ type JobsParts = {
   use: Parts['use'];
 };
 
-export type Jobs = { statusCheck: ReturnType<typeof startStatusCheckJob> };
+export type Jobs = { sender: Sender; statusCheck: ReturnType<typeof startStatusCheckJob> };
 
 /** What goes on by itself: sending, status checks, reading what was sent, settling intents, and reports of what takes too long. */
 export function startJobs({ config, checkDeps, signals, use }: JobsParts): Jobs {
   const { db, logger, acquirer } = checkDeps;
-  use('sender', startSender({ ...checkDeps, slots: config.SEND_SLOTS, signal: signals.sender }));
+  const sender = startSender({ ...checkDeps, slots: config.SEND_SLOTS, signal: signals.sender });
+  use('sender', sender);
   const statusCheck = startStatusCheckJob({ ...checkDeps, signal: signals.statusChecks });
   use('status check', statusCheck);
   use('overdue watch', startOverdueWatch(checkDeps));
@@ -37,5 +38,5 @@ export function startJobs({ config, checkDeps, signals, use }: JobsParts): Jobs 
     wakeStatusChecks: signals.statusChecks.notify,
   });
   use('sent list', startListsJob({ db, logger, readings }));
-  return { statusCheck };
+  return { sender, statusCheck };
 }

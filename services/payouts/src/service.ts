@@ -23,6 +23,7 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 import { buildApp } from '#app.ts';
 import { createCheckDeps } from '#check-deps.ts';
 import type { PayoutsConfig } from '#config.ts';
+import type { IntentDeps } from '#creation/payout-intents.ts';
 import { startJobs } from '#jobs.ts';
 import { ping } from '#payouts/payouts.sql.ts';
 import { createPayoutMoves } from '#payouts/move-payouts.sql.ts';
@@ -47,19 +48,20 @@ export async function startPayouts(config: PayoutsConfig) {
     const acquirer = use('acquirer', createAcquirer(acquirerConfig(config)));
     const ledgerCalls = use('ledger client', callLedger(config, identity));
     const signals = createSignals();
-    const deps = {
+    const deps: IntentDeps & { wakeStatusChecks(): void } = {
       db,
       logger,
       holds: createLedgerHolds(ledgerCalls),
       wakeOutbox: signals.outbox.notify,
       wakeSender: signals.sender.notify,
       wakeStatusChecks: signals.statusChecks.notify,
+      sendAtOnce: (commit) => jobs.sender.sendAtOnce(commit),
     };
     const checkDeps = createCheckDeps({ config, acquirer, moves: createPayoutMoves(writes), deps });
     const callbackChecks = createCallbackChecks({
       ...checkDeps,
       db: writes,
-      job: { takeNow: (take) => jobs.statusCheck.takeNow(take) },
+      job: { takeNow: (max, take) => jobs.statusCheck.takeNow(max, take) },
     });
     const messaging = use(
       'messaging',
@@ -96,6 +98,7 @@ export async function startPayouts(config: PayoutsConfig) {
       buildApp({
         ...checkDeps,
         holds: deps.holds,
+        sendAtOnce: deps.sendAtOnce,
         peers: meshPeers(identity),
         deadLetters: messaging.deadLetters,
         reconciliation,

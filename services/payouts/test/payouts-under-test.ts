@@ -29,6 +29,7 @@ export async function startPayoutsUnderTest() {
     logger: createLogger('test', 'silent'),
     wakeOutbox: () => undefined,
     wakeSender: () => undefined,
+    sendAtOnce: (commit) => commit(null),
   });
   return {
     ...environment,

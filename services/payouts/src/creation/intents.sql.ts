@@ -1,13 +1,15 @@
+import type { PayoutStatus } from '@pixmesh/contracts/http/payout';
 import type { AccountId, ApplicationId, HoldId, OperatorId, PayoutId } from '@pixmesh/kernel/ids';
 import type { Cents } from '@pixmesh/kernel/money';
 import { appendEvents } from '@pixmesh/postgres/events';
 import type { Queryable } from '@pixmesh/postgres/pool';
-import { named, sql } from '@pixmesh/postgres/sql';
+import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 
 import { payoutEvents } from '#payouts/payout-events.ts';
 import { isVisible, type PayoutRow, type VisiblePayout } from '#payouts/payout-row.ts';
 import { PAYOUT_COLUMNS, type PayoutRecord, toPayoutRow } from '#payouts/payouts.sql.ts';
+import { IS_SENDABLE } from '#sending/claim-due.sql.ts';
 import { isStopped } from '#stops/in-force.sql.ts';
 
 import type { PayoutOrder } from './check-payout-body.ts';
@@ -64,26 +66,61 @@ export async function insertIntent(db: Queryable, intent: NewIntent): Promise<Pa
  *
  * One that would be sent by itself waits for approval while payouts are stopped (decision 262). The statement that would
  * queue it asks for stops itself, so that none can come in between; most creations make no other.
+ *
+ * @param leaseMs where the caller holds a slot: the call is counted in the same statement, as a claim would, unless others wait to be
+ *   sent; then accounts take turns. When a check of it is due
  */
 export async function commitIntent(
   db: Queryable,
   intent: PayoutRow,
+  leaseMs: number | null = null,
 ): Promise<VisiblePayout | null> {
-  const queued = intent.isAutomatic ? await commitAs(db, intent, QUEUED) : null;
+  const queued = intent.isAutomatic ? await commitAs(db, intent, queuedAs(leaseMs)) : null;
   return queued ?? (await commitAs(db, intent, WAITING));
 }
 
-const QUEUED = {
-  statement: 'intent_commit_queued',
-  status: 'processing',
-  send: sql`send_at = now()`,
-  only: sql`not ${isStopped(sql`payouts.account_id`)}`,
-} as const;
+/** How an intent is committed: in which status, with which columns of its sending, and where. */
+type CommitAs = {
+  statement: string;
+  status: PayoutStatus;
+  send: Statement;
+  checkAt: Statement;
+  from: Statement;
+  only: Statement;
+};
+
+function queuedAs(leaseMs: number | null): CommitAs {
+  const only = sql`not ${isStopped(sql`payouts.account_id`)}`;
+  const status = 'processing';
+  if (leaseMs === null) {
+    const queued = { send: sql`send_at = now()`, checkAt: sql`null`, from: sql`` };
+    return { statement: 'intent_commit_queued', status, ...queued, only };
+  }
+  return {
+    statement: 'intent_commit_counted',
+    status,
+    send: sql`
+      send_at = case when is_empty then null else now() end,
+      unanswered_puts = case when is_empty then 1 else 0 end,
+      first_put_at = case when is_empty then now() end,
+      last_put_at = case when is_empty then now() end`,
+    checkAt: sql`case when is_empty then now() + ${leaseMs}::int * interval '1 ms' end`,
+    from: sql`
+      from (
+        select not exists (
+          select from payouts as waiting where waiting.send_at is not null and ${IS_SENDABLE}
+        ) as is_empty
+      ) as queue`,
+    only,
+  };
+}
 
 /** The stop that an automatic payout has met may have ended since: its reason is shown all the same. */
-const WAITING = {
+const WAITING: CommitAs = {
   statement: 'intent_commit_waiting',
   status: 'pending',
+  checkAt: sql`null`,
+  from: sql``,
   send: sql`
     pending_reason = case when is_automatic then (
       select 'payouts stopped: ' || stop.reason
@@ -93,12 +130,12 @@ const WAITING = {
       limit 1
     ) end`,
   only: sql`true`,
-} as const;
+};
 
 async function commitAs(
   db: Queryable,
   intent: PayoutRow,
-  { statement, status, send, only }: typeof QUEUED | typeof WAITING,
+  { statement, status, send, checkAt, from, only }: CommitAs,
 ): Promise<VisiblePayout | null> {
   const events = payoutEvents({ ...intent, status }, ['payment.pix.created']);
   const rows = await db.query<PayoutRecord>(
@@ -111,11 +148,12 @@ async function commitAs(
               ${send},
               version = version + 1,
               event_sequence = event_sequence + 1,
-              check_at = null,
+              check_at = ${checkAt},
               due_at = null,
               checks = 0,
               lease_token = null,
               lease_until = null
+          ${from}
           where id = ${intent.id} and hold_id = ${intent.holdId} and status = 'intent' and ${only}
           returning ${PAYOUT_COLUMNS}
         ),

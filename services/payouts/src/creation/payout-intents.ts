@@ -5,6 +5,7 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { holdContradicted } from '#events.ts';
 import { failpoint } from '#failpoints.ts';
+import type { Sender } from '#sending/sender.job.ts';
 import { isVisible, type PayoutRow, type VisiblePayout } from '#payouts/payout-row.ts';
 import { findPayout } from '#payouts/payouts.sql.ts';
 
@@ -18,6 +19,7 @@ export type IntentDeps = {
   wakeOutbox(): void;
   /** There is a payout to send. */
   wakeSender(): void;
+  sendAtOnce: Sender['sendAtOnce'];
 };
 
 /** Intents of payouts: what each step of `@pixmesh/acquirer-orders/hold-intent` means here. */
@@ -36,11 +38,14 @@ export function payoutIntents(deps: IntentDeps): HoldIntents<PayoutRow, VisibleP
     }),
     find: ({ accountId, id }) => findPayout(db, accountId, id),
     isMade: isVisible,
-    commit: (intent) => commitIntent(db, intent),
+    commit: (intent) =>
+      intent.isAutomatic
+        ? deps.sendAtOnce((leaseMs) => commitIntent(db, intent, leaseMs))
+        : commitIntent(db, intent),
     drop: (intent) => deleteIntent(db, intent),
-    committed: ({ status }) => {
+    committed: ({ sendAt }) => {
       deps.wakeOutbox();
-      if (status === 'processing') deps.wakeSender();
+      if (sendAt !== null) deps.wakeSender();
     },
     report: (intent, problem) => holdContradicted(logger, intent, problem),
     reach: (place) => failpoint(`payouts.create.${place}`),

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { storeDuePayouts } from '#test/store-due-payouts.ts';
 
 import { claimDue } from './claim-due.sql.ts';
-import { ensureSlots, releaseSlot } from './send-slots.sql.ts';
+import { ensureSlots, releaseSlots } from './send-slots.sql.ts';
 
 let database: TestDatabase;
 beforeEach(async () => {
@@ -86,7 +86,7 @@ test('with one slot at a time the turn goes round the ring, each account its old
     if (!claimed) throw new Error('nothing was claimed');
     served.push(claimed.payout.id);
     after = claimed.payout.accountId;
-    await releaseSlot(database.db, claimed);
+    await releaseSlots(database.db, [claimed]);
   }
   const rounds = [0, 1, 2].flatMap((lap) => ring.map((account) => due.get(account)?.[lap]));
   expect(served).toEqual(rounds);
@@ -110,10 +110,10 @@ test('a slot is free again when its call has ended, and no earlier holder can fr
   await storeDuePayouts(database.db, 3);
   const [first] = await claim({ slots: 1 });
   if (!first) throw new Error('nothing was claimed');
-  await releaseSlot(database.db, first);
+  await releaseSlots(database.db, [first]);
   const [second] = await claim({ slots: 1 });
   expect(second?.slot).toBe(1);
-  await releaseSlot(database.db, first);
+  await releaseSlots(database.db, [first]);
   expect(await claim({ slots: 1 })).toEqual([]);
 });
 
@@ -126,7 +126,7 @@ test('the slot of a dead sender is free when its lease ends, and a late word of 
   await database.db.query(sql`update send_slots set lease_until = now() - interval '1 ms'`);
   const [next] = await claim({ slots: 1 });
   expect(next?.slotToken).not.toBe(dead.slotToken);
-  await releaseSlot(database.db, dead);
+  await releaseSlots(database.db, [dead]);
   const slots = await database.db.query(sql`select lease_token from send_slots`);
   expect(slots).toEqual([{ lease_token: next?.slotToken }]);
 });
@@ -140,4 +140,16 @@ test('fewer slots than before leave the others at rest; ensuring them again adds
   expect(claims.map(({ slot }) => slot).sort()).toEqual([1, 2]);
   const [row] = await database.db.query(sql`select count(*)::int as count from send_slots`);
   expect(row).toEqual({ count: 8 });
+});
+
+test('a sender claims with the slots that it holds, under new leases, and takes no others for them', async () => {
+  await ensureSlots(database.db, 2);
+  await storeDuePayouts(database.db, 3);
+  const first = await claim({ slots: 2, limit: 1 });
+  expect(await claim({ slots: 1 })).toEqual([]);
+  const again = await claim({ slots: 1, held: first });
+  expect(again.map(({ slot }) => slot)).toEqual([1]);
+  expect(again[0]?.slotToken).not.toBe(first[0]?.slotToken);
+  // Its former token holds nothing any more.
+  expect(await claim({ slots: 1, held: first })).toEqual([]);
 });

@@ -1,26 +1,31 @@
 import { type AccountId, newId } from '@pixmesh/kernel/ids';
 import { accountsInTurn } from '@pixmesh/postgres/accounts-in-turn';
 import type { Queryable } from '@pixmesh/postgres/pool';
-import { named, sql } from '@pixmesh/postgres/sql';
+import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
 import { nextCheckAt } from '#payouts/check-time.ts';
 import type { PayoutRow } from '#payouts/payout-row.ts';
 import { PAYOUT_COLUMNS, type PayoutRecord, toPayoutRow } from '#payouts/payouts.sql.ts';
 import { IS_ALL_STOPPED, STOPPED_ACCOUNTS } from '#stops/in-force.sql.ts';
 
+import type { LeasedSlot } from './send-slots.sql.ts';
+
 /** A payout that this process may send now, and the slot that it does so in. */
 export type Claim = {
   payout: PayoutRow;
   /** When the call before this one was counted. */
   formerCallAt: Date | null;
-  slot: number;
-  slotToken: string;
-};
+} & LeasedSlot;
 
 type ClaimOptions = {
   limit: number;
   slots: number;
+  /** By when a call has ended, so that a check finds what became of it. */
   leaseMs: number;
+  /** For how long the slots are leased, where that is longer. */
+  slotLeaseMs?: number;
+  /** Slots that the caller holds and no call has: they are taken first. */
+  held?: readonly LeasedSlot[];
   /** The account served last: the turn begins behind it. */
   after: AccountId;
 };
@@ -37,20 +42,13 @@ type ClaimOptions = {
  * neither. `picked` asks for `send_at` again, because another sender may have taken the row meanwhile.
  */
 export async function claimDue(db: Queryable, options: ClaimOptions): Promise<Claim[]> {
-  const { limit, slots, leaseMs, after } = options;
+  const { limit, leaseMs, slotLeaseMs = leaseMs, after } = options;
   const slotToken = newId();
   const rows = await db.query<ClaimRecord>(
     named(
       'payouts_claim_due',
       sql`
-        with recursive free_slots as (
-          select slot as free_slot
-          from send_slots
-          where slot <= ${slots} and (lease_until is null or lease_until <= now()) and not ${IS_ALL_STOPPED}
-          order by slot
-          limit ${limit}
-          for update skip locked
-        ),
+        with recursive ${freeSlots(options)},
         free as (
           select free_slot, row_number() over (order by free_slot) as seat from free_slots
         ),
@@ -97,7 +95,7 @@ export async function claimDue(db: Queryable, options: ClaimOptions): Promise<Cl
         ),
         held as (
           update send_slots
-          set lease_token = ${slotToken}::uuid, lease_until = now() + ${leaseMs}::int * interval '1 ms'
+          set lease_token = ${slotToken}::uuid, lease_until = now() + ${slotLeaseMs}::int * interval '1 ms'
           from taken
           where slot = taken.free_slot
         )
@@ -107,7 +105,31 @@ export async function claimDue(db: Queryable, options: ClaimOptions): Promise<Cl
   return rows.map((row) => toClaim(row, slotToken));
 }
 
-const IS_SENDABLE = sql`send_at <= now() and account_id <> all (${STOPPED_ACCOUNTS})`;
+/** The CTE `free_slots`: those that the caller holds are free for it. */
+function freeSlots({ limit, slots, held = [] }: ClaimOptions): Statement {
+  return sql`
+    free_slots as (
+      select slot as free_slot
+      from send_slots
+      where slot <= ${slots}
+        and (
+          lease_until is null or lease_until <= now()
+          or (slot, lease_token) in (
+            select * from unnest(
+              ${held.map((one) => one.slot)}::int[],
+              ${held.map((one) => one.slotToken)}::uuid[]
+            )
+          )
+        )
+        and not ${IS_ALL_STOPPED}
+      order by slot
+      limit ${limit}
+      for update skip locked
+    )`;
+}
+
+/** Payouts that wait for a sender. */
+export const IS_SENDABLE = sql`send_at <= now() and account_id <> all (${STOPPED_ACCOUNTS})`;
 
 type ClaimRecord = PayoutRecord & { former_put_at: Date | null; free_slot: number };
 

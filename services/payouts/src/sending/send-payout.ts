@@ -13,17 +13,18 @@ import { orderEnd } from '#settlement/order-end.ts';
 
 import type { Claim } from './claim-due.sql.ts';
 import { recordRefusal, scheduleCheck, uncountCall } from './record-answer.sql.ts';
-import { releaseSlot } from './send-slots.sql.ts';
+import { releaseSlots } from './send-slots.sql.ts';
 import type { SendingDeps } from './sending-deps.ts';
 
 /**
  * Sends a claimed payout: one call, which the claim has counted, within its slot's lease. Whatever is lost on the way
  * leaves the call counted as unanswered, and a status check decides (decision 118).
  *
+ * @param deps `keepSlot` gets the slot when the call has ended; without it the slot is released
  * @param callBeforeMs by `performance.now()`; a process that slept past it does not call any more
  */
 export async function sendPayout(
-  deps: SendingDeps,
+  deps: SendingDeps & { keepSlot?(claim: Claim): void },
   claim: Claim,
   callBeforeMs: number,
 ): Promise<void> {
@@ -31,7 +32,7 @@ export async function sendPayout(
     count: () => Promise.resolve({ row: claim.payout, formerCallAt: claim.formerCallAt }),
     callBeforeMs,
     call: (payout) => call(deps, payout, callBeforeMs),
-    release: () => endSlot(deps, claim),
+    release: async () => (deps.keepSlot ? deps.keepSlot(claim) : await endSlot(deps, claim)),
     answered: (payout, answer) => sendEnded(deps.logger, payout, answer),
     reach: (place) => failpoint(`payouts.submit.${place}`),
   });
@@ -58,7 +59,7 @@ async function call(
 
 /** A slot that cannot be released now is free when its lease ends; the answer matters more. */
 async function endSlot({ db, logger }: SendingDeps, claim: Claim): Promise<void> {
-  await releaseSlot(db, claim).catch((error: unknown) => {
+  await releaseSlots(db, [claim]).catch((error: unknown) => {
     logger.warn({ err: error, slot: claim.slot }, 'send slot not released, its lease will end');
   });
 }

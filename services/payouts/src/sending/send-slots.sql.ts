@@ -14,18 +14,22 @@ export async function ensureSlots(db: Queryable, slots: number): Promise<void> {
   );
 }
 
-/** Releases a slot, unless its lease has ended and another call has it. */
-export async function releaseSlot(
-  db: Queryable,
-  held: { slot: number; slotToken: string },
-): Promise<void> {
+/** A slot that is leased, and by which token. */
+export type LeasedSlot = { slot: number; slotToken: string };
+
+/** Releases slots, but for those whose lease has ended and that another call has. */
+export async function releaseSlots(db: Queryable, leased: readonly LeasedSlot[]): Promise<void> {
   await db.query(
     named(
-      'send_slot_release',
+      'send_slots_release',
       sql`
         update send_slots
         set lease_token = null, lease_until = null
-        where slot = ${held.slot} and lease_token = ${held.slotToken}`,
+        from unnest(
+          ${leased.map(({ slot }) => slot)}::int[],
+          ${leased.map(({ slotToken }) => slotToken)}::uuid[]
+        ) as held (held_slot, held_token)
+        where slot = held_slot and lease_token = held_token`,
     ),
   );
 }

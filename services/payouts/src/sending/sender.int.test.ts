@@ -4,6 +4,8 @@ import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
+import { commitIntent } from '#creation/intents.sql.ts';
+import { anIntent } from '#test/an-intent.ts';
 import { startSendingUnderTest, type SendingUnderTest } from '#test/sending-under-test.ts';
 import { storeDuePayouts } from '#test/store-due-payouts.ts';
 
@@ -165,4 +167,36 @@ test('while the acquirer is away nothing fails and nothing is lost; all is sent 
   await mesh.simulator.control('DELETE', '/control/faults');
   await untilCompleted(ids);
   expect(workers.statusCheck.isAlive()).toBe(true);
+});
+
+test('a sender that holds a slot sends what is committed at once, and one that holds none leaves it to a claim', async () => {
+  const acquirer = watched(mesh.acquirer);
+  await using workers = await mesh.startWorkers({
+    acquirer: { ...mesh.acquirer, ...acquirer },
+    slots: 1,
+  });
+  const leases: (number | null)[] = [];
+  const commit = async () => {
+    const intent = await anIntent(mesh.db);
+    const made = await workers.sender.sendAtOnce((leaseMs) => {
+      leases.push(leaseMs);
+      return commitIntent(mesh.db, intent, leaseMs);
+    });
+    await untilCompleted([intent.id]);
+    return made;
+  };
+  expect((await commit())?.unansweredCalls).toBe(0);
+  expect((await commit())?.unansweredCalls).toBe(1);
+  expect(leases).toEqual([null, mesh.deps.acquirerTimeoutMs + 2_000]);
+  expect(acquirer.seen.order).toHaveLength(2);
+});
+
+test('no slot is kept for long, and none after a stop', async () => {
+  const ids = await storeDuePayouts(mesh.db, 3);
+  const workers = await mesh.startWorkers({ slots: 3 });
+  await untilCompleted(ids);
+  const taken = sql`select slot from send_slots where lease_until > now()`;
+  expect(await mesh.db.query(taken)).not.toEqual([]);
+  await workers[Symbol.asyncDispose]();
+  expect(await mesh.db.query(taken)).toEqual([]);
 });

@@ -1,44 +1,119 @@
-import type { AccountId } from '@pixmesh/kernel/ids';
 import { inTurn } from '@pixmesh/postgres/accounts-in-turn';
 import { startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
+import type { AccountId } from '@pixmesh/kernel/ids';
 import type { PollingLoop } from '@pixmesh/service/polling-loop';
 import type { WakeSignal } from '@pixmesh/service/wake-signal';
 
+import type { PayoutRow } from '#payouts/payout-row.ts';
+
 import { type Claim, claimDue } from './claim-due.sql.ts';
+import { createHeldSlots, type HeldSlot } from './held-slots.ts';
 import { sendPayout } from './send-payout.ts';
 import { ensureSlots } from './send-slots.sql.ts';
 import type { SendingDeps } from './sending-deps.ts';
 
-/** How late after its claim a call may begin and still end within the slot's lease. */
+/** How late after its claim a call may begin. */
 const START_MARGIN_MS = 2_000;
-/** A claim, and until when its call may begin. */
-type TimedClaim = Claim & { callBeforeMs: number; accountId: AccountId };
+/** For so much longer than for one call slots are leased, so that more calls may follow in them. */
+const SLOT_HOLD_MS = 4_000;
+/** A claim, until when its call may begin, and the slot that it has. */
+type TimedClaim = Claim & HeldSlot & { callBeforeMs: number; accountId: AccountId };
+
+export type Sender = PollingLoop & {
+  /**
+   * Sends at once what `commit` makes: where this process holds a slot, `commit` may count the call in its own statement,
+   * so that it is made when `leaseMs` are over. Null where it may not; then a claim takes the payout up.
+   */
+  sendAtOnce<Made extends PayoutRow>(
+    commit: (leaseMs: number | null) => Promise<Made | null>,
+  ): Promise<Made | null>;
+};
 
 /**
  * Sends due payouts for as long as the process lives. Calls in flight are bounded by the slots over all
  * replicas; accounts take turns (decision 132).
  */
-export function startSender(deps: SendingDeps & { signal: WakeSignal }): PollingLoop {
+export function startSender(deps: SendingDeps & { signal: WakeSignal }): Sender {
+  const { db, logger, slots, signal, acquirerTimeoutMs } = deps;
+  const callMs = acquirerTimeoutMs + START_MARGIN_MS;
+  const held = createHeldSlots({ db, logger, callMs });
   let haveSlots = false;
-  const leaseMs = deps.acquirerTimeoutMs + START_MARGIN_MS;
-  return startDueRowsJob<TimedClaim>({
+  /** Whether due payouts may wait for a slot: then the end of a call is a reason to claim. */
+  let mayWaitForSlots = true;
+  const job = startDueRowsJob<TimedClaim>({
     name: 'send payout',
-    logger: deps.logger,
-    signal: deps.signal,
-    inFlightMax: deps.slots,
-    intakes: [{ take: inTurn(take), max: deps.slots }],
-    handle: (claim) => sendPayout(deps, claim, claim.callBeforeMs),
+    logger,
+    signal,
+    inFlightMax: slots,
+    intakes: [{ take: inTurn(take), max: slots }],
+    handle: send,
+    wakesAtEnds: false,
     describe: (claim) => ({ payout_id: claim.payout.id }),
     parentOf: (claim) => claim.payout.checkTraceparent,
     accountOf: (claim) => claim.accountId,
   });
+  return {
+    isAlive: job.isAlive,
+    sendAtOnce,
+    [Symbol.asyncDispose]: () => disposeInTurn(job, held),
+  };
 
   async function take(turn: { limit: number; after: AccountId }): Promise<TimedClaim[]> {
-    const { slots } = deps;
-    if (!haveSlots) await ensureSlots(deps.db, slots);
+    if (!haveSlots) await ensureSlots(db, slots);
     haveSlots = true;
-    const callBeforeMs = performance.now() + START_MARGIN_MS;
-    const claims = await claimDue(deps.db, { ...turn, slots, leaseMs });
-    return claims.map((claim) => ({ ...claim, callBeforeMs, accountId: claim.payout.accountId }));
+    const own = held.takeAll();
+    const begunMs = performance.now();
+    const slotLeaseMs = callMs + SLOT_HOLD_MS;
+    const options = { ...turn, slots, held: own, leaseMs: callMs, slotLeaseMs };
+    let claims: Claim[] = [];
+    try {
+      claims = await claimDue(db, options);
+    } finally {
+      const left = own.filter(({ slot }) => !claims.some((claim) => claim.slot === slot));
+      held.keep(left);
+      mayWaitForSlots = left.length === 0;
+    }
+    const untilMs = begunMs + slotLeaseMs;
+    return claims.map((claim) => timed({ ...claim, untilMs }, begunMs, acquirerTimeoutMs));
   }
+
+  async function send(claim: TimedClaim): Promise<void> {
+    await sendPayout({ ...deps, keepSlot: () => keepSlot(claim) }, claim, claim.callBeforeMs);
+  }
+
+  function keepSlot({ slot, slotToken, untilMs }: HeldSlot): void {
+    held.keep([{ slot, slotToken, untilMs }]);
+    if (mayWaitForSlots) signal.notify();
+  }
+
+  async function sendAtOnce<Made extends PayoutRow>(
+    commit: (leaseMs: number | null) => Promise<Made | null>,
+  ): Promise<Made | null> {
+    const slot = held.take();
+    if (slot === null) return await commit(null);
+    let made: Made | null = null;
+    let isCounted = false;
+    try {
+      await job.takeNow(1, async (places) => {
+        const begunMs = performance.now();
+        made = await commit(places > 0 ? callMs : null);
+        if (made === null || places === 0 || made.unansweredCalls === 0) return [];
+        isCounted = true;
+        return [timed({ ...slot, payout: made, formerCallAt: null }, begunMs, acquirerTimeoutMs)];
+      });
+    } finally {
+      if (!isCounted) keepSlot(slot);
+    }
+    return made;
+  }
+}
+
+/** A call begins soon after it was counted, and ends within the lease of its slot. */
+function timed(claim: Claim & HeldSlot, countedMs: number, callTimeoutMs: number): TimedClaim {
+  const callBeforeMs = Math.min(countedMs + START_MARGIN_MS, claim.untilMs - callTimeoutMs);
+  return { ...claim, callBeforeMs, accountId: claim.payout.accountId };
+}
+
+async function disposeInTurn(...parts: readonly AsyncDisposable[]): Promise<void> {
+  for (const part of parts) await part[Symbol.asyncDispose]();
 }

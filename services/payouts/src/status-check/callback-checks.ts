@@ -22,7 +22,7 @@ export function createCallbackChecks(deps: {
   const { db, job, leaseMs } = deps;
   const batcher = createWriteBatcher<NamedPayout, boolean>(async (names) => {
     let checks: NamedCheck[] = [];
-    await job.takeNow(async (places) => {
+    await job.takeNow(names.length, async (places) => {
       checks = await leaseNamedPayouts(db, names, { places, leaseMs });
       return checks.filter(({ isLeased }) => isLeased).map(({ payout }) => payout);
     });

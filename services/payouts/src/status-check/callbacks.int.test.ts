@@ -51,7 +51,7 @@ function aConsumer() {
       db: database.db,
       leaseMs: 60_000,
       job: {
-        takeNow: async (take) => {
+        takeNow: async (_max, take) => {
           const rows = await take(places);
           places -= rows.length;
           begun.push(...rows.map(({ id }) => id));
