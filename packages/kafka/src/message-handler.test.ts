@@ -4,7 +4,7 @@ import { currentAccount, OWN_WORK } from '@pixmesh/fair-share/current-account';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 
-import { on } from './message-handler.ts';
+import { dispatchMessage, on } from './message-handler.ts';
 
 const MESSAGE = defineMessage({
   topic: TOPICS.acquirerCallbacks,
@@ -18,4 +18,29 @@ test('a message is handled in the turns of the account that it is about', async 
   await handler.handle({ account_id: 'one' });
   await handler.handle({ account_id: null });
   expect(accounts).toEqual(['one', OWN_WORK]);
+});
+
+test('a message whose headers show that it is not for this consumer is not decoded', async () => {
+  let decoded = 0;
+  const handled: unknown[] = [];
+  const codec = {
+    decode: () => {
+      decoded += 1;
+      return Promise.resolve({ account_id: null });
+    },
+  };
+  const message = { ...MESSAGE, type: 'acquirer.callback' };
+  const handlers = [
+    on(
+      message,
+      async (value) => void handled.push(value),
+      ({ kind }) => kind !== 'theirs',
+    ),
+  ];
+  const incoming = { topic: '', partition: 0, offset: 0n, key: null, value: Buffer.alloc(1) };
+  for (const kind of ['theirs', 'ours']) {
+    const headers = { type: message.type, kind };
+    await dispatchMessage({ codec, handlers }, { ...incoming, headers });
+  }
+  expect([decoded, handled.length]).toEqual([1, 1]);
 });

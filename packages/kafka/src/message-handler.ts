@@ -15,7 +15,11 @@ type Delivery = { isResend: boolean };
 export type MessageHandler = {
   readonly message: MessageType;
   handle(value: unknown, delivery?: Delivery): Promise<void>;
+  /** By its headers, whether a message is this consumer's at all: what is not is not even decoded. Absent: each is. */
+  concerns?(headers: Headers): boolean;
 };
+
+type Headers = RawMessage['headers'];
 
 /**
  * Binds a use case to a message type; the value is parsed by the type's own schema first. What is done about it takes
@@ -24,9 +28,11 @@ export type MessageHandler = {
 export function on<Schema extends z.ZodType>(
   message: MessageType<Schema>,
   handle: (value: z.output<Schema>, delivery: Delivery) => Promise<void>,
+  concerns: (headers: Headers) => boolean = () => true,
 ): MessageHandler {
   return {
     message,
+    concerns,
     handle: async (value, delivery = { isResend: false }) => {
       const parsed = message.schema.safeParse(value);
       if (!parsed.success) throw invalid(`${message.type}: ${describe(parsed.error)}`);
@@ -41,7 +47,7 @@ function accountOf(message: unknown): string {
 }
 
 /**
- * Decodes a message and hands it to its handler. Types of the topic that this consumer does not handle are
+ * Decodes a message and hands it to its handler. What this consumer does not handle, by type or other headers, is
  * skipped; types that nobody knows are wrong in themselves.
  * @throws AppError `MESSAGE_INVALID` for what no retry can mend
  */
@@ -55,6 +61,7 @@ export async function dispatchMessage(
     if (MESSAGE_TYPES.some((known) => known.type === type)) return;
     throw invalid(`unknown type ${type ?? '(none)'}`);
   }
+  if (handler.concerns && !handler.concerns(incoming.headers)) return;
   const isResend = incoming.headers[RESEND_HEADER] !== undefined;
   await handler.handle(await decode(deps.codec, incoming.value), { isResend });
 }

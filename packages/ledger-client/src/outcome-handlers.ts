@@ -1,4 +1,5 @@
-import { LEDGER_EVENTS } from '@pixmesh/contracts/messages/ledger-event.v1';
+import { HOLD_KIND_HEADER, LEDGER_EVENTS } from '@pixmesh/contracts/messages/ledger-event.v1';
+import type { LEDGER_COMMANDS } from '@pixmesh/contracts/messages/ledger-command.v1';
 import type { MessageHandler } from '@pixmesh/kafka/message-handler';
 import { createMicroBatcher } from '@pixmesh/kernel/micro-batcher';
 import type { Database } from '@pixmesh/postgres/pool';
@@ -11,13 +12,40 @@ const Outcome = z.object({ data: z.object({ command_id: z.uuid() }) });
 /** Commands that one statement ends. */
 const BATCH_MAX = 500;
 
+type CommandType = keyof typeof LEDGER_COMMANDS;
+type OutcomeType = keyof typeof LEDGER_EVENTS;
+
+/** By what the ledger answers each command. */
+const OUTCOMES = {
+  'received_pix.credit': ['received_pix.credited'],
+  'received_pix.suspend': ['received_pix.suspended'],
+  'received_pix.return': ['received_pix.returned'],
+  'suspense.resolve': ['suspense.resolved'],
+  'suspense.credit': ['suspense.credited'],
+  'hold.settle': ['hold.settled', 'hold.end_refused'],
+  'hold.release': ['hold.released', 'hold.end_refused'],
+  'payout_return.credit': ['payout_return.credited'],
+  'payout.suspend': ['payout.suspended'],
+  'acquirer_tariff.book': ['acquirer_tariff.booked'],
+  'dispute.block': ['dispute.blocked'],
+  'dispute.unblock': ['dispute.unblocked'],
+  'dispute.return': ['dispute.returned'],
+} as const satisfies Record<CommandType, readonly OutcomeType[]>;
+
+/** Whose outcomes are handled: of these commands, about holds of this kind. */
+type Sender = {
+  db: Database;
+  commands: readonly CommandType[];
+  holdKind: 'payout' | 'refund';
+};
+
 /**
- * Handlers for every outcome that the ledger publishes: the one that is given for its type, if any, and then the
+ * Handlers for the outcomes of a service's own commands: the one that is given for its type, if any, and then the
  * command it answers is unanswered no more. That is not waited for: a command whose end is lost is sent again, and
- * answered again.
+ * answered again. Outcomes of other services are skipped before they are decoded, as far as type and header tell.
  */
 export function outcomeHandlers(
-  db: Database,
+  { db, commands, holdKind }: Sender,
   handlers: readonly MessageHandler[],
 ): MessageHandler[] {
   const ends = createMicroBatcher<string, void>({
@@ -27,10 +55,13 @@ export function outcomeHandlers(
       return commandIds.map(() => undefined);
     },
   });
-  return Object.values(LEDGER_EVENTS).map((message) => {
-    const handler = handlers.find((candidate) => candidate.message.type === message.type);
+  const types = new Set<OutcomeType>(commands.flatMap((command) => OUTCOMES[command]));
+  return [...types].map((type) => {
+    const message = LEDGER_EVENTS[type];
+    const handler = handlers.find((candidate) => candidate.message.type === type);
     return {
       message,
+      concerns: ({ [HOLD_KIND_HEADER]: kind = holdKind }) => kind === holdKind,
       handle: async (value, delivery) => {
         await handler?.handle(value, delivery);
         ends.submit(Outcome.parse(value).data.command_id).catch(() => undefined);

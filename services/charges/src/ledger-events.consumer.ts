@@ -1,4 +1,5 @@
 import { CONSUMER_GROUPS } from '@pixmesh/contracts/internal/consumer-groups';
+import { CHARGE_COMMANDS } from '@pixmesh/contracts/messages/ledger-command.v1';
 import {
   HoldEndRefused,
   ReceivedPixCredited,
@@ -14,11 +15,13 @@ import { markPaid, type MarkPaidDeps } from '#received/mark-paid.ts';
 import { recordHoldEndRefusal } from '#refunds/hold-refused.ts';
 import { confirmCredited, confirmResolved } from '#suspense/confirm-resolution.ts';
 
+const COMMANDS = Object.keys(CHARGE_COMMANDS) as (keyof typeof CHARGE_COMMANDS)[];
+
 /** Outcomes of ledger commands that concern charges. */
 export function ledgerEventsConsumer(deps: MarkPaidDeps & { logger: Logger }): ConsumerGroup {
   return {
     ...CONSUMER_GROUPS.chargesLedgerEvents,
-    handlers: outcomeHandlers(deps.db, [
+    handlers: outcomeHandlers({ db: deps.db, commands: COMMANDS, holdKind: 'refund' }, [
       on(ReceivedPixCredited, (event) => markPaid(deps, event)),
       on(SuspenseResolved, ({ data }) => confirmResolved(deps.db, data)),
       on(SuspenseCredited, ({ data }) => confirmCredited(deps.db, data)),

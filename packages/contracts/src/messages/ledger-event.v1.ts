@@ -5,6 +5,9 @@ import { WireAmount, WireBalance, WireCents } from '../wire-cents.ts';
 import { messageEnvelope } from './message-envelope.ts';
 import { defineMessage } from './message-type.ts';
 
+/** On an outcome that is about a hold: `payout` or `refund`. Absent where the ledger does not know it. */
+export const HOLD_KIND_HEADER = 'hold_kind';
+
 /** The outcome of one command that came by topic, with the owner's balance right after it. */
 function ledgerEvent<Type extends string, Shape extends z.ZodRawShape>(type: Type, shape: Shape) {
   return defineMessage({

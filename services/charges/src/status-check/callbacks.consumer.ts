@@ -5,6 +5,7 @@ import type { ConsumerGroup } from '@pixmesh/kafka/messaging';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { currentTraceParent } from '@pixmesh/telemetry/tracing';
+import type { z } from 'zod';
 
 import { readCallbackItem } from './read-callback-item.ts';
 import { requestCheckOfPix } from './request-check-of-pix.sql.ts';
@@ -26,18 +27,23 @@ const OWN_KINDS: ReadonlySet<string> = new Set(['received', 'received_return', '
 export function callbacksConsumer(deps: CallbacksDeps): ConsumerGroup {
   return {
     ...CONSUMER_GROUPS.chargesCallbacks,
-    handlers: [
-      on(AcquirerCallback, async ({ data }) => {
-        if (!OWN_KINDS.has(data.kind)) return;
-        const named = readCallbackItem(data.item);
-        if (named.chargeId === null && named.endToEndId === null) {
-          deps.logger.warn({ kind: data.kind }, 'callback without a charge or Pix ignored');
-          return;
-        }
-        const requested = await requestCheckOfPix(deps.db, named, currentTraceParent());
-        if (requested === 'charge') deps.wakeStatusChecks();
-        if (requested === 'notice') deps.wakeNotices();
-      }),
-    ],
+    handlers: [on(AcquirerCallback, handle, isOwn)],
   };
+
+  async function handle({ data }: z.output<typeof AcquirerCallback.schema>): Promise<void> {
+    if (!OWN_KINDS.has(data.kind)) return;
+    const named = readCallbackItem(data.item);
+    if (named.chargeId === null && named.endToEndId === null) {
+      deps.logger.warn({ kind: data.kind }, 'callback without a charge or Pix ignored');
+      return;
+    }
+    const requested = await requestCheckOfPix(deps.db, named, currentTraceParent());
+    if (requested === 'charge') deps.wakeStatusChecks();
+    if (requested === 'notice') deps.wakeNotices();
+  }
+}
+
+/** Messages without the header are looked into. */
+function isOwn({ kind }: Readonly<Record<string, string | undefined>>): boolean {
+  return kind === undefined || OWN_KINDS.has(kind);
 }

@@ -1,4 +1,4 @@
-import { LEDGER_EVENTS } from '@pixmesh/contracts/messages/ledger-event.v1';
+import { HOLD_KIND_HEADER, LEDGER_EVENTS } from '@pixmesh/contracts/messages/ledger-event.v1';
 import { type AccountId, type ApplicationId, newId } from '@pixmesh/kernel/ids';
 import { describe, expect, test } from 'vitest';
 
@@ -128,4 +128,12 @@ test('of the platform’s own money names no account, and keeps its order by the
 
 test.each([take, pendingRelease(received)])('$kind is told to nobody', (command) => {
   expect(() => eventOf(command)).toThrow('publishes nothing');
+});
+
+test('the end of a hold shows by a header whose it is, where that is known', () => {
+  const headersOf = (kind: Hold['kind']) =>
+    eventOf(holdSettle(take), { hold: { ...hold('settled'), kind } }).headers;
+  expect(headersOf('refund')).toEqual({ [HOLD_KIND_HEADER]: 'refund' });
+  expect(headersOf('payout')).toEqual({ [HOLD_KIND_HEADER]: 'payout' });
+  expect(headersOf(null)).toBeUndefined();
 });

@@ -5,6 +5,7 @@ import {
   DisputeBlocked,
   DisputeReturned,
   DisputeUnblocked,
+  HOLD_KIND_HEADER,
   HoldEndRefused,
   HoldReleased,
   HoldSettled,
@@ -46,9 +47,14 @@ type Said = { message: MessageType<z.ZodObject>; data: object };
 export function outcomeEvent(write: EventWrite): OutboundEvent {
   const { command, balances } = write;
   const { message, data } = saidOf(write);
+  const holdKind = write.hold?.kind;
   const event = outboundEvent(
     message,
-    { key: command.accountId, sequence: null },
+    {
+      key: command.accountId,
+      sequence: null,
+      ...(holdKind && { headers: { [HOLD_KIND_HEADER]: holdKind } }),
+    },
     {
       event_id: outcomeEventId(command.commandId, write.occurredAtMs),
       type: message.type,

@@ -31,15 +31,20 @@ const Item = z.object({
 export function callbacksConsumer(deps: CallbacksDeps): ConsumerGroup {
   return {
     ...CONSUMER_GROUPS.payoutsCallbacks,
-    handlers: [
-      on(AcquirerCallback, async ({ data }) => {
-        if (!OWN_KINDS.has(data.kind)) return;
-        const isOurs = await deps.callbackChecks.check(nameOf(data.item));
-        if (!isOurs) deps.logger.warn({ kind: data.kind }, 'callback names no payout');
-      }),
-    ],
+    handlers: [on(AcquirerCallback, handle, isOwn)],
     concurrency: { max: IN_HAND_MAX },
   };
+
+  async function handle({ data }: z.output<typeof AcquirerCallback.schema>): Promise<void> {
+    if (!OWN_KINDS.has(data.kind)) return;
+    const isOurs = await deps.callbackChecks.check(nameOf(data.item));
+    if (!isOurs) deps.logger.warn({ kind: data.kind }, 'callback names no payout');
+  }
+}
+
+/** Messages without the header are looked into. */
+function isOwn({ kind }: Readonly<Record<string, string | undefined>>): boolean {
+  return kind === undefined || OWN_KINDS.has(kind);
 }
 
 function nameOf(item: unknown): NamedPayout {
