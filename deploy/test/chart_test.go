@@ -1,0 +1,165 @@
+package deploy
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	chartFolder = "../helm/pixmesh"
+	topicsGuide = "../../docs/guides/installations/strimzi.md"
+)
+
+var (
+	helm    string
+	sources contracts
+)
+
+func TestMain(m *testing.M) {
+	folder, err := os.MkdirTemp("", "pixmesh-helm-")
+	if err == nil {
+		helm = filepath.Join(folder, "helm")
+		err = run("go", "build", "-p", "2", "-o", helm, "helm.sh/helm/v4/cmd/helm")
+	}
+	if err == nil {
+		var out []byte
+		if out, err = exec.Command("node", "contracts.ts").Output(); err == nil {
+			err = json.Unmarshal(out, &sources)
+		}
+	}
+	code := 1
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	} else {
+		code = m.Run()
+	}
+	os.RemoveAll(folder)
+	os.Exit(code)
+}
+
+func run(name string, args ...string) error {
+	out, err := exec.Command(name, args...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s: %w\n%s", name, err, out)
+	}
+	return nil
+}
+
+func TestValueSets(t *testing.T) {
+	for _, set := range []string{"production", "small", "development"} {
+		t.Run(set, func(t *testing.T) {
+			rendered, err := render(helm, chartFolder, "values-"+set+".yaml")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(rendered.deployments) != 7 || len(rendered.jobs) != 2 {
+				t.Errorf("%d deployments, %d jobs", len(rendered.deployments), len(rendered.jobs))
+			}
+			for _, finding := range rendered.findings(sources) {
+				t.Error(finding)
+			}
+		})
+	}
+}
+
+// Each mistake is planted into a copy of the chart, and has to be found by its name.
+func TestPlantedMistakes(t *testing.T) {
+	mistakes := []struct{ name, file, old, new, finding string }{
+		{"root", "templates/_pod.tpl", "runAsNonRoot: true", "runAsNonRoot: false", "may run as root"},
+		{"no limit", "values.yaml", "limits: { cpu: '1', memory: 512Mi }", "limits: { cpu: '1' }", "no limit or request of memory"},
+		{"no probe", "templates/workloads.yaml", "          readinessProbe:\n            httpGet: { path: /readyz, port: internal }\n            periodSeconds: 5\n            timeoutSeconds: 3\n", "", "a probe is missing"},
+		{"open policy", "values.yaml", "    - 169.254.0.0/16\n", "", "reaches 169.254.169.254"},
+		{"secret in values", "values.yaml", "settings: { ROLES: api }", "settings: { ROLES: api, REDIS_URL: 'rediss://u:p@redis' }", "the secret REDIS_URL is a value"},
+		{"wrong port", "templates/workloads.yaml", `"INTERNAL_PORT" "9090"`, `"INTERNAL_PORT" "9091"`, "nothing listens on port 9090"},
+		{"scaler on a metric that does not exist", "values.yaml", "query: max(webhook_due_lanes)", "query: max(webhook_due_deliveries)", "which no service exports"},
+		{"no budget", "templates/workloads.yaml", "  maxUnavailable: 1\n  selector:\n    matchLabels: {{- include \"pixmesh.labels\" $of", "  maxUnavailable: 1\n  selector:\n    matchLabels: {{- include \"pixmesh.labels\" (dict \"root\" $ \"name\" \"x\")", "no disruption budget"},
+		{"mutable tag", "templates/_pod.tpl", ":{{ $image.tag }}", ":latest", "mutable image"},
+		{"setting that does not exist", "values.yaml", "ROLES: intake", "ROLE: intake", "ROLE is no setting of webhook-dispatcher"},
+	}
+	for _, mistake := range mistakes {
+		t.Run(mistake.name, func(t *testing.T) {
+			folder := t.TempDir()
+			if err := os.CopyFS(folder, os.DirFS(chartFolder)); err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join(folder, mistake.file)
+			text, err := os.ReadFile(file)
+			if err != nil || !strings.Contains(string(text), mistake.old) {
+				t.Fatal("the chart no longer has the place of this mistake", err)
+			}
+			planted := strings.ReplaceAll(string(text), mistake.old, mistake.new)
+			if err := os.WriteFile(file, []byte(planted), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			rendered, err := render(helm, folder, "values-production.yaml")
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := rendered.findings(sources)
+			if !slices.ContainsFunc(found, func(line string) bool { return strings.Contains(line, mistake.finding) }) {
+				t.Errorf("not found: %s, but %q", mistake.finding, found)
+			}
+		})
+	}
+}
+
+var yamlBlock = regexp.MustCompile("(?s)```yaml\n(.*?)```")
+
+func TestGuides(t *testing.T) {
+	guides, _ := filepath.Glob("../../docs/guides/installations/*.md")
+	if len(guides) == 0 {
+		t.Fatal("no guides")
+	}
+	for _, guide := range append(guides, "../../docs/guides/deploy.md") {
+		t.Run(filepath.Base(guide), func(t *testing.T) {
+			text, err := os.ReadFile(guide)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, block := range yamlBlock.FindAllStringSubmatch(string(text), -1) {
+				for _, document := range strings.Split("\n"+block[1], "\n---") {
+					var value any
+					if err := yaml.UnmarshalStrict([]byte(document), &value); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// The deploy job takes topics from the contracts; the operator's manifests in the guide have to name the same.
+func TestTopics(t *testing.T) {
+	text, err := os.ReadFile(topicsGuide)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if missing := missingTopics(string(text)); len(missing) > 0 {
+		t.Errorf("missing topics: %v", missing)
+	}
+	t.Run("missing topic", func(t *testing.T) {
+		planted := strings.ReplaceAll(string(text), "name: "+sources.Topics[0], "name: x")
+		if missing := missingTopics(planted); !slices.Equal(missing, sources.Topics[:1]) {
+			t.Errorf("missing topics: %v", missing)
+		}
+	})
+}
+
+func missingTopics(guide string) []string {
+	var missing []string
+	for _, topic := range sources.Topics {
+		if !strings.Contains(guide, "{ name: "+topic+",") {
+			missing = append(missing, topic)
+		}
+	}
+	return missing
+}

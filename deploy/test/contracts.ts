@@ -1,0 +1,39 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { ServiceName } from '@pixmesh/contracts/internal/identities';
+import { PARTITIONS_PER_TOPIC, TOPICS } from '@pixmesh/contracts/topics';
+import { loadSettings } from '@pixmesh/service/load-settings';
+
+import { DeployConfig } from '../prepare-installation.ts';
+import { CallbackConfig } from '../register-callback.ts';
+import { schemasToMigrate } from '../schemas-of-services.ts';
+
+/** What the chart has to agree with, out of the sources, as JSON for the Go test: settings, topics, metrics. */
+const ROOT = path.resolve(import.meta.dirname, '../..');
+const METRIC = /(?:counter|level|observedGauge|durationHistogram)\(\s*'([a-z_]+)'/g;
+
+const passwords = schemasToMigrate().map(
+  ({ schema }) => `DATABASE_PASSWORD_${schema.toUpperCase()}`,
+);
+const settings: Record<string, string[]> = {
+  deploy: [...Object.keys(DeployConfig.shape), ...passwords],
+  callback: Object.keys(CallbackConfig.shape),
+};
+for (const service of ServiceName.options) {
+  settings[service] = Object.keys((await loadSettings(service)).shape);
+}
+
+const topics = Object.values(TOPICS);
+const contracts = { settings, topics, partitions: PARTITIONS_PER_TOPIC, metrics: metricNames() };
+process.stdout.write(JSON.stringify(contracts));
+
+function metricNames(): string[] {
+  const sources = ['services/webhook-dispatcher/src', 'packages'].flatMap((folder) =>
+    readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+      .filter((file) => !file.includes('node_modules'))
+      .map((file) => readFileSync(path.join(ROOT, folder, file), 'utf8')),
+  );
+  return sources.flatMap((text) => [...text.matchAll(METRIC)].map(([, name = '']) => name));
+}
