@@ -119,7 +119,7 @@ func TestGuides(t *testing.T) {
 	if len(guides) == 0 {
 		t.Fatal("no guides")
 	}
-	for _, guide := range append(guides, "../../docs/guides/deploy.md") {
+	for _, guide := range append(guides, "../../docs/guides/deploy.md", "../../docs/guides/upgrade.md") {
 		t.Run(filepath.Base(guide), func(t *testing.T) {
 			text, err := os.ReadFile(guide)
 			if err != nil {
