@@ -1,13 +1,7 @@
 import { MESSAGE_TYPES } from '@pixmesh/contracts/messages/message-types';
-import {
-  EnvironmentConfig,
-  ConfigError,
-  KafkaConfig,
-  MeshTlsConfig,
-  readConfig,
-} from '@pixmesh/service/config';
+import { EnvironmentConfig, KafkaConfig, MeshTlsConfig, readConfig } from '@pixmesh/service/config';
 import { readIdentity } from '@pixmesh/certificates/mesh-identity';
-import { brokerAcls } from '@pixmesh/contracts/internal/broker-rights';
+import { brokerAcls, brokerNames } from '@pixmesh/contracts/internal/broker-rights';
 import { ServiceName } from '@pixmesh/contracts/internal/identities';
 import { syncAcls } from '@pixmesh/kafka/acls';
 import { type BrokerAccess, brokerAccess } from '@pixmesh/kafka/broker-access';
@@ -21,11 +15,12 @@ import { sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { z } from 'zod';
 
-import { schemasToMigrate } from './schemas-of-services.ts';
+import { PASSWORD_FIELDS, passwordSetting, schemasToMigrate } from './schemas-of-services.ts';
 
 export const DeployConfig = z.object({
   ...EnvironmentConfig,
   ...KafkaConfig,
+  ...PASSWORD_FIELDS,
   MESH_TLS_DIR: MeshTlsConfig.MESH_TLS_DIR.optional(),
   ADMIN_DATABASE_URL: z.url({ error: 'expected a postgres:// URL' }),
   KAFKA_REPLICATION_FACTOR: z.coerce.number().int().min(1).default(1),
@@ -45,10 +40,11 @@ export async function prepareInstallation(
   const config = readConfig(DeployConfig, env);
   const logger = createLogger('deploy', 'warn');
   warnOfPlaintext(logger, config);
+  const access = accessOf(config);
   const [messageSchemas] = await Promise.all([
     registerSchemas(config.SCHEMA_REGISTRY_URL, MESSAGE_TYPES),
-    migrateAll(config.ADMIN_DATABASE_URL, env),
-    prepareBroker(config),
+    migrateAll(config),
+    prepareBroker(config, access),
   ]);
   for (const { schema, mechanisms } of schemasToMigrate()) {
     if (!mechanisms.includes('message-schemas')) continue;
@@ -58,9 +54,9 @@ export async function prepareInstallation(
 }
 
 /** Rights come first: a service that finds a topic may use it. */
-async function prepareBroker(config: DeployConfig): Promise<void> {
+async function prepareBroker(config: DeployConfig, access: BrokerAccess): Promise<void> {
   const client = {
-    ...accessOf(config),
+    ...access,
     clientId: 'deploy',
     logger: createLogger('deploy', 'warn'),
   };
@@ -68,7 +64,8 @@ async function prepareBroker(config: DeployConfig): Promise<void> {
   if (config.KAFKA_ACLS === 'write' && config.KAFKA_SECURITY !== 'plaintext') {
     const principals = [...ServiceName.options, 'tools'].map((name) => `User:${name}`);
     const tools = config.NODE_ENV !== 'production';
-    await syncAcls({ ...client, prefix, principals }, brokerAcls({ prefix, tools }));
+    const names = brokerNames(prefix);
+    await syncAcls({ ...client, names, principals }, brokerAcls({ prefix, tools }));
   }
   await createTopics({
     ...client,
@@ -78,11 +75,10 @@ async function prepareBroker(config: DeployConfig): Promise<void> {
   });
 }
 
+/** @throws Error where the identity cannot be used: before anything has been changed */
 function accessOf(config: DeployConfig): BrokerAccess {
-  const { KAFKA_SECURITY: security, MESH_TLS_DIR: folder } = config;
-  if (security === 'mtls' && folder === undefined) {
-    throw new ConfigError('MESH_TLS_DIR: expected, since KAFKA_SECURITY is mtls');
-  }
+  const { MESH_TLS_DIR: folder } = config;
+  if (folder !== undefined) readIdentity(folder);
   return brokerAccess(config, { current: () => readIdentity(folder ?? '') });
 }
 
@@ -98,10 +94,10 @@ export async function storeSchemasIn(
   });
 }
 
-async function migrateAll(adminUrl: string, env: NodeJS.ProcessEnv): Promise<void> {
+async function migrateAll(config: DeployConfig): Promise<void> {
+  const { ADMIN_DATABASE_URL: adminUrl } = config;
   for (const { schema, mechanisms, migrationsDir } of schemasToMigrate()) {
-    const variable = `DATABASE_PASSWORD_${schema.toUpperCase()}`;
-    const { [variable]: password } = readConfig(z.object({ [variable]: z.string() }), env);
-    await migrateSchema({ adminUrl, schema, mechanisms, migrationsDir, password: password ?? '' });
+    const password = config[passwordSetting(schema)];
+    await migrateSchema({ adminUrl, schema, mechanisms, migrationsDir, password });
   }
 }

@@ -1,9 +1,18 @@
 import { fileURLToPath } from 'node:url';
 
 import type { Mechanism } from '@pixmesh/postgres/migrate';
+import { z } from 'zod';
+
+type SchemaName =
+  | 'gateway'
+  | 'charges'
+  | 'payouts'
+  | 'ledger'
+  | 'webhook_dispatcher'
+  | 'acquirer_simulator';
 
 type ServiceSchema = {
-  schema: string;
+  schema: SchemaName;
   mechanisms: readonly Mechanism[];
 };
 
@@ -21,6 +30,20 @@ const SERVICE_SCHEMAS: Readonly<Record<string, ServiceSchema>> = {
   'webhook-dispatcher': { schema: 'webhook_dispatcher', mechanisms: MESSAGING },
   'acquirer-simulator': { schema: 'acquirer_simulator', mechanisms: [] },
 };
+
+/** The setting with the password of a schema's role. */
+export function passwordSetting(schema: SchemaName): PasswordSetting {
+  return `DATABASE_PASSWORD_${schema.toUpperCase() as Uppercase<SchemaName>}`;
+}
+type PasswordSetting = `DATABASE_PASSWORD_${Uppercase<SchemaName>}`;
+
+/** A field for the password of each role. */
+export const PASSWORD_FIELDS = Object.fromEntries(
+  Object.values(SERVICE_SCHEMAS).map(({ schema }) => [
+    passwordSetting(schema),
+    z.string({ error: `expected the password of pixmesh_${schema}` }),
+  ]),
+) as Record<PasswordSetting, z.ZodString>;
 
 export type SchemaToMigrate = ServiceSchema & { service: string; migrationsDir: string };
 

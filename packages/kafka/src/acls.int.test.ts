@@ -1,6 +1,12 @@
 import { randomBytes } from 'node:crypto';
 
-import type { BrokerAcl } from '@pixmesh/contracts/internal/broker-rights';
+import {
+  type BrokerAcl,
+  brokerAcls,
+  brokerNames,
+  TOOLS_GROUP_PREFIX,
+} from '@pixmesh/contracts/internal/broker-rights';
+import { IdentityName } from '@pixmesh/contracts/internal/identities';
 import { TOPICS } from '@pixmesh/contracts/topics';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { eventually } from '@pixmesh/testkit/eventually';
@@ -21,12 +27,13 @@ const deploy = () => ({
 });
 
 test('the rights become those of the list: what is missing is added, what is beyond it goes, what is of others stays', async () => {
-  const prefix = `test-${randomBytes(6).toString('hex')}.`;
-  const [a, b, other] = ['a', 'b', 'other'].map((name) => aRight('User:charges', prefix + name));
+  const prefix = aPrefix();
+  const names = ['a', 'b', 'former'].map((name) => prefix + name);
+  const [a, b, former] = names.map((name) => aRight('User:charges', name));
   const foreign = aRight('User:payouts', `${prefix}a`);
-  const outside = aRight('User:charges', `${prefix.slice(0, -1)}-a`);
-  await addAcls(deploy(), [a!, other!, foreign, outside]);
-  const options = { ...deploy(), prefix, principals: ['User:charges'] };
+  const outside = aRight('User:charges', `${prefix}a-of-another`);
+  await addAcls(deploy(), [a!, former!, foreign, outside]);
+  const options = { ...deploy(), names, principals: ['User:charges'] };
   expect(await syncAcls(options, [a!, b!])).toEqual({ added: 1, deleted: 1 });
   await eventually(async () =>
     expect(await syncAcls(options, [a!, b!])).toEqual({ added: 0, deleted: 0 }),
@@ -34,7 +41,22 @@ test('the rights become those of the list: what is missing is added, what is bey
   expect(await syncAcls({ ...options, principals: ['User:payouts'] }, [])).toMatchObject({
     deleted: 1,
   });
-  expect(await syncAcls({ ...options, prefix: outside.name }, [])).toMatchObject({ deleted: 1 });
+  expect(await syncAcls({ ...options, names: [outside.name] }, [])).toMatchObject({ deleted: 1 });
+});
+
+test('a deploy job without a prefix leaves the rights of another installation of the cluster', async () => {
+  const other = aPrefix();
+  await settle(other, { tools: false });
+  await settle('', { tools: true });
+  expect(await sync(other, { tools: false })).toEqual({ added: 0, deleted: 0 });
+});
+
+test('a deploy job in production takes all that tools has had in this installation, its groups too', async () => {
+  const prefix = aPrefix();
+  await settle(prefix, { tools: true });
+  const ofTools = brokerAcls({ prefix, tools: true }).filter(isOfTools);
+  expect(ofTools.map(({ name }) => name)).toContain(`${prefix}${TOOLS_GROUP_PREFIX}`);
+  expect(await sync(prefix, { tools: false })).toEqual({ added: 0, deleted: ofTools.length });
 });
 
 test('a consumer without its rights says so, parks nothing, and goes on when it has them', async () => {
@@ -81,6 +103,28 @@ test('an event whose topic may not be written stays, and goes when it may', asyn
     expect((await publisher.publishWhatGoes([event])).postponed.size).toBe(0);
   }, PATIENCE_MS);
 });
+
+function aPrefix(): string {
+  return `test-${randomBytes(6).toString('hex')}.`;
+}
+
+/** As the deploy job of an installation does it. */
+async function sync(prefix: string, { tools }: { tools: boolean }) {
+  const principals = IdentityName.options.map((name) => `User:${name}`);
+  const options = { ...deploy(), names: brokerNames(prefix), principals };
+  return await syncAcls(options, brokerAcls({ prefix, tools }));
+}
+
+/** Until the broker shows what it was given. */
+async function settle(prefix: string, rights: { tools: boolean }): Promise<void> {
+  await eventually(async () =>
+    expect(await sync(prefix, rights)).toEqual({ added: 0, deleted: 0 }),
+  );
+}
+
+function isOfTools({ principal }: BrokerAcl): boolean {
+  return principal === 'User:tools';
+}
 
 function aRight(principal: BrokerAcl['principal'], name: string): BrokerAcl {
   return { principal, operation: 'read', resource: 'topic', name, match: 'literal' };

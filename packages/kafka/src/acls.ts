@@ -16,17 +16,18 @@ export type AclChanges = { added: number; deleted: number };
 
 /**
  * Makes the broker's permissions those of the list: adds what is missing, and deletes what these principals have beyond it
- * on topics and groups that begin with `prefix`. Others' permissions, and whatever is denied, are left alone.
+ * on topics and groups of these names. Others' permissions, those on other names and patterns, and whatever is denied are
+ * left alone.
  */
 export async function syncAcls(
-  options: KafkaOptions & { prefix: string; principals: readonly string[] },
+  options: KafkaOptions & { names: readonly string[]; principals: readonly string[] },
   acls: readonly BrokerAcl[],
 ): Promise<AclChanges> {
   return await withAdmin(options, async (admin) => {
     const wanted = new Map(acls.map(toEntry).map((entry) => [nameOf(entry), entry]));
     const present = (await readAllowed(admin)).filter(
       ({ principal, resourceName }) =>
-        options.principals.includes(principal) && resourceName.startsWith(options.prefix),
+        options.principals.includes(principal) && options.names.includes(resourceName),
     );
     const known = new Set(present.map(nameOf));
     const missing = [...wanted].filter(([name]) => !known.has(name)).map(([, entry]) => entry);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import { TOOLS_GROUP_PREFIX } from '@pixmesh/contracts/internal/broker-rights';
+import { toolsGroupPrefix } from '@pixmesh/contracts/internal/broker-rights';
 import type { Kafka } from 'kafkajs';
 
 import type { BrokerAccess } from './broker-access.ts';
@@ -34,7 +34,7 @@ export async function tailTopic(options: TailOptions): Promise<void> {
   const kafka = createToolKafka(options, 'topics-tail');
   const reached = await watchPresentEnd(kafka, options);
   const consumer = kafka.consumer({
-    groupId: `${TOOLS_GROUP_PREFIX}${randomUUID()}`,
+    groupId: `${toolsGroupPrefix(options.topic)}${randomUUID()}`,
     maxWaitTimeInMs: 100,
     allowAutoTopicCreation: false,
     retry: CLIENT_RETRY,

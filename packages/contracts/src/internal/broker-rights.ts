@@ -9,7 +9,7 @@ export type BrokerRights = {
   groups: readonly string[];
 };
 
-/** Groups of `tools`: each reading of a topic by hand has one of its own. */
+/** Groups of `tools`, behind the prefix of the installation: each reading of a topic by hand has one of its own. */
 export const TOOLS_GROUP_PREFIX = 'topics-tail-';
 
 const WRITES: Readonly<Record<ServiceName, readonly Topic[]>> = {
@@ -58,6 +58,21 @@ export function brokerAcls({ prefix, tools }: { prefix: string; tools: boolean }
   return tools ? [...services, ...toolsAcls(prefix)] : services;
 }
 
+/**
+ * The names on which an installation gives rights. Its deploy job takes rights away on these alone, since the same
+ * principals may have others in another installation of the same cluster: a name that is given up has to stay here.
+ */
+export function brokerNames(prefix: string): string[] {
+  const groups = Object.values(CONSUMER_GROUPS).map(({ groupId }) => groupId);
+  return [...Object.values(TOPICS), ...groups, TOOLS_GROUP_PREFIX].map((name) => prefix + name);
+}
+
+/** What the groups of `tools` begin with that read this topic. */
+export function toolsGroupPrefix(topic: string): string {
+  const name = Object.values(TOPICS).find((one) => topic.endsWith(one)) ?? topic;
+  return topic.slice(0, topic.length - name.length) + TOOLS_GROUP_PREFIX;
+}
+
 /** To write and to read include to describe. */
 function serviceAcls(service: ServiceName, prefix: string): BrokerAcl[] {
   const { writes, reads, groups } = BROKER_RIGHTS[service];
@@ -83,7 +98,7 @@ function toolsAcls(prefix: string): BrokerAcl[] {
     principal: 'User:tools',
     operation: 'read',
     resource: 'group',
-    name: TOOLS_GROUP_PREFIX,
+    name: prefix + TOOLS_GROUP_PREFIX,
     match: 'prefixed',
   };
   return [...topics, ...groups, own];

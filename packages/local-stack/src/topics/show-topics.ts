@@ -27,7 +27,7 @@ export async function showTopics(broker: BrokerAccess): Promise<string> {
 
 /** Every consumer group, and below it the partitions of which it has something to handle. */
 export async function showLags(broker: BrokerAccess): Promise<string> {
-  const lags = await readGroupLags(broker, (group) => !group.startsWith(TOOLS_GROUP_PREFIX));
+  const lags = await readGroupLags(broker, (group) => !group.includes(TOOLS_GROUP_PREFIX));
   const rows = lags
     .filter(({ committed, end }) => committed !== null || end > 0n)
     .map(({ group, state, members, topic, partition, committed, end, lag }) => {
