@@ -1,15 +1,21 @@
+// The X.509 library finds its parts by metadata and refuses to load without this.
+// oxlint-disable-next-line import/no-unassigned-import
+import 'reflect-metadata';
+import { webcrypto } from 'node:crypto';
 import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { X509CertificateGenerator } from '@peculiar/x509';
 import { describe, expect, it, vi } from 'vitest';
 
 import { issueIdentity, makeAuthority } from './authority.ts';
 import { writeIdentity } from './mesh-authority.ts';
-import { type IdentityTexts, openMeshIdentity } from './mesh-identity.ts';
+import { commonNameOf, type IdentityTexts, openMeshIdentity } from './mesh-identity.ts';
 
 const VALIDITY = { notBefore: new Date('2026-11-01'), notAfter: new Date('2027-11-01') };
 const RELOAD_MS = 5;
+const ECDSA = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
 async function someIdentity(name: string): Promise<IdentityTexts> {
   const authority = await makeAuthority('test', VALIDITY);
@@ -74,4 +80,37 @@ describe('the identity of a process', () => {
     writeIdentity(folder.path, { ...(await someIdentity('charges')), key });
     expect(() => openWithLog(folder.path)).toThrow('is not the key of');
   });
+
+  it('refuses a certificate that names no process', async () => {
+    using folder = mkdtempDisposableSync(join(tmpdir(), 'identity-'));
+    writeIdentity(folder.path, await someIdentity('charges.example.com'));
+    expect(() => openWithLog(folder.path)).toThrow('has another subject than CN=<name> alone');
+  });
 });
+
+describe('the name of a certificate', () => {
+  it.each([
+    ['CN=charges', 'charges'],
+    ['CN=webhook-dispatcher', 'webhook-dispatcher'],
+    ['O=Acme, CN=charges', ''],
+    ['CN=charges, O=Acme', ''],
+    ['CN=charges, CN=ledger', ''],
+    ['CN=Charges', ''],
+    ['CN="charges, CN=ledger"', ''],
+    ['O=Acme', ''],
+  ])('of the subject %s is %s', async (subject, name) => {
+    expect(commonNameOf(await certificateOf(subject))).toBe(name);
+  });
+});
+
+/** As another PKI may issue it; the text is the library's, in the order of the certificate. */
+async function certificateOf(subject: string): Promise<string> {
+  const keys = await webcrypto.subtle.generateKey(ECDSA, true, ['sign', 'verify']);
+  const certificate = await X509CertificateGenerator.createSelfSigned({
+    name: subject,
+    keys,
+    signingAlgorithm: ECDSA,
+    ...VALIDITY,
+  });
+  return certificate.toString('pem');
+}

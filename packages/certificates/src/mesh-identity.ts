@@ -68,13 +68,18 @@ export function openMeshIdentity(options: {
   }
 }
 
-/** @throws Error that names the file which cannot be read, or says that key and certificate do not belong together */
+/** @throws Error that names the file which cannot be used, or says that key and certificate do not belong together */
 export function readIdentity(folder: string): IdentityTexts {
   const [ca, cert, key] = [IDENTITY_FILES.ca, IDENTITY_FILES.cert, IDENTITY_FILES.key].map((file) =>
     readFileSync(join(folder, file), 'utf8'),
   ) as [string, string, string];
   checked('ca', () => new X509Certificate(ca));
   const certificate = checked('cert', () => new X509Certificate(cert));
+  if (commonNameOf(certificate) === '') {
+    throw new Error(
+      `${join(folder, IDENTITY_FILES.cert)} has another subject than CN=<name> alone`,
+    );
+  }
   const privateKey = checked('key', () => createPrivateKey(key));
   if (!certificate.checkPrivateKey(privateKey)) {
     throw new Error(`${join(folder, IDENTITY_FILES.key)} is not the key of ${IDENTITY_FILES.cert}`);
@@ -90,10 +95,13 @@ export function readIdentity(folder: string): IdentityTexts {
   }
 }
 
-/** The name for which a certificate was issued; empty where it has none. */
+/**
+ * The name for which a certificate was issued; empty where its subject is anything but a common name. The rule of the
+ * brokers (`ssl.principal.mapping.rules`) is the same, so that a certificate is of one process everywhere or of none.
+ */
 export function commonNameOf(cert: string | X509Certificate): string {
   const { subject } = typeof cert === 'string' ? new X509Certificate(cert) : cert;
-  const [, name = ''] = /^CN=(.*)$/m.exec(subject) ?? [];
+  const [, name = ''] = /^CN=([a-z-]+)$/.exec(subject) ?? [];
   return name;
 }
 

@@ -34,5 +34,6 @@ type Caller = { name: string; untilMs: number };
 function callerAt(socket: TLSSocket): Caller | null {
   const certificate = socket.authorized ? socket.getPeerX509Certificate() : undefined;
   if (certificate === undefined) return null;
-  return { name: commonNameOf(certificate), untilMs: certificate.validToDate.getTime() };
+  const name = commonNameOf(certificate);
+  return name === '' ? null : { name, untilMs: certificate.validToDate.getTime() };
 }

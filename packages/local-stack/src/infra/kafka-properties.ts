@@ -35,8 +35,8 @@ const GUARD = {
   'ssl.client.auth': 'required',
   'ssl.keystore.type': 'PEM',
   'ssl.truststore.type': 'PEM',
-  // The principal is the common name. A certificate without one has no rule, and no connection.
-  'ssl.principal.mapping.rules': 'RULE:^CN=([A-Za-z0-9-]+)$/$1/',
+  // The principal is the common name. A certificate with any other subject has no rule, and no connection.
+  'ssl.principal.mapping.rules': 'RULE:^CN=([a-z-]+)$/$1/',
 };
 
 /** The broker's own key and certificate in one file, and those whom it believes; PEM. */
