@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
+import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
+import { testInfra } from '@pixmesh/testkit/test-infra';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -61,9 +63,36 @@ test('databases of one server that are migrated at once do not trip over their c
   await run(other.adminUrl, `drop owned by pixmesh_${schema}`);
 });
 
-async function migrate(adminUrl = database.adminUrl): Promise<void> {
+test('the role logs in with its password, which a server that logs its statements never sees', async () => {
+  const password = `canary '${randomBytes(8).toString('hex')}`;
+  await migrate(loggingStatements(database.adminUrl), password);
+  const own = withUser(testInfra().postgresServiceUrl, `pixmesh_${schema}`, password);
+  expect(await run(own, 'select current_user')).toEqual([{ current_user: `pixmesh_${schema}` }]);
+  const statement = `alter role "pixmesh_${schema}" password 'SCRAM-SHA-256$`;
+  await eventually(() => expect(logOfPostgres()).toContain(statement));
+  expect(logOfPostgres()).not.toContain(password.slice(-16));
+});
+
+async function migrate(adminUrl = database.adminUrl, password = 'test'): Promise<void> {
   const mechanisms = ['outbox', 'dead-letters'] as const;
-  await migrateSchema({ adminUrl, schema, password: 'test', migrationsDir, mechanisms });
+  await migrateSchema({ adminUrl, schema, password, migrationsDir, mechanisms });
+}
+
+function loggingStatements(adminUrl: string): string {
+  const url = new URL(adminUrl);
+  url.searchParams.set('options', '-c log_statement=ddl');
+  return url.href;
+}
+
+function withUser(serverUrl: string, user: string, password: string): string {
+  const url = new URL(serverUrl);
+  url.username = user;
+  url.password = encodeURIComponent(password);
+  return url.href;
+}
+
+function logOfPostgres(): string {
+  return readFileSync(path.join(testInfra().home, 'logs', 'postgres.log'), 'utf8');
 }
 
 async function appliedMigrations(): Promise<string[]> {

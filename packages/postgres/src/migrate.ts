@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 
+import { scramVerifier } from './scram-verifier.ts';
+
 /** Tables of this package that a service may have beside its own. */
 export type Mechanism =
   | 'outbox'
@@ -112,7 +114,7 @@ async function prepareRole(client: pg.Client, options: MigrateOptions): Promise<
         create role ${role} login nosuperuser nocreatedb nocreaterole;
       end if;
     end $$;
-    alter role ${role} password ${client.escapeLiteral(options.password)};
+    alter role ${role} password ${client.escapeLiteral(scramVerifier(options.password))};
     alter role ${role} set search_path = ${schema};
     create schema if not exists ${schema};
     revoke create on schema public from public;

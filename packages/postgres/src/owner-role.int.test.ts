@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
+import { eventually } from '@pixmesh/testkit/eventually';
 import { TEST_PASSWORD, testInfra } from '@pixmesh/testkit/test-infra';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -62,6 +63,16 @@ test('the service goes on as before: its rights hold, also on what is new, and p
   expect(await ownersOfObjects()).toEqual([OWNER_ROLE]);
   await expect(run(serviceUrl, 'drop table wares')).rejects.toMatchObject({ code: '42501' });
   await expect(run(serviceUrl, 'delete from events')).rejects.toMatchObject({ code: '42501' });
+});
+
+test('a server that logs its statements never sees the password of the owner', async () => {
+  const url = new URL(adminUrl);
+  url.searchParams.set('options', '-c log_statement=ddl');
+  await prepareOwner({ adminUrl: url.href, password: TEST_PASSWORD, schemas: [schema] });
+  const log = path.join(testInfra().home, 'logs', 'postgres.log');
+  const statement = `alter role "${OWNER_ROLE}" login nosuperuser nocreatedb nobypassrls createrole password '`;
+  await eventually(() => expect(readFileSync(log, 'utf8')).toContain(`${statement}SCRAM-SHA-256$`));
+  expect(readFileSync(log, 'utf8')).not.toContain(`${statement}${TEST_PASSWORD}'`);
 });
 
 test('once more, and at once, it changes nothing', async () => {

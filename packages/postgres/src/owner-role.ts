@@ -1,6 +1,7 @@
 import pg from 'pg';
 
 import { MIGRATION_LOCK } from './migrate.ts';
+import { scramVerifier } from './scram-verifier.ts';
 
 /** Owns the schemas of the mesh and runs their migrations; it may make roles, and is no superuser. */
 export const OWNER_ROLE = 'pixmesh_owner';
@@ -70,7 +71,7 @@ async function giveDatabase(
   if (!rows[0]?.exists) await repeatedly(client, `create role ${name}`);
   await repeatedly(
     client,
-    `alter role ${name} login nosuperuser nocreatedb nobypassrls ${roleRight} password ${client.escapeLiteral(password)}`,
+    `alter role ${name} login nosuperuser nocreatedb nobypassrls ${roleRight} password ${client.escapeLiteral(scramVerifier(password))}`,
   );
   // Who is no superuser gives away only to a role whose member it is.
   await repeatedly(
