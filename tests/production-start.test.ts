@@ -10,9 +10,11 @@ import { sampled } from '@pixmesh/testkit/long-runs';
 import { processEnvironment } from '@pixmesh/testkit/process-environment';
 import { describe, expect, test } from 'vitest';
 
+import { IdentitiesConfig } from '../deploy/issue-identities.ts';
 import { OwnerConfig } from '../deploy/prepare-database.ts';
 import { DeployConfig } from '../deploy/prepare-installation.ts';
 import { CallbackConfig } from '../deploy/register-callback.ts';
+import { passwordSetting, schemasToMigrate } from '../deploy/schemas-of-services.ts';
 
 const SIMULATOR = 'acquirer-simulator';
 const SERVICES = MESH_SERVICES.map(({ name }) => name).filter((name) => name !== SIMULATOR);
@@ -24,6 +26,7 @@ const SCHEMAS: ReadonlyMap<string, Schema> = new Map([
   ['deploy', DeployConfig],
   ['callback', CallbackConfig],
   ['owner', OwnerConfig],
+  ['identities', IdentitiesConfig],
 ]);
 
 const sealing = generateSealingKeyPair();
@@ -45,10 +48,13 @@ const SAFE: Readonly<Record<string, string>> = {
   ADMIN_DATABASE_URL: 'postgres://u:p@127.0.0.1:1/pixmesh?sslmode=verify-full',
   SUPERUSER_DATABASE_URL: 'postgres://u:p@127.0.0.1:1/pixmesh?sslmode=verify-full',
   DATABASE_PASSWORD_OWNER: 'a-password-of-tests',
+  ...Object.fromEntries(schemasToMigrate().map(({ schema }) => [passwordSetting(schema), 'p'])),
   KAFKA_BROKERS: '127.0.0.1:1',
   SCHEMA_REGISTRY_URL: 'https://127.0.0.1:1',
   REDIS_URL: 'rediss://:p@127.0.0.1:1',
   MESH_TLS_DIR: '/run/mesh-tls',
+  MESH_AUTHORITY_DIR: '/run/mesh-authority',
+  MESH_IDENTITIES_DIR: '/run/mesh-identities',
   CHARGES_URL: 'https://charges:1',
   PAYOUTS_URL: 'https://payouts:1',
   LEDGER_URL: 'https://ledger:1',
@@ -147,6 +153,7 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   deploy: ['deploy/main.ts'],
   callback: ['deploy/main.ts', 'callback'],
   owner: ['deploy/main.ts', 'owner'],
+  identities: ['deploy/main.ts', 'identities'],
 };
 const BOOT_MS = 120_000;
 

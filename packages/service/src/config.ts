@@ -2,7 +2,8 @@ import { isCertificate } from '@pixmesh/kernel/pem';
 import { z } from 'zod';
 
 import { type Problem, readGiven } from './given-settings.ts';
-import { findUnsafe, PLAINTEXT_NAMES } from './production-rules.ts';
+import { findMissing } from './needed-together.ts';
+import { findUnsafe, OF_EVERY_PROCESS, PLAINTEXT_NAMES } from './production-rules.ts';
 
 /** A wrong or missing setting: one line that names the variable and what was expected. */
 export class ConfigError extends Error {
@@ -34,12 +35,17 @@ export function inspectConfig<Schema extends z.ZodObject>(
   /** What production would refuse, did `PIXMESH_ALLOW_PLAINTEXT` not name it. */
   lifted: string[];
 } {
-  const names = Object.keys(schema.shape);
+  const names = [...Object.keys(schema.shape), ...OF_EVERY_PROCESS];
   const wanted = new Set([...Object.keys(EnvironmentConfig), ...names]);
   const { given, unreadable } = readGiven(wanted, env);
   const environment = z.object(EnvironmentConfig).safeParse(given);
   const parsed = schema.safeParse(given);
-  const wrong = inTurn([unreadable, issuesOf(parsed.error), issuesOf(environment.error)]);
+  const wrong = inTurn([
+    unreadable,
+    issuesOf(parsed.error),
+    issuesOf(environment.error),
+    findMissing(names, given),
+  ]);
   const { NODE_ENV, PIXMESH_ALLOW_PLAINTEXT = [] } = environment.data ?? {};
   const isProduction = NODE_ENV === 'production' && !wrong.some(isOfNodeEnv);
   const unsafe = findUnsafe(isProduction ? names : [], given, PIXMESH_ALLOW_PLAINTEXT);

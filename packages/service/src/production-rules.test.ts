@@ -39,9 +39,10 @@ const ROWS: readonly Row[] = [
   {
     setting: 'KAFKA_SECURITY',
     unsafe: ['plaintext'],
-    safe: [undefined, 'mtls', 'tls'],
+    safe: [undefined, 'mtls'],
     liftedBy: 'kafka',
   },
+  { setting: 'KAFKA_SECURITY', unsafe: ['tls'], safe: [] },
   { setting: 'SCHEMA_REGISTRY_URL', ...PLAIN_HTTP, liftedBy: 'registry' },
   {
     setting: 'REDIS_URL',
@@ -50,6 +51,9 @@ const ROWS: readonly Row[] = [
     liftedBy: 'redis',
   },
   { setting: 'REDIS_URL', unsafe: ['rediss://r', 'rediss://canary@r'], safe: [] },
+  { setting: 'NODE_TLS_REJECT_UNAUTHORIZED', unsafe: ['0'], safe: [undefined, '', '1'] },
+  { setting: 'OTEL_EXPORTER_OTLP_ENDPOINT', ...PLAIN_HTTP, liftedBy: 'traces' },
+  { setting: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', ...PLAIN_HTTP, liftedBy: 'traces' },
 ];
 
 /** What a process with this one setting, of any text, reads in production. */
@@ -107,13 +111,29 @@ test('an acquirer that asks for no certificate is one that is said to ask for no
   expect(inspectConfig(schema, given).refused).toEqual([]);
 });
 
+test('a broker with TLS alone is one to which we log in', () => {
+  const given = { KAFKA_SECURITY: 'tls', KAFKA_SASL_MECHANISM: 'PLAIN' };
+  const fields = ['KAFKA_SECURITY', 'KAFKA_SASL_MECHANISM'].map((name) => [name, z.string()]);
+  expect(inspectConfig(z.object(Object.fromEntries(fields)), given).refused).toEqual([]);
+});
+
+test.each([
+  ['NODE_TLS_REJECT_UNAUTHORIZED', '0'],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://canary'],
+  ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'http://canary'],
+])('production refuses an unsafe %s where no schema names it', (setting, value) => {
+  const { config, refused } = inspectConfig(z.object({}), { [setting]: value });
+  expect(config).toBeNull();
+  expect(refused).toEqual([expect.stringMatching(new RegExp(`^${setting}: expected `))]);
+});
+
 test.each(['mysql', 'postgres,', 'postgres, kafka', 'all'])(
   'PIXMESH_ALLOW_PLAINTEXT=%s is refused, in production and elsewhere',
   (names) => {
     for (const NODE_ENV of ['production', 'development']) {
       const env = { NODE_ENV, PIXMESH_ALLOW_PLAINTEXT: names };
       expect(inspect('PORT', '1', env).refused).toEqual([
-        'PIXMESH_ALLOW_PLAINTEXT: expected names of postgres, kafka, redis, registry, separated by commas',
+        'PIXMESH_ALLOW_PLAINTEXT: expected names of postgres, kafka, redis, registry, traces, separated by commas',
       ]);
     }
   },

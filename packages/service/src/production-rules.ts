@@ -1,8 +1,15 @@
 import type { GivenSettings, Problem } from './given-settings.ts';
 
 /** What `PIXMESH_ALLOW_PLAINTEXT` may name: connections that a private network makes acceptable without TLS. */
-export const PLAINTEXT_NAMES = ['postgres', 'kafka', 'redis', 'registry'] as const;
+export const PLAINTEXT_NAMES = ['postgres', 'kafka', 'redis', 'registry', 'traces'] as const;
 export type PlaintextName = (typeof PLAINTEXT_NAMES)[number];
+
+/** What the runtime and its libraries read by themselves, so that no schema names it; the rules hold in every process. */
+export const OF_EVERY_PROCESS = [
+  'NODE_TLS_REJECT_UNAUTHORIZED',
+  'OTEL_EXPORTER_OTLP_ENDPOINT',
+  'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+] as const;
 
 export type ProductionRule = {
   /** The settings that it is about; it concerns each service that has one of them. */
@@ -16,6 +23,7 @@ export type ProductionRule = {
 const ABSENT = 'expected to be absent in production';
 const OFF = 'expected to be absent or false in production';
 const HTTPS = 'expected an https:// URL in production';
+const NOT_0 = 'expected to be absent or 1 in production';
 
 /**
  * What a process in production refuses at its start (decisions 259 and 260). They go by the names of settings, so that
@@ -49,6 +57,12 @@ export const PRODUCTION_RULES: readonly ProductionRule[] = [
     expected: 'expected another value than plaintext in production',
     liftedBy: 'kafka',
   },
+  // A broker that asks for no login lets in who reaches it, as anybody.
+  {
+    setting: /^KAFKA_SECURITY$/,
+    isSafe: (value, given) => value !== 'tls' || given['KAFKA_SASL_MECHANISM'] !== undefined,
+    expected: 'expected KAFKA_SASL_MECHANISM beside tls in production',
+  },
   {
     setting: /^SCHEMA_REGISTRY_URL$/,
     isSafe: (value) => !isHttp(value),
@@ -65,6 +79,14 @@ export const PRODUCTION_RULES: readonly ProductionRule[] = [
     setting: /^REDIS_URL$/,
     isSafe: (value) => value === undefined || Boolean(URL.parse(value)?.password),
     expected: 'expected a URL with a password in production',
+  },
+  // With it no client looks at the certificate of any server.
+  { setting: /^NODE_TLS_REJECT_UNAUTHORIZED$/, isSafe: (value) => value !== '0', expected: NOT_0 },
+  {
+    setting: /^OTEL_EXPORTER_OTLP_(TRACES_)?ENDPOINT$/,
+    isSafe: (value) => value === undefined || URL.parse(value)?.protocol === 'https:',
+    expected: HTTPS,
+    liftedBy: 'traces',
   },
 ];
 
