@@ -1,13 +1,26 @@
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 
+import { openMeshAuthority, renewIdentity } from '@pixmesh/certificates/mesh-authority';
 import { processEnvironment } from '@pixmesh/testkit/process-environment';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const home = mkdtempSync(path.join(tmpdir(), 'pixmesh-check-config-'));
+const identity = path.join(home, 'ledger');
+beforeAll(async () => {
+  const now = new Date();
+  const authority = await openMeshAuthority(path.join(home, 'authority'), now);
+  await renewIdentity(authority, identity, { name: 'ledger', hosts: [], now });
+});
+afterAll(() => rmSync(home, { recursive: true }));
 
 const LEDGER = {
   DATABASE_URL: 'postgres://u:canary@db/pixmesh',
   KAFKA_BROKERS: 'kafka:9093',
   SCHEMA_REGISTRY_URL: 'https://registry',
-  MESH_TLS_DIR: '/run/mesh-tls',
+  MESH_TLS_DIR: identity,
   INTERNAL_PORT: '9090',
   PORT: '8080',
 };
@@ -49,6 +62,30 @@ test('what PIXMESH_ALLOW_PLAINTEXT lets pass is printed, and does not fail', () 
     ],
     error: '',
   });
+});
+
+test('files of an identity that cannot be used are refused, without their path', () => {
+  const { status, lines } = check('ledger', {
+    ...LEDGER,
+    DATABASE_URL: `${LEDGER.DATABASE_URL}?sslmode=verify-full`,
+    MESH_TLS_DIR: path.join(home, 'authority'),
+  });
+  expect(status).toBe(1);
+  expect(lines).toEqual([expect.stringMatching(/^refused: MESH_TLS_DIR: expected a folder with /)]);
+  expect(lines.join()).not.toContain(home);
+});
+
+test('what a deploy job needs beside another setting is refused at once', () => {
+  const { lines } = check('deploy', { ADMIN_DATABASE_URL: 'nowhere', KAFKA_BROKERS: 'kafka:9093' });
+  const named = lines.map((line) => line.replace('refused: ', '').split(':')[0]);
+  expect(named).toEqual(
+    expect.arrayContaining([
+      'ADMIN_DATABASE_URL',
+      'MESH_TLS_DIR',
+      'DATABASE_PASSWORD_GATEWAY',
+      'DATABASE_PASSWORD_WEBHOOK_DISPATCHER',
+    ]),
+  );
 });
 
 test('a service that does not exist is refused, with those that do', () => {

@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { join } from 'node:path';
 
 import {
@@ -25,7 +26,14 @@ const SECRET_FILE = 0o600;
 const SECRET_FOLDER = 0o700;
 
 /** A process of the mesh: its name, and the names and addresses under which it also serves. */
-type IdentityRequest = { name: string; hosts: readonly string[]; now: Date; days?: number };
+type IdentityRequest = {
+  name: string;
+  hosts: readonly string[];
+  now: Date;
+  days?: number;
+  /** Certificates of authorities that it believes beside its own; PEM text. */
+  trusted?: string | undefined;
+};
 
 /** A new authority of an installation. */
 export async function makeMeshAuthority(now: Date): Promise<Authority> {
@@ -52,17 +60,18 @@ export async function openMeshAuthority(folder: string, now: Date): Promise<Auth
 
 /**
  * Writes `ca.crt`, `tls.crt` and `tls.key` of a process into its folder, unless those that stand there still have half of
- * their life before them and are of this authority. Answers whether they were written.
+ * their life before them, are of this authority and are for all that is asked. Answers whether they were written.
  */
 export async function renewIdentity(
   authority: Authority,
   folder: string,
-  { name, hosts, now, days = IDENTITY_DAYS }: IdentityRequest,
+  { name, hosts, now, days = IDENTITY_DAYS, trusted }: IdentityRequest,
 ): Promise<boolean> {
-  if (!mustRenew(authority, folder, now)) return false;
+  const ca = trusted === undefined ? authority.cert : `${authority.cert.trimEnd()}\n${trusted}\n`;
+  if (!mustRenew(authority, folder, { hosts, now, ca })) return false;
   const validity = validityOf(now, days);
   const certificate = await issueIdentity(authority, { name, hosts }, validity);
-  writeIdentity(folder, { ca: authority.cert, ...certificate });
+  writeIdentity(folder, { ca, ...certificate });
   return true;
 }
 
@@ -74,16 +83,27 @@ export function writeIdentity(folder: string, identity: Certificate & { ca: stri
   }
 }
 
-function mustRenew(authority: Authority, folder: string, now: Date): boolean {
+function mustRenew(
+  authority: Authority,
+  folder: string,
+  { hosts, now, ca }: { hosts: readonly string[]; now: Date; ca: string },
+): boolean {
   try {
     const certificate = new X509Certificate(read(join(folder, IDENTITY_FILES.cert)));
     read(join(folder, IDENTITY_FILES.key));
     const isOurs = certificate.verify(new X509Certificate(authority.cert).publicKey);
+    const isComplete = hosts.every((host) => isFor(certificate, host));
+    if (!isOurs || !isComplete || read(join(folder, IDENTITY_FILES.ca)) !== ca) return true;
     const [from, to] = [certificate.validFromDate.getTime(), certificate.validToDate.getTime()];
-    return !isOurs || now.getTime() > (from + to) / 2;
+    return now.getTime() > (from + to) / 2;
   } catch {
     return true;
   }
+}
+
+function isFor(certificate: X509Certificate, host: string): boolean {
+  const found = isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host);
+  return found !== undefined;
 }
 
 /** From now on, for so many days; as certificates write times, in whole seconds (RFC 5280, 4.1.2.5). */
