@@ -6,6 +6,7 @@ import { createIssuing, type Issuing } from '#charge/issuing/issuing.ts';
 import type { IssuingDeps } from '#charge/issuing/issuing-deps.ts';
 import type { ChargeMoves } from '#charge/move-charge.ts';
 import type { ChargesConfig } from '#config.ts';
+import type { ChargeReceipts } from '#received/receipts.sql.ts';
 import type { Signals } from '#signals.ts';
 import type { StatusCheckDeps } from '#status-check/status-check.job.ts';
 
@@ -19,15 +20,18 @@ export function createCheckDeps(parts: {
   config: ChargesConfig;
   db: Database;
   moves: ChargeMoves;
+  receipts: ChargeReceipts;
   logger: Logger;
   acquirer: Acquirer;
   signals: Signals;
 }): CheckDeps {
-  const { config, db, moves, logger, acquirer, signals } = parts;
+  const { config, db, moves, receipts, logger, acquirer, signals } = parts;
   const wakeOutbox = signals.outbox.notify;
   const issuingDeps = { db, moves, acquirer, logger, wakeOutbox, ...issuingSettings(config) };
   return {
     ...issuingDeps,
+    receipts,
+    wakeStatusChecks: signals.statusChecks.notify,
     issuing: createIssuing(issuingDeps),
   };
 }

@@ -38,20 +38,26 @@ const DISPUTE_LEASE_MS = 60_000;
 const UNKNOWN_PIX_PAUSE_MS = 600_000;
 
 /** Starts what runs by itself. */
-export function startJobs(parts: JobsParts): void {
+export function startJobs(parts: JobsParts) {
+  const { checkDeps, signals, use } = parts;
+  const statusCheck = use(
+    'status checks',
+    startStatusCheckJob({ ...checkDeps, signal: signals.statusChecks }),
+  );
   startMoneyJobs(parts);
-  parts.use('disputes', startDisputes(parts));
-  parts.use('refunds', startRefunds(parts));
+  use('disputes', startDisputes(parts));
+  use('refunds', startRefunds(parts));
+  return { statusCheck };
 }
 
-/** Checks charges, announced Pix and returns of items, and reads the list of received Pix. */
+/** Checks announced Pix and returns of items, and reads the list of received Pix. */
 function startMoneyJobs(parts: JobsParts): void {
   const { config, db, logger, acquirer, checkDeps, signals, use } = parts;
-  const { leaseMs, wakeOutbox, processingChecks, pendingChecks } = checkDeps;
+  const { leaseMs, receipts, wakeOutbox, wakeStatusChecks, processingChecks, pendingChecks } =
+    checkDeps;
   const pixKey = config.ACQUIRER_PIX_KEY;
-  const common = { db, logger, acquirer, leaseMs, wakeOutbox, processingChecks, pendingChecks };
-  const wakeStatusChecks = signals.statusChecks.notify;
-  use('status checks', startStatusCheckJob({ ...checkDeps, signal: signals.statusChecks }));
+  const checks = { leaseMs, receipts, processingChecks, pendingChecks };
+  const common = { db, logger, acquirer, wakeOutbox, ...checks };
   use(
     'pix notices',
     startPixNoticesJob({ ...common, pixKey, wakeStatusChecks, signal: signals.notices }),

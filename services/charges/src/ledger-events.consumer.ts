@@ -9,16 +9,21 @@ import {
 import { on } from '@pixmesh/kafka/message-handler';
 import type { ConsumerGroup } from '@pixmesh/kafka/messaging';
 import { outcomeHandlers } from '@pixmesh/ledger-client/outcome-handlers';
+import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { markPaid, type MarkPaidDeps } from '#received/mark-paid.ts';
 import { recordHoldEndRefusal } from '#refunds/hold-refused.ts';
 import { confirmCredited, confirmResolved } from '#suspense/confirm-resolution.ts';
 
+/** Outcomes of one partition in hand at once: charges do not wait for each other, and what comes together is moved together. */
+const IN_HAND_MAX = 64;
 const COMMANDS = Object.keys(CHARGE_COMMANDS) as (keyof typeof CHARGE_COMMANDS)[];
 
 /** Outcomes of ledger commands that concern charges. */
-export function ledgerEventsConsumer(deps: MarkPaidDeps & { logger: Logger }): ConsumerGroup {
+export function ledgerEventsConsumer(
+  deps: MarkPaidDeps & { db: Database; logger: Logger },
+): ConsumerGroup {
   return {
     ...CONSUMER_GROUPS.chargesLedgerEvents,
     handlers: outcomeHandlers({ db: deps.db, commands: COMMANDS, holdKind: 'refund' }, [
@@ -27,5 +32,6 @@ export function ledgerEventsConsumer(deps: MarkPaidDeps & { logger: Logger }): C
       on(SuspenseCredited, ({ data }) => confirmCredited(deps.db, data)),
       on(HoldEndRefused, ({ data }) => recordHoldEndRefusal(deps, data)),
     ]),
+    concurrency: { max: IN_HAND_MAX },
   };
 }

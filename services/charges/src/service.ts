@@ -9,7 +9,7 @@ import { createInternalClient, type InternalClient } from '@pixmesh/http/interna
 import { createLedgerHolds } from '@pixmesh/ledger-client/ledger-holds';
 import { endProcess } from '@pixmesh/service/run-service';
 import { startFailpoints } from '@pixmesh/service/failpoint-listener';
-import { startService } from '@pixmesh/service/start-service';
+import { type Parts, startService } from '@pixmesh/service/start-service';
 import { type Messaging, messagingSettings, startMessaging } from '@pixmesh/kafka/messaging';
 import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
@@ -25,27 +25,51 @@ import type { ChargesConfig } from '#config.ts';
 import { startJobs } from '#jobs.ts';
 import { createSignals, type Signals } from '#signals.ts';
 import { ledgerEventsConsumer } from '#ledger-events.consumer.ts';
+import { type CallbackChecks, createCallbackChecks } from '#status-check/callback-checks.ts';
 import { callbacksConsumer } from '#status-check/callbacks.consumer.ts';
-import { type ChargeMoves, createChargeMoves } from '#charge/move-charge.ts';
+import { createNewCharges } from '#charge/creation/new-charges.sql.ts';
+import { createChargeMoves } from '#charge/move-charge.ts';
+import { createCreditedCharges } from '#received/credited-charges.sql.ts';
+import type { MarkPaidDeps } from '#received/mark-paid.ts';
+import { createChargeReceipts } from '#received/receipts.sql.ts';
 import { chargesChecks } from '#reconciliation/charges-checks.ts';
 
-const POOL_SIZE = 20;
+/** Together 20. What shares statements needs few connections, and plans that are made once. */
+const POOL_SIZE = 16;
+const WRITES_POOL_SIZE = 4;
+
 /** Starts the service; a stop ends traffic first, then reconciliation, jobs, consumers and pools. */
 export async function startCharges(config: ChargesConfig) {
   return await startService({ name: 'charges', config }, async ({ logger, use }) => {
     const identity = use('identity', openMeshIdentity({ folder: config.MESH_TLS_DIR, logger }));
     use('failpoints', await startFailpoints({ config, identity }));
-    const pool = { url: config.DATABASE_URL, applicationName: 'charges', max: POOL_SIZE };
-    const db = use('pool', createPool(pool));
-    void checkConnectionBudget({ db, logger, wanted: POOL_SIZE });
+    const { db, writes } = openPools(config, logger, use);
     const acquirer = use('acquirer', createAcquirer(acquirerConfig(config)));
     const ledgerCalls = use('ledger client', callLedger(config, identity));
     const holds = createLedgerHolds(ledgerCalls);
     const signals = createSignals();
-    const moves = createChargeMoves(db);
-    const checkDeps = createCheckDeps({ config, db, moves, logger, acquirer, signals });
-    const messaging = use('messaging', connect({ config, identity, db, moves, logger, signals }));
-    startJobs({ config, db, logger, acquirer, holds, use, checkDeps, signals });
+    const shared = { moves: createChargeMoves(writes), receipts: createChargeReceipts(writes) };
+    const checkDeps = createCheckDeps({ config, db, ...shared, logger, acquirer, signals });
+    const callbackChecks = createCallbackChecks({
+      ...checkDeps,
+      db: writes,
+      job: { takeNow: (max, take) => statusCheck.takeNow(max, take) },
+    });
+    const paid = { ...checkDeps, creditedCharges: createCreditedCharges(writes) };
+    const messaging = use(
+      'messaging',
+      connect({ config, identity, paid, callbackChecks, signals }),
+    );
+    const { statusCheck } = startJobs({
+      config,
+      db,
+      logger,
+      acquirer,
+      holds,
+      use,
+      checkDeps,
+      signals,
+    });
     const reconciliation = use(
       'reconciliation',
       startReconciliation({
@@ -68,8 +92,8 @@ export async function startCharges(config: ChargesConfig) {
       'http',
       buildApp({
         ...checkDeps,
+        newCharges: createNewCharges(writes),
         holds,
-        wakeStatusChecks: signals.statusChecks.notify,
         wakeReturns: signals.itemReturns.notify,
         wakeRefunds: signals.refunds.notify,
         returnWindowMs: config.DISPUTE_RETURN_WINDOW_MS,
@@ -86,12 +110,19 @@ export async function startCharges(config: ChargesConfig) {
   });
 }
 
+function openPools(config: ChargesConfig, logger: Logger, use: Parts['use']) {
+  const pool = { url: config.DATABASE_URL, applicationName: 'charges' };
+  const db = use('pool', createPool({ ...pool, max: POOL_SIZE }));
+  const shared = createPool({ ...pool, max: WRITES_POOL_SIZE, plansOnce: true });
+  void checkConnectionBudget({ db, logger, wanted: POOL_SIZE + WRITES_POOL_SIZE });
+  return { db, writes: use('pool of shared writes', shared) };
+}
+
 type CommonParts = {
   config: ChargesConfig;
   identity: MeshIdentity;
-  db: Database;
-  moves: ChargeMoves;
-  logger: Logger;
+  paid: MarkPaidDeps & { db: Database; logger: Logger };
+  callbackChecks: CallbackChecks;
   signals: Signals;
 };
 
@@ -106,8 +137,8 @@ function callLedger(config: ChargesConfig, identity: MeshIdentity): InternalClie
   return createInternalClient({ service: 'ledger', url: config.LEDGER_URL, identity });
 }
 
-function connect({ config, identity, db, moves, logger, signals }: CommonParts): Messaging {
-  const wakeOutbox = signals.outbox.notify;
+function connect({ config, identity, paid, callbackChecks, signals }: CommonParts): Messaging {
+  const { db, logger } = paid;
   return startMessaging({
     ...messagingSettings(config, identity),
     service: 'charges',
@@ -123,13 +154,8 @@ function connect({ config, identity, db, moves, logger, signals }: CommonParts):
       resendMs: config.COMMAND_RESEND_MS,
     },
     consumes: [
-      callbacksConsumer({
-        db,
-        logger,
-        wakeStatusChecks: signals.statusChecks.notify,
-        wakeNotices: signals.notices.notify,
-      }),
-      ledgerEventsConsumer({ db, moves, logger, receiver: config.ACQUIRER_RECEIVER, wakeOutbox }),
+      callbacksConsumer({ logger, callbackChecks, wakeNotices: signals.notices.notify }),
+      ledgerEventsConsumer(paid),
     ],
     onFatal: endProcess,
   });

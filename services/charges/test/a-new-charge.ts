@@ -3,11 +3,11 @@ import { toCents } from '@pixmesh/kernel/money';
 import type { Queryable } from '@pixmesh/postgres/pool';
 
 import type { ChargeRow } from '#charge/charge-row.ts';
-import { insertCharge } from '#charge/charges.sql.ts';
+import { insertCharges, type NewCharge } from '#charge/creation/new-charges.sql.ts';
 
-/** A charge in `processing` whose first call is counted under a lease of a minute. */
-export async function aNewCharge(db: Queryable): Promise<ChargeRow> {
-  const charge = await insertCharge(db, {
+/** An order of 20.00 of a new account, to be stored under a lease of a minute. */
+export function aNewOrder(): NewCharge {
+  return {
     id: newId(),
     accountId: newId(),
     applicationId: newId(),
@@ -25,7 +25,12 @@ export async function aNewCharge(db: Queryable): Promise<ChargeRow> {
     fingerprint: Buffer.from('00', 'hex'),
     leaseToken: newId(),
     leaseMs: 60_000,
-  });
+  };
+}
+
+/** A charge in `processing` whose first call is counted. */
+export async function aNewCharge(db: Queryable): Promise<ChargeRow> {
+  const [charge = null] = await insertCharges(db, [aNewOrder()]);
   if (charge === null) throw new Error('the id exists');
   return charge;
 }

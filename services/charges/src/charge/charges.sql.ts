@@ -1,6 +1,6 @@
 import type { Counted } from '@pixmesh/acquirer-orders/order-calls';
 import type { AccountId, ApplicationId, ChargeId } from '@pixmesh/kernel/ids';
-import { type Cents, toCents } from '@pixmesh/kernel/money';
+import { toCents } from '@pixmesh/kernel/money';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
@@ -16,68 +16,6 @@ export const CHARGE_COLUMNS = sql`
   lease_token, last_check_at, last_check_answer,
   case when check_at = '-infinity' then date_trunc('milliseconds', now()) else check_at end as next_check_at,
   date_trunc('milliseconds', now()) as read_at`;
-
-export type NewCharge = {
-  id: ChargeId;
-  accountId: AccountId;
-  /** Null for a charge of the checkout. */
-  applicationId: ApplicationId | null;
-  source: ChargeRow['source'];
-  amount: Cents;
-  description: string | null;
-  reference: string | null;
-  customer: { name: string; email: string; document: string; phone: string | null };
-  webhookUrl: string | null;
-  webhookSealedSecret: string | null;
-  expiresIn: number;
-  defaultExpiresIn: number;
-  latePaymentPolicy: string;
-  releaseDelaySeconds: number;
-  fingerprint: Buffer;
-  leaseToken: string;
-  leaseMs: number;
-};
-
-/**
- * Stores a charge as `processing`, with its first call to the acquirer counted as unanswered and the row
- * leased to the caller; null when the id exists. The primary key is the lock of an `Idempotency-Key`.
- */
-export async function insertCharge(db: Queryable, charge: NewCharge): Promise<ChargeRow | null> {
-  const rows = await db.query<ChargeRecord>(
-    named(
-      'insert_charge',
-      sql`
-        with stored as (
-        insert into charges (
-          id, account_id, application_id, source, status, amount, description, reference,
-          customer_name, customer_email, customer_document, customer_phone,
-          webhook_url, webhook_sealed_secret, expires_in, default_expires_in, late_payment_policy, release_delay_seconds,
-          fingerprint, created_at, expires_at, unanswered_puts, last_put_at,
-          check_at, lease_token, lease_until
-        )
-        select
-          ${charge.id}, ${charge.accountId}, ${charge.applicationId}, ${charge.source}, 'processing', ${charge.amount},
-          ${charge.description}, ${charge.reference},
-          ${charge.customer.name}, ${charge.customer.email}, ${charge.customer.document}, ${charge.customer.phone},
-          ${charge.webhookUrl}, ${charge.webhookSealedSecret}, ${charge.expiresIn}, ${charge.defaultExpiresIn},
-          ${charge.latePaymentPolicy}, ${charge.releaseDelaySeconds},
-          ${charge.fingerprint}, at, at + make_interval(secs => ${charge.expiresIn}::int), 1, at,
-          lease_end, ${charge.leaseToken}::uuid, lease_end
-        from (
-          select date_trunc('milliseconds', now()) as at, now() + ${charge.leaseMs}::int * interval '1 ms' as lease_end
-        ) as clock
-        on conflict (id) do nothing
-        returning ${CHARGE_COLUMNS}
-        ),
-        history as (
-          insert into charge_history (charge_id, version, to_status, cause)
-          select id, version, status, 'created' from stored
-        )
-        select * from stored`,
-    ),
-  );
-  return rows[0] ? toChargeRow(rows[0]) : null;
-}
 
 /** The charge of one account, whatever made it. Primary key read. */
 export async function findCharge(

@@ -7,7 +7,7 @@ import type { Cents } from '@pixmesh/kernel/money';
 import { appendBatch, type MessagesOfChange } from '@pixmesh/postgres/batched-messages';
 import { type OutboundEvent, outboundEvent } from '@pixmesh/postgres/events';
 import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
-import { named, sql, type Statement } from '@pixmesh/postgres/sql';
+import { named, sql } from '@pixmesh/postgres/sql';
 import { createWriteBatcher, type WriteBatcher } from '@pixmesh/postgres/write-batcher';
 import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 
@@ -227,19 +227,4 @@ function toChange(move: Move, place: number): object {
 
 function toMessages({ events, commands = [], traceparent }: Move, place: number): MessagesOfChange {
   return { place, messages: [...events, ...commands], traceparent };
-}
-
-/** A CTE that writes the history of a change, for as long as the CTE `moved` returned the charge's id and version. */
-export function appendHistory(change: {
-  from: StoredStatus;
-  status: StoredStatus;
-  cause: Cause;
-  detail?: string | null;
-}): Statement {
-  const { from, status, cause, detail = null } = change;
-  return sql`
-    history as (
-      insert into charge_history (charge_id, version, from_status, to_status, cause, detail)
-      select id, version, ${from}, ${status}, ${cause}, ${detail} from moved
-    )`;
 }

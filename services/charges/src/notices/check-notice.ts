@@ -8,7 +8,11 @@ import type { ChargeRow } from '#charge/charge-row.ts';
 import { findAnyCharge } from '#charge/charges.sql.ts';
 import { decideReceived } from '#received/decide-received.ts';
 import { findRecorded } from '#received/received-pix.sql.ts';
-import { recordReceived, recordUnowned } from '#received/record-received.ts';
+import {
+  recordReceived,
+  type RecordReceivedDeps,
+  recordUnowned,
+} from '#received/record-received.ts';
 import { loadBookedReturns } from '#status-check/recorded-money.ts';
 import { type EndSuspendedDeps, endSuspended } from '#suspense/end-suspended.ts';
 
@@ -19,13 +23,14 @@ import { endNotice, type NoticeOutcome, type PixNotice, releaseNotice } from './
 /** How often the check of its charge may have missed a Pix before it is recorded without. */
 const CHARGE_CHECKS_MAX = 3;
 
-export type NoticeDeps = EndSuspendedDeps & {
-  acquirer: Pick<Acquirer, 'getReceived'>;
-  /** The installation's own Pix key. */
-  pixKey: string;
-  processingChecks: CheckPeriods;
-  wakeStatusChecks(): void;
-};
+export type NoticeDeps = EndSuspendedDeps &
+  RecordReceivedDeps & {
+    acquirer: Pick<Acquirer, 'getReceived'>;
+    /** The installation's own Pix key. */
+    pixKey: string;
+    processingChecks: CheckPeriods;
+    wakeStatusChecks(): void;
+  };
 
 /**
  * One check of a leased notice: the acquirer is asked for the Pix by its end-to-end id. One that names a charge of ours

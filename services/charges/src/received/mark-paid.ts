@@ -2,13 +2,12 @@ import type { Receiver } from '@pixmesh/contracts/http/charge';
 import type { ReceivedPixCredited } from '@pixmesh/contracts/messages/ledger-event.v1';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { ChargeId } from '@pixmesh/kernel/ids';
-import type { Database, Queryable } from '@pixmesh/postgres/pool';
-import { named, sql } from '@pixmesh/postgres/sql';
 import type { z } from 'zod';
 
-import { findAnyCharge } from '#charge/charges.sql.ts';
 import { announceMove, type ChargeMoves } from '#charge/move-charge.ts';
 import { failpoint } from '#failpoints.ts';
+
+import type { CreditedCharges } from './credited-charges.sql.ts';
 
 /** Tries when the charge moves between read and write; each is a fresh decision. */
 const TRIES_MAX = 5;
@@ -20,7 +19,7 @@ type Credit = Pick<
 >;
 
 export type MarkPaidDeps = {
-  db: Database;
+  creditedCharges: CreditedCharges;
   moves: ChargeMoves;
   receiver: Receiver;
   wakeOutbox(): void;
@@ -35,11 +34,14 @@ export async function markPaid(deps: MarkPaidDeps, { data }: { data: Credit }): 
   if (chargeId === null) return;
   await failpoint('charges.paid.before-ledger-event');
   for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
-    const charge = await findAnyCharge(deps.db, chargeId as ChargeId);
-    const paidAt = await findPaidAt(deps.db, chargeId as ChargeId, endToEndId);
-    if (!charge || !paidAt || charge.acceptedE2e !== endToEndId) {
+    const credited = await deps.creditedCharges.submit({
+      chargeId: chargeId as ChargeId,
+      endToEndId,
+    });
+    if (credited === null) {
       throw new AppError('MESSAGE_INVALID', { message: 'credit of a Pix that no charge accepted' });
     }
+    const { charge, paidAt } = credited;
     if (charge.status !== 'pending') return;
     const change = {
       from: charge,
@@ -54,21 +56,4 @@ export async function markPaid(deps: MarkPaidDeps, { data }: { data: Credit }): 
     if ((await announceMove(deps, change, ['charge.pix.paid'])) !== null) return;
   }
   throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'the charge kept moving' });
-}
-
-/** When the Pix that pays a charge was settled, by the acquirer's clock (decision 221). */
-async function findPaidAt(
-  db: Queryable,
-  chargeId: ChargeId,
-  endToEndId: string,
-): Promise<Date | null> {
-  const rows = await db.query<{ paid_at: Date }>(
-    named(
-      'find_paid_at',
-      sql`
-        select paid_at from received_pix
-        where end_to_end_id = ${endToEndId} and charge_id = ${chargeId} and disposition = 'credit'`,
-    ),
-  );
-  return rows[0]?.paid_at ?? null;
 }

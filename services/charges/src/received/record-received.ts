@@ -5,18 +5,16 @@ import { named, sql } from '@pixmesh/postgres/sql';
 import { appendEventsAndCommands } from '@pixmesh/postgres/unanswered-commands';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { counter } from '@pixmesh/telemetry/metrics';
+import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 
 import type { ChargeRow } from '#charge/charge-row.ts';
-import { appendHistory } from '#charge/move-charge.ts';
 import { failpoint } from '#failpoints.ts';
 
-import type { Disposition } from './decide-received.ts';
-import { receivedCommands, unownedCommands } from './received-commands.ts';
+import { unownedCommands } from './received-commands.ts';
+import type { ChargeReceipts, ReceivedRecord } from './receipts.sql.ts';
 
-export type RecordReceivedDeps = { db: Queryable; logger: Logger; wakeOutbox(): void };
-
-/** What is recorded of a Pix of a charge. */
-type ReceivedRecord = { pix: ReceivedPix; disposition: Disposition };
+type RecordUnownedDeps = { db: Queryable; logger: Logger; wakeOutbox(): void };
+export type RecordReceivedDeps = RecordUnownedDeps & { receipts: ChargeReceipts };
 
 /**
  * Records what the acquirer received for a charge, once per Pix. From the record on a Pix that pays counts as paid in
@@ -29,9 +27,9 @@ export async function recordReceived(
   record: ReceivedRecord,
 ): Promise<ChargeRow | null> {
   const { pix, disposition } = record;
-  const commands = receivedCommands(charge, pix, disposition);
   await failpoint('charges.paid.after-readback');
-  if (!(await insertReceived(deps.db, charge, { ...record, commands }))) return null;
+  const traceparent = currentTraceParent();
+  if (!(await deps.receipts.submit({ ...record, charge, traceparent }))) return null;
   deps.wakeOutbox();
   await failpoint('charges.paid.after-commit');
   if (disposition.kind === 'suspense') reportSuspended(deps.logger, charge.id, disposition.reason);
@@ -40,56 +38,12 @@ export async function recordReceived(
 }
 
 /** Records a Pix that names no charge of ours, once: the platform keeps it for an operator (decision 217). */
-export async function recordUnowned(deps: RecordReceivedDeps, pix: ReceivedPix): Promise<void> {
+export async function recordUnowned(deps: RecordUnownedDeps, pix: ReceivedPix): Promise<void> {
   await failpoint('charges.paid.after-readback');
   if (!(await insertUnowned(deps.db, pix, unownedCommands(pix)))) return;
   deps.wakeOutbox();
   await failpoint('charges.paid.after-commit');
   reportSuspended(deps.logger, null, 'unowned');
-}
-
-/**
- * Inserts a received Pix once per end-to-end id, together with its ledger commands; a Pix that pays the charge
- * becomes its `accepted_e2e` in the same statement. False when the charge has moved since it was read, or the
- * Pix is recorded already: nothing is written then.
- */
-async function insertReceived(
-  db: Queryable,
-  charge: ChargeRow,
-  { pix, disposition, commands }: ReceivedRecord & { commands: readonly OutboundEvent[] },
-): Promise<boolean> {
-  const accepted = disposition.kind === 'credit' ? pix.endToEndId : null;
-  const reason = disposition.kind === 'suspense' ? disposition.reason : null;
-  const rows = await db.query(
-    named(
-      'record_received_pix',
-      sql`
-        with moved as (
-          update charges
-          set accepted_e2e = coalesce(${accepted}, accepted_e2e), version = version + 1
-          where id = ${charge.id}
-            and version = ${charge.version}
-            and not exists (select from received_pix where end_to_end_id = ${pix.endToEndId})
-          returning id, account_id, version
-        ),
-        ${appendHistory({
-          from: charge.status,
-          status: charge.status,
-          cause: accepted === null ? 'pix_suspended' : 'pix_accepted',
-          detail: pix.endToEndId,
-        })},
-        recorded as (
-          insert into received_pix
-            (end_to_end_id, charge_id, account_id, amount, paid_at, disposition, reason)
-          select ${pix.endToEndId}, id, account_id, ${pix.amountCents}, ${pix.paidAt}, ${disposition.kind}, ${reason}
-          from moved
-          returning end_to_end_id
-        ),
-        ${appendEventsAndCommands(sql`select from recorded`, commands)}
-        select end_to_end_id from recorded`,
-    ),
-  );
-  return rows.length === 1;
 }
 
 /**

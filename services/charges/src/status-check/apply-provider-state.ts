@@ -9,7 +9,7 @@ import { findAnyCharge } from '#charge/charges.sql.ts';
 import { recordIgnoredEvent } from '#charge/ignored-events.sql.ts';
 import { REMOVED_BY_ACQUIRER } from '#charge/issuing/decide-issuing.ts';
 import { announceMove, type ChargeMoves } from '#charge/move-charge.ts';
-import { recordReceived } from '#received/record-received.ts';
+import { recordReceived, type RecordReceivedDeps } from '#received/record-received.ts';
 import { endRefund } from '#refunds/end-refund.ts';
 import { bookReturn, type BookReturnDeps } from '#returns/book-return.ts';
 import { endSuspended, recordUnbooked } from '#suspense/end-suspended.ts';
@@ -20,14 +20,18 @@ import { loadRecordedMoney } from './recorded-money.ts';
 /** Refunds that one check ends at most; a Pix has no more of them in a lifetime. */
 const ROUNDS_MAX = 100;
 
-export type ApplyStateDeps = BookReturnDeps & {
-  moves: ChargeMoves;
-  logger: Logger;
-  acquirer: Pick<Acquirer, 'cancelCharge' | 'listDisputes'>;
-};
+export type ApplyStateDeps = BookReturnDeps &
+  RecordReceivedDeps & {
+    moves: ChargeMoves;
+    logger: Logger;
+    acquirer: Pick<Acquirer, 'cancelCharge' | 'listDisputes'>;
+  };
 
-/** `moved`: the charge moved meanwhile by another hand; whatever is left over is for another check. */
-export type StateApplied = Exclude<NextCheck, 'at_once'> | 'moved';
+/**
+ * `moved`: the charge moved meanwhile by another hand; whatever is left over is for another check. `ended`: the check has
+ * ended with its last step, and its lease with it.
+ */
+export type StateApplied = Exclude<NextCheck, 'at_once'> | 'moved' | 'ended';
 
 /**
  * Applies the provider state of an issued charge, step by step, each a commit of its own and guarded by the charge's
@@ -43,7 +47,12 @@ export async function applyProviderState(
   for (let round = 0; round < ROUNDS_MAX && current !== null; round += 1) {
     const recorded = await loadRecordedMoney(deps.db, state.received);
     const plan = decideCheck(current, state, { ...recorded, endedRefunds });
+    const last = plan.next === 'rest' ? plan.steps.at(-1) : undefined;
     for (const step of plan.steps) {
+      if (step === last && step.kind === 'record_pix' && charge.leaseToken !== null) {
+        const record = { ...step, endedLease: charge.leaseToken };
+        return (await recordReceived(deps, current, record)) === null ? 'moved' : 'ended';
+      }
       const after: ChargeRow | 'not_yet' | null = await applyStep(deps, current, step);
       if (after === null) return 'moved';
       if (after === 'not_yet') return 'soon';

@@ -2,18 +2,19 @@ import { CONSUMER_GROUPS } from '@pixmesh/contracts/internal/consumer-groups';
 import { AcquirerCallback } from '@pixmesh/contracts/messages/acquirer-callback.v1';
 import { on } from '@pixmesh/kafka/message-handler';
 import type { ConsumerGroup } from '@pixmesh/kafka/messaging';
-import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 import type { z } from 'zod';
 
+import type { CallbackChecks } from './callback-checks.ts';
 import { readCallbackItem } from './read-callback-item.ts';
-import { requestCheckOfPix } from './request-check-of-pix.sql.ts';
+
+/** Callbacks of one partition in hand at once: a fetch becomes one statement. */
+const IN_HAND_MAX = 64;
 
 type CallbacksDeps = {
-  db: Database;
   logger: Logger;
-  wakeStatusChecks(): void;
+  callbackChecks: CallbackChecks;
   wakeNotices(): void;
 };
 
@@ -21,13 +22,14 @@ type CallbacksDeps = {
 const OWN_KINDS: ReadonlySet<string> = new Set(['received', 'received_return', 'unknown']);
 
 /**
- * A callback is a reason to check the charge that it names, or else the Pix, at once; it proves nothing
+ * A callback is a reason to check the charge that it names, or else the Pix, now; it proves nothing
  * (decisions 213, 217).
  */
 export function callbacksConsumer(deps: CallbacksDeps): ConsumerGroup {
   return {
     ...CONSUMER_GROUPS.chargesCallbacks,
     handlers: [on(AcquirerCallback, handle, isOwn)],
+    concurrency: { max: IN_HAND_MAX },
   };
 
   async function handle({ data }: z.output<typeof AcquirerCallback.schema>): Promise<void> {
@@ -37,9 +39,12 @@ export function callbacksConsumer(deps: CallbacksDeps): ConsumerGroup {
       deps.logger.warn({ kind: data.kind }, 'callback without a charge or Pix ignored');
       return;
     }
-    const requested = await requestCheckOfPix(deps.db, named, currentTraceParent());
-    if (requested === 'charge') deps.wakeStatusChecks();
-    if (requested === 'notice') deps.wakeNotices();
+    const charges = await deps.callbackChecks.check({
+      ...named,
+      traceparent: currentTraceParent(),
+    });
+    const isExplained = charges.some(({ status }) => status !== 'failed');
+    if (named.endToEndId !== null && !isExplained) deps.wakeNotices();
   }
 }
 

@@ -22,6 +22,7 @@ export type CheckDeps = ApplyStateDeps & {
   acquirer: Pick<Acquirer, 'getCharge' | 'cancelCharge'>;
   processingChecks: CheckPeriods;
   pendingChecks: CheckPeriods;
+  wakeStatusChecks(): void;
 };
 
 /**
@@ -32,9 +33,13 @@ export async function checkChargeStatus(deps: CheckDeps, charge: ChargeRow): Pro
   const { id, accountId } = charge;
   const found = await deps.acquirer.getCharge(toAcquirerId(id), { accountId });
   const next = await applyAnswer(deps, charge, found);
-  // Whoever moved it may have known less: what this check was requested for is requested again.
-  if (next === 'moved') await requestCheck(deps.db, charge.id, null);
   const answer = toAnswerWord(found);
+  if (next === 'ended') return answer;
+  // Whoever moved it may have known less: what this check was requested for is requested again.
+  if (next === 'moved') {
+    await requestCheck(deps.db, charge.id, null);
+    deps.wakeStatusChecks();
+  }
   await releaseCharge(deps.db, charge, { answer, nextInMs: nextCheckInMs(deps, charge, next) });
   return answer;
 }
@@ -56,7 +61,11 @@ async function applyAnswer(
 }
 
 /** Null: only when requested. */
-function nextCheckInMs(deps: CheckDeps, charge: ChargeRow, next: StateApplied): number | null {
+function nextCheckInMs(
+  deps: CheckDeps,
+  charge: ChargeRow,
+  next: Exclude<StateApplied, 'ended'>,
+): number | null {
   const { checks, expiresAt, readAt } = charge;
   switch (next) {
     case 'moved':

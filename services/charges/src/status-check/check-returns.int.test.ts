@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { findAnyCharge } from '#charge/charges.sql.ts';
 import { createChargeMoves } from '#charge/move-charge.ts';
+import { createChargeReceipts } from '#received/receipts.sql.ts';
 import { aPixReturn, aReceivedPix } from '#test/a-received-pix.ts';
 import { RECEIVER } from '#test/charges-under-test.ts';
 import { storeCharge } from '#test/store-charge.ts';
@@ -33,6 +34,7 @@ async function check(meanwhile: (id: string) => Promise<unknown>): Promise<boole
     {
       db: database.db,
       moves: createChargeMoves(database.db),
+      receipts: createChargeReceipts(database.db),
       logger: createLogger('charges', 'silent'),
       receiver: RECEIVER,
       wakeOutbox: () => undefined,

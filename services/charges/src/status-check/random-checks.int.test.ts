@@ -11,7 +11,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { findAnyCharge } from '#charge/charges.sql.ts';
 import { createChargeMoves } from '#charge/move-charge.ts';
-import { markPaid } from '#received/mark-paid.ts';
+import { createCreditedCharges } from '#received/credited-charges.sql.ts';
+import { markPaid, type MarkPaidDeps } from '#received/mark-paid.ts';
+import { createChargeReceipts } from '#received/receipts.sql.ts';
 import { listHistories } from '#reconciliation/history-check.sql.ts';
 import { compareHistory } from '#reconciliation/history-check.ts';
 import { aPixReturn, aReceivedPix } from '#test/a-received-pix.ts';
@@ -22,13 +24,15 @@ import { applyProviderState, type ApplyStateDeps } from './apply-provider-state.
 import type { ProviderState } from './decide-check.ts';
 
 let database: TestDatabase;
-let deps: ApplyStateDeps;
+let deps: ApplyStateDeps & MarkPaidDeps;
 
 beforeAll(async () => {
   database = await createTestDatabase('charges');
   deps = {
     db: database.db,
     moves: createChargeMoves(database.db),
+    receipts: createChargeReceipts(database.db),
+    creditedCharges: createCreditedCharges(database.db),
     logger: createLogger('charges', 'silent'),
     receiver: RECEIVER,
     wakeOutbox: () => undefined,

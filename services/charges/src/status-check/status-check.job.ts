@@ -1,7 +1,6 @@
 import type { AnswerWord } from '@pixmesh/acquirer/describe-answer';
 import { inTurn } from '@pixmesh/postgres/accounts-in-turn';
-import { startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
-import type { PollingLoop } from '@pixmesh/service/polling-loop';
+import { type DueRowsJob, startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
 import type { WakeSignal } from '@pixmesh/service/wake-signal';
 
 import { leaseDueCharges, leaseIssuingCharges } from '#charge/charge-checks.sql.ts';
@@ -26,7 +25,7 @@ export type StatusCheckDeps = CheckDeps & {
  * Checks charges that may have changed at the acquirer, for as long as the process lives: requested checks and those of
  * issuing when they are due, the others a few at a time, accounts in turn.
  */
-export function startStatusCheckJob(deps: StatusCheckDeps): PollingLoop {
+export function startStatusCheckJob(deps: StatusCheckDeps): DueRowsJob<ChargeRow> {
   const { db, logger, signal, leaseMs } = deps;
   return startDueRowsJob<ChargeRow>({
     name: 'check charge status',
@@ -46,6 +45,8 @@ export function startStatusCheckJob(deps: StatusCheckDeps): PollingLoop {
         intervalMs: ROUTINE_INTERVAL_MS,
       },
     ],
+    // What ends makes due is requested, and wakes by itself.
+    wakesAtEnds: false,
     handle: async (charge) => void (await checkCharge(deps, charge)),
     describe: (charge) => ({ charge_id: charge.id }),
     parentOf: (charge) => charge.checkTraceparent,

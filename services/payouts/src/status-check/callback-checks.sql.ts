@@ -1,5 +1,6 @@
 import { newId, type PayoutId } from '@pixmesh/kernel/ids';
 import { IS_FREE } from '@pixmesh/postgres/due-rows';
+import type { NamedRow } from '@pixmesh/postgres/named-checks';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
@@ -13,9 +14,6 @@ export type NamedPayout = {
   traceparent: string | null;
 };
 
-/** `isLeased`: to the caller, for a check at once. Otherwise its check is requested. */
-export type NamedCheck = { payout: PayoutRow; isLeased: boolean };
-
 /**
  * The checks that callbacks ask for: up to `places` payouts are leased to the caller, in the order of their names, and
  * the check of all others is requested, as is that of one which is being checked now. One statement for all of a fetch.
@@ -28,11 +26,11 @@ export async function leaseNamedPayouts(
   db: Queryable,
   names: readonly NamedPayout[],
   { places, leaseMs }: { places: number; leaseMs: number },
-): Promise<NamedCheck[]> {
+): Promise<NamedRow<PayoutRow>[]> {
   const ids = names.flatMap(({ id }) => id ?? []);
   const endToEndIds = names.flatMap(({ endToEndId }) => endToEndId ?? []);
   const leaseEnd = sql`now() + ${leaseMs}::int * interval '1 ms'`;
-  const rows = await db.query<PayoutRecord & { is_leased: boolean }>(
+  const rows = await db.query<PayoutRecord & { is_leased: boolean; places: number[] }>(
     named(
       'payouts_lease_named',
       sql`
@@ -50,15 +48,17 @@ export async function leaseNamedPayouts(
           for update
         ),
         wanted as (
-          select distinct on (found_id) found_id, is_free, place, traceparent as asked_in
+          select
+            found_id, is_free, array_agg(place order by place) as places,
+            (array_agg(traceparent order by place))[1] as asked_in
           from found
           join name on name.id = found_id or name.end_to_end_id = found_end_to_end_id
-          order by found_id, place
+          group by found_id, is_free
         ),
         picked as (
           select
-            found_id, asked_in,
-            is_free and row_number() over (partition by is_free order by place) <= ${places}::int as is_leased
+            found_id, asked_in, places,
+            is_free and row_number() over (partition by is_free order by places[1]) <= ${places}::int as is_leased
           from wanted
         )
         update payouts
@@ -73,10 +73,14 @@ export async function leaseNamedPayouts(
             end
         from picked
         where id = any(array(select found_id from picked)) and id = found_id
-        returning ${PAYOUT_COLUMNS}, is_leased`,
+        returning ${PAYOUT_COLUMNS}, is_leased, places`,
     ),
   );
-  return rows.map((row) => ({ payout: toPayoutRow(row), isLeased: row.is_leased }));
+  return rows.map((row) => ({
+    row: toPayoutRow(row),
+    isLeased: row.is_leased,
+    places: row.places,
+  }));
 }
 
 function toName({ id, endToEndId, traceparent }: NamedPayout, place: number): object {

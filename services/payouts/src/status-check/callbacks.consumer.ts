@@ -37,8 +37,8 @@ export function callbacksConsumer(deps: CallbacksDeps): ConsumerGroup {
 
   async function handle({ data }: z.output<typeof AcquirerCallback.schema>): Promise<void> {
     if (!OWN_KINDS.has(data.kind)) return;
-    const isOurs = await deps.callbackChecks.check(nameOf(data.item));
-    if (!isOurs) deps.logger.warn({ kind: data.kind }, 'callback names no payout');
+    const named = await deps.callbackChecks.check(nameOf(data.item));
+    if (named.length === 0) deps.logger.warn({ kind: data.kind }, 'callback names no payout');
   }
 }
 

@@ -6,15 +6,17 @@ import type { Deadline } from '@pixmesh/http/deadline';
 import type { Database } from '@pixmesh/postgres/pool';
 
 import type { ChargeRow } from '#charge/charge-row.ts';
-import { findCharge, insertCharge } from '#charge/charges.sql.ts';
+import { findCharge } from '#charge/charges.sql.ts';
 import { failpoint } from '#failpoints.ts';
 import type { Issuing } from '#charge/issuing/issuing.ts';
 
 import { checkChargeBody, type ChargeOrder } from './check-charge-body.ts';
 import { fingerprintOf } from './fingerprint.ts';
+import type { NewCharges } from './new-charges.sql.ts';
 
 export type CreateChargeDeps = {
   db: Database;
+  newCharges: NewCharges;
   issuing: Issuing;
   sealingPublicKey: string;
   /** How long the row is ours: longer than an exchange with the acquirer can take. */
@@ -51,7 +53,7 @@ export async function createCharge(
   const checked = checkOrder(input);
   if (checked.kind === 'accepted') {
     await failpoint('charges.create.before-insert');
-    const stored = await insertCharge(deps.db, toNewCharge(deps, input, checked.order));
+    const stored = await deps.newCharges.submit(toNewCharge(deps, input, checked.order));
     await failpoint('charges.create.after-insert');
     if (stored) return { charge: await deps.issuing.issueNew(stored, input.deadline), ...FIRST };
   }
