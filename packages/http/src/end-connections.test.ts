@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 import { createLogger } from '@pixmesh/telemetry/logger';
 import type { FastifyInstance } from 'fastify';
 import { Pool, request } from 'undici';
@@ -9,6 +11,14 @@ import { createServiceApp } from './service-app.ts';
 /** Above the longest life of a connection. */
 const OLD_MS = 60_000;
 const WAITING = 50;
+/** Each sends at random moments while its listener stops. */
+const CLIENTS = 300;
+const SENDS = 4;
+/** Shorter than in production, so that the test is; a client ends what is idle half a second sooner than announced. */
+const ANNOUNCED_MS = 1_000;
+const CLIENT_MARGIN_MS = 500;
+/** Beyond the end of the last idle connection. */
+const SENDING_MS = 4_000;
 
 function anApp(): FastifyInstance {
   const app = createServiceApp({ logger: createLogger('test', 'silent'), listener: 'test' });
@@ -22,11 +32,11 @@ async function listening(app: FastifyInstance, port = 0): Promise<string> {
 }
 
 /** A client with one connection, which it keeps as long as it may. */
-function aClient(url: string): { get: () => Promise<string | undefined> } {
-  const pool = new Pool(url, { connections: 1 });
+function aClient(url: string, options: Pool.Options = {}) {
+  const pool = new Pool(url, { connections: 1, ...options });
   onTestFinished(() => pool.destroy());
   return {
-    get: async () => {
+    get: async (): Promise<string | undefined> => {
       const { statusCode, headers, body } = await pool.request({ method: 'GET', path: '/things' });
       await body.text();
       expect(statusCode).toBe(200);
@@ -53,6 +63,32 @@ test('a connection that is idle when its process stops is still served, and ends
   const draining = app.drain();
   expect(await client.get()).toBe('close');
   await draining;
+});
+
+test('a connection that rests is announced to end before its process, when it stops, ends it', async () => {
+  const url = await listening(anApp());
+  const { headers, body } = await request(`${url}/things`);
+  await body.dump();
+  expect(headers['keep-alive']).toContain('timeout=5');
+});
+
+test('clients that send at random moments while a process stops lose no call', async () => {
+  const stopping = anApp();
+  stopping.server.keepAliveTimeout = ANNOUNCED_MS;
+  const url = await listening(stopping);
+  const options = { keepAliveTimeoutThreshold: CLIENT_MARGIN_MS };
+  const clients = Array.from({ length: CLIENTS }, () => aClient(url, options));
+  await Promise.all(clients.map((client) => client.get()));
+  await listening(anApp(), Number(new URL(url).port));
+  const drained = stopping.drain();
+  const sends = clients.flatMap((client) =>
+    Array.from({ length: SENDS }, async () => {
+      await delay(Math.random() * SENDING_MS);
+      return await client.get();
+    }),
+  );
+  expect(await Promise.all(sends)).toHaveLength(CLIENTS * SENDS);
+  await drained;
 });
 
 test('a connection that stays idle does not hold a stop up', async () => {

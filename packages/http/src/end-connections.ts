@@ -13,8 +13,15 @@ declare module 'fastify' {
 /** How long a connection serves requests, a third more or less: processes that are added get their part by then. */
 const CONNECTION_LIFE_MS = 30_000;
 const LIFE_JITTER = 1 / 3;
-/** Idle connections of a process that stops are ended after so long. Our own clients have ended theirs by then. */
-const DRAIN_IDLE_MS = 1_500;
+/**
+ * What answers ask clients to count on (`Keep-Alive: timeout=5`): who follows it sends nothing on a connection that has
+ * been idle for longer. undici ends it 2 s before that time, Node's own agent 1 s.
+ */
+const ANNOUNCED_IDLE_MS = 5_000;
+/** While it runs, a process lets proxies keep connections for longer, who follow no announcement. */
+const IDLE_MS_MAX = 72_000;
+/** Idle connections of a process that stops are ended so long after clients were asked to have ended them. */
+const DRAIN_MARGIN_MS = 2_000;
 /** Turns of the event loop in which connections that wait are taken, before the listener closes. */
 const ACCEPTING_TURNS_MAX = 100;
 const SHORT_TURN_MS = 1;
@@ -24,6 +31,8 @@ const SHORT_TURN_MS = 1;
  * stops. One that was merely closed could have carried a request at that moment, whose outcome nobody would know.
  */
 export function endConnections(app: FastifyInstance): void {
+  app.server.keepAliveTimeout = ANNOUNCED_IDLE_MS;
+  app.server.keepAliveTimeoutBuffer = IDLE_MS_MAX - ANNOUNCED_IDLE_MS;
   const endsAtMs = new WeakMap<object, number>();
   let closing = false;
   app.addHook('preClose', async () => {
@@ -49,7 +58,8 @@ export function endConnections(app: FastifyInstance): void {
     // Node's own HTTP server would end idle connections with its listener.
     net.Server.prototype.close.call(app.server, () => resolve());
     const waiting = new AbortController();
-    const idle = delay(DRAIN_IDLE_MS, undefined, { signal: waiting.signal });
+    const idleMs = app.server.keepAliveTimeout + DRAIN_MARGIN_MS;
+    const idle = delay(idleMs, undefined, { signal: waiting.signal });
     idle.then(
       () => app.server.closeIdleConnections(),
       () => undefined,

@@ -32,7 +32,6 @@ const REQUEST_TIMEOUT_MS = 15_000;
 const TIMEOUTS_CHECK_INTERVAL_MS = 1_000;
 const CONNECTIONS_MAX = 10_000;
 const REQUESTS_PER_SOCKET_MAX = 100_000;
-const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 /** What proxies note where the client left before its answer; it never goes on the wire. */
 const STATUS_CLIENT_LEFT = 499;
 /** Longer than any id: an ill-formed id must reach its route and get that route's 404 (decision 14). */
@@ -79,7 +78,6 @@ export function createServiceApp(options: ServiceAppOptions): FastifyInstance {
     logger: false,
     bodyLimit: bodyBytesMax,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     maxRequestsPerSocket: REQUESTS_PER_SOCKET_MAX,
     ...serverOptions(options),
     exposeHeadRoutes: false,

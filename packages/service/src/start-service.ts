@@ -9,6 +9,8 @@ import type { StopCause } from './run-service.ts';
 import { createStopList, type StopList } from './stop-in-order.ts';
 import { warnOfPlaintext } from './warn-of-plaintext.ts';
 
+/** Time to let callers go: the longest request takes 10 s, and what rests is ended after 7 s. */
+const CALLERS_STOP_MS_MAX = 12_000;
 /** Only tests end a service within a process that lives on; they have no callers that would notice. */
 const DISPOSED = 'disposed';
 
@@ -106,7 +108,9 @@ function stopOnce(running: {
   async function stop(cause: StopCause): Promise<void> {
     logger.info(cause, 'service stopping');
     health.setNotReady();
-    if (cause.reason !== DISPOSED) stops.use('callers', { [Symbol.asyncDispose]: drainAll });
+    if (cause.reason !== DISPOSED) {
+      stops.use('callers', { [Symbol.asyncDispose]: drainAll }, CALLERS_STOP_MS_MAX);
+    }
     await stops.stopAll();
     await health[Symbol.asyncDispose]();
   }

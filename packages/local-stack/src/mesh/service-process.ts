@@ -11,7 +11,8 @@ import type { MeshSettings } from './mesh-settings.ts';
 import { internalOriginOf, renderServiceEnvironment } from './service-environment.ts';
 
 const READY_LIMIT_MS = 60_000;
-const STOP_LIMIT_MS = 10_000;
+/** As long as a service gives itself. */
+const STOP_LIMIT_MS = 20_000;
 const JOB_LIMIT_MS = 120_000;
 const REQUEST_LIMIT_MS = 3_000;
 /** Compiled sources, kept between processes: half of the time that a service takes to start is compiling. */

@@ -49,7 +49,7 @@ export function requireOperator(app: FastifyInstance, deps: OperatorAuthDeps): v
   const { bootstrapToken } = deps;
   const bootstrapDigest = bootstrapToken === undefined ? null : digestToken(bootstrapToken);
   app.decorateRequest('actor', '');
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', async (request) => {
     const actor = await findActor(deps, bootstrapDigest, request);
     if (actor === null) {
       countUnauthorized('admin');
@@ -59,7 +59,7 @@ export function requireOperator(app: FastifyInstance, deps: OperatorAuthDeps): v
       );
     }
     request.actor = actor;
-    keepConnection(request, reply);
+    keepConnection(request);
   });
 }
 

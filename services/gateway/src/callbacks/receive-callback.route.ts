@@ -22,9 +22,9 @@ export function registerReceiveCallback(
   for (const path of PATHS) {
     app.post(path, {
       // Before the body is read.
-      onRequest: async (request, reply) => {
+      onRequest: async (request) => {
         refuseStrangers(request, expected);
-        keepConnection(request, reply);
+        keepConnection(request);
       },
       handler: async (request: FastifyRequest, reply: FastifyReply) => {
         await receiveCallback(deps, rawBody(request.body));

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { sendRaw } from '@pixmesh/http/testing/raw-request';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
 import { ROWS_MAX, ROWS_PER_SOURCE_MAX } from '#request-log/sample-strangers.ts';
 import { sendRequest } from '#test/send-request.ts';
@@ -86,27 +86,30 @@ describe('connections of one address', () => {
 
   test('rest for long only once something was accepted on them', async () => {
     const { key } = await open.createTenant();
-    const ask = (listener: (typeof LISTENERS)[number], path: string, ...lines: string[]) =>
-      sendRaw(
-        open.ports[listener],
-        [`${path} HTTP/1.1`, 'Host: a', 'Content-Length: 0', ...lines, '', ''].join('\r\n'),
-      );
+    const ask = async (
+      listener: (typeof LISTENERS)[number],
+      path: string,
+      ...lines: string[]
+    ): Promise<Socket> => {
+      const [socket] = (await openSockets(open.ports[listener], 1)) as [Socket];
+      onTestFinished(() => void socket.destroy());
+      const head = [`${path} HTTP/1.1`, 'Host: a', 'Content-Length: 0', ...lines, '', ''];
+      socket.write(head.join('\r\n'));
+      await once(socket, 'data');
+      return socket;
+    };
     const accepted = [
       await ask('public', 'GET /v1/account', `X-Api-Key: ${key}`),
       await ask('admin', 'GET /admin/accounts', `Authorization: Bearer ${BOOTSTRAP_TOKEN}`),
       await ask('callback', `POST /acquirer/${CALLBACK_SECRET}`),
     ];
-    for (const { status, head } of accepted) {
-      expect([status, head]).toEqual([200, expect.stringContaining('timeout=72')]);
-    }
     const refused = [
       await ask('public', 'GET /v1/account'),
       await ask('admin', 'GET /admin/accounts'),
       await ask('callback', 'POST /acquirer/nothing'),
     ];
-    for (const { status, head } of refused) {
-      expect([status, head]).toEqual([401, expect.stringContaining('timeout=5')]);
-    }
+    await Promise.all(refused.map((socket) => once(socket.resume(), 'close')));
+    expect(accepted.map(({ closed }) => closed)).toEqual([false, false, false]);
   });
 
   test.each(LISTENERS)('are bounded, and one that ends makes room: %s', async (listener) => {

@@ -1,13 +1,14 @@
 import type { Socket } from 'node:net';
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { type IsTrustedProxy, plainAddress } from './addresses.ts';
 
-/** How long a connection may rest after an answer, on which no key, token or secret was accepted yet. */
+/**
+ * How long a connection may rest after an answer, on which no key, token or secret was accepted yet: longer than answers
+ * announce, so that its client sends nothing on a connection that ends.
+ */
 const REST_MS = 6_000;
-/** What its client is asked to count on: less, so that it sends nothing on a connection that ends. */
-const ANNOUNCED = 'timeout=5';
 
 const known = new WeakSet<Socket>();
 
@@ -23,7 +24,6 @@ export function shortenRestOfStrangers(
   app.server.prependListener('request', ({ socket }, response) => {
     const address = plainAddress(socket.remoteAddress);
     if (known.has(socket) || (address !== null && isTrusted(address))) return;
-    if (response.shouldKeepAlive) response.setHeader('keep-alive', ANNOUNCED);
     // Node has set its own time before, at the same event, and sets none while a request is read.
     response.once('finish', () => {
       if (!known.has(socket)) socket.setTimeout(restMs);
@@ -32,11 +32,10 @@ export function shortenRestOfStrangers(
 }
 
 /** The caller has shown something that was accepted: its connection is one of those that are kept. */
-export function keepConnection(request: FastifyRequest, reply: FastifyReply): void {
+export function keepConnection(request: FastifyRequest): void {
   const { socket } = request.raw;
   if (known.has(socket)) return;
   known.add(socket);
   // That of an answer before it, where requests were sent one behind the other.
   socket.setTimeout(0);
-  reply.raw.removeHeader('keep-alive');
 }

@@ -96,7 +96,7 @@ async function admit(
   }
   const { caller } = authenticated;
   request.caller = caller;
-  keepConnection(request, reply);
+  keepConnection(request);
   const endAdmission = await deps.admitRequest(caller, reply);
   if (endAdmission !== null) afterRequest({ request, reply }, endAdmission);
   if (route.scope !== null && !caller.scopes.includes(route.scope)) {
