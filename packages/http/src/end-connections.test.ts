@@ -10,7 +10,8 @@ import { createServiceApp } from './service-app.ts';
 
 /** Above the longest life of a connection. */
 const OLD_MS = 60_000;
-const WAITING = 50;
+/** More than a listener has turns of the event loop in the time that they come in. */
+const WAITING = 400;
 /** Each sends at random moments while its listener stops. */
 const CLIENTS = 300;
 const SENDS = 4;

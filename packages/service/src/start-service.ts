@@ -9,7 +9,7 @@ import type { StopCause } from './run-service.ts';
 import { createStopList, type StopList } from './stop-in-order.ts';
 import { warnOfPlaintext } from './warn-of-plaintext.ts';
 
-/** Time to let callers go: the longest request takes 10 s, and what rests is ended after 7 s. */
+/** Time to let callers go: waiting connections are taken for 4 s at most, and what rests is ended 7 s later. */
 const CALLERS_STOP_MS_MAX = 12_000;
 /** Only tests end a service within a process that lives on; they have no callers that would notice. */
 const DISPOSED = 'disposed';
