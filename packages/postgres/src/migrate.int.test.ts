@@ -13,6 +13,8 @@ import { migrateSchema } from './migrate.ts';
 
 const schema = `orders_${randomBytes(4).toString('hex')}`;
 const migrationsDir = mkdtempSync(path.join(tmpdir(), 'pixmesh-migrations-'));
+/** A reader waits for one try of a migration, with some room for a busy machine. */
+const READER_MS_MAX = 5_000;
 let database: TestDatabase;
 
 beforeAll(async () => {
@@ -55,6 +57,28 @@ test('a migration that fails leaves neither a table nor a record of itself', asy
   ]);
 });
 
+test('a migration that waits for a table holds no reader of it up for long, and is applied once the table is free', async () => {
+  writeFileSync(
+    path.join(migrationsDir, '0003_note.sql'),
+    'alter table orders add column note text;',
+  );
+  const holder = new pg.Client({ connectionString: database.adminUrl });
+  await holder.connect();
+  try {
+    await holder.query(`begin; lock table ${schema}.orders in access share mode`);
+    const migrated = migrate();
+    await eventually(async () => expect(await waitingForLocks()).toBe(1));
+    const startedMs = performance.now();
+    await run(database.adminUrl, `select from ${schema}.orders`);
+    expect(performance.now() - startedMs).toBeLessThan(READER_MS_MAX);
+    await holder.query('commit');
+    await migrated;
+  } finally {
+    await holder.end();
+  }
+  expect(await appliedMigrations()).toContain('0003_note');
+});
+
 test('databases of one server that are migrated at once do not trip over their common role', async () => {
   await using other = await createTestDatabase('charges');
   const jobs = [database.adminUrl, other.adminUrl].flatMap((url) => [migrate(url), migrate(url)]);
@@ -93,6 +117,15 @@ function withUser(serverUrl: string, user: string, password: string): string {
 
 function logOfPostgres(): string {
   return readFileSync(path.join(testInfra().home, 'logs', 'postgres.log'), 'utf8');
+}
+
+async function waitingForLocks(): Promise<number> {
+  const rows = await run(
+    database.adminUrl,
+    `select count(*)::int as waiting from pg_locks
+     where not granted and relation = '${schema}.orders'::regclass`,
+  );
+  return Number(rows[0]?.['waiting']);
 }
 
 async function appliedMigrations(): Promise<string[]> {

@@ -30,7 +30,17 @@ type MigrateOptions = {
 export const MIGRATION_LOCK = 'pixmesh-migrate';
 
 const MECHANISMS_DIR = fileURLToPath(new URL('../migrations', import.meta.url));
-const LOCK_TIMEOUT_MS = 30_000;
+/** How long a job waits for another one that migrates. */
+const OTHER_JOB_MS_MAX = 30_000;
+/**
+ * A migration that waits for the lock of a table holds up every call of that table which comes after it, so it gives up
+ * sooner than a caller would, and is tried again.
+ */
+const LOCK_TIMEOUT_MS = 1_000;
+const LOCK_TRIES_MAX = 60;
+const LOCK_RETRY_DELAY_MS = 1_000;
+/** lock_not_available. */
+const NO_LOCK = '55P03';
 /** Roles belong to the whole server: another database's deploy job may write the same one meanwhile. */
 const ROLE_TRIES_MAX = 20;
 const ROLE_RETRY_DELAY_MS = 50;
@@ -45,28 +55,42 @@ export async function migrateSchema(options: MigrateOptions): Promise<void> {
   const { schema } = options;
   const client = new pg.Client({
     connectionString: options.adminUrl,
-    lock_timeout: LOCK_TIMEOUT_MS,
+    lock_timeout: OTHER_JOB_MS_MAX,
   });
   await client.connect();
   try {
     // One lock for all schemas keeps concurrent deploy jobs in line; it ends with the session.
     await client.query('select pg_advisory_lock(hashtext($1))', [MIGRATION_LOCK]);
+    await client.query(`set lock_timeout = ${LOCK_TIMEOUT_MS}`);
     await prepareRoleWithRetries(client, options);
     for (const mechanism of options.mechanisms) {
       const table = `${mechanism.replaceAll('-', '_')}_migrations`;
-      await migrate(client, { schema, table, dir: `${MECHANISMS_DIR}/${mechanism}` });
+      await migrateWithRetries(client, { schema, table, dir: `${MECHANISMS_DIR}/${mechanism}` });
     }
-    await migrate(client, { schema, table: 'migrations', dir: options.migrationsDir });
+    await migrateWithRetries(client, { schema, table: 'migrations', dir: options.migrationsDir });
     await protectHistory(client, schema);
   } finally {
     await client.end();
   }
 }
 
-async function migrate(
-  client: pg.Client,
-  { schema, table, dir }: { schema: string; table: string; dir: string },
-): Promise<void> {
+type Folder = { schema: string; table: string; dir: string };
+
+/** Each file is a transaction of its own: a further try goes on with the one that found a table locked. */
+async function migrateWithRetries(client: pg.Client, folder: Folder): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await migrate(client, folder);
+    } catch (error) {
+      if (tries === LOCK_TRIES_MAX || (error as { code?: string }).code !== NO_LOCK) throw error;
+      // The library leaves the transaction of a file that failed open.
+      await client.query('rollback');
+      await delay(LOCK_RETRY_DELAY_MS);
+    }
+  }
+}
+
+async function migrate(client: pg.Client, { schema, table, dir }: Folder): Promise<void> {
   await runner({
     dbClient: client,
     dir,
