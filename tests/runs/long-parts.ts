@@ -34,6 +34,7 @@ const PARTS: readonly LongPart[] = [
   { name: 'edges', ring: 'e2e', holds: within('fuzz', 'hostile', 'secrets') },
   { name: 'scaling', ring: 'e2e', holds: within('/scaling.') },
   { name: 'rotations', ring: 'e2e', holds: within('/rotations.') },
+  { name: 'upgrades', ring: 'e2e', holds: within('/upgrades.') },
   { name: 'replicas', ring: 'e2e', holds: within('/replicas.') },
   { name: 'periods', ring: 'e2e', holds: within('/production-periods.') },
   { name: 'losses', ring: 'e2e', holds: within('/lost-messages.') },

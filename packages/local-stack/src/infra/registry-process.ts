@@ -20,6 +20,11 @@ export const REGISTRY_READ_ONLY = {
   APICURIO_STORAGE_READ_ONLY_ENABLED: 'true',
   APICURIO_CONFIG_DYNAMIC_ALLOW_ALL: 'false',
 };
+/** For a deploy job on a stack that runs. */
+export const REGISTRY_WRITABLE = {
+  APICURIO_STORAGE_READ_ONLY_ENABLED: 'false',
+  APICURIO_CONFIG_DYNAMIC_ALLOW_ALL: 'true',
+};
 
 /**
  * Starts the schema registry on a database of its own, so that schema ids survive a restart; answers

@@ -2,7 +2,7 @@ import type { InfraMode } from '../infra/infra-provider.ts';
 import { prepareOwner } from '@pixmesh/postgres/owner-role';
 import { bootInfra } from '../infra/boot-infra.ts';
 import { issueIdentities, keepIdentitiesFresh } from '../infra/identities.ts';
-import { REGISTRY_READ_ONLY } from '../infra/registry-process.ts';
+import { REGISTRY_READ_ONLY, REGISTRY_WRITABLE } from '../infra/registry-process.ts';
 import { INFRA_SLOTS } from '../infra/infra-slots.ts';
 import { allocatePorts, type PortBlock } from '../ports/allocate-ports.ts';
 import type { Progress } from '../progress.ts';
@@ -60,16 +60,24 @@ export async function bootMesh(input: BootMeshInput): Promise<Mesh> {
       log.line(`certificates not renewed: ${(error as Error).message}`);
     }),
   );
-  await step(log, 'deploy job (migrations, topics, schemas)', () =>
-    supervisor.run(
-      describeDeployJob({ home, name: 'deploy' }, [], renderDeployEnvironment(settings)),
-    ),
-  );
+  const deploy = () =>
+    step(log, 'deploy job (migrations, topics, schemas)', () =>
+      supervisor.run(
+        describeDeployJob({ home, name: 'deploy' }, [], renderDeployEnvironment(settings)),
+      ),
+    );
+  await deploy();
   await Promise.all([startServices(input, settings), closeRegistry(input)]);
   const scaling = createScaling({ supervisor, settings, log });
   resources.defer(scaling.close);
   await scaling.scaleTo(input.scale);
-  const control = await startControlServer({ supervisor, scaling }, ports.of('control'));
+  const deployAgain = async () => {
+    await openRegistry(input);
+    await deploy();
+    await closeRegistry(input);
+  };
+  const commanded = { supervisor, scaling, deployAgain };
+  const control = await startControlServer(commanded, ports.of('control'));
   resources.defer(control.close);
   const [demo] = await Promise.all([
     seedDemoAccount({ home: supervisor.home, log, settings }),
@@ -128,6 +136,11 @@ async function closeRegistry({ log, supervisor }: BootMeshInput): Promise<void> 
   // One that is given, or runs in a container, is not ours to restart.
   if (!supervisor.names().includes('registry')) return;
   await step(log, 'registry, read-only', () => supervisor.restart('registry', REGISTRY_READ_ONLY));
+}
+
+async function openRegistry({ supervisor }: BootMeshInput): Promise<void> {
+  if (!supervisor.names().includes('registry')) return;
+  await supervisor.restart('registry', REGISTRY_WRITABLE);
 }
 
 async function startServices(

@@ -17,6 +17,11 @@ export async function requestScale(home: string, scale: Scale): Promise<void> {
   await command(home, `scale/${formatScale(scale)}`);
 }
 
+/** Has the running supervisor of a home run the deploy job once more. */
+export async function requestDeploy(home: string): Promise<void> {
+  await command(home, 'deploy/again');
+}
+
 /** @returns the pids of all processes when it is done */
 async function command(home: string, path: string): Promise<Record<string, number>> {
   const { url, token } = readControlFile(home);

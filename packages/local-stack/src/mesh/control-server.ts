@@ -17,9 +17,11 @@ export interface ControlFile {
 interface Commanded {
   supervisor: Supervisor;
   scaling: Scaling;
+  /** Runs the deploy job once more: migrations, topics, schemas. */
+  deployAgain(): Promise<void>;
 }
 
-/** Takes `POST /restart/<name>` and `POST /scale/<name>=<count>` from the commands of this home; answers when it is done. */
+/** Takes `POST /restart/<name>`, `POST /scale/<name>=<count>` and `POST /deploy/again` from the commands of this home; answers when it is done. */
 export async function startControlServer(
   commanded: Commanded,
   port: number,
@@ -45,11 +47,13 @@ async function answer(
   response: ServerResponse,
   deps: Commanded & { token: string },
 ): Promise<void> {
-  const [, command, argument] = /^\/(restart|scale)\/([\w=,-]+)$/.exec(request.url ?? '') ?? [];
+  const [, command, argument] =
+    /^\/(restart|scale|deploy)\/([\w=,-]+)$/.exec(request.url ?? '') ?? [];
   if (!isAuthorized(request, deps.token)) return reply(response, 401, 'not authorized');
   if (request.method !== 'POST' || !argument) return reply(response, 404, 'no such command');
   try {
     if (command === 'scale') await deps.scaling.scaleTo(parseScale([argument]));
+    else if (command === 'deploy') await deps.deployAgain();
     else await deps.supervisor.restart(argument);
     reply(response, 200, JSON.stringify(deps.supervisor.pids()));
   } catch (error) {

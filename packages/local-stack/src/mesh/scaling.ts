@@ -7,6 +7,7 @@ import type { MeshSettings } from './mesh-settings.ts';
 import { processName, SCALABLE, type Scale } from './scale.ts';
 import { failpointsOriginOf, internalOriginOf } from './service-environment.ts';
 import { describeServiceProcess } from './service-process.ts';
+import { sourcesOf } from './sources.ts';
 
 /** The processes of every service beyond its first. They come and go while the stack runs. */
 export interface Scaling {
@@ -86,7 +87,8 @@ export function createScaling(input: {
       releasePorts: ports.release,
     });
     try {
-      await log.waiting(name, supervisor.start({ ...describeServiceProcess(service, own), name }));
+      const described = { ...describeServiceProcess(service, own), name, cwd: sourcesOf(name) };
+      await log.waiting(name, supervisor.start(described));
     } catch (error) {
       await removeLast(service.name);
       throw error;

@@ -9,6 +9,7 @@ import { type ChildSpec, type JobSpec, STAGES } from '../supervisor/child-spec.t
 import type { MeshService } from './mesh-services.ts';
 import type { MeshSettings } from './mesh-settings.ts';
 import { internalOriginOf, renderServiceEnvironment } from './service-environment.ts';
+import { sourcesOf } from './sources.ts';
 
 const READY_LIMIT_MS = 60_000;
 /** As long as a service gives itself. */
@@ -20,9 +21,9 @@ const COMPILE_CACHE = join(REPOSITORY_ROOT, 'node_modules', '.cache', 'node-comp
 
 /** How the supervisor runs one service; the telemetry preload has to come before any other module. */
 export function describeServiceProcess(service: MeshService, settings: MeshSettings): ChildSpec {
-  const entry = join('services', service.name, 'src', 'main.ts');
-  if (!existsSync(join(REPOSITORY_ROOT, entry))) throw new StartupFailure(`${entry} is missing`);
   const { name } = service;
+  const entry = join('services', name, 'src', 'main.ts');
+  if (!existsSync(join(sourcesOf(name), entry))) throw new StartupFailure(`${entry} is missing`);
   const ready = `${internalOriginOf(service, settings)}/readyz`;
   const { env, prepare } = withSecretFiles(
     { home: settings.home, name },
@@ -34,7 +35,7 @@ export function describeServiceProcess(service: MeshService, settings: MeshSetti
     args: ['--enable-source-maps', '--import', '@pixmesh/telemetry/preload', entry],
     env: { ...serviceBaseEnvironment(), ...env },
     prepare,
-    cwd: REPOSITORY_ROOT,
+    cwd: sourcesOf(name),
     stage: STAGES.service,
     stopSignal: 'SIGTERM',
     stopLimitMs: STOP_LIMIT_MS,
@@ -57,7 +58,7 @@ export function describeDeployJob(
     args: ['--enable-source-maps', join('deploy', 'main.ts'), ...variant],
     env: { ...serviceBaseEnvironment(), ...env },
     prepare,
-    cwd: REPOSITORY_ROOT,
+    cwd: sourcesOf(name),
     limitMs: JOB_LIMIT_MS,
   };
 }
