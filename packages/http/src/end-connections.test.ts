@@ -83,10 +83,7 @@ test('clients that send at random moments while a process stops lose no call', a
   await listening(anApp(), Number(new URL(url).port));
   const drained = stopping.drain();
   const sends = clients.flatMap((client) =>
-    Array.from({ length: SENDS }, async () => {
-      await delay(Math.random() * SENDING_MS);
-      return await client.get();
-    }),
+    Array.from({ length: SENDS }, () => delay(Math.random() * SENDING_MS).then(client.get)),
   );
   expect(await Promise.all(sends)).toHaveLength(CLIENTS * SENDS);
   await drained;
