@@ -1,0 +1,40 @@
+import { CAUSE_ALERTS } from './cause-alerts.ts';
+import { MONEY_ALERTS } from './money-alerts.ts';
+import { SERVICE_LEVEL_ALERTS } from './service-level-alerts.ts';
+
+/** `page`: somebody acts now, at night too. `ticket`: on the next working day. `none`: not for people. */
+export type Severity = 'page' | 'ticket' | 'none';
+
+export type Alert = {
+  /** In the log of alerts, in the title of its runbook and in its rule test. */
+  name: string;
+  /** What is so, in one line. */
+  meaning: string;
+  severity: Severity;
+  /** How long it has to be so, in Prometheus's words: `30s`, `1m`. */
+  for: string;
+  /** PromQL that answers something while it is so. */
+  expr: string;
+  /** The dashboard that shows it first. */
+  dashboard: string;
+};
+
+/** Every alert of an installation. Its runbook is `docs/runbooks/<name in kebab-case>.md` (`runbookOf`). */
+export const ALERTS: readonly Alert[] = [
+  ...CAUSE_ALERTS,
+  ...MONEY_ALERTS,
+  ...SERVICE_LEVEL_ALERTS,
+  {
+    name: 'DeadMansSwitch',
+    meaning: 'always fires: who receives it learns by its absence that nothing is watched any more',
+    severity: 'none',
+    for: '0s',
+    expr: 'vector(1)',
+    dashboard: 'mesh',
+  },
+];
+
+/** The file of an alert's runbook, below the root of the repository. */
+export function runbookOf({ name }: Pick<Alert, 'name'>): string {
+  return `docs/runbooks/${name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase()}.md`;
+}
