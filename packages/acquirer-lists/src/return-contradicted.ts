@@ -4,6 +4,7 @@ import { counter } from '@pixmesh/telemetry/metrics';
 const contradictions = counter(
   'return_contradictions_total',
   'Returns that were carried out and that the acquirer shows otherwise later, by what it shows',
+  [],
 );
 
 /** An operator has to act: what was booked of a return is not so. Reconciliation shows it (decision 120). */

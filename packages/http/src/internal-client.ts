@@ -12,6 +12,7 @@ import { type Dispatcher, Pool } from 'undici';
 import { encodeClaims } from '@pixmesh/contracts/internal/claims-header';
 import type { Deadline } from './deadline.ts';
 import { meshConnector } from './mesh-connector.ts';
+import { observeUpstream } from './observe-upstream.ts';
 import { mayRepeat, TRIES_MAX } from './repeat-call.ts';
 
 /**
@@ -65,7 +66,8 @@ export function createInternalClient(options: {
   const reads = openConnections(`${service} reads`, READS_MAX, { url, connect });
   const writes = openConnections(`${service} writes`, WRITES_MAX, { url, connect });
   return {
-    request,
+    request: (call) =>
+      observeUpstream({ upstream: service, method: call.method }, () => request(call)),
     [Symbol.asyncDispose]: async () => {
       await Promise.all([reads.pool.destroy(), writes.pool.destroy()]);
     },

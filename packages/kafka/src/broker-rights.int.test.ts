@@ -36,8 +36,13 @@ const DONE = 'done';
 /** How the broker ends a handshake. */
 const ALERT = /^ERR_SSL_.*ALERT/;
 
-const NOTHING: BrokerRights = { writes: [], reads: [], groups: [] };
-const EVERYTHING: BrokerRights = { writes: ALL_TOPICS, reads: ALL_TOPICS, groups: [] };
+const NOTHING: BrokerRights = { writes: [], reads: [], groups: [], measures: false };
+const EVERYTHING: BrokerRights = {
+  writes: ALL_TOPICS,
+  reads: ALL_TOPICS,
+  groups: [],
+  measures: true,
+};
 
 /** Who has stolen a certificate, and what the table says that he may do. */
 const THIEVES: readonly (readonly [string, BrokerRights])[] = [

@@ -7,6 +7,7 @@ import { toIncoming } from './incoming-message.ts';
 import { isRegistryAway } from './message-handler.ts';
 import type { OffsetCommitter } from './offset-committer.ts';
 import type { MessageCodec } from './message-codec.ts';
+import { TOPIC_LABELS } from './topic-labels.ts';
 
 /** How long a partition rests while the database or a peer is away. */
 const PAUSE_MS = 500;
@@ -36,7 +37,11 @@ type InHand = { message: Message; handling: Promise<HandledMessage> };
 /** Whether a message of the batch has to come again: none that has not begun may overtake it. */
 type Course = { isBroken: boolean };
 
-const pauses = counter('kafka_partition_pauses_total', 'Pauses because a dependency was away');
+const pauses = counter(
+  'kafka_partition_pauses_total',
+  'Pauses because a dependency was away',
+  TOPIC_LABELS,
+);
 
 /**
  * Handles a batch in order: handlers begin in the order of the messages, up to `concurrency.max` at once, and an offset

@@ -8,6 +8,7 @@ import { continueFrom, fromMessageHeaders, withSpan } from '@pixmesh/telemetry/t
 import type { RawMessage } from '@pixmesh/postgres/dead-letters';
 import { dispatchMessage, type MessageHandler } from './message-handler.ts';
 import type { MessageCodec } from './message-codec.ts';
+import { TOPIC_LABELS } from './topic-labels.ts';
 
 /** How often a message that fails for no known reason is tried before it is parked. */
 const HANDLE_TRIES_MAX = 3;
@@ -23,7 +24,11 @@ export type HandleMessageDeps = {
 
 export type HandledMessage = { kind: 'handled' } | { kind: 'unavailable'; error: unknown };
 
-const parked = counter('kafka_messages_parked_total', 'Messages written to dead_letters');
+const parked = counter(
+  'kafka_messages_parked_total',
+  'Messages written to dead_letters',
+  TOPIC_LABELS,
+);
 
 /**
  * Handles one message and never throws: the library gives up for good on some errors. What is wrong in itself

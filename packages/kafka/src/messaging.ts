@@ -3,6 +3,7 @@ import type { MessageType } from '@pixmesh/contracts/messages/message-type';
 import type { Topic } from '@pixmesh/contracts/topics';
 import { AppError } from '@pixmesh/kernel/app-error';
 import {
+  countOpenLetters,
   type DeadLetter,
   type Dismissal,
   findDeadLetter,
@@ -22,6 +23,7 @@ import { startCommandResends } from '@pixmesh/postgres/unanswered-commands';
 import { declareFailpoints } from '@pixmesh/service/failpoints';
 import type { WakeSignal } from '@pixmesh/service/wake-signal';
 import type { Logger } from '@pixmesh/telemetry/logger';
+import { observedGauge } from '@pixmesh/telemetry/metrics';
 
 import { type BrokerAccess, brokerAccess } from './broker-access.ts';
 import { startConsumer } from './consumer.ts';
@@ -108,6 +110,9 @@ export function startMessaging(options: MessagingOptions): Messaging {
     onFatal: options.onFatal,
   });
   const upkeep = outbox && startPartitionUpkeep({ db, logger });
+  observedGauge('dead_letters_open', 'Parked messages that wait for an operator', async () => [
+    { value: await countOpenLetters(db) },
+  ]);
   return {
     isAlive: () => [schemas, upkeep, exchange].every((one) => one?.isAlive() ?? true),
     deadLetters: {

@@ -1,5 +1,6 @@
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { counter } from '@pixmesh/telemetry/metrics';
+import { TOPIC_LABELS } from './topic-labels.ts';
 
 /** A place that was refused is left alone for so long; each try of it costs the others some hundred milliseconds. */
 const REST_MS = 2_000;
@@ -22,6 +23,7 @@ export type RefusedPlaces = {
 const refusals = counter(
   'kafka_publications_refused_total',
   'Publications that the broker refused',
+  TOPIC_LABELS,
 );
 
 /** What the broker refuses at present, so that the rest is published without it. */

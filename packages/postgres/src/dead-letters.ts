@@ -108,6 +108,22 @@ export async function listDeadLetters(db: Queryable, page: LettersPage): Promise
   );
 }
 
+/** A count beyond this only says: many. */
+export const OPEN_LETTERS_COUNTED_MAX = 1_000;
+
+/** Open letters, up to a bound. Reads `dead_letters_open`. */
+export async function countOpenLetters(db: Queryable): Promise<number> {
+  const [row] = await db.query<{ count: number }>(
+    named(
+      'dead_letter_count',
+      sql`
+        select count(*)::int as count
+        from (select from dead_letters where ${IS_OPEN} limit ${OPEN_LETTERS_COUNTED_MAX}) as open`,
+    ),
+  );
+  return row?.count ?? 0;
+}
+
 export async function findDeadLetter(db: Queryable, id: string): Promise<DeadLetter | null> {
   const rows = await db.query<DeadLetter>(
     named('dead_letter_find', sql`select ${COLUMNS} from dead_letters where id = ${id}`),

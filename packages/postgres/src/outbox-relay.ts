@@ -73,7 +73,11 @@ export const FROM_START: Pass = { ...CLAIMING, after: QUEUE_START };
 
 type RelayDeps = { db: Database; publish: Publish; logger: Logger };
 
-const parked = counter('outbox_events_parked_total', 'Events that cannot be published as they are');
+const parked = counter(
+  'outbox_events_parked_total',
+  'Events that cannot be published as they are',
+  [],
+);
 
 /**
  * Moves committed events to the broker, in order per key and at least once. What was published is taken off the queue

@@ -6,6 +6,8 @@ import pg from 'pg';
 
 import { databaseError, isConnectionLost, isRepeatable } from './database-error.ts';
 import { createEitherPassword, type EitherPassword } from './either-password.ts';
+import { countDatabaseError, observePool } from './observe-pool.ts';
+import { collectForCommit } from './on-commit.ts';
 import { render, type Statement } from './sql.ts';
 
 /** Statements above these limits are bugs or accidents; they end with an error instead of waiting. */
@@ -48,6 +50,8 @@ type PoolOptions = {
   /** `other_password` among its parameters: see `either-password.ts`. */
   url: string;
   applicationName: string;
+  /** Names it in metrics, where a process has more than one; otherwise `main`. */
+  name?: string;
   max?: number;
   /**
    * Named statements are planned once per connection and never for their values: for statements with arrays, whose
@@ -64,7 +68,7 @@ const PLANNED_ONCE = '-c plan_cache_mode=force_generic_plan -c enable_seqscan=of
  * as bigint; errors that mean "the database is away" become `DEPENDENCY_UNAVAILABLE`.
  */
 export function createPool(options: PoolOptions): Database {
-  const { applicationName, max = POOL_SIZE_DEFAULT } = options;
+  const { applicationName, name = 'main', max = POOL_SIZE_DEFAULT } = options;
   const either = createEitherPassword(options.url);
   const pool = new pg.Pool({
     Client: clientOf(either),
@@ -83,8 +87,9 @@ export function createPool(options: PoolOptions): Database {
   });
   // A connection that breaks while idle is replaced at the next use; without a listener it ends the process.
   pool.on('error', () => undefined);
+  observePool(name, { pool, max });
   const turns = createFairQueue({
-    name: `postgres ${applicationName}`,
+    name: `postgres ${name}`,
     places: max,
     waitingMax: WAITING_MAX,
     waitMsMax: CONNECTION_TIMEOUT_MS,
@@ -135,17 +140,21 @@ async function transactOnce<T>(
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
   const client = await pool.connect().catch((error: unknown) => {
+    countDatabaseError(error);
     throw databaseError(error);
   });
   let broken: Error | undefined;
   client.on('error', recordBroken);
   try {
     await client.query(begin);
-    const result = await work({
+    const tx: Transaction = {
       inTransaction: true,
       query: (statement) => run(client, statement),
-    });
+    };
+    const committed = collectForCommit(tx);
+    const result = await work(tx);
     await client.query('commit');
+    committed();
     return result;
   } catch (error) {
     const failure = databaseError(error);
@@ -171,6 +180,7 @@ async function run<Row extends object>(
     const result = await client.query<Row>(render(statement));
     return result.rows;
   } catch (error) {
+    countDatabaseError(error);
     throw databaseError(error);
   }
 }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 
-import { prometheusExporter } from '@pixmesh/telemetry/sdk';
+import { renderMetrics } from '@pixmesh/telemetry/sdk';
 
 const CHECK_TIMEOUT_MS = 2_000;
 
@@ -46,7 +46,7 @@ export async function startHealth(options: HealthOptions): Promise<Health> {
       case 'GET /readyz':
         return void response.writeHead((await isReady()) ? 200 : 503).end();
       case 'GET /metrics':
-        return answerMetrics(request, response);
+        return await answerMetrics(response);
       default:
         return void response.writeHead(404).end();
     }
@@ -68,10 +68,10 @@ export async function startHealth(options: HealthOptions): Promise<Health> {
   }
 }
 
-function answerMetrics(request: IncomingMessage, response: ServerResponse): void {
-  const exporter = prometheusExporter();
-  if (!exporter) return void response.writeHead(503).end();
-  exporter.getMetricsRequestHandler(request, response);
+async function answerMetrics(response: ServerResponse): Promise<void> {
+  const text = await renderMetrics();
+  if (text === null) return void response.writeHead(503).end();
+  response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }).end(text);
 }
 
 function portOf(server: Server): number {

@@ -1,5 +1,5 @@
 import type { Logger } from '@pixmesh/telemetry/logger';
-import { counter } from '@pixmesh/telemetry/metrics';
+import { counter, observedGauge } from '@pixmesh/telemetry/metrics';
 import { z } from 'zod';
 
 const CONNECT_TIMEOUT_MS = 2_000;
@@ -23,6 +23,13 @@ export const RedisConfig = {
 } as const;
 
 export type RedisAddress = { url: string; ca?: string | undefined };
+
+/** Whether a service has its connection. A Redis that holds it and answers nothing shows in what waits for it. */
+export function observeRedis(client: { readonly isReady: boolean }): void {
+  observedGauge('redis_up', '1 while this process is connected to Redis', async () => [
+    { value: client.isReady ? 1 : 0 },
+  ]);
+}
 
 /** Null where no Redis is configured. */
 export function redisAddress(config: {

@@ -9,9 +9,21 @@ import {
 /** Upper bounds, in seconds, that separate a healthy latency from each of our objectives. */
 const SECONDS_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60];
 
-/** A monotonic counter. Labels are bounded sets: never ids, URLs or keys. */
-export function counter(name: string, description: string): Counter {
-  return metrics.getMeter('pixmesh').createCounter(name, { description });
+/** A counter without labels. */
+const UNLABELLED: readonly Attributes[] = [{}];
+
+/**
+ * A monotonic counter. Labels are bounded sets: never ids, URLs or keys. It is there from the start, with 0, so that an
+ * alert sees the first: of a counter with labels `known` says with which; those that are not listed begin at their first.
+ */
+export function counter(
+  name: string,
+  description: string,
+  known: readonly Attributes[] = UNLABELLED,
+): Counter {
+  const made = metrics.getMeter('pixmesh').createCounter(name, { description });
+  for (const labels of known) made.add(0, labels);
+  return made;
 }
 
 /** How much there is of something now, as the sum of what came and went. */
@@ -26,6 +38,16 @@ export function durationHistogram(name: string, description: string): Histogram 
     unit: 's',
     advice: { explicitBucketBoundaries: SECONDS_BUCKETS },
   });
+}
+
+/** What several gauges of one scrape read: asked once in `ms`. */
+export function sharedFor<Answer>(ms: number, read: () => Promise<Answer>): () => Promise<Answer> {
+  let kept: { answer: Promise<Answer>; untilMs: number } | null = null;
+  return async () => {
+    const nowMs = performance.now();
+    if (kept === null || nowMs > kept.untilMs) kept = { answer: read(), untilMs: nowMs + ms };
+    return await kept.answer;
+  };
 }
 
 /** A value read when somebody scrapes; a failing reader leaves the gauge out of that scrape. */

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 
 import { context, metrics, propagation, trace } from '@opentelemetry/api';
-import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
+import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { HttpInstrumentation } from '@opentelemetry/instrumentation-http';
 import { PgInstrumentation } from '@opentelemetry/instrumentation-pg';
@@ -9,9 +9,11 @@ import { RedisInstrumentation } from '@opentelemetry/instrumentation-redis';
 import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { NodeSDK } from '@opentelemetry/sdk-node';
-import { AlwaysOnSampler, BatchSpanProcessor } from '@opentelemetry/sdk-trace';
+import { BatchSpanProcessor } from '@opentelemetry/sdk-trace';
 
+import { startProcessMetrics } from './process-metrics.ts';
 import { requestIdOnSpans } from './request-id.ts';
+import { createSampler } from './sampler.ts';
 import { scrubSpans } from './scrub-spans.ts';
 import { createTracePropagator } from './trace-propagator.ts';
 
@@ -25,6 +27,7 @@ const UNTRACED_PATHS = new Set(['/livez', '/readyz', '/metrics']);
 
 let sdk: NodeSDK | null = null;
 let prometheus: PrometheusExporter | null = null;
+let ofProcess: ReturnType<typeof startProcessMetrics> | null = null;
 
 /**
  * Starts metrics always, and tracing where `OTEL_EXPORTER_OTLP_ENDPOINT` names a collector: spans that
@@ -32,6 +35,7 @@ let prometheus: PrometheusExporter | null = null;
  */
 export function startTelemetry(serviceName: string, env: NodeJS.ProcessEnv): void {
   prometheus = new PrometheusExporter({ preventServerStart: true });
+  ofProcess = startProcessMetrics();
   const traced = Boolean(env['OTEL_EXPORTER_OTLP_ENDPOINT']);
   sdk = new NodeSDK({
     serviceName,
@@ -41,8 +45,7 @@ export function startTelemetry(serviceName: string, env: NodeJS.ProcessEnv): voi
     // Without this the SDK prepares an exporter of logs to a collector that nobody named.
     logRecordProcessors: [],
     autoDetectResources: false,
-    // A caller's own decision not to sample would take the whole road out of our sight.
-    sampler: new AlwaysOnSampler(),
+    sampler: createSampler(env),
     textMapPropagator: createTracePropagator(),
     ...(traced
       ? {
@@ -54,9 +57,13 @@ export function startTelemetry(serviceName: string, env: NodeJS.ProcessEnv): voi
   sdk.start();
 }
 
-/** The exporter behind `/metrics`, or null in a process that was started without the preload. */
-export function prometheusExporter(): PrometheusExporter | null {
-  return prometheus;
+/** All metrics of this process in Prometheus's text format; null where it was started without the preload. */
+export async function renderMetrics(): Promise<string | null> {
+  if (prometheus === null || ofProcess === null) return null;
+  const { resourceMetrics } = await prometheus.collect();
+  // The scope is the same everywhere, and would be a label of every series.
+  const own = new PrometheusSerializer(undefined, false, undefined, false, true);
+  return own.serialize(resourceMetrics) + (await ofProcess.render());
 }
 
 /** Last step of a graceful stop: sends what is buffered, within a bound, and never throws. */

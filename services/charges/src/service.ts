@@ -1,3 +1,4 @@
+import { observeCertificate } from '@pixmesh/service/observe-certificate';
 import { acquirerConfig } from '@pixmesh/acquirer/acquirer-settings';
 import { createAcquirer } from '@pixmesh/acquirer/client';
 import { type MeshIdentity, openMeshIdentity } from '@pixmesh/certificates/mesh-identity';
@@ -12,6 +13,7 @@ import { startFailpoints } from '@pixmesh/service/failpoint-listener';
 import { type Parts, startService } from '@pixmesh/service/start-service';
 import { type Messaging, messagingSettings, startMessaging } from '@pixmesh/kafka/messaging';
 import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
+import { observeServer } from '@pixmesh/postgres/observe-pool';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { createLedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import { startReconciliation } from '@pixmesh/reconciliation/reconciliation';
@@ -44,6 +46,9 @@ export async function startCharges(config: ChargesConfig) {
     const identity = use('identity', openMeshIdentity({ folder: config.MESH_TLS_DIR, logger }));
     use('failpoints', await startFailpoints({ config, identity }));
     const { db, writes } = openPools(config, logger, use);
+    observeServer(db);
+    observeCertificate('mesh', () => identity.current().cert);
+    observeCertificate('acquirer', () => config.ACQUIRER_TLS_CERT);
     const acquirer = use('acquirer', createAcquirer(acquirerConfig(config)));
     const ledgerCalls = use('ledger client', callLedger(config, identity));
     const holds = createLedgerHolds(ledgerCalls);
@@ -113,7 +118,12 @@ export async function startCharges(config: ChargesConfig) {
 function openPools(config: ChargesConfig, logger: Logger, use: Parts['use']) {
   const pool = { url: config.DATABASE_URL, applicationName: 'charges' };
   const db = use('pool', createPool({ ...pool, max: POOL_SIZE }));
-  const shared = createPool({ ...pool, max: WRITES_POOL_SIZE, plansOnce: true });
+  const shared = createPool({
+    ...pool,
+    name: 'writes',
+    max: WRITES_POOL_SIZE,
+    plansOnce: true,
+  });
   void checkConnectionBudget({ db, logger, wanted: POOL_SIZE + WRITES_POOL_SIZE });
   return { db, writes: use('pool of shared writes', shared) };
 }

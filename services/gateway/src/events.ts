@@ -3,13 +3,18 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 
 /** Log lines and counters of the gateway for operators. */
 
+const LISTENERS = ['public', 'admin', 'callbacks'] as const;
+export type Listener = (typeof LISTENERS)[number];
+
 const unauthorized = counter(
   'gateway_unauthorized_total',
   'Requests without an accepted key or token',
+  LISTENERS.map((listener) => ({ listener })),
 );
 const mismatches = counter(
   'gateway_idempotency_mismatch_total',
   'Repeats of an Idempotency-Key with another body',
+  [],
 );
 const logRowsDropped = counter('gateway_request_log_dropped_total', 'Rows the request log gave up');
 const unsharedRequests = counter(
@@ -34,13 +39,13 @@ const keysMoved = counter('gateway_keys_moved_total', 'API keys moved to the cur
 const strangers = counter(
   'gateway_anonymous_requests_total',
   'Requests to /v1 without an accepted key; a sample of them is in the request log',
+  [],
 );
 const connectionsRefused = counter(
   'gateway_connections_refused_total',
   'Connections closed unread, because their address had as many as it may',
+  LISTENERS.map((listener) => ({ listener })),
 );
-
-export type Listener = 'public' | 'admin' | 'callbacks';
 
 export function countUnauthorized(listener: Listener): void {
   unauthorized.add(1, { listener });

@@ -1,3 +1,6 @@
+import { CONSUMER_GROUPS } from '@pixmesh/contracts/internal/consumer-groups';
+import { watchGroups } from '@pixmesh/kafka/watch-groups';
+import { observeCertificate } from '@pixmesh/service/observe-certificate';
 import { type MeshIdentity, openMeshIdentity } from '@pixmesh/certificates/mesh-identity';
 import {
   AccountLimitsChanged,
@@ -13,6 +16,7 @@ import { type Parts, startService } from '@pixmesh/service/start-service';
 import { createWakeSignal } from '@pixmesh/service/wake-signal';
 import { type Messaging, messagingSettings, startMessaging } from '@pixmesh/kafka/messaging';
 import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
+import { observeServer } from '@pixmesh/postgres/observe-pool';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { type Reconciliation, startReconciliation } from '@pixmesh/reconciliation/reconciliation';
 import { reconciliationPeriods } from '@pixmesh/reconciliation/reconciliation-config';
@@ -46,9 +50,16 @@ export async function startGateway(config: GatewayConfig) {
   return await startService({ name: 'gateway', config }, async ({ logger, use }) => {
     const identity = use('identity', openMeshIdentity({ folder: config.MESH_TLS_DIR, logger }));
     use('failpoints', await startFailpoints({ config, identity }));
+    observeCertificate('mesh', () => identity.current().cert);
+    observeCertificate('callback', () => config.CALLBACK_TLS_CERT);
+    const broker = messagingSettings(config, identity);
     const pool = { url: config.DATABASE_URL, applicationName: 'gateway' };
     const db = use('pool', createPool({ ...pool, max: config.DATABASE_POOL_SIZE }));
-    const background = use('background pool', createPool({ ...pool, max: BACKGROUND_POOL_SIZE }));
+    const background = use(
+      'background pool',
+      createPool({ ...pool, name: 'background', max: BACKGROUND_POOL_SIZE }),
+    );
+    observeServer(background);
     const wanted = config.DATABASE_POOL_SIZE + BACKGROUND_POOL_SIZE;
     void checkConnectionBudget({ db: background, logger, wanted });
     const clients = openClients(config, identity, use);
@@ -56,7 +67,7 @@ export async function startGateway(config: GatewayConfig) {
     const messaging = use(
       'messaging',
       startMessaging({
-        ...messagingSettings(config, identity),
+        ...broker,
         service: 'gateway',
         db: background,
         logger,
@@ -66,6 +77,15 @@ export async function startGateway(config: GatewayConfig) {
         },
         consumes: [],
         onFatal: endProcess,
+      }),
+    );
+    use(
+      'watch of groups',
+      watchGroups({
+        ...broker,
+        clientId: 'gateway-groups',
+        logger,
+        groups: Object.values(CONSUMER_GROUPS),
       }),
     );
     const reconciliation = use(

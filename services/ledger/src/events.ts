@@ -1,10 +1,14 @@
-import { counter, observedGauge } from '@pixmesh/telemetry/metrics';
+import { counter, observedGauge, sharedFor } from '@pixmesh/telemetry/metrics';
 
 import { JOURNAL_KINDS } from '#commands/journal-kinds.ts';
 import type { LedgerCommand } from '#commands/ledger-command.ts';
 import type { Outcome } from '#commands/outcome.ts';
 
-const decided = counter('ledger_commands_total', 'Commands, by kind and by what became of them');
+const decided = counter(
+  'ledger_commands_total',
+  'Commands, by kind and by what became of them',
+  [],
+);
 const batches = counter('ledger_batches_total', 'Batches written');
 const batched = counter(
   'ledger_batched_commands_total',
@@ -35,12 +39,23 @@ function wordOf(outcome: Outcome): string {
   return outcome.repeated ? 'repeated' : outcome.code;
 }
 
+/** Gauges of one scrape share an answer. */
+const SCRAPE_MS = 1_000;
+
 /** What is read when somebody scrapes. */
 export function observeLedger(reads: {
   waiting(): number;
   oldestSuspenseAge(): Promise<number>;
+  openSuspense(): Promise<{ items: number; cents: number }>;
   oldestReleaseAge(): Promise<number>;
 }): void {
+  const openSuspense = sharedFor(SCRAPE_MS, reads.openSuspense);
+  observedGauge('ledger_suspense_open', 'Open suspense items, up to a bound', async () => [
+    { value: (await openSuspense()).items },
+  ]);
+  observedGauge('ledger_suspense_open_cents', 'Money of the open suspense items', async () => [
+    { value: (await openSuspense()).cents },
+  ]);
   observedGauge('ledger_queue_length', 'Commands that wait for their batch', async () => [
     { value: reads.waiting() },
   ]);

@@ -1,3 +1,4 @@
+import { observeCertificate } from '@pixmesh/service/observe-certificate';
 import { openMeshIdentity } from '@pixmesh/certificates/mesh-identity';
 import { LEDGER_EVENTS } from '@pixmesh/contracts/messages/ledger-event.v1';
 import { listen } from '@pixmesh/http/listen';
@@ -8,6 +9,7 @@ import { startService } from '@pixmesh/service/start-service';
 import { createWakeSignal } from '@pixmesh/service/wake-signal';
 import { messagingSettings, startMessaging } from '@pixmesh/kafka/messaging';
 import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
+import { observeServer } from '@pixmesh/postgres/observe-pool';
 import { createPool } from '@pixmesh/postgres/pool';
 import { startReconciliation } from '@pixmesh/reconciliation/reconciliation';
 import { reconciliationPeriods } from '@pixmesh/reconciliation/reconciliation-config';
@@ -22,7 +24,7 @@ import { observeLedger } from '#events.ts';
 import { ledgerChecks } from '#reconciliation/ledger-checks.ts';
 import { startReleasePending } from '#releases/release-pending.job.ts';
 import { readOldestReleaseAge } from '#releases/releases.sql.ts';
-import { readOldestSuspenseAge } from '#suspense/suspense.sql.ts';
+import { readOldestSuspenseAge, sumOpenSuspense } from '#suspense/suspense.sql.ts';
 
 /** One for each of the engine's writers, the relay's two, and room for reads and jobs. */
 const POOL_SIZE = 12;
@@ -34,6 +36,8 @@ export async function startLedger(config: LedgerConfig): Promise<AsyncDisposable
     use('failpoints', await startFailpoints({ config, identity }));
     const pool = { url: config.DATABASE_URL, applicationName: 'ledger', max: POOL_SIZE };
     const db = use('pool', createPool(pool));
+    observeServer(db);
+    observeCertificate('mesh', () => identity.current().cert);
     void checkConnectionBudget({ db, logger, wanted: POOL_SIZE });
     const outbox = createWakeSignal();
     const engine = use('engine', createLedgerEngine({ db, logger, wakeOutbox: outbox.notify }));
@@ -65,6 +69,7 @@ export async function startLedger(config: LedgerConfig): Promise<AsyncDisposable
     );
     observeLedger({
       waiting: engine.waiting,
+      openSuspense: () => sumOpenSuspense(db),
       oldestSuspenseAge: () => readOldestSuspenseAge(db),
       oldestReleaseAge: () => readOldestReleaseAge(db),
     });

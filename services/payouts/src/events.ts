@@ -7,7 +7,14 @@ import type { PayoutRow } from '#payouts/payout-row.ts';
 
 /** What payouts reports to operators about its own business, each with its metric. */
 
-const sends = counter('payout_sends_total', 'Calls that sent a payout, by outcome');
+const OUTCOMES = ['accepted', 'refused', 'unknown'] as const;
+export type SendOutcomeKind = (typeof OUTCOMES)[number];
+
+const sends = counter(
+  'payout_sends_total',
+  'Calls that sent a payout, by outcome',
+  OUTCOMES.map((outcome) => ({ outcome })),
+);
 const abandoned = counter(
   'payout_late_sends_total',
   'Claims whose call was not made because too little lease was left',
@@ -15,19 +22,23 @@ const abandoned = counter(
 const contradictions = counter(
   'payout_contradictions_total',
   'Ends that the acquirer or the ledger contradicted later, by kind',
+  [],
 );
 const problems = counter(
   'payout_look_problems_total',
   'Status checks that showed what cannot be, by problem',
+  [],
 );
 
 const holdProblems = counter(
   'payout_hold_problems_total',
   'Holds that contradict their intents, by problem',
+  [],
 );
 const intents = counter(
   'payout_intents_settled_total',
   'Intents that their own call had left behind, by how the job ended them',
+  [],
 );
 
 /** `unknown` and `moved` are checked again. */
@@ -47,8 +58,6 @@ export function holdContradicted(logger: Logger, intent: PayoutRow, problem: Hol
   holdProblems.add(1, { problem });
   logger.error({ payout_id: intent.id, hold_id: intent.holdId }, HOLD_PROBLEMS[problem]);
 }
-
-export type SendOutcomeKind = 'accepted' | 'refused' | 'unknown';
 
 export function sendEnded(
   logger: Logger,
@@ -105,6 +114,30 @@ export function observeOverdue(read: () => Promise<Overdue>): void {
   observedGauge('payouts_unsent', 'Payouts due to be sent for more than 30 seconds', async () => [
     { value: (await read()).unsent },
   ]);
+}
+
+/** An older reading says nothing any more; reconciliation reads anew each five minutes. */
+const BALANCE_MS_MAX = 15 * 60_000;
+let balance: { cents: number; readMs: number } | null = null;
+
+/** Reconciliation has read the balance at the acquirer; the gauge makes no call of its own. */
+export function balanceRead(amountCents: bigint): void {
+  balance = { cents: Number(amountCents), readMs: performance.now() };
+}
+
+/** What is due against what the acquirer has of ours. */
+export function observeDue(sumDue: () => Promise<number>): void {
+  observedGauge('payouts_due_cents', 'Money of payouts that are due to be sent', async () => [
+    { value: await sumDue() },
+  ]);
+  observedGauge(
+    'acquirer_balance_cents',
+    'Our balance at the acquirer, as the last reconciliation of this process read it',
+    async () => {
+      const isKnown = balance !== null && performance.now() - balance.readMs < BALANCE_MS_MAX;
+      return balance !== null && isKnown ? [{ value: balance.cents }] : [];
+    },
+  );
 }
 
 /** Stops in force, by who has set them. */

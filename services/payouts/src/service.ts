@@ -1,3 +1,4 @@
+import { observeCertificate } from '@pixmesh/service/observe-certificate';
 import { acquirerConfig } from '@pixmesh/acquirer/acquirer-settings';
 import { createAcquirer } from '@pixmesh/acquirer/client';
 import { type MeshIdentity, openMeshIdentity } from '@pixmesh/certificates/mesh-identity';
@@ -13,6 +14,7 @@ import { requestJson } from '@pixmesh/http/request-json';
 import { type Parts, startService } from '@pixmesh/service/start-service';
 import { type Messaging, messagingSettings, startMessaging } from '@pixmesh/kafka/messaging';
 import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
+import { observeServer } from '@pixmesh/postgres/observe-pool';
 import { createPool } from '@pixmesh/postgres/pool';
 import { createLedgerHolds } from '@pixmesh/ledger-client/ledger-holds';
 import { createLedgerReads } from '@pixmesh/ledger-client/ledger-reads';
@@ -44,6 +46,8 @@ export async function startPayouts(config: PayoutsConfig) {
   return await startService({ name: 'payouts', config }, async ({ logger, use }) => {
     const identity = use('identity', openMeshIdentity({ folder: config.MESH_TLS_DIR, logger }));
     use('failpoints', await startFailpoints({ config, identity }));
+    observeCertificate('mesh', () => identity.current().cert);
+    observeCertificate('acquirer', () => config.ACQUIRER_TLS_CERT);
     const { db, writes } = openPools(config, logger, use);
     const acquirer = use('acquirer', createAcquirer(acquirerConfig(config)));
     const ledgerCalls = use('ledger client', callLedger(config, identity));
@@ -114,7 +118,8 @@ export async function startPayouts(config: PayoutsConfig) {
 function openPools(config: PayoutsConfig, logger: Logger, use: Parts['use']) {
   const pool = { url: config.DATABASE_URL, applicationName: 'payouts' };
   const db = use('pool', createPool({ ...pool, max: POOL_SIZE }));
-  const shared = createPool({ ...pool, max: WRITES_POOL_SIZE, plansOnce: true });
+  observeServer(db);
+  const shared = createPool({ ...pool, name: 'writes', max: WRITES_POOL_SIZE, plansOnce: true });
   void checkConnectionBudget({ db, logger, wanted: POOL_SIZE + WRITES_POOL_SIZE });
   return { db, writes: use('pool of shared writes', shared) };
 }

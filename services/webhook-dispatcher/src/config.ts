@@ -15,7 +15,9 @@ import { parseDevReceivers } from '#exchange/dev-receivers.ts';
 import { parseForbiddenAddresses } from '#exchange/forbidden-addresses.ts';
 import { DELIVERY_TIMEOUT_MS, LEASE_MARGIN_MS, LEASE_MARGIN_MS_MIN } from '#lanes/lease.ts';
 
-const Role = z.enum(['api', 'intake', 'sender']);
+/** What a process may do of the service's work. */
+export const ROLES = ['api', 'intake', 'sender'] as const;
+const Role = z.enum(ROLES);
 
 /** Sends in flight: per process, of which one account alone has four fifths at most, and per lane over all processes. */
 const IN_FLIGHT_MAX = 640;

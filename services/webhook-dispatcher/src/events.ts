@@ -1,10 +1,13 @@
 import type { Logger } from '@pixmesh/telemetry/logger';
-import { counter, durationHistogram, observedGauge } from '@pixmesh/telemetry/metrics';
+import { counter, durationHistogram, observedGauge, sharedFor } from '@pixmesh/telemetry/metrics';
 
+import { ROLES } from '#config.ts';
 import type { ExchangeResult } from '#exchange/exchange.ts';
 import type { DueLanes } from '#lanes/count-due-lanes.sql.ts';
 
-const attempts = counter('webhook_attempts_total', 'Attempts by outcome and reason');
+const attempts = counter('webhook_attempts_total', 'Attempts by outcome and reason', [
+  { outcome: 'succeeded', reason: 'none' },
+]);
 const repeats = counter(
   'webhook_repeated_sends_total',
   'Sends that may repeat a request, because the lane was taken over from a sender that did not let it go',
@@ -20,6 +23,7 @@ const lostLanes = counter(
 const lost = counter(
   'webhook_outcomes_lost_total',
   'Attempts that could not be recorded, by cause',
+  [{ cause: 'fenced' }, { cause: 'unstorable' }],
 );
 const abandoned = counter(
   'webhook_late_sends_total',
@@ -29,9 +33,6 @@ const firstAttempt = durationHistogram(
   'webhook_event_to_first_attempt_seconds',
   'From the event in its service to the beginning of the first attempt',
 );
-
-// Present from the start, so that an alert sees the first one.
-for (const count of [repeats, takenOver, lostLanes, abandoned]) count.add(0);
 
 /** Ids and codes only: the URL's query may be a secret of the merchant's, the body is personal data. */
 export function attemptMade(
@@ -114,11 +115,12 @@ export function observeBacklog(deps: {
 }): void {
   const readBacklog = sharedFor(SCRAPE_MS, deps.readBacklog);
   observedGauge('webhook_processes', 'Processes of this service that live, by role', async () => {
-    const byRole = Map.groupBy(
-      (await deps.listProcesses()).flatMap(({ roles }) => roles),
-      String,
-    );
-    return [...byRole].map(([role, of]) => ({ value: of.length, attributes: { role } }));
+    const running = (await deps.listProcesses()).flatMap(({ roles }) => roles);
+    // A role that no process has is 0 and not absent: that none lives is what has to be seen.
+    return ROLES.map((role) => ({
+      value: running.filter((one) => one === role).length,
+      attributes: { role },
+    }));
   });
   observedGauge(
     'webhook_waiting_events',
@@ -148,15 +150,6 @@ export function observeBacklog(deps: {
 
 /** Gauges of one scrape are read within this time, and share one answer. */
 const SCRAPE_MS = 500;
-
-function sharedFor<Answer>(ms: number, read: () => Promise<Answer>): () => Promise<Answer> {
-  let kept: { answer: Promise<Answer>; untilMs: number } | null = null;
-  return async () => {
-    const nowMs = performance.now();
-    if (kept === null || nowMs > kept.untilMs) kept = { answer: read(), untilMs: nowMs + ms };
-    return await kept.answer;
-  };
-}
 
 /** `open`: its breaker is. */
 function stateOf(lane: ServedLane): 'idle' | 'sending' | 'open' {

@@ -1,3 +1,4 @@
+import { observeCertificate } from '@pixmesh/service/observe-certificate';
 import { type MeshIdentity, openMeshIdentity } from '@pixmesh/certificates/mesh-identity';
 import { isDispatched } from '@pixmesh/contracts/events/event-catalogue';
 import { listen } from '@pixmesh/http/listen';
@@ -8,6 +9,7 @@ import { type Parts, startService } from '@pixmesh/service/start-service';
 import { type Messaging, messagingSettings } from '@pixmesh/kafka/messaging';
 import { newId } from '@pixmesh/kernel/ids';
 import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
+import { observeServer } from '@pixmesh/postgres/observe-pool';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 import { deadLetterCheck } from '@pixmesh/reconciliation/dead-letter-check';
@@ -51,8 +53,10 @@ export async function startWebhookDispatcher(config: DispatcherConfig, seams: Pa
   return await startService(options, async ({ logger, use }) => {
     const identity = use('identity', openMeshIdentity({ folder: config.MESH_TLS_DIR, logger }));
     use('failpoints', await startFailpoints({ config, identity }));
+    observeCertificate('mesh', () => identity.current().cert);
     const broker = messagingSettings(config, identity);
     const db = use('pool', openPool(config));
+    observeServer(db);
     const queueDb = use('queue pool', openQueuePool(config));
     void checkConnectionBudget({ db, logger, wanted: 2 * config.DATABASE_POOL_SIZE });
     const clock = seams.clock ?? databaseClock;
@@ -105,7 +109,7 @@ function openPool(config: DispatcherConfig): Database {
 /** For intake and senders: few statements, made all the time, with arrays of every length. */
 function openQueuePool(config: DispatcherConfig): Database {
   const { DATABASE_URL: url, DATABASE_POOL_SIZE: max } = config;
-  return createPool({ url, applicationName: NAME, max, plansOnce: true });
+  return createPool({ url, applicationName: NAME, name: 'queue', max, plansOnce: true });
 }
 
 /** Where private keys are: only who can open a secret can seal it anew. */

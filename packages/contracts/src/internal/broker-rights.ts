@@ -7,10 +7,15 @@ export type BrokerRights = {
   writes: readonly Topic[];
   reads: readonly Topic[];
   groups: readonly string[];
+  /** Sees the offsets of every topic and group, and no message: so that a group is measured also where no process of it lives. */
+  measures: boolean;
 };
 
 /** Groups of `tools`, behind the prefix of the installation: each reading of a topic by hand has one of its own. */
 export const TOOLS_GROUP_PREFIX = 'topics-tail-';
+
+/** The service that measures all groups for the installation. */
+const MEASURING: ServiceName = 'gateway';
 
 const WRITES: Readonly<Record<ServiceName, readonly Topic[]>> = {
   gateway: [TOPICS.acquirerCallbacks, TOPICS.accountsEvents],
@@ -34,6 +39,7 @@ function rightsOf(service: ServiceName): BrokerRights {
     writes: WRITES[service],
     reads: groups.flatMap(({ topics }) => topics),
     groups: groups.map(({ groupId }) => groupId),
+    measures: service === MEASURING,
   };
 }
 
@@ -75,13 +81,25 @@ export function toolsGroupPrefix(topic: string): string {
 
 /** To write and to read include to describe. */
 function serviceAcls(service: ServiceName, prefix: string): BrokerAcl[] {
-  const { writes, reads, groups } = BROKER_RIGHTS[service];
+  const { writes, reads, groups, measures } = BROKER_RIGHTS[service];
   const acl = (resource: BrokerAcl['resource'], operation: AclOperation) => (name: string) =>
     literal(service, resource, { operation, name: prefix + name });
   return [
     ...writes.map(acl('topic', 'write')),
     ...reads.map(acl('topic', 'read')),
     ...groups.map(acl('group', 'read')),
+    ...(measures ? measuringAcls(acl) : []),
+  ];
+}
+
+/** What it may write or read besides includes to describe; both stand for themselves. */
+function measuringAcls(
+  acl: (resource: BrokerAcl['resource'], operation: AclOperation) => (name: string) => BrokerAcl,
+): BrokerAcl[] {
+  const groups = Object.values(CONSUMER_GROUPS).map(({ groupId }) => groupId);
+  return [
+    ...Object.values(TOPICS).map(acl('topic', 'describe')),
+    ...groups.map(acl('group', 'describe')),
   ];
 }
 

@@ -13,6 +13,7 @@ import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 
 import { toChargeResource } from './charge-resource.ts';
 import type { ChargeRow, StoredStatus } from './charge-row.ts';
+import { chargesMoved } from './charge-signals.ts';
 import { type Cause, mayMove } from './transitions.ts';
 
 /** What a transition writes; its events are numbered by the counter that moves with it. */
@@ -199,6 +200,10 @@ async function moveCharges(db: Queryable, moves: readonly Move[]): Promise<boole
     ),
   );
   const moved = new Set(rows.map(({ place }) => place));
+  chargesMoved(
+    db,
+    moves.filter((_move, place) => moved.has(place)),
+  );
   return moves.map((_move, place) => moved.has(place));
 }
 

@@ -4,6 +4,7 @@ import { counter, observedGauge } from '@pixmesh/telemetry/metrics';
 const ignored = counter(
   'pix_notices_ignored_total',
   'Announced Pix without effect, by what the status check found',
+  [],
 );
 
 /** A notice names money that is not there: a fault of the acquirer, or an attack (decision 217). */

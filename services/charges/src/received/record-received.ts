@@ -75,6 +75,7 @@ async function insertUnowned(
 const suspensions = counter(
   'charges_suspended_total',
   'Received Pix that went to suspense, by reason',
+  [],
 );
 
 /** An operator has to accept it or send it back (decision 141). */

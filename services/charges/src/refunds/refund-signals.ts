@@ -5,15 +5,26 @@ import type { RefundRow } from './refund-row.ts';
 
 /** What refunds report to operators, each with its metric. */
 
-const calls = counter('refund_calls_total', 'Calls that ordered a refund, by outcome');
-const ended = counter('refunds_ended_total', 'Refunds that have ended, by status');
+const OUTCOMES = ['accepted', 'refused', 'unknown'] as const;
+
+const calls = counter(
+  'refund_calls_total',
+  'Calls that ordered a refund, by outcome',
+  OUTCOMES.map((outcome) => ({ outcome })),
+);
+const ended = counter('refunds_ended_total', 'Refunds that have ended, by status', [
+  { status: 'completed' },
+  { status: 'failed' },
+]);
 const holdProblems = counter(
   'refund_hold_problems_total',
   'Holds that contradict their refunds, by problem',
+  [],
 );
 const problems = counter(
   'refund_look_problems_total',
   'Status checks that showed what cannot be, by problem',
+  [],
 );
 
 const HOLD_PROBLEMS = {
@@ -37,7 +48,7 @@ export function holdContradicted(
 export function refundCalled(
   logger: Logger,
   refund: RefundRow,
-  outcome: { kind: 'accepted' | 'refused' | 'unknown'; cause?: string },
+  outcome: { kind: (typeof OUTCOMES)[number]; cause?: string },
 ): void {
   calls.add(1, { outcome: outcome.kind });
   if (outcome.kind !== 'unknown') return;

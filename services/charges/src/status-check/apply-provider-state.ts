@@ -132,4 +132,5 @@ const REMOVALS = {
 const ignored = counter(
   'charge_happenings_ignored_total',
   'Happenings at the acquirer without a place in the table of transitions',
+  [],
 );

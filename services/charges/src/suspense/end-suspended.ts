@@ -88,6 +88,7 @@ export async function recordUnbooked(
 const unbooked = counter(
   'pix_returns_unbooked_total',
   'Returns at the acquirer that could not be booked, by reason',
+  [],
 );
 
 /** Money left that cannot be explained: reconciliation shows it, too. */

@@ -1,5 +1,6 @@
 import {
   createRefusalReport,
+  observeRedis,
   type RedisAddress,
   redisOptions,
 } from '@pixmesh/service/redis-connection';
@@ -114,6 +115,7 @@ function connect(address: RedisAddress, logger: Logger) {
   });
   // Requests report an outage, but not that it is a refusal: nothing they ask gets that far.
   const refusals = createRefusalReport(logger);
+  observeRedis(client);
   client.on('error', refusals.note);
   client.on('ready', refusals.accepted);
   void client.connect().catch(() => undefined);

@@ -61,6 +61,28 @@ export async function hasSuspenseItem(db: Queryable, id: string): Promise<boolea
   return rows.length === 1;
 }
 
+/** A count beyond this only says: many. */
+const OPEN_COUNTED_MAX = 1_000;
+
+/** Open items and their money, up to a bound of items. Reads `suspense_items_open`. */
+export async function sumOpenSuspense(db: Queryable): Promise<{ items: number; cents: number }> {
+  const [row] = await db.query<{ items: number; cents: number }>(
+    named(
+      'suspense_sum_open',
+      sql`
+        select count(*)::int as items, coalesce(sum(amount), 0)::float8 as cents
+        from (
+          select amount
+          from suspense_items
+          where resolved_at is null
+          order by created_at
+          limit ${OPEN_COUNTED_MAX}
+        ) as open`,
+    ),
+  );
+  return row ?? { items: 0, cents: 0 };
+}
+
 /** Seconds for which the oldest open item has waited; 0 when there is none. Reads `suspense_items_open`. */
 export async function readOldestSuspenseAge(db: Queryable): Promise<number> {
   const [row] = await db.query<{ seconds: number }>(

@@ -17,6 +17,7 @@ import { fingerprintOf } from './fingerprint.ts';
 import { insertIntent, type NewIntent } from './intents.sql.ts';
 import { type IntentDeps, payoutIntents } from './payout-intents.ts';
 import { arePayoutsEnabled } from './payouts-enabled.ts';
+import { payoutCreated } from '#payouts/payout-signals.ts';
 
 export type CreatePayoutDeps = IntentDeps & {
   sealingPublicKey: string;
@@ -62,6 +63,7 @@ export async function createPayout(
     mayTakeHold: () => checked.kind !== 'disabled',
     refusalOf: (reason) => new AppError(REFUSALS[reason]),
   });
+  if (!replayed) payoutCreated(payout);
   return { payout, replayed, mismatch: isMismatch(checked, payout) };
 }
 

@@ -8,6 +8,7 @@ import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 
 import { SOUGHT_WITHIN_MS } from './check-time.ts';
 import type { PayoutRow, StoredStatus } from './payout-row.ts';
+import { payoutsMoved } from './payout-signals.ts';
 
 /**
  * What a transition writes. Its events, catalogue events and ledger commands alike, commit with it; only those
@@ -127,6 +128,10 @@ async function movePayouts(db: Queryable, moves: readonly Move[]): Promise<boole
     ),
   );
   const moved = new Set(rows.map(({ place }) => place));
+  payoutsMoved(
+    db,
+    moves.filter((_move, place) => moved.has(place)),
+  );
   return moves.map((_move, place) => moved.has(place));
 }
 

@@ -10,6 +10,7 @@ import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import { LIST_SKEW_MS, listAllPages, type TimeWindow } from '@pixmesh/reconciliation/list-pages';
 
 import { findPayoutsById, listOpenPayouts } from './compared-payouts.sql.ts';
+import { balanceRead } from '#events.ts';
 
 /** Money moves while three systems are read one after the other: what lasts shows in each of some readings. */
 const READINGS_MAX = 5;
@@ -74,6 +75,7 @@ async function readOnce(deps: AcquirerBalanceCheckDeps): Promise<Reading> {
   if (balance.kind === 'unknown') {
     throw new AppError('DEPENDENCY_UNAVAILABLE', { message: `balance unknown: ${balance.cause}` });
   }
+  balanceRead(balance.amountCents);
   const movements = await listMovements(deps);
   const journals = await deps.ledger.findJournals(
     movements.flatMap(({ commandIds }) => commandIds),

@@ -9,6 +9,24 @@ const UNSENT_ALERT_MS = 30_000;
 /** Counting stops here: a scrape must not cost more the longer an outage lasts. */
 const COUNT_MAX = 10_000;
 
+/** Money of the payouts that are due to be sent and that no stop holds back, up to a bound of them. Reads `payouts_send_at`. */
+export async function sumDue(db: Queryable): Promise<number> {
+  const [row] = await db.query<{ cents: number }>(
+    named(
+      'payouts_sum_due',
+      sql`
+        select coalesce(sum(amount), 0)::float8 as cents
+        from (
+          select amount
+          from payouts
+          where send_at <= now() and not ${isStopped(sql`payouts.account_id`)}
+          limit ${COUNT_MAX}
+        ) as due`,
+    ),
+  );
+  return row?.cents ?? 0;
+}
+
 /**
  * Payouts without a definite answer long after their first call, and payouts that nobody has sent; those that are stopped are
  * counted as stops. Reads

@@ -17,7 +17,11 @@ const BATCH_PAUSE_MS = 50;
 /** So many secrets that cannot be opened are no accident; the work on that table rests until a restart. */
 const UNREADABLE_MAX = 1_000;
 
-const resealed = counter('webhook_resealed_secrets_total', 'Secrets re-wrapped to the newest key');
+const resealed = counter(
+  'webhook_resealed_secrets_total',
+  'Secrets re-wrapped to the newest key',
+  [],
+);
 
 export type ResealingOptions = {
   db: Database;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import {
   createRefusalReport,
+  observeRedis,
   type RedisAddress,
   redisOptions,
 } from '@pixmesh/service/redis-connection';
@@ -31,6 +32,7 @@ type WakeUpOptions = RedisAddress & {
 export function createRedisWakeUp(options: WakeUpOptions): WakeUp {
   const self = randomUUID();
   const publisher = connect(options);
+  observeRedis(publisher.client);
   const subscriber = options.onHint === null ? null : connect(options);
   void subscriber?.client.subscribe(CHANNEL, receive).catch(subscriber.note);
   const waiting = new Set<string>();

@@ -6,6 +6,7 @@ import type { Deadline } from '@pixmesh/http/deadline';
 import type { Database } from '@pixmesh/postgres/pool';
 
 import type { ChargeRow } from '#charge/charge-row.ts';
+import { chargeCreated } from '#charge/charge-signals.ts';
 import { findCharge } from '#charge/charges.sql.ts';
 import { failpoint } from '#failpoints.ts';
 import type { Issuing } from '#charge/issuing/issuing.ts';
@@ -55,7 +56,10 @@ export async function createCharge(
     await failpoint('charges.create.before-insert');
     const stored = await deps.newCharges.submit(toNewCharge(deps, input, checked.order));
     await failpoint('charges.create.after-insert');
-    if (stored) return { charge: await deps.issuing.issueNew(stored, input.deadline), ...FIRST };
+    if (stored) {
+      chargeCreated(stored);
+      return { charge: await deps.issuing.issueNew(stored, input.deadline), ...FIRST };
+    }
   }
   const existing = await findCharge(deps.db, input.accountId, input.id);
   if (!existing) throw refusal(checked);

@@ -1,0 +1,146 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+import type { Topic } from '@pixmesh/contracts/topics';
+import { observedGauge, sharedFor } from '@pixmesh/telemetry/metrics';
+import type { Admin } from 'kafkajs';
+
+import { createKafka, type KafkaOptions } from './kafka-client.ts';
+import { countUnread, type Ends, readEnds } from './topic-ends.ts';
+
+/** A scrape within this time gets the same answer: any number of readers cost the broker one look. */
+const KEPT_MS = 10_000;
+/** Without an answer by then the broker counts as one that does not answer. */
+const ANSWER_MS_MAX = 3_000;
+/**
+ * Ages that are told apart, in seconds: the broker says which messages are older than a moment, and not how old one is
+ * whose content we may not read. What is said is the largest of these that the oldest unread message has passed.
+ */
+const AGES = [
+  5, 10, 20, 30, 45, 60, 90, 120, 300, 600, 1_800, 3_600, 21_600, 86_400, 259_200, 604_800,
+] as const;
+
+type Group = { groupId: string; topics: readonly Topic[] };
+
+/** What a group has not handled of a topic. */
+export type GroupLag = { group: string; topic: Topic; messages: number; ageSeconds: number };
+
+export type GroupWatch = AsyncDisposable & {
+  /** Some seconds old at most; null while the broker does not answer. */
+  read(): Promise<GroupLag[] | null>;
+};
+
+type WatchOptions = KafkaOptions & { topicPrefix: string; groups: readonly Group[] };
+
+/**
+ * Measures consumer groups by their offsets at the broker, so that they are seen also where no process of them lives.
+ * Nothing is read of any message. It asks when it is scraped, over one connection that it keeps.
+ */
+export function watchGroups(options: WatchOptions): GroupWatch {
+  let connected: Promise<Admin> | null = null;
+  const read = sharedFor(KEPT_MS, async () => {
+    const late = delay(ANSWER_MS_MAX, null, { ref: false });
+    return await Promise.race([lookOnce().catch(disconnect), late]);
+  });
+  observe(read);
+  return { read, [Symbol.asyncDispose]: async () => void (await disconnect()) };
+
+  async function lookOnce(): Promise<GroupLag[]> {
+    connected ??= connect(options);
+    const admin = await connected;
+    const topics = new Map<Topic, Promise<Map<number, Ends>>>();
+    const endsOf = (topic: Topic): Promise<Map<number, Ends>> => {
+      const ends = topics.get(topic) ?? readEnds(admin, options.topicPrefix + topic);
+      topics.set(topic, ends);
+      return ends;
+    };
+    const places = options.groups.flatMap((group) =>
+      group.topics.map((topic) => readLag(admin, { ...options, group, topic, endsOf })),
+    );
+    return await Promise.all(places);
+  }
+
+  /** The next look connects anew: by the certificate of its own moment. */
+  async function disconnect(): Promise<null> {
+    const last = connected;
+    connected = null;
+    await last?.then((admin) => admin.disconnect()).catch(() => undefined);
+    return null;
+  }
+}
+
+async function connect(options: WatchOptions): Promise<Admin> {
+  const admin = createKafka(options).admin({ retry: { retries: 1 } });
+  await admin.connect();
+  return admin;
+}
+
+type Place = {
+  topicPrefix: string;
+  group: Group;
+  topic: Topic;
+  endsOf(topic: Topic): Promise<Map<number, Ends>>;
+};
+
+async function readLag(admin: Admin, place: Place): Promise<GroupLag> {
+  const { topicPrefix, group, topic } = place;
+  const name = topicPrefix + topic;
+  const groupId = topicPrefix + group.groupId;
+  const [[committed], ends] = await Promise.all([
+    admin.fetchOffsets({ groupId, topics: [name] }),
+    place.endsOf(topic),
+  ]);
+  const unread = new Map<number, bigint>();
+  let messages = 0;
+  for (const { partition, offset } of committed?.partitions ?? []) {
+    const count = countUnread(ends.get(partition), BigInt(offset));
+    if (count <= 0n) continue;
+    unread.set(partition, (ends.get(partition)?.high ?? 0n) - count);
+    messages += Number(count);
+  }
+  const ageSeconds = unread.size === 0 ? 0 : await readAge(admin, name, unread);
+  return { group: group.groupId, topic, messages, ageSeconds };
+}
+
+/** By halves: a look at the broker for each. `unread` has the first unread offset of each partition that has one. */
+async function readAge(
+  admin: Admin,
+  topic: string,
+  unread: ReadonlyMap<number, bigint>,
+): Promise<number> {
+  const nowMs = Date.now();
+  let passed = 0;
+  let rest: readonly number[] = AGES;
+  while (rest.length > 0) {
+    const middle = Math.floor(rest.length / 2);
+    const seconds = rest[middle]!;
+    const youngest = await admin.fetchTopicOffsetsByTimestamp(topic, nowMs - seconds * 1000);
+    const isOlder = youngest.some(({ partition, offset }) => {
+      const first = unread.get(partition);
+      return first !== undefined && BigInt(offset) > first;
+    });
+    if (isOlder) passed = seconds;
+    rest = isOlder ? rest.slice(middle + 1) : rest.slice(0, middle);
+  }
+  return passed;
+}
+
+function observe(read: GroupWatch['read']): void {
+  const lagOf = async (value: (lag: GroupLag) => number) =>
+    ((await read()) ?? []).map((lag) => ({
+      value: value(lag),
+      attributes: { group: lag.group, topic: lag.topic },
+    }));
+  observedGauge('kafka_up', '1 where the broker has answered this look', async () => [
+    { value: (await read()) === null ? 0 : 1 },
+  ]);
+  observedGauge(
+    'kafka_group_lag_messages',
+    'Messages of a topic that a consumer group has not handled; absent while the broker does not answer',
+    () => lagOf(({ messages }) => messages),
+  );
+  observedGauge(
+    'kafka_group_lag_seconds',
+    'Age that the oldest of them has passed, in steps; 0 where there is none, or it is younger than 5 s',
+    () => lagOf(({ ageSeconds }) => ageSeconds),
+  );
+}
