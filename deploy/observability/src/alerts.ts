@@ -34,7 +34,8 @@ export const ALERTS: readonly Alert[] = [
   },
 ];
 
-/** The file of an alert's runbook, below the root of the repository. */
+/** The file of an alert's runbook, below the root of the repository. Burns of one budget share theirs. */
 export function runbookOf({ name }: Pick<Alert, 'name'>): string {
-  return `docs/runbooks/${name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase()}.md`;
+  const title = name.replace(/(?<=Burn)(Fast|Slow|Low)$/, '');
+  return `docs/runbooks/${title.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase()}.md`;
 }

@@ -3,6 +3,11 @@ import type { Alert } from './alerts.ts';
 /** Services of the mesh, as the label `service` of their targets names them. */
 export const SERVICES = ['gateway', 'charges', 'payouts', 'ledger', 'webhook-dispatcher'] as const;
 
+/** `absent` has no labels of its own where it is given more than a selector. */
+function missing(service: string): string {
+  return `label_replace(absent(up{service="${service}"} == 1), "service", "${service}", "", "")`;
+}
+
 /** Of every process, whatever its business: what is down, behind, full or about to end. */
 export const CAUSE_ALERTS: readonly Alert[] = [
   {
@@ -10,7 +15,7 @@ export const CAUSE_ALERTS: readonly Alert[] = [
     meaning: 'no process of a service answers',
     severity: 'page',
     for: '30s',
-    expr: SERVICES.map((service) => `absent(up{service="${service}"} == 1)`).join(' or '),
+    expr: SERVICES.map(missing).join(' or '),
     dashboard: 'mesh',
   },
   {

@@ -1,20 +1,18 @@
-import type { Queryable, Transaction } from './pool.ts';
-
 /** What waits for the end of each transaction in progress. */
-const waiting = new WeakMap<Queryable, (() => void)[]>();
+const waiting = new WeakMap<object, (() => void)[]>();
 
 /**
- * Runs `work` once what was written by `db` is committed, and never where it is rolled back: for what is counted. Outside
+ * Runs `work` once what was written by `db`, a transaction or a database, is committed, and never where it is rolled back: for what is counted. Outside
  * of a transaction each statement has committed by the time it answers, so `work` runs at once. It may not throw.
  */
-export function onCommit(db: Queryable, work: () => void): void {
+export function onCommit(db: object, work: () => void): void {
   const ofTransaction = waiting.get(db);
   if (ofTransaction === undefined) work();
   else ofTransaction.push(work);
 }
 
 /** Takes what is given for a transaction that begins; the answer runs it. For the pool alone. */
-export function collectForCommit(tx: Transaction): () => void {
+export function collectForCommit(tx: object): () => void {
   const works: (() => void)[] = [];
   waiting.set(tx, works);
   return () => {

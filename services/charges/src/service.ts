@@ -13,7 +13,7 @@ import { startFailpoints } from '@pixmesh/service/failpoint-listener';
 import { type Parts, startService } from '@pixmesh/service/start-service';
 import { type Messaging, messagingSettings, startMessaging } from '@pixmesh/kafka/messaging';
 import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
-import { observeServer } from '@pixmesh/postgres/observe-pool';
+import { observeServer } from '@pixmesh/postgres/observe-server';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { createLedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import { startReconciliation } from '@pixmesh/reconciliation/reconciliation';

@@ -1,5 +1,5 @@
 import { CONSUMER_GROUPS } from '@pixmesh/contracts/internal/consumer-groups';
-import { watchGroups } from '@pixmesh/kafka/watch-groups';
+import { type GroupWatch, watchGroups } from '@pixmesh/kafka/watch-groups';
 import { observeCertificate } from '@pixmesh/service/observe-certificate';
 import { type MeshIdentity, openMeshIdentity } from '@pixmesh/certificates/mesh-identity';
 import {
@@ -16,7 +16,7 @@ import { type Parts, startService } from '@pixmesh/service/start-service';
 import { createWakeSignal } from '@pixmesh/service/wake-signal';
 import { type Messaging, messagingSettings, startMessaging } from '@pixmesh/kafka/messaging';
 import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
-import { observeServer } from '@pixmesh/postgres/observe-pool';
+import { observeServer } from '@pixmesh/postgres/observe-server';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { type Reconciliation, startReconciliation } from '@pixmesh/reconciliation/reconciliation';
 import { reconciliationPeriods } from '@pixmesh/reconciliation/reconciliation-config';
@@ -50,16 +50,11 @@ export async function startGateway(config: GatewayConfig) {
   return await startService({ name: 'gateway', config }, async ({ logger, use }) => {
     const identity = use('identity', openMeshIdentity({ folder: config.MESH_TLS_DIR, logger }));
     use('failpoints', await startFailpoints({ config, identity }));
-    observeCertificate('mesh', () => identity.current().cert);
-    observeCertificate('callback', () => config.CALLBACK_TLS_CERT);
+    observeCertificates(config, identity);
     const broker = messagingSettings(config, identity);
     const pool = { url: config.DATABASE_URL, applicationName: 'gateway' };
     const db = use('pool', createPool({ ...pool, max: config.DATABASE_POOL_SIZE }));
-    const background = use(
-      'background pool',
-      createPool({ ...pool, name: 'background', max: BACKGROUND_POOL_SIZE }),
-    );
-    observeServer(background);
+    const background = use('background pool', openBackgroundPool(pool));
     const wanted = config.DATABASE_POOL_SIZE + BACKGROUND_POOL_SIZE;
     void checkConnectionBudget({ db: background, logger, wanted });
     const clients = openClients(config, identity, use);
@@ -79,15 +74,7 @@ export async function startGateway(config: GatewayConfig) {
         onFatal: endProcess,
       }),
     );
-    use(
-      'watch of groups',
-      watchGroups({
-        ...broker,
-        clientId: 'gateway-groups',
-        logger,
-        groups: Object.values(CONSUMER_GROUPS),
-      }),
-    );
+    use('watch of groups', watchAllGroups(broker, logger));
     const reconciliation = use(
       'reconciliation',
       startReconciliation({
@@ -128,6 +115,23 @@ export async function startGateway(config: GatewayConfig) {
     };
     return { ports, checkReady: () => checkTables(db) };
   });
+}
+
+function observeCertificates(config: GatewayConfig, identity: MeshIdentity): void {
+  observeCertificate('mesh', () => identity.current().cert);
+  observeCertificate('callback', () => config.CALLBACK_TLS_CERT);
+}
+
+function openBackgroundPool(pool: { url: string; applicationName: string }): Database {
+  const background = createPool({ ...pool, name: 'background', max: BACKGROUND_POOL_SIZE });
+  observeServer(background);
+  return background;
+}
+
+/** For the whole installation: the gateway may see the offsets of every group, and no message of any. */
+function watchAllGroups(broker: ReturnType<typeof messagingSettings>, logger: Logger): GroupWatch {
+  const groups = Object.values(CONSUMER_GROUPS);
+  return watchGroups({ ...broker, clientId: 'gateway-groups', logger, groups });
 }
 
 function openClients(

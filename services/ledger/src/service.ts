@@ -9,7 +9,7 @@ import { startService } from '@pixmesh/service/start-service';
 import { createWakeSignal } from '@pixmesh/service/wake-signal';
 import { messagingSettings, startMessaging } from '@pixmesh/kafka/messaging';
 import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
-import { observeServer } from '@pixmesh/postgres/observe-pool';
+import { observeServer } from '@pixmesh/postgres/observe-server';
 import { createPool } from '@pixmesh/postgres/pool';
 import { startReconciliation } from '@pixmesh/reconciliation/reconciliation';
 import { reconciliationPeriods } from '@pixmesh/reconciliation/reconciliation-config';

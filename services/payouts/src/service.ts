@@ -14,7 +14,7 @@ import { requestJson } from '@pixmesh/http/request-json';
 import { type Parts, startService } from '@pixmesh/service/start-service';
 import { type Messaging, messagingSettings, startMessaging } from '@pixmesh/kafka/messaging';
 import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
-import { observeServer } from '@pixmesh/postgres/observe-pool';
+import { observeServer } from '@pixmesh/postgres/observe-server';
 import { createPool } from '@pixmesh/postgres/pool';
 import { createLedgerHolds } from '@pixmesh/ledger-client/ledger-holds';
 import { createLedgerReads } from '@pixmesh/ledger-client/ledger-reads';
@@ -44,10 +44,8 @@ const WRITES_POOL_SIZE = 4;
 /** Starts the service; a stop ends traffic first, then reconciliation, jobs, consumers and pools. */
 export async function startPayouts(config: PayoutsConfig) {
   return await startService({ name: 'payouts', config }, async ({ logger, use }) => {
-    const identity = use('identity', openMeshIdentity({ folder: config.MESH_TLS_DIR, logger }));
+    const identity = openIdentity(config, logger, use);
     use('failpoints', await startFailpoints({ config, identity }));
-    observeCertificate('mesh', () => identity.current().cert);
-    observeCertificate('acquirer', () => config.ACQUIRER_TLS_CERT);
     const { db, writes } = openPools(config, logger, use);
     const acquirer = use('acquirer', createAcquirer(acquirerConfig(config)));
     const ledgerCalls = use('ledger client', callLedger(config, identity));
@@ -113,6 +111,13 @@ export async function startPayouts(config: PayoutsConfig) {
     const http = await listen(app, config, config.PORT);
     return { ports: { http }, url: app.listeningOrigin, checkReady: () => ping(db) };
   });
+}
+
+function openIdentity(config: PayoutsConfig, logger: Logger, use: Parts['use']): MeshIdentity {
+  const identity = use('identity', openMeshIdentity({ folder: config.MESH_TLS_DIR, logger }));
+  observeCertificate('mesh', () => identity.current().cert);
+  observeCertificate('acquirer', () => config.ACQUIRER_TLS_CERT);
+  return identity;
 }
 
 function openPools(config: PayoutsConfig, logger: Logger, use: Parts['use']) {

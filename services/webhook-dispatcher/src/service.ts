@@ -9,7 +9,7 @@ import { type Parts, startService } from '@pixmesh/service/start-service';
 import { type Messaging, messagingSettings } from '@pixmesh/kafka/messaging';
 import { newId } from '@pixmesh/kernel/ids';
 import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
-import { observeServer } from '@pixmesh/postgres/observe-pool';
+import { observeServer } from '@pixmesh/postgres/observe-server';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 import { deadLetterCheck } from '@pixmesh/reconciliation/dead-letter-check';

@@ -1,0 +1,234 @@
+import { SERVICES } from './cause-alerts.ts';
+
+/** One test of a rule: what is measured, and when the alert is silent and when it fires. */
+export type RuleCase = {
+  name: string;
+  alert: string;
+  /** Series in promtool's notation, one value each interval. */
+  series: Readonly<Record<string, string>>;
+  silentAt?: string;
+  firesAt: string;
+  /** Labels of the alert besides its severity. */
+  labels?: Readonly<Record<string, string>>;
+};
+
+type Times = Pick<RuleCase, 'firesAt'> & Partial<RuleCase>;
+
+function fires(alert: string, series: RuleCase['series'], times: Times): RuleCase {
+  return { name: alert, alert, series, ...times };
+}
+
+/** A minute of quiet and then what is wrong, each 15 s. */
+function turns(from: number, to: number): string {
+  return `${from}x4 ${to}x240`;
+}
+
+const ALL_UP = Object.fromEntries(SERVICES.map((name) => [`up{service="${name}"}`, '1x300']));
+const DAY = 86_400;
+
+/** Of causes and of money: the moment before `for` is over, and one after it. The alert is due at 1:15 at the earliest. */
+export const CAUSE_CASES: readonly RuleCase[] = [
+  fires(
+    'ServiceDown',
+    { ...ALL_UP, 'up{service="payouts"}': turns(1, 0) },
+    { silentAt: '1m30s', firesAt: '2m', labels: { service: 'payouts' } },
+  ),
+  {
+    name: 'ServiceDown: one whose targets are gone',
+    alert: 'ServiceDown',
+    series: Object.fromEntries(
+      Object.entries(ALL_UP).filter(([series]) => !series.includes('ledger')),
+    ),
+    silentAt: '15s',
+    firesAt: '1m',
+    labels: { service: 'ledger' },
+  },
+  fires(
+    'IntakeDown',
+    { 'webhook_processes{role="intake"}': turns(1, 0) },
+    { silentAt: '1m30s', firesAt: '2m' },
+  ),
+  fires(
+    'SenderDown',
+    { 'webhook_processes{role="sender"}': turns(1, 0) },
+    { silentAt: '1m30s', firesAt: '2m' },
+  ),
+  fires(
+    'PostgresDown',
+    { 'postgres_up{service="ledger"}': turns(1, 0) },
+    { silentAt: '1m30s', firesAt: '2m', labels: { service: 'ledger' } },
+  ),
+  fires('KafkaDown', { kafka_up: turns(1, 0) }, { silentAt: '1m30s', firesAt: '2m' }),
+  fires(
+    'RedisDown',
+    { 'redis_up{service="gateway"}': turns(1, 0) },
+    { silentAt: '2m', firesAt: '3m', labels: { service: 'gateway' } },
+  ),
+  fires(
+    'ConsumerLagging',
+    { 'kafka_group_lag_seconds{group="g",topic="t"}': turns(20, 45) },
+    { silentAt: '2m', firesAt: '3m', labels: { group: 'g', topic: 't' } },
+  ),
+  fires(
+    'OutboxStuck',
+    { 'outbox_oldest_age_seconds{service="charges"}': turns(9, 11) },
+    { silentAt: '1m30s', firesAt: '2m', labels: { service: 'charges' } },
+  ),
+  fires(
+    'DeadLettersWaiting',
+    { 'dead_letters_open{service="charges"}': turns(0, 1) },
+    { silentAt: '2m', firesAt: '3m', labels: { service: 'charges' } },
+  ),
+  fires(
+    'DeliveriesOverdue',
+    { 'webhook_oldest_due_age_seconds{lane="waiting"}': turns(60, 61) },
+    { silentAt: '2m', firesAt: '3m' },
+  ),
+  fires(
+    'PostgresDiskFull',
+    { 'postgres_errors_total{service="ledger",kind="disk_full"}': turns(0, 3) },
+    { silentAt: '45s', firesAt: '2m', labels: { service: 'ledger' } },
+  ),
+  fires(
+    'PostgresDiskFilling',
+    {
+      'kubelet_volume_stats_available_bytes{persistentvolumeclaim="postgres-1"}': turns(50, 19),
+      'kubelet_volume_stats_capacity_bytes{persistentvolumeclaim="postgres-1"}': '100x300',
+    },
+    { silentAt: '6m', firesAt: '7m', labels: { persistentvolumeclaim: 'postgres-1' } },
+  ),
+  fires(
+    'PostgresPoolWaiting',
+    { 'fair_share_waiting{service="charges",queue="postgres main"}': turns(0, 4) },
+    { silentAt: '2m', firesAt: '4m', labels: { service: 'charges' } },
+  ),
+  fires(
+    'WalArchiveFailing',
+    { postgres_wal_archive_failing: turns(0, 1) },
+    { silentAt: '6m', firesAt: '7m' },
+  ),
+  fires(
+    'BackupOverdue',
+    { pixmesh_backup_last_success_timestamp_seconds: `${-27 * 3600}x300` },
+    { silentAt: '4m', firesAt: '6m' },
+  ),
+  fires(
+    'EventLoopBlocked',
+    { 'nodejs_eventloop_lag_p99_seconds{service="ledger",instance="a"}': turns(0.15, 0.7) },
+    { silentAt: '2m', firesAt: '3m', labels: { service: 'ledger', instance: 'a' } },
+  ),
+  fires(
+    'ClockOffset',
+    { 'postgres_clock_offset_seconds{service="ledger",instance="a"}': turns(0.1, -1.2) },
+    { silentAt: '3m', firesAt: '4m', labels: { service: 'ledger', instance: 'a' } },
+  ),
+  fires(
+    'CertificateExpiring',
+    {
+      'certificate_expires_timestamp_seconds{service="charges",certificate="mesh"}': `${2 * DAY}x300`,
+      'certificate_lifetime_seconds{service="charges",certificate="mesh"}': `${21 * DAY}x300`,
+    },
+    { silentAt: '9m', firesAt: '11m', labels: { service: 'charges', certificate: 'mesh' } },
+  ),
+  fires(
+    'SecurityTxtExpiring',
+    { gateway_security_txt_expires_timestamp_seconds: `${20 * DAY}x300` },
+    { silentAt: '9m', firesAt: '11m' },
+  ),
+  fires(
+    'CallbacksRefused',
+    { 'gateway_unauthorized_total{listener="callbacks"}': '0x4 0+1x240' },
+    { silentAt: '1m', firesAt: '5m' },
+  ),
+  fires(
+    'AcquirerUnavailable',
+    { 'acquirer_breaker_open{service="charges",operation="create_charge"}': turns(0, 1) },
+    { silentAt: '2m', firesAt: '3m', labels: { service: 'charges', operation: 'create_charge' } },
+  ),
+  fires(
+    'PayoutsOverdue',
+    { payouts_unsent: turns(0, 2), payouts_unanswered: '0x300' },
+    { silentAt: '2m', firesAt: '3m' },
+  ),
+  {
+    ...fires(
+      'PayoutsOverdue',
+      { payouts_unsent: '0x300', payouts_unanswered: turns(0, 1) },
+      { silentAt: '2m', firesAt: '3m' },
+    ),
+    name: 'PayoutsOverdue: unanswered',
+  },
+  fires(
+    'PayoutsStopped',
+    { 'payouts_stopped{cause="operator"}': turns(0, 1) },
+    { silentAt: '1m', firesAt: '1m30s', labels: { cause: 'operator' } },
+  ),
+  fires(
+    'AcquirerBalanceLow',
+    { acquirer_balance_cents: turns(500, 99), payouts_due_cents: '100x300' },
+    { silentAt: '6m', firesAt: '7m' },
+  ),
+  fires(
+    'LedgerUnbalanced',
+    { 'reconciliation_breaks{check="ledger_sum",kind="sum"}': turns(0, 1) },
+    { silentAt: '1m', firesAt: '1m30s', labels: { check: 'ledger_sum' } },
+  ),
+  fires(
+    'ReconciliationBreaks',
+    { 'reconciliation_breaks{check="payout",kind="missing_left"}': turns(0, 1) },
+    { silentAt: '16m', firesAt: '17m', labels: { check: 'payout', kind: 'missing_left' } },
+  ),
+  fires(
+    'ReconciliationOverdue',
+    { 'reconciliation_age_seconds{service="charges"}': turns(300, 901) },
+    { silentAt: '2m', firesAt: '3m', labels: { service: 'charges' } },
+  ),
+  fires(
+    'SuspenseWaiting',
+    { ledger_oldest_suspense_age_seconds: turns(3600, 3601) },
+    { silentAt: '6m', firesAt: '7m' },
+  ),
+  fires(
+    'ReceivedListBehind',
+    { received_list_lag_seconds: turns(200, 301) },
+    { silentAt: '2m', firesAt: '3m' },
+  ),
+  fires('RefundsOverdue', { refunds_unanswered: turns(0, 1) }, { silentAt: '6m', firesAt: '7m' }),
+  fires('DeadMansSwitch', {}, { firesAt: '0s' }),
+];
+
+const CREATION = 'service="gateway",listener="public",method="POST",route="/v1/charges"';
+const READ = 'service="gateway",listener="public",method="GET",route="/v1/charges/:id"';
+const FIRST = 'webhook_event_to_first_attempt_seconds';
+
+/** A thousand good events a minute for four days, and from minute 4,320 on so many bad ones a minute beside them. */
+function burning(kind: 'Creation' | 'Api' | 'Delivery', bad: number): RuleCase['series'] {
+  const good = '0+1000x6000';
+  const failed = `0x4320 0+${bad}x1680`;
+  if (kind === 'Delivery') {
+    const all = `0+1000x4320 4320000+${1000 + bad}x1680`;
+    return { [`${FIRST}_bucket{le="5"}`]: good, [`${FIRST}_count`]: all };
+  }
+  const labels = kind === 'Creation' ? CREATION : READ;
+  const series = 'http_server_duration_seconds_count';
+  return {
+    [`${series}{${labels},status="200"}`]: good,
+    [`${series}{${labels},status="500"}`]: failed,
+  };
+}
+
+/** Shares: of creations the budget is 0.05 %, of the others 0.1 %. */
+export const BURN_CASES: readonly RuleCase[] = (['Creation', 'Api', 'Delivery'] as const).flatMap(
+  (kind) => {
+    const bad = kind === 'Creation' ? 0.5 : 1;
+    const name = (speed: string) => `${kind}ErrorBudgetBurn${speed}`;
+    return [
+      // 20 times as fast: seen over an hour after three quarters of it.
+      fires(name('Fast'), burning(kind, 20 * bad), { silentAt: '4325m', firesAt: '4375m' }),
+      // 8 times as fast: never pages as fast, and over six hours after more than four of them.
+      fires(name('Slow'), burning(kind, 8 * bad), { silentAt: '4380m', firesAt: '4640m' }),
+      // 4 times as fast: over three days after about one of them.
+      fires(name('Low'), burning(kind, 4 * bad), { silentAt: '4680m', firesAt: '5800m' }),
+    ];
+  },
+);

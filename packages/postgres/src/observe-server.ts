@@ -1,0 +1,63 @@
+import { observedGauge, sharedFor } from '@pixmesh/telemetry/metrics';
+
+import type { Queryable } from './pool.ts';
+import { named, sql } from './sql.ts';
+
+/** A server that takes longer counts as one that does not answer. */
+const ANSWER_MS_MAX = 2_000;
+/** Gauges of one scrape share an answer. */
+const SCRAPE_MS = 1_000;
+
+type ServerState = { isUp: boolean; clockOffsetSeconds: number | null; isArchiveFailing: boolean };
+const DOWN: ServerState = { isUp: false, clockOffsetSeconds: null, isArchiveFailing: false };
+
+/** What a process sees of its server at a scrape, by one statement. */
+export function observeServer(db: Queryable): void {
+  const state = sharedFor(SCRAPE_MS, () => readServer(db));
+  observedGauge('postgres_up', '1 where Postgres has answered this scrape', async () => [
+    { value: (await state()).isUp ? 1 : 0 },
+  ]);
+  observedGauge(
+    'postgres_clock_offset_seconds',
+    'How far the clock of Postgres is ahead of that of this process',
+    async () => {
+      const { clockOffsetSeconds } = await state();
+      return clockOffsetSeconds === null ? [] : [{ value: clockOffsetSeconds }];
+    },
+  );
+  observedGauge(
+    'postgres_wal_archive_failing',
+    '1 where the last segment of the log could not be archived',
+    async () => {
+      const { isUp, isArchiveFailing } = await state();
+      return isUp ? [{ value: isArchiveFailing ? 1 : 0 }] : [];
+    },
+  );
+}
+
+async function readServer(db: Queryable): Promise<ServerState> {
+  const timeout = Promise.withResolvers<ServerState>();
+  const timer = setTimeout(() => timeout.resolve(DOWN), ANSWER_MS_MAX);
+  const answer = askServer(db).catch(() => DOWN);
+  return await Promise.race([answer, timeout.promise]).finally(() => clearTimeout(timer));
+}
+
+/** The view of the archiver has one row, and every role may read it. */
+async function askServer(db: Queryable): Promise<ServerState> {
+  const askedMs = Date.now();
+  const [row] = await db.query<{ now: number; failing: boolean }>(
+    named(
+      'server_state',
+      sql`
+        select
+          extract(epoch from clock_timestamp())::float8 as now,
+          coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false) as failing
+        from pg_stat_archiver`,
+    ),
+  );
+  if (row === undefined) return DOWN;
+  // The way there and back is taken for equally long.
+  const middleMs = (askedMs + Date.now()) / 2;
+  const clockOffsetSeconds = row.now - middleMs / 1000;
+  return { isUp: true, clockOffsetSeconds, isArchiveFailing: row.failing };
+}
