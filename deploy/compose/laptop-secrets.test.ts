@@ -59,18 +59,22 @@ describe('secrets of a laptop', () => {
     expect(folders).toEqual(expect.arrayContaining(services));
   });
 
-  it('show private keys to their owner only', async () => {
-    const { 'webhook-dispatcher': dispatcher, ...others } = renderSecretFiles(await allSecrets());
-    const sealing = dispatcher?.['WEBHOOK_SEALING_PRIVATE_KEYS'] ?? '';
+  it('show the private keys of webhooks to senders only', async () => {
+    const { 'webhook-dispatcher-sender': sender, ...others } = renderSecretFiles(
+      await allSecrets(),
+    );
+    const sealing = sender?.['WEBHOOK_SEALING_PRIVATE_KEYS'] ?? '';
     expect(isSealingPrivateKeys(sealing)).toBe(true);
     expect(JSON.stringify(others)).not.toContain(JSON.stringify(sealing).slice(1, -1));
   });
 
-  it('give each process an identity of its own, and the superuser’s password to one job', async () => {
+  it('give each service an identity of its own, and the superuser’s password to one job', async () => {
     const files = renderSecretFiles(await allSecrets());
     const holdersOf = (file: string) =>
       Object.keys(files).filter((folder) => files[folder]?.[file] !== undefined);
-    const identities = holdersOf('identity/tls.key');
+    const identities = holdersOf('identity/tls.key').filter(
+      (folder) => folder !== 'webhook-dispatcher-sender',
+    );
     const owned = ['charges', 'deploy', 'gateway', 'kafka', 'ledger', 'payouts', 'postgres'];
     expect(identities.toSorted()).toEqual([...owned, 'redis', 'webhook-dispatcher']);
     for (const folder of identities) {
@@ -80,6 +84,10 @@ describe('secrets of a laptop', () => {
       expect(certificate.verify(new X509Certificate(ca).publicKey)).toBe(true);
     }
     expect(new Set(identities.map((folder) => files[folder]?.['identity/tls.key'])).size).toBe(9);
+    // Roles of the dispatcher are one service.
+    expect(files['webhook-dispatcher-sender']?.['identity/tls.crt']).toBe(
+      files['webhook-dispatcher']?.['identity/tls.crt'],
+    );
     expect(holdersOf('SUPERUSER_DATABASE_URL')).toEqual(['owner']);
   });
 

@@ -63,6 +63,11 @@ export function renderSecretFiles(secrets: LaptopSecrets): SecretFiles {
   const redis = (user: RedisUser) => ({
     REDIS_URL: `rediss://${user}:${of(redisPasswordName(user))}@redis:6379`,
   });
+  const dispatcher = {
+    ...database('webhook_dispatcher'),
+    ...identity('webhook-dispatcher'),
+    ...redis('webhook-dispatcher'),
+  };
   return {
     ...renderInfra(secrets),
     callback: { ...acquirerClient, CALLBACK_SECRET: of('callbackSecret') },
@@ -88,10 +93,11 @@ export function renderSecretFiles(secrets: LaptopSecrets): SecretFiles {
     },
     ledger: { ...database('ledger'), ...identity('ledger') },
     'webhook-dispatcher': {
-      ...database('webhook_dispatcher'),
-      ...identity('webhook-dispatcher'),
-      ...redis('webhook-dispatcher'),
+      ...dispatcher,
       WEBHOOK_SEALING_PUBLIC_KEY: of('sealingPublicKey'),
+    },
+    'webhook-dispatcher-sender': {
+      ...dispatcher,
       WEBHOOK_SEALING_PRIVATE_KEYS: of('sealingPrivateKeys'),
     },
     'acquirer-simulator': { ...database('acquirer_simulator'), ...acquirer },

@@ -1,5 +1,13 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 
 import { z } from 'zod';
 
@@ -36,6 +44,16 @@ async function writeSecrets(folder: string): Promise<void> {
       mkdirSync(dirname(path), { recursive: true, mode: FOLDER_MODE });
       writeAtomically(path, content, FILE_MODE);
     }
+    removeOthers(join(folder, container), Object.keys(files));
+  }
+}
+
+/** What an earlier version gave this container and this one does not. */
+function removeOthers(folder: string, names: readonly string[]): void {
+  const found = readdirSync(folder, { recursive: true, withFileTypes: true });
+  for (const entry of found.filter((one) => one.isFile())) {
+    const path = join(entry.parentPath, entry.name);
+    if (!names.includes(relative(folder, path))) rmSync(path);
   }
 }
 

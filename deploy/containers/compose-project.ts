@@ -12,7 +12,8 @@ export async function composeOrigin(service: string, port: number): Promise<stri
 
 /** A secret of a running service, as the service itself reads it. */
 export async function composeSecret(service: string, variable: string): Promise<string> {
-  return await compose('exec', '-T', service, 'cat', `/run/secrets/${variable}`);
+  const read = `process.stdout.write(fs.readFileSync('/run/secrets/${variable}'))`;
+  return await compose('exec', '-T', service, 'node', '-e', read);
 }
 
 async function compose(...args: string[]): Promise<string> {
