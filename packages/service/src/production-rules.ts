@@ -46,7 +46,7 @@ export const PRODUCTION_RULES: readonly ProductionRule[] = [
       'expected our certificate in production, or ACQUIRER_CLIENT_CERTIFICATE=none for an acquirer that asks for none',
   },
   {
-    setting: /^(ADMIN_|SUPERUSER_)?DATABASE_URL$/,
+    setting: /^(ADMIN_|BACKUP_|SUPERUSER_)?DATABASE_URL$/,
     isSafe: hasVerifiedTls,
     expected: 'expected a URL with sslmode=verify-full in production',
     liftedBy: 'postgres',

@@ -7,11 +7,15 @@ import type { PostgresFiles } from './postgres-files.ts';
 
 const SECRET_FILE = 0o600;
 
-/** Service roles come by TLS or not at all; the superuser of `stack.json` also without. `from`: addresses of callers. */
+/**
+ * Service roles come by TLS or not at all; the superuser of `stack.json` also without. `from`: addresses of callers. Only
+ * who may replicate gets the last line: backups and replicas.
+ */
 export function renderAccessRules(from: string): string {
   return `hostssl   all  /^pixmesh_  ${from}  scram-sha-256
 hostnossl all  /^pixmesh_  all  reject
 host      all  all         ${from}  scram-sha-256
+host      replication  all  ${from}  scram-sha-256
 `;
 }
 

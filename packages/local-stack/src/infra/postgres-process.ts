@@ -4,6 +4,7 @@ import pg from 'pg';
 import { serverEnvironment } from '../inherited-environment.ts';
 import { STAGES } from '../supervisor/child-spec.ts';
 import type { BootDeps } from './infra-provider.ts';
+import { archiveSettings } from './postgres-archive.ts';
 import { preparePostgresAccess } from './postgres-access.ts';
 import { findUnprivilegedAccount } from './postgres-account.ts';
 import { type PostgresFiles, preparePostgresFiles } from './postgres-files.ts';
@@ -41,7 +42,13 @@ const THROWAWAY_SETTINGS = {
 /** Starts Postgres on its own data folder, created on first use; answers the superuser's URL. */
 export async function startPostgres(
   deps: BootDeps,
-  input: { home: string; port: number; isThrowaway?: boolean | undefined },
+  input: {
+    home: string;
+    port: number;
+    isThrowaway?: boolean | undefined;
+    /** What names the archive of the WAL. */
+    environment?: NodeJS.ProcessEnv;
+  },
 ): Promise<string> {
   const { supervisor, log } = deps;
   const files = preparePostgresFiles(input.home, findUnprivilegedAccount(), log);
@@ -54,7 +61,7 @@ export async function startPostgres(
   const settings = {
     ...SETTINGS,
     ...access.settings,
-    ...(input.isThrowaway ? THROWAWAY_SETTINGS : {}),
+    ...(input.isThrowaway ? THROWAWAY_SETTINGS : archiveSettings(files.owner, input.environment)),
   };
   const url = (database: string) =>
     `postgres://${SUPERUSER}:${files.password}@127.0.0.1:${input.port}/${database}`;
