@@ -1,0 +1,36 @@
+import { z } from 'zod';
+
+/** An entry of the audit log, and the present state of what operators close. Columns by their names. */
+export const AuditRow = z.object({
+  id: z.uuid(),
+  actor: z.string(),
+  action: z.string(),
+  target_kind: z.string(),
+  target_id: z.string(),
+  digest_before: z.string().nullable(),
+  digest_after: z.string().nullable(),
+  client_address: z.string().nullable(),
+  created_at: z.string(),
+});
+
+const Closed = z.object({ id: z.uuid() });
+
+/**
+ * What an operator has closed, as it was when it was exported. After a restore it is closed again; nothing is opened
+ * because of it.
+ */
+export const ClosedStates = z.object({
+  keys: z.array(
+    Closed.extend({
+      revoked_at: z.string().nullable(),
+      suspended: z.boolean(),
+      expires_at: z.string().nullable(),
+    }),
+  ),
+  operators: z.array(Closed.extend({ removed_at: z.string() })),
+  accounts: z.array(Closed.extend({ status: z.string(), payouts_enabled: z.boolean() })),
+  applications: z.array(Closed),
+});
+
+export const AuditExport = z.object({ entries: z.array(AuditRow), closed: ClosedStates });
+export type AuditExport = z.output<typeof AuditExport>;

@@ -1,0 +1,152 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { createPool } from '@pixmesh/postgres/pool';
+import { sql } from '@pixmesh/postgres/sql';
+import { eventually } from '@pixmesh/testkit/eventually';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import {
+  BASE_ARCHIVE,
+  descriptionPath,
+  encryptedPath,
+  listBases,
+  listWhole,
+  walFolder,
+} from './backup-folder.ts';
+import { checkBackup } from './check-backup.ts';
+import { restoreBase } from './restore-base.ts';
+import { takeBaseBackup } from './take-base-backup.ts';
+import {
+  type BackedUpServer,
+  startBackedUpServer,
+  startServer,
+} from './testing/backed-up-server.ts';
+
+/** A server of its own, whose base backup and archive are restored beside it. */
+let server: BackedUpServer;
+/** Between the first row and the third; the second stands at it. */
+let moment: Date;
+
+beforeAll(async () => {
+  server = await startBackedUpServer();
+  await server.run('create table payments (id int primary key, note text)');
+  await server.run("insert into payments values (1, 'before the base backup')");
+  await takeBaseBackup(server.env);
+  await server.run("insert into payments values (2, 'after the base backup')");
+  moment = await server.now();
+  await server.run("insert into payments values (3, 'after the moment')");
+  await server.archiveAll();
+}, 120_000);
+afterAll(() => server[Symbol.asyncDispose]());
+
+describe('a backup', () => {
+  test('is whole, and says up to when', async () => {
+    const report = await checkBackup(server.env);
+    expect(report).toMatchObject({ problems: [], bases: 1, isDecrypted: true });
+    expect(Date.parse(report.newestWal ?? '')).toBeGreaterThan(moment.getTime());
+  });
+
+  test('is verified in part without the identity', async () => {
+    const { BACKUP_IDENTITY: _identity, ...env } = server.env;
+    expect(await checkBackup(env)).toMatchObject({ problems: [], isDecrypted: false });
+  });
+
+  test('with one broken byte is found, at its file', async () => {
+    const [base] = listBases(server.folder);
+    const file = path.join(base?.folder ?? '', BASE_ARCHIVE);
+    const bytes = readFileSync(file);
+    const broken = Buffer.from(bytes);
+    broken[broken.length >> 1]! ^= 1;
+    writeFileSync(file, broken);
+    try {
+      const { problems } = await checkBackup(server.env);
+      expect(problems).toEqual([expect.stringContaining(BASE_ARCHIVE)]);
+      const to = path.join(server.home, 'broken');
+      await expect(restoreBase({ to, at: moment }, server.env)).rejects.toThrow();
+      expect(existsSync(to)).toBe(false);
+    } finally {
+      writeFileSync(file, bytes);
+    }
+  });
+
+  test('says which segment is missing behind a base backup', async () => {
+    const [base] = listBases(server.folder);
+    const needed = descriptionPath(walFolder(server.folder), base?.manifest.last_segment ?? '');
+    const text = readFileSync(needed, 'utf8');
+    rmSync(needed);
+    try {
+      const { problems } = await checkBackup(server.env);
+      expect(problems).toContainEqual(expect.stringContaining('is not archived'));
+    } finally {
+      writeFileSync(needed, text);
+    }
+  });
+});
+
+describe('the archive', () => {
+  const archiveFile = (file: string) =>
+    spawnSync(process.execPath, [
+      path.join(import.meta.dirname, 'archive-wal.ts'),
+      '--to',
+      server.folder,
+      '--recipient',
+      server.recipient,
+      file,
+    ]);
+
+  test('takes the same segment once more, and never another one of its name', () => {
+    const name = '0000000F00000000000000AA';
+    const file = path.join(server.home, name);
+    writeFileSync(file, 'one');
+    expect(archiveFile(file).status).toBe(0);
+    const stored = readFileSync(encryptedPath(walFolder(server.folder), name));
+    expect(archiveFile(file).status).toBe(0);
+    writeFileSync(file, 'another');
+    const refused = archiveFile(file);
+    expect([refused.status, String(refused.stderr)]).toEqual([1, expect.stringContaining(name)]);
+    expect(readFileSync(encryptedPath(walFolder(server.folder), name))).toEqual(stored);
+    rmSync(encryptedPath(walFolder(server.folder), name));
+    rmSync(descriptionPath(walFolder(server.folder), name));
+  });
+
+  test('holds nothing that can be read without the identity', () => {
+    for (const name of listWhole(walFolder(server.folder))) {
+      const bytes = readFileSync(encryptedPath(walFolder(server.folder), name));
+      expect(bytes.subarray(0, 21).toString('latin1')).toBe('age-encryption.org/v1');
+      expect(bytes.includes('base backup')).toBe(false);
+    }
+  });
+});
+
+describe('a restore', () => {
+  test('to a moment has the rows of that moment, and no later one', async () => {
+    const { home, dataFolder } = server.anotherHome('restored');
+    const restored = await restoreBase({ to: dataFolder, at: moment }, server.env);
+    expect(restored.segments).toBeGreaterThan(0);
+    await using other = await startServer(home);
+    await using db = createPool({ url: other.url, applicationName: 'restored', max: 1 });
+    await eventually(async () => {
+      expect(await db.query(sql`select pg_is_in_recovery() as recovering`)).toEqual([
+        { recovering: false },
+      ]);
+    }, 60_000);
+    expect(await db.query(sql`select id, note from payments order by id`)).toEqual([
+      { id: 1, note: 'before the base backup' },
+      { id: 2, note: 'after the base backup' },
+    ]);
+  }, 120_000);
+
+  test.each([
+    { when: 'before any base backup', at: () => new Date(0), expected: 'ended before --at' },
+    {
+      when: 'behind the archive',
+      at: () => new Date(Date.now() + 1e9),
+      expected: 'end of the archive',
+    },
+  ])('to a moment $when is refused', async ({ at, expected }) => {
+    const to = path.join(server.home, 'refused');
+    await expect(restoreBase({ to, at: at() }, server.env)).rejects.toThrow(expected);
+  });
+});

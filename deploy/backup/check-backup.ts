@@ -1,0 +1,116 @@
+import path from 'node:path';
+import { json } from 'node:stream/consumers';
+
+import { readConfig } from '@pixmesh/service/config';
+import { z } from 'zod';
+
+import {
+  AuditDescription,
+  auditFolder,
+  BASE_ARCHIVE,
+  BASE_FILES,
+  encryptedPath,
+  listBases,
+  listWhole,
+  readDescription,
+  type StoredBase,
+  WalDescription,
+  walFolder,
+} from './backup-folder.ts';
+import { type FileDigests, readEncrypted, verifyPlain, verifyStored } from './encrypted-file.ts';
+import { BackupFolderConfig } from './take-base-backup.ts';
+import { verifyTar } from './verify-tar.ts';
+import { findGaps, isSegment, segmentNumber } from './wal-segments.ts';
+
+export const BackupIdentityConfig = {
+  /** What opens backups: `AGE-SECRET-KEY-1…`, or the text of the file that age-keygen has written. */
+  BACKUP_IDENTITY: z
+    .string({ error: 'expected AGE-SECRET-KEY-1…' })
+    .transform((text) => /AGE-SECRET-KEY-1[A-Z0-9]+/.exec(text)?.[0] ?? '')
+    .pipe(z.string().min(1, { error: 'expected AGE-SECRET-KEY-1…' })),
+} as const;
+
+export const CheckBackupConfig = z.object({
+  ...BackupFolderConfig,
+  BACKUP_IDENTITY: BackupIdentityConfig.BACKUP_IDENTITY.optional(),
+});
+
+export type BackupReport = {
+  /** One line each; empty: everything can be restored. */
+  problems: string[];
+  /** Of the newest base backup, and of the newest segment; null where there is none. */
+  newestBase: string | null;
+  newestWal: string | null;
+  bases: number;
+  segments: number;
+  /** False: only what needs no identity was verified. */
+  isDecrypted: boolean;
+};
+
+/**
+ * Reads every file of the backups and restores none: each is as it was written; with the identity each opens and holds
+ * what was put in, file by file of the server. From each base backup on no segment of the WAL is missing.
+ */
+export async function checkBackup(env: NodeJS.ProcessEnv = process.env): Promise<BackupReport> {
+  const { BACKUP_DIR: home, BACKUP_IDENTITY: identity } = readConfig(CheckBackupConfig, env);
+  const bases = listBases(home);
+  const segments = listWhole(walFolder(home));
+  const problems = bases.length === 0 ? ['no base backup'] : [];
+  const check = async (what: string, work: () => Promise<void>) => {
+    await work().catch((error: unknown) => problems.push(`${what}: ${(error as Error).message}`));
+  };
+  for (const base of bases) {
+    await check(base.folder, () => checkBase(base, identity));
+    problems.push(...gapsBehind(base, segments));
+  }
+  const verify = (folder: string, name: string, digests: FileDigests) =>
+    verifyFile(encryptedPath(folder, name), digests, identity);
+  for (const name of segments) {
+    const folder = walFolder(home);
+    await check(name, () => verify(folder, name, readDescription(folder, name, WalDescription)));
+  }
+  for (const name of listWhole(auditFolder(home))) {
+    const folder = auditFolder(home);
+    await check(name, () => verify(folder, name, readDescription(folder, name, AuditDescription)));
+  }
+  const last = segments.filter(isSegment).at(-1);
+  return {
+    problems,
+    newestBase: bases.at(-1)?.manifest.ended_at ?? null,
+    newestWal:
+      last === undefined ? null : readDescription(walFolder(home), last, WalDescription).written_at,
+    bases: bases.length,
+    segments: segments.length,
+    isDecrypted: identity !== undefined,
+  };
+}
+
+async function checkBase({ folder, manifest }: StoredBase, identity?: string): Promise<void> {
+  for (const [name, digests] of Object.entries(manifest.files)) {
+    await verifyFile(path.join(folder, name), digests, identity);
+  }
+  if (identity === undefined) return;
+  const open = (name: string) => {
+    const digests = manifest.files[name];
+    if (digests === undefined) throw new Error(`${name} is missing in the manifest`);
+    return readEncrypted(path.join(folder, name), { identity, digests });
+  };
+  await verifyTar(await open(BASE_ARCHIVE), await json(await open(BASE_FILES)));
+}
+
+async function verifyFile(file: string, digests: FileDigests, identity?: string): Promise<void> {
+  await verifyStored(file, digests);
+  if (identity !== undefined) await verifyPlain(file, identity, digests);
+}
+
+function gapsBehind({ folder, manifest }: StoredBase, archived: readonly string[]): string[] {
+  const segments = archived.filter(isSegment);
+  const gaps = findGaps(segments, manifest.first_segment);
+  const hasEnd = segments.some(
+    (name) => segmentNumber(name) === segmentNumber(manifest.last_segment),
+  );
+  return [
+    ...gaps.map((number) => `${folder}: segment ${number} of the WAL behind it is missing`),
+    ...(hasEnd ? [] : [`${folder}: its last segment is not archived`]),
+  ];
+}

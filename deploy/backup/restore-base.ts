@@ -1,0 +1,169 @@
+import { existsSync } from 'node:fs';
+import { appendFile, chmod, chown, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { createWriteStream } from 'node:fs';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+
+import { ConfigError, readConfig } from '@pixmesh/service/config';
+import { extract } from 'tar-stream';
+import { z } from 'zod';
+
+import {
+  BASE_ARCHIVE,
+  encryptedPath,
+  listBases,
+  listWhole,
+  readDescription,
+  type StoredBase,
+  WalDescription,
+  walFolder,
+} from './backup-folder.ts';
+import { BackupIdentityConfig } from './check-backup.ts';
+import { readEncrypted } from './encrypted-file.ts';
+import { BackupFolderConfig } from './take-base-backup.ts';
+import { isSegment, segmentNumber } from './wal-segments.ts';
+
+export const RestoreConfig = z.object({ ...BackupFolderConfig, ...BackupIdentityConfig });
+
+const FOLDER_MODE = 0o700;
+const FILE_MODE = 0o600;
+/** A segment that was written to last at the moment itself may end before a commit that follows it. */
+const SEGMENTS_BEHIND = 2;
+
+type Owner = { uid: number; gid: number };
+
+export type Restored = {
+  base: StoredBase;
+  /** Segments that were laid out for the server. */
+  segments: number;
+  /** Where they are: to be deleted once the server has promoted itself. */
+  walFolder: string;
+};
+
+/**
+ * Lays out a data folder from which Postgres, at its next start, recovers to a moment and promotes itself: the newest base
+ * backup that ended before, and the WAL behind it in `<to>.wal`, opened here, so that the identity never reaches the server.
+ * What it writes belongs to the owner of the folder that holds it.
+ * @throws ConfigError where no base backup ended before the moment, the archive ends before it, or the place is taken
+ */
+export async function restoreBase(
+  { to, at }: { to: string; at: Date },
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<Restored> {
+  const { BACKUP_DIR: home, BACKUP_IDENTITY: identity } = readConfig(RestoreConfig, env);
+  const base = listBases(home).findLast(({ manifest }) => Date.parse(manifest.ended_at) <= +at);
+  if (base === undefined) throw new ConfigError('expected a base backup that ended before --at');
+  for (const place of [to, `${to}.wal`]) {
+    if (existsSync(place)) throw new ConfigError(`${place}: expected no such folder`);
+  }
+  const segments = segmentsUntil(home, base, at);
+  const owner = await ownerOf(path.dirname(to));
+  const draft = `${to}.draft`;
+  await rm(draft, { recursive: true, force: true });
+  await unpack({ base, identity, owner }, draft);
+  await layOutWal({ home, identity, owner, segments }, `${to}.wal`);
+  await orderRecovery(draft, { wal: `${to}.wal`, at, owner });
+  await rename(draft, to);
+  return { base, segments: segments.length, walFolder: `${to}.wal` };
+}
+
+/** From the first that the base needs to those behind the moment, and the histories of timelines. */
+function segmentsUntil(home: string, { manifest }: StoredBase, at: Date): string[] {
+  const folder = walFolder(home);
+  const archived = listWhole(folder);
+  const first = segmentNumber(manifest.first_segment);
+  const behind = archived
+    .filter((name) => isSegment(name) && segmentNumber(name) >= first)
+    .map((name) => ({
+      name,
+      number: segmentNumber(name),
+      ...readDescription(folder, name, WalDescription),
+    }));
+  const [after] = behind
+    .filter(({ written_at }) => Date.parse(written_at) > +at)
+    .map(({ number }) => number)
+    .toSorted((a, b) => a - b);
+  if (after === undefined) {
+    const newest =
+      behind
+        .map(({ written_at }) => written_at)
+        .toSorted()
+        .at(-1) ?? 'none';
+    throw new ConfigError(`expected --at before the end of the archive (${newest})`);
+  }
+  return archived.filter(
+    (name) =>
+      !isSegment(name) ||
+      (segmentNumber(name) >= first && segmentNumber(name) <= after + SEGMENTS_BEHIND),
+  );
+}
+
+async function unpack(
+  { base, identity, owner }: { base: StoredBase; identity: string; owner: Owner },
+  to: string,
+): Promise<void> {
+  const digests = base.manifest.files[BASE_ARCHIVE];
+  if (digests === undefined) throw new Error(`${BASE_ARCHIVE} is missing in the manifest`);
+  const archive = await readEncrypted(path.join(base.folder, BASE_ARCHIVE), { identity, digests });
+  await makeFolder(to, owner);
+  const entries = extract();
+  const reading = pipeline(archive, entries);
+  reading.catch(() => undefined);
+  for await (const entry of entries) {
+    const { name, type } = entry.header;
+    const place = path.join(to, name);
+    if (!place.startsWith(`${to}${path.sep}`)) throw new Error(`${name}: expected a path within`);
+    if (type === 'directory') {
+      await makeFolder(place, owner);
+      entry.resume();
+    } else if (type === 'file') {
+      await pipeline(entry, createWriteStream(place, { mode: FILE_MODE, flush: true }));
+      await chown(place, owner.uid, owner.gid);
+    } else throw new Error(`${name}: expected files and folders`);
+  }
+  await reading;
+}
+
+async function layOutWal(
+  input: { home: string; identity: string; owner: Owner; segments: readonly string[] },
+  to: string,
+): Promise<void> {
+  const { home, identity, owner, segments } = input;
+  await makeFolder(to, owner);
+  for (const name of segments) {
+    const folder = walFolder(home);
+    const digests = readDescription(folder, name, WalDescription);
+    const plain = await readEncrypted(encryptedPath(folder, name), { identity, digests });
+    await pipeline(plain, createWriteStream(path.join(to, name), { mode: FILE_MODE }));
+    await chown(path.join(to, name), owner.uid, owner.gid);
+  }
+}
+
+/** The last line of a name in this file counts; the server drops `recovery.signal` when it has promoted itself. */
+async function orderRecovery(
+  folder: string,
+  { wal, at, owner }: { wal: string; at: Date; owner: Owner },
+): Promise<void> {
+  const lines = [
+    `restore_command = 'cp "${wal}/%f" "%p"'`,
+    // The server knows no names of time zones yet when it reads this.
+    `recovery_target_time = '${at.toISOString().replace('T', ' ').replace('Z', '+00')}'`,
+    `recovery_target_timeline = 'latest'`,
+    `recovery_target_action = 'promote'`,
+  ];
+  await appendFile(path.join(folder, 'postgresql.auto.conf'), `${lines.join('\n')}\n`);
+  const signal = path.join(folder, 'recovery.signal');
+  await writeFile(signal, '', { mode: FILE_MODE });
+  await chown(signal, owner.uid, owner.gid);
+}
+
+async function makeFolder(place: string, owner: Owner): Promise<void> {
+  await mkdir(place, { recursive: true, mode: FOLDER_MODE });
+  await chmod(place, FOLDER_MODE);
+  await chown(place, owner.uid, owner.gid);
+}
+
+async function ownerOf(folder: string): Promise<Owner> {
+  const { uid, gid } = await stat(folder);
+  return { uid, gid };
+}

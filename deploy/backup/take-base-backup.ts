@@ -1,0 +1,116 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { PassThrough } from 'node:stream';
+
+import { ConfigError, EnvironmentConfig, readConfig } from '@pixmesh/service/config';
+import pg from 'pg';
+import { z } from 'zod';
+
+import {
+  BASE_ARCHIVE,
+  BASE_FILES,
+  type BaseManifest,
+  baseFolder,
+  manifestPath,
+} from './backup-folder.ts';
+import { writeDurably, writeEncrypted } from './encrypted-file.ts';
+import { pruneBackups } from './prune-backups.ts';
+import { receiveBaseBackup } from './receive-base-backup.ts';
+import { SEGMENT_BYTES, segmentOf } from './wal-segments.ts';
+
+/** What every command of the backup knows. */
+export const BackupFolderConfig = {
+  ...EnvironmentConfig,
+  BACKUP_DIR: z.string({ error: 'expected the path of a folder' }),
+} as const;
+
+const RECIPIENT = z
+  .string()
+  .regex(/^age1[a-z0-9]+$/, { error: 'expected age1…, as age-keygen prints it' });
+
+export const BackupConfig = z.object({
+  ...BackupFolderConfig,
+  /** A role with REPLICATION that may read what `export-audit.ts` reads. */
+  BACKUP_DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'expected a postgres:// URL' }),
+  /** Whom backups are encrypted to. What opens them, the identity, is kept elsewhere. */
+  BACKUP_RECIPIENT: RECIPIENT,
+  /** Base backups older than this, and WAL that none needs, are deleted; absent: nothing is. Two always stay. */
+  BACKUP_KEEP_DAYS: z.coerce.number().int().min(1).optional(),
+});
+
+const UNFIT_FOR_NAMES = /[-:]|\.\d+/g;
+
+/** Takes a base backup of the whole server while it works. Answers its folder; one that fails leaves nothing. */
+export async function takeBaseBackup(env: NodeJS.ProcessEnv = process.env): Promise<string> {
+  const config = readConfig(BackupConfig, env);
+  const startedAt = new Date().toISOString();
+  const folder = path.join(
+    baseFolder(config.BACKUP_DIR),
+    startedAt.replaceAll(UNFIT_FOR_NAMES, ''),
+  );
+  const settings = { connectionString: config.BACKUP_DATABASE_URL, replication: 'true' };
+  const client = new pg.Client(settings as pg.ClientConfig);
+  // Whatever breaks a copy is met where it is read.
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    const server = await readServer(client);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const copy = await storeCopy(client, folder, config.BACKUP_RECIPIENT);
+    const manifest: BaseManifest = {
+      format: 'pixmesh-base-backup-1',
+      started_at: startedAt,
+      ended_at: new Date().toISOString(),
+      ...server,
+      ...copy,
+    };
+    await writeDurably(manifestPath(folder), `${JSON.stringify(manifest, null, 2)}\n`);
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  } finally {
+    await client.end();
+  }
+  if (config.BACKUP_KEEP_DAYS !== undefined) {
+    pruneBackups(config.BACKUP_DIR, { keepDays: config.BACKUP_KEEP_DAYS, now: new Date() });
+  }
+  return folder;
+}
+
+/** @throws ConfigError where a copy could not be restored: without its WAL it is worth nothing */
+async function readServer(client: pg.Client) {
+  // In capitals: a replication connection takes anything else for SQL, and refuses it.
+  const show = async (name: string): Promise<string> => {
+    const { rows } = await client.query<Record<string, string>>(`SHOW ${name}`);
+    return String(Object.values(rows[0] ?? {})[0]);
+  };
+  if ((await show('archive_mode')) === 'off') {
+    throw new ConfigError('expected a server with archive_mode = on');
+  }
+  if ((await show('wal_segment_size')) !== `${SEGMENT_BYTES / 1024 / 1024}MB`) {
+    throw new ConfigError('expected a server with segments of 16 MB');
+  }
+  const { rows } = await client.query<{ systemid: string }>('IDENTIFY_SYSTEM');
+  return {
+    server_version: await show('server_version'),
+    system_identifier: String(rows[0]?.systemid),
+  };
+}
+
+async function storeCopy(client: pg.Client, folder: string, recipient: string) {
+  const [archive, manifest] = [new PassThrough(), new PassThrough()];
+  const [edges, stored, files] = await Promise.all([
+    receiveBaseBackup(client, { archive, manifest }),
+    writeEncrypted(path.join(folder, BASE_ARCHIVE), archive, { recipient }),
+    writeEncrypted(path.join(folder, BASE_FILES), manifest, { recipient }),
+  ]);
+  const { start, stop } = edges;
+  return {
+    timeline: start.timeline,
+    start_lsn: start.lsn,
+    stop_lsn: stop.lsn,
+    first_segment: segmentOf(start.lsn, start.timeline),
+    last_segment: segmentOf(stop.lsn, stop.timeline),
+    files: { [BASE_ARCHIVE]: stored, [BASE_FILES]: files },
+  };
+}
