@@ -46,9 +46,7 @@ export async function startCharges(config: ChargesConfig) {
     const identity = use('identity', openMeshIdentity({ folder: config.MESH_TLS_DIR, logger }));
     use('failpoints', await startFailpoints({ config, identity }));
     const { db, writes } = openPools(config, logger, use);
-    observeServer(db);
-    observeCertificate('mesh', () => identity.current().cert);
-    observeCertificate('acquirer', () => config.ACQUIRER_TLS_CERT);
+    observe({ config, identity, db });
     const acquirer = use('acquirer', createAcquirer(acquirerConfig(config)));
     const ledgerCalls = use('ledger client', callLedger(config, identity));
     const holds = createLedgerHolds(ledgerCalls);
@@ -58,23 +56,14 @@ export async function startCharges(config: ChargesConfig) {
     const callbackChecks = createCallbackChecks({
       ...checkDeps,
       db: writes,
-      job: { takeNow: (max, take) => statusCheck.takeNow(max, take) },
+      job: { takeNow: (max, take) => jobs.statusCheck.takeNow(max, take) },
     });
     const paid = { ...checkDeps, creditedCharges: createCreditedCharges(writes) };
     const messaging = use(
       'messaging',
       connect({ config, identity, paid, callbackChecks, signals }),
     );
-    const { statusCheck } = startJobs({
-      config,
-      db,
-      logger,
-      acquirer,
-      holds,
-      use,
-      checkDeps,
-      signals,
-    });
+    const jobs = startJobs({ config, db, logger, acquirer, holds, use, checkDeps, signals });
     const reconciliation = use(
       'reconciliation',
       startReconciliation({
@@ -113,6 +102,17 @@ export async function startCharges(config: ChargesConfig) {
     const http = await listen(app, config, config.PORT);
     return { ports: { http }, url: app.listeningOrigin, checkReady: () => ping(db) };
   });
+}
+
+/** What is seen of others at a scrape. */
+function observe({
+  config,
+  identity,
+  db,
+}: Pick<CommonParts, 'config' | 'identity'> & { db: Database }) {
+  observeServer(db);
+  observeCertificate('mesh', () => identity.current().cert);
+  observeCertificate('acquirer', () => config.ACQUIRER_TLS_CERT);
 }
 
 function openPools(config: ChargesConfig, logger: Logger, use: Parts['use']) {

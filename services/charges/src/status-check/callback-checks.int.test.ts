@@ -105,8 +105,14 @@ test('a Pix that is recorded names its charge, beside the one that the txid name
 
 test('a Pix that no charge explains becomes one notice, however often it is named at once', async () => {
   const endToEndId = `E${newId()}`;
-  const unknown = { chargeId: newId(), endToEndId };
-  expect(await announce(unknown, { endToEndId }, { chargeId: await aCharge() })).toHaveLength(3);
+  const unknown: ChargeId = newId();
+  expect(
+    await announce(
+      { chargeId: unknown, endToEndId },
+      { endToEndId },
+      { chargeId: await aCharge() },
+    ),
+  ).toHaveLength(3);
   expect(await noticesOf(endToEndId)).toBe(1);
 });
 
