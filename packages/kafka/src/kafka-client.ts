@@ -6,6 +6,7 @@ import { Kafka, logLevel } from 'kafkajs';
 import { pino } from 'pino';
 
 import type { BrokerAccess, KafkaSecurity } from './broker-access.ts';
+import { quietConnections } from './quiet-connections.ts';
 
 const CONNECTION_TIMEOUT_MS = 3_000;
 const REQUEST_TIMEOUT_MS = 4_000;
@@ -24,7 +25,7 @@ export const PUBLISH_RETRY = { initialRetryTime: 100, maxRetryTime: 500, retries
 
 export type KafkaOptions = BrokerAccess & { clientId: string; logger: Logger };
 
-silenceTimeoutWarning();
+quietConnections();
 
 /** The one way to a broker: Nagle off, explicit timeouts, and the library's noise kept out of our log. */
 export function createKafka(options: KafkaOptions, requestTimeout = REQUEST_TIMEOUT_MS): Kafka {
@@ -63,13 +64,4 @@ function secretsOf(security: KafkaSecurity): tls.ConnectionOptions | null {
   if (security.kind === 'mtls') return security.identity.current();
   if (security.kind === 'plaintext') return null;
   return security.ca === undefined ? {} : { ca: security.ca };
-}
-
-/** kafkajs asks for a negative timer once per connection on Node 24; only that warning is dropped. */
-function silenceTimeoutWarning(): void {
-  const emit = process.emitWarning.bind(process) as (...args: unknown[]) => void;
-  process.emitWarning = (...args: unknown[]): void => {
-    if (args.includes('TimeoutNegativeWarning')) return;
-    emit(...args);
-  };
 }

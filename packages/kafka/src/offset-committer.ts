@@ -11,35 +11,42 @@ export type OffsetCommitter = {
   stop(): Promise<void>;
 };
 
-/** Commits offsets of handled messages every so often; the broker's offset is only a hint. */
+/**
+ * Commits the offsets of handled messages together, some time after the first of them; the broker's offset is only a hint.
+ * Where nothing is handled there is no timer.
+ */
 export function createOffsetCommitter(
   consumer: Pick<Consumer, 'commitOffsets' | 'on' | 'events'>,
 ): OffsetCommitter {
   const pending = new Map<string, { topic: string; partition: number; offset: string }>();
   let committing: Promise<void> = Promise.resolve();
-  let isCommitting = false;
-  const timer = setInterval(commitUnlessBusy, COMMIT_INTERVAL_MS);
-  timer.unref();
+  let timer: NodeJS.Timeout | null = null;
+  let isStopped = false;
   // A partition may have gone to another member, whose offset ours would put back.
   consumer.on(consumer.events.GROUP_JOIN, () => pending.clear());
   return {
     resolved: (topic, partition, offset) => {
       pending.set(`${topic}/${partition}`, { topic, partition, offset: String(offset + 1n) });
+      expectCommit();
     },
     stop: async () => {
-      clearInterval(timer);
+      isStopped = true;
+      if (timer !== null) clearTimeout(timer);
       const last = committing.then(commit);
       await Promise.race([last, delay(LAST_COMMIT_TIMEOUT_MS, undefined, { ref: false })]);
     },
   };
 
   /** One commit at a time: an older one that is tried again would undo a newer one. */
-  function commitUnlessBusy(): void {
-    if (isCommitting || pending.size === 0) return;
-    isCommitting = true;
-    committing = commit().finally(() => {
-      isCommitting = false;
-    });
+  function expectCommit(): void {
+    if (isStopped || timer !== null) return;
+    timer = setTimeout(() => {
+      committing = commit().finally(() => {
+        timer = null;
+        if (pending.size > 0) expectCommit();
+      });
+    }, COMMIT_INTERVAL_MS);
+    timer.unref();
   }
 
   async function commit(): Promise<void> {

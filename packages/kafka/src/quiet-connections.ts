@@ -1,0 +1,57 @@
+import { createRequire } from 'node:module';
+
+/** Between two looks for requests without an answer; their limits are seconds. */
+const TIMEOUT_CHECK_MS = 500;
+
+type SentRequest = { sentAt: number; requestTimeout: number; timeoutRequest(): void };
+
+/** The library's own queue of one connection, as far as it is used here. */
+export type RequestQueue = {
+  pending: readonly unknown[];
+  inflight: ReadonlyMap<number, SentRequest>;
+  enforceRequestTimeout: boolean;
+  requestTimeoutIntervalId?: NodeJS.Timeout;
+  isConnected(): boolean;
+  destroy(): void;
+  scheduleCheckPendingRequests(): void;
+  scheduleRequestTimeoutCheck(): void;
+};
+
+let isDone = false;
+
+/**
+ * kafkajs 2.2.4 looks for waiting requests every millisecond for as long as a connection lives, also where none waits:
+ * 830 wake-ups a second of a process that has nothing to do (https://github.com/tulios/kafkajs/issues/1704). Here it
+ * looks while one waits: whatever joins the queue asks for a look, and so does every answer. Looks for requests
+ * without an answer are half a second apart, not a tenth.
+ */
+export function quietConnections(): void {
+  if (isDone) return;
+  isDone = true;
+  const { prototype } = requestQueueClass();
+  const { scheduleCheckPendingRequests } = prototype;
+  prototype.scheduleCheckPendingRequests = function schedule() {
+    if (this.pending.length > 0) scheduleCheckPendingRequests.call(this);
+  };
+  prototype.scheduleRequestTimeoutCheck = function schedule() {
+    if (!this.enforceRequestTimeout) return;
+    this.destroy();
+    this.requestTimeoutIntervalId = setInterval(() => endUnanswered(this), TIMEOUT_CHECK_MS);
+  };
+}
+
+/** It is no part of the library's interface, so a test holds the version against what is used of it. */
+export function requestQueueClass(): { prototype: RequestQueue } & (new (
+  options: object,
+) => RequestQueue) {
+  const load = createRequire(import.meta.url);
+  return load('kafkajs/src/network/requestQueue/index.js') as ReturnType<typeof requestQueueClass>;
+}
+
+function endUnanswered(queue: RequestQueue): void {
+  const nowMs = Date.now();
+  for (const request of queue.inflight.values()) {
+    if (nowMs - request.sentAt > request.requestTimeout) request.timeoutRequest();
+  }
+  if (!queue.isConnected()) queue.destroy();
+}
