@@ -1,6 +1,7 @@
 import type { Database } from '@pixmesh/postgres/pool';
 import { startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
 import type { PollingLoop } from '@pixmesh/service/polling-loop';
+import type { WakeSignal } from '@pixmesh/service/wake-signal';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { observedGauge } from '@pixmesh/telemetry/metrics';
 
@@ -16,8 +17,9 @@ export function startListsJob<Item>(deps: {
   db: Database;
   logger: Logger;
   readings: readonly ListReading<Item>[];
+  signal?: WakeSignal;
 }): PollingLoop {
-  const { db, logger, readings } = deps;
+  const { db, logger, readings, signal } = deps;
   const byName = new Map(readings.map((reading) => [reading.name, reading]));
   const names = [...byName.keys()];
   let isAdded = false;
@@ -25,6 +27,7 @@ export function startListsJob<Item>(deps: {
   return startDueRowsJob<ListCursor>({
     name: 'read lists of the acquirer',
     logger,
+    ...(signal && { signal }),
     inFlightMax: readings.length,
     intakes: [{ take, max: readings.length }],
     handle: async (cursor) => {

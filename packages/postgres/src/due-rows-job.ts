@@ -63,6 +63,7 @@ export type DueRowsJob<Row> = PollingLoop & {
  */
 export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): DueRowsJob<Row> {
   const { name, logger, signal = createWakeSignal(), wakesAtEnds = true } = options;
+  const pollMs = signal.pollMs ?? POLL_INTERVAL_MS;
   const inFlight = new Set<Promise<void>>();
   const taking = new Set<Promise<void>>();
   let kept = 0;
@@ -123,9 +124,9 @@ export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): DueRowsJo
   /** An intake that has a pause, and more, is asked again as soon as its pause is over. */
   function nextInMs(): number {
     const rests = options.intakes.map((intake, index) =>
-      intake.intervalMs && hasMore[index] ? restMs(intake, lastTakenMs[index]) : POLL_INTERVAL_MS,
+      intake.intervalMs && hasMore[index] ? restMs(intake, lastTakenMs[index]) : pollMs,
     );
-    return Math.max(1, Math.min(POLL_INTERVAL_MS, ...rests));
+    return Math.max(1, Math.min(pollMs, ...rests));
   }
 
   function begin(rows: readonly Row[]): void {

@@ -18,6 +18,14 @@ export function isDue(urgency: Urgency): Statement {
   return sql`check_at <= ${urgency === 'requested' ? '-infinity' : 'now'}::timestamptz and ${IS_FREE}`;
 }
 
+/**
+ * Whether a row of the table is due, by the first entry of its index on `check_at`: a lease moves `check_at`, so rows in
+ * work do not count. An order and not `exists`, for which the whole table might be read.
+ */
+export function hasDue(table: Statement): Statement {
+  return sql`(select check_at from ${table} where check_at is not null order by check_at limit 1) <= now()`;
+}
+
 /** Where due rows stand. */
 export type DueTable = {
   table: Statement;

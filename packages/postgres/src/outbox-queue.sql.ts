@@ -37,6 +37,9 @@ export type QueuedEvent = OutboundEvent & {
   snapshot: string;
 };
 
+/** The same for a statement that asks for more; `exists` would drop the order. */
+export const HAS_QUEUED = sql`(select id from outbox order by id limit 1) is not null`;
+
 /** By primary key: a plain scan would read the deleted rows that wait for vacuum, again and again. */
 export async function hasQueuedEvents(db: Database): Promise<boolean> {
   const rows = await db.query(named('outbox_peek', sql`select from outbox order by id limit 1`));

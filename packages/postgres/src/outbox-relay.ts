@@ -90,6 +90,7 @@ const parked = counter(
  */
 export function startOutboxRelay(deps: RelayDeps & { signal: WakeSignal }): PollingLoop {
   const { db, logger, signal } = deps;
+  const pollMs = signal.pollMs ?? POLL_INTERVAL_MS;
   let isMoreQueued = false;
   let pass = CLAIMING;
   const loop = startPollingLoop({ name: 'outbox relay', logger, signal, turn });
@@ -107,14 +108,14 @@ export function startOutboxRelay(deps: RelayDeps & { signal: WakeSignal }): Poll
   /** Publishes one batch. A notification means that there is something; a poll peeks first, without a transaction. */
   async function turn({ isWoken }: TurnContext): Promise<NextTurn> {
     if (!isWoken && !isMoreQueued && !(await hasQueuedEvents(db))) {
-      return { pauseMs: POLL_INTERVAL_MS };
+      return { pauseMs: pollMs };
     }
     isMoreQueued = false;
     const batch = await relayOnce(deps, pass);
     isMoreQueued = batch.read === BATCH_SIZE;
     pass = batch.next;
     if (isMoreQueued) return { pauseMs: 0 };
-    return { pauseMs: POLL_INTERVAL_MS, gatherMs: batch.taken > 0 ? GATHER_MS : 0 };
+    return { pauseMs: pollMs, gatherMs: batch.taken > 0 ? GATHER_MS : 0 };
   }
 }
 

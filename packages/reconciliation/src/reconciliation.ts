@@ -19,8 +19,8 @@ import { LEASE_MS, runUnderLease } from './run-under-lease.ts';
 const WINDOW_MS_DEFAULT = 60_000;
 /** Two systems that are under load have caught up with each other after this, or after their window. */
 const CONFIRM_MS_MAX = 5_000;
-/** How often a replica asks whether a run is due. */
-const POLL_INTERVAL_MS = 1_000;
+/** How often a replica asks whether a run is due: a small part of the time between two runs, within these. */
+const POLL_MS = { min: 1_000, max: 5_000, part: 1 / 60 };
 /** How long a run on request waits for one that is under way. */
 const RUN_NOW_WAIT_MS = 30_000;
 const RUN_NOW_POLL_MS = 100;
@@ -68,7 +68,7 @@ export function startReconciliation(options: ReconciliationOptions): Reconciliat
   const runDeps = { ...options, windowMs, confirmMs: Math.min(windowMs, CONFIRM_MS_MAX) };
   const stopping = new AbortController();
   const ongoing = new Set<Promise<unknown>>();
-  const pollMs = Math.min(POLL_INTERVAL_MS, options.intervalMs);
+  const pollMs = pollMsOf(options.intervalMs);
   const requested = createWakeSignal();
   const loop = startPollingLoop({ name: 'reconciliation', logger, turn, signal: requested });
   observeFigures(options);
@@ -128,6 +128,11 @@ export function startReconciliation(options: ReconciliationOptions): Reconciliat
     ongoing.add(work);
     await work.finally(() => ongoing.delete(work));
   }
+}
+
+function pollMsOf(intervalMs: number): number {
+  const aPart = Math.min(POLL_MS.max, intervalMs * POLL_MS.part);
+  return Math.min(intervalMs, Math.max(POLL_MS.min, aPart));
 }
 
 async function latest(options: ReconciliationOptions): Promise<ReconciliationReport> {

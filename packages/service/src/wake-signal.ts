@@ -3,6 +3,8 @@
  * is bound late: what is notified before the loop has started wakes its first turn.
  */
 export type WakeSignal = {
+  /** How often its loop still looks by itself, because something else does; null: as often as the loop's own interval. */
+  readonly pollMs: number | null;
   notify(): void;
   /** Whether it was notified since the loop last took it. */
   isNotified(): boolean;
@@ -12,10 +14,11 @@ export type WakeSignal = {
   listen(listener: (() => void) | null): void;
 };
 
-export function createWakeSignal(): WakeSignal {
+export function createWakeSignal({ pollMs = null }: { pollMs?: number | null } = {}): WakeSignal {
   let isNotified = false;
   let notifyLoop: (() => void) | null = null;
   return {
+    pollMs,
     notify: () => {
       isNotified = true;
       notifyLoop?.();

@@ -2,6 +2,7 @@ import { listLags } from '@pixmesh/acquirer-lists/list-cursor.sql';
 import { startListsJob } from '@pixmesh/acquirer-lists/lists.job';
 import type { Acquirer } from '@pixmesh/acquirer/client';
 import type { LedgerHolds } from '@pixmesh/ledger-client/ledger-holds';
+import { startDueLook } from '@pixmesh/postgres/due-look';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { PollingLoop } from '@pixmesh/service/polling-loop';
 import type { Parts } from '@pixmesh/service/start-service';
@@ -9,6 +10,7 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 
 import type { CheckDeps } from '#check-deps.ts';
 import type { ChargesConfig } from '#config.ts';
+import { DUE_WORK } from '#due-work.sql.ts';
 import { startReadDisputesJob } from '#disputes/read-disputes.job.ts';
 import { observeLags } from '#notices/notice-signals.ts';
 import { startPixNoticesJob } from '#notices/pix-notices.job.ts';
@@ -47,6 +49,7 @@ export function startJobs(parts: JobsParts) {
   startMoneyJobs(parts);
   use('disputes', startDisputes(parts));
   use('refunds', startRefunds(parts));
+  use('due look', startDueLook({ ...parts, dueWork: DUE_WORK }));
   return { statusCheck };
 }
 
@@ -80,6 +83,7 @@ function startMoneyJobs(parts: JobsParts): void {
     startListsJob({
       db,
       logger,
+      signal: signals.lists,
       readings: receivedReadings({
         ...common,
         pixKey,
@@ -102,6 +106,7 @@ function startMoneyJobs(parts: JobsParts): void {
 function startDisputes({ config, db, checkDeps, signals }: JobsParts): PollingLoop {
   return startReadDisputesJob({
     ...checkDeps,
+    signal: signals.disputeList,
     intervalMs: config.DISPUTE_LIST_MS,
     leaseMs: DISPUTE_LEASE_MS,
     returnWindowMs: config.DISPUTE_RETURN_WINDOW_MS,

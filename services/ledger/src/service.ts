@@ -6,10 +6,11 @@ import { meshPeers } from '@pixmesh/http/peers';
 import { endProcess } from '@pixmesh/service/run-service';
 import { startFailpoints } from '@pixmesh/service/failpoint-listener';
 import { startService } from '@pixmesh/service/start-service';
-import { createWakeSignal } from '@pixmesh/service/wake-signal';
 import { messagingSettings, startMessaging } from '@pixmesh/kafka/messaging';
 import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
+import { createLookSignal, startDueLook } from '@pixmesh/postgres/due-look';
 import { observeServer } from '@pixmesh/postgres/observe-server';
+import { HAS_QUEUED } from '@pixmesh/postgres/outbox-queue.sql';
 import { createPool } from '@pixmesh/postgres/pool';
 import { startReconciliation } from '@pixmesh/reconciliation/reconciliation';
 import { reconciliationPeriods } from '@pixmesh/reconciliation/reconciliation-config';
@@ -23,7 +24,7 @@ import { republishOutcome } from '#engine/republish-outcome.ts';
 import { observeLedger } from '#events.ts';
 import { ledgerChecks } from '#reconciliation/ledger-checks.ts';
 import { startReleasePending } from '#releases/release-pending.job.ts';
-import { readOldestReleaseAge } from '#releases/releases.sql.ts';
+import { HAS_DUE_RELEASE, readOldestReleaseAge } from '#releases/releases.sql.ts';
 import { readOldestSuspenseAge, sumOpenSuspense } from '#suspense/suspense.sql.ts';
 
 /** One for each of the engine's writers, the relay's two, and room for reads and jobs. */
@@ -39,7 +40,8 @@ export async function startLedger(config: LedgerConfig): Promise<AsyncDisposable
     observeServer(db);
     observeCertificate('mesh', () => identity.current().cert);
     void checkConnectionBudget({ db, logger, wanted: POOL_SIZE });
-    const outbox = createWakeSignal();
+    const outbox = createLookSignal();
+    const releases = createLookSignal();
     const engine = use('engine', createLedgerEngine({ db, logger, wakeOutbox: outbox.notify }));
     const republish = async (commandId: string): Promise<void> => {
       if (await republishOutcome(db, commandId)) outbox.notify();
@@ -56,7 +58,9 @@ export async function startLedger(config: LedgerConfig): Promise<AsyncDisposable
         onFatal: endProcess,
       }),
     );
-    use('release of pending money', startReleasePending({ db, logger, engine }));
+    use('release of pending money', startReleasePending({ db, logger, engine, signal: releases }));
+    const dueWork = { outbox: HAS_QUEUED, releases: HAS_DUE_RELEASE };
+    use('due look', startDueLook({ db, logger, dueWork, signals: { outbox, releases } }));
     const reconciliation = use(
       'reconciliation',
       startReconciliation({

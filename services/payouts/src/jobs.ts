@@ -1,8 +1,10 @@
 import { startListsJob } from '@pixmesh/acquirer-lists/lists.job';
+import { startDueLook } from '@pixmesh/postgres/due-look';
 import type { Parts } from '@pixmesh/service/start-service';
 
 import type { CheckDeps } from '#check-deps.ts';
 import type { PayoutsConfig } from '#config.ts';
+import { DUE_WORK } from '#due-work.sql.ts';
 import { observeStops } from '#events.ts';
 import { startStatusCheckJob } from '#status-check/status-check.job.ts';
 import { startOverdueWatch } from '#sending/overdue-watch.job.ts';
@@ -37,6 +39,7 @@ export function startJobs({ config, checkDeps, signals, use }: JobsParts): Jobs 
     overlapMs: config.SENT_LIST_OVERLAP_MS,
     wakeStatusChecks: signals.statusChecks.notify,
   });
-  use('sent list', startListsJob({ db, logger, readings }));
+  use('sent list', startListsJob({ db, logger, readings, signal: signals.lists }));
+  use('due look', startDueLook({ db, logger, dueWork: DUE_WORK, signals }));
   return { sender, statusCheck };
 }

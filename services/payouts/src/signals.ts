@@ -1,12 +1,16 @@
-import { createWakeSignal, type WakeSignal } from '@pixmesh/service/wake-signal';
+import { createLookSignal } from '@pixmesh/postgres/due-look';
+import type { WakeSignal } from '@pixmesh/service/wake-signal';
+
+import type { DUE_WORK } from '#due-work.sql.ts';
 
 /** Notified when there is work; made before the loops and before what notifies them. */
-export type Signals = Record<'outbox' | 'sender' | 'statusChecks', WakeSignal>;
+export type Signals = Record<keyof typeof DUE_WORK, WakeSignal>;
 
 export function createSignals(): Signals {
   return {
-    outbox: createWakeSignal(),
-    sender: createWakeSignal(),
-    statusChecks: createWakeSignal(),
+    outbox: createLookSignal(),
+    sender: createLookSignal(),
+    statusChecks: createLookSignal(),
+    lists: createLookSignal(),
   };
 }

@@ -27,8 +27,8 @@ type Options = {
 };
 
 const IN_FLIGHT_MAX = 64;
-/** Retries and delayed notices become due without being woken. */
-const POLL_INTERVAL_MS = 100;
+/** Retries and delayed notices become due by themselves: the job of due work, which looks for them, wakes this one. */
+const POLL_INTERVAL_MS = 2_000;
 /** How much longer than an attempt a claim lasts. */
 const LEASE_MARGIN_MS = 5_000;
 

@@ -30,7 +30,7 @@ const POLL_INTERVAL_MS = 250;
 
 /**
  * Does what is stored with a time: orders and refunds end, recipients send back, charges pay themselves, the time
- * for a defense ends. The row's lock is its lease, so a step happens once, and the next process goes on where one died.
+ * for a defense ends. It wakes callbacks that have become due. The row's lock is its lease, so a step happens once, and the next process goes on where one died.
  */
 export function startDueWork(deps: Deps): DueWork {
   const signal = createWakeSignal();
@@ -64,7 +64,7 @@ export function startDueWork(deps: Deps): DueWork {
     const refunded = due.refunds ? await deps.db.transaction((tx) => endDueRefunds(tx, deps)) : 0;
     if (due.disputes) await reviewOverdueDisputes(deps.db);
     const paid = due.charges && (await payDueCharge(deps));
-    if (moved.count > 0 || refunded > 0 || paid) deps.wakeCallbacks();
+    if (moved.count > 0 || refunded > 0 || paid || due.callbacks) deps.wakeCallbacks();
     if (moved.hasNext) expect(NEXT_STEP_MS);
     return moved.count === DUE_BATCH_MAX || refunded === DUE_REFUNDS_MAX || paid;
   }

@@ -3,11 +3,17 @@ import { named, sql } from '@pixmesh/postgres/sql';
 
 import { JOURNAL_GATE } from '#journal/journal.sql.ts';
 
-export type Due = { sends: boolean; charges: boolean; refunds: boolean; disputes: boolean };
+export type Due = {
+  sends: boolean;
+  charges: boolean;
+  refunds: boolean;
+  disputes: boolean;
+  callbacks: boolean;
+};
 
 /**
  * What is due now: the earliest time of each kind, which is one entry of `sends_due_at`, `charges_pays_at`,
- * `received_returns_due_at` or `disputes_deadline_at`. Whether there is any that is due would be looked for in the whole table
+ * `received_returns_due_at`, `disputes_deadline_at` or `callbacks_next_attempt_at`. Callbacks go by real time. Whether there is any that is due would be looked for in the whole table
  * where the planner expects many, and the clock be read for each row.
  */
 export async function readDueWork(db: Queryable): Promise<Due> {
@@ -19,14 +25,16 @@ export async function readDueWork(db: Queryable): Promise<Due> {
           coalesce(sends <= clock.now, false) as sends,
           coalesce(charges <= clock.now, false) as charges,
           coalesce(refunds <= clock.now, false) as refunds,
-          coalesce(disputes <= clock.now, false) as disputes
+          coalesce(disputes <= clock.now, false) as disputes,
+          coalesce(callbacks <= now(), false) as callbacks
         from (select now_() as now) as clock
         cross join (
           select
             (select min(due_at) from sends) as sends,
             (select min(pays_at) from charges) as charges,
             (select min(due_at) from received_returns) as refunds,
-            (select min(deadline_at) from disputes where status = 'ABERTA') as disputes
+            (select min(deadline_at) from disputes where status = 'ABERTA') as disputes,
+            (select min(next_attempt_at) from callbacks) as callbacks
         ) as earliest`,
     ),
   )) as [Due];

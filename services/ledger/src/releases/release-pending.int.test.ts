@@ -11,7 +11,7 @@ import { receivedPixCredit, pendingRelease, holdTake } from '#test/ledger-comman
 import { aLedgerUnderTest, journalsOf, type LedgerUnderTest } from '#test/ledger-under-test.ts';
 
 import { releaseCommand, startReleasePending } from './release-pending.job.ts';
-import { readOldestReleaseAge, takeDueReleases } from './releases.sql.ts';
+import { HAS_DUE_RELEASE, readOldestReleaseAge, takeDueReleases } from './releases.sql.ts';
 
 const logger = createLogger('ledger', 'silent');
 let ledger: LedgerUnderTest;
@@ -135,4 +135,15 @@ describe('a release', () => {
 
 test('the books stay sound', async () => {
   expect(await auditBooks(ledger.db)).toEqual([]);
+});
+
+test('the look sees a release that is due, and none that is to come', async () => {
+  await ledger.db.query(sql`delete from releases`);
+  const isDue = async () => (await ledger.db.query(sql`select ${HAS_DUE_RELEASE} as due`))[0];
+  expect(await isDue()).toEqual({ due: null });
+  const { commandId } = await aDueCredit(newId<AccountId>(), 300);
+  expect(await isDue()).toEqual({ due: true });
+  await ledger.db.query(sql`
+    update releases set release_at = now() + interval '1 hour' where command_id = ${commandId}`);
+  expect(await isDue()).toEqual({ due: false });
 });

@@ -3,6 +3,7 @@ import { AppError } from '@pixmesh/kernel/app-error';
 import { toCents } from '@pixmesh/kernel/money';
 import { startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
 import type { PollingLoop } from '@pixmesh/service/polling-loop';
+import type { WakeSignal } from '@pixmesh/service/wake-signal';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
@@ -18,6 +19,7 @@ type ReleasePendingDeps = {
   db: Database;
   logger: Logger;
   engine: Pick<LedgerEngine, 'submit'>;
+  signal?: WakeSignal;
 };
 
 /**
@@ -29,6 +31,7 @@ export function startReleasePending(deps: ReleasePendingDeps): PollingLoop {
   return startDueRowsJob<DueRelease>({
     name: 'release pending money',
     logger: deps.logger,
+    ...(deps.signal && { signal: deps.signal }),
     inFlightMax: IN_FLIGHT_MAX,
     intakes: [{ take: (limit) => takeDueReleases(deps.db, limit), max: IN_FLIGHT_MAX }],
     handle: (release) => releaseDue(deps, release),
