@@ -10,7 +10,6 @@ import { freePorts } from '@pixmesh/testkit/free-ports';
 
 const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
 const COMMAND = [
-  '--enable-source-maps',
   '--import',
   '@pixmesh/telemetry/preload',
   'services/webhook-dispatcher/src/main.ts',

@@ -32,7 +32,7 @@ export function describeServiceProcess(service: MeshService, settings: MeshSetti
   return {
     name,
     command: process.execPath,
-    args: ['--enable-source-maps', '--import', '@pixmesh/telemetry/preload', entry],
+    args: ['--import', '@pixmesh/telemetry/preload', entry],
     env: { ...serviceBaseEnvironment(), ...env },
     prepare,
     cwd: sourcesOf(name),
@@ -55,7 +55,7 @@ export function describeDeployJob(
   return {
     name,
     command: process.execPath,
-    args: ['--enable-source-maps', join('deploy', 'main.ts'), ...variant],
+    args: [join('deploy', 'main.ts'), ...variant],
     env: { ...serviceBaseEnvironment(), ...env },
     prepare,
     cwd: sourcesOf(name),
