@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { type Aim, atLeast, atMost, printAims } from '../aims.ts';
 import { keepBusy } from '../closed-loop.ts';
-import { cpuTimeMs, cpuTimeSince, sharesOf } from '../cpu-time.ts';
+import { cpuTimeMs, sharesOf } from '../cpu-time.ts';
 import { describeMachine } from '../durable-server.ts';
 import { makeSteadyCalls } from '../fairness/steady-calls.ts';
 import { createLatencies, describeLatencies, type LatencyFigure } from '../latencies.ts';
@@ -10,6 +10,7 @@ import { createMerchant } from '../payouts/merchant.ts';
 import { medianOf, runInTurns, sumOf } from '../rounds.ts';
 import { startWebhookReceiver } from '../webhook-arrivals.ts';
 import { type Stack, withStack } from '../with-stack.ts';
+import { type Idle, measureIdle } from './idle-cost.ts';
 import type { LifeDeps, LifeKind } from './life-kinds.ts';
 import { type LivesOptions, readLivesOptions } from './lives-options.ts';
 import { openMesh } from './mesh-calls.ts';
@@ -20,16 +21,12 @@ const WARM_UP_SECONDS = 8;
 const WARM_UP_CLIENTS = 16;
 /** What lives have left behind is done by then. */
 const SETTLE_MS = 3_000;
-const IDLE_SECONDS = 20;
 const WAL_BYTES_MAX = 18 * 1_024;
 
 type Measured = { perSecond: number; cost: Counters; latency: LatencyFigure };
-type Idle = { services: number; infra: number; cpuMs: Record<string, number> };
 /** By life and number of clients. */
 type Round = { lives: Map<string, Measured>; idle: Idle };
 type Side = 'before' | 'now';
-
-const INFRA = new Set(['kafka', 'postgres']);
 
 /**
  * Whole lives of charges and payouts through the mesh: what each costs over all processes, how many of them a second,
@@ -114,23 +111,6 @@ async function measureOpen(deps: LifeDeps, kind: LifeKind, options: LivesOptions
   );
 }
 
-async function measureIdle(stack: Stack): Promise<Idle> {
-  await delay(SETTLE_MS);
-  const before = cpuTimeMs(stack.pids);
-  await delay(IDLE_SECONDS * 1_000);
-  const cpuMs = cpuTimeSince(before, stack.pids);
-  const percent = (isInfra: boolean) => {
-    const used = Object.entries(cpuMs).filter(([name]) => INFRA.has(name) === isInfra);
-    return sumOf(used, ([, ms]) => ms) / IDLE_SECONDS / 10;
-  };
-  const idle = { services: percent(false), infra: percent(true), cpuMs };
-  console.log(
-    `idle: ${idle.services.toFixed(1)} % of a core, Kafka and Postgres ${idle.infra.toFixed(1)} %: ` +
-      describeShares(cpuMs, IDLE_SECONDS * 10, 0.05),
-  );
-  return idle;
-}
-
 function printLives(name: string, { perSecond, cost, latency }: Measured): void {
   const counts = (['commits', 'rows', 'indexEntries', 'walBytes', 'messages'] as const)
     .map((field) => `${field} ${cost[field].toFixed(1)}`)
@@ -199,6 +179,11 @@ function aimsOf({ kinds, clients }: LivesOptions, rounds: readonly Round[]): Aim
       'idle Kafka and Postgres, % of a core',
       medianOf(rounds, ({ idle }) => idle.infra),
       10,
+    ),
+    atMost(
+      'memory of the largest service after the start, MB',
+      medianOf(rounds, ({ idle }) => idle.memoryMbMax),
+      200,
     ),
   ];
 }

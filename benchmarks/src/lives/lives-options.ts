@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { LIFE_KINDS, type LifeKind } from './life-kinds.ts';
 
 export type LivesOptions = {
+  /** None: only the idle mesh is measured. */
   kinds: readonly LifeKind[];
   /** Lives under way at once, in turn. */
   clients: readonly number[];
@@ -32,7 +33,7 @@ export function readLivesOptions(args: readonly string[]): LivesOptions {
     },
   });
   return {
-    kinds: values.only.split(',').map(findKind),
+    kinds: values.only === 'idle' ? [] : values.only.split(',').map(findKind),
     clients: values.clients.split(',').map(Number),
     seconds: Number(values.seconds),
     rounds: Number(values.rounds),

@@ -44,6 +44,16 @@ export async function readCounters(stack: Stack): Promise<Omit<Counters, 'cpuMs'
   };
 }
 
+/** Transactions of the whole mesh so far; those that only read count. */
+export async function readCommits(stack: Stack): Promise<number> {
+  await delay(STATISTICS_DELAY_MS);
+  const [row] = await queryOnce<{ commits: string }>(
+    stack.postgres_url,
+    'select xact_commit as commits from pg_stat_database where datname = current_database()',
+  );
+  return Number(row?.commits);
+}
+
 async function countMessages(stack: Stack): Promise<number> {
   const access = accessOfFolder(stack.kafka_brokers, identityFolder(stack.home, 'tools'));
   const admin = createToolKafka(access, 'bench-lives').admin();
