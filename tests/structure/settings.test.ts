@@ -1,6 +1,7 @@
 import { loadSettings } from '@pixmesh/service/load-settings';
 import { MESH_SERVICES, MESH_SLOTS } from '@pixmesh/local-stack/mesh/mesh-services';
 import { INFRA_SLOTS } from '@pixmesh/local-stack/infra/infra-slots';
+import { OBSERVE_SLOTS } from '@pixmesh/local-stack/observe/observe-slots';
 import { portVariable } from '@pixmesh/local-stack/ports/fixed-ports';
 import { expect, test } from 'vitest';
 
@@ -55,7 +56,7 @@ function readElsewhere(): string[] {
   const named = [...sources.matchAll(/env(?:ironment)?\['([A-Z_]+)'\]/g)].map(
     ([, name = '']) => name,
   );
-  const ports = [...INFRA_SLOTS, ...MESH_SLOTS, 'control'].map(portVariable);
+  const ports = [...INFRA_SLOTS, ...MESH_SLOTS, 'control', ...OBSERVE_SLOTS].map(portVariable);
   return [...named, ...ports, ...BEFORE_SCHEMAS];
 }
 

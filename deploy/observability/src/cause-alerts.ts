@@ -23,7 +23,8 @@ export const CAUSE_ALERTS: readonly Alert[] = [
     meaning: 'no process takes events in for webhooks',
     severity: 'page',
     for: '30s',
-    expr: 'max(webhook_processes{role="intake"}) == 0',
+    // Where no process of the service answers, there is none that takes in either.
+    expr: '(max(webhook_processes{role="intake"}) or vector(0)) == 0',
     dashboard: 'dispatcher',
   },
   {
@@ -31,7 +32,7 @@ export const CAUSE_ALERTS: readonly Alert[] = [
     meaning: 'no process sends webhooks',
     severity: 'page',
     for: '30s',
-    expr: 'max(webhook_processes{role="sender"}) == 0',
+    expr: '(max(webhook_processes{role="sender"}) or vector(0)) == 0',
     dashboard: 'dispatcher',
   },
   {

@@ -2,8 +2,8 @@ import { SERVICE_LEVELS } from './service-levels.ts';
 
 export type RecordingRule = { record: string; expr: string };
 
-/** Windows of the burn rates (`service-level-alerts.ts`), and the 30 days of the promise itself. */
-const WINDOWS = ['5m', '30m', '1h', '6h', '3d', '30d'] as const;
+/** Windows of the burn rates (`service-level-alerts.ts`). */
+const WINDOWS = ['5m', '30m', '1h', '6h', '3d'] as const;
 
 /** Shares of events that failed, and how many there were, by service level and window. */
 export const RECORDING_RULES: readonly RecordingRule[] = SERVICE_LEVELS.flatMap((level) =>

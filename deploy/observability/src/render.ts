@@ -3,7 +3,7 @@ import { stringify } from 'yaml';
 import { type Alert, ALERTS, runbookOf } from './alerts.ts';
 import { type Dashboard, DASHBOARDS, type Panel } from './dashboards.ts';
 import { RECORDING_RULES } from './recording-rules.ts';
-import { BURN_CASES, CAUSE_CASES } from './rule-cases.ts';
+import { BURN_CASES, CAUSE_CASES, LOW_BURN_CASES } from './rule-cases.ts';
 import { renderRuleTests } from './render-rule-tests.ts';
 
 /** Where the targets of a laptop stand; an installation names its own, or has a ServiceMonitor for each workload. */
@@ -29,6 +29,7 @@ export function renderAll(): ReadonlyMap<string, string> {
     ['prometheus/alertmanager.yml', yaml(ALERTMANAGER)],
     ['prometheus/rules_test.yml', yaml(renderRuleTests(CAUSE_CASES, '15s'))],
     ['prometheus/burns_test.yml', yaml(renderRuleTests(BURN_CASES, '1m'))],
+    ['prometheus/low_burns_test.yml', yaml(renderRuleTests(LOW_BURN_CASES, '10m'))],
     ['otel-collector.yml', yaml(COLLECTOR)],
     ...DASHBOARDS.map((one): [string, string] => [
       `grafana/${one.id}.json`,

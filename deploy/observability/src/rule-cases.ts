@@ -197,38 +197,51 @@ export const CAUSE_CASES: readonly RuleCase[] = [
   fires('DeadMansSwitch', {}, { firesAt: '0s' }),
 ];
 
+type Kind = 'Creation' | 'Api' | 'Delivery';
+const KINDS: readonly Kind[] = ['Creation', 'Api', 'Delivery'];
+
 const CREATION = 'service="gateway",listener="public",method="POST",route="/v1/charges"';
 const READ = 'service="gateway",listener="public",method="GET",route="/v1/charges/:id"';
 const FIRST = 'webhook_event_to_first_attempt_seconds';
 
-/** A thousand good events a minute for four days, and from minute 4,320 on so many bad ones a minute beside them. */
-function burning(kind: 'Creation' | 'Api' | 'Delivery', bad: number): RuleCase['series'] {
-  const good = '0+1000x6000';
-  const failed = `0x4320 0+${bad}x1680`;
+/** Intervals with good events alone, and then with bad ones beside them. */
+type Course = { quiet: number; burning: number };
+
+/**
+ * A thousand good events an interval, and from a moment on so many times the budget beside them: of creations the budget
+ * is 0.05 %, of the others 0.1 %.
+ */
+function burning(kind: Kind, speed: number, course: Course): RuleCase['series'] {
+  const bad = kind === 'Creation' ? speed / 2 : speed;
+  const { quiet } = course;
+  const good = `0+1000x${quiet + course.burning}`;
   if (kind === 'Delivery') {
-    const all = `0+1000x4320 4320000+${1000 + bad}x1680`;
+    const all = `0+1000x${quiet} ${1000 * (quiet + 1)}+${1000 + bad}x${course.burning}`;
     return { [`${FIRST}_bucket{le="5"}`]: good, [`${FIRST}_count`]: all };
   }
-  const labels = kind === 'Creation' ? CREATION : READ;
-  const series = 'http_server_duration_seconds_count';
+  const series = `http_server_duration_seconds_count{${kind === 'Creation' ? CREATION : READ}`;
   return {
-    [`${series}{${labels},status="200"}`]: good,
-    [`${series}{${labels},status="500"}`]: failed,
+    [`${series},status="200"}`]: good,
+    [`${series},status="500"}`]: `0x${quiet} 0+${bad}x${course.burning}`,
   };
 }
 
-/** Shares: of creations the budget is 0.05 %, of the others 0.1 %. */
-export const BURN_CASES: readonly RuleCase[] = (['Creation', 'Api', 'Delivery'] as const).flatMap(
-  (kind) => {
-    const bad = kind === 'Creation' ? 0.5 : 1;
-    const name = (speed: string) => `${kind}ErrorBudgetBurn${speed}`;
-    return [
-      // 20 times as fast: seen over an hour after three quarters of it.
-      fires(name('Fast'), burning(kind, 20 * bad), { silentAt: '4325m', firesAt: '4375m' }),
-      // 8 times as fast: never pages as fast, and over six hours after more than four of them.
-      fires(name('Slow'), burning(kind, 8 * bad), { silentAt: '4380m', firesAt: '4640m' }),
-      // 4 times as fast: over three days after about one of them.
-      fires(name('Low'), burning(kind, 4 * bad), { silentAt: '4680m', firesAt: '5800m' }),
-    ];
-  },
+/** Each minute: 20 times as fast is seen over an hour after most of it, 8 times as fast over six hours after most of them. */
+export const BURN_CASES: readonly RuleCase[] = KINDS.flatMap((kind) => [
+  fires(`${kind}ErrorBudgetBurnFast`, burning(kind, 20, { quiet: 120, burning: 120 }), {
+    silentAt: '125m',
+    firesAt: '175m',
+  }),
+  fires(`${kind}ErrorBudgetBurnSlow`, burning(kind, 8, { quiet: 480, burning: 400 }), {
+    silentAt: '540m',
+    firesAt: '800m',
+  }),
+]);
+
+/** Each ten minutes: 4 times as fast, over three days after more than one of them. */
+export const LOW_BURN_CASES: readonly RuleCase[] = KINDS.map((kind) =>
+  fires(`${kind}ErrorBudgetBurnLow`, burning(kind, 4, { quiet: 432, burning: 200 }), {
+    silentAt: '4680m',
+    firesAt: '5800m',
+  }),
 );

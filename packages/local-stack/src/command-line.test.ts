@@ -6,6 +6,7 @@ test('without flags the demo runs in the foreground', () => {
     demo: true,
     detach: false,
     watch: false,
+    observe: false,
     restart: undefined,
     scale: new Map(),
     detached: false,

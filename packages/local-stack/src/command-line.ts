@@ -5,7 +5,7 @@ import { StartupFailure } from './startup-failure.ts';
 export type StartArguments = ReturnType<typeof parseStartArguments>;
 
 const START_USAGE =
-  'npm start -- [--no-demo] [--detach] [--watch] [--scale NAME=N] [--restart NAME]';
+  'npm start -- [--no-demo] [--detach] [--watch] [--observe] [--scale NAME=N] [--restart NAME]';
 
 export function parseStartArguments(args: readonly string[]) {
   const values = parseOrExplain(START_USAGE, () => {
@@ -14,6 +14,8 @@ export function parseStartArguments(args: readonly string[]) {
       'no-demo': flag,
       detach: flag,
       watch: flag,
+      /** Prometheus and Alertmanager beside the mesh. */
+      observe: flag,
       /** Set by `--detach` for the process that it leaves running. */
       detached: flag,
       /** Name of the one process to restart in the running stack. */
@@ -23,9 +25,9 @@ export function parseStartArguments(args: readonly string[]) {
     } as const;
     return parseArgs({ args: [...args], options, strict: true }).values;
   });
-  const { detach, watch, restart, detached } = values;
+  const { detach, watch, observe, restart, detached } = values;
   const scale = parseScale(values.scale ?? []);
-  return { demo: !values['no-demo'], detach, watch, restart, scale, detached };
+  return { demo: !values['no-demo'], detach, watch, observe, restart, scale, detached };
 }
 
 /** @throws StartupFailure with the usage, where an option is unknown or lacks its value */

@@ -27,6 +27,7 @@ export async function startDetached(home: string, args: StartArguments): Promise
   const flags = [
     ...(args.demo ? [] : ['--no-demo']),
     ...(args.watch ? ['--watch'] : []),
+    ...(args.observe ? ['--observe'] : []),
     ...(args.scale.size > 0 ? ['--scale', formatScale(args.scale)] : []),
   ];
   const child = log.lend((descriptor) =>

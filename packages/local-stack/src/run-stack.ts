@@ -18,6 +18,8 @@ interface RunInput {
   log: Progress;
   demo: boolean;
   watch: boolean;
+  /** Prometheus and Alertmanager beside the mesh. */
+  observe: boolean;
   scale: Scale;
   /** Runs on without a terminal; tells the process that started it when it is ready. */
   detached: boolean;
@@ -50,8 +52,15 @@ async function bootAndShow(
   const { log, detached } = input;
   const { supervisor, traces, resources } = parts;
   const otlpEndpoint = traces.endpoint;
-  const { scale } = input;
-  const mesh = await bootMesh({ supervisor, log, mode: readInfraMode(), scale, otlpEndpoint });
+  const { scale, observe } = input;
+  const mesh = await bootMesh({
+    supervisor,
+    log,
+    mode: readInfraMode(),
+    scale,
+    observe,
+    otlpEndpoint,
+  });
   resources.defer(mesh.close);
   if (input.watch) {
     const watcher = watchSources(supervisor, log);
@@ -112,4 +121,7 @@ function printStack(log: Progress, stack: StackFile): void {
   // The API key stays in `stack.json`: what is printed here also ends up in a log.
   const shown = ['gateway_url', 'admin_url', 'simulator_url', 'receiver_url'] as const;
   for (const name of shown) log.line(`  ${name.padEnd(13)} ${stack[name]}`);
+  if (stack.prometheus_url === undefined) return;
+  log.line(`  prometheus    ${stack.prometheus_url}`);
+  log.line(`  alertmanager  ${stack.alertmanager_url}`);
 }

@@ -4,6 +4,8 @@ import { bootInfra } from '../infra/boot-infra.ts';
 import { issueIdentities, keepIdentitiesFresh } from '../infra/identities.ts';
 import { REGISTRY_READ_ONLY, REGISTRY_WRITABLE } from '../infra/registry-process.ts';
 import { INFRA_SLOTS } from '../infra/infra-slots.ts';
+import { OBSERVE_SLOTS } from '../observe/observe-slots.ts';
+import { startObservers } from '../observe/start-observers.ts';
 import { allocatePorts, type PortBlock } from '../ports/allocate-ports.ts';
 import type { Progress } from '../progress.ts';
 import { clearSecretFiles } from '../secret-files.ts';
@@ -31,6 +33,7 @@ export interface BootMeshInput {
   log: Progress;
   mode: InfraMode;
   scale: Scale;
+  observe: boolean;
   /** Where services send traces, if anywhere. */
   otlpEndpoint: string | undefined;
 }
@@ -41,7 +44,7 @@ export interface Mesh {
 }
 
 /** Slots of every listener of a stack. */
-const ALL_SLOTS = [...INFRA_SLOTS, ...MESH_SLOTS, 'control'];
+const ALL_SLOTS = [...INFRA_SLOTS, ...MESH_SLOTS, 'control', ...OBSERVE_SLOTS];
 
 /**
  * Boots the whole mesh under a supervisor: infrastructure, deploy job, simulator, services, callback
@@ -79,6 +82,7 @@ export async function bootMesh(input: BootMeshInput): Promise<Mesh> {
   const commanded = { supervisor, scaling, deployAgain };
   const control = await startControlServer(commanded, ports.of('control'));
   resources.defer(control.close);
+  const observers = input.observe ? await startObservers({ supervisor, ports }) : null;
   const [demo] = await Promise.all([
     seedDemoAccount({ home: supervisor.home, log, settings }),
     registerCallback(input, settings),
@@ -89,8 +93,13 @@ export async function bootMesh(input: BootMeshInput): Promise<Mesh> {
       demo,
       furtherUrls: { internal: scaling.internalUrls(), failpoints: scaling.failpointUrls() },
       pids: supervisor.pids(),
+      observers,
     });
-  const write = () => writeStackFile(supervisor.home, stack());
+  const write = () => {
+    const written = stack();
+    writeStackFile(supervisor.home, written);
+    observers?.follow(written.internal_urls);
+  };
   supervisor.onChange(() => {
     if (!supervisor.isStopping) write();
   });

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { type IdentityPaths, identityPaths } from '../infra/identities.ts';
+import type { Observers } from '../observe/start-observers.ts';
 import { StartupFailure } from '../startup-failure.ts';
 import { stackFilePath } from '../supervisor/run-files.ts';
 import { writeFileAtomically } from '../write-file-atomically.ts';
@@ -32,6 +33,9 @@ export interface StackFile {
   redis_url: string;
   /** The files of the identity for tools, where Redis takes TLS only. */
   redis_tls?: IdentityPaths | undefined;
+  /** Where `--observe` has started them. */
+  prometheus_url?: string | undefined;
+  alertmanager_url?: string | undefined;
   account_id: string;
   application_id: string;
   api_key: string;
@@ -44,6 +48,7 @@ export function describeStack(input: {
   /** Of the processes beyond the first of a service, by name. */
   furtherUrls: { internal: Record<string, string>; failpoints: Record<string, string> };
   pids: Record<string, number>;
+  observers?: Pick<Observers, 'prometheusUrl' | 'alertmanagerUrl'> | null;
 }): StackFile {
   const { home, infra, origin, secrets } = input.settings;
   const isMutual = (givenValue('KAFKA_SECURITY') ?? 'mtls') === 'mtls';
@@ -69,6 +74,8 @@ export function describeStack(input: {
     registry_url: infra.registryUrl,
     redis_url: infra.redis.urls.tools,
     redis_tls: infra.redis.caFile === undefined ? undefined : identityPaths(home, 'tools'),
+    prometheus_url: input.observers?.prometheusUrl,
+    alertmanager_url: input.observers?.alertmanagerUrl,
     account_id: input.demo.accountId,
     application_id: input.demo.applicationId,
     api_key: input.demo.apiKey,
