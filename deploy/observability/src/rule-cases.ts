@@ -18,7 +18,7 @@ function fires(alert: string, series: RuleCase['series'], times: Times): RuleCas
   return { name: alert, alert, series, ...times };
 }
 
-/** A minute of quiet and then what is wrong, each 15 s. */
+/** A minute without it and then what is wrong, each 15 s. */
 function turns(from: number, to: number): string {
   return `${from}x4 ${to}x240`;
 }
@@ -205,7 +205,7 @@ const READ = 'service="gateway",listener="public",method="GET",route="/v1/charge
 const FIRST = 'webhook_event_to_first_attempt_seconds';
 
 /** Intervals with good events alone, and then with bad ones beside them. */
-type Course = { quiet: number; burning: number };
+type Course = { before: number; burning: number };
 
 /**
  * A thousand good events an interval, and from a moment on so many times the budget beside them: of creations the budget
@@ -213,26 +213,26 @@ type Course = { quiet: number; burning: number };
  */
 function burning(kind: Kind, speed: number, course: Course): RuleCase['series'] {
   const bad = kind === 'Creation' ? speed / 2 : speed;
-  const { quiet } = course;
-  const good = `0+1000x${quiet + course.burning}`;
+  const { before } = course;
+  const good = `0+1000x${before + course.burning}`;
   if (kind === 'Delivery') {
-    const all = `0+1000x${quiet} ${1000 * (quiet + 1)}+${1000 + bad}x${course.burning}`;
+    const all = `0+1000x${before} ${1000 * (before + 1)}+${1000 + bad}x${course.burning}`;
     return { [`${FIRST}_bucket{le="5"}`]: good, [`${FIRST}_count`]: all };
   }
   const series = `http_server_duration_seconds_count{${kind === 'Creation' ? CREATION : READ}`;
   return {
     [`${series},status="200"}`]: good,
-    [`${series},status="500"}`]: `0x${quiet} 0+${bad}x${course.burning}`,
+    [`${series},status="500"}`]: `0x${before} 0+${bad}x${course.burning}`,
   };
 }
 
 /** Each minute: 20 times as fast is seen over an hour after most of it, 8 times as fast over six hours after most of them. */
 export const BURN_CASES: readonly RuleCase[] = KINDS.flatMap((kind) => [
-  fires(`${kind}ErrorBudgetBurnFast`, burning(kind, 20, { quiet: 120, burning: 120 }), {
+  fires(`${kind}ErrorBudgetBurnFast`, burning(kind, 20, { before: 120, burning: 120 }), {
     silentAt: '125m',
     firesAt: '175m',
   }),
-  fires(`${kind}ErrorBudgetBurnSlow`, burning(kind, 8, { quiet: 480, burning: 400 }), {
+  fires(`${kind}ErrorBudgetBurnSlow`, burning(kind, 8, { before: 480, burning: 400 }), {
     silentAt: '540m',
     firesAt: '800m',
   }),
@@ -240,7 +240,7 @@ export const BURN_CASES: readonly RuleCase[] = KINDS.flatMap((kind) => [
 
 /** Each ten minutes: 4 times as fast, over three days after more than one of them. */
 export const LOW_BURN_CASES: readonly RuleCase[] = KINDS.map((kind) =>
-  fires(`${kind}ErrorBudgetBurnLow`, burning(kind, 4, { quiet: 432, burning: 200 }), {
+  fires(`${kind}ErrorBudgetBurnLow`, burning(kind, 4, { before: 432, burning: 200 }), {
     silentAt: '4680m',
     firesAt: '5800m',
   }),

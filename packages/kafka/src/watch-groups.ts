@@ -39,12 +39,12 @@ export function watchGroups(options: WatchOptions): GroupWatch {
   let connected: Promise<Admin> | null = null;
   const read = sharedFor(KEPT_MS, async () => {
     const late = delay(ANSWER_MS_MAX, null, { ref: false });
-    return await Promise.race([look().catch(disconnect), late]);
+    return await Promise.race([readAll().catch(disconnect), late]);
   });
   observe(read);
   return { read, [Symbol.asyncDispose]: async () => void (await disconnect()) };
 
-  async function look(): Promise<GroupLag[]> {
+  async function readAll(): Promise<GroupLag[]> {
     connected ??= connect(options);
     const admin = await connected;
     const topics = new Map<Topic, Promise<Map<number, Ends>>>();

@@ -1,0 +1,131 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { expect, test } from 'vitest';
+
+import { ALERTS, runbookOf } from './src/alerts.ts';
+import { DASHBOARDS } from './src/dashboards.ts';
+import { RECORDING_RULES } from './src/recording-rules.ts';
+import { renderAll } from './src/render.ts';
+import { BURN_CASES, CAUSE_CASES, LOW_BURN_CASES } from './src/rule-cases.ts';
+
+const FOLDER = import.meta.dirname;
+const ROOT = path.resolve(FOLDER, '../..');
+const CHART = readFileSync(path.join(ROOT, 'deploy/helm/pixmesh/values.yaml'), 'utf8');
+
+/** Of Prometheus itself, and of the kubelet and the backup job where an installation has them. */
+const FROM_OUTSIDE = [
+  'up',
+  'ALERTS',
+  'kubelet_volume_stats_available_bytes',
+  'kubelet_volume_stats_capacity_bytes',
+  'pixmesh_backup_last_success_timestamp_seconds',
+];
+/** Of prom-client, whose names are its own. */
+const OF_THE_PROCESS = [
+  'process_cpu_seconds_total',
+  'process_resident_memory_bytes',
+  'process_open_fds',
+  'nodejs_eventloop_lag_p99_seconds',
+  'nodejs_gc_duration_seconds_sum',
+];
+
+const DECLARED =
+  /(?:counter|level|observedGauge|durationHistogram|createHistogram|createGauge|createCounter)\(\s*'([a-z_]+)'/g;
+
+/** What a service declares, with the series that Prometheus makes of a histogram. */
+function declaredMetrics(): Set<string> {
+  const names = ['packages', 'services'].flatMap((folder) =>
+    readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => /^(?!.*node_modules).*\/src\/.*(?<!\.test)\.ts$/.test(file))
+      .flatMap((file) => [
+        ...readFileSync(path.join(ROOT, folder, file), 'utf8').matchAll(DECLARED),
+      ])
+      .map(([, name = '']) => name),
+  );
+  const series = names.flatMap((name) => [
+    name,
+    ...['bucket', 'count', 'sum'].map((of) => `${name}_${of}`),
+  ]);
+  return new Set([
+    ...series,
+    ...OF_THE_PROCESS,
+    ...FROM_OUTSIDE,
+    ...RECORDING_RULES.map(({ record }) => record),
+  ]);
+}
+
+const NO_METRIC = new Set(
+  'sum max min count by or and on abs time vector rate increase clamp_min absent label_replace min_over_time histogram_quantile le'.split(
+    ' ',
+  ),
+);
+
+/** The names of series in PromQL: what is neither text, label, duration nor function. */
+function namesIn(expr: string): string[] {
+  const bare = expr
+    .replaceAll(/"[^"]*"/g, '')
+    .replaceAll(/\bby \([^)]*\)/g, '')
+    .replaceAll(/\{[^}]*\}/g, '')
+    .replaceAll(/\[[^\]]*\]/g, '');
+  return [...bare.matchAll(/[a-zA-Z_:][\w:]*/g)]
+    .map(([name]) => name)
+    .filter((name) => !NO_METRIC.has(name));
+}
+
+test('every generated file is current: `npm run observability` makes them', () => {
+  for (const [file, text] of renderAll()) {
+    expect([file, readFileSync(path.join(FOLDER, file), 'utf8')]).toEqual([file, text]);
+  }
+  const kept = readdirSync(path.join(FOLDER, 'grafana')).map((file) => `grafana/${file}`);
+  expect(kept.filter((file) => !renderAll().has(file))).toEqual([]);
+});
+
+test('every metric that a rule, a panel or a scaler names is measured by a service', () => {
+  const known = declaredMetrics();
+  const queries = [
+    ...ALERTS.map(({ expr }) => expr),
+    ...RECORDING_RULES.map(({ expr }) => expr),
+    ...DASHBOARDS.flatMap(({ panels }) =>
+      panels.flatMap((one) => one.queries.map(({ expr }) => expr)),
+    ),
+    ...[...CHART.matchAll(/query: '?(max\([^\n']*?\))[,'\s]/g)].map(([, query = '']) => query),
+  ];
+  const named = new Set(queries.flatMap(namesIn));
+  expect(named).toContain('webhook_due_lanes');
+  expect(named.size).toBeGreaterThan(50);
+  expect([...named].filter((name) => !known.has(name))).toEqual([]);
+});
+
+test('every alert has its runbook, its dashboard and a test of its rule; no runbook is without one', () => {
+  const tested = new Set(
+    [...CAUSE_CASES, ...BURN_CASES, ...LOW_BURN_CASES].map(({ alert }) => alert),
+  );
+  const boards = new Set(DASHBOARDS.map(({ id }) => id));
+  expect(ALERTS.filter((alert) => !existsSync(path.join(ROOT, runbookOf(alert))))).toEqual([]);
+  expect(ALERTS.filter(({ name }) => !tested.has(name))).toEqual([]);
+  expect(ALERTS.filter(({ dashboard }) => !boards.has(dashboard))).toEqual([]);
+  const runbooks = readdirSync(path.join(ROOT, 'docs/runbooks')).filter(
+    (file) => file !== 'README.md',
+  );
+  const wanted = new Set(ALERTS.map((alert) => path.basename(runbookOf(alert))));
+  expect(runbooks.filter((file) => !wanted.has(file))).toEqual([]);
+});
+
+test('every runbook has its headings, and names no metric that is not measured', () => {
+  const known = declaredMetrics();
+  for (const alert of ALERTS) {
+    const text = readFileSync(path.join(ROOT, runbookOf(alert)), 'utf8');
+    const headings = [...text.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
+    expect(headings).toEqual(['First three checks', 'Safe actions', 'Never', 'How it was tested']);
+    const named = [...text.matchAll(/`([a-z]+(?:_[a-z]+)+)(?:\{[^`]*)?`/g)].map(
+      ([, name = '']) => name,
+    );
+    expect([
+      alert.name,
+      named.filter((name) => !known.has(name) && !SETTINGS_OF_POSTGRES.has(name)),
+    ]).toEqual([alert.name, []]);
+  }
+});
+
+const SETTINGS_OF_POSTGRES = new Set(['pg_wal', 'archive_mode', 'ledger_sum', 'acquirer_balance']);

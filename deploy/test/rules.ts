@@ -1,0 +1,29 @@
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+
+/** Where the rules and their tests stand. */
+const FOLDER = path.resolve(import.meta.dirname, '../observability/prometheus');
+const CHECKS = [
+  ['check', 'rules', 'rules.yml', 'recording.yml'],
+  ['check', 'config', '--syntax-only', 'prometheus.yml'],
+  ['test', 'rules', 'rules_test.yml'],
+  ['test', 'rules', 'burns_test.yml'],
+  ['test', 'rules', 'low_burns_test.yml'],
+];
+
+/** Prometheus's own tests of the rules; answers how many of them passed and failed. */
+export function testRules(): { passed: number; failed: number } {
+  let passed = 0;
+  for (const args of CHECKS) {
+    const { status, stdout, stderr } = spawnSync('promtool', args, {
+      cwd: FOLDER,
+      encoding: 'utf8',
+    });
+    process.stdout.write(
+      `promtool ${args.join(' ')}\n${stdout ?? 'needs promtool on the PATH (Debian: apt install prometheus)\n'}`,
+    );
+    process.stderr.write(stderr ?? '');
+    if (status === 0) passed += 1;
+  }
+  return { passed, failed: CHECKS.length - passed };
+}
