@@ -21,7 +21,7 @@ const SHARED = ['service', 'reconciliation', 'acquirer'].map(
   (name) => `packages/${name}/README.md`,
 );
 /** Of telemetry, which begins before any schema is read. */
-const BEFORE_SCHEMAS = ['SERVICE_NAME', 'OTEL_EXPORTER_OTLP_ENDPOINT'];
+const BEFORE_SCHEMAS = ['SERVICE_NAME', 'OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_TRACES_SAMPLER_ARG'];
 
 const NAME = /`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|HOST|PORT|ROLES)`/g;
 
