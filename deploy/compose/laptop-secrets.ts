@@ -70,6 +70,7 @@ export function renderSecretFiles(secrets: LaptopSecrets): SecretFiles {
   };
   return {
     ...renderInfra(secrets),
+    demo: { ADMIN_BOOTSTRAP_TOKEN: of('adminBootstrapToken') },
     callback: { ...acquirerClient, CALLBACK_SECRET: of('callbackSecret') },
     gateway: {
       ...database('gateway'),

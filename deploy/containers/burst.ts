@@ -36,8 +36,13 @@ await creating;
 const arrived = await waitForAll();
 const living = senders.filter((id) => id !== killed);
 const attempts = await attemptsOf(living);
-const shares = living.map((id) => [id.slice(0, 12), (attempts.get(id) ?? 0) - (before.get(id) ?? 0)]);
-console.log(`${arrived} events arrived; attempts by sender: ${JSON.stringify(Object.fromEntries(shares))}`);
+const shares = living.map((id) => [
+  id.slice(0, 12),
+  (attempts.get(id) ?? 0) - (before.get(id) ?? 0),
+]);
+console.log(
+  `${arrived} events arrived; attempts by sender: ${JSON.stringify(Object.fromEntries(shares))}`,
+);
 if (killed !== null) console.log(`killed while it sent: ${killed.slice(0, 12)}`);
 if (shares.some(([, count]) => count === 0)) fail('a sender had no part in the burst');
 
@@ -45,7 +50,11 @@ async function openHooks(): Promise<Hook[]> {
   const run = randomUUID();
   const hooks = Array.from({ length: HOOKS }, (_, index) => {
     const path = `/burst-${run}-${index}`;
-    return { path, url: `http://shop-${index}.receiver.example.com${path}`, charges: new Set<string>() };
+    return {
+      path,
+      url: `http://shop-${index}.receiver.example.com${path}`,
+      charges: new Set<string>(),
+    };
   });
   for (const { path } of hooks) {
     const body = { delay_ms: RECEIVER_DELAY_MS };
@@ -77,7 +86,11 @@ async function createCharge(merchant: DemoClient, { url }: Hook): Promise<string
 
 /** The first sender that is seen to send. */
 async function killOne(): Promise<string> {
-  for (const deadline = Date.now() + ARRIVAL_LIMIT_MS; Date.now() < deadline; await delay(POLL_MS)) {
+  for (
+    const deadline = Date.now() + ARRIVAL_LIMIT_MS;
+    Date.now() < deadline;
+    await delay(POLL_MS)
+  ) {
     const now = await attemptsOf(senders);
     const sending = senders.find((id) => (now.get(id) ?? 0) > (before.get(id) ?? 0));
     if (sending === undefined) continue;

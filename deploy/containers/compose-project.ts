@@ -12,11 +12,8 @@ export async function composeOrigin(service: string, port: number): Promise<stri
 
 /** A secret of a running service, as the service itself reads it. */
 export async function composeSecret(service: string, variable: string): Promise<string> {
-  const { stdout } = await docker(
-    ...['compose', 'exec', '-T', service, 'node', '-p'],
-    `require('node:fs').readFileSync('/run/secrets/${variable}', 'utf8')`,
-  );
-  return stdout.trim();
+  const read = `process.stdout.write(fs.readFileSync('/run/secrets/${variable}', 'utf8'))`;
+  return await compose('exec', '-T', service, 'node', '-e', read);
 }
 
 /** Ids of a service's containers that run, the first first. */
