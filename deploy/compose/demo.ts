@@ -44,7 +44,7 @@ function describeInstallation(apiKey: string): string[] {
     '',
     `  curl -H 'X-API-Key: ${apiKey}' ${at('GATEWAY_PORT')}/v1/balance`,
     '',
-    '  Operator’s token                docker compose exec gateway cat /run/secrets/ADMIN_BOOTSTRAP_TOKEN',
+    '  The operator’s token: deploy/README.md.',
     '',
   ];
 }
