@@ -49,6 +49,23 @@ show_start_times() {
   done
 }
 
+# Services without a published port have no way out: 192.0.2.1 belongs to no machine, and they have no route to it.
+expect_walls() {
+  local service answer
+  for service in charges payouts ledger webhook-dispatcher; do
+    answer=$(docker compose exec -T "$service" node -e \
+      "require('net').connect({ host: '192.0.2.1', port: 443, timeout: 3000 }).on('timeout', () => process.exit()).on('error', (e) => console.log(e.code))")
+    [ "$answer" = ENETUNREACH ] || { echo "$service has a way out: $answer" >&2; return 1; }
+  done
+}
+
+expect_map() {
+  docker compose logs --no-color --no-log-prefix demo | grep --quiet 'API key of the demo account *[a-z]' || {
+    echo 'the demo printed no key' >&2
+    return 1
+  }
+}
+
 expect_nothing_left() {
   local of=label=com.docker.compose.project=$COMPOSE_PROJECT_NAME left
   left=$(docker ps --all --quiet --filter "$of"; docker network ls --quiet --filter "$of"; docker volume ls --quiet --filter "$of")
@@ -71,6 +88,8 @@ weigh_images
 step 'docker compose up --wait'
 docker compose --progress quiet up --wait
 show_start_times
+expect_map
+expect_walls
 node deploy/containers/smoke.ts
 step 'the same volumes, new containers'
 docker compose --progress quiet down
