@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** An entry of the audit log, and the present state of what operators close. Columns by their names. */
-export const AuditRow = z.object({
+const AuditRow = z.object({
   id: z.uuid(),
   actor: z.string(),
   action: z.string(),
@@ -19,7 +19,7 @@ const Closed = z.object({ id: z.uuid() });
  * What an operator has closed, as it was when it was exported. After a restore it is closed again; nothing is opened
  * because of it.
  */
-export const ClosedStates = z.object({
+const ClosedStates = z.object({
   keys: z.array(
     Closed.extend({
       revoked_at: z.string().nullable(),

@@ -16,7 +16,7 @@ const MANIFEST = 'manifest.json';
 const ENCRYPTED = '.zst.age';
 const DESCRIPTION = '.json';
 
-export const Digests = z.object({
+const Digests = z.object({
   bytes: z.int(),
   sha256: z.string(),
   plain_bytes: z.int(),

@@ -30,7 +30,7 @@ export const BackupIdentityConfig = {
     .pipe(z.string().min(1, { error: 'expected AGE-SECRET-KEY-1…' })),
 } as const;
 
-export const CheckBackupConfig = z.object({
+const CheckBackupConfig = z.object({
   ...BackupFolderConfig,
   BACKUP_IDENTITY: BackupIdentityConfig.BACKUP_IDENTITY.optional(),
 });
@@ -73,7 +73,7 @@ export async function checkBackup(env: NodeJS.ProcessEnv = process.env): Promise
     const folder = auditFolder(home);
     await check(name, () => verify(folder, name, readDescription(folder, name, AuditDescription)));
   }
-  const last = segments.filter(isSegment).at(-1);
+  const last = segments.findLast(isSegment);
   return {
     problems,
     newestBase: bases.at(-1)?.manifest.ended_at ?? null,

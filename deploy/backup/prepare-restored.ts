@@ -21,7 +21,7 @@ import { addEntries, closeAgain, type ClosedCounts, stopPayouts } from './close-
 import { readEncrypted } from './encrypted-file.ts';
 import { RestoreConfig } from './restore-base.ts';
 
-export const PrepareRestoredConfig = z.object({
+const PrepareRestoredConfig = z.object({
   ...RestoreConfig.shape,
   /** `pixmesh_owner`, or a superuser. */
   ADMIN_DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'expected a postgres:// URL' }),

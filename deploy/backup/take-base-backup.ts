@@ -49,7 +49,7 @@ export async function takeBaseBackup(env: NodeJS.ProcessEnv = process.env): Prom
     startedAt.replaceAll(UNFIT_FOR_NAMES, ''),
   );
   const settings = { connectionString: config.BACKUP_DATABASE_URL, replication: 'true' };
-  const client = new pg.Client(settings as pg.ClientConfig);
+  const client = new pg.Client(settings);
   // Whatever breaks a copy is met where it is read.
   client.on('error', () => undefined);
   await client.connect();

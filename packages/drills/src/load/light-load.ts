@@ -49,7 +49,14 @@ export async function startLightLoad(mesh: DrillMesh): Promise<LightLoad> {
   const lives: Promise<void>[] = [];
   let failures = 0;
   const began = begin();
-  return { failures: () => failures, undelivered, stop, lives: () => lives.length, verify };
+  const books = { merchant, hook, charges, payouts };
+  return {
+    failures: () => failures,
+    undelivered: () => findUndelivered(mesh, books),
+    stop,
+    lives: () => lives.length,
+    verify: () => verifyBooks(mesh, books),
+  };
 
   async function begin(): Promise<void> {
     while (!stopping.signal.aborted) {
@@ -90,53 +97,46 @@ export async function startLightLoad(mesh: DrillMesh): Promise<LightLoad> {
     if (found !== status) throw new Error(`${resource} is ${found}, not ${status}`);
   }
 
-  async function undelivered(): Promise<string[]> {
-    const arrived = new Set(await readArrivals(mesh, hook));
-    return charges.filter((id) => !arrived.has(id));
-  }
-
   async function stop(): Promise<void> {
     stopping.abort();
     await began;
     await Promise.all(lives);
   }
+}
 
-  async function verify(): Promise<string[]> {
-    let found: string[] = ['nothing was compared'];
-    await eventually(async () => {
-      found = await findProblems();
-      if (found.length > 0) throw new Error(found.join(', '));
-    }, SETTLED_MS_MAX).catch(() => undefined);
-    return found;
-  }
+type Books = { merchant: Merchant; hook: string; charges: string[]; payouts: string[] };
 
-  async function findProblems(): Promise<string[]> {
-    const unpaid = await withOtherStatus('charges', charges, 'paid');
-    const unsent = await withOtherStatus('payouts', payouts, 'completed');
-    const expected = charges.length * CHARGE_CENTS - payouts.length * PAYOUT_CENTS;
-    const available = await availableOf(mesh, merchant);
-    const lost = await undelivered();
-    return [
-      ...unpaid,
-      ...unsent,
-      ...lost.map((id) => `no webhook of ${id}`),
-      ...(available === expected ? [] : [`available is ${available}, not ${expected}`]),
-      ...(await findBreaks(mesh)),
-    ];
-  }
+async function verifyBooks(mesh: DrillMesh, books: Books): Promise<string[]> {
+  let found: string[] = ['nothing was compared'];
+  await eventually(async () => {
+    found = await findProblems(mesh, books);
+    if (found.length > 0) throw new Error(found.join(', '));
+  }, SETTLED_MS_MAX).catch(() => undefined);
+  return found;
+}
 
-  async function withOtherStatus(
-    kind: 'charges' | 'payouts',
-    ids: readonly string[],
-    status: string,
-  ): Promise<string[]> {
-    const found: string[] = [];
-    for (const id of ids) {
-      const own = await statusOf(mesh, merchant, `${kind}/${id}`);
-      if (own !== status) found.push(`${kind}/${id} is ${own}`);
-    }
-    return found;
+async function findProblems(mesh: DrillMesh, books: Books): Promise<string[]> {
+  const { merchant, charges, payouts } = books;
+  const ended = [
+    ...charges.map((id) => ({ resource: `charges/${id}`, status: 'paid' })),
+    ...payouts.map((id) => ({ resource: `payouts/${id}`, status: 'completed' })),
+  ];
+  const problems: string[] = [];
+  for (const { resource, status } of ended) {
+    const own = await statusOf(mesh, merchant, resource);
+    if (own !== status) problems.push(`${resource} is ${own}`);
   }
+  const lost = await findUndelivered(mesh, books);
+  problems.push(...lost.map((id) => `no webhook of ${id}`));
+  const expected = charges.length * CHARGE_CENTS - payouts.length * PAYOUT_CENTS;
+  const available = await availableOf(mesh, merchant);
+  if (available !== expected) problems.push(`available is ${available}, not ${expected}`);
+  return [...problems, ...(await findBreaks(mesh))];
+}
+
+async function findUndelivered(mesh: DrillMesh, { hook, charges }: Books): Promise<string[]> {
+  const arrived = new Set(await readArrivals(mesh, hook));
+  return charges.filter((id) => !arrived.has(id));
 }
 
 /** Ids of charges whose payment the development receiver was told of. */

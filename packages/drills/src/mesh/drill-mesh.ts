@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 
 import { readStackFile, type StackFile } from '@pixmesh/local-stack/mesh/stack-file';
@@ -10,7 +10,7 @@ import pg from 'pg';
 export type Json = Record<string, unknown>;
 export type Answer = { status: number; body: Json };
 /** A call in words, such as `GET /admin/reconciliation`. */
-export type Asked = { route: string; headers?: Record<string, string>; body?: object };
+type Asked = { route: string; headers?: Record<string, string>; body?: object };
 
 const ANSWER_MS_MAX = 30_000;
 
@@ -30,7 +30,7 @@ export type DrillMesh = {
   signal(name: string, signal: NodeJS.Signals): void;
 };
 
-export function openMesh(home: string): DrillMesh {
+function openMesh(home: string): DrillMesh {
   const stack = () => readStackFile(home);
   return {
     home,
@@ -146,12 +146,4 @@ async function readMetric(
     sum += lines.reduce((total, line) => total + Number(line.split(' ').at(-1)), 0);
   }
   return sum;
-}
-
-/** What the installation under drill keeps secret. */
-export function secretsOf(home: string): Record<string, string> {
-  return JSON.parse(readFileSync(path.join(home, 'secrets.json'), 'utf8')) as Record<
-    string,
-    string
-  >;
 }

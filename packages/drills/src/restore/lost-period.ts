@@ -51,7 +51,10 @@ export async function buildUp(
   const [unpaid, paid, payouts]: [string[], string[], string[]] = [[], [], []];
   await inParallel({ count: charges, workers: WORKERS }, async (index) => {
     const id = await createCharge(mesh, merchant, { idempotencyKey: randomUUID() });
-    if (index % paidEvery !== 0) return void unpaid.push(id);
+    if (index % paidEvery !== 0) {
+      unpaid.push(id);
+      return;
+    }
     await pay(mesh, id);
     paid.push(id);
   });
