@@ -57,7 +57,7 @@ export const PayoutStop = z.object({
   object: z.literal('payout_stop'),
   account_id: z.uuid().nullable().meta({ description: 'Null: all accounts.' }),
   reason: z.string(),
-  set_by: z.string().meta({ description: 'Id of an operator, or `reconciliation`.' }),
+  set_by: z.string().meta({ description: 'Id of an operator, `reconciliation`, or `restore`.' }),
   created_at: Timestamp,
   ended_at: Timestamp.nullable().meta({ description: 'Null while it is in force.' }),
   ended_by: z.uuid().nullable(),
