@@ -77,7 +77,7 @@ async function expectReady(db: Database): Promise<void> {
   const [row] = await db.query<{ isRecovering: boolean; services: string[] }>(sql`
     select pg_is_in_recovery() as "isRecovering", array(
       select distinct usename::text from pg_stat_activity
-      where usename like 'pixmesh\\_%' and pid <> pg_backend_pid() and usename <> current_user
+      where datname = current_database() and usename like 'pixmesh\\_%' and pid <> pg_backend_pid() and usename <> current_user
     ) as services`);
   if (row?.isRecovering !== false) throw new ConfigError('expected a server that has recovered');
   if (row.services.length > 0) {

@@ -1,5 +1,5 @@
 import type { Drill } from '../drill.ts';
-import { succeeded } from '../load/merchant.ts';
+import { succeeded } from '../mesh/drill-mesh.ts';
 
 const FAILED_MIN = 5;
 /** What an acquirer that is down answers, or does not. */

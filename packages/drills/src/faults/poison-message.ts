@@ -1,6 +1,5 @@
 import type { Drill } from '../drill.ts';
-import { succeeded } from '../load/merchant.ts';
-import type { DrillMesh, Json } from '../mesh/drill-mesh.ts';
+import { type DrillMesh, type Json, succeeded } from '../mesh/drill-mesh.ts';
 
 /** An event of a charge that its schema refuses, as a bug of the service would write it. */
 const WRITE_MISFIT = `

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { Scope } from '@pixmesh/contracts/http/scopes';
 
-import type { Answer, DrillMesh } from '../mesh/drill-mesh.ts';
+import { type DrillMesh, succeeded } from '../mesh/drill-mesh.ts';
 
 /** An account with an application and a key that may do everything. */
 export type Merchant = { accountId: string; applicationId: string; keyId: string; key: string };
@@ -88,14 +88,6 @@ export async function availableOf(
 ): Promise<number> {
   const route = 'GET /balance';
   return Number(succeeded(route, await mesh.v1(key, { route })).body['available']);
-}
-
-/** @throws Error that shows the answer */
-export function succeeded(route: string, answer: Answer): Answer {
-  if (answer.status >= 300) {
-    throw new Error(`${route}: ${answer.status} ${JSON.stringify(answer.body)}`);
-  }
-  return answer;
 }
 
 async function made(mesh: DrillMesh, route: string, body: object): Promise<string> {

@@ -92,6 +92,14 @@ export async function query<Row extends object>(
   }
 }
 
+/** @throws Error that shows the answer */
+export function succeeded(route: string, answer: Answer): Answer {
+  if (answer.status >= 300) {
+    throw new Error(`${route}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  }
+  return answer;
+}
+
 /** A command of `deploy/backup`, as an operator runs it; answers what it prints. */
 export function runBackup(args: readonly string[], env: Readonly<Record<string, string>>): Json {
   const script = path.join(REPOSITORY_ROOT, 'deploy/backup/main.ts');

@@ -1,7 +1,6 @@
 import { eventually } from '@pixmesh/testkit/eventually';
 
-import { succeeded } from '../load/merchant.ts';
-import type { DrillMesh } from './drill-mesh.ts';
+import { type DrillMesh, succeeded } from './drill-mesh.ts';
 
 /** For one run over everything. */
 const COMPARED_MS_MAX = 600_000;

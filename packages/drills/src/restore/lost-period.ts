@@ -12,9 +12,8 @@ import {
   type Merchant,
   pay,
   statusOf,
-  succeeded,
 } from '../load/merchant.ts';
-import type { DrillMesh } from '../mesh/drill-mesh.ts';
+import { type DrillMesh, succeeded } from '../mesh/drill-mesh.ts';
 
 const WORKERS = 16;
 const SETTLED_MS_MAX = 600_000;

@@ -1,7 +1,7 @@
 import { eventually } from '@pixmesh/testkit/eventually';
 
-import { createCharge, createPayout, succeeded } from '../load/merchant.ts';
-import type { DrillMesh, Json } from '../mesh/drill-mesh.ts';
+import { createCharge, createPayout } from '../load/merchant.ts';
+import { type DrillMesh, type Json, succeeded } from '../mesh/drill-mesh.ts';
 import { findBreaks } from '../mesh/reconcile.ts';
 import type { Report } from '../report.ts';
 import { type Kept, type Lost, waitForAll } from './lost-period.ts';

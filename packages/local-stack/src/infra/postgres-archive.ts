@@ -17,7 +17,8 @@ export function archiveSettings(
   owner: UnprivilegedAccount | undefined,
   environment = process.env,
 ): Record<string, string> {
-  const { BACKUP_DIR: given, BACKUP_RECIPIENT: recipient } = environment;
+  const given = environment['BACKUP_DIR'];
+  const recipient = environment['BACKUP_RECIPIENT'];
   if (!given || !recipient) return {};
   const folder = resolve(REPOSITORY_ROOT, given);
   mkdirSync(join(folder, 'wal'), { recursive: true, mode: OWNER_ONLY });

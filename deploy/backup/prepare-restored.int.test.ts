@@ -1,0 +1,144 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import { createMeshDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
+import { generateIdentity, identityToRecipient } from 'age-encryption';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { exportAudit } from './export-audit.ts';
+import { prepareRestored } from './prepare-restored.ts';
+
+/** What operators closed after a moment, in a database that is as it was before. */
+let database: TestDatabase;
+let folder: string;
+let env: NodeJS.ProcessEnv;
+
+beforeAll(async () => {
+  database = await createMeshDatabase('gateway');
+  folder = mkdtempSync(path.join(tmpdir(), 'pixmesh-audit-'));
+  const identity = await generateIdentity();
+  env = {
+    NODE_ENV: 'test',
+    BACKUP_DIR: folder,
+    BACKUP_RECIPIENT: await identityToRecipient(identity),
+    BACKUP_IDENTITY: identity,
+    BACKUP_DATABASE_URL: database.adminUrl,
+    ADMIN_DATABASE_URL: database.adminUrl,
+  };
+});
+afterAll(async () => {
+  await database[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('what was closed is closed again, what was open stays open, and payouts are stopped', async () => {
+  const [account, application] = [randomUUID(), randomUUID()];
+  await run(
+    `insert into gateway.accounts (id, name, legal_name, document, document_type, phone, status, onboarding_status,
+       auto_payout_enabled, payouts_enabled, payout_fee, charge_expires_in, release_delay_seconds, late_payment_policy)
+     values ($1, 'Loja', 'Loja Ltda', '11222333000181', 'cnpj', '', 'active', 'approved', true, true, 0, 3600, 0, 'accept')`,
+    [account],
+  );
+  await run(
+    "insert into gateway.applications (id, account_id, name, active, version, fingerprint) values ($1, $2, 'Site', true, 1, '')",
+    [application, account],
+  );
+  const [revoked, live, suspended] = [
+    await aKeyOf(application),
+    await aKeyOf(application),
+    await aKeyOf(application),
+  ];
+  const operator = randomUUID();
+  await run('insert into gateway.operators (id, name, token_digest) values ($1, $2, $3)', [
+    operator,
+    'Bia',
+    randomBytes(32),
+  ]);
+  expect(await exportAudit(env)).toBe(0);
+  await run('update gateway.api_keys set revoked_at = now() where id = $1', [revoked]);
+  await run('update gateway.api_keys set suspended = true where id = $1', [suspended]);
+  await run('update gateway.operators set removed_at = now() where id = $1', [operator]);
+  await audit('key.revoked', revoked);
+  await audit('key.updated', suspended);
+  await audit('operator.removed', operator);
+  expect(await exportAudit(env)).toBe(3);
+  // As a restore leaves it.
+  await run('update gateway.api_keys set revoked_at = null, suspended = false');
+  await run('update gateway.operators set removed_at = null');
+  await run('delete from gateway.audit_log');
+
+  const prepared = await prepareRestored({ at: new Date() }, env);
+  expect(prepared).toMatchObject({
+    closed: { keys: 2, operators: 1, accounts: 0, applications: 0 },
+    isNewlyStopped: true,
+  });
+  expect(prepared.lostEntries.map(({ action }) => action).toSorted()).toEqual([
+    'key.revoked',
+    'key.updated',
+    'operator.removed',
+  ]);
+  expect(
+    await run(
+      'select id, revoked_at is not null as revoked, suspended from gateway.api_keys order by id',
+    ),
+  ).toEqual(
+    [
+      { id: revoked, revoked: true, suspended: false },
+      { id: live, revoked: false, suspended: false },
+      { id: suspended, revoked: false, suspended: true },
+    ].toSorted((a, b) => a.id.localeCompare(b.id)),
+  );
+  expect(await run('select removed_at is not null as removed from gateway.operators')).toEqual([
+    { removed: true },
+  ]);
+  expect(await run('select account_id, set_by, ended_at from payouts.payout_stops')).toEqual([
+    { account_id: null, set_by: 'restore', ended_at: null },
+  ]);
+
+  expect(await prepareRestored({ at: new Date() }, env)).toMatchObject({
+    closed: { keys: 0, operators: 0, accounts: 0, applications: 0 },
+    lostEntries: [],
+    isNewlyStopped: false,
+  });
+});
+
+test('a database that a service is connected to is refused', async () => {
+  const service = new pg.Client({ connectionString: database.url });
+  await service.connect();
+  try {
+    await expect(prepareRestored({ at: new Date() }, env)).rejects.toThrow('pixmesh_gateway');
+  } finally {
+    await service.end();
+  }
+});
+
+async function aKeyOf(application: string): Promise<string> {
+  const id = randomUUID();
+  await run(
+    `insert into gateway.api_keys (id, application_id, public_id, digest, name, scopes, fingerprint)
+     values ($1, $2, $3, $4, 'key', '{}', '')`,
+    [id, application, id, randomBytes(32)],
+  );
+  return id;
+}
+
+async function audit(action: string, target: string): Promise<void> {
+  await run(
+    `insert into gateway.audit_log (id, actor, action, target_kind, target_id)
+     values (uuidv7(), 'bootstrap', $1, $2, $3)`,
+    [action, action.split('.')[0], target],
+  );
+}
+
+async function run(statement: string, values: readonly unknown[] = []): Promise<object[]> {
+  const client = new pg.Client({ connectionString: database.adminUrl });
+  await client.connect();
+  try {
+    return (await client.query<object>(statement, [...values])).rows;
+  } finally {
+    await client.end();
+  }
+}
