@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { createSampler } from './sampler.ts';
 
 const EARLY = '00000000000000000000000000000001';
-const LATE = 'ffffffffffffffffffffffffffffffff';
+const LATE = 'ffffffff000000000000000000000001';
 
 function decide(share: string | undefined, traceId: string, parent?: { isSampled: boolean }) {
   const sampler = createSampler(share === undefined ? {} : { OTEL_TRACES_SAMPLER_ARG: share });
