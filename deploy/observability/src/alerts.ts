@@ -3,7 +3,7 @@ import { MONEY_ALERTS } from './money-alerts.ts';
 import { SERVICE_LEVEL_ALERTS } from './service-level-alerts.ts';
 
 /** `page`: somebody acts now, at night too. `ticket`: on the next working day. `none`: not for people. */
-export type Severity = 'page' | 'ticket' | 'none';
+type Severity = 'page' | 'ticket' | 'none';
 
 export type Alert = {
   /** In the log of alerts, in the title of its runbook and in its rule test. */
