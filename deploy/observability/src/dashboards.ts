@@ -17,8 +17,10 @@ function panel(title: string, unit: Unit, ...queries: readonly [string, string][
   return { title, unit, queries: queries.map(([expr, legend]) => ({ expr, legend })) };
 }
 
-function quantile(share: number, histogram: string, by: string, labels = ''): string {
-  return `histogram_quantile(${share}, sum by (le, ${by}) (rate(${histogram}_bucket${labels}[5m])))`;
+/** `selected` is the histogram's name with its selector, where it has one. */
+function quantile(share: number, selected: string, by: string): string {
+  const [, histogram = '', selector = ''] = /^(\w+)(.*)$/.exec(selected) ?? [];
+  return `histogram_quantile(${share}, sum by (le, ${by}) (rate(${histogram}_bucket${selector}[5m])))`;
 }
 
 const mesh: Dashboard = {
@@ -227,7 +229,7 @@ const postgres: Dashboard = {
       '{{service}} {{queue}}',
     ]),
     panel('Wait for a connection, p99', 's', [
-      quantile(0.99, 'fair_share_wait_seconds', 'service', '{queue=~"postgres.*"}'),
+      quantile(0.99, 'fair_share_wait_seconds{queue=~"postgres.*"}', 'service'),
       '{{service}}',
     ]),
     panel('Errors', 'ops', [
@@ -257,7 +259,7 @@ function ofService(service: string): Dashboard {
         '{{status}}',
       ]),
       panel('Time to answer, p99', 's', [
-        quantile(0.99, 'http_server_duration_seconds', 'route', only),
+        quantile(0.99, `http_server_duration_seconds${only}`, 'route'),
         '{{route}}',
       ]),
       panel('Postgres: connections in use', 'short', [
@@ -271,13 +273,13 @@ function ofService(service: string): Dashboard {
         '{{kind}}',
       ]),
       panel('Open files', 'short', [`process_open_fds${only}`, '{{instance}}']),
-      ...(CALLS.includes(service) ? [upstreams(only)] : []),
+      ...(CALLS.has(service) ? [upstreams(only)] : []),
     ],
   };
 }
 
 /** Those that call other services. */
-const CALLS: readonly string[] = ['gateway', 'charges', 'payouts'];
+const CALLS: ReadonlySet<string> = new Set(['gateway', 'charges', 'payouts']);
 
 function upstreams(only: string): Panel {
   return panel('Calls to other services', 'ops', [
