@@ -21,13 +21,18 @@ async function readDue(): Promise<string[]> {
   return names;
 }
 
-test('of a new installation the list of disputes is due, and nothing else', async () => {
-  expect(await readDue()).toEqual(['disputeList']);
+async function putListsOff(): Promise<void> {
+  await database.db.query(sql`update dispute_list set check_at = now() + interval '1 hour'`);
+  await database.db.query(sql`update acquirer_lists set check_at = now() + interval '1 hour'`);
+}
+
+test('of a new installation the lists are due, and nothing else', async () => {
+  expect(await readDue()).toEqual(['lists', 'disputeList']);
 });
 
 test('a charge whose check is due wakes status checks, one whose check is to come does not', async () => {
   const { id } = await storeCharge(database.db);
-  await database.db.query(sql`update dispute_list set check_at = now() + interval '1 hour'`);
+  await putListsOff();
   await database.db.query(sql`update charges set check_at = now() + interval '1 hour'`);
   expect(await readDue()).toEqual([]);
   await database.db.query(sql`update charges set check_at = '-infinity' where id = ${id}`);
@@ -35,8 +40,8 @@ test('a charge whose check is due wakes status checks, one whose check is to com
 });
 
 test('a list that is due and a Pix that was announced wake their jobs', async () => {
-  await database.db.query(sql`update dispute_list set check_at = now() + interval '1 hour'`);
-  await database.db.query(sql`insert into acquirer_lists (name) values ('received')`);
+  await putListsOff();
+  await database.db.query(sql`update acquirer_lists set check_at = now()`);
   await database.db.query(sql`
     insert into pix_notices (end_to_end_id, check_at) values ('E1', now())`);
   expect(await readDue()).toEqual(['notices', 'lists']);
