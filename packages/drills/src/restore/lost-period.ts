@@ -14,6 +14,7 @@ import {
   statusOf,
 } from '../load/merchant.ts';
 import { type DrillMesh, succeeded } from '../mesh/drill-mesh.ts';
+import { createOperator, type DrillOperator } from '../mesh/operators.ts';
 
 const WORKERS = 16;
 const SETTLED_MS_MAX = 600_000;
@@ -27,9 +28,9 @@ export type Kept = {
   payouts: string[];
   /** Both live at the moment, and are closed after it. */
   keyToRevoke: { keyId: string; key: string };
-  operatorToRemove: { id: string; token: string };
+  operatorToRemove: DrillOperator;
   /** Who acts after the restore. */
-  operator: { id: string; token: string };
+  operator: DrillOperator;
 };
 
 /** What happened after the moment, by the keys under which merchants can repeat it. */
@@ -115,15 +116,6 @@ export async function waitForAll(
       if (found !== status) throw new Error(`${kind} ${ids[index]} is ${found}, not ${status}`);
     }, SETTLED_MS_MAX);
   });
-}
-
-async function createOperator(
-  mesh: DrillMesh,
-  name: string,
-): Promise<{ id: string; token: string }> {
-  const route = 'POST /admin/operators';
-  const { body } = succeeded(route, await mesh.admin({ route, body: { name } }));
-  return { id: String(body['id']), token: String(body['token']) };
 }
 
 async function remove(mesh: DrillMesh, resource: string): Promise<void> {

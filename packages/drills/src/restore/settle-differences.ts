@@ -2,6 +2,7 @@ import { eventually } from '@pixmesh/testkit/eventually';
 
 import { createCharge, createPayout } from '../load/merchant.ts';
 import { type DrillMesh, type Json, succeeded } from '../mesh/drill-mesh.ts';
+import { actAs } from '../mesh/operators.ts';
 import { findBreaks } from '../mesh/reconcile.ts';
 import type { Report } from '../report.ts';
 import { type Kept, type Lost, waitForAll } from './lost-period.ts';
@@ -42,7 +43,7 @@ export async function settleDifferences(
       if (found.length > 0) throw new Error(found.join(', '));
     }, GREEN_MS_MAX).catch(() => undefined),
   );
-  await actAs(mesh, kept, { route: 'POST /admin/payouts/resume', body: {} });
+  await actAs(mesh, kept.operator, { route: 'POST /admin/payouts/resume', body: {} });
   return found;
 }
 
@@ -68,7 +69,10 @@ async function acceptSuspense(mesh: DrillMesh, { kept, lost }: Happened): Promis
     if (items.length < lost.paidCharges.length) throw new Error(`${items.length} items`);
     for (const { id } of items) {
       const body = { action: 'accept', account_id: kept.merchant.accountId };
-      await actAs(mesh, kept, { route: `POST /admin/suspense/${String(id)}/resolve`, body });
+      await actAs(mesh, kept.operator, {
+        route: `POST /admin/suspense/${String(id)}/resolve`,
+        body,
+      });
     }
   }, GREEN_MS_MAX);
 }
@@ -89,18 +93,8 @@ async function repeatCalls(mesh: DrillMesh, { kept, lost }: Happened): Promise<v
 async function adoptPayouts(mesh: DrillMesh, { kept, lost }: Happened): Promise<void> {
   const ids = [...lost.payouts.values()];
   for (const id of ids) {
-    await actAs(mesh, kept, { route: `POST /admin/payouts/${id}/approve` });
-    await actAs(mesh, kept, { route: `POST /admin/payouts/${id}/check` });
+    await actAs(mesh, kept.operator, { route: `POST /admin/payouts/${id}/approve` });
+    await actAs(mesh, kept.operator, { route: `POST /admin/payouts/${id}/check` });
   }
   await waitForAll(mesh, kept.merchant, { kind: 'payouts', ids, status: 'completed' });
-}
-
-async function actAs(
-  mesh: DrillMesh,
-  { operator }: Kept,
-  { route, body }: { route: string; body?: object },
-): Promise<void> {
-  const headers = { authorization: `Bearer ${operator.token}` };
-  const asked = body === undefined ? { route, headers } : { route, headers, body };
-  succeeded(route, await mesh.admin(asked));
 }
