@@ -13,13 +13,13 @@ const FOLDER = import.meta.dirname;
 const ROOT = path.resolve(FOLDER, '../..');
 const CHART = readFileSync(path.join(ROOT, 'deploy/helm/pixmesh/values.yaml'), 'utf8');
 
-/** Of Prometheus itself, and of the kubelet and the backup job where an installation has them. */
+/** Of Prometheus itself, and of the kubelet and kube-state-metrics where an installation has them. */
 const FROM_OUTSIDE = [
   'up',
   'ALERTS',
   'kubelet_volume_stats_available_bytes',
   'kubelet_volume_stats_capacity_bytes',
-  'pixmesh_backup_last_success_timestamp_seconds',
+  'kube_cronjob_status_last_successful_time',
 ];
 /** Of prom-client, whose names are its own. */
 const OF_THE_PROCESS = [

@@ -128,7 +128,7 @@ export const CAUSE_ALERTS: readonly Alert[] = [
     meaning: 'the last base backup is older than 26 hours',
     severity: 'ticket',
     for: '5m',
-    expr: 'time() - max(pixmesh_backup_last_success_timestamp_seconds) > 26 * 3600',
+    expr: 'time() - max(kube_cronjob_status_last_successful_time{cronjob=~".+-backup-base"}) > 26 * 3600',
     dashboard: 'postgres',
   },
   {

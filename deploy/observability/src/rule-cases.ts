@@ -109,7 +109,9 @@ export const CAUSE_CASES: readonly RuleCase[] = [
   ),
   fires(
     'BackupOverdue',
-    { pixmesh_backup_last_success_timestamp_seconds: `${-27 * 3600}x300` },
+    {
+      'kube_cronjob_status_last_successful_time{cronjob="pixmesh-backup-base"}': `${-27 * 3600}x300`,
+    },
     { silentAt: '4m', firesAt: '6m' },
   ),
   fires(

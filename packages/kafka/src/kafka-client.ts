@@ -6,7 +6,7 @@ import { Kafka, logLevel } from 'kafkajs';
 import { pino } from 'pino';
 
 import type { BrokerAccess, KafkaSecurity } from './broker-access.ts';
-import { quietConnections } from './quiet-connections.ts';
+import { restIdleConnections } from './idle-connections.ts';
 
 const CONNECTION_TIMEOUT_MS = 3_000;
 const REQUEST_TIMEOUT_MS = 4_000;
@@ -25,7 +25,7 @@ export const PUBLISH_RETRY = { initialRetryTime: 100, maxRetryTime: 500, retries
 
 export type KafkaOptions = BrokerAccess & { clientId: string; logger: Logger };
 
-quietConnections();
+restIdleConnections();
 
 /** The one way to a broker: Nagle off, explicit timeouts, and the library's noise kept out of our log. */
 export function createKafka(options: KafkaOptions, requestTimeout = REQUEST_TIMEOUT_MS): Kafka {

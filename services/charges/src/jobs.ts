@@ -2,7 +2,7 @@ import { listLags } from '@pixmesh/acquirer-lists/list-cursor.sql';
 import { startListsJob } from '@pixmesh/acquirer-lists/lists.job';
 import type { Acquirer } from '@pixmesh/acquirer/client';
 import type { LedgerHolds } from '@pixmesh/ledger-client/ledger-holds';
-import { startDueLook } from '@pixmesh/postgres/due-look';
+import { startDueWorkPoll } from '@pixmesh/postgres/due-work-poll';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { PollingLoop } from '@pixmesh/service/polling-loop';
 import type { Parts } from '@pixmesh/service/start-service';
@@ -49,7 +49,7 @@ export function startJobs(parts: JobsParts) {
   startMoneyJobs(parts);
   use('disputes', startDisputes(parts));
   use('refunds', startRefunds(parts));
-  use('due look', startDueLook({ ...parts, dueWork: DUE_WORK }));
+  use('due work', startDueWorkPoll({ ...parts, dueWork: DUE_WORK }));
   return { statusCheck };
 }
 

@@ -1,4 +1,4 @@
-import { createLookSignal } from '@pixmesh/postgres/due-look';
+import { createPolledSignal } from '@pixmesh/postgres/due-work-poll';
 import type { WakeSignal } from '@pixmesh/service/wake-signal';
 
 import type { DUE_WORK } from '#due-work.sql.ts';
@@ -8,12 +8,12 @@ export type Signals = Record<keyof typeof DUE_WORK, WakeSignal>;
 
 export function createSignals(): Signals {
   return {
-    outbox: createLookSignal(),
-    statusChecks: createLookSignal(),
-    notices: createLookSignal(),
-    itemReturns: createLookSignal(),
-    refunds: createLookSignal(),
-    lists: createLookSignal(),
-    disputeList: createLookSignal(),
+    outbox: createPolledSignal(),
+    statusChecks: createPolledSignal(),
+    notices: createPolledSignal(),
+    itemReturns: createPolledSignal(),
+    refunds: createPolledSignal(),
+    lists: createPolledSignal(),
+    disputeList: createPolledSignal(),
   };
 }

@@ -8,7 +8,7 @@ import { startFailpoints } from '@pixmesh/service/failpoint-listener';
 import { startService } from '@pixmesh/service/start-service';
 import { messagingSettings, startMessaging } from '@pixmesh/kafka/messaging';
 import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
-import { createLookSignal, startDueLook } from '@pixmesh/postgres/due-look';
+import { createPolledSignal, startDueWorkPoll } from '@pixmesh/postgres/due-work-poll';
 import { observeServer } from '@pixmesh/postgres/observe-server';
 import { HAS_QUEUED } from '@pixmesh/postgres/outbox-queue.sql';
 import { createPool } from '@pixmesh/postgres/pool';
@@ -40,8 +40,8 @@ export async function startLedger(config: LedgerConfig): Promise<AsyncDisposable
     observeServer(db);
     observeCertificate('mesh', () => identity.current().cert);
     void checkConnectionBudget({ db, logger, wanted: POOL_SIZE });
-    const outbox = createLookSignal();
-    const releases = createLookSignal();
+    const outbox = createPolledSignal();
+    const releases = createPolledSignal();
     const engine = use('engine', createLedgerEngine({ db, logger, wakeOutbox: outbox.notify }));
     const republish = async (commandId: string): Promise<void> => {
       if (await republishOutcome(db, commandId)) outbox.notify();
@@ -60,7 +60,7 @@ export async function startLedger(config: LedgerConfig): Promise<AsyncDisposable
     );
     use('release of pending money', startReleasePending({ db, logger, engine, signal: releases }));
     const dueWork = { outbox: HAS_QUEUED, releases: HAS_DUE_RELEASE };
-    use('due look', startDueLook({ db, logger, dueWork, signals: { outbox, releases } }));
+    use('due work', startDueWorkPoll({ db, logger, dueWork, signals: { outbox, releases } }));
     const reconciliation = use(
       'reconciliation',
       startReconciliation({

@@ -1,5 +1,5 @@
 import { startListsJob } from '@pixmesh/acquirer-lists/lists.job';
-import { startDueLook } from '@pixmesh/postgres/due-look';
+import { startDueWorkPoll } from '@pixmesh/postgres/due-work-poll';
 import type { Parts } from '@pixmesh/service/start-service';
 
 import type { CheckDeps } from '#check-deps.ts';
@@ -40,6 +40,6 @@ export function startJobs({ config, checkDeps, signals, use }: JobsParts): Jobs 
     wakeStatusChecks: signals.statusChecks.notify,
   });
   use('sent list', startListsJob({ db, logger, readings, signal: signals.lists }));
-  use('due look', startDueLook({ db, logger, dueWork: DUE_WORK, signals }));
+  use('due work', startDueWorkPoll({ db, logger, dueWork: DUE_WORK, signals }));
   return { sender, statusCheck };
 }

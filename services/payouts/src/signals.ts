@@ -1,4 +1,4 @@
-import { createLookSignal } from '@pixmesh/postgres/due-look';
+import { createPolledSignal } from '@pixmesh/postgres/due-work-poll';
 import type { WakeSignal } from '@pixmesh/service/wake-signal';
 
 import type { DUE_WORK } from '#due-work.sql.ts';
@@ -8,9 +8,9 @@ export type Signals = Record<keyof typeof DUE_WORK, WakeSignal>;
 
 export function createSignals(): Signals {
   return {
-    outbox: createLookSignal(),
-    sender: createLookSignal(),
-    statusChecks: createLookSignal(),
-    lists: createLookSignal(),
+    outbox: createPolledSignal(),
+    sender: createPolledSignal(),
+    statusChecks: createPolledSignal(),
+    lists: createPolledSignal(),
   };
 }

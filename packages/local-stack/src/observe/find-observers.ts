@@ -1,15 +1,17 @@
-import { findProgram } from '../infra/find-program.ts';
-import { StartupFailure } from '../startup-failure.ts';
+import { provideProgram } from '../infra/debian-program.ts';
 
-/** Debian names it after the package, its makers do not. */
-const ALERTMANAGER_NAMES = ['alertmanager', 'prometheus-alertmanager'];
+/** What checks and tests rules; it comes with Prometheus. */
+export function findPromtool(): string {
+  return provideProgram({ names: ['promtool'], package: 'prometheus' });
+}
 
-/** Prometheus and Alertmanager from PATH. @throws StartupFailure that says how they are had, where one is missing */
+/** @throws StartupFailure where one of them is neither on PATH nor to be had from Debian */
 export function findObservers(): { prometheus: string; alertmanager: string } {
-  const prometheus = findProgram('prometheus');
-  const alertmanager = ALERTMANAGER_NAMES.map(findProgram).find((found) => found !== undefined);
-  if (prometheus && alertmanager) return { prometheus, alertmanager };
-  throw new StartupFailure(
-    '--observe needs prometheus and alertmanager on PATH (Debian: apt install prometheus prometheus-alertmanager)',
-  );
+  return {
+    prometheus: provideProgram({ names: ['prometheus'], package: 'prometheus' }),
+    alertmanager: provideProgram({
+      names: ['alertmanager', 'prometheus-alertmanager'],
+      package: 'prometheus-alertmanager',
+    }),
+  };
 }

@@ -5,13 +5,13 @@ import { explainStatement } from '@pixmesh/testkit/explain-statement';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { createLookSignal, startDueLook } from './due-look.ts';
+import { createPolledSignal, startDueWorkPoll } from './due-work-poll.ts';
 import { hasDue, leaseDue } from './due-rows.ts';
 import { startDueRowsJob } from './due-rows-job.ts';
 import { createPool, type Database } from './pool.ts';
 import { sql } from './sql.ts';
 
-/** Far sooner than a job that the look does not wake looks by itself. */
+/** Far sooner than a job that the poll does not wake polls by itself. */
 const FOUND_MS_MAX = 2_000;
 
 let database: TestDatabase;
@@ -22,7 +22,7 @@ const logger = createLogger('test', 'silent');
 beforeEach(async () => {
   running = [];
   database = await createTestDatabase('charges');
-  db = createPool({ url: database.adminUrl, applicationName: 'due-look' });
+  db = createPool({ url: database.adminUrl, applicationName: 'due-work-poll' });
   for (const table of [sql`orders`, sql`parcels`]) {
     await db.query(sql`
       create table ${table} (
@@ -42,9 +42,9 @@ afterEach(async () => {
 
 const DUE_WORK = { orders: hasDue(sql`orders`), parcels: hasDue(sql`parcels`) };
 
-/** Two jobs and the look of one process: the rows that were worked on, and when. */
+/** Two jobs and the poll of one process: the rows that were worked on, and when. */
 async function startProcess() {
-  const signals = { orders: createLookSignal(), parcels: createLookSignal() };
+  const signals = { orders: createPolledSignal(), parcels: createPolledSignal() };
   const done: { id: number; ms: number }[] = [];
   const turns = { orders: 0, parcels: 0 };
   for (const [name, table] of [
@@ -75,7 +75,7 @@ async function startProcess() {
   }
   // Their first turns find nothing.
   await eventually(() => expect(turns).toEqual({ orders: 1, parcels: 1 }));
-  running.unshift(startDueLook({ db, logger, dueWork: DUE_WORK, signals }));
+  running.unshift(startDueWorkPoll({ db, logger, dueWork: DUE_WORK, signals }));
   return { done, turns };
 }
 
@@ -107,7 +107,7 @@ test('a row whose lease has ended with its process is taken again', async () => 
   await eventually(() => expect(done.map(({ id }) => id)).toEqual([1]));
 });
 
-test('a look that fails is made again, and finds what has become due meanwhile', async () => {
+test('a poll that fails is repeated, and finds what has become due meanwhile', async () => {
   const { done } = await startProcess();
   await db.query(sql`alter table parcels rename to parcels_away`);
   await db.query(sql`insert into orders (id, check_at) values (1, now() + interval '600 ms')`);
@@ -119,19 +119,19 @@ test('a look that fails is made again, and finds what has become due meanwhile',
   await eventually(() => expect(done.map(({ id }) => id)).toEqual([1]));
 });
 
-test('a look at a large table reads one entry, whether much is due or nothing', async () => {
+test('a poll of a large table reads one entry, whether much is due or nothing', async () => {
   await db.query(sql`
     insert into orders (id, check_at)
     select id, case when id % 2 = 0 then now() + interval '1 hour' end
     from generate_series(1, 50000) as id`);
   await db.query(sql`vacuum analyze orders`);
-  const look = sql`select ${DUE_WORK.orders}`;
+  const poll = sql`select ${DUE_WORK.orders}`;
   for (const due of [0, 50_000]) {
     await db.query(
       sql`update orders set check_at = now() - interval '1 hour' where id <= ${due}::int`,
     );
     await db.query(sql`vacuum analyze orders`);
-    const { scans, rowsRead, pagesRead } = await explainStatement(db, look);
+    const { scans, rowsRead, pagesRead } = await explainStatement(db, poll);
     expect(scans).toEqual(['orders_check_at_idx']);
     expect(rowsRead).toBe(1);
     expect(pagesRead).toBeLessThan(10);

@@ -25,7 +25,7 @@ let isDone = false;
  * looks while one waits: whatever joins the queue asks for a look, and so does every answer. Looks for requests
  * without an answer are half a second apart, not a tenth.
  */
-export function quietConnections(): void {
+export function restIdleConnections(): void {
   if (isDone) return;
   isDone = true;
   const { prototype } = requestQueueClass();

@@ -6,47 +6,47 @@ import type { Queryable } from './pool.ts';
 import { named, sql, type Statement } from './sql.ts';
 
 /** What nobody in this process has notified is found this soon: rows whose time has come, and those of other processes. */
-const LOOK_INTERVAL_MS = 250;
-/** What is looked for here is looked for by its own job only this often, should a condition here miss something. */
+const POLL_INTERVAL_MS = 250;
+/** What is polled for here is polled for by its own job only this often, should a condition here miss something. */
 const BACKSTOP_MS = 10_000;
 /** While it fails, jobs find out by themselves that the database is away; it is there soon after. */
-const RETRY = { firstMs: LOOK_INTERVAL_MS, maxMs: 1_000 };
+const RETRY = { firstMs: POLL_INTERVAL_MS, maxMs: 1_000 };
 
-/** For a job that the look wakes. */
-export function createLookSignal(): WakeSignal {
+/** For a job that the poll wakes. */
+export function createPolledSignal(): WakeSignal {
   return createWakeSignal({ pollMs: BACKSTOP_MS });
 }
 
 /**
  * Asks for all jobs of a process at once whether something of them is due, and wakes those. A poll that finds nothing is
  * paid all day: one statement costs less than one for each job (ADR 0038). A job that was woken and
- * could not take what is due is woken again at the next look.
+ * could not take what is due is woken again at the next poll.
  */
-export function startDueLook<Job extends string>(deps: {
+export function startDueWorkPoll<Job extends string>(deps: {
   db: Queryable;
   logger: Logger;
   /** Of each job a condition without a row of its own, best `hasDue`: one that reads a single entry of an index. */
   dueWork: Readonly<Record<Job, Statement>>;
-  /** Those that `createLookSignal` has made for the same jobs. */
+  /** Those that `createPolledSignal` has made for the same jobs. */
   signals: Readonly<Record<Job, Pick<WakeSignal, 'notify'>>>;
 }): PollingLoop {
   const { db, logger, dueWork, signals } = deps;
-  const statement = named('due_look', lookFor(dueWork));
+  const statement = named('due_work_poll', pollFor(dueWork));
   return startPollingLoop({
-    name: 'due look',
+    name: 'poll for due work',
     logger,
     retry: RETRY,
     turn: async () => {
       const due = await db.query<{ job: Job }>(statement);
       for (const { job } of due) signals[job].notify();
-      return { pauseMs: LOOK_INTERVAL_MS };
+      return { pauseMs: POLL_INTERVAL_MS };
     },
   });
 }
 
 /** No row where nothing is due. */
-function lookFor(dueWork: Readonly<Record<string, Statement>>): Statement {
-  const looks = Object.entries(dueWork).map(([job, isDue]) => sql`(${job}::text, ${isDue})`);
-  const all = looks.reduce((before, look) => sql`${before}, ${look}`);
-  return sql`select job from (values ${all}) as look (job, is_due) where is_due`;
+function pollFor(dueWork: Readonly<Record<string, Statement>>): Statement {
+  const polls = Object.entries(dueWork).map(([job, isDue]) => sql`(${job}::text, ${isDue})`);
+  const all = polls.reduce((before, poll) => sql`${before}, ${poll}`);
+  return sql`select job from (values ${all}) as poll (job, is_due) where is_due`;
 }

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
-import { quietConnections, requestQueueClass } from './quiet-connections.ts';
+import { restIdleConnections, requestQueueClass } from './idle-connections.ts';
 
-quietConnections();
+restIdleConnections();
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
