@@ -168,10 +168,11 @@ async function startPublishing(topicPrefix: string, { url, db }: TestDatabase) {
     await db.query(sql`with guard as (select 1), ${pair} select from guard`);
   }
 
-  /** The lines of one metric. */
+  /** The lines of one metric that has counted something. */
   async function metric(name: string): Promise<string[]> {
     const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-    return text.split('\n').filter((line) => line.startsWith(`${name}{`));
+    const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`));
+    return lines.filter((line) => !line.endsWith(' 0'));
   }
 }
 

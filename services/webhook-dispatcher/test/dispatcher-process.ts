@@ -89,5 +89,5 @@ export async function startDispatcherProcess(env: NodeJS.ProcessEnv): Promise<Di
 /** Of the lines `name{labels} value`. */
 function sumOf(name: string, metrics: string): number {
   const lines = metrics.split('\n').filter((line) => /^\w+/.exec(line)?.[0] === name);
-  return lines.reduce((sum, line) => sum + Number(line.split('} ')[1]?.split(' ')[0]), 0);
+  return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 }
