@@ -34,7 +34,7 @@ describe.each([
   let shop: Shop;
 
   beforeAll(async () => {
-    shop = generate((await call(`${stack().gateway_url}/openapi.json`)).body);
+    shop = await generate((await call(`${stack().gateway_url}/openapi.json`)).body);
   }, GENERATE_MS_MAX);
 
   test('runs the quick start and verifies its deliveries', async () => {

@@ -50,7 +50,7 @@ export type FuzzReport = {
  * Runs with seed, seed + 1, … until enough calls were made; each of them can be repeated alone.
  */
 export async function runSchemathesis(options: FuzzOptions): Promise<FuzzReport> {
-  const programs = installRequirements(REQUIREMENTS, { name: 'schemathesis' });
+  const programs = await installRequirements(REQUIREMENTS, { name: 'schemathesis' });
   const program = path.join(programs, 'schemathesis');
   const work = path.join(options.folder, 'runs');
   mkdirSync(work, { recursive: true });

@@ -4,6 +4,8 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 
+import { runProgram } from './run-program.ts';
+
 /** Below it, the pinned versions do not install. */
 const PYTHON_VERSION_MIN = [3, 11] as const;
 
@@ -15,7 +17,10 @@ const INSTALL_MS_MAX = 300_000;
  * Python programs in a virtual environment of their own, made on first use from the pinned versions and kept by their
  * digest where downloads of all clones are: nothing is installed into the machine. Answers the folder of its programs.
  */
-export function installRequirements(file: string, { name }: { name: string }): string {
+export async function installRequirements(
+  file: string,
+  { name }: { name: string },
+): Promise<string> {
   const requirements = readFileSync(file);
   const digest = createHash('sha256').update(requirements).digest('hex').slice(0, 16);
   const home = path.join(cacheFolder(), `${name}-${digest}`);
@@ -24,11 +29,13 @@ export function installRequirements(file: string, { name }: { name: string }): s
   const programs = path.join(home, process.platform === 'win32' ? 'Scripts' : 'bin');
   if (!existsSync(ready)) {
     rmSync(home, { recursive: true, force: true });
-    run(findPython(name), ['-m', 'venv', home]);
+    const limit = { timeoutMs: INSTALL_MS_MAX };
+    await runProgram(findPython(name), ['-m', 'venv', home], limit);
     const options = ['--quiet', '--disable-pip-version-check', '--no-input'];
     const python = path.join(programs, 'python');
-    run(python, ['-m', 'pip', 'install', ...options, '--requirement', file]);
-    run(python, ['-m', 'pip', 'check']);
+    const install = ['-m', 'pip', 'install', ...options, '--requirement', file];
+    await runProgram(python, install, limit);
+    await runProgram(python, ['-m', 'pip', 'check'], limit);
     writeFileSync(ready, '');
   }
   return programs;
@@ -49,11 +56,4 @@ function findPython(name: string): string {
   });
   if (found !== undefined) return found;
   throw new Error(`${name} needs Python ${PYTHON_VERSION_MIN.join('.')} or later`);
-}
-
-function run(command: string, args: readonly string[]): void {
-  const done = spawnSync(command, args, { encoding: 'utf8', timeout: INSTALL_MS_MAX });
-  if (done.status === 0) return;
-  const said = `${done.error?.message ?? ''}${done.stdout ?? ''}${done.stderr ?? ''}`;
-  throw new Error(`${path.basename(command)} ${args.join(' ')} failed: ${said}`);
 }
