@@ -41,7 +41,7 @@ function unpack(name: string, folder: string): void {
     const apt = ['-qq', ...own.flatMap((option) => ['-o', option])];
     run('apt-get', [...apt, 'update'], draft);
     run('apt-get', [...apt, 'download', name], draft);
-    const [archive = ''] = readdirSync(draft).filter((file) => file.endsWith('.deb'));
+    const archive = readdirSync(draft).find((file) => file.endsWith('.deb')) ?? '';
     run('dpkg-deb', ['--extract', archive, 'unpacked'], draft);
     if (!existsSync(folder)) renameSync(join(draft, 'unpacked'), folder);
   } finally {
