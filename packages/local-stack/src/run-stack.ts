@@ -123,5 +123,7 @@ function printStack(log: Progress, stack: StackFile): void {
   for (const name of shown) log.line(`  ${name.padEnd(13)} ${stack[name]}`);
   if (stack.prometheus_url === undefined) return;
   log.line(`  prometheus    ${stack.prometheus_url}`);
-  log.line(`  alertmanager  ${stack.alertmanager_url}`);
+  log.line(
+    `  alertmanager  ${stack.alertmanager_url ?? 'not on PATH (Debian: apt install prometheus-alertmanager)'}`,
+  );
 }

@@ -75,7 +75,7 @@ export function describeStack(input: {
     redis_url: infra.redis.urls.tools,
     redis_tls: infra.redis.caFile === undefined ? undefined : identityPaths(home, 'tools'),
     prometheus_url: input.observers?.prometheusUrl,
-    alertmanager_url: input.observers?.alertmanagerUrl,
+    alertmanager_url: input.observers?.alertmanagerUrl ?? undefined,
     account_id: input.demo.accountId,
     application_id: input.demo.applicationId,
     api_key: input.demo.apiKey,

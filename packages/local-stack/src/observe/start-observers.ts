@@ -21,16 +21,17 @@ const NOT_OF_THE_MESH = new Set(['acquirer-simulator']);
 
 export type Observers = {
   prometheusUrl: string;
-  alertmanagerUrl: string;
+  /** Null where Alertmanager is not on PATH: what fires is seen at Prometheus. */
+  alertmanagerUrl: string | null;
   /** Names the processes that are scraped from now on. */
   follow(internalUrls: Readonly<Record<string, string>>): void;
 };
 
 type ObserveInput = { supervisor: Supervisor; ports: { of(slot: string): number } };
 
-/** Starts Prometheus and Alertmanager with the files of `deploy/observability`, as an installation loads them. */
+/** Starts Prometheus, and Alertmanager where there is one, with the files of `deploy/observability`, as an installation loads them. */
 export async function startObservers({ supervisor, ports }: ObserveInput): Promise<Observers> {
-  const programs = findObservers();
+  const { prometheus, alertmanager } = findObservers();
   const folder = join(supervisor.home, 'observe');
   mkdirSync(folder, { recursive: true });
   cpSync(SOURCES, folder, { recursive: true });
@@ -43,10 +44,10 @@ export async function startObservers({ supervisor, ports }: ObserveInput): Promi
   const follow: Observers['follow'] = (urls) =>
     writeFileAtomically(join(folder, 'targets.json'), renderTargets(urls));
   follow({});
-  const start = (name: 'prometheus' | 'alertmanager', args: readonly string[]) =>
+  const start = (name: 'prometheus' | 'alertmanager', command: string, args: readonly string[]) =>
     supervisor.start({
       name,
-      command: programs[name],
+      command,
       args: [`--config.file=${name}.yml`, `--web.listen-address=${address(name)}`, ...args],
       env: serverEnvironment(),
       cwd: folder,
@@ -57,16 +58,20 @@ export async function startObservers({ supervisor, ports }: ObserveInput): Promi
       isReady: () => isReady(`http://${address(name)}/-/ready`),
     });
   await Promise.all([
-    start('prometheus', [
+    start('prometheus', prometheus, [
       '--storage.tsdb.path=prometheus-data',
       `--storage.tsdb.retention.time=${KEEP}`,
     ]),
     // One alone has nobody to share with.
-    start('alertmanager', ['--storage.path=alertmanager-data', '--cluster.listen-address=']),
+    alertmanager &&
+      start('alertmanager', alertmanager, [
+        '--storage.path=alertmanager-data',
+        '--cluster.listen-address=',
+      ]),
   ]);
   return {
     prometheusUrl: `http://${address('prometheus')}`,
-    alertmanagerUrl: `http://${address('alertmanager')}`,
+    alertmanagerUrl: alertmanager && `http://${address('alertmanager')}`,
     follow,
   };
 }
