@@ -39,7 +39,10 @@ type serviceMonitor struct {
 	meta.ObjectMeta `json:"metadata"`
 	Spec            struct {
 		Selector  meta.LabelSelector
-		Endpoints []struct{ Port, Path, Interval string }
+		Endpoints []struct {
+			Port, Path, Interval string
+			Relabelings          []struct{ TargetLabel, Replacement string }
+		}
 	}
 }
 
